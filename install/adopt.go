@@ -30,7 +30,7 @@ func (w *writer) release(ctx context.Context, o *preview.Object, live map[string
 		if !same {
 			return nil, &changedObjectError{w.movedFields(o, w.liveOf(o), live)}
 		}
-		released, adoption, err := preview.Released(w.opts.Schemas, live, o.Sealed)
+		released, adoption, err := preview.WithoutFormerOwner(w.opts.Schemas, live, o.Planned)
 		if err != nil {
 			return nil, err
 		}
@@ -66,10 +66,10 @@ func (w *writer) afterPatch(ctx context.Context, o *preview.Object, live map[str
 		return nil, err
 	case fresh == nil:
 		return nil, &changedObjectError{"it was deleted meanwhile"}
-	case !mayHaveBeenSent(cause) && preview.VersionOf(fresh) == preview.VersionOf(live):
+	case !mayHaveBeenSent(cause) && preview.ResourceVersion(fresh) == preview.ResourceVersion(live):
 		return nil, cause // refused for another reason than a change
 	}
-	w.wrote = w.wrote || mayHaveBeenSent(cause) && preview.VersionOf(fresh) != preview.VersionOf(live)
+	w.wrote = w.wrote || mayHaveBeenSent(cause) && preview.ResourceVersion(fresh) != preview.ResourceVersion(live)
 	return fresh, nil
 }
 

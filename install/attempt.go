@@ -145,7 +145,7 @@ func (a *attempt) isOwnNamespace(o *preview.Object, live map[string]any) bool {
 	if !hasOnlyOurManager(live) {
 		return false
 	}
-	verdict, _, err := Compare(a.opts.Schemas, WrittenObject{Sealed: o.Sealed, Reviewed: o.ResultBody, Live: live})
+	verdict, _, err := Compare(a.opts.Schemas, WrittenObject{Sealed: o.Planned, Reviewed: o.ResultBody, Live: live})
 	return err == nil && verdict == Same
 }
 
@@ -164,7 +164,7 @@ func (a *attempt) isResumed() bool { return a.before != nil && a.before.Digest =
 // bringsAPIGroup reports whether the plan itself brings CRDs of an API group.
 func (a *attempt) bringsAPIGroup(group string) bool {
 	for i := range a.plan.Objects {
-		body := a.plan.Objects[i].Sealed
+		body := a.plan.Objects[i].Planned
 		if preview.String(body, "kind") == "CustomResourceDefinition" && preview.String(body, "spec", "group") == group {
 			return true
 		}
@@ -204,9 +204,9 @@ func (a *attempt) liveOf(o *preview.Object) map[string]any {
 // with the review says about it.
 func (a *attempt) recordWritten(o *preview.Object, w WrittenObject) Verdict {
 	entry := a.record.Object(o.ID)
-	entry.State, entry.UID, entry.Message, entry.Cause, entry.Offender = record.StateApplied, preview.UIDOf(w.Live), "", "", ""
-	a.versions[o.ID] = preview.VersionOf(w.Live)
-	if o.LetsGo() {
+	entry.State, entry.UID, entry.Message, entry.Cause, entry.Offender = record.StateApplied, preview.UID(w.Live), "", "", ""
+	a.versions[o.ID] = preview.ResourceVersion(w.Live)
+	if o.ReleasesOwnership() {
 		a.record.RemoveFromInventory(o.ID)
 	} else {
 		a.record.AddToInventory(o, entry.UID)

@@ -23,7 +23,7 @@ type checker struct {
 // precheck refuses what can be refused before the cluster is read as a whole.
 func (c *checker) precheck(ctx context.Context) error {
 	doing := "checking the plan for " + c.plan.Release.Name
-	if err := engine.CheckSealed(c.plan); err != nil {
+	if err := engine.CheckPlanned(c.plan); err != nil {
 		return refusal(doing, "make a new plan", err.Error())
 	}
 	if err := gateDigest(c.plan, c.approval); err != nil {
@@ -74,7 +74,7 @@ func (c *checker) checkQuorum(users []string) error {
 		return nil
 	}
 	signed, accepted, err := c.opts.Quorum.Check(c.plan, users, c.opts.Clock.Now())
-	if refused, ok := errors.AsType[*approval.Refused](err); ok {
+	if refused, ok := errors.AsType[*approval.QuorumError](err); ok {
 		return refusal("counting the signed approvals of "+c.plan.Release.Name,
 			"have exactly this plan approved: approve PLAN --key FILE", refused.Reasons...)
 	}
@@ -147,7 +147,7 @@ func (c *checker) wholeCheck(ctx context.Context) error {
 	}
 	if now.Digest != c.plan.Digest {
 		reasons := missingReadRights(now)
-		for _, move := range engine.Moved(c.plan, now, c.opts.Schemas) {
+		for _, move := range engine.FactChanges(c.plan, now, c.opts.Schemas) {
 			reasons = append(reasons, move.String())
 		}
 		reasons = append(reasons, fmt.Sprintf("the plan was %s and is now %s", c.plan.Digest, now.Digest))
@@ -175,7 +175,7 @@ func (c *checker) wholeCheck(ctx context.Context) error {
 // notChecked returns the error of a check that made no plan to compare with: a
 // refusal of the engine keeps its own advice, and any other error may pass.
 func (c *checker) notChecked(doing string, err error) *Error {
-	if refused, ok := errors.AsType[*engine.Refused](err); ok {
+	if refused, ok := errors.AsType[*engine.RefusedError](err); ok {
 		return c.fail(doing, refused.Next, refusal(doing, refused.Next, refused.What))
 	}
 	return c.fail(doing, "run the command again", err)

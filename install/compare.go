@@ -49,7 +49,7 @@ type WrittenObject struct {
 // no path of the reviewed result is missing or different, and nothing was
 // added that the review did not show; generated fields aside. The notes say
 // what differs, by path and without values.
-func Compare(t preview.Typer, w WrittenObject) (Verdict, []string, error) {
+func Compare(t preview.TypeConverter, w WrittenObject) (Verdict, []string, error) {
 	c, err := newComparison(t, w)
 	if err != nil {
 		return "", nil, fmt.Errorf("comparing %s: %w", preview.RefOf(w.Sealed).ID(), err)
@@ -71,7 +71,7 @@ type parsedObject struct {
 	typed *typed.TypedValue
 }
 
-func newComparison(t preview.Typer, w WrittenObject) (*comparison, error) {
+func newComparison(t preview.TypeConverter, w WrittenObject) (*comparison, error) {
 	c := &comparison{}
 	slots := []*parsedObject{&c.sealed, &c.reviewed, &c.before, &c.live}
 	for i, body := range []map[string]any{w.Sealed, w.Reviewed, w.Before, w.Live} {

@@ -51,11 +51,11 @@ func TestClusterRealOperatorIsUpgradedExactly(t *testing.T) {
 	}
 	for i := range plan.Objects {
 		o := &plan.Objects[i]
-		if o.Sealed == nil {
+		if o.Planned == nil {
 			continue
 		}
 		live := w.read(t, o.APIVersion, o.Kind, o.Namespace, o.Name)
-		verdict, notes, err := install.Compare(w.schemas, install.WrittenObject{Sealed: o.Sealed, Reviewed: o.ResultBody, Before: live, Live: live})
+		verdict, notes, err := install.Compare(w.schemas, install.WrittenObject{Sealed: o.Planned, Reviewed: o.ResultBody, Before: live, Live: live})
 		if err != nil || verdict != install.Same {
 			t.Errorf("%s: %s %v %v", o.ID, verdict, notes, err)
 		}

@@ -78,11 +78,11 @@ func decidePresence(stored *record.Record, item record.Item, live preview.ReadRe
 		return DriftMissing, "it was deleted"
 	case item.Action == preview.ActionShared:
 		return DriftKept, "it belongs to another release"
-	case item.Manager == "" && !preview.Ours(live.Body, stored.Release):
+	case item.Manager == "" && !preview.IsMember(live.Body, stored.Release):
 		return DriftTaken, "no longer marked as part of this release"
 	case pending:
 		return DriftPending, "its write was not acknowledged"
-	case item.UID != "" && item.UID != preview.UIDOf(live.Body):
+	case item.UID != "" && item.UID != preview.UID(live.Body):
 		return DriftChanged, "it was deleted and created again"
 	}
 	return "", ""
@@ -111,7 +111,7 @@ func compareRecorded(schemas engine.Schemas, plan *record.ArchivedPlan, item rec
 	if o == nil || o.Digest == "" {
 		return DriftKept, nil, ""
 	}
-	sealed, same := o.Sealed, true
+	sealed, same := o.Planned, true
 	if shape := plan.Shapes[id]; shape != nil {
 		var err error
 		if sealed, err = WithLiveValues(shape, live); err != nil {
@@ -124,7 +124,7 @@ func compareRecorded(schemas engine.Schemas, plan *record.ArchivedPlan, item rec
 		return DriftUnknown, nil, "its body is not on record"
 	}
 	sent := *o
-	sent.Sealed = sealed // what was left to other managers may be as they like
+	sent.Planned = sealed // what was left to other managers may be as they like
 	sealed = plan.Sent(&sent)
 	verdict, paths, err := Compare(schemas, WrittenObject{Sealed: sealed, Before: live, Live: live})
 	switch {

@@ -174,7 +174,7 @@ func TestClusterNamespaceThatIsGoingAway(t *testing.T) {
 	_, err = engine.Build(t.Context(), []engine.Content{w.content(t, "1.0.0", configMap("a", "1"))}, w, engine.Options{
 		Release: w.release, Apply: preview.DefaultOptions(), Schemas: w.schemas, Request: preview.Request{Action: preview.RequestInstall},
 	})
-	var no *engine.Refused
+	var no *engine.RefusedError
 	if !errors.As(err, &no) {
 		t.Errorf("a review of it ended with %v", err)
 	}

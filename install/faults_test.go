@@ -248,7 +248,7 @@ func resume(t *testing.T, w *world, plan *preview.Plan, at int) error {
 	if at%2 == 1 && stored != nil && stored.Digest == plan.Digest {
 		sealed := map[string]map[string]any{}
 		for i := range plan.Objects {
-			sealed[plan.Objects[i].ID] = plan.Objects[i].Sealed
+			sealed[plan.Objects[i].ID] = plan.Objects[i].Planned
 		}
 		if plan, err = record.LoadPlan(t.Context(), w, stored, sealed); err != nil {
 			t.Fatal(err)

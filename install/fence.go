@@ -46,5 +46,5 @@ func dropLease(ctx context.Context, cluster Cluster, release preview.Release, st
 	if err != nil || lease == nil || preview.String(lease, "spec", "holderIdentity") != ended.Holder {
 		return
 	}
-	_ = cluster.Delete(ctx, ref, preview.UIDOf(lease), preview.VersionOf(lease), preview.Background)
+	_ = cluster.Delete(ctx, ref, preview.UID(lease), preview.ResourceVersion(lease), preview.Background)
 }

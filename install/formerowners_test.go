@@ -270,7 +270,7 @@ func TestClusterOLMHandsOver(t *testing.T) {
 	for uid, ref := range members {
 		live := w.read(t, ref.APIVersion, ref.Kind, ref.Namespace, ref.Name)
 		owner, foreign := preview.ForeignOwner(live, w.release)
-		if preview.String(live, "metadata", "uid") != uid || foreign || !preview.Ours(live, w.release) || len(preview.List(live, "metadata", "ownerReferences")) > 0 {
+		if preview.String(live, "metadata", "uid") != uid || foreign || !preview.IsMember(live, w.release) || len(preview.List(live, "metadata", "ownerReferences")) > 0 {
 			t.Errorf("%s is %v of %s", ref.ID(), live["metadata"], owner)
 		}
 	}
@@ -349,7 +349,7 @@ func TestClusterHandOverThatIsKilledGoesOn(t *testing.T) {
 					t.Errorf("%q was persisted %d times\n%s", step, n, strings.Join(writes, "\n"))
 				}
 			}
-			if live := w.read(t, "v1", "ServiceAccount", ns, "operator"); !preview.Ours(live, w.release) || len(preview.List(live, "metadata", "ownerReferences")) > 0 {
+			if live := w.read(t, "v1", "ServiceAccount", ns, "operator"); !preview.IsMember(live, w.release) || len(preview.List(live, "metadata", "ownerReferences")) > 0 {
 				t.Errorf("in the end it is %v", live["metadata"])
 			}
 		})

@@ -59,7 +59,7 @@ func gateAdvice(plan *preview.Plan, approval record.Approval) string {
 // gateDigest compares the approved digest with the plan's.
 func gateDigest(plan *preview.Plan, approval record.Approval) error {
 	doing := "checking the approval of " + plan.Release.Name
-	if plan.SawNothing() {
+	if plan.LacksLiveState() {
 		return refusal(doing, "make the plan again without --offline", "an offline plan has seen no cluster and cannot be applied")
 	}
 	want, what := plan.Digest, "plan"
@@ -207,7 +207,7 @@ func gateContent(plan *preview.Plan) []string {
 			reasons = append(reasons, o.ID+" would be deleted, which a content digest does not cover")
 		case preview.ActionPatch:
 			// What is set follows from the content alone.
-			if o.LetsGo() {
+			if o.ReleasesOwnership() {
 				reasons = append(reasons, o.ID+" would be released, which a content digest does not cover")
 			}
 		case preview.ActionAdopt:
@@ -232,7 +232,7 @@ func gateContent(plan *preview.Plan) []string {
 	if why := lookupPackages(plan); why != "" {
 		reasons = append(reasons, why)
 	}
-	if plan.Undo != nil {
+	if plan.FailureRollback != nil {
 		reasons = append(reasons, "what --on-failure rollback would do depends on the cluster, which a content digest does not cover")
 	}
 	collected := aggregatedRoles(plan)
@@ -274,7 +274,7 @@ func gateFiles(plan *preview.Plan) []string {
 func aggregatedRoles(plan *preview.Plan) map[string]bool {
 	var sealed, read []map[string]any
 	for i := range plan.Objects {
-		if body := plan.Objects[i].Sealed; body != nil {
+		if body := plan.Objects[i].Planned; body != nil {
 			sealed = append(sealed, body)
 		}
 	}
@@ -284,8 +284,8 @@ func aggregatedRoles(plan *preview.Plan) map[string]bool {
 		}
 	}
 	out := map[string]bool{}
-	for _, id := range access.Collecting(sealed, nil) {
-		if len(access.Collected([]string{id}, sealed, read)) > 0 {
+	for _, id := range access.AggregatingRoles(sealed, nil) {
+		if len(access.AggregatedRoles([]string{id}, sealed, read)) > 0 {
 			out["ClusterRole/"+plan.Object(id).Name] = true
 		}
 	}
@@ -298,7 +298,7 @@ func planHasRole(plan *preview.Plan, via string) bool {
 	parts := strings.SplitN(via, "/", 3)
 	for i := range plan.Objects {
 		o := &plan.Objects[i]
-		if o.Sealed == nil || o.Kind != parts[0] || o.Name != parts[len(parts)-1] {
+		if o.Planned == nil || o.Kind != parts[0] || o.Name != parts[len(parts)-1] {
 			continue
 		}
 		if len(parts) == 2 || o.Namespace == parts[1] {
@@ -344,5 +344,5 @@ func isContentFinding(plan *preview.Plan, f preview.Finding) bool {
 		return true
 	}
 	o := plan.Object(f.Object)
-	return o != nil && o.Sealed != nil
+	return o != nil && o.Planned != nil
 }

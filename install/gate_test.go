@@ -33,7 +33,7 @@ func gatePlan(t *testing.T, change func(*preview.Plan)) *preview.Plan {
 		Packages: []preview.Package{{Name: "demo", ContentDigest: preview.HashBytes([]byte("content"))}},
 		Objects: []preview.Object{{
 			ID: "rbac.authorization.k8s.io/ClusterRole/-/reader", Package: "demo", APIVersion: "rbac.authorization.k8s.io/v1",
-			Kind: "ClusterRole", Name: "reader", Action: preview.ActionCreate, Sealed: map[string]any{"kind": "ClusterRole"},
+			Kind: "ClusterRole", Name: "reader", Action: preview.ActionCreate, Planned: map[string]any{"kind": "ClusterRole"},
 		}},
 	}
 	if change != nil {

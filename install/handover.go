@@ -13,7 +13,7 @@ func (r *applier) withReleases(stage *preview.Stage, objects []*preview.Object) 
 	}
 	var out []*preview.Object
 	for _, former := range objects {
-		if preview.Orphans(former) {
+		if preview.OrphansDependents(former) {
 			for _, id := range former.Adoption.Releases {
 				if o := r.plan.Object(id); o != nil && o.Action == preview.ActionAdopt && !r.done[id] {
 					out = append(out, o)

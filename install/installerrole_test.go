@@ -257,7 +257,7 @@ func TestClusterInstallerRoleSuffices(t *testing.T) {
 			l := newLimited(t, w, d.plan(t, w))
 			reviewed, own := d.plan(t, w), d.plan(t, l.world)
 			if reviewed.Digest != own.Digest {
-				t.Fatalf("the installer plans something else than the administrator: %v", engine.Moved(reviewed, own, w.schemas))
+				t.Fatalf("the installer plans something else than the administrator: %v", engine.FactChanges(reviewed, own, w.schemas))
 			}
 			if in := own.Access.Installer; !own.Complete || len(in.Missing)+len(in.Unread) > 0 {
 				t.Fatalf("the installer lacks %v, may not read %v, and does not know %v", in.Missing, in.Unread, own.Unknowns)
@@ -298,7 +298,7 @@ func (l *limited) onlyForRecovery(right preview.Right) bool {
 // namesRight reports whether a message names a right, in our words or in those of
 // the API server.
 func namesRight(said string, r preview.Right) bool {
-	what := r.What()
+	what := r.Target()
 	if r.URL != "" {
 		what = r.URL
 	}
@@ -331,7 +331,7 @@ subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: somebody}, {k
 	l := newLimited(t, w, next(w, "v2", "one"))
 	reviewed, own := next(w, "v2", "one"), next(l.world, "v2", "one")
 	if reviewed.Digest != own.Digest {
-		t.Fatalf("a new binding: %v", engine.Moved(reviewed, own, w.schemas))
+		t.Fatalf("a new binding: %v", engine.FactChanges(reviewed, own, w.schemas))
 	}
 	w.apply(t, own)
 	if again := next(w, "v2", "one"); again.Summary.Changes() {
@@ -394,7 +394,7 @@ func (l *limited) resume(t *testing.T, plan *preview.Plan) error {
 	t.Helper()
 	sealed := map[string]map[string]any{}
 	for i := range plan.Objects {
-		sealed[plan.Objects[i].ID] = plan.Objects[i].Sealed
+		sealed[plan.Objects[i].ID] = plan.Objects[i].Planned
 	}
 	stored, err := record.Load(t.Context(), l, l.release)
 	if err == nil && stored != nil {

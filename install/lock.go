@@ -77,7 +77,7 @@ type leaseWatch struct {
 // expired takes one more look at the lease and reports whether it has expired,
 // and whether its holder showed a sign of life since the first look.
 func (w *leaseWatch) expired(lease map[string]any, now time.Time) (expired, alive bool) {
-	mark := preview.UIDOf(lease) + " " + preview.String(lease, "spec", "holderIdentity") + " " + preview.String(lease, "spec", "renewTime")
+	mark := preview.UID(lease) + " " + preview.String(lease, "spec", "holderIdentity") + " " + preview.String(lease, "spec", "renewTime")
 	if w.seen == "" {
 		w.seen, w.since = mark, now
 		return false, false
@@ -190,7 +190,7 @@ func (l *lock) write(ctx context.Context, live map[string]any) (written map[stri
 		},
 	}}
 	if live != nil {
-		item.UID, item.ResourceVersion = preview.UIDOf(live), preview.VersionOf(live)
+		item.UID, item.ResourceVersion = preview.UID(live), preview.ResourceVersion(live)
 	}
 	written, err = l.cluster.Apply(ctx, item)
 	return written, now, err
@@ -343,7 +343,7 @@ func (l *lock) release(ctx context.Context) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for try := range clock.MaxAttempts {
-		err := l.cluster.Delete(ctx, l.ref, preview.UIDOf(l.live), preview.VersionOf(l.live), preview.Background)
+		err := l.cluster.Delete(ctx, l.ref, preview.UID(l.live), preview.ResourceVersion(l.live), preview.Background)
 		if err == nil {
 			return
 		}
@@ -354,7 +354,7 @@ func (l *lock) release(ctx context.Context) {
 		case readErr != nil:
 		case live == nil, preview.String(live, "spec", "holderIdentity") != l.holder:
 			return // it is gone, or another run's
-		case preview.VersionOf(live) == preview.VersionOf(l.live) && clock.Pause(ctx, l.clock, err, try) != nil:
+		case preview.ResourceVersion(live) == preview.ResourceVersion(l.live) && clock.Pause(ctx, l.clock, err, try) != nil:
 			return // it may not be deleted, or not now
 		default:
 			l.live = live

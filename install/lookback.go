@@ -66,7 +66,7 @@ func (r *applier) mustMatchReview(o *preview.Object) bool {
 	switch entry := r.record.Object(o.ID); {
 	case o.Action == preview.ActionUnchanged:
 		return true
-	case entry == nil || !record.HasWrite(o.Action) || o.Action == preview.ActionDelete || o.Sealed == nil || o.LetsGo():
+	case entry == nil || !record.HasWrite(o.Action) || o.Action == preview.ActionDelete || o.Planned == nil || o.ReleasesOwnership():
 		return false
 	default:
 		return slices.Contains([]record.ObjectState{record.StateApplied, record.StateWaiting, record.StateReady}, entry.State)
@@ -90,7 +90,7 @@ func (r *applier) unseenError(doing string, o *preview.Object, err error) error 
 // not. An unchanged resourceVersion is proof enough: a CRD that the plan wrote
 // may change how an object reads.
 func (r *applier) editText(o *preview.Object, live map[string]any) (string, error) {
-	uid, version := o.Live.UID, preview.VersionOf(r.liveOf(o))
+	uid, version := o.Live.UID, preview.ResourceVersion(r.liveOf(o))
 	if record.HasWrite(o.Action) {
 		uid, version = r.record.Object(o.ID).UID, r.versions[o.ID]
 	}
@@ -99,14 +99,14 @@ func (r *applier) editText(o *preview.Object, live map[string]any) (string, erro
 		return "", nil
 	case live == nil:
 		return "was deleted meanwhile", nil
-	case preview.UIDOf(live) != uid:
+	case preview.UID(live) != uid:
 		return "was deleted and created again meanwhile", nil
-	case preview.VersionOf(live) == version:
+	case preview.ResourceVersion(live) == version:
 		return "", nil
 	case preview.String(live, "metadata", "deletionTimestamp") != "":
 		return "is being deleted", nil
 	}
-	sealed, reviewed := o.Sealed, o.ResultBody
+	sealed, reviewed := o.Planned, o.ResultBody
 	if record.HasWrite(o.Action) {
 		sealed, reviewed = r.plan.Sent(o), r.reviewedResult(o)
 	}
@@ -123,7 +123,7 @@ func (r *applier) editText(o *preview.Object, live map[string]any) (string, erro
 func (r *applier) hasCompleted(o *preview.Object) bool {
 	switch o.Kind {
 	case "Job", "Pod":
-		return r.record.Object(o.ID).State == record.StateReady || preview.Value(o.Sealed, "spec", "ttlSecondsAfterFinished") != nil
+		return r.record.Object(o.ID).State == record.StateReady || preview.Value(o.Planned, "spec", "ttlSecondsAfterFinished") != nil
 	}
 	return false
 }

@@ -92,7 +92,7 @@ func (w *writer) inNewestInventory(ctx context.Context, o *preview.Object, live 
 			return false, err
 		}
 		if lease == nil || stored != nil && record.FenceOf(secret).Holder != w.lock.holder {
-			return stored.Holds(o.ID, preview.UIDOf(live)), nil
+			return stored.Holds(o.ID, preview.UID(live)), nil
 		}
 		if err := clock.Sleep(ctx, w.opts.Clock, pollLease); err != nil {
 			return false, err
@@ -103,22 +103,22 @@ func (w *writer) inNewestInventory(ctx context.Context, o *preview.Object, live 
 // deleteCreated deletes an object that this run created: the one with its uid, as
 // long as it has the marks of the release.
 func (w *writer) deleteCreated(ctx context.Context, o *preview.Object, live map[string]any) error {
-	uid := preview.UIDOf(live)
+	uid := preview.UID(live)
 	for try := range clock.MaxAttempts {
-		if !o.Patches() && !preview.Ours(live, w.plan.Release) {
+		if !o.Patches() && !preview.IsMember(live, w.plan.Release) {
 			return errors.New("it is not marked as part of this release any more")
 		}
-		err := w.cluster.Delete(ctx, o.Ref(), uid, preview.VersionOf(live), preview.Background)
+		err := w.cluster.Delete(ctx, o.Ref(), uid, preview.ResourceVersion(live), preview.Background)
 		if err == nil || preview.ReasonOf(err) == preview.ReasonNotFound {
 			return nil
 		}
 		fresh, readErr := w.cluster.Get(ctx, o.Ref())
 		switch {
-		case readErr != nil || preview.VersionOf(fresh) == preview.VersionOf(live):
+		case readErr != nil || preview.ResourceVersion(fresh) == preview.ResourceVersion(live):
 			if clock.Pause(ctx, w.opts.Clock, err, try) != nil || try == clock.MaxAttempts-1 {
 				return err
 			}
-		case fresh == nil || preview.UIDOf(fresh) != uid:
+		case fresh == nil || preview.UID(fresh) != uid:
 			return nil
 		default:
 			live = fresh

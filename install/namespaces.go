@@ -54,7 +54,7 @@ func (r *applier) removeNamespace(ctx context.Context, o *preview.Object) error 
 }
 
 func (r *applier) mayRemoveNamespace(ctx context.Context, o *preview.Object) error {
-	more, err := engine.NewResidents(ctx, r.checked, r.cluster, o.Name)
+	more, err := engine.NewNamespaceContents(ctx, r.checked, r.cluster, o.Name)
 	switch {
 	case err != nil:
 		return notSentError(err)
@@ -93,7 +93,7 @@ func (r *applier) finishDeletedNamespace(ctx context.Context) (ended bool, err e
 // namespaceStays reports whether a live Namespace is the one of a uid and is not being
 // deleted.
 func namespaceStays(live map[string]any, uid string) bool {
-	return live != nil && preview.UIDOf(live) == uid && preview.String(live, "metadata", "deletionTimestamp") == ""
+	return live != nil && preview.UID(live) == uid && preview.String(live, "metadata", "deletionTimestamp") == ""
 }
 
 // FinishRemoval is the rest of an uninstall that was interrupted after it had
@@ -162,7 +162,7 @@ func (r *applier) awaitNamespaceGone(ctx context.Context) error {
 		if err != nil {
 			return r.fail("reading namespace "+o.Name, "", err)
 		}
-		gone := live == nil || preview.UIDOf(live) != o.Live.UID
+		gone := live == nil || preview.UID(live) != o.Live.UID
 		if r.recordRemoved(o, gone); !gone {
 			left = append(left, o.Ref())
 		}

@@ -58,7 +58,7 @@ func LeftOperands(ctx context.Context, cluster interface {
 		o := &plan.Objects[i]
 		switch {
 		case o.Kind != "CustomResourceDefinition" || o.Action == preview.ActionDelete || o.LiveBody == nil:
-		case preview.Ours(o.LiveBody, plan.Release):
+		case preview.IsMember(o.LiveBody, plan.Release):
 			own = append(own, o.LiveBody)
 		case preview.String(o.LiveBody, "spec", "scope") == "Namespaced":
 			shared = append(shared, o.LiveBody)

@@ -434,7 +434,7 @@ func TestClusterAdopt(t *testing.T) {
 		if preview.String(live, "data", "key") != "new" || preview.String(live, "data", "gone") != "" {
 			t.Errorf("%s holds %v", name, live["data"])
 		}
-		if _, foreign := preview.ForeignOwner(live, w.release); foreign || !preview.Ours(live, w.release) || preview.String(live, "metadata", "annotations", preview.LastApplied) != "" {
+		if _, foreign := preview.ForeignOwner(live, w.release); foreign || !preview.IsMember(live, w.release) || preview.String(live, "metadata", "annotations", preview.LastApplied) != "" {
 			t.Errorf("%s is still marked: %v", name, live["metadata"])
 		}
 	}

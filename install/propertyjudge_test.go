@@ -58,7 +58,7 @@ func (tr *trial) judgeSuccess(persisted map[string]int) {
 			continue
 		}
 		w := tr.written[o.ID]
-		if o.Sealed == nil || o.Action == preview.ActionSkip || sends && w == nil {
+		if o.Planned == nil || o.Action == preview.ActionSkip || sends && w == nil {
 			continue
 		}
 		if sends && o.Action != preview.ActionDelete {
@@ -88,7 +88,7 @@ func (tr *trial) judgeEdited(o *preview.Object, w *install.WrittenObject) {
 	if o.Action != preview.ActionUnchanged && w == nil || tr.seen[o.ID] != tr.edits[o.ID] {
 		return
 	}
-	uid, sealed := o.Live.UID, o.Sealed
+	uid, sealed := o.Live.UID, o.Planned
 	if w != nil {
 		uid, sealed = preview.String(w.Live, "metadata", "uid"), w.Sealed
 	}

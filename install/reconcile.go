@@ -39,7 +39,7 @@ func Reconcile(ctx context.Context, cluster Cluster, schemas engine.Schemas, sto
 			return nil, fmt.Errorf("reading %s: %w", o.ID, err)
 		}
 		if entry.State == record.StateApplied {
-			entry.UID = preview.UIDOf(live)
+			entry.UID = preview.UID(live)
 		}
 	}
 	return objects, nil
@@ -49,28 +49,28 @@ func Reconcile(ctx context.Context, cluster Cluster, schemas engine.Schemas, sto
 // did.
 func (w *writer) reconciled(ctx context.Context, o *preview.Object, live map[string]any) (record.ObjectState, error) {
 	switch {
-	case o.Action == preview.ActionDelete && (live == nil || preview.UIDOf(live) != o.Live.UID):
+	case o.Action == preview.ActionDelete && (live == nil || preview.UID(live) != o.Live.UID):
 		return record.StateRemoved, nil
 	case o.Action == preview.ActionDelete && preview.String(live, "metadata", "deletionTimestamp") != "":
 		return record.StateRemoving, nil
 	case o.Action == preview.ActionReplace && live == nil:
 		return record.StateRemoved, nil
-	case o.Action == preview.ActionReplace && preview.UIDOf(live) == o.Live.UID:
+	case o.Action == preview.ActionReplace && preview.UID(live) == o.Live.UID:
 		if preview.String(live, "metadata", "deletionTimestamp") != "" {
 			return record.StateRemoving, nil
 		}
 		return record.StatePending, nil
 	case o.Action == preview.ActionDelete, live == nil:
 		return record.StatePending, nil
-	case o.Action == preview.ActionAdopt && !preview.Ours(live, w.plan.Release):
+	case o.Action == preview.ActionAdopt && !preview.IsMember(live, w.plan.Release):
 		return w.reconciledAdoption(o, live)
 	case o.Action != preview.ActionUpdate && o.Action != preview.ActionPatch:
 		// It did not exist before, and only this release marks it so.
-		if preview.Ours(live, w.plan.Release) {
+		if preview.IsMember(live, w.plan.Release) {
 			return record.StateApplied, nil
 		}
 		return record.StatePending, nil
-	case o.Sealed == nil:
+	case o.Planned == nil:
 		return record.StateSent, nil
 	}
 	after, err := w.isAfter(ctx, o, live)
@@ -87,10 +87,10 @@ func (w *writer) reconciled(ctx context.Context, o *preview.Object, live map[str
 // reconciledAdoption decides whether the first write of an adoption happened; the
 // second did not.
 func (w *writer) reconciledAdoption(o *preview.Object, live map[string]any) (record.ObjectState, error) {
-	if o.Adoption == nil || preview.UIDOf(live) != o.Live.UID {
+	if o.Adoption == nil || preview.UID(live) != o.Live.UID {
 		return record.StateSent, nil
 	}
-	fingerprint, err := preview.Fingerprint(w.opts.Schemas, live, o.Sealed, true)
+	fingerprint, err := preview.Fingerprint(w.opts.Schemas, live, o.Planned, true)
 	switch {
 	case err != nil:
 		return "", err

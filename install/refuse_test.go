@@ -74,7 +74,7 @@ func TestClusterRefusalsWriteNothing(t *testing.T) {
 			plan := upgrade(t)
 			approval := byDigest(plan)
 			o := plan.Object("core/ConfigMap/" + ns + "/a")
-			o.Sealed = body(t, configMap("a", "evil"))
+			o.Planned = body(t, configMap("a", "evil"))
 			return plan, approval
 		}, install.Refused, "does not match its digest"},
 		{"a fact that was changed after the review", func(t *testing.T) (*preview.Plan, record.Approval) {
@@ -162,7 +162,7 @@ func TestClusterDriftThatIsNotOursDoesNotRefuse(t *testing.T) {
 		t.Error("the change of somebody else was undone")
 	}
 	verdict, notes, err := install.Compare(w.schemas, install.WrittenObject{
-		Sealed: plan.Objects[0].Sealed, Reviewed: plan.Objects[0].ResultBody, Before: live, Live: live,
+		Sealed: plan.Objects[0].Planned, Reviewed: plan.Objects[0].ResultBody, Before: live, Live: live,
 	})
 	if err != nil || verdict != install.Same || len(notes) != 1 || !strings.HasPrefix(notes[0], install.NoteOutside) {
 		t.Errorf("%s with %v, %v, want same, changed outside this plan", verdict, notes, err)

@@ -17,7 +17,7 @@ func dependentsOf(o *preview.Object) preview.Propagation {
 	switch {
 	case o.Action == preview.ActionReplace:
 		return preview.Foreground
-	case preview.Orphans(o):
+	case preview.OrphansDependents(o):
 		return preview.Orphan
 	}
 	return preview.Background
@@ -57,7 +57,7 @@ func (w *writer) awaitGone(ctx context.Context, o *preview.Object) error {
 	for {
 		live, err := w.cluster.Get(ctx, o.Ref())
 		switch {
-		case err == nil && (live == nil || preview.UIDOf(live) != o.Live.UID):
+		case err == nil && (live == nil || preview.UID(live) != o.Live.UID):
 			return nil
 		case err != nil && preview.ReasonOf(err) != preview.ReasonUnavailable:
 			return fmt.Errorf("waiting until it is gone: %w", err)

@@ -33,7 +33,7 @@ func RestoreContent(ctx context.Context, cluster BulkReader, stored *record.Reco
 	members := map[string][]preview.Object{}
 	for i := range plan.Objects {
 		o := plan.Objects[i]
-		if o.Package == "" || o.Digest == "" || o.Hook != nil || o.LetsGo() {
+		if o.Package == "" || o.Digest == "" || o.Hook != nil || o.ReleasesOwnership() {
 			continue
 		}
 		wanted, err := r.restore(&o)
@@ -48,7 +48,7 @@ func RestoreContent(ctx context.Context, cluster BulkReader, stored *record.Reco
 	var contents []engine.Content
 	for _, pkg := range plan.Packages {
 		r.unverified(pkg, stored.Signature)
-		content, err := engine.Restored(stored.Release, pkg, members[pkg.Name], engine.SetOf(plan), stored.Revision, r.notes[pkg.Name])
+		content, err := engine.RestoreContents(stored.Release, pkg, members[pkg.Name], engine.SetOf(plan), stored.Revision, r.notes[pkg.Name])
 		if err != nil {
 			return nil, err
 		}
@@ -76,12 +76,12 @@ func unsetFields(recorded *preview.Plan, o *preview.Object) []string {
 // EarlierRevision returns the revision to which a plan on top of a record rolls
 // back when its apply fails: the recorded one, or none where nothing is
 // installed. An unfinished revision cannot be rolled back to.
-func EarlierRevision(ctx context.Context, cluster BulkReader, stored *record.Record) (*engine.Earlier, error) {
+func EarlierRevision(ctx context.Context, cluster BulkReader, stored *record.Record) (*engine.PriorRevision, error) {
 	switch {
 	case stored == nil || stored.State == record.Uninstalled:
-		return &engine.Earlier{}, nil
+		return &engine.PriorRevision{}, nil
 	case stored.State != record.Applied:
-		return nil, &engine.Refused{
+		return nil, &engine.RefusedError{
 			What: fmt.Sprintf("revision %d of release %s is %s: there is no complete state to roll back to on failure", stored.Revision, stored.Release.Name, stored.State),
 			Next: "plan without --on-failure rollback, or roll back first",
 		}
@@ -90,7 +90,7 @@ func EarlierRevision(ctx context.Context, cluster BulkReader, stored *record.Rec
 	if err != nil {
 		return nil, err
 	}
-	return &engine.Earlier{Revision: stored.Revision, Contents: contents}, nil
+	return &engine.PriorRevision{Revision: stored.Revision, Contents: contents}, nil
 }
 
 // restorer decides which objects of an earlier revision are applied again.
@@ -125,8 +125,8 @@ func (r *restorer) read(ctx context.Context, cluster BulkReader, plan *preview.P
 func (r *restorer) restore(o *preview.Object) (wanted bool, err error) {
 	live := r.live[o.ID]
 	if shape := r.shapes[o.ID]; shape != nil {
-		if o.Sealed, err = WithLiveValues(shape, live); err != nil {
-			return false, &engine.Refused{
+		if o.Planned, err = WithLiveValues(shape, live); err != nil {
+			return false, &engine.RefusedError{
 				What: fmt.Sprintf("%s of revision %d cannot be made again: %s; values of Secrets are not on record", o.ID, r.revision, err),
 				Next: "install that version again instead, or put the Secret in place first",
 			}
@@ -134,13 +134,13 @@ func (r *restorer) restore(o *preview.Object) (wanted bool, err error) {
 		r.note(o, "its values stay as they are: those of earlier revisions are not on record")
 		return true, nil
 	}
-	if o.Sealed == nil {
+	if o.Planned == nil {
 		return false, fmt.Errorf("the recorded plan of revision %d has no body of %s", r.revision, o.ID)
 	}
-	if o.Kind != "CustomResourceDefinition" || live == nil || !preview.Ours(live, r.release) {
+	if o.Kind != "CustomResourceDefinition" || live == nil || !preview.IsMember(live, r.release) {
 		return true, nil
 	}
-	if why := engine.UnsafeDefinition(live, o.Sealed); why != "" {
+	if why := engine.UnsafeDefinition(live, o.Planned); why != "" {
 		r.note(o, "it is not rolled back: that is not safe for the objects that it stores: "+why)
 		return false, nil
 	}
@@ -155,7 +155,7 @@ func (r *restorer) note(o *preview.Object, text string) {
 // approved: neither does the record say who wrote it.
 func (r *restorer) unverified(pkg preview.Package, signature *preview.RecordSignature) {
 	if rule, raised := engine.RecordRule(signature); raised {
-		r.notes[pkg.Name] = append(r.notes[pkg.Name], rule.Note("package/"+pkg.Name, rule.Says(r.revision, signature)))
+		r.notes[pkg.Name] = append(r.notes[pkg.Name], rule.Note("package/"+pkg.Name, rule.NoteText(r.revision, signature)))
 	}
 }
 

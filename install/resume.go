@@ -35,7 +35,7 @@ func (r *applier) takeOver(ctx context.Context) error {
 	now := *r.plan
 	now.Objects = append([]preview.Object(nil), r.plan.Objects...)
 	r.checked = &now
-	reasons, err := engine.MovedReads(ctx, r.plan, r.cluster)
+	reasons, err := engine.StaleReads(ctx, r.plan, r.cluster)
 	if err != nil {
 		return r.fail("reading the objects that the plan depends on", "run the command again", err)
 	}
@@ -61,8 +61,8 @@ func (r *applier) takeOver(ctx context.Context) error {
 // says by which approval, and what that accepted.
 func (r *applier) gateAgain() error {
 	today := *r.plan
-	today.Findings, today.Policy = preview.Unjudged(r.plan.Findings), nil
-	found, err := engine.Today(&today, r.opts.Schemas)
+	today.Findings, today.Policy = preview.WithoutPolicy(r.plan.Findings), nil
+	found, err := engine.CurrentFindings(&today, r.opts.Schemas)
 	if err != nil {
 		return refusal("resuming", "preview again, and approve what it shows", "the review cannot be recomputed: "+err.Error())
 	}
@@ -121,7 +121,7 @@ func (r *applier) resumeObject(ctx context.Context, o *preview.Object) (why stri
 		return "", nil // deleted, and to be created
 	case live == nil:
 		return "was deleted meanwhile", nil
-	case o.Action == preview.ActionReplace && preview.UIDOf(live) == o.Live.UID && preview.String(live, "metadata", "deletionTimestamp") != "":
+	case o.Action == preview.ActionReplace && preview.UID(live) == o.Live.UID && preview.String(live, "metadata", "deletionTimestamp") != "":
 		return "", nil // its deletion goes on
 	case o.FormerOwner() && preview.String(live, "metadata", "deletionTimestamp") != "":
 		return "", nil // the stage waits until it is gone
@@ -130,7 +130,7 @@ func (r *applier) resumeObject(ctx context.Context, o *preview.Object) (why stri
 		r.recordRemoved(o, false)
 		return "", nil
 	}
-	if o.Sealed != nil && record.HasWrite(o.Action) {
+	if o.Planned != nil && record.HasWrite(o.Action) {
 		after, err := r.isAfter(ctx, o, live)
 		if err != nil {
 			return "", err

@@ -53,7 +53,7 @@ func (w *waiter) gateOf(from, to *preview.Stage) []preview.Ref {
 	var refs []preview.Ref
 	for _, id := range from.Objects {
 		o := w.plan.Object(id)
-		if o == nil || o.Sealed == nil || w.record.Object(id).State == record.StateReady {
+		if o == nil || o.Planned == nil || w.record.Object(id).State == record.StateReady {
 			continue
 		}
 		if w.gatesByKind(o, to) || w.hasCheck(o) {
@@ -79,7 +79,7 @@ func (w *waiter) gatesByKind(o *preview.Object, to *preview.Stage) bool {
 }
 
 func (w *waiter) hasCheck(o *preview.Object) bool {
-	return slices.ContainsFunc(w.opts.Checks, func(c rollout.Check) bool { return c.Selects(o.Sealed) })
+	return slices.ContainsFunc(w.opts.Checks, func(c rollout.Check) bool { return c.Selects(o.Planned) })
 }
 
 // webhookServices lists the Services behind the webhooks of a stage: a webhook
@@ -92,7 +92,7 @@ func (w *waiter) webhookServices(stage *preview.Stage) []preview.Ref {
 		if o == nil || !record.HasWrite(o.Action) {
 			continue
 		}
-		for _, item := range preview.List(o.Sealed, "webhooks") {
+		for _, item := range preview.List(o.Planned, "webhooks") {
 			webhook, _ := item.(map[string]any)
 			service := preview.Map(webhook, "clientConfig", "service")
 			ref := preview.Ref{
@@ -119,7 +119,7 @@ func (w *waiter) rollout(ctx context.Context) error {
 		switch object := &w.plan.Objects[i]; {
 		case object.Action == preview.ActionDelete:
 			o.Gone = append(o.Gone, object.Ref())
-		case object.Sealed == nil || object.Action == preview.ActionSkip:
+		case object.Planned == nil || object.Action == preview.ActionSkip:
 		case w.bringsAPIGroup(object.Ref().Group()):
 			operands.Refs = append(operands.Refs, object.Ref())
 		default:

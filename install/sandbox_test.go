@@ -68,7 +68,7 @@ func (w *world) contentAsking(t *testing.T, version string, answers []preview.Cl
 			t.Fatal(err)
 		}
 		for j, doc := range docs {
-			out.Objects = append(out.Objects, format.Rendered{
+			out.Objects = append(out.Objects, format.RenderedObject{
 				Body: doc.(map[string]any), Origin: preview.Origin{File: fmt.Sprintf("%d.yaml", i), Document: j + 1},
 			})
 		}
@@ -111,7 +111,7 @@ func (w *world) planOptions(t *testing.T) engine.Options {
 			opts.Installed.Base.Accepted = record.Accepted
 		}
 		for _, item := range record.Inventory {
-			opts.Installed.Members = append(opts.Installed.Members, engine.Member{Ref: item.Ref(), Package: item.Package})
+			opts.Installed.Members = append(opts.Installed.Members, engine.InstalledObject{Ref: item.Ref(), Package: item.Package})
 		}
 	}
 	return opts

@@ -39,7 +39,7 @@ func (r *applier) recordNamespace() {
 		return
 	}
 	r.done[o.ID] = true
-	r.recordWritten(o, WrittenObject{Sealed: o.Sealed, Reviewed: o.ResultBody, Before: r.namespace, Live: r.namespace})
+	r.recordWritten(o, WrittenObject{Sealed: o.Planned, Reviewed: o.ResultBody, Before: r.namespace, Live: r.namespace})
 }
 
 // stages sends the plan's stages in order. A stage begins when the gates of
@@ -142,8 +142,8 @@ func stopsOnDivergence(o *preview.Object) bool {
 	case "rbac.authorization.k8s.io", "admissionregistration.k8s.io":
 		return true
 	}
-	return o.Patches() || preview.Map(o.Sealed, "spec", "template", "spec") != nil ||
-		preview.Map(o.Sealed, "spec", "jobTemplate", "spec", "template", "spec") != nil || o.Kind == "Pod"
+	return o.Patches() || preview.Map(o.Planned, "spec", "template", "spec") != nil ||
+		preview.Map(o.Planned, "spec", "jobTemplate", "spec", "template", "spec") != nil || o.Kind == "Pod"
 }
 
 // sendIn sends what an object's write is in a stage.

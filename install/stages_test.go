@@ -111,7 +111,7 @@ func TestClusterEveryObjectEqualsTheReviewedOne(t *testing.T) {
 			for i := range plan.Objects {
 				o := &plan.Objects[i]
 				live := w.read(t, o.APIVersion, o.Kind, o.Namespace, o.Name)
-				verdict, notes, err := install.Compare(w.schemas, install.WrittenObject{Sealed: o.Sealed, Reviewed: o.ResultBody, Before: live, Live: live})
+				verdict, notes, err := install.Compare(w.schemas, install.WrittenObject{Sealed: o.Planned, Reviewed: o.ResultBody, Before: live, Live: live})
 				if err != nil || verdict != install.Same {
 					t.Errorf("%s: %s %v %v", o.ID, verdict, notes, err)
 				}

@@ -29,11 +29,11 @@ func (w *world) sameAsReviewed(t *testing.T, plan *preview.Plan) {
 	t.Helper()
 	for i := range plan.Objects {
 		o := &plan.Objects[i]
-		if o.Sealed == nil {
+		if o.Planned == nil {
 			continue
 		}
 		live := w.read(t, o.APIVersion, o.Kind, o.Namespace, o.Name)
-		verdict, notes, err := install.Compare(w.schemas, install.WrittenObject{Sealed: o.Sealed, Reviewed: o.ResultBody, Before: live, Live: live})
+		verdict, notes, err := install.Compare(w.schemas, install.WrittenObject{Sealed: o.Planned, Reviewed: o.ResultBody, Before: live, Live: live})
 		if err != nil || verdict != install.Same {
 			t.Errorf("%s is %s: %v %v", o.ID, verdict, notes, err)
 		}

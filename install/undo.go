@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
-	"github.com/kubectl-operator/kubectl-operator/preview/undo"
+	"github.com/kubectl-operator/kubectl-operator/preview/rollback"
 )
 
 // StageUndo prefixes the stage names in the events of a rollback on failure.
@@ -20,7 +20,7 @@ const StageUndo = "undo"
 // that does not know what became of a write, is resumed instead.
 func (r *applier) triggersUndo(ctx context.Context, err error) bool {
 	var e *Error
-	if r.plan.Undo == nil || r.record == nil || ctx.Err() != nil || r.stopRequested() || !errors.As(err, &e) {
+	if r.plan.FailureRollback == nil || r.record == nil || ctx.Err() != nil || r.stopRequested() || !errors.As(err, &e) {
 		return false
 	}
 	switch e.Kind {
@@ -65,10 +65,10 @@ func (r *applier) undo(ctx, held context.Context, cause error) error {
 }
 
 func (r *applier) undoText() string {
-	if r.plan.Undo.Revision == 0 {
+	if r.plan.FailureRollback.Revision == 0 {
 		return "removing what it made"
 	}
-	return fmt.Sprintf("going back to revision %d", r.plan.Undo.Revision)
+	return fmt.Sprintf("going back to revision %d", r.plan.FailureRollback.Revision)
 }
 
 // beginUndo plans the undo on fresh reads, holds it against the sealed one, and
@@ -81,7 +81,7 @@ func (r *applier) beginUndo(ctx context.Context) (*applier, error) {
 	if err != nil {
 		return nil, r.fail(doing, "", err)
 	}
-	reasons := undo.Differences(r.plan, back)
+	reasons := rollback.Differences(r.plan, back)
 	foreign, err := r.foreignEdits(ctx, back)
 	if err != nil {
 		return nil, r.fail(doing, "", err)
@@ -133,7 +133,7 @@ func (r *applier) planUndo(ctx context.Context) (*preview.Plan, error) {
 	}
 	opts.Installed.Base = r.record.PlanBase()
 	for _, item := range r.record.Inventory {
-		opts.Installed.Members = append(opts.Installed.Members, engine.Member{Ref: item.Ref(), Package: item.Package, Manager: item.Manager, Format: FormatOf(r.record.Packages, item.Package)})
+		opts.Installed.Members = append(opts.Installed.Members, engine.InstalledObject{Ref: item.Ref(), Package: item.Package, Manager: item.Manager, Format: FormatOf(r.record.Packages, item.Package)})
 	}
 	if opts.Installed.Set, err = InstalledSet(ctx, r.cluster, r.record); err != nil {
 		return nil, err
@@ -143,17 +143,17 @@ func (r *applier) planUndo(ctx context.Context) (*preview.Plan, error) {
 
 // earlierContent restores the content of the revision that the rollback goes
 // back to.
-func (c *checker) earlierContent(ctx context.Context) (*engine.Earlier, error) {
-	revision := c.plan.Undo.Revision
+func (c *checker) earlierContent(ctx context.Context) (*engine.PriorRevision, error) {
+	revision := c.plan.FailureRollback.Revision
 	if revision == 0 {
-		return &engine.Earlier{}, nil
+		return &engine.PriorRevision{}, nil
 	}
 	record, err := record.LoadRevision(ctx, c.cluster, c.plan.Release, revision)
 	if err != nil {
 		return nil, err
 	}
 	if record == nil {
-		return nil, &engine.Refused{What: fmt.Sprintf("revision %d, to which a failure would roll back, is not on record any more", revision), Next: "preview again"}
+		return nil, &engine.RefusedError{What: fmt.Sprintf("revision %d, to which a failure would roll back, is not on record any more", revision), Next: "preview again"}
 	}
 	record.Verify(c.opts.RecordKeys, c.plan.Target.Identity)
 	return EarlierRevision(ctx, c.cluster, record)
@@ -162,16 +162,16 @@ func (c *checker) earlierContent(ctx context.Context) (*engine.Earlier, error) {
 // checkUndo checks, before anything is written, that the rollback in the plan
 // can be applied: the revision it goes back to is on record as it was reviewed.
 func (c *checker) checkUndo(ctx context.Context, now *preview.Plan) error {
-	if now.Undo == nil {
+	if now.FailureRollback == nil {
 		return nil
 	}
 	doing := "checking that the plan can be rolled back"
 	earlier, err := c.earlierContent(ctx)
 	if err == nil {
-		err = engine.CheckEarlier(now, earlier)
+		err = engine.CheckPriorRevision(now, earlier)
 	}
 	if err == nil {
-		err = engine.CheckJudged(ctx, now, earlier, c.cluster, c.opts.Schemas)
+		err = engine.CheckRollbackFindings(ctx, now, earlier, c.cluster, c.opts.Schemas)
 	}
 	if err != nil {
 		return c.notChecked(doing, err)
@@ -186,10 +186,10 @@ func (r *applier) foreignEdits(ctx context.Context, back *preview.Plan) ([]strin
 	for i := range r.plan.Objects {
 		o := &r.plan.Objects[i]
 		now, entry := back.Object(o.ID), r.record.Object(o.ID)
-		if now == nil || now.LiveBody == nil || entry == nil || o.Sealed == nil || !record.HasWrite(o.Action) {
+		if now == nil || now.LiveBody == nil || entry == nil || o.Planned == nil || !record.HasWrite(o.Action) {
 			continue
 		}
-		if entry.UID != "" && entry.UID != preview.UIDOf(now.LiveBody) {
+		if entry.UID != "" && entry.UID != preview.UID(now.LiveBody) {
 			reasons = append(reasons, o.ID+" was deleted and created again by another client")
 			continue
 		}
@@ -248,10 +248,10 @@ func (r *applier) followUndo(ctx, held context.Context, u *applier) error {
 func (r *applier) undoOutcomeError(cause, err error) error {
 	failed := *asError(Failed, "applying "+r.plan.Release.Name, "", cause)
 	switch {
-	case err == nil && r.plan.Undo.Revision == 0:
+	case err == nil && r.plan.FailureRollback.Revision == 0:
 		failed.Advice = fmt.Sprintf("it was rolled back: what the plan created is removed (revision %d)", r.undone.record.Revision)
 	case err == nil:
-		failed.Advice = fmt.Sprintf("it was rolled back to revision %d, as revision %d", r.plan.Undo.Revision, r.undone.record.Revision)
+		failed.Advice = fmt.Sprintf("it was rolled back to revision %d, as revision %d", r.plan.FailureRollback.Revision, r.undone.record.Revision)
 	case errors.Is(err, errLockLost):
 		ended := asError(Failed, "", "", err)
 		failed.Kind, failed.Advice = ended.Kind, "the rollback was not finished: "+ended.Cause+"; "+ended.Advice
@@ -311,7 +311,7 @@ func (r *applier) takeOverUndo(ctx context.Context) (*applier, error) {
 	if err != nil {
 		return nil, r.fail(doing, "", err)
 	}
-	if reasons := undo.Differences(r.plan, back); len(reasons) > 0 {
+	if reasons := rollback.Differences(r.plan, back); len(reasons) > 0 {
 		return nil, r.fail(doing, "", refusal(doing, "", reasons...))
 	}
 	u := r.undoRun(back, r.before)

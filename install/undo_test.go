@@ -128,7 +128,7 @@ func (w *world) withoutGrace(t *testing.T, object string) install.Options {
 func wantUndo(t *testing.T, plan *preview.Plan, want string) {
 	t.Helper()
 	var got []string
-	for _, o := range plan.Undo.Objects {
+	for _, o := range plan.FailureRollback.Objects {
 		got = append(got, string(o.Action)+" "+o.Ref().Kind+"/"+o.Ref().Name)
 	}
 	if text := strings.Join(got, ", "); text != want {

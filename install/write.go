@@ -80,7 +80,7 @@ func (w *writer) writeOn(ctx context.Context, o *preview.Object, before map[stri
 	for try := range clock.MaxAttempts {
 		item := preview.DryRun{Body: w.plan.Sent(o), Manager: o.Manager}
 		if before != nil {
-			item.UID, item.ResourceVersion = preview.UIDOf(before), preview.VersionOf(before)
+			item.UID, item.ResourceVersion = preview.UID(before), preview.ResourceVersion(before)
 		}
 		live, err := w.applyTaking(ctx, o, item)
 		if err == nil {
@@ -101,7 +101,7 @@ func (w *writer) writeOn(ctx context.Context, o *preview.Object, before map[stri
 		if err != nil || done {
 			return writeResult{live, before}, err
 		}
-		if lost && before == nil && preview.Ours(live, w.plan.Release) {
+		if lost && before == nil && preview.IsMember(live, w.plan.Release) {
 			w.wrote = true // only this run marks it so: it was changed since
 			return writeResult{live, before}, nil
 		}
@@ -223,7 +223,7 @@ func (w *writer) rebase(o *preview.Object, before, live map[string]any, cause er
 		return nil, &changedObjectError{"it was created by another client meanwhile"}
 	case live == nil:
 		return nil, &changedObjectError{"it was deleted meanwhile"}
-	case preview.VersionOf(live) == preview.VersionOf(before) && preview.UIDOf(live) == preview.UIDOf(before) && preview.ReasonOf(cause) == preview.ReasonChanged:
+	case preview.ResourceVersion(live) == preview.ResourceVersion(before) && preview.UID(live) == preview.UID(before) && preview.ReasonOf(cause) == preview.ReasonChanged:
 		return nil, cause // refused for another reason than a change
 	}
 	same, err := w.isBefore(o, live)
@@ -238,7 +238,7 @@ func (w *writer) rebase(o *preview.Object, before, live map[string]any, cause er
 
 // isBefore reports whether a live object still is the one that was reviewed.
 func (w *writer) isBefore(o *preview.Object, live map[string]any) (bool, error) {
-	if preview.UIDOf(live) != o.Live.UID {
+	if preview.UID(live) != o.Live.UID {
 		return false, nil
 	}
 	fingerprint, err := o.Fingerprint(w.opts.Schemas, live)
@@ -250,7 +250,7 @@ func (w *writer) isBefore(o *preview.Object, live map[string]any) (bool, error) 
 func (w *writer) isAfter(ctx context.Context, o *preview.Object, live map[string]any) (bool, error) {
 	for range clock.MaxAttempts {
 		result := w.cluster.DryRun(ctx, []preview.DryRun{{
-			Body: w.plan.Sent(o), UID: preview.UIDOf(live), ResourceVersion: preview.VersionOf(live), Manager: o.Manager,
+			Body: w.plan.Sent(o), UID: preview.UID(live), ResourceVersion: preview.ResourceVersion(live), Manager: o.Manager,
 		}})[0]
 		switch preview.ReasonOf(result.Err) {
 		case "":
@@ -262,7 +262,7 @@ func (w *writer) isAfter(ctx context.Context, o *preview.Object, live map[string
 			return false, nil // what cannot be applied is not what an apply left
 		}
 		fresh, err := w.cluster.Get(ctx, o.Ref())
-		if err != nil || preview.UIDOf(fresh) != preview.UIDOf(live) {
+		if err != nil || preview.UID(fresh) != preview.UID(live) {
 			return false, err
 		}
 		live = fresh
@@ -279,7 +279,7 @@ func changesNothing(o *preview.Object, live, result map[string]any) bool {
 
 // movedFields names the relevant fields at which two reads differ.
 func (w *writer) movedFields(o *preview.Object, before, live map[string]any) string {
-	if preview.UIDOf(before) != preview.UIDOf(live) {
+	if preview.UID(before) != preview.UID(live) {
 		return "it was deleted and created again meanwhile"
 	}
 	a, errA := o.Relevant(w.opts.Schemas, before)
@@ -303,7 +303,7 @@ func (w *writer) remove(ctx context.Context, o *preview.Object, live map[string]
 	var last error
 	lost := false // a deletion may have happened without our knowing
 	for try := range clock.MaxAttempts {
-		if live == nil || lost && preview.UIDOf(live) != o.Live.UID {
+		if live == nil || lost && preview.UID(live) != o.Live.UID {
 			return true, nil
 		}
 		if preview.String(live, "metadata", "deletionTimestamp") != "" {
@@ -341,7 +341,7 @@ func (w *writer) remove(ctx context.Context, o *preview.Object, live map[string]
 		if err != nil {
 			return false, err
 		}
-		if lost && (live == nil || preview.UIDOf(live) != o.Live.UID || preview.String(live, "metadata", "deletionTimestamp") != "") {
+		if lost && (live == nil || preview.UID(live) != o.Live.UID || preview.String(live, "metadata", "deletionTimestamp") != "") {
 			w.wrote = true
 		}
 		if err := clock.Pause(ctx, w.opts.Clock, last, try); err != nil {
@@ -353,7 +353,7 @@ func (w *writer) remove(ctx context.Context, o *preview.Object, live map[string]
 
 func (w *writer) deleteOnce(ctx context.Context, o *preview.Object, live map[string]any) error {
 	return w.sendOnce(ctx, func(late context.Context) error {
-		return w.cluster.Delete(late, o.Ref(), preview.UIDOf(live), preview.VersionOf(live), dependentsOf(o))
+		return w.cluster.Delete(late, o.Ref(), preview.UID(live), preview.ResourceVersion(live), dependentsOf(o))
 	})
 }
 
@@ -388,7 +388,7 @@ func (w *writer) releaseFormerOwner(ctx context.Context, o *preview.Object) erro
 // markReleased records that the former owner's marks are off an object, and
 // that the second write is still to come.
 func (w *writer) markReleased(o *preview.Object, live map[string]any) error {
-	fingerprint, err := preview.Fingerprint(w.opts.Schemas, live, o.Sealed, true)
+	fingerprint, err := preview.Fingerprint(w.opts.Schemas, live, o.Planned, true)
 	if err != nil || fingerprint != o.Adoption.Fingerprint || fingerprint == o.Live.Fingerprint {
 		return err
 	}

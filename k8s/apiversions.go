@@ -47,7 +47,7 @@ func (c *Client) Served(ctx context.Context) (preview.Discovery, error) {
 		if !known {
 			i = len(out.Served)
 			at[key] = i
-			out.Served = append(out.Served, preview.Served{Group: group, Resource: resource, Namespaced: scope == apidiscovery.ScopeNamespace})
+			out.Served = append(out.Served, preview.ServedResource{Group: group, Resource: resource, Namespaced: scope == apidiscovery.ScopeNamespace})
 		}
 		s := &out.Served[i]
 		s.Verbs = append(s.Verbs, verbs...)
@@ -67,7 +67,7 @@ func (c *Client) Served(ctx context.Context) (preview.Discovery, error) {
 			}
 		}
 	}
-	slices.SortFunc(out.Served, func(a, b preview.Served) int {
+	slices.SortFunc(out.Served, func(a, b preview.ServedResource) int {
 		return strings.Compare(a.Group+"\x00"+a.Resource, b.Group+"\x00"+b.Resource)
 	})
 	slices.Sort(out.Unanswered)

@@ -27,7 +27,7 @@ type Schemas struct {
 	extensions func() managedfields.TypeConverter
 }
 
-var _ preview.Typer = (*Schemas)(nil)
+var _ preview.TypeConverter = (*Schemas)(nil)
 
 // NewSchemas returns the embedded schemas.
 func NewSchemas() *Schemas {

@@ -49,9 +49,9 @@ func (a *Adoption) Lines() []string {
 	return out
 }
 
-// Orphans reports whether deleting a former owner must leave its dependents,
+// OrphansDependents reports whether deleting a former owner must leave its dependents,
 // which would be garbage-collected with it.
-func Orphans(o *Object) bool { return o.FormerOwner() && o.Is(KindClusterServiceVersion) }
+func OrphansDependents(o *Object) bool { return o.FormerOwner() && o.Is(KindClusterServiceVersion) }
 
 // companions are the labels and annotations that stand beside a tool's mark.
 var companions = [...]string{
@@ -65,10 +65,10 @@ var formers = [...]string{
 	"kustomize-controller", "helm-controller", "argocd-controller", "argocd-application-controller", "kapp", "kapp-controller",
 }
 
-// Released returns a live object without its former owner, as the first write
+// WithoutFormerOwner returns a live object without its former owner, as the first write
 // of its adoption leaves it, and what that takes off. Marks that the sealed
 // object has itself stay.
-func Released(t Typer, live, sealed map[string]any) (map[string]any, *Adoption, error) {
+func WithoutFormerOwner(t TypeConverter, live, sealed map[string]any) (map[string]any, *Adoption, error) {
 	out, a := CloneBody(live), &Adoption{}
 	meta := Map(out, "metadata")
 	for _, item := range Maps(meta, "ownerReferences") {
@@ -173,7 +173,7 @@ type PatchOp struct {
 	Value any    `json:"value,omitempty"`
 }
 
-// ReleasePatch is the JSON patch that makes of a live object what [Released]
+// ReleasePatch is the JSON patch that makes of a live object what [WithoutFormerOwner]
 // returned. It tests uid and resourceVersion first. It is nil when there is
 // nothing to take off.
 func ReleasePatch(live, released map[string]any, a *Adoption) []PatchOp {

@@ -242,18 +242,18 @@ func decodeJSONStream(data []byte, line int, manifests bool) ([]Document, error)
 			return nil, err
 		}
 		if v != nil {
-			docs = append(docs, Document{v, Lines{line: line}})
+			docs = append(docs, Document{v, LineIndex{line: line}})
 		}
 		if manifests && len(docs) > MaxObjects {
-			return nil, &capped{tooManyObjects()}
+			return nil, &limitError{tooManyObjects()}
 		}
 	}
 }
 
-// capped is an error that another decoder would run into as well.
-type capped struct{ error }
+// limitError is an error that another decoder would run into as well.
+type limitError struct{ error }
 
-func (c *capped) Unwrap() error { return c.error }
+func (c *limitError) Unwrap() error { return c.error }
 
 type jsonDecoder struct {
 	*json.Decoder
@@ -291,7 +291,7 @@ func (d *jsonDecoder) list(depth int) (any, error) {
 			return nil, err
 		}
 		if list = append(list, v); d.manifests && depth == 1 && len(list) > MaxObjects {
-			return nil, &capped{tooManyObjects()} // the items of a List
+			return nil, &limitError{tooManyObjects()} // the items of a List
 		}
 	}
 	_, err := d.Token()
@@ -303,7 +303,7 @@ func (d *jsonDecoder) mapping(depth int) (any, error) {
 	begin := d.InputOffset()
 	for d.More() {
 		if size := d.InputOffset() - begin; d.manifests && depth > 0 && size > maxManifestBytes { // a List may be larger
-			return nil, &capped{tooLargeObject("", int(size))}
+			return nil, &limitError{tooLargeObject("", int(size))}
 		}
 		token, err := d.Token()
 		if err != nil {

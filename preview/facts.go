@@ -25,18 +25,18 @@ type Facts struct {
 	Cloud         Cloud         `json:"cloud"`
 	Reads         []Read        `json:"reads"`
 	Unknowns      []Unknown     `json:"unknowns"`
-	Against       *AgainstFact  `json:"against,omitempty"`
+	Against       *BaselineFact `json:"against,omitempty"`
 	Platform      string        `json:"platform,omitempty"`
 	Generation    *Generation   `json:"generation,omitempty"`
 	Location      *Location     `json:"location,omitempty"`
 	ConfigChanges []Change      `json:"configChanges,omitempty"`
 
-	Platforms []PlatformContent `json:"platforms,omitempty"`
-	Undo      *Undo             `json:"undo,omitempty"`
+	Platforms       []PlatformContent `json:"platforms,omitempty"`
+	FailureRollback *FailureRollback  `json:"undo,omitempty"`
 }
 
-// AgainstFact is the sealed part of an [Against].
-type AgainstFact struct {
+// BaselineFact is the sealed part of an [Baseline].
+type BaselineFact struct {
 	Package       string `json:"package"`
 	Version       string `json:"version"`
 	ContentDigest string `json:"contentDigest"`
@@ -88,13 +88,13 @@ type ObjectFact struct {
 func (p *Plan) Facts() Facts {
 	f := Facts{
 		ContentDigest: p.ContentDigest, Release: p.Release, Base: p.Base, ReadMode: p.ReadMode,
-		Options: p.Options, Target: p.Target.Identity, Stages: p.Stages, Undo: p.Undo,
+		Options: p.Options, Target: p.Target.Identity, Stages: p.Stages, FailureRollback: p.FailureRollback,
 		Files: slices.Clone(p.Files), Reads: slices.Clone(p.Reads), Unknowns: slices.Clone(p.Unknowns),
 		Platform: p.Platform, Generation: p.Generation, Location: p.Location,
 		ConfigChanges: p.ConfigChanges, Platforms: p.Platforms,
 	}
 	if a := p.Against; a != nil {
-		f.Against = &AgainstFact{Package: a.Package, Version: a.Version, ContentDigest: a.ContentDigest, Notes: a.Notes}
+		f.Against = &BaselineFact{Package: a.Package, Version: a.Version, ContentDigest: a.ContentDigest, Notes: a.Notes}
 	}
 	for _, pkg := range p.Packages {
 		f.Packages = append(f.Packages, pkg.fact())
@@ -246,8 +246,8 @@ func (p *Plan) tidy() {
 	for i := range p.Platforms {
 		p.Platforms[i].Sources, p.Platforms[i].Files = list(p.Platforms[i].Sources), list(p.Platforms[i].Files)
 	}
-	if p.Undo != nil {
-		p.Undo.Objects = list(p.Undo.Objects)
+	if p.FailureRollback != nil {
+		p.FailureRollback.Objects = list(p.FailureRollback.Objects)
 	}
 	for i := range p.Stages {
 		p.Stages[i].Requires, p.Stages[i].Objects = list(p.Stages[i].Requires), list(p.Stages[i].Objects)

@@ -230,7 +230,7 @@ func TestContentDigestDependsOnContentAlone(t *testing.T) {
 	pkg := Package{
 		Name: "p", Version: "1.0.0", Bundle: "p.v1", Format: "f",
 		Sources: []Source{{Kind: "image", Reference: "host/repo:tag", Digest: "sha256:1"}},
-		Via:     []Via{{Kind: "catalog", Reference: "c"}},
+		Via:     []ResolutionStep{{Kind: "catalog", Reference: "c"}},
 	}
 	objects := []Object{{ID: "b", Digest: "2", Action: ActionCreate}, {ID: "a", Digest: "1"}}
 	base, err := ContentDigest(release, pkg, objects, nil)
@@ -310,7 +310,7 @@ func TestForeignOwners(t *testing.T) {
 	release := Release{Name: "r", Namespace: "n"}
 	ours := object(t, "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}")
 	Mark(ours, release)
-	if owner, foreign := ForeignOwner(ours, release); foreign || !Ours(ours, release) {
+	if owner, foreign := ForeignOwner(ours, release); foreign || !IsMember(ours, release) {
 		t.Errorf("our own object belongs to %v", owner)
 	}
 	if owner, foreign := ForeignOwner(ours, Release{Name: "other", Namespace: "n"}); !foreign || owner.String() != "release r" {

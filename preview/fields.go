@@ -33,10 +33,10 @@ func DefaultConflicts(action string) string {
 // contested fields that the reviewed options leave to their managers. It is
 // nil for an object that is only deleted or kept.
 func (p *Plan) Sent(o *Object) map[string]any {
-	if o.Sealed == nil || p.Options.Conflicts != ConflictsLeave || len(o.Conflicts) == 0 || len(p.Unsettled(o)) > 0 {
-		return o.Sealed
+	if o.Planned == nil || p.Options.Conflicts != ConflictsLeave || len(o.Conflicts) == 0 || len(p.Unsettled(o)) > 0 {
+		return o.Planned
 	}
-	body, _ := WithoutFields(o.Sealed, conflictPaths(o.Conflicts))
+	body, _ := WithoutFields(o.Planned, conflictPaths(o.Conflicts))
 	return body
 }
 
@@ -61,7 +61,7 @@ func (p *Plan) Unsettled(o *Object) []Conflict {
 	if len(o.Conflicts) == 0 {
 		return nil
 	}
-	_, missing := WithoutFields(o.Sealed, conflictPaths(o.Conflicts))
+	_, missing := WithoutFields(o.Planned, conflictPaths(o.Conflicts))
 	var out []Conflict
 	for _, c := range o.Conflicts {
 		for _, path := range missing {
@@ -119,7 +119,7 @@ func (p *Plan) Contested(o *Object, c Conflict) string {
 // sensitive values masked; nothing where the live object is not at hand.
 func (p *Plan) valuesAt(o *Object, path string) string {
 	now, ok := valueAt(MaskObject(o.LiveBody), path)
-	after, set := valueAt(MaskObject(o.Sealed), path)
+	after, set := valueAt(MaskObject(o.Planned), path)
 	switch {
 	case !ok || !set:
 		return ""

@@ -78,7 +78,7 @@ func TestUnsettledConflicts(t *testing.T) {
 	object := func(apiVersion string) *preview.Object {
 		return &preview.Object{
 			APIVersion: apiVersion, Kind: "X", Conflicts: conflict,
-			Sealed: map[string]any{"spec": map[string]any{"replicas": int64(2), "paused": true}},
+			Planned: map[string]any{"spec": map[string]any{"replicas": int64(2), "paused": true}},
 		}
 	}
 	tests := []struct {

@@ -10,9 +10,9 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
 )
 
-// Typer knows the merge structure of the built-in kinds: which lists are
+// TypeConverter knows the merge structure of the built-in kinds: which lists are
 // merged by key and which are atomic.
-type Typer interface {
+type TypeConverter interface {
 	// Typed parses an object against the schema of its kind. It fails for a
 	// kind without schema and for an object that does not fit.
 	Typed(body map[string]any) (*typed.TypedValue, error)
@@ -25,11 +25,11 @@ type Typer interface {
 // object (delete, keep) or with whole set (replace, adopt), every path but the
 // volatile ones is. Sensitive values enter it as they enter any hash, by scrypt:
 // a password that was rotated after the review is not overwritten unseen.
-func Fingerprint(t Typer, live, sealed map[string]any, whole bool) (string, error) {
+func Fingerprint(t TypeConverter, live, sealed map[string]any, whole bool) (string, error) {
 	return fingerprint(t, live, sealed, whole, FieldManager)
 }
 
-func fingerprint(t Typer, live, sealed map[string]any, whole bool, manager string) (string, error) {
+func fingerprint(t TypeConverter, live, sealed map[string]any, whole bool, manager string) (string, error) {
 	content := WithoutVolatile(live)
 	if sealed != nil && !whole {
 		var err error
@@ -67,12 +67,12 @@ func hashLive(live, content map[string]any, secret string) (string, error) {
 
 // relevant cuts a live object down to its relevant paths, with apiVersion and
 // kind: which values are sensitive depends on them.
-func relevant(t Typer, live, sealed map[string]any, manager string) (map[string]any, error) {
+func relevant(t TypeConverter, live, sealed map[string]any, manager string) (map[string]any, error) {
 	owned, err := ownedFields(live, manager)
 	if err != nil {
 		return nil, err
 	}
-	paths, err := SealedFields(t, sealed)
+	paths, err := PlannedFields(t, sealed)
 	if err != nil {
 		return nil, err
 	}
@@ -219,8 +219,8 @@ func ownedFields(live map[string]any, manager string) (*fieldpath.Set, error) {
 	return owned, nil
 }
 
-// SealedFields returns the paths a sealed object sets.
-func SealedFields(t Typer, sealed map[string]any) (*fieldpath.Set, error) {
+// PlannedFields returns the paths a sealed object sets.
+func PlannedFields(t TypeConverter, sealed map[string]any) (*fieldpath.Set, error) {
 	parsed, err := t.Typed(sealed)
 	if err != nil {
 		if parsed, err = typed.DeducedParseableType.FromUnstructured(sealed); err != nil {

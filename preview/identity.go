@@ -1,7 +1,7 @@
 package preview
 
-// UIDOf is the uid of a live object, empty where it has none.
-func UIDOf(body map[string]any) string { return String(body, "metadata", "uid") }
+// UID is the uid of a live object, empty where it has none.
+func UID(body map[string]any) string { return String(body, "metadata", "uid") }
 
-// VersionOf is the resourceVersion of a live object.
-func VersionOf(body map[string]any) string { return String(body, "metadata", "resourceVersion") }
+// ResourceVersion is the resourceVersion of a live object.
+func ResourceVersion(body map[string]any) string { return String(body, "metadata", "resourceVersion") }

@@ -10,7 +10,7 @@ func (p *Plan) NamedImages() []Image {
 	usedBy := map[string][]string{}
 	for i := range p.Objects {
 		o := &p.Objects[i]
-		pod, _ := PodTemplate(o.Sealed)
+		pod, _ := PodTemplate(o.Planned)
 		for _, field := range []string{"initContainers", "containers"} {
 			for _, container := range Maps(pod, field) {
 				if image := String(container, "image"); image != "" {

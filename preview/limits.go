@@ -123,25 +123,25 @@ func (s *shape) end() error {
 
 // CheckSize refuses an object that is larger than an API server takes.
 func CheckSize(body map[string]any) error {
-	if size := leastSize(body); size > MaxObjectBytes {
+	if size := minSize(body); size > MaxObjectBytes {
 		return tooLargeObject("it is ", size)
 	}
 	return nil
 }
 
-// leastSize is at most the length of a value as JSON.
-func leastSize(v any) int {
+// minSize is at most the length of a value as JSON.
+func minSize(v any) int {
 	switch v := v.(type) {
 	case map[string]any:
 		size := 1 + len(v)
 		for key, item := range v {
-			size += len(key) + 3 + leastSize(item)
+			size += len(key) + 3 + minSize(item)
 		}
 		return size
 	case []any:
 		size := 1 + len(v)
 		for _, item := range v {
-			size += leastSize(item)
+			size += minSize(item)
 		}
 		return size
 	case string:

@@ -13,18 +13,18 @@ import (
 // Document is one document of a file, and where in the file it stands.
 type Document struct {
 	Value any
-	Lines Lines
+	Lines LineIndex
 }
 
-// Located is one object of a document, and where in the file it stands.
-type Located struct {
+// LocatedObject is one object of a document, and where in the file it stands.
+type LocatedObject struct {
 	Body  map[string]any
-	Lines Lines
+	Lines LineIndex
 }
 
-// Lines says on which line of a file a value stands. Lines count from 1; the
+// LineIndex says on which line of a file a value stands. Lines count from 1; the
 // zero Lines knows none and says 0.
-type Lines struct {
+type LineIndex struct {
 	node *yaml.Node // nil where only the beginning is known, as in JSON
 	line int
 }
@@ -32,9 +32,9 @@ type Lines struct {
 // At is the line on which the value at a path begins: keys are strings, places
 // in lists ints. Of a value in a mapping it is the line of its key. Where the
 // path leads to nothing, it is the line of the last value on the way.
-func (l Lines) At(path ...any) int { return l.below(path...).line }
+func (l LineIndex) At(path ...any) int { return l.below(path...).line }
 
-func (l Lines) below(path ...any) Lines {
+func (l LineIndex) below(path ...any) LineIndex {
 	for _, step := range path {
 		next, ok := l.step(step)
 		if !ok {
@@ -45,32 +45,32 @@ func (l Lines) below(path ...any) Lines {
 	return l
 }
 
-func (l Lines) step(step any) (Lines, bool) {
+func (l LineIndex) step(step any) (LineIndex, bool) {
 	n := l.node
 	for n != nil && n.Kind == yaml.AliasNode {
 		n = n.Alias
 	}
 	if n == nil {
-		return Lines{}, false
+		return LineIndex{}, false
 	}
 	switch step := step.(type) {
 	case int:
 		if n.Kind == yaml.SequenceNode && step >= 0 && step < len(n.Content) {
-			return Lines{n.Content[step], n.Content[step].Line}, true
+			return LineIndex{n.Content[step], n.Content[step].Line}, true
 		}
 	case string:
 		for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
 			if n.Content[i].Value == step {
-				return Lines{n.Content[i+1], n.Content[i].Line}, true
+				return LineIndex{n.Content[i+1], n.Content[i].Line}, true
 			}
 		}
 	}
-	return Lines{}, false
+	return LineIndex{}, false
 }
 
 // Objects are the objects of a document as [Flatten] takes it apart, each with
 // the line of its own item.
-func (d Document) Objects() ([]Located, error) {
+func (d Document) Objects() ([]LocatedObject, error) {
 	return flatten(d.Value, d.Lines, 0)
 }
 
@@ -93,7 +93,7 @@ func eachDocument(data []byte, manifests bool, visit func(Document)) error {
 	}
 	if trimmed := bytes.TrimLeft(data, " \t\r\n\ufeff"); len(trimmed) > 0 && trimmed[0] == '{' {
 		docs, err := decodeJSONStream(trimmed, 1+bytes.Count(data[:len(data)-len(trimmed)], []byte("\n")), manifests)
-		var over *capped
+		var over *limitError
 		switch {
 		case errors.As(err, &over):
 			return err
@@ -127,7 +127,7 @@ func eachDocument(data []byte, manifests bool, visit func(Document)) error {
 		}
 		if v != nil {
 			root := node.Content[0]
-			visit(Document{v, Lines{root, root.Line}})
+			visit(Document{v, LineIndex{root, root.Line}})
 		}
 	}
 }

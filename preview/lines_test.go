@@ -59,7 +59,7 @@ func TestALineBelowTheBeginning(t *testing.T) {
 			}
 		}
 	}
-	if (Lines{}).At("a") != 0 {
+	if (LineIndex{}).At("a") != 0 {
 		t.Error("who knows nothing says 0")
 	}
 }

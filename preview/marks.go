@@ -51,27 +51,27 @@ func Mark(body map[string]any, r Release) {
 	labels[LabelPartOf] = SetID(r)
 	labels[LabelRelease] = r.Name
 	if isNamespace(RefOf(body)) {
-		MarkMade(body, r)
+		MarkCreated(body, r)
 	}
 }
 
-// MarkMade notes on a Namespace that a release makes it.
-func MarkMade(body map[string]any, r Release) {
+// MarkCreated notes on a Namespace that a release makes it.
+func MarkCreated(body map[string]any, r Release) {
 	meta := Map(body, "metadata")
 	annotations, ok := meta["annotations"].(map[string]any)
 	if !ok {
 		annotations = map[string]any{}
 		meta["annotations"] = annotations
 	}
-	annotations[AnnotationMadeBy] = madeBy(r)
+	annotations[AnnotationMadeBy] = createdBy(r)
 }
 
-// MadeBy reports whether a live Namespace says that a release made it.
-func MadeBy(body map[string]any, r Release) bool {
-	return isNamespace(RefOf(body)) && String(body, "metadata", "annotations", AnnotationMadeBy) == madeBy(r)
+// CreatedBy reports whether a live Namespace says that a release made it.
+func CreatedBy(body map[string]any, r Release) bool {
+	return isNamespace(RefOf(body)) && String(body, "metadata", "annotations", AnnotationMadeBy) == createdBy(r)
 }
 
-func madeBy(r Release) string { return r.Namespace + "/" + r.Name }
+func createdBy(r Release) string { return r.Namespace + "/" + r.Name }
 
 func isNamespace(ref Ref) bool { return ref.Kind == "Namespace" && ref.Group() == "" }
 
@@ -139,8 +139,8 @@ func ForeignOwners(body map[string]any, r Release) []Owner {
 	return out
 }
 
-// Ours reports whether an object is marked as a member of the release.
-func Ours(body map[string]any, r Release) bool {
+// IsMember reports whether an object is marked as a member of the release.
+func IsMember(body map[string]any, r Release) bool {
 	return String(body, "metadata", "labels", LabelPartOf) == SetID(r)
 }
 

@@ -26,7 +26,7 @@ func Flatten(doc any) ([]map[string]any, error) {
 	return bodies, nil
 }
 
-func flatten(doc any, lines Lines, depth int) ([]Located, error) {
+func flatten(doc any, lines LineIndex, depth int) ([]LocatedObject, error) {
 	body, ok := doc.(map[string]any)
 	if text, _ := doc.(string); strings.HasPrefix(text, "version https://git-lfs.github.com/spec/") {
 		return nil, errors.New("it is a pointer of Git LFS in place of the file, which is not fetched; name a directory in which git lfs pull was run")
@@ -40,12 +40,12 @@ func flatten(doc any, lines Lines, depth int) ([]Located, error) {
 	}
 	items, isList := body["items"].([]any)
 	if !strings.HasSuffix(kind, "List") || !isList {
-		return []Located{{body, lines}}, nil
+		return []LocatedObject{{body, lines}}, nil
 	}
 	if depth > 8 {
 		return nil, errors.New("lists nested deeper than 8 levels")
 	}
-	var out []Located
+	var out []LocatedObject
 	for i, item := range items {
 		objects, err := flatten(item, lines.below("items", i), depth+1)
 		if err != nil {

@@ -94,11 +94,11 @@ type Object struct {
 	// Adoption says what taking an object over takes off it; nil otherwise.
 	Adoption *Adoption `json:"adoption,omitempty"`
 
-	// Sealed is the exact request body, nil for objects that are only deleted
+	// Planned is the exact request body, nil for objects that are only deleted
 	// or kept. LiveBody is the object as read, nil when absent. ResultBody is
 	// what the dry run answered, nil when there was none. All three are saved
 	// beside the plan, not in it, and must not be modified.
-	Sealed     map[string]any `json:"-"`
+	Planned    map[string]any `json:"-"`
 	LiveBody   map[string]any `json:"-"`
 	ResultBody map[string]any `json:"-"`
 
@@ -187,12 +187,12 @@ type Ref struct {
 	APIVersion, Kind, Namespace, Name string
 }
 
-// SealedBodies are the sealed forms of those objects that have one.
-func SealedBodies(objects []Object) []map[string]any {
+// PlannedBodies are the sealed forms of those objects that have one.
+func PlannedBodies(objects []Object) []map[string]any {
 	var out []map[string]any
 	for i := range objects {
-		if objects[i].Sealed != nil {
-			out = append(out, objects[i].Sealed)
+		if objects[i].Planned != nil {
+			out = append(out, objects[i].Planned)
 		}
 	}
 	return out

@@ -20,15 +20,15 @@ func PatchManager(release string) string { return FieldManager + "-" + release }
 // and is never pruned.
 func (o *Object) Patches() bool { return o.Manager != "" }
 
-// LetsGo reports whether an object is only patched to take back what was
+// ReleasesOwnership reports whether an object is only patched to take back what was
 // patched before.
-func (o *Object) LetsGo() bool {
-	return o.Patches() && reflect.DeepEqual(o.Sealed, NothingOf(o.Ref()))
+func (o *Object) ReleasesOwnership() bool {
+	return o.Patches() && reflect.DeepEqual(o.Planned, EmptyApply(o.Ref()))
 }
 
-// NothingOf is the body of an apply that sets nothing: the API server removes
+// EmptyApply is the body of an apply that sets nothing: the API server removes
 // what its manager alone owned.
-func NothingOf(ref Ref) map[string]any {
+func EmptyApply(ref Ref) map[string]any {
 	meta := map[string]any{"name": ref.Name}
 	if ref.Namespace != "" {
 		meta["namespace"] = ref.Namespace
@@ -39,7 +39,7 @@ func NothingOf(ref Ref) map[string]any {
 // Restart is the body of an apply that restarts a Deployment once for every
 // contentDigest of the set that its pods load.
 func Restart(deployment Ref, contentDigest string) map[string]any {
-	body := NothingOf(deployment)
+	body := EmptyApply(deployment)
 	body["spec"] = map[string]any{"template": map[string]any{"metadata": map[string]any{
 		"annotations": map[string]any{AnnotationPlugins: contentDigest},
 	}}}
@@ -47,14 +47,14 @@ func Restart(deployment Ref, contentDigest string) map[string]any {
 }
 
 // Fingerprint is that of a live body of the object (see [Fingerprint]).
-func (o *Object) Fingerprint(t Typer, live map[string]any) (string, error) {
-	return fingerprint(t, live, o.Sealed, o.Whole(), o.manager())
+func (o *Object) Fingerprint(t TypeConverter, live map[string]any) (string, error) {
+	return fingerprint(t, live, o.Planned, o.Whole(), o.manager())
 }
 
 // Relevant cuts a live body of the object down to the relevant paths (see
 // [Fingerprint]). Sensitive values are in it.
-func (o *Object) Relevant(t Typer, live map[string]any) (map[string]any, error) {
-	return relevant(t, live, o.Sealed, o.manager())
+func (o *Object) Relevant(t TypeConverter, live map[string]any) (map[string]any, error) {
+	return relevant(t, live, o.Planned, o.manager())
 }
 
 // OwnedFields returns the paths of a live body that the manager which writes

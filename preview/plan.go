@@ -44,12 +44,12 @@ type Plan struct {
 	Findings   []Finding `json:"findings"`
 	Summary    Summary   `json:"summary"`
 
-	// Undo is what a failure leads to, nil where apply just stops.
-	Undo *Undo `json:"undo,omitempty"`
+	// FailureRollback is what a failure leads to, nil where apply just stops.
+	FailureRollback *FailureRollback `json:"undo,omitempty"`
 
 	// Against is set where two versions are compared without a cluster, Policy
 	// where one judged the findings.
-	Against *Against   `json:"against,omitempty"`
+	Against *Baseline  `json:"against,omitempty"`
 	Policy  *PolicyUse `json:"policy,omitempty"`
 
 	// Complete is false when something that the plan depends on could not be
@@ -181,15 +181,15 @@ func DefaultOptions() Options {
 
 // Package is one resolved and rendered package of a plan.
 type Package struct {
-	Name          string       `json:"name"`
-	Version       string       `json:"version"`
-	Bundle        string       `json:"bundle"` // the bundle's own name, such as the CSV's
-	Format        string       `json:"format"`
-	ContentDigest string       `json:"contentDigest"`
-	Parameters    Parameters   `json:"parameters"`
-	Sources       []Source     `json:"sources"`
-	Via           []Via        `json:"via"`
-	Verification  Verification `json:"verification"`
+	Name          string           `json:"name"`
+	Version       string           `json:"version"`
+	Bundle        string           `json:"bundle"` // the bundle's own name, such as the CSV's
+	Format        string           `json:"format"`
+	ContentDigest string           `json:"contentDigest"`
+	Parameters    Parameters       `json:"parameters"`
+	Sources       []Source         `json:"sources"`
+	Via           []ResolutionStep `json:"via"`
+	Verification  Verification     `json:"verification"`
 	// Referrers lists what else lies beside the source and refers to it, such
 	// as SBOMs and provenance, sorted. They were not checked.
 	Referrers []Referrer `json:"referrers,omitempty"`
@@ -283,22 +283,22 @@ type Source struct {
 	Verification *Verification `json:"verification,omitempty"`
 }
 
-// Via is a step on the way to the source, such as the catalog that named it.
-type Via struct {
+// ResolutionStep is a step on the way to the source, such as the catalog that named it.
+type ResolutionStep struct {
 	Kind      string `json:"kind"`
 	Reference string `json:"reference"`
 	Digest    string `json:"digest"`
 	Channel   string `json:"channel"`
 	// Why says what made it the choice, and Rejected what else there was.
-	Why      string     `json:"why,omitempty"`
-	Rejected []Rejected `json:"rejected,omitempty"`
+	Why      string              `json:"why,omitempty"`
+	Rejected []RejectedCandidate `json:"rejected,omitempty"`
 	// Verification is the outcome for this step's own signatures, nil where
 	// none were asked for.
 	Verification *Verification `json:"verification,omitempty"`
 }
 
-// Rejected is a candidate that another catalog had, and why it was not chosen.
-type Rejected struct {
+// RejectedCandidate is a candidate that another catalog had, and why it was not chosen.
+type RejectedCandidate struct {
 	Catalog string `json:"catalog"`
 	Version string `json:"version"`
 	Why     string `json:"why"`
@@ -430,7 +430,7 @@ func (p *Plan) OwnNamespaces() []string {
 		if s == nil || slices.Contains(out, s.Namespace) {
 			continue
 		}
-		if slices.ContainsFunc(p.Objects, func(o Object) bool { return o.Sealed != nil && o.Namespace == s.Namespace }) {
+		if slices.ContainsFunc(p.Objects, func(o Object) bool { return o.Planned != nil && o.Namespace == s.Namespace }) {
 			out = append(out, s.Namespace)
 		}
 	}

@@ -23,12 +23,12 @@ const (
 // decision about this one, and not only those that are sealed or ours: what is
 // deleted or taken over goes with all it holds.
 func (o *Object) Whole() bool {
-	return o.Sealed == nil || o.Action == ActionReplace || o.Action == ActionAdopt || o.Action == ActionBlocked
+	return o.Planned == nil || o.Action == ActionReplace || o.Action == ActionAdopt || o.Action == ActionBlocked
 }
 
-// StandIn is the name under which it is tried whether an object with an id can be
+// TrialName is the name under which it is tried whether an object with an id can be
 // created while it still exists. It fits every kind, and nothing has it.
-func StandIn(id string) string {
+func TrialName(id string) string {
 	sum := sha256.Sum256([]byte(id))
 	return FieldManager + "-" + hex.EncodeToString(sum[:8])
 }

@@ -61,8 +61,8 @@ func Reserved(body map[string]any) string {
 	return ""
 }
 
-// ReservedBeside is Reserved for an object that carries the marks of a release.
-func ReservedBeside(body map[string]any, r Release) string {
+// ReservedInMember is Reserved for an object that carries the marks of a release.
+func ReservedInMember(body map[string]any, r Release) string {
 	own := Map(body, "metadata", "labels")
 	if String(own, LabelPartOf) != SetID(r) || String(own, LabelRelease) != r.Name {
 		return Reserved(body)
@@ -71,7 +71,7 @@ func ReservedBeside(body map[string]any, r Release) string {
 	for _, key := range []string{LabelPartOf, LabelRelease} {
 		delete(Map(body, "metadata", "labels"), key)
 	}
-	if isNamespace(RefOf(body)) && String(body, "metadata", "annotations", AnnotationMadeBy) == madeBy(r) {
+	if isNamespace(RefOf(body)) && String(body, "metadata", "annotations", AnnotationMadeBy) == createdBy(r) {
 		delete(Map(body, "metadata", "annotations"), AnnotationMadeBy)
 	}
 	return Reserved(body)

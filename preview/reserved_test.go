@@ -49,16 +49,16 @@ func TestReserved(t *testing.T) {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
 			marked := CloneBody(c.body)
-			if Mark(marked, shop); c.want == "" && ReservedBeside(marked, shop) != "" {
-				t.Errorf("with the marks of its release: %q", ReservedBeside(marked, shop))
+			if Mark(marked, shop); c.want == "" && ReservedInMember(marked, shop) != "" {
+				t.Errorf("with the marks of its release: %q", ReservedInMember(marked, shop))
 			}
-			if ReservedBeside(marked, Release{Name: "shop", Namespace: "elsewhere"}) == "" {
+			if ReservedInMember(marked, Release{Name: "shop", Namespace: "elsewhere"}) == "" {
 				t.Error("the marks of another release are taken")
 			}
 		})
 	}
 	made := object("v1", "Namespace", "shops")
-	if Mark(made, shop); ReservedBeside(made, shop) != "" || !MadeBy(made, shop) || MadeBy(made, Release{Name: "shop", Namespace: "x"}) {
+	if Mark(made, shop); ReservedInMember(made, shop) != "" || !CreatedBy(made, shop) || CreatedBy(made, Release{Name: "shop", Namespace: "x"}) {
 		t.Errorf("a Namespace that its release marked: %v", made)
 	}
 }

@@ -145,7 +145,7 @@ type Finding struct {
 	// finding too.
 	AlsoIn string `json:"alsoIn,omitempty"`
 	// Judged is what a policy made of the finding.
-	Judged *Judged `json:"judged,omitempty"`
+	Judged *PolicyDecision `json:"judged,omitempty"`
 
 	// Unreviewed is set where the plan was loaded from a file that does not hold
 	// this finding as severe as it is: a policy waived it there, or older rules
@@ -159,8 +159,8 @@ func (f *Finding) Gates() bool {
 	return f.Severity == Critical || f.AcceptedIn > 0 && f.Severity == Warning
 }
 
-// Shown is the evidence with what was counted.
-func (f Finding) Shown() string {
+// EvidenceText is the evidence with what was counted.
+func (f Finding) EvidenceText() string {
 	if f.Evidence == "" || f.Counted == "" {
 		return f.Evidence + f.Counted
 	}
@@ -174,8 +174,8 @@ const (
 	JudgedByRule     = "rule" // which made the finding
 )
 
-// Judged says what a policy did to a finding, who answers for it and until when.
-type Judged struct {
+// PolicyDecision says what a policy did to a finding, who answers for it and until when.
+type PolicyDecision struct {
 	By      string   `json:"by"`
 	Was     Severity `json:"was,omitempty"` // what the built-in rules say
 	Owner   string   `json:"owner,omitempty"`
@@ -183,9 +183,9 @@ type Judged struct {
 	Expires string   `json:"expires,omitempty"` // the last day, UTC
 }
 
-// Unjudged returns findings as the built-in rules made them: without those of a
+// WithoutPolicy returns findings as the built-in rules made them: without those of a
 // policy, and with the severities from before it.
-func Unjudged(findings []Finding) []Finding {
+func WithoutPolicy(findings []Finding) []Finding {
 	out := make([]Finding, 0, len(findings))
 	for _, f := range findings {
 		if j := f.Judged; j != nil {
@@ -207,9 +207,9 @@ type PolicyUse struct {
 	Waived []string `json:"waived"`
 }
 
-// Against is the version that an offline plan is compared with, as if it were
+// Baseline is the version that an offline plan is compared with, as if it were
 // installed. Reference is only recorded.
-type Against struct {
+type Baseline struct {
 	Reference     string `json:"reference"`
 	Package       string `json:"package"`
 	Version       string `json:"version"`

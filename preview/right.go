@@ -13,11 +13,11 @@ func (r Right) String() string {
 	if r.URL != "" {
 		return r.Verb + " " + r.URL
 	}
-	return r.Verb + " " + r.What()
+	return r.Verb + " " + r.Target()
 }
 
-// What is a right without its verb.
-func (r Right) What() string {
+// Target is a right without its verb.
+func (r Right) Target() string {
 	text := r.Resource
 	if r.Group != "" {
 		text += "." + r.Group

@@ -16,14 +16,14 @@ func SecretNamesOf(p *Plan) SecretNames {
 	names := SecretNames{}
 	for i := range p.Objects {
 		o := &p.Objects[i]
-		if o.Sealed == nil || o.Is(KindCustomResourceDefinition) {
+		if o.Planned == nil || o.Is(KindCustomResourceDefinition) {
 			continue
 		}
 		if o.Is(KindSecret) {
 			names.add(o.Namespace, o.Name)
 			continue
 		}
-		names.referred(o.Namespace, MaskObject(o.Sealed))
+		names.addReferenced(o.Namespace, MaskObject(o.Planned))
 	}
 	return names
 }
@@ -39,8 +39,8 @@ func (n SecretNames) add(namespace string, name any) {
 	n[namespace][text] = true
 }
 
-// referred adds what fields that are for names of Secrets hold.
-func (n SecretNames) referred(namespace string, v any) {
+// addReferenced adds what fields that are for names of Secrets hold.
+func (n SecretNames) addReferenced(namespace string, v any) {
 	switch v := v.(type) {
 	case map[string]any:
 		for key, item := range v {
@@ -54,11 +54,11 @@ func (n SecretNames) referred(namespace string, v any) {
 					n.add(namespace, secret["name"])
 				}
 			}
-			n.referred(namespace, item)
+			n.addReferenced(namespace, item)
 		}
 	case []any:
 		for _, item := range v {
-			n.referred(namespace, item)
+			n.addReferenced(namespace, item)
 		}
 	}
 }

@@ -42,7 +42,7 @@ func TestNamesOfSecretsAreShown(t *testing.T) {
 	p := &preview.Plan{}
 	for _, body := range bodies {
 		ref := preview.RefOf(body)
-		p.Objects = append(p.Objects, preview.Object{ID: ref.ID(), APIVersion: ref.APIVersion, Kind: ref.Kind, Namespace: ref.Namespace, Name: ref.Name, Sealed: body})
+		p.Objects = append(p.Objects, preview.Object{ID: ref.ID(), APIVersion: ref.APIVersion, Kind: ref.Kind, Namespace: ref.Namespace, Name: ref.Name, Planned: body})
 	}
 	names := preview.SecretNamesOf(p)
 	want := map[string]any{"cert_secret": "brought-tls", "secretName": preview.Masked, "other_secret": preview.Masked, "db_secret": preview.Masked}

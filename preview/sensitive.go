@@ -254,7 +254,7 @@ func hashLeaves(leaves []sensitiveLeaf, salt string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return computed.of(data, salt)
+	return computed.hash(data, salt)
 }
 
 // SecretKeys compares the keys of two Secrets: equal, changed, new or removed.

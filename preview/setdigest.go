@@ -68,7 +68,7 @@ func PlatformDigest(p *Plan, pkg Package, platform string) (string, error) {
 	for i := range p.Objects {
 		o := &p.Objects[i]
 		switch {
-		case o.Sealed == nil, o.Package != pkg.Name, o.LetsGo():
+		case o.Planned == nil, o.Package != pkg.Name, o.ReleasesOwnership():
 		case o.Patches():
 			blank, err := Hash(Restart(o.Ref(), ""))
 			if err != nil {

@@ -68,9 +68,9 @@ func FileCounts(files []File, between string) string {
 	return strings.Join(parts, between)
 }
 
-// SawNothing reports whether a plan was made without a look at what it is to
+// LacksLiveState reports whether a plan was made without a look at what it is to
 // change, and so cannot be applied: that of a plugin set looks at files alone.
-func (p *Plan) SawNothing() bool {
+func (p *Plan) LacksLiveState() bool {
 	return p.ReadMode == ReadOffline && !p.OnMachine()
 }
 

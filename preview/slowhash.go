@@ -23,8 +23,8 @@ type slowHashes struct {
 
 var computed slowHashes
 
-// of returns scrypt (N=2^15, r=8, p=1) of data as hex.
-func (h *slowHashes) of(data []byte, salt string) (string, error) {
+// hash returns scrypt (N=2^15, r=8, p=1) of data as hex.
+func (h *slowHashes) hash(data []byte, salt string) (string, error) {
 	// The length keeps apart where the salt ends and the data begins.
 	name := sha256.Sum256(append([]byte(strconv.Itoa(len(salt))+" "+salt), data...))
 	h.mu.Lock()

@@ -16,7 +16,7 @@ func TestARememberedHashIsTheOneThatWasComputed(t *testing.T) {
 			t.Fatal(err)
 		}
 		for range 2 {
-			got, err := hashes.of([]byte(in.data), in.salt)
+			got, err := hashes.hash([]byte(in.data), in.salt)
 			if err != nil || got != hex.EncodeToString(want) {
 				t.Errorf("%q with %q hashes to %s, %v, want %x", in.data, in.salt, got, err, want)
 			}

@@ -88,7 +88,7 @@ func StageOf(group, kind string) string {
 // first. timeout overrides the stages' own when not empty.
 func BuildStages(objects []Object, timeout string) []Stage {
 	members := map[string][]*Object{}
-	leaving := leavingGroups(objects)
+	leaving := findDeletedGroups(objects)
 	for i := range objects {
 		o := &objects[i]
 		id := StageOf(o.Ref().Group(), o.Kind)
@@ -97,7 +97,7 @@ func BuildStages(objects []Object, timeout string) []Stage {
 			id = StageHandOver
 		case o.Action == ActionDelete:
 			id = leaving.stage(o)
-		case o.Action == ActionPatch && o.LetsGo():
+		case o.Action == ActionPatch && o.ReleasesOwnership():
 			id = StagePrune
 		case o.Hook != nil && o.Hook.Phase == HookPre:
 			id = StageHooksPre
@@ -109,7 +109,7 @@ func BuildStages(objects []Object, timeout string) []Stage {
 	var stages []Stage
 	for _, id := range order(len(members[StageHooksPre]) > 0) {
 		for n, list := range byWeight(members[id]) {
-			stage := Stage{ID: id, Timeout: ownTimeout(id), Requires: []string{}}
+			stage := Stage{ID: id, Timeout: defaultTimeout(id), Requires: []string{}}
 			if n > 0 {
 				stage.ID = id + "-" + strconv.Itoa(n+1)
 			}
@@ -129,11 +129,11 @@ func BuildStages(objects []Object, timeout string) []Stage {
 	return stages
 }
 
-// groups are API groups of which the plan deletes definitions.
-type groups map[string]bool
+// deletedGroups are API groups of which the plan deletes definitions.
+type deletedGroups map[string]bool
 
-func leavingGroups(objects []Object) groups {
-	out := groups{}
+func findDeletedGroups(objects []Object) deletedGroups {
+	out := deletedGroups{}
 	for i := range objects {
 		if o := &objects[i]; o.Action == ActionDelete && o.Is(KindCustomResourceDefinition) {
 			_, group, _ := strings.Cut(o.Name, ".") // a definition is named PLURAL.GROUP
@@ -145,7 +145,7 @@ func leavingGroups(objects []Object) groups {
 
 // stage returns the stage that deletes an object. What can block the removal of
 // a definition's objects goes with the definition, and so do such objects.
-func (g groups) stage(o *Object) string {
+func (g deletedGroups) stage(o *Object) string {
 	if o.Is(KindNamespace) {
 		return StagePruneNamespaces
 	}
@@ -196,7 +196,7 @@ func byWeight(list []*Object) [][]*Object {
 // hookTimeout is how long the Jobs of a stage of hooks may take.
 const hookTimeout = "5m"
 
-func ownTimeout(id string) string {
+func defaultTimeout(id string) string {
 	for _, row := range stageOrder {
 		if row.id == id {
 			return row.timeout

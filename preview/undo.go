@@ -6,26 +6,26 @@ const (
 	OnFailureRollback = "rollback"
 )
 
-// Undo is what apply does by itself when it fails after a write: it goes back
+// FailureRollback is what apply does by itself when it fails after a write: it goes back
 // to the revision that the plan stands on, or removes what the plan made where
 // there is none. It is a Fact, so that the approval of the plan covers it
 // too; apply carries out nothing else.
-type Undo struct {
+type FailureRollback struct {
 	// Revision is the one to go back to; 0 where nothing is installed.
 	Revision int `json:"revision"`
 	// ContentDigest is that of the revision's objects as they come back; empty
 	// where nothing is installed.
 	ContentDigest string `json:"contentDigest"`
 	// Objects are those of the revision and those of the plan, by id.
-	Objects []UndoObject `json:"objects"`
+	Objects []RollbackObject `json:"objects"`
 	// Findings are the critical ones of the state that the undo leads to, judged
 	// as a plan to go there would be. A plan has them too.
 	Findings []Finding `json:"findings,omitempty"`
 }
 
-// UndoObject is what the undo does with one object after the whole plan was
+// RollbackObject is what the undo does with one object after the whole plan was
 // applied. After a part of it, what the plan did not come to stays as it is.
-type UndoObject struct {
+type RollbackObject struct {
 	ID         string `json:"id"`
 	APIVersion string `json:"apiVersion"`
 	// Action is create, update, patch, unchanged, delete, keep, skip or shared.
@@ -35,7 +35,7 @@ type UndoObject struct {
 }
 
 // Counts counts the objects of the undo by action.
-func (u *Undo) Counts() Summary {
+func (u *FailureRollback) Counts() Summary {
 	var s Summary
 	for _, o := range u.Objects {
 		if n := s.slot(o.Action); n != nil {
@@ -46,7 +46,7 @@ func (u *Undo) Counts() Summary {
 }
 
 // Ref returns the object's reference; the zero value where its id is none.
-func (o UndoObject) Ref() Ref {
+func (o RollbackObject) Ref() Ref {
 	_, kind, namespace, name, err := ParseID(o.ID)
 	if err != nil {
 		return Ref{}

@@ -2,9 +2,9 @@ package preview
 
 import "slices"
 
-// Served is a resource that an API server serves, or a sub-resource, named as
+// ServedResource is a resource that an API server serves, or a sub-resource, named as
 // RBAC does: "pods", "pods/log". Verbs are sorted.
-type Served struct {
+type ServedResource struct {
 	Group      string   `json:"group"`
 	Resource   string   `json:"resource"`
 	Namespaced bool     `json:"namespaced"`
@@ -14,7 +14,7 @@ type Served struct {
 // Discovery is what an API server says it serves. Unanswered are the API
 // versions, as GROUP/VERSION, whose own server did not answer it.
 type Discovery struct {
-	Served     []Served
+	Served     []ServedResource
 	Unanswered []string
 }
 
@@ -35,36 +35,36 @@ type Wildcards struct {
 	Why string `json:"why,omitempty"`
 	// Unanswered are API versions that the cluster has and whose resources it
 	// could not tell: they are missing below.
-	Unanswered []string  `json:"unanswered,omitempty"`
-	Meanings   []Meaning `json:"meanings"`
-	More       int       `json:"more,omitempty"` // rules with wildcards beyond those listed
+	Unanswered []string            `json:"unanswered,omitempty"`
+	Meanings   []WildcardExpansion `json:"meanings"`
+	More       int                 `json:"more,omitempty"` // rules with wildcards beyond those listed
 }
 
-// Meaning is what one rule with a wildcard reaches. Scope, APIGroups, Resources
+// WildcardExpansion is what one rule with a wildcard reaches. Scope, APIGroups, Resources
 // and Verbs are those of the grants that it is about.
-type Meaning struct {
-	Scope     string    `json:"scope"`
-	APIGroups []string  `json:"apiGroups"`
-	Resources []string  `json:"resources"`
-	Verbs     []string  `json:"verbs"`
-	Count     int       `json:"count"`     // of resources and sub-resources
-	Dangerous []Reached `json:"dangerous"` // the worst first
-	Others    []Reached `json:"others"`    // sorted
-	More      int       `json:"more,omitempty"`
+type WildcardExpansion struct {
+	Scope     string           `json:"scope"`
+	APIGroups []string         `json:"apiGroups"`
+	Resources []string         `json:"resources"`
+	Verbs     []string         `json:"verbs"`
+	Count     int              `json:"count"`     // of resources and sub-resources
+	Dangerous []ResourceAccess `json:"dangerous"` // the worst first
+	Others    []ResourceAccess `json:"others"`    // sorted
+	More      int              `json:"more,omitempty"`
 	// NotServed are resources the rule names and the cluster does not serve.
 	NotServed []string `json:"notServed,omitempty"`
 }
 
-// Reached is a resource, as RESOURCE[/SUBRESOURCE] or RESOURCE.GROUP[/SUBRESOURCE],
+// ResourceAccess is a resource, as RESOURCE[/SUBRESOURCE] or RESOURCE.GROUP[/SUBRESOURCE],
 // and what may be done with it.
-type Reached struct {
+type ResourceAccess struct {
 	Resource string   `json:"resource"`
 	Verbs    []string `json:"verbs"`
 }
 
-// Of returns what a grant's wildcards reach; nil when it has none, is removed,
+// Expansion returns what a grant's wildcards reach; nil when it has none, is removed,
 // or is not among those listed.
-func (w *Wildcards) Of(g Grant) *Meaning {
+func (w *Wildcards) Expansion(g Grant) *WildcardExpansion {
 	if w == nil || g.Change == GrantRemoved {
 		return nil
 	}

@@ -33,7 +33,7 @@ func (c *releases) run(t *testing.T, release preview.Release, uninstall bool) {
 	if stored != nil {
 		opts.Installed.Base = stored.PlanBase()
 		for _, item := range stored.Items() {
-			opts.Installed.Members = append(opts.Installed.Members, engine.Member{Ref: item.Ref(), Package: item.Package})
+			opts.Installed.Members = append(opts.Installed.Members, engine.InstalledObject{Ref: item.Ref(), Package: item.Package})
 		}
 	}
 	var contents []engine.Content
@@ -56,11 +56,11 @@ func (c *releases) content(t *testing.T, release preview.Release) engine.Content
 	t.Helper()
 	content, err := engine.Prepare(release, engine.Material{
 		Info: format.Info{Format: "test", Package: "mongodb", Version: "1.2.3", Bundle: "mongodb.v1.2.3"},
-		Output: &format.Output{Objects: []format.Rendered{{Body: map[string]any{
+		Output: &format.Output{Objects: []format.RenderedObject{{Body: map[string]any{
 			"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "settings"},
 		}}}},
 		Sources: []preview.Source{{Kind: "image", Reference: "registry.example.com/mongodb:v1", Digest: preview.HashBytes(nil)}},
-		Via:     []preview.Via{{Kind: "catalog", Reference: "registry.example.com/catalog:latest", Channel: "stable"}},
+		Via:     []preview.ResolutionStep{{Kind: "catalog", Reference: "registry.example.com/catalog:latest", Channel: "stable"}},
 	})
 	if err != nil {
 		t.Fatal(err)

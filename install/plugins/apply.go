@@ -132,7 +132,7 @@ func (r *applier) apply(ctx context.Context) error {
 
 // checkApproval holds the plan to its digest and the approval to the plan.
 func (r *applier) checkApproval() error {
-	if err := engine.CheckSealed(r.plan); err != nil {
+	if err := engine.CheckPlanned(r.plan); err != nil {
 		return &install.Error{Kind: install.Refused, Operation: "checking the plan of " + r.plan.Release.Name, Cause: err.Error(), Err: err}
 	}
 	doing := "checking the approval of " + r.plan.Release.Name
@@ -160,7 +160,7 @@ func (r *applier) countSigned() error {
 	signed, accepted, err := r.o.Quorum.Check(r.plan, []string{r.approval.By}, r.o.Now())
 	if err != nil {
 		kind := install.NotStarted
-		if _, refused := errors.AsType[*approval.Refused](err); refused {
+		if _, refused := errors.AsType[*approval.QuorumError](err); refused {
 			kind = install.Refused
 		}
 		return &install.Error{Kind: kind, Operation: doing, Cause: err.Error(), Advice: "have exactly this plan approved: approve PLAN --key FILE", Err: err}

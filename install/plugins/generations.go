@@ -21,8 +21,8 @@ type Generation struct {
 	Receipt *Receipt `json:"receipt,omitempty"`
 	// Artifacts lists the artifacts that the files were unpacked from, by the
 	// lock.
-	Artifacts []plugins.Locked `json:"artifacts,omitempty"`
-	Drift     []Drift          `json:"drift"`
+	Artifacts []plugins.LockedArtifact `json:"artifacts,omitempty"`
+	Drift     []Drift                  `json:"drift"`
 	// Problem says why nothing can be said of it: a receipt that is gone, a link
 	// among its files.
 	Problem string `json:"problem,omitempty"`

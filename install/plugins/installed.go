@@ -50,8 +50,8 @@ const (
 
 // Read returns what stands at a location, an absolute path. Nothing there is
 // generation 0 without files.
-func Read(ctx context.Context, location string) (plugins.Installed, error) {
-	out := plugins.Installed{Files: map[string]preview.LiveFile{}}
+func Read(ctx context.Context, location string) (plugins.InstalledFiles, error) {
+	out := plugins.InstalledFiles{Files: map[string]preview.LiveFile{}}
 	info, err := os.Lstat(location)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -85,8 +85,8 @@ func Read(ctx context.Context, location string) (plugins.Installed, error) {
 
 // InstalledState returns the lock and the config of a generation at a location, as far as
 // it has them.
-func InstalledState(location string, generation int) (plugins.Installed, error) {
-	out := plugins.Installed{Generation: generation}
+func InstalledState(location string, generation int) (plugins.InstalledFiles, error) {
+	out := plugins.InstalledFiles{Generation: generation}
 	if generation == 0 {
 		return out, nil
 	}

@@ -45,7 +45,7 @@ func TestAPlaceIsReadAsItIs(t *testing.T) {
 	}
 	generation := location + ".generations/3"
 	write(t, generation+"/files/neo", "x", 0o644)
-	lock := plugins.Lock{Name: "host", Platforms: map[string][]plugins.Locked{"linux/amd64": {{Plugin: "neo", Reference: "./neo", Digest: "sha256:" + strings.Repeat("0a", 32)}}}}
+	lock := plugins.Lock{Name: "host", Platforms: map[string][]plugins.LockedArtifact{"linux/amd64": {{Plugin: "neo", Reference: "./neo", Digest: "sha256:" + strings.Repeat("0a", 32)}}}}
 	write(t, generation+"/lock.yaml", string(lock.Encode()), 0o644)
 	link(t, ".plugins.generations/3/files", location)
 	got, err = Read(t.Context(), location)

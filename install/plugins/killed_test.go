@@ -247,8 +247,8 @@ func planInstall(ctx context.Context, location string, files []plugins.File) (*p
 	if err != nil {
 		return nil, err
 	}
-	plan, err := plugins.PlanFiles(plugins.FilesOf{Name: "host", Format: preview.FormatPlugins + "set"}, files, plugins.Target{
-		Platform: "linux/amd64", Location: preview.Location{Path: location, Host: HostID()}, Installed: now,
+	plan, err := plugins.PlanFiles(plugins.FileOwner{Name: "host", Format: preview.FormatPlugins + "set"}, files, plugins.Target{
+		Platform: "linux/amd64", Location: preview.Location{Path: location, Host: HostID()}, InstalledFiles: now,
 	})
 	if err != nil {
 		return nil, err
@@ -266,7 +266,7 @@ func installFiles(ctx context.Context, location string, files []plugins.File, st
 }
 
 func installOptions(plan *preview.Plan, files []plugins.File, step func(string)) Options {
-	lock := plugins.Lock{Name: plan.Release.Name, Platforms: map[string][]plugins.Locked{}}
+	lock := plugins.Lock{Name: plan.Release.Name, Platforms: map[string][]plugins.LockedArtifact{}}
 	return Options{Files: files, Beside: map[string][]byte{LockFile: lock.Encode()}, Step: step}
 }
 

@@ -40,7 +40,7 @@ func PlanRollback(ctx context.Context, location string, to int) (*Rollback, erro
 		}
 	}
 	if to == current {
-		return nil, &engine.Refused{What: fmt.Sprintf("generation %d is the current one", to), Next: "plugin list shows those that are there"}
+		return nil, &engine.RefusedError{What: fmt.Sprintf("generation %d is the current one", to), Next: "plugin list shows those that are there"}
 	}
 	if all, err := generationsOnDisk(location); err != nil || !slices.Contains(all, to) {
 		return nil, errors.Join(err, fmt.Errorf("there is no generation %d at %s; plugin list shows those that are there", to, location))
@@ -50,7 +50,7 @@ func PlanRollback(ctx context.Context, location string, to int) (*Rollback, erro
 		return nil, fmt.Errorf("generation %d at %s: %w", to, location, err)
 	}
 	if len(earlier.Drift) > 0 {
-		return nil, &engine.Refused{
+		return nil, &engine.RefusedError{
 			What: fmt.Sprintf("generation %d is not as it was installed: %s", to, driftText(earlier.Drift)),
 			Next: "go back to another one with --to, or install from the config",
 		}
@@ -68,7 +68,7 @@ func PlanRollback(ctx context.Context, location string, to int) (*Rollback, erro
 		return nil, err
 	}
 	plan, err := plugins.PlanFiles(set, files, plugins.Target{
-		Platform: earlier.Receipt.Platform, Location: preview.Location{Path: location, Host: HostID()}, Installed: now,
+		Platform: earlier.Receipt.Platform, Location: preview.Location{Path: location, Host: HostID()}, InstalledFiles: now,
 	})
 	if err != nil {
 		return nil, err
@@ -94,13 +94,13 @@ func previousGeneration(location string, current int, receipt *Receipt) (int, er
 			return n, nil
 		}
 	}
-	return 0, &engine.Refused{What: "no earlier generation is left at " + location, Next: "install from the config"}
+	return 0, &engine.RefusedError{What: "no earlier generation is left at " + location, Next: "install from the config"}
 }
 
 // set returns a generation's set as its receipt has it. Files that were found
 // there count as the set's that replaced them.
-func (g *Generation) set(location string, current *Receipt) (plugins.FilesOf, error) {
-	out := plugins.FilesOf{Name: g.Receipt.Set, Version: g.Receipt.Version, Format: g.Receipt.Format, Values: g.Receipt.Config}
+func (g *Generation) set(location string, current *Receipt) (plugins.FileOwner, error) {
+	out := plugins.FileOwner{Name: g.Receipt.Set, Version: g.Receipt.Version, Format: g.Receipt.Format, Values: g.Receipt.Config}
 	if g.Number == 0 {
 		out.Name = current.Set
 	}
@@ -140,7 +140,7 @@ func (g *Generation) bytes(location string) ([]plugins.File, error) {
 // for its receipt. Files that were found there have an empty lock.
 func (r *Rollback) addBeside(location string, g *Generation) error {
 	if g.Number == 0 {
-		lock := plugins.Lock{Name: r.Release.Name, Platforms: map[string][]plugins.Locked{}}
+		lock := plugins.Lock{Name: r.Release.Name, Platforms: map[string][]plugins.LockedArtifact{}}
 		r.Beside[LockFile] = lock.Encode()
 		return nil
 	}

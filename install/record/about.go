@@ -96,7 +96,7 @@ func (r *Record) firstPackage() *preview.Package {
 	return &r.Packages[0]
 }
 
-func (r *Record) catalog() *preview.Via {
+func (r *Record) catalog() *preview.ResolutionStep {
 	p := r.firstPackage()
 	if p == nil || r.Sections() {
 		return nil

@@ -147,12 +147,12 @@ func encodeArchive(plan *preview.Plan) (parts [][]byte, archive Archive, err err
 	}
 	for i := range plan.Objects {
 		o := &plan.Objects[i]
-		line := archiveLine{Object: o.ID, Sealed: o.Sealed, Result: o.ResultBody}
+		line := archiveLine{Object: o.ID, Sealed: o.Planned, Result: o.ResultBody}
 		switch {
-		case o.Sealed == nil:
+		case o.Planned == nil:
 			continue
 		case o.Kind == "Secret":
-			line = archiveLine{Object: o.ID, Shape: shapeOf(o.Sealed)}
+			line = archiveLine{Object: o.ID, Shape: shapeOf(o.Planned)}
 		}
 		if err := encoder.Encode(line); err != nil {
 			return nil, archive, fmt.Errorf("encoding %s: %w", o.ID, err)
@@ -268,7 +268,7 @@ func (plan *ArchivedPlan) addBodies(line []byte) error {
 		return fmt.Errorf("unpacking the plan: %q is not one of its objects", id)
 	}
 	o := &plan.Objects[at]
-	o.Sealed, o.ResultBody = preview.Map(body, "sealed"), preview.Map(body, "result")
+	o.Planned, o.ResultBody = preview.Map(body, "sealed"), preview.Map(body, "result")
 	if shape := preview.Map(body, "shape"); shape != nil {
 		plan.Shapes[id] = shape
 	}

@@ -183,7 +183,7 @@ func New(plan *preview.Plan, approval Approval, before *Record, tool string, now
 		for _, item := range before.Inventory {
 			o := plan.Object(item.Ref().ID())
 			// What was only shared and is not any more is its owner's alone.
-			if o != nil && (item.Action != preview.ActionShared || o.Sealed != nil) {
+			if o != nil && (item.Action != preview.ActionShared || o.Planned != nil) {
 				r.Inventory = append(r.Inventory, item)
 			}
 		}
@@ -197,7 +197,7 @@ func New(plan *preview.Plan, approval Approval, before *Record, tool string, now
 				receipt.State = StateSkipped
 			}
 			switch {
-			case o.LetsGo():
+			case o.ReleasesOwnership():
 				r.RemoveFromInventory(o.ID) // nothing of it was ours any more
 			case o.Action == preview.ActionUnchanged || o.Action == preview.ActionShared:
 				r.AddToInventory(o, o.Live.UID)
@@ -244,7 +244,7 @@ func HasWrite(a preview.Action) bool {
 // AddToInventory enters an object into the inventory, or updates its entry there. The
 // release namespace that no package brings is of no package.
 func (r *Record) AddToInventory(o *preview.Object, uid string) {
-	if o.Package == "" && o.Kind == "Namespace" && o.Sealed != nil {
+	if o.Package == "" && o.Kind == "Namespace" && o.Planned != nil {
 		return
 	}
 	item := Item{
@@ -371,7 +371,7 @@ func (r *Record) namespaces(more []preview.Object) string {
 func IsUninstall(plan *preview.Plan) bool {
 	for i := range plan.Objects {
 		o := &plan.Objects[i]
-		if a := o.Action; a != preview.ActionDelete && a != preview.ActionKeep && !o.LetsGo() {
+		if a := o.Action; a != preview.ActionDelete && a != preview.ActionKeep && !o.ReleasesOwnership() {
 			return false
 		}
 	}

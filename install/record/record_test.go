@@ -28,7 +28,7 @@ func archivePlan(t testing.TB, n int) *preview.Plan {
 		ref := preview.RefOf(body)
 		p.Objects = append(p.Objects, preview.Object{
 			ID: ref.ID(), Package: "demo", APIVersion: ref.APIVersion, Kind: ref.Kind, Namespace: ref.Namespace, Name: ref.Name,
-			Action: preview.ActionCreate, Digest: digest, Sealed: body, ResultBody: body,
+			Action: preview.ActionCreate, Digest: digest, Planned: body, ResultBody: body,
 		})
 	}
 	for i := range n {
@@ -79,7 +79,7 @@ func TestArchiveSurvivesSplitting(t *testing.T) {
 	for i := range plan.Objects {
 		want, have := plan.Objects[i], got.Objects[i]
 		if want.Kind == "Secret" {
-			if have.Sealed != nil || have.ResultBody != nil {
+			if have.Planned != nil || have.ResultBody != nil {
 				t.Error("the body of a Secret is in the archive")
 			}
 			if data := preview.Map(got.Shapes[want.ID], "data"); len(data) != 1 || data["password"] != "" {
@@ -87,7 +87,7 @@ func TestArchiveSurvivesSplitting(t *testing.T) {
 			}
 			continue
 		}
-		if !reflect.DeepEqual(want.Sealed, have.Sealed) || !reflect.DeepEqual(want.ResultBody, have.ResultBody) {
+		if !reflect.DeepEqual(want.Planned, have.Planned) || !reflect.DeepEqual(want.ResultBody, have.ResultBody) {
 			t.Errorf("%s came back changed", want.ID)
 		}
 	}
@@ -224,7 +224,7 @@ func barePlan(t testing.TB) *preview.Plan {
 	t.Helper()
 	p := &preview.Plan{Release: testRelease, ReadMode: preview.ReadDryRun, Objects: []preview.Object{{
 		ID: "core/ConfigMap/ns/a", APIVersion: "v1", Kind: "ConfigMap", Namespace: "ns", Name: "a",
-		Action: preview.ActionCreate, Sealed: map[string]any{"kind": "ConfigMap", "data": map[string]any{"n": int64(1)}},
+		Action: preview.ActionCreate, Planned: map[string]any{"kind": "ConfigMap", "data": map[string]any{"n": int64(1)}},
 	}}}
 	if err := p.Seal(); err != nil {
 		t.Fatal(err)

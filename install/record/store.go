@@ -224,11 +224,11 @@ func LoadPlan(ctx context.Context, cluster Getter, record *Record, sealed map[st
 	}
 	for i := range plan.Objects {
 		o := &plan.Objects[i]
-		if o.Sealed == nil && o.Digest != "" {
-			o.Sealed = sealed[o.ID]
+		if o.Planned == nil && o.Digest != "" {
+			o.Planned = sealed[o.ID]
 		}
 	}
-	if err := engine.CheckSealed(plan.Plan); err != nil {
+	if err := engine.CheckPlanned(plan.Plan); err != nil {
 		return nil, fmt.Errorf("the recorded plan: %w", err)
 	}
 	return plan.Plan, nil
@@ -244,10 +244,10 @@ func LoadRecordedPlan(ctx context.Context, cluster Getter, record *Record) (plan
 	}
 	for i := range loaded.Objects {
 		o := &loaded.Objects[i]
-		if o.Sealed == nil {
+		if o.Planned == nil {
 			continue
 		}
-		if digest, err := preview.HashObject(o.Sealed, loaded.Pin(o.Package)); err != nil || digest != o.Digest || preview.RefOf(o.Sealed) != o.Ref() {
+		if digest, err := preview.HashObject(o.Planned, loaded.Pin(o.Package)); err != nil || digest != o.Digest || preview.RefOf(o.Planned) != o.Ref() {
 			return nil, nil, fmt.Errorf("reading the plan of revision %d: %s does not match its digest", record.Revision, o.ID)
 		}
 	}
@@ -433,7 +433,7 @@ func (s *Store) write(ctx context.Context, body, live map[string]any) (map[strin
 		}
 		item := preview.DryRun{Body: body, Force: true}
 		if live != nil {
-			item.UID, item.ResourceVersion = preview.UIDOf(live), preview.VersionOf(live)
+			item.UID, item.ResourceVersion = preview.UID(live), preview.ResourceVersion(live)
 		}
 		var written map[string]any
 		err := clock.Unthrottled(ctx, s.Clock, func() (err error) {

@@ -113,7 +113,7 @@ func manyPlan(t testing.TB, n int) *preview.Plan {
 		ref := preview.RefOf(body)
 		p.Objects = append(p.Objects, preview.Object{
 			ID: ref.ID(), Package: "demo", APIVersion: ref.APIVersion, Kind: ref.Kind, Namespace: ref.Namespace, Name: ref.Name,
-			Action: preview.ActionCreate, Digest: digest, Sealed: body,
+			Action: preview.ActionCreate, Digest: digest, Planned: body,
 		})
 	}
 	return p
@@ -166,7 +166,7 @@ func TestClusterRecordsOfAnySize(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if len(loaded.Objects) != len(plan.Objects) || !reflect.DeepEqual(loaded.Objects[1].Sealed, plan.Objects[1].Sealed) {
+			if len(loaded.Objects) != len(plan.Objects) || !reflect.DeepEqual(loaded.Objects[1].Planned, plan.Objects[1].Planned) {
 				t.Error("the plan came back changed")
 			}
 			names := r.names(t)

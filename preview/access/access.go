@@ -28,7 +28,7 @@ type Input struct {
 	Objects []map[string]any
 	// Existing are roles and bindings that are only in the cluster. A role
 	// counts when a binding refers to it or when it takes part in aggregation,
-	// a binding as [Held] says.
+	// a binding as [RelevantBindings] says.
 	Existing []map[string]any
 	// Missing are ids of roles that the cluster is known not to have. Of others
 	// that are in neither list those of [BuiltIn] count.
@@ -51,23 +51,23 @@ type Input struct {
 // all that its role permits: those grants are Held. To any other subject it gives
 // what the plan adds to its role.
 func Compute(in Input) []preview.Grant {
-	s := NewSurroundings(in.Existing, in.Missing)
+	s := NewRBACIndex(in.Existing, in.Missing)
 	s.unread = in.Unread
 	return s.Compute(in.Objects, in.Accounts...)
 }
 
-// Surroundings are the roles and bindings that there are besides the objects
+// RBACIndex are the roles and bindings that there are besides the objects
 // that grants are computed for, indexed for many sets of objects.
-type Surroundings struct {
+type RBACIndex struct {
 	roles    *roleSet
 	bindings []map[string]any
 	unread   bool // no binding of a cluster was read
 }
 
-// NewSurroundings indexes the roles and bindings among existing; missing are as
+// NewRBACIndex indexes the roles and bindings among existing; missing are as
 // in [Input].
-func NewSurroundings(existing []map[string]any, missing []string) *Surroundings {
-	s := &Surroundings{roles: newBaseRoles(existing, missing)}
+func NewRBACIndex(existing []map[string]any, missing []string) *RBACIndex {
+	s := &RBACIndex{roles: newBaseRoles(existing, missing)}
 	for _, body := range existing {
 		if isBinding(body) {
 			s.bindings = append(s.bindings, body)
@@ -78,7 +78,7 @@ func NewSurroundings(existing []map[string]any, missing []string) *Surroundings 
 
 // Compute is [Compute] of objects in these surroundings; accounts are further
 // objects whose accounts' bindings count.
-func (s *Surroundings) Compute(objects []map[string]any, accounts ...map[string]any) []preview.Grant {
+func (s *RBACIndex) Compute(objects []map[string]any, accounts ...map[string]any) []preview.Grant {
 	roles := newRoleSetOn(s.roles, objects)
 	c := collector{index: map[string]int{}}
 	for _, body := range objects {
@@ -200,7 +200,7 @@ func (c *collector) bindHeld(roles *roleSet, ours accounts, binding map[string]a
 
 func (c *collector) bind(binding map[string]any, subjects []preview.Subject, rules []preview.Grant, held bool) {
 	if len(c.grants)+len(subjects)*len(rules) > maxGrants {
-		rules = everything()
+		rules = allRights()
 	}
 	scope, namespace := preview.ScopeCluster, ""
 	if preview.IsKind(binding, preview.KindRoleBinding) {

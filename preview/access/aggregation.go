@@ -6,10 +6,10 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// Collecting returns the ids of those ClusterRoles among objects and existing
+// AggregatingRoles returns the ids of those ClusterRoles among objects and existing
 // that bindings among them lead to and that the aggregation controller fills:
 // what they permit depends on every ClusterRole of the cluster.
-func Collecting(objects, existing []map[string]any) []string {
+func AggregatingRoles(objects, existing []map[string]any) []string {
 	roles := newRoleSet(Input{Objects: objects, Existing: existing})
 	given := idsOf(slices.Concat(objects, existing))
 	w := newWalk()
@@ -25,10 +25,10 @@ func Collecting(objects, existing []map[string]any) []string {
 	})
 }
 
-// Collected returns those of existing, ClusterRoles of the cluster, whose rules
+// AggregatedRoles returns those of existing, ClusterRoles of the cluster, whose rules
 // the aggregation controller adds to the ClusterRoles with these ids. Roles that
 // objects bring are not among them.
-func Collected(ids []string, objects, existing []map[string]any) []map[string]any {
+func AggregatedRoles(ids []string, objects, existing []map[string]any) []map[string]any {
 	roles := newRoleSet(Input{Objects: objects, Existing: existing})
 	stored := idsOf(existing)
 	brought := idsOf(objects)

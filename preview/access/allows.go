@@ -22,12 +22,12 @@ type Request struct {
 // rbac and pkg/apis/rbac/v1/evaluation_helpers.go).
 func Allows(grants []preview.Grant, subject preview.Subject, r Request) bool {
 	return slices.ContainsFunc(grants, func(g preview.Grant) bool {
-		return g.Change != preview.GrantRemoved && member(subject, g.Subject) && permits(g, r)
+		return g.Change != preview.GrantRemoved && includesSubject(subject, g.Subject) && permits(g, r)
 	})
 }
 
-// member reports whether what is granted to one subject goes to another.
-func member(who, granted preview.Subject) bool {
+// includesSubject reports whether what is granted to one subject goes to another.
+func includesSubject(who, granted preview.Subject) bool {
 	if who == granted {
 		return true
 	}

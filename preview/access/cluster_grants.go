@@ -7,14 +7,14 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// maxOthers bounds how many grants of other accounts [Others] gathers.
+// maxOthers bounds how many grants of other accounts [ClusterGrants] gathers.
 const maxOthers = 20_000
 
-// Others returns what the bindings among in.Existing give to accounts, and to
+// ClusterGrants returns what the bindings among in.Existing give to accounts, and to
 // the groups of a namespace's accounts, that are none of the plan's, as far as
 // ways lead on from it. The second result counts bindings that are left out
 // because there are too many.
-func Others(in Input) (grants []preview.Grant, left int) {
+func ClusterGrants(in Input) (grants []preview.Grant, left int) {
 	roles := newRoleSet(in)
 	planned := idsOf(in.Objects)
 	ours := accountsOf(in.Objects, in.Accounts)
@@ -30,7 +30,7 @@ func Others(in Input) (grants []preview.Grant, left int) {
 		role := RoleOf(body)
 		rules, known := useful[role.ID()]
 		if !known {
-			rules = slices.DeleteFunc(roles.rules(role), func(g preview.Grant) bool { return !LeadsOn(g) })
+			rules = slices.DeleteFunc(roles.rules(role), func(g preview.Grant) bool { return !Escalates(g) })
 			useful[role.ID()] = rules
 		}
 		if len(c.grants)+len(subjects)*len(rules) > maxOthers {
@@ -42,9 +42,9 @@ func Others(in Input) (grants []preview.Grant, left int) {
 	return c.grants, left
 }
 
-// LeadsOn reports whether a rule is of a way, or of what ways end in.
-func LeadsOn(g preview.Grant) bool {
-	if slices.ContainsFunc(ways[:], func(w way) bool { return w.open(g) }) {
+// Escalates reports whether a rule is of a way, or of what ways end in.
+func Escalates(g preview.Grant) bool {
+	if slices.ContainsFunc(impersonations[:], func(w impersonation) bool { return w.matches(g) }) {
 		return true
 	}
 	for _, resource := range []string{"clusterroles", "clusterrolebindings"} {
@@ -55,13 +55,13 @@ func LeadsOn(g preview.Grant) bool {
 		}
 	}
 	g.Scope, g.ResourceNames = preview.ScopeCluster, nil
-	return slices.ContainsFunc(ends[:], func(e end) bool { return e.met(g) })
+	return slices.ContainsFunc(clusterRights[:], func(e clusterRight) bool { return e.grantedBy(g) })
 }
 
-// Acting returns the accounts among subjects of grants: those that they name,
+// ActingAccounts returns the accounts among subjects of grants: those that they name,
 // and of a group of a namespace's accounts its default account, which every
 // namespace has. They are sorted, each once.
-func Acting(grants []preview.Grant) []preview.Subject {
+func ActingAccounts(grants []preview.Grant) []preview.Subject {
 	var out []preview.Subject
 	seen := map[preview.Subject]bool{}
 	for _, g := range grants {
@@ -78,31 +78,31 @@ func Acting(grants []preview.Grant) []preview.Subject {
 	return out
 }
 
-// Behind returns the roles that a grant's rule comes from: the one that its
+// SourceRoles returns the roles that a grant's rule comes from: the one that its
 // first binding names and, where that collects the rule, the one that states it.
 // Roles that objects bring are left out.
-func Behind(in Input, g preview.Grant) []map[string]any {
+func SourceRoles(in Input, g preview.Grant) []map[string]any {
 	if len(g.Via) == 0 {
 		return nil
 	}
-	return newRoleSet(in).behind(ViaRef(g.Via[0]).ID(), func(rule preview.Grant) bool {
+	return newRoleSet(in).sourceRoles(ViaRef(g.Via[0]).ID(), func(rule preview.Grant) bool {
 		rule.Subject, rule.Scope, rule.Namespace = g.Subject, g.Scope, g.Namespace
 		return grantKey(rule) == grantKey(g)
 	})
 }
 
-// Stating is Behind for a ClusterRole that an account may give itself: the roles
+// EscalatingRoles is Behind for a ClusterRole that an account may give itself: the roles
 // that lead to the highest end.
-func Stating(in Input, id string) []map[string]any {
-	n := &Net{roles: newRoleSet(in)}
-	rank := n.endOf(id)
-	return n.roles.behind(id, func(rule preview.Grant) bool {
+func EscalatingRoles(in Input, id string) []map[string]any {
+	n := &AccountGraph{roles: newRoleSet(in)}
+	rank := n.highestRight(id)
+	return n.roles.sourceRoles(id, func(rule preview.Grant) bool {
 		rule.Scope = preview.ScopeCluster
-		return rank >= 0 && ends[rank].met(rule)
+		return rank >= 0 && clusterRights[rank].grantedBy(rule)
 	})
 }
 
-func (s *roleSet) behind(id string, states func(preview.Grant) bool) []map[string]any {
+func (s *roleSet) sourceRoles(id string, states func(preview.Grant) bool) []map[string]any {
 	var out []map[string]any
 	members, _ := s.members(id)
 	for i, member := range members {

@@ -53,7 +53,7 @@ func Delta(installed, planned []preview.Grant) []preview.Grant {
 		out = append(out, g)
 	}
 	for i, g := range installed {
-		out = append(out, removed(g, before.tuples[i], after)...)
+		out = append(out, removedPart(g, before.tuples[i], after)...)
 	}
 	preview.SortGrants(out)
 	return out
@@ -162,9 +162,9 @@ func (e *expansion) covers(t tuple) bool {
 		scopes = append(scopes, wide)
 	}
 	for _, at := range scopes {
-		for _, resource := range widerResources(t) {
-			for _, group := range wider(t.group) {
-				for _, verb := range wider(t.verb) {
+		for _, resource := range wildcardResources(t) {
+			for _, group := range wildcardForms(t.group) {
+				for _, verb := range wildcardForms(t.verb) {
 					at.resource, at.group, at.verb, at.name = resource, group, verb, t.name
 					if e.has[at] {
 						return true
@@ -179,17 +179,17 @@ func (e *expansion) covers(t tuple) bool {
 	return false
 }
 
-func wider(s string) []string {
+func wildcardForms(s string) []string {
 	if s == all {
 		return []string{all}
 	}
 	return []string{s, all}
 }
 
-// widerResources lists the resource patterns that cover a tuple's. Of URLs
+// wildcardResources lists the resource patterns that cover a tuple's. Of URLs
 // only the "*" suffix is a wildcard.
-func widerResources(t tuple) []string {
-	list := wider(t.resource)
+func wildcardResources(t tuple) []string {
+	list := wildcardForms(t.resource)
 	if t.url {
 		for i := range t.resource {
 			if t.resource[i] == '/' {
@@ -287,9 +287,9 @@ func lostCells(before, after *expansion) map[cell]bool {
 	return lost
 }
 
-// removed returns the part of an installed grant of which nothing is left: all
+// removedPart returns the part of an installed grant of which nothing is left: all
 // of it, or the resources that lost every verb.
-func removed(g preview.Grant, tuples []tuple, after *expansion) []preview.Grant {
+func removedPart(g preview.Grant, tuples []tuple, after *expansion) []preview.Grant {
 	g = clone(g)
 	g.Change, g.Rules = preview.GrantRemoved, []string{}
 	if tuples == nil {

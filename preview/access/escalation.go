@@ -12,16 +12,16 @@ import (
 // maxAccounts bounds how many accounts a way goes through.
 const maxAccounts = 500
 
-// way is one means of acting as another account.
-type way struct {
+// impersonation is one means of acting as another account.
+type impersonation struct {
 	group, resource string
 	verbs           []string
 	named           bool   // resource names are those of accounts
 	text            string // %N is the namespace, %A the account
 }
 
-// ways lists the surest first (rbac-risk.md: RBAC-18, -24, -12, -14, -10).
-var ways = [...]way{
+// impersonations lists the surest first (rbac-risk.md: RBAC-18, -24, -12, -14, -10).
+var impersonations = [...]impersonation{
 	{"", "serviceaccounts/token", []string{"create"}, true, "obtains a token of %A"},
 	{"", "serviceaccounts", []string{"impersonate"}, true, "impersonates %A"},
 	{"", "pods", []string{"create"}, false, "runs pods in namespace %N as %A"},
@@ -36,14 +36,14 @@ var ways = [...]way{
 	{"", "secrets", []string{"get", "list"}, false, "reads Secrets of namespace %N, where a token of %A may be"},
 }
 
-// end is a permission in the whole cluster from which there is no way further up.
-type end struct {
+// clusterRight is a permission in the whole cluster from which there is no way further up.
+type clusterRight struct {
 	group, resource string
 	verbs           []string
 	text            string
 }
 
-var ends = [...]end{
+var clusterRights = [...]clusterRight{
 	{all, all, []string{all}, rules.RBACEverything.Title},
 	{rbacGroup, "clusterroles", []string{"escalate", "bind"}, "gives itself any right"},
 	{"", "users", []string{"impersonate"}, "acts as any user"},
@@ -52,48 +52,48 @@ var ends = [...]end{
 	{"", "nodes/proxy", []string{"get", "create"}, "reaches every kubelet"},
 }
 
-// Way is how an account gets to a permission over the whole cluster that it
+// EscalationPath is how an account gets to a permission over the whole cluster that it
 // does not hold itself: by acting as other accounts, or by giving itself a role
 // that it may give.
-type Way struct {
+type EscalationPath struct {
 	// Steps are parts of a sentence, the last saying what is reached, such as
 	// "runs pods in namespace app as ServiceAccount app/admin", rules.RBACEverything.Title.
 	Steps []string
 	// Accounts are those acted as, in order.
 	Accounts []preview.Subject
-	// Rests are grants that the steps rest on, those of the account itself left out.
-	Rests []preview.Grant
+	// Grants are grants that the steps rest on, those of the account itself left out.
+	Grants []preview.Grant
 	// Roles are ids of roles that it may give itself and that lead on.
 	Roles []string
 	rank  int // in ends
 }
 
-// NetInput is what ways are looked for in.
-type NetInput struct {
-	Grants []preview.Grant   // the plan's
-	Others []preview.Grant   // of accounts that only the cluster has, see [Others]
-	Exist  []preview.Subject // those of them that exist
-	Roles  Input             // where roles are found that an account may give itself
+// GraphInput is what ways are looked for in.
+type GraphInput struct {
+	Grants           []preview.Grant   // the plan's
+	ClusterGrants    []preview.Grant   // of accounts that only the cluster has, see [ClusterGrants]
+	ExistingAccounts []preview.Subject // those of them that exist
+	Roles            Input             // where roles are found that an account may give itself
 }
 
-// Net is who may act as whom. It is not for concurrent use.
-type Net struct {
-	// Left is the number of accounts that are not looked at.
-	Left int
+// AccountGraph is who may act as whom. It is not for concurrent use.
+type AccountGraph struct {
+	// Skipped is the number of accounts that are not looked at.
+	Skipped int
 
 	accounts []preview.Subject
 	held     map[preview.Subject][]preview.Grant // by the subject that grants name
-	rises    map[preview.Subject]Way
-	ways     map[preview.Subject][len(ways)][]preview.Grant
+	direct   map[preview.Subject]EscalationPath
+	usable   map[preview.Subject][len(impersonations)][]preview.Grant
 	roles    *roleSet
 }
 
-// NewNet prepares to look for ways. Accounts are those that Grants name, and
+// NewAccountGraph prepares to look for ways. Accounts are those that Grants name, and
 // Exist: of an account that only a binding names there is nothing to act as.
-func NewNet(in NetInput) *Net {
-	n := &Net{
-		held: map[preview.Subject][]preview.Grant{}, rises: map[preview.Subject]Way{},
-		ways: map[preview.Subject][len(ways)][]preview.Grant{}, roles: newRoleSet(in.Roles),
+func NewAccountGraph(in GraphInput) *AccountGraph {
+	n := &AccountGraph{
+		held: map[preview.Subject][]preview.Grant{}, direct: map[preview.Subject]EscalationPath{},
+		usable: map[preview.Subject][len(impersonations)][]preview.Grant{}, roles: newRoleSet(in.Roles),
 	}
 	known := map[preview.Subject]bool{}
 	add := func(s preview.Subject) {
@@ -108,23 +108,23 @@ func NewNet(in NetInput) *Net {
 			n.held[g.Subject] = append(n.held[g.Subject], g)
 		}
 	}
-	for _, g := range in.Others {
+	for _, g := range in.ClusterGrants {
 		n.held[g.Subject] = append(n.held[g.Subject], g)
 	}
-	for _, s := range in.Exist {
+	for _, s := range in.ExistingAccounts {
 		add(s)
 	}
 	// The plan's own come first, then those that every cluster has: what others
 	// are added later then changes no way that is as short.
 	exist := map[preview.Subject]bool{}
-	for _, s := range in.Exist {
+	for _, s := range in.ExistingAccounts {
 		exist[s] = true
 	}
 	slices.SortFunc(n.accounts, func(a, b preview.Subject) int {
 		return cmp.Or(nearness(a, exist)-nearness(b, exist), compareSubjects(a, b))
 	})
-	n.Left = max(0, len(n.accounts)-maxAccounts)
-	n.accounts = n.accounts[:len(n.accounts)-n.Left]
+	n.Skipped = max(0, len(n.accounts)-maxAccounts)
+	n.accounts = n.accounts[:len(n.accounts)-n.Skipped]
 	return n
 }
 
@@ -138,36 +138,36 @@ func nearness(s preview.Subject, exist map[preview.Subject]bool) int {
 	return 2
 }
 
-// Way returns the shortest way of an account, of several as short the one that
+// Path returns the shortest way of an account, of several as short the one that
 // ends highest. It has no steps when there is none, and when the account is at
 // such an end already.
-func (n *Net) Way(from preview.Subject) Way {
-	if end, _ := n.direct(from); end != "" {
-		return Way{}
+func (n *AccountGraph) Path(from preview.Subject) EscalationPath {
+	if end, _ := n.heldRight(from); end != "" {
+		return EscalationPath{}
 	}
-	if own := n.rise(from); len(own.Steps) > 0 {
+	if own := n.directPath(from); len(own.Steps) > 0 {
 		return own
 	}
 	seen := map[preview.Subject]bool{from: true}
-	level := []step{{account: from}}
+	level := []pathStep{{account: from}}
 	for len(level) > 0 {
-		var next []step
-		var best Way
+		var next []pathStep
+		var best EscalationPath
 		for _, at := range level {
 			for _, to := range n.accounts {
 				if seen[to] {
 					continue
 				}
-				text, g := n.step(at.account, to)
+				text, g := n.actAs(at.account, to)
 				if text == "" {
 					continue
 				}
 				seen[to] = true
-				way := at.then(to, text, g)
-				next = append(next, step{to, way})
-				end := n.rise(to)
+				way := at.extend(to, text, g)
+				next = append(next, pathStep{to, way})
+				end := n.directPath(to)
 				if len(end.Steps) > 0 && (len(best.Steps) == 0 || end.rank < best.rank) {
-					best = way.onTo(end)
+					best = way.join(end)
 				}
 			}
 		}
@@ -176,37 +176,37 @@ func (n *Net) Way(from preview.Subject) Way {
 		}
 		level = next
 	}
-	return Way{}
+	return EscalationPath{}
 }
 
-// step is an account on a way, and the way to it.
-type step struct {
+// pathStep is an account on a way, and the way to it.
+type pathStep struct {
 	account preview.Subject
-	way     Way
+	path    EscalationPath
 }
 
-// then is the way one account further. What the first step rests on is the
+// extend is the way one account further. What the first step rests on is the
 // account's own.
-func (s step) then(to preview.Subject, text string, g preview.Grant) Way {
-	way := Way{
-		Steps: append(slices.Clone(s.way.Steps), text), Accounts: append(slices.Clone(s.way.Accounts), to),
-		Rests: slices.Clone(s.way.Rests),
+func (s pathStep) extend(to preview.Subject, text string, g preview.Grant) EscalationPath {
+	way := EscalationPath{
+		Steps: append(slices.Clone(s.path.Steps), text), Accounts: append(slices.Clone(s.path.Accounts), to),
+		Grants: slices.Clone(s.path.Grants),
 	}
-	if len(s.way.Accounts) > 0 {
-		way.Rests = append(way.Rests, g)
+	if len(s.path.Accounts) > 0 {
+		way.Grants = append(way.Grants, g)
 	}
 	return way
 }
 
-func (w Way) onTo(end Way) Way {
-	return Way{
-		Steps: slices.Concat(w.Steps, end.Steps), Accounts: w.Accounts, Rests: slices.Concat(w.Rests, end.Rests),
+func (w EscalationPath) join(end EscalationPath) EscalationPath {
+	return EscalationPath{
+		Steps: slices.Concat(w.Steps, end.Steps), Accounts: w.Accounts, Grants: slices.Concat(w.Grants, end.Grants),
 		Roles: end.Roles, rank: end.rank,
 	}
 }
 
-// of returns the grants of an account and of its groups.
-func (n *Net) of(account preview.Subject) []preview.Grant {
+// grantsOf returns the grants of an account and of its groups.
+func (n *AccountGraph) grantsOf(account preview.Subject) []preview.Grant {
 	out := slices.Clone(n.held[account])
 	for _, group := range []string{groupAuthenticated, groupAccounts, groupAccounts + ":" + account.Namespace} {
 		out = append(out, n.held[preview.Subject{Kind: "Group", Name: group}]...)
@@ -214,40 +214,40 @@ func (n *Net) of(account preview.Subject) []preview.Grant {
 	return out
 }
 
-// direct is the highest end that an account is at by what it holds.
-func (n *Net) direct(account preview.Subject) (text string, way Way) {
-	list := n.of(account)
-	for rank, e := range ends {
-		if i := slices.IndexFunc(list, e.met); i >= 0 {
-			return e.text, Way{Steps: []string{e.text}, Rests: []preview.Grant{list[i]}, rank: rank}
+// heldRight is the highest end that an account is at by what it holds.
+func (n *AccountGraph) heldRight(account preview.Subject) (text string, way EscalationPath) {
+	list := n.grantsOf(account)
+	for rank, e := range clusterRights {
+		if i := slices.IndexFunc(list, e.grantedBy); i >= 0 {
+			return e.text, EscalationPath{Steps: []string{e.text}, Grants: []preview.Grant{list[i]}, rank: rank}
 		}
 	}
-	return "", Way{}
+	return "", EscalationPath{}
 }
 
-// rise is how an account gets to an end without another one.
-func (n *Net) rise(account preview.Subject) Way {
-	if way, known := n.rises[account]; known {
+// directPath is how an account gets to an end without another one.
+func (n *AccountGraph) directPath(account preview.Subject) EscalationPath {
+	if way, known := n.direct[account]; known {
 		return way
 	}
-	_, way := n.direct(account)
+	_, way := n.heldRight(account)
 	if len(way.Steps) == 0 {
-		way = n.giveItself(n.of(account))
+		way = n.selfGrantPath(n.grantsOf(account))
 	}
-	n.rises[account] = way
+	n.direct[account] = way
 	return way
 }
 
-// giveItself is the way over a ClusterRole that may be bound by its name, or
+// selfGrantPath is the way over a ClusterRole that may be bound by its name, or
 // written beyond what the writer holds. It also takes writing bindings, or
 // being bound to the role already.
-func (n *Net) giveItself(list []preview.Grant) Way {
+func (n *AccountGraph) selfGrantPath(list []preview.Grant) EscalationPath {
 	wide := func(resource string, verbs ...string) int {
 		return slices.IndexFunc(list, func(g preview.Grant) bool {
 			return g.Scope == preview.ScopeCluster && slices.ContainsFunc(verbs, func(v string) bool { return Reaches(g, rbacGroup, resource, v) })
 		})
 	}
-	var best Way
+	var best EscalationPath
 	for _, g := range list {
 		if g.Scope != preview.ScopeCluster {
 			continue
@@ -255,8 +255,8 @@ func (n *Net) giveItself(list []preview.Grant) Way {
 		for _, name := range g.ResourceNames {
 			id := preview.Ref{APIVersion: rbacVersion, Kind: "ClusterRole", Name: name}.ID()
 			if i := wide("clusterrolebindings", "create"); i >= 0 && Reaches(g, rbacGroup, "clusterroles", "bind") {
-				if rank := n.endOf(id); rank >= 0 && (len(best.Steps) == 0 || rank < best.rank) {
-					best = Way{Steps: []string{"gives itself ClusterRole " + name, ends[rank].text}, Rests: []preview.Grant{g, list[i]}, Roles: []string{id}, rank: rank}
+				if rank := n.highestRight(id); rank >= 0 && (len(best.Steps) == 0 || rank < best.rank) {
+					best = EscalationPath{Steps: []string{"gives itself ClusterRole " + name, clusterRights[rank].text}, Grants: []preview.Grant{g, list[i]}, Roles: []string{id}, rank: rank}
 				}
 			}
 			holds := slices.IndexFunc(list, func(h preview.Grant) bool {
@@ -267,9 +267,9 @@ func (n *Net) giveItself(list []preview.Grant) Way {
 					(Reaches(w, rbacGroup, "clusterroles", "update") || Reaches(w, rbacGroup, "clusterroles", "patch"))
 			})
 			if holds >= 0 && writes >= 0 && Reaches(g, rbacGroup, "clusterroles", "escalate") {
-				return Way{
-					Steps: []string{"writes any right into ClusterRole " + name + ", which it is bound to", ends[0].text},
-					Rests: []preview.Grant{g, list[writes], list[holds]}, Roles: []string{id},
+				return EscalationPath{
+					Steps:  []string{"writes any right into ClusterRole " + name + ", which it is bound to", clusterRights[0].text},
+					Grants: []preview.Grant{g, list[writes], list[holds]}, Roles: []string{id},
 				}
 			}
 		}
@@ -277,17 +277,17 @@ func (n *Net) giveItself(list []preview.Grant) Way {
 	return best
 }
 
-// endOf is the highest end that a role leads to when it is bound in the whole
+// highestRight is the highest end that a role leads to when it is bound in the whole
 // cluster, or -1.
-func (n *Net) endOf(roleID string) int {
+func (n *AccountGraph) highestRight(roleID string) int {
 	members, complete := n.roles.members(roleID)
 	if !complete {
 		return 0
 	}
-	for rank, e := range ends {
+	for rank, e := range clusterRights {
 		for _, member := range members {
 			for _, g := range Rules(n.roles.role(member)) {
-				if g.Scope = preview.ScopeCluster; e.met(g) {
+				if g.Scope = preview.ScopeCluster; e.grantedBy(g) {
 					return rank
 				}
 			}
@@ -296,27 +296,27 @@ func (n *Net) endOf(roleID string) int {
 	return -1
 }
 
-func (e end) met(g preview.Grant) bool {
+func (e clusterRight) grantedBy(g preview.Grant) bool {
 	return g.Scope == preview.ScopeCluster && len(g.ResourceNames) == 0 &&
 		slices.ContainsFunc(e.verbs, func(verb string) bool { return Reaches(g, e.group, e.resource, verb) })
 }
 
-// step says how one account acts as another, and through which grant; it is
+// actAs says how one account acts as another, and through which grant; it is
 // empty when it cannot.
-func (n *Net) step(from, to preview.Subject) (string, preview.Grant) {
-	found, known := n.ways[from]
+func (n *AccountGraph) actAs(from, to preview.Subject) (string, preview.Grant) {
+	found, known := n.usable[from]
 	if !known {
-		for _, g := range n.of(from) {
-			for i, w := range ways {
-				if w.open(g) {
+		for _, g := range n.grantsOf(from) {
+			for i, w := range impersonations {
+				if w.matches(g) {
 					found[i] = append(found[i], g)
 				}
 			}
 		}
-		n.ways[from] = found
+		n.usable[from] = found
 	}
-	for i, w := range ways {
-		if at := slices.IndexFunc(found[i], func(g preview.Grant) bool { return w.leads(g, to) }); at >= 0 {
+	for i, w := range impersonations {
+		if at := slices.IndexFunc(found[i], func(g preview.Grant) bool { return w.reaches(g, to) }); at >= 0 {
 			account := "ServiceAccount " + to.Namespace + "/" + to.Name
 			return strings.NewReplacer("%N", to.Namespace, "%A", account).Replace(w.text), found[i][at]
 		}
@@ -324,14 +324,14 @@ func (n *Net) step(from, to preview.Subject) (string, preview.Grant) {
 	return "", preview.Grant{}
 }
 
-// open reports whether a grant is of this way.
-func (w way) open(g preview.Grant) bool {
+// matches reports whether a grant is of this way.
+func (w impersonation) matches(g preview.Grant) bool {
 	return slices.ContainsFunc(w.verbs, func(verb string) bool { return Reaches(g, w.group, w.resource, verb) })
 }
 
-// leads reports whether a grant of this way reaches an account. Of what is
+// reaches reports whether a grant of this way reaches an account. Of what is
 // restricted to names other than those of accounts nothing is known.
-func (w way) leads(g preview.Grant, to preview.Subject) bool {
+func (w impersonation) reaches(g preview.Grant, to preview.Subject) bool {
 	if g.Scope == preview.ScopeNamespace && g.Namespace != to.Namespace {
 		return false
 	}

@@ -19,7 +19,7 @@ func of(name string, texts ...string) []preview.Grant {
 
 // reach is the way of an account among the plan's own.
 func reach(grants []preview.Grant, from preview.Subject) []string {
-	return NewNet(NetInput{Grants: grants}).Way(from).Steps
+	return NewAccountGraph(GraphInput{Grants: grants}).Path(from).Steps
 }
 
 func TestReach(t *testing.T) {

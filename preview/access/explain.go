@@ -8,15 +8,15 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// plain is what a grant means in words, when it is about one resource.
-type plain struct {
+// phrase is what a grant means in words, when it is about one resource.
+type phrase struct {
 	group, resource string
 	verbs           []string // any of them makes the sentence true
 	text            string   // goes between "can" and the scope
 	one             string   // the same with resource names, %s
 }
 
-var plainTable = [...]plain{
+var plainTable = [...]phrase{
 	{"", "secrets", []string{"get", "list", "watch"}, "read the content of every Secret", "read the content of Secret %s"},
 	{"", "secrets", []string{"create", "update", "patch"}, "write Secrets", "write Secret %s"},
 	{"", "pods/exec", []string{"create", "get"}, "run commands in every pod", "run commands in pod %s"},
@@ -56,7 +56,7 @@ func Explain(g preview.Grant) string {
 		}
 		return "can " + series(orderVerbs(g.Verbs)) + " every resource" + of + where
 	}
-	if text := plainText(g); text != "" {
+	if text := phraseText(g); text != "" {
 		return "can " + text + where
 	}
 	verbs := series(orderVerbs(g.Verbs))
@@ -70,7 +70,7 @@ func Explain(g preview.Grant) string {
 	return sentence
 }
 
-func plainText(g preview.Grant) string {
+func phraseText(g preview.Grant) string {
 	if len(g.Resources) != 1 || len(g.APIGroups) != 1 {
 		return ""
 	}
@@ -157,10 +157,10 @@ func series(items []string) string {
 // maxShown is how many resources a meaning spells out.
 const maxShown = 8
 
-// MeaningText says in one line what a wildcard reaches, dangerous resources
+// WildcardText says in one line what a wildcard reaches, dangerous resources
 // first, such as "75 resources: secrets, pods/exec, serviceaccounts (impersonate)
 // and 72 more". Names in it come from outside.
-func MeaningText(m *preview.Meaning) string {
+func WildcardText(m *preview.WildcardExpansion) string {
 	list := slices.Concat(m.Dangerous, m.Others)
 	text := "nothing that is served"
 	switch {
@@ -169,7 +169,7 @@ func MeaningText(m *preview.Meaning) string {
 	case m.Count > 0:
 		var names []string
 		for _, r := range list[:min(len(list), maxShown)] {
-			names = append(names, r.Resource+special(m, r))
+			names = append(names, r.Resource+specialVerbText(m, r))
 		}
 		text = strconv.Itoa(m.Count) + " resources: " + strings.Join(names, ", ")
 		if rest := m.Count - len(names); rest > 0 {
@@ -182,9 +182,9 @@ func MeaningText(m *preview.Meaning) string {
 	return text
 }
 
-// special names the verbs of a resource that a wildcard brings along and that
+// specialVerbText names the verbs of a resource that a wildcard brings along and that
 // are no reading or writing.
-func special(m *preview.Meaning, r preview.Reached) string {
+func specialVerbText(m *preview.WildcardExpansion, r preview.ResourceAccess) string {
 	if !slices.Contains(m.Verbs, all) {
 		return ""
 	}
@@ -200,8 +200,8 @@ func special(m *preview.Meaning, r preview.Reached) string {
 	return " (" + strings.Join(verbs, ", ") + ")"
 }
 
-// AgainstText says what wildcards were expanded against, and what is missing.
-func AgainstText(w *preview.Wildcards) string {
+// DiscoveryText says what wildcards were expanded against, and what is missing.
+func DiscoveryText(w *preview.Wildcards) string {
 	if w == nil {
 		return ""
 	}

@@ -23,10 +23,10 @@ type Question struct {
 // Forms says what [ParseQuestion] reads.
 const Forms = "VERB RESOURCE[.GROUP][/SUBRESOURCE] [NAME] [-n NAMESPACE], or VERB /URL"
 
-// Known are the resources that a question may be about without naming their
+// KnownResources are the resources that a question may be about without naming their
 // group: those of Kubernetes itself, and of the definitions among objects.
-func Known(objects []map[string]any) []preview.Served {
-	return slices.Concat(served(), asked[:], defined(objects))
+func KnownResources(objects []map[string]any) []preview.ServedResource {
+	return slices.Concat(served(), asked[:], definedResources(objects))
 }
 
 // maxQuestion bounds what is read, in bytes.
@@ -35,7 +35,7 @@ const maxQuestion = 1000
 // ParseQuestion reads a question such as "get secrets", "create pods/exec -n
 // app" or "bind clusterroles.rbac.authorization.k8s.io admin". known are the
 // resources in which a group is looked up when none is named.
-func ParseQuestion(text string, known []preview.Served) (Question, error) {
+func ParseQuestion(text string, known []preview.ServedResource) (Question, error) {
 	q := Question{}
 	if len(text) > maxQuestion {
 		return q, fmt.Errorf("the question is too long; type %s", Forms)

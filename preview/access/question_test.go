@@ -48,7 +48,7 @@ func TestAQuestionIsAnsweredWithItsGrants(t *testing.T) {
 		{"delete widgets", "delete widgets of example.com in every namespace", false, 0, 1},
 	} {
 		t.Run(tc.question, func(t *testing.T) {
-			known := append(Known(nil), preview.Served{Group: "example.com", Resource: "widgets", Namespaced: true})
+			known := append(KnownResources(nil), preview.ServedResource{Group: "example.com", Resource: "widgets", Namespaced: true})
 			q, err := ParseQuestion(tc.question, known)
 			if err != nil {
 				t.Fatal(err)
@@ -67,7 +67,7 @@ func TestAQuestionIsAnsweredWithItsGrants(t *testing.T) {
 
 func TestBadQuestionsGetOneSentence(t *testing.T) {
 	for _, text := range []string{"", "get", "-n x", "get secrets a b", "get /x name", "get /x -n app", "get nosuchthings", "get /", "get .", strings.Repeat("x", 5000)} {
-		q, err := ParseQuestion(text, Known(nil))
+		q, err := ParseQuestion(text, KnownResources(nil))
 		if text == "get /" {
 			if err != nil || q.URL != "/" {
 				t.Errorf("%q: %v", text, err)
@@ -81,7 +81,7 @@ func TestBadQuestionsGetOneSentence(t *testing.T) {
 }
 
 func FuzzParseQuestion(f *testing.F) {
-	known := Known(nil)
+	known := KnownResources(nil)
 	for _, seed := range []string{"get secrets", "create pods/exec -n app", "bind clusterroles.rbac.authorization.k8s.io admin", "get /x"} {
 		f.Add(seed)
 	}

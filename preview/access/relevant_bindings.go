@@ -78,23 +78,23 @@ var givenToAll = [...]string{
 	"system:service-account-issuer-discovery",
 }
 
-// Touches reports whether objects have anything that grants come from or go to.
-func Touches(objects []map[string]any) bool {
+// TouchesRBAC reports whether objects have anything that grants come from or go to.
+func TouchesRBAC(objects []map[string]any) bool {
 	return slices.ContainsFunc(objects, isRBAC) || len(accountsOf(objects).names) > 0
 }
 
-// Held returns those of existing, bindings of the cluster, that matter to
+// RelevantBindings returns those of existing, bindings of the cluster, that matter to
 // objects: they give rights to an account of theirs or to a group that holds
 // one, or bind a role that objects bring or whose rules they add to. Subjects
 // of the first sort are cut down to those. roles are the cluster's. What every
 // cluster gives to everybody is left out while its role is the built-in one.
-func Held(objects, existing, roles []map[string]any) []map[string]any {
+func RelevantBindings(objects, existing, roles []map[string]any) []map[string]any {
 	set := newRoleSet(Input{Objects: objects, Existing: roles})
 	ours := accountsOf(objects)
 	planned := idsOf(objects)
 	var out []map[string]any
 	for _, body := range existing {
-		if !isBinding(body) || planned[preview.RefOf(body).ID()] || set.forAll(body) {
+		if !isBinding(body) || planned[preview.RefOf(body).ID()] || set.bindsEveryone(body) {
 			continue
 		}
 		if added, _ := set.parts(RoleOf(body)); len(added) > 0 || planned[RoleOf(body).ID()] {
@@ -108,9 +108,9 @@ func Held(objects, existing, roles []map[string]any) []map[string]any {
 	return out
 }
 
-// forAll reports whether a binding is one of [givenToAll], to the rules that
+// bindsEveryone reports whether a binding is one of [givenToAll], to the rules that
 // every cluster has.
-func (s *roleSet) forAll(binding map[string]any) bool {
+func (s *roleSet) bindsEveryone(binding map[string]any) bool {
 	role := RoleOf(binding)
 	if !slices.Contains(givenToAll[:], role.Name) || preview.String(binding, "metadata", "name") != role.Name {
 		return false
@@ -118,9 +118,9 @@ func (s *roleSet) forAll(binding map[string]any) bool {
 	return UnchangedBuiltIn(s.role(role.ID()))
 }
 
-// Ours returns those of subjects that are accounts of objects, or groups that
+// OwnSubjects returns those of subjects that are accounts of objects, or groups that
 // every token of one of them is in.
-func Ours(objects []map[string]any, subjects []preview.Subject) []preview.Subject {
+func OwnSubjects(objects []map[string]any, subjects []preview.Subject) []preview.Subject {
 	ours := accountsOf(objects)
 	return slices.DeleteFunc(slices.Clone(subjects), func(s preview.Subject) bool { return !ours.has(s) })
 }

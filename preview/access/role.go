@@ -114,9 +114,9 @@ func (s *roleSet) parts(ref preview.Ref) (added, rest []preview.Grant) {
 	switch {
 	case complete:
 	case s.planned[id]:
-		added, rest = everything(), nil
+		added, rest = allRights(), nil
 	default:
-		added, rest = nil, everything()
+		added, rest = nil, allRights()
 	}
 	s.cache[id] = [2][]preview.Grant{added, rest}
 	return added, rest
@@ -226,8 +226,8 @@ func Rules(role map[string]any) []preview.Grant {
 	return rules
 }
 
-// everything is what cluster-admin permits.
-func everything() []preview.Grant {
+// allRights is what cluster-admin permits.
+func allRights() []preview.Grant {
 	anything := []string{all}
 	return []preview.Grant{
 		{APIGroups: anything, Resources: anything, ResourceNames: []string{}, NonResourceURLs: []string{}, Verbs: anything, Via: []string{}, Rules: []string{}},

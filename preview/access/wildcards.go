@@ -19,8 +19,8 @@ const (
 var servedData []byte
 
 // served parses the table when it is first needed. Nothing changes it.
-var served = sync.OnceValue(func() []preview.Served {
-	var list []preview.Served
+var served = sync.OnceValue(func() []preview.ServedResource {
+	var list []preview.ServedResource
 	if json.Unmarshal(servedData, &list) != nil {
 		return nil // a test holds the table against an API server
 	}
@@ -29,11 +29,11 @@ var served = sync.OnceValue(func() []preview.Served {
 
 // BuiltInServed returns what an API server of [BuiltInVersion] serves by itself.
 // Callers must not modify it.
-func BuiltInServed() []preview.Served { return served() }
+func BuiltInServed() []preview.ServedResource { return served() }
 
 // asked are resources that RBAC is asked about and no API server lists: names
 // of requests rather than of objects, and what kubelets serve.
-var asked = [...]preview.Served{
+var asked = [...]preview.ServedResource{
 	{Resource: "groups", Verbs: []string{"impersonate"}},
 	{Resource: "users", Verbs: []string{"impersonate"}},
 	{Group: "authentication.k8s.io", Resource: "uids", Verbs: []string{"impersonate"}},
@@ -104,7 +104,7 @@ func Danger(group, resource string) int {
 	if resource == all {
 		return -1
 	}
-	name := servedName(group, resource)
+	name := resourceName(group, resource)
 	for i, d := range dangers {
 		if d.name == name {
 			return i
@@ -116,12 +116,12 @@ func Danger(group, resource string) int {
 // Expand says what the rules with wildcards among grants reach of what is
 // served. Removed grants, and wildcards in URLs, are left out. Objects' own
 // definitions count as served. It is nil when there is nothing to expand.
-func Expand(grants []preview.Grant, list []preview.Served, objects []map[string]any) *preview.Wildcards {
-	out := &preview.Wildcards{Meanings: []preview.Meaning{}}
+func Expand(grants []preview.Grant, list []preview.ServedResource, objects []map[string]any) *preview.Wildcards {
+	out := &preview.Wildcards{Meanings: []preview.WildcardExpansion{}}
 	known := map[string]bool{}
 	var x *expander
 	for _, g := range grants {
-		if g.Change == preview.GrantRemoved || !wild(g) {
+		if g.Change == preview.GrantRemoved || !hasWildcard(g) {
 			continue
 		}
 		key := grantKey(preview.Grant{Scope: g.Scope, APIGroups: g.APIGroups, Resources: g.Resources, Verbs: g.Verbs})
@@ -134,7 +134,7 @@ func Expand(grants []preview.Grant, list []preview.Served, objects []map[string]
 			if x == nil {
 				x = newExpander(list, objects)
 			}
-			out.Meanings = append(out.Meanings, x.meaning(g))
+			out.Meanings = append(out.Meanings, x.expand(g))
 		}
 		known[key] = true
 	}
@@ -144,27 +144,27 @@ func Expand(grants []preview.Grant, list []preview.Served, objects []map[string]
 	return out
 }
 
-// wild reports whether a grant names resources or what to do with them by a
+// hasWildcard reports whether a grant names resources or what to do with them by a
 // wildcard.
-func wild(g preview.Grant) bool {
+func hasWildcard(g preview.Grant) bool {
 	return len(g.Resources) > 0 && (slices.Contains(g.APIGroups, all) || slices.Contains(g.Verbs, all) ||
 		slices.ContainsFunc(g.Resources, func(r string) bool { return r == all || strings.HasPrefix(r, all+"/") }))
 }
 
 type expander struct {
-	served []preview.Served
+	served []preview.ServedResource
 	danger map[string]int // name → place in dangers
 	room   int
 }
 
-func newExpander(list []preview.Served, objects []map[string]any) *expander {
+func newExpander(list []preview.ServedResource, objects []map[string]any) *expander {
 	x := &expander{danger: map[string]int{}, room: maxReached}
 	for i, d := range dangers {
 		x.danger[d.name] = i
 	}
-	merged := map[string]preview.Served{}
-	for _, s := range slices.Concat(list, asked[:], defined(objects)) {
-		name := servedName(s.Group, s.Resource)
+	merged := map[string]preview.ServedResource{}
+	for _, s := range slices.Concat(list, asked[:], definedResources(objects)) {
+		name := resourceName(s.Group, s.Resource)
 		verbs := slices.Concat(s.Verbs, merged[name].Verbs, specialVerbs[name])
 		slices.Sort(verbs)
 		s.Verbs = slices.Compact(verbs)
@@ -173,14 +173,14 @@ func newExpander(list []preview.Served, objects []map[string]any) *expander {
 	for _, s := range merged {
 		x.served = append(x.served, s)
 	}
-	slices.SortFunc(x.served, func(a, b preview.Served) int {
+	slices.SortFunc(x.served, func(a, b preview.ServedResource) int {
 		return strings.Compare(a.Group+"\x00"+a.Resource, b.Group+"\x00"+b.Resource)
 	})
 	return x
 }
 
-// servedName is RESOURCE.GROUP/SUBRESOURCE, without what is empty.
-func servedName(group, resource string) string {
+// resourceName is RESOURCE.GROUP/SUBRESOURCE, without what is empty.
+func resourceName(group, resource string) string {
 	if group == "" {
 		return resource
 	}
@@ -191,10 +191,10 @@ func servedName(group, resource string) string {
 	return resource + "." + group
 }
 
-func (x *expander) meaning(g preview.Grant) preview.Meaning {
-	m := preview.Meaning{
+func (x *expander) expand(g preview.Grant) preview.WildcardExpansion {
+	m := preview.WildcardExpansion{
 		Scope: g.Scope, APIGroups: g.APIGroups, Resources: g.Resources, Verbs: g.Verbs,
-		Dangerous: []preview.Reached{}, Others: []preview.Reached{},
+		Dangerous: []preview.ResourceAccess{}, Others: []preview.ResourceAccess{},
 	}
 	named := map[string]bool{}
 	for _, s := range x.served {
@@ -210,9 +210,9 @@ func (x *expander) meaning(g preview.Grant) preview.Meaning {
 			continue
 		}
 		m.Count++
-		x.list(&m, preview.Reached{Resource: servedName(s.Group, s.Resource), Verbs: verbs})
+		x.list(&m, preview.ResourceAccess{Resource: resourceName(s.Group, s.Resource), Verbs: verbs})
 	}
-	slices.SortStableFunc(m.Dangerous, func(a, b preview.Reached) int { return x.danger[a.Resource] - x.danger[b.Resource] })
+	slices.SortStableFunc(m.Dangerous, func(a, b preview.ResourceAccess) int { return x.danger[a.Resource] - x.danger[b.Resource] })
 	for _, r := range g.Resources {
 		if !named[r] && r != all && !strings.HasPrefix(r, all+"/") {
 			m.NotServed = append(m.NotServed, r)
@@ -222,12 +222,12 @@ func (x *expander) meaning(g preview.Grant) preview.Meaning {
 }
 
 // ownNamespace: a RoleBinding reaches the Namespace that it is in.
-func ownNamespace(s preview.Served) bool {
+func ownNamespace(s preview.ServedResource) bool {
 	resource, _, _ := strings.Cut(s.Resource, "/")
 	return s.Group == "" && resource == "namespaces"
 }
 
-func (x *expander) list(m *preview.Meaning, r preview.Reached) {
+func (x *expander) list(m *preview.WildcardExpansion, r preview.ResourceAccess) {
 	at, risky := x.danger[r.Resource]
 	risky = risky && slices.ContainsFunc(strings.Fields(dangers[at].verbs), func(v string) bool { return slices.Contains(r.Verbs, v) })
 	switch {
@@ -241,15 +241,15 @@ func (x *expander) list(m *preview.Meaning, r preview.Reached) {
 	}
 }
 
-// defined is what definitions among objects make the API server serve.
-func defined(objects []map[string]any) []preview.Served {
+// definedResources is what definitions among objects make the API server serve.
+func definedResources(objects []map[string]any) []preview.ServedResource {
 	every := []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"}
-	var out []preview.Served
+	var out []preview.ServedResource
 	for _, body := range objects {
 		if !preview.IsKind(body, preview.KindCustomResourceDefinition) {
 			continue
 		}
-		s := preview.Served{
+		s := preview.ServedResource{
 			Group: preview.String(body, "spec", "group"), Resource: preview.String(body, "spec", "names", "plural"),
 			Namespaced: preview.String(body, "spec", "scope") != "Cluster", Verbs: every,
 		}
@@ -257,7 +257,7 @@ func defined(objects []map[string]any) []preview.Served {
 		for _, version := range preview.Maps(body, "spec", "versions") {
 			for _, sub := range []string{"status", "scale"} {
 				if _, ok := preview.Map(version, "subresources")[sub]; ok {
-					out = append(out, preview.Served{
+					out = append(out, preview.ServedResource{
 						Group: s.Group, Resource: s.Resource + "/" + sub, Namespaced: s.Namespaced, Verbs: []string{"get", "patch", "update"},
 					})
 				}

@@ -10,7 +10,7 @@ import (
 )
 
 // names are the resources of a list, with their verbs where asked for.
-func names(list []preview.Reached) []string {
+func names(list []preview.ResourceAccess) []string {
 	var out []string
 	for _, r := range list {
 		out = append(out, r.Resource)
@@ -68,7 +68,7 @@ func TestWildcardsAreExpanded(t *testing.T) {
 					t.Errorf("%s is not reached, and still %s", name, verbs)
 				}
 			}
-			if text := MeaningText(&m); !strings.Contains(text, test.text) {
+			if text := WildcardText(&m); !strings.Contains(text, test.text) {
 				t.Errorf("said %q, want %q", text, test.text)
 			}
 		})
@@ -84,7 +84,7 @@ func TestDangersAreOfWhatExists(t *testing.T) {
 	x := newExpander(BuiltInServed(), nil)
 	known := map[string][]string{"securitycontextconstraints.security.openshift.io": {"use", "create", "update", "patch"}}
 	for _, s := range x.served {
-		known[servedName(s.Group, s.Resource)] = s.Verbs
+		known[resourceName(s.Group, s.Resource)] = s.Verbs
 	}
 	for _, d := range dangers {
 		for _, verb := range strings.Fields(d.verbs) {
@@ -96,9 +96,9 @@ func TestDangersAreOfWhatExists(t *testing.T) {
 }
 
 func TestExpansionIsBounded(t *testing.T) {
-	var list []preview.Served
+	var list []preview.ServedResource
 	for i := range 20_000 {
-		list = append(list, preview.Served{Group: fmt.Sprintf("g%d.example.com", i%100), Resource: fmt.Sprintf("r%05d", i), Namespaced: true, Verbs: []string{"get"}})
+		list = append(list, preview.ServedResource{Group: fmt.Sprintf("g%d.example.com", i%100), Resource: fmt.Sprintf("r%05d", i), Namespaced: true, Verbs: []string{"get"}})
 	}
 	var grants []preview.Grant
 	for i := range 10_000 {
@@ -115,7 +115,7 @@ func TestExpansionIsBounded(t *testing.T) {
 	if len(w.Meanings) != maxMeanings || w.More != 10_000-maxMeanings || listed != maxReached {
 		t.Errorf("%d rules expanded, %d not, %d resources listed", len(w.Meanings), w.More, listed)
 	}
-	if text := AgainstText(w); !strings.Contains(text, "9950 more rules") {
+	if text := DiscoveryText(w); !strings.Contains(text, "9950 more rules") {
 		t.Error(text)
 	}
 }

@@ -43,39 +43,39 @@ type Statement struct {
 	Release    preview.Release `json:"release"`
 	// Digest, Target and PlanFile are the review digest, the identity of the
 	// cluster and the sha256 of the plan file; empty where the scope is content.
-	Digest        string     `json:"digest"`
-	Target        string     `json:"target"`
-	PlanFile      string     `json:"planFile"`
-	ContentDigest string     `json:"contentDigest"`
-	Ruleset       int        `json:"ruleset"`
-	Accepted      []Accepted `json:"accepted"`
-	Signed        string     `json:"signed"`  // RFC 3339, UTC, whole seconds
-	Expires       string     `json:"expires"` // the same, empty for never
+	Digest        string            `json:"digest"`
+	Target        string            `json:"target"`
+	PlanFile      string            `json:"planFile"`
+	ContentDigest string            `json:"contentDigest"`
+	Ruleset       int               `json:"ruleset"`
+	Accepted      []AcceptedFinding `json:"accepted"`
+	Signed        string            `json:"signed"`  // RFC 3339, UTC, whole seconds
+	Expires       string            `json:"expires"` // the same, empty for never
 }
 
-// Accepted is a finding that the approver accepts.
-type Accepted struct {
+// AcceptedFinding is a finding that the approver accepts.
+type AcceptedFinding struct {
 	ID          string `json:"id"`
 	Fingerprint string `json:"fingerprint"`
 }
 
-// Of is what there is to approve of a plan whose file has a sha256. A plan that
+// NewStatement is what there is to approve of a plan whose file has a sha256. A plan that
 // saw no cluster is approved for its content.
-func Of(p *preview.Plan, planFile string) Statement {
+func NewStatement(p *preview.Plan, planFile string) Statement {
 	s := Statement{
 		APIVersion: preview.APIVersion, Kind: Kind, Scope: ScopePlan, Release: p.Release,
 		Digest: p.Digest, Target: p.Target.Identity, PlanFile: planFile,
-		ContentDigest: p.ContentDigest, Ruleset: p.Ruleset, Accepted: []Accepted{},
+		ContentDigest: p.ContentDigest, Ruleset: p.Ruleset, Accepted: []AcceptedFinding{},
 	}
-	if p.SawNothing() {
+	if p.LacksLiveState() {
 		s.Scope, s.Digest, s.Target, s.PlanFile = ScopeContent, "", "", ""
 	}
 	return s
 }
 
-// Needs are the findings that an approval of the plan has to accept: what is
+// NeededAcceptances are the findings that an approval of the plan has to accept: what is
 // critical by the built-in rules, and what could not be read.
-func Needs(p *preview.Plan) []preview.Finding {
+func NeededAcceptances(p *preview.Plan) []preview.Finding {
 	var out []preview.Finding
 	for _, f := range p.Findings {
 		if f.Severity == preview.NotKnown || f.Severity == preview.Critical && f.Judged == nil {
@@ -123,8 +123,8 @@ func encode(s Statement) ([]byte, error) {
 	return preview.Canonical(v)
 }
 
-// opened is an envelope as read; nothing in it is verified yet.
-type opened struct {
+// unverifiedEnvelope is a decoded envelope whose signature was not checked yet.
+type unverifiedEnvelope struct {
 	statement Statement
 	signed    []byte // what the signature is over
 	sig       []byte
@@ -132,12 +132,12 @@ type opened struct {
 	from, to  time.Time
 }
 
-func open(data []byte) (*opened, error) {
+func open(data []byte) (*unverifiedEnvelope, error) {
 	if len(data) > MaxBytes {
 		return nil, errors.New("it is too large for an approval")
 	}
 	var envelope dsse.Envelope
-	if err := strictly(data, &envelope); err != nil {
+	if err := decodeStrict(data, &envelope); err != nil {
 		return nil, errors.New("it is no DSSE envelope")
 	}
 	payload, err := envelope.DecodeB64Payload()
@@ -150,11 +150,11 @@ func open(data []byte) (*opened, error) {
 	if len(envelope.Signatures) > 1 {
 		return nil, fmt.Errorf("it carries %d signatures; an approval has one, and there is one approval for each approver", len(envelope.Signatures))
 	}
-	o := &opened{signed: dsse.PAE(PayloadType, payload), claimed: envelope.Signatures[0].KeyID}
+	o := &unverifiedEnvelope{signed: dsse.PAE(PayloadType, payload), claimed: envelope.Signatures[0].KeyID}
 	if o.sig, err = base64.StdEncoding.DecodeString(envelope.Signatures[0].Sig); err != nil {
 		return nil, errors.New("its signature is not base64")
 	}
-	if err := strictly(payload, &o.statement); err != nil {
+	if err := decodeStrict(payload, &o.statement); err != nil {
 		return nil, errors.New("what it signs is no approval")
 	}
 	again, err := encode(o.statement)
@@ -174,8 +174,8 @@ func open(data []byte) (*opened, error) {
 	return o, nil
 }
 
-// strictly decodes JSON in which no key is set twice and none is unknown.
-func strictly(data []byte, into any) error {
+// decodeStrict decodes JSON in which no key is set twice and none is unknown.
+func decodeStrict(data []byte, into any) error {
 	if _, err := preview.DecodeJSON(data); err != nil {
 		return err
 	}
@@ -185,4 +185,6 @@ func strictly(data []byte, into any) error {
 }
 
 // verifiedBy reports whether a key made the signature.
-func (o *opened) verifiedBy(key crypto.PublicKey) bool { return verify(key, o.signed, o.sig) }
+func (o *unverifiedEnvelope) verifiedBy(key crypto.PublicKey) bool {
+	return verify(key, o.signed, o.sig)
+}

@@ -81,9 +81,9 @@ func reviewed() *preview.Plan {
 }
 
 func statement(p *preview.Plan) Statement {
-	s := Of(p, planFile)
-	for _, f := range Needs(p) {
-		s.Accepted = append(s.Accepted, Accepted{ID: f.ID, Fingerprint: f.Fingerprint})
+	s := NewStatement(p, planFile)
+	for _, f := range NeededAcceptances(p) {
+		s.Accepted = append(s.Accepted, AcceptedFinding{ID: f.ID, Fingerprint: f.Fingerprint})
 	}
 	return s
 }
@@ -132,7 +132,7 @@ func TestApprovalsCountByKeyAndByPerson(t *testing.T) {
 	p := reviewed()
 	q := &Quorum{Need: 4, Approvers: approvers, PlanFile: planFile}
 	for i, key := range append(keys, second) {
-		q.Found = append(q.Found, Found{Name: fmt.Sprint(i), Data: sign(t, statement(p), key, at, time.Hour)})
+		q.Found = append(q.Found, FoundApproval{Name: fmt.Sprint(i), Data: sign(t, statement(p), key, at, time.Hour)})
 	}
 	got, accepted, err := q.Check(p, []string{"deployer"}, at)
 	if err != nil || len(got) != 4 || got[0].Approver != "a" || got[0].KeyID != keys[0].ID || got[3].Approver != "d" {
@@ -235,7 +235,7 @@ func TestWhyAnApprovalDoesNotCount(t *testing.T) {
 	}
 	for name, c := range tests {
 		t.Run(name, func(t *testing.T) {
-			q := &Quorum{Need: 1, Approvers: read(t, people(public)), PlanFile: planFile, Found: []Found{{Name: "file", Data: c.data(t)}}}
+			q := &Quorum{Need: 1, Approvers: read(t, people(public)), PlanFile: planFile, Found: []FoundApproval{{Name: "file", Data: c.data(t)}}}
 			user, now := c.user, c.now
 			switch {
 			case user == "":
@@ -247,7 +247,7 @@ func TestWhyAnApprovalDoesNotCount(t *testing.T) {
 				now = at
 			}
 			_, _, err := q.Check(reviewed(), []string{user}, now)
-			if _, refused := errors.AsType[*Refused](err); !refused || !strings.Contains(err.Error(), "0 of 1 approvals; file does not count: ") || !strings.Contains(err.Error(), c.want) {
+			if _, refused := errors.AsType[*QuorumError](err); !refused || !strings.Contains(err.Error(), "0 of 1 approvals; file does not count: ") || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got %v, want %q", err, c.want)
 			}
 		})
@@ -260,7 +260,7 @@ func TestTheApproversFileMayBeLessStrict(t *testing.T) {
 	content.ReadMode, content.Digest, content.Target = preview.ReadOffline, "sha256:other", preview.Target{}
 	a := people(public)
 	a.ApproverMayApply, a.ContentApprovals = true, true
-	q := &Quorum{Need: 1, Approvers: read(t, a), PlanFile: planFile, Found: []Found{{Name: "file", Data: sign(t, statement(content), key, at, 0)}}}
+	q := &Quorum{Need: 1, Approvers: read(t, a), PlanFile: planFile, Found: []FoundApproval{{Name: "file", Data: sign(t, statement(content), key, at, 0)}}}
 	got, _, err := q.Check(reviewed(), []string{"a@example.com"}, at.AddDate(1, 0, 0))
 	if err != nil || len(got) != 1 || got[0].Scope != ScopeContent {
 		t.Errorf("%+v, %v", got, err)
@@ -272,7 +272,7 @@ func TestTheApproversFileMayBeLessStrict(t *testing.T) {
 func TestImpersonationHidesNoApprover(t *testing.T) {
 	key, public := pair(t, 0)
 	p := reviewed()
-	q := &Quorum{Need: 1, Approvers: read(t, people(public)), PlanFile: planFile, Found: []Found{{Name: "file", Data: sign(t, statement(p), key, at, 0)}}}
+	q := &Quorum{Need: 1, Approvers: read(t, people(public)), PlanFile: planFile, Found: []FoundApproval{{Name: "file", Data: sign(t, statement(p), key, at, 0)}}}
 	for _, c := range []struct {
 		target preview.Target
 		want   string // empty where the approval counts
@@ -298,7 +298,7 @@ func FuzzEnvelopes(f *testing.F) {
 	other := reviewed()
 	other.Digest = "sha256:other"
 	f.Fuzz(func(t *testing.T, data []byte) {
-		q := &Quorum{Need: 1, Approvers: approvers, PlanFile: planFile, Found: []Found{{Name: "x", Data: data}}}
+		q := &Quorum{Need: 1, Approvers: approvers, PlanFile: planFile, Found: []FoundApproval{{Name: "x", Data: data}}}
 		if _, _, err := q.Check(other, []string{"deployer"}, at); err == nil {
 			t.Error("a plan was approved that nobody approved")
 		}

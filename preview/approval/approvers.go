@@ -121,7 +121,7 @@ func (a *Approver) readKeys() error {
 }
 
 // whoSigned finds the approver whose key made a signature.
-func (a *Approvers) whoSigned(o *opened) (name, id string, ok bool) {
+func (a *Approvers) whoSigned(o *unverifiedEnvelope) (name, id string, ok bool) {
 	for i := range a.Approvers {
 		for id, key := range a.Approvers[i].keys {
 			if o.verifiedBy(key) {

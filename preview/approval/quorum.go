@@ -17,12 +17,12 @@ type Quorum struct {
 	Need      int
 	Approvers *Approvers
 	PlanFile  string // sha256 of the plan file
-	Found     []Found
+	Found     []FoundApproval
 }
 
-// Found is an approval as it lay beside a plan. Err is set where it could not
+// FoundApproval is an approval as it lay beside a plan. Err is set where it could not
 // be read.
-type Found struct {
+type FoundApproval struct {
 	Name string // of the file, or the digest of the artifact
 	Data []byte
 	Err  error
@@ -37,22 +37,22 @@ type Signature struct {
 	Expires  string `json:"expires,omitempty"`
 }
 
-// Refused is a plan that too few have approved.
-type Refused struct {
+// QuorumError is a plan that too few have approved.
+type QuorumError struct {
 	// Reasons are one sentence each: how many there are of how many, then why
 	// each of the others does not count.
 	Reasons []string
 }
 
-func (e *Refused) Error() string { return strings.Join(e.Reasons, "; ") }
+func (e *QuorumError) Error() string { return strings.Join(e.Reasons, "; ") }
 
 // Check counts the approvals of a plan that is about to be applied by a person
 // whom the cluster knows by the names in users: the credentials' own, and an
 // impersonated one. It returns those that count and the findings that all of
-// them accept, or a [Refused].
-func (q *Quorum) Check(p *preview.Plan, users []string, now time.Time) ([]Signature, []Accepted, error) {
+// them accept, or a [QuorumError].
+func (q *Quorum) Check(p *preview.Plan, users []string, now time.Time) ([]Signature, []AcceptedFinding, error) {
 	var counted []Signature
-	var accepted [][]Accepted
+	var accepted [][]AcceptedFinding
 	var reasons []string
 	for _, found := range q.Found {
 		o, signature, why := q.judge(p, found, users, now)
@@ -77,13 +77,13 @@ func (q *Quorum) Check(p *preview.Plan, users []string, now time.Time) ([]Signat
 		if len(q.Found) == 0 {
 			head += ": none was found beside the plan"
 		}
-		return nil, nil, &Refused{Reasons: append([]string{head}, reasons...)}
+		return nil, nil, &QuorumError{Reasons: append([]string{head}, reasons...)}
 	}
-	return counted, common(accepted), nil
+	return counted, commonAcceptances(accepted), nil
 }
 
 // judge says why an approval does not count, or who gave it.
-func (q *Quorum) judge(p *preview.Plan, found Found, users []string, now time.Time) (*opened, Signature, string) {
+func (q *Quorum) judge(p *preview.Plan, found FoundApproval, users []string, now time.Time) (*unverifiedEnvelope, Signature, string) {
 	if found.Err != nil {
 		return nil, Signature{}, found.Err.Error()
 	}
@@ -111,8 +111,8 @@ func (q *Quorum) judge(p *preview.Plan, found Found, users []string, now time.Ti
 	if why := q.mismatch(p, s); why != "" {
 		return nil, Signature{}, by + why
 	}
-	for _, f := range Needs(p) {
-		if !slices.Contains(s.Accepted, Accepted{ID: f.ID, Fingerprint: f.Fingerprint}) {
+	for _, f := range NeededAcceptances(p) {
+		if !slices.Contains(s.Accepted, AcceptedFinding{ID: f.ID, Fingerprint: f.Fingerprint}) {
 			return nil, Signature{}, by + fmt.Sprintf("who did not accept the finding %s=%s", f.ID, f.Fingerprint)
 		}
 	}
@@ -121,7 +121,7 @@ func (q *Quorum) judge(p *preview.Plan, found Found, users []string, now time.Ti
 
 // mismatch holds a statement to the plan.
 func (q *Quorum) mismatch(p *preview.Plan, s Statement) string {
-	want := Of(p, q.PlanFile)
+	want := NewStatement(p, q.PlanFile)
 	content := s.Scope == ScopeContent
 	for _, field := range []struct {
 		what, got, want string
@@ -144,14 +144,14 @@ func (q *Quorum) mismatch(p *preview.Plan, s Statement) string {
 	return ""
 }
 
-// common are the findings that everybody accepts.
-func common(lists [][]Accepted) []Accepted {
+// commonAcceptances are the findings that everybody accepts.
+func commonAcceptances(lists [][]AcceptedFinding) []AcceptedFinding {
 	if len(lists) == 0 {
 		return nil
 	}
-	var out []Accepted
+	var out []AcceptedFinding
 	for _, a := range lists[0] {
-		if !slices.ContainsFunc(lists[1:], func(other []Accepted) bool { return !slices.Contains(other, a) }) {
+		if !slices.ContainsFunc(lists[1:], func(other []AcceptedFinding) bool { return !slices.Contains(other, a) }) {
 			out = append(out, a)
 		}
 	}

@@ -51,7 +51,7 @@ type Choice struct {
 	// Why says in a few words what made it the choice.
 	Why string
 	// Rejected are the candidates of other catalogs, highest priority first.
-	Rejected []preview.Rejected
+	Rejected []preview.RejectedCandidate
 	// Next are the versions to go on to, in order, when the one asked for is
 	// more than one upgrade edge away and this is the first step.
 	Next []string
@@ -69,8 +69,8 @@ type Choice struct {
 func (c *Choice) Properties() ([]Property, error) { return c.bundle.Properties() }
 
 // Via is the choice as a step of a plan.
-func (c *Choice) Via() preview.Via {
-	return preview.Via{
+func (c *Choice) Via() preview.ResolutionStep {
+	return preview.ResolutionStep{
 		Kind: "catalog", Reference: c.Catalog.Reference, Digest: c.Catalog.Digest, Channel: c.Channel,
 		Why: c.Why, Rejected: c.Rejected, Verification: c.Catalog.Verification,
 	}
@@ -168,8 +168,8 @@ func best(all []*candidate) *candidate {
 	return deprecated
 }
 
-func (c *candidate) rejected(winner *candidate) preview.Rejected {
-	out := preview.Rejected{Catalog: c.catalog.origin.Reference}
+func (c *candidate) rejected(winner *candidate) preview.RejectedCandidate {
+	out := preview.RejectedCandidate{Catalog: c.catalog.origin.Reference}
 	switch {
 	case c.choice == nil:
 		out.Why = c.err.Error()

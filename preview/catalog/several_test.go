@@ -27,41 +27,41 @@ func TestOfSeveralCatalogsThePriorityDecidesAndTheOthersAreNamed(t *testing.T) {
 		cats     []*Catalog
 		query    Query
 		want     string // CATALOG VERSION, or a part of the error
-		rejected []preview.Rejected
+		rejected []preview.RejectedCandidate
 	}{
 		{"the higher priority wins over the higher version",
 			[]*Catalog{named(t, "low", 0, chain("m", nil, "2.0.0")), named(t, "high", 10, chain("m", nil, "1.0.0"))},
-			Query{}, "high 1.0.0", []preview.Rejected{{Catalog: "low", Version: "2.0.0", Why: "priority 0 is below 10"}}},
+			Query{}, "high 1.0.0", []preview.RejectedCandidate{{Catalog: "low", Version: "2.0.0", Why: "priority 0 is below 10"}}},
 		{"below zero is lower than none",
 			[]*Catalog{named(t, "low", -1, chain("m", nil, "2.0.0")), named(t, "none", 0, chain("m", nil, "1.0.0"))},
-			Query{}, "none 1.0.0", []preview.Rejected{{Catalog: "low", Version: "2.0.0", Why: "priority -1 is below 0"}}},
+			Query{}, "none 1.0.0", []preview.RejectedCandidate{{Catalog: "low", Version: "2.0.0", Why: "priority -1 is below 0"}}},
 		{"what only a lower one has in range",
 			[]*Catalog{named(t, "low", 0, chain("m", nil, "2.0.0")), named(t, "high", 10, chain("m", nil, "1.0.0"))},
-			Query{Version: "2"}, "low 2.0.0", []preview.Rejected{{Catalog: "high", Why: `package "m" has no version "2" in channel stable; it has 1.0.0`}}},
+			Query{Version: "2"}, "low 2.0.0", []preview.RejectedCandidate{{Catalog: "high", Why: `package "m" has no version "2" in channel stable; it has 1.0.0`}}},
 		{"not deprecated before deprecated, whatever the priority",
 			[]*Catalog{named(t, "low", 0, chain("m", nil, "1.5.0")), named(t, "high", 10, chain("m", []string{"2.0.0"}, "2.0.0"))},
-			Query{}, "low 1.5.0", []preview.Rejected{{Catalog: "high", Version: "2.0.0", Why: "deprecated, and 1.5.0 is not"}}},
+			Query{}, "low 1.5.0", []preview.RejectedCandidate{{Catalog: "high", Version: "2.0.0", Why: "deprecated, and 1.5.0 is not"}}},
 		{"all deprecated",
 			[]*Catalog{named(t, "low", 0, chain("m", []string{"1.0.0"}, "1.0.0")), named(t, "high", 10, chain("m", []string{"2.0.0"}, "2.0.0"))},
-			Query{}, "high 2.0.0", []preview.Rejected{{Catalog: "low", Version: "1.0.0", Why: "priority 0 is below 10"}}},
+			Query{}, "high 2.0.0", []preview.RejectedCandidate{{Catalog: "low", Version: "1.0.0", Why: "priority 0 is below 10"}}},
 		{"equal priorities are an error even where one lacks the version",
 			[]*Catalog{named(t, "first", 3, chain("m", nil, "1.0.0")), named(t, "second", 3, chain("m", nil, "2.0.0"))},
 			Query{Version: "2"}, `in 2 catalogs: first and second; choose one with --catalog, or give one of them a higher priority`, nil},
 		{"equal ones below the highest are no trouble",
 			[]*Catalog{named(t, "first", 0, chain("m", nil, "1.0.0")), named(t, "second", 0, chain("m", nil, "2.0.0")), named(t, "high", 1, chain("m", nil, "3.0.0"))},
-			Query{}, "high 3.0.0", []preview.Rejected{{Catalog: "first", Version: "1.0.0", Why: "priority 0 is below 1"}, {Catalog: "second", Version: "2.0.0", Why: "priority 0 is below 1"}}},
+			Query{}, "high 3.0.0", []preview.RejectedCandidate{{Catalog: "first", Version: "1.0.0", Why: "priority 0 is below 1"}, {Catalog: "second", Version: "2.0.0", Why: "priority 0 is below 1"}}},
 		{"a higher one that cannot be read is not passed over",
 			[]*Catalog{named(t, "low", 0, chain("m", nil, "1.0.0")), named(t, "high", 10, broken)},
 			Query{}, `package "m" in catalog high: it has no channels`, nil},
 		{"a lower one that cannot be read is only named",
 			[]*Catalog{named(t, "low", 0, broken), named(t, "high", 10, chain("m", nil, "1.0.0"))},
-			Query{}, "high 1.0.0", []preview.Rejected{{Catalog: "low", Why: `package "m" in catalog low: it has no channels`}}},
+			Query{}, "high 1.0.0", []preview.RejectedCandidate{{Catalog: "low", Why: `package "m" in catalog low: it has no channels`}}},
 		{"nothing in range anywhere",
 			[]*Catalog{named(t, "low", 0, chain("m", nil, "1.0.0")), named(t, "high", 10, chain("m", nil, "2.0.0"))},
 			Query{Version: "3"}, `in catalog high: package "m" has no version "3" in channel stable; it has 2.0.0; in catalog low: package "m" has no version "3"`, nil},
 		{"an upgrade where the edges are",
 			[]*Catalog{named(t, "low", 0, chain("m", nil, "1.0.0", "1.1.0 , replaces: m.v1.0.0")), named(t, "high", 10, chain("m", nil, "2.0.0"))},
-			Query{Installed: at("1.0.0")}, "low 1.1.0", []preview.Rejected{{Catalog: "high", Why: "no edge of channel stable leads from m.v1.0.0, which is not in it either; --channel chooses another, an image or directory as REF needs no edge"}}},
+			Query{Installed: at("1.0.0")}, "low 1.1.0", []preview.RejectedCandidate{{Catalog: "high", Why: "no edge of channel stable leads from m.v1.0.0, which is not in it either; --channel chooses another, an image or directory as REF needs no edge"}}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -168,8 +168,8 @@ func (s *scanner) annotations(annotations map[string]string, packageID string) {
 	}
 }
 
-// where names an object as KIND/NAMESPACE/NAME.
-func where(body map[string]any) string {
+// objectName names an object as KIND/NAMESPACE/NAME.
+func objectName(body map[string]any) string {
 	ref := preview.RefOf(body)
 	if ref.Namespace == "" {
 		return ref.Kind + "/" + ref.Name

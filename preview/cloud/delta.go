@@ -36,14 +36,14 @@ func Delta(installed, planned preview.Cloud) preview.Cloud {
 	return out
 }
 
-// set is the permissions of one origin.
-type set struct {
+// permissionSet is the permissions of one origin.
+type permissionSet struct {
 	list []preview.CloudPermission
 	keys map[string]bool
 }
 
-func byOrigin(list []preview.CloudPermission) map[string]set {
-	out := map[string]set{}
+func byOrigin(list []preview.CloudPermission) map[string]permissionSet {
+	out := map[string]permissionSet{}
 	for _, p := range list {
 		s := out[originKey(p)]
 		if s.keys == nil {
@@ -57,28 +57,28 @@ func byOrigin(list []preview.CloudPermission) map[string]set {
 }
 
 // has reports whether a permission of another set has a counterpart in s.
-func (s set) has(p preview.CloudPermission, other set) bool {
+func (s permissionSet) has(p preview.CloudPermission, other permissionSet) bool {
 	if s.keys[key(p)] {
 		return true
 	}
-	return !tooMany(s, other) && s.relates(p)
+	return !exceedsLimit(s, other) && s.relates(p)
 }
 
-func (s set) relates(p preview.CloudPermission) bool {
+func (s permissionSet) relates(p preview.CloudPermission) bool {
 	return slices.ContainsFunc(s.list, func(q preview.CloudPermission) bool { return related(p, q) })
 }
 
-func tooMany(a, b set) bool { return len(a.list)*len(b.list) > maxSet }
+func exceedsLimit(a, b permissionSet) bool { return len(a.list)*len(b.list) > maxSet }
 
 func originKey(p preview.CloudPermission) string {
 	return p.Provider + "\x00" + p.Origin + "\x00" + p.Effect
 }
 
-func change(p preview.CloudPermission, before, after set) string {
+func change(p preview.CloudPermission, before, after permissionSet) string {
 	switch {
 	case before.keys[key(p)]:
 		return preview.GrantSame
-	case tooMany(before, after):
+	case exceedsLimit(before, after):
 		return preview.GrantNew
 	case !coveredBy(p, before.list) && before.relates(p):
 		return preview.GrantWidened

@@ -88,7 +88,7 @@ func (s *scanner) role(body map[string]any) {
 					continue
 				}
 				if provider, ok := IAMResource(group, resource); ok {
-					s.declare(provider, RunTime+": "+where(body)+" writes "+resource+"."+group)
+					s.declare(provider, RunTime+": "+objectName(body)+" writes "+resource+"."+group)
 				}
 			}
 		}
@@ -109,7 +109,7 @@ func (s *scanner) iamResource(body map[string]any) {
 		return
 	}
 	before := len(s.out.Permissions)
-	origin := where(body)
+	origin := objectName(body)
 	for _, spec := range []map[string]any{preview.Map(body, "spec"), preview.Map(body, "spec", "forProvider")} {
 		if spec == nil {
 			continue

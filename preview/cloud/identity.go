@@ -43,16 +43,16 @@ func (s *scanner) identity(body map[string]any) {
 		for _, row := range identities {
 			if id, ok := annotations[row.key].(string); ok && id != "" {
 				s.permit(preview.CloudPermission{
-					Provider: row.provider, Origin: where(body), Effect: allow, Roles: []string{row.prefix + id},
+					Provider: row.provider, Origin: objectName(body), Effect: allow, Roles: []string{row.prefix + id},
 				})
 			}
 		}
 		if strings.EqualFold(preview.String(body, "metadata", "labels", workloadIdentity), "true") {
-			s.declare(Azure, "label "+workloadIdentity+" of "+where(body))
+			s.declare(Azure, "label "+workloadIdentity+" of "+objectName(body))
 		}
 	case preview.KindNamespace:
 		if pattern := preview.String(annotations, "iam.amazonaws.com/permitted"); pattern != "" {
-			s.declare(AWS, "annotation iam.amazonaws.com/permitted of "+where(body))
+			s.declare(AWS, "annotation iam.amazonaws.com/permitted of "+objectName(body))
 		}
 	}
 }
@@ -95,7 +95,7 @@ func (s *scanner) pods(body map[string]any) {
 	if spec == nil {
 		return
 	}
-	at := where(body)
+	at := objectName(body)
 	if role := preview.String(meta, "annotations", "iam.amazonaws.com/role"); role != "" {
 		s.permit(preview.CloudPermission{Provider: AWS, Origin: at, Effect: allow, Roles: []string{role}})
 	}
@@ -243,7 +243,7 @@ var staticKeys = map[string]bool{
 
 // StaticOrigin is the origin of what a Secret with long-lived keys declares.
 func StaticOrigin(namespace, name string) string {
-	return "static credentials in " + where(map[string]any{
+	return "static credentials in " + objectName(map[string]any{
 		"kind": "Secret", "metadata": map[string]any{"namespace": namespace, "name": name},
 	})
 }
@@ -260,7 +260,7 @@ func (s *scanner) secret(body map[string]any) {
 			case staticKeys[key]:
 				s.declare(provider, StaticOrigin(preview.RefOf(body).Namespace, preview.RefOf(body).Name))
 			case ok:
-				s.declare(provider, "key "+name+" of "+where(body))
+				s.declare(provider, "key "+name+" of "+objectName(body))
 			}
 		}
 	}

@@ -30,7 +30,7 @@ func Policies(c preview.Cloud) []Document {
 	var out []Document
 	names := map[string]bool{}
 	for _, group := range byRequest(c.Permissions) {
-		g := &asked{provider: group[0].Provider, origin: group[0].Origin, name: uniqueName(group[0].Origin, names)}
+		g := &permissionRequest{provider: group[0].Provider, origin: group[0].Origin, name: uniqueName(group[0].Origin, names)}
 		out = append(out, g.documents(group)...)
 	}
 	for _, provider := range declaredProviders(c) {
@@ -69,13 +69,13 @@ func declaredProviders(c preview.Cloud) []string {
 	return slices.Compact(out)
 }
 
-// asked is what one origin asks one provider for.
-type asked struct {
+// permissionRequest is what one origin asks one provider for.
+type permissionRequest struct {
 	provider, origin, name string
 	notes                  []string // about the documents as a whole
 }
 
-func (r *asked) documents(list []preview.CloudPermission) []Document {
+func (r *permissionRequest) documents(list []preview.CloudPermission) []Document {
 	r.kind()
 	var granted []preview.CloudPermission
 	for _, p := range list {
@@ -96,11 +96,11 @@ func (r *asked) documents(list []preview.CloudPermission) []Document {
 	case Azure:
 		return r.azure(granted)
 	}
-	return []Document{r.other(granted)}
+	return []Document{r.plainText(granted)}
 }
 
 // kind says who makes in the cloud what the origin asks for.
-func (r *asked) kind() {
+func (r *permissionRequest) kind() {
 	switch {
 	case strings.HasPrefix(r.origin, credential+"/") && strings.Contains(r.origin, " in "):
 		r.notes = append(r.notes, "an example or template: what the operator asks for when it runs may differ")
@@ -113,12 +113,12 @@ func (r *asked) kind() {
 	}
 }
 
-func (r *asked) document(title string, body any) Document {
+func (r *permissionRequest) document(title string, body any) Document {
 	return Document{Provider: r.provider, Origin: r.origin, Title: title, Notes: slices.Clone(r.notes), Body: body}
 }
 
-// other is what no document can be derived from: the permissions as words.
-func (r *asked) other(list []preview.CloudPermission) Document {
+// plainText is what no document can be derived from: the permissions as words.
+func (r *permissionRequest) plainText(list []preview.CloudPermission) Document {
 	d := r.document("to be granted with the provider's own tools", nil)
 	for _, p := range list {
 		if len(p.Actions) == 1 && p.Actions[0] == all {
@@ -180,8 +180,8 @@ func placeholderNotes(list ...[]string) []string {
 	return []string{"fill in before use: " + strings.Join(found, ", ")}
 }
 
-// accepted splits a list by what a pattern matches.
-func accepted(list []string, pattern *regexp.Regexp) (good, bad []string) {
+// partition splits a list by what a pattern matches.
+func partition(list []string, pattern *regexp.Regexp) (good, bad []string) {
 	for _, item := range list {
 		if pattern.MatchString(item) {
 			good = append(good, item)
@@ -192,7 +192,7 @@ func accepted(list []string, pattern *regexp.Regexp) (good, bad []string) {
 	return good, bad
 }
 
-func leftOut(what string, list []string) []string {
+func omittedNote(what string, list []string) []string {
 	if len(list) == 0 {
 		return nil
 	}

@@ -35,7 +35,7 @@ var (
 // (IAM quotas).
 const maxDocument = 6144
 
-func (r *asked) aws(list []preview.CloudPermission) []Document {
+func (r *permissionRequest) aws(list []preview.CloudPermission) []Document {
 	var statements []awsStatement
 	denied := true // every denial could be written
 	for _, p := range list {
@@ -84,7 +84,7 @@ func awsStatementOf(p preview.CloudPermission) (statement *awsStatement, problem
 		return nil, "left out: a statement with the effect " + p.Effect
 	}
 	if len(p.Actions) == 0 {
-		return nil, "has the policies " + joined(p.Roles) + " besides, which stand in the cloud"
+		return nil, "has the policies " + joinComma(p.Roles) + " besides, which stand in the cloud"
 	}
 	s := &awsStatement{Effect: p.Effect, Action: p.Actions, Resource: p.Resources}
 	conditions := map[string]any{}
@@ -99,26 +99,26 @@ func awsStatementOf(p preview.CloudPermission) (statement *awsStatement, problem
 		}
 	}
 	if !awsConditions(conditions) {
-		return nil, "left out: " + joined(p.Actions) + " under a condition that IAM would not accept"
+		return nil, "left out: " + joinComma(p.Actions) + " under a condition that IAM would not accept"
 	}
 	if len(conditions) > 0 {
 		s.Condition = conditions
 	}
-	_, badActions := accepted(slices.Concat(s.Action, s.NotAction), awsAction)
-	_, badResources := accepted(slices.Concat(s.Resource, s.NotResource), awsResource)
+	_, badActions := partition(slices.Concat(s.Action, s.NotAction), awsAction)
+	_, badResources := partition(slices.Concat(s.Resource, s.NotResource), awsResource)
 	bad := slices.Concat(badActions, badResources)
 	if len(s.Resource)+len(s.NotResource) == 0 {
-		return nil, "left out: " + joined(p.Actions) + " without a resource"
+		return nil, "left out: " + joinComma(p.Actions) + " without a resource"
 	}
 	if len(bad) == 0 {
 		return s, ""
 	}
-	problem = "left out, as IAM would not accept it: " + joined(bad)
-	s.Action, _ = accepted(s.Action, awsAction)
-	s.Resource, _ = accepted(s.Resource, awsResource)
+	problem = "left out, as IAM would not accept it: " + joinComma(bad)
+	s.Action, _ = partition(s.Action, awsAction)
+	s.Resource, _ = partition(s.Resource, awsResource)
 	exceptions := len(s.NotAction)+len(s.NotResource) > 0
 	if exceptions || p.Effect != allow || len(s.Action) == 0 || len(s.Resource) == 0 {
-		return nil, problem + ", and with it the statement of " + joined(p.Actions)
+		return nil, problem + ", and with it the statement of " + joinComma(p.Actions)
 	}
 	return s, problem
 }
@@ -156,7 +156,7 @@ func awsConditions(conditions map[string]any) bool {
 func awsParts(statements []awsStatement) [][]awsStatement {
 	var short []awsStatement
 	for _, s := range statements {
-		short = append(short, divided(s)...)
+		short = append(short, divide(s)...)
 	}
 	var out [][]awsStatement
 	for _, s := range short {
@@ -170,13 +170,13 @@ func awsParts(statements []awsStatement) [][]awsStatement {
 	return out
 }
 
-func divided(s awsStatement) []awsStatement {
+func divide(s awsStatement) []awsStatement {
 	if len(s.Action) < 2 || documentSize([]awsStatement{s}) <= maxDocument {
 		return []awsStatement{s}
 	}
 	a, b, half := s, s, len(s.Action)/2
 	a.Action, b.Action = s.Action[:half], s.Action[half:]
-	return append(divided(a), divided(b)...)
+	return append(divide(a), divide(b)...)
 }
 
 func documentSize(statements []awsStatement) int {

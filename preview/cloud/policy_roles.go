@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-func joined(list []string) string { return strings.Join(list, ", ") }
+func joinComma(list []string) string { return strings.Join(list, ", ") }
 
 // gcpRole is the file of "gcloud iam roles create" (IAM API, projects.roles).
 type gcpRole = map[string]any
@@ -21,21 +21,21 @@ var (
 // maxPermissions is how many permissions a custom role holds (IAM quotas).
 const maxPermissions = 3000
 
-func (r *asked) gcp(list []preview.CloudPermission) []Document {
+func (r *permissionRequest) gcp(list []preview.CloudPermission) []Document {
 	var permissions, roles []string
 	for _, p := range list {
 		permissions, roles = append(permissions, p.Actions...), append(roles, p.Roles...)
 		if text := conditionText(p.Conditions); text != "" {
-			r.notes = append(r.notes, joined(p.Roles)+" is bound with "+text)
+			r.notes = append(r.notes, joinComma(p.Roles)+" is bound with "+text)
 		}
 		if len(p.Resources) > 0 {
-			r.notes = append(r.notes, joined(slices.Concat(p.Roles, p.Actions))+" is granted on "+joined(p.Resources))
+			r.notes = append(r.notes, joinComma(slices.Concat(p.Roles, p.Actions))+" is granted on "+joinComma(p.Resources))
 		}
 	}
-	permissions, bad := accepted(sortedSet(permissions), gcpPermission)
-	r.notes = append(r.notes, leftOut("permissions", bad)...)
-	roles, bad = accepted(sortedSet(roles), gcpRoleName)
-	r.notes = append(r.notes, leftOut("roles", bad)...)
+	permissions, bad := partition(sortedSet(permissions), gcpPermission)
+	r.notes = append(r.notes, omittedNote("permissions", bad)...)
+	roles, bad = partition(sortedSet(roles), gcpRoleName)
+	r.notes = append(r.notes, omittedNote("roles", bad)...)
 	if len(permissions)+len(roles) == 0 {
 		return []Document{r.document("no role", nil)}
 	}
@@ -87,27 +87,27 @@ var (
 // azureScope stands for the subscription, which no request names.
 const azureScope = "/subscriptions/00000000-0000-0000-0000-000000000000"
 
-func (r *asked) azure(list []preview.CloudPermission) []Document {
+func (r *permissionRequest) azure(list []preview.CloudPermission) []Document {
 	var roles []string
 	for _, p := range list {
 		roles = append(roles, p.Roles...)
 	}
-	roles, bad := accepted(sortedSet(roles), azureRoleName)
-	r.notes = append(r.notes, leftOut("roles", bad)...)
+	roles, bad := partition(sortedSet(roles), azureRoleName)
+	r.notes = append(r.notes, omittedNote("roles", bad)...)
 	var out []Document
 	merged := azureRole{}
 	for _, p := range list {
 		if len(p.Resources) > 0 {
-			r.notes = append(r.notes, joined(slices.Concat(p.Roles, p.Actions))+" is granted on "+joined(p.Resources))
+			r.notes = append(r.notes, joinComma(slices.Concat(p.Roles, p.Actions))+" is granted on "+joinComma(p.Resources))
 		}
 		except := slices.Concat(texts(p.Conditions[notActions]), texts(p.Conditions[notDataActions]))
-		actions, bad := accepted(p.Actions, azureAction)
-		_, badExcept := accepted(except, azureAction)
+		actions, bad := partition(p.Actions, azureAction)
+		_, badExcept := partition(except, azureAction)
 		if len(badExcept) > 0 {
-			r.notes = append(r.notes, "left out, as without an exception that Azure would not accept it would permit more: "+joined(p.Actions))
+			r.notes = append(r.notes, "left out, as without an exception that Azure would not accept it would permit more: "+joinComma(p.Actions))
 			continue
 		}
-		r.notes = append(r.notes, leftOut("actions", bad)...)
+		r.notes = append(r.notes, omittedNote("actions", bad)...)
 		if len(actions) == 0 {
 			continue
 		}
@@ -140,7 +140,7 @@ func (r *asked) azure(list []preview.CloudPermission) []Document {
 	return out
 }
 
-func (r *asked) azureDefinition(role azureRole, n int) Document {
+func (r *permissionRequest) azureDefinition(role azureRole, n int) Document {
 	role.Name, role.IsCustom = numbered(r.name, n), true
 	role.Description = "What " + r.name + " asks for."
 	for _, list := range []*[]string{&role.Actions, &role.NotActions, &role.DataActions, &role.NotDataActions} {

@@ -30,7 +30,7 @@ func (s *scanner) credentialsRequest(body map[string]any, inside string) {
 	if ref := preview.RefOf(body); ref.Kind != credential || ref.Group() != credentialGroup {
 		return
 	}
-	origin := where(body)
+	origin := objectName(body)
 	if inside != "" {
 		origin += " in " + inside
 	}
@@ -39,7 +39,7 @@ func (s *scanner) credentialsRequest(body map[string]any, inside string) {
 	provider, known := providerOf[kind]
 	if !known {
 		// What cannot be read may ask for anything.
-		s.permit(unscoped(strings.ToLower(strings.TrimSuffix(kind, "ProviderSpec")), origin))
+		s.permit(unscopedGrant(strings.ToLower(strings.TrimSuffix(kind, "ProviderSpec")), origin))
 		return
 	}
 	before, declared := len(s.out.Permissions), len(s.out.Declared)
@@ -72,7 +72,7 @@ func (s *scanner) providerSpec(spec map[string]any, provider, origin string) {
 			})
 		}
 	default:
-		s.permit(unscoped(provider, origin))
+		s.permit(unscopedGrant(provider, origin))
 	}
 	if !whole {
 		s.declare(provider, origin+": a part of what it asks for "+Unread)
@@ -101,9 +101,9 @@ func list(body map[string]any, field string, whole *bool) []string {
 	return out
 }
 
-// unscoped is the grant of a provider without fields to limit it: the
+// unscopedGrant is the grant of a provider without fields to limit it: the
 // platform's whole credential is handed over.
-func unscoped(provider, origin string) preview.CloudPermission {
+func unscopedGrant(provider, origin string) preview.CloudPermission {
 	if provider == "" {
 		provider = "unknown"
 	}
@@ -234,8 +234,8 @@ func (s *scanner) embedded(body map[string]any) {
 				}
 				text = string(plain)
 			}
-			if strings.Contains(text, credential) && strings.Contains(text, credentialGroup) && !s.text(text, where(body)) {
-				s.declare(Openshift, "a "+credential+" that "+Unread+", in key "+name+" of "+where(body))
+			if strings.Contains(text, credential) && strings.Contains(text, credentialGroup) && !s.text(text, objectName(body)) {
+				s.declare(Openshift, "a "+credential+" that "+Unread+", in key "+name+" of "+objectName(body))
 			}
 		}
 	}

@@ -125,8 +125,8 @@ func (d difference) itemChanges() []preview.Change {
 	if !fromOK || !toOK {
 		return nil
 	}
-	lost, kept := without(from, to)
-	gained, keptTo := without(to, from)
+	lost, kept := splitCommon(from, to)
+	gained, keptTo := splitCommon(to, from)
 	if !slices.EqualFunc(kept, keptTo, scalarEqual) {
 		return nil
 	}
@@ -140,9 +140,9 @@ func (d difference) itemChanges() []preview.Change {
 	return changes
 }
 
-// without splits list into the items that other lacks and those it has,
+// splitCommon splits list into the items that other lacks and those it has,
 // counting repeated ones.
-func without(list, other []any) (missing, kept []any) {
+func splitCommon(list, other []any) (missing, kept []any) {
 	count := map[string]int{}
 	for _, item := range other {
 		count[scalarKey(item)]++

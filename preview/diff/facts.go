@@ -16,11 +16,11 @@ type FactChange struct {
 }
 
 func (m FactChange) String() string {
-	return fmt.Sprintf("%s: reviewed %s, now %s", m.Path, OrNone(m.Reviewed), OrNone(m.Now))
+	return fmt.Sprintf("%s: reviewed %s, now %s", m.Path, ShortOrNone(m.Reviewed), ShortOrNone(m.Now))
 }
 
-// OrNone is a value in a sentence: short, and "(none)" where it is empty.
-func OrNone(s string) string {
+// ShortOrNone is a value in a sentence: short, and "(none)" where it is empty.
+func ShortOrNone(s string) string {
 	if s == "" {
 		return "(none)"
 	}
@@ -75,7 +75,7 @@ func compareLeaves(path string, a, b any, out *[]FactChange) {
 	}
 	if x, ok := a.([]any); ok {
 		if y, ok := b.([]any); ok {
-			compareItems(path, keyed(x), keyed(y), out)
+			compareItems(path, indexItems(x), indexItems(y), out)
 			return
 		}
 	}
@@ -90,8 +90,8 @@ func compareItems(path string, a, b map[string]any, out *[]FactChange) {
 	}
 }
 
-// keyed indexes list items by their id where they have one, else by position.
-func keyed(items []any) map[string]any {
+// indexItems indexes list items by their id where they have one, else by position.
+func indexItems(items []any) map[string]any {
 	out := make(map[string]any, len(items))
 	for i, item := range items {
 		key := fmt.Sprintf("%05d", i)

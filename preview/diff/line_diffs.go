@@ -16,16 +16,16 @@ const (
 	contextLines = 3
 )
 
-// Places finds what changes in the lines of several texts, and keeps so many of
+// LineDiffs finds what changes in the lines of several texts, and keeps so many of
 // them.
-type Places struct{ left int }
+type LineDiffs struct{ left int }
 
-// NewPlaces starts with nothing kept yet.
-func NewPlaces() Places { return Places{left: maxAllLines} }
+// NewLineDiffs starts with nothing kept yet.
+func NewLineDiffs() LineDiffs { return LineDiffs{left: maxAllLines} }
 
-// Of returns the parts of two texts that differ, each with lines around it. With
+// Diff returns the parts of two texts that differ, each with lines around it. With
 // nothing before it a text is one part.
-func (p *Places) Of(was, is string) []preview.Change {
+func (p *LineDiffs) Diff(was, is string) []preview.Change {
 	var out []preview.Change
 	kept := 0
 	hunks := Hunks(was, is, contextLines)
@@ -33,18 +33,18 @@ func (p *Places) Of(was, is string) []preview.Change {
 		if n := len(hunk.Lines); kept+n > maxLines || n > p.left {
 			if was == "" && kept == 0 { // one place: its beginning
 				hunk.Lines = hunk.Lines[:min(maxLines, p.left)]
-				out = append(out, placeOf(hunk))
+				out = append(out, hunkChange(hunk))
 			}
 			return append(out, preview.Change{Path: "more", Op: OpChange, From: "", To: fmt.Sprintf("%d of %d changed places are not shown whole; compare the files themselves", len(hunks)-i, len(hunks))})
 		}
 		kept, p.left = kept+len(hunk.Lines), p.left-len(hunk.Lines)
-		out = append(out, placeOf(hunk))
+		out = append(out, hunkChange(hunk))
 	}
 	return out
 }
 
-// placeOf is one hunk: the lines as they were and as they would be.
-func placeOf(h Hunk) preview.Change {
+// hunkChange is one hunk: the lines as they were and as they would be.
+func hunkChange(h Hunk) preview.Change {
 	var from, to []string
 	first, last, now := 0, 0, false
 	for _, l := range h.Lines {

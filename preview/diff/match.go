@@ -129,14 +129,14 @@ func listKey(field string, before, after []node) string {
 		candidates = []string{"name"}
 	}
 	for _, key := range candidates {
-		if unique(key, before) && unique(key, after) {
+		if identifiesItems(key, before) && identifiesItems(key, after) {
 			return key
 		}
 	}
 	return ""
 }
 
-func unique(key string, items []node) bool {
+func identifiesItems(key string, items []node) bool {
 	seen := map[string]bool{}
 	for _, item := range items {
 		m, ok := item.raw.(map[string]any)

@@ -31,7 +31,7 @@ func SetFields(live map[string]any) []SetField {
 	last := map[string]SetField{}
 	for _, owner := range preview.FieldOwners(live) {
 		for _, c := range Changes(nil, owner.Cut(steady)) {
-			if before, ok := last[c.Path]; ok && before.Time > owner.Time || hollow(c.To) {
+			if before, ok := last[c.Path]; ok && before.Time > owner.Time || isEmptied(c.To) {
 				continue
 			}
 			last[c.Path] = SetField{Path: c.Path, Value: c.To, Setter: Setter{owner.Manager, owner.Time}}
@@ -45,9 +45,9 @@ func SetFields(live map[string]any) []SetField {
 	return out
 }
 
-// hollow reports whether a leaf is a map of which nothing is left, as where an
+// isEmptied reports whether a leaf is a map of which nothing is left, as where an
 // owner set nothing in it but what the volatile table names.
-func hollow(v any) bool {
+func isEmptied(v any) bool {
 	m, ok := v.(map[string]any)
 	return ok && len(m) == 0
 }

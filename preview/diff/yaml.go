@@ -88,7 +88,7 @@ func orderedKeys(m map[string]any, first []string) []string {
 func textNode(s string) *yaml.Node {
 	n := &yaml.Node{}
 	n.SetString(s)
-	if strings.ContainsFunc(s, hidden) || otherInYAML11(s) || !blockSafe(s) {
+	if strings.ContainsFunc(s, isHidden) || otherInYAML11(s) || !blockSafe(s) {
 		n.Style = yaml.DoubleQuotedStyle
 	}
 	return n
@@ -115,21 +115,21 @@ func otherInYAML11(s string) bool {
 	return base60.MatchString(s)
 }
 
-// hidden characters are those a viewer may not show. Tabs and line breaks are
+// isHidden characters are those a viewer may not show. Tabs and line breaks are
 // left to block scalars; viewers expand them.
-func hidden(r rune) bool { return r != '\n' && r != '\t' && !textsafe.Printable(r) }
+func isHidden(r rune) bool { return r != '\n' && r != '\t' && !textsafe.Printable(r) }
 
 // escapeYAML writes what does not show, and what the encoder takes for
 // printable, as YAML escapes. Such characters occur only within double quotes:
 // textNode put them there.
 func escapeYAML(s string) string {
-	if !strings.ContainsFunc(s, hidden) {
+	if !strings.ContainsFunc(s, isHidden) {
 		return s
 	}
 	var out strings.Builder
 	for _, r := range s {
 		switch {
-		case !hidden(r):
+		case !isHidden(r):
 			out.WriteRune(r)
 		case r > 0xffff:
 			fmt.Fprintf(&out, `\U%08X`, r)

@@ -51,7 +51,7 @@ func checkManifest(t *testing.T, body map[string]any) {
 	if diff := cmp.Diff(any(body), docs[0]); diff != "" {
 		t.Errorf("the object changed:\n%s\nin:\n%s", diff, text)
 	}
-	if strings.ContainsFunc(text, hidden) {
+	if strings.ContainsFunc(text, isHidden) {
 		t.Errorf("hidden characters in %q", text)
 	}
 	if masked := YAML(body); textsafe.Hostile(masked) && !strings.ContainsFunc(masked, func(r rune) bool { return r > 0x7f }) {

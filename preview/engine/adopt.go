@@ -12,8 +12,8 @@ import (
 // taken over when nothing acts on it any more, or when that is OLM v0, of which
 // the plan says how it lets go. Whether it is, --adopt says; without, it shows
 // as what it would be.
-func (d *decider) decideForeign(ctx context.Context, o *preview.Object) error {
-	if o.Sealed == nil || preview.String(o.LiveBody, "metadata", "deletionTimestamp") != "" {
+func (d *builder) decideForeign(ctx context.Context, o *preview.Object) error {
+	if o.Planned == nil || preview.String(o.LiveBody, "metadata", "deletionTimestamp") != "" {
 		return nil
 	}
 	if owner, marked := preview.ForeignOwner(o.LiveBody, d.plan.Release); marked && owner.Tool == preview.ToolRelease {
@@ -24,7 +24,7 @@ func (d *decider) decideForeign(ctx context.Context, o *preview.Object) error {
 		return err
 	}
 	o.Action = preview.ActionBlocked
-	if found.OnlyCSV() || found.None() && !d.ofOtherSet(o) {
+	if found.OnlyCSV() || found.None() && !d.isInOtherSet(o) {
 		o.Action = preview.ActionAdopt
 	}
 	if found.None() {
@@ -36,13 +36,13 @@ func (d *decider) decideForeign(ctx context.Context, o *preview.Object) error {
 }
 
 // controllers finds what acts on an object besides releases.
-func (d *decider) controllers(ctx context.Context, live map[string]any) (owners.Controllers, error) {
+func (d *builder) controllers(ctx context.Context, live map[string]any) (owners.Controllers, error) {
 	return owners.Finder{Cluster: d.cluster, Release: d.plan.Release}.Find(ctx, live)
 }
 
-// ofOtherSet reports whether an object is of an ApplySet of another tool. Its
+// isInOtherSet reports whether an object is of an ApplySet of another tool. Its
 // parent can be any object, so that no process can tell whether it exists.
-func (d *decider) ofOtherSet(o *preview.Object) bool {
+func (d *builder) isInOtherSet(o *preview.Object) bool {
 	owner, _ := preview.ForeignOwner(o.LiveBody, d.plan.Release)
 	return owner.Tool == preview.ToolApplySet
 }
@@ -56,16 +56,16 @@ func (d dryRunner) decideAdoptions(ctx context.Context) error {
 	var at []int
 	for i := range d.plan.Objects {
 		o := &d.plan.Objects[i]
-		if o.Action != preview.ActionAdopt || o.Sealed == nil || d.served[o.APIVersion+"/"+o.Kind] != nil {
+		if o.Action != preview.ActionAdopt || o.Planned == nil || d.served[o.APIVersion+"/"+o.Kind] != nil {
 			continue
 		}
-		released, adoption, err := preview.Released(d.schemas, o.LiveBody, o.Sealed)
+		released, adoption, err := preview.WithoutFormerOwner(d.schemas, o.LiveBody, o.Planned)
 		if err != nil {
 			return fmt.Errorf("reading who owns %s: %w", o.ID, err)
 		}
 		o.Adoption = adoption
-		result := d.cluster.Merge(ctx, released, preview.DryRun{Body: o.Sealed})
-		for d.settles(o, result.Err) {
+		result := d.cluster.Merge(ctx, released, preview.DryRun{Body: o.Planned})
+		for d.settleConflicts(o, result.Err) {
 			result = d.cluster.Merge(ctx, released, preview.DryRun{Body: d.plan.Sent(o), Force: d.plan.Takes(o)})
 		}
 		if result.Err != nil {

@@ -14,7 +14,7 @@ import (
 // Compare plans contents without a cluster as if older contents of the same
 // release were installed, each object as it was sealed. Such a plan says what
 // changes between two versions; it is offline, and never applied.
-func Compare(contents, older []Content, against preview.Against, opts Options) (*preview.Plan, error) {
+func Compare(contents, older []Content, against preview.Baseline, opts Options) (*preview.Plan, error) {
 	p := &preview.Plan{
 		Tool: preview.Tool{Version: opts.Tool}, Request: opts.Request, Release: opts.Release,
 		ReadMode: preview.ReadOffline, Options: opts.Apply, Against: &against,
@@ -30,17 +30,17 @@ func Compare(contents, older []Content, against preview.Against, opts Options) (
 		digests = append(digests, content.Package)
 	}
 	for _, objects := range [][]preview.Object{p.Objects, installed} {
-		if err := distinct(objects); err != nil {
+		if err := refuseDuplicates(objects); err != nil {
 			return nil, err
 		}
 	}
 	p.Against.ContentDigest = preview.PlanContentDigest(digests)
-	d := newDecider(p, nil, opts.Schemas, opts.Progress)
+	d := newBuilder(p, nil, opts.Schemas, opts.Progress)
 	d.decideAgainst(installed)
 	if err := d.fingerprint(context.Background()); err != nil {
 		return nil, err
 	}
-	p.Stages = preview.BuildStages(written(p.Objects), opts.StageTimeout)
+	p.Stages = preview.BuildStages(writtenObjects(p.Objects), opts.StageTimeout)
 	if err := derive(p, opts.Schemas); err != nil {
 		return nil, err
 	}
@@ -49,7 +49,7 @@ func Compare(contents, older []Content, against preview.Against, opts Options) (
 
 // decideAgainst compares every object with the one of its id in the older
 // version. What admission and defaulting would make of either is not known.
-func (d *decider) decideAgainst(installed []preview.Object) {
+func (d *builder) decideAgainst(installed []preview.Object) {
 	before := map[string]*preview.Object{}
 	for i := range installed {
 		before[installed[i].ID] = &installed[i]
@@ -58,28 +58,28 @@ func (d *decider) decideAgainst(installed []preview.Object) {
 		o := &d.plan.Objects[i]
 		o.Action = preview.ActionCreate
 		if old := before[o.ID]; old != nil {
-			o.LiveBody = old.Sealed
+			o.LiveBody = old.Planned
 			o.Action = preview.ActionUpdate
-			if reflect.DeepEqual(o.Sealed, old.Sealed) {
+			if reflect.DeepEqual(o.Planned, old.Planned) {
 				o.Action = preview.ActionUnchanged
 			}
 			delete(before, o.ID)
 		}
-		o.SecretKeys = preview.SecretKeys(o.LiveBody, o.Sealed)
+		o.SecretKeys = preview.SecretKeys(o.LiveBody, o.Planned)
 	}
 	for _, id := range slices.Sorted(maps.Keys(before)) {
 		old := before[id]
-		o := leftover(Member{Ref: old.Ref(), Package: old.Package})
-		o.LiveBody = old.Sealed
+		o := findLeftovers(InstalledObject{Ref: old.Ref(), Package: old.Package})
+		o.LiveBody = old.Planned
 		o.Action = d.leftoverAction(&o)
 		d.plan.Objects = append(d.plan.Objects, o)
 	}
-	d.cannotCollect(access.Collecting(preview.SealedBodies(d.plan.Objects), nil), "which ClusterRoles of the cluster it collects shows only there")
+	d.cannotCollect(access.AggregatingRoles(preview.PlannedBodies(d.plan.Objects), nil), "which ClusterRoles of the cluster it collects shows only there")
 }
 
-// older are the fingerprints of the findings of the version that a plan is
+// olderFingerprints are the fingerprints of the findings of the version that a plan is
 // compared with, judged alone and by today's rules.
-func older(p *preview.Plan, schemas Schemas) (map[string]string, error) {
+func olderFingerprints(p *preview.Plan, schemas Schemas) (map[string]string, error) {
 	if p.Against == nil {
 		return nil, nil
 	}
@@ -98,7 +98,7 @@ func older(p *preview.Plan, schemas Schemas) (map[string]string, error) {
 		ref := preview.RefOf(o.LiveBody)
 		old.Objects = append(old.Objects, preview.Object{
 			ID: o.ID, Package: o.Package, APIVersion: ref.APIVersion, Kind: ref.Kind, Namespace: ref.Namespace,
-			Name: ref.Name, Action: preview.ActionCreate, Sealed: o.LiveBody,
+			Name: ref.Name, Action: preview.ActionCreate, Planned: o.LiveBody,
 		})
 	}
 	if err := derive(old, schemas); err != nil {
@@ -111,20 +111,20 @@ func older(p *preview.Plan, schemas Schemas) (map[string]string, error) {
 	return out, nil
 }
 
-// acceptable are the fingerprints that make a critical finding a warning: those
+// acceptedFingerprints are the fingerprints that make a critical finding a warning: those
 // that a receipt of the release accepted. What goes back to an earlier revision
 // is judged as new content: records say what that was, and who may write Secrets
 // in the namespace may write records.
-func acceptable(p *preview.Plan) map[string]int {
-	if isRollback(p) || p.SawNothing() {
+func acceptedFingerprints(p *preview.Plan) map[string]int {
+	if isRollback(p) || p.LacksLiveState() {
 		return nil
 	}
 	return p.Base.Accepted
 }
 
-// inOlder are the fingerprints of the findings that the older version has too.
+// sharedFingerprints are the fingerprints of the findings that the older version has too.
 // No older version makes an object appliable.
-func inOlder(older map[string]string) map[string]bool {
+func sharedFingerprints(older map[string]string) map[string]bool {
 	out := map[string]bool{}
 	for fingerprint, rule := range older {
 		out[fingerprint] = rule != rules.NotAppliable.Name

@@ -13,9 +13,9 @@ import (
 
 func versionOf(t *testing.T, version string, bodies ...map[string]any) engine.Content {
 	t.Helper()
-	var rendered []format.Rendered
+	var rendered []format.RenderedObject
 	for i, body := range bodies {
-		rendered = append(rendered, format.Rendered{Body: body})
+		rendered = append(rendered, format.RenderedObject{Body: body})
 		rendered[i].Origin.File = "all.yaml"
 	}
 	c, err := engine.Prepare(preview.Release{Name: "op", Namespace: "app"}, engine.Material{
@@ -52,7 +52,7 @@ func TestTwoVersionsAreComparedAsIfTheOlderWereInstalled(t *testing.T) {
 	older := versionOf(t, "1.0.0", configMap("same", "a"), configMap("changed", "a"), configMap("gone", "a"), privileged("old"))
 	newer := versionOf(t, "1.1.0", configMap("same", "a"), configMap("changed", "b"), configMap("more", "a"), privileged("old"), privileged("new"))
 	p, err := engine.Compare([]engine.Content{newer}, []engine.Content{older},
-		preview.Against{Reference: "./old", Package: "op", Version: "1.0.0"},
+		preview.Baseline{Reference: "./old", Package: "op", Version: "1.0.0"},
 		engine.Options{Release: preview.Release{Name: "op", Namespace: "app"}, Apply: preview.DefaultOptions(), Schemas: schemas})
 	if err != nil {
 		t.Fatal(err)

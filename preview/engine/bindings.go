@@ -13,7 +13,7 @@ import (
 // isBinding reports whether an object is a RoleBinding or ClusterRoleBinding that
 // is applied.
 func isBinding(o *preview.Object) bool {
-	return o.Sealed != nil && o.Is(preview.KindRoleBinding, preview.KindClusterRoleBinding)
+	return o.Planned != nil && o.Is(preview.KindRoleBinding, preview.KindClusterRoleBinding)
 }
 
 // bindsOwnRole reports whether an object is a binding to a role of the plan.
@@ -21,14 +21,14 @@ func isBinding(o *preview.Object) bool {
 // role as it is stored now, if it is, and only for users who may not bind it. So
 // the answer is no Fact, and reviewer and deployer plan the same.
 func (d dryRunner) bindsOwnRole(o *preview.Object) bool {
-	return isBinding(o) && d.plan.Object(access.RoleOf(o.Sealed).ID()) != nil
+	return isBinding(o) && d.plan.Object(access.RoleOf(o.Planned).ID()) != nil
 }
 
 // bindsAnother reports whether a live binding is to another role than the sealed
 // one: that cannot change in place (kubernetes pkg/apis/rbac/validation,
 // "cannot change roleRef").
 func bindsAnother(o *preview.Object) bool {
-	return o.LiveBody != nil && access.RoleOf(o.LiveBody) != access.RoleOf(o.Sealed)
+	return o.LiveBody != nil && access.RoleOf(o.LiveBody) != access.RoleOf(o.Planned)
 }
 
 // escalationRefusal is how the API server begins to refuse a role or binding that gives
@@ -60,7 +60,7 @@ func (d dryRunner) decideOwnBinding(ctx context.Context, o *preview.Object) erro
 func (d rights) decideBindings(ctx context.Context) error {
 	for i := range d.plan.Objects {
 		o := &d.plan.Objects[i]
-		if !applies(o.Action) || !isBinding(o) {
+		if !endsInApply(o.Action) || !isBinding(o) {
 			continue
 		}
 		if err := d.decideBinding(ctx, o); err != nil {
@@ -70,8 +70,8 @@ func (d rights) decideBindings(ctx context.Context) error {
 	return nil
 }
 
-// applies reports whether an action ends with an apply of the sealed object.
-func applies(a preview.Action) bool {
+// endsInApply reports whether an action ends with an apply of the sealed object.
+func endsInApply(a preview.Action) bool {
 	switch a {
 	case preview.ActionCreate, preview.ActionUpdate, preview.ActionReplace, preview.ActionAdopt:
 		return true
@@ -80,16 +80,16 @@ func applies(a preview.Action) bool {
 }
 
 func (d rights) decideBinding(ctx context.Context, o *preview.Object) error {
-	to := access.RoleOf(o.Sealed)
+	to := access.RoleOf(o.Planned)
 	bind := preview.Right{Verb: "bind", Group: rbacAPIGroup, Resource: "clusterroles", Namespace: o.Namespace, Name: to.Name}
 	if to.Is(preview.KindRole) {
 		bind.Resource = "roles"
 	}
-	lacking, err := d.lacking(ctx, []preview.Right{bind})
+	lacking, err := d.filterMissing(ctx, []preview.Right{bind})
 	if err != nil || len(lacking) == 0 {
 		return err
 	}
-	lacks, err := d.missingOf(ctx, to, d.rolesBehind(to), o.Namespace)
+	lacks, err := d.missingForRole(ctx, to, d.rolesOfBinding(to), o.Namespace)
 	if err != nil || !lacks {
 		return err
 	}
@@ -99,9 +99,9 @@ func (d rights) decideBinding(ctx context.Context, o *preview.Object) error {
 	return nil
 }
 
-// rolesBehind returns the role as the plan leaves it, and those it collects.
-func (d rights) rolesBehind(to preview.Ref) []map[string]any {
-	sealed, read := preview.SealedBodies(d.plan.Objects), d.plan.ReadBodies()
+// rolesOfBinding returns the role as the plan leaves it, and those it collects.
+func (d rights) rolesOfBinding(to preview.Ref) []map[string]any {
+	sealed, read := preview.PlannedBodies(d.plan.Objects), d.plan.ReadBodies()
 	all := slices.Concat(read, sealed)
 	var out []map[string]any
 	for _, body := range all {
@@ -109,5 +109,5 @@ func (d rights) rolesBehind(to preview.Ref) []map[string]any {
 			out = append(out, body)
 		}
 	}
-	return append(out, access.Collected([]string{to.ID()}, nil, all)...)
+	return append(out, access.AggregatedRoles([]string{to.ID()}, nil, all)...)
 }

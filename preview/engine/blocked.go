@@ -16,22 +16,22 @@ func blockedBy(p *preview.Plan, seen recordReader, o *preview.Object) string {
 	if preview.String(o.LiveBody, "metadata", "deletionTimestamp") != "" {
 		return why
 	}
-	found := ownerIn(seen, o.ID)
-	if owner, ok := found.of(); ok {
-		return "belongs to " + owner.String() + ofRelease(o, owner)
+	found := recordedOwner(seen, o.ID)
+	if owner, ok := found.owningRelease(); ok {
+		return "belongs to " + owner.String() + sharingAdvice(o, owner)
 	}
 	if len(found.Owners) > 0 {
-		return owners.LetGo(o, found.Owners[0].ref())
+		return owners.ReleaseSteps(o, found.Owners[0].ref())
 	}
 	if len(found.Hidden) > 0 {
 		return "may belong to " + found.Hidden[0] + ", which may not be read; get the right to read it, and preview again"
 	}
 	owner, _ := preview.ForeignOwner(o.LiveBody, p.Release)
-	return why + fromSet(o, owner)
+	return why + leaveSetAdvice(o, owner)
 }
 
-// ofRelease says what another release's object takes to be shared.
-func ofRelease(o *preview.Object, owner Owner) string {
+// sharingAdvice says what another release's object takes to be shared.
+func sharingAdvice(o *preview.Object, owner Owner) string {
 	look := "kubectl operator status " + preview.ShellWord(owner.Name) + " -n " + preview.ShellWord(owner.Namespace)
 	switch {
 	case owner.Hidden:
@@ -44,8 +44,8 @@ func ofRelease(o *preview.Object, owner Owner) string {
 	return ", which has another form of it; only one that is exactly the same is shared: bring both releases to versions with the same definition"
 }
 
-// fromSet says how an object leaves the ApplySet of another tool.
-func fromSet(o *preview.Object, owner preview.Owner) string {
+// leaveSetAdvice says how an object leaves the ApplySet of another tool.
+func leaveSetAdvice(o *preview.Object, owner preview.Owner) string {
 	if owner.Tool != preview.ToolApplySet {
 		return ""
 	}
@@ -57,7 +57,7 @@ func fromSet(o *preview.Object, owner preview.Owner) string {
 // in words that follow the object's id.
 func Adoptable(p *preview.Plan, o *preview.Object) string {
 	const how = "; plan with --adopt to take it over"
-	found := ownerIn(recordSearch{p}, o.ID)
+	found := recordedOwner(recordSearch{p}, o.ID)
 	if found.State == ownerGone {
 		return "was left behind by release " + found.Release.Name + ", which is gone" + how
 	}

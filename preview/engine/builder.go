@@ -11,32 +11,32 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/schema"
 )
 
-// decider turns sealed objects and leftovers into actions and live facts. It
+// builder turns sealed objects and leftovers into actions and live facts. It
 // fills the plan it was given and nothing else.
-type decider struct {
+type builder struct {
 	*recorder
 	schemas Schemas
 
 	served map[string]error
 	// definitions are those that the plan brings.
-	definitions *schema.Index
-	releases    *otherReleases
-	made        map[string]string // uids of the Namespaces that the release made, by name
+	definitions       *schema.Index
+	releases          *otherReleases
+	createdNamespaces map[string]string // uids of the Namespaces that the release made, by name
 }
 
-func newDecider(p *preview.Plan, cluster Cluster, schemas Schemas, progress func(string)) *decider {
+func newBuilder(p *preview.Plan, cluster Cluster, schemas Schemas, progress func(string)) *builder {
 	to := newRecorder(p, cluster, progress)
-	return &decider{recorder: to, schemas: schemas, releases: &otherReleases{recorder: to, known: map[string]*other{}}}
+	return &builder{recorder: to, schemas: schemas, releases: &otherReleases{recorder: to, known: map[string]*releaseRecord{}}}
 }
 
-func (d *decider) decide(ctx context.Context) error {
+func (d *builder) decide(ctx context.Context) error {
 	if d.cluster == nil {
 		d.decideOffline()
 		return nil
 	}
 	for _, step := range []func(context.Context) error{
-		d.identify, d.readMade, d.readNamespaces, d.discover, d.readObjects, dryRunner{d}.dryRun,
-		d.check, d.decideUndo, rights{d.recorder}.installerRights, d.fingerprint,
+		d.identify, d.readCreatedNamespaces, d.readNamespaces, d.discover, d.readObjects, dryRunner{d}.dryRun,
+		d.check, d.decideRollback, rights{d.recorder}.installerRights, d.fingerprint,
 	} {
 		if err := step(ctx); err != nil {
 			return err
@@ -46,7 +46,7 @@ func (d *decider) decide(ctx context.Context) error {
 }
 
 // identify records which cluster it is.
-func (d *decider) identify(ctx context.Context) error {
+func (d *builder) identify(ctx context.Context) error {
 	target, err := d.cluster.Target(ctx)
 	switch {
 	case preview.ReasonOf(err) == preview.ReasonForbidden:
@@ -55,15 +55,15 @@ func (d *decider) identify(ctx context.Context) error {
 		return fmt.Errorf("identifying the cluster: %w", err)
 	}
 	d.plan.Target = target
-	d.Tell("reading %d objects", len(d.plan.Objects))
+	d.Report("reading %d objects", len(d.plan.Objects))
 	return nil
 }
 
-func (d *decider) decideUndo(context.Context) error { return decideUndo(d.plan) }
+func (d *builder) decideRollback(context.Context) error { return decideFailureRollback(d.plan) }
 
 // decideOffline assumes an empty cluster: every object is created.
-func (d *decider) decideOffline() {
-	d.plan.Objects = slices.DeleteFunc(d.plan.Objects, func(o preview.Object) bool { return o.Sealed == nil })
+func (d *builder) decideOffline() {
+	d.plan.Objects = slices.DeleteFunc(d.plan.Objects, func(o preview.Object) bool { return o.Planned == nil })
 	if len(d.plan.Objects) > 0 {
 		for _, name := range d.plan.OwnNamespaces() {
 			d.addNamespace(name)
@@ -75,15 +75,15 @@ func (d *decider) decideOffline() {
 		if o.Patches() {
 			o.Action = preview.ActionPatch
 		}
-		o.SecretKeys = preview.SecretKeys(nil, o.Sealed)
+		o.SecretKeys = preview.SecretKeys(nil, o.Planned)
 	}
-	d.cannotCollect(access.Collecting(preview.SealedBodies(d.plan.Objects), nil), "which ClusterRoles of the cluster it collects shows only there")
+	d.cannotCollect(access.AggregatingRoles(preview.PlannedBodies(d.plan.Objects), nil), "which ClusterRoles of the cluster it collects shows only there")
 }
 
 // addNamespace plans the creation of one of the plan's own namespaces, unless
 // the content brings it. It belongs to the plan and to no package, and is no
 // member of the release, which it outlives: its mark says who made it.
-func (d *decider) addNamespace(name string) {
+func (d *builder) addNamespace(name string) {
 	body := ownNamespace(d.plan.Release, name)
 	ref := preview.RefOf(body)
 	if d.plan.Object(ref.ID()) != nil {
@@ -95,7 +95,7 @@ func (d *decider) addNamespace(name string) {
 	}
 	d.plan.Objects = append([]preview.Object{{
 		ID: ref.ID(), APIVersion: ref.APIVersion, Kind: ref.Kind, Name: name,
-		Action: preview.ActionCreate, Digest: digest, Sealed: body,
+		Action: preview.ActionCreate, Digest: digest, Planned: body,
 	}}, d.plan.Objects...)
 }
 
@@ -104,7 +104,7 @@ func ownNamespace(release preview.Release, name string) map[string]any {
 		"apiVersion": "v1", "kind": "Namespace",
 		"metadata": map[string]any{"name": name},
 	}
-	preview.MarkMade(body, release)
+	preview.MarkCreated(body, release)
 	return body
 }
 
@@ -116,16 +116,16 @@ func isOwnNamespace(p *preview.Plan, o *preview.Object) bool {
 // goesWithRelease reports whether a Namespace beside that of the release is one
 // that this removal deletes: a run that was killed after it did is gone on with
 // while the Namespace waits for its finalizers.
-func (d *decider) goesWithRelease(live map[string]any) bool {
+func (d *builder) goesWithRelease(live map[string]any) bool {
 	return d.removesNamespace(live) && preview.String(live, "metadata", "name") != d.plan.Release.Namespace
 }
 
 // readNamespaces learns which namespaces exist, and refuses one that is going away.
-func (d *decider) readNamespaces(ctx context.Context) error {
+func (d *builder) readNamespaces(ctx context.Context) error {
 	own := d.plan.OwnNamespaces()
 	names := slices.Clone(own)
 	if removesNamespaces(d.plan) {
-		names = slices.AppendSeq(names, maps.Keys(d.made))
+		names = slices.AppendSeq(names, maps.Keys(d.createdNamespaces))
 	}
 	for i := range d.plan.Objects {
 		if ns := d.plan.Objects[i].Namespace; ns != "" {
@@ -153,13 +153,13 @@ func (d *decider) readNamespaces(ctx context.Context) error {
 				d.addNamespace(name)
 			}
 		case preview.String(r.Body, "metadata", "deletionTimestamp") != "" && !d.goesWithRelease(r.Body):
-			return &Refused{What: fmt.Sprintf("namespace %s is being deleted", name), Next: "wait until it is gone, or choose another with -n"}
+			return &RefusedError{What: fmt.Sprintf("namespace %s is being deleted", name), Next: "wait until it is gone, or choose another with -n"}
 		default:
 			d.namespaces[name] = true
 			switch {
 			case d.plan.Object(r.Ref.ID()) != nil:
 			case d.removesNamespace(r.Body): // it belongs to the plan that made it, and to no package
-				d.plan.Objects = append(d.plan.Objects, leftover(Member{Ref: r.Ref}))
+				d.plan.Objects = append(d.plan.Objects, findLeftovers(InstalledObject{Ref: r.Ref}))
 			default:
 				d.AddRead(r.Ref.ID(), r.Body)
 			}
@@ -169,11 +169,11 @@ func (d *decider) readNamespaces(ctx context.Context) error {
 }
 
 // discover asks once per kind whether the cluster serves it.
-func (d *decider) discover(ctx context.Context) error {
+func (d *builder) discover(ctx context.Context) error {
 	d.served = map[string]error{}
 	bodies := make([]map[string]any, 0, len(d.plan.Objects))
 	for i := range d.plan.Objects {
-		bodies = append(bodies, d.plan.Objects[i].Sealed)
+		bodies = append(bodies, d.plan.Objects[i].Planned)
 	}
 	d.definitions = schema.NewIndex(slices.Values(bodies))
 	for i := range d.plan.Objects {
@@ -195,7 +195,7 @@ func (d *decider) discover(ctx context.Context) error {
 }
 
 // readObjects reads every object and decides what does not need a dry run.
-func (d *decider) readObjects(ctx context.Context) error {
+func (d *builder) readObjects(ctx context.Context) error {
 	var refs []preview.Ref
 	var at []int
 	for i := range d.plan.Objects {
@@ -230,7 +230,7 @@ func (d *decider) readObjects(ctx context.Context) error {
 		}
 	}
 	d.plan.Objects = slices.DeleteFunc(d.plan.Objects, func(o preview.Object) bool {
-		gone := o.Action == "" && (o.Sealed == nil || o.LetsGo())
+		gone := o.Action == "" && (o.Planned == nil || o.ReleasesOwnership())
 		if gone {
 			d.plan.Gone = append(d.plan.Gone, o.Ref())
 		}
@@ -241,15 +241,15 @@ func (d *decider) readObjects(ctx context.Context) error {
 
 // decideUnserved: a kind that the plan's own CRD brings is created after it.
 // One that nothing depends on is skipped; any other cannot be known.
-func (d *decider) decideUnserved(o *preview.Object, err error) {
-	if o.Sealed == nil {
+func (d *builder) decideUnserved(o *preview.Object, err error) {
+	if o.Planned == nil {
 		return // its kind is gone, and the object with it
 	}
 	if preview.ReasonOf(err) == preview.ReasonNotServed && d.definitions.Definition(o.Ref()) != nil {
 		o.Action = preview.ActionCreate
 		return
 	}
-	if preview.ReasonOf(err) == preview.ReasonNotServed && !d.plan.Options.Strict && optional(d.plan, o) {
+	if preview.ReasonOf(err) == preview.ReasonNotServed && !d.plan.Options.Strict && isOptional(d.plan, o) {
 		o.Action = preview.ActionSkip
 		return
 	}
@@ -263,11 +263,11 @@ func (d *decider) decideUnserved(o *preview.Object, err error) {
 
 // decideFromLive settles ownership. What is absent or ours and wanted is left
 // for the dry run, marked create or update.
-func (d *decider) decideFromLive(o *preview.Object) error {
+func (d *builder) decideFromLive(o *preview.Object) error {
 	switch {
 	case o.Patches():
 		return decidePatch(o)
-	case o.Sealed == nil:
+	case o.Planned == nil:
 		o.Action = d.leftoverAction(o)
 		return nil
 	case o.LiveBody == nil:
@@ -278,7 +278,7 @@ func (d *decider) decideFromLive(o *preview.Object) error {
 	switch {
 	case foreign, preview.String(o.LiveBody, "metadata", "deletionTimestamp") != "":
 		o.Action = preview.ActionBlocked
-	case !preview.Ours(o.LiveBody, d.plan.Release):
+	case !preview.IsMember(o.LiveBody, d.plan.Release):
 		o.Action = preview.ActionAdopt
 	default:
 		o.Action = preview.ActionUpdate
@@ -290,7 +290,7 @@ func (d *decider) decideFromLive(o *preview.Object) error {
 // set no more. Namespaces are kept, with what they hold, and so are CRDs, unless
 // the removal is to include them; so is what does not carry our mark any longer.
 // Empty means gone already.
-func (d *decider) leftoverAction(o *preview.Object) preview.Action {
+func (d *builder) leftoverAction(o *preview.Object) preview.Action {
 	switch {
 	case o.LiveBody == nil:
 		return ""
@@ -298,7 +298,7 @@ func (d *decider) leftoverAction(o *preview.Object) preview.Action {
 		return preview.ActionKeep
 	case o.Is(preview.KindCustomResourceDefinition) && !d.removesDefinitions(), o.Is(preview.KindNamespace) && !d.removesNamespace(o.LiveBody):
 		return preview.ActionKeep
-	case !preview.Ours(o.LiveBody, d.plan.Release) && !o.Is(preview.KindNamespace):
+	case !preview.IsMember(o.LiveBody, d.plan.Release) && !o.Is(preview.KindNamespace):
 		return preview.ActionKeep
 	case preview.String(o.LiveBody, "metadata", "deletionTimestamp") != "":
 		return preview.ActionKeep // until its finalizers let it go
@@ -308,14 +308,14 @@ func (d *decider) leftoverAction(o *preview.Object) preview.Action {
 
 // removesDefinitions reports whether this is a removal that was asked to delete
 // what others would keep.
-func (d *decider) removesDefinitions() bool {
+func (d *builder) removesDefinitions() bool {
 	return d.plan.Options.IncludeCRDs && len(d.plan.Packages) == 0
 }
 
 // keptByHelm reports whether a leftover is one that Helm would leave alone: an
 // object that asks to be kept, and, while the release goes on, a hook of an
 // earlier revision, which may hold what the others use.
-func (d *decider) keptByHelm(o *preview.Object) bool {
+func (d *builder) keptByHelm(o *preview.Object) bool {
 	_, hook := preview.Map(o.LiveBody, "metadata", "annotations")["helm.sh/hook"]
 	return o.HelmKeeps() || o.OfHelm() && hook && len(d.plan.Packages) > 0
 }

@@ -17,18 +17,18 @@ type check interface {
 	read(ctx context.Context, to *recorder) error
 	// findings judge a plan by what was recorded in it, and by nothing else: those
 	// of a saved plan are derived again.
-	findings(of *view) []preview.Finding
-	// moved reads again, and names what is not as it was recorded. What the plan's
+	findings(of *decidedPlan) []preview.Finding
+	// staleReads reads again, and names what is not as it was recorded. What the plan's
 	// own writes change is left out: it was applied in part.
-	moved(ctx context.Context, again *rereading) ([]string, error)
+	staleReads(ctx context.Context, again *rereader) ([]string, error)
 }
 
 // checks are all checks, in the order in which they read.
 func checks() []check {
 	return []check{
-		sharedDefinitions{}, unreadableRecords{}, storedObjects{}, operands{}, residents{}, roles{}, pluginHosts{},
-		references{}, surroundings{}, answers{}, flytePlugins{},
-		schemaFit{}, foreignNamespaces{}, helmRecords{}, notes{}, skippedObjects{}, undoEffects{}, ownRecord{},
+		sharedDefinitions{}, unreadableRecords{}, storedObjects{}, operands{}, namespaceContents{}, roles{}, pluginHosts{},
+		references{}, podConstraints{}, lookups{}, flytePlugins{},
+		schemaFit{}, foreignNamespaces{}, helmRecords{}, notes{}, skippedObjects{}, rollbackEffects{}, ownRecord{},
 	}
 }
 
@@ -36,19 +36,19 @@ func checks() []check {
 // embeds it.
 type noCheck struct{}
 
-func (noCheck) read(context.Context, *recorder) error               { return nil }
-func (noCheck) findings(*view) []preview.Finding                    { return nil }
-func (noCheck) moved(context.Context, *rereading) ([]string, error) { return nil, nil }
+func (noCheck) read(context.Context, *recorder) error                   { return nil }
+func (noCheck) findings(*decidedPlan) []preview.Finding                 { return nil }
+func (noCheck) staleReads(context.Context, *rereader) ([]string, error) { return nil, nil }
 
-// view is a plan with decisions, and what was recorded in it.
-type view struct {
+// decidedPlan is a plan with decisions, and what was recorded in it.
+type decidedPlan struct {
 	plan    *preview.Plan
 	schemas Schemas
 	*records
 }
 
 // check lets every check read.
-func (d *decider) check(ctx context.Context) error {
+func (d *builder) check(ctx context.Context) error {
 	for _, c := range checks() {
 		if err := c.read(ctx, d.recorder); err != nil {
 			return err
@@ -62,8 +62,8 @@ type flytePlugins struct{}
 
 func (flytePlugins) read(ctx context.Context, to *recorder) error { return flyte.Read(ctx, to) }
 
-func (flytePlugins) findings(of *view) []preview.Finding { return flyte.Findings(of.plan, of) }
+func (flytePlugins) findings(of *decidedPlan) []preview.Finding { return flyte.Findings(of.plan, of) }
 
-func (flytePlugins) moved(ctx context.Context, again *rereading) ([]string, error) {
-	return flyte.Moved(ctx, again.recorder())
+func (flytePlugins) staleReads(ctx context.Context, again *rereader) ([]string, error) {
+	return flyte.StaleReads(ctx, again.recorder())
 }

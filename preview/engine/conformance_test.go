@@ -205,7 +205,7 @@ func (a *authority) create(t *testing.T, p *preview.Plan) []stored {
 	t.Helper()
 	var out []stored
 	for _, o := range p.Objects {
-		if o.Namespace != "" && o.Sealed != nil {
+		if o.Namespace != "" && o.Planned != nil {
 			a.namespace(t, o.Namespace)
 		}
 		gvr := schema.GroupVersionResource{Version: "v1", Resource: "serviceaccounts"}
@@ -214,7 +214,7 @@ func (a *authority) create(t *testing.T, p *preview.Plan) []stored {
 		} else if o.Kind != "ServiceAccount" {
 			continue
 		}
-		body := &unstructured.Unstructured{Object: preview.CloneBody(o.Sealed)}
+		body := &unstructured.Unstructured{Object: preview.CloneBody(o.Planned)}
 		if _, err := a.dynamic.Resource(gvr).Namespace(o.Namespace).Create(t.Context(), body, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
 			t.Fatalf("%s: %v", o.ID, err)
 		}

@@ -26,7 +26,7 @@ type Material struct {
 	SecretValues bool
 	// Sources are the pins; sensitive values are hashed with the first.
 	Sources []preview.Source
-	Via     []preview.Via
+	Via     []preview.ResolutionStep
 	// Verification is the outcome of checking signatures; empty means that
 	// there was none.
 	Verification preview.Verification
@@ -67,19 +67,19 @@ func Prepare(release preview.Release, m Material) (Content, error) {
 		RelatedImages: sortedUnique(m.Output.RelatedImages),
 		Requires:      requires(m.Output.Required),
 	}}
-	s := sealer{release: release, pkg: m.Info.Package, namespace: release.Namespace, pin: m.Sources[0].Digest}
+	s := contentBuilder{release: release, pkg: m.Info.Package, namespace: release.Namespace, pin: m.Sources[0].Digest}
 	if section := c.Package.Parameters.Section; section != nil {
 		s.namespace = section.Namespace
 	}
 	s.scopes = preview.NewScopes(slices.Concat(m.Beside, m.Output.Bodies()))
 	byID := map[string]string{}
 	for _, r := range m.Output.Objects {
-		o, removed, err := s.seal(r)
+		o, removed, err := s.build(r)
 		if err != nil {
 			return Content{}, fmt.Errorf("package %s: %s document %d: %w", m.Info.Package, r.Origin.File, r.Origin.Document, err)
 		}
 		for _, path := range removed {
-			c.Package.Notes = append(c.Package.Notes, rules.FieldNotSent.Note(o.ID, rules.FieldNotSent.Says(path)))
+			c.Package.Notes = append(c.Package.Notes, rules.FieldNotSent.Note(o.ID, rules.FieldNotSent.NoteText(path)))
 		}
 		if digest, seen := byID[o.ID]; seen {
 			if digest != o.Digest {
@@ -102,8 +102,8 @@ func Prepare(release preview.Release, m Material) (Content, error) {
 	return c, err
 }
 
-// sealer seals the objects of one package.
-type sealer struct {
+// contentBuilder seals the objects of one package.
+type contentBuilder struct {
 	release   preview.Release
 	pkg       string
 	namespace string // of what names none
@@ -111,7 +111,7 @@ type sealer struct {
 	pin       string
 }
 
-func (s sealer) seal(r format.Rendered) (preview.Object, []string, error) {
+func (s contentBuilder) build(r format.RenderedObject) (preview.Object, []string, error) {
 	body := preview.CloneBody(r.Body)
 	ref := preview.RefOf(body)
 	if ref.Kind == "" || ref.APIVersion == "" {
@@ -145,7 +145,7 @@ func (s sealer) seal(r format.Rendered) (preview.Object, []string, error) {
 	}
 	return preview.Object{
 		ID: ref.ID(), Package: s.pkg, APIVersion: ref.APIVersion, Kind: ref.Kind,
-		Namespace: ref.Namespace, Name: ref.Name, Digest: digest, Origin: r.Origin, Hook: r.Hook, Sealed: body,
+		Namespace: ref.Namespace, Name: ref.Name, Digest: digest, Origin: r.Origin, Hook: r.Hook, Planned: body,
 	}, removed, nil
 }
 
@@ -188,8 +188,8 @@ func sortedUnique(list []string) []string {
 	return slices.Compact(list)
 }
 
-// distinct refuses two packages that bring one object.
-func distinct(objects []preview.Object) error {
+// refuseDuplicates refuses two packages that bring one object.
+func refuseDuplicates(objects []preview.Object) error {
 	owner := map[string]string{}
 	for i := range objects {
 		o := &objects[i]

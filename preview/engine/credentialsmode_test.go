@@ -133,9 +133,9 @@ func TestClusterModeOfCloudCredentialsIsReadFromTheCluster(t *testing.T) {
 // prepared makes content of a YAML stream.
 func prepared(t *testing.T, name, text string) (engine.Content, preview.Release) {
 	t.Helper()
-	var rendered []format.Rendered
+	var rendered []format.RenderedObject
 	for _, body := range parseAll(t, text) {
-		rendered = append(rendered, format.Rendered{Body: body})
+		rendered = append(rendered, format.RenderedObject{Body: body})
 	}
 	release := preview.Release{Name: name, Namespace: name}
 	content, err := engine.Prepare(release, engine.Material{

@@ -6,11 +6,11 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// Today returns the findings that today's rules make of a plan: those it
+// CurrentFindings returns the findings that today's rules make of a plan: those it
 // carries, and those that follow from its sealed objects and Facts now. A plan
 // from a record carries what was stored there, and no live bodies: only
 // what is sealed can be trusted to say what is critical.
-func Today(p *preview.Plan, schemas Schemas) ([]preview.Finding, error) {
+func CurrentFindings(p *preview.Plan, schemas Schemas) ([]preview.Finding, error) {
 	fresh := *p
 	fresh.Objects, fresh.Reads, fresh.Unknowns = slices.Clone(p.Objects), slices.Clone(p.Reads), slices.Clone(p.Unknowns)
 	if err := derive(&fresh, schemas); err != nil {

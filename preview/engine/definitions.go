@@ -12,17 +12,17 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/schema"
 )
 
-// update is a CustomResourceDefinition that exists and that the plan writes.
-type update struct {
+// definitionUpdate is a CustomResourceDefinition that exists and that the plan writes.
+type definitionUpdate struct {
 	object        *preview.Object
 	before, after map[string]any
 }
 
-func definitionUpdates(p *preview.Plan) []update {
-	var out []update
+func definitionUpdates(p *preview.Plan) []definitionUpdate {
+	var out []definitionUpdate
 	for i := range p.Objects {
 		o := &p.Objects[i]
-		if !o.Is(preview.KindCustomResourceDefinition) || o.LiveBody == nil || o.Sealed == nil {
+		if !o.Is(preview.KindCustomResourceDefinition) || o.LiveBody == nil || o.Planned == nil {
 			continue
 		}
 		switch o.Action {
@@ -32,9 +32,9 @@ func definitionUpdates(p *preview.Plan) []update {
 		}
 		after := o.ResultBody
 		if after == nil {
-			after = o.Sealed
+			after = o.Planned
 		}
-		out = append(out, update{o, o.LiveBody, after})
+		out = append(out, definitionUpdate{o, o.LiveBody, after})
 	}
 	return out
 }
@@ -50,7 +50,7 @@ func (storedObjects) read(ctx context.Context, to *recorder) error {
 		checker := schema.NewChecker(u.before, u.after)
 		outcome := &schema.Outcome{StoredVersions: storedVersions(u.before)}
 		if checker != nil {
-			to.Tell("checking the stored objects of %s", u.object.Name)
+			to.Report("checking the stored objects of %s", u.object.Name)
 			if err := checker.CheckStored(ctx, to.cluster, outcome); err != nil {
 				return fmt.Errorf("reading the objects of %s: %w", u.object.Name, err)
 			}
@@ -77,7 +77,7 @@ func storedVersions(definition map[string]any) []string {
 
 // findings judge updates and deletions of CustomResourceDefinitions:
 // one finding for each rule and definition.
-func (storedObjects) findings(of *view) []preview.Finding {
+func (storedObjects) findings(of *decidedPlan) []preview.Finding {
 	p := of.plan
 	outcomes := map[string]*schema.Outcome{}
 	for _, read := range p.Reads {
@@ -97,10 +97,10 @@ func (storedObjects) findings(of *view) []preview.Finding {
 		if outcome == nil {
 			outcome = &schema.Outcome{Unchecked: []string{"its objects were not looked at"}}
 		}
-		issues := schema.ByRule(schema.Compare(u.before, u.after, outcome.StoredVersions))
+		issues := schema.GroupByRule(schema.Compare(u.before, u.after, outcome.StoredVersions))
 		for _, name := range slices.Sorted(maps.Keys(issues)) {
 			rule := issues[name][0].Rule
-			addOf(schema.Worst(issues[name]), rule, u.object, rule.Title, schema.Listed(issues[name]))
+			addOf(schema.WorstSeverity(issues[name]), rule, u.object, rule.Title, schema.IssueEvidence(issues[name]))
 		}
 		if outcome.Refused.Count > 0 {
 			add(rules.CRDStoredObjectsBreak, u.object, outcome.Refused.Title("refuses", outcome), outcome.Refused.Evidence(outcome))
@@ -125,8 +125,8 @@ func (storedObjects) findings(of *view) []preview.Finding {
 			add(rules.CRDDeleted, o, title, evidence)
 		}
 	}
-	for _, o := range keptDefinitions(p) {
-		add(rules.CRDKept, o, rules.CRDKept.Title, schema.ServedBy(o.LiveBody))
+	for _, o := range keptCRDs(p) {
+		add(rules.CRDKept, o, rules.CRDKept.Title, schema.VersionsText(o.LiveBody))
 	}
 	return out
 }

@@ -103,7 +103,7 @@ func TestClusterUpgradeOfStrimziNamesTheStoredObjectsThatWouldBreak(t *testing.T
 	}
 	again, err := engine.Recheck(t.Context(), p, client, k8s.NewSchemas())
 	if err != nil || again.Digest != p.Digest {
-		t.Errorf("planned again: %v, %v", err, engine.Moved(p, again, k8s.NewSchemas()))
+		t.Errorf("planned again: %v, %v", err, engine.FactChanges(p, again, k8s.NewSchemas()))
 	}
 	// One more object that breaks moves the digest; one more that fits does not.
 	store := func(name, spec string) *preview.Plan {
@@ -118,7 +118,7 @@ func TestClusterUpgradeOfStrimziNamesTheStoredObjectsThatWouldBreak(t *testing.T
 		return now
 	}
 	if now := store("fits", ", spec: {goals: [a]}"); now.Digest != p.Digest {
-		t.Errorf("an object that fits moved %v", engine.Moved(p, now, k8s.NewSchemas()))
+		t.Errorf("an object that fits moved %v", engine.FactChanges(p, now, k8s.NewSchemas()))
 	}
 	if now := store("breaks", ""); now.Digest == p.Digest {
 		t.Error("an object that breaks moved nothing")
@@ -210,12 +210,12 @@ func applyDefinitions(t *testing.T, box *sandbox.Sandbox, content engine.Content
 		if o.Kind != "CustomResourceDefinition" {
 			continue
 		}
-		if _, err := client.Apply(t.Context(), preview.DryRun{Body: o.Sealed}); err != nil {
+		if _, err := client.Apply(t.Context(), preview.DryRun{Body: o.Planned}); err != nil {
 			t.Fatal(err)
 		}
 		waiting[o.Name] = true
 		refs = append(refs, o.Ref())
-		defer untilServed(t, client, o.Sealed)
+		defer untilServed(t, client, o.Planned)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()

@@ -27,23 +27,23 @@ func derive(p *preview.Plan, schemas Schemas) error {
 	slices.SortFunc(p.Unknowns, func(a, b preview.Unknown) int { return strings.Compare(a.Object, b.Object) })
 	p.Unknowns = slices.CompactFunc(p.Unknowns, func(a, b preview.Unknown) bool { return a.Object == b.Object })
 
-	of := &view{plan: p, schemas: schemas, records: newRecords(p)}
+	of := &decidedPlan{plan: p, schemas: schemas, records: newRecords(p)}
 	var extra []preview.Finding
 	for _, c := range checks() {
 		extra = append(extra, c.findings(of)...)
 	}
-	before, err := older(p, schemas)
+	before, err := olderFingerprints(p, schemas)
 	if err != nil {
 		return err
 	}
 	findings, err := risk.Evaluate(risk.Input{
-		Plan: p, Reach: reach(p), RelatedImages: relatedImages(p), Extra: extra, Blocked: func(o *preview.Object) string { return blockedBy(p, of, o) }, Accepted: acceptable(p), Older: inOlder(before),
+		Plan: p, Reach: escalationGraph(p), RelatedImages: relatedImages(p), Extra: extra, Blocked: func(o *preview.Object) string { return blockedBy(p, of, o) }, Accepted: acceptedFingerprints(p), Older: sharedFingerprints(before),
 	})
 	if err != nil {
 		return fmt.Errorf("judging risks: %w", err)
 	}
 	p.Findings = findings
-	onceOnly(p)
+	dropDuplicates(p)
 	markOlder(p, before)
 	return nil
 }
@@ -59,12 +59,12 @@ func relatedImages(p *preview.Plan) []string {
 // changes compares what is with what would be. Without a dry-run result the
 // sealed object stands in for it. A create has none: everything in it is new.
 func changes(o *preview.Object) []preview.Change {
-	if o.Sealed == nil {
+	if o.Planned == nil {
 		return nil
 	}
 	after := o.ResultBody
 	if after == nil {
-		after = o.Sealed
+		after = o.Planned
 	}
 	switch o.Action {
 	case preview.ActionUpdate, preview.ActionReplace, preview.ActionAdopt, preview.ActionPatch:
@@ -76,7 +76,7 @@ func changes(o *preview.Object) []preview.Change {
 // grants computes what the plan permits and how that differs from what the
 // installed revision did.
 func grants(p *preview.Plan) []preview.Grant {
-	before, after := installedBodies(p), preview.SealedBodies(p.Objects)
+	before, after := installedBodies(p), preview.PlannedBodies(p.Objects)
 	in := access.Input{Existing: p.ReadBodies(), Missing: p.AbsentReads(), Accounts: slices.Concat(before, after), Unread: p.ReadMode == preview.ReadOffline}
 	in.Objects = before
 	installed := access.Compute(in)
@@ -88,7 +88,7 @@ func grants(p *preview.Plan) []preview.Grant {
 func installedBodies(p *preview.Plan) []map[string]any {
 	var out []map[string]any
 	for i := range p.Objects {
-		if body := p.Objects[i].LiveBody; body != nil && preview.Ours(body, p.Release) {
+		if body := p.Objects[i].LiveBody; body != nil && preview.IsMember(body, p.Release) {
 			out = append(out, body)
 		}
 	}
@@ -97,11 +97,11 @@ func installedBodies(p *preview.Plan) []map[string]any {
 
 func cloudAccess(p *preview.Plan) preview.Cloud {
 	installed := cloud.Sources(p, func(o *preview.Object) map[string]any {
-		if o.LiveBody == nil || !preview.Ours(o.LiveBody, p.Release) {
+		if o.LiveBody == nil || !preview.IsMember(o.LiveBody, p.Release) {
 			return nil
 		}
 		return o.LiveBody
 	})
-	planned := cloud.Sources(p, func(o *preview.Object) map[string]any { return o.Sealed })
+	planned := cloud.Sources(p, func(o *preview.Object) map[string]any { return o.Planned })
 	return cloud.Delta(cloud.ScanAll(installed), cloud.ScanAll(planned))
 }

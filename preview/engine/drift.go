@@ -13,15 +13,15 @@ import (
 // what it finds makes a plan stale, and finding nothing promises nothing.
 type Drift struct {
 	plan  *preview.Plan
-	typer preview.Typer
+	typer preview.TypeConverter
 	refs  []preview.Ref
 	reads map[string]preview.Read
 }
 
 // NewDrift prepares to compare with a plan.
-func NewDrift(p *preview.Plan, typer preview.Typer) *Drift {
+func NewDrift(p *preview.Plan, typer preview.TypeConverter) *Drift {
 	d := &Drift{plan: p, typer: typer, reads: map[string]preview.Read{}}
-	brought := broughtKinds(p)
+	brought := plannedKinds(p)
 	for i := range p.Objects {
 		o := &p.Objects[i]
 		_, group := brought[o.Ref().Group()+"/"+o.Kind]
@@ -47,11 +47,11 @@ func NewDrift(p *preview.Plan, typer preview.Typer) *Drift {
 	return d
 }
 
-// broughtKinds are the kinds, as GROUP/KIND, whose definition is in the plan.
-func broughtKinds(p *preview.Plan) map[string]struct{} {
+// plannedKinds are the kinds, as GROUP/KIND, whose definition is in the plan.
+func plannedKinds(p *preview.Plan) map[string]struct{} {
 	out := map[string]struct{}{}
 	for i := range p.Objects {
-		if body := p.Objects[i].Sealed; preview.IsKind(body, preview.KindCustomResourceDefinition) {
+		if body := p.Objects[i].Planned; preview.IsKind(body, preview.KindCustomResourceDefinition) {
 			out[preview.String(body, "spec", "group")+"/"+preview.String(body, "spec", "names", "kind")] = struct{}{}
 		}
 	}
@@ -62,20 +62,20 @@ func broughtKinds(p *preview.Plan) map[string]struct{} {
 // plan is about, and those it was read from.
 func (d *Drift) Refs() []preview.Ref { return d.refs }
 
-// Of says in a few words how a live object is not what the plan was made on;
+// Describe says in a few words how a live object is not what the plan was made on;
 // it is empty when no Fact about it moved. body is nil when it does not exist.
-func (d *Drift) Of(ref preview.Ref, body map[string]any) string {
+func (d *Drift) Describe(ref preview.Ref, body map[string]any) string {
 	if o := d.plan.Object(ref.ID()); o != nil {
-		return d.ofObject(o, body)
+		return d.describeObject(o, body)
 	}
 	if r, ok := d.reads[ref.ID()]; ok {
-		return d.ofRead(r, body)
+		return d.describeRead(r, body)
 	}
 	return ""
 }
 
-func (d *Drift) ofObject(o *preview.Object, body map[string]any) string {
-	if text, decided := presenceMoved(o.LiveBody != nil, o.Live.UID, body); decided {
+func (d *Drift) describeObject(o *preview.Object, body map[string]any) string {
+	if text, decided := presenceChange(o.LiveBody != nil, o.Live.UID, body); decided {
 		return text
 	}
 	// Nothing at all was written since: no fingerprint needs to be compared.
@@ -88,30 +88,30 @@ func (d *Drift) ofObject(o *preview.Object, body map[string]any) string {
 	if err != nil {
 		return "cannot be compared any more"
 	}
-	if live == o.Live && !d.secretMoved(o, body) {
+	if live == o.Live && !d.secretChanged(o, body) {
 		return ""
 	}
-	if moves := movedFields(o, &now, d.typer); len(moves) > 0 {
+	if moves := changedFields(o, &now, d.typer); len(moves) > 0 {
 		return "changed: " + strings.TrimPrefix(moves[0].Path, o.ID+" ")
 	}
 	return "changed"
 }
 
-// secretMoved reports whether a key of a Secret compares otherwise than at the
+// secretChanged reports whether a key of a Secret compares otherwise than at the
 // review: the keys that the plan leaves alone are in no fingerprint.
-func (d *Drift) secretMoved(o *preview.Object, body map[string]any) bool {
-	if o.Sealed == nil || !o.Is(preview.KindSecret) {
+func (d *Drift) secretChanged(o *preview.Object, body map[string]any) bool {
+	if o.Planned == nil || !o.Is(preview.KindSecret) {
 		return false
 	}
 	after := o.ResultBody
 	if after == nil {
-		after = o.Sealed
+		after = o.Planned
 	}
 	return !reflect.DeepEqual(preview.SecretKeys(body, after), o.SecretKeys)
 }
 
-func (d *Drift) ofRead(r preview.Read, body map[string]any) string {
-	if text, decided := presenceMoved(r.Fingerprint != "", r.UID, body); decided {
+func (d *Drift) describeRead(r preview.Read, body map[string]any) string {
+	if text, decided := presenceChange(r.Fingerprint != "", r.UID, body); decided {
 		return text
 	}
 	if r.Body == nil {
@@ -124,18 +124,18 @@ func (d *Drift) ofRead(r preview.Read, body map[string]any) string {
 		forms = []map[string]any{preview.Map(body, "spec"), cut}
 	}
 	for _, form := range forms {
-		if same, err := d.readAs(r, body, form); err != nil || same {
+		if same, err := d.matchesRead(r, body, form); err != nil || same {
 			return ""
 		}
 	}
 	return "changed"
 }
 
-// readAs reports whether a live object has the fingerprint of a read; form is
+// matchesRead reports whether a live object has the fingerprint of a read; form is
 // the object, or its spec where that was recorded.
-func (d *Drift) readAs(r preview.Read, body, form map[string]any) (bool, error) {
+func (d *Drift) matchesRead(r preview.Read, body, form map[string]any) (bool, error) {
 	if preview.Map(r.Body, "spec") == nil {
-		return recordedAs(d.plan, form, r.Fingerprint)
+		return matchesRecordedRead(d.plan, form, r.Fingerprint)
 	}
 	kept := readBody(body)
 	kept["spec"] = form
@@ -143,9 +143,9 @@ func (d *Drift) readAs(r preview.Read, body, form map[string]any) (bool, error) 
 	return hash == r.Fingerprint, err
 }
 
-// presenceMoved compares existence and identity. decided is false for an object
+// presenceChange compares existence and identity. decided is false for an object
 // that is there, as it was.
-func presenceMoved(was bool, uid string, body map[string]any) (text string, decided bool) {
+func presenceChange(was bool, uid string, body map[string]any) (text string, decided bool) {
 	switch {
 	case body == nil && was:
 		return "is gone", true

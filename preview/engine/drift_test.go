@@ -63,7 +63,7 @@ func TestClusterDriftOfSingleObjects(t *testing.T) {
 			if r.Err != nil {
 				t.Fatalf("%s: %v", r.Ref.ID(), r.Err)
 			}
-			if text := d.Of(r.Ref, r.Body); text != "" {
+			if text := d.Describe(r.Ref, r.Body); text != "" {
 				out[r.Ref.ID()] = text
 			}
 		}
@@ -98,7 +98,7 @@ func TestClusterDriftOfSingleObjects(t *testing.T) {
 			t.Fatal(err)
 		}
 		if moved := again.Digest != p.Digest; moved != (tc.want != "") {
-			t.Errorf("%s: a plan made again moved: %t: %v", tc.name, moved, engine.Moved(p, again, schemas))
+			t.Errorf("%s: a plan made again moved: %t: %v", tc.name, moved, engine.FactChanges(p, again, schemas))
 		}
 	}
 	p := build()
@@ -106,7 +106,7 @@ func TestClusterDriftOfSingleObjects(t *testing.T) {
 		{APIVersion: "v1", Kind: "ConfigMap", Namespace: "drifting", Name: "settings"},
 		{APIVersion: "v1", Kind: "Secret", Namespace: "drifting", Name: "outside"},
 	} {
-		if got := engine.NewDrift(p, schemas).Of(ref, nil); got != "is gone" {
+		if got := engine.NewDrift(p, schemas).Describe(ref, nil); got != "is gone" {
 			t.Errorf("%s: got %q, want it gone", ref.ID(), got)
 		}
 	}

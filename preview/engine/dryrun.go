@@ -17,7 +17,7 @@ const maxRounds = 5
 
 // dryRunner decides what creates and updates lead to, by dry runs or, where the
 // cluster is only read, by merges.
-type dryRunner struct{ *decider }
+type dryRunner struct{ *builder }
 
 // dryRun asks what creates and updates would lead to.
 func (d dryRunner) dryRun(ctx context.Context) error {
@@ -44,7 +44,7 @@ func (d dryRunner) dryRun(ctx context.Context) error {
 		if err := d.decideAdoptions(ctx); err != nil {
 			return err
 		}
-		if err := d.planHandOver(ctx); err != nil {
+		if err := d.planOLMMigration(ctx); err != nil {
 			return err
 		}
 	}
@@ -80,10 +80,10 @@ func asksDryRun(a preview.Action) bool {
 func (d dryRunner) secretKeys() {
 	for i := range d.plan.Objects {
 		o := &d.plan.Objects[i]
-		if o.Sealed != nil && o.Action != preview.ActionUnknown {
+		if o.Planned != nil && o.Action != preview.ActionUnknown {
 			after := o.ResultBody
 			if after == nil {
-				after = o.Sealed
+				after = o.Planned
 			}
 			o.SecretKeys = preview.SecretKeys(o.LiveBody, after)
 		}
@@ -109,7 +109,7 @@ func (d dryRunner) dryRunRound(ctx context.Context, pending []int) (moved []int,
 				err = d.decideFromResult(o, result.Body)
 			case preview.ReasonOf(result.Err) == preview.ReasonChanged:
 				moved = append(moved, pending[n])
-			case d.settles(o, result.Err):
+			case d.settleConflicts(o, result.Err):
 				contested = append(contested, pending[n])
 			default:
 				err = d.decideFromRefusal(ctx, o, result.Err)
@@ -132,7 +132,7 @@ const dryRunsAtOnce = 200
 func (d dryRunner) askDryRuns(ctx context.Context, items []preview.DryRun) ([]preview.DryRunResult, error) {
 	results := make([]preview.DryRunResult, 0, len(items))
 	for some := range slices.Chunk(items, dryRunsAtOnce) {
-		d.Tell("dry runs: %d of %d", len(results), len(items))
+		d.Report("dry runs: %d of %d", len(results), len(items))
 		results = append(results, d.cluster.DryRun(ctx, some)...)
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -155,9 +155,9 @@ func (d dryRunner) dryRuns(pending []int) []preview.DryRun {
 	return items
 }
 
-// settles enters newly found conflicts, and reports whether asking again in
+// settleConflicts enters newly found conflicts, and reports whether asking again in
 // the way that the reviewed options settle them can get further.
-func (d dryRunner) settles(o *preview.Object, err error) bool {
+func (d dryRunner) settleConflicts(o *preview.Object, err error) bool {
 	var refusal *preview.Refusal
 	if !errors.As(err, &refusal) || refusal.Reason != preview.ReasonConflict {
 		return false
@@ -213,13 +213,13 @@ func (d dryRunner) decideFromResult(o *preview.Object, result map[string]any) er
 		return fmt.Errorf("comparing %s: %w", o.ID, err)
 	}
 	o.Result = hash
-	if (o.Action == preview.ActionUpdate || o.Action == preview.ActionPatch) && len(diff.Changes(o.LiveBody, result)) == 0 && !secretMoves(o.LiveBody, result) {
+	if (o.Action == preview.ActionUpdate || o.Action == preview.ActionPatch) && len(diff.Changes(o.LiveBody, result)) == 0 && !secretChanges(o.LiveBody, result) {
 		o.Action = preview.ActionUnchanged
 	}
 	return nil
 }
 
-func secretMoves(live, result map[string]any) bool {
+func secretChanges(live, result map[string]any) bool {
 	for _, state := range preview.SecretKeys(live, result) {
 		if state != "equal" {
 			return true
@@ -246,7 +246,7 @@ func (d dryRunner) decideFromRefusal(ctx context.Context, o *preview.Object, err
 			return nil
 		}
 	case preview.ReasonNotAppliable:
-		if d.schemas.Check(o.Sealed) != nil {
+		if d.schemas.Check(o.Planned) != nil {
 			return nil // the finding says so, with the field
 		}
 	case preview.ReasonForbidden:
@@ -266,7 +266,7 @@ func (d dryRunner) decideFromRefusal(ctx context.Context, o *preview.Object, err
 // refused for what it gives.
 func (d rights) forbidden(ctx context.Context, o *preview.Object, refusal *preview.Refusal) error {
 	if strings.Contains(refusal.Message, escalationRefusal) && !isBinding(o) {
-		lacks, err := d.missingOf(ctx, o.Ref(), []map[string]any{o.Sealed}, o.Namespace)
+		lacks, err := d.missingForRole(ctx, o.Ref(), []map[string]any{o.Planned}, o.Namespace)
 		if err != nil || lacks {
 			return err
 		}
@@ -277,14 +277,14 @@ func (d rights) forbidden(ctx context.Context, o *preview.Object, refusal *previ
 	}
 	rights := []preview.Right{{Verb: "patch", Group: o.Ref().Group(), Resource: plural, Namespace: o.Namespace, Name: o.Name}}
 	if o.Action == preview.ActionReplace {
-		rights[0].Name = preview.StandIn(o.ID)
+		rights[0].Name = preview.TrialName(o.ID)
 	}
 	if o.LiveBody == nil || o.Action == preview.ActionReplace {
 		create := rights[0]
 		create.Verb = "create"
 		rights = append(rights, create)
 	}
-	lacking, err := d.lacking(ctx, rights)
+	lacking, err := d.filterMissing(ctx, rights)
 	for _, r := range lacking {
 		d.missing(r, preview.Shorten(refusal.Message, 300))
 	}

@@ -13,8 +13,8 @@ import (
 	"slices"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/rollback"
 	"github.com/kubectl-operator/kubectl-operator/preview/schema"
-	"github.com/kubectl-operator/kubectl-operator/preview/undo"
 )
 
 // Cluster is what planning asks of a cluster: reads and dry runs, no writes.
@@ -57,20 +57,20 @@ type Server interface {
 
 // Schemas knows the built-in kinds without a cluster.
 type Schemas interface {
-	preview.Typer
+	preview.TypeConverter
 	// Check returns a Refusal with ReasonNotAppliable for an object that
 	// server-side apply refuses whatever the cluster holds, such as one with
 	// two environment variables of one name.
 	Check(body map[string]any) error
 }
 
-// Refused is a plan that cannot be made because of what the cluster holds, as
+// RefusedError is a plan that cannot be made because of what the cluster holds, as
 // opposed to one that could not be made.
-type Refused struct {
+type RefusedError struct {
 	What, Next string
 }
 
-func (r *Refused) Error() string { return r.What + "; " + r.Next }
+func (r *RefusedError) Error() string { return r.What + "; " + r.Next }
 
 // Options are what a plan needs besides its content.
 type Options struct {
@@ -84,7 +84,7 @@ type Options struct {
 	Schemas      Schemas
 	// Undo is what a failed apply goes back to; nil where it just stops, as
 	// it does whenever no cluster was read.
-	Undo *Earlier
+	Undo *PriorRevision
 	// Progress is called with what is being done, when not nil.
 	Progress func(string)
 
@@ -94,12 +94,12 @@ type Options struct {
 // Installed is what a release's newest record says.
 type Installed struct {
 	Base    preview.Base
-	Members []Member
+	Members []InstalledObject
 	Set     InstalledSet
 }
 
-// Member is one object of the installed revision.
-type Member struct {
+// InstalledObject is one object of the installed revision.
+type InstalledObject struct {
 	Ref     preview.Ref
 	Package string
 	Manager string // of an object that is only patched
@@ -124,9 +124,9 @@ func Build(ctx context.Context, contents []Content, cluster Cluster, opts Option
 		p.ReadMode = opts.ReadMode
 	}
 	if opts.Undo != nil && cluster != nil {
-		p.Undo, p.Options.OnFailure = opts.Undo.sealed(), preview.OnFailureRollback
+		p.FailureRollback, p.Options.OnFailure = opts.Undo.rollbackOf(), preview.OnFailureRollback
 		var err error
-		if p.Undo.Findings, err = opts.Undo.judge(ctx, cluster, opts); err != nil {
+		if p.FailureRollback.Findings, err = opts.Undo.judge(ctx, cluster, opts); err != nil {
 			return nil, err
 		}
 	}
@@ -139,23 +139,23 @@ func Build(ctx context.Context, contents []Content, cluster Cluster, opts Option
 			ids[content.Objects[i].ID] = true
 		}
 	}
-	if err := distinct(p.Objects); err != nil {
+	if err := refuseDuplicates(p.Objects); err != nil {
 		return nil, err
 	}
 	for _, m := range opts.Installed.Members {
 		if !ids[m.Ref.ID()] {
-			p.Objects = append(p.Objects, leftover(m))
+			p.Objects = append(p.Objects, findLeftovers(m))
 		}
 	}
 	if err := plan(ctx, p, cluster, opts); err != nil {
 		return nil, err
 	}
-	if p.Undo != nil {
-		if err := CheckEarlier(p, opts.Undo); err != nil {
+	if p.FailureRollback != nil {
+		if err := CheckPriorRevision(p, opts.Undo); err != nil {
 			return nil, err
 		}
 	}
-	return p, sameAnswers(p)
+	return p, checkLookups(p)
 }
 
 // Finish judges and seals the plan of a plugin set, which reads no cluster.
@@ -167,7 +167,7 @@ func Finish(p *preview.Plan, schemas Schemas) error {
 		return err
 	}
 	if err := p.CheckSet(); err != nil {
-		return tampered(err.Error())
+		return tamperedError(err.Error())
 	}
 	return nil
 }
@@ -176,12 +176,12 @@ func Finish(p *preview.Plan, schemas Schemas) error {
 // read mode. The digests of the two plans are equal exactly when no Fact moved.
 // The old plan is only read: it may be shown, or checked again, at the same time.
 func Recheck(ctx context.Context, old *preview.Plan, cluster Cluster, schemas Schemas) (*preview.Plan, error) {
-	return RecheckTelling(ctx, old, cluster, schemas, nil)
+	return RecheckWithProgress(ctx, old, cluster, schemas, nil)
 }
 
-// RecheckTelling is Recheck with progress, which is called with what is
+// RecheckWithProgress is Recheck with progress, which is called with what is
 // being done.
-func RecheckTelling(ctx context.Context, old *preview.Plan, cluster Cluster, schemas Schemas, progress func(string)) (*preview.Plan, error) {
+func RecheckWithProgress(ctx context.Context, old *preview.Plan, cluster Cluster, schemas Schemas, progress func(string)) (*preview.Plan, error) {
 	mode := preview.ReadDryRun
 	if old.ReadMode == preview.ReadGet {
 		mode = preview.ReadGet
@@ -196,11 +196,11 @@ func recheck(ctx context.Context, old *preview.Plan, mode preview.ReadMode, clus
 		Tool: old.Tool, Request: old.Request, Release: old.Release, Base: old.Base,
 		ReadMode: mode, Options: old.Options, Packages: slices.Clone(old.Packages), Files: old.Files,
 		Platform: old.Platform, Platforms: slices.Clone(old.Platforms), Generation: old.Generation, Location: old.Location,
-		Undo: undo.ComesBack(old.Undo),
+		FailureRollback: rollback.RestoredObjects(old.FailureRollback),
 	}
 	for i := range old.Objects {
 		o := &old.Objects[i]
-		if isOwnNamespace(old, o) && o.Sealed != nil {
+		if isOwnNamespace(old, o) && o.Planned != nil {
 			continue // planned again from the release and its sections
 		}
 		if o.FormerOwner() {
@@ -208,7 +208,7 @@ func recheck(ctx context.Context, old *preview.Plan, mode preview.ReadMode, clus
 		}
 		fresh := preview.Object{
 			ID: o.ID, Package: o.Package, APIVersion: o.APIVersion, Kind: o.Kind,
-			Namespace: o.Namespace, Name: o.Name, Digest: o.Digest, Origin: o.Origin, Hook: o.Hook, Manager: o.Manager, Left: o.Left, Format: o.Format, Sealed: o.Sealed,
+			Namespace: o.Namespace, Name: o.Name, Digest: o.Digest, Origin: o.Origin, Hook: o.Hook, Manager: o.Manager, Left: o.Left, Format: o.Format, Planned: o.Planned,
 		}
 		p.Objects = append(p.Objects, fresh)
 	}
@@ -221,7 +221,7 @@ func recheck(ctx context.Context, old *preview.Plan, mode preview.ReadMode, clus
 
 // plan decides, derives and seals.
 func plan(ctx context.Context, p *preview.Plan, cluster Cluster, opts Options) error {
-	d := newDecider(p, cluster, opts.Schemas, opts.Progress)
+	d := newBuilder(p, cluster, opts.Schemas, opts.Progress)
 	if err := d.decide(ctx); err != nil {
 		return err
 	}
@@ -242,7 +242,7 @@ func plan(ctx context.Context, p *preview.Plan, cluster Cluster, opts Options) e
 
 // stages puts what is written into stages. Those of a rollback say so.
 func stages(p *preview.Plan, timeout string) []preview.Stage {
-	out := preview.BuildStages(written(p.Objects), timeout)
+	out := preview.BuildStages(writtenObjects(p.Objects), timeout)
 	for i := range out {
 		out[i].Rollback = isRollback(p)
 	}
@@ -255,7 +255,7 @@ func commonTimeout(p *preview.Plan) string {
 	if len(p.Stages) == 0 {
 		return ""
 	}
-	own := preview.BuildStages(written(p.Objects), "")
+	own := preview.BuildStages(writtenObjects(p.Objects), "")
 	for i, s := range p.Stages {
 		if i < len(own) && own[i].Timeout != s.Timeout {
 			return s.Timeout
@@ -264,8 +264,8 @@ func commonTimeout(p *preview.Plan) string {
 	return ""
 }
 
-// written returns the objects that apply sends something for.
-func written(objects []preview.Object) []preview.Object {
+// writtenObjects returns the objects that apply sends something for.
+func writtenObjects(objects []preview.Object) []preview.Object {
 	var out []preview.Object
 	for _, o := range objects {
 		if o.Action.Writes() {
@@ -275,14 +275,14 @@ func written(objects []preview.Object) []preview.Object {
 	return out
 }
 
-func leftover(m Member) preview.Object {
+func findLeftovers(m InstalledObject) preview.Object {
 	o := preview.Object{
 		ID: m.Ref.ID(), Package: m.Package, APIVersion: m.Ref.APIVersion,
 		Kind: m.Ref.Kind, Namespace: m.Ref.Namespace, Name: m.Ref.Name, Manager: m.Manager, Format: m.Format,
 	}
 	if o.Patches() {
-		o.Sealed = preview.NothingOf(m.Ref)
-		o.Digest, _ = preview.Hash(o.Sealed) // strings only: cannot fail
+		o.Planned = preview.EmptyApply(m.Ref)
+		o.Digest, _ = preview.Hash(o.Planned) // strings only: cannot fail
 	}
 	return o
 }

@@ -87,12 +87,12 @@ func TestOfflinePlanCreatesEverything(t *testing.T) {
 	}
 	for _, o := range p.Objects {
 		if o.Package == "" {
-			if o.Kind != "Namespace" || preview.Map(o.Sealed, "metadata", "labels") != nil {
+			if o.Kind != "Namespace" || preview.Map(o.Planned, "metadata", "labels") != nil {
 				t.Errorf("%s belongs to no package and has labels", o.ID)
 			}
 			continue
 		}
-		if !preview.Ours(o.Sealed, p.Release) || o.Digest == "" || o.Origin.File == "" {
+		if !preview.IsMember(o.Planned, p.Release) || o.Digest == "" || o.Origin.File == "" {
 			t.Errorf("%s: sealed without mark, digest or origin", o.ID)
 		}
 	}
@@ -161,7 +161,7 @@ func material(t testing.TB, text string) engine.Material {
 	}
 	output := &format.Output{}
 	for i, doc := range docs {
-		output.Objects = append(output.Objects, format.Rendered{
+		output.Objects = append(output.Objects, format.RenderedObject{
 			Body: doc.(map[string]any), Origin: preview.Origin{File: "manifests/x.yaml", Document: i + 1},
 		})
 	}

@@ -7,10 +7,10 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/diff"
 )
 
-// Moved compares the facts of two plans of the same content. Where a live
+// FactChanges compares the facts of two plans of the same content. Where a live
 // object moved, or what this tool found out about one, it names the fields that
 // did, not the fingerprint.
-func Moved(reviewed, now *preview.Plan, typer preview.Typer) []diff.FactChange {
+func FactChanges(reviewed, now *preview.Plan, typer preview.TypeConverter) []diff.FactChange {
 	var out []diff.FactChange
 	fieldsOf, named := map[string][]diff.FactChange{}, map[string]bool{}
 	objects, reads := now.ObjectsByID(), map[string]*preview.Read{}
@@ -23,12 +23,12 @@ func Moved(reviewed, now *preview.Plan, typer preview.Typer) []diff.FactChange {
 		if after == nil || before.Live.Fingerprint == after.Live.Fingerprint {
 			continue
 		}
-		fieldsOf[before.ID] = movedFields(before, after, typer)
+		fieldsOf[before.ID] = changedFields(before, after, typer)
 	}
 	for i := range reviewed.Reads {
 		before := &reviewed.Reads[i]
 		if preview.String(before.Body, "apiVersion") == preview.APIVersion {
-			fieldsOf[before.ID] = movedNote(before, reads[before.ID])
+			fieldsOf[before.ID] = describeNoteChange(before, reads[before.ID])
 		}
 	}
 	for _, move := range diff.FactChanges(reviewed.Facts(), now.Facts()) {
@@ -58,8 +58,8 @@ func fingerprintOf(path string) (id string, ok bool) {
 	return "", false
 }
 
-// movedNote names what is not as it was of what this tool found out.
-func movedNote(before, now *preview.Read) []diff.FactChange {
+// describeNoteChange names what is not as it was of what this tool found out.
+func describeNoteChange(before, now *preview.Read) []diff.FactChange {
 	if now == nil {
 		return nil
 	}
@@ -71,7 +71,7 @@ func movedNote(before, now *preview.Read) []diff.FactChange {
 	return out
 }
 
-func movedFields(before, after *preview.Object, typer preview.Typer) []diff.FactChange {
+func changedFields(before, after *preview.Object, typer preview.TypeConverter) []diff.FactChange {
 	cut := func(o *preview.Object) map[string]any {
 		if o.LiveBody == nil || o.Whole() {
 			return o.LiveBody

@@ -183,7 +183,7 @@ func TestClusterFlytePartsOfALiveEngine(t *testing.T) {
 			}
 			again, err := engine.Recheck(t.Context(), p, client, k8s.NewSchemas())
 			if err != nil || again.Digest != p.Digest {
-				t.Errorf("planned again: %v, %v", err, engine.Moved(p, again, k8s.NewSchemas()))
+				t.Errorf("planned again: %v, %v", err, engine.FactChanges(p, again, k8s.NewSchemas()))
 			}
 			if _, _, err := engine.Verify(reload(t, encode(t, p)), k8s.NewSchemas()); err != nil {
 				t.Errorf("loaded: %v", err)

@@ -21,7 +21,7 @@ import (
 type flyteRelease struct {
 	box     *sandbox.Sandbox
 	release preview.Release
-	members []engine.Member
+	members []engine.InstalledObject
 }
 
 func installFlyte(t *testing.T, name, docs string) *flyteRelease {
@@ -36,11 +36,11 @@ func installFlyte(t *testing.T, name, docs string) *flyteRelease {
 	client := connected(t, f.box)
 	for i := range content.Objects {
 		o := &content.Objects[i]
-		f.members = append(f.members, engine.Member{Ref: o.Ref(), Package: "p"})
+		f.members = append(f.members, engine.InstalledObject{Ref: o.Ref(), Package: "p"})
 		if o.Kind == "CustomResourceDefinition" {
 			continue
 		}
-		if _, err := client.Apply(t.Context(), preview.DryRun{Body: o.Sealed}); err != nil {
+		if _, err := client.Apply(t.Context(), preview.DryRun{Body: o.Planned}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -142,7 +142,7 @@ func TestClusterFlytePluginThatIsTurnedOff(t *testing.T) {
 				t.Errorf("want %s, got %+v", test.severity, found)
 			}
 			recorded := ofRecord(p)
-			if moved, err := engine.MovedReads(t.Context(), recorded, test.client); err != nil || len(moved) > 0 {
+			if moved, err := engine.StaleReads(t.Context(), recorded, test.client); err != nil || len(moved) > 0 {
 				t.Errorf("read again: %v, %v", moved, err)
 			}
 			flyteToday(t, recorded)
@@ -153,7 +153,7 @@ func TestClusterFlytePluginThatIsTurnedOff(t *testing.T) {
 		_, another, _ := strings.Cut(flyteJobs, "---\n")
 		apply(t, f.box, strings.Replace(another, "two", "three", 1))
 		const want = `left.dask: reviewed "2 DaskJob objects", now "3 DaskJob objects"`
-		if moved, err := engine.MovedReads(t.Context(), ofRecord(p), client); err != nil || len(moved) != 1 || !strings.HasSuffix(moved[0], "core/ConfigMap/fl-off/config: "+want) {
+		if moved, err := engine.StaleReads(t.Context(), ofRecord(p), client); err != nil || len(moved) != 1 || !strings.HasSuffix(moved[0], "core/ConfigMap/fl-off/config: "+want) {
 			t.Errorf("resumed: %q, %v", moved, err)
 		}
 		flyteRefused(t, client, p, want)
@@ -184,7 +184,7 @@ func TestClusterFlyteEngineOfThePlanIsRestartedOrNot(t *testing.T) {
 // flyteToday holds that a resumed run finds of Flyte what the review found.
 func flyteToday(t *testing.T, recorded *preview.Plan) {
 	t.Helper()
-	all, err := engine.Today(recorded, k8s.NewSchemas())
+	all, err := engine.CurrentFindings(recorded, k8s.NewSchemas())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -203,7 +203,7 @@ func flyteRefused(t *testing.T, client *k8s.Client, p *preview.Plan, want string
 		t.Errorf("the digest is the same (%v)", err)
 		return
 	}
-	moves := engine.Moved(p, now, k8s.NewSchemas())
+	moves := engine.FactChanges(p, now, k8s.NewSchemas())
 	if !slices.ContainsFunc(moves, func(m diff.FactChange) bool { return strings.HasSuffix(m.String(), want) }) {
 		t.Errorf("want %q, got %q", want, moves)
 	}
@@ -248,7 +248,7 @@ func TestClusterWhatAFlytePlanRestsOnMoves(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			p := planFrom(t, client, "fl-moves", plan)
 			test.move()
-			moved, err := engine.MovedReads(t.Context(), ofRecord(p), client)
+			moved, err := engine.StaleReads(t.Context(), ofRecord(p), client)
 			if told := slices.ContainsFunc(moved, func(text string) bool { return strings.HasSuffix(text, name+test.want) }); err != nil || told == test.own {
 				t.Errorf("resumed: %q, got %q, %v", test.want, moved, err)
 			}

@@ -19,7 +19,7 @@ func TestForgedPlansWithRightHashesAreRefused(t *testing.T) {
 	}{
 		{"an object listed twice, once to be created and once to be deleted", func(p *preview.Plan) {
 			twin := *firstOf(p, "ClusterRole")
-			twin.Sealed, twin.Digest, twin.Action = nil, "", preview.ActionDelete
+			twin.Planned, twin.Digest, twin.Action = nil, "", preview.ActionDelete
 			p.Objects = append(p.Objects, twin)
 		}},
 		{"two packages of one name", func(p *preview.Plan) {
@@ -32,36 +32,36 @@ func TestForgedPlansWithRightHashesAreRefused(t *testing.T) {
 			}
 		}},
 		{"an object without the release's labels", func(p *preview.Plan) {
-			delete(preview.Map(firstOf(p, "ClusterRole").Sealed, "metadata"), "labels")
+			delete(preview.Map(firstOf(p, "ClusterRole").Planned, "metadata"), "labels")
 		}},
 		{"an object labelled as another release's", func(p *preview.Plan) {
-			preview.Map(firstOf(p, "ClusterRole").Sealed, "metadata", "labels")[preview.LabelPartOf] = "applyset-other-v1"
+			preview.Map(firstOf(p, "ClusterRole").Planned, "metadata", "labels")[preview.LabelPartOf] = "applyset-other-v1"
 		}},
 		{"an object with a uid of its own", func(p *preview.Plan) {
-			preview.Map(firstOf(p, "ClusterRole").Sealed, "metadata")["uid"] = "1234"
+			preview.Map(firstOf(p, "ClusterRole").Planned, "metadata")["uid"] = "1234"
 		}},
 		{"an object with a name that leaves its path", func(p *preview.Plan) {
 			o := firstOf(p, "ServiceAccount")
 			o.Name = "../../../../x"
-			preview.Map(o.Sealed, "metadata")["name"] = o.Name
+			preview.Map(o.Planned, "metadata")["name"] = o.Name
 			o.ID = o.Ref().ID()
 		}},
 		{"a Secret whose values are where no mask looks for them", func(p *preview.Plan) {
 			o := firstOf(p, "ServiceAccount")
 			o.Kind = "Secret"
-			o.Sealed["kind"], o.Sealed["stringData"] = "Secret", map[string]any{"a": "b"}
+			o.Planned["kind"], o.Planned["stringData"] = "Secret", map[string]any{"a": "b"}
 			o.ID = o.Ref().ID()
 		}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			p := mustOffline(t, bundle("mongodb", "1.11.0"))
 			for i := range p.Objects {
-				p.Objects[i].Sealed = preview.CloneBody(p.Objects[i].Sealed)
+				p.Objects[i].Planned = preview.CloneBody(p.Objects[i].Planned)
 			}
 			tt.forge(p)
 			reseal(t, p)
 			_, _, err := engine.Verify(reload(t, encode(t, p)), k8s.NewSchemas())
-			var refused *engine.Refused
+			var refused *engine.RefusedError
 			if !errors.As(err, &refused) {
 				t.Errorf("%v, want a refusal", err)
 			}
@@ -85,14 +85,14 @@ func reseal(t *testing.T, p *preview.Plan) {
 		if o.Package != "" {
 			pin = p.Packages[0].Sources[0].Digest
 		}
-		if o.Sealed == nil {
+		if o.Planned == nil {
 			continue
 		}
-		if o.Digest, err = preview.HashObject(o.Sealed, pin); err != nil {
+		if o.Digest, err = preview.HashObject(o.Planned, pin); err != nil {
 			t.Fatal(err)
 		}
 	}
-	members := slices.DeleteFunc(slices.Clone(p.Objects), func(o preview.Object) bool { return o.Package == "" || o.Sealed == nil })
+	members := slices.DeleteFunc(slices.Clone(p.Objects), func(o preview.Object) bool { return o.Package == "" || o.Planned == nil })
 	for i := range p.Packages {
 		if p.Packages[i].ContentDigest, err = preview.ContentDigest(p.Release, p.Packages[i], members, p.Files); err != nil {
 			t.Fatal(err)

@@ -12,7 +12,7 @@ import (
 // live object and who owns its fields. What a create leads to beyond its own
 // fields is not known.
 func (d dryRunner) merge(ctx context.Context, pending []int) error {
-	d.Tell("merging %d objects here: the cluster is only read", len(pending))
+	d.Report("merging %d objects here: the cluster is only read", len(pending))
 	for _, i := range pending {
 		o := &d.plan.Objects[i]
 		if o.Action != preview.ActionUpdate && o.Action != preview.ActionPatch {
@@ -21,8 +21,8 @@ func (d dryRunner) merge(ctx context.Context, pending []int) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		result := d.cluster.Merge(ctx, o.LiveBody, preview.DryRun{Body: o.Sealed, Manager: o.Manager})
-		for d.settles(o, result.Err) {
+		result := d.cluster.Merge(ctx, o.LiveBody, preview.DryRun{Body: o.Planned, Manager: o.Manager})
+		for d.settleConflicts(o, result.Err) {
 			result = d.cluster.Merge(ctx, o.LiveBody, preview.DryRun{Body: d.plan.Sent(o), Force: d.plan.Takes(o), Manager: o.Manager})
 		}
 		var err error

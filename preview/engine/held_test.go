@@ -53,7 +53,7 @@ func readAgain(t *testing.T, client engine.Cluster, p *preview.Plan) {
 	for i := range recorded.Reads {
 		recorded.Reads[i].Body = nil
 	}
-	if moved, err := engine.MovedReads(t.Context(), &recorded, client); err != nil || len(moved) > 0 {
+	if moved, err := engine.StaleReads(t.Context(), &recorded, client); err != nil || len(moved) > 0 {
 		t.Errorf("read again: %v, %v", moved, err)
 	}
 }
@@ -138,7 +138,7 @@ func TestWhatTheClusterAlreadyGivesIsPlanned(t *testing.T) {
 			readAgain(t, client, p)
 			again, err := engine.Recheck(t.Context(), p, client, k8s.NewSchemas())
 			if err != nil || again.Digest != p.Digest {
-				t.Errorf("planned again: %v, %v", err, engine.Moved(p, again, k8s.NewSchemas()))
+				t.Errorf("planned again: %v, %v", err, engine.FactChanges(p, again, k8s.NewSchemas()))
 			}
 		})
 	}
@@ -228,7 +228,7 @@ func TestWaysOverAccountsOfTheCluster(t *testing.T) {
 			}
 			again, err := engine.Recheck(t.Context(), p, client, k8s.NewSchemas())
 			if err != nil || again.Digest != p.Digest {
-				t.Errorf("planned again: %v, %v", err, engine.Moved(p, again, k8s.NewSchemas()))
+				t.Errorf("planned again: %v, %v", err, engine.FactChanges(p, again, k8s.NewSchemas()))
 			}
 			for _, g := range p.Access.Grants {
 				if g.Subject.Name != "op" {
@@ -255,13 +255,13 @@ func TestClusterAWayThatIsNoMoreIsSeen(t *testing.T) {
 	p := planFrom(t, client, "ways", climber("kube-system", podsRule))
 	apply(t, box, "{apiVersion: v1, kind: ServiceAccount, metadata: {name: ways-other, namespace: kube-system}}")
 	if now, err := engine.Recheck(t.Context(), p, client, k8s.NewSchemas()); err != nil || now.Digest != p.Digest {
-		t.Errorf("another account moved %v, %v", engine.Moved(p, now, k8s.NewSchemas()), err)
+		t.Errorf("another account moved %v, %v", engine.FactChanges(p, now, k8s.NewSchemas()), err)
 	}
 	remove(t, box, rbac+"/v1", "clusterrolebindings", "", "ways-root")
 	if now, err := engine.Recheck(t.Context(), p, client, k8s.NewSchemas()); err != nil || now.Digest == p.Digest {
 		t.Errorf("the way is no more, and the digest is the same (%v)", err)
 	}
-	if moved, err := engine.MovedReads(t.Context(), p, client); err != nil || len(moved) != 1 || !strings.Contains(moved[0], "ways-root is gone") {
+	if moved, err := engine.StaleReads(t.Context(), p, client); err != nil || len(moved) != 1 || !strings.Contains(moved[0], "ways-root is gone") {
 		t.Errorf("read again: %v, %v", moved, err)
 	}
 }

@@ -13,7 +13,7 @@ import (
 // another format it means nothing.
 func TestOnlyWhatHelmRenderedIsKeptByItsPolicy(t *testing.T) {
 	content := plainContent(t, "{apiVersion: v1, kind: ConfigMap, metadata: {name: settings, annotations: {helm.sh/resource-policy: keep}}, data: {a: b}}\n")
-	sealed, err := json.Marshal(content.Objects[0].Sealed)
+	sealed, err := json.Marshal(content.Objects[0].Planned)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -23,7 +23,7 @@ func TestOnlyWhatHelmRenderedIsKeptByItsPolicy(t *testing.T) {
 			Tool: "test", Release: plainRelease, Request: preview.Request{Action: preview.RequestUninstall}, Apply: preview.DefaultOptions(), Schemas: k8s.NewSchemas(),
 			Installed: engine.Installed{
 				Base:    preview.Base{Revision: 1, Digest: preview.HashBytes([]byte("1"))},
-				Members: []engine.Member{{Ref: content.Objects[0].Ref(), Package: "widgets", Format: format}},
+				Members: []engine.InstalledObject{{Ref: content.Objects[0].Ref(), Package: "widgets", Format: format}},
 			},
 		}
 		p, err := engine.Build(t.Context(), nil, client, opts)
@@ -40,7 +40,7 @@ func TestOnlyWhatHelmRenderedIsKeptByItsPolicy(t *testing.T) {
 		}
 		again, err := engine.Recheck(t.Context(), p, client, k8s.NewSchemas())
 		if err != nil || again.Digest != p.Digest {
-			t.Errorf("%q: planned again: %v, %v", format, err, engine.Moved(p, again, k8s.NewSchemas()))
+			t.Errorf("%q: planned again: %v, %v", format, err, engine.FactChanges(p, again, k8s.NewSchemas()))
 		}
 	}
 }

@@ -10,7 +10,7 @@ type helmRecords struct{ noCheck }
 
 // findings tell what becomes of Helm's own record of a release of which
 // objects are taken over: nothing, and that it must go.
-func (helmRecords) findings(of *view) []preview.Finding {
+func (helmRecords) findings(of *decidedPlan) []preview.Finding {
 	p := of.plan
 	var out []preview.Finding
 	seen := map[string]bool{}

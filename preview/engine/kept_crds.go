@@ -9,9 +9,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/schema"
 )
 
-// keptDefinitions are the CustomResourceDefinitions that left the set of a
+// keptCRDs are the CustomResourceDefinitions that left the set of a
 // release that goes on. (An uninstall is refused while there are objects.)
-func keptDefinitions(p *preview.Plan) []*preview.Object {
+func keptCRDs(p *preview.Plan) []*preview.Object {
 	var out []*preview.Object
 	for i := range p.Objects {
 		o := &p.Objects[i]
@@ -26,7 +26,7 @@ func keptDefinitions(p *preview.Plan) []*preview.Object {
 // is for the reader of the plan now: objects come and go, and nothing that
 // apply does depends on how many there are.
 func countKept(ctx context.Context, p *preview.Plan, pager schema.Pager) error {
-	for _, o := range keptDefinitions(p) {
+	for _, o := range keptCRDs(p) {
 		counted, err := schema.CountStored(ctx, o.LiveBody, pager)
 		if err != nil {
 			return fmt.Errorf("counting the objects of %s: %w", o.Name, err)

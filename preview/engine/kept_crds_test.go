@@ -56,7 +56,7 @@ func TestClusterDefinitionThatLeavesThePackageIsSaidWithItsObjects(t *testing.T)
 		Installed: engine.Installed{Base: preview.Base{Revision: 1, Digest: preview.HashBytes([]byte("1"))}},
 	}
 	for i := range before.Objects {
-		opts.Installed.Members = append(opts.Installed.Members, engine.Member{Ref: before.Objects[i].Ref(), Package: "widgets"})
+		opts.Installed.Members = append(opts.Installed.Members, engine.InstalledObject{Ref: before.Objects[i].Ref(), Package: "widgets"})
 	}
 	plan := func(cluster engine.Cluster) *preview.Plan {
 		t.Helper()
@@ -89,15 +89,15 @@ func TestClusterDefinitionThatLeavesThePackageIsSaidWithItsObjects(t *testing.T)
 	more := plan(client)
 	told(more, ": serves v1beta1, v1", "4 objects are stored")
 	if more.Digest != p.Digest || findingOf(more, keptID).Fingerprint != findingOf(p, keptID).Fingerprint {
-		t.Errorf("one more object moved %v", engine.Moved(p, more, k8s.NewSchemas()))
+		t.Errorf("one more object moved %v", engine.FactChanges(p, more, k8s.NewSchemas()))
 	}
 	again, err := engine.Recheck(t.Context(), p, client, k8s.NewSchemas())
 	if err != nil || again.Digest != p.Digest {
-		t.Errorf("planned again: %v, %v", err, engine.Moved(p, again, k8s.NewSchemas()))
+		t.Errorf("planned again: %v, %v", err, engine.FactChanges(p, again, k8s.NewSchemas()))
 	}
 	told(plan(as(t, box, "kept-reader")), ": serves v1beta1, v1", "how many objects are stored is unknown: they may not be listed")
 
-	compared, err := engine.Compare([]engine.Content{after}, []engine.Content{before}, preview.Against{Package: "widgets"}, opts)
+	compared, err := engine.Compare([]engine.Content{after}, []engine.Content{before}, preview.Baseline{Package: "widgets"}, opts)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,13 +8,13 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// answers asks again what templates asked.
-type answers struct{ noCheck }
+// lookups asks again what templates asked.
+type lookups struct{ noCheck }
 
 // read asks the cluster again what rendering asked it. The answers are
 // Facts: when one moves between review and apply, the objects are not those
 // that the content makes any more.
-func (c answers) read(ctx context.Context, to *recorder) error {
+func (c lookups) read(ctx context.Context, to *recorder) error {
 	var served []string
 	for _, pkg := range to.plan.Packages {
 		for _, read := range pkg.Parameters.ClusterReads {
@@ -24,7 +24,7 @@ func (c answers) read(ctx context.Context, to *recorder) error {
 					return fmt.Errorf("asking the cluster for what it serves: %w", err)
 				}
 			}
-			value, err := c.answer(ctx, to, read, served)
+			value, err := c.currentValue(ctx, to, read, served)
 			if err != nil {
 				return err
 			}
@@ -34,8 +34,8 @@ func (c answers) read(ctx context.Context, to *recorder) error {
 	return nil
 }
 
-// answer is the value that a cluster read has now.
-func (c answers) answer(ctx context.Context, to *recorder, read preview.ClusterRead, served []string) (string, error) {
+// currentValue is the value that a cluster read has now.
+func (c lookups) currentValue(ctx context.Context, to *recorder, read preview.ClusterRead, served []string) (string, error) {
 	switch read.Kind {
 	case preview.ReadKubeVersion:
 		return to.plan.Target.Version, nil
@@ -47,7 +47,7 @@ func (c answers) answer(ctx context.Context, to *recorder, read preview.ClusterR
 	return "", fmt.Errorf("the plan was made with an answer of the kind %.40q, which this version does not know", read.Kind)
 }
 
-func (c answers) lookup(ctx context.Context, to *recorder, name string) (string, error) {
+func (c lookups) lookup(ctx context.Context, to *recorder, name string) (string, error) {
 	ref, err := preview.ParseLookup(name)
 	if err != nil {
 		return "", err
@@ -73,9 +73,9 @@ func (c answers) lookup(ctx context.Context, to *recorder, name string) (string,
 	return preview.LookupValue(ref, found)
 }
 
-// answersOf maps the reads that stand for answers to the values that the
+// recordedLookups maps the reads that stand for answers to the values that the
 // objects were made with.
-func answersOf(p *preview.Plan) map[string]string {
+func recordedLookups(p *preview.Plan) map[string]string {
 	out := map[string]string{}
 	for _, pkg := range p.Packages {
 		for _, read := range pkg.Parameters.ClusterReads {
@@ -85,13 +85,13 @@ func answersOf(p *preview.Plan) map[string]string {
 	return out
 }
 
-// sameAnswers refuses a plan whose cluster changed between rendering and
+// checkLookups refuses a plan whose cluster changed between rendering and
 // reading.
-func sameAnswers(p *preview.Plan) error {
-	answers := answersOf(p)
+func checkLookups(p *preview.Plan) error {
+	answers := recordedLookups(p)
 	for _, r := range p.Reads {
 		if value, answer := answers[r.ID]; answer && value != r.Fingerprint {
-			return &Refused{
+			return &RefusedError{
 				What: "the cluster changed while the plan was made: " + strings.TrimPrefix(r.ID, "render/") + " is not what the templates read",
 				Next: "run the command again",
 			}
@@ -100,14 +100,14 @@ func sameAnswers(p *preview.Plan) error {
 	return nil
 }
 
-func (c answers) moved(ctx context.Context, again *rereading) ([]string, error) {
+func (c lookups) staleReads(ctx context.Context, again *rereader) ([]string, error) {
 	target, err := again.cluster.Target(ctx)
 	if err != nil && preview.ReasonOf(err) != preview.ReasonForbidden {
 		return nil, fmt.Errorf("identifying the cluster: %w", err)
 	}
-	now, err := again.now(ctx, func(ctx context.Context, to *recorder) error {
+	now, err := again.currentReads(ctx, func(ctx context.Context, to *recorder) error {
 		to.plan.Target = target
 		return c.read(ctx, to)
 	})
-	return again.changed(now), err
+	return again.changedReads(now), err
 }

@@ -13,14 +13,14 @@ func TestAnAnswerThatMovedWhileThePlanWasMadeIsRefused(t *testing.T) {
 		Packages: []preview.Package{{Name: "demo", Parameters: preview.Parameters{ClusterReads: []preview.ClusterRead{read}}}},
 		Reads:    []preview.Read{{ID: read.ID(), Fingerprint: "sha256:1"}},
 	}
-	if err := sameAnswers(p); err != nil {
+	if err := checkLookups(p); err != nil {
 		t.Errorf("the same answer: %v", err)
 	}
 	if err := checkRecorded(p, nil); err != nil {
 		t.Errorf("the same answer, saved: %v", err)
 	}
 	p.Reads[0].Fingerprint = preview.LookupAbsent
-	if err := sameAnswers(p); err == nil || !strings.Contains(err.Error(), "lookup/v1/Secret/x/y is not what the templates read") {
+	if err := checkLookups(p); err == nil || !strings.Contains(err.Error(), "lookup/v1/Secret/x/y is not what the templates read") {
 		t.Errorf("another answer: %v", err)
 	}
 	if err := checkRecorded(p, nil); err == nil || !strings.Contains(err.Error(), "render/lookup/v1/Secret/x/y") {
@@ -48,8 +48,8 @@ func TestWhatHelmWouldKeepIsKept(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := &preview.Object{Kind: "Secret", LiveBody: live(c.annotations)}
-			upgrade := &decider{recorder: newRecorder(&preview.Plan{Release: release, Packages: []preview.Package{{Name: "demo"}}}, nil, nil)}
-			uninstall := &decider{recorder: newRecorder(&preview.Plan{Release: release}, nil, nil)}
+			upgrade := &builder{recorder: newRecorder(&preview.Plan{Release: release, Packages: []preview.Package{{Name: "demo"}}}, nil, nil)}
+			uninstall := &builder{recorder: newRecorder(&preview.Plan{Release: release}, nil, nil)}
 			if a, b := upgrade.leftoverAction(o), uninstall.leftoverAction(o); a != c.upgrade || b != c.uninstall {
 				t.Errorf("upgrade %s, uninstall %s", a, b)
 			}

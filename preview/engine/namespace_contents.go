@@ -10,14 +10,14 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// residentsKind is the kind under which what a deleted Namespace holds is
+// contentsKind is the kind under which what a deleted Namespace holds is
 // recorded as a read. It is served nowhere: it is this tool's own.
-const residentsKind = "Residents"
+const contentsKind = "Residents"
 
-// maxResidents bounds the objects that are named of one namespace.
-const maxResidents = 50
+// maxContents bounds the objects that are named of one namespace.
+const maxContents = 50
 
-func isDeletedNamespace(o *preview.Object) bool {
+func deletesNamespace(o *preview.Object) bool {
 	return o.Is(preview.KindNamespace) && o.Action == preview.ActionDelete
 }
 
@@ -27,9 +27,9 @@ func removesNamespaces(p *preview.Plan) bool {
 	return p.Options.IncludeNamespaces && len(p.Packages) == 0
 }
 
-// readMade learns from the release's record which Namespaces the release made.
+// readCreatedNamespaces learns from the release's record which Namespaces the release made.
 // The record is read and not the plan believed: a plan may come from an attacker.
-func (d *decider) readMade(ctx context.Context) error {
+func (d *builder) readCreatedNamespaces(ctx context.Context) error {
 	if !removesNamespaces(d.plan) {
 		return nil
 	}
@@ -43,7 +43,7 @@ func (d *decider) readMade(ctx context.Context) error {
 		return nil
 	}
 	if _, holdings, _, err := preview.HoldingsOf(r.Body); err == nil { // else no Namespace goes
-		d.made = holdings.Namespaces
+		d.createdNamespaces = holdings.Namespaces
 	}
 	return nil
 }
@@ -52,56 +52,56 @@ func (d *decider) readMade(ctx context.Context) error {
 // one that the release made, and no other of that name. The record says so, and
 // so must the Namespace itself: who may write Secrets in one namespace may write
 // any other into a record, and cannot mark it.
-func (d *decider) removesNamespace(live map[string]any) bool {
+func (d *builder) removesNamespace(live map[string]any) bool {
 	uid := preview.String(live, "metadata", "uid")
-	return removesNamespaces(d.plan) && uid != "" && d.made[preview.String(live, "metadata", "name")] == uid && preview.MadeBy(live, d.plan.Release)
+	return removesNamespaces(d.plan) && uid != "" && d.createdNamespaces[preview.String(live, "metadata", "name")] == uid && preview.CreatedBy(live, d.plan.Release)
 }
 
-// residentsRecord lists, by id, what a namespace holds of others.
-type residentsRecord struct {
+// contentsRecord lists, by id, what a namespace holds of others.
+type contentsRecord struct {
 	Objects []string `json:"objects"`
 }
 
-// residents lists what goes with namespaces.
-type residents struct{ noCheck }
+// namespaceContents lists what goes with namespaces.
+type namespaceContents struct{ noCheck }
 
 // read records what each Namespace that the plan deletes holds of
 // others. That is a Fact: one more object than was reviewed, and the plan is not
 // carried out. What cannot be counted cannot be approved.
-func (residents) read(ctx context.Context, to *recorder) error {
+func (namespaceContents) read(ctx context.Context, to *recorder) error {
 	for i := range to.plan.Objects {
 		o := &to.plan.Objects[i]
-		if !isDeletedNamespace(o) {
+		if !deletesNamespace(o) {
 			continue
 		}
-		to.Tell("counting what namespace %s holds", o.Name)
-		found, err := residentsIn(ctx, to.plan, to.cluster, o.Name)
+		to.Report("counting what namespace %s holds", o.Name)
+		found, err := listContents(ctx, to.plan, to.cluster, o.Name)
 		if err != nil {
 			return err
 		}
-		if err := to.Note(residentsKind, o.Name, residentsRecord{Objects: append([]string{}, found...)}); err != nil {
+		if err := to.Note(contentsKind, o.Name, contentsRecord{Objects: append([]string{}, found...)}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// NewResidents names what a Namespace that a plan deletes holds now and did not
+// NewNamespaceContents names what a Namespace that a plan deletes holds now and did not
 // at the review.
-func NewResidents(ctx context.Context, p *preview.Plan, cluster Cluster, namespace string) ([]string, error) {
-	found, err := residentsIn(ctx, p, cluster, namespace)
-	was := residentsOf(recordSearch{p}, namespace)
+func NewNamespaceContents(ctx context.Context, p *preview.Plan, cluster Cluster, namespace string) ([]string, error) {
+	found, err := listContents(ctx, p, cluster, namespace)
+	was := recordedContents(recordSearch{p}, namespace)
 	return slices.DeleteFunc(found, func(id string) bool { return slices.Contains(was, id) }), err
 }
 
-// residentsIn lists, by id, what a namespace holds of others.
-func residentsIn(ctx context.Context, p *preview.Plan, cluster Cluster, namespace string) ([]string, error) {
+// listContents lists, by id, what a namespace holds of others.
+func listContents(ctx context.Context, p *preview.Plan, cluster Cluster, namespace string) ([]string, error) {
 	found, err := cluster.Residents(ctx, namespace)
 	if err != nil && !preview.Answered(err) {
 		return nil, fmt.Errorf("counting what would be deleted with namespace %s: %w", namespace, err)
 	}
 	if err != nil {
-		return nil, &Refused{
+		return nil, &RefusedError{
 			What: fmt.Sprintf("what would be deleted with namespace %s cannot be counted: %v", namespace, err),
 			Next: "get the right to list *.* in namespace " + namespace + ", or leave out --include-namespaces",
 		}
@@ -111,9 +111,9 @@ func residentsIn(ctx context.Context, p *preview.Plan, cluster Cluster, namespac
 	for _, body := range found {
 		ref := preview.RefOf(body)
 		switch o := p.Object(ref.ID()); {
-		case o != nil && o.Action == preview.ActionDelete, gone[ref.Kind+"."+ref.Group()], comesByItself(body), ofRecord(body, p.Release):
+		case o != nil && o.Action == preview.ActionDelete, gone[ref.Kind+"."+ref.Group()], isIncidental(body), isRecordObject(body, p.Release):
 		case preview.String(body, "metadata", "labels", preview.LabelSetID) != "":
-			if err := refuseNeighbour(ctx, cluster, ref, namespace); err != nil {
+			if err := refuseOtherRelease(ctx, cluster, ref, namespace); err != nil {
 				return nil, err
 			}
 			out = append(out, ref.ID())
@@ -125,10 +125,10 @@ func residentsIn(ctx context.Context, p *preview.Plan, cluster Cluster, namespac
 	return out, nil
 }
 
-// refuseNeighbour refuses to delete the namespace in which another release
+// refuseOtherRelease refuses to delete the namespace in which another release
 // lives: its record would be lost, and what it left could not be removed
 // elsewhere.
-func refuseNeighbour(ctx context.Context, cluster Cluster, ref preview.Ref, namespace string) error {
+func refuseOtherRelease(ctx context.Context, cluster Cluster, ref preview.Ref, namespace string) error {
 	r := cluster.Read(ctx, []preview.Ref{ref})[0]
 	if r.Err != nil || r.Body == nil {
 		return r.Err
@@ -137,7 +137,7 @@ func refuseNeighbour(ctx context.Context, cluster Cluster, ref preview.Ref, name
 	if err != nil || !ok || holdings.Gone { // one that cannot be read is counted as any Secret
 		return nil
 	}
-	return &Refused{
+	return &RefusedError{
 		What: fmt.Sprintf("release %s lives in namespace %s too", other.Name, namespace),
 		Next: "uninstall that one first, or leave out --include-namespaces",
 	}
@@ -155,10 +155,10 @@ func deletedKinds(p *preview.Plan) map[string]bool {
 	return out
 }
 
-// comesByItself reports whether an object has no owner: every namespace has it,
+// isIncidental reports whether an object has no owner: every namespace has it,
 // a controller made it for another object, which counts, or it is on its way
 // out.
-func comesByItself(body map[string]any) bool {
+func isIncidental(body map[string]any) bool {
 	ref := preview.RefOf(body)
 	switch {
 	case ref.Is("Event", "events.k8s.io/Event", "Endpoints"):
@@ -176,8 +176,8 @@ func comesByItself(body map[string]any) bool {
 	return false
 }
 
-// ofRecord reports whether an object is what the release itself is kept in.
-func ofRecord(body map[string]any, release preview.Release) bool {
+// isRecordObject reports whether an object is what the release itself is kept in.
+func isRecordObject(body map[string]any, release preview.Release) bool {
 	ref, name := preview.RefOf(body), preview.RecordName(release.Name)
 	switch {
 	case ref.Namespace != release.Namespace:
@@ -189,16 +189,16 @@ func ofRecord(body map[string]any, release preview.Release) bool {
 	return false
 }
 
-// residentsOf is what was counted for a Namespace, by id.
-func residentsOf(seen recordReader, namespace string) []string {
-	var found residentsRecord
-	seen.Record(residentsKind, namespace, &found)
+// recordedContents is what was counted for a Namespace, by id.
+func recordedContents(seen recordReader, namespace string) []string {
+	var found contentsRecord
+	seen.Record(contentsKind, namespace, &found)
 	return found.Objects
 }
 
 // findings say what a removal deletes with Namespaces, and which it
 // was asked to delete and does not.
-func (residents) findings(of *view) []preview.Finding {
+func (namespaceContents) findings(of *decidedPlan) []preview.Finding {
 	p := of.plan
 	if !removesNamespaces(p) {
 		return nil
@@ -207,9 +207,9 @@ func (residents) findings(of *view) []preview.Finding {
 	goes := false
 	for i := range p.Objects {
 		o := &p.Objects[i]
-		goes = goes || isDeletedNamespace(o) && o.Name == p.Release.Namespace
+		goes = goes || deletesNamespace(o) && o.Name == p.Release.Namespace
 		switch {
-		case isDeletedNamespace(o):
+		case deletesNamespace(o):
 			out = append(out, deletedNamespace(of, o))
 		case o.Is(preview.KindNamespace):
 			out = append(out, keptNamespace(p, o.Name, o.LiveBody))
@@ -222,10 +222,10 @@ func (residents) findings(of *view) []preview.Finding {
 }
 
 func deletedNamespace(seen recordReader, o *preview.Object) preview.Finding {
-	ids := residentsOf(seen, o.Name)
+	ids := recordedContents(seen, o.Name)
 	title, evidence := "nothing of others", "it holds nothing of others"
 	if len(ids) > 0 {
-		title, evidence = counts(ids)+" of others", namedOrCounted(ids)
+		title, evidence = countByKind(ids)+" of others", nameOrCount(ids)
 	}
 	return rules.NamespaceDeleted.Finding(o.ID, "Namespace "+o.Name+" is deleted, and with it "+title, o.ID+": "+evidence)
 }
@@ -233,14 +233,14 @@ func deletedNamespace(seen recordReader, o *preview.Object) preview.Finding {
 func keptNamespace(p *preview.Plan, name string, live map[string]any) preview.Finding {
 	id := preview.Ref{APIVersion: "v1", Kind: "Namespace", Name: name}.ID()
 	evidence := " was there before, or no record says who made it"
-	if !preview.MadeBy(live, p.Release) {
+	if !preview.CreatedBy(live, p.Release) {
 		evidence = " carries no mark of this release (annotation " + preview.AnnotationMadeBy + "), which it gets when the release makes it; versions before this one set none"
 	}
-	return rules.NamespaceKept.Because(name).Finding(id, "Namespace "+name+" "+rules.NamespaceKept.Title, id+evidence)
+	return rules.NamespaceKept.WithReason(name).Finding(id, "Namespace "+name+" "+rules.NamespaceKept.Title, id+evidence)
 }
 
-// counts counts ids by kind: "2 ConfigMap, 1 PersistentVolumeClaim".
-func counts(ids []string) string {
+// countByKind counts ids by kind: "2 ConfigMap, 1 PersistentVolumeClaim".
+func countByKind(ids []string) string {
 	count := map[string]int{}
 	var kinds []string
 	for _, id := range ids {
@@ -257,11 +257,11 @@ func counts(ids []string) string {
 	return strings.Join(parts, ", ")
 }
 
-// namedOrCounted names ids. It ends with a hash where it does not name them
+// nameOrCount names ids. It ends with a hash where it does not name them
 // all, so that accepting it accepts no other list.
-func namedOrCounted(ids []string) string {
-	text := strings.Join(ids[:min(len(ids), maxResidents)], preview.EvidenceMark)
-	if n := len(ids) - maxResidents; n > 0 {
+func nameOrCount(ids []string) string {
+	text := strings.Join(ids[:min(len(ids), maxContents)], preview.EvidenceMark)
+	if n := len(ids) - maxContents; n > 0 {
 		text += fmt.Sprintf(preview.EvidenceMark+"and %d more (%s)", n, preview.HashBytes([]byte(strings.Join(ids, "\n")))[:19])
 	}
 	return text

@@ -20,7 +20,7 @@ type foreignNamespaces struct{ noCheck }
 // would not expect in another: one finding for each of these. Where the objects
 // of registry+v1 go follows from the install mode, which is shown, and a section
 // may have a namespace of its own.
-func (foreignNamespaces) findings(of *view) []preview.Finding {
+func (foreignNamespaces) findings(of *decidedPlan) []preview.Finding {
 	p := of.plan
 	own := map[string]string{} // namespace, besides the release's, by package
 	by := map[string]bool{}
@@ -34,7 +34,7 @@ func (foreignNamespaces) findings(of *view) []preview.Finding {
 	for i := range p.Objects {
 		o := &p.Objects[i]
 		expected := o.Namespace == "" || o.Namespace == p.Release.Namespace || o.Namespace == own[o.Package]
-		if o.Sealed != nil && by[o.Package] && !expected {
+		if o.Planned != nil && by[o.Package] && !expected {
 			found[o.Namespace] = append(found[o.Namespace], o.ID)
 		}
 	}

@@ -14,12 +14,12 @@ func TestForeignNamespaces(t *testing.T) {
 		p := &preview.Plan{Release: preview.Release{Name: "demo", Namespace: "demo"}, Packages: []preview.Package{{Name: "demo", Format: format}}}
 		for i, namespace := range namespaces {
 			ref := preview.Ref{APIVersion: "v1", Kind: "ConfigMap", Namespace: namespace, Name: fmt.Sprintf("c%02d", i)}
-			p.Objects = append(p.Objects, preview.Object{ID: ref.ID(), Package: "demo", Kind: ref.Kind, Namespace: namespace, Name: ref.Name, Sealed: map[string]any{}})
+			p.Objects = append(p.Objects, preview.Object{ID: ref.ID(), Package: "demo", Kind: ref.Kind, Namespace: namespace, Name: ref.Name, Planned: map[string]any{}})
 		}
 		return p
 	}
 	gone := plan("plain+v0", "kube-system")
-	gone.Objects[0].Sealed = nil
+	gone.Objects[0].Planned = nil
 	many := make([]string, maxForeign+2)
 	for i := range many {
 		many[i] = "kube-system"
@@ -41,7 +41,7 @@ func TestForeignNamespaces(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var got []string
-			for _, f := range (foreignNamespaces{}).findings(&view{plan: tt.plan}) {
+			for _, f := range (foreignNamespaces{}).findings(&decidedPlan{plan: tt.plan}) {
 				lines := strings.Split(f.Evidence, "\n")
 				got = append(got, strings.Join([]string{f.Object, f.Title, lines[len(lines)-1]}, ", "))
 				if f.Severity != preview.Warning || f.Rule != rules.ForeignNamespace.Name {

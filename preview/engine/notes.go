@@ -12,7 +12,7 @@ type notes struct{ noCheck }
 
 // findings turn what resolving and rendering noted into findings. How severe a
 // note is and why it matters, its rule says.
-func (notes) findings(of *view) []preview.Finding {
+func (notes) findings(of *decidedPlan) []preview.Finding {
 	p := of.plan
 	var out []preview.Finding
 	for _, pkg := range p.Packages {

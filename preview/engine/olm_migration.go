@@ -10,14 +10,14 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/owners"
 )
 
-// planHandOver adds to a plan what makes OLM v0 let go of what is taken over
+// planOLMMigration adds to a plan what makes OLM v0 let go of what is taken over
 // from it: its ClusterServiceVersions are deleted, and before them the
 // Subscriptions, which would make OLM install them again.
-func (d *decider) planHandOver(ctx context.Context) error {
+func (d *builder) planOLMMigration(ctx context.Context) error {
 	csvs := map[string]preview.Ref{}
 	for i := range d.plan.Objects {
 		o := &d.plan.Objects[i]
-		if found := ownerIn(d, o.ID).Owners; o.Action == preview.ActionAdopt && len(found) > 0 {
+		if found := recordedOwner(d, o.ID).Owners; o.Action == preview.ActionAdopt && len(found) > 0 {
 			csvs[found[0].ref().ID()] = found[0].ref()
 		}
 	}
@@ -57,22 +57,22 @@ func (d *decider) planHandOver(ctx context.Context) error {
 	}
 	for i := range d.plan.Objects {
 		if o := &d.plan.Objects[i]; owners.IsOLM(o.Ref()) && o.Action == preview.ActionDelete && o.Package == "" {
-			o.Adoption = &preview.Adoption{Releases: released(d.plan, d, o)}
+			o.Adoption = &preview.Adoption{Releases: releasedObjects(d.plan, d, o)}
 		}
 	}
 	return nil
 }
 
-// released lists the objects that a former owner lets go of when it is deleted,
+// releasedObjects lists the objects that a former owner lets go of when it is deleted,
 // sorted.
-func released(p *preview.Plan, seen recordReader, former *preview.Object) []string {
+func releasedObjects(p *preview.Plan, seen recordReader, former *preview.Object) []string {
 	var out []string
 	for i := range p.Objects {
 		o := &p.Objects[i]
 		if o.Action != preview.ActionAdopt {
 			continue
 		}
-		found := ownerIn(seen, o.ID).Owners
+		found := recordedOwner(seen, o.ID).Owners
 		if len(found) == 0 {
 			continue
 		}

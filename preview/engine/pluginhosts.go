@@ -28,7 +28,7 @@ type pluginHosts struct{ noCheck }
 func (pluginHosts) read(_ context.Context, to *recorder) error {
 	for i := range to.plan.Objects {
 		o := &to.plan.Objects[i]
-		if !o.Patches() || o.LetsGo() || o.LiveBody == nil {
+		if !o.Patches() || o.ReleasesOwnership() || o.LiveBody == nil {
 			continue
 		}
 		loads := loadsSet(o, setConfigs(to.plan, o))
@@ -44,7 +44,7 @@ func setConfigs(p *preview.Plan, host *preview.Object) []string {
 	var out []string
 	for i := range p.Objects {
 		o := &p.Objects[i]
-		if o.Package == host.Package && o.Is(preview.KindConfigMap) && o.Sealed != nil && o.Namespace == host.Namespace {
+		if o.Package == host.Package && o.Is(preview.KindConfigMap) && o.Planned != nil && o.Namespace == host.Namespace {
 			out = append(out, o.Name)
 		}
 	}
@@ -73,12 +73,12 @@ func loadsSet(host *preview.Object, configs []string) bool {
 }
 
 // findings are about hosts that a restart gives nothing new.
-func (pluginHosts) findings(of *view) []preview.Finding {
+func (pluginHosts) findings(of *decidedPlan) []preview.Finding {
 	p := of.plan
 	var out []preview.Finding
 	for i := range p.Objects {
 		o := &p.Objects[i]
-		if !o.Patches() || o.LetsGo() {
+		if !o.Patches() || o.ReleasesOwnership() {
 			continue
 		}
 		var seen hostRecord

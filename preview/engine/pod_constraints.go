@@ -13,15 +13,15 @@ import (
 // maxLimits bounds the quotas and limit ranges that are read of one namespace.
 const maxLimits = 100
 
-// surroundings looks at what bounds the plan's pods: quotas, limits, the platforms
+// podConstraints looks at what bounds the plan's pods: quotas, limits, the platforms
 // of nodes, and how credentials are served.
-type surroundings struct{ noCheck }
+type podConstraints struct{ noCheck }
 
 // read reads the ResourceQuotas and LimitRanges of the namespaces
 // that pods of the plan go into. Their specs are Facts; what is used of a
 // quota is not. Where they may not be listed, the plan says so and is
 // complete all the same: a quota never changes what apply sends.
-func (c surroundings) read(ctx context.Context, to *recorder) error {
+func (c podConstraints) read(ctx context.Context, to *recorder) error {
 	for _, namespace := range podNamespaces(to.plan) {
 		if !to.namespaces[namespace] {
 			continue // a new namespace has none
@@ -40,7 +40,7 @@ func (c surroundings) read(ctx context.Context, to *recorder) error {
 
 // readCredentialsMode reads how the cluster serves CredentialsRequests, where
 // the plan has some. A cluster without such an object serves none.
-func (c surroundings) readCredentialsMode(ctx context.Context, to *recorder) error {
+func (c podConstraints) readCredentialsMode(ctx context.Context, to *recorder) error {
 	ref := risk.CredentialsRef()
 	if !risk.ReadsCredentialsMode(cloudAccess(to.plan)) || to.plan.Object(ref.ID()) != nil {
 		return nil
@@ -57,7 +57,7 @@ func (c surroundings) readCredentialsMode(ctx context.Context, to *recorder) err
 	return nil
 }
 
-func (c surroundings) readLimits(ctx context.Context, to *recorder, kind, namespace string) error {
+func (c podConstraints) readLimits(ctx context.Context, to *recorder, kind, namespace string) error {
 	found, err := to.cluster.List(ctx, "v1", kind, namespace, "")
 	switch {
 	case err != nil && preview.Answered(err), len(found) > maxLimits:
@@ -81,7 +81,7 @@ func (c surroundings) readLimits(ctx context.Context, to *recorder, kind, namesp
 func podNamespaces(p *preview.Plan) []string {
 	var out []string
 	for i := range p.Objects {
-		if pod, _ := preview.PodTemplate(p.Objects[i].Sealed); pod != nil {
+		if pod, _ := preview.PodTemplate(p.Objects[i].Planned); pod != nil {
 			out = append(out, p.Objects[i].Namespace)
 		}
 	}
@@ -91,7 +91,7 @@ func podNamespaces(p *preview.Plan) []string {
 
 // readNodes reads which platforms the nodes have, where the plan knows on
 // which its images run.
-func (c surroundings) readNodes(ctx context.Context, to *recorder) error {
+func (c podConstraints) readNodes(ctx context.Context, to *recorder) error {
 	if !slices.ContainsFunc(to.plan.Packages, func(pkg preview.Package) bool {
 		return slices.ContainsFunc(pkg.Notes, func(n preview.Note) bool { return n.Rule == rules.ImagePinned.Name })
 	}) {
@@ -114,7 +114,7 @@ func (c surroundings) readNodes(ctx context.Context, to *recorder) error {
 	return nil // derive drops what several nodes have in common
 }
 
-func (c surroundings) moved(ctx context.Context, again *rereading) ([]string, error) {
-	now, err := again.now(ctx, c.read)
-	return append(again.changed(now), again.unlisted(now)...), err
+func (c podConstraints) staleReads(ctx context.Context, again *rereader) ([]string, error) {
+	now, err := again.currentReads(ctx, c.read)
+	return append(again.changedReads(now), again.unlistedReads(now)...), err
 }

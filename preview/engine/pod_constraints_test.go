@@ -49,7 +49,7 @@ func TestEveryLeafOfAPlanWithQuotasAndNodesIsRefusedOrNotShown(t *testing.T) {
 	release := preview.Release{Name: "op", Namespace: "surrounded"}
 	content, err := engine.Prepare(release, engine.Material{
 		Info:    format.Info{Package: "op"},
-		Output:  &format.Output{Objects: []format.Rendered{{Body: parseAll(t, surrounded)[0]}}, Notes: []preview.Note{risk.PinnedNote("op", surroundedImage, []string{"linux/s390x"})}},
+		Output:  &format.Output{Objects: []format.RenderedObject{{Body: parseAll(t, surrounded)[0]}}, Notes: []preview.Note{risk.PinnedNote("op", surroundedImage, []string{"linux/s390x"})}},
 		Sources: []preview.Source{{Kind: "directory", Digest: preview.HashBytes([]byte(surrounded))}},
 	})
 	if err != nil {
@@ -57,7 +57,7 @@ func TestEveryLeafOfAPlanWithQuotasAndNodesIsRefusedOrNotShown(t *testing.T) {
 	}
 	p, err := engine.Build(t.Context(), []engine.Content{content}, client, engine.Options{
 		Tool: "test", Release: release, Request: preview.Request{Action: preview.RequestInstall}, Apply: preview.DefaultOptions(), Schemas: k8s.NewSchemas(),
-		Undo: &engine.Earlier{}, // none of what a failure leads to can be changed either
+		Undo: &engine.PriorRevision{}, // none of what a failure leads to can be changed either
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -83,7 +83,7 @@ func platformsMove(t *testing.T, client engine.Cluster, p *preview.Plan) {
 	recorded := *p
 	recorded.Reads = slices.DeleteFunc(slices.Clone(p.Reads), func(r preview.Read) bool { return strings.HasPrefix(r.ID, risk.NodesID("")) })
 	recorded.Reads = append(recorded.Reads, preview.Read{ID: risk.NodesID("linux/s390x"), Fingerprint: "there"})
-	moved, err := engine.MovedReads(t.Context(), &recorded, client)
+	moved, err := engine.StaleReads(t.Context(), &recorded, client)
 	if err != nil {
 		t.Fatal(err)
 	}

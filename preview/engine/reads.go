@@ -37,7 +37,7 @@ func readBody(body map[string]any) map[string]any {
 const maxFingerprints = 4
 
 // fingerprint seals what each decision rests on.
-func (d *decider) fingerprint(ctx context.Context) error {
+func (d *builder) fingerprint(ctx context.Context) error {
 	live, err := liveFacts(ctx, d.schemas, d.plan.Objects)
 	if err != nil {
 		return err
@@ -49,7 +49,7 @@ func (d *decider) fingerprint(ctx context.Context) error {
 }
 
 // liveFacts returns the live facts of objects, in their order.
-func liveFacts(ctx context.Context, typer preview.Typer, objects []preview.Object) ([]preview.Live, error) {
+func liveFacts(ctx context.Context, typer preview.TypeConverter, objects []preview.Object) ([]preview.Live, error) {
 	out := make([]preview.Live, len(objects))
 	group, ctx := tasks.WithContext(ctx)
 	group.SetLimit(min(maxFingerprints, runtime.GOMAXPROCS(0)))
@@ -64,7 +64,7 @@ func liveFacts(ctx context.Context, typer preview.Typer, objects []preview.Objec
 	return out, group.Wait()
 }
 
-func liveFact(typer preview.Typer, o *preview.Object) (preview.Live, error) {
+func liveFact(typer preview.TypeConverter, o *preview.Object) (preview.Live, error) {
 	if o.LiveBody == nil {
 		return preview.Live{}, nil
 	}

@@ -50,8 +50,8 @@ func (d *recorder) unknown(object, why string) {
 	d.plan.Unknowns = append(d.plan.Unknowns, preview.Unknown{Object: object, Why: why})
 }
 
-// Tell says what is being done.
-func (d *recorder) Tell(format string, args ...any) {
+// Report says what is being done.
+func (d *recorder) Report(format string, args ...any) {
 	if d.progress != nil {
 		d.progress(fmt.Sprintf(format, args...))
 	}
@@ -142,9 +142,9 @@ func (d *recorder) listRBAC(ctx context.Context, kind string) (list []map[string
 	return list, true, nil
 }
 
-// Others leaves out what the plan itself writes or deletes. What is kept of
+// ExcludePlanned leaves out what the plan itself writes or deletes. What is kept of
 // earlier revisions stays in effect.
-func (d *recorder) Others(bodies []map[string]any) []map[string]any {
+func (d *recorder) ExcludePlanned(bodies []map[string]any) []map[string]any {
 	if d.own == nil {
 		d.own = map[string]bool{}
 		for i := range d.plan.Objects {
@@ -158,7 +158,7 @@ func (d *recorder) Others(bodies []map[string]any) []map[string]any {
 
 // CountObjects words how many objects there are of a live definition.
 func (d *recorder) CountObjects(ctx context.Context, definition map[string]any) (string, error) {
-	d.Tell("counting the objects of %s", preview.String(definition, "metadata", "name"))
+	d.Report("counting the objects of %s", preview.String(definition, "metadata", "name"))
 	return schema.Operands(ctx, d.cluster, definition)
 }
 

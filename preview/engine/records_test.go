@@ -33,10 +33,10 @@ func TestRecordsKeepTheirJSON(t *testing.T) {
 		}(), map[string]any{"hidden": []any{"x"}, "owners": []any{
 			map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "namespace": "s", "name": "n", "uid": "u"},
 		}}},
-		"sharers":                 {sharersRecord{Sharers: []string{"release <a>"}}, map[string]any{"hidden": false, "sharers": []any{"release <a>"}}},
-		"sharers that are hidden": {sharersRecord{Hidden: true}, map[string]any{"hidden": true}},
+		"sharers":                 {sharedWithRecord{Sharers: []string{"release <a>"}}, map[string]any{"hidden": false, "sharers": []any{"release <a>"}}},
+		"sharers that are hidden": {sharedWithRecord{Hidden: true}, map[string]any{"hidden": true}},
 		"records":                 {unreadableRecord{Records: []string{"r"}}, map[string]any{"records": []any{"r"}}},
-		"nothing in a namespace":  {residentsRecord{Objects: []string{}}, map[string]any{"objects": []any{}}},
+		"nothing in a namespace":  {contentsRecord{Objects: []string{}}, map[string]any{"objects": []any{}}},
 		"operands":                {operandsRecord{Operands: "no objects"}, map[string]any{"operands": "no objects"}},
 		"a host":                  {hostRecord{}, map[string]any{"loads": false}},
 	} {
@@ -65,7 +65,7 @@ func TestForgedRecordsAreReadAsFarAsTheyGo(t *testing.T) {
 		"apiVersion": preview.APIVersion, "kind": ownerKind, "metadata": map[string]any{"name": "x"}, "state": "installed", "release": "none", "same": 1,
 	}}}}
 	for name, seen := range map[string]recordReader{"indexed": newRecords(p), "searched": recordSearch{p}} {
-		if owner, ok := ownerIn(seen, "x").of(); !ok || owner != (Owner{}) {
+		if owner, ok := recordedOwner(seen, "x").owningRelease(); !ok || owner != (Owner{}) {
 			t.Errorf("%s: %+v, %t", name, owner, ok)
 		}
 	}

@@ -28,7 +28,7 @@ type ownRecord struct{ noCheck }
 // something: what a failure goes back to, which objects are deleted, and which
 // findings were accepted before. Content that a rollback takes from one has a
 // note of its own.
-func (ownRecord) findings(of *view) []preview.Finding {
+func (ownRecord) findings(of *decidedPlan) []preview.Finding {
 	p := of.plan
 	rule, raised := RecordRule(p.Base.Signature)
 	if p.Base.Revision == 0 || !raised {
@@ -40,8 +40,8 @@ func (ownRecord) findings(of *view) []preview.Finding {
 	if unsigned {
 		severity = preview.Warning
 	}
-	if p.Undo != nil && p.Undo.Revision > 0 {
-		decides = append(decides, fmt.Sprintf("what a failure goes back to: its %d objects", len(p.Undo.Objects)))
+	if p.FailureRollback != nil && p.FailureRollback.Revision > 0 {
+		decides = append(decides, fmt.Sprintf("what a failure goes back to: its %d objects", len(p.FailureRollback.Objects)))
 		severity = preview.Warning
 		if unsigned {
 			severity = preview.Critical
@@ -63,7 +63,7 @@ func (ownRecord) findings(of *view) []preview.Finding {
 		return nil
 	}
 	release := "release/" + p.Release.Namespace + "/" + p.Release.Name
-	return []preview.Finding{rule.Because().FindingOf(severity, release,
+	return []preview.Finding{rule.WithReason().FindingOf(severity, release,
 		fmt.Sprintf("the record of revision %d is %s", p.Base.Revision, p.Base.Signature),
 		strings.Join(decides, preview.EvidenceMark))}
 }

@@ -29,11 +29,11 @@ func externalReferences(p *preview.Plan) []preview.Ref {
 }
 
 func referencesOf(p *preview.Plan) []reference {
-	brought := broughtBy(p)
+	brought := plannedIDs(p)
 	var out []reference
 	for i := range p.Objects {
 		o := &p.Objects[i]
-		pod, _ := preview.PodTemplate(o.Sealed)
+		pod, _ := preview.PodTemplate(o.Planned)
 		if pod == nil {
 			continue
 		}
@@ -49,9 +49,9 @@ func referencesOf(p *preview.Plan) []reference {
 	return out
 }
 
-// broughtBy lists the ids of what exists once the plan is applied: its
+// plannedIDs lists the ids of what exists once the plan is applied: its
 // objects, and the Secrets that cert-manager or service-ca make for them.
-func broughtBy(p *preview.Plan) map[string]bool {
+func plannedIDs(p *preview.Plan) map[string]bool {
 	ids := map[string]bool{}
 	secret := func(namespace, name string) {
 		if name != "" {
@@ -60,15 +60,15 @@ func broughtBy(p *preview.Plan) map[string]bool {
 	}
 	for i := range p.Objects {
 		o := &p.Objects[i]
-		if o.Sealed == nil {
+		if o.Planned == nil {
 			continue
 		}
 		ids[o.ID] = true
 		switch o.GroupKind() {
 		case "cert-manager.io/Certificate":
-			secret(o.Namespace, preview.String(o.Sealed, "spec", "secretName"))
+			secret(o.Namespace, preview.String(o.Planned, "spec", "secretName"))
 		case preview.KindService:
-			secret(o.Namespace, preview.String(o.Sealed, "metadata", "annotations", "service.beta.openshift.io/serving-cert-secret-name"))
+			secret(o.Namespace, preview.String(o.Planned, "metadata", "annotations", "service.beta.openshift.io/serving-cert-secret-name"))
 		}
 	}
 	return ids
@@ -90,7 +90,7 @@ func (c references) read(ctx context.Context, to *recorder) error {
 		to.plan.Reads = append(to.plan.Reads, preview.Read{ID: ref.ID()})
 	}
 	if len(refs) > 0 {
-		to.Tell("reading %d objects that the content refers to", len(refs))
+		to.Report("reading %d objects that the content refers to", len(refs))
 	}
 	for i, r := range to.cluster.Read(ctx, refs) {
 		read := preview.Read{ID: refs[i].ID()}
@@ -127,7 +127,7 @@ func (c references) readRequired(ctx context.Context, to *recorder) error {
 func requiredAPIs(p *preview.Plan) []string {
 	brought := map[string]bool{}
 	for i := range p.Objects {
-		body := p.Objects[i].Sealed
+		body := p.Objects[i].Planned
 		if !preview.IsKind(body, preview.KindCustomResourceDefinition) {
 			continue
 		}
@@ -153,7 +153,7 @@ func apiReadID(api string) string { return "api/" + api }
 
 // findings are what must exist and neither plan nor cluster has.
 // Offline nothing can be said about it.
-func (references) findings(of *view) []preview.Finding {
+func (references) findings(of *decidedPlan) []preview.Finding {
 	p := of.plan
 	if p.ReadMode == preview.ReadOffline {
 		return nil
@@ -179,13 +179,13 @@ func (references) findings(of *view) []preview.Finding {
 	}
 	for _, api := range requiredAPIs(p) {
 		if read, looked := reads[apiReadID(api)]; looked && read.Fingerprint == "" {
-			out = append(out, rules.NeedsExternal.Because().Finding("api/"+api, "needs the API "+api, "the cluster does not serve "+api))
+			out = append(out, rules.NeedsExternal.WithReason().Finding("api/"+api, "needs the API "+api, "the cluster does not serve "+api))
 		}
 	}
 	return out
 }
 
-func (c references) moved(ctx context.Context, again *rereading) ([]string, error) {
-	now, err := again.now(ctx, c.read)
-	return again.changed(now), err
+func (c references) staleReads(ctx context.Context, again *rereader) ([]string, error) {
+	now, err := again.currentReads(ctx, c.read)
+	return again.changedReads(now), err
 }

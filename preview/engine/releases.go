@@ -41,8 +41,8 @@ func (o recordOwner) ref() preview.Ref {
 	return preview.Ref{APIVersion: o.APIVersion, Kind: o.Kind, Namespace: o.Namespace, Name: o.Name}
 }
 
-// ownerIn is what was recorded of the owner of an object.
-func ownerIn(seen recordReader, id string) ownerRecord {
+// recordedOwner is what was recorded of the owner of an object.
+func recordedOwner(seen recordReader, id string) ownerRecord {
 	var out ownerRecord
 	seen.Record(ownerKind, id, &out)
 	if out.Release == nil {
@@ -63,8 +63,8 @@ func (r *ownerRecord) add(found owners.Controllers) {
 	r.Hidden = append([]string{}, found.Hidden...)
 }
 
-// of is the release that has the object; ok is false where none does any more.
-func (r ownerRecord) of() (o Owner, ok bool) {
+// owningRelease is the release that has the object; ok is false where none does any more.
+func (r ownerRecord) owningRelease() (o Owner, ok bool) {
 	if r.State != ownerThere && r.State != ownerHidden {
 		return Owner{}, false
 	}
@@ -95,8 +95,8 @@ func (o Owner) String() string {
 	return "release " + o.Name + " in namespace " + o.Namespace
 }
 
-// other is another release, as its record describes it.
-type other struct {
+// releaseRecord is another release, as its record describes it.
+type releaseRecord struct {
 	state    string
 	release  preview.Release
 	holdings preview.Holdings
@@ -105,16 +105,16 @@ type other struct {
 // otherReleases looks up the releases that objects carry the marks of.
 type otherReleases struct {
 	*recorder
-	known map[string]*other // by ApplySet id
+	known map[string]*releaseRecord // by ApplySet id
 }
 
 // releaseOf finds the release by whose ApplySet id an object is marked. name is
 // what the object says that it is called.
-func (d *otherReleases) releaseOf(ctx context.Context, setID, name string) (*other, error) {
+func (d *otherReleases) releaseOf(ctx context.Context, setID, name string) (*releaseRecord, error) {
 	if known := d.known[setID]; known != nil {
 		return known, nil
 	}
-	found := &other{state: ownerGone, release: preview.Release{Name: name}}
+	found := &releaseRecord{state: ownerGone, release: preview.Release{Name: name}}
 	secrets, err := d.cluster.List(ctx, "v1", "Secret", "", preview.LabelSetID+"="+setID)
 	if preview.ReasonOf(err) == preview.ReasonForbidden {
 		found.state = ownerHidden
@@ -159,7 +159,7 @@ func (d *otherReleases) guessRecord(ctx context.Context, setID, name string) ([]
 // decideOfRelease decides on an object that carries the mark of another
 // release. What that left behind when it went can be taken over; of what it
 // has, only a CustomResourceDefinition that is the same can be shared.
-func (d *decider) decideOfRelease(ctx context.Context, o *preview.Object) error {
+func (d *builder) decideOfRelease(ctx context.Context, o *preview.Object) error {
 	setID := preview.String(o.LiveBody, "metadata", "labels", preview.LabelPartOf)
 	owner, err := d.releases.releaseOf(ctx, setID, preview.String(o.LiveBody, "metadata", "labels", preview.LabelRelease))
 	if err != nil {
@@ -167,7 +167,7 @@ func (d *decider) decideOfRelease(ctx context.Context, o *preview.Object) error 
 	}
 	same := false
 	if held, has := owner.holdings.Definitions[o.Name]; has && !held.Shared && isDefinition(o) {
-		digest, err := preview.HashObject(d.markedFor(o, owner.release), "")
+		digest, err := preview.HashObject(d.markForOwner(o, owner.release), "")
 		if err != nil {
 			return err
 		}
@@ -194,9 +194,9 @@ func isDefinition(o *preview.Object) bool {
 	return o.Is(preview.KindCustomResourceDefinition)
 }
 
-// markedFor is a sealed object as another release would seal it.
-func (d *decider) markedFor(o *preview.Object, release preview.Release) map[string]any {
-	body := preview.CloneBody(o.Sealed)
+// markForOwner is a sealed object as another release would seal it.
+func (d *builder) markForOwner(o *preview.Object, release preview.Release) map[string]any {
+	body := preview.CloneBody(o.Planned)
 	preview.Mark(body, release)
 	return body
 }
@@ -237,7 +237,7 @@ func (d dryRunner) tryShared(ctx context.Context, pending []int) []preview.DryRu
 		o := &d.plan.Objects[i]
 		owner := d.releases.known[preview.String(o.LiveBody, "metadata", "labels", preview.LabelPartOf)]
 		items = append(items, preview.DryRun{
-			Body: d.markedFor(o, owner.release),
+			Body: d.markForOwner(o, owner.release),
 			UID:  preview.String(o.LiveBody, "metadata", "uid"), ResourceVersion: preview.String(o.LiveBody, "metadata", "resourceVersion"),
 		})
 	}

@@ -32,7 +32,7 @@ func (d dryRunner) decideReplacements(ctx context.Context) error {
 	for n, result := range d.cluster.DryRun(ctx, probes) {
 		o := &d.plan.Objects[at[n]]
 		if result.Err == nil {
-			if err := d.decideFromResult(o, renamed(result.Body, preview.StandIn(o.ID), o.Name)); err != nil {
+			if err := d.decideFromResult(o, rename(result.Body, preview.TrialName(o.ID), o.Name)); err != nil {
 				return err
 			}
 			continue
@@ -48,30 +48,30 @@ func (d dryRunner) decideReplacements(ctx context.Context) error {
 }
 
 func probe(o *preview.Object) map[string]any {
-	body := preview.CloneBody(o.Sealed)
-	preview.Map(body, "metadata")["name"] = preview.StandIn(o.ID)
+	body := preview.CloneBody(o.Planned)
+	preview.Map(body, "metadata")["name"] = preview.TrialName(o.ID)
 	return body
 }
 
-// renamed returns a copy of an object under another name, wherever the name
+// rename returns a copy of an object under another name, wherever the name
 // stands as a value: a Job's pods are labelled with it.
-func renamed(body map[string]any, from, to string) map[string]any {
-	out, _ := renamedValue(body, from, to).(map[string]any)
+func rename(body map[string]any, from, to string) map[string]any {
+	out, _ := renameValue(body, from, to).(map[string]any)
 	return out
 }
 
-func renamedValue(v any, from, to string) any {
+func renameValue(v any, from, to string) any {
 	switch v := v.(type) {
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for key, item := range v {
-			out[key] = renamedValue(item, from, to)
+			out[key] = renameValue(item, from, to)
 		}
 		return out
 	case []any:
 		out := make([]any, len(v))
 		for i, item := range v {
-			out[i] = renamedValue(item, from, to)
+			out[i] = renameValue(item, from, to)
 		}
 		return out
 	case string:

@@ -9,38 +9,38 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/schema"
 )
 
-// Restored makes content again of objects that an earlier revision sealed. They
+// RestoreContents makes content again of objects that an earlier revision sealed. They
 // stay as they were rendered then: what rendering asked the cluster does not
 // count any more, nor what was found out about the package's source. set is that of a plugin set, notes are
 // about what does not come back.
-func Restored(release preview.Release, pkg preview.Package, objects []preview.Object, set *Set, revision int, notes []preview.Note) (Content, error) {
+func RestoreContents(release preview.Release, pkg preview.Package, objects []preview.Object, set *Set, revision int, notes []preview.Note) (Content, error) {
 	c := Content{Package: pkg}
 	byID := map[string]bool{}
 	for _, o := range objects {
-		if what := preview.ReservedBeside(o.Sealed, release); what != "" && !o.Patches() {
-			return c, &Refused{
+		if what := preview.ReservedInMember(o.Planned, release); what != "" && !o.Patches() {
+			return c, &RefusedError{
 				What: fmt.Sprintf("%s of revision %d carries %s, which only an installer may set: the record is not as it was written", o.ID, revision, what),
 				Next: "choose another revision, see kubectl operator history " + release.Name + ", or install that version again",
 			}
 		}
 		if o.Is(preview.KindNamespace) { // sealed before Namespaces were marked
-			o.Sealed = preview.CloneBody(o.Sealed)
-			preview.Mark(o.Sealed, release)
+			o.Planned = preview.CloneBody(o.Planned)
+			preview.Mark(o.Planned, release)
 		}
-		digest, err := preview.HashObject(o.Sealed, pinOf(&preview.Plan{Packages: []preview.Package{pkg}}, pkg.Name))
+		digest, err := preview.HashObject(o.Planned, pinOf(&preview.Plan{Packages: []preview.Package{pkg}}, pkg.Name))
 		if err != nil {
 			return c, fmt.Errorf("hashing %s: %w", o.ID, err)
 		}
 		c.Objects = append(c.Objects, preview.Object{
 			ID: o.ID, Package: pkg.Name, APIVersion: o.APIVersion, Kind: o.Kind, Namespace: o.Namespace, Name: o.Name,
-			Digest: digest, Origin: o.Origin, Manager: o.Manager, Left: o.Left, Sealed: o.Sealed,
+			Digest: digest, Origin: o.Origin, Manager: o.Manager, Left: o.Left, Planned: o.Planned,
 		})
 		byID[o.ID] = true
 	}
 	p := &c.Package
 	p.Parameters.ClusterReads = nil
 	p.Verification, p.Referrers, p.Isolation = verification(preview.Verification{}), nil, ""
-	p.Notes = []preview.Note{rules.Rollback.Note("package/"+pkg.Name, rules.Rollback.Says(revision))}
+	p.Notes = []preview.Note{rules.Rollback.Note("package/"+pkg.Name, rules.Rollback.NoteText(revision))}
 	for _, n := range pkg.Notes {
 		if byID[n.Object] && n.Rule != rules.Nondeterministic.Name {
 			p.Notes = append(p.Notes, n)
@@ -81,11 +81,11 @@ func UnsafeDefinition(live, sealed map[string]any) string {
 			reasons = append(reasons, issue.String())
 		}
 	}
-	return inOneSentence(reasons)
+	return joinReasons(reasons)
 }
 
-// inOneSentence joins reasons, of many the first.
-func inOneSentence(reasons []string) string {
+// joinReasons joins reasons, of many the first.
+func joinReasons(reasons []string) string {
 	if more := len(reasons) - maxReasons; more > 0 {
 		reasons = append(reasons[:maxReasons:maxReasons], fmt.Sprintf("and %d more", more))
 	}

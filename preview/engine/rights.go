@@ -31,8 +31,8 @@ func (d rights) installerRights(ctx context.Context) error {
 	p := *d.plan
 	p.Summary = preview.Summarize(p.Objects)
 	rights := slices.DeleteFunc(installer.Needed(&p, d.plural(ctx)), func(r preview.Right) bool { return r.Verb == "get" })
-	d.Tell("checking your permissions (%d)", len(rights))
-	lacking, err := d.lacking(ctx, rights)
+	d.Report("checking your permissions (%d)", len(rights))
+	lacking, err := d.filterMissing(ctx, rights)
 	if err != nil {
 		return err
 	}
@@ -40,7 +40,7 @@ func (d rights) installerRights(ctx context.Context) error {
 		d.missing(r, "needed to apply the plan")
 	}
 	reads := slices.DeleteFunc(installer.Needed(&p, d.plural(ctx)), func(r preview.Right) bool { return r.Verb != "get" })
-	d.plan.Access.Installer.Unread, err = d.lacking(ctx, append(reads, installer.Reads(&p, d.plural(ctx))...))
+	d.plan.Access.Installer.Unread, err = d.filterMissing(ctx, append(reads, installer.Reads(&p, d.plural(ctx))...))
 	return err
 }
 
@@ -52,9 +52,9 @@ func (d rights) plural(ctx context.Context) installer.Plural {
 	}
 }
 
-// lacking returns those of rights that the user does not have. What could not
+// filterMissing returns those of rights that the user does not have. What could not
 // be found out is not among them: the write itself would tell.
-func (d rights) lacking(ctx context.Context, rights []preview.Right) ([]preview.Right, error) {
+func (d rights) filterMissing(ctx context.Context, rights []preview.Right) ([]preview.Right, error) {
 	var out []preview.Right
 	for i, answer := range d.cluster.May(ctx, rights) {
 		switch {
@@ -72,9 +72,9 @@ func (d rights) missing(r preview.Right, why string) { d.missingFor("", r, why) 
 // maxMissing bounds how many rights are named that one role gives.
 const maxMissing = 20
 
-// missingOf names what a role of the plan gives and the user does not hold: the
+// missingForRole names what a role of the plan gives and the user does not hold: the
 // API server permits no user to grant more. It reports whether there is any.
-func (d rights) missingOf(ctx context.Context, role preview.Ref, bodies []map[string]any, namespace string) (bool, error) {
+func (d rights) missingForRole(ctx context.Context, role preview.Ref, bodies []map[string]any, namespace string) (bool, error) {
 	var held []preview.Right
 	for _, body := range bodies {
 		held = append(held, installer.Held(body, namespace)...)
@@ -82,7 +82,7 @@ func (d rights) missingOf(ctx context.Context, role preview.Ref, bodies []map[st
 	if len(held) > maxAsked {
 		held = held[:maxAsked] // the API server decides on the rest
 	}
-	lacking, err := d.lacking(ctx, held)
+	lacking, err := d.filterMissing(ctx, held)
 	for _, r := range lacking[:min(len(lacking), maxMissing)] {
 		d.missingFor(role.ID(), r, role.Kind+" "+role.Name+" gives it, and only its holders may hand it over")
 	}
@@ -90,7 +90,7 @@ func (d rights) missingOf(ctx context.Context, role preview.Ref, bodies []map[st
 }
 
 func (d rights) missingFor(role string, r preview.Right, why string) {
-	m := preview.MissingRight{Verb: r.Verb, Resource: r.What(), Why: why, Role: role}
+	m := preview.MissingRight{Verb: r.Verb, Resource: r.Target(), Why: why, Role: role}
 	if r.URL != "" {
 		m.Resource = r.URL
 	}

@@ -22,11 +22,11 @@ type roles struct{ noCheck }
 // bindings to the plan's accounts and roles, the roles that bindings name and
 // the plan does not bring, and the ClusterRoles that aggregated ones collect.
 func (c roles) read(ctx context.Context, to *recorder) error {
-	objects := slices.Concat(preview.SealedBodies(to.plan.Objects), installedBodies(to.plan))
-	if len(to.plan.Packages) == 0 || !access.Touches(objects) {
+	objects := slices.Concat(preview.PlannedBodies(to.plan.Objects), installedBodies(to.plan))
+	if len(to.plan.Packages) == 0 || !access.TouchesRBAC(objects) {
 		return nil
 	}
-	to.Tell("reading the roles and bindings of the cluster")
+	to.Report("reading the roles and bindings of the cluster")
 	roles, mayList, err := to.listRBAC(ctx, "ClusterRole")
 	if err != nil {
 		return err
@@ -36,7 +36,7 @@ func (c roles) read(ctx context.Context, to *recorder) error {
 		return err
 	}
 	held := c.readHeld(to, objects, bindings, roles)
-	sealed := preview.SealedBodies(to.plan.Objects)
+	sealed := preview.PlannedBodies(to.plan.Objects)
 	named := access.RoleRefs(slices.Concat(sealed, held))
 	// A role that the plan takes away is no more.
 	own := to.plan.ObjectsByID()
@@ -45,11 +45,11 @@ func (c roles) read(ctx context.Context, to *recorder) error {
 	if err != nil {
 		return err
 	}
-	ids := access.Collecting(sealed, slices.Concat(held, read))
+	ids := access.AggregatingRoles(sealed, slices.Concat(held, read))
 	if len(ids) > 0 && !mayList {
 		to.cannotCollect(ids, "which ClusterRoles it collects may not be read")
 	} else {
-		for _, body := range access.Collected(ids, sealed, to.Others(roles)) {
+		for _, body := range access.AggregatedRoles(ids, sealed, to.ExcludePlanned(roles)) {
 			to.AddRead(preview.RefOf(body).ID(), body)
 		}
 	}
@@ -136,7 +136,7 @@ func (c roles) listLocalBindings(ctx context.Context, to *recorder) ([]map[strin
 
 // readHeld records the bindings of the cluster that matter to the plan.
 func (c roles) readHeld(to *recorder, objects, bindings, roles []map[string]any) []map[string]any {
-	held := access.Held(objects, to.Others(bindings), to.Others(roles))
+	held := access.RelevantBindings(objects, to.ExcludePlanned(bindings), to.ExcludePlanned(roles))
 	slices.SortFunc(held, func(a, b map[string]any) int {
 		return strings.Compare(preview.RefOf(a).ID(), preview.RefOf(b).ID())
 	})
@@ -155,8 +155,8 @@ func kindID(kind string) string {
 	return preview.Ref{APIVersion: access.APIVersion, Kind: kind, Name: "*"}.ID()
 }
 
-// moved names the roles, bindings and namespaces that are not as they were.
-func (roles) moved(ctx context.Context, again *rereading) ([]string, error) {
+// staleReads names the roles, bindings and namespaces that are not as they were.
+func (roles) staleReads(ctx context.Context, again *rereader) ([]string, error) {
 	p := again.plan
 	var refs []preview.Ref
 	var was []preview.Read
@@ -178,7 +178,7 @@ func (roles) moved(ctx context.Context, again *rereading) ([]string, error) {
 			moved = append(moved, was[i].ID+" is gone since the review")
 			continue
 		}
-		same, err := recordedAs(p, r.Body, was[i].Fingerprint)
+		same, err := matchesRecordedRead(p, r.Body, was[i].Fingerprint)
 		if err != nil {
 			return nil, fmt.Errorf("reading %s again: %w", was[i].ID, err)
 		}
@@ -197,20 +197,20 @@ var readVersions = map[string]string{
 	"rbac.authorization.k8s.io/RoleBinding": access.APIVersion, "rbac.authorization.k8s.io/ClusterRoleBinding": access.APIVersion,
 }
 
-// reach is what the recorded reads say about the accounts of the cluster.
-func reach(p *preview.Plan) access.NetInput {
+// escalationGraph is what the recorded reads say about the accounts of the cluster.
+func escalationGraph(p *preview.Plan) access.GraphInput {
 	in := access.Input{
-		Objects: preview.SealedBodies(p.Objects), Existing: p.ReadBodies(), Missing: p.AbsentReads(), Accounts: installedBodies(p),
+		Objects: preview.PlannedBodies(p.Objects), Existing: p.ReadBodies(), Missing: p.AbsentReads(), Accounts: installedBodies(p),
 	}
-	others, _ := access.Others(in)
-	out := access.NetInput{Others: others, Roles: in}
+	others, _ := access.ClusterGrants(in)
+	out := access.GraphInput{ClusterGrants: others, Roles: in}
 	exist := map[string]bool{}
 	for _, r := range p.Reads {
 		exist[r.ID] = r.Fingerprint == preview.Present
 	}
-	for _, s := range access.Acting(others) {
+	for _, s := range access.ActingAccounts(others) {
 		if exist[access.AccountRef(s).ID()] {
-			out.Exist = append(out.Exist, s)
+			out.ExistingAccounts = append(out.ExistingAccounts, s)
 		}
 	}
 	return out

@@ -9,68 +9,68 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// undoEffects finds what a failure leads to.
-type undoEffects struct{ noCheck }
+// rollbackEffects finds what a failure leads to.
+type rollbackEffects struct{ noCheck }
 
 // findings tell what a failure leads to, object by object: it is approved
 // with the plan.
-func (undoEffects) findings(of *view) []preview.Finding {
+func (rollbackEffects) findings(of *decidedPlan) []preview.Finding {
 	p := of.plan
-	if p.Undo == nil {
+	if p.FailureRollback == nil {
 		return nil
 	}
-	counts := p.Undo.Counts()
+	counts := p.FailureRollback.Counts()
 	var parts, lines []string
 	for _, action := range preview.Actions() {
 		if n := counts.Count(action); n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, action))
 		}
-		for _, o := range p.Undo.Objects {
+		for _, o := range p.FailureRollback.Objects {
 			if o.Action == action {
 				lines = append(lines, string(action)+" "+o.ID)
 			}
 		}
 	}
-	title := fmt.Sprintf("a failure goes back to revision %d: ", p.Undo.Revision)
-	if p.Undo.Revision == 0 {
+	title := fmt.Sprintf("a failure goes back to revision %d: ", p.FailureRollback.Revision)
+	if p.FailureRollback.Revision == 0 {
 		title = "a failure removes what the plan made: "
 	}
 	release := "release/" + p.Release.Namespace + "/" + p.Release.Name
 	out := []preview.Finding{rules.OnFailureRollback.Finding(release, title+strings.Join(parts, ", "), strings.Join(lines, preview.EvidenceMark))}
-	for _, f := range p.Undo.Findings {
+	for _, f := range p.FailureRollback.Findings {
 		rule, _ := rules.Named(f.Rule)
 		back := rule.FindingOf(preview.Critical, "rollback/"+f.Object, "after a failure: "+f.Title,
-			fmt.Sprintf("going back to revision %d", p.Undo.Revision)+preview.EvidenceMark+f.Evidence)
+			fmt.Sprintf("going back to revision %d", p.FailureRollback.Revision)+preview.EvidenceMark+f.Evidence)
 		back.Ref, back.Why = f.Ref, f.Why
 		out = append(out, back)
 	}
-	return append(out, recreated(p)...)
+	return append(out, recreatedObjects(p)...)
 }
 
-// recreated names the objects that an undo brings and that are not in the
+// recreatedObjects names the objects that an undo brings and that are not in the
 // cluster now: they were deleted since the revision was applied, or were never
 // of it.
-func recreated(p *preview.Plan) []preview.Finding {
+func recreatedObjects(p *preview.Plan) []preview.Finding {
 	var out []preview.Finding
 	objects := map[string]*preview.Object{}
 	for i := range p.Objects {
 		objects[p.Objects[i].ID] = &p.Objects[i]
 	}
-	for _, o := range p.Undo.Objects {
+	for _, o := range p.FailureRollback.Objects {
 		now := objects[o.ID]
 		if o.Digest == "" || now != nil && now.LiveBody != nil || o.Action == preview.ActionSkip {
 			continue
 		}
 		out = append(out, rules.OnFailureRecreates.Finding(o.ID, o.Ref().Kind+" "+o.Ref().Name+" "+rules.OnFailureRecreates.Title,
-			fmt.Sprintf("%s: revision %d has it as %s", o.ID, p.Undo.Revision, o.Digest)))
+			fmt.Sprintf("%s: revision %d has it as %s", o.ID, p.FailureRollback.Revision, o.Digest)))
 	}
 	return out
 }
 
-// onceOnly leaves out what an undo leads to where the plan has the same finding:
+// dropDuplicates leaves out what an undo leads to where the plan has the same finding:
 // it is approved or refused there.
-func onceOnly(p *preview.Plan) {
-	if p.Undo == nil {
+func dropDuplicates(p *preview.Plan) {
+	if p.FailureRollback == nil {
 		return
 	}
 	own := map[string]bool{}
@@ -78,7 +78,7 @@ func onceOnly(p *preview.Plan) {
 		own[f.Fingerprint] = true
 	}
 	twice := map[string]bool{}
-	for _, f := range p.Undo.Findings {
+	for _, f := range p.FailureRollback.Findings {
 		twice[f.Rule+"/rollback/"+f.Object] = own[f.Fingerprint]
 	}
 	p.Findings = slices.DeleteFunc(p.Findings, func(f preview.Finding) bool { return twice[f.ID] })

@@ -7,26 +7,26 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
-	"github.com/kubectl-operator/kubectl-operator/preview/undo"
+	"github.com/kubectl-operator/kubectl-operator/preview/rollback"
 )
 
-// Earlier is what a plan goes back to when its apply fails: the content of the
+// PriorRevision is what a plan goes back to when its apply fails: the content of the
 // installed revision, made again. Without contents and with revision 0 there is
 // none, and the undo removes what the plan made.
-type Earlier struct {
+type PriorRevision struct {
 	Revision int
 	Contents []Content
 }
 
-// sealed begins an undo: what comes back, without what is done for that.
-func (e *Earlier) sealed() *preview.Undo {
-	u := &preview.Undo{Revision: e.Revision}
+// rollbackOf begins an undo: what comes back, without what is done for that.
+func (e *PriorRevision) rollbackOf() *preview.FailureRollback {
+	u := &preview.FailureRollback{Revision: e.Revision}
 	var packages []preview.Package
 	for _, content := range e.Contents {
 		packages = append(packages, content.Package)
 		for i := range content.Objects {
 			o := &content.Objects[i]
-			u.Objects = append(u.Objects, preview.UndoObject{ID: o.ID, APIVersion: o.APIVersion, Digest: o.Digest})
+			u.Objects = append(u.Objects, preview.RollbackObject{ID: o.ID, APIVersion: o.APIVersion, Digest: o.Digest})
 		}
 	}
 	u.ContentDigest = preview.PlanContentDigest(packages)
@@ -36,7 +36,7 @@ func (e *Earlier) sealed() *preview.Undo {
 // judge are the critical findings of going back, as a plan to do that now has
 // them: the writer of the record decides what comes back, and no rule has seen
 // it otherwise.
-func (e *Earlier) judge(ctx context.Context, cluster Cluster, opts Options) ([]preview.Finding, error) {
+func (e *PriorRevision) judge(ctx context.Context, cluster Cluster, opts Options) ([]preview.Finding, error) {
 	if len(e.Contents) == 0 {
 		return nil, nil
 	}
@@ -59,17 +59,17 @@ func (e *Earlier) judge(ctx context.Context, cluster Cluster, opts Options) ([]p
 	return out, nil
 }
 
-// CheckJudged judges the undo of a plan again, on fresh reads: the findings must
+// CheckRollbackFindings judges the undo of a plan again, on fresh reads: the findings must
 // be those that the plan seals.
-func CheckJudged(ctx context.Context, p *preview.Plan, e *Earlier, cluster Cluster, schemas Schemas) error {
+func CheckRollbackFindings(ctx context.Context, p *preview.Plan, e *PriorRevision, cluster Cluster, schemas Schemas) error {
 	opts := Options{Tool: p.Tool.Version, Release: p.Release, Schemas: schemas, ReadMode: p.ReadMode, Installed: Installed{Base: p.Base}}
 	found, err := e.judge(ctx, cluster, opts)
 	if err != nil {
 		return err
 	}
 	for _, f := range found {
-		if !slices.ContainsFunc(p.Undo.Findings, func(g preview.Finding) bool { return g.Fingerprint == f.Fingerprint }) {
-			return &Refused{
+		if !slices.ContainsFunc(p.FailureRollback.Findings, func(g preview.Finding) bool { return g.Fingerprint == f.Fingerprint }) {
+			return &RefusedError{
 				What: fmt.Sprintf("what a failure goes back to has a critical finding that was not reviewed, %s: %s", f.ID, f.Title),
 				Next: "preview again, and approve what it shows",
 			}
@@ -78,10 +78,10 @@ func CheckJudged(ctx context.Context, p *preview.Plan, e *Earlier, cluster Clust
 	return nil
 }
 
-// decideUndo decides what the undo does with each object. What could not be taken
-// back is a [Refused].
-func decideUndo(p *preview.Plan) error {
-	if reasons := undo.Decide(p); len(reasons) > 0 {
+// decideFailureRollback decides what the undo does with each object. What could not be taken
+// back is a [RefusedError].
+func decideFailureRollback(p *preview.Plan) error {
+	if reasons := rollback.Decide(p); len(reasons) > 0 {
 		return irrevocableError(reasons)
 	}
 	return nil
@@ -89,21 +89,21 @@ func decideUndo(p *preview.Plan) error {
 
 func irrevocableError(reasons []string) error {
 	slices.Sort(reasons)
-	return &Refused{
-		What: "the plan cannot be rolled back on failure: " + inOneSentence(reasons),
+	return &RefusedError{
+		What: "the plan cannot be rolled back on failure: " + joinReasons(reasons),
 		Next: "plan without --on-failure rollback",
 	}
 }
 
-// CheckEarlier holds the undo of a plan against the revision that it goes back
+// CheckPriorRevision holds the undo of a plan against the revision that it goes back
 // to, as that is on record now: the same objects, and no definition that could
 // not go back without loss.
-func CheckEarlier(p *preview.Plan, e *Earlier) error {
-	want, have := undo.ComesBack(p.Undo), e.sealed()
-	byID := func(a, b preview.UndoObject) int { return strings.Compare(a.ID, b.ID) }
+func CheckPriorRevision(p *preview.Plan, e *PriorRevision) error {
+	want, have := rollback.RestoredObjects(p.FailureRollback), e.rollbackOf()
+	byID := func(a, b preview.RollbackObject) int { return strings.Compare(a.ID, b.ID) }
 	slices.SortFunc(have.Objects, byID)
 	if want.Revision != have.Revision || want.ContentDigest != have.ContentDigest || !slices.Equal(want.Objects, have.Objects) {
-		return &Refused{
+		return &RefusedError{
 			What: fmt.Sprintf("revision %d is not on record any more as it was reviewed, or values of its Secrets changed", want.Revision),
 			Next: "preview again, and approve what it shows",
 		}
@@ -117,7 +117,7 @@ func CheckEarlier(p *preview.Plan, e *Earlier) error {
 			if !was.Is(preview.KindCustomResourceDefinition) || o == nil || o.Action != preview.ActionUpdate {
 				continue
 			}
-			if why := UnsafeDefinition(afterUpdate(o), was.Sealed); why != "" {
+			if why := UnsafeDefinition(updatedDefinition(o), was.Planned); why != "" {
 				reasons = append(reasons, o.ID+" cannot go back safely: "+why)
 			}
 		}
@@ -128,12 +128,12 @@ func CheckEarlier(p *preview.Plan, e *Earlier) error {
 	return nil
 }
 
-// afterUpdate is a definition as the plan leaves it: objects are stored in the
+// updatedDefinition is a definition as the plan leaves it: objects are stored in the
 // version that it stores them in from then on.
-func afterUpdate(o *preview.Object) map[string]any {
+func updatedDefinition(o *preview.Object) map[string]any {
 	after := o.ResultBody
 	if after == nil {
-		after = o.Sealed
+		after = o.Planned
 	}
 	after = preview.CloneBody(after)
 	stored := preview.List(o.LiveBody, "status", "storedVersions")

@@ -14,13 +14,13 @@ type schemaFit struct{ noCheck }
 
 // findings are about objects that server-side apply refuses whatever the
 // cluster holds.
-func (schemaFit) findings(of *view) []preview.Finding {
+func (schemaFit) findings(of *decidedPlan) []preview.Finding {
 	p := of.plan
 	var out []preview.Finding
-	definitions := schema.NewIndex(slices.Values(preview.SealedBodies(p.Objects)))
+	definitions := schema.NewIndex(slices.Values(preview.PlannedBodies(p.Objects)))
 	for i := range p.Objects {
 		o := &p.Objects[i]
-		if o.Sealed == nil {
+		if o.Planned == nil {
 			continue
 		}
 		if problem := misfit(definitions, o, of.schemas); problem != "" {
@@ -33,10 +33,10 @@ func (schemaFit) findings(of *view) []preview.Finding {
 // misfit says why an object does not fit the schema of its kind: the embedded
 // one, or that of a definition in the same plan, which no dry run can know yet.
 func misfit(definitions *schema.Index, o *preview.Object, schemas Schemas) string {
-	if err := schemas.Check(o.Sealed); preview.ReasonOf(err) == preview.ReasonNotAppliable {
+	if err := schemas.Check(o.Planned); preview.ReasonOf(err) == preview.ReasonNotAppliable {
 		return err.Error()
 	}
-	problems, err := definitions.Problems(o.Sealed)
+	problems, err := definitions.Problems(o.Planned)
 	if err != nil {
 		return "its definition cannot be used: " + err.Error()
 	}

@@ -80,7 +80,7 @@ func (s *Set) plan(p *preview.Plan, installed InstalledSet) {
 	location := s.Location
 	p.Platform, p.Location, p.Platforms = s.Platform, &location, slices.Clone(s.Platforms)
 	p.Files = preview.DecideFiles(s.Files, installed.Files[s.Platform])
-	places := diff.NewPlaces()
+	places := diff.NewLineDiffs()
 	for i := range p.Files {
 		p.Files[i].Changes = textChanges(&places, &p.Files[i], installed.Texts)
 	}
@@ -92,7 +92,7 @@ func (s *Set) plan(p *preview.Plan, installed InstalledSet) {
 
 // textChanges says which lines of a file change. The bytes that are installed are
 // with the host alone: what was read in them is on record.
-func textChanges(places *diff.Places, f *preview.File, texts map[string]string) []preview.Change {
+func textChanges(places *diff.LineDiffs, f *preview.File, texts map[string]string) []preview.Change {
 	if f.Action != preview.ActionCreate && f.Action != preview.ActionUpdate || f.SHA256 == f.Live.SHA256 {
 		return nil
 	}
@@ -104,7 +104,7 @@ func textChanges(places *diff.Places, f *preview.File, texts map[string]string) 
 	case f.Text == "" && was == "":
 		return nil
 	case f.Action == preview.ActionCreate:
-		return places.Of("", f.Text)
+		return places.Diff("", f.Text)
 	case was == "":
 		return told("", "its lines cannot be compared: the text that is installed is not on record")
 	case f.Text == "":
@@ -112,7 +112,7 @@ func textChanges(places *diff.Places, f *preview.File, texts map[string]string) 
 	case f.Text == was: // but for what is masked
 		return told(preview.Masked, diff.MaskedChanged)
 	}
-	return places.Of(was, f.Text)
+	return places.Diff(was, f.Text)
 }
 
 // digest is that of the set with its objects. It fills in what each platform
@@ -136,15 +136,15 @@ func SealSet(c Content, release preview.Release, set Set, values string, host pr
 	c.Objects = append(c.Objects, preview.Object{
 		ID: host.ID(), Package: c.Package.Name, APIVersion: host.APIVersion, Kind: host.Kind,
 		Namespace: host.Namespace, Name: host.Name, Manager: preview.PatchManager(release.Name),
-		Sealed: preview.Restart(host, ""),
+		Planned: preview.Restart(host, ""),
 	})
 	var err error
 	if c.Package.ContentDigest, err = set.digest(c.Package, c.Objects); err != nil {
 		return c, err
 	}
 	restart := &c.Objects[len(c.Objects)-1]
-	restart.Sealed = preview.Restart(host, c.Package.ContentDigest)
-	restart.Digest, err = preview.Hash(restart.Sealed)
+	restart.Planned = preview.Restart(host, c.Package.ContentDigest)
+	restart.Digest, err = preview.Hash(restart.Planned)
 	return c, err
 }
 
@@ -152,18 +152,18 @@ func SealSet(c Content, release preview.Release, set Set, values string, host pr
 // of a Deployment by the content that the plan has, or nothing at all.
 func checkPatch(p *preview.Plan, o *preview.Object) error {
 	if o.Manager != preview.PatchManager(p.Release.Name) {
-		return tampered("object " + o.ID + " is patched by a manager that is not the release's")
+		return tamperedError("object " + o.ID + " is patched by a manager that is not the release's")
 	}
-	if o.LetsGo() {
+	if o.ReleasesOwnership() {
 		return nil
 	}
 	for _, pkg := range p.Packages {
 		if p.Platform != "" && pkg.Name == o.Package && o.APIVersion == "apps/v1" && o.Is(preview.KindDeployment) &&
-			reflect.DeepEqual(o.Sealed, preview.Restart(o.Ref(), pkg.ContentDigest)) {
+			reflect.DeepEqual(o.Planned, preview.Restart(o.Ref(), pkg.ContentDigest)) {
 			return nil
 		}
 	}
-	return tampered("object " + o.ID + " is patched, and not with the content of the plan")
+	return tamperedError("object " + o.ID + " is patched, and not with the content of the plan")
 }
 
 // decidePatch decides what is patched: it has another owner, so it has to be
@@ -171,10 +171,10 @@ func checkPatch(p *preview.Plan, o *preview.Object) error {
 func decidePatch(o *preview.Object) error {
 	leaving := preview.String(o.LiveBody, "metadata", "deletionTimestamp") != ""
 	switch {
-	case o.LetsGo() && (o.LiveBody == nil || leaving):
+	case o.ReleasesOwnership() && (o.LiveBody == nil || leaving):
 		o.Action = ""
 	case o.LiveBody == nil:
-		return &Refused{
+		return &RefusedError{
 			What: fmt.Sprintf("the host, %s %s in namespace %s, is not there", o.Kind, o.Name, o.Namespace),
 			Next: "install it first, or name the one that loads the plugins under spec.host",
 		}

@@ -14,9 +14,9 @@ import (
 // definition of the release.
 const sharersKind = "Sharers"
 
-// sharersRecord names the releases that rely on a definition; Hidden is whether
+// sharedWithRecord names the releases that rely on a definition; Hidden is whether
 // there may be more, as their records may not be listed.
-type sharersRecord struct {
+type sharedWithRecord struct {
 	Hidden  bool     `json:"hidden"`
 	Sharers []string `json:"sharers,omitempty"`
 }
@@ -30,7 +30,7 @@ type sharedDefinitions struct{ noCheck }
 func (c sharedDefinitions) read(ctx context.Context, to *recorder) error {
 	var at []int
 	for i := range to.plan.Objects {
-		if o := &to.plan.Objects[i]; isDefinition(o) && o.LiveBody != nil && preview.Ours(o.LiveBody, to.plan.Release) && c.touches(to, o) {
+		if o := &to.plan.Objects[i]; isDefinition(o) && o.LiveBody != nil && preview.IsMember(o.LiveBody, to.plan.Release) && c.touches(to, o) {
 			at = append(at, i)
 		}
 	}
@@ -58,7 +58,7 @@ func (c sharedDefinitions) read(ctx context.Context, to *recorder) error {
 	}
 	for _, i := range at {
 		o := &to.plan.Objects[i]
-		found := sharersRecord{Hidden: err != nil, Sharers: sharers[o.Name]}
+		found := sharedWithRecord{Hidden: err != nil, Sharers: sharers[o.Name]}
 		slices.Sort(found.Sharers)
 		if len(found.Sharers) == 0 && (err == nil || o.Action != preview.ActionDelete && len(to.plan.Packages) > 0) {
 			continue
@@ -72,12 +72,12 @@ func (c sharedDefinitions) read(ctx context.Context, to *recorder) error {
 
 // findings say who relies on a definition that the plan changes, or whose
 // release it removes.
-func (sharedDefinitions) findings(of *view) []preview.Finding {
+func (sharedDefinitions) findings(of *decidedPlan) []preview.Finding {
 	p := of.plan
 	var out []preview.Finding
 	for i := range p.Objects {
 		o := &p.Objects[i]
-		var found sharersRecord
+		var found sharedWithRecord
 		if !of.Record(sharersKind, o.ID, &found) {
 			continue
 		}

@@ -18,9 +18,9 @@ var builtIn = [...]string{
 	"resource.k8s.io", "scheduling.k8s.io", "storage.k8s.io",
 }
 
-// optional reports whether the plan works without an object whose kind is not
+// isOptional reports whether the plan works without an object whose kind is not
 // served: nothing in it waits for the object, and no package requires the kind.
-func optional(p *preview.Plan, o *preview.Object) bool {
+func isOptional(p *preview.Plan, o *preview.Object) bool {
 	group := o.Ref().Group()
 	switch {
 	case o.Hook != nil, slices.Contains(builtIn[:], group):
@@ -35,8 +35,8 @@ func optional(p *preview.Plan, o *preview.Object) bool {
 	})
 }
 
-// lost says what is missing without a kind.
-func lost(kind string) string { // a word for the reader, which decides nothing
+// lostWithoutKind says what is missing without a kind.
+func lostWithoutKind(kind string) string { // a word for the reader, which decides nothing
 	switch kind {
 	case "ServiceMonitor", "PodMonitor":
 		return "nothing collects its metrics"
@@ -55,7 +55,7 @@ func lost(kind string) string { // a word for the reader, which decides nothing
 // skippedObjects finds what is left out.
 type skippedObjects struct{ noCheck }
 
-func (skippedObjects) findings(of *view) []preview.Finding {
+func (skippedObjects) findings(of *decidedPlan) []preview.Finding {
 	p := of.plan
 	var out []preview.Finding
 	for i := range p.Objects {
@@ -63,7 +63,7 @@ func (skippedObjects) findings(of *view) []preview.Finding {
 		if o.Action != preview.ActionSkip {
 			continue
 		}
-		out = append(out, rules.KindNotServed.Finding(o.ID, o.Kind+" "+o.Name+" "+rules.KindNotServed.Title+": "+lost(o.Kind),
+		out = append(out, rules.KindNotServed.Finding(o.ID, o.Kind+" "+o.Name+" "+rules.KindNotServed.Title+": "+lostWithoutKind(o.Kind),
 			"the cluster does not serve "+o.Kind+" of "+o.APIVersion))
 	}
 	return out

@@ -10,16 +10,16 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/risk"
 )
 
-// MovedReads reads again what a plan rests on without changing it, and names
+// StaleReads reads again what a plan rests on without changing it, and names
 // what is not as it was: roles, bindings and namespaces, quotas, the platforms of
 // nodes, what pods refer to, what the templates were given, and what the cluster
 // has of Flyte's plugins. It is for a plan that was applied in part: what its own
 // writes move is left out.
-func MovedReads(ctx context.Context, p *preview.Plan, cluster Cluster) ([]string, error) {
-	again := &rereading{plan: p, cluster: cluster, namespaces: existedBefore(p), was: fingerprints(p.Reads), own: ownAnswers(p)}
+func StaleReads(ctx context.Context, p *preview.Plan, cluster Cluster) ([]string, error) {
+	again := &rereader{plan: p, cluster: cluster, namespaces: existedBefore(p), was: fingerprints(p.Reads), own: selfAffectedLookups(p)}
 	var moved []string
 	for _, c := range checks() {
-		found, err := c.moved(ctx, again)
+		found, err := c.staleReads(ctx, again)
 		if err != nil {
 			return nil, err
 		}
@@ -28,8 +28,8 @@ func MovedReads(ctx context.Context, p *preview.Plan, cluster Cluster) ([]string
 	return moved, nil
 }
 
-// rereading is a plan of which checks read again what they recorded.
-type rereading struct {
+// rereader is a plan of which checks read again what they recorded.
+type rereader struct {
 	plan       *preview.Plan
 	cluster    Cluster
 	namespaces map[string]bool   // that existed at the review
@@ -38,29 +38,29 @@ type rereading struct {
 }
 
 // recorder has what was recorded. What is recorded anew is not kept.
-func (a *rereading) recorder() *recorder {
+func (a *rereader) recorder() *recorder {
 	now := *a.plan
 	to := newRecorder(&now, a.cluster, nil)
 	to.namespaces = a.namespaces
 	return to
 }
 
-// now are the reads that a check would record now.
-func (a *rereading) now(ctx context.Context, read func(context.Context, *recorder) error) ([]preview.Read, error) {
+// currentReads are the reads that a check would record now.
+func (a *rereader) currentReads(ctx context.Context, read func(context.Context, *recorder) error) ([]preview.Read, error) {
 	to := a.recorder()
 	to.plan.Reads = nil
 	err := read(ctx, to)
 	return to.plan.Reads, err
 }
 
-// recordedAs reports whether a live object has the fingerprint of a read. A
+// matchesRecordedRead reports whether a live object has the fingerprint of a read. A
 // binding is recorded as far as it names subjects that matter: the plan's own
 // accounts, one that a way leads over, or both. A record has no bodies to say
 // which, so each is tried.
-func recordedAs(p *preview.Plan, live map[string]any, fingerprint string) (bool, error) {
+func matchesRecordedRead(p *preview.Plan, live map[string]any, fingerprint string) (bool, error) {
 	forms := []map[string]any{live}
 	if subjects := access.Subjects(live); len(subjects) > 0 {
-		ours := access.Ours(preview.SealedBodies(p.Objects), subjects)
+		ours := access.OwnSubjects(preview.PlannedBodies(p.Objects), subjects)
 		forms = append(forms, access.OnlySubjects(live, ours))
 		for _, s := range subjects[:min(len(subjects), maxHeld)] {
 			forms = append(forms, access.OnlySubjects(live, []preview.Subject{s}), access.OnlySubjects(live, append(slices.Clone(ours), s)))
@@ -75,9 +75,9 @@ func recordedAs(p *preview.Plan, live map[string]any, fingerprint string) (bool,
 	return false, nil
 }
 
-// changed names reads that are not as they were. What was absent and exists now
+// changedReads names reads that are not as they were. What was absent and exists now
 // may be the work of what the plan has installed so far.
-func (a *rereading) changed(now []preview.Read) []string {
+func (a *rereader) changedReads(now []preview.Read) []string {
 	var moved []string
 	for _, r := range now {
 		before, known := a.was[r.ID]
@@ -97,8 +97,8 @@ func (a *rereading) changed(now []preview.Read) []string {
 	return moved
 }
 
-// unlisted names what was listed at the review and is not any more.
-func (a *rereading) unlisted(list []preview.Read) []string {
+// unlistedReads names what was listed at the review and is not any more.
+func (a *rereader) unlistedReads(list []preview.Read) []string {
 	now := fingerprints(list)
 	var moved []string
 	for _, r := range a.plan.Reads {
@@ -157,50 +157,50 @@ func existedBefore(p *preview.Plan) map[string]bool {
 	return out
 }
 
-// ownAnswers are the reads of answers that change as the plan is applied:
+// selfAffectedLookups are the reads of answers that change as the plan is applied:
 // lookups that find objects it writes, or its record, and what its definitions
 // make the cluster serve.
-func ownAnswers(p *preview.Plan) map[string]bool {
+func selfAffectedLookups(p *preview.Plan) map[string]bool {
 	out := map[string]bool{}
 	for _, pkg := range p.Packages {
 		for _, read := range pkg.Parameters.ClusterReads {
 			switch read.Kind {
 			case preview.ReadLookup:
 				ref, err := preview.ParseLookup(read.Name)
-				out[read.ID()] = err == nil && (findsRecords(ref, p.Release) || slices.ContainsFunc(written(p.Objects), func(o preview.Object) bool {
-					return finds(ref, o.Ref())
+				out[read.ID()] = err == nil && (lookupFindsRecords(ref, p.Release) || slices.ContainsFunc(writtenObjects(p.Objects), func(o preview.Object) bool {
+					return lookupFinds(ref, o.Ref())
 				}))
 			case preview.ReadAPIVersion:
-				out[read.ID()] = slices.ContainsFunc(written(p.Objects), func(o preview.Object) bool { return serves(&o, read.Name) })
+				out[read.ID()] = slices.ContainsFunc(writtenObjects(p.Objects), func(o preview.Object) bool { return decidesAPI(&o, read.Name) })
 			}
 		}
 	}
 	return out
 }
 
-// finds reports whether a lookup, of one object or of all of a kind, finds a ref.
-func finds(asked, ref preview.Ref) bool {
+// lookupFinds reports whether a lookup, of one object or of all of a kind, finds a ref.
+func lookupFinds(asked, ref preview.Ref) bool {
 	return asked.Group() == ref.Group() && asked.Kind == ref.Kind &&
 		(asked.Namespace == "" || asked.Namespace == ref.Namespace) && (asked.Name == "" || asked.Name == ref.Name)
 }
 
-// findsRecords reports whether a lookup finds the Secrets or the Lease that the
+// lookupFindsRecords reports whether a lookup finds the Secrets or the Lease that the
 // release itself is kept in.
-func findsRecords(asked preview.Ref, release preview.Release) bool {
+func lookupFindsRecords(asked preview.Ref, release preview.Release) bool {
 	for _, ref := range []preview.Ref{
 		{APIVersion: "v1", Kind: "Secret", Namespace: release.Namespace, Name: preview.RecordName(release.Name)},
 		{APIVersion: "coordination.k8s.io/v1", Kind: "Lease", Namespace: release.Namespace, Name: preview.RecordName(release.Name)},
 	} {
-		if finds(asked, ref) {
+		if lookupFinds(asked, ref) {
 			return true
 		}
 	}
 	return false
 }
 
-// serves reports whether an object decides if the cluster serves an API
+// decidesAPI reports whether an object decides if the cluster serves an API
 // version, written as the templates ask for it.
-func serves(o *preview.Object, name string) bool {
+func decidesAPI(o *preview.Object, name string) bool {
 	if !o.Is(preview.KindCustomResourceDefinition, preview.KindAPIService) {
 		return false
 	}

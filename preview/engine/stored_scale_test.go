@@ -127,9 +127,9 @@ var plainRelease = preview.Release{Name: "widgets", Namespace: "default"}
 // plainContent seals objects as a package of manifests.
 func plainContent(t testing.TB, text string) engine.Content {
 	t.Helper()
-	var objects []format.Rendered
+	var objects []format.RenderedObject
 	for _, body := range parseAll(t, text) {
-		objects = append(objects, format.Rendered{Body: body})
+		objects = append(objects, format.RenderedObject{Body: body})
 	}
 	content, err := engine.Prepare(plainRelease, engine.Material{
 		Info: format.Info{Package: "widgets"}, Output: &format.Output{Objects: objects},

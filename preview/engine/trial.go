@@ -33,7 +33,7 @@ func (d dryRunner) tryElsewhere(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	_, err = d.try(ctx, taken, func(o *preview.Object) string { return preview.StandIn(o.ID) })
+	_, err = d.try(ctx, taken, func(o *preview.Object) string { return preview.TrialName(o.ID) })
 	return err
 }
 
@@ -49,7 +49,7 @@ func (d dryRunner) try(ctx context.Context, objects []int, name func(*preview.Ob
 		items := make([]preview.DryRun, 0, len(some))
 		for _, i := range some {
 			o := &d.plan.Objects[i]
-			body := preview.CloneBody(o.Sealed)
+			body := preview.CloneBody(o.Planned)
 			meta := preview.Map(body, "metadata")
 			meta["name"], meta["namespace"] = name(o), preview.TrialNamespace
 			items = append(items, preview.DryRun{Body: body, Manager: o.Manager})
@@ -58,7 +58,7 @@ func (d dryRunner) try(ctx context.Context, objects []int, name func(*preview.Ob
 			if preview.ReasonOf(result.Err) == preview.ReasonChanged {
 				taken = append(taken, some[n])
 			} else if result.Err != nil {
-				d.triedInVain(&d.plan.Objects[some[n]], result.Err)
+				d.readTrialRefusal(&d.plan.Objects[some[n]], result.Err)
 			}
 		}
 		if err := ctx.Err(); err != nil {
@@ -68,15 +68,15 @@ func (d dryRunner) try(ctx context.Context, objects []int, name func(*preview.Ob
 	return taken, nil
 }
 
-// triedInVain reads the refusal of a copy. One that is about the namespace may be
+// readTrialRefusal reads the refusal of a copy. One that is about the namespace may be
 // about the wrong one.
-func (d dryRunner) triedInVain(o *preview.Object, err error) {
+func (d dryRunner) readTrialRefusal(o *preview.Object, err error) {
 	var refusal *preview.Refusal
 	if !errors.As(err, &refusal) {
 		refusal = &preview.Refusal{Message: err.Error()}
 	}
 	switch invalid := refusal.Reason == preview.ReasonInvalid || refusal.Reason == preview.ReasonNotAppliable; {
-	case refusal.Reason == preview.ReasonNotAppliable && d.schemas.Check(o.Sealed) != nil: // the finding says so, with the field
+	case refusal.Reason == preview.ReasonNotAppliable && d.schemas.Check(o.Planned) != nil: // the finding says so, with the field
 	case invalid && !strings.Contains(refusal.Message, "amespace"):
 		o.Action = preview.ActionUnknown
 		d.unknown(o.ID, preview.Shorten(refusal.Error(), 500))

@@ -32,7 +32,7 @@ func (unreadableRecords) read(_ context.Context, to *recorder) error {
 const unreadableName = "records"
 
 // findings name the records that could not be read, one finding each.
-func (unreadableRecords) findings(of *view) []preview.Finding {
+func (unreadableRecords) findings(of *decidedPlan) []preview.Finding {
 	var found unreadableRecord
 	of.Record(unreadableKind, unreadableName, &found)
 	var out []preview.Finding
@@ -41,7 +41,7 @@ func (unreadableRecords) findings(of *view) []preview.Finding {
 		if _, kind, namespace, name, err := preview.ParseID(id); err == nil {
 			ref = preview.Ref{APIVersion: "v1", Kind: kind, Namespace: namespace, Name: name}
 		}
-		out = append(out, rules.RecordUnreadable.Because(preview.KubectlArgument(ref)).Finding(id,
+		out = append(out, rules.RecordUnreadable.WithReason(preview.KubectlArgument(ref)).Finding(id,
 			"Secret "+ref.Namespace+"/"+ref.Name+" is marked as the record of a release and "+rules.RecordUnreadable.Title, id+": what it holds cannot be read"))
 	}
 	return out

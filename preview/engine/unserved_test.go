@@ -43,7 +43,7 @@ func TestClusterKindGoesBetweenTwoReads(t *testing.T) {
 	}
 	p, err := engine.Build(t.Context(), nil, client, engine.Options{
 		Tool: "test", Release: preview.Release{Name: "going", Namespace: "default"}, Request: preview.Request{Action: preview.RequestUninstall},
-		Installed: engine.Installed{Base: preview.Base{Revision: 1, Digest: "sha256:1"}, Members: []engine.Member{{Ref: ref, Package: "going"}}},
+		Installed: engine.Installed{Base: preview.Base{Revision: 1, Digest: "sha256:1"}, Members: []engine.InstalledObject{{Ref: ref, Package: "going"}}},
 		Apply:     preview.DefaultOptions(), Schemas: k8s.NewSchemas(),
 	})
 	if err != nil || len(p.Objects) != 0 {

@@ -10,17 +10,17 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/diff"
 	"github.com/kubectl-operator/kubectl-operator/preview/owners"
-	"github.com/kubectl-operator/kubectl-operator/preview/undo"
+	"github.com/kubectl-operator/kubectl-operator/preview/rollback"
 )
 
 // Verify checks a plan that was loaded with its bodies. Facts must hash to its
 // digest and follow from the sealed objects, live bodies and dry-run results;
 // the View must follow from the Facts. Whatever does not is named in a
-// [Refused]. It returns the plan as recomputed, without the leaves that are
+// [RefusedError]. It returns the plan as recomputed, without the leaves that are
 // only recorded, and a notice when findings could not be compared because
 // another ruleset made them.
 func Verify(loaded *preview.Plan, schemas Schemas) (p *preview.Plan, notice string, err error) {
-	if err := CheckSealed(loaded); err != nil {
+	if err := CheckPlanned(loaded); err != nil {
 		return nil, "", err
 	}
 	if err := checkRecorded(loaded, schemas); err != nil {
@@ -30,26 +30,26 @@ func Verify(loaded *preview.Plan, schemas Schemas) (p *preview.Plan, notice stri
 	fresh.Objects = slices.Clone(loaded.Objects)
 	fresh.Reads = slices.Clone(loaded.Reads)
 	fresh.Unknowns = slices.Clone(loaded.Unknowns)
-	fresh.Undo = undo.ComesBack(loaded.Undo)
-	if err := decideUndo(&fresh); err != nil {
-		return nil, "", tampered(err.Error())
+	fresh.FailureRollback = rollback.RestoredObjects(loaded.FailureRollback)
+	if err := decideFailureRollback(&fresh); err != nil {
+		return nil, "", tamperedError(err.Error())
 	}
 	fresh.Stages = stages(&fresh, commonTimeout(loaded))
 	if err := derive(&fresh, schemas); err != nil {
-		return nil, "", tampered("the review cannot be recomputed: " + err.Error())
+		return nil, "", tamperedError("the review cannot be recomputed: " + err.Error())
 	}
 	if err := fresh.Seal(); err != nil {
-		return nil, "", tampered(err.Error())
+		return nil, "", tamperedError(err.Error())
 	}
 	if fresh.Digest != loaded.Digest {
-		return nil, "", tampered(fmt.Sprintf("its facts hash to %s, not to its digest %s%s",
+		return nil, "", tamperedError(fmt.Sprintf("its facts hash to %s, not to its digest %s%s",
 			fresh.Digest, loaded.Digest, firstDifference(loaded, &fresh)))
 	}
 	if loaded.Ruleset != preview.Ruleset {
 		notice = fmt.Sprintf("findings were recomputed: the plan was made with ruleset %d, this is ruleset %d", loaded.Ruleset, preview.Ruleset)
 	}
 	if path := viewDifference(loaded, &fresh); path != "" {
-		return nil, "", tampered(path + " is not what the sealed content leads to")
+		return nil, "", tamperedError(path + " is not what the sealed content leads to")
 	}
 	digests, wildcards := fresh.Images, fresh.Access.Wildcards // derived just now
 	forget(&fresh)
@@ -70,37 +70,37 @@ func markUnreviewed(stored, findings []preview.Finding) {
 	}
 }
 
-func tampered(what string) error {
-	return &Refused{What: "the plan does not hold together: " + what, Next: "make a new one with preview --out"}
+func tamperedError(what string) error {
+	return &RefusedError{What: "the plan does not hold together: " + what, Next: "make a new one with preview --out"}
 }
 
-// CheckSealed recomputes what can be recomputed from the sealed objects alone:
+// CheckPlanned recomputes what can be recomputed from the sealed objects alone:
 // their digests, those of the packages, and the digest of the Facts. What apply
 // sends is then what was approved, wherever the plan value came from.
-func CheckSealed(p *preview.Plan) error {
+func CheckPlanned(p *preview.Plan) error {
 	if err := checkShape(p); err != nil {
 		return err
 	}
 	for i := range p.Objects {
-		if err := checkSealed(p, &p.Objects[i]); err != nil {
+		if err := checkPlanned(p, &p.Objects[i]); err != nil {
 			return err
 		}
 	}
 	members := map[string][]preview.Object{}
 	for _, o := range p.Objects {
-		if o.Sealed != nil {
+		if o.Planned != nil {
 			members[o.Package] = append(members[o.Package], o)
 		}
 	}
 	for _, pkg := range p.Packages {
 		digest, err := contentDigest(p, pkg, members[pkg.Name])
 		if err != nil || digest != pkg.ContentDigest {
-			return tampered("the objects of package " + pkg.Name + " do not hash to its contentDigest")
+			return tamperedError("the objects of package " + pkg.Name + " do not hash to its contentDigest")
 		}
 	}
 	digest, err := p.Facts().Digest()
 	if err != nil || digest != p.Digest {
-		return tampered(fmt.Sprintf("its facts hash to %s, not to its digest %s", digest, p.Digest))
+		return tamperedError(fmt.Sprintf("its facts hash to %s, not to its digest %s", digest, p.Digest))
 	}
 	return nil
 }
@@ -113,19 +113,19 @@ func contentDigest(p *preview.Plan, pkg preview.Package, members []preview.Objec
 	return preview.ContentDigest(p.Release, pkg, members, p.Files)
 }
 
-func checkSealed(p *preview.Plan, o *preview.Object) error {
+func checkPlanned(p *preview.Plan, o *preview.Object) error {
 	if o.Ref().ID() != o.ID {
-		return tampered("object " + o.ID + " goes by another name inside")
+		return tamperedError("object " + o.ID + " goes by another name inside")
 	}
-	if o.Sealed == nil {
+	if o.Planned == nil {
 		if o.Digest != "" {
-			return tampered("the sealed object " + o.ID + " is missing")
+			return tamperedError("the sealed object " + o.ID + " is missing")
 		}
 		return nil
 	}
-	digest, err := preview.HashObject(o.Sealed, pinOf(p, o.Package))
-	if err != nil || digest != o.Digest || preview.RefOf(o.Sealed) != o.Ref() {
-		return tampered("the sealed object " + o.ID + " does not match its digest")
+	digest, err := preview.HashObject(o.Planned, pinOf(p, o.Package))
+	if err != nil || digest != o.Digest || preview.RefOf(o.Planned) != o.Ref() {
+		return tamperedError("the sealed object " + o.ID + " does not match its digest")
 	}
 	if o.Patches() {
 		return checkPatch(p, o)
@@ -141,27 +141,27 @@ func checkShape(p *preview.Plan) error {
 	for i := range p.Objects {
 		id := p.Objects[i].ID
 		if objects[id] {
-			return tampered("object " + id + " is listed twice")
+			return tamperedError("object " + id + " is listed twice")
 		}
 		objects[id] = true
 	}
 	for _, pkg := range p.Packages {
 		if packages[pkg.Name] {
-			return tampered("package " + pkg.Name + " is listed twice")
+			return tamperedError("package " + pkg.Name + " is listed twice")
 		}
 		packages[pkg.Name] = true
 	}
 	if err := p.CheckSet(); err != nil {
-		return tampered(err.Error())
+		return tamperedError(err.Error())
 	}
 	if _, err := p.Options.ExpiresAt(); err != nil {
-		return tampered(err.Error())
+		return tamperedError(err.Error())
 	}
-	if (p.Options.OnFailure == preview.OnFailureRollback) != (p.Undo != nil) {
-		return tampered("its --on-failure and the rollback it contains do not match")
+	if (p.Options.OnFailure == preview.OnFailureRollback) != (p.FailureRollback != nil) {
+		return tamperedError("its --on-failure and the rollback it contains do not match")
 	}
 	if p.Base.Revision < 0 || p.Base.Revision == 0 && (p.Base.Digest != "" || len(p.Base.Accepted) > 0 || p.Base.Signature != nil) {
-		return tampered("its base is no revision, and still accepted something")
+		return tamperedError("its base is no revision, and still accepted something")
 	}
 	return nil
 }
@@ -171,45 +171,45 @@ func checkShape(p *preview.Plan) error {
 // of another release, fields that only the server writes.
 func checkForm(p *preview.Plan, o *preview.Object) error {
 	if isOwnNamespace(p, o) {
-		if !reflect.DeepEqual(o.Sealed, ownNamespace(p.Release, o.Name)) {
-			return tampered("namespace " + o.Name + " says more than its name")
+		if !reflect.DeepEqual(o.Planned, ownNamespace(p.Release, o.Name)) {
+			return tamperedError("namespace " + o.Name + " says more than its name")
 		}
 		return nil
 	}
 	if !hasPackage(p, o.Package) {
-		return tampered("object " + o.ID + " belongs to no package of the plan")
+		return tamperedError("object " + o.ID + " belongs to no package of the plan")
 	}
-	sealed := preview.CloneBody(o.Sealed)
+	sealed := preview.CloneBody(o.Planned)
 	if err := errors.Join(checkName(preview.RefOf(sealed)), checkMeta(sealed)); err != nil {
-		return tampered(err.Error())
+		return tamperedError(err.Error())
 	}
 	if _, err := preview.Normalize(sealed, o.Namespace != ""); err != nil {
-		return tampered(err.Error())
+		return tamperedError(err.Error())
 	}
-	if what := preview.ReservedBeside(sealed, p.Release); what != "" {
-		return tampered("object " + o.ID + " carries " + what + ", which only an installer may set")
+	if what := preview.ReservedInMember(sealed, p.Release); what != "" {
+		return tamperedError("object " + o.ID + " carries " + what + ", which only an installer may set")
 	}
 	preview.Mark(sealed, p.Release)
-	if !reflect.DeepEqual(sealed, o.Sealed) {
-		return tampered("object " + o.ID + " is not in the form that is sealed")
+	if !reflect.DeepEqual(sealed, o.Planned) {
+		return tamperedError("object " + o.ID + " is not in the form that is sealed")
 	}
 	return nil
 }
 
 // checkRecorded recomputes the hashes of what was read and dry-run.
-func checkRecorded(p *preview.Plan, typer preview.Typer) error {
+func checkRecorded(p *preview.Plan, typer preview.TypeConverter) error {
 	live, err := liveFacts(context.Background(), typer, p.Objects)
 	if err != nil {
-		return tampered("a recorded live object cannot be compared: " + err.Error())
+		return tamperedError("a recorded live object cannot be compared: " + err.Error())
 	}
 	seen := newRecords(p)
 	for i := range p.Objects {
 		o := &p.Objects[i]
 		if live[i] != o.Live {
-			return tampered("the recorded live object " + o.ID + " does not match its fingerprint")
+			return tamperedError("the recorded live object " + o.ID + " does not match its fingerprint")
 		}
 		if o.Digest == "" && o.LiveBody != nil && preview.RefOf(o.LiveBody) != o.Ref() {
-			return tampered("object " + o.ID + " is not of the version in which it was read")
+			return tamperedError("object " + o.ID + " is not of the version in which it was read")
 		}
 		if err := checkAdoption(p, seen, o, typer); err != nil {
 			return err
@@ -219,14 +219,14 @@ func checkRecorded(p *preview.Plan, typer preview.Typer) error {
 			result, err = diff.ResultHash(o.LiveBody, o.ResultBody)
 		}
 		if err != nil || result != o.Result {
-			return tampered("the recorded dry run of " + o.ID + " does not match its hash")
+			return tamperedError("the recorded dry run of " + o.ID + " does not match its hash")
 		}
 	}
-	answers := answersOf(p)
+	answers := recordedLookups(p)
 	for _, r := range p.Reads {
 		if value, answer := answers[r.ID]; answer {
 			if r.Body != nil || r.UID != "" || r.Fingerprint != value {
-				return tampered("the objects were not made with the recorded answer " + r.ID)
+				return tamperedError("the objects were not made with the recorded answer " + r.ID)
 			}
 			continue
 		}
@@ -237,22 +237,22 @@ func checkRecorded(p *preview.Plan, typer preview.Typer) error {
 	return nil
 }
 
-func checkAdoption(p *preview.Plan, seen *records, o *preview.Object, typer preview.Typer) error {
+func checkAdoption(p *preview.Plan, seen *records, o *preview.Object, typer preview.TypeConverter) error {
 	if o.Adoption == nil {
 		return nil
 	}
-	if o.FormerOwner() && o.Sealed == nil && owners.IsOLM(o.Ref()) {
-		if want := (&preview.Adoption{Releases: released(p, seen, o)}); len(want.Releases) == 0 || !reflect.DeepEqual(want, o.Adoption) {
-			return tampered("what " + o.ID + " lets go of is not what the recorded live objects say")
+	if o.FormerOwner() && o.Planned == nil && owners.IsOLM(o.Ref()) {
+		if want := (&preview.Adoption{Releases: releasedObjects(p, seen, o)}); len(want.Releases) == 0 || !reflect.DeepEqual(want, o.Adoption) {
+			return tamperedError("what " + o.ID + " lets go of is not what the recorded live objects say")
 		}
 		return nil
 	}
-	if o.LiveBody == nil || o.Sealed == nil {
-		return tampered("nothing is adopted as " + o.ID)
+	if o.LiveBody == nil || o.Planned == nil {
+		return tamperedError("nothing is adopted as " + o.ID)
 	}
-	_, want, err := preview.Released(typer, o.LiveBody, o.Sealed)
+	_, want, err := preview.WithoutFormerOwner(typer, o.LiveBody, o.Planned)
 	if err != nil || !reflect.DeepEqual(want, o.Adoption) {
-		return tampered("what the adoption of " + o.ID + " takes off is not what the recorded live object has")
+		return tamperedError("what the adoption of " + o.ID + " takes off is not what the recorded live object has")
 	}
 	return nil
 }
@@ -260,13 +260,13 @@ func checkAdoption(p *preview.Plan, seen *records, o *preview.Object, typer prev
 func checkRead(r preview.Read) error {
 	if r.Body == nil {
 		if r.Fingerprint != "" && r.Fingerprint != preview.Present || r.UID != "" {
-			return tampered("the recorded read " + r.ID + " is missing")
+			return tamperedError("the recorded read " + r.ID + " is missing")
 		}
 		return nil
 	}
 	hash, err := preview.Hash(r.Body)
 	if err != nil || hash != r.Fingerprint || preview.String(r.Body, "metadata", "uid") != r.UID || preview.RefOf(r.Body).ID() != r.ID {
-		return tampered("the recorded read " + r.ID + " does not match its fingerprint")
+		return tamperedError("the recorded read " + r.ID + " does not match its fingerprint")
 	}
 	return nil
 }
@@ -332,7 +332,7 @@ func forget(p *preview.Plan) {
 		for j := range pkg.Sources {
 			pkg.Sources[j].Reference, pkg.Sources[j].Verification = "", nil
 		}
-		pkg.Via = []preview.Via{}
+		pkg.Via = []preview.ResolutionStep{}
 		pkg.Verification = preview.Verification{}
 		pkg.Referrers, pkg.Isolation = nil, ""
 	}

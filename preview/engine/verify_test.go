@@ -46,7 +46,7 @@ func TestEveryTamperedLeafOfWhatGoesIsRefusedOrNotShown(t *testing.T) {
 	older := versionOf(t, "1.0.0", configMap("gone", "a"), configMap("same", "a"), privileged("old"))
 	newer := versionOf(t, "1.1.0", configMap("same", "a"))
 	p, err := engine.Compare([]engine.Content{newer}, []engine.Content{older},
-		preview.Against{Package: "op", Version: "1.0.0"},
+		preview.Baseline{Package: "op", Version: "1.0.0"},
 		engine.Options{Release: preview.Release{Name: "op", Namespace: "app"}, Apply: preview.DefaultOptions(), Schemas: k8s.NewSchemas()})
 	if err != nil || p.Summary.Delete != 2 {
 		t.Fatalf("%v, %+v", err, p.Summary)
@@ -95,7 +95,7 @@ func tamperEveryLeaf(t *testing.T, p *preview.Plan) {
 				continue
 			}
 			got, _, err := engine.Verify(loaded, schemas)
-			var refusal *engine.Refused
+			var refusal *engine.RefusedError
 			switch {
 			case errors.As(err, &refusal):
 				refused++

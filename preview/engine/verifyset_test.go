@@ -23,12 +23,12 @@ func setPlan(t *testing.T) *preview.Plan {
 	t.Helper()
 	same := setFile("same", "0644", "same\n")
 	files := []plugins.File{setFile("changed", "0755", "#!/bin/sh\nnew\n"), setFile("new", "4755", "#!/bin/sh\n"), same}
-	p, err := plugins.PlanFiles(plugins.FilesOf{
+	p, err := plugins.PlanFiles(plugins.FileOwner{
 		Name: "optimus", Version: "1.2.0", Format: preview.FormatPlugins + "optimus", Values: preview.HashBytes([]byte("values")),
 		Config: &plugins.Config{Name: "optimus", Values: map[string]any{"plugins": map[string]any{"neo": map[string]any{"image": "docker.io/org/neo:2"}}}},
 	}, files, plugins.Target{
 		Platform: "linux/amd64", Location: preview.Location{Path: "/srv/.plugins", Host: "0123456789abcdef"},
-		Installed: plugins.Installed{Generation: 3, Next: 5, Files: map[string]preview.LiveFile{
+		InstalledFiles: plugins.InstalledFiles{Generation: 3, Next: 5, Files: map[string]preview.LiveFile{
 			"same": {SHA256: same.SHA256, Mode: same.Mode}, "changed": {SHA256: same.SHA256, Mode: "0644"}, "gone": {SHA256: same.SHA256, Mode: "0600"},
 		}},
 	})
@@ -119,7 +119,7 @@ func TestForgedPlansOfSetsWithRightHashesAreRefused(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, _, err := engine.Verify(reload(t, encode(t, p)), k8s.NewSchemas())
-			if _, refused := errors.AsType[*engine.Refused](err); !refused {
+			if _, refused := errors.AsType[*engine.RefusedError](err); !refused {
 				t.Errorf("%v, want a refusal", err)
 			}
 			t.Log(err)

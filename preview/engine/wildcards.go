@@ -11,7 +11,7 @@ import (
 // builtInWildcards says what wildcards reach of what every cluster serves and
 // of what the plan's own definitions add.
 func builtInWildcards(p *preview.Plan) *preview.Wildcards {
-	w := access.Expand(p.Access.Grants, access.BuiltInServed(), preview.SealedBodies(p.Objects))
+	w := access.Expand(p.Access.Grants, access.BuiltInServed(), preview.PlannedBodies(p.Objects))
 	if w != nil {
 		w.Against, w.Version = preview.AgainstBuiltIn, access.BuiltInVersion
 	}
@@ -32,7 +32,7 @@ func expandWildcards(ctx context.Context, p *preview.Plan, cluster Server) error
 		p.Access.Wildcards.Why = preview.Shorten(err.Error(), 300)
 		return nil
 	}
-	w := access.Expand(p.Access.Grants, found.Served, preview.SealedBodies(p.Objects))
+	w := access.Expand(p.Access.Grants, found.Served, preview.PlannedBodies(p.Objects))
 	w.Against, w.Unanswered = preview.AgainstCluster, slices.Clone(found.Unanswered)
 	p.Access.Wildcards = w
 	return nil

@@ -68,7 +68,7 @@ func TestWildcardsAreExpandedAgainstTheCluster(t *testing.T) {
 	}
 	again, err := engine.Recheck(t.Context(), p, client, k8s.NewSchemas())
 	if err != nil || again.Digest != p.Digest {
-		t.Errorf("planned again: %v, %v", err, engine.Moved(p, again, k8s.NewSchemas()))
+		t.Errorf("planned again: %v, %v", err, engine.FactChanges(p, again, k8s.NewSchemas()))
 	}
 	files := unpack(t, encode(t, p))
 	verified, _, err := engine.Verify(reload(t, pack(t, files)), k8s.NewSchemas())
@@ -90,7 +90,7 @@ func TestWildcardsAreExpandedAgainstTheCluster(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		var refusal *engine.Refused
+		var refusal *engine.RefusedError
 		if got, _, err := engine.Verify(loaded, k8s.NewSchemas()); !errors.As(err, &refusal) && (err != nil || show(t, got) != want) {
 			t.Fatalf("access.wildcards.%s was changed, and is shown (%v)", path, err)
 		}
@@ -139,7 +139,7 @@ func TestClusterWildcardsOfAClusterThatDoesNotTell(t *testing.T) {
 	if w == nil || w.Against != preview.AgainstBuiltIn || w.Version == "" || w.Why == "" || w.Meanings[0].Count < 80 {
 		t.Errorf("%+v", w)
 	}
-	if text := access.AgainstText(w); !strings.Contains(text, "the cluster could not be asked") {
+	if text := access.DiscoveryText(w); !strings.Contains(text, "the cluster could not be asked") {
 		t.Error(text)
 	}
 	service := parseAll(t, broken)[0]

@@ -25,8 +25,8 @@ type Recorder interface {
 	// List returns the objects of a kind in a namespace (all when empty) that
 	// match a label selector.
 	List(ctx context.Context, apiVersion, kind, namespace, selector string) ([]map[string]any, error)
-	// Others leaves out what the plan itself writes or deletes.
-	Others(bodies []map[string]any) []map[string]any
+	// ExcludePlanned leaves out what the plan itself writes or deletes.
+	ExcludePlanned(bodies []map[string]any) []map[string]any
 	// AddRead records a live object as far as plans rest on it.
 	AddRead(id string, body map[string]any)
 }
@@ -45,24 +45,24 @@ type Input struct {
 // way follows from them, and a plan whose way is no more is planned again.
 // Other accounts and bindings of the cluster may come and go.
 func Read(ctx context.Context, to Recorder, in Input) error {
-	w := &wayfinder{Recorder: to, plan: to.Plan(), own: in.Grants, checked: map[preview.Subject]bool{}}
-	w.sealed = preview.SealedBodies(w.plan.Objects)
+	w := &pathFinder{Recorder: to, plan: to.Plan(), own: in.Grants, checked: map[preview.Subject]bool{}}
+	w.planned = preview.PlannedBodies(w.plan.Objects)
 	w.from = plannedAccounts(w.plan)
-	if !w.anyLeads() {
+	if !w.canEscalate() {
 		return nil
 	}
 	local, err := w.rolesOf(ctx, in.Bindings)
 	if err != nil {
 		return err
 	}
-	w.bindings = w.Others(in.Bindings)
+	w.bindings = w.ExcludePlanned(in.Bindings)
 	w.in = access.Input{
-		Objects: w.sealed, Existing: slices.Concat(w.bindings, w.Others(in.Roles), local),
+		Objects: w.planned, Existing: slices.Concat(w.bindings, w.ExcludePlanned(in.Roles), local),
 		Missing: w.plan.AbsentReads(), Accounts: in.Installed,
 	}
 	var left int
-	if w.others, left = access.Others(w.in); left > 0 {
-		w.unseenWay(fmt.Sprintf("%d bindings of the cluster were left out, there are too many", left))
+	if w.others, left = access.ClusterGrants(w.in); left > 0 {
+		w.recordUnread(fmt.Sprintf("%d bindings of the cluster were left out, there are too many", left))
 	}
 	ways, err := w.find(ctx)
 	if err != nil {
@@ -74,9 +74,9 @@ func Read(ctx context.Context, to Recorder, in Input) error {
 	return nil
 }
 
-// unseenWay records what was not looked at when ways were looked for.
-func (w *wayfinder) unseenWay(what string) {
-	w.plan.Reads = append(w.plan.Reads, preview.Read{ID: risk.UnseenWay(what)})
+// recordUnread records what was not looked at when ways were looked for.
+func (w *pathFinder) recordUnread(what string) {
+	w.plan.Reads = append(w.plan.Reads, preview.Read{ID: risk.EscalationReadID(what)})
 }
 
 // plannedAccounts are the ServiceAccounts that the plan brings, as many as ways
@@ -85,7 +85,7 @@ func plannedAccounts(p *preview.Plan) []preview.Subject {
 	var out []preview.Subject
 	for i := range p.Objects {
 		o := &p.Objects[i]
-		if o.Is(preview.KindServiceAccount) && o.Sealed != nil && o.Ref().Group() == "" && len(out) < risk.MaxReach {
+		if o.Is(preview.KindServiceAccount) && o.Planned != nil && o.Ref().Group() == "" && len(out) < risk.MaxEscalationAccounts {
 			out = append(out, preview.Subject{Kind: o.Kind, Namespace: o.Namespace, Name: o.Name})
 		}
 	}
@@ -94,50 +94,50 @@ func plannedAccounts(p *preview.Plan) []preview.Subject {
 
 // rolesOf lists the Roles of the cluster when bindings to accounts refer to
 // any: what they permit may be a step of a way.
-func (w *wayfinder) rolesOf(ctx context.Context, bindings []map[string]any) ([]map[string]any, error) {
+func (w *pathFinder) rolesOf(ctx context.Context, bindings []map[string]any) ([]map[string]any, error) {
 	if !slices.ContainsFunc(bindings, func(b map[string]any) bool { return access.RoleOf(b).Is(preview.KindRole) }) {
 		return nil, nil
 	}
 	list, err := w.List(ctx, access.APIVersion, "Role", "", "")
 	switch {
 	case err != nil && preview.Answered(err):
-		w.unseenWay("Roles may not be listed")
+		w.recordUnread("Roles may not be listed")
 		return nil, nil
 	case err != nil:
 		return nil, fmt.Errorf("listing Roles: %w", err)
 	}
-	return w.Others(list), nil
+	return w.ExcludePlanned(list), nil
 }
 
-// wayfinder looks for ways over the accounts of a cluster.
-type wayfinder struct {
+// pathFinder looks for ways over the accounts of a cluster.
+type pathFinder struct {
 	Recorder
-	plan             *preview.Plan
-	sealed, bindings []map[string]any
-	own, others      []preview.Grant
-	from             []preview.Subject
-	in               access.Input
-	checked          map[preview.Subject]bool // exists
+	plan              *preview.Plan
+	planned, bindings []map[string]any
+	own, others       []preview.Grant
+	from              []preview.Subject
+	in                access.Input
+	checked           map[preview.Subject]bool // exists
 }
 
-// anyLeads reports whether an account of the plan may act as another at all.
-func (w *wayfinder) anyLeads() bool {
+// canEscalate reports whether an account of the plan may act as another at all.
+func (w *pathFinder) canEscalate() bool {
 	return len(w.from) > 0 && slices.ContainsFunc(w.own, func(g preview.Grant) bool {
-		return g.Change != preview.GrantRemoved && access.LeadsOn(g)
+		return g.Change != preview.GrantRemoved && access.Escalates(g)
 	})
 }
 
 // find looks for ways until all accounts on them are known to exist. Of the
 // others are not asked for, so the number of requests is that of the namespaces that
 // ways lead through.
-func (w *wayfinder) find(ctx context.Context) ([]access.Way, error) {
-	candidates := access.Acting(w.others)
+func (w *pathFinder) find(ctx context.Context) ([]access.EscalationPath, error) {
+	candidates := access.ActingAccounts(w.others)
 	for range maxChecks {
-		net := access.NewNet(access.NetInput{Grants: w.own, Others: w.others, Exist: candidates, Roles: w.in})
-		var ways []access.Way
+		net := access.NewAccountGraph(access.GraphInput{Grants: w.own, ClusterGrants: w.others, ExistingAccounts: candidates, Roles: w.in})
+		var ways []access.EscalationPath
 		ask := map[string]bool{}
 		for _, from := range w.from {
-			way := net.Way(from)
+			way := net.Path(from)
 			for _, account := range way.Accounts {
 				if _, known := w.checked[account]; !known && slices.Contains(candidates, account) {
 					ask[account.Namespace] = true
@@ -146,8 +146,8 @@ func (w *wayfinder) find(ctx context.Context) ([]access.Way, error) {
 			ways = append(ways, way)
 		}
 		if len(ask) == 0 {
-			if net.Left > 0 {
-				w.unseenWay(fmt.Sprintf("%d of %d accounts of the cluster were left out", net.Left, len(candidates)))
+			if net.Skipped > 0 {
+				w.recordUnread(fmt.Sprintf("%d of %d accounts of the cluster were left out", net.Skipped, len(candidates)))
 			}
 			return ways, nil
 		}
@@ -156,12 +156,12 @@ func (w *wayfinder) find(ctx context.Context) ([]access.Way, error) {
 		}
 		candidates = slices.DeleteFunc(candidates, func(s preview.Subject) bool { exists, known := w.checked[s]; return known && !exists })
 	}
-	w.unseenWay(fmt.Sprintf("after %d namespaces no more accounts were looked up", len(w.checked)))
+	w.recordUnread(fmt.Sprintf("after %d namespaces no more accounts were looked up", len(w.checked)))
 	return nil, nil
 }
 
 // check looks up which candidates of some namespaces exist.
-func (w *wayfinder) check(ctx context.Context, candidates []preview.Subject, namespaces map[string]bool) error {
+func (w *pathFinder) check(ctx context.Context, candidates []preview.Subject, namespaces map[string]bool) error {
 	var subjects []preview.Subject
 	var refs []preview.Ref
 	for _, s := range candidates {
@@ -181,19 +181,19 @@ func (w *wayfinder) check(ctx context.Context, candidates []preview.Subject, nam
 		w.checked[subjects[i]] = r.Err == nil && r.Body != nil
 	}
 	for _, namespace := range slices.Sorted(maps.Keys(unread)) {
-		w.unseenWay("ServiceAccounts of namespace " + namespace + " may not be read")
+		w.recordUnread("ServiceAccounts of namespace " + namespace + " may not be read")
 	}
 	return nil
 }
 
 // record adds what a way rests on to the reads.
-func (w *wayfinder) record(way access.Way) {
+func (w *pathFinder) record(way access.EscalationPath) {
 	for _, account := range way.Accounts {
 		if w.checked[account] {
 			w.plan.Reads = append(w.plan.Reads, preview.Read{ID: access.AccountRef(account).ID(), Fingerprint: preview.Present})
 		}
 	}
-	for _, g := range way.Rests {
+	for _, g := range way.Grants {
 		if len(g.Via) < 2 {
 			continue
 		}
@@ -203,12 +203,12 @@ func (w *wayfinder) record(way access.Way) {
 			continue // the plan's own
 		}
 		w.addBinding(w.bindings[i], g.Subject)
-		for _, role := range access.Behind(w.in, g) {
+		for _, role := range access.SourceRoles(w.in, g) {
 			w.addRole(role)
 		}
 	}
 	for _, id := range way.Roles {
-		for _, role := range access.Stating(w.in, id) {
+		for _, role := range access.EscalatingRoles(w.in, id) {
 			w.addRole(role)
 		}
 	}
@@ -216,20 +216,20 @@ func (w *wayfinder) record(way access.Way) {
 
 // addRole records a role that was read. What is only known to be built in is
 // no read.
-func (w *wayfinder) addRole(role map[string]any) {
+func (w *pathFinder) addRole(role map[string]any) {
 	id := preview.RefOf(role).ID()
 	if preview.String(role, "metadata", "uid") != "" && !w.hasRead(id) {
 		w.AddRead(id, role)
 	}
 }
 
-func (w *wayfinder) hasRead(id string) bool {
+func (w *pathFinder) hasRead(id string) bool {
 	return slices.ContainsFunc(w.plan.Reads, func(r preview.Read) bool { return r.ID == id })
 }
 
 // addBinding records a binding as far as it names a subject, besides those that
 // it is recorded for already.
-func (w *wayfinder) addBinding(body map[string]any, subject preview.Subject) {
+func (w *pathFinder) addBinding(body map[string]any, subject preview.Subject) {
 	id := preview.RefOf(body).ID()
 	keep := []preview.Subject{subject}
 	at := slices.IndexFunc(w.plan.Reads, func(r preview.Read) bool { return r.ID == id })

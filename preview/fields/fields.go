@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 )
 
-// Reading is one document being read.
-type Reading struct {
+// Document is one document being read.
+type Document struct {
 	root   map[string]any
 	whole  map[string]bool // paths read or known, with all below them
 	partly map[string]bool // paths that lead to them
@@ -23,12 +23,12 @@ type Reading struct {
 }
 
 // New begins to read a document.
-func New(root map[string]any) *Reading {
-	return &Reading{root: root, whole: map[string]bool{}, partly: map[string]bool{}}
+func New(root map[string]any) *Document {
+	return &Document{root: root, whole: map[string]bool{}, partly: map[string]bool{}}
 }
 
 // Know marks paths as dealt with, and all below them.
-func (r *Reading) Know(paths ...string) {
+func (r *Document) Know(paths ...string) {
 	for _, path := range paths {
 		r.whole[path] = true
 		for at := strings.LastIndexAny(path, ".["); at >= 0; at = strings.LastIndexAny(path, ".[") {
@@ -39,14 +39,14 @@ func (r *Reading) Know(paths ...string) {
 }
 
 // Failed reports whether anything is wrong so far.
-func (r *Reading) Failed() bool { return len(r.wrong) > 0 }
+func (r *Document) Failed() bool { return len(r.wrong) > 0 }
 
 // maxUnread bounds the fields that an error names.
 const maxUnread = 20
 
 // Err says what cannot be read, at most so many things of it, else which fields
 // are not known.
-func (r *Reading) Err(most int) error {
+func (r *Document) Err(most int) error {
 	if n := min(most, len(r.wrong)); n > 0 {
 		return fmt.Errorf("%s", strings.Join(r.wrong[:n], "; "))
 	}
@@ -65,7 +65,7 @@ func (r *Reading) Err(most int) error {
 }
 
 // unread lists the fields that are set and were not read.
-func (r *Reading) unread(path string, v any, into *[]string) {
+func (r *Document) unread(path string, v any, into *[]string) {
 	switch {
 	case r.whole[path] || v == nil || r.Defaults && isDefault(v):
 		return
@@ -76,7 +76,7 @@ func (r *Reading) unread(path string, v any, into *[]string) {
 	switch v := v.(type) {
 	case map[string]any:
 		for _, key := range slices.Sorted(maps.Keys(v)) {
-			r.unread(below(path, key), v[key], into)
+			r.unread(joinPath(path, key), v[key], into)
 		}
 	case []any:
 		for i, item := range v {
@@ -103,25 +103,25 @@ func isDefault(v any) bool {
 // maxKey bounds a key in a message, in cells.
 const maxKey = 120
 
-// short makes a word from outside fit into a sentence.
-func short(word string) string { return textsafe.Truncate(textsafe.Line(word), maxKey) }
+// shorten makes a word from outside fit into a sentence.
+func shorten(word string) string { return textsafe.Truncate(textsafe.Line(word), maxKey) }
 
-func below(path, key string) string {
-	if key = short(key); path == "" {
+func joinPath(path, key string) string {
+	if key = shorten(key); path == "" {
 		return key
 	}
 	return path + "." + key
 }
 
 // Root is the whole document as a field.
-func (r *Reading) Root() Field { return Field{r: r, Value: r.root} }
+func (r *Document) Root() Field { return Field{r: r, Value: r.root} }
 
 // At returns the field below a path of keys from the document's root.
-func (r *Reading) At(path string) Field { return r.Root().At(path) }
+func (r *Document) At(path string) Field { return r.Root().At(path) }
 
 // Field is one value within a document, possibly absent.
 type Field struct {
-	r     *Reading
+	r     *Document
 	Path  string
 	Value any // nil when it is absent
 }
@@ -130,13 +130,13 @@ type Field struct {
 func (f Field) At(path string) Field {
 	for key := range strings.SplitSeq(path, ".") {
 		m, _ := f.Value.(map[string]any)
-		f = Field{f.r, below(f.Path, key), m[key]}
+		f = Field{f.r, joinPath(f.Path, key), m[key]}
 	}
 	return f
 }
 
-// Reading is what the field is a part of.
-func (f Field) Reading() *Reading { return f.r }
+// Document is what the field is a part of.
+func (f Field) Document() *Document { return f.r }
 
 // Know marks a field as dealt with, and all below it.
 func (f Field) Know() { f.r.Know(f.Path) }

@@ -26,8 +26,8 @@ func Kind(v any) string {
 	return "a number"
 }
 
-// due records that a value is of another kind.
-func (f Field) due(kind string) { f.Fail("it is %s where %s is due", Kind(f.Value), kind) }
+// failKind records that a value is of another kind.
+func (f Field) failKind(kind string) { f.Fail("it is %s where %s is due", Kind(f.Value), kind) }
 
 // Text reads a text, "" when it is absent.
 func (f Field) Text() string {
@@ -38,7 +38,7 @@ func (f Field) Text() string {
 	case string:
 		return s
 	}
-	f.due("text")
+	f.failKind("text")
 	return ""
 }
 
@@ -60,7 +60,7 @@ func (f Field) Flag() bool {
 	case bool:
 		return b
 	}
-	f.due("true or false")
+	f.failKind("true or false")
 	return false
 }
 
@@ -68,7 +68,7 @@ func (f Field) Flag() bool {
 func (f Field) OneOf(known ...string) string {
 	s := f.Text()
 	if s != "" && !slices.Contains(known, s) {
-		f.Fail("%q is not supported; supported are: %s", short(s), strings.Join(known, ", "))
+		f.Fail("%q is not supported; supported are: %s", shorten(s), strings.Join(known, ", "))
 	}
 	return s
 }
@@ -82,7 +82,7 @@ func (f Field) Mapping() map[string]any {
 	case map[string]any:
 		return m
 	}
-	f.due("a map")
+	f.failKind("a map")
 	return nil
 }
 
@@ -91,7 +91,7 @@ func (f Field) Mapping() map[string]any {
 func (f Field) IsMap() bool {
 	_, ok := f.Value.(map[string]any)
 	if !ok && f.Set() {
-		f.due("a map")
+		f.failKind("a map")
 	}
 	return ok
 }
@@ -106,7 +106,7 @@ func (f Field) TextMap() map[string]string {
 	for key, value := range m {
 		s, ok := value.(string)
 		if !ok {
-			f.Fail("%s is %s where text is due", short(key), Kind(value))
+			f.Fail("%s is %s where text is due", shorten(key), Kind(value))
 			return nil
 		}
 		out[key] = s
@@ -121,7 +121,7 @@ func (f Field) Items() []Field {
 	case f.Value == nil:
 		return nil
 	case !ok:
-		f.due("a list")
+		f.failKind("a list")
 		return nil
 	case len(list) > maxItems:
 		f.Fail("it has %d items; at most %d are read", len(list), maxItems)
@@ -141,7 +141,7 @@ func (f Field) Maps() []Field {
 	return slices.DeleteFunc(f.Items(), func(item Field) bool {
 		_, isMap := item.Value.(map[string]any)
 		if !isMap {
-			item.due("a map")
+			item.failKind("a map")
 		}
 		return !isMap
 	})

@@ -90,8 +90,8 @@ const (
 	generationV2 = "v2"
 )
 
-// of is what an engine of a generation makes of the configuration.
-func (t pluginConfig) of(generation string) pluginConfig {
+// plugins is what an engine of a generation makes of the configuration.
+func (t pluginConfig) plugins(generation string) pluginConfig {
 	switch {
 	case generation == generationV1 && t.silent:
 		t.listed, t.enabled = true, v1Defaults().enabled
@@ -143,7 +143,7 @@ func enginesOf(x *index, seen Records, live func(engine) string) []engine {
 	var out []engine
 	for i := range x.plan.Objects {
 		o := &x.plan.Objects[i]
-		if !o.Is(preview.KindConfigMap) || o.Sealed == nil && o.Action != preview.ActionDelete {
+		if !o.Is(preview.KindConfigMap) || o.Planned == nil && o.Action != preview.ActionDelete {
 			continue
 		}
 		e := engine{config: o, seen: recordOf(seen, o.ID)}
@@ -152,7 +152,7 @@ func enginesOf(x *index, seen Records, live func(engine) string) []engine {
 			e.before, e.installed = recordedTasks(e.seen.Before)
 		}
 		planned := false
-		e.after, planned = configOf(o.Sealed)
+		e.after, planned = configOf(o.Planned)
 		if !e.installed && !planned {
 			continue
 		}
@@ -168,7 +168,7 @@ func enginesOf(x *index, seen Records, live func(engine) string) []engine {
 		if !planned {
 			e.after = defaults
 		}
-		e.before, e.after = e.before.of(e.generation), e.after.of(e.generation)
+		e.before, e.after = e.before.plugins(e.generation), e.after.plugins(e.generation)
 		out = append(out, e)
 	}
 	return out
@@ -200,9 +200,9 @@ func (e engine) turnsOff(plugin taskPlugin) bool {
 	return e.before.uses(plugin.id) && !e.after.uses(plugin.id)
 }
 
-// had reports whether there may be jobs of a plugin: it was or is asked for by
+// mayHaveUsed reports whether there may be jobs of a plugin: it was or is asked for by
 // name, or the engine has every plugin.
-func (e engine) had(plugin taskPlugin) bool {
+func (e engine) mayHaveUsed(plugin taskPlugin) bool {
 	return e.before.uses(plugin.id) || e.after.uses(plugin.id) || e.generation == generationV2
 }
 

@@ -11,7 +11,7 @@
 //     is noted is a Fact: typed here, JSON in the plan.
 //   - [Findings] judges a plan and what was noted, and nothing else, so that a
 //     saved plan is judged the same again without a cluster.
-//   - [Moved] looks again and names what is not as it was noted, but for what the
+//   - [StaleReads] looks again and names what is not as it was noted, but for what the
 //     plan's own writes change.
 //
 // The engine imports such a package and hands it its recorder. The package never

@@ -32,13 +32,13 @@ type index struct {
 
 func newIndex(p *preview.Plan) *index {
 	x := &index{
-		plan: p, objects: p.ObjectsByID(), bodies: preview.SealedBodies(p.Objects), byNamespace: map[string][]map[string]any{},
+		plan: p, objects: p.ObjectsByID(), bodies: preview.PlannedBodies(p.Objects), byNamespace: map[string][]map[string]any{},
 		mounting: map[string][]*preview.Object{}, accounts: map[string]map[string]bool{}, granted: map[string][]string{},
 		direct: map[preview.Subject][]preview.Grant{}, made: map[string][]string{}, packages: map[string][]string{},
 		bound: map[string]map[string][]string{}, projects: map[string][]string{},
 	}
 	for i := range p.Objects {
-		if o := &p.Objects[i]; o.Sealed != nil {
+		if o := &p.Objects[i]; o.Planned != nil {
 			x.add(o)
 		}
 	}
@@ -58,12 +58,12 @@ func newIndex(p *preview.Plan) *index {
 }
 
 func (x *index) add(o *preview.Object) {
-	ref := preview.RefOf(o.Sealed)
-	x.byNamespace[ref.Namespace] = append(x.byNamespace[ref.Namespace], o.Sealed)
+	ref := preview.RefOf(o.Planned)
+	x.byNamespace[ref.Namespace] = append(x.byNamespace[ref.Namespace], o.Planned)
 	if ref.Is(preview.KindClusterRole) {
-		x.clusterRoles = append(x.clusterRoles, o.Sealed)
+		x.clusterRoles = append(x.clusterRoles, o.Planned)
 	}
-	pod, _ := preview.PodTemplate(o.Sealed)
+	pod, _ := preview.PodTemplate(o.Planned)
 	if pod == nil {
 		return
 	}
@@ -71,7 +71,7 @@ func (x *index) add(o *preview.Object) {
 		x.accounts[ref.Namespace] = map[string]bool{}
 	}
 	x.accounts[ref.Namespace][accountOf(pod)] = true
-	for _, id := range mounted(pod, ref.Namespace) {
+	for _, id := range mountedConfigMaps(pod, ref.Namespace) {
 		x.mounting[id] = append(x.mounting[id], o)
 	}
 }
@@ -80,7 +80,7 @@ func (x *index) add(o *preview.Object) {
 func (x *index) workloads(config *preview.Object) []map[string]any {
 	var out []map[string]any
 	for _, o := range x.mounting[config.Ref().ID()] {
-		out = append(out, o.Sealed)
+		out = append(out, o.Planned)
 	}
 	return out
 }
@@ -103,8 +103,8 @@ func (x *index) partsIn(account, namespace string) []string {
 	return parts
 }
 
-// madeFor lists which of [projectParts] the plan's templates make for an account.
-func (x *index) madeFor(account string) []string {
+// templatePartsFor lists which of [projectParts] the plan's templates make for an account.
+func (x *index) templatePartsFor(account string) []string {
 	parts, known := x.made[account]
 	if !known {
 		parts = templateParts(x.bodies, x.clusterRoles, account)

@@ -19,9 +19,9 @@ type part struct {
 	unread        string
 }
 
-// lacking says what lacks, or, where something that may not be read could be
+// describeMissing says what lacks, or, where something that may not be read could be
 // it, that it is not known.
-func (f *part) lacking(what, hidden string) {
+func (f *part) describeMissing(what, hidden string) {
 	if hidden != "" {
 		f.unread = what + ", and " + hidden
 		return
@@ -44,7 +44,7 @@ func newReview(x *index, e engine) *review {
 	for _, plugin := range taskPlugins() {
 		if e.forgets(x, plugin) && !slices.Contains(strings.Fields(r.seen.Configured), plugin.id) {
 			part := part{called: "configuration"}
-			part.lacking("the plan brings "+plugin.definition()+", and enabled-plugins does not have it", r.hidden("configs"))
+			part.describeMissing("the plan brings "+plugin.definition()+", and enabled-plugins does not have it", r.hidden("configs"))
 			r.note(plugin, part)
 		}
 		if !e.asks(x, plugin) {
@@ -100,7 +100,7 @@ func (r *review) operator(plugin taskPlugin) part {
 	part := part{name: "operator", called: "operator"}
 	what := plugin.definition()
 	if bringsResource(r.index, plugin) {
-		part.has = inPlan(r.plan, packagesOf(r.index, definitionRef(plugin).ID())) + what
+		part.has = plannedText(r.plan, packagesOf(r.index, definitionRef(plugin).ID())) + what
 		return part
 	}
 	if o := r.objects[definitionRef(plugin).ID()]; o != nil && o.Action == preview.ActionKeep {
@@ -116,7 +116,7 @@ func (r *review) operator(plugin taskPlugin) part {
 	case stateAbsent:
 		part.lacks = nothing + ", and nothing in the cluster does"
 	case stateHidden:
-		part.lacking(nothing, "whether the cluster does may not be read")
+		part.describeMissing(nothing, "whether the cluster does may not be read")
 	default:
 		part.lacks = nothing + ", so it has to be in the cluster"
 	}
@@ -124,7 +124,7 @@ func (r *review) operator(plugin taskPlugin) part {
 }
 
 func (r *review) configuration(plugin taskPlugin) part {
-	part := part{name: "engine configuration", has: inPlan(r.plan, packagesOf(r.index, r.engine.config.ID)) + "ConfigMap " + r.engine.config.Name}
+	part := part{name: "engine configuration", has: plannedText(r.plan, packagesOf(r.index, r.engine.config.ID)) + "ConfigMap " + r.engine.config.Name}
 	if r.engine.generation == generationV2 && !r.engine.after.uses(plugin.id) {
 		part.has = "nothing needed, an engine of v2 has every plugin that it was built with"
 	}
@@ -135,14 +135,14 @@ func (r *review) configuration(plugin taskPlugin) part {
 // custom resource, and with it, as is taken, its operator.
 func bringsResource(x *index, plugin taskPlugin) bool {
 	o := x.objects[definitionRef(plugin).ID()]
-	return o != nil && o.Sealed != nil
+	return o != nil && o.Planned != nil
 }
 
 // losesResource reports whether a plugin's operator was of the release and is
 // no more, whether the definition stays or goes.
 func losesResource(x *index, plugin taskPlugin) bool {
 	o := x.objects[definitionRef(plugin).ID()]
-	return o != nil && o.Sealed == nil
+	return o != nil && o.Planned == nil
 }
 
 func definitionRef(plugin taskPlugin) preview.Ref {
@@ -161,8 +161,8 @@ func accountsOf(workloads []map[string]any) []string {
 	return slices.Compact(out)
 }
 
-// mounting are the workloads that mount a ConfigMap.
-func mounting(bodies []map[string]any, config preview.Ref) []map[string]any {
+// mountingWorkloads are the workloads that mount a ConfigMap.
+func mountingWorkloads(bodies []map[string]any, config preview.Ref) []map[string]any {
 	return slices.DeleteFunc(slices.Clone(bodies), func(body map[string]any) bool {
 		pod, _ := preview.PodTemplate(body)
 		return pod == nil || preview.RefOf(body).Namespace != config.Namespace || !mounts(pod, config)
@@ -171,11 +171,11 @@ func mounting(bodies []map[string]any, config preview.Ref) []map[string]any {
 
 // mounts reports whether pods read a ConfigMap, be it optional or not.
 func mounts(pod map[string]any, config preview.Ref) bool {
-	return slices.Contains(mounted(pod, config.Namespace), config.ID())
+	return slices.Contains(mountedConfigMaps(pod, config.Namespace), config.ID())
 }
 
-// mounted lists the ids of the ConfigMaps that pods read, be it optional or not.
-func mounted(pod map[string]any, namespace string) []string {
+// mountedConfigMaps lists the ids of the ConfigMaps that pods read, be it optional or not.
+func mountedConfigMaps(pod map[string]any, namespace string) []string {
 	var out []string
 	add := func(name string) {
 		id := preview.Ref{APIVersion: "v1", Kind: "ConfigMap", Namespace: namespace, Name: name}.ID()

@@ -75,13 +75,13 @@ func (r *reader) readProjectParts(ctx context.Context, plugin taskPlugin, namesp
 		return err
 	}
 	bindings = slices.DeleteFunc(slices.Clone(bindings), func(body map[string]any) bool { return !bindsAccount(body, plugin.account) })
-	roles, err := r.rolesNamed(ctx, "projects", bindings)
+	roles, err := r.readRoles(ctx, "projects", bindings)
 	if err != nil {
 		return err
 	}
-	all := r.Others(slices.Concat(accounts, bindings, roles))
+	all := r.ExcludePlanned(slices.Concat(accounts, bindings, roles))
 	for _, namespace := range namespaces {
-		if parts := boundParts(within(all, namespace), plugin.account); len(parts) > 0 {
+		if parts := boundParts(namespaceObjects(all, namespace), plugin.account); len(parts) > 0 {
 			r.found.Projects[namespace][plugin.id] = strings.Join(parts, " ")
 		}
 	}
@@ -101,7 +101,7 @@ func (r *reader) roleBindings(ctx context.Context) ([]map[string]any, error) {
 	case err != nil:
 		return nil, err
 	case allowed:
-		r.local = slices.DeleteFunc(r.Others(list), func(body map[string]any) bool { return !slices.Contains(wanted, preview.RefOf(body).Namespace) })
+		r.local = slices.DeleteFunc(r.ExcludePlanned(list), func(body map[string]any) bool { return !slices.Contains(wanted, preview.RefOf(body).Namespace) })
 		return r.local, nil
 	}
 	slices.Sort(wanted)
@@ -124,11 +124,11 @@ func (r *reader) roleBindings(ctx context.Context) ([]map[string]any, error) {
 	return r.local, nil
 }
 
-// rolesNamed reads the roles that bindings name, but for what the plan itself
+// readRoles reads the roles that bindings name, but for what the plan itself
 // writes or deletes.
-func (r *reader) rolesNamed(ctx context.Context, topic string, bindings []map[string]any) ([]map[string]any, error) {
+func (r *reader) readRoles(ctx context.Context, topic string, bindings []map[string]any) ([]map[string]any, error) {
 	out, err := r.bodies(ctx, access.RoleRefs(bindings), func(ref preview.Ref) { r.hide(topic, ref.ID()+" may not be read") })
-	return r.Others(out), err
+	return r.ExcludePlanned(out), err
 }
 
 // bodies reads objects, those that are there. hidden is called with each that may not

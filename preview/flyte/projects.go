@@ -105,7 +105,7 @@ func (r *review) projects(plugin taskPlugin) part {
 		part.has = "nothing needed"
 		return part
 	}
-	made := r.madeFor(plugin.account)
+	made := r.templatePartsFor(plugin.account)
 	there := strings.Fields(r.seen.Templates[plugin.id])
 	var has, seen, rest []string
 	for _, kind := range projectParts() {
@@ -120,16 +120,16 @@ func (r *review) projects(plugin taskPlugin) part {
 	}
 	var words []string
 	if len(has) > 0 {
-		words = append(words, inPlan(r.plan, r.packagesFor(plugin.account))+strings.Join(has, " and "))
+		words = append(words, plannedText(r.plan, r.packagesFor(plugin.account))+strings.Join(has, " and "))
 	}
 	if len(seen) > 0 {
 		words = append(words, inCluster+", "+strings.Join(seen, " and "))
 	}
 	projects := r.projectNamespaces()
-	full, planned := r.holding(plugin, projects, rest)
+	full, planned := r.projectsHolding(plugin, projects, rest)
 	switch all := len(full) == len(projects) && len(projects) > 0; {
 	case len(rest) == 0:
-		if existing, _ := r.holding(plugin, projects, projectParts()); len(projects) > 0 {
+		if existing, _ := r.projectsHolding(plugin, projects, projectParts()); len(projects) > 0 {
 			words = append(words, fmt.Sprintf("%d of %s there are have them", len(existing), preview.Plural(len(projects), "project namespace")))
 		}
 	case all:
@@ -144,16 +144,16 @@ func (r *review) projects(plugin taskPlugin) part {
 			without := slices.DeleteFunc(slices.Clone(projects), func(name string) bool { return slices.Contains(full, name) })
 			lacks += fmt.Sprintf(", and %d of %s there are have no such: %s", len(without), preview.Plural(len(projects), "project namespace"), someOf(without))
 		}
-		part.lacking(lacks, r.hidden("configs", "projects"))
+		part.describeMissing(lacks, r.hidden("configs", "projects"))
 	}
 	part.has = strings.Join(words, ", ")
 	return part
 }
 
-// holding are those projects' namespaces that hold all of some parts, as the
+// projectsHolding are those projects' namespaces that hold all of some parts, as the
 // cluster has them or the plan makes them; planned is whether the plan alone
 // makes them all.
-func (r *review) holding(plugin taskPlugin, projects, parts []string) (full []string, planned bool) {
+func (r *review) projectsHolding(plugin taskPlugin, projects, parts []string) (full []string, planned bool) {
 	planned = true
 	for _, namespace := range projects {
 		made := r.partsIn(plugin.account, namespace)
@@ -169,8 +169,8 @@ func (r *review) holding(plugin taskPlugin, projects, parts []string) (full []st
 	return full, planned
 }
 
-// within are the objects of a namespace, and the ClusterRoles.
-func within(bodies []map[string]any, namespace string) []map[string]any {
+// namespaceObjects are the objects of a namespace, and the ClusterRoles.
+func namespaceObjects(bodies []map[string]any, namespace string) []map[string]any {
 	return slices.DeleteFunc(slices.Clone(bodies), func(body map[string]any) bool {
 		ref := preview.RefOf(body)
 		return ref.Namespace != namespace && !ref.Is(preview.KindClusterRole)

@@ -75,7 +75,7 @@ func (r *reader) read(ctx context.Context) error {
 		if r.e.asks(r.plan, plugin) {
 			r.used = append(r.used, plugin)
 		}
-		if r.e.turnsOff(plugin) || losesResource(r.plan, plugin) && r.e.had(plugin) {
+		if r.e.turnsOff(plugin) || losesResource(r.plan, plugin) && r.e.mayHaveUsed(plugin) {
 			r.off = append(r.off, plugin)
 		}
 		forgets = forgets || r.e.forgets(r.plan, plugin)
@@ -83,7 +83,7 @@ func (r *reader) read(ctx context.Context) error {
 	if len(r.used)+len(r.off) == 0 && !forgets && (!r.e.installed || sameTasks(r.e.before, r.e.after)) {
 		return nil
 	}
-	r.Tell("looking for what the cluster has of the plugins of ConfigMap %s", r.e.config.Name)
+	r.Report("looking for what the cluster has of the plugins of ConfigMap %s", r.e.config.Name)
 	if err := r.readOperators(ctx); err != nil {
 		return err
 	}
@@ -196,7 +196,7 @@ func (r *reader) readEngine(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		workloads = mounting(deployments, r.e.config.Ref())
+		workloads = mountingWorkloads(deployments, r.e.config.Ref())
 		var names []string
 		for _, body := range workloads {
 			names = append(names, preview.RefOf(body).Name)
@@ -238,7 +238,7 @@ func (r *reader) list(ctx context.Context, topic, apiVersion, kind, namespace st
 	case err != nil:
 		return nil, fmt.Errorf("listing %ss: %w", kind, err)
 	}
-	return r.Others(found), nil
+	return r.ExcludePlanned(found), nil
 }
 
 // listRBAC lists a kind in the whole cluster; allowed is false when that may

@@ -34,11 +34,11 @@ type Recorder interface {
 	Plan() *preview.Plan
 	// Exists reports whether a namespace is in the cluster.
 	Exists(namespace string) bool
-	// Others leaves out what the plan itself writes or deletes.
-	Others(bodies []map[string]any) []map[string]any
+	// ExcludePlanned leaves out what the plan itself writes or deletes.
+	ExcludePlanned(bodies []map[string]any) []map[string]any
 	// Note records what was learnt. Its JSON is a Fact: a plan whose review rests
 	// on it moves when that does.
 	Note(kind, name string, record any) error
-	// Tell says what is being done.
-	Tell(format string, args ...any)
+	// Report says what is being done.
+	Report(format string, args ...any)
 }

@@ -39,11 +39,11 @@ func (r *review) rights(plugin taskPlugin) part {
 	}
 	switch {
 	case known:
-		part.lacking("the engine's "+closest.lacking(), r.hiddenRights())
+		part.describeMissing("the engine's "+closest.missingText(), r.hiddenRights())
 	case closest != nil:
-		part.lacking("no workload mounts this ConfigMap, and "+closest.lacking(), r.hidden("workloads"))
+		part.describeMissing("no workload mounts this ConfigMap, and "+closest.missingText(), r.hidden("workloads"))
 	default:
-		part.lacking(fmt.Sprintf("no workload mounts this ConfigMap, and no account of namespace %s that could be the engine's may %s %s",
+		part.describeMissing(fmt.Sprintf("no workload mounts this ConfigMap, and no account of namespace %s that could be the engine's may %s %s",
 			r.engine.config.Namespace, strings.Join(engineVerbs(), ", "), plugin.definition()), r.hidden("workloads"))
 	}
 	return part
@@ -83,7 +83,7 @@ func (r *review) rightsOf(account string, plugin taskPlugin) *accountRights {
 		})
 	}
 	out := &accountRights{
-		account: account, source: inPlan(r.plan, grantingPackages(r.index, subject, plugin)), plugin: plugin, lacks: lacked(""), projects: r.projectNamespaces(),
+		account: account, source: plannedText(r.plan, grantingPackages(r.index, subject, plugin)), plugin: plugin, lacks: lacked(""), projects: r.projectNamespaces(),
 		live: len(strings.Fields(live[everywhere])) == len(engineVerbs()), wide: r.seen.Wide[account],
 	}
 	for _, namespace := range r.scopes(out.projects, live, grants) {
@@ -144,7 +144,7 @@ func (f *accountRights) complete() string {
 	return ""
 }
 
-func (f *accountRights) lacking() string {
+func (f *accountRights) missingText() string {
 	text := fmt.Sprintf("ServiceAccount %s may not %s %s", f.account, strings.Join(f.lacks, ", "), f.plugin.definition())
 	if len(f.within) > 0 {
 		left := slices.DeleteFunc(slices.Clone(f.projects), func(namespace string) bool { return slices.Contains(f.within, namespace) })
@@ -203,8 +203,8 @@ func (r *reader) readRights(ctx context.Context, accounts []string) error {
 			"apiVersion": "v1", "kind": "ServiceAccount", "metadata": map[string]any{"name": account, "namespace": r.e.config.Namespace},
 		})
 	}
-	held := access.Held(in.Accounts, slices.Concat(bindings, local), roles)
-	named, err := r.rolesNamed(ctx, "rights", held)
+	held := access.RelevantBindings(in.Accounts, slices.Concat(bindings, local), roles)
+	named, err := r.readRoles(ctx, "rights", held)
 	if err != nil {
 		return err
 	}

@@ -8,9 +8,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/access"
 )
 
-// inPlan begins what is said of a part that the plan brings: of several packages
+// plannedText begins what is said of a part that the plan brings: of several packages
 // it names those that do.
-func inPlan(p *preview.Plan, packages []string) string {
+func plannedText(p *preview.Plan, packages []string) string {
 	slices.Sort(packages)
 	packages = slices.DeleteFunc(slices.Compact(packages), func(name string) bool { return name == "" })
 	if len(p.Packages) < 2 || len(packages) == 0 {
@@ -61,7 +61,7 @@ func templatePackages(p *preview.Plan, account string) []string {
 	}
 	var out []string
 	for name, objects := range own {
-		if bodies := preview.SealedBodies(objects); len(templateParts(bodies, nil, account)) > 0 {
+		if bodies := preview.PlannedBodies(objects); len(templateParts(bodies, nil, account)) > 0 {
 			out = append(out, name)
 		}
 	}

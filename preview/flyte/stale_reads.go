@@ -11,10 +11,10 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/diff"
 )
 
-// Moved names what moved of what the cluster has of Flyte's plugins. What
+// StaleReads names what moved of what the cluster has of Flyte's plugins. What
 // the plan itself writes was never among it; objects of a plugin that the plan
 // writes or deletes too are counted with the others, and left out here.
-func Moved(ctx context.Context, to Recorder) ([]string, error) {
+func StaleReads(ctx context.Context, to Recorder) ([]string, error) {
 	names := to.Names(recordKind)
 	if len(names) == 0 {
 		return nil, nil
@@ -27,7 +27,7 @@ func Moved(ctx context.Context, to Recorder) ([]string, error) {
 	for _, name := range names {
 		was, is := recordOf(to, name), fresh.noted[name]
 		for _, move := range diff.FactChanges(withoutOwn(to.Plan(), was), withoutOwn(to.Plan(), is)) {
-			if move.Reviewed == "" && gainedOf(move.Path) {
+			if move.Reviewed == "" && isGain(move.Path) {
 				continue
 			}
 			moved = append(moved, fmt.Sprintf("what the cluster has of the plugins of %s: %s", name, move))
@@ -59,10 +59,10 @@ func withoutOwn(p *preview.Plan, seen record) record {
 	return seen
 }
 
-// gainedOf reports whether what is new at a path may be the work of what the plan
+// isGain reports whether what is new at a path may be the work of what the plan
 // has installed so far: the engine makes what templates say in each project, and
 // a ClusterRole that collects others is given their rules. A project is not.
-func gainedOf(path string) bool {
+func isGain(path string) bool {
 	parts := strings.SplitN(path, ".", 3)
 	return len(parts) == 3 && (parts[0] == "projects" || parts[0] == "rights" || parts[0] == "misnamed") || parts[0] == "wide" || parts[0] == "templates"
 }

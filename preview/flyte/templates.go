@@ -53,7 +53,7 @@ func templateObjects(config map[string]any) []map[string]any {
 // templates that the engine renders into every project. Their bindings may
 // name a ClusterRole among bodies.
 func templateParts(configs, bodies []map[string]any, account string) []string {
-	all := within(bodies, "")
+	all := namespaceObjects(bodies, "")
 	for _, body := range configs {
 		if preview.IsKind(body, preview.KindConfigMap) {
 			all = append(all, templateObjects(body)...)
@@ -67,18 +67,18 @@ func templateParts(configs, bodies []map[string]any, account string) []string {
 // them. They are judged as if the plan brought them.
 func templateFindings(p *preview.Plan) []preview.Finding {
 	var out []preview.Finding
-	var around *projectSurroundings // made for the first template: most plans have none
+	var around *projectRBAC // made for the first template: most plans have none
 	for i := range p.Objects {
 		o := &p.Objects[i]
-		if !o.Is(preview.KindConfigMap) || o.Sealed == nil {
+		if !o.Is(preview.KindConfigMap) || o.Planned == nil {
 			continue
 		}
-		objects := slices.DeleteFunc(templateObjects(o.Sealed), func(body map[string]any) bool { return preview.String(body, "metadata", "namespace") != anyProject })
+		objects := slices.DeleteFunc(templateObjects(o.Planned), func(body map[string]any) bool { return preview.String(body, "metadata", "namespace") != anyProject })
 		if len(objects) == 0 {
 			continue
 		}
 		if around == nil {
-			around = newProjectSurroundings(p)
+			around = newProjectRBAC(p)
 		}
 		lines, severity := around.gives(objects)
 		if len(lines) == 0 {
@@ -89,26 +89,26 @@ func templateFindings(p *preview.Plan) []preview.Finding {
 	return out
 }
 
-// projectSurroundings are what the objects of a project's templates refer to:
+// projectRBAC are what the objects of a project's templates refer to:
 // the roles and bindings of the plan and of the cluster, indexed once for all
 // templates.
-type projectSurroundings struct {
+type projectRBAC struct {
 	release preview.Release
-	rbac    *access.Surroundings
+	rbac    *access.RBACIndex
 }
 
-func newProjectSurroundings(p *preview.Plan) *projectSurroundings {
-	roles := slices.DeleteFunc(preview.SealedBodies(p.Objects), func(body map[string]any) bool { return !preview.IsKind(body, preview.KindClusterRole) })
-	return &projectSurroundings{release: p.Release, rbac: access.NewSurroundings(slices.Concat(roles, p.ReadBodies()), p.AbsentReads())}
+func newProjectRBAC(p *preview.Plan) *projectRBAC {
+	roles := slices.DeleteFunc(preview.PlannedBodies(p.Objects), func(body map[string]any) bool { return !preview.IsKind(body, preview.KindClusterRole) })
+	return &projectRBAC{release: p.Release, rbac: access.NewRBACIndex(slices.Concat(roles, p.ReadBodies()), p.AbsentReads())}
 }
 
 // gives words what objects of a project give, and how severe the worst is.
-func (s *projectSurroundings) gives(objects []map[string]any) ([]string, preview.Severity) {
+func (s *projectRBAC) gives(objects []map[string]any) ([]string, preview.Severity) {
 	project := &preview.Plan{Release: s.release}
 	for _, body := range objects {
 		ref := preview.RefOf(body)
 		project.Objects = append(project.Objects, preview.Object{
-			ID: ref.ID(), APIVersion: ref.APIVersion, Kind: ref.Kind, Namespace: ref.Namespace, Name: ref.Name, Action: preview.ActionCreate, Sealed: body,
+			ID: ref.ID(), APIVersion: ref.APIVersion, Kind: ref.Kind, Namespace: ref.Namespace, Name: ref.Name, Action: preview.ActionCreate, Planned: body,
 		})
 	}
 	project.Access.Grants = access.Delta(nil, s.rbac.Compute(objects))

@@ -27,7 +27,7 @@ const (
 // name none.
 func ArgoHooks(out *Output, pkg, namespace string) error {
 	a := argo{pkg: pkg, namespace: namespace, scopes: preview.NewScopes(out.Bodies()), waves: map[string][]string{}}
-	var kept []Rendered
+	var kept []RenderedObject
 	for _, r := range out.Objects {
 		runs, err := a.hook(&r)
 		if err != nil {
@@ -38,7 +38,7 @@ func ArgoHooks(out *Output, pkg, namespace string) error {
 		}
 	}
 	if len(a.stay) > 0 {
-		a.note(rules.HookKept, "package/"+pkg, rules.HookKept.Says("Argo CD", strings.Join(a.stay, ", ")))
+		a.note(rules.HookKept, "package/"+pkg, rules.HookKept.NoteText("Argo CD", strings.Join(a.stay, ", ")))
 	}
 	a.noteWaves()
 	out.Objects, out.Notes = kept, append(out.Notes, a.notes...)
@@ -72,7 +72,7 @@ func annotationsOf(body map[string]any) map[string]any {
 	return preview.Map(body, "metadata", "annotations")
 }
 
-func (a *argo) id(body map[string]any) string { return SealedID(body, a.scopes, a.namespace) }
+func (a *argo) id(body map[string]any) string { return PlannedID(body, a.scopes, a.namespace) }
 
 func (a *argo) note(rule rules.Rule, id, text string) {
 	a.notes = append(a.notes, rule.Note(id, text))
@@ -102,7 +102,7 @@ func (a *argo) noteWaves() {
 
 // hook decides about one object: whether it is part of the plan, and as which
 // hook. What a chart's own hooks are, its format has said already.
-func (a *argo) hook(r *Rendered) (runs bool, err error) {
+func (a *argo) hook(r *RenderedObject) (runs bool, err error) {
 	moments, isHook := a.moments(r)
 	if !isHook {
 		a.wave(r.Body)
@@ -142,7 +142,7 @@ func (a *argo) hook(r *Rendered) (runs bool, err error) {
 
 // moments are the phases of a sync in which an object is a hook. Argo CD heeds
 // Helm's annotations where its own is not there.
-func (a *argo) moments(r *Rendered) (moments []string, isHook bool) {
+func (a *argo) moments(r *RenderedObject) (moments []string, isHook bool) {
 	annotations := annotationsOf(r.Body)
 	if text, ok := annotations[annotationArgoHook].(string); ok {
 		return commaSeparated(text), true

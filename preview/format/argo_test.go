@@ -10,7 +10,7 @@ import (
 )
 
 // annotated is an object with annotations, given as KEY=VALUE.
-func annotated(name string, pairs ...string) Rendered {
+func annotated(name string, pairs ...string) RenderedObject {
 	annotations := map[string]any{}
 	for _, pair := range pairs {
 		key, value, _ := strings.Cut(pair, "=")
@@ -22,7 +22,7 @@ func annotated(name string, pairs ...string) Rendered {
 	} else {
 		meta["name"] = name
 	}
-	return Rendered{Body: map[string]any{"apiVersion": "batch/v1", "kind": "Job", "metadata": meta}}
+	return RenderedObject{Body: map[string]any{"apiVersion": "batch/v1", "kind": "Job", "metadata": meta}}
 }
 
 const (
@@ -48,7 +48,7 @@ func TestHooksOfAnApplicationRunWhenArgoCDWouldRunThem(t *testing.T) {
 	}
 	for _, test := range []struct {
 		name   string
-		object Rendered
+		object RenderedObject
 		want   string // PHASE WEIGHT, "plain", or nothing for what is left out
 		notes  []string
 	}{
@@ -73,7 +73,7 @@ func TestHooksOfAnApplicationRunWhenArgoCDWouldRunThem(t *testing.T) {
 			[]string{"argo-cd-hook-ignored package/p objects are applied in the order of their kinds, and not in that of Argo CD's waves; wave 2: " + job}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			out := &Output{Objects: []Rendered{test.object}}
+			out := &Output{Objects: []RenderedObject{test.object}}
 			if err := ArgoHooks(out, "p", "app"); err != nil {
 				t.Fatal(err)
 			}
@@ -93,14 +93,14 @@ func TestHooksOfAnApplicationRunWhenArgoCDWouldRunThem(t *testing.T) {
 func TestAHookOfAChartStaysWhatItsFormatMadeOfIt(t *testing.T) {
 	r := annotated("j", "helm.sh/hook=pre-install")
 	r.Hook = &preview.Hook{Phase: preview.HookPre, Weight: 7}
-	out := &Output{Objects: []Rendered{r}}
+	out := &Output{Objects: []RenderedObject{r}}
 	if err := ArgoHooks(out, "p", "app"); err != nil || out.Objects[0].Hook.Weight != 7 || len(out.Notes) != 0 {
 		t.Errorf("got %+v, %v", out, err)
 	}
 }
 
 func TestAHookWithGenerateNameIsCalledByWhatItDoes(t *testing.T) {
-	out := &Output{Objects: []Rendered{annotated("migrate-*", argoHook+"PreSync"), annotated("other-*", argoHook+"Sync")}}
+	out := &Output{Objects: []RenderedObject{annotated("migrate-*", argoHook+"PreSync"), annotated("other-*", argoHook+"Sync")}}
 	if err := ArgoHooks(out, "p", "app"); err != nil {
 		t.Fatal(err)
 	}
@@ -112,14 +112,14 @@ func TestAHookWithGenerateNameIsCalledByWhatItDoes(t *testing.T) {
 }
 
 func TestAWaveThatIsNoNumberIsRefusedOfAHook(t *testing.T) {
-	out := &Output{Objects: []Rendered{annotated("j", argoHook+"PreSync", argoWave+"first")}}
+	out := &Output{Objects: []RenderedObject{annotated("j", argoHook+"PreSync", argoWave+"first")}}
 	if err := ArgoHooks(out, "p", "app"); err == nil || !strings.Contains(err.Error(), `batch/Job/app/j: its argocd.argoproj.io/sync-wave "first" is no number`) {
 		t.Errorf("got %v", err)
 	}
 }
 
 func TestWhatArgoCDWouldReadOfOtherContentIsNamed(t *testing.T) {
-	out := &Output{Objects: []Rendered{
+	out := &Output{Objects: []RenderedObject{
 		annotated("a", argoHook+"PreSync"), annotated("b", argoWave+"10"), annotated("c", argoWave+"-1"), annotated("d", argoWave+"10"), annotated("e"),
 	}}
 	NoteArgoHooks(out, "p", "app")

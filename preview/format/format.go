@@ -76,7 +76,7 @@ type Params struct {
 // Output is rendered content. Objects are as the format makes them: not yet
 // normalised, labelled or hashed, in generator order.
 type Output struct {
-	Objects []Rendered
+	Objects []RenderedObject
 	// Resolved are the parameters that applied; Values is left empty.
 	Resolved preview.Parameters
 	// Notes say what rendering decided that the objects do not show.
@@ -101,8 +101,8 @@ func (o *Output) Bodies() []map[string]any {
 	return out
 }
 
-// Rendered is one object and where it came from.
-type Rendered struct {
+// RenderedObject is one object and where it came from.
+type RenderedObject struct {
 	Body   map[string]any
 	Origin preview.Origin
 	Hook   *preview.Hook // nil for what is not a hook

@@ -14,12 +14,12 @@ import (
 // maxNondeterministic bounds the notes of one package.
 const maxNondeterministic = 200
 
-// Nondeterministic compares two renderings of one input and notes each field
+// NoteDifferences compares two renderings of one input and notes each field
 // in which they differ: it comes from a clock or a random source. The plan holds
 // the first value, and only that plan is what was reviewed. Objects are distinguished by id, namespace being where
 // those without one go. No note holds a value.
-func Nondeterministic(first, second []Rendered, namespace string) []preview.Note {
-	a, b := byID(first, namespace), byID(second, namespace)
+func NoteDifferences(first, second []RenderedObject, namespace string) []preview.Note {
+	a, b := indexByID(first, namespace), indexByID(second, namespace)
 	var notes []preview.Note
 	note := func(id, text string) {
 		notes = append(notes, rules.Nondeterministic.Note(id, text))
@@ -46,8 +46,8 @@ func Nondeterministic(first, second []Rendered, namespace string) []preview.Note
 	return notes
 }
 
-// byID indexes bodies by the id that they get once they are sealed.
-func byID(objects []Rendered, namespace string) map[string]map[string]any {
+// indexByID indexes bodies by the id that they get once they are sealed.
+func indexByID(objects []RenderedObject, namespace string) map[string]map[string]any {
 	bodies := make([]map[string]any, 0, len(objects))
 	for _, o := range objects {
 		bodies = append(bodies, o.Body)
@@ -55,7 +55,7 @@ func byID(objects []Rendered, namespace string) map[string]map[string]any {
 	scopes := preview.NewScopes(bodies)
 	out := make(map[string]map[string]any, len(bodies))
 	for _, body := range bodies {
-		id := SealedID(body, scopes, namespace)
+		id := PlannedID(body, scopes, namespace)
 		if _, taken := out[id]; !taken {
 			out[id] = body
 		}
@@ -63,9 +63,9 @@ func byID(objects []Rendered, namespace string) map[string]map[string]any {
 	return out
 }
 
-// SealedID is the id of a rendered object once it is sealed: with the
+// PlannedID is the id of a rendered object once it is sealed: with the
 // namespace of the release where it names none.
-func SealedID(body map[string]any, scopes preview.Scopes, namespace string) string {
+func PlannedID(body map[string]any, scopes preview.Scopes, namespace string) string {
 	ref := preview.RefOf(body)
 	switch namespaced := scopes.Namespaced(ref.Group(), ref.Kind); {
 	case !namespaced:

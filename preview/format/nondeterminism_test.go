@@ -8,24 +8,24 @@ import (
 )
 
 func TestTwoRenderingsAreComparedFieldByField(t *testing.T) {
-	object := func(kind, name string, data map[string]any) Rendered {
-		return Rendered{Body: map[string]any{
+	object := func(kind, name string, data map[string]any) RenderedObject {
+		return RenderedObject{Body: map[string]any{
 			"apiVersion": "v1", "kind": kind, "metadata": map[string]any{"name": name}, "data": data,
 		}}
 	}
-	first := []Rendered{
+	first := []RenderedObject{
 		object("ConfigMap", "same", map[string]any{"a": "1"}),
 		object("Secret", "s", map[string]any{"user": "admin", "password": "first"}),
 		object("Namespace", "n", nil),
 		object("ConfigMap", "only-here", nil),
 	}
-	second := []Rendered{
+	second := []RenderedObject{
 		object("Secret", "s", map[string]any{"user": "admin", "password": "second"}),
 		object("ConfigMap", "same", map[string]any{"a": "1"}),
 		object("Namespace", "n", map[string]any{"new": "x"}),
 	}
 	var got []string
-	for _, n := range Nondeterministic(first, second, "here") {
+	for _, n := range NoteDifferences(first, second, "here") {
 		if n.Rule != rules.Nondeterministic.Name {
 			t.Errorf("rule %s", n.Rule)
 		}
@@ -35,7 +35,7 @@ func TestTwoRenderingsAreComparedFieldByField(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
-	if notes := Nondeterministic(first, first, "here"); len(notes) != 0 {
+	if notes := NoteDifferences(first, first, "here"); len(notes) != 0 {
 		t.Errorf("the same twice: %v", notes)
 	}
 }

@@ -23,7 +23,7 @@ const planParts = 4
 // those that only some clusters or contents ask for, and without what RBAC's
 // protection against escalation asks for, which is [Held].
 func Needed(p *preview.Plan, plural Plural) []preview.Right {
-	n := &needs{plural: withGuess(p, plural)}
+	n := &rightSet{plural: fallbackPlural(p, plural)}
 	record := preview.RecordName(p.Release.Name)
 	n.add("v1", "Namespace", "", "kube-system", "get")
 	n.add("v1", "Namespace", "", p.Release.Namespace, "get")
@@ -38,9 +38,9 @@ func Needed(p *preview.Plan, plural Plural) []preview.Right {
 			n.add(o.APIVersion, o.Kind, o.Namespace, o.Name, "patch")
 			continue
 		}
-		n.add(o.APIVersion, o.Kind, o.Namespace, o.Name, asks(p, o)...)
+		n.add(o.APIVersion, o.Kind, o.Namespace, o.Name, requestVerbs(p, o)...)
 		if o.Action == preview.ActionReplace && p.ReadMode != preview.ReadGet && !bindsOwnRole(p, o) {
-			n.add(o.APIVersion, o.Kind, o.Namespace, preview.StandIn(o.ID), "create", "patch")
+			n.add(o.APIVersion, o.Kind, o.Namespace, preview.TrialName(o.ID), "create", "patch")
 		}
 	}
 	for _, ref := range p.Gone {
@@ -49,33 +49,33 @@ func Needed(p *preview.Plan, plural Plural) []preview.Right {
 	if p.Summary.Changes() {
 		n.add("coordination.k8s.io/v1", "Lease", p.Release.Namespace, record, "get", "create", "patch", "delete")
 		n.add("v1", "Secret", p.Release.Namespace, record, "create", "patch")
-		n.revision(p.Release, p.Base.Revision+1)
-		n.forget(p.Release.Namespace, record, p.Base.Revision+1-preview.DefaultHistoryMax)
+		n.addRevisionWrites(p.Release, p.Base.Revision+1)
+		n.addCleanup(p.Release.Namespace, record, p.Base.Revision+1-preview.DefaultHistoryMax)
 	}
 	if p.Request.Action == preview.RequestRollback && p.Request.Revision > 0 && p.Request.Revision < p.Base.Revision {
-		n.reads(p.Release, p.Request.Revision)
+		n.addRevisionReads(p.Release, p.Request.Revision)
 	}
-	if p.Undo != nil {
-		n.reads(p.Release, p.Base.Revision)
-		for _, o := range p.Undo.Objects {
-			n.add(o.APIVersion, o.Ref().Kind, o.Ref().Namespace, o.Ref().Name, writes(o.Action)...)
+	if p.FailureRollback != nil {
+		n.addRevisionReads(p.Release, p.Base.Revision)
+		for _, o := range p.FailureRollback.Objects {
+			n.add(o.APIVersion, o.Ref().Kind, o.Ref().Namespace, o.Ref().Name, writeVerbs(o.Action)...)
 		}
-		n.revision(p.Release, p.Base.Revision+2)
-		n.forget(p.Release.Namespace, record, p.Base.Revision+2-preview.DefaultHistoryMax)
+		n.addRevisionWrites(p.Release, p.Base.Revision+2)
+		n.addCleanup(p.Release.Namespace, record, p.Base.Revision+2-preview.DefaultHistoryMax)
 	}
 	return n.sorted()
 }
 
-// reads adds what it takes to read the plan of an earlier revision.
-func (n *needs) reads(release preview.Release, revision int) {
+// addRevisionReads adds what it takes to read the plan of an earlier revision.
+func (n *rightSet) addRevisionReads(release preview.Release, revision int) {
 	for part := 0; part <= planParts; part++ {
 		n.add("v1", "Secret", release.Namespace, fmt.Sprintf("%s.v%d.%d", preview.RecordName(release.Name), revision, part), "get")
 	}
 }
 
-// revision adds what recording a revision takes besides the record itself: the
+// addRevisionWrites adds what recording a revision takes besides the record itself: the
 // parts of its plan, and a place for the record of the one before.
-func (n *needs) revision(release preview.Release, revision int) {
+func (n *rightSet) addRevisionWrites(release preview.Release, revision int) {
 	record := preview.RecordName(release.Name)
 	for part := 1; part <= planParts; part++ {
 		n.add("v1", "Secret", release.Namespace, fmt.Sprintf("%s.v%d.%d", record, revision, part), "get", "create", "patch")
@@ -85,9 +85,9 @@ func (n *needs) revision(release preview.Release, revision int) {
 	}
 }
 
-// writes are the verbs of server-side apply and of delete (KEP-555: an apply is
+// writeVerbs are the verbs of server-side apply and of delete (KEP-555: an apply is
 // a patch, and one that creates needs create besides).
-func writes(a preview.Action) []string {
+func writeVerbs(a preview.Action) []string {
 	switch a {
 	case preview.ActionCreate, preview.ActionUnknown:
 		return []string{"create", "patch"}
@@ -101,21 +101,21 @@ func writes(a preview.Action) []string {
 	return nil
 }
 
-// asks are the verbs of what is sent for an object, when planning or applying:
+// requestVerbs are the verbs of what is sent for an object, when planning or applying:
 // that nothing changes, a dry run says.
-func asks(p *preview.Plan, o *preview.Object) []string {
+func requestVerbs(p *preview.Plan, o *preview.Object) []string {
 	switch {
 	case o.Action == preview.ActionUnchanged && p.ReadMode != preview.ReadGet:
 		return []string{"patch"}
-	case o.Action == preview.ActionUnknown && o.Sealed == nil:
+	case o.Action == preview.ActionUnknown && o.Planned == nil:
 		return []string{"delete"}
 	}
-	return writes(o.Action)
+	return writeVerbs(o.Action)
 }
 
-// forget is what it takes to remove the records of the revision that becomes one
+// addCleanup is what it takes to remove the records of the revision that becomes one
 // too many: its copy, the parts of its plan, and the first look beyond them.
-func (n *needs) forget(namespace, record string, revision int) {
+func (n *rightSet) addCleanup(namespace, record string, revision int) {
 	if revision < 1 {
 		return
 	}
@@ -127,12 +127,12 @@ func (n *needs) forget(namespace, record string, revision int) {
 	}
 }
 
-type needs struct {
+type rightSet struct {
 	plural Plural
 	rights []preview.Right
 }
 
-func (n *needs) add(apiVersion, kind, namespace, name string, verbs ...string) {
+func (n *rightSet) add(apiVersion, kind, namespace, name string, verbs ...string) {
 	group := preview.Ref{APIVersion: apiVersion}.Group()
 	for _, verb := range verbs {
 		n.rights = append(n.rights, preview.Right{
@@ -141,7 +141,7 @@ func (n *needs) add(apiVersion, kind, namespace, name string, verbs ...string) {
 	}
 }
 
-func (n *needs) sorted() []preview.Right { return sorted(n.rights) }
+func (n *rightSet) sorted() []preview.Right { return sorted(n.rights) }
 
 func sorted(rights []preview.Right) []preview.Right {
 	slices.SortFunc(rights, func(a, b preview.Right) int { return strings.Compare(key(a), key(b)) })
@@ -152,12 +152,12 @@ func key(r preview.Right) string {
 	return strings.Join([]string{r.Namespace, r.Group, r.Resource, r.URL, r.Name, r.Verb}, "\x00")
 }
 
-// withGuess adds what the plan's own definitions say, and at last the plural
+// fallbackPlural adds what the plan's own definitions say, and at last the plural
 // that nearly every kind has.
-func withGuess(p *preview.Plan, plural Plural) Plural {
+func fallbackPlural(p *preview.Plan, plural Plural) Plural {
 	brought := map[string]string{}
 	for i := range p.Objects {
-		if body := p.Objects[i].Sealed; preview.IsKind(body, preview.KindCustomResourceDefinition) {
+		if body := p.Objects[i].Planned; preview.IsKind(body, preview.KindCustomResourceDefinition) {
 			brought[preview.String(body, "spec", "group")+"/"+preview.String(body, "spec", "names", "kind")] = preview.String(body, "spec", "names", "plural")
 		}
 	}

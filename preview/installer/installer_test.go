@@ -25,7 +25,7 @@ func TestNoRightIsGivenTwice(t *testing.T) {
 		"the same twice":                                  {[]preview.Right{secrets, secrets}, []preview.Right{secrets}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := minimal(slices.Clone(tt.rights)); !slices.Equal(got, sorted(slices.Clone(tt.want))) {
+			if got := minimize(slices.Clone(tt.rights)); !slices.Equal(got, sorted(slices.Clone(tt.want))) {
 				t.Errorf("minimal(%v) = %v, want %v", tt.rights, got, tt.want)
 			}
 		})

@@ -26,12 +26,12 @@ func Manifests(p *preview.Plan, plural Plural) []map[string]any {
 		if o == nil || o.Package != "" || o.Action != preview.ActionCreate {
 			continue
 		}
-		out = append(out, o.Sealed)
+		out = append(out, o.Planned)
 		rights = slices.DeleteFunc(rights, func(r preview.Right) bool {
 			return r.Resource == "namespaces" && r.Group == "" && r.Name == own && r.Verb != "get"
 		})
 	}
-	rights = minimal(append(append(rights, Reads(p, plural)...), escalation(p)...))
+	rights = minimize(append(append(rights, Reads(p, plural)...), escalation(p)...))
 	byNamespace := map[string][]preview.Right{}
 	for _, r := range rights {
 		byNamespace[r.Namespace] = append(byNamespace[r.Namespace], r)
@@ -46,14 +46,14 @@ func Manifests(p *preview.Plan, plural Plural) []map[string]any {
 // Reads lists the reads that a plan rests on, besides those of its own objects:
 // a user without them plans something else.
 func Reads(p *preview.Plan, plural Plural) []preview.Right {
-	n := &needs{plural: withGuess(p, plural)}
-	n.recorded(p)
-	n.rbac(p)
+	n := &rightSet{plural: fallbackPlural(p, plural)}
+	n.addRecordedReads(p)
+	n.addRBACReads(p)
 	for i := range p.Objects {
 		// Quotas and limits of where pods go, what is stored of a kind whose
 		// definition changes, goes, or loses its operator, and who relies on it.
 		o := &p.Objects[i]
-		if pod, _ := preview.PodTemplate(o.Sealed); pod != nil {
+		if pod, _ := preview.PodTemplate(o.Planned); pod != nil {
 			n.add("v1", "ResourceQuota", o.Namespace, "", "list")
 			n.add("v1", "LimitRange", o.Namespace, "", "list")
 		}
@@ -71,8 +71,8 @@ func Reads(p *preview.Plan, plural Plural) []preview.Right {
 	return n.sorted()
 }
 
-// recorded adds what the plan's reads saw one by one.
-func (n *needs) recorded(p *preview.Plan) {
+// addRecordedReads adds what the plan's reads saw one by one.
+func (n *rightSet) addRecordedReads(p *preview.Plan) {
 	for _, read := range p.Reads {
 		if strings.HasPrefix(read.ID, "nodes/") {
 			n.add("v1", "Node", "", "", "list")
@@ -103,25 +103,25 @@ func (n *needs) recorded(p *preview.Plan) {
 	}
 }
 
-// rbac adds the lists of roles and bindings on which what the plan hands over
+// addRBACReads adds the lists of roles and bindings on which what the plan hands over
 // depends: all bindings, ClusterRoles where roles or bindings of the cluster
 // matter, and Roles where an account of the plan may act as another that has some.
-func (n *needs) rbac(p *preview.Plan) {
+func (n *rightSet) addRBACReads(p *preview.Plan) {
 	var bodies []map[string]any
 	for i := range p.Objects {
 		o := &p.Objects[i]
-		if o.Sealed != nil {
-			bodies = append(bodies, o.Sealed)
+		if o.Planned != nil {
+			bodies = append(bodies, o.Planned)
 		}
-		if o.LiveBody != nil && preview.Ours(o.LiveBody, p.Release) {
+		if o.LiveBody != nil && preview.IsMember(o.LiveBody, p.Release) {
 			bodies = append(bodies, o.LiveBody)
 		}
 	}
-	if len(p.Packages) == 0 || !access.Touches(bodies) {
+	if len(p.Packages) == 0 || !access.TouchesRBAC(bodies) {
 		return
 	}
 	kinds := []string{"ClusterRoleBinding", "RoleBinding"}
-	leads := slices.ContainsFunc(p.Access.Grants, func(g preview.Grant) bool { return g.Change != preview.GrantRemoved && access.LeadsOn(g) })
+	leads := slices.ContainsFunc(p.Access.Grants, func(g preview.Grant) bool { return g.Change != preview.GrantRemoved && access.Escalates(g) })
 	if leads {
 		kinds = append(kinds, "Role")
 	}
@@ -152,7 +152,7 @@ func shareable(p *preview.Plan, o *preview.Object) bool {
 
 // bindsOwnRole reports whether an object is a binding to a role of the plan.
 func bindsOwnRole(p *preview.Plan, o *preview.Object) bool {
-	return o.Sealed != nil && o.Is(preview.KindRoleBinding, preview.KindClusterRoleBinding) && p.Object(access.RoleOf(o.Sealed).ID()) != nil
+	return o.Planned != nil && o.Is(preview.KindRoleBinding, preview.KindClusterRoleBinding) && p.Object(access.RoleOf(o.Planned).ID()) != nil
 }
 
 // escalation are the rights that RBAC asks of who writes roles and bindings:
@@ -162,7 +162,7 @@ func escalation(p *preview.Plan) []preview.Right {
 	var out []preview.Right
 	for i := range p.Objects {
 		o := &p.Objects[i]
-		if o.Ref().Group() != rbacGroup || len(writes(o.Action)) == 0 || o.Sealed == nil {
+		if o.Ref().Group() != rbacGroup || len(writeVerbs(o.Action)) == 0 || o.Planned == nil {
 			continue
 		}
 		on := func(verb, resource, name string) {
@@ -170,18 +170,18 @@ func escalation(p *preview.Plan) []preview.Right {
 		}
 		switch o.GroupKind() {
 		case preview.KindRole, preview.KindClusterRole:
-			if preview.Map(o.Sealed, "aggregationRule") != nil {
+			if preview.Map(o.Planned, "aggregationRule") != nil {
 				on("escalate", "clusterroles", o.Name)
 				on("bind", "clusterroles", o.Name)
 				continue
 			}
-			out = append(out, Held(o.Sealed, o.Namespace)...)
+			out = append(out, Held(o.Planned, o.Namespace)...)
 		case preview.KindRoleBinding, preview.KindClusterRoleBinding:
-			resource, to := "clusterroles", access.RoleOf(o.Sealed)
+			resource, to := "clusterroles", access.RoleOf(o.Planned)
 			if to.Is(preview.KindRole) {
 				resource = "roles"
 			}
-			if role := p.Object(to.ID()); role == nil || role.Sealed == nil || len(writes(role.Action)) == 0 {
+			if role := p.Object(to.ID()); role == nil || role.Planned == nil || len(writeVerbs(role.Action)) == 0 {
 				on("bind", resource, to.Name)
 			}
 		}
@@ -189,8 +189,8 @@ func escalation(p *preview.Plan) []preview.Right {
 	return out
 }
 
-// minimal leaves out what another of the rights holds already.
-func minimal(rights []preview.Right) []preview.Right {
+// minimize leaves out what another of the rights holds already.
+func minimize(rights []preview.Right) []preview.Right {
 	rights = sorted(rights)
 	have := make(map[preview.Right]bool, len(rights))
 	var urls []preview.Right
@@ -206,16 +206,16 @@ func minimal(rights []preview.Right) []preview.Right {
 		if r.URL != "" {
 			holder = func(w preview.Right) bool { return w != r && holdsURL(w, r) && !holdsURL(r, w) }
 		}
-		if !slices.ContainsFunc(wider(r, urls), holder) {
+		if !slices.ContainsFunc(widerRights(r, urls), holder) {
 			out = append(out, r)
 		}
 	}
 	return out
 }
 
-// wider lists the rights that would hold r. Looking these up instead of
+// widerRights lists the rights that would hold r. Looking these up instead of
 // comparing each with each keeps roles with 10,000 rules quick.
-func wider(r preview.Right, urls []preview.Right) []preview.Right {
+func widerRights(r preview.Right, urls []preview.Right) []preview.Right {
 	if r.URL != "" {
 		return urls
 	}

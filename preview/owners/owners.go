@@ -44,9 +44,9 @@ type Finder struct {
 // Find reads what acts on a live object.
 func (f Finder) Find(ctx context.Context, live map[string]any) (Controllers, error) {
 	var out Controllers
-	found := f.byReference(ctx, live)
+	found := f.findByReference(ctx, live)
 	for _, owner := range preview.ForeignOwners(live, f.Release) {
-		found = append(found, f.byMark(ctx, owner, live)...)
+		found = append(found, f.findByMark(ctx, owner, live)...)
 	}
 	seen := map[string]bool{}
 	for _, r := range found {
@@ -65,8 +65,8 @@ func (f Finder) Find(ctx context.Context, live map[string]any) (Controllers, err
 	return out, nil
 }
 
-// byReference reads the owners by reference that still exist.
-func (f Finder) byReference(ctx context.Context, live map[string]any) []preview.ReadResult {
+// findByReference reads the owners by reference that still exist.
+func (f Finder) findByReference(ctx context.Context, live map[string]any) []preview.ReadResult {
 	var out []preview.ReadResult
 	for _, item := range preview.Maps(preview.Map(live, "metadata"), "ownerReferences") {
 		ref := preview.Ref{
@@ -85,9 +85,9 @@ func (f Finder) byReference(ctx context.Context, live map[string]any) []preview.
 	return out
 }
 
-// byMark finds what stands behind one mark. Nothing does behind Helm's: its
+// findByMark finds what stands behind one mark. Nothing does behind Helm's: its
 // record is not read until Helm runs.
-func (f Finder) byMark(ctx context.Context, owner preview.Owner, live map[string]any) []preview.ReadResult {
+func (f Finder) findByMark(ctx context.Context, owner preview.Owner, live map[string]any) []preview.ReadResult {
 	namespace := preview.RefOf(live).Namespace
 	in := func(key string) string { return cmp.Or(preview.MarkValue(live, key), namespace) }
 	switch owner.Tool {

@@ -7,9 +7,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// LetGo says what makes the owner of an object let go of it, step by step, and
+// ReleaseSteps says what makes the owner of an object let go of it, step by step, and
 // leaves the object as it is.
-func LetGo(o *preview.Object, owner preview.Ref) string {
+func ReleaseSteps(o *preview.Object, owner preview.Ref) string {
 	patch := func(merge string) string {
 		return "kubectl patch " + preview.KubectlArgument(owner) + " --type=merge -p '" + merge + "'"
 	}

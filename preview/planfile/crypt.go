@@ -21,15 +21,15 @@ const (
 	maxKeyFile   = 1 << 20
 )
 
-// Damaged is an encrypted plan file that is not as it was written: cut off, or
+// DamagedError is an encrypted plan file that is not as it was written: cut off, or
 // changed by others.
-type Damaged struct{ Err error }
+type DamagedError struct{ Err error }
 
-func (e *Damaged) Error() string {
+func (e *DamagedError) Error() string {
 	return "the encrypted plan was cut off or changed: " + e.Err.Error()
 }
 
-func (e *Damaged) Unwrap() error { return e.Err }
+func (e *DamagedError) Unwrap() error { return e.Err }
 
 // Recipients are who can open an encrypted plan file.
 type Recipients []age.Recipient
@@ -182,18 +182,18 @@ func decrypt(data []byte, keys Keys) ([]byte, error) {
 		return nil, err
 	}
 	if !bytes.Contains(data[:min(len(data), maxAgeHeader)], []byte("\n---")) {
-		return nil, &Damaged{errors.New("its header does not end")}
+		return nil, &DamagedError{errors.New("its header does not end")}
 	}
 	plain, err := age.Decrypt(bytes.NewReader(data), identities...)
 	if _, wrong := errors.AsType[*age.NoIdentityMatchError](err); wrong {
 		return nil, fmt.Errorf("it is encrypted for others: no key in %s opens it", keys.File)
 	}
 	if err != nil {
-		return nil, &Damaged{err}
+		return nil, &DamagedError{err}
 	}
 	out, err := io.ReadAll(io.LimitReader(plain, MaxBytes+1))
 	if err != nil {
-		return nil, &Damaged{err}
+		return nil, &DamagedError{err}
 	}
 	if len(out) > MaxBytes {
 		return nil, errTooLarge

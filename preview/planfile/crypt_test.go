@@ -79,7 +79,7 @@ func TestEveryRecipientOpensAnEncryptedPlanAndNobodyElse(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "hunter2") {
 				t.Errorf("got %v, want %q", err, c.want)
 			}
-			if _, damaged := errors.AsType[*Damaged](err); damaged {
+			if _, damaged := errors.AsType[*DamagedError](err); damaged {
 				t.Error("the file is said to be damaged")
 			}
 		})
@@ -156,7 +156,7 @@ func TestAnEncryptedPlanThatWasCutOffOrChangedIsDamaged(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := Open(data, Keys{File: key})
-			if _, damaged := errors.AsType[*Damaged](err); !damaged {
+			if _, damaged := errors.AsType[*DamagedError](err); !damaged {
 				t.Errorf("got %v", err)
 			}
 		})

@@ -89,7 +89,7 @@ func entriesOf(p *preview.Plan) ([]entry, error) {
 	}
 	for i := range p.Objects {
 		o := &p.Objects[i]
-		err := errors.Join(add(objectsDir, o.ID, o.Sealed), add(liveDir, o.ID, o.LiveBody), add(resultsDir, o.ID, o.ResultBody))
+		err := errors.Join(add(objectsDir, o.ID, o.Planned), add(liveDir, o.ID, o.LiveBody), add(resultsDir, o.ID, o.ResultBody))
 		if err != nil {
 			return nil, err
 		}
@@ -128,10 +128,10 @@ func Decode(r io.Reader) (*preview.Plan, error) {
 	if p.APIVersion != preview.APIVersion || p.Kind != preview.KindPlan {
 		return nil, fmt.Errorf("plan.json is %q %q, not a %s of %s", p.APIVersion, p.Kind, preview.KindPlan, preview.APIVersion)
 	}
-	if err := unambiguous(generic, &p); err != nil {
+	if err := checkUnambiguous(generic, &p); err != nil {
 		return nil, err
 	}
-	if err := attach(&p, entries); err != nil {
+	if err := attachBodies(&p, entries); err != nil {
 		return nil, err
 	}
 	for name := range entries {
@@ -140,9 +140,9 @@ func Decode(r io.Reader) (*preview.Plan, error) {
 	return &p, nil
 }
 
-// unambiguous refuses a document that another reader could take for something
+// checkUnambiguous refuses a document that another reader could take for something
 // else than what was read from it: encoding/json matches names in any case.
-func unambiguous(document any, p *preview.Plan) error {
+func checkUnambiguous(document any, p *preview.Plan) error {
 	written, err := json.Marshal(p)
 	if err != nil {
 		return fmt.Errorf("plan.json: %w", err)
@@ -159,8 +159,8 @@ func unambiguous(document any, p *preview.Plan) error {
 	return nil
 }
 
-// attach gives each object and read its bodies, and takes them from entries.
-func attach(p *preview.Plan, entries map[string][]byte) error {
+// attachBodies gives each object and read its bodies, and takes them from entries.
+func attachBodies(p *preview.Plan, entries map[string][]byte) error {
 	take := func(dir, id string, into *map[string]any) error {
 		name := dir + id + ".json"
 		data, ok := entries[name]
@@ -181,7 +181,7 @@ func attach(p *preview.Plan, entries map[string][]byte) error {
 	}
 	for i := range p.Objects {
 		o := &p.Objects[i]
-		err := errors.Join(take(objectsDir, o.ID, &o.Sealed), take(liveDir, o.ID, &o.LiveBody), take(resultsDir, o.ID, &o.ResultBody))
+		err := errors.Join(take(objectsDir, o.ID, &o.Planned), take(liveDir, o.ID, &o.LiveBody), take(resultsDir, o.ID, &o.ResultBody))
 		if err != nil {
 			return err
 		}

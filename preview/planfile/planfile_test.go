@@ -24,7 +24,7 @@ func plan(t testing.TB, data string) *preview.Plan {
 	p := &preview.Plan{
 		Objects: []preview.Object{{
 			ID: ref.ID(), APIVersion: ref.APIVersion, Kind: ref.Kind, Namespace: ref.Namespace, Name: ref.Name,
-			Action: preview.ActionUpdate, Sealed: body, LiveBody: body, ResultBody: body,
+			Action: preview.ActionUpdate, Planned: body, LiveBody: body, ResultBody: body,
 		}},
 		Reads: []preview.Read{{ID: "core/Namespace/-/n", Body: map[string]any{"kind": "Namespace"}}},
 	}
@@ -49,7 +49,7 @@ func TestPlanFilesRoundTrip(t *testing.T) {
 	}
 	loaded := file.Plan
 	o := loaded.Objects[0]
-	if loaded.Digest != p.Digest || preview.Value(o.Sealed, "data", "big") != int64(9007199254740993) || o.LiveBody == nil || o.ResultBody == nil || loaded.Reads[0].Body == nil {
+	if loaded.Digest != p.Digest || preview.Value(o.Planned, "data", "big") != int64(9007199254740993) || o.LiveBody == nil || o.ResultBody == nil || loaded.Reads[0].Body == nil {
 		t.Errorf("loaded %+v", o)
 	}
 	var a, b bytes.Buffer

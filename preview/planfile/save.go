@@ -36,7 +36,7 @@ type Options struct {
 // Pack returns the bytes of a plan file. A plan with secret values is a
 // [SecretsError] unless they are encrypted or meant to be readable.
 func Pack(p *preview.Plan, o Options) ([]byte, error) {
-	if ids := sensitive(p); len(ids) > 0 && !o.PlaintextSecrets && len(o.Recipients) == 0 {
+	if ids := sensitiveObjects(p); len(ids) > 0 && !o.PlaintextSecrets && len(o.Recipients) == 0 {
 		return nil, &SecretsError{Objects: ids}
 	}
 	var b bytes.Buffer
@@ -91,12 +91,12 @@ func (e *ExistsError) Error() string {
 	return e.Path + " exists and is not overwritten; remove it or name another file"
 }
 
-// sensitive lists the objects of which some body holds secret values.
-func sensitive(p *preview.Plan) []string {
+// sensitiveObjects lists the objects of which some body holds secret values.
+func sensitiveObjects(p *preview.Plan) []string {
 	var ids []string
 	for i := range p.Objects {
 		o := &p.Objects[i]
-		for _, body := range []map[string]any{o.Sealed, o.LiveBody, o.ResultBody} {
+		for _, body := range []map[string]any{o.Planned, o.LiveBody, o.ResultBody} {
 			if body != nil && preview.HasSensitive(body) {
 				ids = append(ids, o.ID)
 				break

@@ -18,20 +18,20 @@ const (
 	maxProgram = 512 << 20 // bytes of a program that is compared
 )
 
-// teller says what changes in files, within the limits of a set.
-type teller struct{ lines diff.Places }
+// changeLister says what changes in files, within the limits of a set.
+type changeLister struct{ lines diff.LineDiffs }
 
 // changes says what an update does to a file, or with nothing before it what a
 // create brings.
-func (t *teller) changes(path string, before, after []byte) []preview.Change {
+func (t *changeLister) changes(path string, before, after []byte) []preview.Change {
 	if bytes.Equal(before, after) {
 		return nil
 	}
 	if built := buildChanges(before, after); built != nil {
 		return built
 	}
-	was, wasText := readable(path, before)
-	is, isText := readable(path, after)
+	was, wasText := readableText(path, before)
+	is, isText := readableText(path, after)
 	if !isText || before != nil && !wasText {
 		return nil
 	}
@@ -43,7 +43,7 @@ func (t *teller) changes(path string, before, after []byte) []preview.Change {
 	if was == is { // but for what is masked
 		return []preview.Change{{Path: "text", Op: diff.OpChange, From: preview.Masked, To: diff.MaskedChanged}}
 	}
-	return t.lines.Of(was, is)
+	return t.lines.Diff(was, is)
 }
 
 // buildChanges compares what two Go programs were built from; nil where one of
@@ -82,9 +82,9 @@ func pluginChanges(before, after []byte) []preview.Change {
 	return out
 }
 
-// readable is the text of a file as people may see it, with sensitive values
+// readableText is the text of a file as people may see it, with sensitive values
 // masked; false for what is no text, or too long.
-func readable(path string, data []byte) (string, bool) {
+func readableText(path string, data []byte) (string, bool) {
 	if len(data) > maxText || formatOf(data) != "" || bytes.IndexByte(data, 0) >= 0 || !utf8.Valid(data) {
 		return "", false
 	}

@@ -109,7 +109,7 @@ func (c *Config) changes(older *Config) []preview.Change {
 
 // artifactChanges says which artifacts are others than a lock has for a platform,
 // or come from elsewhere; with no lock before it there is nothing to say.
-func artifactChanges(older *Lock, platform string, fetched []Fetched) []preview.Change {
+func artifactChanges(older *Lock, platform string, fetched []FetchedPlugin) []preview.Change {
 	if older == nil {
 		return nil
 	}
@@ -124,16 +124,16 @@ func artifactChanges(older *Lock, platform string, fetched []Fetched) []preview.
 }
 
 // AsInstalled is what a set brings as if it stood at a location.
-func AsInstalled(set *Set, fetched []Fetched, platform string) (Installed, error) {
+func AsInstalled(set *Set, fetched []FetchedPlugin, platform string) (InstalledFiles, error) {
 	files, err := Files(fetched)
 	if err != nil {
-		return Installed{}, err
+		return InstalledFiles{}, err
 	}
 	config, err := ConfigOf(set)
 	if err != nil {
-		return Installed{}, err
+		return InstalledFiles{}, err
 	}
-	out := Installed{Files: map[string]preview.LiveFile{}, Lock: NewLock(set.Name, platform, fetched, nil), Config: config, Generation: 1}
+	out := InstalledFiles{Files: map[string]preview.LiveFile{}, Lock: NewLock(set.Name, platform, fetched, nil), Config: config, Generation: 1}
 	data := map[string][]byte{}
 	for _, f := range files {
 		out.Files[f.Path] = preview.LiveFile{SHA256: f.SHA256, Mode: f.Mode}

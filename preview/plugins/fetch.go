@@ -30,29 +30,29 @@ type Request struct {
 	Progress func(string)
 	// Check, when set, decides whether a pinned artifact may be read at all.
 	// bundle is a detached signature, nil where the config names none.
-	Check func(ctx context.Context, from *source.Fetcher, pin source.Pin, bundle []byte) (Signed, error)
+	Check func(ctx context.Context, from *source.Fetcher, pin source.Pin, bundle []byte) (SignerInfo, error)
 }
 
-// Signed is what is known of who signed an artifact.
-type Signed struct {
+// SignerInfo is what is known of who signed an artifact.
+type SignerInfo struct {
 	Verification preview.Verification
 	Rule         rules.Rule // of the finding that there is to be; without a name for none
 	Text         string
 }
 
-// Fetched is one plugin with what its artifact brought.
-type Fetched struct {
+// FetchedPlugin is one plugin with what its artifact brought.
+type FetchedPlugin struct {
 	*Plugin
 	Artifact *Artifact
 	Source   preview.Source // kind, reference as written, sha256
 	Pinned   bool           // by the config, the lock or the reference itself
 	content  *source.Content
-	signed   Signed
+	signed   SignerInfo
 }
 
 // Fetch pins and opens the artifact of every plugin for one platform.
-func Fetch(ctx context.Context, set *Set, q Request) ([]Fetched, error) {
-	out := make([]Fetched, 0, len(set.Plugins))
+func Fetch(ctx context.Context, set *Set, q Request) ([]FetchedPlugin, error) {
+	out := make([]FetchedPlugin, 0, len(set.Plugins))
 	for i := range set.Plugins {
 		p := &set.Plugins[i]
 		if q.Progress != nil {
@@ -67,41 +67,41 @@ func Fetch(ctx context.Context, set *Set, q Request) ([]Fetched, error) {
 	return out, nil
 }
 
-func fetch(ctx context.Context, p *Plugin, q Request) (Fetched, error) {
+func fetch(ctx context.Context, p *Plugin, q Request) (FetchedPlugin, error) {
 	a := p.Artifact(q.Platform)
 	if a == nil {
-		return Fetched{}, fmt.Errorf("it has no artifact for %s; --platform names another platform", q.Platform)
+		return FetchedPlugin{}, fmt.Errorf("it has no artifact for %s; --platform names another platform", q.Platform)
 	}
 	from, err := q.sources(a)
 	if err != nil {
-		return Fetched{}, err
+		return FetchedPlugin{}, err
 	}
 	reference := a.Reference
 	if a.Local {
-		if reference, err = look(reference); err != nil {
-			return Fetched{}, err
+		if reference, err = classifyPath(reference); err != nil {
+			return FetchedPlugin{}, err
 		}
 	}
 	pin, err := from.Pin(ctx, reference)
 	if err != nil {
-		return Fetched{}, err
+		return FetchedPlugin{}, err
 	}
 	digest := pin.Source.Digest
 	if a.SHA256 != "" && digest != a.SHA256 {
-		return Fetched{}, fmt.Errorf("%s is %s, and the config wants %s: %w", a.Reference.Text, digest, a.SHA256, source.ErrDigestMismatch)
+		return FetchedPlugin{}, fmt.Errorf("%s is %s, and the config wants %s: %w", a.Reference.Text, digest, a.SHA256, source.ErrDigestMismatch)
 	}
 	if q.Lock != nil {
 		if err := q.Lock.check(q.Platform, p.Name, a.Reference.Text, digest); err != nil {
-			return Fetched{}, err
+			return FetchedPlugin{}, err
 		}
 	}
-	out := Fetched{
+	out := FetchedPlugin{
 		Plugin: p, Artifact: a,
 		Source: preview.Source{Kind: pin.Source.Kind, Reference: a.Reference.Text, Digest: digest},
 		Pinned: q.Lock != nil || a.SHA256 != "" || immutable(a.Reference),
 	}
 	if out.signed, err = q.check(ctx, from, pin, a); err != nil {
-		return Fetched{}, err
+		return FetchedPlugin{}, err
 	}
 	if v := out.signed.Verification; v != (preview.Verification{}) {
 		out.Source.Verification = &v
@@ -114,9 +114,9 @@ func fetch(ctx context.Context, p *Plugin, q Request) (Fetched, error) {
 const maxSignature = 1 << 20
 
 // check asks who signed, before anything of the artifact is read.
-func (q Request) check(ctx context.Context, from *source.Fetcher, pin source.Pin, a *Artifact) (Signed, error) {
+func (q Request) check(ctx context.Context, from *source.Fetcher, pin source.Pin, a *Artifact) (SignerInfo, error) {
 	if q.Check == nil {
-		return Signed{}, nil
+		return SignerInfo{}, nil
 	}
 	if a.Signature == nil {
 		return q.Check(ctx, from, pin, nil)
@@ -124,34 +124,34 @@ func (q Request) check(ctx context.Context, from *source.Fetcher, pin source.Pin
 	at := *a.Signature
 	var err error
 	if at.Path != "" {
-		if at, err = look(at); err != nil {
-			return Signed{}, fmt.Errorf("its signature: %w", err)
+		if at, err = classifyPath(at); err != nil {
+			return SignerInfo{}, fmt.Errorf("its signature: %w", err)
 		}
 	}
 	found, err := from.Pin(ctx, at)
 	if err != nil {
-		return Signed{}, fmt.Errorf("its signature: %w", err)
+		return SignerInfo{}, fmt.Errorf("its signature: %w", err)
 	}
 	content, err := from.Open(ctx, found)
 	if err != nil {
-		return Signed{}, fmt.Errorf("its signature: %w", err)
+		return SignerInfo{}, fmt.Errorf("its signature: %w", err)
 	}
 	if !content.Plain {
-		return Signed{}, fmt.Errorf("its signature: %s is no single file; it has to be a Sigstore bundle", clip(at.Text))
+		return SignerInfo{}, fmt.Errorf("its signature: %s is no single file; it has to be a Sigstore bundle", clip(at.Text))
 	}
 	bundle, err := fs.ReadFile(content.FS, source.PlainFile)
 	switch {
 	case err != nil:
-		return Signed{}, fmt.Errorf("its signature: %w", err)
+		return SignerInfo{}, fmt.Errorf("its signature: %w", err)
 	case len(bundle) > maxSignature:
-		return Signed{}, fmt.Errorf("its signature: %s has %d bytes; at most %d are read", clip(at.Text), len(bundle), maxSignature)
+		return SignerInfo{}, fmt.Errorf("its signature: %s has %d bytes; at most %d are read", clip(at.Text), len(bundle), maxSignature)
 	}
 	return q.Check(ctx, from, pin, bundle)
 }
 
-// verified is what holds for a whole set: it is signed when every artifact is,
+// commonVerification is what holds for a whole set: it is signed when every artifact is,
 // by the one who signed them all where that is one.
-func verified(fetched []Fetched) preview.Verification {
+func commonVerification(fetched []FetchedPlugin) preview.Verification {
 	out := preview.Verification{}
 	for i, f := range fetched {
 		v := f.signed.Verification
@@ -167,8 +167,8 @@ func verified(fetched []Fetched) preview.Verification {
 	return out
 }
 
-// look distinguishes a directory of this machine from a file.
-func look(r ref.Reference) (ref.Reference, error) {
+// classifyPath distinguishes a directory of this machine from a file.
+func classifyPath(r ref.Reference) (ref.Reference, error) {
 	info, err := os.Stat(r.Path)
 	var cause *fs.PathError
 	switch {
@@ -246,4 +246,4 @@ func (q Request) reveal(s Secret) (string, error) {
 }
 
 // refuse is exit 5.
-func refuse(what, next string) error { return &engine.Refused{What: what, Next: next} }
+func refuse(what, next string) error { return &engine.RefusedError{What: what, Next: next} }

@@ -33,7 +33,7 @@ const (
 
 // Files lays out what was fetched, sorted by path. Two files of one path, and a
 // file where another needs a directory, are errors.
-func Files(fetched []Fetched) ([]File, error) {
+func Files(fetched []FetchedPlugin) ([]File, error) {
 	var out []File
 	total := 0
 	for _, f := range fetched {
@@ -74,13 +74,13 @@ type member struct {
 }
 
 // files lays out one plugin.
-func (f Fetched) files() ([]File, error) {
+func (f FetchedPlugin) files() ([]File, error) {
 	members, err := f.members()
 	if err != nil {
 		return nil, err
 	}
 	if len(f.Artifact.Files) > 0 {
-		if members, err = place(members, f.Artifact.Files); err != nil {
+		if members, err = placeMembers(members, f.Artifact.Files); err != nil {
 			return nil, err
 		}
 	}
@@ -116,7 +116,7 @@ func (f Fetched) files() ([]File, error) {
 	return out, nil
 }
 
-func (f Fetched) file(m member, to string, program bool) File {
+func (f FetchedPlugin) file(m member, to string, program bool) File {
 	sum := sha256.Sum256(m.data)
 	mode := m.mode
 	switch {
@@ -135,7 +135,7 @@ func (f Fetched) file(m member, to string, program bool) File {
 }
 
 // members reads the files of an artifact, those that are picked.
-func (f Fetched) members() ([]member, error) {
+func (f FetchedPlugin) members() ([]member, error) {
 	var out []member
 	pick := f.Artifact.Pick
 	err := fs.WalkDir(f.content.FS, ".", func(name string, entry fs.DirEntry, err error) error {
@@ -180,16 +180,16 @@ func (f Fetched) members() ([]member, error) {
 	return out, nil
 }
 
-// place moves members as a config says; what nothing fits is left out, and a
+// placeMembers moves members as a config says; what nothing fits is left out, and a
 // pattern that fits nothing is an error. A directory that fits brings all below
 // it.
-func place(members []member, rules []Placement) ([]member, error) {
+func placeMembers(members []member, rules []Placement) ([]member, error) {
 	var out []member
 	for _, rule := range rules {
 		pattern := strings.Trim(rule.From, "/")
 		fitted := false
 		for _, m := range members {
-			head, rest, ok := matched(pattern, m.path)
+			head, rest, ok := matchedPrefix(pattern, m.path)
 			if !ok {
 				continue
 			}
@@ -204,8 +204,8 @@ func place(members []member, rules []Placement) ([]member, error) {
 	return out, nil
 }
 
-// matched finds the part of a path, from its beginning, that a pattern fits.
-func matched(pattern, name string) (head, rest string, ok bool) {
+// matchedPrefix finds the part of a path, from its beginning, that a pattern fits.
+func matchedPrefix(pattern, name string) (head, rest string, ok bool) {
 	parts := strings.Split(name, "/")
 	depth := strings.Count(pattern, "/") + 1
 	if depth > len(parts) {

@@ -13,7 +13,7 @@ import (
 )
 
 // fetched reads a config whose plugins lie in dir.
-func fetched(t *testing.T, dir, config string, q Request) (*Set, []Fetched, error) {
+func fetched(t *testing.T, dir, config string, q Request) (*Set, []FetchedPlugin, error) {
 	t.Helper()
 	set, err := Parse([]byte(config), Options{Dir: dir})
 	if err != nil {

@@ -56,7 +56,7 @@ func (p *parser) getter(item field, text string) (Artifact, bool) {
 	case remote && strings.HasSuffix(address, ".git"):
 		return p.gitGetter(a, item, address, values)
 	case remote:
-		return p.reference(a, item, address+encoded(values)), true
+		return p.reference(a, item, address+encodeQuery(values)), true
 	case strings.HasPrefix(rest, "github.com/") || strings.HasPrefix(rest, "gitlab.com/") || strings.HasPrefix(rest, "bitbucket.org/"):
 		return p.shortGit(a, item, address, values)
 	}
@@ -125,7 +125,7 @@ func (p *parser) bucketGetter(a Artifact, item field, forced, address string, va
 	return p.reference(a, item, "s3:/"+u.Path+query("endpoint", u.Scheme+"://"+host, "region", region)), true
 }
 
-func encoded(values url.Values) string {
+func encodeQuery(values url.Values) string {
 	if len(values) == 0 {
 		return ""
 	}

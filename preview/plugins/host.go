@@ -113,11 +113,11 @@ func (s *Set) checkHost() error {
 	return nil
 }
 
-// Hosted makes what a release of a set consists of that a host in the cluster
+// HostContent makes what a release of a set consists of that a host in the cluster
 // loads: the ConfigMap and the restart of the host. fetched is the set on each
 // platform that its pods may run on, first the one whose files the plan shows as
 // its own; lock is what the pods are held to.
-func Hosted(set *Set, fetched []OnPlatform, lock *Lock, release preview.Release) (engine.Content, error) {
+func HostContent(set *Set, fetched []PlatformSet, lock *Lock, release preview.Release) (engine.Content, error) {
 	host, own := set.Host, fetched[0]
 	p, err := Plan(set, own.Fetched, Target{Platform: own.Platform, Location: preview.Location{Path: set.Location, Host: host.Deployment.ID()}})
 	if err == nil && len(fetched) > 1 {
@@ -133,8 +133,8 @@ func Hosted(set *Set, fetched []OnPlatform, lock *Lock, release preview.Release)
 	}
 	content, err := engine.Prepare(release, engine.Material{
 		Info:    format.Info{Package: pkg.Name, Version: pkg.Version, Bundle: pkg.Bundle, Format: pkg.Format},
-		Output:  &format.Output{Objects: []format.Rendered{{Body: configMap, Origin: preview.Origin{File: "spec.host.configMap"}}}},
-		Sources: pkg.Sources, Notes: slices.Concat(pkg.Notes, local(fetched), host.initImageNotes()),
+		Output:  &format.Output{Objects: []format.RenderedObject{{Body: configMap, Origin: preview.Origin{File: "spec.host.configMap"}}}},
+		Sources: pkg.Sources, Notes: slices.Concat(pkg.Notes, noteLocalArtifacts(fetched), host.initImageNotes()),
 	})
 	if err != nil {
 		return content, err
@@ -151,7 +151,7 @@ func Hosted(set *Set, fetched []OnPlatform, lock *Lock, release preview.Release)
 const maxRecorded = 256 << 10
 
 // recordTexts notes what people read in files, for the review of the next set.
-func recordTexts(files []preview.File, fetched []Fetched) error {
+func recordTexts(files []preview.File, fetched []FetchedPlugin) error {
 	laid, err := Files(fetched)
 	if err != nil {
 		return err
@@ -162,7 +162,7 @@ func recordTexts(files []preview.File, fetched []Fetched) error {
 		if at < 0 {
 			continue
 		}
-		if text, ok := readable(files[i].Path, laid[at].Data); ok && len(text) <= left {
+		if text, ok := readableText(files[i].Path, laid[at].Data); ok && len(text) <= left {
 			files[i].Text, left = text, left-len(text)
 		}
 	}
@@ -197,12 +197,12 @@ func (h *Host) configMap(set *Set, lock *Lock, filesDigest string) (map[string]a
 	}, nil
 }
 
-// local reports artifacts that a pod looks for in its own file system.
-func local(fetched []OnPlatform) []preview.Note {
+// noteLocalArtifacts reports artifacts that a pod looks for in its own file system.
+func noteLocalArtifacts(fetched []PlatformSet) []preview.Note {
 	var out []preview.Note
 	for _, on := range fetched {
 		for _, f := range on.Fetched {
-			note := rules.PluginLocal.Note("plugin/"+f.Name, rules.PluginLocal.Says(clip(f.Source.Reference)))
+			note := rules.PluginLocal.Note("plugin/"+f.Name, rules.PluginLocal.NoteText(clip(f.Source.Reference)))
 			if f.Artifact.Local && !slices.Contains(out, note) {
 				out = append(out, note)
 			}

@@ -63,7 +63,7 @@ func hosted(t *testing.T, more string) engine.Content {
 	if err != nil {
 		t.Fatal(err)
 	}
-	content, err := Hosted(set, []OnPlatform{{"linux/amd64", got}}, NewLock(set.Name, "linux/amd64", got, nil), preview.Release{Name: "optimus", Namespace: "hosts"})
+	content, err := HostContent(set, []PlatformSet{{"linux/amd64", got}}, NewLock(set.Name, "linux/amd64", got, nil), preview.Release{Name: "optimus", Namespace: "hosts"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,14 +78,14 @@ func TestARestartCarriesTheDigestOfItsSet(t *testing.T) {
 		t.Fatalf("%d objects", n)
 	}
 	configMap, restart := content.Objects[0], content.Objects[1]
-	annotations := preview.Map(restart.Sealed, "spec", "template", "metadata", "annotations")
-	if annotations[preview.AnnotationPlugins] != content.Package.ContentDigest || restart.Manager != "kubectl-operator-optimus" || !restart.Patches() || restart.LetsGo() {
+	annotations := preview.Map(restart.Planned, "spec", "template", "metadata", "annotations")
+	if annotations[preview.AnnotationPlugins] != content.Package.ContentDigest || restart.Manager != "kubectl-operator-optimus" || !restart.Patches() || restart.ReleasesOwnership() {
 		t.Errorf("the restart is %v by %q, and the set %s", annotations, restart.Manager, content.Package.ContentDigest)
 	}
-	if preview.Ours(restart.Sealed, preview.Release{Name: "optimus", Namespace: "hosts"}) {
+	if preview.IsMember(restart.Planned, preview.Release{Name: "optimus", Namespace: "hosts"}) {
 		t.Error("the host carries a label of the release")
 	}
-	config := preview.String(configMap.Sealed, "data", "plugins.yaml")
+	config := preview.String(configMap.Planned, "data", "plugins.yaml")
 	if strings.Contains(config, "host") || !strings.Contains(config, "level: debug") {
 		t.Errorf("the ConfigMap holds\n%s", config)
 	}
@@ -99,13 +99,13 @@ func TestARestartCarriesTheDigestOfItsSet(t *testing.T) {
 
 func TestAChangedRestartDoesNotPassAsTheReviewedOne(t *testing.T) {
 	for name, change := range map[string]func(o *preview.Object){
-		"another value of the annotation": func(o *preview.Object) { o.Sealed = preview.Restart(o.Ref(), "sha256:00") },
+		"another value of the annotation": func(o *preview.Object) { o.Planned = preview.Restart(o.Ref(), "sha256:00") },
 		"another field besides": func(o *preview.Object) {
-			preview.Map(o.Sealed, "spec")["replicas"] = int64(0)
+			preview.Map(o.Planned, "spec")["replicas"] = int64(0)
 		},
 		"the manager of another release": func(o *preview.Object) { o.Manager = preview.PatchManager("other") },
 		"the manager of everything":      func(o *preview.Object) { o.Manager = preview.FieldManager },
-		"nothing at all":                 func(o *preview.Object) { o.Sealed = preview.NothingOf(o.Ref()) },
+		"nothing at all":                 func(o *preview.Object) { o.Planned = preview.EmptyApply(o.Ref()) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			content := hosted(t, "")
@@ -116,7 +116,7 @@ func TestAChangedRestartDoesNotPassAsTheReviewedOne(t *testing.T) {
 			}
 			seal := func() {
 				o := &plan.Objects[1]
-				digest, err := preview.HashObject(o.Sealed, content.Package.Sources[0].Digest)
+				digest, err := preview.HashObject(o.Planned, content.Package.Sources[0].Digest)
 				if o.Digest = digest; err != nil {
 					t.Fatal(err)
 				}
@@ -125,12 +125,12 @@ func TestAChangedRestartDoesNotPassAsTheReviewedOne(t *testing.T) {
 				}
 			}
 			seal()
-			if err := engine.CheckSealed(plan); err != nil {
+			if err := engine.CheckPlanned(plan); err != nil {
 				t.Fatalf("the reviewed plan is refused: %v", err)
 			}
 			change(&plan.Objects[1])
 			seal()
-			if err := engine.CheckSealed(plan); err == nil {
+			if err := engine.CheckPlanned(plan); err == nil {
 				t.Error("it passes")
 			}
 		})
@@ -149,24 +149,24 @@ func TestPodsOfEachPlatformAreHeldToTheirOwnFiles(t *testing.T) {
 	seal := func(platforms ...string) engine.Content {
 		t.Helper()
 		var set *Set
-		var all []OnPlatform
-		lock := &Lock{Name: "optimus", Platforms: map[string][]Locked{}}
+		var all []PlatformSet
+		lock := &Lock{Name: "optimus", Platforms: map[string][]LockedArtifact{}}
 		for _, platform := range platforms {
 			read, got, err := fetched(t, dir, config, Request{Platform: platform})
 			if err != nil {
 				t.Fatal(err)
 			}
-			set, all = read, append(all, OnPlatform{platform, got})
+			set, all = read, append(all, PlatformSet{platform, got})
 			lock = NewLock("optimus", platform, got, lock)
 		}
-		content, err := Hosted(set, all, lock, release)
+		content, err := HostContent(set, all, lock, release)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return content
 	}
 	digests := func(c engine.Content) string {
-		return preview.String(c.Objects[0].Sealed, "data", "plugins.yaml.digest")
+		return preview.String(c.Objects[0].Planned, "data", "plugins.yaml.digest")
 	}
 	both, amd, arm := seal("linux/amd64", "linux/arm64"), seal("linux/amd64"), seal("linux/arm64")
 	switch {
@@ -197,7 +197,7 @@ func TestLinesOfTheNextSetAreComparedWithThoseOnRecord(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		content, err := Hosted(set, []OnPlatform{{"linux/amd64", got}}, NewLock(set.Name, "linux/amd64", got, nil), release)
+		content, err := HostContent(set, []PlatformSet{{"linux/amd64", got}}, NewLock(set.Name, "linux/amd64", got, nil), release)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -243,7 +243,7 @@ func TestLinesOfTheNextSetAreComparedWithThoseOnRecord(t *testing.T) {
 			if data, err := json.Marshal(p); err != nil || strings.Contains(string(data), "hunter") {
 				t.Errorf("the plan holds the secret (%v)", err)
 			}
-			if err := engine.CheckSealed(p); err != nil {
+			if err := engine.CheckPlanned(p); err != nil {
 				t.Errorf("the plan does not hold together: %v", err)
 			}
 		})

@@ -27,7 +27,7 @@ func (p *parser) krew() {
 	name := p.At("metadata.name").Need()
 	p.set.Name = strings.ToLower(strings.ReplaceAll(name, "_", "-"))
 	switch stem := strings.TrimSuffix(p.o.File, path.Ext(p.o.File)); {
-	case name != "" && (!krewName.MatchString(name) || reserved(name)):
+	case name != "" && (!krewName.MatchString(name) || isReserved(name)):
 		p.At("metadata.name").Fail("%s is not a name that krew takes", clip(name))
 	case p.o.File != "" && stem != name:
 		p.At("metadata.name").Fail("krew wants the file of plugin %s to be called %s.yaml", clip(name), clip(name))
@@ -54,8 +54,8 @@ func (p *parser) krew() {
 	p.set.Plugins = []Plugin{plugin}
 }
 
-// reserved are names of devices on Windows.
-func reserved(name string) bool {
+// isReserved are names of devices on Windows.
+func isReserved(name string) bool {
 	upper := strings.ToUpper(name)
 	if slices.Contains([]string{"CON", "PRN", "AUX", "NUL"}, upper) {
 		return true
@@ -126,7 +126,7 @@ func (p *parser) placements(f field) []Placement {
 	var out []Placement
 	for _, item := range f.Maps() {
 		from := item.At("from").Need()
-		if _, err := path.Match(strings.Trim(from, "/"), ""); err != nil || outside(from) {
+		if _, err := path.Match(strings.Trim(from, "/"), ""); err != nil || leavesRoot(from) {
 			item.At("from").Fail("%s is not a pattern of files in the artifact", clip(from))
 		}
 		out = append(out, Placement{From: strings.TrimPrefix(from, "./"), To: p.inside(item.At("to"), true)})
@@ -145,13 +145,13 @@ func (p *parser) inside(f field, due bool) string {
 	switch {
 	case text == "" || cleaned == ".":
 		return ""
-	case outside(text) || CheckOutput(cleaned) != nil:
+	case leavesRoot(text) || CheckOutput(cleaned) != nil:
 		f.Fail("%s leads out of the plugin's directory", clip(text))
 		return ""
 	}
 	return cleaned
 }
 
-func outside(p string) bool {
+func leavesRoot(p string) bool {
 	return strings.HasPrefix(p, "/") || strings.Contains(p, `\`) || slices.Contains(strings.Split(p, "/"), "..")
 }

@@ -32,25 +32,25 @@ const KindPluginLock = "PluginLock"
 // Lock says what every artifact of a set is, by platform.
 type Lock struct {
 	Name      string
-	Platforms map[string][]Locked
+	Platforms map[string][]LockedArtifact
 }
 
-// Locked is one artifact of a lock, by the name of its plugin.
-type Locked struct {
+// LockedArtifact is one artifact of a lock, by the name of its plugin.
+type LockedArtifact struct {
 	Plugin    string `json:"plugin"`
 	Reference string `json:"reference"`
 	Digest    string `json:"digest"`
 }
 
 // NewLock locks what was fetched. Other platforms of an older lock stay.
-func NewLock(name, platform string, fetched []Fetched, older *Lock) *Lock {
-	out := &Lock{Name: name, Platforms: map[string][]Locked{}}
+func NewLock(name, platform string, fetched []FetchedPlugin, older *Lock) *Lock {
+	out := &Lock{Name: name, Platforms: map[string][]LockedArtifact{}}
 	if older != nil && older.Name == name {
 		maps.Copy(out.Platforms, older.Platforms)
 	}
-	var locked []Locked
+	var locked []LockedArtifact
 	for _, f := range fetched {
-		locked = append(locked, Locked{f.Name, f.Source.Reference, f.Source.Digest})
+		locked = append(locked, LockedArtifact{f.Name, f.Source.Reference, f.Source.Digest})
 	}
 	out.Platforms[platform] = locked
 	return out
@@ -61,7 +61,7 @@ func (l *Lock) Encode() []byte {
 	var platforms []any
 	for _, name := range slices.Sorted(maps.Keys(l.Platforms)) {
 		locked := slices.Clone(l.Platforms[name])
-		slices.SortStableFunc(locked, func(a, b Locked) int { return strings.Compare(a.Plugin, b.Plugin) })
+		slices.SortStableFunc(locked, func(a, b LockedArtifact) int { return strings.Compare(a.Plugin, b.Plugin) })
 		artifacts := make([]any, 0, len(locked))
 		for _, one := range locked {
 			artifacts = append(artifacts, map[string]any{"plugin": one.Plugin, "reference": one.Reference, "digest": one.Digest})
@@ -89,16 +89,16 @@ func ReadLock(data []byte) (*Lock, error) {
 	}
 	r := fields.New(body)
 	r.Know("apiVersion", "kind")
-	out := &Lock{Name: r.At("metadata.name").Need(), Platforms: map[string][]Locked{}}
+	out := &Lock{Name: r.At("metadata.name").Need(), Platforms: map[string][]LockedArtifact{}}
 	for _, item := range r.At("platforms").Maps() {
 		name := item.At("platform").Need()
 		if _, twice := out.Platforms[name]; twice {
 			item.At("platform").Fail("it is there twice")
 		}
-		out.Platforms[name] = []Locked{}
+		out.Platforms[name] = []LockedArtifact{}
 		seen := map[string]bool{}
 		for _, one := range item.At("artifacts").Maps() {
-			locked := Locked{one.At("plugin").Need(), one.At("reference").Need(), one.At("digest").Need()}
+			locked := LockedArtifact{one.At("plugin").Need(), one.At("reference").Need(), one.At("digest").Need()}
 			switch {
 			case !ref.IsDigest(locked.Digest):
 				one.At("digest").Fail("it is not sha256: and 64 hexadecimal digits")
@@ -113,13 +113,13 @@ func ReadLock(data []byte) (*Lock, error) {
 }
 
 // find returns what is locked for a plugin.
-func (l *Lock) find(platform, plugin string) (Locked, bool) {
+func (l *Lock) find(platform, plugin string) (LockedArtifact, bool) {
 	for _, one := range l.Platforms[platform] {
 		if one.Plugin == plugin {
 			return one, true
 		}
 	}
-	return Locked{}, false
+	return LockedArtifact{}, false
 }
 
 // check refuses an artifact that is not the locked one.

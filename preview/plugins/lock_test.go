@@ -33,7 +33,7 @@ func TestALockRefusesWhatItDoesNotHold(t *testing.T) {
 	refused := func(name, want string, config string, q Request) {
 		t.Helper()
 		_, _, err := fetched(t, dir, config, q)
-		var refusal *engine.Refused
+		var refusal *engine.RefusedError
 		if !errors.As(err, &refusal) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", name, err, want)
 		}

@@ -221,7 +221,7 @@ func (p *parser) secret(f field, provider string) Secret {
 		if v == "" {
 			return Secret{}
 		}
-		p.note(rules.PluginInlineCredential, "provider/"+provider, rules.PluginInlineCredential.Says(f.Path))
+		p.note(rules.PluginInlineCredential, "provider/"+provider, rules.PluginInlineCredential.NoteText(f.Path))
 		return Secret{inline: v}
 	}
 	if !f.IsMap() {

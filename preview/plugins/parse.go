@@ -61,7 +61,7 @@ func Parse(data []byte, o Options) (*Set, error) {
 	}
 	r := fields.New(found[0].body)
 	set := &Set{}
-	p := &parser{Reading: r, set: set, o: o}
+	p := &parser{Document: r, set: set, o: o}
 	found[0].read(p)
 	if err := r.Err(1); err != nil {
 		return nil, fmt.Errorf("%s: %w", found[0].what, err)
@@ -81,7 +81,7 @@ type config struct {
 
 // parser turns a config into a set.
 type parser struct {
-	*fields.Reading
+	*fields.Document
 	set *Set
 	o   Options
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// Installed is what stands at the location of a set now.
-type Installed struct {
+// InstalledFiles is what stands at the location of a set now.
+type InstalledFiles struct {
 	Generation int                         // 0 when this tool put nothing there
 	Next       int                         // the first number that no generation has had; 0 is Generation + 1
 	Files      map[string]preview.LiveFile // by path below the location
@@ -30,23 +30,23 @@ type Installed struct {
 type Target struct {
 	Platform string // OS/ARCH
 	Location preview.Location
-	Installed
+	InstalledFiles
 }
 
 // Plan fills in what a plan says of a set: its package, files and generation.
 // The plan is neither judged nor sealed yet.
-func Plan(set *Set, fetched []Fetched, t Target) (*preview.Plan, error) {
+func Plan(set *Set, fetched []FetchedPlugin, t Target) (*preview.Plan, error) {
 	files, err := Files(fetched)
 	if err != nil {
 		return nil, err
 	}
 	texts, executors, notes := review(set, t.Platform, files)
 	pkg := preview.Package{Name: set.Name, Version: set.Version, Bundle: set.Name, Format: preview.FormatPlugins + string(set.Form)}
-	pkg.Notes = slices.Concat(set.Notes, origins(fetched, t), unmanaged(t), notes)
+	pkg.Notes = slices.Concat(set.Notes, origins(fetched, t), unmanagedFiles(t), notes)
 	for _, f := range fetched {
 		pkg.Sources = append(pkg.Sources, f.Source)
 	}
-	pkg.Verification = verified(fetched)
+	pkg.Verification = commonVerification(fetched)
 	if pkg.Parameters.Values, err = preview.HashValues(configOf(set), set.Name); err != nil {
 		return nil, err
 	}
@@ -59,8 +59,8 @@ func Plan(set *Set, fetched []Fetched, t Target) (*preview.Plan, error) {
 	return planOf(pkg, files, texts, changes, t)
 }
 
-// FilesOf says whose files [PlanFiles] plans: what a generation keeps of its set.
-type FilesOf struct {
+// FileOwner says whose files [PlanFiles] plans: what a generation keeps of its set.
+type FileOwner struct {
 	Name, Version, Format string
 	Values                string  // hash of the settings of the host; may be empty
 	Config                *Config // of that; nil when nothing says it
@@ -68,7 +68,7 @@ type FilesOf struct {
 
 // PlanFiles is [Plan] for files that were installed before, of which the config
 // and its artifacts are not at hand.
-func PlanFiles(of FilesOf, files []File, t Target) (*preview.Plan, error) {
+func PlanFiles(of FileOwner, files []File, t Target) (*preview.Plan, error) {
 	form, _ := strings.CutPrefix(of.Format, preview.FormatPlugins)
 	config := of.Config
 	if config == nil {
@@ -85,7 +85,7 @@ func PlanFiles(of FilesOf, files []File, t Target) (*preview.Plan, error) {
 // planOf compares the files of a package with those at the target. changes are
 // those of the settings of the host.
 func planOf(pkg preview.Package, files []File, texts []string, changes []preview.Change, t Target) (*preview.Plan, error) {
-	decided, err := decide(files, texts, t.Installed)
+	decided, err := decide(files, texts, t.InstalledFiles)
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +106,7 @@ func planOf(pkg preview.Package, files []File, texts []string, changes []preview
 
 // origins reports artifacts that may be others tomorrow, and those that are
 // others than the installed ones.
-func origins(fetched []Fetched, t Target) []preview.Note {
+func origins(fetched []FetchedPlugin, t Target) []preview.Note {
 	var out []preview.Note
 	for _, f := range fetched {
 		object := "plugin/" + f.Name
@@ -114,21 +114,21 @@ func origins(fetched []Fetched, t Target) []preview.Note {
 			out = append(out, f.signed.Rule.Note(object, f.signed.Text))
 		}
 		if !f.Pinned {
-			out = append(out, rules.PluginUnpinned.Note(object, rules.PluginUnpinned.Says(f.Source.Reference, f.Source.Digest)))
+			out = append(out, rules.PluginUnpinned.Note(object, rules.PluginUnpinned.NoteText(f.Source.Reference, f.Source.Digest)))
 		}
 		if t.Lock == nil {
 			continue
 		}
 		was, ok := t.Lock.find(t.Platform, f.Name)
 		if ok && !f.Pinned && was.Reference == f.Source.Reference && was.Digest != f.Source.Digest {
-			out = append(out, rules.PluginChanged.Note(object, rules.PluginChanged.Says(f.Source.Reference, was.Digest, f.Source.Digest)))
+			out = append(out, rules.PluginChanged.Note(object, rules.PluginChanged.NoteText(f.Source.Reference, was.Digest, f.Source.Digest)))
 		}
 	}
 	return out
 }
 
 // decide compares the files of a set with those that are there.
-func decide(files []File, texts []string, live Installed) ([]preview.File, error) {
+func decide(files []File, texts []string, live InstalledFiles) ([]preview.File, error) {
 	listed := make([]preview.File, 0, len(files))
 	data := map[string][]byte{}
 	for i, f := range files {
@@ -138,14 +138,14 @@ func decide(files []File, texts []string, live Installed) ([]preview.File, error
 		})
 	}
 	out := preview.DecideFiles(listed, live.Files)
-	tell := &teller{diff.NewPlaces()}
+	tell := &changeLister{diff.NewLineDiffs()}
 	for i := range out {
 		one := &out[i]
 		switch one.Action {
 		case preview.ActionCreate:
 			one.Changes = tell.changes(one.Path, nil, data[one.Path])
 		case preview.ActionUpdate:
-			before, err := live.bytes(one.Path, one.Live, compared(data[one.Path]))
+			before, err := live.bytes(one.Path, one.Live, maxCompared(data[one.Path]))
 			if err != nil {
 				return nil, fmt.Errorf("reading what is installed as %s: %w", one.Path, err)
 			}
@@ -157,9 +157,9 @@ func decide(files []File, texts []string, live Installed) ([]preview.File, error
 	return out, nil
 }
 
-// compared is the size of what a file is compared with at most: only programs
+// maxCompared is the size of what a file is compared with at most: only programs
 // are compared when they are large.
-func compared(after []byte) int64 {
+func maxCompared(after []byte) int64 {
 	if formatOf(after) == "" {
 		return maxText
 	}
@@ -168,7 +168,7 @@ func compared(after []byte) int64 {
 
 // bytes returns a file as its hash was read; nil where it cannot be read, or is
 // larger than most.
-func (i Installed) bytes(path string, was preview.LiveFile, most int64) ([]byte, error) {
+func (i InstalledFiles) bytes(path string, was preview.LiveFile, most int64) ([]byte, error) {
 	if i.Read == nil {
 		return nil, nil
 	}
@@ -182,8 +182,8 @@ func (i Installed) bytes(path string, was preview.LiveFile, most int64) ([]byte,
 	return data, nil
 }
 
-// unmanaged lists files that this tool did not install.
-func unmanaged(t Target) []preview.Note {
+// unmanagedFiles lists files that this tool did not install.
+func unmanagedFiles(t Target) []preview.Note {
 	if t.Generation > 0 || len(t.Files) == 0 {
 		return nil
 	}

@@ -33,7 +33,7 @@ func TestAPlanComparesWithWhatIsInstalled(t *testing.T) {
 	if text := actions(first); text != "a create, b create; 0 -> 1" {
 		t.Errorf("first: %s", text)
 	}
-	target.Installed = Installed{Generation: 3, Lock: NewLock("host", "linux/amd64", got, nil), Files: map[string]preview.LiveFile{
+	target.InstalledFiles = InstalledFiles{Generation: 3, Lock: NewLock("host", "linux/amd64", got, nil), Files: map[string]preview.LiveFile{
 		"a": {SHA256: first.Files[0].SHA256, Mode: "0644"}, "b": {SHA256: "old", Mode: "0644"}, "gone": {SHA256: "x", Mode: "0600"},
 	}}
 	target.Location.Path = "/elsewhere"
@@ -88,7 +88,7 @@ func TestInstalledFilesAreComparedAsTheyWereHashed(t *testing.T) {
 	}
 	was := []byte("#!/bin/sh\nold\n")
 	sum := sha256.Sum256(was)
-	target := Target{Platform: "linux/amd64", Installed: Installed{
+	target := Target{Platform: "linux/amd64", InstalledFiles: InstalledFiles{
 		Files: map[string]preview.LiveFile{"run": {SHA256: hex.EncodeToString(sum[:]), Mode: "0755"}},
 		Read:  func(string, int64) ([]byte, error) { return was, nil },
 	}}
@@ -145,7 +145,7 @@ func TestAnUpdateSaysWhatChangesInAFile(t *testing.T) {
 			if test.before != "" {
 				before = []byte(test.before)
 			}
-			got := changeText((&teller{diff.NewPlaces()}).changes(test.path, before, []byte(test.after)))
+			got := changeText((&changeLister{diff.NewLineDiffs()}).changes(test.path, before, []byte(test.after)))
 			if got != test.want {
 				t.Errorf("got  %s\nwant %s", got, test.want)
 			}
@@ -172,7 +172,7 @@ func TestLongDifferencesAreCutAndCounted(t *testing.T) {
 			fmt.Fprintf(&is, "%d\n", i)
 		}
 	}
-	tell := &teller{diff.NewPlaces()}
+	tell := &changeLister{diff.NewLineDiffs()}
 	got := tell.changes("run", []byte(was.String()), []byte(is.String()))
 	last := got[len(got)-1]
 	if text := fmt.Sprint(last.To); last.Path != "more" || !strings.Contains(text, "of 100 changed places") || len(got) > 60 {
@@ -202,7 +202,7 @@ func TestProgramsAreComparedByWhatTheyWereBuiltFrom(t *testing.T) {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	program := itself(t)
-	if got := (&teller{diff.NewPlaces()}).changes("neo", program, program[:len(program)-1]); len(got) != 0 {
+	if got := (&changeLister{diff.NewLineDiffs()}).changes("neo", program, program[:len(program)-1]); len(got) != 0 {
 		t.Errorf("the same build: %s", changeText(got))
 	}
 }

@@ -54,7 +54,7 @@ func (s *Set) Platforms(lock *Lock, own string) []string {
 func (s *Set) selects() bool {
 	for _, p := range s.Plugins {
 		for _, a := range p.Artifacts {
-			if !anywhere(a.Selector) {
+			if !selectsAll(a.Selector) {
 				return true
 			}
 		}
@@ -62,7 +62,7 @@ func (s *Set) selects() bool {
 	return false
 }
 
-func anywhere(s ref.Selector) bool { return len(s.MatchLabels)+len(s.MatchExpressions) == 0 }
+func selectsAll(s ref.Selector) bool { return len(s.MatchLabels)+len(s.MatchExpressions) == 0 }
 
 // covers reports whether every plugin has an artifact for a platform.
 func (s *Set) covers(platform string) bool {
@@ -74,16 +74,16 @@ func (s *Set) covers(platform string) bool {
 	return true
 }
 
-// OnPlatform is a set as it was fetched for one platform.
-type OnPlatform struct {
+// PlatformSet is a set as it was fetched for one platform.
+type PlatformSet struct {
 	Platform string
-	Fetched  []Fetched
+	Fetched  []FetchedPlugin
 }
 
 // AddPlatforms makes a plan one for several platforms: its own, which others
 // leaves out, and those. What is found in their files is found in the plan, and
 // its content digest is that of all of them.
-func AddPlatforms(p *preview.Plan, set *Set, others []OnPlatform) error {
+func AddPlatforms(p *preview.Plan, set *Set, others []PlatformSet) error {
 	pkg := &p.Packages[0]
 	p.Platforms = []preview.PlatformContent{{Platform: p.Platform, Sources: sourceFacts(pkg.Sources)}}
 	for _, other := range others {

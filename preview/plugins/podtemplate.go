@@ -99,5 +99,5 @@ func (h *Host) initImageNotes() []preview.Note {
 	if image == "" || strings.Contains(image, "@sha256:") {
 		return nil
 	}
-	return []preview.Note{rules.PluginImageByTag.Note("host/"+h.Deployment.Name, rules.PluginImageByTag.Says(clip(image)))}
+	return []preview.Note{rules.PluginImageByTag.Note("host/"+h.Deployment.Name, rules.PluginImageByTag.NoteText(clip(image)))}
 }

@@ -44,7 +44,7 @@ func site(t *testing.T, files map[string][]byte) (address, caFile string) {
 }
 
 // reviewed parses, fetches and lays out a config for a platform.
-func reviewed(t *testing.T, config string, o Options, opts source.Options, q Request) (*Set, []Fetched, []File, error) {
+func reviewed(t *testing.T, config string, o Options, opts source.Options, q Request) (*Set, []FetchedPlugin, []File, error) {
 	t.Helper()
 	set, err := Parse([]byte(config), o)
 	if err != nil {

@@ -48,18 +48,18 @@ func compareExecutors(a, b preview.Executor) int {
 // image notes an image that a plugin runs in.
 func (r *reviewer) image(e preview.Executor) {
 	r.images = append(r.images, e)
-	if !pinned(e.Image) {
-		r.note(rules.PluginImageByTag, e.By, rules.PluginImageByTag.Says(clip(e.Image)))
+	if !isPinned(e.Image) {
+		r.note(rules.PluginImageByTag, e.By, rules.PluginImageByTag.NoteText(clip(e.Image)))
 	}
 }
 
 func (r *reviewer) file(f File) string {
 	object := "file/" + f.Path
 	if len(f.Mode) == 4 && (f.Mode[0]-'0')&6 != 0 {
-		r.note(rules.PluginSetuid, object, rules.PluginSetuid.Says(f.Mode))
+		r.note(rules.PluginSetuid, object, rules.PluginSetuid.NoteText(f.Mode))
 	}
 	if len(f.Mode) == 4 && (f.Mode[3]-'0')&2 != 0 {
-		r.note(rules.PluginWorldWritable, object, rules.PluginWorldWritable.Says(f.Mode))
+		r.note(rules.PluginWorldWritable, object, rules.PluginWorldWritable.NoteText(f.Mode))
 	}
 	contents := Inspect(f.Data)
 	switch {
@@ -73,7 +73,7 @@ func (r *reviewer) file(f File) string {
 	}
 	plugin, err := readYAMLPlugin(f.Data)
 	if err != nil {
-		r.note(rules.PluginInvalid, object, rules.PluginInvalid.Says(err))
+		r.note(rules.PluginInvalid, object, rules.PluginInvalid.NoteText(err))
 		return contents.Text
 	}
 	r.image(preview.Executor{Image: plugin.image, By: object})

@@ -21,8 +21,8 @@ func TestOnePlanCoversAllPlatforms(t *testing.T) {
 	plan := func(own string) *preview.Plan {
 		t.Helper()
 		var set *Set
-		var others []OnPlatform
-		var mine []Fetched
+		var others []PlatformSet
+		var mine []FetchedPlugin
 		for _, platform := range []string{"linux/amd64", "darwin/arm64"} {
 			read, got, err := fetched(t, dir, config, Request{Platform: platform})
 			if err != nil {
@@ -31,7 +31,7 @@ func TestOnePlanCoversAllPlatforms(t *testing.T) {
 			if set = read; platform == own {
 				mine = got
 			} else {
-				others = append(others, OnPlatform{platform, got})
+				others = append(others, PlatformSet{platform, got})
 			}
 		}
 		if text := strings.Join(set.Platforms(nil, own), " "); text != "darwin/arm64 linux/amd64" {
@@ -86,7 +86,7 @@ func TestASetIsComparedWithAnother(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := Plan(set, got, Target{Platform: "linux/amd64", Installed: was})
+	p, err := Plan(set, got, Target{Platform: "linux/amd64", InstalledFiles: was})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,12 +139,12 @@ func TestSignaturesAreAskedForBeforeAnArtifactIsRead(t *testing.T) {
 	put(t, filepath.Join(dir, "neo"), "neo\n")
 	put(t, filepath.Join(dir, "neo.sigstore.json"), `{"the": "bundle"}`)
 	var asked []string
-	check := func(_ context.Context, _ *source.Fetcher, pin source.Pin, bundle []byte) (Signed, error) {
+	check := func(_ context.Context, _ *source.Fetcher, pin source.Pin, bundle []byte) (SignerInfo, error) {
 		asked = append(asked, pin.Source.Reference+" "+string(bundle))
 		if bundle == nil {
-			return Signed{Verification: preview.Verification{Status: "unverified"}, Rule: rules.SignatureMissing, Text: "it carries no signature"}, nil
+			return SignerInfo{Verification: preview.Verification{Status: "unverified"}, Rule: rules.SignatureMissing, Text: "it carries no signature"}, nil
 		}
-		return Signed{Verification: preview.Verification{Status: "verified", Identity: "me"}}, nil
+		return SignerInfo{Verification: preview.Verification{Status: "verified", Identity: "me"}}, nil
 	}
 	set, got, err := fetched(t, dir, own(`{output: a, reference: ./neo, signature: ./neo.sigstore.json}`, `{output: b, reference: ./neo}`), Request{Check: check})
 	if err != nil {
@@ -161,8 +161,8 @@ func TestSignaturesAreAskedForBeforeAnArtifactIsRead(t *testing.T) {
 	if pkg.Verification.Status != "unverified" || pkg.Sources[0].Verification.Identity != "me" || pkg.Notes[0].Rule != "plugin-unpinned" && pkg.Notes[0].Rule != "signature-missing" {
 		t.Errorf("package %+v", pkg)
 	}
-	refused := func(context.Context, *source.Fetcher, source.Pin, []byte) (Signed, error) {
-		return Signed{}, errors.New("no signature by whom you trust")
+	refused := func(context.Context, *source.Fetcher, source.Pin, []byte) (SignerInfo, error) {
+		return SignerInfo{}, errors.New("no signature by whom you trust")
 	}
 	if _, _, err := fetched(t, dir, own(`{output: a, reference: ./neo}`), Request{Check: refused}); err == nil || !strings.HasPrefix(err.Error(), "plugin a: no signature") {
 		t.Errorf("refused: %v", err)

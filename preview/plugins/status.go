@@ -15,10 +15,10 @@ const (
 	StandsOther   = "other"   // installed from elsewhere, or other bytes than wanted
 )
 
-// Standing is one plugin as its config, its lock file and the installed
+// PluginStatus is one plugin as its config, its lock file and the installed
 // generation have it. Nothing is fetched for it: what a reference leads to now
 // shows in a plan.
-type Standing struct {
+type PluginStatus struct {
 	Plugin    string `json:"plugin"`
 	State     string `json:"state"` // ok, missing, extra, other
 	Reference string `json:"reference,omitempty"`
@@ -27,20 +27,20 @@ type Standing struct {
 	Why       string `json:"why,omitempty"`
 }
 
-// Wanted says how far what is installed is what a config wants.
-type Wanted struct {
-	Config   string     `json:"config"`
-	Lock     string     `json:"lock,omitempty"` // the file; empty for none
-	Platform string     `json:"platform"`
-	Plugins  []Standing `json:"plugins"`
+// SyncStatus says how far what is installed is what a config wants.
+type SyncStatus struct {
+	Config   string         `json:"config"`
+	Lock     string         `json:"lock,omitempty"` // the file; empty for none
+	Platform string         `json:"platform"`
+	Plugins  []PluginStatus `json:"plugins"`
 	// ConfigChanges are settings that differ for the host.
 	ConfigChanges []preview.Change `json:"configChanges"`
 }
 
 // Compare compares a set and its lock file, nil for none, with what is installed
 // for a platform.
-func Compare(set *Set, lock *Lock, installed Installed, platform string) (Wanted, error) {
-	out := Wanted{Platform: platform, Plugins: []Standing{}, ConfigChanges: []preview.Change{}}
+func Compare(set *Set, lock *Lock, installed InstalledFiles, platform string) (SyncStatus, error) {
+	out := SyncStatus{Platform: platform, Plugins: []PluginStatus{}, ConfigChanges: []preview.Change{}}
 	config, err := ConfigOf(set)
 	if err != nil {
 		return out, err
@@ -56,12 +56,12 @@ func Compare(set *Set, lock *Lock, installed Installed, platform string) (Wanted
 	for i := range set.Plugins {
 		p := &set.Plugins[i]
 		named[p.Name] = true
-		out.Plugins = append(out.Plugins, standing(p, lock, there, platform))
+		out.Plugins = append(out.Plugins, pluginStatus(p, lock, there, platform))
 	}
 	for _, one := range there.Platforms[platform] {
 		if !named[one.Plugin] {
 			named[one.Plugin] = true
-			out.Plugins = append(out.Plugins, Standing{
+			out.Plugins = append(out.Plugins, PluginStatus{
 				Plugin: one.Plugin, State: StandsExtra, Reference: one.Reference, Installed: one.Digest,
 				Why: "the config does not name it; the next install takes it away",
 			})
@@ -70,25 +70,25 @@ func Compare(set *Set, lock *Lock, installed Installed, platform string) (Wanted
 	if lock != nil {
 		for _, one := range lock.Platforms[platform] {
 			if !named[one.Plugin] {
-				out.Plugins = append(out.Plugins, Standing{
+				out.Plugins = append(out.Plugins, PluginStatus{
 					Plugin: one.Plugin, State: StandsExtra, Reference: one.Reference, Locked: one.Digest,
 					Why: "the lock file has it, and the config does not name it",
 				})
 			}
 		}
 	}
-	slices.SortStableFunc(out.Plugins, func(a, b Standing) int { return strings.Compare(a.Plugin, b.Plugin) })
+	slices.SortStableFunc(out.Plugins, func(a, b PluginStatus) int { return strings.Compare(a.Plugin, b.Plugin) })
 	return out, nil
 }
 
-// standing compares one plugin of a config.
-func standing(p *Plugin, lock, there *Lock, platform string) Standing {
-	out := Standing{Plugin: p.Name, State: StandsOK}
+// pluginStatus compares one plugin of a config.
+func pluginStatus(p *Plugin, lock, there *Lock, platform string) PluginStatus {
+	out := PluginStatus{Plugin: p.Name, State: StandsOK}
 	artifact := p.Artifact(platform)
 	if artifact != nil {
 		out.Reference = artifact.Reference.Text
 	}
-	locked, isLocked := Locked{}, false
+	locked, isLocked := LockedArtifact{}, false
 	if lock != nil {
 		if locked, isLocked = lock.find(platform, p.Name); isLocked {
 			out.Locked = locked.Digest
@@ -98,7 +98,7 @@ func standing(p *Plugin, lock, there *Lock, platform string) Standing {
 	if isThere {
 		out.Installed = is.Digest
 	}
-	out.State, out.Why = judgeStanding(artifact, is, isThere, platform)
+	out.State, out.Why = judgeStatus(artifact, is, isThere, platform)
 	switch {
 	case out.State != StandsOK:
 	case lock != nil && !isLocked:
@@ -111,7 +111,7 @@ func standing(p *Plugin, lock, there *Lock, platform string) Standing {
 	return out
 }
 
-func judgeStanding(artifact *Artifact, is Locked, isThere bool, platform string) (state, why string) {
+func judgeStatus(artifact *Artifact, is LockedArtifact, isThere bool, platform string) (state, why string) {
 	switch {
 	case artifact == nil:
 		return StandsOther, "the config has nothing for it on " + platform

@@ -32,9 +32,9 @@ func readYAMLPlugin(data []byte) (yamlPlugin, error) {
 		r.At("plugintype").Fail("%s is neither task nor hook", clip(out.kind))
 	}
 	r.At("description").Text()
-	oneOfEach(r, "pluginmods", "cli", "dependencyresolver")
-	oneOfEach(r, "apiversion")
-	oneOfEach(r, "dependson")
+	checkItems(r, "pluginmods", "cli", "dependencyresolver")
+	checkItems(r, "apiversion")
+	checkItems(r, "dependson")
 	if kind := r.At("hooktype"); kind.Text() != "" && !slices.Contains([]string{"pre", "post", "fail"}, kind.Text()) {
 		kind.Fail("%s is not pre, post or fail", clip(kind.Text()))
 	}
@@ -55,7 +55,7 @@ func readYAMLPlugin(data []byte) (yamlPlugin, error) {
 	return out, r.Err(1)
 }
 
-func oneOfEach(r *fields.Reading, path string, known ...string) {
+func checkItems(r *fields.Document, path string, known ...string) {
 	for _, item := range r.At(path).Items() {
 		if text := item.Need(); len(known) > 0 && !slices.Contains(known, text) {
 			item.Fail("%s is not %s", clip(text), strings.Join(known, " or "))
@@ -100,8 +100,8 @@ func questions(f field, depth int) int {
 	return n
 }
 
-// pinned reports whether an image is named by digest.
-func pinned(image string) bool { return strings.Contains(image, "@sha256:") }
+// isPinned reports whether an image is named by digest.
+func isPinned(image string) bool { return strings.Contains(image, "@sha256:") }
 
 func (y yamlPlugin) text() string {
 	return fmt.Sprintf("Optimus %s %s %s, image %s, %s, %s",

@@ -11,15 +11,15 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/expression"
 )
 
-// compiled is a rule that can be evaluated.
-type compiled struct {
+// compiledRule is a rule that can be evaluated.
+type compiledRule struct {
 	Rule
 	holds   expression.Bool
 	message *expression.String // nil without an expression
 }
 
 // compile compiles every rule.
-func compile(rules []Rule) ([]compiled, error) {
+func compile(rules []Rule) ([]compiledRule, error) {
 	if len(rules) == 0 {
 		return nil, nil
 	}
@@ -27,9 +27,9 @@ func compile(rules []Rule) ([]compiled, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := make([]compiled, 0, len(rules))
+	out := make([]compiledRule, 0, len(rules))
 	for _, r := range rules {
-		c := compiled{Rule: r}
+		c := compiledRule{Rule: r}
 		if c.holds, err = env.Bool(r.Expression); err != nil {
 			return nil, fmt.Errorf("rule %s: expression: %w", r.Name, err)
 		}
@@ -46,7 +46,7 @@ func compile(rules []Rule) ([]compiled, error) {
 }
 
 // evaluate decides a rule, and says what is wrong where it does not hold.
-func (c *compiled) evaluate(plan map[string]any) (holds bool, message string, err error) {
+func (c *compiledRule) evaluate(plan map[string]any) (holds bool, message string, err error) {
 	holds, err = c.holds.Eval(plan)
 	switch {
 	case errors.Is(err, expression.ErrTooLong):

@@ -48,14 +48,14 @@ func (p *Policy) Judge(plan *preview.Plan) error {
 	return nil
 }
 
-// fixed are findings that no policy speaks for.
-func fixed(f *preview.Finding) bool {
+// isFixed are findings that no policy speaks for.
+func isFixed(f *preview.Finding) bool {
 	return f.Severity == preview.NotKnown || f.Rule == rules.NotAppliable.Name || f.Rule == rules.Unknown.Name
 }
 
 // reclassify gives a finding the severity of the last entry that names it.
 func (p *Policy) reclassify(plan *preview.Plan, f *preview.Finding) {
-	if fixed(f) {
+	if isFixed(f) {
 		return
 	}
 	for _, s := range slices.Backward(p.severities) {
@@ -65,7 +65,7 @@ func (p *Policy) reclassify(plan *preview.Plan, f *preview.Finding) {
 		if s.Severity == f.Severity || f.AcceptedIn > 0 && s.Severity == preview.Critical {
 			return
 		}
-		f.Judged = &preview.Judged{By: preview.JudgedBySeverity, Was: f.Severity, Reason: s.Reason}
+		f.Judged = &preview.PolicyDecision{By: preview.JudgedBySeverity, Was: f.Severity, Reason: s.Reason}
 		f.Severity = s.Severity
 		accept(plan, f)
 		return
@@ -109,7 +109,7 @@ func (p *Policy) violations(plan *preview.Plan) ([]preview.Finding, error) {
 		evidence := message + " (" + r.Name + ", content " + plan.ContentDigest + ")"
 		f := rules.PolicyRule.FindingOf(r.Severity, object, "policy "+r.Name+": "+message, evidence)
 		f.Fingerprint = preview.FindingFingerprint(f.Rule, evidence+"\n"+r.Expression)
-		f.Judged, f.Held = &preview.Judged{By: preview.JudgedByRule}, sendsNothing(plan)
+		f.Judged, f.Held = &preview.PolicyDecision{By: preview.JudgedByRule}, sendsNothing(plan)
 		accept(plan, &f)
 		out = append(out, f)
 	}
@@ -119,7 +119,7 @@ func (p *Policy) violations(plan *preview.Plan) ([]preview.Finding, error) {
 // waive makes a finding that a waiver holds for information. Waivers that ended
 // are noted with what they would have held for.
 func (p *Policy) waive(f *preview.Finding, ended map[int][]string) bool {
-	if fixed(f) || f.Severity == preview.Info {
+	if isFixed(f) || f.Severity == preview.Info {
 		return false
 	}
 	var past []int
@@ -135,7 +135,7 @@ func (p *Policy) waive(f *preview.Finding, ended map[int][]string) bool {
 		if f.Judged != nil && f.Judged.Was != "" {
 			was = f.Judged.Was
 		}
-		f.Judged = &preview.Judged{By: preview.JudgedByWaiver, Was: was, Owner: w.Owner, Reason: w.Reason, Expires: w.Expires}
+		f.Judged = &preview.PolicyDecision{By: preview.JudgedByWaiver, Was: was, Owner: w.Owner, Reason: w.Reason, Expires: w.Expires}
 		f.Severity = preview.Info
 		return true
 	}
@@ -165,11 +165,11 @@ func (p *Policy) expired(ended map[int][]string) []preview.Finding {
 	for i, ids := range ended {
 		w := p.waivers[i]
 		slices.Sort(ids)
-		what := cmp.Or(w.Finding, w.Rule+prefixed(" on ", w.Object))
+		what := cmp.Or(w.Finding, w.Rule+prefixLines(" on ", w.Object))
 		object := "waiver/" + what
 		evidence := what + ", owner " + w.Owner + ", ended with " + w.Expires + ": " + strings.Join(ids, "; ")
-		f := rules.PolicyWaiverExpired.Because(w.Owner).Finding(object, "the waiver of "+what+" ended with "+w.Expires, evidence)
-		f.Judged = &preview.Judged{By: preview.JudgedByRule}
+		f := rules.PolicyWaiverExpired.WithReason(w.Owner).Finding(object, "the waiver of "+what+" ended with "+w.Expires, evidence)
+		f.Judged = &preview.PolicyDecision{By: preview.JudgedByRule}
 		if !slices.ContainsFunc(out, func(g preview.Finding) bool { return g.ID == f.ID }) {
 			out = append(out, f)
 		}
@@ -178,7 +178,7 @@ func (p *Policy) expired(ended map[int][]string) []preview.Finding {
 	return out
 }
 
-func prefixed(prefix, s string) string {
+func prefixLines(prefix, s string) string {
 	if s == "" {
 		return ""
 	}

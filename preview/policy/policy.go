@@ -78,7 +78,7 @@ type Waiver struct {
 // Policy is a policy that was read and compiled.
 type Policy struct {
 	path, sha256 string
-	rules        []compiled
+	rules        []compiledRule
 	severities   []Severity
 	waivers      []waiver
 	now          func() time.Time

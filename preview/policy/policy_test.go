@@ -139,7 +139,7 @@ severities:
 - {rule: pod-privileged, object: "*/nothing", severity: info, reason: another object}
 `)
 	f := find(t, p, "image-by-tag/"+operator)
-	if f.Severity != preview.Critical || f.Judged == nil || *f.Judged != (preview.Judged{By: "severity", Was: preview.Warning, Reason: "not in production"}) {
+	if f.Severity != preview.Critical || f.Judged == nil || *f.Judged != (preview.PolicyDecision{By: "severity", Was: preview.Warning, Reason: "not in production"}) {
 		t.Errorf("%+v %+v", f, f.Judged)
 	}
 	if f := find(t, p, "pod-privileged/"+agent); f.Severity != preview.Critical || f.Judged != nil {

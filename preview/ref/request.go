@@ -331,7 +331,7 @@ func (r *reader) fail(format string, args ...any) {
 
 // note adds something that a reviewer should know about the request.
 func (r *reader) note(rule rules.Rule, args ...any) {
-	r.Notes = append(r.Notes, RequestNote{rule, rule.Says(args...)})
+	r.Notes = append(r.Notes, RequestNote{rule, rule.NoteText(args...)})
 }
 
 // check holds a request to what every kind must keep to.

@@ -131,7 +131,7 @@ func (r *reader) argoHelm(v field) {
 	}
 	v.At("version").OneOf("v3")
 	if v.At("skipTests").Flag() {
-		v.Reading().Know(v.Path + ".skipTests") // tests never run here
+		v.Document().Know(v.Path + ".skipTests") // tests never run here
 	}
 	for i, file := range v.At("valueFiles").Texts() {
 		name, rest, referred := strings.Cut(strings.TrimPrefix(file, "$"), "/")

@@ -9,7 +9,7 @@ import (
 // reading is an object being read: a field of it that was not read and that is
 // not without effect on what is installed is an error.
 type reading struct {
-	*fields.Reading
+	*fields.Document
 	object string // KIND NAME, for messages
 }
 
@@ -19,7 +19,7 @@ type field = fields.Field
 type ignoredField struct{ path, why string }
 
 func newReading(object string, root map[string]any, ignored []ignoredField) *reading {
-	r := &reading{Reading: fields.New(root), object: object}
+	r := &reading{Document: fields.New(root), object: object}
 	r.Defaults = true
 	r.Know("apiVersion", "kind", "metadata", "status")
 	for _, one := range ignored {

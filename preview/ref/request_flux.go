@@ -166,7 +166,7 @@ func (r *reader) valuesFrom(v field) {
 // item names, nil when there is none.
 func (r *reader) valuesObject(item field) map[string]any {
 	kind, name := item.At("kind").OneOf("ConfigMap", "Secret"), item.At("name").Need()
-	if kind == "" || item.Reading().Failed() {
+	if kind == "" || item.Document().Failed() {
 		item.At("kind").Need()
 		return nil
 	}
@@ -266,7 +266,7 @@ func (r *reader) postBuild(v field) {
 	variables := map[string]string{}
 	for _, item := range v.At("substituteFrom").Items() {
 		body := r.valuesObject(item)
-		if body == nil && (r.err != nil || item.Reading().Failed()) {
+		if body == nil && (r.err != nil || item.Document().Failed()) {
 			return
 		}
 		for key := range preview.Map(body, "data") {

@@ -33,7 +33,7 @@ func (r *reader) sections(spec, list field) {
 	}
 	items := list.Items()
 	switch {
-	case len(items) == 0 && !list.Reading().Failed():
+	case len(items) == 0 && !list.Document().Failed():
 		list.Fail("it is empty")
 	case len(items) > maxSections:
 		list.Fail("%d sections; at most %d are read", len(items), maxSections)

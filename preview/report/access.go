@@ -61,7 +61,7 @@ func accessSection(p *preview.Plan, l layout) section {
 	if len(changes) == 0 {
 		return section{}
 	}
-	s := section{title: "ACCESS", note: joined(": ", preview.Plural(len(changes), "grant"), countChanges(changes))}
+	s := section{title: "ACCESS", note: joinTexts(": ", preview.Plural(len(changes), "grant"), countChanges(changes))}
 	slices.SortStableFunc(listed, func(a, b preview.Grant) int { return strings.Compare(holder(a), holder(b)) })
 	subject, scope := "", ""
 	for _, g := range listed {
@@ -75,7 +75,7 @@ func accessSection(p *preview.Plan, l layout) section {
 		}
 		s.lines = append(s.lines, grantLines(p, g, l)...)
 	}
-	if text := access.AgainstText(p.Access.Wildcards); text != "" {
+	if text := access.DiscoveryText(p.Access.Wildcards); text != "" {
 		s.lines = append(s.lines, l.wrap("  ", text)...)
 	}
 	return s
@@ -109,8 +109,8 @@ func grantLines(p *preview.Plan, g preview.Grant, l layout) []string {
 		verbs = 36
 	}
 	out := l.wrap(head, fmt.Sprintf("%-*s  %s", verbs, strings.Join(g.Verbs, " "), targetText(g)))
-	if m := p.Access.Wildcards.Of(g); m != nil {
-		out = append(out, l.hang(strings.Repeat(" ", len(head))+"* ", strings.Repeat(" ", len(head)+2), access.MeaningText(m))...)
+	if m := p.Access.Wildcards.Expansion(g); m != nil {
+		out = append(out, l.hang(strings.Repeat(" ", len(head))+"* ", strings.Repeat(" ", len(head)+2), access.WildcardText(m))...)
 	}
 	if len(g.Rules) > 0 {
 		out = append(out, strings.Repeat(" ", len(head))+l.paint(yellow, "! "+lines(g.Rules)))
@@ -148,7 +148,7 @@ func rightsSection(p *preview.Plan, l layout) section {
 	}
 	s := section{title: "YOU LACK", note: preview.Plural(len(missing), "right") + " to carry this out"}
 	for _, m := range missing {
-		s.lines = append(s.lines, l.wrap("  x ", joined("  ", m.Verb+" "+m.Resource, m.Why))...)
+		s.lines = append(s.lines, l.wrap("  x ", joinTexts("  ", m.Verb+" "+m.Resource, m.Why))...)
 	}
 	return s
 }
@@ -170,15 +170,15 @@ func cloudSection(p *preview.Plan, l layout) section {
 	}
 	note := countChanges(changes)
 	if n := len(p.Cloud.Declared); n > 0 {
-		note = joined(", ", note, fmt.Sprintf("%d declared without actions", n))
+		note = joinTexts(", ", note, fmt.Sprintf("%d declared without actions", n))
 	}
 	return section{title: "CLOUD", note: note, lines: out}
 }
 
 func cloudLines(c preview.CloudPermission, l layout) []string {
 	head := fmt.Sprintf("  %s %-8s  ", changeSymbols[c.Change], line(c.Change))
-	text := joined("  ", c.Provider, c.Effect, strings.Join(c.Actions, " "), prefixed("roles ", strings.Join(c.Roles, " ")),
-		prefixed("on ", strings.Join(c.Resources, " ")))
+	text := joinTexts("  ", c.Provider, c.Effect, strings.Join(c.Actions, " "), prefixLines("roles ", strings.Join(c.Roles, " ")),
+		prefixLines("on ", strings.Join(c.Resources, " ")))
 	out := l.wrap(head, text)
 	indent := strings.Repeat(" ", len(head))
 	if len(c.Conditions) > 0 {

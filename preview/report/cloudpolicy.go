@@ -43,7 +43,7 @@ func cloudDocument(d cloud.Document) (string, error) {
 	} else {
 		out.WriteString("#\n")
 	}
-	out.WriteString("# " + line(joined(": ", joined(" ", d.Provider, d.Origin), d.Title)) + "\n")
+	out.WriteString("# " + line(joinTexts(": ", joinTexts(" ", d.Provider, d.Origin), d.Title)) + "\n")
 	for _, note := range d.Notes {
 		out.WriteString("#   " + line(note) + "\n")
 	}

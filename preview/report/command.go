@@ -18,12 +18,12 @@ func Command(p *preview.Plan) string {
 		return setCommand(p)
 	}
 	words := []string{"kubectl", "operator", command(p)}
-	if asFile(p) {
+	if needsFile(p) {
 		if !needsReference(p) {
 			words = append(words, p.Release.Name)
 		}
 		words = append(words, "--plan", orDefault(p.SavedAs, "PLANFILE"), "--yes")
-		return shell(words)
+		return quoteWords(words)
 	}
 	words = append(words, operands(p)...)
 	words = append(words, "--namespace", p.Release.Namespace)
@@ -40,15 +40,15 @@ func Command(p *preview.Plan) string {
 	for _, f := range findingsOf(p, preview.NotKnown) {
 		words = append(words, "--accept", f.ID)
 	}
-	return shell(words)
+	return quoteWords(words)
 }
 
 // RoleCommand is the line that writes down the roles with which a user may carry
 // out what was reviewed. It writes nothing to the cluster.
 func RoleCommand(p *preview.Plan) string {
 	words := []string{"kubectl", "operator"}
-	if asFile(p) {
-		return shell(append(words, "show", orDefault(p.SavedAs, "PLANFILE"), "-o", InstallerRole))
+	if needsFile(p) {
+		return quoteWords(append(words, "show", orDefault(p.SavedAs, "PLANFILE"), "-o", InstallerRole))
 	}
 	made := command(p)
 	if needsReference(p) {
@@ -61,18 +61,18 @@ func RoleCommand(p *preview.Plan) string {
 	if made == command(p) {
 		words = append(words, "--preview")
 	}
-	return shell(append(words, "-o", InstallerRole))
+	return quoteWords(append(words, "-o", InstallerRole))
 }
 
 // RoleCommandRenders reports whether the [RoleCommand] of a plan renders content
 // anew, with values that the plan does not name: rollback and show do not.
 func RoleCommandRenders(p *preview.Plan) bool {
-	renders := !asFile(p) && p.Request.File == "" && (needsReference(p) || command(p) == preview.RequestUpgrade)
+	renders := !needsFile(p) && p.Request.File == "" && (needsReference(p) || command(p) == preview.RequestUpgrade)
 	return renders && slices.ContainsFunc(p.Packages, func(pkg preview.Package) bool { return pkg.Parameters.Values != "" })
 }
 
-// asFile reports whether a plan is applied as a saved file.
-func asFile(p *preview.Plan) bool {
+// needsFile reports whether a plan is applied as a saved file.
+func needsFile(p *preview.Plan) bool {
 	saved := (p.SavedAs != "" || p.Options.Expires != "") && p.ReadMode != preview.ReadOffline // which is never applied as a file
 	sourceless := needsReference(p) && p.Request.Reference == "" || command(p) == preview.RequestRollback && p.Request.Revision == 0
 	return saved || sourceless || holds(p, rules.Nondeterministic.Name)
@@ -193,11 +193,11 @@ func withFlag(flags []string, name, value string) []string {
 }
 
 // CommandLine writes the words of a command for a POSIX shell.
-func CommandLine(words ...string) string { return shell(words) }
+func CommandLine(words ...string) string { return quoteWords(words) }
 
-// shell quotes words for a POSIX shell. What does not show is spelled out, and
+// quoteWords quotes words for a POSIX shell. What does not show is spelled out, and
 // the shell then finds nothing under that name: better than running it.
-func shell(words []string) string {
+func quoteWords(words []string) string {
 	quoted := make([]string, len(words))
 	for i, word := range words {
 		word = line(word)

@@ -49,7 +49,7 @@ func platformSection(p *preview.Plan) section {
 		s.lines = append(s.lines, "  "+line(other.Platform)+"  "+what, "      content "+line(other.ContentDigest))
 		for _, f := range other.Files {
 			s.lines = append(s.lines, fmt.Sprintf("      %s  %s  %s  sha256:%s", line(f.Mode), line(f.Path), preview.Plural(int(f.Size), "byte"), line(f.SHA256)),
-				"          "+line(joined("  ", f.Contents, prefixed("from ", f.Origin))))
+				"          "+line(joinTexts("  ", f.Contents, prefixLines("from ", f.Origin))))
 		}
 	}
 	return s
@@ -64,7 +64,7 @@ func fileLines(f preview.File, l layout) []string {
 		return []string{head + line(f.Live.Mode) + "  " + line(f.Path), below + "sha256:" + line(f.Live.SHA256)}
 	}
 	out := []string{fmt.Sprintf("%s%s  %s  %s", head, line(f.Mode), line(f.Path), preview.Plural(int(f.Size), "byte"))}
-	for _, more := range []string{prefixed("sha256:", f.SHA256), f.Contents, prefixed("from ", f.Origin), replacedText(f)} {
+	for _, more := range []string{prefixLines("sha256:", f.SHA256), f.Contents, prefixLines("from ", f.Origin), replacedText(f)} {
 		if more != "" {
 			out = append(out, below+line(more))
 		}

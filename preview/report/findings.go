@@ -86,8 +86,8 @@ func findingLines(f preview.Finding, group severityGroup, label string, r *reade
 	indent := strings.Repeat(" ", len(head))
 	if f.Severity == preview.Info {
 		out := l.wrap(head, line(f.Title)+"  ("+line(f.Rule)+")")
-		if f.Shown() != "" {
-			out = append(out, l.evidence(indent, indent, f.Shown())...)
+		if f.EvidenceText() != "" {
+			out = append(out, l.evidence(indent, indent, f.EvidenceText())...)
 		}
 		return out
 	}
@@ -96,8 +96,8 @@ func findingLines(f preview.Finding, group severityGroup, label string, r *reade
 	if f.Why != "" {
 		out = append(out, l.wrap(indent, f.Why)...)
 	}
-	if f.Shown() != "" {
-		out = append(out, l.evidence(indent+"evidence  ", indent, f.Shown())...)
+	if f.EvidenceText() != "" {
+		out = append(out, l.evidence(indent+"evidence  ", indent, f.EvidenceText())...)
 	}
 	if where := r.where(f); where != "" {
 		out = append(out, l.wrap(indent+"where     ", line(where))...)
@@ -106,10 +106,10 @@ func findingLines(f preview.Finding, group severityGroup, label string, r *reade
 		out = append(out, l.wrap(indent+"reduce    ", reduce)...)
 	}
 	if f.Severity != preview.Critical && f.Severity != preview.NotKnown {
-		out = append(out, indent+"rule      "+line(joined("  ", f.Rule, f.Ref, f.Object)))
+		out = append(out, indent+"rule      "+line(joinTexts("  ", f.Rule, f.Ref, f.Object)))
 	} else {
 		// The id names the object already.
-		out = append(out, indent+"rule      "+line(joined("  ", f.Rule, f.Ref)), indent+"accept    "+line(f.ID+"="+f.Fingerprint))
+		out = append(out, indent+"rule      "+line(joinTexts("  ", f.Rule, f.Ref)), indent+"accept    "+line(f.ID+"="+f.Fingerprint))
 	}
 	if f.AcceptedIn > 0 {
 		out = append(out, fmt.Sprintf("%saccepted  earlier, in revision %d", indent, f.AcceptedIn))

@@ -24,7 +24,7 @@ func flooded(t *testing.T, subjects []any) *preview.Plan {
 		Release: preview.Release{Name: "op", Namespace: "app"}, Options: preview.DefaultOptions(), ReadMode: preview.ReadOffline,
 		Objects: []preview.Object{{
 			ID: preview.RefOf(body).ID(), APIVersion: "rbac.authorization.k8s.io/v1", Kind: "ClusterRoleBinding", Name: "b",
-			Action: preview.ActionCreate, Sealed: body,
+			Action: preview.ActionCreate, Planned: body,
 		}},
 	}
 	var err error

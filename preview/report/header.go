@@ -33,12 +33,12 @@ func facts(p *preview.Plan) []fact {
 	case p.ReadMode == preview.ReadOffline:
 		rows = append(rows, fact{"cluster", offlineText(p)})
 	default:
-		rows = append(rows, fact{"cluster", joined("  ", p.Target.Context, p.Target.Server, p.Target.Version)},
-			fact{"", joined("  ", prefixed("uid ", p.Target.Identity), prefixed("as ", p.Target.User))},
+		rows = append(rows, fact{"cluster", joinTexts("  ", p.Target.Context, p.Target.Server, p.Target.Version)},
+			fact{"", joinTexts("  ", prefixLines("uid ", p.Target.Identity), prefixLines("as ", p.Target.User))},
 			fact{"mode", readModeText(p.ReadMode)})
 	}
 	if p.Policy != nil {
-		rows = append(rows, fact{"policy", joined("  ", p.Policy.Path, p.Policy.SHA256, waivedText(len(p.Policy.Waived)))})
+		rows = append(rows, fact{"policy", joinTexts("  ", p.Policy.Path, p.Policy.SHA256, waivedText(len(p.Policy.Waived)))})
 	}
 	if p.Options.Expires != "" {
 		rows = append(rows, fact{"expires", p.Options.Expires})
@@ -48,7 +48,7 @@ func facts(p *preview.Plan) []fact {
 	}
 	rows = append(rows, fact{"content", p.ContentDigest}, fact{"review", p.Digest},
 		fact{"ruleset", strconv.Itoa(p.Ruleset)})
-	return present(rows)
+	return dropEmpty(rows)
 }
 
 // headRows say what is installed, and for a plugin set where.
@@ -71,7 +71,7 @@ func headRows(p *preview.Plan) []fact {
 		{"host", p.Location.Host}, {"installed", generation},
 	}
 	if a := p.Against; a != nil {
-		rows = []fact{rows[0], {"against", joined("  ", a.Reference, joined(" ", a.Package, a.Version), a.ContentDigest)},
+		rows = []fact{rows[0], {"against", joinTexts("  ", a.Reference, joinTexts(" ", a.Package, a.Version), a.ContentDigest)},
 			{"", "taken as installed; what is at the location was not looked at"}}
 	}
 	if !p.OnMachine() {
@@ -85,7 +85,7 @@ func offlineText(p *preview.Plan) string {
 	if p.Against == nil {
 		return "none was contacted: every object is shown as it would be created"
 	}
-	return "none was contacted: " + joined(" ", p.Against.Package, p.Against.Version) + " is taken as installed, " + p.Against.ContentDigest
+	return "none was contacted: " + joinTexts(" ", p.Against.Package, p.Against.Version) + " is taken as installed, " + p.Against.ContentDigest
 }
 
 func waivedText(n int) string {
@@ -104,16 +104,16 @@ func judgedFacts(f preview.Finding) []fact {
 	if j := f.Judged; j != nil {
 		switch j.By {
 		case preview.JudgedByWaiver:
-			rows = append(rows, fact{"waived", joined("  ", prefixed("was ", string(j.Was)), "by "+j.Owner, "until "+j.Expires, j.Reason)})
+			rows = append(rows, fact{"waived", joinTexts("  ", prefixLines("was ", string(j.Was)), "by "+j.Owner, "until "+j.Expires, j.Reason)})
 		case preview.JudgedBySeverity:
-			rows = append(rows, fact{"policy", joined("  ", prefixed("was ", string(j.Was)), j.Reason)})
+			rows = append(rows, fact{"policy", joinTexts("  ", prefixLines("was ", string(j.Was)), j.Reason)})
 		}
 	}
 	return rows
 }
 
-// present leaves out facts without a value.
-func present(rows []fact) []fact {
+// dropEmpty leaves out facts without a value.
+func dropEmpty(rows []fact) []fact {
 	var out []fact
 	for _, row := range rows {
 		if row.value != "" {
@@ -140,7 +140,7 @@ func readModeText(mode preview.ReadMode) string {
 // signatureText is empty for a plan that was loaded: what it recorded, nothing
 // vouches for.
 func signatureText(v preview.Verification) string {
-	return joined("  ", v.Status, prefixed("by ", v.Identity))
+	return joinTexts("  ", v.Status, prefixLines("by ", v.Identity))
 }
 
 func releaseText(p *preview.Plan) string {
@@ -187,14 +187,14 @@ func optionText(o preview.Options, conflicts string) string {
 // by its own name: "install flyte-spark: operator 0.1.0, rights".
 func title(p *preview.Plan) string {
 	if len(p.Packages) == 0 {
-		return joined(" ", p.Request.Action, p.Release.Name)
+		return joinTexts(" ", p.Request.Action, p.Release.Name)
 	}
 	text, between := p.Request.Action, [...]string{" ", " with ", ", "}
 	if preview.InSections(p.Packages) {
-		text, between = joined(" ", text, p.Release.Name), [...]string{": ", ", ", ", "}
+		text, between = joinTexts(" ", text, p.Release.Name), [...]string{": ", ", ", ", "}
 	}
 	for i, pkg := range p.Packages {
-		text += between[min(i, 2)] + joined(" ", pkg.Name, pkg.Version)
+		text += between[min(i, 2)] + joinTexts(" ", pkg.Name, pkg.Version)
 	}
 	return text
 }
@@ -229,7 +229,7 @@ func countText(p *preview.Plan) string {
 	return strings.Join(parts, "   ")
 }
 
-func joined(separator string, parts ...string) string {
+func joinTexts(separator string, parts ...string) string {
 	var used []string
 	for _, part := range parts {
 		if part != "" {
@@ -239,14 +239,14 @@ func joined(separator string, parts ...string) string {
 	return strings.Join(used, separator)
 }
 
-func prefixed(prefix, s string) string {
+func prefixLines(prefix, s string) string {
 	if s == "" {
 		return ""
 	}
 	return prefix + s
 }
 
-func channelText(channel string) string { return prefixed("channel ", channel) }
+func channelText(channel string) string { return prefixLines("channel ", channel) }
 
 func orDefault(s, fallback string) string {
 	if s == "" {

@@ -132,8 +132,8 @@ func pageOf(p *preview.Plan) page {
 	if len(p.Packages) > 1 {
 		for i := range p.Packages {
 			pkg := &p.Packages[i]
-			rows := append([]fact{{"bundle", joined("  ", pkg.Bundle, pkg.Format)}, {"content", pkg.ContentDigest}}, packageFacts(pkg)...)
-			out.Packages = append(out.Packages, pagePackage{line(joined(" ", pkg.Name, pkg.Version)), pageFacts(present(rows))})
+			rows := append([]fact{{"bundle", joinTexts("  ", pkg.Bundle, pkg.Format)}, {"content", pkg.ContentDigest}}, packageFacts(pkg)...)
+			out.Packages = append(out.Packages, pagePackage{line(joinTexts(" ", pkg.Name, pkg.Version)), pageFacts(dropEmpty(rows))})
 		}
 	}
 	return out
@@ -172,10 +172,10 @@ func pageFindingOf(f preview.Finding, label string, r *reader) pageFinding {
 		Label: label, Title: line(f.Title), Why: line(f.Why), Reduce: r.reduce(f), Class: severityClass(f.Severity),
 		Open: f.Severity == preview.Critical || f.Severity == preview.NotKnown,
 	}
-	for _, part := range preview.EvidencePieces(f.Shown()) {
+	for _, part := range preview.EvidencePieces(f.EvidenceText()) {
 		out.Evidence = append(out.Evidence, line(part))
 	}
-	rows := []fact{{"from", r.where(f)}, {"object", f.Object}, {"rule", joined("  ", f.Rule, f.Ref)}}
+	rows := []fact{{"from", r.where(f)}, {"object", f.Object}, {"rule", joinTexts("  ", f.Rule, f.Ref)}}
 	if out.Open {
 		rows = append(rows, fact{"accept", f.ID + "=" + f.Fingerprint})
 	}
@@ -183,7 +183,7 @@ func pageFindingOf(f preview.Finding, label string, r *reader) pageFinding {
 		rows = append(rows, fact{"accepted", fmt.Sprintf("earlier, in revision %d", f.AcceptedIn)})
 	}
 	rows = append(rows, judgedFacts(f)...)
-	out.Rows = pageFacts(present(rows))
+	out.Rows = pageFacts(dropEmpty(rows))
 	if _, known := r.book[f.Rule]; known {
 		out.Anchor = "rule-" + f.Rule
 	}

@@ -36,19 +36,19 @@ func pageGrants(p *preview.Plan) ([]pageGrant, string) {
 			where = g.Namespace
 		}
 		means := ""
-		if m := p.Access.Wildcards.Of(g); m != nil {
-			means = line(access.MeaningText(m))
+		if m := p.Access.Wildcards.Expansion(g); m != nil {
+			means = line(access.WildcardText(m))
 		}
 		change := g.Change
 		if g.Held {
 			change = held
 		}
 		out = append(out, pageGrant{
-			Change: line(joined(" ", changeSymbols[g.Change], change)), Means: means, Who: line(subjectText(g.Subject)), Where: line(where),
+			Change: line(joinTexts(" ", changeSymbols[g.Change], change)), Means: means, Who: line(subjectText(g.Subject)), Where: line(where),
 			Verbs: line(strings.Join(g.Verbs, " ")), On: line(targetText(g)), Via: line(strings.Join(g.Via, ", ")), Rules: lines(g.Rules),
 		})
 	}
-	return out, joined("; ", accessNote(grants), line(access.AgainstText(p.Access.Wildcards)))
+	return out, joinTexts("; ", accessNote(grants), line(access.DiscoveryText(p.Access.Wildcards)))
 }
 
 func accessNote(grants []preview.Grant) string {
@@ -72,14 +72,14 @@ func accessNote(grants []preview.Grant) string {
 func pageClouds(p *preview.Plan) []pageCloud {
 	var out []pageCloud
 	for _, c := range p.Cloud.Permissions {
-		what := joined("  ", c.Provider, c.Effect, strings.Join(c.Actions, " "), prefixed("roles ", strings.Join(c.Roles, " ")),
-			prefixed("on ", strings.Join(c.Resources, " ")))
+		what := joinTexts("  ", c.Provider, c.Effect, strings.Join(c.Actions, " "), prefixLines("roles ", strings.Join(c.Roles, " ")),
+			prefixLines("on ", strings.Join(c.Resources, " ")))
 		if len(c.Conditions) > 0 {
 			if data, err := json.Marshal(c.Conditions); err == nil {
 				what += "  if " + string(data)
 			}
 		}
-		out = append(out, pageCloud{line(joined(" ", changeSymbols[c.Change], c.Change)), line(what), line(c.Origin), lines(c.Rules)})
+		out = append(out, pageCloud{line(joinTexts(" ", changeSymbols[c.Change], c.Change)), line(what), line(c.Origin), lines(c.Rules)})
 	}
 	for _, d := range p.Cloud.Declared {
 		out = append(out, pageCloud{"? declared", line(d.Provider) + "; permissions not declared", line(d.Origin), ""})
@@ -122,7 +122,7 @@ func pageObjectOf(p *preview.Plan, o *preview.Object, room *int) pageObject {
 	out := pageObject{
 		Class: string(o.Action), Symbol: o.Action.Symbol(), Action: string(o.Action),
 		Kind: line(o.Kind), Name: line(objectName(o)),
-		Origin: line(joined("  ", o.APIVersion, o.Origin.Place(), o.Digest)),
+		Origin: line(joinTexts("  ", o.APIVersion, o.Origin.Place(), o.Digest)),
 	}
 	for _, c := range o.Conflicts {
 		out.Conflicts = append(out.Conflicts, line(p.Contested(o, c)))
@@ -135,19 +135,19 @@ func pageObjectOf(p *preview.Plan, o *preview.Object, room *int) pageObject {
 	if len(o.Changes) == 0 {
 		changed = secretKeyLines(o.SecretKeys)
 	}
-	out.Changes = clipped(strings.Join(changed, "\n"), room)
+	out.Changes = clipText(strings.Join(changed, "\n"), room)
 	switch {
-	case o.Sealed == nil:
+	case o.Planned == nil:
 	case *room == 0:
 		out.Manifest = manifestCut
 	default:
-		out.Manifest = clipped(textsafe.Block(diff.YAML(p.Sent(o))), room)
+		out.Manifest = clipText(textsafe.Block(diff.YAML(p.Sent(o))), room)
 	}
 	return out
 }
 
-// clipped takes a text out of the room that is left.
-func clipped(text string, room *int) string {
+// clipText takes a text out of the room that is left.
+func clipText(text string, room *int) string {
 	most := min(maxManifest, *room)
 	if len(text) > most {
 		text = strings.ToValidUTF8(text[:max(most, 0)], "")

@@ -80,7 +80,7 @@ func manyObjects(t testing.TB, n int) *preview.Plan {
 			ID: "core/ConfigMap/ns/" + name, APIVersion: "v1", Kind: "ConfigMap", Namespace: "ns", Name: name, Package: "mongodb",
 			Action: preview.ActionUpdate, Origin: preview.Origin{File: "manifests/all.yaml", Document: i + 1},
 			Changes: []preview.Change{{Path: ".data.a", Op: "change", From: "<b>old</b>", To: fmt.Sprint("needle", i)}},
-			Sealed: map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": name, "namespace": "ns"},
+			Planned: map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": name, "namespace": "ns"},
 				"data": map[string]any{"a": fmt.Sprint("needle", i), "long": strings.Repeat("text ", 200)}},
 		})
 	}
@@ -103,7 +103,7 @@ func TestSlowPageOfManyObjectsIsBounded(t *testing.T) {
 	}
 	p := manyObjects(t, 220)
 	for i := range p.Objects {
-		p.Objects[i].Sealed["data"] = map[string]any{"a": strings.Repeat("x", 70_000)}
+		p.Objects[i].Planned["data"] = map[string]any{"a": strings.Repeat("x", 70_000)}
 	}
 	got = write(t, p, Options{Format: HTML})
 	if len(got) > maxManifests+1<<20 || strings.Count(got, manifestCut) < 220 {

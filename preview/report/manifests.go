@@ -19,7 +19,7 @@ func writeManifests(w io.Writer, p *preview.Plan, o Options) error {
 	masked, written, names := 0, 0, preview.SecretNamesOf(p)
 	var body, rest strings.Builder
 	for _, object := range inStageOrder(p) {
-		if object.Sealed == nil {
+		if object.Planned == nil {
 			rest.WriteString("# " + line(string(object.Action)+" "+object.ID) + "\n")
 			continue
 		}

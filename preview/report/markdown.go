@@ -76,7 +76,7 @@ func installBlock(p *preview.Plan, title string) string {
 	if hasCommand(p) {
 		words := Command(p)
 		if len(words) > maxCommand {
-			words = "kubectl operator " + command(p) + " --plan " + shell([]string{orDefault(p.SavedAs, "PLANFILE")}) + " --yes"
+			words = "kubectl operator " + command(p) + " --plan " + quoteWords([]string{orDefault(p.SavedAs, "PLANFILE")}) + " --yes"
 			block += "The command with everything it takes is too long to be shown here; `-o text` has it.\n\n"
 		}
 		block += fence("sh", []string{words}) + "\n"
@@ -135,7 +135,7 @@ func findingBlock(f preview.Finding, label string, r *reader) string {
 	if f.Why != "" {
 		block += prose(textsafe.Truncate(line(f.Why), maxWhy)) + "\n\n"
 	}
-	if parts := preview.EvidencePieces(f.Shown()); len(parts) > 0 {
+	if parts := preview.EvidencePieces(f.EvidenceText()); len(parts) > 0 {
 		shown := make([]string, 0, maxEvidence+1)
 		for _, part := range parts[:min(len(parts), maxEvidence)] {
 			shown = append(shown, textsafe.Truncate(line(part), maxPiece))
@@ -152,7 +152,7 @@ func findingBlock(f preview.Finding, label string, r *reader) string {
 	if reduce := r.reduce(f); reduce != "" {
 		rows = append(rows, "**To reduce it:** "+prose(reduce))
 	}
-	rows = append(rows, "rule "+clippedCode(joined("  ", f.Rule, f.Ref, f.Object)))
+	rows = append(rows, "rule "+clippedCode(joinTexts("  ", f.Rule, f.Ref, f.Object)))
 	if f.Severity == preview.Critical || f.Severity == preview.NotKnown {
 		rows = append(rows, "accept "+clippedCode(f.ID+"="+f.Fingerprint))
 	}

@@ -14,30 +14,30 @@ const (
 
 // packageText names a package in one line.
 func packageText(pkg *preview.Package) string {
-	return joined("  ", pkg.Name, pkg.Version, pkg.Bundle, pkg.Format)
+	return joinTexts("  ", pkg.Name, pkg.Version, pkg.Bundle, pkg.Format)
 }
 
 // packageFacts tell what a package is made of, and what it requires.
 func packageFacts(pkg *preview.Package) []fact {
 	var rows []fact
 	for _, s := range pkg.Sources {
-		rows = append(rows, fact{"source", joined("  ", s.Kind, s.Reference)}, fact{"", s.Digest})
+		rows = append(rows, fact{"source", joinTexts("  ", s.Kind, s.Reference)}, fact{"", s.Digest})
 		if s.Verification != nil {
 			rows = append(rows, fact{"", "signature " + signatureText(*s.Verification)})
 		}
 	}
 	for _, v := range pkg.Via {
-		rows = append(rows, fact{"via", joined("  ", v.Kind, v.Reference, channelText(v.Channel))}, fact{"", v.Digest})
+		rows = append(rows, fact{"via", joinTexts("  ", v.Kind, v.Reference, channelText(v.Channel))}, fact{"", v.Digest})
 		if v.Verification != nil {
 			rows = append(rows, fact{"", "signature " + signatureText(*v.Verification)})
 		}
-		rows = append(rows, fact{"", prefixed("chosen: ", v.Why)})
+		rows = append(rows, fact{"", prefixLines("chosen: ", v.Why)})
 		for i, r := range v.Rejected {
 			if i == maxBeside {
 				rows = append(rows, fact{"", fmt.Sprintf("and %d more not chosen", len(v.Rejected)-i)})
 				break
 			}
-			rows = append(rows, fact{"", joined("  ", "not chosen: "+joined(" ", r.Version, prefixed("of ", r.Catalog)), r.Why)})
+			rows = append(rows, fact{"", joinTexts("  ", "not chosen: "+joinTexts(" ", r.Version, prefixLines("of ", r.Catalog)), r.Why)})
 		}
 	}
 	if params := parameterText(pkg.Parameters); params != "" {
@@ -48,7 +48,7 @@ func packageFacts(pkg *preview.Package) []fact {
 	}
 	rows = append(rows, dependencyRows(pkg.Dependencies)...)
 	rows = append(rows, fact{"signature", signatureText(pkg.Verification)})
-	rows = append(rows, besideRows(pkg.Referrers)...)
+	rows = append(rows, referrerRows(pkg.Referrers)...)
 	if extra := len(rows) - 3*maxListed; extra > 0 {
 		rows = append(rows[:3*maxListed], fact{"", fmt.Sprintf("and %d more, -o json has them", extra)})
 	}
@@ -66,13 +66,13 @@ func dependencyRows(dependencies []preview.Dependency) []fact {
 		if i == maxListed {
 			return append(rows, fact{"", fmt.Sprintf("and %d more, -o json has them", len(dependencies)-i)})
 		}
-		rows = append(rows, fact{name, joined("  ", d.Constraint, "provided by "+orDefault(d.By, "nothing"), d.Detail)})
+		rows = append(rows, fact{name, joinTexts("  ", d.Constraint, "provided by "+orDefault(d.By, "nothing"), d.Detail)})
 	}
 	return rows
 }
 
-// besideRows list what else refers to the content.
-func besideRows(referrers []preview.Referrer) []fact {
+// referrerRows list what else refers to the content.
+func referrerRows(referrers []preview.Referrer) []fact {
 	var rows []fact
 	for i, r := range referrers {
 		name := ""
@@ -82,7 +82,7 @@ func besideRows(referrers []preview.Referrer) []fact {
 		if i == maxBeside {
 			return append(rows, fact{"", fmt.Sprintf("and %d more", len(referrers)-i)})
 		}
-		rows = append(rows, fact{name, joined("  ", orDefault(r.ArtifactType, "of no type"), r.PredicateType, r.Digest)})
+		rows = append(rows, fact{name, joinTexts("  ", orDefault(r.ArtifactType, "of no type"), r.PredicateType, r.Digest)})
 	}
 	return rows
 }
@@ -95,8 +95,8 @@ func parameterText(params preview.Parameters) string {
 	if len(params.WatchNamespaces) > 0 {
 		watch = "watching " + strings.Join(params.WatchNamespaces, ", ")
 	}
-	return joined("  ", into, params.InstallMode, watch, prefixed("certs ", params.Certs),
-		prefixed("for Kubernetes ", params.KubeVersion), prefixed("values ", params.Values))
+	return joinTexts("  ", into, params.InstallMode, watch, prefixLines("certs ", params.Certs),
+		prefixLines("for Kubernetes ", params.KubeVersion), prefixLines("values ", params.Values))
 }
 
 // packageSections are one section for each of several packages.
@@ -134,12 +134,12 @@ func packageSections(p *preview.Plan, l layout) []section {
 }
 
 func packageSection(pkg *preview.Package, part *preview.Plan, l layout) section {
-	s := section{title: "PACKAGE", subject: joined(" ", pkg.Name, pkg.Version), note: preview.Plural(len(part.Objects), "object")}
+	s := section{title: "PACKAGE", subject: joinTexts(" ", pkg.Name, pkg.Version), note: preview.Plural(len(part.Objects), "object")}
 	if found := findingCounts(part); found != "" {
 		s.note += ", " + found
 	}
-	rows := append([]fact{{"bundle", joined("  ", pkg.Bundle, pkg.Format)}, {"content", pkg.ContentDigest}}, packageFacts(pkg)...)
-	for _, row := range present(rows) {
+	rows := append([]fact{{"bundle", joinTexts("  ", pkg.Bundle, pkg.Format)}, {"content", pkg.ContentDigest}}, packageFacts(pkg)...)
+	for _, row := range dropEmpty(rows) {
 		s.lines = append(s.lines, fmt.Sprintf("  %-9s  %s", row.name, line(row.value)))
 	}
 	if len(part.Objects) > 0 {

@@ -32,14 +32,14 @@ func object(t *testing.T, action preview.Action, live, sealed string) preview.Ob
 	}
 	of := o.LiveBody
 	if sealed != "" {
-		o.Sealed = body(t, sealed)
-		o.Digest, of = digest("d"), o.Sealed
+		o.Planned = body(t, sealed)
+		o.Digest, of = digest("d"), o.Planned
 	}
 	ref := preview.RefOf(of)
 	o.ID, o.APIVersion, o.Kind, o.Namespace, o.Name = ref.ID(), ref.APIVersion, ref.Kind, ref.Namespace, ref.Name
-	o.SecretKeys = preview.SecretKeys(o.LiveBody, o.Sealed)
+	o.SecretKeys = preview.SecretKeys(o.LiveBody, o.Planned)
 	if live != "" && sealed != "" {
-		o.Changes = diff.Changes(o.LiveBody, o.Sealed)
+		o.Changes = diff.Changes(o.LiveBody, o.Planned)
 	}
 	return o
 }
@@ -65,7 +65,7 @@ func base(action string) *preview.Plan {
 			Name: "mongodb", Version: "1.10.0", Bundle: "mongodb-kubernetes.v1.10.0", Format: "registry+v1", ContentDigest: digest("c"),
 			Parameters:   preview.Parameters{InstallMode: "AllNamespaces", Certs: "cert-manager"},
 			Sources:      []preview.Source{{Kind: "image", Reference: "registry.example.com/bundles/mongodb", Digest: digest("a")}},
-			Via:          []preview.Via{{Kind: "catalog", Reference: "registry.example.com/catalog:latest", Digest: digest("b"), Channel: "stable"}},
+			Via:          []preview.ResolutionStep{{Kind: "catalog", Reference: "registry.example.com/catalog:latest", Digest: digest("b"), Channel: "stable"}},
 			Verification: preview.Verification{Status: "unverified"},
 		}},
 		Objects: []preview.Object{},
@@ -187,7 +187,7 @@ func hostilePlan(evil string) *preview.Plan {
 	pkg.Name, pkg.Version, pkg.Bundle, pkg.Format = evil, evil, evil, evil
 	pkg.Parameters = preview.Parameters{InstallMode: evil, WatchNamespaces: []string{evil}, Values: evil, Certs: evil, KubeVersion: evil}
 	pkg.Sources = []preview.Source{{Kind: evil, Reference: evil, Digest: evil}}
-	pkg.Via = []preview.Via{{
+	pkg.Via = []preview.ResolutionStep{{
 		Kind: "catalog", Reference: evil, Digest: evil, Channel: evil,
 		Verification: &preview.Verification{Status: evil, Identity: evil},
 	}}
@@ -202,7 +202,7 @@ func hostilePlan(evil string) *preview.Plan {
 			{Path: evil, Op: "change", From: evil, To: evil + "\nmore"}, {Path: evil, Op: "add", To: map[string]any{evil: evil}},
 			{Path: evil, Op: "remove", From: []any{evil}}, {Path: evil, Op: "change", From: int64(1), To: evil},
 		},
-		Sealed: map[string]any{"apiVersion": evil, "kind": evil, "metadata": map[string]any{"name": evil, evil: evil}},
+		Planned: map[string]any{"apiVersion": evil, "kind": evil, "metadata": map[string]any{"name": evil, evil: evil}},
 	}
 	created := o
 	created.Action, created.ID = preview.ActionCreate, "other"
@@ -220,9 +220,9 @@ func hostilePlan(evil string) *preview.Plan {
 		Subject: preview.Subject{Kind: evil, Namespace: evil, Name: evil}, Scope: "namespace", Namespace: evil, APIGroups: []string{evil},
 		Resources: []string{evil}, ResourceNames: []string{evil}, Verbs: []string{evil}, Via: []string{evil}, Change: evil, Rules: []string{evil},
 	}}
-	p.Access.Wildcards = &preview.Wildcards{Against: evil, Version: evil, Why: evil, Unanswered: []string{evil}, Meanings: []preview.Meaning{{
+	p.Access.Wildcards = &preview.Wildcards{Against: evil, Version: evil, Why: evil, Unanswered: []string{evil}, Meanings: []preview.WildcardExpansion{{
 		Scope: "namespace", APIGroups: []string{evil}, Resources: []string{evil}, Verbs: []string{evil}, Count: 2,
-		Dangerous: []preview.Reached{{Resource: evil, Verbs: []string{evil}}}, Others: []preview.Reached{{Resource: evil, Verbs: []string{evil}}},
+		Dangerous: []preview.ResourceAccess{{Resource: evil, Verbs: []string{evil}}}, Others: []preview.ResourceAccess{{Resource: evil, Verbs: []string{evil}}},
 		NotServed: []string{evil},
 	}}}
 	p.Access.Installer.Missing = []preview.MissingRight{{Verb: evil, Resource: evil, Why: evil}}
@@ -247,7 +247,7 @@ func hostilePlan(evil string) *preview.Plan {
 // values of schemas, names and addresses of webhooks, statements of cloud
 // policies. Each has a page of its own, and what a policy says of it.
 func hostileFindings(evil string) []preview.Finding {
-	judged := &preview.Judged{By: preview.JudgedBySeverity, Was: preview.Critical, Owner: evil, Reason: evil, Expires: evil}
+	judged := &preview.PolicyDecision{By: preview.JudgedBySeverity, Was: preview.Critical, Owner: evil, Reason: evil, Expires: evil}
 	issue := schema.Issue{Version: evil, Path: "spec." + evil, What: "enum", Before: evil, After: evil}
 	var dropped schema.Group
 	dropped.Add(map[string]any{"metadata": map[string]any{"namespace": evil, "name": evil}}, []string{evil, evil})
@@ -277,7 +277,7 @@ func severalPackages(t *testing.T) *preview.Plan {
 	}
 	p.Packages[0].Isolation = "child process; no network"
 	p.Packages[0].Via[0].Why = "the highest version of channel stable"
-	p.Packages[0].Via[0].Rejected = []preview.Rejected{{Catalog: "registry.example.com/old:latest", Version: "1.9.0", Why: "its catalog has a lower priority"}}
+	p.Packages[0].Via[0].Rejected = []preview.RejectedCandidate{{Catalog: "registry.example.com/old:latest", Version: "1.9.0", Why: "its catalog has a lower priority"}}
 	p.Packages = append(p.Packages, preview.Package{
 		Name: "cert-manager", Version: "1.18.2", Bundle: "cert-manager.v1.18.2", Format: "registry+v1", ContentDigest: digest("e"),
 		Sources: []preview.Source{{Kind: "image", Reference: "registry.example.com/bundles/cert-manager", Digest: digest("f")}},

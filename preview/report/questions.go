@@ -18,9 +18,9 @@ const maxOpen = 20
 // follows from that. Neither is escaped yet.
 type Question struct{ What, Why string }
 
-// NotAsked says what the way in which the cluster was read cannot know. Each is
+// OpenQuestions says what the way in which the cluster was read cannot know. Each is
 // about this plan: what no object of it raises is left out.
-func NotAsked(p *preview.Plan) []Question {
+func OpenQuestions(p *preview.Plan) []Question {
 	if p.OnMachine() {
 		return nil
 	}
@@ -37,7 +37,7 @@ func NotAsked(p *preview.Plan) []Question {
 
 // openQuestions are those, then what could not be read.
 func openQuestions(p *preview.Plan) []Question {
-	out := NotAsked(p)
+	out := OpenQuestions(p)
 	for i, u := range p.Unknowns {
 		if i == maxOpen {
 			out = append(out, Question{fmt.Sprintf("and %d more", len(p.Unknowns)-i), "-o json lists them"})

@@ -12,7 +12,7 @@ const explainLine = "What a rule looks at, and when it is less severe: kubectl o
 // and how to reduce it.
 type reader struct {
 	objects map[string]*preview.Object
-	book    pages.Book
+	book    pages.Index
 }
 
 func newReader(p *preview.Plan) *reader {

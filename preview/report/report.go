@@ -49,7 +49,7 @@ type Options struct {
 	// Plural names resources as the cluster does; nil where there is none.
 	Plural installer.Plural
 	// Asked is what the plan was made for; nil where only the plan is known.
-	Asked Asked
+	Asked PlanRequest
 }
 
 // Write writes the plan. Text from outside is escaped in every format: for
@@ -111,7 +111,7 @@ func writeText(w io.Writer, p *preview.Plan, o Options) error {
 		shown = slices.DeleteFunc(findingSections(p, l), func(s section) bool { return s.title == "INFO" })
 	}
 	for _, s := range shown {
-		out.WriteString("\n" + l.paint(bold, joined(" ", s.title, line(s.subject))))
+		out.WriteString("\n" + l.paint(bold, joinTexts(" ", s.title, line(s.subject))))
 		if s.note != "" {
 			out.WriteString("  " + s.note)
 		}

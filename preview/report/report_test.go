@@ -115,7 +115,7 @@ func TestManifestsHoldTheSealedObjectsInOrder(t *testing.T) {
 	for i, doc := range docs {
 		got := doc.(map[string]any)
 		kinds = append(kinds, preview.String(got, "kind"))
-		if diff := cmp.Diff(p.Object(preview.RefOf(got).ID()).Sealed, got); diff != "" {
+		if diff := cmp.Diff(p.Object(preview.RefOf(got).ID()).Planned, got); diff != "" {
 			t.Errorf("document %d is not the sealed object:\n%s", i, diff)
 		}
 	}

@@ -10,8 +10,8 @@ import (
 // Request is the form of a plan that asks for it again, pinned.
 const Request = "request"
 
-// Asked is what a plan was made for, and what only that knows.
-type Asked interface {
+// PlanRequest is what a plan was made for, and what only that knows.
+type PlanRequest interface {
 	// Pinned is a request file for exactly what was planned.
 	Pinned(p *preview.Plan) ([]byte, error)
 	// HostedSet is the set that a host in the cluster loads.

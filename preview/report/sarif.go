@@ -179,8 +179,8 @@ func sarifRules(p *preview.Plan, r *reader) ([]sarifRule, map[string]int) {
 
 func sarifResultOf(p *preview.Plan, f preview.Finding, rule int, r *reader) sarifResult {
 	text := f.Title + ". " + f.Why
-	if f.Shown() != "" {
-		text += " Evidence: " + sarifEvidence(f.Shown())
+	if f.EvidenceText() != "" {
+		text += " Evidence: " + sarifEvidence(f.EvidenceText())
 	}
 	result := sarifResult{
 		Rule: f.Rule, Index: rule, Level: sarifLevel(f.Severity), Message: sarifText(text),

@@ -21,14 +21,14 @@ func setCommand(p *preview.Plan) string {
 		words = append(words, p.Request.Action)
 	}
 	if installs && (p.Against != nil || p.Request.File != "" && len(p.Platforms) > 0) { // about no place: the content is approved
-		return shell(append(words, "--platform", setPlatform(p), "--yes", "--approve", p.ContentDigest, "--ruleset", strconv.Itoa(p.Ruleset)))
+		return quoteWords(append(words, "--platform", setPlatform(p), "--yes", "--approve", p.ContentDigest, "--ruleset", strconv.Itoa(p.Ruleset)))
 	}
 	known := p.Request.File != "" || p.Request.Revision > 0 || p.Request.Keep != nil || !installs && p.SavedAs == ""
 	if p.SavedAs != "" || p.Options.Expires != "" || !known {
 		if installs {
 			words = append(words, "--location", p.Location.Path, "--platform", setPlatform(p))
 		}
-		return shell(append(words, "--plan", orDefault(p.SavedAs, "PLANFILE"), "--yes"))
+		return quoteWords(append(words, "--plan", orDefault(p.SavedAs, "PLANFILE"), "--yes"))
 	}
 	switch p.Request.Action {
 	case preview.RequestRollback:
@@ -41,7 +41,7 @@ func setCommand(p *preview.Plan) string {
 	default:
 		words = append(words, "--location", p.Location.Path, "--platform", setPlatform(p))
 	}
-	return shell(append(words, "--yes", "--approve", p.Digest, "--ruleset", strconv.Itoa(p.Ruleset)))
+	return quoteWords(append(words, "--yes", "--approve", p.Digest, "--ruleset", strconv.Itoa(p.Ruleset)))
 }
 
 // setPlatform is what --platform was, or could have been.
@@ -58,7 +58,7 @@ func setPlatform(p *preview.Plan) string {
 
 // SetRollback is the line that reviews the way back to a generation.
 func SetRollback(location string, generation int) string {
-	return shell([]string{"kubectl", "operator", "plugin", "rollback", "--location", location, "--to", strconv.Itoa(generation)})
+	return quoteWords([]string{"kubectl", "operator", "plugin", "rollback", "--location", location, "--to", strconv.Itoa(generation)})
 }
 
 // setNotes say what holds for that command.

@@ -11,15 +11,15 @@ import (
 
 func bindingRules() []entry {
 	return []entry{
-		{Rule: rules.BindingClusterAdmin, object: bindingMatch(toClusterAdmin)},
-		{Rule: rules.BindingAdmin, object: bindingMatch(toAdmin)},
-		{Rule: rules.BindingMasters, object: bindingMatch(toSubjects("Group", "system:masters"))},
-		{Rule: rules.BindingAnonymous, object: bindingMatch(toAnonymous)},
-		{Rule: rules.BindingAuthenticated, object: bindingMatch(toSubjects("Group", "system:authenticated", "system:serviceaccounts"))},
-		{Rule: rules.BindingNamespaceGroup, object: bindingMatch(toNamespaceGroup)},
-		{Rule: rules.BindingDefaultAccount, object: bindingMatch(toDefault)},
-		{Rule: rules.BindingForeignAccount, object: bindingMatch(toForeign)},
-		{Rule: rules.BindingUnknownRole, object: bindingMatch(toUnknown)},
+		{Rule: rules.BindingClusterAdmin, object: bindingMatch(bindsClusterAdmin)},
+		{Rule: rules.BindingAdmin, object: bindingMatch(bindsAdmin)},
+		{Rule: rules.BindingMasters, object: bindingMatch(bindsSubjects("Group", "system:masters"))},
+		{Rule: rules.BindingAnonymous, object: bindingMatch(bindsAnonymous)},
+		{Rule: rules.BindingAuthenticated, object: bindingMatch(bindsSubjects("Group", "system:authenticated", "system:serviceaccounts"))},
+		{Rule: rules.BindingNamespaceGroup, object: bindingMatch(bindsNamespaceGroup)},
+		{Rule: rules.BindingDefaultAccount, object: bindingMatch(bindsDefault)},
+		{Rule: rules.BindingForeignAccount, object: bindingMatch(bindsForeign)},
+		{Rule: rules.BindingUnknownRole, object: bindingMatch(bindsUnknown)},
 		{Rule: rules.AggregatedRole, object: aggregated},
 		{Rule: rules.AggregatedView, object: aggregatedView},
 		{Rule: rules.AggregationOpen, object: openAggregation},
@@ -32,15 +32,15 @@ const rbacGroup = "rbac.authorization.k8s.io"
 // bindingMatch runs a judgement on bindings that will stand after the plan.
 func bindingMatch(judge func(c *scan, o *preview.Object) (Level, []string)) objectMatch {
 	return func(c *scan, o *preview.Object) (Level, []string) {
-		if o.Sealed == nil || !o.Is(preview.KindRoleBinding, preview.KindClusterRoleBinding) {
+		if o.Planned == nil || !o.Is(preview.KindRoleBinding, preview.KindClusterRoleBinding) {
 			return None, nil
 		}
 		return judge(c, o)
 	}
 }
 
-// bound is the evidence of a binding: subjects and scope.
-func bound(o *preview.Object, subjects []preview.Subject, what string) []string {
+// bindingEvidence is the evidence of a binding: subjects and scope.
+func bindingEvidence(o *preview.Object, subjects []preview.Subject, what string) []string {
 	scope := "in the cluster"
 	if o.Is(preview.KindRoleBinding) {
 		scope = "in namespace " + o.Namespace
@@ -52,20 +52,20 @@ func bound(o *preview.Object, subjects []preview.Subject, what string) []string 
 	return lines
 }
 
-func toClusterAdmin(c *scan, o *preview.Object) (Level, []string) {
-	if access.RoleOf(o.Sealed).Name != "cluster-admin" || !access.RoleOf(o.Sealed).Is(preview.KindClusterRole) {
+func bindsClusterAdmin(c *scan, o *preview.Object) (Level, []string) {
+	if access.RoleOf(o.Planned).Name != "cluster-admin" || !access.RoleOf(o.Planned).Is(preview.KindClusterRole) {
 		return None, nil
 	}
 	level := Critical
 	if o.Is(preview.KindRoleBinding) {
 		level = c.inNamespace(o.Namespace, level)
 	}
-	return level, bound(o, access.Subjects(o.Sealed), "cluster-admin")
+	return level, bindingEvidence(o, access.Subjects(o.Planned), "cluster-admin")
 }
 
-// toAdmin is less severe in a namespace, as the grants of a role would be.
-func toAdmin(c *scan, o *preview.Object) (Level, []string) {
-	role := access.RoleOf(o.Sealed)
+// bindsAdmin is less severe in a namespace, as the grants of a role would be.
+func bindsAdmin(c *scan, o *preview.Object) (Level, []string) {
+	role := access.RoleOf(o.Planned)
 	if !role.Is(preview.KindClusterRole) || role.Name != "admin" && role.Name != "edit" {
 		return None, nil
 	}
@@ -73,17 +73,17 @@ func toAdmin(c *scan, o *preview.Object) (Level, []string) {
 	if o.Is(preview.KindRoleBinding) {
 		level = c.inNamespace(o.Namespace, level)
 	}
-	return level, bound(o, access.Subjects(o.Sealed), role.Name)
+	return level, bindingEvidence(o, access.Subjects(o.Planned), role.Name)
 }
 
 func subjects(o *preview.Object, match func(preview.Subject) bool) []preview.Subject {
-	return slices.DeleteFunc(access.Subjects(o.Sealed), func(s preview.Subject) bool { return !match(s) })
+	return slices.DeleteFunc(access.Subjects(o.Planned), func(s preview.Subject) bool { return !match(s) })
 }
 
-// through is what a binding gives, as evidence: rules that the plan knows,
+// roleEvidence is what a binding gives, as evidence: rules that the plan knows,
 // else the role's name, which then belongs to the cluster.
-func through(c *scan, o *preview.Object) string {
-	role := access.RoleOf(o.Sealed)
+func roleEvidence(c *scan, o *preview.Object) string {
+	role := access.RoleOf(o.Planned)
 	known := c.objects[role.ID()]
 	if known == nil {
 		return role.Kind + " " + role.Name
@@ -91,7 +91,7 @@ func through(c *scan, o *preview.Object) string {
 	text, looked := c.around.rules[role.ID()]
 	if !looked {
 		text = role.Kind
-		if hash, err := preview.Hash(known.Sealed["rules"]); err == nil {
+		if hash, err := preview.Hash(known.Planned["rules"]); err == nil {
 			text = "rules " + hash
 		}
 		c.around.rules[role.ID()] = text
@@ -99,65 +99,65 @@ func through(c *scan, o *preview.Object) string {
 	return text
 }
 
-func toSubjects(kind string, names ...string) func(*scan, *preview.Object) (Level, []string) {
+func bindsSubjects(kind string, names ...string) func(*scan, *preview.Object) (Level, []string) {
 	return func(c *scan, o *preview.Object) (Level, []string) {
 		found := subjects(o, func(s preview.Subject) bool { return s.Kind == kind && slices.Contains(names, s.Name) })
-		return None, bound(o, found, through(c, o))
+		return None, bindingEvidence(o, found, roleEvidence(c, o))
 	}
 }
 
-// toAnonymous leaves out discovery and health, which every cluster gives.
-func toAnonymous(c *scan, o *preview.Object) (Level, []string) {
+// bindsAnonymous leaves out discovery and health, which every cluster gives.
+func bindsAnonymous(c *scan, o *preview.Object) (Level, []string) {
 	found := subjects(o, func(s preview.Subject) bool {
 		return s.Kind == preview.SubjectGroup && s.Name == "system:unauthenticated" || s.Kind == preview.SubjectUser && s.Name == "system:anonymous"
 	})
-	role := access.RoleOf(o.Sealed)
+	role := access.RoleOf(o.Planned)
 	if (role.Name == "system:discovery" || role.Name == "system:public-info-viewer") && c.builtIn(role) {
 		return None, nil
 	}
-	return None, bound(o, found, through(c, o))
+	return None, bindingEvidence(o, found, roleEvidence(c, o))
 }
 
-func toNamespaceGroup(c *scan, o *preview.Object) (Level, []string) {
+func bindsNamespaceGroup(c *scan, o *preview.Object) (Level, []string) {
 	found := subjects(o, func(s preview.Subject) bool {
 		return s.Kind == preview.SubjectGroup && strings.HasPrefix(s.Name, "system:serviceaccounts:")
 	})
-	return None, bound(o, found, through(c, o))
+	return None, bindingEvidence(o, found, roleEvidence(c, o))
 }
 
-func toDefault(c *scan, o *preview.Object) (Level, []string) {
+func bindsDefault(c *scan, o *preview.Object) (Level, []string) {
 	found := subjects(o, func(s preview.Subject) bool { return s.Kind == preview.SubjectServiceAccount && s.Name == "default" })
-	return None, bound(o, found, through(c, o))
+	return None, bindingEvidence(o, found, roleEvidence(c, o))
 }
 
-func toForeign(c *scan, o *preview.Object) (Level, []string) {
+func bindsForeign(c *scan, o *preview.Object) (Level, []string) {
 	found := subjects(o, func(s preview.Subject) bool {
 		return s.Kind == preview.SubjectServiceAccount && s.Name != "default" && !c.accounts[s.Namespace+"/"+s.Name]
 	})
-	return None, bound(o, found, through(c, o))
+	return None, bindingEvidence(o, found, roleEvidence(c, o))
 }
 
-// toUnknown finds roles that are neither in the plan nor of every cluster, nor
+// bindsUnknown finds roles that are neither in the plan nor of every cluster, nor
 // read from this one. Offline no role is read.
-func toUnknown(c *scan, o *preview.Object) (Level, []string) {
-	role := access.RoleOf(o.Sealed)
+func bindsUnknown(c *scan, o *preview.Object) (Level, []string) {
+	role := access.RoleOf(o.Planned)
 	if role.Name == "" || c.builtIn(role) {
 		return None, nil
 	}
 	if c.objects[role.ID()] != nil || c.reads[role.ID()] {
 		return None, nil
 	}
-	return None, bound(o, access.Subjects(o.Sealed), role.Kind+" "+role.Name)
+	return None, bindingEvidence(o, access.Subjects(o.Planned), role.Kind+" "+role.Name)
 }
 
 // aggregateTargets lists the built-in roles a ClusterRole's labels add it to.
 func aggregateTargets(o *preview.Object) []string {
-	if o.Sealed == nil || !o.Is(preview.KindClusterRole) {
+	if o.Planned == nil || !o.Is(preview.KindClusterRole) {
 		return nil
 	}
 	var targets []string
 	for _, role := range []string{"admin", "edit", "view"} {
-		if preview.String(o.Sealed, "metadata", "labels", "rbac.authorization.k8s.io/aggregate-to-"+role) == "true" {
+		if preview.String(o.Planned, "metadata", "labels", "rbac.authorization.k8s.io/aggregate-to-"+role) == "true" {
 			targets = append(targets, role)
 		}
 	}
@@ -173,7 +173,7 @@ func aggregated(c *scan, o *preview.Object) (Level, []string) {
 	}
 	level := Low
 	var lines []string
-	for _, g := range access.Rules(o.Sealed) {
+	for _, g := range access.Rules(o.Planned) {
 		g.Scope = preview.ScopeCluster
 		for _, m := range c.matchGrant(g) {
 			level = max(level, min(m.level, High))
@@ -190,7 +190,7 @@ func aggregatedView(_ *scan, o *preview.Object) (Level, []string) {
 		return None, nil
 	}
 	var lines []string
-	for _, g := range access.Rules(o.Sealed) {
+	for _, g := range access.Rules(o.Planned) {
 		secrets := access.Reaches(g, "", "secrets", "get") || access.Reaches(g, "", "secrets", "list") || access.Reaches(g, "", "secrets", "watch")
 		if secrets || slices.ContainsFunc(g.Verbs, func(v string) bool { return !slices.Contains([]string{"get", "list", "watch"}, v) }) {
 			g.Scope, g.Subject = preview.ScopeCluster, preview.Subject{Kind: "everybody with", Name: "view"}
@@ -201,10 +201,10 @@ func aggregatedView(_ *scan, o *preview.Object) (Level, []string) {
 }
 
 func openAggregation(_ *scan, o *preview.Object) (Level, []string) {
-	if o.Sealed == nil || !o.Is(preview.KindClusterRole) {
+	if o.Planned == nil || !o.Is(preview.KindClusterRole) {
 		return None, nil
 	}
-	for _, selector := range preview.Maps(o.Sealed, "aggregationRule", "clusterRoleSelectors") {
+	for _, selector := range preview.Maps(o.Planned, "aggregationRule", "clusterRoleSelectors") {
 		labels := preview.Map(selector, "matchLabels")
 		exact := len(labels) > 0
 		for _, e := range preview.Maps(selector, "matchExpressions") {

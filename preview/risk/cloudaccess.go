@@ -27,7 +27,7 @@ func (c *scan) judgeCloud() {
 				continue
 			}
 			p.Rules = append(p.Rules, rule.Name)
-			c.hit(rule.Rule, hit{
+			c.hit(rule.Rule, ruleHit{
 				object: c.originID(p.Origin), level: level, evidence: []string{cloudLine(*p)},
 				title: p.Origin + ": " + rule.Title, known: p.Change == preview.GrantSame || p.Change == preview.GrantNarrowed,
 				held: p.Change == preview.GrantSame,
@@ -75,9 +75,9 @@ func cloudLine(p preview.CloudPermission) string {
 	return text
 }
 
-// everywhere reports whether a permission is limited to no resource. An AWS
+// appliesEverywhere reports whether a permission is limited to no resource. An AWS
 // statement that names none is not limited by what it does not say.
-func everywhere(p preview.CloudPermission) bool {
+func appliesEverywhere(p preview.CloudPermission) bool {
 	if p.Provider == cloud.AWS && len(p.Actions) > 0 && len(p.Resources) == 0 {
 		return true
 	}
@@ -95,8 +95,8 @@ func unlimitedActions(p preview.CloudPermission) bool {
 	return slices.ContainsFunc(p.Actions, func(a string) bool { return a != "" && strings.Trim(a, "*:") == "" })
 }
 
-// aws makes a matcher for AWS permissions that are less than everything.
-func aws(judge func(c *scan, p preview.CloudPermission) Level) cloudMatch {
+// awsMatch makes a matcher for AWS permissions that are less than everything.
+func awsMatch(judge func(c *scan, p preview.CloudPermission) Level) cloudMatch {
 	return func(c *scan, p preview.CloudPermission) Level {
 		if p.Provider != cloud.AWS || unlimitedActions(p) {
 			return None
@@ -108,20 +108,20 @@ func aws(judge func(c *scan, p preview.CloudPermission) Level) cloudMatch {
 // awsActions matches any of the actions, of one level everywhere and another
 // (None: not at all) on limited resources.
 func awsActions(open, limited Level, actions ...string) cloudMatch {
-	return aws(func(_ *scan, p preview.CloudPermission) Level {
+	return awsMatch(func(_ *scan, p preview.CloudPermission) Level {
 		switch {
 		case !permits(p, actions...):
 			return None
-		case everywhere(p):
+		case appliesEverywhere(p):
 			return open
 		}
 		return limited
 	})
 }
 
-// managed matches AWS policies by the end of their ARN, such as
+// managedPolicy matches AWS policies by the end of their ARN, such as
 // ":policy/AdministratorAccess"; the rest names the partition.
-func managed(level Level, or cloudMatch, names ...string) cloudMatch {
+func managedPolicy(level Level, or cloudMatch, names ...string) cloudMatch {
 	return func(c *scan, p preview.CloudPermission) Level {
 		if p.Provider == cloud.AWS && slices.ContainsFunc(p.Roles, func(have string) bool {
 			return slices.ContainsFunc(names, func(name string) bool { return strings.HasSuffix(have, "policy/"+name) })
@@ -166,7 +166,7 @@ var roleStarters = []string{
 func passRole(c *scan, p preview.CloudPermission) Level {
 	limited := strings.Contains(cloudLine(preview.CloudPermission{Conditions: p.Conditions}), "PassedToService")
 	switch {
-	case !permits(p, "iam:PassRole") || !everywhere(p) && limited:
+	case !permits(p, "iam:PassRole") || !appliesEverywhere(p) && limited:
 		return None
 	case c.starters[p.Origin]:
 		return Critical
@@ -177,7 +177,7 @@ func passRole(c *scan, p preview.CloudPermission) Level {
 // mutatesEverything matches writing actions on every resource without
 // condition. Those that only describe are left out.
 func mutatesEverything(_ *scan, p preview.CloudPermission) Level {
-	if !everywhere(p) || len(p.Conditions) > 0 {
+	if !appliesEverywhere(p) || len(p.Conditions) > 0 {
 		return None
 	}
 	for _, action := range p.Actions {
@@ -311,7 +311,7 @@ func unscopedProvider(_ *scan, p preview.CloudPermission) Level {
 // staticCredentials matches Secrets with long-lived keys of a package that
 // says it can do with tokens.
 func staticCredentials(c *scan, o *preview.Object) (Level, []string) {
-	if !o.Is(preview.KindSecret) || o.Sealed == nil {
+	if !o.Is(preview.KindSecret) || o.Planned == nil {
 		return None, nil
 	}
 	tokens := slices.ContainsFunc([]string{cloud.AWS, cloud.Azure, cloud.GCP}, func(provider string) bool {
@@ -325,7 +325,7 @@ func staticCredentials(c *scan, o *preview.Object) (Level, []string) {
 
 // sharedIdentity matches cloud identities of default or shared accounts.
 func sharedIdentity(c *scan, o *preview.Object) (Level, []string) {
-	if !o.Is(preview.KindServiceAccount) || o.Sealed == nil || !c.clouds["ServiceAccount/"+o.Namespace+"/"+o.Name] {
+	if !o.Is(preview.KindServiceAccount) || o.Planned == nil || !c.clouds["ServiceAccount/"+o.Namespace+"/"+o.Name] {
 		return None, nil
 	}
 	if o.Name == "default" {
@@ -383,5 +383,5 @@ func (c *scan) judgeDeclared() {
 		return
 	}
 	names := strings.Join(slices.Sorted(maps.Keys(clouds)), ", ")
-	c.hit(rules.CloudAccessUndeclared, hit{object: "cloud/access", evidence: lines, title: "cloud access to " + names + ": the package does not declare the permissions"})
+	c.hit(rules.CloudAccessUndeclared, ruleHit{object: "cloud/access", evidence: lines, title: "cloud access to " + names + ": the package does not declare the permissions"})
 }

@@ -27,7 +27,7 @@ func clusterRules() []entry {
 }
 
 func outsideWebhooks(_ *scan, o *preview.Object) (Level, []string) {
-	if o.Sealed == nil {
+	if o.Planned == nil {
 		return None, nil
 	}
 	var lines []string
@@ -38,11 +38,11 @@ func outsideWebhooks(_ *scan, o *preview.Object) (Level, []string) {
 	}
 	switch {
 	case isWebhook(o):
-		for _, webhook := range preview.Maps(o.Sealed, "webhooks") {
+		for _, webhook := range preview.Maps(o.Planned, "webhooks") {
 			check(preview.Map(webhook, "clientConfig"), "webhook "+preview.String(webhook, "name"))
 		}
 	case o.Is(preview.KindCustomResourceDefinition):
-		check(preview.Map(o.Sealed, "spec", "conversion", "webhook", "clientConfig"), "the conversion webhook")
+		check(preview.Map(o.Planned, "spec", "conversion", "webhook", "clientConfig"), "the conversion webhook")
 	}
 	return None, lines
 }
@@ -70,13 +70,13 @@ func withoutUser(text string) string {
 }
 
 func apiService(_ *scan, o *preview.Object) (Level, []string) {
-	service := preview.Map(o.Sealed, "spec", "service")
+	service := preview.Map(o.Planned, "spec", "service")
 	if !o.Is(preview.KindAPIService) || service == nil {
 		return None, nil
 	}
-	lines := []string{fmt.Sprintf("%s/%s is answered by Service %s/%s", preview.String(o.Sealed, "spec", "group"),
-		preview.String(o.Sealed, "spec", "version"), preview.String(service, "namespace"), preview.String(service, "name"))}
-	if preview.Value(o.Sealed, "spec", "insecureSkipTLSVerify") == true {
+	lines := []string{fmt.Sprintf("%s/%s is answered by Service %s/%s", preview.String(o.Planned, "spec", "group"),
+		preview.String(o.Planned, "spec", "version"), preview.String(service, "namespace"), preview.String(service, "name"))}
+	if preview.Value(o.Planned, "spec", "insecureSkipTLSVerify") == true {
 		lines = append(lines, "the API server does not verify it")
 	}
 	return None, lines
@@ -86,7 +86,7 @@ func apiService(_ *scan, o *preview.Object) (Level, []string) {
 // takes a validating one that is bound without Deny for what it then is.
 func admissionPolicy(c *scan, o *preview.Object) (Level, []string) {
 	mutating := o.Is(preview.KindMutatingAdmissionPolicy)
-	if o.Sealed == nil || o.Ref().Group() != "admissionregistration.k8s.io" || !mutating && !o.Is(preview.KindValidatingAdmissionPolicy) {
+	if o.Planned == nil || o.Ref().Group() != "admissionregistration.k8s.io" || !mutating && !o.Is(preview.KindValidatingAdmissionPolicy) {
 		return None, nil
 	}
 	verb, level := "refuses", Medium
@@ -94,7 +94,7 @@ func admissionPolicy(c *scan, o *preview.Object) (Level, []string) {
 		verb, level = "changes", High
 	}
 	var lines []string
-	for _, rule := range preview.Maps(o.Sealed, "spec", "matchConstraints", "resourceRules") {
+	for _, rule := range preview.Maps(o.Planned, "spec", "matchConstraints", "resourceRules") {
 		groups, resources := words(rule["apiGroups"]), words(rule["resources"])
 		if c.onlyOurs(preview.Grant{APIGroups: groups, Resources: resources}) {
 			continue
@@ -125,38 +125,38 @@ func operations(rule map[string]any) string {
 }
 
 func priorityClass(_ *scan, o *preview.Object) (Level, []string) {
-	if o.Sealed == nil || !o.Is(preview.KindPriorityClass) {
+	if o.Planned == nil || !o.Is(preview.KindPriorityClass) {
 		return None, nil
 	}
 	var lines []string
 	level := Notice
-	if o.Sealed["globalDefault"] == true {
+	if o.Planned["globalDefault"] == true {
 		level, lines = High, append(lines, "globalDefault")
 	}
-	if value, _ := o.Sealed["value"].(int64); value > 0 && preview.String(o.Sealed, "preemptionPolicy") != "Never" {
+	if value, _ := o.Planned["value"].(int64); value > 0 && preview.String(o.Planned, "preemptionPolicy") != "Never" {
 		lines = append(lines, fmt.Sprintf("value %d, preempts", value))
 	}
 	return level, lines
 }
 
 func externalIPs(_ *scan, o *preview.Object) (Level, []string) {
-	if o.Sealed == nil || !o.Is(preview.KindService) {
+	if o.Planned == nil || !o.Is(preview.KindService) {
 		return None, nil
 	}
 	var lines []string
-	for _, ip := range words(preview.Value(o.Sealed, "spec", "externalIPs")) {
+	for _, ip := range words(preview.Value(o.Planned, "spec", "externalIPs")) {
 		lines = append(lines, "externalIP "+ip)
 	}
 	return None, lines
 }
 
 func hostPathVolume(_ *scan, o *preview.Object) (Level, []string) {
-	if o.Sealed == nil || !o.Is(preview.KindPersistentVolume) {
+	if o.Planned == nil || !o.Is(preview.KindPersistentVolume) {
 		return None, nil
 	}
 	level := Medium
-	text := preview.String(o.Sealed, "spec", "local", "path")
-	if p := preview.Map(o.Sealed, "spec", "hostPath"); p != nil {
+	text := preview.String(o.Planned, "spec", "local", "path")
+	if p := preview.Map(o.Planned, "spec", "hostPath"); p != nil {
 		level, text = High, preview.String(p, "path")
 	}
 	if text == "" {
@@ -180,10 +180,10 @@ func controlsNode(text string) bool {
 // of the plan's own, or of any other.
 func tokenSecret(own bool) objectMatch {
 	return func(c *scan, o *preview.Object) (Level, []string) {
-		if o.Sealed == nil || !o.Is(preview.KindSecret) || preview.String(o.Sealed, "type") != "kubernetes.io/service-account-token" {
+		if o.Planned == nil || !o.Is(preview.KindSecret) || preview.String(o.Planned, "type") != "kubernetes.io/service-account-token" {
 			return None, nil
 		}
-		account := preview.String(o.Sealed, "metadata", "annotations", "kubernetes.io/service-account.name")
+		account := preview.String(o.Planned, "metadata", "annotations", "kubernetes.io/service-account.name")
 		if account == "" || c.accounts[o.Namespace+"/"+account] != own {
 			return None, nil
 		}

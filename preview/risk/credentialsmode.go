@@ -18,7 +18,7 @@ func CredentialsRef() preview.Ref {
 
 // ReadsCredentialsMode reports whether what a plan's cloud access amounts to
 // depends on [CredentialsRef].
-func ReadsCredentialsMode(access preview.Cloud) bool { return len(requested(access)) > 0 }
+func ReadsCredentialsMode(access preview.Cloud) bool { return len(listCredentialRequests(access)) > 0 }
 
 // The values of spec.credentialsMode that a review knows; empty leaves the
 // choice between mint and passthrough to what the root credential permits.
@@ -31,7 +31,7 @@ const (
 // judgeCredentialsMode says how the cluster serves the plan's requests. It is
 // one finding: the mode is the one cause, and one change ends it.
 func (c *scan) judgeCredentialsMode() {
-	requests := requested(c.plan.Cloud)
+	requests := listCredentialRequests(c.plan.Cloud)
 	if len(requests) == 0 {
 		return
 	}
@@ -39,7 +39,7 @@ func (c *scan) judgeCredentialsMode() {
 	at := slices.IndexFunc(c.plan.Reads, func(r preview.Read) bool { return r.ID == id && r.Body != nil })
 	if at < 0 {
 		if slices.ContainsFunc(c.plan.Reads, func(r preview.Read) bool { return r.ID == UnreadID("CloudCredential", "") }) {
-			c.hit(rules.CloudCredentialsMode, hit{
+			c.hit(rules.CloudCredentialsMode, ruleHit{
 				object: id, level: Notice, title: "how the cluster serves CredentialsRequests may not be read",
 				evidence: []string{"CloudCredential cluster may not be read; in mode passthrough it would hand out its whole credential"},
 			})
@@ -49,7 +49,7 @@ func (c *scan) judgeCredentialsMode() {
 	mode := preview.String(c.plan.Reads[at].Body, "spec", "credentialsMode")
 	for _, request := range requests {
 		whole, what := request.served(mode)
-		h := hit{object: id, level: Notice, title: "CloudCredential cluster: the mode of credentials is " + modeName(mode), evidence: []string{
+		h := ruleHit{object: id, level: Notice, title: "CloudCredential cluster: the mode of credentials is " + modeName(mode), evidence: []string{
 			fmt.Sprintf("mode %s: %s (%s) gets %s", modeName(mode), request.origin, request.provider, what),
 		}}
 		if whole {
@@ -69,10 +69,10 @@ func modeName(mode string) string {
 // credentialRequest is who asks which provider for a credential.
 type credentialRequest struct{ provider, origin string }
 
-// requested lists the CredentialsRequests of a plan, those in its ConfigMaps
+// listCredentialRequests lists the CredentialsRequests of a plan, those in its ConfigMaps
 // and examples too, and the roles that make some at run time. One that names
 // no limits gets everything in any mode and has a finding of its own.
-func requested(access preview.Cloud) []credentialRequest {
+func listCredentialRequests(access preview.Cloud) []credentialRequest {
 	var out []credentialRequest
 	for _, p := range access.Permissions {
 		if p.Change != preview.GrantRemoved && p.Effect != denied && strings.HasPrefix(p.Origin, "CredentialsRequest/") &&

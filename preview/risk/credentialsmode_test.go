@@ -36,7 +36,7 @@ func TestTheModeOfCloudCredentials(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			p := planOf(t, test.plan)
-			body := planOf(t, "apiVersion: operator.openshift.io/v1\nkind: CloudCredential\nmetadata: {name: cluster}\nspec: {credentialsMode: '"+test.mode+"'}\n").Objects[0].Sealed
+			body := planOf(t, "apiVersion: operator.openshift.io/v1\nkind: CloudCredential\nmetadata: {name: cluster}\nspec: {credentialsMode: '"+test.mode+"'}\n").Objects[0].Planned
 			p.Reads = append(p.Reads, preview.Read{ID: preview.RefOf(body).ID(), UID: "u", Fingerprint: "f", Body: body})
 			f := find(evaluate(t, Input{Plan: p}), "cloud-credentials-mode")
 			switch {

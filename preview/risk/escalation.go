@@ -11,33 +11,33 @@ import (
 // waysPrefix begins the ids of reads that say what was not looked at.
 const waysPrefix = "ways/"
 
-// UnseenWay is the id of a read that says what was not looked at when ways over
+// EscalationReadID is the id of a read that says what was not looked at when ways over
 // accounts of the cluster were looked for.
-func UnseenWay(what string) string { return waysPrefix + what }
+func EscalationReadID(what string) string { return waysPrefix + what }
 
-// judgeWays says what was not looked at.
-func (c *scan) judgeWays() {
+// judgeEscalation says what was not looked at.
+func (c *scan) judgeEscalation() {
 	for _, read := range c.plan.Reads {
 		if what, ok := strings.CutPrefix(read.ID, waysPrefix); ok {
-			c.hit(rules.AccessReachUnread, hit{object: "cluster/accounts", title: "not all accounts of the cluster were looked at", evidence: []string{what}})
+			c.hit(rules.AccessReachUnread, ruleHit{object: "cluster/accounts", title: "not all accounts of the cluster were looked at", evidence: []string{what}})
 		}
 	}
 }
 
 func reaches(c *scan, o *preview.Object) (Level, []string) {
-	if !o.Is(preview.KindServiceAccount) || o.Sealed == nil || o.Ref().Group() != "" || c.looked >= MaxReach {
+	if !o.Is(preview.KindServiceAccount) || o.Planned == nil || o.Ref().Group() != "" || c.looked >= MaxEscalationAccounts {
 		return None, nil
 	}
 	c.looked++
 	if c.net == nil {
-		c.net = access.NewNet(c.in.Reach)
+		c.net = access.NewAccountGraph(c.in.Reach)
 	}
-	way := c.net.Way(preview.Subject{Kind: "ServiceAccount", Namespace: o.Namespace, Name: o.Name})
+	way := c.net.Path(preview.Subject{Kind: "ServiceAccount", Namespace: o.Namespace, Name: o.Name})
 	if len(way.Steps) == 0 {
 		return None, nil
 	}
 	return None, []string{strings.Join(way.Steps, ", which ")}
 }
 
-// MaxReach bounds for how many accounts of a plan ways are looked for.
-const MaxReach = 50
+// MaxEscalationAccounts bounds for how many accounts of a plan ways are looked for.
+const MaxEscalationAccounts = 50

@@ -36,7 +36,7 @@ func TestBuiltInRolesBoundInANamespace(t *testing.T) {
 
 func TestWhatWasNotLookedAtIsSaid(t *testing.T) {
 	p := planOf(t, inNamespace("view", "app"))
-	p.Reads = []preview.Read{{ID: UnseenWay("ServiceAccounts of namespace kube-system may not be read")}, {ID: UnseenWay("Roles may not be listed")}}
+	p.Reads = []preview.Read{{ID: EscalationReadID("ServiceAccounts of namespace kube-system may not be read")}, {ID: EscalationReadID("Roles may not be listed")}}
 	f := find(evaluate(t, Input{Plan: p}), "access-reach-unread")
 	if f == nil || f.Severity != preview.Info || !strings.Contains(f.Evidence, "kube-system") || !strings.Contains(f.Evidence, "Roles may not") {
 		t.Errorf("%+v", f)

@@ -17,8 +17,8 @@ type shape struct {
 	groups, resources, verbs []string
 }
 
-// on writes a shape; lists are separated by spaces, "core" is the core group.
-func on(groups, resources, verbs string) shape {
+// newShape writes a shape; lists are separated by spaces, "core" is the core group.
+func newShape(groups, resources, verbs string) shape {
 	list := strings.Fields(groups)
 	for i, group := range list {
 		if group == "core" {
@@ -157,14 +157,14 @@ func (c *scan) judgeGrants() {
 		if c.judgedByBinding(m.grant) || m.rule.Name != rules.RBACEverything.Name && held.admin(m.grant) {
 			continue
 		}
-		c.hit(m.rule.Rule, hit{
-			object: roleID(m.grant), title: title(m), evidence: append([]string{line(m.grant, m.part)}, held.also(m)...),
-			level: m.level, narrow: m.grant.Scope != preview.ScopeCluster, known: known(m.grant), held: m.grant.Change == preview.GrantSame,
+		c.hit(m.rule.Rule, ruleHit{
+			object: roleID(m.grant), title: title(m), evidence: append([]string{line(m.grant, m.part)}, held.extraEvidence(m)...),
+			level: m.level, narrow: m.grant.Scope != preview.ScopeCluster, known: isUnchanged(m.grant), held: m.grant.Change == preview.GrantSame,
 		})
 	}
 }
 
-func known(g preview.Grant) bool {
+func isUnchanged(g preview.Grant) bool {
 	return g.Change == preview.GrantSame || g.Change == preview.GrantNarrowed
 }
 

@@ -38,7 +38,7 @@ func object(body map[string]any) preview.Object {
 	ref := preview.RefOf(body)
 	return preview.Object{
 		ID: ref.ID(), APIVersion: ref.APIVersion, Kind: ref.Kind, Namespace: ref.Namespace, Name: ref.Name,
-		Action: preview.ActionCreate, Sealed: body,
+		Action: preview.ActionCreate, Planned: body,
 	}
 }
 

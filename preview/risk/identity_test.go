@@ -95,7 +95,7 @@ func TestBuiltInRolesAreExcusedOnlyAsTheyAre(t *testing.T) {
 			}
 			var bodies []map[string]any
 			for i := range p.Objects {
-				bodies = append(bodies, p.Objects[i].Sealed)
+				bodies = append(bodies, p.Objects[i].Planned)
 			}
 			p.Access.Grants = access.Delta(nil, access.Compute(access.Input{Objects: bodies, Unread: true}))
 			f := find(evaluate(t, Input{Plan: p}), test.rule)

@@ -315,7 +315,7 @@ func TestActions(t *testing.T) {
 		return preview.Object{ID: id, APIVersion: group + "/v1", Kind: kind, Namespace: namespace, Name: name, Action: action}
 	}
 	kept := of("core/ConfigMap/app/kept", preview.ActionCreate)
-	kept.Sealed = map[string]any{"kind": "ConfigMap"}
+	kept.Planned = map[string]any{"kind": "ConfigMap"}
 	conflict := of("apps/Deployment/app/op", preview.ActionUpdate)
 	conflict.Conflicts = []preview.Conflict{{Manager: "helm", Path: ".spec.replicas"}}
 	p := &preview.Plan{Objects: []preview.Object{

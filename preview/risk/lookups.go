@@ -40,14 +40,14 @@ func newLookups(p *preview.Plan) lookups {
 		if _, known := a.byID[o.ID]; !known {
 			a.byID[o.ID] = o
 		}
-		a.empty = a.empty && o.Sealed == nil
-		if pod, _ := preview.PodTemplate(o.Sealed); pod != nil && !o.Is(preview.KindPodTemplate) {
+		a.empty = a.empty && o.Planned == nil
+		if pod, _ := preview.PodTemplate(o.Planned); pod != nil && !o.Is(preview.KindPodTemplate) {
 			a.workloads[o.Namespace] = append(a.workloads[o.Namespace], o)
 			a.addLabels(o, seen)
 		}
 		if o.Is(preview.KindValidatingAdmissionPolicyBinding) {
-			policy := preview.String(o.Sealed, "spec", "policyName")
-			a.policies[policy] = a.policies[policy] || slices.Contains(words(preview.Value(o.Sealed, "spec", "validationActions")), "Deny")
+			policy := preview.String(o.Planned, "spec", "policyName")
+			a.policies[policy] = a.policies[policy] || slices.Contains(words(preview.Value(o.Planned, "spec", "validationActions")), "Deny")
 		}
 	}
 	for i := range p.Reads {
@@ -57,7 +57,7 @@ func newLookups(p *preview.Plan) lookups {
 }
 
 func (a *lookups) addLabels(o *preview.Object, seen map[string]bool) {
-	_, meta := preview.PodTemplate(o.Sealed)
+	_, meta := preview.PodTemplate(o.Planned)
 	have := map[string]string{}
 	for key, v := range preview.Map(meta, "labels") {
 		have[key], _ = v.(string)

@@ -28,9 +28,9 @@ func (c *scan) outage(webhook, rule map[string]any) string {
 	case inWholeCluster(rule):
 		text += " in the whole cluster"
 	case len(selector) > 0:
-		text += " in " + selectorWords("namespaces", selector) + c.among(webhook)
+		text += " in " + selectorWords("namespaces", selector) + c.exampleNamespaces(webhook)
 	default:
-		text += " in every namespace" + c.among(webhook)
+		text += " in every namespace" + c.exampleNamespaces(webhook)
 	}
 	if conditions := preview.Maps(webhook, "matchConditions"); len(conditions) > 0 {
 		var names []string
@@ -42,8 +42,8 @@ func (c *scan) outage(webhook, rule map[string]any) string {
 	return text
 }
 
-// among names the namespaces one asks about first, as far as they are covered.
-func (c *scan) among(webhook map[string]any) string {
+// exampleNamespaces names the namespaces one asks about first, as far as they are covered.
+func (c *scan) exampleNamespaces(webhook map[string]any) string {
 	own := preview.String(webhook, "clientConfig", "service", "namespace")
 	var named []string
 	for _, namespace := range slices.Concat([]string{kubeSystem}, c.around.own, []string{own}) {

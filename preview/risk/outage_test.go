@@ -75,7 +75,7 @@ func TestWebhooksAreReadWhateverTheyHold(t *testing.T) {
 
 func TestNamespacesWhoseLevelIsLowered(t *testing.T) {
 	namespace := func(labels string) map[string]any {
-		return planOf(t, "apiVersion: v1\nkind: Namespace\nmetadata: {name: app, labels: {"+labels+"}}\n").Objects[0].Sealed
+		return planOf(t, "apiVersion: v1\nkind: Namespace\nmetadata: {name: app, labels: {"+labels+"}}\n").Objects[0].Planned
 	}
 	const enforce, version = "pod-security.kubernetes.io/enforce: ", "pod-security.kubernetes.io/enforce-version: "
 	for _, test := range []struct{ name, live, sealed, result, want string }{
@@ -89,7 +89,7 @@ func TestNamespacesWhoseLevelIsLowered(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			p := planOf(t, "apiVersion: v1\nkind: Namespace\nmetadata: {name: app}\n")
 			o := &p.Objects[0]
-			o.Action, o.LiveBody, o.Sealed = preview.ActionUpdate, namespace(test.live), namespace(test.sealed)
+			o.Action, o.LiveBody, o.Planned = preview.ActionUpdate, namespace(test.live), namespace(test.sealed)
 			if test.result != "" {
 				o.ResultBody = namespace(test.result)
 			}

@@ -12,15 +12,15 @@ import (
 
 func planRules() []entry {
 	return []entry{
-		{Rule: rules.ObjectBlocked, object: acted(preview.ActionBlocked, func(c *scan, o *preview.Object) (Level, string) {
+		{Rule: rules.ObjectBlocked, object: forAction(preview.ActionBlocked, func(c *scan, o *preview.Object) (Level, string) {
 			return Critical, c.blockedBy(o)
 		})},
 		{Rule: rules.FieldConflict, object: conflicts},
-		{Rule: rules.HotFixOverwritten, object: takenBack},
-		{Rule: rules.ObjectReplaced, object: acted(preview.ActionReplace, replaced)},
-		{Rule: rules.ObjectDeleted, object: acted(preview.ActionDelete, deleted)},
-		{Rule: rules.ObjectKept, object: acted(preview.ActionKeep, keptByPolicy)},
-		{Rule: rules.ObjectAdopted, object: acted(preview.ActionAdopt, func(*scan, *preview.Object) (Level, string) { return High, "exists already" })},
+		{Rule: rules.HotFixOverwritten, object: takenBackFields},
+		{Rule: rules.ObjectReplaced, object: forAction(preview.ActionReplace, replaced)},
+		{Rule: rules.ObjectDeleted, object: forAction(preview.ActionDelete, deleted)},
+		{Rule: rules.ObjectKept, object: forAction(preview.ActionKeep, keptByPolicy)},
+		{Rule: rules.ObjectAdopted, object: forAction(preview.ActionAdopt, func(*scan, *preview.Object) (Level, string) { return High, "exists already" })},
 		{Rule: rules.HostileText, object: hostileText},
 	}
 }
@@ -34,7 +34,7 @@ func (c *scan) blockedBy(o *preview.Object) string {
 	return preview.WhyBlocked(o, c.plan.Release)
 }
 
-func acted(action preview.Action, judge func(c *scan, o *preview.Object) (Level, string)) objectMatch {
+func forAction(action preview.Action, judge func(c *scan, o *preview.Object) (Level, string)) objectMatch {
 	return func(c *scan, o *preview.Object) (Level, []string) {
 		if o.Action != action {
 			return None, nil
@@ -102,8 +102,8 @@ func keptByPolicy(_ *scan, o *preview.Object) (Level, string) {
 	return None, "helm.sh/resource-policy is keep"
 }
 
-// takenBack names each field that a rollback takes back, with what is lost.
-func takenBack(c *scan, o *preview.Object) (Level, []string) {
+// takenBackFields names each field that a rollback takes back, with what is lost.
+func takenBackFields(c *scan, o *preview.Object) (Level, []string) {
 	if !takesBack(c.plan, o) {
 		return None, nil
 	}
@@ -131,7 +131,7 @@ func hostileText(_ *scan, o *preview.Object) (Level, []string) {
 	if textsafe.Hostile(o.ID) {
 		w.add("name", o.ID)
 	}
-	body := o.Sealed
+	body := o.Planned
 	for _, key := range keysOf(body) {
 		if o.Is(preview.KindSecret, preview.KindConfigMap) && slices.Contains([]string{"data", "binaryData", "stringData"}, key) {
 			continue
@@ -185,7 +185,7 @@ func (w *textWalk) walk(path string, v any, depth int) {
 	switch v := v.(type) {
 	case string:
 		if textsafe.Hostile(v) {
-			w.add(path, around(v))
+			w.add(path, excerpt(v))
 		}
 	case map[string]any:
 		for _, key := range keysOf(v) {
@@ -201,8 +201,8 @@ func (w *textWalk) walk(path string, v any, depth int) {
 	}
 }
 
-// around cuts a long text down to the first line with a hostile character.
-func around(text string) string {
+// excerpt cuts a long text down to the first line with a hostile character.
+func excerpt(text string) string {
 	for line := range strings.Lines(text) {
 		if textsafe.Hostile(line) {
 			return strings.TrimRight(line, "\n")

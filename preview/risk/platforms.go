@@ -52,18 +52,18 @@ func (c *scan) judgePlatforms() {
 	}
 	slices.Sort(nodes)
 	if slices.ContainsFunc(c.plan.Reads, func(r preview.Read) bool { return r.ID == UnreadID("Node", "") }) {
-		c.hit(rules.NodesUnread, hit{object: "cluster/nodes", title: "the nodes may not be listed", evidence: []string{"nodes may not be listed"}})
+		c.hit(rules.NodesUnread, ruleHit{object: "cluster/nodes", title: "the nodes may not be listed", evidence: []string{"nodes may not be listed"}})
 	}
 	if len(images) == 0 || len(nodes) == 0 {
 		return
 	}
 	for _, objects := range c.workloads() {
 		for _, o := range objects {
-			pod, _ := preview.PodTemplate(o.Sealed)
-			level, lines := strangers(pod, images, eligible(pod, nodes))
+			pod, _ := preview.PodTemplate(o.Planned)
+			level, lines := unsupportedNodes(pod, images, eligiblePlatforms(pod, nodes))
 			if len(lines) > 0 {
-				c.hit(rules.ImagePlatform, hit{
-					object: o.ID, level: level, evidence: prefixed(o.ID, lines), narrow: true,
+				c.hit(rules.ImagePlatform, ruleHit{
+					object: o.ID, level: level, evidence: prefixLines(o.ID, lines), narrow: true,
 					known: o.Action == preview.ActionUnchanged, held: o.Untouched(),
 				})
 			}
@@ -71,9 +71,9 @@ func (c *scan) judgePlatforms() {
 	}
 }
 
-// strangers lists the nodes that images of a pod do not run on: critical where
+// unsupportedNodes lists the nodes that images of a pod do not run on: critical where
 // one runs on none, a warning where some are left.
-func strangers(pod map[string]any, images map[string][]string, nodes []string) (Level, []string) {
+func unsupportedNodes(pod map[string]any, images map[string][]string, nodes []string) (Level, []string) {
 	level, lines := Medium, []string(nil)
 	for _, field := range []string{"initContainers", "containers"} {
 		for _, container := range preview.Maps(pod, field) {
@@ -95,10 +95,10 @@ func strangers(pod map[string]any, images map[string][]string, nodes []string) (
 	return level, lines
 }
 
-// eligible are the platforms of the nodes that a pod may be scheduled onto, by
+// eligiblePlatforms are the platforms of the nodes that a pod may be scheduled onto, by
 // its nodeSelector and by what its affinity requires of the architecture.
 // Nodes with other systems than Linux only count where they are asked for.
-func eligible(pod map[string]any, nodes []string) []string {
+func eligiblePlatforms(pod map[string]any, nodes []string) []string {
 	os := preview.String(pod, "nodeSelector", "kubernetes.io/os")
 	if os == "" {
 		os = "linux"

@@ -170,7 +170,7 @@ func relatedByTag(_, container map[string]any) (Level, []string) {
 }
 
 func imageNotListed(c *scan, o *preview.Object) (Level, []string) {
-	pod, _ := preview.PodTemplate(o.Sealed)
+	pod, _ := preview.PodTemplate(o.Planned)
 	if c.related == nil || pod == nil {
 		return None, nil
 	}
@@ -193,9 +193,9 @@ func tokenForAll(pod map[string]any) (Level, []string) {
 // imageMoved compares images that are named by tag and digest with those that
 // the installed revision runs under the same tag.
 func imageMoved(c *scan, o *preview.Object) (Level, []string) {
-	pod, _ := preview.PodTemplate(o.Sealed)
+	pod, _ := preview.PodTemplate(o.Planned)
 	was, _ := preview.PodTemplate(o.LiveBody)
-	if pod == nil || was == nil || !preview.Ours(o.LiveBody, c.plan.Release) {
+	if pod == nil || was == nil || !preview.IsMember(o.LiveBody, c.plan.Release) {
 		return None, nil
 	}
 	before := map[string]string{}

@@ -37,7 +37,7 @@ func podRules() []entry {
 // podMatch runs a judgement on the pod template of an object.
 func podMatch(judge func(pod map[string]any) (Level, []string)) objectMatch {
 	return func(_ *scan, o *preview.Object) (Level, []string) {
-		pod, _ := preview.PodTemplate(o.Sealed)
+		pod, _ := preview.PodTemplate(o.Planned)
 		if pod == nil {
 			return None, nil
 		}
@@ -162,8 +162,8 @@ func keepsCapabilities(_, container map[string]any) (Level, []string) {
 	return None, []string{"keeps default capabilities"}
 }
 
-// setting is a security setting of a container, else of its pod.
-func setting(pod, container map[string]any, path ...string) any {
+// securitySetting is a security setting of a container, else of its pod.
+func securitySetting(pod, container map[string]any, path ...string) any {
 	for _, level := range []map[string]any{preview.Map(container, "securityContext"), preview.Map(pod, "securityContext")} {
 		if v := preview.Value(level, path...); v != nil {
 			return v
@@ -173,10 +173,10 @@ func setting(pod, container map[string]any, path ...string) any {
 }
 
 func root(pod, container map[string]any) (Level, []string) {
-	if setting(pod, container, "runAsUser") == int64(0) {
+	if securitySetting(pod, container, "runAsUser") == int64(0) {
 		return None, []string{"runAsUser 0"}
 	}
-	if setting(pod, container, "runAsNonRoot") != true {
+	if securitySetting(pod, container, "runAsNonRoot") != true {
 		return None, []string{"runAsNonRoot is not set"}
 	}
 	return None, nil
@@ -192,24 +192,24 @@ func escalation(_, container map[string]any) (Level, []string) {
 func unconfined(pod, container map[string]any) (Level, []string) {
 	var lines []string
 	for _, profile := range []string{"seccompProfile", "appArmorProfile"} {
-		if setting(pod, container, profile, "type") == "Unconfined" {
+		if securitySetting(pod, container, profile, "type") == "Unconfined" {
 			lines = append(lines, profile+" Unconfined")
 		}
 	}
 	for _, field := range []string{"type", "user", "role"} {
-		v, _ := setting(pod, container, "seLinuxOptions", field).(string)
+		v, _ := securitySetting(pod, container, "seLinuxOptions", field).(string)
 		if v != "" && !(field == "type" && slices.Contains([]string{"container_t", "container_init_t", "container_kvm_t", "container_engine_t"}, v)) {
 			lines = append(lines, "seLinuxOptions."+field+" "+v)
 		}
 	}
-	if setting(pod, container, "procMount") == "Unmasked" {
+	if securitySetting(pod, container, "procMount") == "Unmasked" {
 		lines = append(lines, "procMount Unmasked")
 	}
 	return None, lines
 }
 
 func noSeccomp(pod, container map[string]any) (Level, []string) {
-	if setting(pod, container, "seccompProfile", "type") == nil {
+	if securitySetting(pod, container, "seccompProfile", "type") == nil {
 		return None, []string{"no seccompProfile"}
 	}
 	return None, nil
@@ -233,7 +233,7 @@ func sysctls(pod map[string]any) (Level, []string) {
 }
 
 func hostProcess(pod, container map[string]any) (Level, []string) {
-	if setting(pod, container, "windowsOptions", "hostProcess") == true {
+	if securitySetting(pod, container, "windowsOptions", "hostProcess") == true {
 		return None, []string{"hostProcess"}
 	}
 	return None, nil

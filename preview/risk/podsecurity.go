@@ -17,23 +17,23 @@ import (
 
 // surroundingRules are about the namespaces that pods of the plan go into.
 func surroundingRules() []entry {
-	return []entry{{Rule: rules.PodSecurityRelaxed, object: relaxed}}
+	return []entry{{Rule: rules.PodSecurityRelaxed, object: relaxesLevel}}
 }
 
-// relaxed finds Namespaces of which the plan lowers the Pod Security level that
+// relaxesLevel finds Namespaces of which the plan lowers the Pod Security level that
 // is enforced, and new ones that it asks to enforce none.
-func relaxed(c *scan, o *preview.Object) (Level, []string) {
-	if o.Sealed == nil || !o.Is(preview.KindNamespace) || o.Action == preview.ActionUnchanged || o.Action == preview.ActionBlocked {
+func relaxesLevel(c *scan, o *preview.Object) (Level, []string) {
+	if o.Planned == nil || !o.Is(preview.KindNamespace) || o.Action == preview.ActionUnchanged || o.Action == preview.ActionBlocked {
 		return None, nil
 	}
-	after := enforced(c.namespaceLabels(o.Name))
+	after := enforcedLevel(c.namespaceLabels(o.Name))
 	if o.LiveBody == nil {
-		if after.Level == psa.LevelPrivileged && preview.String(o.Sealed, "metadata", "labels", psa.EnforceLevelLabel) != "" {
+		if after.Level == psa.LevelPrivileged && preview.String(o.Planned, "metadata", "labels", psa.EnforceLevelLabel) != "" {
 			return Medium, []string{"a new namespace enforces level " + after.String()}
 		}
 		return None, nil
 	}
-	before := enforced(textLabels(o.LiveBody))
+	before := enforcedLevel(textLabels(o.LiveBody))
 	lower := psa.CompareLevels(after.Level, before.Level) < 0
 	older := after.Level == before.Level && after.Level != psa.LevelPrivileged && after.Version.Older(before.Version)
 	if !lower && !older {
@@ -42,8 +42,8 @@ func relaxed(c *scan, o *preview.Object) (Level, []string) {
 	return None, []string{"it enforces level " + before.String() + " now, and " + after.String() + " then"}
 }
 
-// enforced is the level that labels of a namespace enforce.
-func enforced(labels map[string]string) psa.LevelVersion {
+// enforcedLevel is the level that labels of a namespace enforce.
+func enforcedLevel(labels map[string]string) psa.LevelVersion {
 	levels, _ := psa.PolicyToEvaluate(labels, psa.Policy{Enforce: psa.LevelVersion{Level: psa.LevelPrivileged, Version: psa.LatestVersion()}})
 	return levels.Enforce
 }
@@ -96,7 +96,7 @@ func (c *scan) podSecurity(rule rules.Rule, namespace, title string, lines map[s
 	if len(lines) == 0 {
 		return
 	}
-	c.hit(rule, hit{
+	c.hit(rule, ruleHit{
 		object: namespaceID(namespace), title: title, evidence: slices.Collect(maps.Values(lines)),
 		narrow: true, known: c.unchanged(slices.Collect(maps.Keys(lines))), held: c.unchanged(slices.Collect(maps.Keys(lines))),
 	})
@@ -109,7 +109,7 @@ func (c *scan) workloads() map[string][]*preview.Object { return c.around.worklo
 func (c *scan) inadmissible(evaluator policy.Evaluator, level psa.LevelVersion, objects []*preview.Object) map[string]string {
 	out := map[string]string{}
 	for _, o := range objects {
-		spec, meta := preview.PodTemplate(o.Sealed)
+		spec, meta := preview.PodTemplate(o.Planned)
 		pod := corev1.PodSpec{}
 		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(spec, &pod); err != nil {
 			continue // such an object cannot be applied, which is a finding
@@ -148,13 +148,13 @@ func (c *scan) namespaceLabels(name string) map[string]string {
 	o := c.around.byID[id]
 	switch {
 	case o == nil:
-	case o.Action == preview.ActionBlocked || o.Sealed == nil:
+	case o.Action == preview.ActionBlocked || o.Planned == nil:
 		add(o.LiveBody)
 	case o.ResultBody != nil:
 		add(o.ResultBody)
 	default:
 		add(o.LiveBody)
-		add(o.Sealed)
+		add(o.Planned)
 	}
 	return out
 }

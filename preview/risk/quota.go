@@ -29,7 +29,7 @@ func (c *scan) judgeQuotas() {
 		}
 	}
 	for i := range c.plan.Objects {
-		limit(c.plan.Objects[i].Sealed)
+		limit(c.plan.Objects[i].Planned)
 	}
 	for _, read := range c.plan.Reads {
 		limit(read.Body)
@@ -41,10 +41,10 @@ func (c *scan) judgeQuotas() {
 	workloads := c.workloads()
 	for _, namespace := range slices.Sorted(maps.Keys(workloads)) {
 		if lines := unread[namespace]; len(lines) > 0 {
-			c.hit(rules.QuotaUnread, hit{object: namespaceID(namespace), evidence: prefixed(namespaceID(namespace), lines), narrow: true})
+			c.hit(rules.QuotaUnread, ruleHit{object: namespaceID(namespace), evidence: prefixLines(namespaceID(namespace), lines), narrow: true})
 		}
 		if lines := misfits(limits[namespace], workloads[namespace]); len(lines) > 0 {
-			c.hit(rules.QuotaRefused, hit{
+			c.hit(rules.QuotaRefused, ruleHit{
 				object: namespaceID(namespace), evidence: lines, narrow: true,
 				title: "the pods of the plan do not fit in the quota or limits of namespace " + namespace,
 			})
@@ -58,38 +58,38 @@ func misfits(limits []map[string]any, objects []*preview.Object) []string {
 	var lines []string
 	total := amounts{}
 	for _, o := range objects {
-		pod, _ := preview.PodTemplate(o.Sealed)
+		pod, _ := preview.PodTemplate(o.Planned)
 		needs, missing := needsOf(pod, ranges)
-		total.add(needs, copies(o))
+		total.add(needs, minReplicas(o))
 		for _, body := range limits {
 			switch preview.RefOf(body).GroupKind() {
 			case preview.KindResourceQuota:
-				lines = append(lines, unset(body, o.ID, missing)...)
+				lines = append(lines, checkUnset(body, o.ID, missing)...)
 			case preview.KindLimitRange:
-				lines = append(lines, outOfRange(body, o.ID, pod)...)
+				lines = append(lines, checkRange(body, o.ID, pod)...)
 			}
 		}
 	}
 	for _, body := range limits {
-		if preview.IsKind(body, preview.KindResourceQuota) && !scoped(body) {
+		if preview.IsKind(body, preview.KindResourceQuota) && !countsSomePods(body) {
 			lines = append(lines, total.over(body)...)
 		}
 	}
 	return lines
 }
 
-// scoped quotas count some pods only; which, is not worked out here.
-func scoped(quota map[string]any) bool {
+// countsSomePods quotas count some pods only; which, is not worked out here.
+func countsSomePods(quota map[string]any) bool {
 	return len(preview.List(quota, "spec", "scopes")) > 0 || preview.Map(quota, "spec", "scopeSelector") != nil
 }
 
-// copies is how many pods an object makes at the least.
-func copies(o *preview.Object) int64 {
+// minReplicas is how many pods an object makes at the least.
+func minReplicas(o *preview.Object) int64 {
 	path := []string{"spec", "replicas"}
 	if o.Is(preview.KindJob) {
 		path = []string{"spec", "parallelism"}
 	}
-	if n, ok := preview.Value(o.Sealed, path...).(int64); ok && n >= 0 && n < 1e6 {
+	if n, ok := preview.Value(o.Planned, path...).(int64); ok && n >= 0 && n < 1e6 {
 		return n
 	}
 	return 1
@@ -140,8 +140,8 @@ func needsOf(pod map[string]any, ranges []map[string]any) (amounts, map[string]s
 	needs, missing := amounts{}, map[string]string{}
 	for _, container := range preview.Maps(pod, "containers") {
 		for _, name := range []string{"cpu", "memory", "ephemeral-storage"} {
-			limit, hasLimit := quantity(first(preview.Value(container, "resources", "limits", name), defaultOf(ranges, "default", name)))
-			request, hasRequest := quantity(first(preview.Value(container, "resources", "requests", name),
+			limit, hasLimit := quantity(firstOf(preview.Value(container, "resources", "limits", name), defaultOf(ranges, "default", name)))
+			request, hasRequest := quantity(firstOf(preview.Value(container, "resources", "requests", name),
 				preview.Value(container, "resources", "limits", name), defaultOf(ranges, "defaultRequest", name)))
 			for key, q := range map[string]struct {
 				amount resource.Quantity
@@ -174,11 +174,11 @@ func defaultOf(ranges []map[string]any, field, name string) any {
 	return nil
 }
 
-// unset: a quota on CPU or memory refuses pods that do not say what they need.
+// checkUnset: a quota on CPU or memory refuses pods that do not say what they need.
 // One on ephemeral storage does not.
-func unset(quota map[string]any, id string, missing map[string]string) []string {
+func checkUnset(quota map[string]any, id string, missing map[string]string) []string {
 	var lines []string
-	if scoped(quota) {
+	if countsSomePods(quota) {
 		return nil
 	}
 	for _, name := range keysOf(preview.Map(quota, "spec", "hard")) {
@@ -190,8 +190,8 @@ func unset(quota map[string]any, id string, missing map[string]string) []string 
 	return lines
 }
 
-// outOfRange holds what containers set to the minimum and maximum of a LimitRange.
-func outOfRange(limits map[string]any, id string, pod map[string]any) []string {
+// checkRange holds what containers set to the minimum and maximum of a LimitRange.
+func checkRange(limits map[string]any, id string, pod map[string]any) []string {
 	var lines []string
 	for _, item := range preview.Maps(limits, "spec", "limits") {
 		if preview.String(item, "type") != "Container" {
@@ -217,7 +217,7 @@ func outOfRange(limits map[string]any, id string, pod map[string]any) []string {
 	return lines
 }
 
-func first(values ...any) any {
+func firstOf(values ...any) any {
 	for _, v := range values {
 		if v != nil {
 			return v

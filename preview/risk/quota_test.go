@@ -12,7 +12,7 @@ func limited(t *testing.T, workload string, limits ...string) *preview.Plan {
 	t.Helper()
 	p := planOf(t, workload)
 	for _, text := range limits {
-		body := planOf(t, text).Objects[0].Sealed
+		body := planOf(t, text).Objects[0].Planned
 		p.Reads = append(p.Reads, preview.Read{ID: preview.RefOf(body).ID(), UID: "u", Fingerprint: "f", Body: body})
 	}
 	return p
@@ -81,7 +81,7 @@ func TestATagThatMovedSinceTheInstalledRevision(t *testing.T) {
 	images := func(now, was string) *preview.Plan {
 		p := planOf(t, pod("", "image: '"+now+"'"))
 		o := &p.Objects[0]
-		o.LiveBody = planOf(t, pod("", "image: '"+was+"'")).Objects[0].Sealed
+		o.LiveBody = planOf(t, pod("", "image: '"+was+"'")).Objects[0].Planned
 		preview.Mark(o.LiveBody, p.Release)
 		return p
 	}
@@ -98,7 +98,7 @@ func TestATagThatMovedSinceTheInstalledRevision(t *testing.T) {
 // The labels that count are those after the apply: live ones stay unless the
 // plan sets them.
 func TestLabelsOfTheNamespace(t *testing.T) {
-	restricted := planOf(t, namespaceOf("enforce: restricted")).Objects[0].Sealed
+	restricted := planOf(t, namespaceOf("enforce: restricted")).Objects[0].Planned
 	p := planOf(t, pod("", "securityContext: {privileged: true}"))
 	p.Reads = []preview.Read{{ID: "core/Namespace/-/app", UID: "u", Body: restricted}}
 	if find(evaluate(t, Input{Plan: p}), "pod-security-refused") == nil {

@@ -24,7 +24,7 @@ func upgraded(t *testing.T, before, after *preview.Plan) []preview.Finding {
 	}
 	bodies := func(p *preview.Plan) (out []map[string]any) {
 		for _, o := range p.Objects {
-			out = append(out, o.Sealed)
+			out = append(out, o.Planned)
 		}
 		return out
 	}
@@ -35,8 +35,8 @@ func upgraded(t *testing.T, before, after *preview.Plan) []preview.Finding {
 		o := &after.Objects[i]
 		o.Action = preview.ActionUpdate
 		if old := before.Object(o.ID); old != nil {
-			o.LiveBody = old.Sealed
-			if reflect.DeepEqual(o.Sealed, old.Sealed) {
+			o.LiveBody = old.Planned
+			if reflect.DeepEqual(o.Planned, old.Planned) {
 				o.Action = preview.ActionUnchanged
 			}
 		}

@@ -24,7 +24,7 @@ type Input struct {
 	RelatedImages []string
 	// Reach is what the cluster has besides the plan's grants that accounts may
 	// get further by. Its Grants are the plan's own.
-	Reach access.NetInput
+	Reach access.GraphInput
 	// Extra are findings made elsewhere. One that a rule here makes too is
 	// dropped, several with one id are one.
 	Extra []preview.Finding
@@ -56,18 +56,18 @@ func Evaluate(in Input) ([]preview.Finding, error) {
 	c.judgePodSecurity()
 	c.judgeQuotas()
 	c.judgePlatforms()
-	c.judgeWays()
+	c.judgeEscalation()
 	c.judgeCloud()
 	c.judgeCredentialsMode()
 	for _, u := range in.Plan.Unknowns {
-		c.hit(rules.Unknown, hit{object: u.Object, evidence: []string{u.Why}, severity: preview.NotKnown})
+		c.hit(rules.Unknown, ruleHit{object: u.Object, evidence: []string{u.Why}, severity: preview.NotKnown})
 	}
 	c.extra(in.Extra)
 	return c.findings(in), nil
 }
 
-// hit is one match of a rule before it is merged with others of its id.
-type hit struct {
+// ruleHit is one match of a rule before it is merged with others of its id.
+type ruleHit struct {
 	object   string // object id
 	title    string // empty: made of the object and the rule's title
 	evidence []string
@@ -78,8 +78,8 @@ type hit struct {
 	held     bool             // in the cluster already, and left as it is
 }
 
-// merged is a finding with what orders it.
-type merged struct {
+// mergedFinding is a finding with what orders it.
+type mergedFinding struct {
 	preview.Finding
 	level         Level
 	lines         []string
@@ -87,14 +87,14 @@ type merged struct {
 	fixed         bool // made elsewhere: evidence stays as it is
 }
 
-func (c *scan) hit(rule rules.Rule, h hit) {
+func (c *scan) hit(rule rules.Rule, h ruleHit) {
 	id := rule.Name + "/" + h.object
 	if h.level == None {
 		h.level = rule.Level
 	}
 	m, ok := c.found[id]
 	if !ok {
-		m = &merged{
+		m = &mergedFinding{
 			Finding: preview.Finding{ID: id, Rule: rule.Name, Ref: rule.Ref, Object: h.object, Why: rule.Why, Title: h.title},
 			narrow:  true, known: true,
 		}
@@ -130,7 +130,7 @@ func (c *scan) extra(list []preview.Finding) {
 		m, ok := c.found[f.ID]
 		if !ok {
 			f.Held = c.idle[f.Object]
-			c.found[f.ID] = &merged{Finding: f, lines: []string{f.Evidence}, fixed: true}
+			c.found[f.ID] = &mergedFinding{Finding: f, lines: []string{f.Evidence}, fixed: true}
 			continue
 		}
 		m.lines, m.fixed = append(m.lines, f.Evidence), false
@@ -141,7 +141,7 @@ func (c *scan) extra(list []preview.Finding) {
 }
 
 func (c *scan) findings(in Input) []preview.Finding {
-	list := make([]*merged, 0, len(c.found))
+	list := make([]*mergedFinding, 0, len(c.found))
 	for _, m := range c.found {
 		if !m.fixed {
 			m.Evidence = evidence(m.lines)
@@ -157,7 +157,7 @@ func (c *scan) findings(in Input) []preview.Finding {
 		}
 		list = append(list, m)
 	}
-	slices.SortFunc(list, func(a, b *merged) int {
+	slices.SortFunc(list, func(a, b *mergedFinding) int {
 		return cmp.Or(
 			a.Severity.Rank()-b.Severity.Rank(), preview.FalseFirst(a.narrow, b.narrow), preview.FalseFirst(a.known, b.known),
 			strings.Compare(a.Rule, b.Rule), strings.Compare(a.Object, b.Object),

@@ -17,7 +17,7 @@ type scan struct {
 	in       Input
 	plan     *preview.Plan
 	rules    []entry
-	found    map[string]*merged         // by finding id
+	found    map[string]*mergedFinding  // by finding id
 	own      map[string]bool            // GROUP/RESOURCE and GROUP/* of the plan's CRDs
 	named    map[string]map[string]bool // GROUP → resources that rules about grants name
 	accounts map[string]bool            // NAMESPACE/NAME of the plan's ServiceAccounts
@@ -30,20 +30,20 @@ type scan struct {
 	clouds   map[string]bool // origins of cloud permissions
 	starters map[string]bool // origins that may start something as a role
 	declared map[string]bool // origins of cloud declarations
-	held     *holdings
+	held     *subjectRights
 	related  map[string]bool // nil when no list is known
 	looked   int             // accounts whose ways were looked for
 	around   lookups
-	net      *access.Net // made when the first way is looked for
+	net      *access.AccountGraph // made when the first way is looked for
 }
 
 func newScan(in Input) *scan {
 	c := &scan{
-		in: in, plan: in.Plan, rules: table(), found: map[string]*merged{},
+		in: in, plan: in.Plan, rules: table(), found: map[string]*mergedFinding{},
 		own: map[string]bool{}, accounts: map[string]bool{}, origins: map[string]string{},
 		objects: map[string]*preview.Object{}, idle: map[string]bool{}, reads: map[string]bool{}, changed: map[string]bool{}, users: map[string]int{},
 		clouds: map[string]bool{}, starters: map[string]bool{}, declared: map[string]bool{},
-		held: newHoldings(in.Plan.Access.Grants), around: newLookups(in.Plan),
+		held: newSubjectRights(in.Plan.Access.Grants), around: newLookups(in.Plan),
 	}
 	c.named = namedResources(c.rules)
 	c.in.Reach.Grants = in.Plan.Access.Grants
@@ -83,7 +83,7 @@ func (c *scan) index() {
 }
 
 func (c *scan) indexObject(o *preview.Object) {
-	if o.Sealed == nil {
+	if o.Planned == nil {
 		return
 	}
 	c.objects[o.ID] = o
@@ -92,7 +92,7 @@ func (c *scan) indexObject(o *preview.Object) {
 		origin = o.Kind + "/" + o.Namespace + "/" + o.Name
 	}
 	c.origins[origin] = o.ID
-	if pod, _ := preview.PodTemplate(o.Sealed); pod != nil {
+	if pod, _ := preview.PodTemplate(o.Planned); pod != nil {
 		c.users[o.Namespace+"/"+preview.String(pod, "serviceAccountName")]++
 	}
 	if !brings(o) {
@@ -100,9 +100,9 @@ func (c *scan) indexObject(o *preview.Object) {
 	}
 	switch o.GroupKind() {
 	case preview.KindCustomResourceDefinition:
-		group := preview.String(o.Sealed, "spec", "group")
+		group := preview.String(o.Planned, "spec", "group")
 		c.own[group+"/*"] = true
-		c.own[group+"/"+preview.String(o.Sealed, "spec", "names", "plural")] = true
+		c.own[group+"/"+preview.String(o.Planned, "spec", "names", "plural")] = true
 	case preview.KindServiceAccount:
 		c.accounts[o.Namespace+"/"+o.Name] = true
 	}
@@ -183,8 +183,8 @@ func (c *scan) judgeObjects() {
 				continue
 			}
 			if level, lines := rule.object(c, o); len(lines) > 0 {
-				c.hit(rule.Rule, hit{
-					object: o.ID, level: level, evidence: prefixed(o.ID, lines),
+				c.hit(rule.Rule, ruleHit{
+					object: o.ID, level: level, evidence: prefixLines(o.ID, lines),
 					narrow: o.Namespace != "", known: o.Action == preview.ActionUnchanged, held: o.Untouched(),
 				})
 			}
@@ -192,9 +192,9 @@ func (c *scan) judgeObjects() {
 	}
 }
 
-// prefixed names the object in every line: a fingerprint accepted for one
+// prefixLines names the object in every line: a fingerprint accepted for one
 // object must not count for another.
-func prefixed(id string, lines []string) []string {
+func prefixLines(id string, lines []string) []string {
 	out := make([]string, len(lines))
 	for i, line := range lines {
 		out[i] = id + ": " + line

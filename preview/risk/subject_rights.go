@@ -9,9 +9,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// holdings is what subjects hold, for rules that look at more than one grant.
+// subjectRights is what subjects hold, for rules that look at more than one grant.
 // Every look-up is a map's: a hostile plan has tens of thousands of grants.
-type holdings struct {
+type subjectRights struct {
 	grants  map[preview.Subject][]preview.Grant
 	admins  map[string]bool // places with unlimited grants
 	readers map[string]bool // places where Secrets are read
@@ -23,13 +23,13 @@ type holdings struct {
 	holders  map[string]map[string]bool
 }
 
-func newHoldings(grants []preview.Grant) *holdings {
-	h := &holdings{
+func newSubjectRights(grants []preview.Grant) *subjectRights {
+	h := &subjectRights{
 		grants: map[preview.Subject][]preview.Grant{}, admins: map[string]bool{}, readers: map[string]bool{},
 		crds: map[preview.Subject]bool{}, reached: map[string]string{},
 		powerful: map[preview.Subject]map[string]bool{}, holders: map[string]map[string]bool{},
 	}
-	secrets, crds := on("core", "secrets", "get list"), on("apiextensions.k8s.io", "customresourcedefinitions", write)
+	secrets, crds := newShape("core", "secrets", "get list"), newShape("apiextensions.k8s.io", "customresourcedefinitions", write)
 	for _, g := range grants {
 		if g.Change == preview.GrantRemoved {
 			continue
@@ -51,10 +51,10 @@ func newHoldings(grants []preview.Grant) *holdings {
 
 // readsSecrets reports whether a grant's subject reads Secrets where the grant
 // holds.
-func (h *holdings) readsSecrets(g preview.Grant) bool { return within(h.readers, g) }
+func (h *subjectRights) readsSecrets(g preview.Grant) bool { return coversScope(h.readers, g) }
 
-// within reports whether a set of places has the grant's, or the cluster.
-func within(places map[string]bool, g preview.Grant) bool {
+// coversScope reports whether a set of places has the grant's, or the cluster.
+func coversScope(places map[string]bool, g preview.Grant) bool {
 	return places[placeOf(g.Subject, preview.ScopeCluster, "")] || places[placeOf(g.Subject, g.Scope, g.Namespace)]
 }
 
@@ -70,7 +70,7 @@ func unlimited(g preview.Grant) bool {
 
 // admin reports whether the subject may do everything where the grant holds,
 // so that nothing more is worth saying.
-func (h *holdings) admin(g preview.Grant) bool { return within(h.admins, g) }
+func (h *subjectRights) admin(g preview.Grant) bool { return coversScope(h.admins, g) }
 
 // builtinRoles are those of every cluster. Rules about bindings judge them by
 // name, so that a plan has the same findings whether they could be read or not.
@@ -85,7 +85,7 @@ func (c *scan) judgedByBinding(g preview.Grant) bool {
 }
 
 // reachAll reports whether the grant's subject also reaches every shape.
-func (h *holdings) reachAll(g preview.Grant, shapes []shape) bool {
+func (h *subjectRights) reachAll(g preview.Grant, shapes []shape) bool {
 	for _, s := range shapes {
 		if _, ok := h.reach(g.Subject, s); !ok {
 			return false
@@ -94,7 +94,7 @@ func (h *holdings) reachAll(g preview.Grant, shapes []shape) bool {
 	return true
 }
 
-func (h *holdings) reach(subject preview.Subject, s shape) (string, bool) {
+func (h *subjectRights) reach(subject preview.Subject, s shape) (string, bool) {
 	key := subject.Kind + "\x00" + subject.Namespace + "\x00" + subject.Name + "\x00" + strings.Join(s.resources, ",")
 	text, looked := h.reached[key]
 	if looked {
@@ -110,8 +110,8 @@ func (h *holdings) reach(subject preview.Subject, s shape) (string, bool) {
 	return text, text != ""
 }
 
-// also is the evidence of what a rule needs besides the grant.
-func (h *holdings) also(m match) []string {
+// extraEvidence is the evidence of what a rule needs besides the grant.
+func (h *subjectRights) extraEvidence(m match) []string {
 	var lines []string
 	for _, s := range m.rule.grant.with {
 		if text, ok := h.reach(m.grant.Subject, s); ok {
@@ -124,7 +124,7 @@ func (h *holdings) also(m match) []string {
 // combine raises what is worse together with something else (catalogue, end
 // of section 3): reading Secrets, minting tokens or running pods where another
 // account is powerful hands that account over.
-func combine(matches []match, h *holdings) {
+func combine(matches []match, h *subjectRights) {
 	for _, m := range matches {
 		if m.level == Critical {
 			h.remember(m.grant.Subject, m.rule.Name)
@@ -141,7 +141,7 @@ func combine(matches []match, h *holdings) {
 	}
 }
 
-func (h *holdings) remember(subject preview.Subject, rule string) {
+func (h *subjectRights) remember(subject preview.Subject, rule string) {
 	set(h.powerful, subject, rule)
 	if subject.Kind == preview.SubjectServiceAccount {
 		set(h.holders, "", rule)
@@ -158,7 +158,7 @@ func set[K comparable](m map[K]map[string]bool, key K, rule string) {
 
 // othersPowerful reports whether an account within reach of a grant holds a
 // critical permission that the grant's subject does not hold itself.
-func (h *holdings) othersPowerful(g preview.Grant) bool {
+func (h *subjectRights) othersPowerful(g preview.Grant) bool {
 	for rule := range h.holders[g.Namespace] { // "" in the cluster scope
 		if !h.powerful[g.Subject][rule] {
 			return true

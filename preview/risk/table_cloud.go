@@ -7,12 +7,12 @@ import (
 
 func cloudRules() []entry {
 	return []entry{
-		{Rule: rules.CloudWildcardAction, cloud: managed(Critical, wildcardAction, "AdministratorAccess")},
-		{Rule: rules.CloudIAMWrite, cloud: managed(Critical, awsActions(Critical, High, "iam:CreatePolicyVersion", "iam:SetDefaultPolicyVersion", "iam:AttachUserPolicy",
+		{Rule: rules.CloudWildcardAction, cloud: managedPolicy(Critical, wildcardAction, "AdministratorAccess")},
+		{Rule: rules.CloudIAMWrite, cloud: managedPolicy(Critical, awsActions(Critical, High, "iam:CreatePolicyVersion", "iam:SetDefaultPolicyVersion", "iam:AttachUserPolicy",
 			"iam:AttachGroupPolicy", "iam:AttachRolePolicy", "iam:PutUserPolicy", "iam:PutGroupPolicy", "iam:PutRolePolicy",
 			"iam:AddUserToGroup", "iam:UpdateAssumeRolePolicy", "iam:CreateAccessKey", "iam:CreateLoginProfile",
 			"iam:UpdateLoginProfile", "iam:DeleteRolePermissionsBoundary"), "IAMFullAccess")},
-		{Rule: rules.CloudPassRole, cloud: aws(passRole)},
+		{Rule: rules.CloudPassRole, cloud: awsMatch(passRole)},
 		{Rule: rules.CloudAssumeRole, cloud: awsActions(Critical, None, "sts:AssumeRole")},
 		{Rule: rules.CloudReadSecrets, cloud: awsActions(High, None, "kms:Decrypt", "kms:CreateGrant", "secretsmanager:GetSecretValue",
 			"ssm:GetParameter", "ssm:GetParameters", "ssm:GetParametersByPath", "ssm:GetParameterHistory")},
@@ -21,10 +21,10 @@ func cloudRules() []entry {
 		{Rule: rules.CloudAccount, cloud: awsActions(Critical, Critical, "organizations:LeaveOrganization", "organizations:CreateAccount", "organizations:AttachPolicy",
 			"account:CloseAccount", "account:PutContactInformation", "cloudtrail:StopLogging", "cloudtrail:DeleteTrail",
 			"config:DeleteConfigurationRecorder", "config:DeleteConfigRule", "guardduty:DeleteDetector")},
-		{Rule: rules.CloudClusterAdmin, cloud: managed(Critical, awsActions(Critical, Critical, "eks:CreateAccessEntry", "eks:AssociateAccessPolicy", "eks:UpdateClusterConfig"),
+		{Rule: rules.CloudClusterAdmin, cloud: managedPolicy(Critical, awsActions(Critical, Critical, "eks:CreateAccessEntry", "eks:AssociateAccessPolicy", "eks:UpdateClusterConfig"),
 			"AmazonEKSClusterAdminPolicy")},
 		{Rule: rules.CloudAllBut, cloud: exceptions},
-		{Rule: rules.CloudWriteEverywhere, cloud: aws(mutatesEverything)},
+		{Rule: rules.CloudWriteEverywhere, cloud: awsMatch(mutatesEverything)},
 		{Rule: rules.CloudBasicRole, cloud: roleOf(cloud.GCP, Critical, "roles/owner", "roles/editor")},
 		{Rule: rules.CloudIAMRole, cloud: roleOf(cloud.GCP, Critical, "roles/iam.securityAdmin", "roles/iam.serviceAccountAdmin", "roles/iam.serviceAccountKeyAdmin",
 			"roles/iam.serviceAccountTokenCreator", "roles/iam.serviceAccountUser", "roles/iam.workloadIdentityUser", "roles/iam.roleAdmin",

@@ -9,10 +9,10 @@ import (
 
 func nodeRules() []entry {
 	return []entry{
-		{Rule: rules.RBACNodesProxy, grant: &grantMatch{clusterOnly: true, shapes: []shape{on("core", "nodes/proxy", "get create update patch delete")}}},
-		{Rule: rules.RBACNodesWrite, grant: &grantMatch{clusterOnly: true, shapes: []shape{on("core", "nodes", "update patch"), on("core", "nodes/status", "patch update")}}},
-		{Rule: rules.RBACEvict, grant: &grantMatch{shapes: []shape{on("core", "pods/eviction", "create")}, custom: clusterShape(on("core", "nodes", "delete"))}},
-		{Rule: rules.RBACNodesRead, grant: &grantMatch{clusterOnly: true, shapes: []shape{on("core", "nodes/log nodes/metrics nodes/stats", "get")}}},
+		{Rule: rules.RBACNodesProxy, grant: &grantMatch{clusterOnly: true, shapes: []shape{newShape("core", "nodes/proxy", "get create update patch delete")}}},
+		{Rule: rules.RBACNodesWrite, grant: &grantMatch{clusterOnly: true, shapes: []shape{newShape("core", "nodes", "update patch"), newShape("core", "nodes/status", "patch update")}}},
+		{Rule: rules.RBACEvict, grant: &grantMatch{shapes: []shape{newShape("core", "pods/eviction", "create")}, custom: clusterShape(newShape("core", "nodes", "delete"))}},
+		{Rule: rules.RBACNodesRead, grant: &grantMatch{clusterOnly: true, shapes: []shape{newShape("core", "nodes/log nodes/metrics nodes/stats", "get")}}},
 	}
 }
 
@@ -32,26 +32,26 @@ func extensionRules() []entry {
 	return []entry{
 		{Rule: rules.RBACWebhooksWrite, grant: &grantMatch{
 			clusterOnly: true, covers: []string{rules.RBACWebhooksDelete.Name}, level: webhooksWritten,
-			shapes: []shape{on(admission, "validatingwebhookconfigurations mutatingwebhookconfigurations", write)},
+			shapes: []shape{newShape(admission, "validatingwebhookconfigurations mutatingwebhookconfigurations", write)},
 		}},
 		{Rule: rules.RBACWebhooksDelete, grant: &grantMatch{clusterOnly: true, shapes: []shape{
-			on(admission, "validatingwebhookconfigurations mutatingwebhookconfigurations", "delete deletecollection"),
+			newShape(admission, "validatingwebhookconfigurations mutatingwebhookconfigurations", "delete deletecollection"),
 		}}},
 		{Rule: rules.RBACAdmissionPolicies, grant: &grantMatch{clusterOnly: true, level: policiesWritten, shapes: []shape{
-			on(admission, "validatingadmissionpolicies validatingadmissionpolicybindings mutatingadmissionpolicies mutatingadmissionpolicybindings", writeAny),
+			newShape(admission, "validatingadmissionpolicies validatingadmissionpolicybindings mutatingadmissionpolicies mutatingadmissionpolicybindings", writeAny),
 		}}},
-		{Rule: rules.RBACCRDsWrite, grant: &grantMatch{clusterOnly: true, shapes: []shape{on("apiextensions.k8s.io", "customresourcedefinitions", write)}}},
-		{Rule: rules.RBACCRDsDelete, grant: &grantMatch{clusterOnly: true, shapes: []shape{on("apiextensions.k8s.io", "customresourcedefinitions", "delete deletecollection")}}},
-		{Rule: rules.RBACAPIServicesWrite, grant: &grantMatch{clusterOnly: true, shapes: []shape{on("apiregistration.k8s.io", "apiservices", writeAny)}}},
+		{Rule: rules.RBACCRDsWrite, grant: &grantMatch{clusterOnly: true, shapes: []shape{newShape("apiextensions.k8s.io", "customresourcedefinitions", write)}}},
+		{Rule: rules.RBACCRDsDelete, grant: &grantMatch{clusterOnly: true, shapes: []shape{newShape("apiextensions.k8s.io", "customresourcedefinitions", "delete deletecollection")}}},
+		{Rule: rules.RBACAPIServicesWrite, grant: &grantMatch{clusterOnly: true, shapes: []shape{newShape("apiregistration.k8s.io", "apiservices", writeAny)}}},
 		{Rule: rules.RBACPrioritiesWrite, grant: &grantMatch{clusterOnly: true, shapes: []shape{
-			on("flowcontrol.apiserver.k8s.io", "flowschemas prioritylevelconfigurations", writeAny),
-			on("node.k8s.io", "runtimeclasses", writeAny), on("scheduling.k8s.io", "priorityclasses", writeAny),
+			newShape("flowcontrol.apiserver.k8s.io", "flowschemas prioritylevelconfigurations", writeAny),
+			newShape("node.k8s.io", "runtimeclasses", writeAny), newShape("scheduling.k8s.io", "priorityclasses", writeAny),
 		}}},
 		{Rule: rules.RBACSCC, grant: &grantMatch{
 			unlike: mildConstraints,
 			// Use works in a namespace, for the pods there; writing does not.
-			shapes: []shape{on("security.openshift.io", "securitycontextconstraints", "use"), on("policy", "podsecuritypolicies", "use")},
-			custom: clusterShape(on("security.openshift.io policy", "securitycontextconstraints podsecuritypolicies", writeAny)),
+			shapes: []shape{newShape("security.openshift.io", "securitycontextconstraints", "use"), newShape("policy", "podsecuritypolicies", "use")},
+			custom: clusterShape(newShape("security.openshift.io policy", "securitycontextconstraints podsecuritypolicies", writeAny)),
 		}},
 	}
 }
@@ -80,21 +80,21 @@ func mildConstraints(_ *scan, g preview.Grant) bool {
 
 func namespacedRules() []entry {
 	return []entry{
-		{Rule: rules.RBACNamespacesChange, grant: &grantMatch{shapes: []shape{on("core", "namespaces", "update patch")}}},
-		{Rule: rules.RBACNamespacesDelete, grant: &grantMatch{shapes: []shape{on("core", "namespaces", "delete")}}},
-		{Rule: rules.RBACNamespacesCreate, grant: &grantMatch{clusterOnly: true, shapes: []shape{on("core", "namespaces", "create")}}},
-		{Rule: rules.RBACEndpointsWrite, grant: &grantMatch{shapes: []shape{on("core", "endpoints", write), on("discovery.k8s.io", "endpointslices", write)}}},
-		{Rule: rules.RBACServicesWrite, grant: &grantMatch{shapes: []shape{on("core", "services", "create update patch")}}},
+		{Rule: rules.RBACNamespacesChange, grant: &grantMatch{shapes: []shape{newShape("core", "namespaces", "update patch")}}},
+		{Rule: rules.RBACNamespacesDelete, grant: &grantMatch{shapes: []shape{newShape("core", "namespaces", "delete")}}},
+		{Rule: rules.RBACNamespacesCreate, grant: &grantMatch{clusterOnly: true, shapes: []shape{newShape("core", "namespaces", "create")}}},
+		{Rule: rules.RBACEndpointsWrite, grant: &grantMatch{shapes: []shape{newShape("core", "endpoints", write), newShape("discovery.k8s.io", "endpointslices", write)}}},
+		{Rule: rules.RBACServicesWrite, grant: &grantMatch{shapes: []shape{newShape("core", "services", "create update patch")}}},
 		{Rule: rules.RBACIngressWrite, grant: &grantMatch{shapes: []shape{
-			on("networking.k8s.io extensions", "ingresses ingressclasses", writeAny),
-			on("gateway.networking.k8s.io", "gateways gatewayclasses httproutes grpcroutes tlsroutes tcproutes", writeAny),
-			on("route.openshift.io", "routes routes/custom-host", writeAny),
+			newShape("networking.k8s.io extensions", "ingresses ingressclasses", writeAny),
+			newShape("gateway.networking.k8s.io", "gateways gatewayclasses httproutes grpcroutes tlsroutes tcproutes", writeAny),
+			newShape("route.openshift.io", "routes routes/custom-host", writeAny),
 		}}},
-		{Rule: rules.RBACNetworkPoliciesWrite, grant: &grantMatch{shapes: []shape{on("networking.k8s.io", "networkpolicies", writeAny)}}},
-		{Rule: rules.RBACQuotasWrite, grant: &grantMatch{shapes: []shape{on("core", "resourcequotas limitranges", writeAny)}}},
-		{Rule: rules.RBACEventsWrite, grant: &grantMatch{shapes: []shape{on("core events.k8s.io", "events", write)}}},
-		{Rule: rules.RBACLeasesOwn, grant: &grantMatch{shapes: []shape{on("coordination.k8s.io", "leases", writeAny)}, unlike: systemLeases}},
-		{Rule: rules.RBACLeasesSystem, grant: &grantMatch{shapes: []shape{on("coordination.k8s.io", "leases", writeAny)}, unlike: func(c *scan, g preview.Grant) bool {
+		{Rule: rules.RBACNetworkPoliciesWrite, grant: &grantMatch{shapes: []shape{newShape("networking.k8s.io", "networkpolicies", writeAny)}}},
+		{Rule: rules.RBACQuotasWrite, grant: &grantMatch{shapes: []shape{newShape("core", "resourcequotas limitranges", writeAny)}}},
+		{Rule: rules.RBACEventsWrite, grant: &grantMatch{shapes: []shape{newShape("core events.k8s.io", "events", write)}}},
+		{Rule: rules.RBACLeasesOwn, grant: &grantMatch{shapes: []shape{newShape("coordination.k8s.io", "leases", writeAny)}, unlike: systemLeases}},
+		{Rule: rules.RBACLeasesSystem, grant: &grantMatch{shapes: []shape{newShape("coordination.k8s.io", "leases", writeAny)}, unlike: func(c *scan, g preview.Grant) bool {
 			return !systemLeases(c, g)
 		}}},
 	}

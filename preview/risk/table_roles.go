@@ -12,14 +12,14 @@ const rbac = "rbac.authorization.k8s.io"
 func roleRules() []entry {
 	return []entry{
 		{Rule: rules.RBACEscalate, grant: &grantMatch{
-			shapes: []shape{on(rbac, "roles clusterroles", "escalate")},
+			shapes: []shape{newShape(rbac, "roles clusterroles", "escalate")},
 			fixed:  namesAdmin, covers: []string{rules.RBACBind.Name, rules.RBACRolesWrite.Name},
 		}},
-		{Rule: rules.RBACBind, grant: &grantMatch{shapes: []shape{on(rbac, "roles clusterroles", "bind")}, fixed: namesAdmin}},
-		{Rule: rules.RBACRolesWrite, grant: &grantMatch{shapes: []shape{on(rbac, "roles clusterroles", write)}}},
-		{Rule: rules.RBACBindingsWrite, grant: &grantMatch{shapes: []shape{on(rbac, "rolebindings clusterrolebindings", write)}}},
+		{Rule: rules.RBACBind, grant: &grantMatch{shapes: []shape{newShape(rbac, "roles clusterroles", "bind")}, fixed: namesAdmin}},
+		{Rule: rules.RBACRolesWrite, grant: &grantMatch{shapes: []shape{newShape(rbac, "roles clusterroles", write)}}},
+		{Rule: rules.RBACBindingsWrite, grant: &grantMatch{shapes: []shape{newShape(rbac, "rolebindings clusterrolebindings", write)}}},
 		{Rule: rules.RBACImpersonate, grant: &grantMatch{
-			shapes: []shape{on("core authentication.k8s.io", "users groups serviceaccounts uids", "impersonate"), on("authentication.k8s.io", "userextras userextras/scopes */scopes", "impersonate")},
+			shapes: []shape{newShape("core authentication.k8s.io", "users groups serviceaccounts uids", "impersonate"), newShape("authentication.k8s.io", "userextras userextras/scopes */scopes", "impersonate")},
 			fixed:  func(g preview.Grant) bool { return slices.Contains(g.ResourceNames, "system:masters") },
 			// Users and groups have no namespace; accounts do.
 			unlike: func(_ *scan, g preview.Grant) bool {
@@ -27,31 +27,31 @@ func roleRules() []entry {
 			},
 		}},
 		{Rule: rules.RBACApproveCertificates, grant: &grantMatch{
-			clusterOnly: true, shapes: []shape{on("certificates.k8s.io", "signers", "approve")}, unlike: otherSigner, fixed: always,
+			clusterOnly: true, shapes: []shape{newShape("certificates.k8s.io", "signers", "approve")}, unlike: otherSigner, fixed: matchAlways,
 			with: []shape{
-				on("certificates.k8s.io", "certificatesigningrequests", "create"),
-				on("certificates.k8s.io", "certificatesigningrequests/approval", "update patch"),
+				newShape("certificates.k8s.io", "certificatesigningrequests", "create"),
+				newShape("certificates.k8s.io", "certificatesigningrequests/approval", "update patch"),
 			},
 		}},
 		{Rule: rules.RBACSignCertificates, grant: &grantMatch{clusterOnly: true, shapes: []shape{
-			on("certificates.k8s.io", "signers", "sign"), on("certificates.k8s.io", "certificatesigningrequests/status", "update patch"),
+			newShape("certificates.k8s.io", "signers", "sign"), newShape("certificates.k8s.io", "certificatesigningrequests/status", "update patch"),
 		}}},
 		{Rule: rules.RBACTrustBundles, grant: &grantMatch{clusterOnly: true, shapes: []shape{
-			on("certificates.k8s.io", "clustertrustbundles", "create update patch"), on("certificates.k8s.io", "signers", "attest"),
+			newShape("certificates.k8s.io", "clustertrustbundles", "create update patch"), newShape("certificates.k8s.io", "signers", "attest"),
 		}}},
-		{Rule: rules.RBACInstallersWrite, grant: &grantMatch{unlike: onlyOwn, shapes: []shape{
-			on("olm.operatorframework.io", "clusterextensions", write),
-			on("operators.coreos.com", "subscriptions operatorgroups catalogsources installplans clusterserviceversions", write),
-			on("argoproj.io", "applications applicationsets appprojects", write),
-			on("kustomize.toolkit.fluxcd.io", "kustomizations", write),
-			on("helm.toolkit.fluxcd.io", "helmreleases", write),
-			on("tekton.dev", "pipelineruns taskruns", write),
-			on("cluster.x-k8s.io", "machines machinesets machinedeployments", write),
-			on("machine.openshift.io", "machines machinesets", write),
-			on("pkg.crossplane.io", "providers configurations", write),
+		{Rule: rules.RBACInstallersWrite, grant: &grantMatch{unlike: exceptOwn, shapes: []shape{
+			newShape("olm.operatorframework.io", "clusterextensions", write),
+			newShape("operators.coreos.com", "subscriptions operatorgroups catalogsources installplans clusterserviceversions", write),
+			newShape("argoproj.io", "applications applicationsets appprojects", write),
+			newShape("kustomize.toolkit.fluxcd.io", "kustomizations", write),
+			newShape("helm.toolkit.fluxcd.io", "helmreleases", write),
+			newShape("tekton.dev", "pipelineruns taskruns", write),
+			newShape("cluster.x-k8s.io", "machines machinesets machinedeployments", write),
+			newShape("machine.openshift.io", "machines machinesets", write),
+			newShape("pkg.crossplane.io", "providers configurations", write),
 		}}},
 		{Rule: rules.RBACReviews, grant: &grantMatch{clusterOnly: true, shapes: []shape{
-			on("authentication.k8s.io", "tokenreviews", "create"), on("authorization.k8s.io", "subjectaccessreviews", "create"),
+			newShape("authentication.k8s.io", "tokenreviews", "create"), newShape("authorization.k8s.io", "subjectaccessreviews", "create"),
 		}}},
 	}
 }

@@ -11,19 +11,19 @@ import (
 
 func secretRules() []entry {
 	return []entry{
-		{Rule: rules.RBACSecretsRead, grant: &grantMatch{shapes: []shape{on("core", "secrets", read)}}},
-		{Rule: rules.RBACSecretsWrite, grant: &grantMatch{shapes: []shape{on("core", "secrets", write)}, level: secretsWritten}},
-		{Rule: rules.RBACPodsLog, grant: &grantMatch{shapes: []shape{on("core", "pods/log", "get list")}}},
-		{Rule: rules.RBACTokensCreate, grant: &grantMatch{shapes: []shape{on("core", "serviceaccounts/token", "create")}}},
-		{Rule: rules.RBACServiceAccountsWrite, grant: &grantMatch{shapes: []shape{on("core", "serviceaccounts", write)}}},
-		{Rule: rules.RBACConfigMapsSystem, grant: &grantMatch{shapes: []shape{on("core", "configmaps", write)}, unlike: outside("kube-system")}},
-		{Rule: rules.RBACConfigMapsWrite, grant: &grantMatch{shapes: []shape{on("core", "configmaps", write)}, unlike: namespaced}},
-		{Rule: rules.CloudCredentialsRequested, grant: &grantMatch{shapes: []shape{on("cloudcredential.openshift.io", "credentialsrequests", write)}}},
+		{Rule: rules.RBACSecretsRead, grant: &grantMatch{shapes: []shape{newShape("core", "secrets", read)}}},
+		{Rule: rules.RBACSecretsWrite, grant: &grantMatch{shapes: []shape{newShape("core", "secrets", write)}, level: secretsWritten}},
+		{Rule: rules.RBACPodsLog, grant: &grantMatch{shapes: []shape{newShape("core", "pods/log", "get list")}}},
+		{Rule: rules.RBACTokensCreate, grant: &grantMatch{shapes: []shape{newShape("core", "serviceaccounts/token", "create")}}},
+		{Rule: rules.RBACServiceAccountsWrite, grant: &grantMatch{shapes: []shape{newShape("core", "serviceaccounts", write)}}},
+		{Rule: rules.RBACConfigMapsSystem, grant: &grantMatch{shapes: []shape{newShape("core", "configmaps", write)}, unlike: outsideNamespaces("kube-system")}},
+		{Rule: rules.RBACConfigMapsWrite, grant: &grantMatch{shapes: []shape{newShape("core", "configmaps", write)}, unlike: isNamespaced}},
+		{Rule: rules.CloudCredentialsRequested, grant: &grantMatch{shapes: []shape{newShape("cloudcredential.openshift.io", "credentialsrequests", write)}}},
 		{Rule: rules.RBACCloudIAMWrite, grant: &grantMatch{custom: cloudIAM}},
-		{Rule: rules.RBACSecretSourcesWrite, grant: &grantMatch{unlike: onlyOwn, shapes: []shape{
-			on("external-secrets.io", "externalsecrets clusterexternalsecrets secretstores clustersecretstores pushsecrets", write),
-			on("bitnami.com", "sealedsecrets", write),
-			on("cert-manager.io", "certificates certificaterequests issuers clusterissuers", write),
+		{Rule: rules.RBACSecretSourcesWrite, grant: &grantMatch{unlike: exceptOwn, shapes: []shape{
+			newShape("external-secrets.io", "externalsecrets clusterexternalsecrets secretstores clustersecretstores pushsecrets", write),
+			newShape("bitnami.com", "sealedsecrets", write),
+			newShape("cert-manager.io", "certificates certificaterequests issuers clusterissuers", write),
 		}}},
 	}
 }
@@ -56,15 +56,15 @@ func cloudIAM(_ *scan, g preview.Grant) (shape, bool) {
 	return part.join(shape{}), len(part.groups) > 0 && len(part.verbs) > 0
 }
 
-// outside leaves out grants that do not stay in one of the namespaces.
-func outside(namespaces ...string) func(*scan, preview.Grant) bool {
+// outsideNamespaces leaves out grants that do not stay in one of the namespaces.
+func outsideNamespaces(namespaces ...string) func(*scan, preview.Grant) bool {
 	return func(_ *scan, g preview.Grant) bool {
 		return g.Scope != preview.ScopeNamespace || !slices.Contains(namespaces, g.Namespace)
 	}
 }
 
-// namespaced leaves out grants in a namespace.
-func namespaced(_ *scan, g preview.Grant) bool { return g.Scope == preview.ScopeNamespace }
+// isNamespaced leaves out grants in a namespace.
+func isNamespaced(_ *scan, g preview.Grant) bool { return g.Scope == preview.ScopeNamespace }
 
-// onlyOwn leaves out grants on the plan's own custom resources.
-func onlyOwn(c *scan, g preview.Grant) bool { return c.onlyOurs(g) }
+// exceptOwn leaves out grants on the plan's own custom resources.
+func exceptOwn(c *scan, g preview.Grant) bool { return c.onlyOurs(g) }

@@ -20,7 +20,7 @@ var takeoverGroups = []string{all, "", "apps", "rbac.authorization.k8s.io"}
 
 func wildcardRules() []entry {
 	return []entry{
-		{Rule: rules.RBACEverything, grant: &grantMatch{wins: true, fixed: always, custom: func(_ *scan, g preview.Grant) (shape, bool) {
+		{Rule: rules.RBACEverything, grant: &grantMatch{wins: true, fixed: matchAlways, custom: func(_ *scan, g preview.Grant) (shape, bool) {
 			return shape{g.APIGroups, g.Resources, g.Verbs}, unlimited(g)
 		}}},
 		{Rule: rules.RBACGroupWildcard, grant: &grantMatch{wins: true, covers: lesser, level: groupLevel, custom: func(_ *scan, g preview.Grant) (shape, bool) {
@@ -53,7 +53,7 @@ func wildcardRules() []entry {
 // lesser are the rules that a wildcard of any kind says more than.
 var lesser = []string{rules.RBACAllVerbs.Name, rules.RBACDeleteCollection.Name}
 
-func always(preview.Grant) bool { return true }
+func matchAlways(preview.Grant) bool { return true }
 
 func groupLevel(c *scan, g preview.Grant, _ shape) Level {
 	if slices.ContainsFunc(g.APIGroups, func(group string) bool { return slices.Contains(takeoverGroups, group) }) {
@@ -67,7 +67,7 @@ func groupLevel(c *scan, g preview.Grant, _ shape) Level {
 
 // everyCoreResource matches a wildcard over the resources of the core group.
 func everyCoreResource(verbs string) func(*scan, preview.Grant) (shape, bool) {
-	s := on("core", "secrets", verbs)
+	s := newShape("core", "secrets", verbs)
 	return func(_ *scan, g preview.Grant) (shape, bool) {
 		if !slices.Contains(g.Resources, all) {
 			return shape{}, false

@@ -8,30 +8,30 @@ import (
 func workloadRules() []entry {
 	return []entry{
 		{Rule: rules.RBACWorkloadsWrite, grant: &grantMatch{covers: []string{rules.RBACPodsModify.Name}, shapes: []shape{
-			on("core", "pods", "create"),
-			on("core", "replicationcontrollers", write),
-			on("apps", "deployments daemonsets statefulsets replicasets", write),
-			on("batch", "jobs cronjobs", write),
+			newShape("core", "pods", "create"),
+			newShape("core", "replicationcontrollers", write),
+			newShape("apps", "deployments daemonsets statefulsets replicasets", write),
+			newShape("batch", "jobs cronjobs", write),
 		}}},
-		{Rule: rules.RBACPodsModify, grant: &grantMatch{shapes: []shape{on("core", "pods", "update patch")}}},
-		{Rule: rules.RBACPodsExec, grant: &grantMatch{shapes: []shape{on("core", "pods/exec pods/attach", "create get")}}},
-		{Rule: rules.RBACEphemeralContainers, grant: &grantMatch{shapes: []shape{on("core", "pods/ephemeralcontainers", "update patch")}}},
+		{Rule: rules.RBACPodsModify, grant: &grantMatch{shapes: []shape{newShape("core", "pods", "update patch")}}},
+		{Rule: rules.RBACPodsExec, grant: &grantMatch{shapes: []shape{newShape("core", "pods/exec pods/attach", "create get")}}},
+		{Rule: rules.RBACEphemeralContainers, grant: &grantMatch{shapes: []shape{newShape("core", "pods/ephemeralcontainers", "update patch")}}},
 		{Rule: rules.RBACPorts, grant: &grantMatch{shapes: []shape{
-			on("core", "pods/portforward", "create get"), on("core", "pods/proxy services/proxy", "get create update patch delete"),
+			newShape("core", "pods/portforward", "create get"), newShape("core", "pods/proxy services/proxy", "get create update patch delete"),
 		}}},
 		{Rule: rules.RBACCustomExec, grant: &grantMatch{shapes: []shape{
-			on("subresources.kubevirt.io kubevirt.io", "*/exec */console */vnc */proxy */portforward", "get create update"),
-		}, unlike: onlyOwn}},
-		{Rule: rules.RBACPodsStatus, grant: &grantMatch{shapes: []shape{on("core", "pods/status services/status", "update patch")}}},
-		{Rule: rules.RBACVolumesWrite, grant: &grantMatch{clusterOnly: true, shapes: []shape{on("core", "persistentvolumes", write)}}},
+			newShape("subresources.kubevirt.io kubevirt.io", "*/exec */console */vnc */proxy */portforward", "get create update"),
+		}, unlike: exceptOwn}},
+		{Rule: rules.RBACPodsStatus, grant: &grantMatch{shapes: []shape{newShape("core", "pods/status services/status", "update patch")}}},
+		{Rule: rules.RBACVolumesWrite, grant: &grantMatch{clusterOnly: true, shapes: []shape{newShape("core", "persistentvolumes", write)}}},
 		{Rule: rules.RBACStorageWrite, grant: &grantMatch{clusterOnly: true, shapes: []shape{
-			on("storage.k8s.io", "storageclasses csidrivers csinodes volumeattachments", writeAny),
+			newShape("storage.k8s.io", "storageclasses csidrivers csinodes volumeattachments", writeAny),
 		}}},
 		{Rule: rules.RBACClaimsWrite, grant: &grantMatch{shapes: []shape{
-			on("core", "persistentvolumeclaims", writeAny), on("snapshot.storage.k8s.io", "volumesnapshots volumesnapshotcontents", writeAny),
+			newShape("core", "persistentvolumeclaims", writeAny), newShape("snapshot.storage.k8s.io", "volumesnapshots volumesnapshotcontents", writeAny),
 		}}},
 		{Rule: rules.UnseenWorkloads, grant: &grantMatch{shapes: []shape{
-			on("core", "pods", "create"), on("apps", "deployments daemonsets statefulsets replicasets", "create"), on("batch", "jobs cronjobs", "create"),
-		}, fixed: always, level: func(*scan, preview.Grant, shape) Level { return Notice }}},
+			newShape("core", "pods", "create"), newShape("apps", "deployments daemonsets statefulsets replicasets", "create"), newShape("batch", "jobs cronjobs", "create"),
+		}, fixed: matchAlways, level: func(*scan, preview.Grant, shape) Level { return Notice }}},
 	}
 }

@@ -26,7 +26,7 @@ func TestARollbackShowsTheHotFixesItOverwrites(t *testing.T) {
 		Objects: []preview.Object{{
 			ID: "apps/Deployment/app/op", APIVersion: "apps/v1", Kind: "Deployment", Namespace: "app", Name: "op", Action: preview.ActionUpdate,
 			Conflicts: []preview.Conflict{{Manager: "kubectl-edit", Path: password}, {Manager: "kubectl-set", Path: image}},
-			LiveBody:  deployment("op:hotfix", "hunter2"), Sealed: deployment("op:1", "hunter1"),
+			LiveBody:  deployment("op:hotfix", "hunter2"), Planned: deployment("op:1", "hunter1"),
 		}},
 	}
 	f := find(evaluate(t, Input{Plan: p}), "hot-fix-overwritten")

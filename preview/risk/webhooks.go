@@ -16,12 +16,12 @@ func webhookRules() []entry {
 		{Rule: rules.WebhookBlocksItself, object: webhookMatch(blocksItself)},
 		{Rule: rules.WebhookMutatesPods, object: webhookMatch(mutatesPods)},
 		{Rule: rules.WebhookWithoutCA, object: withoutCA},
-		{Rule: rules.ServiceExposed, object: exposed},
+		{Rule: rules.ServiceExposed, object: exposedService},
 	}
 }
 
 func isWebhook(o *preview.Object) bool {
-	return o.Sealed != nil && o.Is(preview.KindValidatingWebhookConfiguration, preview.KindMutatingWebhookConfiguration)
+	return o.Planned != nil && o.Is(preview.KindValidatingWebhookConfiguration, preview.KindMutatingWebhookConfiguration)
 }
 
 // webhookMatch runs a judgement on every webhook of a configuration and
@@ -32,7 +32,7 @@ func webhookMatch(judge func(c *scan, o *preview.Object, webhook map[string]any)
 			return None, nil
 		}
 		var lines []string
-		for _, webhook := range preview.Maps(o.Sealed, "webhooks") {
+		for _, webhook := range preview.Maps(o.Planned, "webhooks") {
 			for _, text := range judge(c, o, webhook) {
 				lines = append(lines, "webhook "+preview.String(webhook, "name")+": "+text)
 			}
@@ -117,7 +117,7 @@ func (c *scan) podsBehind(service *preview.Object) (found []map[string]string, c
 	if known, looked := c.around.behind[service.ID]; looked {
 		return known, true
 	}
-	picks := preview.Map(service.Sealed, "spec", "selector")
+	picks := preview.Map(service.Planned, "spec", "selector")
 	have := c.around.labels[service.Namespace]
 	if len(picks) == 0 {
 		return nil, true
@@ -159,8 +159,8 @@ var injectors = []string{
 }
 
 func withoutCA(_ *scan, o *preview.Object) (Level, []string) {
-	if o.Sealed == nil || slices.ContainsFunc(injectors, func(key string) bool {
-		return preview.String(o.Sealed, "metadata", "annotations", key) != ""
+	if o.Planned == nil || slices.ContainsFunc(injectors, func(key string) bool {
+		return preview.String(o.Planned, "metadata", "annotations", key) != ""
 	}) {
 		return None, nil
 	}
@@ -172,32 +172,32 @@ func withoutCA(_ *scan, o *preview.Object) (Level, []string) {
 	}
 	switch {
 	case isWebhook(o):
-		for _, webhook := range preview.Maps(o.Sealed, "webhooks") {
+		for _, webhook := range preview.Maps(o.Planned, "webhooks") {
 			missing(preview.Map(webhook, "clientConfig"), "caBundle of webhook "+preview.String(webhook, "name"))
 		}
 	case o.Is(preview.KindCustomResourceDefinition):
-		missing(preview.Map(o.Sealed, "spec", "conversion", "webhook", "clientConfig"), "caBundle of the conversion webhook")
-	case o.Is(preview.KindAPIService) && preview.Value(o.Sealed, "spec", "insecureSkipTLSVerify") != true:
-		missing(preview.Map(o.Sealed, "spec"), "caBundle of the API service")
+		missing(preview.Map(o.Planned, "spec", "conversion", "webhook", "clientConfig"), "caBundle of the conversion webhook")
+	case o.Is(preview.KindAPIService) && preview.Value(o.Planned, "spec", "insecureSkipTLSVerify") != true:
+		missing(preview.Map(o.Planned, "spec"), "caBundle of the API service")
 	}
 	return None, lines
 }
 
-func exposed(_ *scan, o *preview.Object) (Level, []string) {
-	if o.Sealed == nil {
+func exposedService(_ *scan, o *preview.Object) (Level, []string) {
+	if o.Planned == nil {
 		return None, nil
 	}
 	switch o.GroupKind() {
 	case preview.KindService:
-		if t := preview.String(o.Sealed, "spec", "type"); t == "LoadBalancer" || t == "NodePort" {
+		if t := preview.String(o.Planned, "spec", "type"); t == "LoadBalancer" || t == "NodePort" {
 			return None, []string{"type " + t}
 		}
 	case preview.KindIngress:
-		if len(preview.List(o.Sealed, "spec", "tls")) == 0 {
+		if len(preview.List(o.Planned, "spec", "tls")) == 0 {
 			return None, []string{"no TLS"}
 		}
 	case preview.KindRoute:
-		if preview.Map(o.Sealed, "spec", "tls") == nil {
+		if preview.Map(o.Planned, "spec", "tls") == nil {
 			return None, []string{"no TLS"}
 		}
 	}

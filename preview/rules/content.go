@@ -20,47 +20,47 @@ var (
 		Why:     "The program that made the objects was not content with something.",
 		Reduce:  "Read what the program says.",
 		Looks:   "Results of severity warning that the program gave.",
-		Example: noted("package/mongodb", "a value is deprecated"),
+		Example: noteExample("package/mongodb", "a value is deprecated"),
 	})
 	ExternalFormatSays = row(Rule{
 		Name: "external-format-says", Level: Notice, Title: "has notes from the format program",
 		Why:     "The program that made the objects wants it known.",
 		Looks:   "Results of severity info that the program gave.",
-		Example: noted("package/mongodb", "3 files were rendered"),
+		Example: noteExample("package/mongodb", "3 files were rendered"),
 	})
 	FilesNotRead = row(Rule{
 		Name: "files-not-read", Level: Notice, Title: "has files that are not read",
 		Why:     noPart,
 		Reduce:  "Remove them from the content, or name the directory that is meant with --path.",
 		Looks:   "Manifests of the content that are not part of the package.",
-		Example: noted("package/mongodb", "not read: docs/example.yaml"),
+		Example: noteExample("package/mongodb", "not read: docs/example.yaml"),
 	})
 	ToolConfigNotRead = row(Rule{
 		Name: "tool-config-not-read", Level: Notice, Title: "configures another installer",
 		Why:     noPart,
 		Reduce:  "Set what they set with --values or --set where it matters.",
 		Looks:   "Documents in the content that configure another installer and are not objects.",
-		Example: noted("package/mongodb", "not read: kapp-config.yaml"),
+		Example: noteExample("package/mongodb", "not read: kapp-config.yaml"),
 	})
 	NestedBundles = row(Rule{
 		Name: "nested-bundles", Level: Notice, Title: "holds further bundles",
 		Why:     noPart,
 		Reduce:  "Install each bundle by itself.",
 		Looks:   "Bundles that lie within another.",
-		Example: noted("package/mongodb", "not read: bundles/other"),
+		Example: noteExample("package/mongodb", "not read: bundles/other"),
 	})
 	ImageLocked = row(Rule{
 		Name: "image-locked", Level: Notice, Title: "has images replaced by an image lock",
 		Why:     unlikeContent,
 		Looks:   "Image references of the content that an image lock (images.yml) replaces by digests.",
-		Example: noted("package/mongodb", "registry.example.com/app:v1 is locked to registry.example.com/app@sha256:11"),
+		Example: noteExample("package/mongodb", "registry.example.com/app:v1 is locked to registry.example.com/app@sha256:11"),
 	})
 	HookNotRun = row(Rule{
 		Name: "hook-not-run", Level: Notice, Title: "is a hook that does not run here",
 		Why:     "What is applied differs here from what Helm or Argo CD would do.",
 		Reduce:  "Run it by hand where it matters.",
 		Looks:   "Hooks of charts for events that nothing here brings about, such as test and rollback, and those of Argo CD's Applications for SyncFail, Skip, PreDelete and PostDelete.",
-		Example: noted("core/Pod/app/test", "it runs at test, which nothing here does; it is not installed"),
+		Example: noteExample("core/Pod/app/test", "it runs at test, which nothing here does; it is not installed"),
 	})
 	HookKept = row(Rule{
 		Name: "hook-kept", Level: Notice, Title: "has hooks whose objects stay",
@@ -73,28 +73,28 @@ var (
 		Name: "argo-cd-hook", Level: Notice, Title: "is a hook of Argo CD",
 		Why:     "Argo CD runs hooks again at each sync; here a hook runs again when it changes.",
 		Looks:   "Objects that an Application asks for with argocd.argoproj.io/hook, or helm.sh/hook in its place: PreSync runs before the others, PostSync after them, in the order of waves.",
-		Example: noted("batch/Job/app/migrate", "Argo CD's hook PreSync: it runs before the other objects, as hook of weight 0, and again when it changes"),
+		Example: noteExample("batch/Job/app/migrate", "Argo CD's hook PreSync: it runs before the other objects, as hook of weight 0, and again when it changes"),
 	})
 	ArgoCDHookIgnored = row(Rule{
 		Name: "argo-cd-hook-ignored", Level: Medium, Title: "carries Argo CD sync waves or hooks that have no effect",
 		Why:     "Objects are applied by their kinds, in stages that the review lists. What has to wait for another object of its kind, or must not run now, is not what Argo CD would make of it.",
 		Reduce:  "Ask for it with an Application, whose hooks run, or take the annotations out.",
 		Looks:   "Annotations of Argo CD that have no effect here: sync-wave of objects that are no hooks, and hooks of content that no Application asks for.",
-		Example: noted("package/app", "objects are applied in the order of their kinds, and not in that of Argo CD's waves; wave 1: apps/Deployment/app/web"),
+		Example: noteExample("package/app", "objects are applied in the order of their kinds, and not in that of Argo CD's waves; wave 1: apps/Deployment/app/web"),
 	})
 	ContentDependsOnCluster = row(Rule{
 		Name: "content-depends-on-cluster", Level: Notice, Title: "depends on the cluster",
 		Why:     "The same chart makes other objects on another cluster, so an approval of the content holds for this cluster alone.",
 		Reduce:  "Name what it asks for with --kube-version and --api-versions.",
 		Looks:   "Charts that ask for the cluster's version, its APIs or its objects (.Capabilities, lookup).",
-		Example: noted("package/mongodb", "its objects depend on what the cluster is or holds"),
+		Example: noteExample("package/mongodb", "its objects depend on what the cluster is or holds"),
 	})
 	ManifestReplaced = row(Rule{
 		Name: "manifest-replaced", Level: Notice, Title: "is made twice by the package",
 		Why:     unlikeContent,
 		Reduce:  "Remove one of the two from the package.",
 		Looks:   "Objects that a package both ships as a manifest and describes in its ClusterServiceVersion.",
-		Example: noted("core/ServiceAccount/app/op", "the bundle's own manifest replaces the one made from the CSV"),
+		Example: noteExample("core/ServiceAccount/app/op", "the bundle's own manifest replaces the one made from the CSV"),
 	})
 	Nondeterministic = row(Rule{
 		Name: "nondeterministic", Level: Medium, Title: "holds values from a clock or a random source",

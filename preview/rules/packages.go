@@ -26,14 +26,14 @@ var (
 		Why:     "Its publisher advises against it; fixes may not come any more.",
 		Reduce:  "Choose another version or channel.",
 		Looks:   "What the catalog says about the package, its channel and the version, and what a chart says of itself.",
-		Example: noted("package/mongodb", "channel stable is deprecated: use stable-v2"),
+		Example: noteExample("package/mongodb", "channel stable is deprecated: use stable-v2"),
 	})
 	NoUpgradeEdges = row(Rule{
 		Name: "no-upgrade-edges", Level: Notice, Title: "follows no upgrade edges",
 		Why:     "Upgrade edges say from which versions a version was tested; this one was chosen without them.",
 		Reduce:  "Upgrade by package name, without REF.",
 		Looks:   "Upgrades to a version that no catalog's upgrade edges lead to.",
-		Example: noted("package/mongodb", "the upgrade path was not checked"),
+		Example: noteExample("package/mongodb", "the upgrade path was not checked"),
 	})
 	Downgrade = row(Rule{
 		Name: "downgrade", Level: Medium, Title: "goes back to an older version",
@@ -47,14 +47,14 @@ var (
 		Why:     "The version asked for is more than one upgrade edge away; each step is reviewed on its own.",
 		Reduce:  "Run upgrade again when this one is healthy.",
 		Looks:   "Upgrades to a version that is more than one upgrade edge away.",
-		Example: noted("package/mongodb", "1.8.1 → 1.9.0 (this plan) → 1.10.0; run upgrade again afterwards"),
+		Example: noteExample("package/mongodb", "1.8.1 → 1.9.0 (this plan) → 1.10.0; run upgrade again afterwards"),
 	})
 	PackageNameLookAlike = row(Rule{
 		Name: "package-name-look-alike", Level: Medium, Title: "has nearly the name of another",
 		Why:     "A name that is nearly another's may be a typing error, or typosquatting.",
 		Reduce:  "Make sure that it is the package you mean.",
 		Looks:   "Other package names of the catalog that are one letter away, look the same or differ in the word operator, and have more versions.",
-		Example: noted("package/mongodb", `the name is one letter away from "mongodb-operator" of MongoDB, Inc.; make sure which one is meant`),
+		Example: noteExample("package/mongodb", `the name is one letter away from "mongodb-operator" of MongoDB, Inc.; make sure which one is meant`),
 	})
 	PreflightDisabled = row(Rule{
 		Name: "preflight-disabled", Level: Notice, Title: "switches off the preflight check",
@@ -82,7 +82,7 @@ var (
 		Why:     "A plan is one release, and of the file it holds what the request asks for. What else is needed has to be there, or be applied by other means.",
 		Reduce:  "Apply them first where they matter, such as labels of the namespace for pod security.",
 		Looks:   "Other objects in the file of a request: a Namespace, accounts, roles, Secrets, repositories that it does not refer to.",
-		Example: noted("package/mongodb", "the file holds objects that the request does not refer to, and they are not applied: ServiceAccount argocd/argocd-installer"),
+		Example: noteExample("package/mongodb", "the file holds objects that the request does not refer to, and they are not applied: ServiceAccount argocd/argocd-installer"),
 	})
 	ReleaseRenamed = row(Rule{
 		Name: "release-renamed", Level: Notice, Title: "has another name than its request",

@@ -21,7 +21,7 @@ var (
 		Why:     "The host cannot start it, or it is another file than the config means.",
 		Reduce:  "Name the artifact for the platform, or the platform with --platform.",
 		Looks:   "The headers of ELF, Mach-O and PE files, against the platform of the plan.",
-		Example: noted("file/bin/neo", "it is for darwin/arm64, and the plan for linux/amd64"),
+		Example: noteExample("file/bin/neo", "it is for darwin/arm64, and the plan for linux/amd64"),
 	})
 	PluginUnpinned = row(Rule{
 		Name: "plugin-unpinned", Level: Medium, Title: "comes from where bytes may change",
@@ -42,14 +42,14 @@ var (
 		Why:     "They leave the place that the host loads plugins from; they are kept as generation 0.",
 		Reduce:  "Add what is still needed to the config, or choose another --location.",
 		Looks:   "The files at the location before the first install.",
-		Example: noted("location/.plugins", "3 files here are none of this tool's; kept as generation 0 when the set is installed, and plugin rollback --to 0 brings that back"),
+		Example: noteExample("location/.plugins", "3 files here are none of this tool's; kept as generation 0 when the set is installed, and plugin rollback --to 0 brings that back"),
 	})
 	PluginName = row(Rule{
 		Name: "plugin-name", Level: Medium, Title: "has a name that the host does not take",
 		Why:     "The host does not load it, or refuses to start with it.",
 		Reduce:  "Choose its output by the host's rules.",
 		Looks:   "The names of files for Optimus: optimus-plugin-NAME.yaml, and optimus-NAME_OS_ARCH with one of those beside it.",
-		Example: noted("file/neo", "Optimus finds optimus-plugin-NAME.yaml and optimus-NAME_linux_amd64, and not this"),
+		Example: noteExample("file/neo", "Optimus finds optimus-plugin-NAME.yaml and optimus-NAME_linux_amd64, and not this"),
 	})
 	PluginInvalid = row(Rule{
 		Name: "plugin-invalid", Level: Critical, Title: "is refused by its host",

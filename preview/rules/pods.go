@@ -221,6 +221,6 @@ var (
 		Name: "image-pinned", Level: Notice, Title: "has images pinned by --pin-images",
 		Why:     "Its tag was looked up for this plan; the digest is part of the content, so what runs is what was reviewed.",
 		Looks:   "With --pin-images: the images that pods name by tag. Images in variables are left alone.",
-		Example: noted("package/mongodb", "quay.io/mongodb/mongodb-kubernetes:1.8.0@sha256:11 runs on linux/amd64, linux/arm64"),
+		Example: noteExample("package/mongodb", "quay.io/mongodb/mongodb-kubernetes:1.8.0@sha256:11 runs on linux/amd64, linux/arm64"),
 	})
 )

@@ -64,6 +64,6 @@ var (
 		Why:     "After the rollback it is not what it was in that revision.",
 		Reduce:  "For a CRD, migrate the stored objects first; for a Secret, write its former values, or use upgrade NAME REF.",
 		Looks:   "CRDs that cannot be rolled back without loss of stored data, and Secrets, whose values are not in records.",
-		Example: noted("core/Secret/app/op", "its values stay as they are: those of earlier revisions are not on record"),
+		Example: noteExample("core/Secret/app/op", "its values stay as they are: those of earlier revisions are not on record"),
 	})
 )

@@ -73,14 +73,14 @@ func (r Rule) FindingOf(severity preview.Severity, object, title, evidence strin
 	}
 }
 
-// Because is the rule with the reason of one finding, which names the arguments.
-func (r Rule) Because(args ...any) Rule {
+// WithReason is the rule with the reason of one finding, which names the arguments.
+func (r Rule) WithReason(args ...any) Rule {
 	r.Why = fmt.Sprintf(r.Reason, args...)
 	return r
 }
 
-// Says is the text of a note that names the arguments.
-func (r Rule) Says(args ...any) string { return fmt.Sprintf(r.Text, args...) }
+// NoteText is the text of a note that names the arguments.
+func (r Rule) NoteText(args ...any) string { return fmt.Sprintf(r.Text, args...) }
 
 // Note is what resolving and rendering note; a finding is made of it with the plan.
 func (r Rule) Note(object, text string) preview.Note {
@@ -103,8 +103,8 @@ func row(r Rule) Rule {
 	return r
 }
 
-// noted is the example of a rule whose findings are titled by their note.
-func noted(object, text string) Example {
+// noteExample is the example of a rule whose findings are titled by their note.
+func noteExample(object, text string) Example {
 	about := strings.Replace(object, "/", " ", 1)
 	if _, kind, _, name, err := preview.ParseID(object); err == nil {
 		about = kind + " " + name
@@ -114,7 +114,7 @@ func noted(object, text string) Example {
 
 // example is the rule with what it notes of an object as its example.
 func (r Rule) example(object string, args ...any) Rule {
-	r.Example = noted(object, r.Says(args...))
+	r.Example = noteExample(object, r.NoteText(args...))
 	return r
 }
 

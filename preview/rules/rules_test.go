@@ -103,7 +103,7 @@ func TestExamples(t *testing.T) {
 }
 
 func TestAFindingOfARule(t *testing.T) {
-	f := RecordUnreadable.Because("secret x -n y").Finding("core/Secret/y/x", "it cannot be read", "x: y")
+	f := RecordUnreadable.WithReason("secret x -n y").Finding("core/Secret/y/x", "it cannot be read", "x: y")
 	if f.ID != "record-unreadable/core/Secret/y/x" || !strings.HasSuffix(f.Why, "kubectl get secret x -n y -o yaml") || f.Severity != "warning" || f.Fingerprint == "" {
 		t.Errorf("%+v", f)
 	}

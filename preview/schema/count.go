@@ -87,8 +87,8 @@ func CountObjects(ctx context.Context, pager Pager, apiVersion, kind string) (n 
 	return n, more, err
 }
 
-// ServedBy says which versions a definition serves.
-func ServedBy(definition map[string]any) string {
+// VersionsText says which versions a definition serves.
+func VersionsText(definition map[string]any) string {
 	names := servedVersions(definition)
 	if len(names) == 0 {
 		return "serves no version"

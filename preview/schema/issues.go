@@ -34,8 +34,8 @@ func (i Issue) String() string {
 	return text
 }
 
-// ByRule groups issues by the names of their rules.
-func ByRule(issues []Issue) map[string][]Issue {
+// GroupByRule groups issues by the names of their rules.
+func GroupByRule(issues []Issue) map[string][]Issue {
 	out := map[string][]Issue{}
 	for _, issue := range issues {
 		out[issue.Rule.Name] = append(out[issue.Rule.Name], issue)
@@ -43,8 +43,8 @@ func ByRule(issues []Issue) map[string][]Issue {
 	return out
 }
 
-// Worst is the severity of the worst issue.
-func Worst(issues []Issue) preview.Severity {
+// WorstSeverity is the severity of the worst issue.
+func WorstSeverity(issues []Issue) preview.Severity {
 	severity := preview.Info
 	for _, issue := range issues {
 		if issue.Severity.Rank() < severity.Rank() {
@@ -57,9 +57,9 @@ func Worst(issues []Issue) preview.Severity {
 // maxIssues bounds how many changes of a schema one finding lists.
 const maxIssues = 40
 
-// Listed is the evidence of issues. It ends with a hash where it does not name
+// IssueEvidence is the evidence of issues. It ends with a hash where it does not name
 // them all, so that accepting it accepts no other list.
-func Listed(issues []Issue) string {
+func IssueEvidence(issues []Issue) string {
 	all := make([]string, 0, len(issues))
 	for _, issue := range issues {
 		all = append(all, issue.String())

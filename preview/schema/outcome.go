@@ -37,12 +37,12 @@ type Outcome struct {
 
 // Group is a number of objects, the first of them by name.
 type Group struct {
-	Count int     `json:"count"`
-	First []Named `json:"first,omitempty"`
+	Count int           `json:"count"`
+	First []NamedObject `json:"first,omitempty"`
 }
 
-// Named is an object and what is wrong with it.
-type Named struct {
+// NamedObject is an object and what is wrong with it.
+type NamedObject struct {
 	Name     string   `json:"name"` // NAMESPACE/NAME, or NAME
 	Problems []string `json:"problems"`
 	More     int      `json:"more,omitempty"`
@@ -56,12 +56,12 @@ func (g *Group) Add(object map[string]any, problems []string) {
 	g.Count++
 	ref := preview.RefOf(object)
 	name := strings.TrimPrefix(ref.Namespace+"/"+ref.Name, "/")
-	at, _ := slices.BinarySearchFunc(g.First, name, func(n Named, name string) int { return strings.Compare(n.Name, name) })
+	at, _ := slices.BinarySearchFunc(g.First, name, func(n NamedObject, name string) int { return strings.Compare(n.Name, name) })
 	if at >= maxNamed {
 		return
 	}
 	shown := problems[:min(len(problems), maxFields)]
-	g.First = slices.Insert(g.First, at, Named{Name: name, Problems: slices.Clone(shown), More: len(problems) - len(shown)})
+	g.First = slices.Insert(g.First, at, NamedObject{Name: name, Problems: slices.Clone(shown), More: len(problems) - len(shown)})
 	g.First = g.First[:min(len(g.First), maxNamed)]
 }
 

@@ -101,7 +101,7 @@ func compareNodes(before, after map[string]any) []Issue {
 			continue // says nothing, or is compared field by field
 		}
 		if key != "default" {
-			was, is = given(was), given(is)
+			was, is = dropDefaults(was), dropDefaults(is)
 		}
 		if same(was, is) {
 			continue
@@ -118,19 +118,19 @@ func compareNodes(before, after map[string]any) []Issue {
 		case "default":
 			add(rules.CRDDefaultChanged, preview.Info, key)
 		case "minimum", "minLength", "minItems", "minProperties":
-			if is != nil && (was == nil || less(was, is)) {
+			if is != nil && (was == nil || isLess(was, is)) {
 				add(rules.CRDMinimumRaised, preview.Warning, key)
 			}
 		case "maximum", "maxLength", "maxItems", "maxProperties":
-			if is != nil && (was == nil || less(is, was)) {
+			if is != nil && (was == nil || isLess(is, was)) {
 				add(rules.CRDMaximumLowered, preview.Warning, key)
 			}
 		case "pattern":
-			add(rules.CRDPatternChanged, tighter(is != nil), key)
+			add(rules.CRDPatternChanged, isTighter(is != nil), key)
 		case "nullable":
-			add(rules.CRDNullableChanged, tighter(is == nil), key)
+			add(rules.CRDNullableChanged, isTighter(is == nil), key)
 		default:
-			add(rules.CRDSchemaChanged, tighter(restricts(key, was, is)), key)
+			add(rules.CRDSchemaChanged, isTighter(restricts(key, was, is)), key)
 		}
 	}
 	return out
@@ -140,9 +140,9 @@ func compareNodes(before, after map[string]any) []Issue {
 // gone.
 func compareLists(key string, was, is any) []Issue {
 	olds, news := texts(was), texts(is)
-	rule, lost := rules.CRDRequiredAdded, without(news, olds)
+	rule, lost := rules.CRDRequiredAdded, missingItems(news, olds)
 	if key == "enum" {
-		rule, lost = rules.CRDEnumNarrowed, without(olds, news)
+		rule, lost = rules.CRDEnumNarrowed, missingItems(olds, news)
 		if was == nil {
 			return []Issue{{Rule: rule, Severity: preview.Warning, What: key, Before: "none", After: clip(strings.Join(news, " "))}}
 		}
@@ -171,8 +171,8 @@ func texts(v any) []string {
 	return slices.Compact(out)
 }
 
-// without returns the items of sorted a that sorted b lacks.
-func without(a, b []string) []string {
+// missingItems returns the items of sorted a that sorted b lacks.
+func missingItems(a, b []string) []string {
 	var out []string
 	for _, item := range a {
 		if _, found := slices.BinarySearch(b, item); !found {
@@ -182,7 +182,7 @@ func without(a, b []string) []string {
 	return out
 }
 
-func tighter(yes bool) preview.Severity {
+func isTighter(yes bool) preview.Severity {
 	if yes {
 		return preview.Warning
 	}
@@ -201,8 +201,8 @@ func restricts(key string, was, is any) bool {
 	return was != nil && is != nil
 }
 
-// given makes the values that mean the same as none into none.
-func given(v any) any {
+// dropDefaults makes the values that mean the same as none into none.
+func dropDefaults(v any) any {
 	switch v := v.(type) {
 	case bool:
 		if !v {
@@ -229,8 +229,8 @@ func same(a, b any) bool {
 	return errX == nil && errY == nil && string(x) == string(y)
 }
 
-// less compares two limits, whole numbers exactly; what is none counts as 0.
-func less(a, b any) bool {
+// isLess compares two limits, whole numbers exactly; what is none counts as 0.
+func isLess(a, b any) bool {
 	x, whole := a.(int64)
 	y, alsoWhole := b.(int64)
 	if whole && alsoWhole {

@@ -30,11 +30,11 @@ const (
 // each version once: a plan may have thousands of definitions, and as many
 // resources of one of them. It is not for concurrent use.
 type Index struct {
-	definitions map[kind]map[string]any
+	definitions map[kindIndex]map[string]any
 	checks      map[check]*validator
 }
 
-type kind struct{ group, kind string }
+type kindIndex struct{ group, kind string }
 
 // check is a version of a kind, as the apiVersion of its resources says it.
 type check struct{ apiVersion, kind string }
@@ -42,12 +42,12 @@ type check struct{ apiVersion, kind string }
 // NewIndex indexes the CustomResourceDefinitions among objects. Of several for
 // one kind the first counts.
 func NewIndex(objects iter.Seq[map[string]any]) *Index {
-	x := &Index{definitions: map[kind]map[string]any{}, checks: map[check]*validator{}}
+	x := &Index{definitions: map[kindIndex]map[string]any{}, checks: map[check]*validator{}}
 	for body := range objects {
 		if !preview.IsKind(body, preview.KindCustomResourceDefinition) {
 			continue
 		}
-		key := kind{preview.String(body, "spec", "group"), preview.String(body, "spec", "names", "kind")}
+		key := kindIndex{preview.String(body, "spec", "group"), preview.String(body, "spec", "names", "kind")}
 		if _, known := x.definitions[key]; !known {
 			x.definitions[key] = body
 		}
@@ -58,7 +58,7 @@ func NewIndex(objects iter.Seq[map[string]any]) *Index {
 // Definition returns the definition of a kind; it is nil when none of the
 // objects defines it.
 func (x *Index) Definition(ref preview.Ref) map[string]any {
-	return x.definitions[kind{ref.Group(), ref.Kind}]
+	return x.definitions[kindIndex{ref.Group(), ref.Kind}]
 }
 
 // Problems is [Validate] under the definition of the resource's kind. It is nil
@@ -86,7 +86,7 @@ type validator struct {
 
 func newValidator(definition map[string]any, apiVersion string) (v *validator) {
 	v = &validator{name: preview.RefOf(definition).Name}
-	defer v.recovered(&v.err)
+	defer v.recoverPanic(&v.err)
 	if v.root, v.err = structuralOf(definition, apiVersion); v.err != nil {
 		v.err = fmt.Errorf("reading the schema of %s: %w", v.name, v.err)
 		return v
@@ -95,10 +95,10 @@ func newValidator(definition map[string]any, apiVersion string) (v *validator) {
 	return v
 }
 
-// recovered makes an error of a panic: the validators of kube-openapi panic on
+// recoverPanic makes an error of a panic: the validators of kube-openapi panic on
 // schemas that the API server refuses before it gets that far, such as one with
 // a broken pattern.
-func (v *validator) recovered(err *error) {
+func (v *validator) recoverPanic(err *error) {
 	if cause := recover(); cause != nil {
 		*err = fmt.Errorf("reading the schema of %s: it cannot be evaluated: %v", v.name, cause)
 	}
@@ -122,7 +122,7 @@ func (v *validator) validate(resource map[string]any) (problems []string, err er
 			problems = nil
 		}
 	}()
-	defer v.recovered(&err)
+	defer v.recoverPanic(&err)
 	body := preview.CloneBody(resource)
 	unknown := pruning.PruneWithOptions(body, v.root, true, structural.UnknownFieldPathOptions{TrackUnknownFieldPaths: true})
 	for _, path := range unknown {
@@ -135,11 +135,11 @@ func (v *validator) validate(resource map[string]any) (problems []string, err er
 	for _, problem := range listtype.ValidateListSetsAndMaps(nil, v.root, body) {
 		problems = append(problems, problem.Field+": "+string(problem.Type))
 	}
-	return bounded(problems), nil
+	return boundProblems(problems), nil
 }
 
-// bounded sorts problems, each once, and cuts what is too long.
-func bounded(problems []string) []string {
+// boundProblems sorts problems, each once, and cuts what is too long.
+func boundProblems(problems []string) []string {
 	slices.Sort(problems)
 	problems = slices.Compact(problems)
 	for i, problem := range problems {

@@ -31,8 +31,8 @@ type Checker struct {
 	// said about, each with the reason, sorted.
 	Unchecked []string
 
-	before, after map[string]*judge // by version
-	names         []string          // of after, sorted
+	before, after map[string]*compiledVersion // by version
+	names         []string                    // of after, sorted
 }
 
 // NewChecker compiles what two forms of a definition ask of objects. It is nil
@@ -43,7 +43,7 @@ type Checker struct {
 func NewChecker(before, after map[string]any) *Checker {
 	c := &Checker{
 		Group: preview.String(before, "spec", "group"), Kind: preview.String(before, "spec", "names", "kind"),
-		before: map[string]*judge{}, after: map[string]*judge{},
+		before: map[string]*compiledVersion{}, after: map[string]*compiledVersion{},
 	}
 	olds, news := versionsOf(before), versionsOf(after)
 	c.ReadAs = readAs(olds, news)
@@ -68,7 +68,7 @@ func NewChecker(before, after map[string]any) *Checker {
 			c.Unchecked = append(c.Unchecked, "version "+name+": the conversion webhook decides what objects look like in it")
 			continue
 		}
-		j, err := newJudge(after, name)
+		j, err := newCompiledVersion(after, name)
 		if err != nil {
 			c.Unchecked = append(c.Unchecked, "version "+name+": "+err.Error())
 			continue
@@ -80,7 +80,7 @@ func NewChecker(before, after map[string]any) *Checker {
 		return nil
 	}
 	for _, name := range slices.Sorted(maps.Keys(olds)) {
-		if j, err := newJudge(before, name); err == nil {
+		if j, err := newCompiledVersion(before, name); err == nil {
 			c.before[name] = j
 		}
 	}
@@ -147,7 +147,7 @@ func (c *Checker) Check(ctx context.Context, object map[string]any) (v Verdict, 
 			v.Dropped = append(v.Dropped, prefix+path)
 		}
 	}
-	v.Refused, v.Dropped = bounded(v.Refused), bounded(v.Dropped)
+	v.Refused, v.Dropped = boundProblems(v.Refused), boundProblems(v.Dropped)
 	return v, nil
 }
 
@@ -162,14 +162,14 @@ func (c *Checker) knownProblems(ctx context.Context, object map[string]any, vers
 	return known
 }
 
-// judge is one version's schema, compiled.
-type judge struct {
+// compiledVersion is one version's schema, compiled.
+type compiledVersion struct {
 	schema *structural.Structural
 	values *validate.SchemaValidator
 	rules  *cel.Validator // nil when the schema has none
 }
 
-func newJudge(definition map[string]any, version string) (j *judge, err error) {
+func newCompiledVersion(definition map[string]any, version string) (j *compiledVersion, err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			j, err = nil, fmt.Errorf("its schema cannot be evaluated: %v", cause)
@@ -180,7 +180,7 @@ func newJudge(definition map[string]any, version string) (j *judge, err error) {
 		return nil, err
 	}
 	plainMessages(root)
-	j = &judge{
+	j = &compiledVersion{
 		schema: root,
 		values: validate.NewSchemaValidator(root.ToKubeOpenAPI(), nil, "", strfmt.Default),
 		rules:  cel.NewValidator(root, true, celconfig.PerCallLimit),
@@ -216,7 +216,7 @@ func plainMessages(s *structural.Structural) {
 
 // judge does what the API server does before it stores an object: it prunes,
 // fills in defaults and validates. The error is about a rule that is none.
-func (j *judge) judge(ctx context.Context, object map[string]any, apiVersion string) (refused, dropped []string, err error) {
+func (j *compiledVersion) judge(ctx context.Context, object map[string]any, apiVersion string) (refused, dropped []string, err error) {
 	body := preview.CloneBody(object)
 	body["apiVersion"] = apiVersion
 	dropped = pruning.PruneWithOptions(body, j.schema, true, structural.UnknownFieldPathOptions{TrackUnknownFieldPaths: true})
@@ -242,10 +242,10 @@ func (j *judge) judge(ctx context.Context, object map[string]any, apiVersion str
 
 // equal compares schemas without their descriptions.
 func equal(before, after map[string]any) bool {
-	return same(undescribed(before, 0), undescribed(after, 0))
+	return same(dropDescriptions(before, 0), dropDescriptions(after, 0))
 }
 
-func undescribed(v any, depth int) any {
+func dropDescriptions(v any, depth int) any {
 	switch v := v.(type) {
 	case map[string]any:
 		out := make(map[string]any, len(v))
@@ -255,7 +255,7 @@ func undescribed(v any, depth int) any {
 				continue
 			}
 			if depth < maxDepth*3 {
-				item = undescribed(item, depth+1)
+				item = dropDescriptions(item, depth+1)
 			}
 			out[key] = item
 		}
@@ -263,7 +263,7 @@ func undescribed(v any, depth int) any {
 	case []any:
 		out := make([]any, len(v))
 		for i, item := range v {
-			out[i] = undescribed(item, depth+1)
+			out[i] = dropDescriptions(item, depth+1)
 		}
 		return out
 	}

@@ -21,9 +21,9 @@ type Panic struct {
 
 func (p *Panic) Error() string { return fmt.Sprintf("panic: %.300v", p.Value) }
 
-// Caught makes a Panic of what recover returned, and nil of nil. One that was
+// NewPanic makes a Panic of what recover returned, and nil of nil. One that was
 // caught before keeps its stack.
-func Caught(value any) *Panic {
+func NewPanic(value any) *Panic {
 	if value == nil {
 		return nil
 	}
@@ -36,7 +36,7 @@ func Caught(value any) *Panic {
 // Try calls f, and returns a panic of it as an error.
 func Try(f func() error) (err error) {
 	defer func() {
-		if p := Caught(recover()); p != nil {
+		if p := NewPanic(recover()); p != nil {
 			err = p
 		}
 	}()

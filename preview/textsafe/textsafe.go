@@ -32,7 +32,7 @@ const (
 // zero-width, private and unassigned characters as <U+202E>, tabs expanded to
 // stops of 8 cells. It is idempotent.
 func Line(s string) string {
-	if plain(s) {
+	if isPlain(s) {
 		return s
 	}
 	e := escaper{newline: newlineMark, afterEscape: true}
@@ -41,7 +41,7 @@ func Line(s string) string {
 
 // Block is [Line] for text of several lines: line breaks (\n, \r\n) stay.
 func Block(s string) string {
-	if plain(s) {
+	if isPlain(s) {
 		return s
 	}
 	e := escaper{newline: "\n", afterEscape: true}
@@ -53,7 +53,7 @@ func Block(s string) string {
 // breaks and emoji presentation selectors are escaped or expanded, but are not
 // hostile.
 func Hostile(s string) bool {
-	if plain(s) {
+	if isPlain(s) {
 		return false
 	}
 	var before rune
@@ -84,8 +84,8 @@ func Printable(r rune) bool {
 		!unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }
 
-// plain reports whether s is printable ASCII, as nearly all text is.
-func plain(s string) bool {
+// isPlain reports whether s is printable ASCII, as nearly all text is.
+func isPlain(s string) bool {
 	for i := 0; i < len(s); i++ {
 		if s[i] < 0x20 || s[i] >= 0x7f {
 			return false

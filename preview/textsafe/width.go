@@ -9,7 +9,7 @@ import (
 // Width returns the number of terminal cells that printable text takes: two
 // for wide characters, none for combining ones.
 func Width(s string) int {
-	if plain(s) {
+	if isPlain(s) {
 		return len(s)
 	}
 	return uniseg.StringWidth(s)

@@ -49,14 +49,14 @@ type Artifact struct {
 // content: it is no signature, so it neither verifies nor fails.
 var errOtherStatement = errors.New("an attestation of another kind")
 
-// Refused is an answer of "no": what was found, and what to do next. Callers
+// UnverifiedError is an answer of "no": what was found, and what to do next. Callers
 // branch on it: nothing was contacted or written, and trying again is no help.
-type Refused struct {
+type UnverifiedError struct {
 	What string
 	Next string
 }
 
-func (e *Refused) Error() string { return e.What + "; " + e.Next }
+func (e *UnverifiedError) Error() string { return e.What + "; " + e.Next }
 
 // Check holds the signatures of the content with a digest to a policy, whose
 // trust is nil when the policy names no signer. The errors are all [*Refused].
@@ -67,7 +67,7 @@ func Check(mode Mode, trust *Trust, digest string, artifacts []Artifact) (previe
 	}
 	if trust == nil {
 		if mode == Required {
-			return none, &Refused{
+			return none, &UnverifiedError{
 				What: "signatures are required, and nothing says who must have signed " + digest,
 				Next: "give --verify-key FILE, or --certificate-identity, --certificate-oidc-issuer and --trusted-root, or a policy in the configuration",
 			}
@@ -88,24 +88,24 @@ func Check(mode Mode, trust *Trust, digest string, artifacts []Artifact) (previe
 		reasons = append(reasons, plain(err))
 	}
 	if len(reasons) > 0 {
-		return none, &Refused{
-			What: fmt.Sprintf("verification failed: %s has %s, and none by %s: %s", digest, counted(len(reasons)), trust, summary(reasons)),
+		return none, &UnverifiedError{
+			What: fmt.Sprintf("verification failed: %s has %s, and none by %s: %s", digest, countText(len(reasons)), trust, summary(reasons)),
 			Next: "take content that its publisher signed, or correct who is trusted",
 		}
 	}
 	if mode == Required {
-		return none, &Refused{
-			What: "verification failed: " + digest + " carries no signature" + Uncounted(others) + ", and one by " + trust.String() + " is required",
+		return none, &UnverifiedError{
+			What: "verification failed: " + digest + " carries no signature" + UncountedSignatures(others) + ", and one by " + trust.String() + " is required",
 			Next: "ask its publisher to sign it",
 		}
 	}
 	return none, nil
 }
 
-// Uncounted says that there are attestations that are no signatures. One that
+// UncountedSignatures says that there are attestations that are no signatures. One that
 // was changed to look like such is among them, and cannot be distinguished from one by a
 // stranger: so that there are some is always said.
-func Uncounted(others int) string {
+func UncountedSignatures(others int) string {
 	switch others {
 	case 0:
 		return ""
@@ -126,7 +126,7 @@ func summary(reasons []string) string {
 	return strings.Join(reasons, "; ")
 }
 
-func counted(n int) string {
+func countText(n int) string {
 	if n == 1 {
 		return "1 signature"
 	}

@@ -78,7 +78,7 @@ func TestAttestationsThatDoNotCountAreNamed(t *testing.T) {
 	bundle.Payload = []byte(strings.Replace(string(bundle.Payload), signed, changed, 1))
 	_, err := verify.Check(verify.Required, trustKeys(t, ours), digest, []verify.Artifact{bundle})
 	mustRefuse(t, err, "carries no signature (1 attestation of another kind does not count)")
-	if got := verify.Uncounted(2); !strings.Contains(got, "2 attestations") {
+	if got := verify.UncountedSignatures(2); !strings.Contains(got, "2 attestations") {
 		t.Error(got)
 	}
 }
@@ -170,7 +170,7 @@ func TestFilesThatNameNobody(t *testing.T) {
 
 func mustRefuse(t *testing.T, err error, want string) {
 	t.Helper()
-	var refused *verify.Refused
+	var refused *verify.UnverifiedError
 	if !errors.As(err, &refused) || !strings.Contains(err.Error(), want) {
 		t.Fatalf("got %v, want a refusal with %q", err, want)
 	}

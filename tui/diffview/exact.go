@@ -13,10 +13,10 @@ func AfterBody(o *preview.Object) map[string]any {
 		return nil
 	case o.ResultBody != nil:
 		return o.ResultBody
-	case o.Action == preview.ActionKeep || o.Sealed == nil:
+	case o.Action == preview.ActionKeep || o.Planned == nil:
 		return o.LiveBody
 	}
-	return o.Sealed
+	return o.Planned
 }
 
 // SentBody returns the object as it is sent to the API server, or the live one

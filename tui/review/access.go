@@ -295,9 +295,9 @@ func (m *accessTab) grantFacts(b *frame.Builder, g preview.Grant) {
 	b.Pair("resources", strings.Join(g.Resources, ", "))
 	b.Pair("only names", strings.Join(g.ResourceNames, ", "))
 	b.Pair("urls", strings.Join(g.NonResourceURLs, ", "))
-	if meaning := m.plan.Access.Wildcards.Of(g); meaning != nil {
-		b.Pair("wildcard", access.MeaningText(meaning))
-		b.Pair("", access.AgainstText(m.plan.Access.Wildcards))
+	if meaning := m.plan.Access.Wildcards.Expansion(g); meaning != nil {
+		b.Pair("wildcard", access.WildcardText(meaning))
+		b.Pair("", access.DiscoveryText(m.plan.Access.Wildcards))
 	}
 	b.Pair("change", changeText(g))
 	b.Pair("through", strings.Join(g.Via, " "))
@@ -319,7 +319,7 @@ func (m *accessTab) rawRules(b *frame.Builder, id string, group grantGroup) {
 	if o == nil {
 		return
 	}
-	body := o.Sealed
+	body := o.Planned
 	if body == nil {
 		body = o.LiveBody
 	}
@@ -456,7 +456,7 @@ func (m *review) canIKey(msg tea.KeyPressMsg) {
 // answerCanI shows what the plan's grants say to the question. One that cannot be
 // read stays to be mended.
 func (m *review) answerCanI() {
-	q, err := access.ParseQuestion(m.canI.input.Value(), access.Known(m.crds()))
+	q, err := access.ParseQuestion(m.canI.input.Value(), access.KnownResources(m.crds()))
 	if err != nil {
 		m.notice = err.Error()
 		return
@@ -477,8 +477,8 @@ func (m *review) answerCanI() {
 func (m *view) crds() []map[string]any {
 	var out []map[string]any
 	for i := range m.plan.Objects {
-		if o := &m.plan.Objects[i]; o.Kind == "CustomResourceDefinition" && o.Sealed != nil {
-			out = append(out, o.Sealed)
+		if o := &m.plan.Objects[i]; o.Kind == "CustomResourceDefinition" && o.Planned != nil {
+			out = append(out, o.Planned)
 		}
 	}
 	return out

@@ -267,7 +267,7 @@ func (m *confirmDialog) effectLines(h *factList) {
 	} else {
 		h.add("will do", line...)
 	}
-	if u := m.plan.Undo; u != nil {
+	if u := m.plan.FailureRollback; u != nil {
 		text := fmt.Sprintf("rolls back to revision %d automatically", u.Revision)
 		if u.Revision == 0 {
 			text = "removes what it created automatically"

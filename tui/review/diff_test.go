@@ -147,7 +147,7 @@ func TestEveryChangeHasItsLine(t *testing.T) {
 	after["rules"] = []any{map[string]any{"verbs": []any{"get", "list"}}}
 	before["rules"] = []any{map[string]any{"verbs": []any{"get"}}}
 	before["gone"] = map[string]any{"a": map[string]any{"b": "c"}}
-	o := &preview.Object{Kind: "Deployment", Action: preview.ActionUpdate, LiveBody: before, Sealed: after, ResultBody: after}
+	o := &preview.Object{Kind: "Deployment", Action: preview.ActionUpdate, LiveBody: before, Planned: after, ResultBody: after}
 	c := diffview.Compare(o, "", nil)
 	if len(c.Changes) < 6 {
 		t.Fatalf("%d changes: %v", len(c.Changes), c.Changes)
@@ -172,7 +172,7 @@ func TestAFindingOpensAtItsField(t *testing.T) {
 		map[string]any{"name": "first", "securityContext": map[string]any{"privileged": false}},
 		map[string]any{"name": "second", "securityContext": map[string]any{"privileged": true}, "ports": []any{map[string]any{"hostPort": int64(80)}}},
 	}
-	o := &preview.Object{Kind: "Deployment", Action: preview.ActionUnchanged, LiveBody: after, Sealed: after}
+	o := &preview.Object{Kind: "Deployment", Action: preview.ActionUnchanged, LiveBody: after, Planned: after}
 	for evidence, want := range map[string]string{
 		"x: container second: privileged":                  ".spec.template.spec.containers[name=second].securityContext.privileged",
 		"x: container first: privileged":                   ".spec.template.spec.containers[name=first].securityContext.privileged",

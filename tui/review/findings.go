@@ -352,7 +352,7 @@ func (m *findingsTab) evidence(b *frame.Builder, it item) {
 		if len(it.findings) > 1 {
 			b.Text(theme.Strong, "   ", frame.ObjectName(f.Object))
 		}
-		text := f.Shown()
+		text := f.EvidenceText()
 		if text == "" {
 			text = f.Title
 		}

@@ -120,11 +120,11 @@ func judgedPlan(t *testing.T) *preview.Plan {
 	b.Object(preview.ActionCreate, role, nil, nil)
 	at := preview.RefOf(role).ID()
 	b.Finding(preview.Critical, "rbac-workloads-write", "RBAC-20", at, "ServiceAccount operator: writes Deployments", "Pods can be started as any account.", "grant 1")
-	b.Plan.Findings[0].Judged = &preview.Judged{By: preview.JudgedBySeverity, Was: preview.Warning, Reason: "workloads are reviewed here"}
+	b.Plan.Findings[0].Judged = &preview.PolicyDecision{By: preview.JudgedBySeverity, Was: preview.Warning, Reason: "workloads are reviewed here"}
 	b.Finding(preview.Info, "rbac-secrets-read", "RBAC-10", at, "ServiceAccount operator: reads every Secret", "why", "grant 2")
-	b.Plan.Findings[1].Judged = &preview.Judged{By: preview.JudgedByWaiver, Was: preview.Critical, Reason: "it keeps its own there", Owner: "team-data", Expires: "2999-12-31"}
+	b.Plan.Findings[1].Judged = &preview.PolicyDecision{By: preview.JudgedByWaiver, Was: preview.Critical, Reason: "it keeps its own there", Owner: "team-data", Expires: "2999-12-31"}
 	b.Finding(preview.Warning, rules.PolicyRule.Name, "", at, "images come from registry.example.com", "The policy of this cluster wants it.", "quay.io/mongodb/mongodb-kubernetes:1.10.0")
-	b.Plan.Findings[2].Judged = &preview.Judged{By: preview.JudgedByRule}
+	b.Plan.Findings[2].Judged = &preview.PolicyDecision{By: preview.JudgedByRule}
 	b.Finding(preview.Warning, rules.PolicyWaiverExpired.Name, "", "", "the waiver of image-by-tag for team-web ended on 2026-01-31", "What it waived counts again.", "image-by-tag")
 	return b.Seal()
 }

@@ -218,7 +218,7 @@ func (m *tabPanel) findForeignFields() tea.Cmd {
 // foreignFieldsOf returns the fields of an object that stays or changes which only
 // others set.
 func foreignFieldsOf(o *preview.Object) []diff.SetField {
-	if o.LiveBody == nil || o.Sealed == nil || o.Action != preview.ActionUpdate && o.Action != preview.ActionUnchanged {
+	if o.LiveBody == nil || o.Planned == nil || o.Action != preview.ActionUpdate && o.Action != preview.ActionUnchanged {
 		return nil
 	}
 	var out []diff.SetField
@@ -229,7 +229,7 @@ func foreignFieldsOf(o *preview.Object) []diff.SetField {
 		}
 		if ours == nil {
 			ours = map[string]bool{}
-			for _, c := range diff.Changes(nil, o.Sealed) {
+			for _, c := range diff.Changes(nil, o.Planned) {
 				ours[c.Path] = true
 			}
 		}

@@ -65,7 +65,7 @@ func (m *review) openPage(title, text string) {
 }
 
 // rulePages are the pages of all rules, made when the first is asked for.
-func (m *view) rulePages() pages.Book {
+func (m *view) rulePages() pages.Index {
 	if m.book == nil {
 		m.book = pages.New()
 	}

@@ -158,7 +158,7 @@ func (m *review) show(p *preview.Plan) tea.Cmd {
 	}
 	m.checklist = newChecklist(p.Findings, kept)
 	m.index, m.branches = index{plan: p, board: m.checklist}, branches{}
-	m.questions = report.NotAsked(p)
+	m.questions = report.OpenQuestions(p)
 	m.filter = startFilters(p)
 	if shown := m.shownTabs(); !slices.Contains(shown, m.tab) {
 		m.tab = tabSummary

@@ -272,7 +272,7 @@ func (m *sourceTab) packageFacts(f *propertyList, pkg *preview.Package) {
 
 // stepFacts is a step on the way, such as a catalog: why it led here, and which
 // candidates it did not lead to.
-func stepFacts(f *propertyList, v preview.Via) {
+func stepFacts(f *propertyList, v preview.ResolutionStep) {
 	reference := v.Reference
 	if v.Channel != "" {
 		reference += "  channel " + v.Channel

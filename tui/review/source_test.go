@@ -15,7 +15,7 @@ func severalPlan(t *testing.T) *preview.Plan {
 	b.Object(preview.ActionCreate, tuitest.Manifest("v1", "ServiceAccount", "mongodb", "issuer", nil), nil, nil)
 	b.Plan.Objects[1].Package = "cert-manager"
 	b.Plan.Packages[0].Via[0].Why = "the newest of channel stable that >=1.8 allows"
-	b.Plan.Packages[0].Via[0].Rejected = []preview.Rejected{{Catalog: "quay.io/other/catalog:v1", Version: "1.11.0", Why: "deprecated"}}
+	b.Plan.Packages[0].Via[0].Rejected = []preview.RejectedCandidate{{Catalog: "quay.io/other/catalog:v1", Version: "1.11.0", Why: "deprecated"}}
 	b.Plan.Packages[0].Dependencies = []preview.Dependency{{Constraint: "package cert-manager >=1.14", By: "cert-manager", Detail: "1.16.5"}}
 	b.Plan.Packages[0].Notes = []preview.Note{{Rule: "format-external", Object: "package/mongodb", Text: "ran kubectl-operator-format-cue sha256:11, with your rights, not sandboxed"}}
 	b.Plan.Packages = append(b.Plan.Packages, preview.Package{

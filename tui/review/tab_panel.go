@@ -63,7 +63,7 @@ type view struct {
 	checklist *checklist
 	index     index
 	questions []report.Question // that the way the plan was made leaves open
-	book      pages.Book        // of rules, made when first asked for
+	book      pages.Index       // of rules, made when first asked for
 	foreign   foreignFields
 	prior     priorAcceptances
 	watch     liveWatch

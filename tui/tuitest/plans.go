@@ -29,7 +29,7 @@ func NewPlan(t testing.TB, action string) *PlanBuilder {
 			ContentDigest: DigestOf("content"),
 			Parameters:    preview.Parameters{InstallMode: "AllNamespaces", Certs: "cert-manager"},
 			Sources:       []preview.Source{{Kind: "image", Reference: "quay.io/mongodb/mongodb-kubernetes-bundle:1.10.0", Digest: DigestOf("bundle")}},
-			Via:           []preview.Via{{Kind: "catalog", Reference: "quay.io/operatorhubio/catalog:latest", Digest: DigestOf("catalog"), Channel: "stable"}},
+			Via:           []preview.ResolutionStep{{Kind: "catalog", Reference: "quay.io/operatorhubio/catalog:latest", Digest: DigestOf("catalog"), Channel: "stable"}},
 			Verification:  preview.Verification{Status: "unverified"},
 		}},
 		Target: preview.Target{
@@ -56,7 +56,7 @@ func (b *PlanBuilder) Object(action preview.Action, sealed, live, result map[str
 	o := preview.Object{
 		ID: ref.ID(), Package: "mongodb", APIVersion: ref.APIVersion, Kind: ref.Kind, Namespace: ref.Namespace, Name: ref.Name,
 		Action: action, Digest: DigestOf(ref.ID() + fmt.Sprint(body)), Origin: preview.Origin{File: "manifests/" + strings.ToLower(ref.Kind) + ".yaml", Document: 3, Line: 22},
-		Sealed: sealed, LiveBody: live, ResultBody: result, SecretKeys: preview.SecretKeys(live, sealed),
+		Planned: sealed, LiveBody: live, ResultBody: result, SecretKeys: preview.SecretKeys(live, sealed),
 	}
 	if live != nil {
 		o.Live = preview.Live{UID: "uid-" + ref.Name, Fingerprint: DigestOf("live" + fmt.Sprint(live))}

@@ -107,7 +107,7 @@ func (c *approver) run(ctx context.Context, place string) error {
 // statement returns the approval statement that is to be signed. Everything that the plan needs accepted
 // is, by name or, where a person is asked, with the plan.
 func (c *approver) statement(plan *planning.SavedPlan) (approval.Statement, error) {
-	s := approval.Of(plan.Plan, plan.FileSHA256)
+	s := approval.NewStatement(plan.Plan, plan.FileSHA256)
 	named, err := install.ParseAccept(c.accept, plan.Findings, true)
 	if err != nil {
 		return s, err
@@ -116,7 +116,7 @@ func (c *approver) statement(plan *planning.SavedPlan) (approval.Statement, erro
 	add := func(f preview.Finding) {
 		if !ids[f.ID] {
 			ids[f.ID] = true
-			s.Accepted = append(s.Accepted, approval.Accepted{ID: f.ID, Fingerprint: f.Fingerprint})
+			s.Accepted = append(s.Accepted, approval.AcceptedFinding{ID: f.ID, Fingerprint: f.Fingerprint})
 		}
 	}
 	for _, a := range named {
@@ -131,7 +131,7 @@ func (c *approver) statement(plan *planning.SavedPlan) (approval.Statement, erro
 		}
 	}
 	var missing []string
-	for _, f := range approval.Needs(plan.Plan) {
+	for _, f := range approval.NeededAcceptances(plan.Plan) {
 		if c.yes && !ids[f.ID] {
 			missing = append(missing, f.ID)
 		}

@@ -363,14 +363,14 @@ type versionItem struct {
 }
 
 type choiceItem struct {
-	Version    string             `json:"version,omitempty"`
-	Bundle     string             `json:"bundle,omitempty"`
-	Channel    string             `json:"channel,omitempty"`
-	Image      string             `json:"image,omitempty"`
-	Why        string             `json:"why,omitempty"`
-	Rejected   []preview.Rejected `json:"rejected,omitempty"`
-	LookAlikes []string           `json:"lookAlikes,omitempty"`
-	Problem    string             `json:"problem,omitempty"` // why nothing is
+	Version    string                      `json:"version,omitempty"`
+	Bundle     string                      `json:"bundle,omitempty"`
+	Channel    string                      `json:"channel,omitempty"`
+	Image      string                      `json:"image,omitempty"`
+	Why        string                      `json:"why,omitempty"`
+	Rejected   []preview.RejectedCandidate `json:"rejected,omitempty"`
+	LookAlikes []string                    `json:"lookAlikes,omitempty"`
+	Problem    string                      `json:"problem,omitempty"` // why nothing is
 }
 
 func newChoiceItem(c *catalog.Choice, alike []catalog.LookAlike) choiceItem {

@@ -216,7 +216,7 @@ func (e *silentExit) Error() string { return fmt.Sprintf("exit code %d", e.code)
 // exitCode is the one place where an error becomes an exit code.
 func exitCode(err error) int {
 	var silent *silentExit
-	var refused *engine.Refused
+	var refused *engine.RefusedError
 	var installError *install.Error
 	switch {
 	case err == nil:

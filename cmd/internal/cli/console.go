@@ -240,7 +240,7 @@ func (p *session) plural(ctx context.Context) installer.Plural {
 }
 
 // reportOptions are those of a form, with what the cluster and the request add.
-func (p *session) reportOptions(ctx context.Context, format string, asked report.Asked) report.Options {
+func (p *session) reportOptions(ctx context.Context, format string, asked report.PlanRequest) report.Options {
 	return report.Options{Format: format, Plural: p.plural(ctx), Asked: asked}
 }
 

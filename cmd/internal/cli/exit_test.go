@@ -34,7 +34,7 @@ func TestErrorsBecomeExitCodesAndText(t *testing.T) {
 		"cancelled while planning":        {fmt.Errorf("reading: %w", context.Canceled), 2, "cancelled; nothing was applied"},
 		"declined, with all said already": {&silentExit{exitDeclined}, 2, ""},
 		"unhealthy, with all said":        {&silentExit{exitFailed}, 3, ""},
-		"a plan that cannot be made":      {&engine.Refused{What: "owned by helm", Next: "ask its owner"}, 5, "error: owned by helm; ask its owner"},
+		"a plan that cannot be made":      {&engine.RefusedError{What: "owned by helm", Next: "ask its owner"}, 5, "error: owned by helm; ask its owner"},
 		"a refusal while planning":        {fmt.Errorf("plan: %w", refuse("spent", "preview again")), 5, "error: plan: spent; preview again"},
 		"apply never began":               {applying(install.NotStarted), 1, text},
 		"apply was declined":              {applying(install.Declined), 2, text},

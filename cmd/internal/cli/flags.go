@@ -422,7 +422,7 @@ func (f *healthFlags) match(p *preview.Plan) error {
 	for _, c := range f.checks[:f.asked] {
 		found := false
 		for i := range p.Objects {
-			found = found || p.Objects[i].Sealed != nil && c.Selects(p.Objects[i].Sealed)
+			found = found || p.Objects[i].Planned != nil && c.Selects(p.Objects[i].Planned)
 		}
 		if !found {
 			return usagef("--health-check %q: the plan has no such object", c)

@@ -359,7 +359,7 @@ func (v *victim) outcome() string {
 	for i := range plan.Objects {
 		o := &plan.Objects[i]
 		live, err := v.client.Get(v.t.Context(), o.Ref())
-		verdict, notes, compareErr := install.Compare(v.schemas, install.WrittenObject{Sealed: o.Sealed, Reviewed: o.ResultBody, Before: live, Live: live})
+		verdict, notes, compareErr := install.Compare(v.schemas, install.WrittenObject{Sealed: o.Planned, Reviewed: o.ResultBody, Before: live, Live: live})
 		lines = append(lines, fmt.Sprintf("%s is %s %v %v, written %d times", o.ID, verdict, notes, errors.Join(err, compareErr), written[o.ID]))
 	}
 	for _, item := range stored.Inventory {

@@ -244,7 +244,7 @@ func (d *disturbed) outcome() string {
 		switch {
 		case err != nil:
 			lines = append(lines, "reading: "+err.Error())
-		case body != nil && !strings.HasPrefix(preview.String(body, "metadata", "name"), "kubectl-operator.") && preview.Ours(body, d.release()):
+		case body != nil && !strings.HasPrefix(preview.String(body, "metadata", "name"), "kubectl-operator.") && preview.IsMember(body, d.release()):
 			lines = append(lines, stored(body))
 		}
 	}

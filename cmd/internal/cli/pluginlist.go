@@ -63,7 +63,7 @@ preview.`,
 // where a config was named, how far the current one differs from it.
 type setList struct {
 	Items  []installed.Generation `json:"items"`
-	Wanted *plugins.Wanted        `json:"wanted,omitempty"`
+	Wanted *plugins.SyncStatus    `json:"wanted,omitempty"`
 }
 
 func (a *app) pluginList(ctx context.Context, location string, set *plugins.Set, f pluginFlags, output documentOutput) error {
@@ -86,7 +86,7 @@ func (a *app) pluginList(ctx context.Context, location string, set *plugins.Set,
 }
 
 // printWanted prints how each plugin of a config stands.
-func (c console) printWanted(w *plugins.Wanted, generations []installed.Generation) error {
+func (c console) printWanted(w *plugins.SyncStatus, generations []installed.Generation) error {
 	s := c.streams
 	lock := "no lock file"
 	if w.Lock != "" {

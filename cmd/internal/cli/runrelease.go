@@ -118,14 +118,14 @@ func (r *releaseRun) unfinishedPlan(ctx context.Context, fresh *preview.Plan, di
 	}
 	sealed := map[string]map[string]any{}
 	for i := range fresh.Objects {
-		sealed[fresh.Objects[i].ID] = fresh.Objects[i].Sealed
+		sealed[fresh.Objects[i].ID] = fresh.Objects[i].Planned
 	}
 	plan, err := record.LoadPlan(ctx, r.session.client, stored, sealed)
 	if err != nil {
 		return nil, err
 	}
 	// Judged as when it was recorded; what counts is today's policy.
-	plan.Findings, plan.Policy = preview.Unjudged(plan.Findings), nil
+	plan.Findings, plan.Policy = preview.WithoutPolicy(plan.Findings), nil
 	return plan, nil
 }
 

@@ -150,7 +150,7 @@ func (p *session) watch(ctx context.Context, plan *preview.Plan, moved func(revi
 			return // not known: CONFIRM reads it again
 		}
 		id := ref.ID()
-		if what := drift.Of(ref, body); what != told[id] {
+		if what := drift.Describe(ref, body); what != told[id] {
 			told[id] = what
 			moved(review.Drift{ID: id, What: what})
 		}

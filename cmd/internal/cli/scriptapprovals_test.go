@@ -76,7 +76,7 @@ func approversCommand(ts *testscript.TestScript, _ bool, args []string) {
 func needsCommand(ts *testscript.TestScript, _ bool, args []string) {
 	file, err := planfile.Load(ts.MkAbs(args[1]), planfile.Keys{})
 	ts.Check(err)
-	found := approval.Needs(file.Plan)
+	found := approval.NeededAcceptances(file.Plan)
 	if len(found) != 1 {
 		ts.Fatalf("%d findings have to be accepted, want one", len(found))
 	}

@@ -42,7 +42,7 @@ func (r *Resolver) choose(ctx context.Context, out *Resolution, among Selection,
 	out.choice, out.catalogs = choice, catalogs
 	out.request.Version, out.request.Channel = query.Version, choice.Channel
 	out.noteChoice(installed, query.Policy)
-	out.via = []preview.Via{choice.Via()}
+	out.via = []preview.ResolutionStep{choice.Via()}
 	return bundleReference(choice)
 }
 
@@ -95,7 +95,7 @@ func (out *Resolution) noteNoEdges(from, to string) {
 
 func (out *Resolution) noteDowngrade(from, to string) {
 	if order, ok := catalog.CompareVersions(to, from); ok && order < 0 {
-		out.note(rules.Downgrade, rules.Downgrade.Says(from, to))
+		out.note(rules.Downgrade, rules.Downgrade.NoteText(from, to))
 	}
 }
 

@@ -47,7 +47,7 @@ func (p *Planner) Compare(ctx context.Context, want PlanRequest, against string,
 	opts := p.options(release, nil)
 	opts.Progress, opts.Request = r.progress, found.request
 	opts.Request.Action = preview.RequestUpgrade
-	return p.Judge(engine.Compare(contents, older, preview.Against{
+	return p.Judge(engine.Compare(contents, older, preview.Baseline{
 		Reference: against, Package: before.info.Package, Version: before.info.Version,
 	}, opts))
 }

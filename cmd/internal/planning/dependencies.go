@@ -144,7 +144,7 @@ func (r *Resolver) dependency(ctx context.Context, pkg *deps.Package, catalogs [
 	out := &Resolution{
 		params: format.Params{Values: map[string]any{}, Certs: root.params.Certs, KubeVersion: root.params.KubeVersion, APIVersions: root.params.APIVersions},
 		pin:    root.pin,
-		choice: &pkg.Choice, catalogs: catalogs, via: []preview.Via{pkg.Via()},
+		choice: &pkg.Choice, catalogs: catalogs, via: []preview.ResolutionStep{pkg.Via()},
 		dependencies: pkg.Dependencies, apis: pkg.APIs,
 	}
 	var installed *catalog.Installed
@@ -294,7 +294,7 @@ func (s servedAPIs) Serves(ctx context.Context, api deps.API) (by string, served
 		return "", false, err
 	case definition == nil:
 		return "", true, nil
-	case preview.Ours(definition, s.release):
+	case preview.IsMember(definition, s.release):
 		return "", false, nil
 	}
 	owner, owned := preview.ForeignOwner(definition, s.release)

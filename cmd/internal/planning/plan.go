@@ -287,7 +287,7 @@ func (p *Planner) planOnRecord(ctx context.Context, contents []engine.Content, s
 // earlierRevision returns the revision to which a failed apply rolls back, nil
 // where it stops. An unfinished revision cannot be rolled back to; one that the
 // approved digest resumes needs none, because its own plan holds it.
-func (p *Planner) earlierRevision(ctx context.Context, stored *record.Record) (*engine.Earlier, error) {
+func (p *Planner) earlierRevision(ctx context.Context, stored *record.Record) (*engine.PriorRevision, error) {
 	if !p.Owners.RollsBack() || stored != nil && stored.State.Unfinished() && stored.Approves() == p.Approved {
 		return nil, nil
 	}
@@ -337,7 +337,7 @@ func (p *Planner) options(release preview.Release, stored *record.Record) engine
 	if stored != nil {
 		opts.Installed = engine.Installed{Base: stored.PlanBase()}
 		for _, item := range stored.Items() {
-			opts.Installed.Members = append(opts.Installed.Members, engine.Member{Ref: item.Ref(), Package: item.Package, Manager: item.Manager, Format: install.FormatOf(stored.Packages, item.Package)})
+			opts.Installed.Members = append(opts.Installed.Members, engine.InstalledObject{Ref: item.Ref(), Package: item.Package, Manager: item.Manager, Format: install.FormatOf(stored.Packages, item.Package)})
 		}
 	}
 	return opts
@@ -356,7 +356,7 @@ func (p *Planner) Recheck(ctx context.Context, plan *preview.Plan, progress func
 	if p.cluster == nil {
 		return nil, errors.New("no cluster was contacted for this plan")
 	}
-	return p.Judge(engine.RecheckTelling(ctx, plan, p.cluster, p.env.Schemas(), progress))
+	return p.Judge(engine.RecheckWithProgress(ctx, plan, p.cluster, p.env.Schemas(), progress))
 }
 
 // Options choose how plans are made, whatever they are of.
@@ -503,4 +503,4 @@ func (e *UsageError) Error() string { return e.text }
 func Usagef(format string, args ...any) error { return &UsageError{fmt.Sprintf(format, args...)} }
 
 // Refuse is a refusal: what was asked for is not planned, and nothing changed.
-func Refuse(what, next string) error { return &engine.Refused{What: what, Next: next} }
+func Refuse(what, next string) error { return &engine.RefusedError{What: what, Next: next} }

@@ -21,7 +21,7 @@ func isUsage(err error, text string) bool {
 
 // isRefused reports whether an error is a refusal that says a text.
 func isRefused(err error, text string) bool {
-	_, ok := errors.AsType[*engine.Refused](err)
+	_, ok := errors.AsType[*engine.RefusedError](err)
 	return ok && strings.Contains(err.Error(), text)
 }
 
@@ -96,7 +96,7 @@ func TestTheConfigurationOfABundleReachesItsObjects(t *testing.T) {
 	p.Render.Set = []string{"size=3"}
 	plan := must(t, p, dir, "")
 	o := plan.Object("core/ConfigMap/web/a")
-	if o == nil || preview.String(o.Sealed, "data", "colour") != "green" || preview.String(o.Sealed, "data", "size") != "3" {
+	if o == nil || preview.String(o.Planned, "data", "colour") != "green" || preview.String(o.Planned, "data", "size") != "3" {
 		t.Errorf("the object is %+v", o)
 	}
 }
@@ -180,7 +180,7 @@ func TestATagOfAPodIsPinnedOnRequest(t *testing.T) {
 	p := offline(t, config.Config{})
 	p.Source.PlainHTTP, p.Render.PinImages = true, true
 	plan := must(t, p, dir, "web")
-	pod, _ := preview.PodTemplate(plan.Object("apps/Deployment/web/web").Sealed)
+	pod, _ := preview.PodTemplate(plan.Object("apps/Deployment/web/web").Planned)
 	_, digest, _ := strings.Cut(image, "@")
 	if got, want := preview.String(preview.Maps(pod, "containers")[0], "image"), registry.Host+"/org/web:v1@"+digest; got != want {
 		t.Errorf("the pod runs %s, want %s", got, want)

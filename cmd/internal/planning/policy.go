@@ -57,7 +57,7 @@ func (p *Planner) Judge(plan *preview.Plan, err error) (*preview.Plan, error) {
 		return nil, err
 	}
 	if err := p.policy.Judge(plan); err != nil {
-		return nil, &engine.Refused{What: err.Error(), Next: "correct the policy"}
+		return nil, &engine.RefusedError{What: err.Error(), Next: "correct the policy"}
 	}
 	return plan, nil
 }

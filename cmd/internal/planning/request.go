@@ -140,7 +140,7 @@ func (p *Planner) secretsOf(want *PlanRequest) error {
 			return fmt.Errorf("request file %s: %s takes credentials from Secret %s of another namespace; --allow-cross-namespace-secrets permits it", want.File.path, want.File.Object, s.Secret)
 		}
 		want.File.Notes = append(want.File.Notes, ref.RequestNote{
-			Rule: rules.CrossNamespaceSecret, Text: rules.CrossNamespaceSecret.Says(s.Secret),
+			Rule: rules.CrossNamespaceSecret, Text: rules.CrossNamespaceSecret.NoteText(s.Secret),
 		})
 	}
 	return nil

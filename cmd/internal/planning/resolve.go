@@ -86,7 +86,7 @@ func cacheFirst[T any](r *Resolver, open func(*source.Fetcher) (T, error)) (T, e
 	if r.cached != nil {
 		got, err := open(r.cached)
 		// What was not signed when it was cached may be by now.
-		_, refused := errors.AsType[*engine.Refused](err)
+		_, refused := errors.AsType[*engine.RefusedError](err)
 		if !refused && !errors.Is(err, source.ErrNotCached) {
 			return got, err
 		}
@@ -152,7 +152,7 @@ type Resolution struct {
 	section      *preview.Section // of a request, which info.Package is then the name of
 	more         []preview.Source // besides that of the content, where it is composed of several
 	tools        []preview.Source // programs that make the objects
-	via          []preview.Via
+	via          []preview.ResolutionStep
 	dependencies []preview.Dependency
 	apis         []deps.API // that the dependencies rest on, in the cluster
 	// choice is the bundle chosen in the catalogs, nil where none were read.

@@ -67,7 +67,7 @@ func (p *Planner) Saved() *PlanStore {
 // Load reads and verifies a saved plan.
 func (s *PlanStore) Load(ctx context.Context, place string, keys planfile.Keys) (*SavedPlan, error) {
 	file, err := s.read(ctx, place, keys)
-	if damaged, ok := errors.AsType[*planfile.Damaged](err); ok {
+	if damaged, ok := errors.AsType[*planfile.DamagedError](err); ok {
 		return nil, Refuse(fmt.Sprintf("reading the plan %s: %s", place, damaged), "get the file again as it was saved, or preview again")
 	}
 	if err != nil {
@@ -263,7 +263,7 @@ func (s *PlanStore) Quorum(ctx context.Context, plan *SavedPlan, need int, signe
 }
 
 // approvals are those beside a plan, good or not.
-func (s *PlanStore) approvals(ctx context.Context, plan *SavedPlan) ([]approval.Found, error) {
+func (s *PlanStore) approvals(ctx context.Context, plan *SavedPlan) ([]approval.FoundApproval, error) {
 	if image := plan.image(); image != "" {
 		return s.pulledApprovals(ctx, image)
 	}
@@ -272,7 +272,7 @@ func (s *PlanStore) approvals(ctx context.Context, plan *SavedPlan) ([]approval.
 	if err != nil {
 		return nil, fmt.Errorf("looking for approvals beside the plan: %w", err)
 	}
-	var out []approval.Found
+	var out []approval.FoundApproval
 	for _, entry := range entries {
 		suffix, beside := strings.CutPrefix(entry.Name(), name)
 		if !beside || !approvalSuffix.MatchString(suffix) {
@@ -281,7 +281,7 @@ func (s *PlanStore) approvals(ctx context.Context, plan *SavedPlan) ([]approval.
 		if len(out) == maxApprovals {
 			return nil, fmt.Errorf("looking for approvals beside the plan: there are more than %d; delete what is not needed", maxApprovals)
 		}
-		found := approval.Found{Name: entry.Name()}
+		found := approval.FoundApproval{Name: entry.Name()}
 		if entry.Type().IsRegular() { // a pipe would be waited for
 			found.Data, found.Err = ReadSmallFile(dir + entry.Name())
 		} else {
@@ -292,7 +292,7 @@ func (s *PlanStore) approvals(ctx context.Context, plan *SavedPlan) ([]approval.
 	return out, nil
 }
 
-func (s *PlanStore) pulledApprovals(ctx context.Context, image string) ([]approval.Found, error) {
+func (s *PlanStore) pulledApprovals(ctx context.Context, image string) ([]approval.FoundApproval, error) {
 	fetcher, err := s.registry()
 	if err != nil {
 		return nil, err
@@ -303,12 +303,12 @@ func (s *PlanStore) pulledApprovals(ctx context.Context, image string) ([]approv
 	if err != nil {
 		return nil, fmt.Errorf("looking for approvals of the plan: %w", err)
 	}
-	var out []approval.Found
+	var out []approval.FoundApproval
 	for _, digest := range slices.Sorted(maps.Keys(files)) {
-		out = append(out, approval.Found{Name: digest, Data: files[digest]})
+		out = append(out, approval.FoundApproval{Name: digest, Data: files[digest]})
 	}
 	for _, digest := range slices.Sorted(maps.Keys(unreadable)) {
-		out = append(out, approval.Found{Name: digest, Err: unreadable[digest]})
+		out = append(out, approval.FoundApproval{Name: digest, Err: unreadable[digest]})
 	}
 	return out, nil
 }

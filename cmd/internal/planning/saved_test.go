@@ -99,7 +99,7 @@ func TestApprovalsBesideAPlanAreCounted(t *testing.T) {
 		if err != nil || len(quorum.Found) != 0 {
 			t.Fatalf("before anyone approved: %+v, %v", quorum, err)
 		}
-		signed, err := approval.Sign(approval.Of(saved.Plan, saved.FileSHA256), key, time.Now(), 0)
+		signed, err := approval.Sign(approval.NewStatement(saved.Plan, saved.FileSHA256), key, time.Now(), 0)
 		if err != nil {
 			t.Fatal(err)
 		}

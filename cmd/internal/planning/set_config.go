@@ -174,12 +174,12 @@ func (o *SetOptions) keepLock(fresh *plugins.Lock) error {
 
 // Status compares a config and its lock with the current generation, for the
 // platform that this is of.
-func (o *SetOptions) Status(location string, set *plugins.Set, generations []installed.Generation) (*plugins.Wanted, error) {
+func (o *SetOptions) Status(location string, set *plugins.Set, generations []installed.Generation) (*plugins.SyncStatus, error) {
 	lock, err := readLock(o.lockPath(), set, o.Lock != "")
 	if err != nil {
 		return nil, fmt.Errorf("lock file %s: %w", o.lockPath(), err)
 	}
-	platform, now := runtime.GOOS+"/"+runtime.GOARCH, plugins.Installed{}
+	platform, now := runtime.GOOS+"/"+runtime.GOARCH, plugins.InstalledFiles{}
 	for _, g := range generations {
 		if !g.Current || g.Receipt == nil {
 			continue

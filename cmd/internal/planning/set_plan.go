@@ -99,7 +99,7 @@ func (p SetPlanner) planForMachine(ctx context.Context, set *plugins.Set, f SetO
 		return nil, nil, err
 	}
 	request := preview.Request{Action: preview.RequestInstall, File: f.Config}
-	var against *preview.Against
+	var against *preview.Baseline
 	if f.Against != "" {
 		request.Action = preview.RequestUpgrade
 		if against, err = p.comparisonBase(ctx, f.Against, set, &target, progress); err != nil {
@@ -156,7 +156,7 @@ func (p SetPlanner) finishSet(plan *preview.Plan, options *preview.Options) erro
 }
 
 // fetchSet fetches what a set names, held to its lock, and locks it anew.
-func (p SetPlanner) fetchSet(ctx context.Context, set *plugins.Set, f SetOptions, platform string, progress func(string)) ([]plugins.Fetched, *plugins.Lock, error) {
+func (p SetPlanner) fetchSet(ctx context.Context, set *plugins.Set, f SetOptions, platform string, progress func(string)) ([]plugins.FetchedPlugin, *plugins.Lock, error) {
 	lock, err := readLock(f.lockPath(), set, f.Lock != "" && !f.UpdateLock)
 	if err != nil {
 		return nil, nil, fmt.Errorf("lock file %s: %w", f.lockPath(), err)
@@ -208,7 +208,7 @@ func (p SetPlanner) pluginTarget(ctx context.Context, set *plugins.Set, f SetOpt
 		return out, err
 	}
 	out.Location = preview.Location{Path: location, Host: installed.HostID()}
-	if out.Installed, err = installed.Read(ctx, location); err != nil {
+	if out.InstalledFiles, err = installed.Read(ctx, location); err != nil {
 		return out, err
 	}
 	if lock := out.Lock; lock != nil && lock.Name != set.Name {
@@ -272,7 +272,7 @@ func (p SetPlanner) CleanSet(ctx context.Context, location string, keep int, opt
 
 // comparisonBase makes another config, or a lock, stand in for what is installed: the
 // whole of it, or of a lock the artifacts alone.
-func (p SetPlanner) comparisonBase(ctx context.Context, text string, set *plugins.Set, target *plugins.Target, progress func(string)) (*preview.Against, error) {
+func (p SetPlanner) comparisonBase(ctx context.Context, text string, set *plugins.Set, target *plugins.Target, progress func(string)) (*preview.Baseline, error) {
 	data, err := readAtMost(text, plugins.MaxBytes)
 	if err != nil {
 		return nil, fmt.Errorf("--against %s: %w", text, err)
@@ -282,7 +282,7 @@ func (p SetPlanner) comparisonBase(ctx context.Context, text string, set *plugin
 			return nil, fmt.Errorf("--against %s: %w", text, err)
 		}
 		target.Lock = lock
-		return &preview.Against{Reference: text, Package: lock.Name, ContentDigest: preview.HashBytes(lock.Encode())}, nil
+		return &preview.Baseline{Reference: text, Package: lock.Name, ContentDigest: preview.HashBytes(lock.Encode())}, nil
 	}
 	older, err := p.pluginSet(text)
 	if err != nil {
@@ -299,11 +299,11 @@ func (p SetPlanner) comparisonBase(ctx context.Context, text string, set *plugin
 	if err != nil {
 		return nil, fmt.Errorf("--against %s: %w", text, err)
 	}
-	if target.Installed, err = plugins.AsInstalled(older, fetched, target.Platform); err != nil {
+	if target.InstalledFiles, err = plugins.AsInstalled(older, fetched, target.Platform); err != nil {
 		return nil, fmt.Errorf("--against %s: %w", text, err)
 	}
 	pkg := before.Packages[0]
-	return &preview.Against{Reference: text, Package: older.Name, Version: older.Version, ContentDigest: pkg.ContentDigest, Notes: pkg.Notes}, nil
+	return &preview.Baseline{Reference: text, Package: older.Name, Version: older.Version, ContentDigest: pkg.ContentDigest, Notes: pkg.Notes}, nil
 }
 
 // platforms are those that a set is planned for, sorted, and the one of them
@@ -338,12 +338,12 @@ func (p SetPlanner) platforms(set *plugins.Set, f SetOptions, own, system string
 
 // fetchPlatforms fetches a set for every platform, first, which is one of them,
 // first, and locks them all.
-func (p SetPlanner) fetchPlatforms(ctx context.Context, set *plugins.Set, f SetOptions, first string, all []string, progress func(string)) ([]plugins.OnPlatform, *plugins.Lock, error) {
+func (p SetPlanner) fetchPlatforms(ctx context.Context, set *plugins.Set, f SetOptions, first string, all []string, progress func(string)) ([]plugins.PlatformSet, *plugins.Lock, error) {
 	fetched, fresh, err := p.fetchSet(ctx, set, f, first, progress)
 	if err != nil {
 		return nil, nil, err
 	}
-	out := []plugins.OnPlatform{{Platform: first, Fetched: fetched}}
+	out := []plugins.PlatformSet{{Platform: first, Fetched: fetched}}
 	for _, platform := range all {
 		if platform == first {
 			continue
@@ -353,7 +353,7 @@ func (p SetPlanner) fetchPlatforms(ctx context.Context, set *plugins.Set, f SetO
 			return nil, nil, fmt.Errorf("platform %s: %w", platform, err)
 		}
 		fresh.Platforms[platform] = locked.Platforms[platform]
-		out = append(out, plugins.OnPlatform{Platform: platform, Fetched: fetched})
+		out = append(out, plugins.PlatformSet{Platform: platform, Fetched: fetched})
 	}
 	return out, fresh, nil
 }
@@ -420,7 +420,7 @@ func (p *Planner) planHostedSet(ctx context.Context, want PlanRequest, progress 
 
 // fetchHosted fetches a set for each platform that pods of its host may run on:
 // that is Linux, whatever runs here.
-func (p SetPlanner) fetchHosted(ctx context.Context, set *plugins.Set, f SetOptions, progress func(string)) ([]plugins.OnPlatform, *plugins.Lock, error) {
+func (p SetPlanner) fetchHosted(ctx context.Context, set *plugins.Set, f SetOptions, progress func(string)) ([]plugins.PlatformSet, *plugins.Lock, error) {
 	own, all, err := p.platforms(set, f, onLinux+runtime.GOARCH, onLinux)
 	if err != nil {
 		return nil, nil, err
@@ -430,12 +430,12 @@ func (p SetPlanner) fetchHosted(ctx context.Context, set *plugins.Set, f SetOpti
 
 const onLinux = "linux/"
 
-func (p *Planner) hostedPlan(ctx context.Context, want PlanRequest, fetched []plugins.OnPlatform, lock *plugins.Lock, progress func(string)) (*preview.Plan, error) {
+func (p *Planner) hostedPlan(ctx context.Context, want PlanRequest, fetched []plugins.PlatformSet, lock *plugins.Lock, progress func(string)) (*preview.Plan, error) {
 	release := preview.Release{Name: want.Name, Namespace: want.namespace}
 	if err := checkRelease(release); err != nil {
 		return nil, err
 	}
-	content, err := plugins.Hosted(want.Set, fetched, lock, release)
+	content, err := plugins.HostContent(want.Set, fetched, lock, release)
 	if err != nil {
 		return nil, err
 	}
@@ -461,7 +461,7 @@ const bundleType = "application/vnd.dev.sigstore.bundle.v0.3+json"
 // signatureCheck holds every artifact of a plugin set to who must have signed
 // it: images by what lies beside them, others by the bundle that the config
 // names.
-func (p SetPlanner) signatureCheck() (func(context.Context, *source.Fetcher, source.Pin, []byte) (plugins.Signed, error), error) {
+func (p SetPlanner) signatureCheck() (func(context.Context, *source.Fetcher, source.Pin, []byte) (plugins.SignerInfo, error), error) {
 	configured, err := p.env.Config()
 	if err != nil {
 		return nil, err
@@ -470,7 +470,7 @@ func (p SetPlanner) signatureCheck() (func(context.Context, *source.Fetcher, sou
 	if err != nil {
 		return nil, err
 	}
-	return func(ctx context.Context, from *source.Fetcher, pin source.Pin, bundle []byte) (plugins.Signed, error) {
+	return func(ctx context.Context, from *source.Fetcher, pin source.Pin, bundle []byte) (plugins.SignerInfo, error) {
 		var got provenance
 		var err error
 		if bundle == nil {
@@ -478,7 +478,7 @@ func (p SetPlanner) signatureCheck() (func(context.Context, *source.Fetcher, sou
 		} else {
 			got, err = c.detached(pin, bundle)
 		}
-		out := plugins.Signed{Verification: got.verification, Rule: got.rule, Text: got.text}
+		out := plugins.SignerInfo{Verification: got.verification, Rule: got.rule, Text: got.text}
 		if !got.looked && got.rule.Name == "" {
 			out.Verification = preview.Verification{} // no signer is trusted, and nothing was to be looked at
 		}
@@ -496,7 +496,7 @@ func (c *checker) detached(pin source.Pin, bundle []byte) (provenance, error) {
 	}
 	switch {
 	case policy.Mode == verify.Off && trust != nil:
-		out.rule, out.text = rules.SignatureIgnored, rules.SignatureIgnored.Says()
+		out.rule, out.text = rules.SignatureIgnored, rules.SignatureIgnored.NoteText()
 		return out, nil
 	case policy.Mode == verify.Off:
 		return out, nil

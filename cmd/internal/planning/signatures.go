@@ -90,7 +90,7 @@ func (c *checker) check(ctx context.Context, from *source.Fetcher, pin source.Pi
 	switch {
 	case policy.Mode == verify.Off:
 		if out.listed = true; trust != nil {
-			out.rule, out.text = rules.SignatureIgnored, rules.SignatureIgnored.Says()
+			out.rule, out.text = rules.SignatureIgnored, rules.SignatureIgnored.NoteText()
 		}
 		return out, nil
 	case trust == nil: // no signer to trust: a refusal, or nothing to do
@@ -114,7 +114,7 @@ func (c *checker) check(ctx context.Context, from *source.Fetcher, pin source.Pi
 	case err != nil:
 		return out, refusal(err)
 	}
-	out.rule, out.text = rules.SignatureMissing, rules.SignatureMissing.Says()+verify.Uncounted(len(signatures))
+	out.rule, out.text = rules.SignatureMissing, rules.SignatureMissing.NoteText()+verify.UncountedSignatures(len(signatures))
 	return out, nil
 }
 
@@ -137,7 +137,7 @@ func artifacts(signatures []source.Signature) []verify.Artifact {
 
 // refusal makes an answer of preview/verify one of this program.
 func refusal(err error) error {
-	if refused, ok := errors.AsType[*verify.Refused](err); ok {
+	if refused, ok := errors.AsType[*verify.UnverifiedError](err); ok {
 		return Refuse(refused.What, refused.Next)
 	}
 	return err

@@ -35,8 +35,8 @@ func New(inner ...format.Format) format.Format { return bundleFormat{inner} }
 
 type bundleFormat struct{ inner []format.Format }
 
-// held is what a bundle holds, and in which directory.
-type held struct {
+// bundleContents is what a bundle holds, and in which directory.
+type bundleContents struct {
 	format  format.Format
 	info    *format.Info
 	dir     string
@@ -62,7 +62,7 @@ func (f bundleFormat) Detect(content fs.FS) (*format.Info, error) {
 
 // open finds what a bundle holds: at its root, else in config/. Loose
 // manifests at the root do not count where there is a config/.
-func (f bundleFormat) open(content fs.FS) (*held, error) {
+func (f bundleFormat) open(content fs.FS) (*bundleContents, error) {
 	dirs := []string{"."}
 	if info, err := fs.Stat(content, configDir); err == nil && info.IsDir() {
 		dirs = append(dirs, configDir)
@@ -82,7 +82,7 @@ func (f bundleFormat) open(content fs.FS) (*held, error) {
 				return nil, fmt.Errorf("the bundle's %s: %w", path.Join(dir, "."), err)
 			}
 			if info != nil {
-				return &held{format: inner, info: info, dir: dir, content: below}, nil
+				return &bundleContents{format: inner, info: info, dir: dir, content: below}, nil
 			}
 		}
 	}

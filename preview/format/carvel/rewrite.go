@@ -18,7 +18,7 @@ var toolGroups = []string{"kbld.k14s.io", "kbld.carvel.dev", "kapp.k14s.io", "ve
 // dropToolConfig takes documents out that configure Carvel's tools.
 func dropToolConfig(out *format.Output, pkg string) {
 	var dropped []string
-	out.Objects = slices.DeleteFunc(out.Objects, func(o format.Rendered) bool {
+	out.Objects = slices.DeleteFunc(out.Objects, func(o format.RenderedObject) bool {
 		ref := preview.RefOf(o.Body)
 		if !slices.Contains(toolGroups, ref.Group()) {
 			return false

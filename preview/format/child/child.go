@@ -103,8 +103,8 @@ func Run(ctx context.Context, r Request) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	stderr := &capped{limit: 64 << 10}
-	stdout := &capped{limit: r.Answer, full: stop}
+	stderr := &limitedBuffer{limit: 64 << 10}
+	stdout := &limitedBuffer{limit: r.Answer, full: stop}
 	cmd.Stdin = io.MultiReader(bytes.NewReader(append(head, '\n')), bytes.NewReader(r.Input))
 	cmd.Stdout, cmd.Stderr = stdout, stderr
 	err = cmd.Run()
@@ -183,16 +183,16 @@ func size(n int64) string {
 	return fmt.Sprintf("%d bytes", n)
 }
 
-// capped keeps the first bytes written to it. Beyond its limit it calls full,
+// limitedBuffer keeps the first bytes written to it. Beyond its limit it calls full,
 // when there is one, and drops the rest.
-type capped struct {
+type limitedBuffer struct {
 	kept  bytes.Buffer
 	limit int64
 	full  func()
 	over  bool
 }
 
-func (c *capped) Write(p []byte) (int, error) {
+func (c *limitedBuffer) Write(p []byte) (int, error) {
 	if room := c.limit - int64(c.kept.Len()); int64(len(p)) > room {
 		c.over = true
 		if c.full != nil {

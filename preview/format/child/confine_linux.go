@@ -52,16 +52,16 @@ func policy() seccomp.Policy {
 		// clone3 are in memory, where no filter can look; the C library does without
 		// it. Signals go to this process alone.
 		{Names: []string{"clone3"}, Action: absent},
-		{Action: seccomp.ActionAllow, Names: slices.Concat(allowed(), allowedOn(runtime.GOARCH)), NamesWithCondtions: []seccomp.NameWithConditions{
+		{Action: seccomp.ActionAllow, Names: slices.Concat(allowedSyscalls(), archSyscalls(runtime.GOARCH)), NamesWithCondtions: []seccomp.NameWithConditions{
 			{Name: "clone", Conditions: seccomp.ArgumentConditions{{Argument: 0, Operation: seccomp.BitsSet, Value: unix.CLONE_THREAD}}},
 			{Name: "tgkill", Conditions: seccomp.ArgumentConditions{{Argument: 0, Operation: seccomp.Equal, Value: uint64(unix.Getpid())}}},
 		}},
 	}}
 }
 
-// allowed is what a Go program needs that computes and uses the files it has
+// allowedSyscalls is what a Go program needs that computes and uses the files it has
 // open: memory, threads, signals, clocks, random bytes.
-func allowed() []string {
+func allowedSyscalls() []string {
 	return []string{
 		"read", "write", "close", "fstat", "fcntl", "pipe2", "eventfd2",
 		"epoll_create1", "epoll_ctl", "epoll_pwait", "ppoll",
@@ -75,8 +75,8 @@ func allowed() []string {
 	}
 }
 
-// allowedOn are the names that only this machine has.
-func allowedOn(machine string) []string {
+// archSyscalls are the names that only this machine has.
+func archSyscalls(machine string) []string {
 	if machine == "amd64" {
 		return []string{"epoll_wait", "arch_prctl"}
 	}

@@ -57,7 +57,7 @@ func serve(in io.Reader, out io.Writer, tasks []Task) error {
 	if err != nil {
 		return fmt.Errorf("reading the input: %w", err)
 	}
-	output, err := safely(work, input)
+	output, err := recoverPanic(work, input)
 	if err != nil {
 		told.Error, output = orElse(err.Error(), "it fails without saying why"), nil
 	}
@@ -81,8 +81,8 @@ func find(tasks []Task, name string) func([]byte) ([]byte, error) {
 	return nil
 }
 
-// safely turns a panic into an error.
-func safely(work func([]byte) ([]byte, error), input []byte) (output []byte, err error) {
+// recoverPanic turns a panic into an error.
+func recoverPanic(work func([]byte) ([]byte, error), input []byte) (output []byte, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			output, err = nil, fmt.Errorf("the library that reads it panics: %.300v", p)
@@ -93,15 +93,15 @@ func safely(work func([]byte) ([]byte, error), input []byte) (output []byte, err
 
 var errNetwork = errors.New("the network may not be used here")
 
-type refusing struct{}
+type refusingTransport struct{}
 
-func (refusing) RoundTrip(*http.Request) (*http.Response, error) { return nil, errNetwork }
+func (refusingTransport) RoundTrip(*http.Request) (*http.Response, error) { return nil, errNetwork }
 
 // refuseNetwork takes HTTP and name lookups from libraries that use the
 // defaults. It also holds where the system offers no stronger isolation.
 func refuseNetwork() {
-	http.DefaultTransport = refusing{}
-	http.DefaultClient = &http.Client{Transport: refusing{}}
+	http.DefaultTransport = refusingTransport{}
+	http.DefaultClient = &http.Client{Transport: refusingTransport{}}
 	net.DefaultResolver = &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) {
 		return nil, errNetwork
 	}}

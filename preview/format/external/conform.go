@@ -102,7 +102,7 @@ type conformance struct {
 }
 
 // run runs the program, and reports a run that came to no end of its own.
-func (c *conformance) run(ctx context.Context, name string, input []byte) (*ran, bool) {
+func (c *conformance) run(ctx context.Context, name string, input []byte) (*runResult, bool) {
 	started := time.Now()
 	r, err := c.program.run(ctx, input)
 	if err != nil {
@@ -175,7 +175,7 @@ func (c *conformance) content(ctx context.Context, name string, input func() ([]
 }
 
 // watch looks for what no run may do.
-func (c *conformance) watch(name string, r *ran) {
+func (c *conformance) watch(name string, r *runResult) {
 	a, err := decode(r.stdout, c.program.File)
 	failed := err == nil && a.text(failing) != ""
 	success := r.state.Success()

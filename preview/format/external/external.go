@@ -62,7 +62,7 @@ func (f *Format) Render(ctx context.Context, in format.Input) (*format.Output, e
 			InstallMode: in.Params.InstallMode, WatchNamespaces: in.Params.WatchNamespaces,
 			Certs: in.Params.Certs, KubeVersion: in.Params.KubeVersion,
 		},
-		Notes:     []preview.Note{rules.ExternalFormat.Note(about, rules.ExternalFormat.Says(f.program.File, f.program.Digest))},
+		Notes:     []preview.Note{rules.ExternalFormat.Note(about, rules.ExternalFormat.NoteText(f.program.File, f.program.Digest))},
 		Isolation: "none: an external program, with an environment and a directory that are empty",
 	}
 	// One note of each rule: a finding goes by rule and object.
@@ -77,8 +77,8 @@ func (f *Format) Render(ctx context.Context, in format.Input) (*format.Output, e
 }
 
 // differences notes what a second answer to the same input has otherwise.
-func differences(first, second []format.Rendered, in format.Input) []preview.Note {
-	notes := format.Nondeterministic(first, second, in.Release.Namespace)
+func differences(first, second []format.RenderedObject, in format.Input) []preview.Note {
+	notes := format.NoteDifferences(first, second, in.Release.Namespace)
 	if len(notes) == 0 && len(first) != len(second) {
 		notes = append(notes, rules.Nondeterministic.Note("package/"+in.Info.Package, "a second rendering makes more or fewer objects"))
 	}

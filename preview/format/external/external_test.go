@@ -60,7 +60,7 @@ results:
 		t.Fatal(err)
 	}
 	type m = map[string]any
-	want := []format.Rendered{
+	want := []format.RenderedObject{
 		{Body: m{"apiVersion": "v1", "kind": "ConfigMap", "metadata": m{"name": "from-a-file"}}, Origin: preview.Origin{File: "conf/a.env", Document: 3}},
 		{Body: m{"apiVersion": "v1", "kind": "ConfigMap", "metadata": m{"name": "from-a-list", "annotations": m{"mine": "yes"}}},
 			Origin: preview.Origin{File: Prefix + "test", Document: 2}},

@@ -44,7 +44,7 @@ func Find(format, path string) (string, error) {
 		if err != nil || !info.Mode().IsRegular() || info.Mode().Perm()&0o111 == 0 {
 			continue
 		}
-		writable, err := anybodys(dir, info)
+		writable, err := describeWritable(dir, info)
 		if err != nil {
 			return "", err
 		}
@@ -61,8 +61,8 @@ func Find(format, path string) (string, error) {
 	return "", errors.New(text)
 }
 
-// anybodys says what of a program's place everybody may write to.
-func anybodys(dir string, file fs.FileInfo) (string, error) {
+// describeWritable says what of a program's place everybody may write to.
+func describeWritable(dir string, file fs.FileInfo) (string, error) {
 	if file.Mode().Perm()&everybody != 0 {
 		return "it", nil
 	}

@@ -83,18 +83,18 @@ func (p *Program) copyTo(w io.Writer) (string, error) {
 	return "sha256:" + hex.EncodeToString(hash.Sum(nil)), nil
 }
 
-// place is where one run happens: a directory that only the user can enter,
+// runDirectory is where one run happens: a directory that only the user can enter,
 // with the program's copy and an empty directory to work in.
-type place struct{ dir, program, work string }
+type runDirectory struct{ dir, program, work string }
 
 // prepare copies the program. The copy is what its digest says, whatever
 // happens to the original from now on.
-func (p *Program) prepare() (*place, error) {
+func (p *Program) prepare() (*runDirectory, error) {
 	dir, err := os.MkdirTemp("", "kubectl-operator-format-") // 0700
 	if err != nil {
 		return nil, fmt.Errorf("making a directory for the format program: %w", err)
 	}
-	at := &place{dir: dir, program: filepath.Join(dir, p.File), work: filepath.Join(dir, "work")}
+	at := &runDirectory{dir: dir, program: filepath.Join(dir, p.File), work: filepath.Join(dir, "work")}
 	if err := errors.Join(os.Mkdir(at.work, 0o700), p.copyInto(at.program)); err != nil {
 		at.remove()
 		return nil, fmt.Errorf("copying the format program %s: %w", p.File, err)
@@ -103,7 +103,7 @@ func (p *Program) prepare() (*place, error) {
 }
 
 // remove takes the place away, and whatever a program left in it.
-func (at *place) remove() { _ = os.RemoveAll(at.dir) }
+func (at *runDirectory) remove() { _ = os.RemoveAll(at.dir) }
 
 func (p *Program) copyInto(path string) error {
 	// A process started meanwhile would inherit the open file, and Linux does

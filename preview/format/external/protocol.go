@@ -107,7 +107,7 @@ const (
 
 // answer is what a program made of its input.
 type answer struct {
-	objects []format.Rendered
+	objects []format.RenderedObject
 	results map[severity][]string
 }
 
@@ -132,7 +132,7 @@ func (p *Program) ask(ctx context.Context, input []byte) (*answer, error) {
 }
 
 // read takes the answer out of a run that ended.
-func (p *Program) read(r *ran) (*answer, error) {
+func (p *Program) read(r *runResult) (*answer, error) {
 	a, err := decode(r.stdout, p.File)
 	// Results say more than an exit code or standard error.
 	if err == nil {
@@ -261,9 +261,9 @@ func (a *answer) add(body map[string]any, origin preview.Origin) {
 		}))
 		return
 	}
-	if path := first(annotations, internalPrefix+"path", pathKey); path != "" {
+	if path := firstText(annotations, internalPrefix+"path", pathKey); path != "" {
 		origin = preview.Origin{File: clip(path), Document: 1}
-		if n, err := strconv.Atoi(first(annotations, internalPrefix+"index", indexKey)); err == nil && n >= 0 && n < 1<<20 {
+		if n, err := strconv.Atoi(firstText(annotations, internalPrefix+"index", indexKey)); err == nil && n >= 0 && n < 1<<20 {
 			origin.Document = n + 1
 		}
 	}
@@ -275,10 +275,10 @@ func (a *answer) add(body map[string]any, origin preview.Origin) {
 	if annotations != nil && len(annotations) == 0 {
 		delete(preview.Map(body, "metadata"), "annotations")
 	}
-	a.objects = append(a.objects, format.Rendered{Body: body, Origin: origin})
+	a.objects = append(a.objects, format.RenderedObject{Body: body, Origin: origin})
 }
 
-func first(m map[string]any, keys ...string) string {
+func firstText(m map[string]any, keys ...string) string {
 	for _, key := range keys {
 		if s := preview.String(m, key); s != "" {
 			return s

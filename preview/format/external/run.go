@@ -22,8 +22,8 @@ const maxErrors = 64 << 10
 // them then has left the process group and cannot be reached.
 const grace = time.Second
 
-// ran is how one run ended.
-type ran struct {
+// runResult is how one run ended.
+type runResult struct {
 	stdout, stderr []byte
 	state          *os.ProcessState
 	left           bool // processes of its group were still running, and were ended
@@ -31,7 +31,7 @@ type ran struct {
 
 // run gives a copy of the program its input, within the limits. The error is
 // of a run that came to no end of its own.
-func (p *Program) run(ctx context.Context, input []byte) (*ran, error) {
+func (p *Program) run(ctx context.Context, input []byte) (*runResult, error) {
 	at, err := p.prepare()
 	if err != nil {
 		return nil, err
@@ -94,7 +94,7 @@ var (
 
 // execute runs the program as the leader of a session of its own: it has no
 // terminal to ask or to draw on, and its group can be ended as a whole.
-func execute(ctx context.Context, at *place, input []byte, most int) (*ran, error) {
+func execute(ctx context.Context, at *runDirectory, input []byte, most int) (*runResult, error) {
 	p, err := newPipes()
 	if err != nil {
 		return nil, err
@@ -136,23 +136,23 @@ func execute(ctx context.Context, at *place, input []byte, most int) (*ran, erro
 	}
 	_ = p.to.SetWriteDeadline(deadline)
 	<-written //nolint:errcheck // a program need not read its input
-	r := &ran{stdout: <-out.data, stderr: <-errs.data, state: cmd.ProcessState, left: left}
+	r := &runResult{stdout: <-out.data, stderr: <-errs.data, state: cmd.ProcessState, left: left}
 	if ended == nil && out.isFull() {
 		ended = fmt.Errorf("%w: more than %d MiB", errTooMuch, most>>20)
 	}
 	return r, ended
 }
 
-// gathered is what comes out of a pipe, up to a limit.
-type gathered struct {
+// pipeOutput is what comes out of a pipe, up to a limit.
+type pipeOutput struct {
 	data chan []byte
 	full chan struct{} // closed when there is more
 }
 
 // gather reads a pipe until it ends. What is beyond the limit is read and
 // dropped, so that no process waits for room.
-func gather(from io.Reader, most int) gathered {
-	g := gathered{data: make(chan []byte, 1), full: make(chan struct{})}
+func gather(from io.Reader, most int) pipeOutput {
+	g := pipeOutput{data: make(chan []byte, 1), full: make(chan struct{})}
 	tasks.Async(func() error {
 		data, err := io.ReadAll(io.LimitReader(from, int64(most)+1))
 		if len(data) > most {
@@ -168,7 +168,7 @@ func gather(from io.Reader, most int) gathered {
 	return g
 }
 
-func (g gathered) isFull() bool {
+func (g pipeOutput) isFull() bool {
 	select {
 	case <-g.full:
 		return true
@@ -178,7 +178,7 @@ func (g gathered) isFull() bool {
 }
 
 // failure words a run that did not end with exit code 0.
-func (r *ran) failure() string {
+func (r *runResult) failure() string {
 	text := fmt.Sprintf("exit code %d", r.state.ExitCode())
 	if status, ok := r.state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 		text = "ended by signal " + status.Signal().String()

@@ -13,8 +13,8 @@ import (
 // engine, whatever built this program.
 const helmVersion = "v4.3.1"
 
-// reads is what a rendering read of its capabilities.
-type reads struct {
+// capabilityReads is what a rendering read of its capabilities.
+type capabilityReads struct {
 	KubeVersion bool `json:"kubeVersion"`
 	// APIs are the API versions asked for one by one.
 	APIs map[string]bool `json:"apis"`
@@ -30,7 +30,7 @@ type capabilities struct {
 
 	version *common.KubeVersion
 	apis    []string
-	read    *reads
+	read    *capabilityReads
 	// Uses of the list of API versions, and those of them that were questions
 	// about one.
 	uses, questions *int
@@ -44,7 +44,7 @@ type buildInfo struct {
 	GoVersion    string `json:"go_version,omitempty"`
 }
 
-func newCapabilities(version string, apis []string, read *reads) (*capabilities, error) {
+func newCapabilities(version string, apis []string, read *capabilityReads) (*capabilities, error) {
 	parsed, err := common.ParseKubeVersion(version)
 	if err != nil {
 		return nil, fmt.Errorf("the Kubernetes version %.100q is none", version)

@@ -73,7 +73,7 @@ func (r *renderer) lookup(ctx context.Context, name string) error {
 			return fmt.Errorf("its templates look up %s: %w", name, err)
 		}
 	}
-	answer, err := json.Marshal(lookedUp(ref, found))
+	answer, err := json.Marshal(lookupResult(ref, found))
 	if err != nil {
 		return err
 	}
@@ -92,18 +92,18 @@ func (r *renderer) lookup(ctx context.Context, name string) error {
 func (r *renderer) find(ctx context.Context, ref preview.Ref) ([]map[string]any, error) {
 	if ref.Name == "" {
 		found, err := r.in.Cluster.List(ctx, ref.APIVersion, ref.Kind, ref.Namespace)
-		return found, absent(err)
+		return found, dropNotServed(err)
 	}
 	body, err := r.in.Cluster.Get(ctx, ref)
 	if err != nil || body == nil {
-		return nil, absent(err)
+		return nil, dropNotServed(err)
 	}
 	return []map[string]any{body}, nil
 }
 
-// absent takes a kind that is not served for one without objects: charts ask
+// dropNotServed takes a kind that is not served for one without objects: charts ask
 // for what they can do without.
-func absent(err error) error {
+func dropNotServed(err error) error {
 	switch preview.ReasonOf(err) {
 	case preview.ReasonNotServed:
 		return nil
@@ -113,8 +113,8 @@ func absent(err error) error {
 	return err
 }
 
-// lookedUp is what a template gets: the object, a list of them, or nothing.
-func lookedUp(ref preview.Ref, found []map[string]any) map[string]any {
+// lookupResult is what a template gets: the object, a list of them, or nothing.
+func lookupResult(ref preview.Ref, found []map[string]any) map[string]any {
 	switch {
 	case len(found) == 0:
 		return map[string]any{}
@@ -129,7 +129,7 @@ func lookedUp(ref preview.Ref, found []map[string]any) map[string]any {
 }
 
 // clusterReads lists what the objects depend on and the user did not say.
-func (r *renderer) clusterReads(read reads) []preview.ClusterRead {
+func (r *renderer) clusterReads(read capabilityReads) []preview.ClusterRead {
 	out := slices.Clone(r.lookups)
 	if read.KubeVersion && !r.caps.versionGiven {
 		out = append(out, preview.ClusterRead{Kind: preview.ReadKubeVersion, Value: r.caps.kubeVersion})

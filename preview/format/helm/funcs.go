@@ -23,21 +23,21 @@ const probeShift = (400*24+11)*time.Hour + 23*time.Minute + 17*time.Second
 // maxRandom bounds one random text.
 const maxRandom = 1 << 20
 
-// source is the clock and the random values of a rendering. They follow from
+// valueSource is the clock and the random values of a rendering. They follow from
 // the request, so that renderings that only learn more answers agree; as probe,
 // each value certainly differs from what it would be otherwise.
-type source struct {
+type valueSource struct {
 	now    time.Time
 	stream cipher.Stream
 	probe  bool
 }
 
-func newSource(req *request) (*source, error) {
+func newSource(req *request) (*valueSource, error) {
 	block, err := aes.NewCipher(req.Seed)
 	if err != nil {
 		return nil, err
 	}
-	s := &source{now: req.Now, probe: req.Probe, stream: cipher.NewCTR(block, make([]byte, aes.BlockSize))} //nolint:gosec // a stream of numbers from a key of its own, nothing is encrypted
+	s := &valueSource{now: req.Now, probe: req.Probe, stream: cipher.NewCTR(block, make([]byte, aes.BlockSize))} //nolint:gosec // a stream of numbers from a key of its own, nothing is encrypted
 	if s.probe {
 		s.now = s.now.Add(probeShift)
 	}
@@ -47,7 +47,7 @@ func newSource(req *request) (*source, error) {
 // funcs replaces the functions of sprig that read a clock, a random source or
 // the order of a map. Keys and certificates come from sprig: two of them are
 // never the same.
-func (s *source) funcs() template.FuncMap {
+func (s *valueSource) funcs() template.FuncMap {
 	date := func(format string, at any) string { return s.date(format, at, "Local") }
 	html := func(at any) string { return s.date(time.DateOnly, at, "Local") }
 	htmlInZone := func(at any, zone string) string { return s.date(time.DateOnly, at, zone) }
@@ -88,14 +88,14 @@ func printable() string {
 }
 
 // bytes returns random bytes.
-func (s *source) bytes(n int) []byte {
+func (s *valueSource) bytes(n int) []byte {
 	out := make([]byte, n)
 	s.stream.XORKeyStream(out, out)
 	return out
 }
 
 // below returns a number in [0, n). A probe returns the next one.
-func (s *source) below(n int64) int64 {
+func (s *valueSource) below(n int64) int64 {
 	if n <= 1 {
 		return 0
 	}
@@ -108,7 +108,7 @@ func (s *source) below(n int64) int64 {
 	return i
 }
 
-func (s *source) text(n int, from string) (string, error) {
+func (s *valueSource) text(n int, from string) (string, error) {
 	if n < 0 || n > maxRandom {
 		return "", fmt.Errorf("a random text of %d characters", n)
 	}
@@ -119,7 +119,7 @@ func (s *source) text(n int, from string) (string, error) {
 	return string(out), nil
 }
 
-func (s *source) raw(n int) []byte {
+func (s *valueSource) raw(n int) []byte {
 	out := s.bytes(n)
 	if s.probe {
 		for i := range out {
@@ -129,14 +129,14 @@ func (s *source) raw(n int) []byte {
 	return out
 }
 
-func (s *source) base64(n int) (string, error) {
+func (s *valueSource) base64(n int) (string, error) {
 	if n < 0 || n > maxRandom {
 		return "", fmt.Errorf("%d random bytes", n)
 	}
 	return base64.StdEncoding.EncodeToString(s.raw(n)), nil
 }
 
-func (s *source) between(low, high int) (int, error) {
+func (s *valueSource) between(low, high int) (int, error) {
 	if high <= low {
 		return 0, fmt.Errorf("a random number from %d to less than %d", low, high)
 	}
@@ -144,7 +144,7 @@ func (s *source) between(low, high int) (int, error) {
 }
 
 // shuffle permutes characters. A probe puts the first one last besides.
-func (s *source) shuffle(text string) string {
+func (s *valueSource) shuffle(text string) string {
 	runes := []rune(text)
 	turn := s.probe
 	s.probe = false
@@ -159,14 +159,14 @@ func (s *source) shuffle(text string) string {
 	return string(runes)
 }
 
-func (s *source) uuid() string {
+func (s *valueSource) uuid() string {
 	b := s.raw(16)
 	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80 // RFC 9562 version 4
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
 // at reads the dates that sprig takes; anything else is now.
-func (s *source) at(v any) time.Time {
+func (s *valueSource) at(v any) time.Time {
 	switch v := v.(type) {
 	case time.Time:
 		return v
@@ -185,7 +185,7 @@ func (s *source) at(v any) time.Time {
 }
 
 // date formats a date. The local zone is UTC: a machine's own is not content.
-func (s *source) date(format string, v any, zone string) string {
+func (s *valueSource) date(format string, v any, zone string) string {
 	location := time.UTC
 	if zone != "Local" {
 		if found, err := time.LoadLocation(zone); err == nil {
@@ -195,10 +195,10 @@ func (s *source) date(format string, v any, zone string) string {
 	return s.at(v).In(location).Format(format)
 }
 
-func (s *source) ago(v any) string { return s.now.Sub(s.at(v)).Round(time.Second).String() }
+func (s *valueSource) ago(v any) string { return s.now.Sub(s.at(v)).Round(time.Second).String() }
 
 // durationRound writes the largest unit of a duration, as sprig does.
-func (s *source) durationRound(v any) string {
+func (s *valueSource) durationRound(v any) string {
 	var d time.Duration
 	switch v := v.(type) {
 	case string:

@@ -116,7 +116,7 @@ func (r *renderer) render(ctx context.Context) (*format.Output, error) {
 	if err != nil {
 		return nil, err
 	}
-	second, err := r.again(ctx)
+	second, err := r.renderTwice(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -124,7 +124,7 @@ func (r *renderer) render(ctx context.Context) (*format.Output, error) {
 	if err := r.noteDeprecated(out); err != nil {
 		return nil, err
 	}
-	out.Notes = append(out.Notes, format.Nondeterministic(objects.kept, second, r.in.Release.Namespace)...)
+	out.Notes = append(out.Notes, format.NoteDifferences(objects.kept, second, r.in.Release.Namespace)...)
 	out.Resolved.KubeVersion = r.in.Params.KubeVersion
 	if first.Read.KubeVersion {
 		out.Resolved.KubeVersion = r.caps.kubeVersion
@@ -149,10 +149,10 @@ func (r *renderer) noteDeprecated(out *format.Output) error {
 	return err
 }
 
-// again renders with another clock and other random values. When that fails
+// renderTwice renders with another clock and other random values. When that fails
 // where the first rendering did not, the chart depends on them in a way that
 // no one could review.
-func (r *renderer) again(ctx context.Context) ([]format.Rendered, error) {
+func (r *renderer) renderTwice(ctx context.Context) ([]format.RenderedObject, error) {
 	probe := *r.request
 	probe.Probe = true
 	answer, err := r.run(ctx, &probe)

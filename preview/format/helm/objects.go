@@ -16,7 +16,7 @@ import (
 // objects is what a rendering comes to: the objects of the plan, and what a
 // reviewer should know.
 type objects struct {
-	kept  []format.Rendered
+	kept  []format.RenderedObject
 	notes []preview.Note
 }
 
@@ -52,11 +52,11 @@ func (r *renderer) objects(answer *response) (*objects, error) {
 			return nil, fmt.Errorf("%s: %w", d.origin.File, err)
 		}
 		if runs {
-			out.kept = append(out.kept, format.Rendered{Body: d.body, Origin: d.origin, Hook: hook})
+			out.kept = append(out.kept, format.RenderedObject{Body: d.body, Origin: d.origin, Hook: hook})
 		}
 	}
 	if len(h.stay) > 0 {
-		h.note(rules.HookKept, "package/"+r.in.Info.Package, rules.HookKept.Says("Helm", strings.Join(h.stay, ", ")))
+		h.note(rules.HookKept, "package/"+r.in.Info.Package, rules.HookKept.NoteText("Helm", strings.Join(h.stay, ", ")))
 	}
 	out.notes = h.notes
 	return out, nil
@@ -141,7 +141,7 @@ func (h *hooks) of(body map[string]any) (hook *preview.Hook, runs bool, err erro
 	if err := format.NameHook(body); err != nil {
 		return nil, false, err
 	}
-	id := format.SealedID(body, h.scopes, h.namespace)
+	id := format.PlannedID(body, h.scopes, h.namespace)
 	if phase == "" {
 		h.note(rules.HookNotRun, id, fmt.Sprintf("it runs at %.100s, which nothing here does; it is not installed", strings.Join(events, ", ")))
 		return nil, false, nil

@@ -44,7 +44,7 @@ func checkSchema(schema []byte, values map[string]any) error {
 		return fmt.Errorf("it is not JSON: %w", oneLine(err))
 	}
 	compiler := jsonschema.NewCompiler()
-	compiler.UseLoader(refusing{})
+	compiler.UseLoader(refusingLoader{})
 	if err := compiler.AddResource(schemaURL, doc); err != nil {
 		return oneLine(err)
 	}
@@ -82,10 +82,10 @@ func places(e *jsonschema.ValidationError) []string {
 	return out
 }
 
-// refusing loads nothing.
-type refusing struct{}
+// refusingLoader loads nothing.
+type refusingLoader struct{}
 
-func (refusing) Load(url string) (any, error) { return nil, &remoteError{url: url} }
+func (refusingLoader) Load(url string) (any, error) { return nil, &remoteError{url: url} }
 
 type remoteError struct{ url string }
 

@@ -42,11 +42,11 @@ type request struct {
 // response is what a rendering made. Asked are the lookups without an answer;
 // when there are any, the rest is provisional, an error too.
 type response struct {
-	Error string   `json:"error,omitempty"`
-	Asked []string `json:"asked,omitempty"`
-	Read  reads    `json:"read"`
-	Files []file   `json:"files"` // rendered templates, sorted by name
-	CRDs  []file   `json:"crds"`  // of crds/, sorted by name
+	Error string          `json:"error,omitempty"`
+	Asked []string        `json:"asked,omitempty"`
+	Read  capabilityReads `json:"read"`
+	Files []file          `json:"files"` // rendered templates, sorted by name
+	CRDs  []file          `json:"crds"`  // of crds/, sorted by name
 }
 
 // work is the task of the confined process.

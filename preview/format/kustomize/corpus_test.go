@@ -126,7 +126,7 @@ func reference(t testing.TB, corpus fs.FS, dir string) string {
 	}
 	var out format.Output
 	for _, doc := range docs {
-		out.Objects = append(out.Objects, format.Rendered{Body: doc.(map[string]any)})
+		out.Objects = append(out.Objects, format.RenderedObject{Body: doc.(map[string]any)})
 	}
 	return bodies(t, &out)
 }

@@ -73,13 +73,13 @@ func (kustomizeFormat) Render(ctx context.Context, in format.Input) (*format.Out
 }
 
 // objects decodes what was built and finds where each object came from.
-func objects(text []byte, b *build) ([]format.Rendered, error) {
+func objects(text []byte, b *build) ([]format.RenderedObject, error) {
 	docs, err := preview.Decode(text)
 	if err != nil {
 		return nil, fmt.Errorf("building %s: its result cannot be read: %w", b.file, err)
 	}
-	var out []format.Rendered
-	seen, sources := map[string]int{}, sources{build: b, objects: map[string][]preview.Located{}}
+	var out []format.RenderedObject
+	seen, sources := map[string]int{}, sources{build: b, objects: map[string][]preview.LocatedObject{}}
 	for _, doc := range docs {
 		bodies, err := preview.Flatten(doc)
 		if err != nil {
@@ -88,7 +88,7 @@ func objects(text []byte, b *build) ([]format.Rendered, error) {
 		for _, body := range bodies {
 			file := b.origin(body)
 			seen[file]++
-			out = append(out, format.Rendered{Body: body, Origin: preview.Origin{File: file, Document: seen[file], Line: sources.line(file, body)}})
+			out = append(out, format.RenderedObject{Body: body, Origin: preview.Origin{File: file, Document: seen[file], Line: sources.line(file, body)}})
 		}
 	}
 	if len(out) == 0 {
@@ -122,7 +122,7 @@ func (b *build) origin(body map[string]any) string {
 // sources are the objects in the files of a build, decoded when asked for.
 type sources struct {
 	build   *build
-	objects map[string][]preview.Located
+	objects map[string][]preview.LocatedObject
 }
 
 // line is where in its file the object begins that another was built from: the
@@ -135,7 +135,7 @@ func (s sources) line(file string, built map[string]any) int {
 		s.objects[file] = objects
 	}
 	want := preview.RefOf(built)
-	var ofKind, ofName []preview.Located
+	var ofKind, ofName []preview.LocatedObject
 	for _, o := range objects {
 		if ref := preview.RefOf(o.Body); ref.Kind == want.Kind && ref.APIVersion == want.APIVersion {
 			ofKind = append(ofKind, o)
@@ -144,7 +144,7 @@ func (s sources) line(file string, built map[string]any) int {
 			}
 		}
 	}
-	for _, candidates := range [][]preview.Located{ofName, ofKind} {
+	for _, candidates := range [][]preview.LocatedObject{ofName, ofKind} {
 		if len(candidates) == 1 {
 			return candidates[0].Lines.At()
 		}
@@ -154,12 +154,12 @@ func (s sources) line(file string, built map[string]any) int {
 
 // read finds no object in what kustomize reads and this program does not take
 // for objects: then no line is known.
-func (s sources) read(file string) []preview.Located {
+func (s sources) read(file string) []preview.LocatedObject {
 	docs, err := preview.DecodeDocuments(s.build.Files[file])
 	if err != nil {
 		return nil
 	}
-	var out []preview.Located
+	var out []preview.LocatedObject
 	for _, doc := range docs {
 		if objects, err := doc.Objects(); err == nil {
 			out = append(out, objects...)

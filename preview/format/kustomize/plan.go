@@ -68,18 +68,18 @@ func plan(content fs.FS, root string) (*build, error) {
 	return p.build, p.follow(k)
 }
 
-// place is a field of a kustomization, for errors.
-type place struct {
+// fieldLocation is a field of a kustomization, for errors.
+type fieldLocation struct {
 	k     *kustomization
 	field string
 }
 
-func (at place) errorf(text string, args ...any) error {
+func (at fieldLocation) errorf(text string, args ...any) error {
 	return fmt.Errorf("%s: %s: %s", at.k.file, at.field, fmt.Sprintf(text, args...))
 }
 
-func (at place) index(i int, more string) place {
-	return place{at.k, fmt.Sprintf("%s[%d]%s", at.field, i, more)}
+func (at fieldLocation) index(i int, more string) fieldLocation {
+	return fieldLocation{at.k, fmt.Sprintf("%s[%d]%s", at.field, i, more)}
 }
 
 // follow adds a kustomization and all it refers to.
@@ -101,7 +101,7 @@ func (p *planner) follow(k *kustomization) error {
 		return err
 	}
 	if slices.Contains(k.typed.BuildMetadata, types.ManagedByLabelOption) {
-		return place{k, "buildMetadata"}.errorf("%s would write the version of this program into every object", types.ManagedByLabelOption)
+		return fieldLocation{k, "buildMetadata"}.errorf("%s would write the version of this program into every object", types.ManagedByLabelOption)
 	}
 	for _, step := range []func(*kustomization) error{p.bases, p.generated, p.patched, p.configured, p.plugins} {
 		if err := step(k); err != nil {
@@ -118,12 +118,12 @@ func (p *planner) bases(k *kustomization) error {
 		if first := len(k.typed.Resources) - len(list(k.fields["bases"])); i >= first {
 			field, i = "bases", i-first
 		}
-		if err := p.base(place{k, field}.index(i, ""), name, true); err != nil {
+		if err := p.base(fieldLocation{k, field}.index(i, ""), name, true); err != nil {
 			return err
 		}
 	}
 	for i, name := range k.typed.Components {
-		if err := p.base(place{k, "components"}.index(i, ""), name, false); err != nil {
+		if err := p.base(fieldLocation{k, "components"}.index(i, ""), name, false); err != nil {
 			return err
 		}
 	}
@@ -137,7 +137,7 @@ func list(v any) []any {
 
 // base follows a reference to a directory with a kustomization or, where it
 // may be one, a file.
-func (p *planner) base(at place, name string, mayBeFile bool) error {
+func (p *planner) base(at fieldLocation, name string, mayBeFile bool) error {
 	target, err := resolve(at, name)
 	if err != nil {
 		return err
@@ -171,25 +171,25 @@ func (p *planner) base(at place, name string, mayBeFile bool) error {
 // generated follows the sources of generated ConfigMaps and Secrets.
 func (p *planner) generated(k *kustomization) error {
 	for i, g := range k.typed.ConfigMapGenerator {
-		if err := p.sources(place{k, "configMapGenerator"}.index(i, ""), g.KvPairSources); err != nil {
+		if err := p.sources(fieldLocation{k, "configMapGenerator"}.index(i, ""), g.KvPairSources); err != nil {
 			return err
 		}
 	}
 	for i, g := range k.typed.SecretGenerator {
-		if err := p.sources(place{k, "secretGenerator"}.index(i, ""), g.KvPairSources); err != nil {
+		if err := p.sources(fieldLocation{k, "secretGenerator"}.index(i, ""), g.KvPairSources); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (p *planner) sources(at place, from types.KvPairSources) error {
+func (p *planner) sources(at fieldLocation, from types.KvPairSources) error {
 	for _, source := range from.FileSources {
 		name := source
 		if key, file, keyed := strings.Cut(source, "="); keyed && !remote(source[:len(key)]) {
 			name = file
 		}
-		if _, err := p.load(place{at.k, at.field + ".files"}, name); err != nil {
+		if _, err := p.load(fieldLocation{at.k, at.field + ".files"}, name); err != nil {
 			return err
 		}
 	}
@@ -197,7 +197,7 @@ func (p *planner) sources(at place, from types.KvPairSources) error {
 		from.EnvSources = append(from.EnvSources, from.EnvSource)
 	}
 	for _, name := range from.EnvSources {
-		if _, err := p.load(place{at.k, at.field + ".envs"}, name); err != nil {
+		if _, err := p.load(fieldLocation{at.k, at.field + ".envs"}, name); err != nil {
 			return err
 		}
 	}
@@ -207,22 +207,22 @@ func (p *planner) sources(at place, from types.KvPairSources) error {
 // patched follows patches and replacements.
 func (p *planner) patched(k *kustomization) error {
 	for i, patch := range k.typed.Patches {
-		if err := p.optional(place{k, "patches"}.index(i, ".path"), patch.Path); err != nil {
+		if err := p.optional(fieldLocation{k, "patches"}.index(i, ".path"), patch.Path); err != nil {
 			return err
 		}
 	}
 	for i, patch := range k.typed.PatchesJson6902 { //nolint:staticcheck // deprecated, and still built
-		if err := p.optional(place{k, "patchesJson6902"}.index(i, ".path"), patch.Path); err != nil {
+		if err := p.optional(fieldLocation{k, "patchesJson6902"}.index(i, ".path"), patch.Path); err != nil {
 			return err
 		}
 	}
 	for i, patch := range k.typed.PatchesStrategicMerge { //nolint:staticcheck // deprecated, and still built
-		if err := p.fileOrInline(place{k, "patchesStrategicMerge"}.index(i, ""), string(patch)); err != nil {
+		if err := p.fileOrInline(fieldLocation{k, "patchesStrategicMerge"}.index(i, ""), string(patch)); err != nil {
 			return err
 		}
 	}
 	for i, r := range k.typed.Replacements {
-		if err := p.optional(place{k, "replacements"}.index(i, ".path"), r.Path); err != nil {
+		if err := p.optional(fieldLocation{k, "replacements"}.index(i, ".path"), r.Path); err != nil {
 			return err
 		}
 	}
@@ -232,19 +232,19 @@ func (p *planner) patched(k *kustomization) error {
 // configured follows the files that tell kustomize about kinds.
 func (p *planner) configured(k *kustomization) error {
 	for i, name := range k.typed.Crds {
-		if err := p.file(place{k, "crds"}.index(i, ""), name); err != nil {
+		if err := p.file(fieldLocation{k, "crds"}.index(i, ""), name); err != nil {
 			return err
 		}
 	}
 	for i, name := range k.typed.Configurations {
-		if err := p.file(place{k, "configurations"}.index(i, ""), name); err != nil {
+		if err := p.file(fieldLocation{k, "configurations"}.index(i, ""), name); err != nil {
 			return err
 		}
 	}
-	return p.optional(place{k, "openapi.path"}, k.typed.OpenAPI["path"])
+	return p.optional(fieldLocation{k, "openapi.path"}, k.typed.OpenAPI["path"])
 }
 
-func (p *planner) optional(at place, name string) error {
+func (p *planner) optional(at fieldLocation, name string) error {
 	if name == "" {
 		return nil
 	}
@@ -252,7 +252,7 @@ func (p *planner) optional(at place, name string) error {
 }
 
 // fileOrInline follows a reference that may also be the text itself.
-func (p *planner) fileOrInline(at place, text string) error {
+func (p *planner) fileOrInline(at fieldLocation, text string) error {
 	if inline(text) {
 		return nil
 	}
@@ -266,7 +266,7 @@ func inline(text string) bool {
 
 // file adds a file of YAML or JSON. One with aliases is decoded, to see how far
 // it expands: kustomize has no cap on that but its memory.
-func (p *planner) file(at place, name string) error {
+func (p *planner) file(at fieldLocation, name string) error {
 	data, err := p.load(at, name)
 	if err != nil || !bytes.Contains(data, []byte("&")) || !bytes.Contains(data, []byte("*")) {
 		return err
@@ -279,7 +279,7 @@ func (p *planner) file(at place, name string) error {
 
 // load adds a file of the content, at or below the directory of its
 // kustomization, as kustomize itself demands.
-func (p *planner) load(at place, name string) ([]byte, error) {
+func (p *planner) load(at fieldLocation, name string) ([]byte, error) {
 	target, err := resolve(at, name)
 	if err != nil {
 		return nil, err
@@ -313,7 +313,7 @@ func (p *planner) add(name string, data []byte) error {
 	return nil
 }
 
-func missing(at place, name string, err error) error {
+func missing(at fieldLocation, name string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return at.errorf("%q does not exist in the content", name)
 	}
@@ -321,7 +321,7 @@ func missing(at place, name string, err error) error {
 }
 
 // resolve turns a reference into a path of the content.
-func resolve(at place, name string) (string, error) {
+func resolve(at fieldLocation, name string) (string, error) {
 	if remote(name) {
 		return "", at.errorf("%q is remote; only files of the content itself are read: vendor it", name)
 	}

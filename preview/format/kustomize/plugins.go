@@ -27,7 +27,7 @@ func (p *planner) plugins(k *kustomization) error {
 		names []string
 	}{{"generators", k.typed.Generators}, {"transformers", k.typed.Transformers}, {"validators", k.typed.Validators}} {
 		for i, text := range step.names {
-			at := place{k, step.field}.index(i, "")
+			at := fieldLocation{k, step.field}.index(i, "")
 			data := []byte(text)
 			if !inline(text) {
 				var err error
@@ -43,7 +43,7 @@ func (p *planner) plugins(k *kustomization) error {
 	return nil
 }
 
-func (p *planner) plugin(at place, data []byte) error {
+func (p *planner) plugin(at fieldLocation, data []byte) error {
 	docs, err := preview.Decode(data)
 	if err != nil {
 		return at.errorf("%v", err)
@@ -62,7 +62,7 @@ func (p *planner) plugin(at place, data []byte) error {
 	return nil
 }
 
-func (p *planner) builtin(at place, body map[string]any) error {
+func (p *planner) builtin(at fieldLocation, body map[string]any) error {
 	ref := preview.RefOf(body)
 	for _, key := range functionKeys {
 		if _, is := preview.Map(body, "metadata", "annotations")[key]; is {
@@ -76,7 +76,7 @@ func (p *planner) builtin(at place, body map[string]any) error {
 		return at.errorf("%s %q of %s is a plugin, a program that would be run; only kustomize's own plugins are used", ref.Kind, ref.Name, ref.APIVersion)
 	}
 	for _, key := range slices.Sorted(maps.Keys(body)) {
-		if err := p.pluginFiles(place{at.k, at.field + "." + key}, strings.ToLower(key), body[key]); err != nil {
+		if err := p.pluginFiles(fieldLocation{at.k, at.field + "." + key}, strings.ToLower(key), body[key]); err != nil {
 			return err
 		}
 	}
@@ -85,7 +85,7 @@ func (p *planner) builtin(at place, body map[string]any) error {
 
 // pluginFiles follows the references among a plugin's fields. kustomize does
 // not mind the case of their names.
-func (p *planner) pluginFiles(at place, key string, v any) error {
+func (p *planner) pluginFiles(at fieldLocation, key string, v any) error {
 	if key == "replacements" {
 		for i, r := range list(v) {
 			m, _ := r.(map[string]any)

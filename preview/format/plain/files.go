@@ -18,21 +18,21 @@ const (
 	maxBytes = 64 << 20
 )
 
-// choice is which files make the package, and how many are left out.
-type choice struct {
+// fileSelection is which files make the package, and how many are left out.
+type fileSelection struct {
 	files  []string // sorted
 	unread int
 }
 
 // find chooses the files, as the package comment says.
-func find(content fs.FS) (choice, error) {
+func find(content fs.FS) (fileSelection, error) {
 	if info, err := fs.Stat(content, manifestsDir); err == nil && info.IsDir() {
-		files, err := flat(content, manifestsDir)
-		return choice{files: files}, err
+		files, err := manifestsIn(content, manifestsDir)
+		return fileSelection{files: files}, err
 	}
-	all, err := below(content)
+	all, err := manifestsBelow(content)
 	if err != nil {
-		return choice{}, err
+		return fileSelection{}, err
 	}
 	var top []string
 	for _, name := range all {
@@ -41,13 +41,13 @@ func find(content fs.FS) (choice, error) {
 		}
 	}
 	if len(top) > 0 {
-		return choice{files: top, unread: len(all) - len(top)}, nil
+		return fileSelection{files: top, unread: len(all) - len(top)}, nil
 	}
-	return choice{files: all}, oneKind(all)
+	return fileSelection{files: all}, oneKind(all)
 }
 
-// flat lists the manifests of a directory that has no other directories.
-func flat(content fs.FS, dir string) ([]string, error) {
+// manifestsIn lists the manifests of a directory that has no other directories.
+func manifestsIn(content fs.FS, dir string) ([]string, error) {
 	entries, err := fs.ReadDir(content, dir)
 	if err != nil {
 		return nil, err
@@ -69,8 +69,8 @@ func flat(content fs.FS, dir string) ([]string, error) {
 	return files, nil
 }
 
-// below lists all manifests of the content, sorted.
-func below(content fs.FS) ([]string, error) {
+// manifestsBelow lists all manifests of the content, sorted.
+func manifestsBelow(content fs.FS) ([]string, error) {
 	var files []string
 	err := fs.WalkDir(content, ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil {

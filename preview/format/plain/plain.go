@@ -65,7 +65,7 @@ func (plainFormat) Render(_ context.Context, in format.Input) (*format.Output, e
 	if len(objects) == 0 {
 		return nil, errors.New("its manifests hold no object")
 	}
-	if err := distinct(objects); err != nil {
+	if err := refuseDuplicates(objects); err != nil {
 		return nil, err
 	}
 	for i := range objects {
@@ -79,8 +79,8 @@ func (plainFormat) Render(_ context.Context, in format.Input) (*format.Output, e
 }
 
 // decode reads the objects of files. Lists are taken apart.
-func decode(content fs.FS, files []string) ([]format.Rendered, error) {
-	var out []format.Rendered
+func decode(content fs.FS, files []string) ([]format.RenderedObject, error) {
+	var out []format.RenderedObject
 	left := int64(maxBytes)
 	for _, name := range files {
 		data, err := format.ReadFile(content, name, left)
@@ -107,7 +107,7 @@ func decode(content fs.FS, files []string) ([]format.Rendered, error) {
 				return nil, fmt.Errorf("%s document %d: %w; every document of every manifest is to be an object", name, i+1, err)
 			}
 			for _, o := range objects {
-				out = append(out, format.Rendered{Body: o.Body, Origin: preview.Origin{File: name, Document: i + 1, Line: o.Lines.At()}})
+				out = append(out, format.RenderedObject{Body: o.Body, Origin: preview.Origin{File: name, Document: i + 1, Line: o.Lines.At()}})
 			}
 			if len(out) > preview.MaxObjects {
 				return nil, fmt.Errorf("%s: more than %d objects", name, preview.MaxObjects)
@@ -122,10 +122,10 @@ func asMap(v any) map[string]any {
 	return m
 }
 
-// distinct refuses two objects of one name that are not equal: which of them
+// refuseDuplicates refuses two objects of one name that are not equal: which of them
 // is meant, only the user knows.
-func distinct(objects []format.Rendered) error {
-	seen := map[string]format.Rendered{}
+func refuseDuplicates(objects []format.RenderedObject) error {
+	seen := map[string]format.RenderedObject{}
 	for _, o := range objects {
 		ref := preview.RefOf(o.Body)
 		first, twice := seen[ref.ID()]

@@ -53,7 +53,7 @@ func certifyService(body map[string]any, deploymentName string, p params) {
 
 // certificates makes what cert-manager needs: a self-signed Issuer and a
 // Certificate per deployment that serves webhooks.
-func certificates(b *bundle, p params) ([]format.Rendered, error) {
+func certificates(b *bundle, p params) ([]format.RenderedObject, error) {
 	if p.certs != certManager {
 		return nil, nil
 	}
@@ -61,7 +61,7 @@ func certificates(b *bundle, p params) ([]format.Rendered, error) {
 	for _, w := range b.csv.webhooks {
 		serving[w.deploymentName] = true
 	}
-	var out []format.Rendered
+	var out []format.RenderedObject
 	for _, d := range b.csv.deployments {
 		if !serving[d.name] {
 			continue

@@ -114,7 +114,7 @@ func readCSV(o object) (csv, error) {
 	return c, r.err()
 }
 
-func (c *csv) readStrategy(r *reader, spec map[string]any, lines preview.Lines) {
+func (c *csv) readStrategy(r *reader, spec map[string]any, lines preview.LineIndex) {
 	install := r.mapping(spec, "spec.install", "install")
 	const at = "spec.install.spec"
 	strategy := r.mapping(install, at, "spec")
@@ -227,8 +227,8 @@ func readWebhook(r *reader, m map[string]any, path string) webhook {
 	return w
 }
 
-// missing are the APIs the bundle requires and does not bring.
-func (b *bundle) missing() []preview.Ref {
+// missingAPIs are the APIs the bundle requires and does not bring.
+func (b *bundle) missingAPIs() []preview.Ref {
 	brought := map[string]bool{}
 	for _, o := range b.crds {
 		brought[preview.String(o.body, "spec", "group")+"/"+preview.String(o.body, "spec", "names", "kind")] = true

@@ -18,12 +18,12 @@ const (
 // deployments makes the CSV's deployments, their specs as written but for
 // revisionHistoryLimit, the pod template's annotations, certificate volumes
 // and the user's deploymentConfig.
-func deployments(b *bundle, p params) ([]format.Rendered, error) {
+func deployments(b *bundle, p params) ([]format.RenderedObject, error) {
 	serving := map[string]bool{}
 	for _, w := range b.csv.webhooks {
 		serving[w.deploymentName] = true
 	}
-	var out []format.Rendered
+	var out []format.RenderedObject
 	for _, d := range b.csv.deployments {
 		body := newObject("apps/v1", "Deployment", p.namespace, d.name)
 		if len(d.labels) > 0 {

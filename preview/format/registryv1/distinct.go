@@ -8,14 +8,14 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// distinct leaves one object of each id. Equal ones, as of two equal
+// dropDuplicates leaves one object of each id. Equal ones, as of two equal
 // permissions, are one. Where a manifest and the CSV make the same object, the
 // later generator wins, as under OLM, which replaces a bundled webhook Service
 // by its own; a note says so. Two different manifests of one object have no
 // order that a reader could know, and are an error.
-func (b *bundle) distinct(out *format.Output) error {
+func (b *bundle) dropDuplicates(out *format.Output) error {
 	at := make(map[string]int, len(out.Objects))
-	var kept []format.Rendered
+	var kept []format.RenderedObject
 	for _, o := range out.Objects {
 		ref := preview.RefOf(o.Body)
 		i, dup := at[ref.ID()]
@@ -36,13 +36,13 @@ func (b *bundle) distinct(out *format.Output) error {
 			return fmt.Errorf("the bundle holds %s twice with different content, in %s and in %s", ref.ID(), first.Origin.File, o.Origin.File)
 		}
 		kept[i] = o
-		out.Notes = append(out.Notes, replaced(ref, b.isGenerated(o)))
+		out.Notes = append(out.Notes, noteReplaced(ref, b.isGenerated(o)))
 	}
 	out.Objects = kept
 	return nil
 }
 
-func replaced(ref preview.Ref, byCSV bool) preview.Note {
+func noteReplaced(ref preview.Ref, byCSV bool) preview.Note {
 	text := "the bundle's own manifest replaces the one made from the CSV"
 	if byCSV {
 		text = "the object made from the CSV replaces the bundle's own manifest"

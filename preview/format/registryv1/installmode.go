@@ -28,7 +28,7 @@ func (c *csv) supportedModes() []string {
 	return out
 }
 
-func orNone(list []string) string {
+func textOrNone(list []string) string {
 	if len(list) == 0 {
 		return "none"
 	}
@@ -40,7 +40,7 @@ func orNone(list []string) string {
 // sorted and holds no name twice.
 func watchNamespaces(b *bundle, flag []string, v values) ([]string, error) {
 	if v.watchNamespace != nil && !b.csv.modes[ownNamespace] && !b.csv.modes[singleNamespace] {
-		return nil, fmt.Errorf(`values: unknown field "watchNamespace": the bundle supports neither OwnNamespace nor SingleNamespace (it supports %s)`, orNone(b.csv.supportedModes()))
+		return nil, fmt.Errorf(`values: unknown field "watchNamespace": the bundle supports neither OwnNamespace nor SingleNamespace (it supports %s)`, textOrNone(b.csv.supportedModes()))
 	}
 	watch := slices.Clone(flag)
 	slices.Sort(watch)
@@ -99,8 +99,8 @@ func modeOf(watch []string, namespace string) string {
 	return singleNamespace
 }
 
-// targets are the namespaces the operator watches: [""] for all of them.
-func targets(b *bundle, mode, namespace string, watch []string) ([]string, error) {
+// targetNamespaces are the namespaces the operator watches: [""] for all of them.
+func targetNamespaces(b *bundle, mode, namespace string, watch []string) ([]string, error) {
 	given := strings.Join(watch, ", ")
 	switch mode {
 	case allNamespaces:

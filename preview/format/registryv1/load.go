@@ -53,7 +53,7 @@ type bundle struct {
 type object struct {
 	body   map[string]any
 	origin preview.Origin
-	lines  preview.Lines
+	lines  preview.LineIndex
 }
 
 func (o object) name() string { return preview.String(o.body, "metadata", "name") }

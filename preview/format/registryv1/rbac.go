@@ -20,20 +20,20 @@ func newObject(apiVersion, kind, namespace, name string) map[string]any {
 }
 
 // generated is an object made from the entry of the CSV on a line.
-func (b *bundle) generated(body map[string]any, line int) format.Rendered {
+func (b *bundle) generated(body map[string]any, line int) format.RenderedObject {
 	origin := b.csv.origin
 	origin.Line = line
-	return format.Rendered{Body: body, Origin: origin}
+	return format.RenderedObject{Body: body, Origin: origin}
 }
 
 // isGenerated distinguishes what was made from the CSV from what a manifest holds.
-func (b *bundle) isGenerated(o format.Rendered) bool {
+func (b *bundle) isGenerated(o format.RenderedObject) bool {
 	return o.Origin.File == b.csv.origin.File && o.Origin.Document == b.csv.origin.Document
 }
 
 // serviceAccounts makes one account per name in the permissions. "default"
 // exists in every namespace.
-func serviceAccounts(b *bundle, p params) ([]format.Rendered, error) {
+func serviceAccounts(b *bundle, p params) ([]format.RenderedObject, error) {
 	named := map[string]int{} // the line of the first permission that does
 	for _, perm := range slices.Concat(b.csv.permissions, b.csv.clusterPermissions) {
 		if _, known := named[perm.account()]; !known {
@@ -41,7 +41,7 @@ func serviceAccounts(b *bundle, p params) ([]format.Rendered, error) {
 		}
 	}
 	delete(named, "default")
-	var out []format.Rendered
+	var out []format.RenderedObject
 	for _, name := range sortedKeys(named) {
 		out = append(out, b.generated(newObject("v1", "ServiceAccount", p.namespace, name), named[name]))
 	}
@@ -50,11 +50,11 @@ func serviceAccounts(b *bundle, p params) ([]format.Rendered, error) {
 
 // roles makes a Role and a RoleBinding per permission and watched namespace.
 // With all namespaces watched the permissions become cluster roles instead.
-func roles(b *bundle, p params) ([]format.Rendered, error) {
+func roles(b *bundle, p params) ([]format.RenderedObject, error) {
 	if p.allNamespaces() {
 		return nil, nil
 	}
-	var out []format.Rendered
+	var out []format.RenderedObject
 	for _, namespace := range p.targets {
 		for _, perm := range b.csv.permissions {
 			objects, err := b.grant(perm, p.namespace, namespace)
@@ -67,14 +67,14 @@ func roles(b *bundle, p params) ([]format.Rendered, error) {
 	return out, nil
 }
 
-func clusterRoles(b *bundle, p params) ([]format.Rendered, error) {
+func clusterRoles(b *bundle, p params) ([]format.RenderedObject, error) {
 	perms := slices.Clone(b.csv.clusterPermissions)
 	if p.allNamespaces() {
 		for _, perm := range b.csv.permissions {
 			perms = append(perms, promote(perm))
 		}
 	}
-	var out []format.Rendered
+	var out []format.RenderedObject
 	for _, perm := range perms {
 		objects, err := b.grant(perm, p.namespace, "")
 		if err != nil {
@@ -95,7 +95,7 @@ func promote(p permission) permission {
 
 // grant makes the role of a permission and binds it to its service account in
 // the install namespace: in a namespace, or in the cluster when that is empty.
-func (b *bundle) grant(p permission, install, namespace string) ([]format.Rendered, error) {
+func (b *bundle) grant(p permission, install, namespace string) ([]format.RenderedObject, error) {
 	name, err := roleName(b.csv.name, p)
 	if err != nil {
 		return nil, fmt.Errorf("rendering %s: %w", b.csv.name, err)
@@ -117,7 +117,7 @@ func (b *bundle) grant(p permission, install, namespace string) ([]format.Render
 	binding["subjects"] = []any{
 		map[string]any{"kind": "ServiceAccount", "name": p.account(), "namespace": install},
 	}
-	return []format.Rendered{b.generated(role, p.line), b.generated(binding, p.line)}, nil
+	return []format.RenderedObject{b.generated(role, p.line), b.generated(binding, p.line)}, nil
 }
 
 func (r rule) body() map[string]any {
@@ -141,15 +141,15 @@ func anyList(list []string) []any {
 	return out
 }
 
-// additional takes the bundle's other manifests over as they are, namespaced
+// additionalManifests takes the bundle's other manifests over as they are, namespaced
 // kinds moved to the install namespace.
-func additional(b *bundle, p params) ([]format.Rendered, error) {
-	var out []format.Rendered
+func additionalManifests(b *bundle, p params) ([]format.RenderedObject, error) {
+	var out []format.RenderedObject
 	for _, o := range b.others {
 		if _, namespaced := additionalKind(preview.String(o.body, "kind")); namespaced {
 			preview.Map(o.body, "metadata")["namespace"] = p.namespace
 		}
-		out = append(out, format.Rendered{Body: o.body, Origin: o.origin})
+		out = append(out, format.RenderedObject{Body: o.body, Origin: o.origin})
 	}
 	return out, nil
 }

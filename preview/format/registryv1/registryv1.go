@@ -123,7 +123,7 @@ func resolve(b *bundle, in format.Input) (params, error) {
 	if p.mode, err = installMode(b, p.namespace, in.Params.InstallMode, watch); err != nil {
 		return params{}, err
 	}
-	if p.targets, err = targets(b, p.mode, p.namespace, watch); err != nil {
+	if p.targets, err = targetNamespaces(b, p.mode, p.namespace, watch); err != nil {
 		return params{}, err
 	}
 	if p.certs, err = certProvider(b, in.Params.Certs); err != nil {
@@ -135,7 +135,7 @@ func resolve(b *bundle, in format.Input) (params, error) {
 func render(b *bundle, p params) (*format.Output, error) {
 	out := &format.Output{
 		Annotations:   b.csv.annotations,
-		Required:      b.missing(),
+		Required:      b.missingAPIs(),
 		RelatedImages: b.csv.relatedImages,
 		Resolved: preview.Parameters{
 			InstallMode:     p.mode,
@@ -146,8 +146,8 @@ func render(b *bundle, p params) (*format.Output, error) {
 	if !p.allNamespaces() {
 		out.Resolved.WatchNamespaces = slices.Clone(p.targets)
 	}
-	for _, generate := range []func(*bundle, params) ([]format.Rendered, error){
-		serviceAccounts, roles, clusterRoles, customResourceDefinitions, additional, deployments,
+	for _, generate := range []func(*bundle, params) ([]format.RenderedObject, error){
+		serviceAccounts, roles, clusterRoles, customResourceDefinitions, additionalManifests, deployments,
 		validatingWebhooks, mutatingWebhooks, webhookServices, certificates,
 	} {
 		objects, err := generate(b, p)
@@ -156,7 +156,7 @@ func render(b *bundle, p params) (*format.Output, error) {
 		}
 		out.Objects = append(out.Objects, objects...)
 	}
-	if err := b.distinct(out); err != nil {
+	if err := b.dropDuplicates(out); err != nil {
 		return nil, err
 	}
 	return out, nil

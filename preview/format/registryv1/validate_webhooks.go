@@ -16,7 +16,7 @@ func conversionNeedsAllNamespaces(b *bundle, p *problems) {
 	}
 	for _, w := range b.csv.webhooks {
 		if w.kind == conversionWebhook {
-			p.add("the conversion webhook %q needs AllNamespaces as the only supported install mode; the CSV supports %s", w.generateName, orNone(modes))
+			p.add("the conversion webhook %q needs AllNamespaces as the only supported install mode; the CSV supports %s", w.generateName, textOrNone(modes))
 		}
 	}
 }

@@ -13,9 +13,9 @@ import (
 
 // customResourceDefinitions takes the CRDs over and points those with a
 // conversion webhook at its Service.
-func customResourceDefinitions(b *bundle, p params) ([]format.Rendered, error) {
+func customResourceDefinitions(b *bundle, p params) ([]format.RenderedObject, error) {
 	converted := b.csv.conversions()
-	var out []format.Rendered
+	var out []format.RenderedObject
 	for _, o := range b.crds {
 		if w, ok := converted[o.name()]; ok {
 			client := w.client(p.namespace)
@@ -32,7 +32,7 @@ func customResourceDefinitions(b *bundle, p params) ([]format.Rendered, error) {
 			}
 			injectCA(o.body, w.deploymentName, p)
 		}
-		out = append(out, format.Rendered{Body: o.body, Origin: o.origin})
+		out = append(out, format.RenderedObject{Body: o.body, Origin: o.origin})
 	}
 	return out, nil
 }
@@ -49,20 +49,20 @@ func (w webhook) client(namespace string) map[string]any {
 	return map[string]any{"service": service}
 }
 
-func validatingWebhooks(b *bundle, p params) ([]format.Rendered, error) {
+func validatingWebhooks(b *bundle, p params) ([]format.RenderedObject, error) {
 	return b.admission(p, validatingWebhook, "ValidatingWebhookConfiguration"), nil
 }
 
-func mutatingWebhooks(b *bundle, p params) ([]format.Rendered, error) {
+func mutatingWebhooks(b *bundle, p params) ([]format.RenderedObject, error) {
 	return b.admission(p, mutatingWebhook, "MutatingWebhookConfiguration", "reinvocationPolicy"), nil
 }
 
 // admission makes one configuration per webhook of a type. OLM also writes a
 // namespace on these cluster-scoped objects; the API would drop it.
-func (b *bundle) admission(p params, kind, objectKind string, extra ...string) []format.Rendered {
+func (b *bundle) admission(p params, kind, objectKind string, extra ...string) []format.RenderedObject {
 	fields := append(extra, "rules", "failurePolicy", "matchPolicy", "objectSelector", "sideEffects",
 		"timeoutSeconds", "admissionReviewVersions")
-	var out []format.Rendered
+	var out []format.RenderedObject
 	for _, w := range b.csv.webhooks {
 		if w.kind != kind {
 			continue
@@ -94,7 +94,7 @@ type servicePort struct {
 }
 
 // webhookServices makes one Service per deployment that serves webhooks.
-func webhookServices(b *bundle, p params) ([]format.Rendered, error) {
+func webhookServices(b *bundle, p params) ([]format.RenderedObject, error) {
 	ports := map[string]map[servicePort]bool{}
 	for _, w := range b.csv.webhooks {
 		port := servicePort{w.containerPort, w.targetPort}
@@ -106,7 +106,7 @@ func webhookServices(b *bundle, p params) ([]format.Rendered, error) {
 		}
 		ports[w.deploymentName][port] = true
 	}
-	var out []format.Rendered
+	var out []format.RenderedObject
 	for _, d := range b.csv.deployments {
 		if len(ports[d.name]) == 0 {
 			continue

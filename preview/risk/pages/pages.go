@@ -46,15 +46,15 @@ func All() []Page {
 	return out
 }
 
-// Book is the pages by rule, for looking many up.
-type Book map[string]Page
+// Index is the pages by rule, for looking many up.
+type Index map[string]Page
 
 // New returns every page.
-func New() Book { return index() }
+func New() Index { return index() }
 
 // Find returns the pages that a word names: a rule, a row of the catalogue
 // (RBAC-10) in any case, or the id of a finding, RULE/OBJECT.
-func (b Book) Find(word string) []Page {
+func (b Index) Find(word string) []Page {
 	rule, _, _ := strings.Cut(word, "/")
 	if page, ok := b[strings.ToLower(rule)]; ok {
 		return []Page{page}
@@ -68,15 +68,15 @@ func (b Book) Find(word string) []Page {
 	return out
 }
 
-func index() Book {
-	book, matchings := Book{}, risk.Matchings()
+func index() Index {
+	book, matchings := Index{}, risk.Matchings()
 	for _, rule := range rules.All() {
 		page := Page{
-			Rule: rule.Name, Ref: rule.Ref, Source: cmp.Or(rule.Source, source(rule.Ref)), Severity: rule.Severity(), When: rule.When,
+			Rule: rule.Name, Ref: rule.Ref, Source: cmp.Or(rule.Source, sourceText(rule.Ref)), Severity: rule.Severity(), When: rule.When,
 			Title: rule.Title, Looks: rule.Looks, Why: rule.Why, Reduce: rule.Reduce, Example: rule.Example,
 		}
 		if m, ok := matchings[rule.Name]; ok {
-			page.Looks, page.When = ofGrants(m, page)
+			page.Looks, page.When = grantText(m, page)
 		}
 		if page.When == "" {
 			page.When = "Always " + string(page.Severity) + "."
@@ -107,8 +107,8 @@ func modifiers(m risk.Matching) string {
 	return text
 }
 
-// ofGrants says what a rule about grants matches, and how severe that is.
-func ofGrants(m risk.Matching, page Page) (looks, when string) {
+// grantText says what a rule about grants matches, and how severe that is.
+func grantText(m risk.Matching, page Page) (looks, when string) {
 	looks = page.Looks
 	if looks == "" {
 		looks = "Every effective permission of the plan, role by binding, that includes " + strings.Join(m.Any, "; or ") + ". Wildcards include them."
@@ -126,8 +126,8 @@ func ofGrants(m risk.Matching, page Page) (looks, when string) {
 	return looks, when
 }
 
-// source is what the rules of a kind are based on.
-func source(ref string) string {
+// sourceText is what the rules of a kind are based on.
+func sourceText(ref string) string {
 	chapter, _, _ := strings.Cut(ref, "-")
 	switch chapter {
 	case "RBAC":

@@ -1,6 +1,6 @@
 // Package undo decides what takes a plan back when its apply fails, and holds the
 // plan that does so to what was approved. It is pure.
-package undo
+package rollback
 
 import (
 	"fmt"
@@ -16,14 +16,14 @@ import (
 // does with it. It returns why objects could not be taken back; the undo is as it
 // was then.
 func Decide(p *preview.Plan) []string {
-	if p.Undo == nil {
+	if p.FailureRollback == nil {
 		return nil
 	}
-	back := map[string]preview.UndoObject{}
-	for _, o := range p.Undo.Objects {
+	back := map[string]preview.RollbackObject{}
+	for _, o := range p.FailureRollback.Objects {
 		back[o.ID] = o
 	}
-	var out []preview.UndoObject
+	var out []preview.RollbackObject
 	var reasons []string
 	for i := range p.Objects {
 		o := &p.Objects[i]
@@ -33,8 +33,8 @@ func Decide(p *preview.Plan) []string {
 			reasons = append(reasons, o.ID+" "+why)
 			continue
 		}
-		if action := undoing(o, was.Digest); action != "" {
-			out = append(out, preview.UndoObject{ID: o.ID, APIVersion: o.APIVersion, Action: action, Digest: was.Digest})
+		if action := inverse(o, was.Digest); action != "" {
+			out = append(out, preview.RollbackObject{ID: o.ID, APIVersion: o.APIVersion, Action: action, Digest: was.Digest})
 		}
 	}
 	for _, o := range back { // gone from the cluster before the plan was made
@@ -44,32 +44,32 @@ func Decide(p *preview.Plan) []string {
 	if len(reasons) > 0 {
 		return reasons
 	}
-	slices.SortFunc(out, func(a, b preview.UndoObject) int { return strings.Compare(a.ID, b.ID) })
-	p.Undo = &preview.Undo{Revision: p.Undo.Revision, ContentDigest: p.Undo.ContentDigest, Objects: out, Findings: p.Undo.Findings}
+	slices.SortFunc(out, func(a, b preview.RollbackObject) int { return strings.Compare(a.ID, b.ID) })
+	p.FailureRollback = &preview.FailureRollback{Revision: p.FailureRollback.Revision, ContentDigest: p.FailureRollback.ContentDigest, Objects: out, Findings: p.FailureRollback.Findings}
 	return nil
 }
 
-// ComesBack keeps of an undo what comes back, without what is done for that.
-func ComesBack(u *preview.Undo) *preview.Undo {
+// RestoredObjects keeps of an undo what comes back, without what is done for that.
+func RestoredObjects(u *preview.FailureRollback) *preview.FailureRollback {
 	if u == nil {
 		return nil
 	}
-	out := &preview.Undo{Revision: u.Revision, ContentDigest: u.ContentDigest, Findings: u.Findings}
+	out := &preview.FailureRollback{Revision: u.Revision, ContentDigest: u.ContentDigest, Findings: u.Findings}
 	for _, o := range u.Objects {
 		if o.Digest != "" {
-			out.Objects = append(out.Objects, preview.UndoObject{ID: o.ID, APIVersion: o.APIVersion, Digest: o.Digest})
+			out.Objects = append(out.Objects, preview.RollbackObject{ID: o.ID, APIVersion: o.APIVersion, Digest: o.Digest})
 		}
 	}
 	return out
 }
 
-// undoing is what takes back what the plan does with an object. digest is that
+// inverse is what takes back what the plan does with an object. digest is that
 // of the object which comes back, empty where none does; an empty action means
 // that there is nothing to take back.
-func undoing(o *preview.Object, digest string) preview.Action {
+func inverse(o *preview.Object, digest string) preview.Action {
 	// Sensitive values are hashed with the pin of their package, which is
 	// another one for every version.
-	same := digest == o.Digest || o.Action == preview.ActionUnchanged && preview.HasSensitive(o.Sealed)
+	same := digest == o.Digest || o.Action == preview.ActionUnchanged && preview.HasSensitive(o.Planned)
 	switch {
 	case o.Action == preview.ActionBlocked:
 		return "" // and no such plan is applied
@@ -119,14 +119,14 @@ func irrevocable(p *preview.Plan, o *preview.Object, comesBack bool) string {
 			return "is deleted, and what it stores does not come back"
 		}
 	case o.Action == preview.ActionUpdate && o.Is(preview.KindSecret):
-		return lostValue(o)
+		return findLostKey(o)
 	}
 	return ""
 }
 
-// lostValue names a key of an updated Secret whose value is lost with the
+// findLostKey names a key of an updated Secret whose value is lost with the
 // update, as no record has it.
-func lostValue(o *preview.Object) string {
+func findLostKey(o *preview.Object) string {
 	for _, key := range slices.Sorted(maps.Keys(o.SecretKeys)) {
 		_, stays := preview.Map(o.ResultBody, "data")[key]
 		switch change := o.SecretKeys[key]; {
@@ -140,16 +140,16 @@ func lostValue(o *preview.Object) string {
 // Differences says where a plan is not the undo that another one seals, made after
 // all of that one was applied or a part; nothing where it is.
 func Differences(p, back *preview.Plan) []string {
-	if p.Undo == nil {
+	if p.FailureRollback == nil {
 		return []string{"the plan contains no rollback"}
 	}
-	want := map[string]preview.UndoObject{}
-	for _, o := range p.Undo.Objects {
+	want := map[string]preview.RollbackObject{}
+	for _, o := range p.FailureRollback.Objects {
 		want[o.ID] = o
 	}
 	var reasons []string
-	if back.ContentDigest != p.Undo.ContentDigest {
-		reasons = append(reasons, fmt.Sprintf("revision %d does not come back as it was reviewed: its content was %s and is now %s", p.Undo.Revision, diff.OrNone(p.Undo.ContentDigest), diff.OrNone(back.ContentDigest)))
+	if back.ContentDigest != p.FailureRollback.ContentDigest {
+		reasons = append(reasons, fmt.Sprintf("revision %d does not come back as it was reviewed: its content was %s and is now %s", p.FailureRollback.Revision, diff.ShortOrNone(p.FailureRollback.ContentDigest), diff.ShortOrNone(back.ContentDigest)))
 	}
 	if c := back.Options.Conflicts; c != preview.ConflictsFail && (c != preview.ConflictsLeave || p.Options.Conflicts != c) {
 		reasons = append(reasons, fmt.Sprintf("the rollback would resolve conflicts by %q, which the plan does not say", c))
@@ -161,7 +161,7 @@ func Differences(p, back *preview.Plan) []string {
 		case !known && o.Action == preview.ActionKeep:
 		case !known:
 			reasons = append(reasons, fmt.Sprintf("%s: the approved rollback does not include it", o.ID))
-		case o.Digest != sealed.Digest && !(sealed.Digest == "" && o.LetsGo()):
+		case o.Digest != sealed.Digest && !(sealed.Digest == "" && o.ReleasesOwnership()):
 			reasons = append(reasons, o.ID+" would come back as another object than was approved")
 		case !partOf(sealed.Action, o.Action) && !(o.Action == preview.ActionCreate && creates(p, o.ID)):
 			reasons = append(reasons, fmt.Sprintf("%s is not as the plan left it: approved was to %s it, now it would be %s", o.ID, sealed.Action, o.Action))
