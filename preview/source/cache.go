@@ -197,20 +197,6 @@ func replace(file, name string) error {
 	return os.Rename(file, name)
 }
 
-// errorKeeper remembers that an error came from reading, not from writing.
-type errorKeeper struct {
-	r   io.Reader
-	err error
-}
-
-func (k *errorKeeper) Read(p []byte) (int, error) {
-	n, err := k.r.Read(p)
-	if err != nil && !errors.Is(err, io.EOF) {
-		k.err = err
-	}
-	return n, err
-}
-
 // blob is a cache entry being read.
 type blob struct {
 	digest string
@@ -239,12 +225,3 @@ func (b *blob) verify() error {
 }
 
 func digestOf(h hash.Hash) string { return "sha256:" + hex.EncodeToString(h.Sum(nil)) }
-
-// readCapped is io.ReadAll with a cap.
-func readCapped(r io.Reader, most int64) ([]byte, error) {
-	data, err := io.ReadAll(io.LimitReader(r, most+1))
-	if err == nil && int64(len(data)) > most {
-		err = fmt.Errorf("%w of %s", errTooLarge, byteCount(most))
-	}
-	return data, err
-}

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -92,19 +91,6 @@ func (f *Fetcher) recall(r ref.Reference) (Pin, bool) {
 		r = pinnedRange(r, found.Source.Digest)
 	}
 	return Pin{Source: found.Source, Reference: r, Version: found.Version, Remembered: found.Time}, true
-}
-
-// readRegularFile reads a small plain file of the cache; a link there is not ours.
-func readRegularFile(name string, most int64) ([]byte, error) {
-	if info, err := os.Lstat(name); err != nil || !info.Mode().IsRegular() {
-		return nil, errors.Join(err, fs.ErrNotExist)
-	}
-	file, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = file.Close() }()
-	return readCapped(file, most)
 }
 
 // writeAside writes a file under another name and renames it, so that no process

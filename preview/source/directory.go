@@ -190,15 +190,6 @@ func describeMode(m fs.FileMode) string {
 	return "not a plain file"
 }
 
-// pathCause drops operation and path from an error that the caller names better.
-func pathCause(err error) error {
-	var pathErr *fs.PathError
-	if errors.As(err, &pathErr) {
-		return pathErr.Err
-	}
-	return err
-}
-
 // treeHash is the pin of a directory: sha256 over a version line, then for
 // each file, in the lexical walk order of [fs.WalkDir], its path, a zero byte
 // and the sha256 of its bytes. Location, owners, modes, times and empty

@@ -151,33 +151,6 @@ func (s *gitSource) connect(ctx context.Context, r ref.Reference) (gitRemote, er
 	return newGitHTTP(s.web, r.URL, s.limits)
 }
 
-// chooseRef finds what a reference means among the names of a repository. A
-// name that is both a branch and a tag means neither.
-func chooseRef(refs map[string]plumbing.Hash, head plumbing.Hash, want string) (plumbing.Hash, error) {
-	branch, isBranch := refs["refs/heads/"+want]
-	tag, isTag := refs["refs/tags/"+want]
-	full, isFull := refs[want]
-	switch {
-	case want == "" && head.IsZero():
-		return head, fmt.Errorf("it has no default branch; add ?ref=BRANCH")
-	case want == "":
-		return head, nil
-	case isBranch && isTag:
-		return branch, fmt.Errorf("%q is a branch (%s) and a tag (%s); say which: ?ref=refs/heads/%[1]s or ?ref=refs/tags/%[1]s", want, branch, tag)
-	case (isBranch || isTag) && ref.IsCommit(want):
-		return branch, fmt.Errorf("%q has the form of a commit but is a branch or a tag; say which: ?ref=refs/heads/%[1]s or ?ref=refs/tags/%[1]s", want)
-	case isBranch:
-		return branch, nil
-	case isTag:
-		return tag, nil
-	case ref.IsCommit(want):
-		return plumbing.NewHash(want), nil
-	case strings.HasPrefix(want, "refs/") && isFull:
-		return full, nil
-	}
-	return full, fmt.Errorf("it has neither a branch nor a tag %q; a commit is given by all its 40 digits", want)
-}
-
 // pinnedGit is a reference with its branch or tag replaced by a commit.
 func pinnedGit(r ref.Reference, commit string) string {
 	return shownGit(r) + "?ref=" + commit

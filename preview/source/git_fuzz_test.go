@@ -1,7 +1,6 @@
 package source
 
 import (
-	"archive/zip"
 	"bytes"
 	"context"
 	"errors"
@@ -95,51 +94,6 @@ func FuzzGitServer(f *testing.F) {
 			_, _ = readUpload(request, bytes.NewReader(answer), g.limits)
 		}
 	})
-}
-
-// FuzzArchive feeds bytes to the unpacker of archives.
-func FuzzArchive(f *testing.F) {
-	var out bytes.Buffer
-	w := zip.NewWriter(&out)
-	for _, name := range []string{"a/x", "a/y/", "../z"} {
-		_, _ = w.Create(name)
-	}
-	_ = w.Close()
-	f.Add(out.Bytes())
-	f.Add([]byte{0x1f, 0x8b, 8, 0})
-	f.Add([]byte{0x28, 0xb5, 0x2f, 0xfd})
-	f.Fuzz(func(t *testing.T, data []byte) {
-		l := smallLimits()
-		tree, err := l.unpackArchive(bytes.NewReader(data), int64(len(data)))
-		if err != nil {
-			return
-		}
-		var total int64
-		_ = tree.root.each("", func(name string, data []byte) error {
-			total += int64(len(data))
-			if !fs.ValidPath(name) {
-				t.Errorf("let %q through", name)
-			}
-			return nil
-		})
-		if total > l.catalog.bytes {
-			t.Errorf("holds %d bytes", total)
-		}
-		_ = tree.freeze()
-	})
-}
-
-func FuzzNetrc(f *testing.F) {
-	f.Add("machine h login l password p\nmacdef x\nmachine no\n\n# c\ndefault login d machine h2")
-	f.Fuzz(func(_ *testing.T, text string) { _ = parseNetrc(text) })
-}
-
-func TestNetrcIsReadAsCurlDoes(t *testing.T) {
-	got := parseNetrc("# a comment machine no\nmachine a login x\n password y\nmacdef m\nmachine no login no\n\nmachine b account z password #p login q\ndefault login d password d\n")
-	want := []netrcEntry{{"a", "x", "y"}, {"b", "q", "#p"}}
-	if len(got) != len(want) || got[0] != want[0] || got[1] != want[1] {
-		t.Errorf("got %+v, want %+v", got, want)
-	}
 }
 
 // A pack whose objects are given as differences, the base after them too.

@@ -206,16 +206,3 @@ func (b *cappedBody) Read(p []byte) (int, error) {
 	}
 	return n, err
 }
-
-// impatientConn gives up on a peer that sends nothing for a while.
-type impatientConn struct {
-	net.Conn
-	patience time.Duration
-}
-
-func (c *impatientConn) Read(p []byte) (int, error) {
-	if err := c.SetReadDeadline(time.Now().Add(c.patience)); err != nil {
-		return 0, err
-	}
-	return c.Conn.Read(p)
-}

@@ -188,24 +188,3 @@ func shownURL(address string) string {
 	}
 	return u.Host + u.EscapedPath()
 }
-
-// webReader caps an answer and explains its errors.
-type webReader struct {
-	r          io.Reader
-	host       string
-	left, most int64
-}
-
-func (w *webReader) Read(p []byte) (int, error) {
-	if int64(len(p)) > w.left+1 {
-		p = p[:w.left+1]
-	}
-	n, err := w.r.Read(p)
-	if w.left -= int64(n); w.left < 0 {
-		return 0, fmt.Errorf("%s sent more than the %s that are read: %w", w.host, byteCount(w.most), errTooLarge)
-	}
-	if err != nil && !errors.Is(err, io.EOF) {
-		err = explainNetwork(err, w.host)
-	}
-	return n, err
-}

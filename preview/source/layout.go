@@ -147,16 +147,3 @@ func readMember(files layoutFiles, name string, most int64) ([]byte, error) {
 	defer func() { _ = file.Close() }()
 	return readCapped(file, most)
 }
-
-// cancelReader stops reading when its context ends.
-type cancelReader struct {
-	ctx context.Context
-	r   io.Reader
-}
-
-func (c cancelReader) Read(p []byte) (int, error) {
-	if err := c.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return c.r.Read(p)
-}

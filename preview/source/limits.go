@@ -1,19 +1,12 @@
 package source
 
 import (
-	"errors"
 	"fmt"
 	"path"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
-)
-
-const (
-	kib = 1 << 10
-	mib = 1 << 20
-	gib = 1 << 30
 )
 
 // limits cap what one source may make us read, store and hold. They stand far
@@ -121,28 +114,4 @@ func (l limits) checkPath(name string) error {
 		return fmt.Errorf("%s: nested %d deep; at most %d levels are read", clip(name), depth, l.depth)
 	}
 	return nil
-}
-
-// errTooLarge is returned by readers that hit their cap.
-var errTooLarge = errors.New("larger than its cap")
-
-// clip quotes untrusted text, shortened for an error.
-func clip(s string) string {
-	const most = 120
-	if len(s) > most {
-		s = s[:most] + "…"
-	}
-	return fmt.Sprintf("%q", s)
-}
-
-func byteCount(n int64) string {
-	switch {
-	case n >= gib && n%gib == 0:
-		return fmt.Sprintf("%d GiB", n/gib)
-	case n >= mib:
-		return fmt.Sprintf("%d MiB", n/mib)
-	case n >= kib:
-		return fmt.Sprintf("%d KiB", n/kib)
-	}
-	return fmt.Sprintf("%d bytes", n)
 }

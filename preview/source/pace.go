@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net"
 	"time"
 )
 
@@ -58,4 +59,17 @@ func (b *pacedBody) Close() error {
 	err := b.ReadCloser.Close()
 	b.cancel(nil)
 	return err
+}
+
+// impatientConn gives up on a peer that sends nothing for a while.
+type impatientConn struct {
+	net.Conn
+	patience time.Duration
+}
+
+func (c *impatientConn) Read(p []byte) (int, error) {
+	if err := c.SetReadDeadline(time.Now().Add(c.patience)); err != nil {
+		return 0, err
+	}
+	return c.Conn.Read(p)
 }

@@ -166,24 +166,3 @@ func explainStatus(answer *transport.Error, host string) error {
 	}
 	return fmt.Errorf("registry %s answered %d%s", host, answer.StatusCode, code)
 }
-
-// innermost follows single wrapping to the cause, past the URLs that the
-// errors around it print.
-func innermost(err error) error {
-	for {
-		next := errors.Unwrap(err)
-		if next == nil {
-			return err
-		}
-		err = next
-	}
-}
-
-// firstLine drops what follows: there go-containerregistry quotes bodies.
-func firstLine(err error) string {
-	line, _, _ := strings.Cut(err.Error(), "\n")
-	if len(line) > 200 {
-		line = line[:200] + "…"
-	}
-	return line
-}

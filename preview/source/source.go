@@ -24,10 +24,6 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 )
 
-// ErrDigestMismatch is in the chain of every error about bytes that do not
-// hash to the digest they were asked for by.
-var ErrDigestMismatch = errors.New("the bytes do not match their digest")
-
 // ErrNotCached is in the chain of every error of an offline Fetcher about
 // something that it could fetch if it were not offline.
 var ErrNotCached = errors.New("it is not in the cache")
