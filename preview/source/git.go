@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"io/fs"
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -62,7 +63,7 @@ func (s *gitSource) open(ctx context.Context, p Pin) (*Content, error) {
 // before comes from the cache, even when not offline: it cannot have changed.
 func (s *gitSource) read(ctx context.Context, r ref.Reference) (*Content, error) {
 	if strings.HasPrefix(r.URL, "file://") {
-		objects, commit, err := openLocalGit(r)
+		objects, commit, err := openLocalGit(strings.TrimPrefix(r.URL, "file://"), r.GitRef)
 		if err != nil {
 			return nil, err
 		}
@@ -96,59 +97,62 @@ func (s *gitSource) read(ctx context.Context, r ref.Reference) (*Content, error)
 // content reads the directory of a reference from a commit. It also returns
 // every object that took.
 func (s *gitSource) content(ctx context.Context, r ref.Reference, objects gitObjects, name plumbing.Hash) (*Content, []gitObject, error) {
-	w := &gitWalk{objects: objects, limits: s.limits, left: budget{limits: s.limits.catalog}, tree: newTree()}
+	files, left := newTree(), budget{limits: s.limits.catalog}
+	w := &gitWalk{objects: objects, limits: s.limits.git(), put: func(path string, data []byte, mode fs.FileMode) error {
+		if err := left.take(path, int64(len(data))); err != nil {
+			return err
+		}
+		files.put(path, data, mode)
+		return nil
+	}}
 	commit, err := w.read(ctx, name, r.Subdir)
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := s.limits.checkKind(w.tree); err != nil {
+	if err := s.limits.checkKind(files); err != nil {
 		return nil, nil, err
 	}
 	hash := newTreeHash()
-	_ = w.tree.root.each("", func(name string, data []byte) error {
+	_ = files.root.each("", func(name string, data []byte) error {
 		hash.add(name, data)
 		return nil
 	})
 	return &Content{
-		FS:     w.tree.freeze(),
+		FS:     files.freeze(),
 		Source: preview.Source{Kind: "git", Reference: pinnedGit(r, commit.String()), Digest: hash.sum()},
 	}, w.used, nil
 }
 
-// fetch resolves the reference at its server and gets the objects it needs:
-// first what the commit is, then that commit, by its hash.
+// git are the limits of the objects of a repository.
+func (l limits) git() gitLimits {
+	return gitLimits{
+		bytes: l.catalog.bytes, fileBytes: l.catalog.fileBytes,
+		directoryBytes: l.manifestBytes, files: l.catalog.files, entries: l.entries, checkPath: l.checkPath,
+	}
+}
+
+// fetch resolves the reference at its server and gets the objects it needs.
 func (s *gitSource) fetch(ctx context.Context, r ref.Reference) (gitObjects, plumbing.Hash, error) {
-	var none plumbing.Hash
 	remote, err := s.connect(ctx, r)
 	if err != nil {
-		return nil, none, err
+		return nil, plumbing.ZeroHash, err
 	}
 	defer func() { _ = remote.Close() }()
-	offered, err := remote.advertise(ctx)
-	if err != nil {
-		return nil, none, err
-	}
-	head := none
-	if offered.Head != nil {
-		head = *offered.Head
-	}
-	name, err := chooseRef(offered.References, head, r.GitRef)
-	if err != nil {
-		return nil, none, err
-	}
-	g := &gitFetch{remote: remote, offered: offered, limits: s.limits, meter: func(body io.Reader) io.Reader {
+	return fetchGit(ctx, remote, r.GitRef, r.Subdir, s.limits.git(), func(body io.Reader) io.Reader {
 		return &meteredReader{r: body, now: Progress{Reference: r.Text}, report: s.options.Progress}
-	}}
-	objects, err := g.commit(ctx, name, r.Subdir)
-	return objects, name, err
+	})
 }
 
 // connect is the way to the server of a reference.
 func (s *gitSource) connect(ctx context.Context, r ref.Reference) (gitRemote, error) {
-	if strings.HasPrefix(r.URL, "ssh://") {
-		return dialGitSSH(ctx, r.URL, s.limits, s.options)
+	if !strings.HasPrefix(r.URL, "ssh://") {
+		return newGitHTTP(s.web, r.URL, s.limits.layerBytes)
 	}
-	return newGitHTTP(s.web, r.URL, s.limits)
+	o := sshOptions{patience: s.options.RequestTimeout, mostBytes: s.limits.layerBytes, explain: explainNetwork}
+	if c := s.options.Credentials; c != nil {
+		o.key, o.knownHosts = c.key, c.knownHosts
+	}
+	return dialGitSSH(ctx, r.URL, o)
 }
 
 // pinnedGit is a reference with its branch or tag replaced by a commit.

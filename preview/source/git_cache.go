@@ -68,7 +68,7 @@ func (s *gitSource) recall(r ref.Reference) (gitObjects, bool) {
 		return nil, false
 	}
 	defer func() { _ = b.Close() }()
-	objects, err := readPack(b, s.limits)
+	objects, err := readPack(b, s.limits.git())
 	if bad := b.verify(); bad != nil {
 		_ = s.cache.remove(found.Pack) // else it is written again, under the same name
 		return nil, false

@@ -35,8 +35,30 @@ type gitRemote interface {
 type gitFetch struct {
 	remote  gitRemote
 	offered *packp.AdvRefs
-	limits  limits
+	limits  gitLimits
 	meter   func(io.Reader) io.Reader
+}
+
+// fetchGit resolves a branch, tag or commit at a server and gets what is needed
+// to read a directory of it: first what the commit is, then that commit, by its
+// hash. Every pack is read through meter.
+func fetchGit(ctx context.Context, remote gitRemote, want, subdir string, l gitLimits, meter func(io.Reader) io.Reader) (gitObjects, plumbing.Hash, error) {
+	var none plumbing.Hash
+	offered, err := remote.advertise(ctx)
+	if err != nil {
+		return nil, none, err
+	}
+	head := none
+	if offered.Head != nil {
+		head = *offered.Head
+	}
+	name, err := chooseRef(offered.References, head, want)
+	if err != nil {
+		return nil, none, err
+	}
+	g := &gitFetch{remote: remote, offered: offered, limits: l, meter: meter}
+	objects, err := g.commit(ctx, name, subdir)
+	return objects, name, err
 }
 
 // commit gets what is needed to read a directory of a commit: where the server
@@ -68,7 +90,7 @@ func (g *gitFetch) part(ctx context.Context, name plumbing.Hash, subdir string) 
 		return nil, errNoGitObject
 	}
 	var files []plumbing.Hash
-	w := &gitWalk{objects: objects, limits: g.limits, tree: newTree(), wanted: func(file plumbing.Hash) {
+	w := &gitWalk{objects: objects, limits: g.limits, wanted: func(file plumbing.Hash) {
 		if objects[file].kind == plumbing.InvalidObject {
 			files = append(files, file)
 		}
@@ -79,8 +101,8 @@ func (g *gitFetch) part(ctx context.Context, name plumbing.Hash, subdir string) 
 	if len(files) == 0 {
 		return objects, nil
 	}
-	if len(files) > g.limits.catalog.files {
-		return nil, fmt.Errorf("more than %d files", g.limits.catalog.files)
+	if len(files) > g.limits.files {
+		return nil, fmt.Errorf("more than %d files", g.limits.files)
 	}
 	more, err := g.get(ctx, files, fetchObjects)
 	if err != nil {
@@ -173,7 +195,7 @@ func (g *gitFetch) request(names []plumbing.Hash, mode fetchMode) *packp.UploadP
 
 // readUpload reads the answer to a request: what is shallow, an
 // acknowledgement, and the pack, beside which messages may come.
-func readUpload(request *packp.UploadPackRequest, r io.Reader, l limits) (packedObjects, error) {
+func readUpload(request *packp.UploadPackRequest, r io.Reader, l gitLimits) (packedObjects, error) {
 	response := packp.NewUploadPackResponse(request)
 	if err := response.Decode(io.NopCloser(r)); err != nil {
 		return nil, fmt.Errorf("the server refuses: %s", clip(firstLine(err)))

@@ -5,11 +5,27 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp"
 )
+
+// smallGitLimits are low enough for a test to reach, with the names of files
+// that a source takes.
+func smallGitLimits() gitLimits {
+	return gitLimits{
+		bytes: 128 * kib, fileBytes: 64 * kib, directoryBytes: 4 * mib, files: 50, entries: 200,
+		checkPath: func(path string) error {
+			if !utf8.ValidString(path) || strings.ContainsAny(path, "\\\x00") {
+				return errors.New("refused")
+			}
+			return nil
+		},
+	}
+}
 
 // smallRepository is a commit of one file in a directory, as a pack.
 func smallRepository(t testing.TB) (pack []byte, commit string) {
@@ -37,7 +53,7 @@ func FuzzPack(f *testing.F) {
 	f.Add([]byte("PACK\x00\x00\x00\x02\xff\xff\xff\xff"), commit, "")
 	f.Add(append([]byte("PACK\x00\x00\x00\x02\x00\x00\x00\x01"), 0x6f, 1, 0x78), commit, "")
 	f.Fuzz(func(t *testing.T, pack []byte, commit, subdir string) {
-		l := smallLimits()
+		l := smallGitLimits()
 		objects, err := readPack(bytes.NewReader(pack), l)
 		if err != nil {
 			return
@@ -49,16 +65,16 @@ func FuzzPack(f *testing.F) {
 				t.Errorf("%s is known by another name", name)
 			}
 		}
-		if int64(total) > l.catalog.bytes {
+		if int64(total) > l.bytes {
 			t.Errorf("holds %d bytes", total)
 		}
-		w := &gitWalk{objects: objects, limits: l, left: budget{limits: l.catalog}, tree: newTree()}
-		if _, err := w.read(context.Background(), plumbing.NewHash(commit), subdir); err != nil {
-			return
-		}
-		if _, err := fs.ReadDir(w.tree.freeze(), "."); err != nil {
-			t.Error(err)
-		}
+		w := &gitWalk{objects: objects, limits: l, put: func(path string, data []byte, _ fs.FileMode) error {
+			if !fs.ValidPath(path) || int64(len(data)) > l.fileBytes {
+				t.Errorf("handed out %q with %d bytes", path, len(data))
+			}
+			return nil
+		}}
+		_, _ = w.read(context.Background(), plumbing.NewHash(commit), subdir)
 	})
 }
 
@@ -70,7 +86,7 @@ func FuzzGitTree(f *testing.F) {
 			return
 		}
 		for _, e := range entries {
-			if smallLimits().checkPath(e.name) == nil && (!fs.ValidPath(e.name) || e.name == ".") {
+			if smallGitLimits().checkPath(e.name) == nil && (!fs.ValidPath(e.name) || e.name == ".") {
 				t.Errorf("let %q through", e.name)
 			}
 		}
@@ -88,7 +104,7 @@ func FuzzGitServer(f *testing.F) {
 		if err != nil {
 			offered = packp.NewAdvRefs()
 		}
-		g := &gitFetch{offered: offered, limits: smallLimits()}
+		g := &gitFetch{offered: offered, limits: smallGitLimits()}
 		for _, mode := range []fetchMode{fetchCommit, fetchAll} {
 			request := g.request([]plumbing.Hash{plumbing.NewHash(commit)}, mode)
 			_, _ = readUpload(request, bytes.NewReader(answer), g.limits)
@@ -112,7 +128,7 @@ func TestPacksWithDifferencesAreReadInAnyOrder(t *testing.T) {
 			} else {
 				rawPack(&pack, 1, rawEntry{7, name[:], delta})
 			}
-			objects, err := readPack(&pack, smallLimits())
+			objects, err := readPack(&pack, smallGitLimits())
 			if order == "no base" {
 				if err == nil {
 					t.Error("a difference to nothing was read")
@@ -130,8 +146,8 @@ func TestPacksWithDifferencesAreReadInAnyOrder(t *testing.T) {
 }
 
 func TestPacksThatAreTooLarge(t *testing.T) {
-	l := smallLimits()
-	big := make([]byte, l.catalog.fileBytes+1)
+	l := smallGitLimits()
+	big := make([]byte, l.fileBytes+1)
 	base := []byte("base")
 	name := plumbing.ComputeHash(plumbing.BlobObject, base)
 	huge := []byte{4, 0xff, 0xff, 0xff, 0xff, 0x0f, 0x90, 4}
@@ -174,8 +190,8 @@ func TestATreeOfTreesIsCounted(t *testing.T) {
 		mode, below = gitDir, add(plumbing.TreeObject, data)
 	}
 	commit := add(plumbing.CommitObject, []byte("tree "+below.String()+"\n"))
-	l := smallLimits()
-	w := &gitWalk{objects: objects, limits: l, left: budget{limits: l.catalog}, tree: newTree()}
+	l := smallGitLimits()
+	w := &gitWalk{objects: objects, limits: l, put: func(string, []byte, fs.FileMode) error { return nil }}
 	if _, err := w.read(t.Context(), commit, ""); err == nil {
 		t.Error("ten to the tenth files were read")
 	}

@@ -15,19 +15,19 @@ import (
 // gitHTTP is git's smart protocol over https (gitprotocol-http(5)). Every
 // request is by itself.
 type gitHTTP struct {
-	web    *web
-	limits limits
-	host   string // as referenced, the only one that gets credentials
-	base   string // where the repository is, after redirects
-	left   bool   // that is on another host
+	web       *web
+	mostBytes int64  // of the answer to one request
+	host      string // as referenced, the only one that gets credentials
+	base      string // where the repository is, after redirects
+	left      bool   // that is on another host
 }
 
-func newGitHTTP(w *web, repository string, l limits) (*gitHTTP, error) {
+func newGitHTTP(w *web, repository string, mostBytes int64) (*gitHTTP, error) {
 	u, err := url.Parse(repository)
 	if err != nil {
 		return nil, errors.New("it is not a URL")
 	}
-	return &gitHTTP{web: w, limits: l, host: u.Host, base: repository}, nil
+	return &gitHTTP{web: w, mostBytes: mostBytes, host: u.Host, base: repository}, nil
 }
 
 const gitInfoRefs = "/info/refs"
@@ -59,7 +59,7 @@ func (g *gitHTTP) upload(ctx context.Context, request []byte) (io.ReadCloser, er
 			"Content-Type": {"application/x-git-upload-pack-request"},
 			"Accept":       {"application/x-git-upload-pack-result"},
 		},
-		most: g.limits.layerBytes, scheme: authGit, anonymous: g.left,
+		most: g.mostBytes, scheme: authGit, anonymous: g.left,
 	})
 }
 

@@ -7,15 +7,12 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"strings"
 
 	"github.com/go-git/go-billy/v5/osfs"
 	"github.com/go-git/go-git/v5/plumbing"
 	gitcache "github.com/go-git/go-git/v5/plumbing/cache"
 	"github.com/go-git/go-git/v5/plumbing/storer"
 	"github.com/go-git/go-git/v5/storage/filesystem"
-
-	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 )
 
 // localGit reads objects of a repository on this machine. Its hooks and its
@@ -25,11 +22,11 @@ type localGit struct {
 	borrowed bool // some objects lie in another repository
 }
 
-// openLocalGit opens the repository of a file:// reference and resolves its
-// branch or tag.
-func openLocalGit(r ref.Reference) (gitObjects, plumbing.Hash, error) {
+// openLocalGit opens the repository at a path, bare or not, and resolves a
+// branch, tag or commit of it.
+func openLocalGit(path, want string) (gitObjects, plumbing.Hash, error) {
 	var none plumbing.Hash
-	dir, err := gitDirectory(strings.TrimPrefix(r.URL, "file://"))
+	dir, err := gitDirectory(path)
 	if err != nil {
 		return nil, none, err
 	}
@@ -55,7 +52,7 @@ func openLocalGit(r ref.Reference) (gitObjects, plumbing.Hash, error) {
 	if err != nil {
 		head = plumbing.NewHashReference(plumbing.HEAD, none)
 	}
-	name, err := chooseRef(refs, head.Hash(), r.GitRef)
+	name, err := chooseRef(refs, head.Hash(), want)
 	_, alternates := os.Lstat(filepath.Join(dir, "objects", "info", "alternates"))
 	return localGit{store, alternates == nil}, name, err
 }

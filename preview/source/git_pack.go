@@ -31,7 +31,7 @@ func (p packedObjects) object(name plumbing.Hash, most int64) (gitObject, error)
 // An object is known by the hash of its bytes, so that whatever is found by
 // name is what was asked for.
 type packReader struct {
-	limits  limits
+	limits  gitLimits
 	left    int64 // bytes that may still be inflated
 	objects packedObjects
 
@@ -45,9 +45,9 @@ type packDelta struct {
 	data   []byte
 }
 
-func readPack(r io.Reader, l limits) (packedObjects, error) {
+func readPack(r io.Reader, l gitLimits) (packedObjects, error) {
 	p := &packReader{
-		limits: l, left: l.catalog.bytes, objects: packedObjects{},
+		limits: l, left: l.bytes, objects: packedObjects{},
 		names: map[int64]plumbing.Hash{}, waiting: map[any][]packDelta{},
 	}
 	// Hidden, so that the scanner never seeks.
@@ -146,7 +146,7 @@ func (p *packReader) patch(base gitObject, delta packDelta) (gitObject, error) {
 		return gitObject{}, packfile.ErrInvalidDelta
 	}
 	size, m := binary.Uvarint(delta.data[n:])
-	if m <= 0 || size > uint64(p.limits.catalog.fileBytes) {
+	if m <= 0 || size > uint64(p.limits.fileBytes) {
 		return gitObject{}, packfile.ErrInvalidDelta
 	}
 	if err := p.take(int64(size)); err != nil {
@@ -158,11 +158,11 @@ func (p *packReader) patch(base gitObject, delta packDelta) (gitObject, error) {
 
 // take accounts for bytes before they are inflated.
 func (p *packReader) take(n int64) error {
-	if n < 0 || n > p.limits.catalog.fileBytes {
-		return fmt.Errorf("an object claims %d bytes; at most %s are read", n, byteCount(p.limits.catalog.fileBytes))
+	if n < 0 || n > p.limits.fileBytes {
+		return fmt.Errorf("an object claims %d bytes; at most %s are read", n, byteCount(p.limits.fileBytes))
 	}
 	if p.left -= n; p.left < 0 {
-		return fmt.Errorf("the repository's files have more than %s; //SUBDIR reads less where the server can send a part", byteCount(p.limits.catalog.bytes))
+		return fmt.Errorf("the repository's files have more than %s; //SUBDIR reads less where the server can send a part", byteCount(p.limits.bytes))
 	}
 	return nil
 }

@@ -20,21 +20,31 @@ import (
 	"golang.org/x/crypto/ssh/agent"
 )
 
+// sshOptions configure a connection to a server of git.
+type sshOptions struct {
+	key        ssh.Signer    // proves the user; nil means the keys of the ssh agent
+	knownHosts []byte        // lines of known_hosts; empty means the user's own files
+	patience   time.Duration // for one answer, and for a pause within it
+	mostBytes  int64         // of the answer to one request
+	// explain turns an error on the way to a host into one sentence.
+	explain func(err error, host string) error
+}
+
 // gitSSH is git over ssh (gitprotocol-pack(5)). The user is proved by the keys
 // of the ssh agent, the server by the known_hosts files; a server that they do
 // not list is refused. ssh's own configuration file is not read.
 type gitSSH struct {
-	client   *ssh.Client
-	agent    io.Closer
-	limits   limits
-	patience time.Duration
-	host     string
-	command  string
+	options sshOptions
+	client  *ssh.Client
+	agent   io.Closer
+	host    string
+	command string
 
 	open *sshCommand // has advertised, waits for a request
 }
 
-func dialGitSSH(ctx context.Context, repository string, l limits, o Options) (*gitSSH, error) {
+// dialGitSSH connects to the server of a repository, an ssh:// URL.
+func dialGitSSH(ctx context.Context, repository string, o sshOptions) (gitRemote, error) {
 	u, err := url.Parse(repository)
 	if err != nil {
 		return nil, errors.New("it is not a URL")
@@ -43,7 +53,7 @@ func dialGitSSH(ctx context.Context, repository string, l limits, o Options) (*g
 	if u.Port() != "" {
 		address = u.Host
 	}
-	config, keys, err := sshConfig(ctx, u.User.Username(), address, o.Credentials)
+	config, keys, err := sshConfig(ctx, u.User.Username(), address, o)
 	if err != nil {
 		return nil, err
 	}
@@ -51,34 +61,34 @@ func dialGitSSH(ctx context.Context, repository string, l limits, o Options) (*g
 	conn, err := dialer.DialContext(ctx, "tcp", address)
 	if err != nil {
 		_ = keys.Close()
-		return nil, explainNetwork(err, u.Host)
+		return nil, o.explain(err, u.Host)
 	}
-	conn = &impatientConn{Conn: conn, patience: o.RequestTimeout}
+	conn = &impatientConn{Conn: conn, patience: o.patience}
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
 	defer stop()
 	c, channels, requests, err := ssh.NewClientConn(conn, address, config)
 	if err != nil {
 		_ = conn.Close()
 		_ = keys.Close()
-		return nil, explainSSH(ctx, err, u.Host)
+		return nil, o.explainSSH(ctx, err, u.Host)
 	}
 	path := u.Path
 	if strings.HasPrefix(path, "/~") { // a home directory, as git reads it
 		path = path[1:]
 	}
 	return &gitSSH{
-		client: ssh.NewClient(c, channels, requests), agent: keys, limits: l, patience: o.RequestTimeout, host: u.Host,
+		options: o, client: ssh.NewClient(c, channels, requests), agent: keys, host: u.Host,
 		command: "git-upload-pack '" + strings.NewReplacer("'", `'\''`, "!", `'\!'`).Replace(path) + "'",
 	}, nil
 }
 
 // sshConfig authenticates both sides.
-func sshConfig(ctx context.Context, user, address string, given *Credentials) (*ssh.ClientConfig, io.Closer, error) {
-	known, err := knownHosts(given)
+func sshConfig(ctx context.Context, user, address string, o sshOptions) (*ssh.ClientConfig, io.Closer, error) {
+	known, err := knownHosts(o.knownHosts)
 	if err != nil {
 		return nil, nil, err
 	}
-	auth, keys, err := sshAuth(ctx, given)
+	auth, keys, err := sshAuth(ctx, o.key)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -112,9 +122,9 @@ func hostKeyAlgorithms(known *knownhosts.HostKeyDB, address string) []string {
 }
 
 // sshAuth proves the user by the key that was given, else by those of the agent.
-func sshAuth(ctx context.Context, given *Credentials) (ssh.AuthMethod, io.Closer, error) {
-	if given != nil && given.key != nil {
-		return ssh.PublicKeys(given.key), io.NopCloser(nil), nil
+func sshAuth(ctx context.Context, given ssh.Signer) (ssh.AuthMethod, io.Closer, error) {
+	if given != nil {
+		return ssh.PublicKeys(given), io.NopCloser(nil), nil
 	}
 	socket := os.Getenv("SSH_AUTH_SOCK")
 	if socket == "" {
@@ -129,9 +139,9 @@ func sshAuth(ctx context.Context, given *Credentials) (ssh.AuthMethod, io.Closer
 
 // knownHosts reads what was given, else SSH_KNOWN_HOSTS, a list of files, else
 // ssh's own two.
-func knownHosts(given *Credentials) (*knownhosts.HostKeyDB, error) {
-	if given != nil && len(given.knownHosts) > 0 {
-		return givenHosts(given.knownHosts)
+func knownHosts(given []byte) (*knownhosts.HostKeyDB, error) {
+	if len(given) > 0 {
+		return givenHosts(given)
 	}
 	files := filepath.SplitList(os.Getenv("SSH_KNOWN_HOSTS"))
 	if len(files) == 0 {
@@ -175,7 +185,7 @@ func givenHosts(lines []byte) (*knownhosts.HostKeyDB, error) {
 	return known, nil
 }
 
-func explainSSH(ctx context.Context, err error, host string) error {
+func (o sshOptions) explainSSH(ctx context.Context, err error, host string) error {
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
@@ -186,7 +196,7 @@ func explainSSH(ctx context.Context, err error, host string) error {
 	case strings.Contains(err.Error(), "unable to authenticate"):
 		return fmt.Errorf("%s takes none of the keys that it is shown", host)
 	}
-	return explainNetwork(err, host)
+	return o.explain(err, host)
 }
 
 // sshCommand is git-upload-pack at work on the other side.
@@ -262,10 +272,10 @@ func (g *gitSSH) upload(ctx context.Context, request []byte) (io.ReadCloser, err
 	_, err := c.in.Write(request)
 	stop()
 	if err != nil {
-		return nil, explainSSH(ctx, err, g.host)
+		return nil, g.options.explainSSH(ctx, err, g.host)
 	}
 	_ = c.in.Close()
-	body := g.answer(ctx, c.out, g.limits.layerBytes)
+	body := g.answer(ctx, c.out, g.options.mostBytes)
 	end := body.stop
 	body.stop = func() {
 		end()
@@ -276,17 +286,29 @@ func (g *gitSSH) upload(ctx context.Context, request []byte) (io.ReadCloser, err
 
 // answer is what the server sends, which ends with the connection when ctx ends
 // or the server is too slow.
-func (g *gitSSH) answer(ctx context.Context, r io.Reader, most int64) *webBody {
+func (g *gitSSH) answer(ctx context.Context, r io.Reader, most int64) *sshBody {
 	ctx, cancel := context.WithCancelCause(ctx)
 	hangUp := context.AfterFunc(ctx, func() { _ = g.client.Close() })
-	paced := newPacedBody(ctx, io.NopCloser(r), g.patience, cancel)
-	return &webBody{
-		Reader: &webReader{r: paced, host: g.host, left: most, most: most}, size: -1,
+	paced := newPacedBody(ctx, io.NopCloser(r), g.options.patience, cancel)
+	return &sshBody{
+		Reader: &webReader{r: paced, host: g.host, left: most, most: most, explain: g.options.explain},
 		stop: func() {
 			hangUp()
 			_ = paced.Close()
 		},
 	}
+}
+
+// sshBody is an answer being read.
+type sshBody struct {
+	io.Reader
+	stop func()
+}
+
+// Close ends the reading.
+func (b *sshBody) Close() error {
+	b.stop()
+	return nil
 }
 
 // Close hangs up.

@@ -44,27 +44,38 @@ const (
 	gitSubmodule = "160000"
 )
 
-// gitWalk reads one directory of one commit into a tree.
-type gitWalk struct {
-	objects gitObjects
-	limits  limits
-	left    budget
-	entries int
-	tree    *tree
-	used    []gitObject
-
-	// wanted, when set, is called with every file instead of reading it.
-	wanted func(plumbing.Hash)
+// gitLimits cap what one repository may make us read and hold.
+type gitLimits struct {
+	bytes          int64 // all objects of a pack
+	fileBytes      int64 // one object of a pack, one file
+	directoryBytes int64 // one directory, as an object
+	files          int
+	entries        int                     // objects of a pack, entries of all directories
+	checkPath      func(path string) error // refuses the path of an entry
 }
 
-// read fills the tree and returns the commit, which is not name where that is
-// an annotated tag.
+// gitWalk reads one directory of one commit.
+type gitWalk struct {
+	objects gitObjects
+	limits  gitLimits
+	// put takes every file, with the mode that git gives it when it is checked out.
+	put func(path string, data []byte, mode fs.FileMode) error
+	// wanted, when set, is called with every file instead of reading it.
+	wanted func(plumbing.Hash)
+
+	entries int
+	files   int
+	used    []gitObject // read so far
+}
+
+// read hands out the files and returns the commit, which is not name where that
+// is an annotated tag.
 func (w *gitWalk) read(ctx context.Context, name plumbing.Hash, subdir string) (plumbing.Hash, error) {
 	commit, root, err := w.commit(ctx, name)
 	if err != nil {
 		return commit, err
 	}
-	for _, part := range split(subdir) {
+	for _, part := range strings.FieldsFunc(subdir, func(r rune) bool { return r == '/' }) {
 		entries, err := w.dir(ctx, root)
 		if err != nil {
 			return commit, err
@@ -76,7 +87,7 @@ func (w *gitWalk) read(ctx context.Context, name plumbing.Hash, subdir string) (
 	if err := w.collect(ctx, "", root); err != nil {
 		return commit, err
 	}
-	if w.left.files == 0 && w.wanted == nil {
+	if w.files == 0 && w.wanted == nil {
 		return commit, errors.New("it holds no files")
 	}
 	return commit, nil
@@ -146,7 +157,7 @@ func (w *gitWalk) object(ctx context.Context, name plumbing.Hash, most int64) (g
 
 // dir reads the entries of a directory.
 func (w *gitWalk) dir(ctx context.Context, name plumbing.Hash) ([]gitEntry, error) {
-	o, err := w.object(ctx, name, w.limits.manifestBytes)
+	o, err := w.object(ctx, name, w.limits.directoryBytes)
 	if err != nil {
 		return nil, err
 	}
@@ -195,18 +206,15 @@ func (w *gitWalk) file(ctx context.Context, name string, hash plumbing.Hash, mod
 		w.wanted(hash)
 		return nil
 	}
-	o, err := w.object(ctx, hash, w.left.limits.fileBytes)
+	o, err := w.object(ctx, hash, w.limits.fileBytes)
 	if err != nil {
 		return fmt.Errorf("%s: %w", clip(name), err)
 	}
 	if o.kind != plumbing.BlobObject {
 		return fmt.Errorf("%s is a %s, not a file", clip(name), o.kind)
 	}
-	if err := w.left.take(name, int64(len(o.data))); err != nil {
-		return err
-	}
-	w.tree.put(name, o.data, mode)
-	return nil
+	w.files++
+	return w.put(name, o.data, mode)
 }
 
 // gitShipped is the mode that git gives a file when it is checked out.

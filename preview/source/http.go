@@ -143,7 +143,7 @@ func (w *web) try(ctx context.Context, client *http.Client, u *url.URL, q webReq
 		return nil, pause, err
 	}
 	return &webBody{
-		Reader: &webReader{r: response.Body, host: u.Host, left: q.most, most: q.most},
+		Reader: &webReader{r: response.Body, host: u.Host, left: q.most, most: q.most, explain: explainNetwork},
 		size:   response.ContentLength, url: response.Request.URL, stop: func() { _ = response.Body.Close() },
 	}, 0, nil
 }

@@ -50,6 +50,7 @@ type webReader struct {
 	r          io.Reader
 	host       string
 	left, most int64
+	explain    func(err error, host string) error // turns an error into one sentence
 }
 
 func (w *webReader) Read(p []byte) (int, error) {
@@ -61,7 +62,7 @@ func (w *webReader) Read(p []byte) (int, error) {
 		return 0, fmt.Errorf("%s sent more than the %s that are read: %w", w.host, byteCount(w.most), errTooLarge)
 	}
 	if err != nil && !errors.Is(err, io.EOF) {
-		err = explainNetwork(err, w.host)
+		err = w.explain(err, w.host)
 	}
 	return n, err
 }
