@@ -12,6 +12,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
+	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 )
 
 // archiveSource reads archives from the web and from local files. The pin is
@@ -135,20 +136,20 @@ func (s *archiveSource) local(ctx context.Context, r ref.Reference) (*Content, e
 	// Without O_NONBLOCK a pipe would hang here.
 	file, err := os.OpenFile(r.Path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
-		return nil, pathCause(err)
+		return nil, bounded.PathCause(err)
 	}
 	defer func() { _ = file.Close() }()
 	info, err := file.Stat()
 	switch {
 	case err != nil:
-		return nil, pathCause(err)
+		return nil, bounded.PathCause(err)
 	case !info.Mode().IsRegular():
 		return nil, fmt.Errorf("it is %s; an archive is a plain file", describeMode(info.Mode()))
 	case info.Size() > s.limits.layerBytes:
-		return nil, fmt.Errorf("it has %s; at most %s are read", byteCount(info.Size()), byteCount(s.limits.layerBytes))
+		return nil, fmt.Errorf("it has %s; at most %s are read", bounded.ByteCount(info.Size()), bounded.ByteCount(s.limits.layerBytes))
 	}
 	sum := sha256.New()
-	source := io.TeeReader(cancelReader{ctx, io.LimitReader(file, s.limits.layerBytes)}, sum)
+	source := io.TeeReader(bounded.ContextReader{Context: ctx, Reader: io.LimitReader(file, s.limits.layerBytes)}, sum)
 	t, err := s.limits.unpackArchive(source, info.Size())
 	if err != nil {
 		return nil, err

@@ -12,11 +12,13 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 )
 
 // zipBytes caps a zip archive: its directory is at its end, so it is held
 // whole.
-const zipBytes = 128 * mib
+const zipBytes = 128 * bounded.MiB
 
 // unpackArchive reads a tar (plain, gzip or zstd) or zip archive of size bytes,
 // distinguished by its first bytes, into memory. Links, devices, two entries of
@@ -25,7 +27,7 @@ const zipBytes = 128 * mib
 // "manifests", which means something to formats. An archive has to have its end:
 // what was cut between two of its members would pass for a shorter one.
 func (l limits) unpackArchive(r io.Reader, size int64) (*tree, error) {
-	buffered := bufio.NewReaderSize(r, 64*kib)
+	buffered := bufio.NewReaderSize(r, 64*bounded.KiB)
 	magic, _ := buffered.Peek(4)
 	if l.artifacts && !isArchive(buffered) {
 		return l.plainFile(buffered)
@@ -67,7 +69,7 @@ func isArchive(r *bufio.Reader) bool {
 
 // plainFile takes what is no archive as the one file that it is.
 func (l limits) plainFile(r io.Reader) (*tree, error) {
-	data, err := readCapped(r, l.catalog.fileBytes)
+	data, err := bounded.ReadAll(r, l.catalog.fileBytes)
 	switch {
 	case err != nil:
 		return nil, err
@@ -158,7 +160,7 @@ func (u *archiveUnpacker) tar(r io.Reader, size int64) error {
 			continue
 		}
 		if header.Typeflag != tar.TypeReg && header.Typeflag != tar.TypeDir {
-			return fmt.Errorf("%s is %s; only plain files and directories are read", clip(header.Name), describeType(header.Typeflag))
+			return fmt.Errorf("%s is %s; only plain files and directories are read", bounded.Quote(header.Name), describeType(header.Typeflag))
 		}
 		if err := u.entry(memberOf(header), archive); err != nil {
 			return archiveError(err)
@@ -184,7 +186,7 @@ func (u *archiveUnpacker) ended(inflated io.Reader, last int64) error {
 }
 
 func (u *archiveUnpacker) zip(r io.Reader) error {
-	data, err := readCapped(r, zipBytes)
+	data, err := bounded.ReadAll(r, zipBytes)
 	if err != nil {
 		return err
 	}
@@ -208,17 +210,17 @@ func (u *archiveUnpacker) zip(r io.Reader) error {
 func (u *archiveUnpacker) zipEntry(f *zip.File) error {
 	switch mode := f.Mode(); {
 	case mode.Type()&^fs.ModeDir != 0:
-		return fmt.Errorf("%s is %s; only plain files and directories are read", clip(f.Name), describeMode(mode))
+		return fmt.Errorf("%s is %s; only plain files and directories are read", bounded.Quote(f.Name), describeMode(mode))
 	case f.Flags&1 != 0:
-		return fmt.Errorf("%s is encrypted", clip(f.Name))
+		return fmt.Errorf("%s is encrypted", bounded.Quote(f.Name))
 	case mode.IsDir() || strings.HasSuffix(f.Name, "/"):
 		return u.entry(archiveMember{f.Name, fs.ModeDir, 0}, nil)
 	case f.UncompressedSize64 > uint64(u.limits.catalog.fileBytes):
-		return fmt.Errorf("%s claims %d bytes; at most %s are read", clip(f.Name), f.UncompressedSize64, byteCount(u.limits.catalog.fileBytes))
+		return fmt.Errorf("%s claims %d bytes; at most %s are read", bounded.Quote(f.Name), f.UncompressedSize64, bounded.ByteCount(u.limits.catalog.fileBytes))
 	}
 	body, err := f.Open()
 	if err != nil {
-		return fmt.Errorf("%s: %w", clip(f.Name), err)
+		return fmt.Errorf("%s: %w", bounded.Quote(f.Name), err)
 	}
 	defer func() { _ = body.Close() }()
 	mode := f.Mode()
@@ -270,18 +272,18 @@ func (u *archiveUnpacker) entry(m archiveMember, body io.Reader) error {
 		return err
 	}
 	if u.tree.find(cleaned) != nil {
-		return fmt.Errorf("%s is in it twice", clip(cleaned))
+		return fmt.Errorf("%s is in it twice", bounded.Quote(cleaned))
 	}
 	if err := u.left.take(cleaned, m.size); err != nil {
 		return err
 	}
 	data := make([]byte, m.size) // take has capped it
 	if _, err := io.ReadFull(body, data); err != nil {
-		return fmt.Errorf("%s: %w", clip(cleaned), err)
+		return fmt.Errorf("%s: %w", bounded.Quote(cleaned), err)
 	}
 	// One more byte, or the checksum that archive/zip compares at the end.
 	if n, err := io.ReadFull(body, make([]byte, 1)); n != 0 || !errors.Is(err, io.EOF) {
-		return fmt.Errorf("%s does not hold what its header says", clip(cleaned))
+		return fmt.Errorf("%s does not hold what its header says", bounded.Quote(cleaned))
 	}
 	u.tree.put(cleaned, data, m.mode)
 	return nil
@@ -297,7 +299,7 @@ func (u *archiveUnpacker) directory(name string) error {
 			dir.children[part] = child
 		}
 		if child.children == nil {
-			return fmt.Errorf("%s is in it twice, as a file and as a directory", clip(name))
+			return fmt.Errorf("%s is in it twice, as a file and as a directory", bounded.Quote(name))
 		}
 		dir = child
 	}

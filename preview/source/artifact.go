@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
+	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 )
 
 // emptyConfig is the config of artifacts that have none (OCI image specification
@@ -55,7 +56,7 @@ func CheckArtifactDestination(to string) error {
 
 func destination(to string, plainHTTP bool) (name.Repository, string, error) {
 	if strings.Contains(to, "@") {
-		return name.Repository{}, "", fmt.Errorf("%s: the digest comes with the push; write HOST/REPO or HOST/REPO:TAG", clip(to))
+		return name.Repository{}, "", fmt.Errorf("%s: the digest comes with the push; write HOST/REPO or HOST/REPO:TAG", bounded.Quote(to))
 	}
 	if strings.LastIndex(to, ":") > strings.LastIndex(to, "/") {
 		parsed, err := parseImage(to, plainHTTP)
@@ -158,7 +159,7 @@ func (f *Fetcher) PullArtifact(ctx context.Context, image string, kind ArtifactK
 	}
 	pinned, ok := at.(name.Digest)
 	if !ok || !ref.IsDigest(pinned.DigestStr()) {
-		return nil, fmt.Errorf("%s names no digest, and a tag can be moved", clip(image))
+		return nil, fmt.Errorf("%s names no digest, and a tag can be moved", bounded.Quote(image))
 	}
 	data, err := f.artifact(ctx, pinned, kind)
 	if err != nil {
@@ -222,7 +223,7 @@ func (f *Fetcher) artifact(ctx context.Context, at name.Digest, kind ArtifactKin
 	}
 	var out []byte
 	from := registryOrigin{source: f.image, places: []name.Repository{at.Context()}}
-	err = from.blob(withBodyCap(ctx, max(layer.Size, mib)), layer, func(r io.Reader) error {
+	err = from.blob(withBodyCap(ctx, max(layer.Size, bounded.MiB)), layer, func(r io.Reader) error {
 		out, err = io.ReadAll(io.LimitReader(r, layer.Size+1))
 		return err
 	})
@@ -245,7 +246,7 @@ func artifactLayer(data []byte, kind ArtifactKind, l limits) (v1.Descriptor, err
 		return v1.Descriptor{}, errors.New("the manifest is not JSON of the expected shape")
 	}
 	if m.ArtifactType != kind.Type {
-		return v1.Descriptor{}, fmt.Errorf("%w %s: its artifactType is %s", errOtherArtifact, kind.What, clip(m.ArtifactType))
+		return v1.Descriptor{}, fmt.Errorf("%w %s: its artifactType is %s", errOtherArtifact, kind.What, bounded.Quote(m.ArtifactType))
 	}
 	if len(m.Layers) != 1 || string(m.Layers[0].MediaType) != kind.MediaType {
 		return v1.Descriptor{}, fmt.Errorf("it does not hold %s, one layer of type %s", kind.What, kind.MediaType)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
+	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 )
 
 // bucketSource reads archives from object stores. The pin is the sha256 of the
@@ -80,7 +81,7 @@ func (s *bucketSource) download(ctx context.Context, r ref.Reference, want strin
 	}
 	defer func() { _ = body.Close() }()
 	if body.size > s.limits.layerBytes {
-		return "", fmt.Errorf("it has %s; at most %s are read", byteCount(body.size), byteCount(s.limits.layerBytes))
+		return "", fmt.Errorf("it has %s; at most %s are read", bounded.ByteCount(body.size), bounded.ByteCount(s.limits.layerBytes))
 	}
 	reader := &meteredReader{
 		r:      &objectReader{body, storeOf(r)},
@@ -116,14 +117,14 @@ func storeOf(r ref.Reference) string {
 }
 
 func objectError(r ref.Reference, err error) error {
-	return fmt.Errorf("object %s of bucket %s: %w", clip(r.Key), r.Bucket, err)
+	return fmt.Errorf("object %s of bucket %s: %w", bounded.Quote(r.Key), r.Bucket, err)
 }
 
 // storeStatus explains an answer of a store that is no object. code is the
 // store's own word for it, and login says where credentials come from.
 func storeStatus(r ref.Reference, status int, code, login string) error {
 	if code != "" {
-		code = ", " + clip(code)
+		code = ", " + bounded.Quote(code)
 	}
 	store := storeOf(r)
 	switch {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
+	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 )
 
 // cache keeps blobs under the sha256 of their bytes. It is a convenience, not
@@ -61,7 +62,7 @@ func defaultCacheDir() (string, error) {
 
 func (c cache) path(digest string) (string, error) {
 	if !ref.IsDigest(digest) {
-		return "", fmt.Errorf("%s is not a sha256 digest", clip(digest))
+		return "", fmt.Errorf("%s is not a sha256 digest", bounded.Quote(digest))
 	}
 	dir, err := c.blobDir()
 	if err != nil {
@@ -113,7 +114,7 @@ func (c cache) read(digest string, most int64) ([]byte, error) {
 		return nil, err
 	}
 	defer func() { _ = b.Close() }()
-	data, err := readCapped(b, most)
+	data, err := bounded.ReadAll(b, most)
 	if err != nil {
 		return nil, err
 	}
@@ -161,14 +162,14 @@ func (c cache) store(want string, most int64, r io.Reader) (string, error) {
 		_ = os.Remove(temp.Name()) // gone already after the rename
 	}()
 	sum := sha256.New()
-	source := &errorKeeper{r: io.LimitReader(r, most+1)}
+	source := &bounded.ReadErrors{Reader: io.LimitReader(r, most+1)}
 	n, err := io.Copy(io.MultiWriter(temp, sum), source)
 	switch {
 	case n > most && want == "":
-		return "", fmt.Errorf("%w of %s", errTooLarge, byteCount(most))
+		return "", fmt.Errorf("%w of %s", bounded.ErrTooLarge, bounded.ByteCount(most))
 	case n > most:
 		return "", fmt.Errorf("asked for %s, got more bytes than it has: %w", want, ErrDigestMismatch)
-	case err != nil && source.err == nil:
+	case err != nil && source.Err == nil:
 		return "", fmt.Errorf("%w: %w", errCacheWrite, err)
 	case err != nil && !errors.Is(err, ErrDigestMismatch):
 		return "", err

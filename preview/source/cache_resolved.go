@@ -13,6 +13,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
+	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 )
 
 // resolution is what a reference resolved to, as the cache remembers it. The
@@ -25,7 +26,7 @@ type resolution struct {
 }
 
 // resolvedBytes caps an entry: a reference has at most 4 KiB.
-const resolvedBytes = 32 * kib
+const resolvedBytes = 32 * bounded.KiB
 
 // remembered reports whether what a reference resolves to is worth keeping.
 // What lies on this machine is read again instead, and an image's digest needs
@@ -78,7 +79,7 @@ func (f *Fetcher) recall(r ref.Reference) (Pin, bool) {
 	if err != nil {
 		return Pin{}, false
 	}
-	data, err := readRegularFile(name, resolvedBytes)
+	data, err := bounded.ReadFile(name, resolvedBytes)
 	if err != nil {
 		return Pin{}, false
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
+	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 )
 
 // pinCatalog pins a directory as pin does, to the same digest, and holds none
@@ -82,7 +83,7 @@ func copyRegular(ctx context.Context, root *os.Root, name string, size int64, us
 	if before.Size() != size {
 		return nil, changed(name)
 	}
-	counted := &countingReader{r: io.LimitReader(cancelReader{ctx, file}, size+1), count: func(int64) {}}
+	counted := &countingReader{r: io.LimitReader(bounded.ContextReader{Context: ctx, Reader: file}, size+1), count: func(int64) {}}
 	if err := use(counted); err != nil {
 		return nil, err
 	}

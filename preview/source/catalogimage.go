@@ -13,6 +13,7 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
+	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 )
 
 // walkImage reads the layers of a catalog image from the top down, each once.
@@ -20,7 +21,7 @@ import (
 // place is passed over.
 func (s imageReader) walkImage(ctx context.Context, from origin, p Pin, visit Visit) error {
 	if !ref.IsDigest(p.Source.Digest) {
-		return fmt.Errorf("%s is not a sha256 digest", clip(p.Source.Digest))
+		return fmt.Errorf("%s is not a sha256 digest", bounded.Quote(p.Source.Digest))
 	}
 	m, err := s.manifest(ctx, from, p.Source.Digest)
 	if err != nil {
@@ -40,7 +41,7 @@ func (s imageReader) walkImage(ctx context.Context, from origin, p Pin, visit Vi
 	}
 	for _, layer := range m.Layers {
 		if !isTarLayer(string(layer.MediaType)) {
-			return fmt.Errorf("layer %s has media type %s, which is no file system", layer.Digest, clip(string(layer.MediaType)))
+			return fmt.Errorf("layer %s has media type %s, which is no file system", layer.Digest, bounded.Quote(string(layer.MediaType)))
 		}
 	}
 	if err := s.verifyLayers(ctx, from, p.Reference.Text, m.Layers); err != nil {
@@ -53,7 +54,7 @@ func (s imageReader) walkImage(ctx context.Context, from origin, p Pin, visit Vi
 		}
 	}
 	if !w.found {
-		return fmt.Errorf("label %s names %s, which the image does not have", LabelConfigs, clip(keep))
+		return fmt.Errorf("label %s names %s, which the image does not have", LabelConfigs, bounded.Quote(keep))
 	}
 	return nil
 }
@@ -65,7 +66,7 @@ func (s imageReader) verifyLayers(ctx context.Context, from origin, text string,
 		digest := layer.Digest.String()
 		b, err := s.cache.open(digest)
 		if err == nil {
-			_, err = io.Copy(io.Discard, cancelReader{ctx, b})
+			_, err = io.Copy(io.Discard, bounded.ContextReader{Context: ctx, Reader: b})
 			if err == nil {
 				err = b.verify()
 			}
@@ -92,7 +93,7 @@ func (s imageReader) walkLayer(ctx context.Context, layer v1.Descriptor, w *laye
 		return err
 	}
 	defer func() { _ = b.Close() }()
-	err = w.layer(cancelReader{ctx, b}, layer.Size)
+	err = w.layer(bounded.ContextReader{Context: ctx, Reader: b}, layer.Size)
 	if ctx.Err() != nil {
 		return err
 	}
@@ -197,7 +198,7 @@ func (w *layerWalk) file(name string, body io.Reader) error {
 
 // twice refuses a layer of which extractors make different trees.
 func twice(name string) error {
-	return fmt.Errorf("%s is there twice in one layer", clip(name))
+	return fmt.Errorf("%s is there twice in one layer", bounded.Quote(name))
 }
 
 // covers reports whether a path of the layers below is replaced or removed.

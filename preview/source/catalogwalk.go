@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
+	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 )
 
 // A catalog may be larger than what one wants to hold in memory. PinCatalog and
@@ -75,7 +76,7 @@ func (f *Fetcher) walkCatalog(ctx context.Context, p Pin, visit Visit) error {
 		if err != nil {
 			return err
 		}
-		return errors.Join(visit(name, cancelReader{ctx, file}), file.Close())
+		return errors.Join(visit(name, bounded.ContextReader{Context: ctx, Reader: file}), file.Close())
 	})
 }
 

@@ -11,12 +11,13 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
+	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 )
 
 // chartIndexBytes caps an index.yaml, of which only one chart's entries are
 // held. The largest public ones have 30 MB, and repositories of all builds of
 // a company grow for years; Helm has no cap.
-const chartIndexBytes = 256 * mib
+const chartIndexBytes = 256 * bounded.MiB
 
 // chartSource reads charts from classic Helm repositories: an index.yaml that
 // lists archives. The index decides once, when the reference is pinned, which
@@ -149,9 +150,9 @@ func chartAddress(repository, text string) (address string, elsewhere bool, err 
 	case u.User != nil:
 		return "", false, errors.New("the index gives an address with credentials in it")
 	case u.Scheme == "oci":
-		return "", false, fmt.Errorf("the index says that it is in an OCI registry; give that reference instead: %s", clip(text))
+		return "", false, fmt.Errorf("the index says that it is in an OCI registry; give that reference instead: %s", bounded.Quote(text))
 	case u.Scheme != "https" && u.Scheme != "http" || u.Host == "":
-		return "", false, fmt.Errorf("the index gives %s, which is not an https address", clip(text))
+		return "", false, fmt.Errorf("the index gives %s, which is not an https address", bounded.Quote(text))
 	}
 	return u.String(), u.Host != base.Host || u.Scheme != base.Scheme, nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/Masterminds/semver/v3"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 )
 
 // chartVersion is one archive that an index lists.
@@ -38,7 +39,7 @@ func (v *chartVersion) read() error {
 	}
 	whole, err := decodeChartVersion(v.raw)
 	if err != nil || whole == nil || whole.text != v.text {
-		return fmt.Errorf("the entry of version %s cannot be read by itself; write it in block style, without anchors", clip(v.text))
+		return fmt.Errorf("the entry of version %s cannot be read by itself; write it in block style, without anchors", bounded.Quote(v.text))
 	}
 	*v = *whole
 	return nil
@@ -98,7 +99,7 @@ func parseChartVersion(entry map[string]any) (*chartVersion, error) {
 	}
 	digits := strings.ToLower(strings.TrimPrefix(digest, "sha256:"))
 	if sum, err := hex.DecodeString(digits); !ok || err != nil || len(sum) != sha256.Size {
-		return nil, fmt.Errorf("version %s has digest %s, which is not a sha256", clip(text), clip(digest))
+		return nil, fmt.Errorf("version %s has digest %s, which is not a sha256", bounded.Quote(text), bounded.Quote(digest))
 	}
 	v.digest = "sha256:" + digits
 	return v, nil
@@ -113,7 +114,7 @@ func chooseChart(versions []chartVersion, text string) (chartVersion, error) {
 	}
 	constraint, err := semver.NewConstraint(wanted)
 	if err != nil {
-		return chartVersion{}, fmt.Errorf("%s is not a version range", clip(wanted))
+		return chartVersion{}, fmt.Errorf("%s is not a version range", bounded.Quote(wanted))
 	}
 	var best *chartVersion
 	for i := range versions {
@@ -128,7 +129,7 @@ func chooseChart(versions []chartVersion, text string) (chartVersion, error) {
 				return chartVersion{}, err
 			}
 			if v.digest != best.digest || v.url != best.url {
-				return chartVersion{}, fmt.Errorf("version %s is listed twice, and the two differ", clip(v.text))
+				return chartVersion{}, fmt.Errorf("version %s is listed twice, and the two differ", bounded.Quote(v.text))
 			}
 		}
 	}
@@ -141,9 +142,9 @@ func chooseChart(versions []chartVersion, text string) (chartVersion, error) {
 	case best == nil && text == "" && len(versions) > 0:
 		return chartVersion{}, fmt.Errorf("all %d versions of it are pre-releases; ask for one with ?version=", len(versions))
 	case best == nil:
-		return chartVersion{}, fmt.Errorf("none of its %d versions is in the range %s", len(versions), clip(text))
+		return chartVersion{}, fmt.Errorf("none of its %d versions is in the range %s", len(versions), bounded.Quote(text))
 	case best.url == "":
-		return chartVersion{}, fmt.Errorf("version %s has no address in the index", clip(best.text))
+		return chartVersion{}, fmt.Errorf("version %s has no address in the index", bounded.Quote(best.text))
 	}
 	return *best, nil
 }

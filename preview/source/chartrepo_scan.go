@@ -11,10 +11,11 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 )
 
 // chartEntriesBytes caps what is held of an index: the entries of one chart.
-const chartEntriesBytes = 64 * mib
+const chartEntriesBytes = 64 * bounded.MiB
 
 // errUnusual is the error of an index that is not written as programs write it,
 // or is broken. It is decoded whole, which is the judge of both.
@@ -25,7 +26,7 @@ var errUnusual = errors.New("it is not written as programs write an index")
 // the decoded form takes twenty times its size.
 func readChartIndex(r io.Reader, name string) ([]chartVersion, error) {
 	start := &indexStart{r: r}
-	buffered := bufio.NewReaderSize(start, 64*kib)
+	buffered := bufio.NewReaderSize(start, 64*bounded.KiB)
 	scan := scanBlockIndex
 	if head, _ := buffered.Peek(1); len(head) == 1 && head[0] == '{' {
 		scan = scanJSONIndex
@@ -36,7 +37,7 @@ func readChartIndex(r io.Reader, name string) ([]chartVersion, error) {
 	}
 	if start.failed == nil && errors.Is(err, errUnusual) {
 		if _, err = io.Copy(io.Discard, buffered); err == nil && start.cut {
-			return nil, fmt.Errorf("%w, and larger than the %s that are read of another", errUnusual, byteCount(preview.MaxDocumentBytes))
+			return nil, fmt.Errorf("%w, and larger than the %s that are read of another", errUnusual, bounded.ByteCount(preview.MaxDocumentBytes))
 		}
 		if err == nil {
 			return parseChartIndex(bytes.Join(start.pieces, nil), name)
@@ -75,7 +76,7 @@ func (s *indexStart) Read(p []byte) (int, error) {
 func (s *indexStart) keep(data []byte) {
 	last := len(s.pieces) - 1
 	if last < 0 || cap(s.pieces[last])-len(s.pieces[last]) < len(data) {
-		s.pieces = append(s.pieces, make([]byte, 0, max(mib, len(data))))
+		s.pieces = append(s.pieces, make([]byte, 0, max(bounded.MiB, len(data))))
 		last++
 	}
 	s.pieces[last] = append(s.pieces[last], data...)
@@ -234,7 +235,7 @@ func (b *blockIndex) startItem(line []byte, depth int) error {
 
 func (b *blockIndex) hold(line []byte) error {
 	if b.held += len(line); b.held > chartEntriesBytes {
-		return fmt.Errorf("it lists more than %s for the chart", byteCount(chartEntriesBytes))
+		return fmt.Errorf("it lists more than %s for the chart", bounded.ByteCount(chartEntriesBytes))
 	}
 	b.item = append(b.item, line...)
 	return nil

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+
+	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 )
 
 // Part is content that becomes a directory of other content.
@@ -35,7 +37,7 @@ func Compose(parts ...Part) (fs.FS, error) {
 		}
 		if p.Subdir != "" {
 			if info, err := fs.Stat(p.FS, p.Subdir); err != nil || !info.IsDir() {
-				return nil, fmt.Errorf("%s: it has no directory %s", p.Name, clip(p.Subdir))
+				return nil, fmt.Errorf("%s: it has no directory %s", p.Name, bounded.Quote(p.Subdir))
 			}
 			if files, err = fs.Sub(p.FS, p.Subdir); err != nil {
 				return nil, fmt.Errorf("%s: %w", p.Name, err)
@@ -54,7 +56,7 @@ func Compose(parts ...Part) (fs.FS, error) {
 				return err
 			}
 			if other := t.taken(to, from); other != "" {
-				return fmt.Errorf("%s is there from %s already; give each source a destination of its own", clip(to), other)
+				return fmt.Errorf("%s is there from %s already; give each source a destination of its own", bounded.Quote(to), other)
 			}
 			t.put(to, data, 0)
 			from[t.find(to)] = p.Name

@@ -14,6 +14,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
+	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 )
 
 // configMapSource reads the files of a ConfigMap of the target cluster and
@@ -111,20 +112,20 @@ func configMapKeys(object map[string]any, l limits) (*tree, error) {
 		for _, key := range slices.Sorted(maps.Keys(entries)) {
 			text, ok := entries[key].(string)
 			if !ok {
-				return nil, fmt.Errorf("%s[%s] is not text", field, clip(key))
+				return nil, fmt.Errorf("%s[%s] is not text", field, bounded.Quote(key))
 			}
 			data := []byte(text)
 			if field == "binaryData" {
 				var err error
 				if data, err = base64.StdEncoding.DecodeString(text); err != nil {
-					return nil, fmt.Errorf("%s[%s] is not base64", field, clip(key))
+					return nil, fmt.Errorf("%s[%s] is not base64", field, bounded.Quote(key))
 				}
 			}
 			if cleaned, err := l.cleanPath(key); err != nil || cleaned != key || key == "" || strings.Contains(key, "/") {
-				return nil, fmt.Errorf("key %s is not the name of a file", clip(key))
+				return nil, fmt.Errorf("key %s is not the name of a file", bounded.Quote(key))
 			}
 			if t.find(key) != nil {
-				return nil, fmt.Errorf("key %s is in data and in binaryData", clip(key))
+				return nil, fmt.Errorf("key %s is in data and in binaryData", bounded.Quote(key))
 			}
 			if err := left.take(key, int64(len(data))); err != nil {
 				return nil, err
@@ -146,12 +147,12 @@ func (s *configMapSource) content(p Pin, keys *tree) (*Content, error) {
 			continue
 		}
 		if len(names) > 1 {
-			return nil, fmt.Errorf("key %s is an archive, but there are other keys beside it; leave one or the other", clip(name))
+			return nil, fmt.Errorf("key %s is an archive, but there are other keys beside it; leave one or the other", bounded.Quote(name))
 		}
 		data := keys.root.children[name].data
 		t, err := s.limits.unpackArchive(bytes.NewReader(data), int64(len(data)))
 		if err != nil {
-			return nil, fmt.Errorf("key %s: %w", clip(name), err)
+			return nil, fmt.Errorf("key %s: %w", bounded.Quote(name), err)
 		}
 		return &Content{FS: t.freeze(), Source: p.Source}, nil
 	}

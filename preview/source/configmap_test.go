@@ -12,6 +12,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
+	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 )
 
 func TestKeysOfAConfigMap(t *testing.T) {
@@ -30,7 +31,7 @@ func TestKeysOfAConfigMap(t *testing.T) {
 		{"a key that is the root", `{"data": {".": ""}}`, "not the name of a file", true},
 		{"an empty key", `{"data": {"": ""}}`, "not the name of a file", true},
 		{"a key twice", `{"data": {"x": ""}, "binaryData": {"x": ""}}`, "in data and in binaryData", true},
-		{"more than fits", `{"data": {"x": "` + strings.Repeat("x", 65*kib) + `"}}`, "may have", true},
+		{"more than fits", `{"data": {"x": "` + strings.Repeat("x", 65*bounded.KiB) + `"}}`, "may have", true},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

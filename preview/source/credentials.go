@@ -16,6 +16,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
+	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 )
 
 // Credentials are those that a request names for one source. They go to the
@@ -102,7 +103,7 @@ func hostOf(r ref.Reference) string {
 func (c *Credentials) read(body map[string]any, r ref.Reference) error {
 	kind := preview.String(body, "type")
 	if !slices.Contains(secretTypes(), kind) {
-		return fmt.Errorf("it is of type %s, which holds no credentials for sources", clip(kind))
+		return fmt.Errorf("it is of type %s, which holds no credentials for sources", bounded.Quote(kind))
 	}
 	data, err := secretData(body)
 	if err != nil {
@@ -156,8 +157,8 @@ func secretData(body map[string]any) (map[string]string, error) {
 	for key, v := range preview.Map(body, "data") {
 		text, _ := v.(string)
 		decoded, err := base64.StdEncoding.DecodeString(text)
-		if size += len(decoded); err != nil || size > mib {
-			return nil, fmt.Errorf("its key %s is not base64, or it has more than 1 MiB", clip(key))
+		if size += len(decoded); err != nil || size > bounded.MiB {
+			return nil, fmt.Errorf("its key %s is not base64, or it has more than 1 MiB", bounded.Quote(key))
 		}
 		out[key] = string(decoded)
 	}

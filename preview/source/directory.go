@@ -13,6 +13,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
+	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 )
 
 // directorySource pins a directory to the hash of its files. Every file is
@@ -78,14 +79,14 @@ func (s directorySource) read(ctx context.Context, r ref.Reference) (*Content, e
 func openDirectory(name string) (*os.Root, error) {
 	info, err := os.Stat(name)
 	if err != nil {
-		return nil, pathCause(err)
+		return nil, bounded.PathCause(err)
 	}
 	if !info.IsDir() {
 		return nil, errors.New("it is not a directory")
 	}
 	root, err := os.OpenRoot(name)
 	if err != nil {
-		return nil, pathCause(err)
+		return nil, bounded.PathCause(err)
 	}
 	return root, nil
 }
@@ -96,7 +97,7 @@ func openDirectory(name string) (*os.Root, error) {
 func (s directorySource) each(ctx context.Context, root *os.Root, use func(name string, entry fs.DirEntry) error) error {
 	return fs.WalkDir(root.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil {
-			return fmt.Errorf("%s: %w", clip(name), pathCause(err))
+			return fmt.Errorf("%s: %w", bounded.Quote(name), bounded.PathCause(err))
 		}
 		if err := ctx.Err(); err != nil {
 			return err
@@ -113,7 +114,7 @@ func (s directorySource) each(ctx context.Context, root *os.Root, use func(name 
 		case entry.IsDir() || entry.Name() == ".git":
 			return nil
 		case !entry.Type().IsRegular():
-			return fmt.Errorf("%s is %s; only plain files and directories are read", clip(name), describeMode(entry.Type()))
+			return fmt.Errorf("%s is %s; only plain files and directories are read", bounded.Quote(name), describeMode(entry.Type()))
 		}
 		return use(name, entry)
 	})
@@ -125,14 +126,14 @@ func openRegular(root *os.Root, name string) (*os.File, fs.FileInfo, error) {
 	// Without O_NONBLOCK a pipe that took the file's place would hang here.
 	file, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", clip(name), pathCause(err))
+		return nil, nil, fmt.Errorf("%s: %w", bounded.Quote(name), bounded.PathCause(err))
 	}
 	info, err := file.Stat()
 	switch {
 	case err != nil:
-		err = fmt.Errorf("%s: %w", clip(name), pathCause(err))
+		err = fmt.Errorf("%s: %w", bounded.Quote(name), bounded.PathCause(err))
 	case !info.Mode().IsRegular():
-		err = fmt.Errorf("%s is %s; only plain files and directories are read", clip(name), describeMode(info.Mode()))
+		err = fmt.Errorf("%s is %s; only plain files and directories are read", bounded.Quote(name), describeMode(info.Mode()))
 	}
 	if err != nil {
 		_ = file.Close()
@@ -171,7 +172,7 @@ func localMode(mode fs.FileMode) fs.FileMode {
 }
 
 func changed(name string) error {
-	return fmt.Errorf("%s changed while it was read; try again", clip(name))
+	return fmt.Errorf("%s changed while it was read; try again", bounded.Quote(name))
 }
 
 func describeMode(m fs.FileMode) string {

@@ -7,12 +7,14 @@ import (
 	"io/fs"
 	"testing"
 	"testing/fstest"
+
+	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 )
 
 func smallLimits() limits {
 	l := defaultLimits()
-	l.inflatedBytes, l.ratioFloor, l.entries = 1*mib, 256*kib, 200
-	l.bundle = contentLimits{"bundle", 50, 128 * kib, 64 * kib}
+	l.inflatedBytes, l.ratioFloor, l.entries = 1*bounded.MiB, 256*bounded.KiB, 200
+	l.bundle = contentLimits{"bundle", 50, 128 * bounded.KiB, 64 * bounded.KiB}
 	l.catalog = l.bundle
 	return l
 }

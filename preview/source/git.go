@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
+	"github.com/kubectl-operator/kubectl-operator/preview/source/git"
 )
 
 // gitSource reads a directory of a git commit from the commit's objects; there
@@ -63,7 +64,7 @@ func (s *gitSource) open(ctx context.Context, p Pin) (*Content, error) {
 // before comes from the cache, even when not offline: it cannot have changed.
 func (s *gitSource) read(ctx context.Context, r ref.Reference) (*Content, error) {
 	if strings.HasPrefix(r.URL, "file://") {
-		objects, commit, err := openLocalGit(strings.TrimPrefix(r.URL, "file://"), r.GitRef)
+		objects, commit, err := git.OpenLocal(strings.TrimPrefix(r.URL, "file://"), r.GitRef)
 		if err != nil {
 			return nil, err
 		}
@@ -96,16 +97,16 @@ func (s *gitSource) read(ctx context.Context, r ref.Reference) (*Content, error)
 
 // content reads the directory of a reference from a commit. It also returns
 // every object that took.
-func (s *gitSource) content(ctx context.Context, r ref.Reference, objects gitObjects, name plumbing.Hash) (*Content, []gitObject, error) {
+func (s *gitSource) content(ctx context.Context, r ref.Reference, objects git.ObjectReader, name plumbing.Hash) (*Content, []git.Object, error) {
 	files, left := newTree(), budget{limits: s.limits.catalog}
-	w := &gitWalk{objects: objects, limits: s.limits.git(), put: func(path string, data []byte, mode fs.FileMode) error {
+	w := &git.Walk{Objects: objects, Limits: s.limits.git(), Put: func(path string, data []byte, mode fs.FileMode) error {
 		if err := left.take(path, int64(len(data))); err != nil {
 			return err
 		}
 		files.put(path, data, mode)
 		return nil
 	}}
-	commit, err := w.read(ctx, name, r.Subdir)
+	commit, err := w.Read(ctx, name, r.Subdir)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -120,39 +121,39 @@ func (s *gitSource) content(ctx context.Context, r ref.Reference, objects gitObj
 	return &Content{
 		FS:     files.freeze(),
 		Source: preview.Source{Kind: "git", Reference: pinnedGit(r, commit.String()), Digest: hash.sum()},
-	}, w.used, nil
+	}, w.Used, nil
 }
 
 // git are the limits of the objects of a repository.
-func (l limits) git() gitLimits {
-	return gitLimits{
-		bytes: l.catalog.bytes, fileBytes: l.catalog.fileBytes,
-		directoryBytes: l.manifestBytes, files: l.catalog.files, entries: l.entries, checkPath: l.checkPath,
+func (l limits) git() git.Limits {
+	return git.Limits{
+		Bytes: l.catalog.bytes, FileBytes: l.catalog.fileBytes,
+		DirectoryBytes: l.manifestBytes, Files: l.catalog.files, Entries: l.entries, CheckPath: l.checkPath,
 	}
 }
 
 // fetch resolves the reference at its server and gets the objects it needs.
-func (s *gitSource) fetch(ctx context.Context, r ref.Reference) (gitObjects, plumbing.Hash, error) {
+func (s *gitSource) fetch(ctx context.Context, r ref.Reference) (git.ObjectReader, plumbing.Hash, error) {
 	remote, err := s.connect(ctx, r)
 	if err != nil {
 		return nil, plumbing.ZeroHash, err
 	}
 	defer func() { _ = remote.Close() }()
-	return fetchGit(ctx, remote, r.GitRef, r.Subdir, s.limits.git(), func(body io.Reader) io.Reader {
+	return git.Fetch(ctx, remote, r.GitRef, r.Subdir, s.limits.git(), func(body io.Reader) io.Reader {
 		return &meteredReader{r: body, now: Progress{Reference: r.Text}, report: s.options.Progress}
 	})
 }
 
 // connect is the way to the server of a reference.
-func (s *gitSource) connect(ctx context.Context, r ref.Reference) (gitRemote, error) {
+func (s *gitSource) connect(ctx context.Context, r ref.Reference) (git.Remote, error) {
 	if !strings.HasPrefix(r.URL, "ssh://") {
 		return newGitHTTP(s.web, r.URL, s.limits.layerBytes)
 	}
-	o := sshOptions{patience: s.options.RequestTimeout, mostBytes: s.limits.layerBytes, explain: explainNetwork}
+	o := git.SSHOptions{Patience: s.options.RequestTimeout, MostBytes: s.limits.layerBytes, Explain: explainNetwork}
 	if c := s.options.Credentials; c != nil {
-		o.key, o.knownHosts = c.key, c.knownHosts
+		o.Key, o.KnownHosts = c.key, c.knownHosts
 	}
-	return dialGitSSH(ctx, r.URL, o)
+	return git.DialSSH(ctx, r.URL, o)
 }
 
 // pinnedGit is a reference with its branch or tag replaced by a commit.

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
+	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
+	"github.com/kubectl-operator/kubectl-operator/preview/source/git"
 )
 
 // gitMemory says in which blob the objects of a directory of a commit are: a
@@ -28,9 +30,9 @@ func (s *gitSource) memory(r ref.Reference) (string, error) {
 }
 
 // remember keeps the objects of a reference that names a commit.
-func (s *gitSource) remember(r ref.Reference, used []gitObject) error {
+func (s *gitSource) remember(r ref.Reference, used []git.Object) error {
 	var pack bytes.Buffer
-	if err := writePack(&pack, used); err != nil {
+	if err := git.WritePack(&pack, used); err != nil {
 		return err
 	}
 	digest, err := s.cache.add(int64(pack.Len()), &pack)
@@ -50,12 +52,12 @@ func (s *gitSource) remember(r ref.Reference, used []gitObject) error {
 
 // recall returns what remember kept. Damaged entries count as none: what they
 // held is fetched again.
-func (s *gitSource) recall(r ref.Reference) (gitObjects, bool) {
+func (s *gitSource) recall(r ref.Reference) (git.ObjectReader, bool) {
 	name, err := s.memory(r)
 	if err != nil {
 		return nil, false
 	}
-	data, err := readRegularFile(name, resolvedBytes)
+	data, err := bounded.ReadFile(name, resolvedBytes)
 	if err != nil {
 		return nil, false
 	}
@@ -68,7 +70,7 @@ func (s *gitSource) recall(r ref.Reference) (gitObjects, bool) {
 		return nil, false
 	}
 	defer func() { _ = b.Close() }()
-	objects, err := readPack(b, s.limits.git())
+	objects, err := git.ReadPack(b, s.limits.git())
 	if bad := b.verify(); bad != nil {
 		_ = s.cache.remove(found.Pack) // else it is written again, under the same name
 		return nil, false

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp"
+
+	"github.com/kubectl-operator/kubectl-operator/preview/source/git"
 )
 
 // gitHTTP is git's smart protocol over https (gitprotocol-http(5)). Every
@@ -32,10 +34,10 @@ func newGitHTTP(w *web, repository string, mostBytes int64) (*gitHTTP, error) {
 
 const gitInfoRefs = "/info/refs"
 
-func (g *gitHTTP) advertise(ctx context.Context) (*packp.AdvRefs, error) {
+func (g *gitHTTP) Advertise(ctx context.Context) (*packp.AdvRefs, error) {
 	body, err := g.web.send(ctx, webRequest{
 		method: http.MethodGet, address: g.base + gitInfoRefs + "?service=git-upload-pack",
-		most: gitRefsBytes, scheme: authGit,
+		most: git.RefsBytes, scheme: authGit,
 	})
 	if err != nil {
 		return nil, err
@@ -49,10 +51,10 @@ func (g *gitHTTP) advertise(ctx context.Context) (*packp.AdvRefs, error) {
 	}
 	moved.Path, moved.RawPath, moved.RawQuery, moved.User = path, "", "", nil
 	g.base, g.left = moved.String(), moved.Host != g.host
-	return readRefs(ctx, body)
+	return git.ReadRefs(ctx, body)
 }
 
-func (g *gitHTTP) upload(ctx context.Context, request []byte) (io.ReadCloser, error) {
+func (g *gitHTTP) Upload(ctx context.Context, request []byte) (io.ReadCloser, error) {
 	return g.web.send(ctx, webRequest{
 		method: http.MethodPost, address: g.base + "/git-upload-pack", body: request,
 		header: http.Header{

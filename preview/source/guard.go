@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
+	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 )
 
 // maxRedirects is how many redirects of one request are followed, as in
@@ -86,7 +87,7 @@ func newTransport(o Options, tlsConfig *tls.Config) *http.Transport {
 			if err != nil {
 				return nil, err
 			}
-			return &impatientConn{Conn: conn, patience: o.RequestTimeout}, nil
+			return &bounded.IdleConn{Conn: conn, Patience: o.RequestTimeout}, nil
 		},
 		TLSClientConfig:       tlsConfig,
 		ForceAttemptHTTP2:     true,
@@ -135,7 +136,7 @@ func (g *guard) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = g.private.resolve(r)
 	switch {
 	case r.URL.Scheme != "https" && r.URL.Scheme != "http":
-		return nil, fmt.Errorf("an address of the form %s: is not read, https: is", clip(r.URL.Scheme))
+		return nil, fmt.Errorf("an address of the form %s: is not read, https: is", bounded.Quote(r.URL.Scheme))
 	case r.URL.Scheme == "http" && (!g.plainHTTP || fromHTTPS(r)):
 		return nil, &plainHTTPError{host: r.URL.Host}
 	}
@@ -153,7 +154,7 @@ func (g *guard) RoundTrip(r *http.Request) (*http.Response, error) {
 	if !ok {
 		most = defaultBodyCap
 	}
-	paced := newPacedBody(ctx, response.Body, g.patience, cancel)
+	paced := bounded.NewPacedBody(ctx, response.Body, g.patience, cancel)
 	response.Body = &cappedBody{ReadCloser: paced, left: most, most: most}
 	if err := g.private.check(first.URL, response); err != nil {
 		_ = response.Body.Close()
@@ -182,7 +183,7 @@ type bodyCap struct{}
 
 // defaultBodyCap is that of answers that no context caps: nothing that is read
 // may be larger.
-const defaultBodyCap = 512 * mib
+const defaultBodyCap = 512 * bounded.MiB
 
 func withBodyCap(ctx context.Context, most int64) context.Context {
 	return context.WithValue(ctx, bodyCap{}, most)
@@ -195,14 +196,14 @@ type cappedBody struct {
 
 func (b *cappedBody) Read(p []byte) (int, error) {
 	if b.left < 0 {
-		return 0, fmt.Errorf("%w of %s", errTooLarge, byteCount(b.most))
+		return 0, fmt.Errorf("%w of %s", bounded.ErrTooLarge, bounded.ByteCount(b.most))
 	}
 	if int64(len(p)) > b.left+1 {
 		p = p[:b.left+1]
 	}
 	n, err := b.ReadCloser.Read(p)
 	if b.left -= int64(n); b.left < 0 {
-		return n, fmt.Errorf("%w of %s", errTooLarge, byteCount(b.most))
+		return n, fmt.Errorf("%w of %s", bounded.ErrTooLarge, bounded.ByteCount(b.most))
 	}
 	return n, err
 }

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/google/go-containerregistry/pkg/authn"
+
+	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 )
 
 // credentialHelper runs the programs that keep credentials for Docker and Podman
@@ -22,7 +24,7 @@ import (
 type credentialHelper struct{ patience time.Duration }
 
 // helperBytes caps the answer of a helper; the longest tokens have a few KiB.
-const helperBytes = 64 * kib
+const helperBytes = 64 * bounded.KiB
 
 // helperGrace is how long the pipes of an ended helper may stay open.
 const helperGrace = time.Second
@@ -30,7 +32,7 @@ const helperGrace = time.Second
 var (
 	helperName        = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
 	errHelperTooSlow  = errors.New("it did not end in time")
-	errHelperTooLarge = fmt.Errorf("it prints more than %s", byteCount(helperBytes))
+	errHelperTooLarge = fmt.Errorf("it prints more than %s", bounded.ByteCount(helperBytes))
 )
 
 // helperNotFound is the answer of a helper that has nothing for a registry.

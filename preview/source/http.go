@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 )
 
 const (
@@ -143,7 +145,7 @@ func (w *web) try(ctx context.Context, client *http.Client, u *url.URL, q webReq
 		return nil, pause, err
 	}
 	return &webBody{
-		Reader: &webReader{r: response.Body, host: u.Host, left: q.most, most: q.most, explain: explainNetwork},
+		Reader: &bounded.PeerReader{Reader: response.Body, Host: u.Host, Left: q.most, Most: q.most, Explain: explainNetwork},
 		size:   response.ContentLength, url: response.Request.URL, stop: func() { _ = response.Body.Close() },
 	}, 0, nil
 }
@@ -152,7 +154,7 @@ func (w *web) try(ctx context.Context, client *http.Client, u *url.URL, q webReq
 func checkResponse(response *http.Response, host string, most int64, sent *sentCredentials) (time.Duration, error) {
 	switch code := response.StatusCode; {
 	case code == http.StatusOK && response.ContentLength > most:
-		return -1, fmt.Errorf("%s announces %s; at most %s are read", host, byteCount(response.ContentLength), byteCount(most))
+		return -1, fmt.Errorf("%s announces %s; at most %s are read", host, bounded.ByteCount(response.ContentLength), bounded.ByteCount(most))
 	case code == http.StatusOK:
 		return 0, nil
 	case code == http.StatusUnauthorized || code == http.StatusForbidden:

@@ -11,6 +11,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 )
 
 // authScheme is how a token from the environment is sent. Names and passwords
@@ -53,7 +55,7 @@ func TokenVariable(host string) string {
 	return "KUBECTL_OPERATOR_TOKEN_" + strings.NewReplacer(".", "_", "-", "__").Replace(strings.ToUpper(host))
 }
 
-const maxNetrc = 1 * mib
+const maxNetrc = 1 * bounded.MiB
 
 func readCredentials() (credentials, error) {
 	c := credentials{env: os.Getenv}
@@ -73,7 +75,7 @@ func readCredentials() (credentials, error) {
 		return c, fmt.Errorf("reading the netrc file: %w", err)
 	}
 	defer func() { _ = file.Close() }()
-	data, err := readCapped(file, maxNetrc)
+	data, err := bounded.ReadAll(file, maxNetrc)
 	if err != nil {
 		return c, fmt.Errorf("reading the netrc file: %w", err)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
+	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 )
 
 // imageSource reads images from OCI registries. The digest of a pin is that of
@@ -77,8 +78,8 @@ func (s *imageSource) download(ctx context.Context, image name.Reference) ([]byt
 		return nil, err
 	}
 	got, err := registry.Get(withBodyCap(ctx, s.limits.manifestBytes), image)
-	if errors.Is(err, errTooLarge) {
-		return nil, fmt.Errorf("the manifest is %w of %s", errTooLarge, byteCount(s.limits.manifestBytes))
+	if errors.Is(err, bounded.ErrTooLarge) {
+		return nil, fmt.Errorf("the manifest is %w of %s", bounded.ErrTooLarge, bounded.ByteCount(s.limits.manifestBytes))
 	}
 	if err != nil {
 		return nil, explain(err, image.Context().RegistryStr())

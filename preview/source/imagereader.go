@@ -13,6 +13,7 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
+	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 	"github.com/kubectl-operator/kubectl-operator/preview/tasks"
 )
 
@@ -57,7 +58,7 @@ func (s imageReader) keep(data []byte) (string, error) {
 
 func (s imageReader) read(ctx context.Context, from origin, p Pin) (*Content, error) {
 	if !ref.IsDigest(p.Source.Digest) {
-		return nil, fmt.Errorf("%s is not a sha256 digest", clip(p.Source.Digest))
+		return nil, fmt.Errorf("%s is not a sha256 digest", bounded.Quote(p.Source.Digest))
 	}
 	m, err := s.manifest(ctx, from, p.Source.Digest)
 	if err != nil {
@@ -134,7 +135,7 @@ func (e *formError) Unwrap() error { return e.error }
 // fetched. A damaged entry is removed on the way.
 func (s imageReader) missing(digest string, err error) error {
 	switch {
-	case errors.Is(err, ErrDigestMismatch), errors.Is(err, errTooLarge):
+	case errors.Is(err, ErrDigestMismatch), errors.Is(err, bounded.ErrTooLarge):
 		return s.cache.remove(digest)
 	case errors.Is(err, fs.ErrNotExist):
 		return nil

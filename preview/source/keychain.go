@@ -15,6 +15,8 @@ import (
 
 	"github.com/google/go-containerregistry/pkg/authn"
 	"github.com/google/go-containerregistry/pkg/name"
+
+	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 )
 
 // userKeychain takes the credentials of the user from config files as Docker
@@ -36,7 +38,7 @@ type authFile struct {
 }
 
 // authFileBytes caps a config file; it has a line for each registry.
-const authFileBytes = 1 * mib
+const authFileBytes = 1 * bounded.MiB
 
 // newUserKeychain reads the one file that was named, else DOCKER_AUTH_CONFIG,
 // Docker's file and Podman's, those that there are.
@@ -104,9 +106,9 @@ func readAuthFile(path string) (authFile, error) {
 		return authFile{}, err
 	}
 	defer func() { _ = f.Close() }()
-	data, err := readCapped(f, authFileBytes)
+	data, err := bounded.ReadAll(f, authFileBytes)
 	if err != nil {
-		return authFile{}, fmt.Errorf("%s: %w", path, pathCause(err))
+		return authFile{}, fmt.Errorf("%s: %w", path, bounded.PathCause(err))
 	}
 	return parseAuthFile(path, data)
 }

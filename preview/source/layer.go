@@ -14,6 +14,8 @@ import (
 	"strings"
 
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 )
 
 // The whiteout files of the OCI image specification (layer.md, "Whiteouts").
@@ -59,7 +61,7 @@ func (u *unpacker) read(r io.Reader, compressedSize int64) ([]entry, error) {
 		if e.effect == effectFile {
 			e.data = make([]byte, e.size) // the budget has capped it
 			if _, err := io.ReadFull(body, e.data); err != nil {
-				return fmt.Errorf("%s: %w", clip(e.path), err)
+				return fmt.Errorf("%s: %w", bounded.Quote(e.path), err)
 			}
 		}
 		entries = append(entries, e)
@@ -121,7 +123,7 @@ func (u *unpacker) entry(header *tar.Header) (entry, bool, error) {
 	case header.Typeflag == tar.TypeDir:
 		return entry{path: name, effect: effectDir}, name != "", nil
 	case header.Typeflag != tar.TypeReg:
-		return entry{}, false, fmt.Errorf("%s is %s; only plain files and directories are read", clip(name), describeType(header.Typeflag))
+		return entry{}, false, fmt.Errorf("%s is %s; only plain files and directories are read", bounded.Quote(name), describeType(header.Typeflag))
 	case name == "":
 		return entry{}, false, errors.New("a file that stands for the root")
 	case !u.within(name):
@@ -140,7 +142,7 @@ func (u *unpacker) whiteout(dir, base string) (entry, bool, error) {
 	}
 	target := strings.TrimPrefix(base, whiteout)
 	if target == "" || target == "." || target == ".." {
-		return entry{}, false, fmt.Errorf("%s is not a whiteout", clip(path.Join(dir, base)))
+		return entry{}, false, fmt.Errorf("%s is not a whiteout", bounded.Quote(path.Join(dir, base)))
 	}
 	return entry{path: path.Join(dir, target), effect: effectRemove}, true, nil
 }
@@ -215,7 +217,7 @@ func describeType(flag byte) string {
 // decompress distinguishes gzip, zstd and plain tar by their first bytes; the
 // media type is not looked at, since it is not what is unpacked.
 func decompress(r io.Reader) (io.ReadCloser, error) {
-	buffered := bufio.NewReaderSize(r, 64*kib)
+	buffered := bufio.NewReaderSize(r, 64*bounded.KiB)
 	magic, _ := buffered.Peek(4)
 	switch {
 	case bytes.HasPrefix(magic, []byte{0x1f, 0x8b}):
@@ -225,7 +227,7 @@ func decompress(r io.Reader) (io.ReadCloser, error) {
 		}
 		return z, nil
 	case bytes.HasPrefix(magic, []byte{0x28, 0xb5, 0x2f, 0xfd}):
-		z, err := zstd.NewReader(buffered, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(64*mib))
+		z, err := zstd.NewReader(buffered, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(64*bounded.MiB))
 		if err != nil {
 			return nil, fmt.Errorf("zstd: %w", err)
 		}
@@ -250,7 +252,7 @@ func (i *inflateReader) Read(p []byte) (int, error) {
 	i.here += int64(n)
 	switch {
 	case *i.total > i.most:
-		return 0, fmt.Errorf("the layers inflate to more than %s", byteCount(i.most))
+		return 0, fmt.Errorf("the layers inflate to more than %s", bounded.ByteCount(i.most))
 	case i.here > i.mostHere:
 		return 0, fmt.Errorf("it inflates to more than %d times its size", i.ratio)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
+	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 )
 
 // annotationRefName carries the tag of an image in a layout (OCI image
@@ -78,7 +79,7 @@ func pickFromLayout(data []byte, tag string) (string, error) {
 	for _, d := range index.Manifests {
 		name := d.Annotations[annotationRefName]
 		if name != "" {
-			tags = append(tags, clip(name))
+			tags = append(tags, bounded.Quote(name))
 		}
 		if tag != "" && name != tag && !strings.HasSuffix(name, ":"+tag) {
 			continue
@@ -134,7 +135,7 @@ func (o layoutOrigin) blob(ctx context.Context, d v1.Descriptor, use func(io.Rea
 		return err
 	}
 	defer func() { _ = file.Close() }()
-	return use(cancelReader{ctx, file})
+	return use(bounded.ContextReader{Context: ctx, Reader: file})
 }
 
 func blobMember(digest string) string { return "blobs/" + strings.Replace(digest, ":", "/", 1) }
@@ -145,5 +146,5 @@ func readMember(files layoutFiles, name string, most int64) ([]byte, error) {
 		return nil, err
 	}
 	defer func() { _ = file.Close() }()
-	return readCapped(file, most)
+	return bounded.ReadAll(file, most)
 }

@@ -10,6 +10,8 @@ import (
 	"os"
 	"strings"
 	"syscall"
+
+	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 )
 
 // layoutFiles are the files of a layout.
@@ -23,19 +25,19 @@ type layoutFiles interface {
 func openLayout(ctx context.Context, path string, l limits) (layoutFiles, error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil, pathCause(err)
+		return nil, bounded.PathCause(err)
 	}
 	if info.IsDir() {
 		root, err := os.OpenRoot(path)
 		if err != nil {
-			return nil, pathCause(err)
+			return nil, bounded.PathCause(err)
 		}
 		return layoutDir{root}, nil
 	}
 	// Without O_NONBLOCK a pipe would hang here.
 	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
-		return nil, pathCause(err)
+		return nil, bounded.PathCause(err)
 	}
 	archive, err := indexTar(ctx, file, l)
 	if err != nil {
@@ -52,11 +54,11 @@ func (d layoutDir) Close() error { return d.root.Close() }
 func (d layoutDir) member(name string) (io.ReadCloser, error) {
 	file, err := d.root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
-		return nil, pathCause(err)
+		return nil, bounded.PathCause(err)
 	}
 	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
 		_ = file.Close()
-		return nil, fmt.Errorf("%s is not a plain file", clip(name))
+		return nil, fmt.Errorf("%s is not a plain file", bounded.Quote(name))
 	}
 	return file, nil
 }
@@ -108,10 +110,10 @@ func indexTar(ctx context.Context, file *os.File, l limits) (layoutTar, error) {
 		// Next reads no further than the header, so this is where the bytes begin.
 		start, err := file.Seek(0, io.SeekCurrent)
 		if err != nil {
-			return out, fmt.Errorf("reading it: %w", pathCause(err))
+			return out, fmt.Errorf("reading it: %w", bounded.PathCause(err))
 		}
 		if _, twice := out.members[name]; twice {
-			return out, fmt.Errorf("%s is there twice", clip(name))
+			return out, fmt.Errorf("%s is there twice", bounded.Quote(name))
 		}
 		out.members[name] = span{start, header.Size}
 	}

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 )
 
 // limits cap what one source may make us read, store and hold. They stand far
@@ -38,17 +39,17 @@ type contentLimits struct {
 
 func defaultLimits() limits {
 	return limits{
-		manifestBytes: 4 * mib,
+		manifestBytes: 4 * bounded.MiB,
 		layers:        128,
-		layerBytes:    512 * mib,
-		inflatedBytes: 4 * gib,
+		layerBytes:    512 * bounded.MiB,
+		inflatedBytes: 4 * bounded.GiB,
 		ratio:         200,
-		ratioFloor:    16 * mib,
+		ratioFloor:    16 * bounded.MiB,
 		entries:       200_000,
 		depth:         32,
 		pathBytes:     1024,
-		bundle:        contentLimits{"bundle", 10_000, 64 * mib, preview.MaxDocumentBytes},
-		catalog:       contentLimits{"catalog", 100_000, 512 * mib, 512 * mib},
+		bundle:        contentLimits{"bundle", 10_000, 64 * bounded.MiB, preview.MaxDocumentBytes},
+		catalog:       contentLimits{"catalog", 100_000, 512 * bounded.MiB, 512 * bounded.MiB},
 	}
 }
 
@@ -65,11 +66,11 @@ func (b *budget) take(name string, size int64) error {
 	b.bytes += size
 	switch l := b.limits; {
 	case size > l.fileBytes:
-		return fmt.Errorf("%s has %s; a file of a %s may have %s", clip(name), byteCount(size), l.what, byteCount(l.fileBytes))
+		return fmt.Errorf("%s has %s; a file of a %s may have %s", bounded.Quote(name), bounded.ByteCount(size), l.what, bounded.ByteCount(l.fileBytes))
 	case b.files > l.files:
 		return fmt.Errorf("more than %d files; a %s may not have them", l.files, l.what)
 	case b.bytes > l.bytes:
-		return fmt.Errorf("more than %s in all; a %s may not have them", byteCount(l.bytes), l.what)
+		return fmt.Errorf("more than %s in all; a %s may not have them", bounded.ByteCount(l.bytes), l.what)
 	}
 	return nil
 }
@@ -87,11 +88,11 @@ func (l limits) cleanPath(name string) (string, error) {
 // rooted refuses names that lead out of the root, even where they come back.
 func rooted(name string) (string, error) {
 	if strings.HasPrefix(name, "/") {
-		return "", fmt.Errorf("%s: an absolute path", clip(name))
+		return "", fmt.Errorf("%s: an absolute path", bounded.Quote(name))
 	}
 	for part := range strings.SplitSeq(name, "/") {
 		if part == ".." {
-			return "", fmt.Errorf("%s: a path with \"..\"", clip(name))
+			return "", fmt.Errorf("%s: a path with \"..\"", bounded.Quote(name))
 		}
 	}
 	if cleaned := path.Clean(name); cleaned != "." {
@@ -105,13 +106,13 @@ func rooted(name string) (string, error) {
 func (l limits) checkPath(name string) error {
 	switch depth := strings.Count(name, "/") + 1; {
 	case len(name) > l.pathBytes:
-		return fmt.Errorf("%s: a path of %d bytes; at most %d are read", clip(name), len(name), l.pathBytes)
+		return fmt.Errorf("%s: a path of %d bytes; at most %d are read", bounded.Quote(name), len(name), l.pathBytes)
 	case !utf8.ValidString(name) || strings.ContainsRune(name, 0):
-		return fmt.Errorf("%s: a path that is not UTF-8 text", clip(name))
+		return fmt.Errorf("%s: a path that is not UTF-8 text", bounded.Quote(name))
 	case strings.Contains(name, `\`):
-		return fmt.Errorf("%s: a path with a backslash", clip(name))
+		return fmt.Errorf("%s: a path with a backslash", bounded.Quote(name))
 	case depth > l.depth:
-		return fmt.Errorf("%s: nested %d deep; at most %d levels are read", clip(name), depth, l.depth)
+		return fmt.Errorf("%s: nested %d deep; at most %d levels are read", bounded.Quote(name), depth, l.depth)
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
+	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 )
 
 // manifest is an OCI or Docker schema 2 image manifest or index, distinguished by
@@ -49,7 +50,7 @@ func parseManifest(data []byte, l limits) (*manifest, error) {
 	}
 	for _, layer := range m.Layers {
 		if err := checkDescriptor(layer, l.layerBytes); err != nil {
-			return nil, fmt.Errorf("layer %s: %w", clip(layer.Digest.String()), err)
+			return nil, fmt.Errorf("layer %s: %w", bounded.Quote(layer.Digest.String()), err)
 		}
 	}
 	return &m, nil
@@ -60,7 +61,7 @@ func checkDescriptor(d v1.Descriptor, most int64) error {
 	case !ref.IsDigest(d.Digest.String()):
 		return errors.New("named by something else than a sha256 digest")
 	case d.Size < 0 || d.Size > most:
-		return fmt.Errorf("%w of %s", errTooLarge, byteCount(most))
+		return fmt.Errorf("%w of %s", bounded.ErrTooLarge, bounded.ByteCount(most))
 	case len(d.URLs) > 0:
 		return errors.New("it lies outside the registry, which is not followed")
 	}
@@ -72,7 +73,7 @@ func checkDescriptor(d v1.Descriptor, most int64) error {
 func (m *manifest) forPlatform(text string) (v1.Descriptor, error) {
 	want, err := v1.ParsePlatform(text)
 	if err != nil || want.OS == "" || want.Architecture == "" {
-		return v1.Descriptor{}, fmt.Errorf("%s is not a platform; write OS/ARCH", clip(text))
+		return v1.Descriptor{}, fmt.Errorf("%s is not a platform; write OS/ARCH", bounded.Quote(text))
 	}
 	var have []string
 	var silent []v1.Descriptor // about its platform
@@ -88,7 +89,7 @@ func (m *manifest) forPlatform(text string) (v1.Descriptor, error) {
 			return d, nil
 		}
 		if d.Platform.OS != "unknown" { // attestations
-			have = append(have, clip(d.Platform.String()))
+			have = append(have, bounded.Quote(d.Platform.String()))
 		}
 	}
 	if len(silent) == 1 && ref.IsDigest(silent[0].Digest.String()) {

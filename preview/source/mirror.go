@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/name"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 )
 
 // Mirror says that content below a registry, or a repository or part of one,
@@ -57,7 +58,7 @@ func ParseMirrors(data []byte) ([]Mirror, error) {
 		}
 		field, ok := mirrorKinds[kind]
 		if !ok {
-			return nil, fmt.Errorf("%s is not a set of digest mirrors; want an ImageDigestMirrorSet of config.openshift.io/v1", clip(kind))
+			return nil, fmt.Errorf("%s is not a set of digest mirrors; want an ImageDigestMirrorSet of config.openshift.io/v1", bounded.Quote(kind))
 		}
 		spec, _ := object["spec"].(map[string]any)
 		if err := onlyFields(spec, field); err != nil {
@@ -93,20 +94,20 @@ func parseMirror(rule any) (Mirror, error) {
 	}
 	m := Mirror{Source: preview.String(fields, "source")}
 	if !mirrorPlace.MatchString(strings.TrimPrefix(m.Source, "*.")) {
-		return Mirror{}, fmt.Errorf("source %s: want HOST, HOST/PATH or *.DOMAIN", clip(m.Source))
+		return Mirror{}, fmt.Errorf("source %s: want HOST, HOST/PATH or *.DOMAIN", bounded.Quote(m.Source))
 	}
 	switch policy := preview.String(fields, "mirrorSourcePolicy"); policy {
 	case "", "AllowContactingSource":
 	case "NeverContactSource":
 		m.Never = true
 	default:
-		return Mirror{}, fmt.Errorf("mirrorSourcePolicy %s: want AllowContactingSource or NeverContactSource", clip(policy))
+		return Mirror{}, fmt.Errorf("mirrorSourcePolicy %s: want AllowContactingSource or NeverContactSource", bounded.Quote(policy))
 	}
 	places, _ := fields["mirrors"].([]any)
 	for _, place := range places {
 		text, _ := place.(string)
 		if !mirrorPlace.MatchString(text) {
-			return Mirror{}, fmt.Errorf("mirror %s: want HOST or HOST/PATH", clip(fmt.Sprint(place)))
+			return Mirror{}, fmt.Errorf("mirror %s: want HOST or HOST/PATH", bounded.Quote(fmt.Sprint(place)))
 		}
 		m.Mirrors = append(m.Mirrors, text)
 	}
@@ -121,7 +122,7 @@ func parseMirror(rule any) (Mirror, error) {
 func onlyFields(object map[string]any, known ...string) error {
 	for _, name := range slices.Sorted(maps.Keys(object)) {
 		if !slices.Contains(known, name) {
-			return fmt.Errorf("field %s is not known; want %s", clip(name), strings.Join(known, ", "))
+			return fmt.Errorf("field %s is not known; want %s", bounded.Quote(name), strings.Join(known, ", "))
 		}
 	}
 	return nil

@@ -9,6 +9,8 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+
+	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 )
 
 // explainNetwork turns an error on the way to a peer, such as "registry HOST",
@@ -32,10 +34,10 @@ func explainNetwork(err error, peer string) error {
 	switch {
 	case errors.Is(err, context.Canceled):
 		return context.Canceled
-	case errors.Is(err, ErrDigestMismatch), errors.Is(err, errTooLarge):
+	case errors.Is(err, ErrDigestMismatch), errors.Is(err, bounded.ErrTooLarge):
 		return err
-	case errors.Is(err, errTooSlow):
-		return fmt.Errorf("%s stopped sending, or sends less than %s a second; try again later, or wait longer with --request-timeout", peer, byteCount(minimumPace))
+	case errors.Is(err, bounded.ErrTooSlow):
+		return fmt.Errorf("%s stopped sending, or sends less than %s a second; try again later, or wait longer with --request-timeout", peer, bounded.ByteCount(bounded.MinimumPace))
 	case errors.As(err, &private):
 		return private
 	case errors.As(err, &helper):
@@ -51,11 +53,11 @@ func explainNetwork(err error, peer string) error {
 	case errors.As(err, &timeout) && timeout.Timeout():
 		return fmt.Errorf("%s does not answer; try again later", peer)
 	case errors.As(err, &dial):
-		return fmt.Errorf("%s cannot be reached: %s", peer, firstLine(dial.Err))
+		return fmt.Errorf("%s cannot be reached: %s", peer, bounded.FirstLine(dial.Err))
 	case errors.As(err, &noHTTP):
 		return noHTTP
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return fmt.Errorf("the answer of %s ends too early; try again", peer)
 	}
-	return fmt.Errorf("reading from %s: %s", peer, firstLine(innermost(err)))
+	return fmt.Errorf("reading from %s: %s", peer, bounded.FirstLine(bounded.Innermost(err)))
 }

@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 )
 
 // privateAddresses are the private addresses that servers may lead to, by
@@ -25,7 +27,7 @@ func (e *privateAddressError) Error() string {
 	if address, err := ParsePrivateAddress(e.to); err == nil {
 		return fmt.Sprintf("%s leads to the private address %s, which is refused; --allow-private-address %s allows it", e.from, e.to, showAddress(address))
 	}
-	return fmt.Sprintf("%s leads to the private address %s, which is refused", e.from, clip(e.to))
+	return fmt.Sprintf("%s leads to the private address %s, which is refused", e.from, bounded.Quote(e.to))
 }
 
 // ParsePrivateAddress reads ADDRESS or ADDRESS:PORT, an address of IPv6 in
@@ -36,7 +38,7 @@ func ParsePrivateAddress(text string) (netip.AddrPort, error) {
 	}
 	address, err := netip.ParseAddr(strings.TrimSuffix(strings.TrimPrefix(text, "["), "]"))
 	if err != nil || address.Zone() != "" {
-		return netip.AddrPort{}, fmt.Errorf("%s: want ADDRESS or ADDRESS:PORT", clip(text))
+		return netip.AddrPort{}, fmt.Errorf("%s: want ADDRESS or ADDRESS:PORT", bounded.Quote(text))
 	}
 	return netip.AddrPortFrom(address.Unmap(), 0), nil
 }

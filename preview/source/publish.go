@@ -11,12 +11,15 @@ import (
 	"net/http"
 
 	"github.com/google/go-containerregistry/pkg/registry"
+
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/empty"
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 	"github.com/google/go-containerregistry/pkg/v1/types"
+
+	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 )
 
 // NewRegistry returns an OCI registry that holds everything in memory, for
@@ -93,7 +96,7 @@ func tarOf(dir fs.FS) ([]byte, error) {
 			return err
 		}
 		if !entry.Type().IsRegular() {
-			return fmt.Errorf("%s is %s", clip(name), describeMode(entry.Type()))
+			return fmt.Errorf("%s is %s", bounded.Quote(name), describeMode(entry.Type()))
 		}
 		data, err := fs.ReadFile(dir, name)
 		if err != nil {

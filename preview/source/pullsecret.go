@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/name"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 )
 
 // pullSecrets is a keychain of Kubernetes pull secrets. It matches registries
@@ -45,7 +46,7 @@ func readPullSecrets(ctx context.Context, cluster Getter, names []string) (authn
 	for _, text := range names {
 		namespace, secret, ok := strings.Cut(text, "/")
 		if !ok || namespace == "" || secret == "" || strings.Contains(secret, "/") {
-			return nil, fmt.Errorf("pull secret %s: want NAMESPACE/NAME", clip(text))
+			return nil, fmt.Errorf("pull secret %s: want NAMESPACE/NAME", bounded.Quote(text))
 		}
 		body, err := cluster.Get(ctx, preview.Ref{APIVersion: "v1", Kind: "Secret", Namespace: namespace, Name: secret})
 		switch {
@@ -75,10 +76,10 @@ func parsePullSecret(body map[string]any) (pullSecrets, error) {
 	case "kubernetes.io/dockercfg":
 		key = ".dockercfg"
 	default:
-		return nil, fmt.Errorf("it is of type %s; want kubernetes.io/dockerconfigjson", clip(kind))
+		return nil, fmt.Errorf("it is of type %s; want kubernetes.io/dockerconfigjson", bounded.Quote(kind))
 	}
 	data, err := base64.StdEncoding.DecodeString(preview.String(body, "data", key))
-	if err != nil || len(data) == 0 || len(data) > mib {
+	if err != nil || len(data) == 0 || len(data) > bounded.MiB {
 		return nil, fmt.Errorf("it has no usable %s", key)
 	}
 	auths := map[string]dockerEntry{}

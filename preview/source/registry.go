@@ -14,6 +14,8 @@ import (
 	"github.com/google/go-containerregistry/pkg/name"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 	"github.com/google/go-containerregistry/pkg/v1/remote/transport"
+
+	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 )
 
 // registryClient reads from registries.
@@ -98,7 +100,7 @@ func parseImage(image string, plainHTTP bool) (name.Reference, error) {
 	}
 	r, err := name.ParseReference(image, opts...)
 	if err != nil {
-		return nil, fmt.Errorf("image %s: not a reference a registry takes", clip(image))
+		return nil, fmt.Errorf("image %s: not a reference a registry takes", bounded.Quote(image))
 	}
 	return r, nil
 }
@@ -111,7 +113,7 @@ func parseRepository(repo string, plainHTTP bool) (name.Repository, error) {
 	}
 	r, err := name.NewRepository(repo, opts...)
 	if err != nil {
-		return name.Repository{}, fmt.Errorf("repository %s: not a name a registry takes", clip(repo))
+		return name.Repository{}, fmt.Errorf("repository %s: not a name a registry takes", bounded.Quote(repo))
 	}
 	return r, nil
 }
@@ -154,7 +156,7 @@ func isTokenRubbish(err error) bool {
 func explainStatus(answer *transport.Error, host string) error {
 	code := ""
 	if len(answer.Errors) > 0 {
-		code = ", " + clip(string(answer.Errors[0].Code))
+		code = ", " + bounded.Quote(string(answer.Errors[0].Code))
 	}
 	switch answer.StatusCode {
 	case http.StatusNotFound:

@@ -16,6 +16,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
+	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 	"github.com/kubectl-operator/kubectl-operator/preview/tasks"
 )
 
@@ -35,9 +36,9 @@ func (e *UnreadableSignature) Unwrap() error { return e.error }
 
 const (
 	maxReferrers      = 1000
-	maxSignatures     = 256     // manifests, and payloads in all of them
-	signatureBytes    = 4 * mib // one payload
-	allSignatureBytes = 32 * mib
+	maxSignatures     = 256             // manifests, and payloads in all of them
+	signatureBytes    = 4 * bounded.MiB // one payload
+	allSignatureBytes = 32 * bounded.MiB
 	maxArtifactType   = 255 // as RFC 6838 has it for media types
 	// courtesy is how long a list that nothing depends on may take.
 	courtesy = 5 * time.Second
@@ -248,13 +249,13 @@ func (s imageReader) signatures(ctx context.Context, from origin, l listing) ([]
 	left := int64(allSignatureBytes)
 	for i, digest := range l.Signatures {
 		if i >= maxSignatures || len(out) >= maxSignatures || left <= 0 || ctx.Err() != nil {
-			return out, also(ctx.Err(), &UnreadableSignature{fmt.Errorf("more signatures than are read: at most %d, with %s in all", maxSignatures, byteCount(allSignatureBytes))})
+			return out, also(ctx.Err(), &UnreadableSignature{fmt.Errorf("more signatures than are read: at most %d, with %s in all", maxSignatures, bounded.ByteCount(allSignatureBytes))})
 		}
 		m, err := s.oneManifest(ctx, from, digest)
 		if err == nil && m.Manifests != nil {
 			err = &formError{errors.New("an index holds no signature")}
 		}
-		if _, odd := errors.AsType[*formError](err); odd || errors.Is(err, errTooLarge) {
+		if _, odd := errors.AsType[*formError](err); odd || errors.Is(err, bounded.ErrTooLarge) {
 			err = &UnreadableSignature{fmt.Errorf("signature %s: %w", digest, err)}
 		}
 		if err != nil {
@@ -263,7 +264,7 @@ func (s imageReader) signatures(ctx context.Context, from origin, l listing) ([]
 		}
 		for _, layer := range m.Layers {
 			if left -= layer.Size; layer.Size > signatureBytes || left < 0 {
-				failed = also(failed, &UnreadableSignature{fmt.Errorf("signature %s: %w of %s", layer.Digest, errTooLarge, byteCount(signatureBytes))})
+				failed = also(failed, &UnreadableSignature{fmt.Errorf("signature %s: %w of %s", layer.Digest, bounded.ErrTooLarge, bounded.ByteCount(signatureBytes))})
 				continue
 			}
 			payload, err := s.whole(ctx, from, layer)
@@ -329,7 +330,7 @@ func (f *Fetcher) recallListing(p Pin) (listing, bool) {
 	if err != nil || p.Reference.Kind != ref.KindImage {
 		return l, false
 	}
-	data, err := readRegularFile(name, mib)
+	data, err := bounded.ReadFile(name, bounded.MiB)
 	if err != nil || json.Unmarshal(data, &l) != nil || len(l.Referrers) > 2*maxReferrers {
 		return listing{}, false
 	}

@@ -11,9 +11,12 @@ import (
 	"strings"
 
 	"github.com/google/go-containerregistry/pkg/name"
+
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/remote/transport"
 	"github.com/google/go-containerregistry/pkg/v1/types"
+
+	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 )
 
 // registryBeside is one repository. Mirrors are asked for tags here: who
@@ -58,7 +61,7 @@ func (b registryBeside) tagged(ctx context.Context, tag string) ([]byte, error) 
 // signature".
 const (
 	maxReferrerPages = 50
-	referrerBytes    = 16 * mib // all pages
+	referrerBytes    = 16 * bounded.MiB // all pages
 )
 
 // referrers asks the referrers API, page after page, and where a registry has
@@ -79,7 +82,7 @@ func (b registryBeside) referrers(ctx context.Context, digest string) ([]v1.Desc
 	left := int64(referrerBytes)
 	for pages := 0; next != ""; pages++ {
 		if pages == maxReferrerPages || len(out) > maxReferrers || left <= 0 {
-			return out, &UnreadableSignature{fmt.Errorf("the list of referrers is longer than is read: at most %d, on %d pages of %s in all", maxReferrers, maxReferrerPages, byteCount(referrerBytes))}
+			return out, &UnreadableSignature{fmt.Errorf("the list of referrers is longer than is read: at most %d, on %d pages of %s in all", maxReferrers, maxReferrerPages, bounded.ByteCount(referrerBytes))}
 		}
 		page, err := readReferrers(withBodyCap(ctx, min(left, b.source.limits.manifestBytes)), client, next)
 		if errors.Is(err, errNoReferrersAPI) && pages == 0 {

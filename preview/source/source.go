@@ -22,7 +22,12 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
+	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 )
+
+// ErrDigestMismatch is in the chain of every error about bytes that do not
+// hash to the digest they were asked for by.
+var ErrDigestMismatch = bounded.ErrDigestMismatch
 
 // ErrNotCached is in the chain of every error of an offline Fetcher about
 // something that it could fetch if it were not offline.
@@ -182,7 +187,7 @@ func (o Options) withDefaults() Options {
 		o.RequestTimeout = 30 * time.Second
 	}
 	if o.CacheBytes == 0 {
-		o.CacheBytes = 4 * gib
+		o.CacheBytes = 4 * bounded.GiB
 	}
 	return o
 }

@@ -9,6 +9,8 @@ import (
 	"io/fs"
 	"path/filepath"
 	"time"
+
+	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 )
 
 // stats is a table of the files of a directory, with what stat said of each
@@ -73,7 +75,7 @@ func (s *stats) note(name string, info fs.FileInfo, sum [sha256.Size]byte, hashe
 const statsMagic = "kubectl-operator stats 1\n"
 
 // statsBytes caps a table: a catalog may have 100,000 files.
-const statsBytes = 32 * mib
+const statsBytes = 32 * bounded.MiB
 
 func statsName(dir string) (string, error) {
 	place, err := filepath.Abs(dir)
@@ -97,7 +99,7 @@ func loadStats(store Store, dir string) *stats {
 		return s
 	}
 	defer func() { _ = file.Close() }()
-	data, err := readCapped(file, statsBytes)
+	data, err := bounded.ReadAll(file, statsBytes)
 	if err != nil || len(data) < sha256.Size {
 		return s
 	}

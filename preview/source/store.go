@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+
+	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 )
 
 // Store keeps what was computed from content, so that it need not be computed
@@ -68,7 +70,7 @@ func (s Store) Create(name string, write func(io.Writer) error) error {
 			err = replace(temp.Name(), path)
 		}
 		if err != nil {
-			err = fmt.Errorf("%w: %w; --cache-dir chooses another place", errCacheWrite, pathCause(err))
+			err = fmt.Errorf("%w: %w; --cache-dir chooses another place", errCacheWrite, bounded.PathCause(err))
 		}
 	}
 	return err
@@ -93,7 +95,7 @@ func (s Store) Key() []byte { return s.key() }
 
 func (s Store) path(name string) (string, error) {
 	if name == "" || strings.HasPrefix(name, ".") || strings.ContainsAny(name, `/\`) {
-		return "", fmt.Errorf("%s is not the name of a file", clip(name))
+		return "", fmt.Errorf("%s is not the name of a file", bounded.Quote(name))
 	}
 	dir, err := s.cache.dirOf(derivedDir)
 	if err != nil {
@@ -123,14 +125,14 @@ func storeKey() []byte {
 	}
 	dir := filepath.Join(base, "kubectl-operator")
 	name := filepath.Join(dir, "cache-key")
-	if key, err := readRegularFile(name, storeKeyBytes); err == nil && len(key) == storeKeyBytes {
+	if key, err := bounded.ReadFile(name, storeKeyBytes); err == nil && len(key) == storeKeyBytes {
 		return key
 	}
 	if os.MkdirAll(dir, 0o700) != nil || writeAside(name, fresh) != nil {
 		return fresh
 	}
 	// Another process may have done the same since.
-	if key, err := readRegularFile(name, storeKeyBytes); err == nil && len(key) == storeKeyBytes {
+	if key, err := bounded.ReadFile(name, storeKeyBytes); err == nil && len(key) == storeKeyBytes {
 		return key
 	}
 	return fresh

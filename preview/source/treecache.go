@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+
+	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 )
 
 // The digest of a tree is the sha256 of a listing (see treeHash). So the cache
@@ -14,7 +16,7 @@ import (
 // the tree, each file under its own.
 
 // treeListingBytes caps a listing: a catalog may have 100,000 files.
-const treeListingBytes = 16 * mib
+const treeListingBytes = 16 * bounded.MiB
 
 // putTree stores every file of a tree and returns its digest.
 func (c cache) putTree(fsys fs.FS) (string, error) {
@@ -97,7 +99,7 @@ func parseListing(data []byte, l limits) ([]listedFile, error) {
 			return nil, errors.New("the listing of the tree ends too early")
 		}
 		if !fs.ValidPath(string(name)) || string(name) == "." {
-			return nil, fmt.Errorf("%s is not the path of a file", clip(string(name)))
+			return nil, fmt.Errorf("%s is not the path of a file", bounded.Quote(string(name)))
 		}
 		if err := l.checkPath(string(name)); err != nil {
 			return nil, err

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
+
+	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 )
 
 // The image labels that name directories.
@@ -32,7 +34,7 @@ func (s imageReader) unpack(ctx context.Context, from origin, layers []v1.Descri
 	}
 	for _, layer := range layers {
 		if !isTarLayer(string(layer.MediaType)) {
-			return nil, fmt.Errorf("layer %s has media type %s, which is no file system", layer.Digest, clip(string(layer.MediaType)))
+			return nil, fmt.Errorf("layer %s has media type %s, which is no file system", layer.Digest, bounded.Quote(string(layer.MediaType)))
 		}
 		entries, err := s.unpackLayer(ctx, from, layer, u)
 		if err != nil {
@@ -41,7 +43,7 @@ func (s imageReader) unpack(ctx context.Context, from origin, layers []v1.Descri
 		u.apply(entries)
 	}
 	if catalog && !u.tree.sub(u.keep[0]) {
-		return nil, fmt.Errorf("label %s names %s, which the image does not have", LabelConfigs, clip(u.keep[0]))
+		return nil, fmt.Errorf("label %s names %s, which the image does not have", LabelConfigs, bounded.Quote(u.keep[0]))
 	}
 	return u.tree, placeBundle(u.tree, labels, s.limits)
 }
@@ -128,7 +130,7 @@ func placeBundle(t *tree, labels map[string]string, l limits) error {
 			continue
 		}
 		if !t.move(dir, d.place) {
-			return fmt.Errorf("label %s names %s, which the image does not have", d.label, clip(dir))
+			return fmt.Errorf("label %s names %s, which the image does not have", d.label, bounded.Quote(dir))
 		}
 	}
 	return nil

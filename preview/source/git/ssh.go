@@ -1,4 +1,4 @@
-package source
+package git
 
 import (
 	"bytes"
@@ -18,23 +18,25 @@ import (
 	"github.com/skeema/knownhosts"
 	"golang.org/x/crypto/ssh"
 	"golang.org/x/crypto/ssh/agent"
+
+	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 )
 
-// sshOptions configure a connection to a server of git.
-type sshOptions struct {
-	key        ssh.Signer    // proves the user; nil means the keys of the ssh agent
-	knownHosts []byte        // lines of known_hosts; empty means the user's own files
-	patience   time.Duration // for one answer, and for a pause within it
-	mostBytes  int64         // of the answer to one request
-	// explain turns an error on the way to a host into one sentence.
-	explain func(err error, host string) error
+// SSHOptions configure a connection to a server of git.
+type SSHOptions struct {
+	Key        ssh.Signer    // proves the user; nil means the keys of the ssh agent
+	KnownHosts []byte        // lines of known_hosts; empty means the user's own files
+	Patience   time.Duration // for one answer, and for a pause within it
+	MostBytes  int64         // of the answer to one request
+	// Explain turns an error on the way to a host into one sentence.
+	Explain func(err error, host string) error
 }
 
-// gitSSH is git over ssh (gitprotocol-pack(5)). The user is proved by the keys
+// sshRemote is git over ssh (gitprotocol-pack(5)). The user is proved by the keys
 // of the ssh agent, the server by the known_hosts files; a server that they do
 // not list is refused. ssh's own configuration file is not read.
-type gitSSH struct {
-	options sshOptions
+type sshRemote struct {
+	options SSHOptions
 	client  *ssh.Client
 	agent   io.Closer
 	host    string
@@ -43,8 +45,8 @@ type gitSSH struct {
 	open *sshCommand // has advertised, waits for a request
 }
 
-// dialGitSSH connects to the server of a repository, an ssh:// URL.
-func dialGitSSH(ctx context.Context, repository string, o sshOptions) (gitRemote, error) {
+// DialSSH connects to the server of a repository, an ssh:// URL.
+func DialSSH(ctx context.Context, repository string, o SSHOptions) (Remote, error) {
 	u, err := url.Parse(repository)
 	if err != nil {
 		return nil, errors.New("it is not a URL")
@@ -61,9 +63,9 @@ func dialGitSSH(ctx context.Context, repository string, o sshOptions) (gitRemote
 	conn, err := dialer.DialContext(ctx, "tcp", address)
 	if err != nil {
 		_ = keys.Close()
-		return nil, o.explain(err, u.Host)
+		return nil, o.Explain(err, u.Host)
 	}
-	conn = &impatientConn{Conn: conn, patience: o.patience}
+	conn = &bounded.IdleConn{Conn: conn, Patience: o.Patience}
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
 	defer stop()
 	c, channels, requests, err := ssh.NewClientConn(conn, address, config)
@@ -76,19 +78,19 @@ func dialGitSSH(ctx context.Context, repository string, o sshOptions) (gitRemote
 	if strings.HasPrefix(path, "/~") { // a home directory, as git reads it
 		path = path[1:]
 	}
-	return &gitSSH{
+	return &sshRemote{
 		options: o, client: ssh.NewClient(c, channels, requests), agent: keys, host: u.Host,
 		command: "git-upload-pack '" + strings.NewReplacer("'", `'\''`, "!", `'\!'`).Replace(path) + "'",
 	}, nil
 }
 
 // sshConfig authenticates both sides.
-func sshConfig(ctx context.Context, user, address string, o sshOptions) (*ssh.ClientConfig, io.Closer, error) {
-	known, err := knownHosts(o.knownHosts)
+func sshConfig(ctx context.Context, user, address string, o SSHOptions) (*ssh.ClientConfig, io.Closer, error) {
+	known, err := knownHosts(o.KnownHosts)
 	if err != nil {
 		return nil, nil, err
 	}
-	auth, keys, err := sshAuth(ctx, o.key)
+	auth, keys, err := sshAuth(ctx, o.Key)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -185,7 +187,7 @@ func givenHosts(lines []byte) (*knownhosts.HostKeyDB, error) {
 	return known, nil
 }
 
-func (o sshOptions) explainSSH(ctx context.Context, err error, host string) error {
+func (o SSHOptions) explainSSH(ctx context.Context, err error, host string) error {
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
@@ -196,7 +198,7 @@ func (o sshOptions) explainSSH(ctx context.Context, err error, host string) erro
 	case strings.Contains(err.Error(), "unable to authenticate"):
 		return fmt.Errorf("%s takes none of the keys that it is shown", host)
 	}
-	return o.explain(err, host)
+	return o.Explain(err, host)
 }
 
 // sshCommand is git-upload-pack at work on the other side.
@@ -207,7 +209,7 @@ type sshCommand struct {
 	said    *firstBytes
 }
 
-func (g *gitSSH) start() (*sshCommand, error) {
+func (g *sshRemote) start() (*sshCommand, error) {
 	session, err := g.client.NewSession()
 	if err != nil {
 		return nil, fmt.Errorf("%s opens no session", g.host)
@@ -227,15 +229,15 @@ func (g *gitSSH) start() (*sshCommand, error) {
 	return c, nil
 }
 
-func (g *gitSSH) advertise(ctx context.Context) (*packp.AdvRefs, error) {
+func (g *sshRemote) Advertise(ctx context.Context) (*packp.AdvRefs, error) {
 	stop := context.AfterFunc(ctx, func() { _ = g.client.Close() })
 	defer stop()
 	c, err := g.start()
 	if err != nil {
 		return nil, err
 	}
-	answer := g.answer(ctx, c.out, gitRefsBytes)
-	offered, err := readRefs(ctx, answer)
+	answer := g.answer(ctx, c.out, RefsBytes)
+	offered, err := ReadRefs(ctx, answer)
 	answer.stop()
 	if err != nil {
 		return nil, g.refused(ctx, c, err)
@@ -246,23 +248,23 @@ func (g *gitSSH) advertise(ctx context.Context) (*packp.AdvRefs, error) {
 
 // refused explains an answer that lists nothing with what the server said
 // beside it.
-func (g *gitSSH) refused(ctx context.Context, c *sshCommand, err error) error {
+func (g *sshRemote) refused(ctx context.Context, c *sshCommand, err error) error {
 	_ = c.in.Close()
 	_ = c.session.Wait() // after it, all was said; a server that stays silent is hung up on
 	switch said, _, _ := strings.Cut(c.said.kept.String(), "\n"); {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case said != "":
-		return fmt.Errorf("%s says %s", g.host, clip(said))
+		return fmt.Errorf("%s says %s", g.host, bounded.Quote(said))
 	}
 	return err
 }
 
-// upload goes on in the session that advertised; the second request needs one
+// Upload goes on in the session that advertised; the second request needs one
 // of its own.
-func (g *gitSSH) upload(ctx context.Context, request []byte) (io.ReadCloser, error) {
+func (g *sshRemote) Upload(ctx context.Context, request []byte) (io.ReadCloser, error) {
 	if g.open == nil {
-		if _, err := g.advertise(ctx); err != nil {
+		if _, err := g.Advertise(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -275,7 +277,7 @@ func (g *gitSSH) upload(ctx context.Context, request []byte) (io.ReadCloser, err
 		return nil, g.options.explainSSH(ctx, err, g.host)
 	}
 	_ = c.in.Close()
-	body := g.answer(ctx, c.out, g.options.mostBytes)
+	body := g.answer(ctx, c.out, g.options.MostBytes)
 	end := body.stop
 	body.stop = func() {
 		end()
@@ -286,12 +288,12 @@ func (g *gitSSH) upload(ctx context.Context, request []byte) (io.ReadCloser, err
 
 // answer is what the server sends, which ends with the connection when ctx ends
 // or the server is too slow.
-func (g *gitSSH) answer(ctx context.Context, r io.Reader, most int64) *sshBody {
+func (g *sshRemote) answer(ctx context.Context, r io.Reader, most int64) *sshBody {
 	ctx, cancel := context.WithCancelCause(ctx)
 	hangUp := context.AfterFunc(ctx, func() { _ = g.client.Close() })
-	paced := newPacedBody(ctx, io.NopCloser(r), g.options.patience, cancel)
+	paced := bounded.NewPacedBody(ctx, io.NopCloser(r), g.options.Patience, cancel)
 	return &sshBody{
-		Reader: &webReader{r: paced, host: g.host, left: most, most: most, explain: g.options.explain},
+		Reader: &bounded.PeerReader{Reader: paced, Host: g.host, Left: most, Most: most, Explain: g.options.Explain},
 		stop: func() {
 			hangUp()
 			_ = paced.Close()
@@ -312,14 +314,14 @@ func (b *sshBody) Close() error {
 }
 
 // Close hangs up.
-func (g *gitSSH) Close() error { return errors.Join(g.client.Close(), g.agent.Close()) }
+func (g *sshRemote) Close() error { return errors.Join(g.client.Close(), g.agent.Close()) }
 
 // firstBytes keeps the first words of a server and drops the rest. The buffer is
 // no embedded one: its ReadFrom would keep all of them.
 type firstBytes struct{ kept bytes.Buffer }
 
 func (f *firstBytes) Write(p []byte) (int, error) {
-	const most = 1 * kib
+	const most = 1 * bounded.KiB
 	if room := most - f.kept.Len(); room > 0 {
 		f.kept.Write(p[:min(room, len(p))])
 	}

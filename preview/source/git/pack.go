@@ -1,4 +1,4 @@
-package source
+package git
 
 import (
 	"bytes"
@@ -10,18 +10,20 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/format/packfile"
 	"github.com/go-git/go-git/v5/storage/memory"
+
+	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 )
 
 // packedObjects are the objects of a pack, in memory.
-type packedObjects map[plumbing.Hash]gitObject
+type packedObjects map[plumbing.Hash]Object
 
-func (p packedObjects) object(name plumbing.Hash, most int64) (gitObject, error) {
+func (p packedObjects) object(name plumbing.Hash, most int64) (Object, error) {
 	o, ok := p[name]
 	switch {
 	case !ok:
-		return o, errNoGitObject
+		return o, errNoObject
 	case int64(len(o.data)) > most:
-		return gitObject{}, fmt.Errorf("%w of %s", errTooLarge, byteCount(most))
+		return Object{}, fmt.Errorf("%w of %s", bounded.ErrTooLarge, bounded.ByteCount(most))
 	}
 	return o, nil
 }
@@ -31,7 +33,7 @@ func (p packedObjects) object(name plumbing.Hash, most int64) (gitObject, error)
 // An object is known by the hash of its bytes, so that whatever is found by
 // name is what was asked for.
 type packReader struct {
-	limits  gitLimits
+	limits  Limits
 	left    int64 // bytes that may still be inflated
 	objects packedObjects
 
@@ -45,9 +47,9 @@ type packDelta struct {
 	data   []byte
 }
 
-func readPack(r io.Reader, l gitLimits) (packedObjects, error) {
+func ReadPack(r io.Reader, l Limits) (packedObjects, error) {
 	p := &packReader{
-		limits: l, left: l.bytes, objects: packedObjects{},
+		limits: l, left: l.Bytes, objects: packedObjects{},
 		names: map[int64]plumbing.Hash{}, waiting: map[any][]packDelta{},
 	}
 	// Hidden, so that the scanner never seeks.
@@ -56,8 +58,8 @@ func readPack(r io.Reader, l gitLimits) (packedObjects, error) {
 	if err != nil {
 		return nil, packError(err)
 	}
-	if int64(count) > int64(l.entries) {
-		return nil, fmt.Errorf("the pack has %d objects; at most %d are read", count, l.entries)
+	if int64(count) > int64(l.Entries) {
+		return nil, fmt.Errorf("the pack has %d objects; at most %d are read", count, l.Entries)
 	}
 	for range count {
 		if err := p.next(scanner); err != nil {
@@ -88,7 +90,7 @@ func (p *packReader) next(scanner *packfile.Scanner) error {
 	var base any
 	switch header.Type {
 	case plumbing.CommitObject, plumbing.TreeObject, plumbing.BlobObject, plumbing.TagObject:
-		return p.add(header.Offset, gitObject{header.Type, data.Bytes()})
+		return p.add(header.Offset, Object{header.Type, data.Bytes()})
 	case plumbing.OFSDeltaObject:
 		base = header.OffsetReference
 		if name, known := p.names[header.OffsetReference]; known {
@@ -114,10 +116,10 @@ func (p *packReader) next(scanner *packfile.Scanner) error {
 }
 
 // add keeps an object, and what was waiting for it, and so on.
-func (p *packReader) add(offset int64, o gitObject) error {
+func (p *packReader) add(offset int64, o Object) error {
 	type ready struct {
 		offset int64
-		object gitObject
+		object Object
 	}
 	for todo := []ready{{offset, o}}; len(todo) > 0; {
 		next := todo[len(todo)-1]
@@ -139,30 +141,30 @@ func (p *packReader) add(offset int64, o gitObject) error {
 	return nil
 }
 
-func (p *packReader) patch(base gitObject, delta packDelta) (gitObject, error) {
+func (p *packReader) patch(base Object, delta packDelta) (Object, error) {
 	// The sizes that a delta begins with: of its base, then of its result.
 	_, n := binary.Uvarint(delta.data)
 	if n <= 0 {
-		return gitObject{}, packfile.ErrInvalidDelta
+		return Object{}, packfile.ErrInvalidDelta
 	}
 	size, m := binary.Uvarint(delta.data[n:])
-	if m <= 0 || size > uint64(p.limits.fileBytes) {
-		return gitObject{}, packfile.ErrInvalidDelta
+	if m <= 0 || size > uint64(p.limits.FileBytes) {
+		return Object{}, packfile.ErrInvalidDelta
 	}
 	if err := p.take(int64(size)); err != nil {
-		return gitObject{}, err
+		return Object{}, err
 	}
 	data, err := packfile.PatchDelta(base.data, delta.data)
-	return gitObject{base.kind, data}, err
+	return Object{base.kind, data}, err
 }
 
 // take accounts for bytes before they are inflated.
 func (p *packReader) take(n int64) error {
-	if n < 0 || n > p.limits.fileBytes {
-		return fmt.Errorf("an object claims %d bytes; at most %s are read", n, byteCount(p.limits.fileBytes))
+	if n < 0 || n > p.limits.FileBytes {
+		return fmt.Errorf("an object claims %d bytes; at most %s are read", n, bounded.ByteCount(p.limits.FileBytes))
 	}
 	if p.left -= n; p.left < 0 {
-		return fmt.Errorf("the repository's files have more than %s; //SUBDIR reads less where the server can send a part", byteCount(p.limits.bytes))
+		return fmt.Errorf("the repository's files have more than %s; //SUBDIR reads less where the server can send a part", bounded.ByteCount(p.limits.Bytes))
 	}
 	return nil
 }
@@ -178,8 +180,8 @@ func packError(err error) error {
 	return err
 }
 
-// writePack writes objects as a pack, none of them as a difference.
-func writePack(w io.Writer, objects []gitObject) error {
+// WritePack writes objects as a pack, none of them as a difference.
+func WritePack(w io.Writer, objects []Object) error {
 	store := memory.NewStorage()
 	var names []plumbing.Hash
 	for _, o := range objects {

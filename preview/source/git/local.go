@@ -1,4 +1,4 @@
-package source
+package git
 
 import (
 	"errors"
@@ -10,28 +10,31 @@ import (
 
 	"github.com/go-git/go-billy/v5/osfs"
 	"github.com/go-git/go-git/v5/plumbing"
+
 	gitcache "github.com/go-git/go-git/v5/plumbing/cache"
 	"github.com/go-git/go-git/v5/plumbing/storer"
 	"github.com/go-git/go-git/v5/storage/filesystem"
+
+	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 )
 
-// localGit reads objects of a repository on this machine. Its hooks and its
+// localRepository reads objects of a repository on this machine. Its hooks and its
 // configuration play no part.
-type localGit struct {
+type localRepository struct {
 	store    *filesystem.Storage
 	borrowed bool // some objects lie in another repository
 }
 
-// openLocalGit opens the repository at a path, bare or not, and resolves a
+// OpenLocal opens the repository at a path, bare or not, and resolves a
 // branch, tag or commit of it.
-func openLocalGit(path, want string) (gitObjects, plumbing.Hash, error) {
+func OpenLocal(path, want string) (ObjectReader, plumbing.Hash, error) {
 	var none plumbing.Hash
-	dir, err := gitDirectory(path)
+	dir, err := objectsDirectory(path)
 	if err != nil {
 		return nil, none, err
 	}
-	if config, err := readRegularFile(filepath.Join(dir, "config"), gitConfigBytes); err == nil && gitSHA256Format.Match(config) {
-		return nil, none, errGitSHA256
+	if config, err := bounded.ReadFile(filepath.Join(dir, "config"), configBytes); err == nil && sha256Format.Match(config) {
+		return nil, none, errSHA256
 	}
 	store := filesystem.NewStorageWithOptions(osfs.New(dir, osfs.WithBoundOS()), gitcache.NewObjectLRU(16*gitcache.MiByte), filesystem.Options{})
 	refs := map[string]plumbing.Hash{}
@@ -54,16 +57,16 @@ func openLocalGit(path, want string) (gitObjects, plumbing.Hash, error) {
 	}
 	name, err := chooseRef(refs, head.Hash(), want)
 	_, alternates := os.Lstat(filepath.Join(dir, "objects", "info", "alternates"))
-	return localGit{store, alternates == nil}, name, err
+	return localRepository{store, alternates == nil}, name, err
 }
 
-// gitSHA256Format finds the object format in a repository's configuration.
-var gitSHA256Format = regexp.MustCompile(`(?im)^\s*objectformat\s*=\s*"?sha256`)
+// sha256Format finds the object format in a repository's configuration.
+var sha256Format = regexp.MustCompile(`(?im)^\s*objectformat\s*=\s*"?sha256`)
 
-const gitConfigBytes = 1 * mib
+const configBytes = 1 * bounded.MiB
 
-// gitDirectory finds where the objects of a repository are, bare or not.
-func gitDirectory(path string) (string, error) {
+// objectsDirectory finds where the objects of a repository are, bare or not.
+func objectsDirectory(path string) (string, error) {
 	for _, dir := range []string{filepath.Join(path, ".git"), path} {
 		info, err := os.Stat(dir)
 		if err == nil && !info.IsDir() {
@@ -76,37 +79,37 @@ func gitDirectory(path string) (string, error) {
 		}
 	}
 	if _, err := os.Stat(path); err != nil {
-		return "", pathCause(err)
+		return "", bounded.PathCause(err)
 	}
 	return "", errors.New("it is not a git repository")
 }
 
-func (g localGit) object(name plumbing.Hash, most int64) (gitObject, error) {
+func (g localRepository) object(name plumbing.Hash, most int64) (Object, error) {
 	size, err := g.store.EncodedObjectSize(name)
 	if errors.Is(err, plumbing.ErrObjectNotFound) && g.borrowed {
-		return gitObject{}, errors.New("it lies in another repository (objects/info/alternates), which is not read; git repack -a -d in this one brings it here")
+		return Object{}, errors.New("it lies in another repository (objects/info/alternates), which is not read; git repack -a -d in this one brings it here")
 	}
 	if errors.Is(err, plumbing.ErrObjectNotFound) {
-		return gitObject{}, errNoGitObject
+		return Object{}, errNoObject
 	}
 	if err != nil {
-		return gitObject{}, errors.New("it is damaged")
+		return Object{}, errors.New("it is damaged")
 	}
 	if size > most {
-		return gitObject{}, fmt.Errorf("%w of %s", errTooLarge, byteCount(most))
+		return Object{}, fmt.Errorf("%w of %s", bounded.ErrTooLarge, bounded.ByteCount(most))
 	}
 	found, err := g.store.EncodedObject(plumbing.AnyObject, name)
 	if err != nil {
-		return gitObject{}, errors.New("it is damaged")
+		return Object{}, errors.New("it is damaged")
 	}
 	body, err := found.Reader()
 	if err != nil {
-		return gitObject{}, errors.New("it is damaged")
+		return Object{}, errors.New("it is damaged")
 	}
 	defer func() { _ = body.Close() }()
 	data, err := io.ReadAll(io.LimitReader(body, most))
 	if err != nil || plumbing.ComputeHash(found.Type(), data) != name {
-		return gitObject{}, fmt.Errorf("it is damaged: %w", ErrDigestMismatch)
+		return Object{}, fmt.Errorf("it is damaged: %w", bounded.ErrDigestMismatch)
 	}
-	return gitObject{found.Type(), data}, nil
+	return Object{found.Type(), data}, nil
 }

@@ -1,4 +1,4 @@
-package source
+package git
 
 import (
 	"bytes"
@@ -11,14 +11,16 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp"
+
+	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 )
 
-// smallGitLimits are low enough for a test to reach, with the names of files
+// smallLimits are low enough for a test to reach, with the names of files
 // that a source takes.
-func smallGitLimits() gitLimits {
-	return gitLimits{
-		bytes: 128 * kib, fileBytes: 64 * kib, directoryBytes: 4 * mib, files: 50, entries: 200,
-		checkPath: func(path string) error {
+func smallLimits() Limits {
+	return Limits{
+		Bytes: 128 * bounded.KiB, FileBytes: 64 * bounded.KiB, DirectoryBytes: 4 * bounded.MiB, Files: 50, Entries: 200,
+		CheckPath: func(path string) error {
 			if !utf8.ValidString(path) || strings.ContainsAny(path, "\\\x00") {
 				return errors.New("refused")
 			}
@@ -30,16 +32,16 @@ func smallGitLimits() gitLimits {
 // smallRepository is a commit of one file in a directory, as a pack.
 func smallRepository(t testing.TB) (pack []byte, commit string) {
 	t.Helper()
-	blob := gitObject{plumbing.BlobObject, []byte("x")}
-	entry := func(mode, name string, o gitObject) []byte {
+	blob := Object{plumbing.BlobObject, []byte("x")}
+	entry := func(mode, name string, o Object) []byte {
 		hash := plumbing.ComputeHash(o.kind, o.data)
 		return append([]byte(mode+" "+name+"\x00"), hash[:]...)
 	}
-	inner := gitObject{plumbing.TreeObject, entry(gitFile, "x", blob)}
-	root := gitObject{plumbing.TreeObject, entry(gitDir, "b", inner)}
-	top := gitObject{plumbing.CommitObject, []byte("tree " + plumbing.ComputeHash(root.kind, root.data).String() + "\n\nx")}
+	inner := Object{plumbing.TreeObject, entry(modeFile, "x", blob)}
+	root := Object{plumbing.TreeObject, entry(modeDirectory, "b", inner)}
+	top := Object{plumbing.CommitObject, []byte("tree " + plumbing.ComputeHash(root.kind, root.data).String() + "\n\nx")}
 	var out bytes.Buffer
-	if err := writePack(&out, []gitObject{top, root, inner, blob}); err != nil {
+	if err := WritePack(&out, []Object{top, root, inner, blob}); err != nil {
 		t.Fatal(err)
 	}
 	return out.Bytes(), plumbing.ComputeHash(top.kind, top.data).String()
@@ -53,8 +55,8 @@ func FuzzPack(f *testing.F) {
 	f.Add([]byte("PACK\x00\x00\x00\x02\xff\xff\xff\xff"), commit, "")
 	f.Add(append([]byte("PACK\x00\x00\x00\x02\x00\x00\x00\x01"), 0x6f, 1, 0x78), commit, "")
 	f.Fuzz(func(t *testing.T, pack []byte, commit, subdir string) {
-		l := smallGitLimits()
-		objects, err := readPack(bytes.NewReader(pack), l)
+		l := smallLimits()
+		objects, err := ReadPack(bytes.NewReader(pack), l)
 		if err != nil {
 			return
 		}
@@ -65,28 +67,28 @@ func FuzzPack(f *testing.F) {
 				t.Errorf("%s is known by another name", name)
 			}
 		}
-		if int64(total) > l.bytes {
+		if int64(total) > l.Bytes {
 			t.Errorf("holds %d bytes", total)
 		}
-		w := &gitWalk{objects: objects, limits: l, put: func(path string, data []byte, _ fs.FileMode) error {
-			if !fs.ValidPath(path) || int64(len(data)) > l.fileBytes {
+		w := &Walk{Objects: objects, Limits: l, Put: func(path string, data []byte, _ fs.FileMode) error {
+			if !fs.ValidPath(path) || int64(len(data)) > l.FileBytes {
 				t.Errorf("handed out %q with %d bytes", path, len(data))
 			}
 			return nil
 		}}
-		_, _ = w.read(context.Background(), plumbing.NewHash(commit), subdir)
+		_, _ = w.Read(context.Background(), plumbing.NewHash(commit), subdir)
 	})
 }
 
 func FuzzGitTree(f *testing.F) {
 	f.Add([]byte("100644 x\x00aaaaaaaaaaaaaaaaaaaa40000 y\x00bbbbbbbbbbbbbbbbbbbb"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		entries, err := parseGitTree(data)
+		entries, err := parseTree(data)
 		if err != nil {
 			return
 		}
 		for _, e := range entries {
-			if smallGitLimits().checkPath(e.name) == nil && (!fs.ValidPath(e.name) || e.name == ".") {
+			if smallLimits().CheckPath(e.name) == nil && (!fs.ValidPath(e.name) || e.name == ".") {
 				t.Errorf("let %q through", e.name)
 			}
 		}
@@ -100,11 +102,11 @@ func FuzzGitServer(f *testing.F) {
 	f.Add([]byte(refs), append([]byte("0008NAK\n"), pack...))
 	f.Add([]byte("003e"+commit+" refs/heads/main\n0000"), []byte("0031shallow "+commit+"0008NAK\n0006\x01P0000"))
 	f.Fuzz(func(t *testing.T, refs, answer []byte) {
-		offered, err := readRefs(t.Context(), bytes.NewReader(refs))
+		offered, err := ReadRefs(t.Context(), bytes.NewReader(refs))
 		if err != nil {
 			offered = packp.NewAdvRefs()
 		}
-		g := &gitFetch{offered: offered, limits: smallGitLimits()}
+		g := &fetcher{offered: offered, limits: smallLimits()}
 		for _, mode := range []fetchMode{fetchCommit, fetchAll} {
 			request := g.request([]plumbing.Hash{plumbing.NewHash(commit)}, mode)
 			_, _ = readUpload(request, bytes.NewReader(answer), g.limits)
@@ -114,7 +116,7 @@ func FuzzGitServer(f *testing.F) {
 
 // A pack whose objects are given as differences, the base after them too.
 func TestPacksWithDifferencesAreReadInAnyOrder(t *testing.T) {
-	base := gitObject{plumbing.BlobObject, []byte("base")}
+	base := Object{plumbing.BlobObject, []byte("base")}
 	name := plumbing.ComputeHash(base.kind, base.data)
 	delta := []byte{4, 8, 0x90, 4, 4, 'm', 'o', 'r', 'e'} // copy 4 bytes, then add 4
 	want := plumbing.ComputeHash(plumbing.BlobObject, []byte("basemore"))
@@ -128,7 +130,7 @@ func TestPacksWithDifferencesAreReadInAnyOrder(t *testing.T) {
 			} else {
 				rawPack(&pack, 1, rawEntry{7, name[:], delta})
 			}
-			objects, err := readPack(&pack, smallGitLimits())
+			objects, err := ReadPack(&pack, smallLimits())
 			if order == "no base" {
 				if err == nil {
 					t.Error("a difference to nothing was read")
@@ -138,7 +140,7 @@ func TestPacksWithDifferencesAreReadInAnyOrder(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if o, err := objects.object(want, mib); err != nil || string(o.data) != "basemore" {
+			if o, err := objects.object(want, bounded.MiB); err != nil || string(o.data) != "basemore" {
 				t.Errorf("got %q, %v", o.data, err)
 			}
 		})
@@ -146,8 +148,8 @@ func TestPacksWithDifferencesAreReadInAnyOrder(t *testing.T) {
 }
 
 func TestPacksThatAreTooLarge(t *testing.T) {
-	l := smallGitLimits()
-	big := make([]byte, l.fileBytes+1)
+	l := smallLimits()
+	big := make([]byte, l.FileBytes+1)
 	base := []byte("base")
 	name := plumbing.ComputeHash(plumbing.BlobObject, base)
 	huge := []byte{4, 0xff, 0xff, 0xff, 0xff, 0x0f, 0x90, 4}
@@ -157,7 +159,7 @@ func TestPacksThatAreTooLarge(t *testing.T) {
 		entries []rawEntry
 	}{
 		{"one object over the cap", 1, []rawEntry{{3, nil, big}}},
-		{"objects over the cap together", 3, []rawEntry{{3, nil, big[:60*kib]}, {3, nil, append(big[:60*kib:60*kib], 1)[1:]}, {3, nil, append(big[:60*kib:60*kib], 2)[1:]}}},
+		{"objects over the cap together", 3, []rawEntry{{3, nil, big[:60*bounded.KiB]}, {3, nil, append(big[:60*bounded.KiB:60*bounded.KiB], 1)[1:]}, {3, nil, append(big[:60*bounded.KiB:60*bounded.KiB], 2)[1:]}}},
 		{"more objects than there may be", 100_000, nil},
 		{"a difference that claims gigabytes", 2, []rawEntry{{3, nil, base}, {7, name[:], huge}}},
 	}
@@ -165,7 +167,7 @@ func TestPacksThatAreTooLarge(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			var pack bytes.Buffer
 			rawPack(&pack, test.count, test.entries...)
-			if _, err := readPack(&pack, l); err == nil || errors.Is(err, errNoGitObject) {
+			if _, err := ReadPack(&pack, l); err == nil || errors.Is(err, errNoObject) {
 				t.Errorf("got %v", err)
 			}
 		})
@@ -178,21 +180,21 @@ func TestATreeOfTreesIsCounted(t *testing.T) {
 	objects := packedObjects{}
 	add := func(kind plumbing.ObjectType, data []byte) plumbing.Hash {
 		name := plumbing.ComputeHash(kind, data)
-		objects[name] = gitObject{kind, data}
+		objects[name] = Object{kind, data}
 		return name
 	}
-	mode, below := gitFile, add(plumbing.BlobObject, nil)
+	mode, below := modeFile, add(plumbing.BlobObject, nil)
 	for range 10 {
 		var data []byte
 		for i := range 10 {
 			data = append(append(data, mode+" "+string(rune('a'+i))+"\x00"...), below[:]...)
 		}
-		mode, below = gitDir, add(plumbing.TreeObject, data)
+		mode, below = modeDirectory, add(plumbing.TreeObject, data)
 	}
 	commit := add(plumbing.CommitObject, []byte("tree "+below.String()+"\n"))
-	l := smallGitLimits()
-	w := &gitWalk{objects: objects, limits: l, put: func(string, []byte, fs.FileMode) error { return nil }}
-	if _, err := w.read(t.Context(), commit, ""); err == nil {
+	l := smallLimits()
+	w := &Walk{Objects: objects, Limits: l, Put: func(string, []byte, fs.FileMode) error { return nil }}
+	if _, err := w.Read(t.Context(), commit, ""); err == nil {
 		t.Error("ten to the tenth files were read")
 	}
 }

@@ -1,4 +1,4 @@
-package source
+package git
 
 import (
 	"bytes"
@@ -14,37 +14,39 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp/capability"
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp/sideband"
 	"github.com/go-git/go-git/v5/plumbing/transport"
+
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
+	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 )
 
-// gitRefsBytes caps the list of branches and tags; the largest public
+// RefsBytes caps the list of branches and tags; the largest public
 // repositories have some 20 MB.
-const gitRefsBytes = 64 * mib
+const RefsBytes = 64 * bounded.MiB
 
-// gitRemote is a server that speaks the pack protocol, version 0.
-type gitRemote interface {
-	// advertise lists the refs and what the server can do.
-	advertise(ctx context.Context) (*packp.AdvRefs, error)
-	// upload sends a request and returns what follows. It may be called again
+// Remote is a server that speaks the pack protocol, version 0.
+type Remote interface {
+	// Advertise lists the refs and what the server can do.
+	Advertise(ctx context.Context) (*packp.AdvRefs, error)
+	// Upload sends a request and returns what follows. It may be called again
 	// when that was read.
-	upload(ctx context.Context, request []byte) (io.ReadCloser, error)
+	Upload(ctx context.Context, request []byte) (io.ReadCloser, error)
 	io.Closer
 }
 
-// gitFetch gets objects by hash from a server.
-type gitFetch struct {
-	remote  gitRemote
+// fetcher gets objects by hash from a server.
+type fetcher struct {
+	remote  Remote
 	offered *packp.AdvRefs
-	limits  gitLimits
+	limits  Limits
 	meter   func(io.Reader) io.Reader
 }
 
-// fetchGit resolves a branch, tag or commit at a server and gets what is needed
+// Fetch resolves a branch, tag or commit at a server and gets what is needed
 // to read a directory of it: first what the commit is, then that commit, by its
 // hash. Every pack is read through meter.
-func fetchGit(ctx context.Context, remote gitRemote, want, subdir string, l gitLimits, meter func(io.Reader) io.Reader) (gitObjects, plumbing.Hash, error) {
+func Fetch(ctx context.Context, remote Remote, want, subdir string, l Limits, meter func(io.Reader) io.Reader) (ObjectReader, plumbing.Hash, error) {
 	var none plumbing.Hash
-	offered, err := remote.advertise(ctx)
+	offered, err := remote.Advertise(ctx)
 	if err != nil {
 		return nil, none, err
 	}
@@ -56,7 +58,7 @@ func fetchGit(ctx context.Context, remote gitRemote, want, subdir string, l gitL
 	if err != nil {
 		return nil, none, err
 	}
-	g := &gitFetch{remote: remote, offered: offered, limits: l, meter: meter}
+	g := &fetcher{remote: remote, offered: offered, limits: l, meter: meter}
 	objects, err := g.commit(ctx, name, subdir)
 	return objects, name, err
 }
@@ -64,10 +66,10 @@ func fetchGit(ctx context.Context, remote gitRemote, want, subdir string, l gitL
 // commit gets what is needed to read a directory of a commit: where the server
 // can, the files of that directory alone, else all files of the commit, and
 // where it does not hand out a commit by its name, all that it has.
-func (g *gitFetch) commit(ctx context.Context, name plumbing.Hash, subdir string) (gitObjects, error) {
+func (g *fetcher) commit(ctx context.Context, name plumbing.Hash, subdir string) (ObjectReader, error) {
 	if subdir != "" && g.can(capability.Filter) && g.canSHA1() {
 		objects, err := g.part(ctx, name, subdir)
-		if !errors.Is(err, errNoGitObject) {
+		if !errors.Is(err, errNoObject) {
 			return objects, err
 		}
 	}
@@ -84,29 +86,29 @@ func (g *gitFetch) commit(ctx context.Context, name plumbing.Hash, subdir string
 
 // part gets a commit with all its directories but no file, then the files
 // below one directory. A server that does not take part is errNoGitObject.
-func (g *gitFetch) part(ctx context.Context, name plumbing.Hash, subdir string) (gitObjects, error) {
+func (g *fetcher) part(ctx context.Context, name plumbing.Hash, subdir string) (ObjectReader, error) {
 	objects, err := g.get(ctx, []plumbing.Hash{name}, fetchTrees)
 	if err != nil {
-		return nil, errNoGitObject
+		return nil, errNoObject
 	}
 	var files []plumbing.Hash
-	w := &gitWalk{objects: objects, limits: g.limits, wanted: func(file plumbing.Hash) {
+	w := &Walk{Objects: objects, Limits: g.limits, wanted: func(file plumbing.Hash) {
 		if objects[file].kind == plumbing.InvalidObject {
 			files = append(files, file)
 		}
 	}}
-	if _, err := w.read(ctx, name, subdir); err != nil {
+	if _, err := w.Read(ctx, name, subdir); err != nil {
 		return nil, err
 	}
 	if len(files) == 0 {
 		return objects, nil
 	}
-	if len(files) > g.limits.files {
-		return nil, fmt.Errorf("more than %d files", g.limits.files)
+	if len(files) > g.limits.Files {
+		return nil, fmt.Errorf("more than %d files", g.limits.Files)
 	}
 	more, err := g.get(ctx, files, fetchObjects)
 	if err != nil {
-		return nil, errNoGitObject
+		return nil, errNoObject
 	}
 	for name, o := range more {
 		objects[name] = o
@@ -114,14 +116,14 @@ func (g *gitFetch) part(ctx context.Context, name plumbing.Hash, subdir string) 
 	return objects, nil
 }
 
-func (g *gitFetch) can(c capability.Capability) bool { return g.offered.Capabilities.Supports(c) }
+func (g *fetcher) can(c capability.Capability) bool { return g.offered.Capabilities.Supports(c) }
 
 // canSHA1 reports whether the server hands out objects that no ref names.
-func (g *gitFetch) canSHA1() bool {
+func (g *fetcher) canSHA1() bool {
 	return g.can(capability.AllowReachableSHA1InWant) || g.can(capability.AllowTipSHA1InWant)
 }
 
-func (g *gitFetch) isTip(name plumbing.Hash) bool {
+func (g *fetcher) isTip(name plumbing.Hash) bool {
 	if g.offered.Head != nil && *g.offered.Head == name {
 		return true
 	}
@@ -134,7 +136,7 @@ func (g *gitFetch) isTip(name plumbing.Hash) bool {
 }
 
 // tips are the branches and tags.
-func (g *gitFetch) tips() []plumbing.Hash {
+func (g *fetcher) tips() []plumbing.Hash {
 	var tips []plumbing.Hash
 	for ref, name := range g.offered.References {
 		if strings.HasPrefix(ref, "refs/heads/") || strings.HasPrefix(ref, "refs/tags/") {
@@ -155,7 +157,7 @@ const (
 )
 
 // get sends one request and reads its pack.
-func (g *gitFetch) get(ctx context.Context, names []plumbing.Hash, mode fetchMode) (packedObjects, error) {
+func (g *fetcher) get(ctx context.Context, names []plumbing.Hash, mode fetchMode) (packedObjects, error) {
 	if len(names) == 0 {
 		return nil, errors.New("it has neither branches nor tags")
 	}
@@ -165,20 +167,20 @@ func (g *gitFetch) get(ctx context.Context, names []plumbing.Hash, mode fetchMod
 		return nil, err
 	}
 	text.WriteString("0009done\n")
-	body, err := g.remote.upload(ctx, []byte(text.String()))
+	body, err := g.remote.Upload(ctx, []byte(text.String()))
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = body.Close() }()
-	reader := &errorKeeper{r: g.meter(cancelReader{ctx, body})}
+	reader := &bounded.ReadErrors{Reader: g.meter(bounded.ContextReader{Context: ctx, Reader: body})}
 	objects, err := readUpload(request, reader, g.limits)
-	if reader.err != nil {
-		return nil, reader.err
+	if reader.Err != nil {
+		return nil, reader.Err
 	}
 	return objects, err
 }
 
-func (g *gitFetch) request(names []plumbing.Hash, mode fetchMode) *packp.UploadPackRequest {
+func (g *fetcher) request(names []plumbing.Hash, mode fetchMode) *packp.UploadPackRequest {
 	transport.FilterUnsupportedCapabilities(g.offered.Capabilities)
 	request := packp.NewUploadPackRequestFromCapabilities(g.offered.Capabilities)
 	set := func(c capability.Capability) bool { return g.can(c) && request.Capabilities.Set(c) == nil }
@@ -195,10 +197,10 @@ func (g *gitFetch) request(names []plumbing.Hash, mode fetchMode) *packp.UploadP
 
 // readUpload reads the answer to a request: what is shallow, an
 // acknowledgement, and the pack, beside which messages may come.
-func readUpload(request *packp.UploadPackRequest, r io.Reader, l gitLimits) (packedObjects, error) {
+func readUpload(request *packp.UploadPackRequest, r io.Reader, l Limits) (packedObjects, error) {
 	response := packp.NewUploadPackResponse(request)
 	if err := response.Decode(io.NopCloser(r)); err != nil {
-		return nil, fmt.Errorf("the server refuses: %s", clip(firstLine(err)))
+		return nil, fmt.Errorf("the server refuses: %s", bounded.Quote(bounded.FirstLine(err)))
 	}
 	var pack io.Reader = response
 	switch {
@@ -207,38 +209,38 @@ func readUpload(request *packp.UploadPackRequest, r io.Reader, l gitLimits) (pac
 	case request.Capabilities.Supports(capability.Sideband):
 		pack = sideband.NewDemuxer(sideband.Sideband, response)
 	}
-	return readPack(pack, l)
+	return ReadPack(pack, l)
 }
 
-// readRefs reads the first answer of a server. An answer cut short because ctx
+// ReadRefs reads the first answer of a server. An answer cut short because ctx
 // ended says nothing about the server.
-func readRefs(ctx context.Context, r io.Reader) (*packp.AdvRefs, error) {
+func ReadRefs(ctx context.Context, r io.Reader) (*packp.AdvRefs, error) {
 	offered := packp.NewAdvRefs()
 	var start firstBytes
-	reader := &errorKeeper{r: io.TeeReader(r, &start)}
+	reader := &bounded.ReadErrors{Reader: io.TeeReader(r, &start)}
 	err := offered.Decode(reader)
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return nil, ctx.Err()
-	case reader.err != nil:
-		return nil, reader.err
+	case reader.Err != nil:
+		return nil, reader.Err
 	case bytes.Contains(start.kept.Bytes(), []byte("object-format=sha256")):
-		return nil, errGitSHA256
+		return nil, errSHA256
 	case errors.Is(err, packp.ErrEmptyAdvRefs):
 		return nil, errors.New("the repository is empty")
 	case err != nil:
-		return nil, errNoGit
+		return nil, errNoServer
 	case offered.IsEmpty():
 		return nil, errors.New("the repository is empty")
 	}
 	return offered, nil
 }
 
-// errGitSHA256 is a repository in git's other object format
+// errSHA256 is a repository in git's other object format
 // (hash-function-transition(7)).
-var errGitSHA256 = errors.New("its objects are named by sha256 (object-format=sha256), which is not supported; a repository of the sha1 object format is read")
+var errSHA256 = errors.New("its objects are named by sha256 (object-format=sha256), which is not supported; a repository of the sha1 object format is read")
 
-var errNoGit = errors.New("what answers there is not a git server")
+var errNoServer = errors.New("what answers there is not a git server")
 
 // chooseRef finds what a reference means among the names of a repository. A
 // name that is both a branch and a tag means neither.
