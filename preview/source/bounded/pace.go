@@ -8,19 +8,20 @@ import (
 	"time"
 )
 
-// MinimumPace is how many bytes a second a body has to bring on average, looked
-// at every two request timeouts: silence is noticed after one. A timeout for
-// silence alone would let a server hold a run for weeks with a byte now and
-// then; at this pace a manifest takes no more than 17 minutes.
+// MinimumPace is the average rate in bytes per second below which a body is given
+// up, measured over two request timeouts; silence alone is noticed after one. A
+// timeout for silence would let a server hold a run for weeks with a byte now and
+// then; at this rate a manifest takes no more than 17 minutes.
 const MinimumPace = 4 * KiB
 
+// ErrTooSlow ends the request of a body below the MinimumPace.
 var ErrTooSlow = errors.New("too slow")
 
-// PacedBody gives up on a server that keeps a connection open with a drop now
-// and then.
+// PacedBody reads a body and ends its request with ErrTooSlow when the body comes
+// slower than the MinimumPace.
 type PacedBody struct {
 	io.ReadCloser
-	ctx    context.Context // of the request, which ends with errTooSlow
+	ctx    context.Context // of the request, which ends with ErrTooSlow
 	cancel context.CancelCauseFunc
 	timer  *time.Timer
 	every  time.Duration
@@ -28,6 +29,8 @@ type PacedBody struct {
 	got    int
 }
 
+// NewPacedBody starts to measure a body. Patience is the request timeout; cancel
+// ends the context of the request.
 func NewPacedBody(ctx context.Context, body io.ReadCloser, patience time.Duration, cancel context.CancelCauseFunc) *PacedBody {
 	every := 2 * patience
 	return &PacedBody{
@@ -61,7 +64,7 @@ func (b *PacedBody) Close() error {
 	return err
 }
 
-// IdleConn gives up on a peer that sends nothing for a while.
+// IdleConn is a connection whose reads fail after Patience without a byte.
 type IdleConn struct {
 	net.Conn
 	Patience time.Duration

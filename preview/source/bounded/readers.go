@@ -9,7 +9,8 @@ import (
 	"os"
 )
 
-// ReadErrors remembers that an error came from reading, not from writing.
+// ReadErrors keeps the error of its reader other than io.EOF. Where a copy fails, it
+// separates an error of reading from one of writing.
 type ReadErrors struct {
 	Reader io.Reader
 	Err    error
@@ -23,7 +24,7 @@ func (k *ReadErrors) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// ReadAll is io.ReadAll with a cap.
+// ReadAll reads to the end, and fails with ErrTooLarge beyond so many bytes.
 func ReadAll(r io.Reader, most int64) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(r, most+1))
 	if err == nil && int64(len(data)) > most {
@@ -32,7 +33,8 @@ func ReadAll(r io.Reader, most int64) ([]byte, error) {
 	return data, err
 }
 
-// ReadFile reads a small plain file of the cache; a link there is not ours.
+// ReadFile reads a plain file of at most so many bytes. A link in its place is
+// fs.ErrNotExist: it was not written by this program.
 func ReadFile(name string, most int64) ([]byte, error) {
 	if info, err := os.Lstat(name); err != nil || !info.Mode().IsRegular() {
 		return nil, errors.Join(err, fs.ErrNotExist)
@@ -45,11 +47,11 @@ func ReadFile(name string, most int64) ([]byte, error) {
 	return ReadAll(file, most)
 }
 
-// PeerReader caps an answer and explains its errors.
+// PeerReader reads an answer of at most Left bytes from a host.
 type PeerReader struct {
 	Reader     io.Reader
 	Host       string
-	Left, Most int64
+	Left, Most int64                              // bytes: still to be read, and at first
 	Explain    func(err error, host string) error // turns an error into one sentence
 }
 
@@ -67,7 +69,7 @@ func (w *PeerReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// ContextReader stops reading when its context ends.
+// ContextReader fails with the error of its context once that has ended.
 type ContextReader struct {
 	Context context.Context
 	Reader  io.Reader

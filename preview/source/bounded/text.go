@@ -1,3 +1,7 @@
+// Package bounded reads from peers and files that are not trusted, within limits,
+// and words the errors of it: quoted and shortened where a peer chose the text, and
+// without URLs and paths that the caller names better. It is below all packages that
+// fetch content, and knows none of them.
 package bounded
 
 import (
@@ -7,7 +11,8 @@ import (
 	"strings"
 )
 
-// PathCause drops operation and path from an error that the caller names better.
+// PathCause returns an error of package os without its operation and path, which
+// the caller names better.
 func PathCause(err error) error {
 	var pathErr *fs.PathError
 	if errors.As(err, &pathErr) {
@@ -16,16 +21,17 @@ func PathCause(err error) error {
 	return err
 }
 
+// Sizes in bytes.
 const (
 	KiB = 1 << 10
 	MiB = 1 << 20
 	GiB = 1 << 30
 )
 
-// ErrTooLarge is returned by readers that hit their cap.
+// ErrTooLarge is in the chain of every error about more bytes than are read.
 var ErrTooLarge = errors.New("larger than its cap")
 
-// Quote quotes untrusted text, shortened for an error.
+// Quote returns untrusted text in quotes and escaped, of at most 120 bytes.
 func Quote(s string) string {
 	const most = 120
 	if len(s) > most {
@@ -34,6 +40,7 @@ func Quote(s string) string {
 	return fmt.Sprintf("%q", s)
 }
 
+// ByteCount writes a size in its largest binary unit, rounded down.
 func ByteCount(n int64) string {
 	switch {
 	case n >= GiB && n%GiB == 0:
@@ -46,8 +53,8 @@ func ByteCount(n int64) string {
 	return fmt.Sprintf("%d bytes", n)
 }
 
-// Innermost follows single wrapping to the cause, past the URLs that the
-// errors around it print.
+// Innermost returns the last error of a chain. The errors around it print URLs,
+// which may carry tokens.
 func Innermost(err error) error {
 	for {
 		next := errors.Unwrap(err)
@@ -58,7 +65,8 @@ func Innermost(err error) error {
 	}
 }
 
-// FirstLine drops what follows: there go-containerregistry quotes bodies.
+// FirstLine returns the first line of an error, of at most 200 bytes. In the lines
+// that follow go-containerregistry quotes the bodies of answers.
 func FirstLine(err error) string {
 	line, _, _ := strings.Cut(err.Error(), "\n")
 	if len(line) > 200 {

@@ -1,3 +1,35 @@
+// Package git reads the files of one directory of one commit, from a server over
+// https or ssh or from a repository on this machine. No program is run, there is no
+// worktree, and neither hooks nor configuration of a repository play a part.
+//
+// [Fetch] resolves a branch, tag or commit against the refs that a [Remote] advertises,
+// and asks for that commit by its hash: with the files of the directory alone where
+// the server filters (a partial clone, git 2.19), else with all files of the commit
+// (a shallow clone), else with its whole history. [OpenLocal] resolves in a repository
+// on disk. Both return an [ObjectReader], from which [Walk] reads the directory.
+//
+// # Identity
+//
+// An object is known by the hash of the bytes that were read, computed here: what is
+// found under a name has that name, whichever server or cache it came from. So the
+// hash of a commit covers its trees and files. It is SHA-1 with detection of
+// collisions; repositories of the sha256 object format are refused with a message.
+// A name that is both a branch and a tag, or that looks like a commit, is refused, so
+// that no push can change the meaning of a reference.
+//
+// # Limits
+//
+// A pack is read as it arrives. The number of its objects, and the size of each and of
+// all, are checked before anything is inflated, those of deltas included ([Limits]). A
+// directory that occurs many times in a tree is counted each time. Submodules and
+// symbolic links are refused, since they lead out of what the commit's hash covers.
+//
+// # Credentials
+//
+// A server over ssh is authenticated by known_hosts and refused when it is not listed
+// there; the user by the key given, else by the ssh agent. ssh_config is not read: it
+// can run programs. The https transport is a [Remote] of the caller, who adds what
+// guards every other request.
 package git
 
 import (
