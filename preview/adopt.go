@@ -10,14 +10,16 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 )
 
-// Adoption is what the first of the two writes of an adoption takes off an
-// object, so that its former owner lets go of it: it strips what is listed,
-// and makes the former owner's fields ours. Of the former owner itself, which
-// is deleted, it says what that lets go of, and nothing else.
+// Adoption lists what the first of the two writes of an adoption removes from an
+// object: the marks and owner references of its former owner, whose fields it
+// gives to our field manager. Of the former owner itself, which is deleted, it
+// says what that lets go of, and nothing else.
 type Adoption struct {
-	OwnerReferences []string `json:"ownerReferences,omitempty"` // KIND/NAME, sorted
-	Marks           []string `json:"marks,omitempty"`           // keys of labels and annotations, sorted
-	Managers        []string `json:"managers,omitempty"`        // field managers, sorted
+	// OwnerReferences to remove, as KIND/NAME, sorted.
+	OwnerReferences []string `json:"ownerReferences,omitempty"`
+	Marks           []string `json:"marks,omitempty"` // keys of labels and annotations, sorted
+	// Managers are the field managers whose fields are taken over, sorted.
+	Managers []string `json:"managers,omitempty"`
 	// Fingerprint is that of the object between the two writes.
 	Fingerprint string `json:"fingerprint,omitempty"`
 	// Releases are the ids of the objects that a former owner lets go of, sorted.
@@ -173,9 +175,9 @@ type PatchOp struct {
 	Value any    `json:"value,omitempty"`
 }
 
-// ReleasePatch is the JSON patch that makes of a live object what [WithoutFormerOwner]
-// returned. It tests uid and resourceVersion first. It is nil when there is
-// nothing to take off.
+// ReleasePatch returns the JSON patch that turns a live object into the result
+// of [WithoutFormerOwner]. It tests uid and resourceVersion first. It is nil
+// when there is nothing to take off.
 func ReleasePatch(live, released map[string]any, a *Adoption) []PatchOp {
 	if len(a.OwnerReferences)+len(a.Marks)+len(a.Managers) == 0 {
 		return nil

@@ -61,7 +61,9 @@ type PackageFact struct {
 
 // SourceFact is the sealed part of a [Source].
 type SourceFact struct {
-	Kind   string `json:"kind"`
+	// Kind of the source, such as oci, git or directory.
+	Kind string `json:"kind"`
+	// Digest pins the content of the source.
 	Digest string `json:"digest"`
 }
 
@@ -207,8 +209,8 @@ func (p *Plan) Seal() error {
 	return nil
 }
 
-// PlanContentDigest is that of the only package, or the hash of the sorted
-// list of several.
+// PlanContentDigest returns the content digest of the only package, or the hash
+// of the sorted list of several.
 func PlanContentDigest(packages []Package) string {
 	digests := make([]string, 0, len(packages))
 	for _, pkg := range packages {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Action is what apply does with an object, by name. The set is closed.
+// Action names what apply does with an object. The set is closed.
 type Action string
 
 // The actions. Unknown is never shown as unchanged.
@@ -33,8 +33,8 @@ func Actions() []Action {
 	}
 }
 
-// Symbol is the one- to three-cell ASCII mark of an action. It always stands
-// beside the word, never instead of it.
+// Symbol returns the one- to three-cell ASCII mark of an action. It always
+// stands beside the word, never instead of it.
 func (a Action) Symbol() string {
 	switch a {
 	case ActionCreate:
@@ -66,32 +66,52 @@ func (a Action) Writes() bool {
 
 // Object is one Kubernetes object of a plan.
 type Object struct {
-	ID         string `json:"id"`
-	Package    string `json:"package"`
+	// ID is GROUP/KIND/NAMESPACE/NAME, without a version; see [Ref.ID].
+	ID string `json:"id"`
+	// Package is the name of the package that the object belongs to.
+	Package string `json:"package"`
+	// APIVersion that the object is read and written in.
 	APIVersion string `json:"apiVersion"`
-	Kind       string `json:"kind"`
-	Namespace  string `json:"namespace"`
-	Name       string `json:"name"`
+	// Kind of the Kubernetes object.
+	Kind string `json:"kind"`
+	// Namespace of the object; empty for cluster-scoped kinds.
+	Namespace string `json:"namespace"`
+	// Name of the Kubernetes object.
+	Name string `json:"name"`
 
-	Action     Action            `json:"action"`
-	Digest     string            `json:"digest"`
-	Live       Live              `json:"live"`
-	Conflicts  []Conflict        `json:"conflicts"`
-	Result     string            `json:"result"`
+	// Action that apply takes on the object.
+	Action Action `json:"action"`
+	// Digest is the sha256 of the planned object; empty where none is
+	// planned.
+	Digest string `json:"digest"`
+	// Live identifies the live object that the action was decided on.
+	Live Live `json:"live"`
+	// Conflicts lists the fields that other field managers own, sorted.
+	Conflicts []Conflict `json:"conflicts"`
+	// Result is the hash of what the dry run would change; empty without
+	// one.
+	Result string `json:"result"`
+	// SecretKeys maps each key of a Secret to equal, changed, new or
+	// removed.
 	SecretKeys map[string]string `json:"secretKeys"`
-	Changes    []Change          `json:"changes"`
-	Origin     Origin            `json:"origin"`
-	Hook       *Hook             `json:"hook,omitempty"`
+	// Changes lists the fields that differ between live object and result.
+	Changes []Change `json:"changes"`
+	// Origin is the file and line that the object came from.
+	Origin Origin `json:"origin"`
+	// Hook is set for an object that runs before or after the others.
+	Hook *Hook `json:"hook,omitempty"`
 	// Manager is the field manager of an object that is only patched; see
 	// [Object.Patches]. Empty for [FieldManager].
 	Manager string `json:"manager,omitempty"`
-	// Format is that of the package which brought an object that is in no package
-	// of the plan any more; empty where the record does not say.
+	// Format is the content format of an object whose package is not in the
+	// plan any more; empty where the record does not say.
 	Format string `json:"format,omitempty"`
-	// Left are the paths of the body, written as those of conflicts, that the
-	// revision gone back to left to other managers: the release has not set them.
+	// Left lists field paths, written as those of conflicts, that the
+	// revision gone back to left to other managers: the release has not set
+	// them.
 	Left []string `json:"left,omitempty"`
-	// Adoption says what taking an object over takes off it; nil otherwise.
+	// Adoption lists what taking the object over removes from it; absent
+	// otherwise.
 	Adoption *Adoption `json:"adoption,omitempty"`
 
 	// Planned is the exact request body, nil for objects that are only deleted
@@ -108,8 +128,8 @@ type Object struct {
 	Untried string `json:"-"`
 }
 
-// TrialNamespace is where copies are tried of objects whose namespace the plan
-// makes. It exists in every cluster.
+// TrialNamespace is the namespace for dry runs of copies of objects whose own
+// namespace the plan creates. It exists in every cluster.
 const TrialNamespace = "default"
 
 // HelmKeeps reports whether Helm would leave an object alone that left the set:
@@ -122,11 +142,13 @@ func (o *Object) HelmKeeps() bool {
 // nothing says what rendered it, it may have been.
 func (o *Object) OfHelm() bool { return o.Format == "" || strings.HasPrefix(o.Format, "helm") }
 
-// Hook says that an object runs before or after the others of its package, and
-// in which order among its like.
+// Hook makes an object run before or after the others of its package, in the
+// order of weights.
 type Hook struct {
-	Phase  string `json:"phase"` // HookPre or HookPost
-	Weight int    `json:"weight"`
+	// Phase is pre or post: before or after the package's other objects.
+	Phase string `json:"phase"`
+	// Weight orders the hooks of one phase, ascending.
+	Weight int `json:"weight"`
 }
 
 // The phases of hooks.
@@ -138,33 +160,46 @@ const (
 // Live identifies the object a decision was made on. Both are empty when it
 // did not exist.
 type Live struct {
-	UID         string `json:"uid"`
+	// UID of the live object.
+	UID string `json:"uid"`
+	// Fingerprint is the hash of the live object's relevant fields.
 	Fingerprint string `json:"fingerprint"`
 }
 
 // Conflict is a field that another field manager owns with another value.
 type Conflict struct {
+	// Manager is the name of the other field manager.
 	Manager string `json:"manager"`
-	Path    string `json:"path"`
-}
-
-// Change is one leaf at which the result differs from the live object. From
-// and To of a sensitive value are masked, never the value.
-type Change struct {
+	// Path of the contested field, such as .spec.replicas.
 	Path string `json:"path"`
-	Op   string `json:"op"` // add, remove or change
-	From any    `json:"from"`
-	To   any    `json:"to"`
 }
 
-// Origin is where in the content an object came from. Document counts from 1
-// within the file; a generated object names the file it was generated from.
-// Line counts from 1: where the object, or the entry that it was generated
-// from, begins in the file; 0 where that is not known, as behind a template.
+// Change is one field at which the result differs from the live object. From and
+// To of a sensitive value are masked, never the value.
+type Change struct {
+	// Path of the field, such as
+	// .spec.template.spec.containers[name="x"].image.
+	Path string `json:"path"`
+	// Op is add, remove or change.
+	Op string `json:"op"`
+	// From is the present value; absent for an added field.
+	From any `json:"from"`
+	// To is the resulting value; absent for a removed field.
+	To any `json:"to"`
+}
+
+// Origin is the place in the content that an object came from. A generated
+// object names the file that it was generated from.
 type Origin struct {
-	File     string `json:"file"`
-	Document int    `json:"document"`
-	Line     int    `json:"line,omitempty"`
+	// File is the path within the content.
+	File string `json:"file"`
+	// Document is the number of the YAML document in the file, counted from
+	// 1.
+	Document int `json:"document"`
+	// Line is the first line of the object, or of the entry that it was
+	// generated from, counted from 1; 0 where that is not known, as behind a
+	// template.
+	Line int `json:"line,omitempty"`
 }
 
 // Place names the file and, where it is known, the line: "manifests/x.yaml:22".
@@ -187,7 +222,7 @@ type Ref struct {
 	APIVersion, Kind, Namespace, Name string
 }
 
-// PlannedBodies are the sealed forms of those objects that have one.
+// PlannedBodies returns the planned bodies of the objects that have one.
 func PlannedBodies(objects []Object) []map[string]any {
 	var out []map[string]any
 	for i := range objects {
@@ -208,7 +243,7 @@ func RefOf(body map[string]any) Ref {
 	}
 }
 
-// Group is the API group, empty for the core group.
+// Group returns the API group, empty for the core group.
 func (r Ref) Group() string {
 	group, _, ok := strings.Cut(r.APIVersion, "/")
 	if !ok {
@@ -217,8 +252,8 @@ func (r Ref) Group() string {
 	return group
 }
 
-// ID is GROUP/KIND/NAMESPACE/NAME with "core" for the empty group and "-" for
-// no namespace; it carries no version.
+// ID returns GROUP/KIND/NAMESPACE/NAME with "core" for the empty group and "-"
+// for no namespace; it carries no version.
 func (r Ref) ID() string {
 	group, namespace := r.Group(), r.Namespace
 	if group == "" {
@@ -314,7 +349,7 @@ func Clone(v any) any {
 	return v
 }
 
-// CloneBody is Clone for an object; nil stays nil.
+// CloneBody returns a deep copy of an object; nil stays nil.
 func CloneBody(body map[string]any) map[string]any {
 	if body == nil {
 		return nil

@@ -1,9 +1,7 @@
 package preview
 
 import (
-	"cmp"
 	"slices"
-	"strings"
 )
 
 // APIVersion and Kind head every plan document.
@@ -23,65 +21,105 @@ const FieldManager = "kubectl-operator"
 // Plan is the result of a review. What [Plan.Facts] returns of it is Facts; the rest
 // is View and never decides anything at apply time.
 type Plan struct {
-	APIVersion string    `json:"apiVersion"`
-	Kind       string    `json:"kind"`
-	Tool       Tool      `json:"tool"`
-	Ruleset    int       `json:"ruleset"`
-	Request    Request   `json:"request"`
-	Release    Release   `json:"release"`
-	Base       Base      `json:"base"`
-	ReadMode   ReadMode  `json:"readMode"`
-	Options    Options   `json:"options"`
-	Packages   []Package `json:"packages"`
-	Target     Target    `json:"target"`
-	Objects    []Object  `json:"objects"`
-	Files      []File    `json:"files"`
-	Stages     []Stage   `json:"stages"`
-	Access     Access    `json:"access"`
-	Cloud      Cloud     `json:"cloud"`
-	Images     []Image   `json:"images"`
-	Reads      []Read    `json:"reads"`
-	Findings   []Finding `json:"findings"`
-	Summary    Summary   `json:"summary"`
+	// APIVersion is the version of the plan format, now
+	// kubectl-operator/v1alpha1.
+	APIVersion string `json:"apiVersion"`
+	// Kind is always Plan, so that a file can be recognised.
+	Kind string `json:"kind"`
+	// Tool names the version of the program that made the plan.
+	Tool Tool `json:"tool"`
+	// Ruleset is the number of the built-in risk rules that made the findings.
+	Ruleset int `json:"ruleset"`
+	// Request holds the command as given: reference, version, channel,
+	// action.
+	Request Request `json:"request"`
+	// Release names the release that the plan creates, changes or removes.
+	Release Release `json:"release"`
+	// Base is the installed revision that the plan starts from.
+	Base Base `json:"base"`
+	// ReadMode says how the cluster was read: offline, get or dry-run.
+	ReadMode ReadMode `json:"readMode"`
+	// Options are the reviewed choices that apply follows.
+	Options Options `json:"options"`
+	// Packages lists the resolved packages with their sources and
+	// parameters, none for a removal.
+	Packages []Package `json:"packages"`
+	// Target identifies the cluster that the plan was made for.
+	Target Target `json:"target"`
+	// Objects lists every Kubernetes object of the plan with its action.
+	Objects []Object `json:"objects"`
+	// Files lists the files of a plugin set, sorted by path; empty for other
+	// plans.
+	Files []File `json:"files"`
+	// Stages lists the groups of objects in the order in which apply writes
+	// them.
+	Stages []Stage `json:"stages"`
+	// Access holds the RBAC permissions that the plan grants, and those that
+	// the user lacks.
+	Access Access `json:"access"`
+	// Cloud holds the cloud provider permissions that the content asks for.
+	Cloud Cloud `json:"cloud"`
+	// Images lists the container images of the plan's pods, each once.
+	Images []Image `json:"images"`
+	// Reads lists the live objects that decisions rest on and that the plan
+	// does not change.
+	Reads []Read `json:"reads"`
+	// Findings lists what the risk rules found, the most severe first.
+	Findings []Finding `json:"findings"`
+	// Summary counts the objects of the plan by action.
+	Summary Summary `json:"summary"`
 
-	// FailureRollback is what a failure leads to, nil where apply just stops.
+	// FailureRollback says what apply does after a failed write; absent
+	// where it stops.
 	FailureRollback *FailureRollback `json:"undo,omitempty"`
 
-	// Against is set where two versions are compared without a cluster, Policy
-	// where one judged the findings.
-	Against *Baseline  `json:"against,omitempty"`
-	Policy  *PolicyUse `json:"policy,omitempty"`
+	// Against names the version that an offline plan is compared with;
+	// absent otherwise.
+	Against *Baseline `json:"against,omitempty"`
+	// Policy identifies the policy file that judged the findings; absent
+	// without one.
+	Policy *PolicyUse `json:"policy,omitempty"`
 
 	// Complete is false when something that the plan depends on could not be
 	// read. Such a plan is applied only with each unknown accepted by name.
-	Complete bool      `json:"complete"`
+	Complete bool `json:"complete"`
+	// Unknowns lists the objects that could not be read, with the reason.
 	Unknowns []Unknown `json:"unknowns"`
 
-	// Platform, Generation and Location are set where the plan is of a plugin
-	// set: for which OS/ARCH, what is replaced by what, and where.
-	Platform   string      `json:"platform,omitempty"`
+	// Platform is the OS/ARCH that a plugin set is installed for; empty for
+	// other plans.
+	Platform string `json:"platform,omitempty"`
+	// Generation numbers the installed files of a plugin set before and
+	// after the plan.
 	Generation *Generation `json:"generation,omitempty"`
-	Location   *Location   `json:"location,omitempty"`
-	// Platforms are all that the plan's content is for, its own among them; empty
-	// where it is for its own alone.
+	// Location is the directory and machine that a plugin set is installed
+	// to.
+	Location *Location `json:"location,omitempty"`
+	// Platforms holds the content for each platform of a plugin set, its own
+	// among them; empty where it is for its own alone.
 	Platforms []PlatformContent `json:"platforms,omitempty"`
-	// ConfigChanges are how the settings of the host of a plugin set differ from
-	// those of the installed generation; sensitive values are masked.
+	// ConfigChanges lists the settings of a plugin host that differ from the
+	// installed generation; sensitive values are masked.
 	ConfigChanges []Change `json:"configChanges,omitempty"`
 
+	// ContentDigest is the sha256 of the content alone, independent of any
+	// cluster.
 	ContentDigest string `json:"contentDigest"`
-	Digest        string `json:"digest"`
+	// Digest is the sha256 of the plan's Facts, which an approval names.
+	Digest string `json:"digest"`
 
 	// Gone are the members of the installed revision that were looked for and do
 	// not exist any more; none in a plan that was saved.
 	Gone []Ref `json:"-"`
 
-	// SavedAs is where the plan was saved or read from, as --plan takes it.
+	// SavedAs is the path that the plan was saved to or read from, as --plan
+	// takes it.
 	SavedAs string `json:"-"`
 }
 
 // Tool is the program that made the plan.
 type Tool struct {
+	// Version is the release version of kubectl-operator that made the plan.
 	Version string `json:"version"`
 }
 
@@ -94,42 +132,64 @@ const (
 	RequestClean     = "clean" // of generations of a plugin set
 )
 
-// Request is what the user asked for; its reference may float.
+// Request records the command that the plan was made for; its reference may be a
+// tag that moves.
 type Request struct {
+	// Reference is the package reference as typed, such as
+	// oci://host/repo:tag.
 	Reference string `json:"reference"`
-	Version   string `json:"version"`
-	Channel   string `json:"channel"`
-	Action    string `json:"action"`
-	Format    string `json:"format,omitempty"`   // that the content was said to be of
-	Path      string `json:"path,omitempty"`     // of the part of the content that was meant
-	File      string `json:"file,omitempty"`     // the request file that said so
-	Revision  int    `json:"revision,omitempty"` // to roll back to
-	Keep      *int   `json:"keep,omitempty"`     // how many earlier generations stay
+	// Version is the version or range that was asked for; empty for the
+	// newest.
+	Version string `json:"version"`
+	// Channel is the catalog channel that was asked for; empty for the
+	// default.
+	Channel string `json:"channel"`
+	// Action is what was asked for: install, upgrade, rollback, uninstall or
+	// clean.
+	Action string `json:"action"`
+	// Format is the content format given by --format; empty where it was
+	// detected.
+	Format string `json:"format,omitempty"`
+	// Path is the directory within the content that was asked for.
+	Path string `json:"path,omitempty"`
+	// File is the path of the request file that asked for the plan.
+	File string `json:"file,omitempty"`
+	// Revision is the revision number that a rollback goes back to.
+	Revision int `json:"revision,omitempty"`
+	// Keep is the number of earlier plugin generations that a clean leaves.
+	Keep *int `json:"keep,omitempty"`
 }
 
-// Release is one installed thing, by name and namespace.
+// Release identifies one installed release by name and namespace.
 type Release struct {
-	Name      string `json:"name"`
+	// Name of the release, unique within its namespace.
+	Name string `json:"name"`
+	// Namespace that the release is installed into and recorded in.
 	Namespace string `json:"namespace"`
 }
 
-// Base is the revision the plan stands on: revision 0 and no digest when the
-// release does not exist yet.
+// Base is the installed revision that the plan starts from: revision 0 and no
+// digest when the release does not exist yet.
 type Base struct {
-	Revision int    `json:"revision"`
-	Digest   string `json:"digest"`
+	// Revision is the number of the installed revision, 0 for none.
+	Revision int `json:"revision"`
+	// Digest is the plan digest of the installed revision, empty for none.
+	Digest string `json:"digest"`
 	// Accepted maps the fingerprint of each finding that the release's
 	// receipts accepted to the revision that did.
 	Accepted map[string]int `json:"accepted,omitempty"`
-	// Signature is whether the record of that revision is signed, nil where no
-	// key was configured to tell.
+	// Signature is the outcome of verifying the signature of that revision's
+	// record; absent where no key was configured.
 	Signature *RecordSignature `json:"signature,omitempty"`
 }
 
 // RecordSignature is the outcome of checking the signature of a release's record:
 // the key that made it, or why it does not count.
 type RecordSignature struct {
-	Key     string `json:"key,omitempty"` // "sha256:HEX" of the public half
+	// Key is "sha256:HEX" of the public key that signed the record.
+	Key string `json:"key,omitempty"`
+	// Problem says why the signature does not count; empty where it was
+	// verified.
 	Problem string `json:"problem,omitempty"`
 }
 
@@ -156,10 +216,15 @@ const (
 
 // Options are the reviewed choices that steer apply.
 type Options struct {
-	Conflicts string `json:"conflicts"` // fail, take, leave or own
-	Adopt     bool   `json:"adopt"`
-	OnFailure string `json:"onFailure"` // stop or rollback
-	Prune     bool   `json:"prune"`
+	// Conflicts says how contested fields are settled: fail, take, leave or
+	// own.
+	Conflicts string `json:"conflicts"`
+	// Adopt lets the plan take over existing objects without an owner.
+	Adopt bool `json:"adopt"`
+	// OnFailure is what a failed apply does: stop or rollback.
+	OnFailure string `json:"onFailure"`
+	// Prune deletes installed objects that the new content no longer has.
+	Prune bool `json:"prune"`
 	// Strict refuses objects of kinds that the cluster does not serve, which
 	// are skipped otherwise where nothing depends on them.
 	Strict bool `json:"strict,omitempty"`
@@ -169,7 +234,8 @@ type Options struct {
 	// IncludeNamespaces makes the plan of a removal delete the Namespaces that
 	// the release made, last of all, and with them everything they hold.
 	IncludeNamespaces bool `json:"includeNamespaces,omitempty"`
-	// Expires is when the plan cannot be applied any more; see [Options.ExpiresAt].
+	// Expires is the time after which the plan cannot be applied; see
+	// [Options.ExpiresAt].
 	Expires string `json:"expires,omitempty"`
 }
 
@@ -179,160 +245,20 @@ func DefaultOptions() Options {
 	return Options{Conflicts: ConflictsFail, OnFailure: OnFailureStop, Prune: true}
 }
 
-// Package is one resolved and rendered package of a plan.
-type Package struct {
-	Name          string           `json:"name"`
-	Version       string           `json:"version"`
-	Bundle        string           `json:"bundle"` // the bundle's own name, such as the CSV's
-	Format        string           `json:"format"`
-	ContentDigest string           `json:"contentDigest"`
-	Parameters    Parameters       `json:"parameters"`
-	Sources       []Source         `json:"sources"`
-	Via           []ResolutionStep `json:"via"`
-	Verification  Verification     `json:"verification"`
-	// Referrers lists what else lies beside the source and refers to it, such
-	// as SBOMs and provenance, sorted. They were not checked.
-	Referrers []Referrer `json:"referrers,omitempty"`
-	// Dependencies are what the package requires, and what meets it.
-	Dependencies []Dependency `json:"dependencies,omitempty"`
-	// Isolation says how rendering was confined on the machine that did it. It
-	// is only recorded.
-	Isolation string `json:"isolation,omitempty"`
-	// Notes are what making the objects decided or took away.
-	Notes []Note `json:"notes,omitempty"`
-	// RelatedImages are the image references the package lists as its own,
-	// sorted; empty when it lists none.
-	RelatedImages []string `json:"relatedImages,omitempty"`
-	// Executors are the images that the plugins of a set run in, by who names
-	// them; sorted.
-	Executors []Executor `json:"executors,omitempty"`
-	// Requires lists the APIs the package needs and does not bring, as
-	// APIVERSION/KIND, sorted.
-	Requires []string `json:"requires,omitempty"`
-}
-
-// Executor is an image that a plugin runs in: By is file/PATH or plugin/NAME.
-type Executor struct {
-	Image string `json:"image"`
-	By    string `json:"by"`
-}
-
-// Note is something that happened between the content and its objects and that
-// a reviewer should know: a finding of a rule, about an object.
-type Note struct {
-	Rule   string `json:"rule"`
-	Object string `json:"object"`
-	Text   string `json:"text"`
-}
-
-// Dependency is one requirement of a package, and what meets it: a package of
-// the plan, or the cluster.
-type Dependency struct {
-	Constraint string `json:"constraint"`
-	By         string `json:"by"`
-	Detail     string `json:"detail,omitempty"`
-}
-
-// Parameters are the resolved inputs of rendering. Values is the sha256 of the
-// canonical values, empty when none were given. ClusterReads are what rendering
-// asked the cluster, in the order of kind and name.
-type Parameters struct {
-	InstallMode     string   `json:"installMode"`
-	WatchNamespaces []string `json:"watchNamespaces"`
-	Values          string   `json:"values"`
-	Certs           string   `json:"certs"`
-	KubeVersion     string   `json:"kubeVersion"`
-
-	ClusterReads []ClusterRead `json:"clusterReads,omitempty"`
-
-	// Section is set where the package is a section of a request, of which the
-	// package then has the name.
-	Section *Section `json:"section,omitempty"`
-}
-
-// Section is what a package is besides a section of a request: what its content
-// calls itself, or the section where that has no name, and the namespace of what
-// names none.
-type Section struct {
-	Package   string `json:"package"`
-	Namespace string `json:"namespace"`
-}
-
-// The kinds of cluster reads. The set is closed.
-const (
-	ReadKubeVersion = "kubeVersion" // Value is the version
-	ReadAPIVersion  = "apiVersion"  // Value is "served" or "absent"
-	ReadLookup      = "lookup"      // Value is a fingerprint, or "absent"
-)
-
-// ClusterRead is one answer of the cluster that the objects depend on.
-type ClusterRead struct {
-	Kind  string `json:"kind"`
-	Name  string `json:"name"`
-	Value string `json:"value"`
-}
-
-// Source is where content came from, and its pin.
-type Source struct {
-	Kind      string `json:"kind"`
-	Reference string `json:"reference"`
-	Digest    string `json:"digest"`
-	// Verification is the outcome for this source alone, where a package has
-	// several, as the artifacts of a plugin set; nil elsewhere. It is only
-	// recorded.
-	Verification *Verification `json:"verification,omitempty"`
-}
-
-// ResolutionStep is a step on the way to the source, such as the catalog that named it.
-type ResolutionStep struct {
-	Kind      string `json:"kind"`
-	Reference string `json:"reference"`
-	Digest    string `json:"digest"`
-	Channel   string `json:"channel"`
-	// Why says what made it the choice, and Rejected what else there was.
-	Why      string              `json:"why,omitempty"`
-	Rejected []RejectedCandidate `json:"rejected,omitempty"`
-	// Verification is the outcome for this step's own signatures, nil where
-	// none were asked for.
-	Verification *Verification `json:"verification,omitempty"`
-}
-
-// RejectedCandidate is a candidate that another catalog had, and why it was not chosen.
-type RejectedCandidate struct {
-	Catalog string `json:"catalog"`
-	Version string `json:"version"`
-	Why     string `json:"why"`
-}
-
-// Verification is the outcome of checking signatures.
-type Verification struct {
-	Status   string `json:"status"` // verified, unverified or failed
-	Identity string `json:"identity"`
-}
-
-// Referrer is an artifact that names the content it is about as its subject
-// (OCI image specification 1.1), or that cosign tagged by its digest.
-type Referrer struct {
-	ArtifactType string `json:"artifactType"` // media type; may be empty
-	Digest       string `json:"digest"`       // of its manifest
-	// PredicateType is what an attestation says that it is about, such as an
-	// SBOM; empty where that is not known. Nothing proves it.
-	PredicateType string `json:"predicateType,omitempty"`
-}
-
-// CompareReferrers is the order of [Package.Referrers].
-func CompareReferrers(a, b Referrer) int {
-	return cmp.Or(strings.Compare(a.ArtifactType, b.ArtifactType), strings.Compare(a.PredicateType, b.PredicateType), strings.Compare(a.Digest, b.Digest))
-}
-
-// Target is the cluster a plan is for. Only Identity, the uid of the
+// Target is the cluster that a plan is for. Only Identity, the uid of the
 // kube-system namespace, is a Fact. Server is shown and never dialled.
 type Target struct {
+	// Identity is the uid of the kube-system namespace, the only Fact of the
+	// target.
 	Identity string `json:"identity"`
-	Server   string `json:"server"`
-	Version  string `json:"version"`
-	User     string `json:"user"`
-	Context  string `json:"context"`
+	// Server is the URL of the API server; it is shown and never dialled.
+	Server string `json:"server"`
+	// Version is the Kubernetes version of the API server.
+	Version string `json:"version"`
+	// User is the user name that the plan was made as.
+	User string `json:"user"`
+	// Context is the kubeconfig context that was used.
+	Context string `json:"context"`
 
 	// Groups are the user's as the API server sees them, for the administrator who is asked to
 	// approve; none in a plan that was saved.
@@ -343,9 +269,9 @@ type Target struct {
 	Authenticated string `json:"-"`
 }
 
-// Users are the names that the API server has for who acts: that of the
-// credentials first, and the impersonated one. There are none where it does not
-// say whose the credentials are.
+// Users returns the names that the API server has for the acting user: that of
+// the credentials first, then an impersonated one. There are none where it does
+// not say whose the credentials are.
 func (t Target) Users() []string {
 	if t.Authenticated == "" {
 		return nil
@@ -353,30 +279,42 @@ func (t Target) Users() []string {
 	return slices.Compact([]string{t.Authenticated, t.User})
 }
 
-// Stage is a group of objects written together. Objects holds object ids;
-// Timeout is a duration such as "2m" after which a gate gives up. Rollback says
-// that it brings an earlier revision back.
+// Stage is a group of objects that apply writes together.
 type Stage struct {
-	ID       string   `json:"id"`
+	// ID of the stage, such as crds or workloads.
+	ID string `json:"id"`
+	// Requires lists the ids of stages that have to be done before this one.
 	Requires []string `json:"requires"`
-	Objects  []string `json:"objects"`
-	Timeout  string   `json:"timeout"`
-	Rollback bool     `json:"rollback"`
+	// Objects lists the ids of the objects that this stage writes.
+	Objects []string `json:"objects"`
+	// Timeout is a duration such as "2m" after which waiting for the stage
+	// fails.
+	Timeout string `json:"timeout"`
+	// Rollback is true where the stage restores an earlier revision.
+	Rollback bool `json:"rollback"`
 }
 
-// Image is a container image a pod of the plan names. Digest is empty when the
-// reference is a tag that was not resolved.
+// Image is a container image that a pod of the plan uses.
 type Image struct {
-	Reference string   `json:"reference"`
-	Digest    string   `json:"digest"`
-	Pinned    bool     `json:"pinned"`
-	UsedBy    []string `json:"usedBy"`
+	// Reference is the image reference as the pod spec has it.
+	Reference string `json:"reference"`
+	// Digest of the image; empty for a tag that was not resolved.
+	Digest string `json:"digest"`
+	// Pinned is true where the reference names the image by digest.
+	Pinned bool `json:"pinned"`
+	// UsedBy lists the ids of the objects whose pods use it.
+	UsedBy []string `json:"usedBy"`
 }
 
-// Read is a live object a Fact came from without being changed.
+// Read is a live object that a Fact rests on and that the plan does not change.
 type Read struct {
-	ID          string `json:"id"`
-	UID         string `json:"uid"`
+	// ID of the object, GROUP/KIND/NAMESPACE/NAME, or of a record of this
+	// program's own.
+	ID string `json:"id"`
+	// UID of the live object; empty where it does not exist.
+	UID string `json:"uid"`
+	// Fingerprint of the parts that were read; empty where it does not
+	// exist.
 	Fingerprint string `json:"fingerprint"`
 
 	// Body is the object as read; it is saved beside the plan, not in it.
@@ -387,7 +325,8 @@ type Read struct {
 // an absent one has none.
 const Present = "present"
 
-// ReadBodies are the objects that the plan was read from and does not change.
+// ReadBodies returns the live objects that the plan rests on and does not
+// change.
 func (p *Plan) ReadBodies() []map[string]any {
 	var out []map[string]any
 	for _, r := range p.Reads {
@@ -398,7 +337,8 @@ func (p *Plan) ReadBodies() []map[string]any {
 	return out
 }
 
-// AbsentReads are the ids of what was looked for in the cluster and is not there.
+// AbsentReads returns the ids of objects that were looked up in the cluster and
+// do not exist.
 func (p *Plan) AbsentReads() []string {
 	var ids []string
 	for _, r := range p.Reads {
@@ -409,20 +349,16 @@ func (p *Plan) AbsentReads() []string {
 	return ids
 }
 
-// Unknown is something that could not be read, and why.
+// Unknown is an object that could not be read, and the reason.
 type Unknown struct {
+	// Object is the id of what could not be read.
 	Object string `json:"object"`
-	Why    string `json:"why"`
+	// Why says why it could not be read.
+	Why string `json:"why"`
 }
 
-// InSections reports whether packages are the sections of a request, with what
-// those require.
-func InSections(packages []Package) bool {
-	return slices.ContainsFunc(packages, func(pkg Package) bool { return pkg.Parameters.Section != nil })
-}
-
-// OwnNamespaces are those that the plan sees to itself: the release's, first, and
-// those of its sections that something is put into.
+// OwnNamespaces returns the namespaces that the plan creates where they are
+// missing: the release's, first, and those of its sections that objects go into.
 func (p *Plan) OwnNamespaces() []string {
 	out := []string{p.Release.Namespace}
 	for i := range p.Packages {

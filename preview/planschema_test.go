@@ -206,6 +206,45 @@ func TestThePublishedSchemaIsThatOfTheTypes(t *testing.T) {
 	}
 }
 
+// A reader of a plan has the schema alone: everything in it is described, by more
+// than a unit or an example.
+func TestTheSchemaDescribesEveryField(t *testing.T) {
+	var schema struct {
+		Description string
+		Properties  map[string]struct{ Description string }
+		Defs        map[string]struct {
+			Description string
+			Properties  map[string]struct{ Description string }
+		} `json:"$defs"`
+	}
+	data, err := os.ReadFile(schemaFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(data, &schema); err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	check := func(name, description string) {
+		if n++; len(strings.Fields(description)) < 4 {
+			t.Errorf("%s is described by %q: write a sentence above it, then go test ./preview -run Schema -update", name, description)
+		}
+	}
+	check("Plan", schema.Description)
+	for name, property := range schema.Properties {
+		check("Plan."+name, property.Description)
+	}
+	for of, def := range schema.Defs {
+		check(of, def.Description)
+		for name, property := range def.Properties {
+			check(of+"."+name, property.Description)
+		}
+	}
+	if n < 300 {
+		t.Errorf("only %d descriptions were looked at", n)
+	}
+}
+
 // A plan with something in every field is held against the schema by names: the
 // schema has each, and nothing else. The names themselves are held to the
 // contract by TestPlanSpeaksTheJSONNamesOfTheContract.

@@ -1,30 +1,48 @@
 package preview
 
-// Access is the Kubernetes permissions a plan hands over, and what the
+// Access holds the Kubernetes permissions that a plan grants, and those that the
 // installing user lacks.
 type Access struct {
-	Grants    []Grant   `json:"grants"`
+	// Grants lists the effective permissions of every subject, sorted.
+	Grants []Grant `json:"grants"`
+	// Installer lists the permissions that the user lacks to apply the plan.
 	Installer Installer `json:"installer"`
-	// Wildcards is nil when no rule has any.
+	// Wildcards lists the resources that rules with wildcards match; absent
+	// when no rule has any.
 	Wildcards *Wildcards `json:"wildcards,omitempty"`
 }
 
 // Grant is one effective permission: subject × scope × verbs × resources,
 // through which role and binding. All lists are sorted.
 type Grant struct {
-	Subject         Subject  `json:"subject"`
-	Scope           string   `json:"scope"` // cluster or namespace
-	Namespace       string   `json:"namespace"`
-	APIGroups       []string `json:"apiGroups"`
-	Resources       []string `json:"resources"`
-	ResourceNames   []string `json:"resourceNames"`
+	// Subject is the account, user or group that the permission is given to.
+	Subject Subject `json:"subject"`
+	// Scope is cluster, or namespace for one namespace alone.
+	Scope string `json:"scope"`
+	// Namespace that the permission holds in; empty for cluster scope.
+	Namespace string `json:"namespace"`
+	// APIGroups lists the API groups, as in an RBAC rule.
+	APIGroups []string `json:"apiGroups"`
+	// Resources lists the resources, as in an RBAC rule.
+	Resources []string `json:"resources"`
+	// ResourceNames limits the permission to objects of these names; empty
+	// for all.
+	ResourceNames []string `json:"resourceNames"`
+	// NonResourceURLs lists URL paths, as in an RBAC rule.
 	NonResourceURLs []string `json:"nonResourceURLs"`
-	Verbs           []string `json:"verbs"`
-	Via             []string `json:"via"`    // role, then binding, as KIND/NAME or KIND/NAMESPACE/NAME
-	Change          string   `json:"change"` // new, same, widened, narrowed or removed
-	// Held: bindings of the cluster give it, none of the plan does.
-	Held  bool     `json:"held,omitempty"`
-	Rules []string `json:"rules"` // risk rules it matches; View
+	// Verbs lists the verbs, as in an RBAC rule.
+	Verbs []string `json:"verbs"`
+	// Via lists role and binding in turn, as KIND/NAME or
+	// KIND/NAMESPACE/NAME.
+	Via []string `json:"via"`
+	// Change against the installed revision: new, same, widened, narrowed or
+	// removed.
+	Change string `json:"change"`
+	// Held is true where bindings of the cluster give the permission and
+	// none of the plan does.
+	Held bool `json:"held,omitempty"`
+	// Rules names the risk rules that the permission matches; View.
+	Rules []string `json:"rules"`
 }
 
 // The scopes of a grant.
@@ -42,55 +60,82 @@ const (
 	GrantRemoved  = "removed"
 )
 
-// Subject is who a grant is given to: ServiceAccount, User or Group.
+// Subject is a ServiceAccount, User or Group that permissions are given to.
 type Subject struct {
-	Kind      string `json:"kind"`
+	// Kind is ServiceAccount, User or Group, as in RBAC.
+	Kind string `json:"kind"`
+	// Namespace of a ServiceAccount; empty for users and groups.
 	Namespace string `json:"namespace"`
-	Name      string `json:"name"`
+	// Name of the account, user or group.
+	Name string `json:"name"`
 }
 
-// Installer is what the current user lacks to carry out the plan.
+// Installer lists the permissions that the current user lacks to apply the plan.
 type Installer struct {
+	// Missing lists each permission that applying the plan needs and the
+	// user lacks.
 	Missing []MissingRight `json:"missing"`
 	// Unread are the rights to read that planning takes and the user does not
 	// have: a plan made without them rests on less than that of another user.
 	Unread []Right `json:"-"`
 }
 
-// MissingRight is one right the installing user was found not to have.
+// MissingRight is a permission that the installing user does not have.
 type MissingRight struct {
-	Verb     string `json:"verb"`
+	// Verb of the request that would be refused.
+	Verb string `json:"verb"`
+	// Resource and namespace of the request that would be refused.
 	Resource string `json:"resource"`
-	Why      string `json:"why"`
+	// Why says what in the plan needs the permission.
+	Why string `json:"why"`
 	// Role is the id of the role of the plan that gives this right to others;
 	// empty for a right that applying the plan itself takes.
 	Role string `json:"-"`
 }
 
-// Cloud is the cloud permissions a plan asks for. Declared lists places that
-// show cloud access without saying which actions.
+// Cloud holds the cloud provider permissions that a plan asks for. Declared
+// lists places that show cloud access without saying which actions.
 type Cloud struct {
-	Permissions []CloudPermission  `json:"permissions"`
-	Declared    []CloudDeclaration `json:"declared"`
+	// Permissions lists the statements of access, sorted by provider and
+	// origin.
+	Permissions []CloudPermission `json:"permissions"`
+	// Declared lists objects that indicate cloud access without naming its
+	// actions.
+	Declared []CloudDeclaration `json:"declared"`
 }
 
 // CloudPermission is one statement of cloud access in the provider's own words.
 type CloudPermission struct {
-	Provider   string         `json:"provider"`
-	Origin     string         `json:"origin"`
-	Effect     string         `json:"effect"`
-	Actions    []string       `json:"actions"`
-	Resources  []string       `json:"resources"`
-	Roles      []string       `json:"roles"`
+	// Provider of the cloud, such as aws, gcp or azure.
+	Provider string `json:"provider"`
+	// Origin is the object that asks for the permission, as
+	// KIND/NAMESPACE/NAME.
+	Origin string `json:"origin"`
+	// Effect is Allow or Deny, as in an AWS statement.
+	Effect string `json:"effect"`
+	// Actions lists the provider's actions, which may have wildcards.
+	Actions []string `json:"actions"`
+	// Resources lists the provider's resources that the actions apply to.
+	Resources []string `json:"resources"`
+	// Roles lists the provider's predefined roles that are granted.
+	Roles []string `json:"roles"`
+	// Conditions under which the statement holds, in the provider's form.
 	Conditions map[string]any `json:"conditions"`
-	Change     string         `json:"change"`
-	Rules      []string       `json:"rules"` // risk rules it matches; View
+	// Change against the installed revision: new, same, widened, narrowed or
+	// removed.
+	Change string `json:"change"`
+	// Rules names the risk rules that the permission matches; View.
+	Rules []string `json:"rules"`
 }
 
-// CloudDeclaration is a sign of cloud access without actions.
+// CloudDeclaration is an object that indicates cloud access without naming its
+// actions.
 type CloudDeclaration struct {
+	// Provider of the cloud, such as aws, gcp or azure.
 	Provider string `json:"provider"`
-	Origin   string `json:"origin"`
+	// Origin is the object that indicates the access, as
+	// KIND/NAMESPACE/NAME.
+	Origin string `json:"origin"`
 }
 
 // Severity ranks a finding. The set is closed.
@@ -118,21 +163,30 @@ func (s Severity) Rank() int {
 	return 3
 }
 
-// Finding is one ranked statement about risk.
+// Finding is one risk that a rule found, with its severity and evidence.
 type Finding struct {
-	ID       string   `json:"id"` // RULE/OBJECT-ID
-	Rule     string   `json:"rule"`
+	// ID is RULE/OBJECT-ID, unique within the plan.
+	ID string `json:"id"`
+	// Rule is the name of the rule that made the finding.
+	Rule string `json:"rule"`
+	// Severity is critical, warning, info or unknown.
 	Severity Severity `json:"severity"`
-	Ref      string   `json:"ref"` // reference of the rule, such as RBAC-10
-	Title    string   `json:"title"`
-	Why      string   `json:"why"`
-	Object   string   `json:"object"`
-	Evidence string   `json:"evidence"`
+	// Ref is the reference of the rule, such as RBAC-10.
+	Ref string `json:"ref"`
+	// Title says in one line what was found.
+	Title string `json:"title"`
+	// Why says what can happen because of it.
+	Why string `json:"why"`
+	// Object is the id of the object that the finding is about.
+	Object string `json:"object"`
+	// Evidence names the grant, field or object that the rule matched.
+	Evidence string `json:"evidence"`
 
-	// Fingerprint is the sha256 of rule and evidence: what a person accepts.
+	// Fingerprint is the sha256 of rule and evidence, which an acceptance
+	// names.
 	Fingerprint string `json:"fingerprint"`
-	// Counted is what there was in the cluster when the plan was made, such as
-	// how many objects a definition holds. It is only recorded: no part of digest
+	// Counted says what was counted in the cluster when the plan was made,
+	// such as the objects of a CRD. It is only recorded: no part of digest
 	// and fingerprint, and not shown from a saved plan.
 	Counted string `json:"counted,omitempty"`
 	// AcceptedIn is the revision whose receipt accepted this fingerprint.
@@ -144,7 +198,8 @@ type Finding struct {
 	// AlsoIn is the version that a plan is compared with, where that has the
 	// finding too.
 	AlsoIn string `json:"alsoIn,omitempty"`
-	// Judged is what a policy made of the finding.
+	// Judged records the decision of a policy on the finding; absent without
+	// one.
 	Judged *PolicyDecision `json:"judged,omitempty"`
 
 	// Unreviewed is set where the plan was loaded from a file that does not hold
@@ -159,7 +214,7 @@ func (f *Finding) Gates() bool {
 	return f.Severity == Critical || f.AcceptedIn > 0 && f.Severity == Warning
 }
 
-// EvidenceText is the evidence with what was counted.
+// EvidenceText returns the evidence followed by what was counted.
 func (f Finding) EvidenceText() string {
 	if f.Evidence == "" || f.Counted == "" {
 		return f.Evidence + f.Counted
@@ -174,13 +229,19 @@ const (
 	JudgedByRule     = "rule" // which made the finding
 )
 
-// PolicyDecision says what a policy did to a finding, who answers for it and until when.
+// PolicyDecision records how a policy changed a finding, who answers for it and
+// until when.
 type PolicyDecision struct {
-	By      string   `json:"by"`
-	Was     Severity `json:"was,omitempty"` // what the built-in rules say
-	Owner   string   `json:"owner,omitempty"`
-	Reason  string   `json:"reason,omitempty"`
-	Expires string   `json:"expires,omitempty"` // the last day, UTC
+	// By is waiver, severity or rule: the part of the policy that decided.
+	By string `json:"by"`
+	// Was is the severity that the built-in rules give.
+	Was Severity `json:"was,omitempty"`
+	// Owner is the person or team that answers for a waiver.
+	Owner string `json:"owner,omitempty"`
+	// Reason that the policy gives for the decision.
+	Reason string `json:"reason,omitempty"`
+	// Expires is the last day, in UTC, on which a waiver holds.
+	Expires string `json:"expires,omitempty"`
 }
 
 // WithoutPolicy returns findings as the built-in rules made them: without those of a
@@ -199,23 +260,29 @@ func WithoutPolicy(findings []Finding) []Finding {
 	return out
 }
 
-// PolicyUse is the policy that judged a plan's findings.
+// PolicyUse identifies the policy that judged a plan's findings.
 type PolicyUse struct {
-	Path   string `json:"path"`
+	// Path is the policy file as given on the command line.
+	Path string `json:"path"`
+	// SHA256 is the hexadecimal digest of the policy file.
 	SHA256 string `json:"sha256"`
-	// Waived are the ids of the findings that waivers hold for, sorted.
+	// Waived lists the ids of the findings that waivers hold for, sorted.
 	Waived []string `json:"waived"`
 }
 
 // Baseline is the version that an offline plan is compared with, as if it were
 // installed. Reference is only recorded.
 type Baseline struct {
-	Reference     string `json:"reference"`
-	Package       string `json:"package"`
-	Version       string `json:"version"`
+	// Reference that the older version was read from.
+	Reference string `json:"reference"`
+	// Package name of the older version.
+	Package string `json:"package"`
+	// Version number of the older package.
+	Version string `json:"version"`
+	// ContentDigest is the content digest of the older version.
 	ContentDigest string `json:"contentDigest"`
-	// Notes are what a reviewer was to know of an older plugin set, whose files
-	// are not at hand any more.
+	// Notes carries the notes of an older plugin set, whose files cannot be
+	// read any more.
 	Notes []Note `json:"notes,omitempty"`
 }
 

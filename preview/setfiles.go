@@ -8,40 +8,52 @@ import (
 
 // File is one file of a plugin set. One that is deleted has Path and Live alone.
 type File struct {
-	Path   string `json:"path"` // below the location
-	Mode   string `json:"mode"` // four octal digits
-	Size   int64  `json:"size"` // in bytes
+	// Path of the file relative to the location.
+	Path string `json:"path"`
+	// Mode as four octal digits, such as 0755.
+	Mode string `json:"mode"`
+	// Size is the number of bytes of the file.
+	Size int64 `json:"size"`
+	// SHA256 is the hexadecimal digest of the file's bytes.
 	SHA256 string `json:"sha256"`
-	Origin string `json:"origin"` // reference of its artifact, and path in it
-	// Contents is what its bytes are, such as "ELF linux/amd64; go1.26.0".
+	// Origin is the reference of the file's artifact, and the path within
+	// it.
+	Origin string `json:"origin"`
+	// Contents describes the type of the file, such as "ELF linux/amd64;
+	// go1.26.0".
 	Contents string `json:"contents,omitempty"`
-	// Text is what people read in it, with sensitive values masked: of sets that a
-	// host in the cluster loads, whose installed bytes are nowhere to be had when
-	// the next one is compared with them. Empty for what is no text, or too long.
-	Text   string   `json:"text,omitempty"`
-	Action Action   `json:"action"` // create, update, unchanged or delete
-	Live   LiveFile `json:"live"`
-	// Changes are what a create or an update does to what people read in the
-	// file: places of a text ("lines 3-9"), fields of a plugin in YAML
-	// (".image"), what a Go program says it was built from
-	// (".build.dependencies['example.com/x']"). Sensitive values are masked.
+	// Text is the file's text, with sensitive values masked, for comparing
+	// with the next set where the installed bytes cannot be read. Empty for
+	// what is no text, or too long.
+	Text string `json:"text,omitempty"`
+	// Action is create, update, unchanged or delete.
+	Action Action `json:"action"`
+	// Live identifies the file that is at the path now.
+	Live LiveFile `json:"live"`
+	// Changes lists what a create or an update changes: lines of a text
+	// ("lines 3-9"), fields of a plugin in YAML (".image"), build
+	// information of a Go program (".build.dependencies['example.com/x']").
+	// Sensitive values are masked.
 	Changes []Change `json:"changes,omitempty"`
 }
 
-// Generation is a set of files on disk, counted from 1: the one installed, 0
-// for none of this tool's, and the one after the plan.
+// Generation numbers the sets of files on disk before and after the plan,
+// counted from 1.
 type Generation struct {
+	// From is the installed generation; 0 where this program installed none.
 	From int `json:"from"`
-	To   int `json:"to"`
+	// To is the generation that is installed after the plan.
+	To int `json:"to"`
 	// Restores is the earlier generation whose files To has again; nil where the
 	// files come from a config.
 	Restores *int `json:"restores,omitempty"`
 }
 
-// Location is where a plugin set is installed: an absolute path, and the id of
-// the machine that it is on.
+// Location is the directory and the machine that a plugin set is installed to.
 type Location struct {
+	// Path is the absolute path of the directory.
 	Path string `json:"path"`
+	// Host is the id of the machine that the path is on.
 	Host string `json:"host"`
 }
 
@@ -83,10 +95,13 @@ func (p *Plan) SetChanges() bool {
 	return p.Generation.To != p.Generation.From || len(p.Packages) == 0 && FileChanges(p.Files)
 }
 
-// LiveFile is what stands at a File's path now.
+// LiveFile identifies the file that is at a [File]'s path now; both are empty
+// for none.
 type LiveFile struct {
+	// SHA256 is the hexadecimal digest of the present file.
 	SHA256 string `json:"sha256"`
-	Mode   string `json:"mode"`
+	// Mode of the present file as four octal digits.
+	Mode string `json:"mode"`
 }
 
 // OnMachine reports whether a plan is of a plugin set whose files are installed
@@ -119,24 +134,35 @@ func DecideFiles(files []File, live map[string]LiveFile) []File {
 	return out
 }
 
-// PlatformContent is what a plugin set is on one platform. Files are those that
-// are written where that platform is; none for the plan's own, which has them
-// itself.
+// PlatformContent is the content of a plugin set for one platform. Files are
+// those that are written where that platform is; none for the plan's own, which
+// has them itself.
 type PlatformContent struct {
-	Platform      string         `json:"platform"`
-	ContentDigest string         `json:"contentDigest"` // of the set on this platform alone
-	Sources       []SourceFact   `json:"sources"`
-	Files         []PlatformFile `json:"files"`
+	// Platform is the OS/ARCH that the content is for.
+	Platform string `json:"platform"`
+	// ContentDigest is the content digest of the set on this platform alone.
+	ContentDigest string `json:"contentDigest"`
+	// Sources lists the pinned artifacts for this platform.
+	Sources []SourceFact `json:"sources"`
+	// Files lists the files that are written on this platform.
+	Files []PlatformFile `json:"files"`
 }
 
 // PlatformFile is a file of a plugin set on another platform than the plan's;
 // its fields are those of a [File].
 type PlatformFile struct {
-	Path     string `json:"path"`
-	Mode     string `json:"mode"`
-	Size     int64  `json:"size"`
-	SHA256   string `json:"sha256"`
-	Origin   string `json:"origin"`
+	// Path of the file relative to the location.
+	Path string `json:"path"`
+	// Mode as four octal digits, such as 0755.
+	Mode string `json:"mode"`
+	// Size is the number of bytes of the file.
+	Size int64 `json:"size"`
+	// SHA256 is the hexadecimal digest of the file's bytes.
+	SHA256 string `json:"sha256"`
+	// Origin is the reference of the file's artifact, and the path within
+	// it.
+	Origin string `json:"origin"`
+	// Contents describes the type of the file, as in [File].
 	Contents string `json:"contents,omitempty"`
 }
 

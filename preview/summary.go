@@ -4,18 +4,31 @@ import "fmt"
 
 // Summary counts the plan's objects by action.
 type Summary struct {
-	Create    int `json:"create"`
-	Update    int `json:"update"`
+	// Create counts the objects that are created.
+	Create int `json:"create"`
+	// Update counts the objects that are updated.
+	Update int `json:"update"`
+	// Unchanged counts the objects that stay as they are.
 	Unchanged int `json:"unchanged"`
-	Delete    int `json:"delete"`
-	Keep      int `json:"keep"`
-	Replace   int `json:"replace"`
-	Adopt     int `json:"adopt"`
-	Patch     int `json:"patch"`
-	Skip      int `json:"skip"`
-	Shared    int `json:"shared"`
-	Blocked   int `json:"blocked"`
-	Unknown   int `json:"unknown"`
+	// Delete counts the objects that are deleted.
+	Delete int `json:"delete"`
+	// Keep counts the installed objects that are kept though the content
+	// lacks them.
+	Keep int `json:"keep"`
+	// Replace counts the objects that are deleted and created again.
+	Replace int `json:"replace"`
+	// Adopt counts the existing objects that are taken over.
+	Adopt int `json:"adopt"`
+	// Patch counts the objects of other owners that are patched.
+	Patch int `json:"patch"`
+	// Skip counts the objects of kinds that the cluster does not serve.
+	Skip int `json:"skip"`
+	// Shared counts the CRDs that another release owns alike.
+	Shared int `json:"shared"`
+	// Blocked counts the objects that cannot be written.
+	Blocked int `json:"blocked"`
+	// Unknown counts the objects whose action could not be decided.
+	Unknown int `json:"unknown"`
 }
 
 // Changes reports whether anything would be written.
@@ -77,7 +90,8 @@ func Summarize(objects []Object) Summary {
 	return s
 }
 
-// Plural is a number of things whose plural ends in s: "1 grant" or "2 grants".
+// Plural returns a count with a noun whose plural ends in s: "1 grant" or "2
+// grants".
 func Plural(n int, one string) string {
 	if n == 1 {
 		return "1 " + one

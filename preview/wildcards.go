@@ -11,8 +11,8 @@ type ServedResource struct {
 	Verbs      []string `json:"verbs"`
 }
 
-// Discovery is what an API server says it serves. Unanswered are the API
-// versions, as GROUP/VERSION, whose own server did not answer it.
+// Discovery lists the resources that an API server serves. Unanswered are the
+// API versions, as GROUP/VERSION, whose own server did not answer it.
 type Discovery struct {
 	Served     []ServedResource
 	Unanswered []string
@@ -24,33 +24,46 @@ const (
 	AgainstBuiltIn = "built-in" // the kinds of Kubernetes itself, and the plan's own CRDs
 )
 
-// Wildcards says what the rules with wildcards reach. It is View: a definition
-// that is added to the cluster widens a wildcard and makes no plan stale.
-// A loaded plan has it recomputed, against what is built in.
+// Wildcards lists the resources that RBAC rules with wildcards match. It is
+// View: a definition that is added to the cluster widens a wildcard and makes no
+// plan stale. A loaded plan has it recomputed, against what is built in.
 type Wildcards struct {
-	Against string `json:"against"` // cluster or built-in
+	// Against is cluster or built-in: the resources that wildcards were
+	// expanded against.
+	Against string `json:"against"`
 	// Version is the Kubernetes release whose kinds are meant by built-in.
 	Version string `json:"version,omitempty"`
 	// Why is set when the cluster could not be asked.
 	Why string `json:"why,omitempty"`
 	// Unanswered are API versions that the cluster has and whose resources it
 	// could not tell: they are missing below.
-	Unanswered []string            `json:"unanswered,omitempty"`
-	Meanings   []WildcardExpansion `json:"meanings"`
-	More       int                 `json:"more,omitempty"` // rules with wildcards beyond those listed
+	Unanswered []string `json:"unanswered,omitempty"`
+	// Meanings lists the expansion of each rule with a wildcard.
+	Meanings []WildcardExpansion `json:"meanings"`
+	// More counts the rules with wildcards beyond those listed.
+	More int `json:"more,omitempty"`
 }
 
-// WildcardExpansion is what one rule with a wildcard reaches. Scope, APIGroups, Resources
-// and Verbs are those of the grants that it is about.
+// WildcardExpansion lists the resources that one RBAC rule with a wildcard
+// matches. Scope, APIGroups, Resources and Verbs are those of the grants that it
+// is about.
 type WildcardExpansion struct {
-	Scope     string           `json:"scope"`
-	APIGroups []string         `json:"apiGroups"`
-	Resources []string         `json:"resources"`
-	Verbs     []string         `json:"verbs"`
-	Count     int              `json:"count"`     // of resources and sub-resources
-	Dangerous []ResourceAccess `json:"dangerous"` // the worst first
-	Others    []ResourceAccess `json:"others"`    // sorted
-	More      int              `json:"more,omitempty"`
+	// Scope of the grants: cluster or namespace.
+	Scope string `json:"scope"`
+	// APIGroups of the rule as written.
+	APIGroups []string `json:"apiGroups"`
+	// Resources of the rule as written.
+	Resources []string `json:"resources"`
+	// Verbs of the rule as written.
+	Verbs []string `json:"verbs"`
+	// Count is the number of resources and sub-resources matched.
+	Count int `json:"count"`
+	// Dangerous lists resources that lead to more access, the worst first.
+	Dangerous []ResourceAccess `json:"dangerous"`
+	// Others lists the remaining matched resources, sorted.
+	Others []ResourceAccess `json:"others"`
+	// More counts the matched resources beyond those listed.
+	More int `json:"more,omitempty"`
 	// NotServed are resources the rule names and the cluster does not serve.
 	NotServed []string `json:"notServed,omitempty"`
 }
@@ -58,8 +71,10 @@ type WildcardExpansion struct {
 // ResourceAccess is a resource, as RESOURCE[/SUBRESOURCE] or RESOURCE.GROUP[/SUBRESOURCE],
 // and what may be done with it.
 type ResourceAccess struct {
-	Resource string   `json:"resource"`
-	Verbs    []string `json:"verbs"`
+	// Resource as RBAC names it, with its group: RESOURCE.GROUP/SUBRESOURCE.
+	Resource string `json:"resource"`
+	// Verbs that the rule permits on the resource.
+	Verbs []string `json:"verbs"`
 }
 
 // Expansion returns what a grant's wildcards reach; nil when it has none, is removed,

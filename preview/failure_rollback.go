@@ -6,31 +6,36 @@ const (
 	OnFailureRollback = "rollback"
 )
 
-// FailureRollback is what apply does by itself when it fails after a write: it goes back
-// to the revision that the plan stands on, or removes what the plan made where
-// there is none. It is a Fact, so that the approval of the plan covers it
-// too; apply carries out nothing else.
+// FailureRollback says what apply does by itself when it fails after a write: it
+// restores the revision that the plan starts from, or removes what the plan
+// created where there is none. It is a Fact, so that the approval of the plan
+// covers it too; apply carries out nothing else.
 type FailureRollback struct {
-	// Revision is the one to go back to; 0 where nothing is installed.
+	// Revision is the number of the revision that is restored; 0 where
+	// nothing is installed.
 	Revision int `json:"revision"`
-	// ContentDigest is that of the revision's objects as they come back; empty
+	// ContentDigest is the content digest of the restored objects; empty
 	// where nothing is installed.
 	ContentDigest string `json:"contentDigest"`
-	// Objects are those of the revision and those of the plan, by id.
+	// Objects lists the objects of the revision and of the plan, by id.
 	Objects []RollbackObject `json:"objects"`
-	// Findings are the critical ones of the state that the undo leads to, judged
-	// as a plan to go there would be. A plan has them too.
+	// Findings lists the critical findings of the restored state, judged as
+	// a plan to go there would be. A plan has them too.
 	Findings []Finding `json:"findings,omitempty"`
 }
 
-// RollbackObject is what the undo does with one object after the whole plan was
-// applied. After a part of it, what the plan did not come to stays as it is.
+// RollbackObject is the action of the rollback on one object, after the whole
+// plan was applied. After a part of it, what the plan did not come to stays as
+// it is.
 type RollbackObject struct {
-	ID         string `json:"id"`
+	// ID of the object, see [Ref.ID].
+	ID string `json:"id"`
+	// APIVersion that the object is written in.
 	APIVersion string `json:"apiVersion"`
 	// Action is create, update, patch, unchanged, delete, keep, skip or shared.
 	Action Action `json:"action"`
-	// Digest is that of the object which comes back; empty where none does.
+	// Digest is the sha256 of the restored object; empty where none is
+	// restored.
 	Digest string `json:"digest"`
 }
 
