@@ -94,9 +94,10 @@ RACE = command -v $${CC:-gcc} >/dev/null || { echo "skipped: the race detector; 
 	set -x; CGO_ENABLED=1 $(GOTEST) -race -p 2 -timeout 2h
 RACED := -run '^(TestClusterRightsInManyNamespaces|TestClusterReadingWhereListsAreRefused|TestClusterInstallUpgradeUninstall|TestSavedPlanComesBackAsItWas|TestAPlanIsCheckedAgainByTwoAtOnce|TestClusterScripts)$$/^(upgrade)?$$' \
 	./k8s ./install ./preview/engine ./cmd/internal/cli
-RACES ?= ./preview/... ./k8s/... ./install/... ./cmd/internal/cli
+RACES ?= ./preview/engine ./k8s/... ./install/... ./cmd/internal/cli
 
-race: sandbox ## tests of the engine, of installing and of the scripts with the race detector; RACES='-run TestX ./install'
+# Other packages measure memory and time, of which the detector takes many times more.
+race: sandbox ## tests of the engine, of installing, of the client and of the commands with the race detector; RACES='-run TestX ./install'
 	@$(RACE) $(RACES)
 
 # What happens in a run follows from its number, so a failure names what to look

@@ -11,6 +11,7 @@ import (
 
 	sigsyaml "sigs.k8s.io/yaml"
 
+	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/slowtest"
 	"github.com/kubectl-operator/kubectl-operator/preview/corpustest"
 )
 
@@ -71,7 +72,8 @@ func TestDecodeRefuses(t *testing.T) {
 }
 
 // Every manifest of the corpus decodes to what sigs.k8s.io/yaml makes of it.
-func TestDecodeAgreesWithKubernetesOnTheCorpus(t *testing.T) {
+func TestSlowDecodeAgreesWithKubernetesOnTheCorpus(t *testing.T) {
+	slowtest.Skip(t, "decoding every manifest of the corpus")
 	n := 0
 	err := filepath.WalkDir(corpustest.Dir(t, "bundles"), func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".yaml") {

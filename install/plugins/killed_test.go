@@ -15,6 +15,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/install"
 	"github.com/kubectl-operator/kubectl-operator/install/record"
+	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/slowtest"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/plugins"
 )
@@ -119,7 +120,8 @@ func contentOf(files []plugins.File) map[string]string {
 // Killed before every change of the disk, an install, a rollback and a clean
 // leave the old generation or the new one, whole, and the same again ends where
 // an uninterrupted one does.
-func TestKilledAtEveryChangeOfTheDisk(t *testing.T) {
+func TestSlowKilledAtEveryChangeOfTheDisk(t *testing.T) {
+	slowtest.Skip(t, "kills at every change of the disk")
 	for _, test := range []struct {
 		name, work   string
 		prepare      func(t *testing.T, location string)

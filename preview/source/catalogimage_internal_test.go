@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/slowtest"
 )
 
 // randomLayer is a layer around the directory c/k, with all that layers can do
@@ -96,7 +98,8 @@ func walked(t *testing.T, layers [][]byte) (map[string]string, error) {
 	return out, nil
 }
 
-func TestReadingLayersFromTheTopDownGivesWhatApplyingThemGives(t *testing.T) {
+func TestSlowReadingLayersFromTheTopDownGivesWhatApplyingThemGives(t *testing.T) {
+	slowtest.Skip(t, "many random images")
 	random := rand.New(rand.NewPCG(1, 2))
 	compared, full := 0, 0
 	for range 20_000 {

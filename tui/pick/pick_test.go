@@ -15,6 +15,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
+	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/slowtest"
 	"github.com/kubectl-operator/kubectl-operator/preview/catalog"
 	"github.com/kubectl-operator/kubectl-operator/preview/catalog/catalogtest"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
@@ -244,7 +245,8 @@ func TestSearchingManyPackagesMakesNothingOfThoseItPassesOver(t *testing.T) {
 	}
 }
 
-func TestHostileCatalogsDrawNothing(t *testing.T) {
+func TestSlowHostileCatalogsDrawNothing(t *testing.T) {
+	slowtest.Skip(t, "drawing every hostile text in every size")
 	for i, text := range tuitest.HostileTexts(t) {
 		s := demoShelf(t)
 		for at := range s.hits {

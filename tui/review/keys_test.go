@@ -10,6 +10,7 @@ import (
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/slowtest"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/tui/diffview"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
@@ -40,7 +41,8 @@ func reacts(m *review, c *tuitest.Clock, name string) bool {
 	return cmd != nil || m.View().Content != before.Content || m.mouseOff
 }
 
-func TestHelpNamesTheKeysThatDoSomethingAndNoOthers(t *testing.T) {
+func TestSlowHelpNamesTheKeysThatDoSomethingAndNoOthers(t *testing.T) {
+	slowtest.Skip(t, "pressing every key in every place")
 	plans := []*preview.Plan{tuitest.FreshPlan(t), tuitest.UpgradePlan(t), settingsPlan(t, 40)}
 	var helped []key.Binding
 	for _, g := range frame.NewKeyMap().ReviewHelp() {

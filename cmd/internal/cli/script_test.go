@@ -55,11 +55,19 @@ type manyAtATime struct{ *testing.M }
 // their arguments are not ours to read.
 func (m manyAtATime) Run() int { return sandboxtest.Run(m.M, atATime) }
 
-// Scripts that contact no cluster.
-func TestOfflineScripts(t *testing.T) {
-	testscript.Run(t, testscript.Params{
-		Dir: scripts(t, "offline"), Setup: setup(t), Cmds: commands(t), Condition: conditions(t),
-	})
+// Scripts that contact no cluster. With -short a few of them, for each of the large
+// parts of the program.
+func TestSlowOfflineScripts(t *testing.T) {
+	t.Parallel()
+	params := testscript.Params{Setup: setup(t), Cmds: commands(t), Condition: conditions(t)}
+	if slowtest.Short(t) {
+		for _, name := range []string{"hostile", "plugin-install", "preview", "reports", "schema"} {
+			params.Files = append(params.Files, filepath.Join(scripts(t, "offline"), name+".txtar"))
+		}
+	} else {
+		params.Dir = scripts(t, "offline")
+	}
+	testscript.Run(t, params)
 }
 
 // Scripts that read from gs:// as well, of fake-gcs-server: that is built between

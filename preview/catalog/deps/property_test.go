@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/slowtest"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/catalog"
 )
@@ -259,7 +260,8 @@ func (w world) best() []worldBundle {
 	return set
 }
 
-func TestItFindsWhatTryingEverythingFinds(t *testing.T) {
+func TestSlowItFindsWhatTryingEverythingFinds(t *testing.T) {
+	slowtest.Skip(t, "trying every choice of many small catalogs")
 	solved, failed := 0, 0
 	for batch := range uint64(12) {
 		r := rand.New(rand.NewPCG(batch, 1))

@@ -12,6 +12,7 @@ import (
 	"helm.sh/helm/v4/pkg/engine"
 	releaseutil "helm.sh/helm/v4/pkg/release/v1/util"
 
+	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/slowtest"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/corpustest"
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
@@ -157,7 +158,8 @@ func addDigest(t *testing.T, to map[string]string, body map[string]any) {
 	to[preview.RefOf(body).ID()] = digest
 }
 
-func TestChartsOfTheCorpusMakeWhatHelmTemplateMakes(t *testing.T) {
+func TestSlowChartsOfTheCorpusMakeWhatHelmTemplateMakes(t *testing.T) {
+	slowtest.Skip(t, "rendering every chart of the corpus")
 	root := corpustest.Dir(t, "charts")
 	for name, want := range corpus {
 		if want.refused != "" {

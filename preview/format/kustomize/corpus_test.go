@@ -9,6 +9,7 @@ import (
 
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 
+	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/slowtest"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/corpustest"
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
@@ -31,7 +32,8 @@ var corpusRefused = map[string]string{
 	"plugins/pipecd/deployment-testdata/istio_crds":                           "plugins/pipecd/deployment-testdata/istio_crds/kustomization.yaml: helmCharts: " + noCharts,
 }
 
-func TestEveryKustomizationOfTheCorpusBuildsAsKustomizeBuildsIt(t *testing.T) {
+func TestSlowEveryKustomizationOfTheCorpusBuildsAsKustomizeBuildsIt(t *testing.T) {
+	slowtest.Skip(t, "building every kustomization of the corpus")
 	corpus := os.DirFS(corpustest.Dir(t))
 	refused := map[string]bool{}
 	for _, dir := range kustomizations(t, corpus) {

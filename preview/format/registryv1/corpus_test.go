@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/slowtest"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/corpustest"
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
@@ -93,9 +94,10 @@ func TestRealBundlesRenderOrAreRefusedWithOneSentence(t *testing.T) {
 	}
 }
 
-// TestRealBundlesRenderInEveryMode renders what is valid in each supported
+// TestSlowRealBundlesRenderInEveryMode renders what is valid in each supported
 // mode, the first one twice: two runs make the same bytes.
-func TestRealBundlesRenderInEveryMode(t *testing.T) {
+func TestSlowRealBundlesRenderInEveryMode(t *testing.T) {
+	slowtest.Skip(t, "rendering every bundle of the corpus in every mode")
 	root, dirs := corpustest.Dir(t), corpustest.Bundles(t)
 	broken := refused()
 	for _, dir := range dirs {
