@@ -98,7 +98,7 @@ func fetch(ctx context.Context, p *Plugin, q Request) (FetchedPlugin, error) {
 	out := FetchedPlugin{
 		Plugin: p, Artifact: a,
 		Source: preview.Source{Kind: pin.Source.Kind, Reference: a.Reference.Text, Digest: digest},
-		Pinned: q.Lock != nil || a.SHA256 != "" || immutable(a.Reference),
+		Pinned: q.Lock != nil || a.SHA256 != "" || a.Reference.Immutable(),
 	}
 	if out.signed, err = q.check(ctx, from, pin, a); err != nil {
 		return FetchedPlugin{}, err
@@ -180,17 +180,6 @@ func classifyPath(r ref.Reference) (ref.Reference, error) {
 		r.Kind = ref.KindDirectory
 	}
 	return r, nil
-}
-
-// immutable reports whether a reference always leads to the same bytes.
-func immutable(r ref.Reference) bool {
-	switch r.Kind {
-	case ref.KindImage:
-		return strings.Contains(r.Image, "@sha256:")
-	case ref.KindGit:
-		return ref.IsCommit(r.GitRef)
-	}
-	return r.SHA256 != "" || r.Digest != ""
 }
 
 // sources are those of the request, with the login that the config has for one

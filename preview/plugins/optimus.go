@@ -188,7 +188,7 @@ func (p *parser) reference(a Artifact, where field, text string) Artifact {
 	switch {
 	case err != nil:
 		where.Fail("%s", err)
-	case r.Kind == ref.KindPackage || r.Kind == ref.KindChart || r.Kind == ref.KindConfigMap:
+	case r.Kind.Content() != ref.ContentAny:
 		where.Fail("a %s holds no plugin", r.Kind)
 	case r.Path != "" && r.Kind != ref.KindLayout:
 		return p.local(a, where, r.Path)

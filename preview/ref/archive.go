@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"path"
+	"path/filepath"
 	"strings"
 )
 
@@ -14,6 +16,26 @@ var archiveSuffixes = []string{".tgz", ".tar", ".tar.gz", ".tar.zst", ".zip"}
 // secretNames are parts of query parameters' names that carry credentials, as
 // those of signed URLs do.
 var secretNames = []string{"token", "secret", "password", "passwd", "signature", "credential", "apikey", "api_key", "access_key", "x-amz-", "x-goog-"}
+
+var archiveKind = sourceKind{
+	kind: KindArchive, schemes: []string{"https://", "http://"},
+	parse: func(text, _, _ string) (Reference, error) { return parseArchive(text) },
+	baseName: func(r Reference) string {
+		if r.URL != "" {
+			return path.Base(r.URL)
+		}
+		return path.Base(filepath.ToSlash(r.Path))
+	},
+	immutable: func(r Reference) bool { return r.SHA256 != "" },
+	pinned: func(p Pinned, i int, r Reference) string {
+		if r.URL == "" {
+			return r.Text // of this machine
+		}
+		return r.URL + "#sha256=" + strings.TrimPrefix(p.Sources[i].Digest, "sha256:")
+	},
+	credentials: CredentialsLogin,
+	content:     ContentAny,
+}
 
 // parseArchive reads https://HOST/PATH[?QUERY][#sha256=HEX]. Plain http needs
 // the digest: nothing else vouches for the bytes.

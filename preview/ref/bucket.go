@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"path"
 	"regexp"
 	"strings"
 )
@@ -28,6 +29,18 @@ var (
 	bucketPattern = regexp.MustCompile(`^[a-z0-9][-a-z0-9._]*[a-z0-9]$`)
 	regionPattern = regexp.MustCompile(`^[a-z0-9][-a-z0-9]*$`)
 )
+
+var bucketKind = sourceKind{
+	kind: KindBucket, schemes: []string{ProviderS3 + "://", ProviderGCS + "://"},
+	parse: func(text, scheme, rest string) (Reference, error) {
+		return parseBucket(text, strings.TrimSuffix(scheme, "://"), rest)
+	},
+	baseName:    func(r Reference) string { return path.Base(r.Key) },
+	immutable:   never,
+	pinned:      asTyped,
+	credentials: CredentialsNone, // those of the store's own tools
+	content:     ContentAny,
+}
 
 // parseBucket reads BUCKET/KEY[?endpoint=URL&region=NAME]. A key is literal up
 // to the "?": like in the stores' own tools, nothing in it is escaped.

@@ -16,6 +16,18 @@ var chartPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
 // digits, ".", "_" and "-".
 func isChart(s string) bool { return len(s) <= maxChart && chartPattern.MatchString(s) }
 
+var chartKind = sourceKind{
+	kind: KindChart, schemes: []string{"chart+https://"},
+	parse:     func(text, _, rest string) (Reference, error) { return parseChart(text, rest) },
+	baseName:  func(r Reference) string { return r.Name },
+	immutable: never,
+	pinned: func(p Pinned, _ int, r Reference) string {
+		return "chart+" + r.URL + "/" + r.Name + "?version=" + escapeRange(p.Version)
+	},
+	credentials: CredentialsLogin,
+	content:     ContentFiles,
+}
+
 // parseChart reads HOST/REPO/NAME[?version=RANGE]. Without a range the newest
 // release is meant, as in Helm.
 func parseChart(text, rest string) (Reference, error) {

@@ -8,6 +8,16 @@ import (
 // maxLabel is the longest DNS-1123 label, such as a namespace (RFC 1123).
 const maxLabel = 63
 
+var configMapKind = sourceKind{
+	kind: KindConfigMap, schemes: []string{"configmap://"},
+	parse:       func(text, _, rest string) (Reference, error) { return parseConfigMap(text, rest) },
+	baseName:    func(r Reference) string { return r.Name },
+	immutable:   never,
+	pinned:      asTyped,
+	credentials: CredentialsNone,
+	content:     ContentFiles,
+}
+
 // parseConfigMap reads configmap://NAMESPACE/NAME.
 func parseConfigMap(text, rest string) (Reference, error) {
 	namespace, name, _ := strings.Cut(rest, "/")

@@ -1,8 +1,10 @@
 package ref
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"path"
 	"regexp"
 	"strings"
 )
@@ -17,6 +19,20 @@ const maxGitRef = 250
 // IsCommit reports whether s is the whole name of a git commit: 40 lower-case
 // hex digits.
 func IsCommit(s string) bool { return commitPattern.MatchString(s) }
+
+var gitKind = sourceKind{
+	kind: KindGit, schemes: []string{"git+https://", "git+ssh://", "git+file://"},
+	parse: func(text, scheme, rest string) (Reference, error) {
+		return parseGit(text, strings.TrimSuffix(strings.TrimPrefix(scheme, "git+"), "://"), rest)
+	},
+	baseName: func(r Reference) string {
+		return path.Base(cmp.Or(r.Subdir, strings.TrimSuffix(r.URL, ".git")))
+	},
+	immutable:   func(r Reference) bool { return IsCommit(r.GitRef) },
+	pinned:      func(p Pinned, i int, _ Reference) string { return p.Sources[i].Reference },
+	credentials: CredentialsLogin,
+	content:     ContentAny,
+}
 
 // parseGit reads SCHEME://[USER@]HOST/ORG/REPO[//SUBDIR][?ref=REF], SCHEME one
 // of https, ssh and file; a file has no host. Paths are literal: nothing in

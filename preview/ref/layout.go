@@ -2,8 +2,21 @@ package ref
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 )
+
+var layoutKind = sourceKind{
+	kind: KindLayout, schemes: []string{"oci-layout:"},
+	parse:     func(text, _, rest string) (Reference, error) { return parseLayout(text, rest) },
+	baseName:  func(r Reference) string { return filepath.Base(r.Path) },
+	immutable: func(r Reference) bool { return r.Digest != "" },
+	pinned: func(p Pinned, i int, r Reference) string {
+		return "oci-layout:" + r.Path + "@" + p.Sources[i].Digest
+	},
+	credentials: CredentialsNone,
+	content:     ContentAny,
+}
 
 // parseLayout reads oci-layout:PATH[:TAG][@sha256:HEX]. What follows the last
 // ":" is a tag unless it cannot be one: a path such as a:b/c has none.

@@ -12,7 +12,8 @@ import (
 	"github.com/Masterminds/semver/v3"
 )
 
-// Kind is the kind of source a reference names. The set is closed.
+// Kind is the kind of source a reference names. The set is closed: [kinds] is its
+// table.
 type Kind string
 
 // The kinds.
@@ -74,52 +75,14 @@ func IsName(s string) bool {
 	return len(s) <= maxName && namePattern.MatchString(s)
 }
 
-// schemes lists every prefix of the reference grammar, in the order they are
-// tried.
-var schemes = []struct {
-	prefix string
-	kind   Kind
-}{
-	{"oci://", KindImage},
-	{"oci-layout:", KindLayout},
-	{"git+https://", KindGit},
-	{"git+ssh://", KindGit},
-	{"git+file://", KindGit},
-	{"chart+https://", KindChart},
-	{"https://", KindArchive},
-	{"http://", KindArchive},
-	{"configmap://", KindConfigMap},
-	{"s3://", KindBucket},
-	{"gs://", KindBucket},
-}
-
 // Parse reads one reference. Errors say what to type instead, and never repeat
 // a reference that carries a password.
 func Parse(text string) (Reference, error) {
 	if err := checkText(text); err != nil {
 		return Reference{}, err
 	}
-	for _, s := range schemes {
-		rest, ok := strings.CutPrefix(text, s.prefix)
-		if !ok {
-			continue
-		}
-		switch s.kind {
-		case KindImage:
-			return parseImage(text, rest)
-		case KindConfigMap:
-			return parseConfigMap(text, rest)
-		case KindBucket:
-			return parseBucket(text, strings.TrimSuffix(s.prefix, "://"), rest)
-		case KindChart:
-			return parseChart(text, rest)
-		case KindGit:
-			return parseGit(text, strings.TrimSuffix(strings.TrimPrefix(s.prefix, "git+"), "://"), rest)
-		case KindArchive:
-			return parseArchive(text)
-		case KindLayout:
-			return parseLayout(text, rest)
-		}
+	if k, scheme, rest, ok := cutScheme(text); ok {
+		return k.parse(text, scheme, rest)
 	}
 	switch {
 	case isPath(text):
@@ -145,8 +108,8 @@ func checkText(text string) error {
 			return fmt.Errorf("reference %q holds a control character or is not UTF-8", text)
 		}
 	}
-	if strings.HasPrefix(text, "oci-layout:") {
-		return nil // a path has no authority, and "@" begins a digest
+	if _, scheme, _, ok := cutScheme(text); ok && !strings.HasSuffix(scheme, "://") {
+		return nil // what follows has no authority: in a path, "@" begins a digest
 	}
 	rest := text
 	if _, after, found := strings.Cut(text, "://"); found {
@@ -158,6 +121,18 @@ func checkText(text string) error {
 		return errors.New("the reference carries a password before \"@\"; leave it out: credentials come from the registry configuration")
 	}
 	return nil
+}
+
+// cutScheme finds the kind of source that a reference names by its scheme.
+func cutScheme(text string) (k sourceKind, scheme, rest string, found bool) {
+	for _, k := range kinds {
+		for _, scheme := range k.schemes {
+			if rest, ok := strings.CutPrefix(text, scheme); ok {
+				return k, scheme, rest, true
+			}
+		}
+	}
+	return sourceKind{}, "", "", false
 }
 
 // isPath reports whether text is a local path: paths begin with "/", "./" or

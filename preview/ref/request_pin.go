@@ -30,22 +30,11 @@ type Pinned struct {
 // reference is the reference of a source with its tag, branch or range
 // replaced by what it led to.
 func (p Pinned) reference(i int, r Reference) string {
-	switch source := p.Sources[i]; r.Kind {
-	case KindImage:
-		return withScheme(r.Text, p.image(i, r))
-	case KindGit:
-		return source.Reference
-	case KindArchive:
-		if r.URL != "" {
-			return r.URL + "#sha256=" + strings.TrimPrefix(source.Digest, "sha256:")
-		}
-	case KindLayout:
-		return "oci-layout:" + r.Path + "@" + source.Digest
-	case KindChart:
-		return "chart+" + r.URL + "/" + r.Name + "?version=" + escapeRange(p.Version)
+	row, ok := r.Kind.row()
+	if !ok {
+		return r.Text
 	}
-	// What cannot be pinned in a reference; the content digest says what it was.
-	return r.Text
+	return row.pinned(p, i, r)
 }
 
 func withScheme(typed, image string) string {
@@ -57,11 +46,7 @@ func withScheme(typed, image string) string {
 
 // image is HOST/REPO@DIGEST; a tag does not outlive its image.
 func (p Pinned) image(i int, r Reference) string {
-	repo, _, _ := strings.Cut(r.Image, "@")
-	if at := strings.LastIndex(repo, ":"); at > strings.LastIndex(repo, "/") {
-		repo = repo[:at]
-	}
-	return repo + "@" + p.Sources[i].Digest
+	return repository(r.Image) + "@" + p.Sources[i].Digest
 }
 
 func (p Pinned) digest(i int) string { return p.Sources[i].Digest }

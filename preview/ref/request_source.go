@@ -22,7 +22,7 @@ func (r *reader) source(v field, text string) *RequestSource {
 // on this machine is not theirs to name.
 func (r *reader) remote(v field, text string) *RequestSource {
 	s := r.source(v, text)
-	if k := s.Reference.Kind; k == KindDirectory || k == KindLayout || s.Reference.Path != "" || strings.HasPrefix(s.Reference.URL, "file:") {
+	if s.Reference.Local() {
 		v.Fail("%q lies on this machine", clip(text))
 	}
 	return s

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -32,13 +31,10 @@ const resolvedBytes = 32 * bounded.KiB
 // What lies on this machine is read again instead, and an image's digest needs
 // no look-up.
 func remembered(r ref.Reference) bool {
-	switch r.Kind {
-	case ref.KindImage:
-		return r.Version != "" || !strings.Contains(r.Image, "@")
-	case ref.KindDirectory, ref.KindLayout:
-		return false
+	if r.Kind == ref.KindImage {
+		return r.Version != "" || !r.Immutable()
 	}
-	return strings.Contains(r.Text, "://") && !strings.Contains(r.Text, "+file://")
+	return !r.Local()
 }
 
 // resolvedName is the file of a reference. How far the answer could be trusted

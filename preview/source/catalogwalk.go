@@ -29,13 +29,25 @@ func (f *Fetcher) PinCatalog(ctx context.Context, r ref.Reference) (Pin, error) 
 // Identity names exactly the content behind a pin, as this Fetcher reads it:
 // two pins of one identity open the same files.
 func (f *Fetcher) Identity(p Pin) string {
-	switch p.Reference.Kind {
-	case ref.KindDirectory:
-		return "directory " + p.Source.Digest
-	case ref.KindImage, ref.KindLayout:
-		return "image " + p.Source.Digest + " " + f.options.Platform
+	if s, err := f.sourceOf(p.Reference.Kind); err == nil {
+		if s, ok := s.(identifiedSource); ok {
+			return s.identity(p)
+		}
 	}
 	return strings.Join([]string{string(p.Reference.Kind), p.Source.Digest, p.Reference.Text}, " ")
+}
+
+// identifiedSource is a source whose references may differ and yet open the same
+// files. Content of any other is identified by its reference too.
+type identifiedSource interface {
+	identity(p Pin) string
+}
+
+func (directorySource) identity(p Pin) string { return "directory " + p.Source.Digest }
+
+// identity names the platform too: one digest may be that of an index.
+func (s imageReader) identity(p Pin) string {
+	return "image " + p.Source.Digest + " " + s.options.Platform
 }
 
 // Visit is called for each file of a catalog, once, in no particular order.
@@ -56,13 +68,12 @@ func (f *Fetcher) WalkCatalog(ctx context.Context, p Pin, visit Visit) error {
 }
 
 func (f *Fetcher) walkCatalog(ctx context.Context, p Pin, visit Visit) error {
-	switch p.Reference.Kind {
-	case ref.KindImage:
-		return f.image.walk(ctx, p, visit)
-	case ref.KindLayout:
-		return layoutSource{f.image.imageReader}.walk(ctx, p, visit)
-	case ref.KindDirectory:
-		return directorySource{f.limits}.walk(ctx, p, visit)
+	s, err := f.sourceOf(p.Reference.Kind)
+	if err != nil {
+		return fmt.Errorf("reference %q: %w", p.Reference.Text, err)
+	}
+	if s, ok := s.(walkedSource); ok {
+		return s.walk(ctx, p, visit)
 	}
 	content, err := f.Open(ctx, p)
 	if err != nil {
@@ -87,6 +98,12 @@ func (f *Fetcher) Remember(p Pin) error {
 		return nil
 	}
 	return f.remember(p)
+}
+
+// walkedSource is a source that reads a catalog as a stream. Content of any other is
+// opened as a whole.
+type walkedSource interface {
+	walk(ctx context.Context, p Pin, visit Visit) error
 }
 
 func (s *imageSource) walk(ctx context.Context, p Pin, visit Visit) error {

@@ -118,7 +118,7 @@ func (c *Credentials) read(body map[string]any, r ref.Reference) error {
 		found = true
 	case overSSH:
 		found, err = c.readKey(data)
-	case r.Kind == ref.KindImage, r.Kind == ref.KindGit, r.Kind == ref.KindArchive, r.Kind == ref.KindChart:
+	case r.Kind.Credentials() == ref.CredentialsLogin:
 		c.username, c.password, c.token = data["username"], data["password"], strings.TrimSpace(data["bearerToken"])
 		if strings.ContainsAny(c.token, "\r\n") {
 			return errors.New("its bearerToken holds a line break")

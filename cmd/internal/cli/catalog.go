@@ -110,20 +110,17 @@ func absolutePath(text string) (string, error) {
 	if err != nil {
 		return "", usagef("%s", err)
 	}
-	switch reference.Kind {
-	case ref.KindPackage:
+	if reference.Kind == ref.KindPackage {
 		return "", usagef("catalog reference %q: want a directory (./DIR), an image (HOST/REPO:TAG), clustercatalog:NAME or catalogsource:NAMESPACE/NAME", text)
-	case ref.KindDirectory, ref.KindLayout, ref.KindArchive:
-		if reference.Path == "" {
-			return text, nil
-		}
-		path, err := filepath.Abs(reference.Path)
-		if err != nil {
-			return "", err
-		}
-		return strings.Replace(text, reference.Path, path, 1), nil
 	}
-	return text, nil
+	if reference.Path == "" {
+		return text, nil
+	}
+	path, err := filepath.Abs(reference.Path)
+	if err != nil {
+		return "", err
+	}
+	return strings.Replace(text, reference.Path, path, 1), nil
 }
 
 func (a *app) newCatalogRemoveCommand() *cobra.Command {

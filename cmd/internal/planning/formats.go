@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"io/fs"
-	"path"
-	"path/filepath"
 	"regexp"
 	"strings"
 
@@ -228,22 +226,7 @@ var (
 
 // defaultName makes a name of the last part of a reference, as in a label.
 func defaultName(r ref.Reference) string {
-	var last string
-	switch r.Kind {
-	case ref.KindImage:
-		last = path.Base(repositoryOf(r))
-	case ref.KindGit:
-		last = path.Base(cmp.Or(r.Subdir, strings.TrimSuffix(r.URL, ".git")))
-	case ref.KindConfigMap, ref.KindChart:
-		last = r.Name
-	case ref.KindBucket:
-		last = path.Base(r.Key)
-	case ref.KindArchive:
-		last = path.Base(cmp.Or(r.URL, filepath.ToSlash(r.Path)))
-	default:
-		last = filepath.Base(r.Path)
-	}
-	last = archiveEnd.ReplaceAllString(strings.ToLower(last), "")
+	last := archiveEnd.ReplaceAllString(strings.ToLower(r.BaseName()), "")
 	last = strings.Trim(notInNames.ReplaceAllString(last, "-"), "-")
 	if len(last) > 63 {
 		last = strings.TrimRight(last[:63], "-")
