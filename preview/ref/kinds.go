@@ -51,7 +51,7 @@ const (
 // kinds is the table of the kinds of sources. A new kind is a file of this package
 // that defines its row, and the row here.
 var kinds = []sourceKind{
-	packageKind, imageKind, directoryKind, layoutKind, gitKind, archiveKind, configMapKind, bucketKind, chartKind, dataKind,
+	packageKind, imageKind, directoryKind, layoutKind, gitKind, archiveKind, configMapKind, bucketKind, chartKind,
 }
 
 // Kinds returns all kinds, KindPackage among them.

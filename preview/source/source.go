@@ -211,8 +211,6 @@ func (f *Fetcher) sourceOf(kind ref.Kind) (source, error) {
 		return f.bucket, nil
 	case ref.KindChart:
 		return f.chart, nil
-	case ref.KindData:
-		return dataSource{f.limits}, nil
 	case ref.KindPackage:
 		return nil, errors.New("a package name is resolved in a catalog before it has a source")
 	}
