@@ -109,21 +109,29 @@ const derivedDir = "derived"
 
 const storeKeyBytes = 32
 
-// storeKey reads the user's key, ${XDG_STATE_HOME:-~/.local/state}/kubectl-operator/cache-key,
-// and makes it the first time. Where it cannot be kept it is good for this
+// StateDir returns the user's directory for what this program keeps beside its cache,
+// ${XDG_STATE_HOME:-~/.local/state}/kubectl-operator.
+func StateDir(getenv func(string) string) (string, error) {
+	base := getenv("XDG_STATE_HOME")
+	if !filepath.IsAbs(base) { // the XDG specification says to ignore relative ones
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return "", err
+		}
+		base = filepath.Join(home, ".local", "state")
+	}
+	return filepath.Join(base, "kubectl-operator"), nil
+}
+
+// storeKey reads the user's key, cache-key in [StateDir], and makes it the first time. Where it cannot be kept it is good for this
 // process.
 func storeKey() []byte {
 	fresh := make([]byte, storeKeyBytes)
 	_, _ = rand.Read(fresh) // it never fails
-	base := os.Getenv("XDG_STATE_HOME")
-	if !filepath.IsAbs(base) { // the XDG specification says to ignore relative ones
-		home, err := os.UserHomeDir()
-		if err != nil {
-			return fresh
-		}
-		base = filepath.Join(home, ".local", "state")
+	dir, err := StateDir(os.Getenv)
+	if err != nil {
+		return fresh
 	}
-	dir := filepath.Join(base, "kubectl-operator")
 	name := filepath.Join(dir, "cache-key")
 	if key, err := bounded.ReadFile(name, storeKeyBytes); err == nil && len(key) == storeKeyBytes {
 		return key

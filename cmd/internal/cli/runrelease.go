@@ -21,6 +21,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 	"github.com/kubectl-operator/kubectl-operator/preview/report"
+	"github.com/kubectl-operator/kubectl-operator/preview/source"
 )
 
 // releaseRun is the run of a command on a release: install, upgrade, rollback
@@ -272,17 +273,13 @@ const (
 // without the list only the end that --expires seals does.
 type appliedPlans struct{ path string }
 
-// appliedPlans is ${XDG_STATE_HOME:-~/.local/state}/kubectl-operator/applied-plans.
+// appliedPlans returns the list of this user, applied-plans in [source.StateDir].
 func (a *app) appliedPlans() (appliedPlans, error) {
-	base := a.getenv("XDG_STATE_HOME")
-	if !filepath.IsAbs(base) { // the XDG specification says to ignore relative ones
-		home, err := os.UserHomeDir()
-		if err != nil {
-			return appliedPlans{}, err
-		}
-		base = filepath.Join(home, ".local", "state")
+	dir, err := source.StateDir(a.getenv)
+	if err != nil {
+		return appliedPlans{}, err
 	}
-	return appliedPlans{filepath.Join(base, "kubectl-operator", "applied-plans")}, nil
+	return appliedPlans{filepath.Join(dir, "applied-plans")}, nil
 }
 
 // appliedAt returns when a plan was applied, empty when it is not in the list. A list
