@@ -73,7 +73,7 @@ func TestClusterAdmissionChangesItsMind(t *testing.T) {
 			},
 		},
 		{
-			name: "a ConfigMap is mutated: it is told", part: part{"ConfigMap", "p", "v"}, state: record.StateDiverged, says: "injected",
+			name: "a ConfigMap is mutated: it is reported", part: part{"ConfigMap", "p", "v"}, state: record.StateDiverged, says: "injected",
 			write: func(*sandboxtest.Webhook) sandboxtest.Verdict { return annotate("/data/injected") },
 		},
 		{

@@ -96,7 +96,7 @@ func (a *attempt) resumeAdvice() string {
 	if a.approved != "" {
 		digest = a.approved
 	}
-	return "run it again with --yes --approve " + digest + " to go on where it stopped"
+	return "run it again with --yes --approve " + digest + " to resume it"
 }
 
 // fail makes the error of something that went wrong now: before the first
@@ -106,7 +106,7 @@ func (a *attempt) fail(doing, next string, err error) *Error {
 	if a.wrote {
 		kind = Failed
 		if next == "" {
-			next = "part of the plan was applied; look at the cause, then " + a.resumeAdvice()
+			next = "part of the plan was applied; fix the cause, then " + a.resumeAdvice()
 		}
 	}
 	e := asError(kind, doing, next, err)
@@ -308,9 +308,9 @@ func (a *attempt) objectError(o *preview.Object, doing string, err error) *Error
 	})
 	if e.Advice == "" {
 		changed := *e
-		changed.Advice = "nothing was applied; look at the cause and run the command again"
+		changed.Advice = "nothing was applied; fix the cause and run the command again"
 		if a.wrote {
-			changed.Advice = "part of the plan was applied; look at the cause, then " + a.resumeAdvice()
+			changed.Advice = "part of the plan was applied; fix the cause, then " + a.resumeAdvice()
 		}
 		return &changed
 	}

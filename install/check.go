@@ -124,7 +124,7 @@ func (c *checker) checkBase(ctx context.Context) error {
 			fmt.Sprintf("in the plan the record of revision %d is %s, and here %s", record.Revision, base.Signature, record.Signature))
 	case !maps.Equal(base.Accepted, record.PlanBase().Accepted):
 		// Accepted findings count for less: the list must be the record's own.
-		return refusal(doing, again, fmt.Sprintf("the findings it takes as accepted are not those of revision %d", record.Revision))
+		return refusal(doing, again, fmt.Sprintf("the findings it counts as accepted are not those of revision %d", record.Revision))
 	}
 	return nil
 }

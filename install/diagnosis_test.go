@@ -200,7 +200,7 @@ func (f failingRollout) run(t *testing.T, w *world, manifest string) {
 	opts.Clock, opts.RolloutTimeout, opts.StageTimeout = clock, 10*time.Minute, 10*time.Minute
 	log := opts.Sink
 	var last install.Event
-	var told strings.Builder
+	var printed strings.Builder
 	var logs []string
 	opts.Sink = func(e install.Event) {
 		log(e)
@@ -210,7 +210,7 @@ func (f failingRollout) run(t *testing.T, w *world, manifest string) {
 		case e.Object == object && e.Type == install.EventLog:
 			logs = append(logs, e.Message)
 		case e.Object == object && e.Type == install.EventObject:
-			fmt.Fprintln(&told, e.Message)
+			fmt.Fprintln(&printed, e.Message)
 			if e.Cause == f.cause {
 				for _, args := range f.settled {
 					w.edit(t, append(args, "-n", w.release.Namespace)...)
@@ -227,10 +227,10 @@ func (f failingRollout) run(t *testing.T, w *world, manifest string) {
 	if last.Cause != f.cause || last.Object != object {
 		t.Errorf("the result says %q of %s, want %q of %s", last.Cause, last.Object, f.cause, object)
 	}
-	told.WriteString(strings.Join(logs, "\n"))
+	printed.WriteString(strings.Join(logs, "\n"))
 	for _, evidence := range f.evidence {
-		if !strings.Contains(told.String(), w.here(evidence)) {
-			t.Errorf("the evidence %q is not told:\n%s", w.here(evidence), told.String())
+		if !strings.Contains(printed.String(), w.here(evidence)) {
+			t.Errorf("the evidence %q is not printed:\n%s", w.here(evidence), printed.String())
 		}
 	}
 	for _, entry := range receipt.Objects {

@@ -291,8 +291,8 @@ func checkReconciled(t *testing.T, w *world, plan *preview.Plan, at int, writes 
 		}
 		event := verb + " core/" + strings.ToLower(kind) + "s " + w.release.Namespace + "/" + name
 		happened := slices.Contains(writes, event)
-		if told := o.State != record.StatePending; told != happened || o.State == record.StateSent {
-			t.Errorf("write %d: %s is told to be %s; written: %t", at, o.ID, o.State, happened)
+		if recorded := o.State != record.StatePending; recorded != happened || o.State == record.StateSent {
+			t.Errorf("write %d: %s is recorded as %s; written: %t", at, o.ID, o.State, happened)
 		}
 	}
 }

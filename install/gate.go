@@ -325,7 +325,7 @@ func gateFindings(plan *preview.Plan, approval record.Approval) []string {
 			continue
 		}
 		if earlier {
-			reasons = append(reasons, fmt.Sprintf("critical finding %s=%s was accepted in revision %d, which a record says and --yes alone does not believe: %s", f.ID, f.Fingerprint, f.AcceptedIn, f.Title))
+			reasons = append(reasons, fmt.Sprintf("critical finding %s=%s was accepted in revision %d, but --yes alone does not trust the record that says so: %s", f.ID, f.Fingerprint, f.AcceptedIn, f.Title))
 			continue
 		}
 		// What only a policy makes critical, its digest does not stand for.

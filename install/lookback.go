@@ -26,7 +26,7 @@ func (r *applier) verifyEndState(ctx context.Context) error {
 	if len(refs) == 0 {
 		return nil
 	}
-	const doing = "looking again at the objects of the plan"
+	const doing = "reading the objects of the plan again"
 	var stops []string
 	for i, result := range r.cluster.Read(ctx, refs) {
 		o := objects[i]

@@ -79,9 +79,9 @@ rules: [{apiGroups: [""], resources: [configmaps], verbs: [get]}]
 			}
 			for _, o := range receipt.Objects {
 				want := strings.ReplaceAll(tt.object, "NS", w.release.Namespace)
-				if told := o.State == record.StateDiverged; told != (o.ID == want) {
+				if diverged := o.State == record.StateDiverged; diverged != (o.ID == want) {
 					t.Errorf("%s is %s: %s", o.ID, o.State, o.Message)
-				} else if told && !strings.HasPrefix(o.Message, tt.message) {
+				} else if diverged && !strings.HasPrefix(o.Message, tt.message) {
 					t.Errorf("%s: %q, want %q", o.ID, o.Message, tt.message)
 				}
 			}

@@ -58,11 +58,11 @@ func (w *writer) judgeCreate(ctx context.Context, o *preview.Object, live map[st
 	left := o.ID + " was created after that, and " // what becomes of it
 	switch known, readErr := w.inNewestInventory(last, o, live); {
 	case readErr != nil:
-		left += "is left, as the record cannot be read: " + readErr.Error()
+		left += "is kept, because the record cannot be read: " + readErr.Error()
 	case known:
-		left += "is left to the run that has the lock"
+		left += "is left to the run that holds the lock"
 	case o.Kind == "Namespace" || o.Kind == "CustomResourceDefinition":
-		left += "is left, because of what others may have made in it; no record names it"
+		left += "is kept, because others may have created objects in it; no record names it"
 	default:
 		if delErr := w.deleteCreated(last, o, live); delErr != nil {
 			left += "could not be deleted again: " + delErr.Error()

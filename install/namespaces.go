@@ -59,7 +59,7 @@ func (r *applier) mayRemoveNamespace(ctx context.Context, o *preview.Object) err
 	case err != nil:
 		return notSentError(err)
 	case len(more) > 0:
-		return &changedObjectError{"it holds what it did not at the review: " + joinReasons(more)}
+		return &changedObjectError{"it holds objects that the review did not show: " + joinReasons(more)}
 	case o != deletedNamespace(r.plan):
 		return nil
 	}

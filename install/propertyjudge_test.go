@@ -107,10 +107,10 @@ func (tr *trial) judgeEdited(o *preview.Object, w *install.WrittenObject) {
 		return
 	}
 	tr.noticed++
-	told := slices.ContainsFunc(tr.record, func(r record.ObjectReceipt) bool { return r.ID == o.ID && r.State == record.StateDiverged })
+	reported := slices.ContainsFunc(tr.record, func(r record.ObjectReceipt) bool { return r.ID == o.ID && r.State == record.StateDiverged })
 	ends := w == nil || o.Ref().Group() == "rbac.authorization.k8s.io" || o.Kind == "Deployment" || live == nil
-	if !told || ends {
-		tr.find("exit 0, and %s, planned as %s, was edited before it was read last; that it is told is %t, and that it ends the run should be %t", o.ID, o.Action, told, ends)
+	if !reported || ends {
+		tr.find("exit 0, and %s, planned as %s, was edited before it was read last; that it is reported is %t, and that it ends the run should be %t", o.ID, o.Action, reported, ends)
 	}
 }
 
@@ -165,10 +165,10 @@ func (tr *trial) judgeRecord(persisted map[string]int) {
 		return
 	}
 	for _, o := range tr.record {
-		told := false
+		reported := false
 		switch o.State {
 		case record.StateApplied, record.StateReady, record.StateWaiting, record.StateDiverged, record.StateRemoved, record.StateRemoving, record.StateReleased:
-			told = true
+			reported = true
 		}
 		// Nobody can tell what became of a write without an answer when the
 		// other client was there too, or the body is not recorded.
@@ -179,11 +179,11 @@ func (tr *trial) judgeRecord(persisted map[string]int) {
 		if o.State == record.StateFailed && tr.disturbed[o.ID] {
 			continue // perhaps not its write failed, but what the other client left of it
 		}
-		told = told && writes(o.Action)
+		reported = reported && writes(o.Action)
 		if (o.Action == preview.ActionDelete || o.Action == preview.ActionReplace) && tr.edited[o.ID] {
 			continue // the other client may have deleted it
 		}
-		if told != (persisted[o.ID] > 0) {
+		if reported != (persisted[o.ID] > 0) {
 			tr.find("%s, and the record tells that %s, planned as %s, is %s (%s); it was written %d times",
 				tr.end(), o.ID, o.Action, o.State, o.Message, persisted[o.ID])
 		}

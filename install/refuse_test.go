@@ -159,7 +159,7 @@ func TestClusterDriftThatIsNotOursDoesNotRefuse(t *testing.T) {
 	receipt := w.apply(t, plan)
 	live := w.read(t, "apps/v1", "Deployment", w.release.Namespace, "web")
 	if preview.String(live, "metadata", "annotations", "hello") != "world" || preview.Value(live, "spec", "replicas") != int64(2) {
-		t.Error("the change of somebody else was undone")
+		t.Error("the change of another client was undone")
 	}
 	verdict, notes, err := install.Compare(w.schemas, install.WrittenObject{
 		Sealed: plan.Objects[0].Planned, Reviewed: plan.Objects[0].ResultBody, Before: live, Live: live,

@@ -127,8 +127,8 @@ func (r *restorer) restore(o *preview.Object) (wanted bool, err error) {
 	if shape := r.shapes[o.ID]; shape != nil {
 		if o.Planned, err = WithLiveValues(shape, live); err != nil {
 			return false, &engine.RefusedError{
-				What: fmt.Sprintf("%s of revision %d cannot be made again: %s; values of Secrets are not on record", o.ID, r.revision, err),
-				Next: "install that version again instead, or put the Secret in place first",
+				What: fmt.Sprintf("%s of revision %d cannot be restored: %s; values of Secrets are not on record", o.ID, r.revision, err),
+				Next: "install that version again instead, or create the Secret first",
 			}
 		}
 		r.note(o, "its values stay as they are: those of earlier revisions are not on record")

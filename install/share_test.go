@@ -53,13 +53,13 @@ func refusedWith(t *testing.T, w *world, plan *preview.Plan, want ...string) {
 	if err == nil || install.KindOf(err) != install.Refused {
 		t.Fatalf("%v, want a refusal", err)
 	}
-	var told *install.Error
-	if !errors.As(err, &told) {
+	var refusal *install.Error
+	if !errors.As(err, &refusal) {
 		t.Fatal(err)
 	}
 	for _, text := range want {
-		if !strings.Contains(strings.Join(told.Reasons, "\n"), text) {
-			t.Errorf("%q does not say %q", told.Reasons, text)
+		if !strings.Contains(strings.Join(refusal.Reasons, "\n"), text) {
+			t.Errorf("%q does not say %q", refusal.Reasons, text)
 		}
 	}
 	if after := w.writes(t); len(after) != before {

@@ -53,7 +53,7 @@ func (r *applier) undoneError(err error) error {
 // Whatever comes of the rollback, the plan has failed.
 func (r *applier) undo(ctx, held context.Context, cause error) error {
 	r.wrote = true // perhaps by an earlier run of this plan
-	r.emit(Event{Type: EventStage, Stage: StageUndo, Message: "the plan failed; " + r.undoText() + ", as it says"})
+	r.emit(Event{Type: EventStage, Stage: StageUndo, Message: "the plan failed; " + r.undoText() + ", as planned"})
 	u, err := r.beginUndo(held)
 	if err != nil {
 		if held.Err() != nil {
@@ -260,7 +260,7 @@ func (r *applier) undoOutcomeError(cause, err error) error {
 		failed.Kind, failed.Advice = Interrupted, "the rollback was not finished; "+r.resumeAdvice()
 		r.log("the rollback stopped: " + errorCause(err))
 	default:
-		failed.Advice = "it was not rolled back: " + errorCause(err) + "; look at it, then preview again"
+		failed.Advice = "it was not rolled back: " + errorCause(err) + "; fix the cause, then preview again"
 		r.log("the rollback stopped: " + errorCause(err))
 	}
 	return &failed

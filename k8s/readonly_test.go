@@ -51,7 +51,7 @@ func TestAReadOnlyTransportSendsNothingThatWrites(t *testing.T) {
 		"a delete that says it is dry does not":  {"DELETE", pods + "/x?dryRun=All", false, false},
 		"a token for a service account does not": {"POST", "https://api.example/api/v1/namespaces/a/serviceaccounts/b/token", false, false},
 		"an eviction does not":                   {"POST", pods + "/x/eviction", false, false},
-		"a method nobody knows does not":         {"BREW", pods, false, false},
+		"an unknown method does not":             {"BREW", pods, false, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for mode, want := range map[preview.ReadMode]bool{preview.ReadGet: tt.get, preview.ReadDryRun: tt.dryRun} {
@@ -93,14 +93,14 @@ func TestWritesAreToldBeforeTheyAreSent(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		next, told := &sentTransport{}, -1
-		answer, err := writesTransport{func() { told = next.sent }, next}.RoundTrip(r)
+		next, sentBefore := &sentTransport{}, -1
+		answer, err := writesTransport{func() { sentBefore = next.sent }, next}.RoundTrip(r)
 		if err != nil || next.sent != 1 {
 			t.Fatalf("%s: sent %d times, %v", request, next.sent, err)
 		}
 		_ = answer.Body.Close()
-		if (told == 0) != writes {
-			t.Errorf("%s: told of it at %d requests, want it told before: %v", request, told, writes)
+		if (sentBefore == 0) != writes {
+			t.Errorf("%s: reported at %d requests, want it reported before: %v", request, sentBefore, writes)
 		}
 	}
 }

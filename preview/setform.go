@@ -17,7 +17,7 @@ func (p *Plan) CheckSet() error {
 	}
 	for _, pkg := range p.Packages {
 		// Of these a set has none, and its content digest knows none.
-		if told := pkg.Parameters; told.InstallMode+told.Certs+told.KubeVersion != "" || len(told.WatchNamespaces)+len(told.ClusterReads) > 0 || told.Section != nil {
+		if given := pkg.Parameters; given.InstallMode+given.Certs+given.KubeVersion != "" || len(given.WatchNamespaces)+len(given.ClusterReads) > 0 || given.Section != nil {
 			return errors.New("the parameters of " + pkg.Name + " are not those of a plugin set")
 		}
 	}

@@ -182,7 +182,7 @@ func (r *applier) failed(err error) error {
 	if r.switched {
 		e.Kind, e.Advice = install.Failed, advice(err)+"the host has the new generation; plugin rollback goes back"
 		if isClean(r.plan) {
-			e.Advice = advice(err) + "part of it may be removed; the same plan or digest goes on with the rest"
+			e.Advice = advice(err) + "part of it may be removed; the same plan or digest removes the rest"
 		}
 	}
 	return e

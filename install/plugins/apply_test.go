@@ -100,7 +100,7 @@ func TestWhatWasNotReviewedIsNotInstalled(t *testing.T) {
 				t.Fatal(err)
 			}
 			link(t, filepath.Base(location)+".elsewhere", location+generationsSuffix)
-		}, install.NotStarted, "is no directory of its own"},
+		}, install.NotStarted, "is not a plain directory"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			location := filepath.Join(t.TempDir(), ".plugins")

@@ -63,11 +63,11 @@ func Read(ctx context.Context, location string) (plugins.InstalledFiles, error) 
 		if out.Generation, err = generationOf(location); err != nil {
 			return out, err
 		}
-		told, err := InstalledState(location, out.Generation)
+		state, err := InstalledState(location, out.Generation)
 		if err != nil {
 			return out, err
 		}
-		out.Lock, out.Config = told.Lock, told.Config
+		out.Lock, out.Config = state.Lock, state.Config
 	case !info.IsDir():
 		return out, fmt.Errorf("%s is no directory; name another place with --location", location)
 	}

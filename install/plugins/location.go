@@ -77,7 +77,7 @@ func (p *locationRoot) openGenerations() error {
 	case err != nil:
 		return fmt.Errorf("reading the folder of the generations: %w", err)
 	case !info.IsDir():
-		return fmt.Errorf("%s is no directory of its own; move it away, or name another place with --location", p.location+generationsSuffix)
+		return fmt.Errorf("%s is not a plain directory; move it away, or name another place with --location", p.location+generationsSuffix)
 	}
 	return nil
 }

@@ -64,7 +64,7 @@ func LoadWithSecret(ctx context.Context, cluster Getter, release preview.Release
 func lostRecordAdvice(namespace, name string) string {
 	secret := " secret " + name + " -n " + namespace
 	release, _ := releaseOf(name)
-	return "look at it: kubectl get" + secret + " -o yaml; if it cannot be repaired, delete it and install the release again, which takes its objects up: kubectl delete" + secret + " && kubectl operator install REF " + release + " -n " + namespace
+	return "look at it: kubectl get" + secret + " -o yaml; if it cannot be repaired, delete it and install the release again, which adopts its objects: kubectl delete" + secret + " && kubectl operator install REF " + release + " -n " + namespace
 }
 
 // Decode reads the record out of its Secret, which is also the release's
@@ -92,7 +92,7 @@ func DecodeListed(ctx context.Context, secret map[string]any) (record *Record, u
 		return nil, 0, err
 	}
 	where := release.Namespace + "/" + preview.RecordName(release.Name)
-	alone := "; look at it alone: kubectl operator status " + release.Name + " -n " + release.Namespace
+	alone := "; inspect it alone: kubectl operator status " + release.Name + " -n " + release.Namespace
 	if preview.String(secret, "data", keyIndex) != "" {
 		return nil, 0, fmt.Errorf("the record %s is in several Secrets and too large for a list%s", where, alone)
 	}

@@ -181,7 +181,7 @@ func TestClusterRecordsOfAnySize(t *testing.T) {
 
 // What a run that was killed, or somebody's hand, leaves of a record that takes
 // several Secrets.
-func TestClusterTornRecordsAreTold(t *testing.T) {
+func TestClusterTornRecordsAreRefused(t *testing.T) {
 	r := newRecords(t, "torn")
 	record := r.add(t, manyPlan(t, 2), Applied)
 	enlarge(t, r, record)
@@ -212,7 +212,7 @@ func TestClusterTornRecordsAreTold(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 	})
-	t.Run("a part of another write is told apart", func(t *testing.T) {
+	t.Run("a part of another write is recognised", func(t *testing.T) {
 		name := partName("demo", 1, slotPart(record.slot, 1))
 		if err := r.store.put(t.Context(), r.store.secret(name, map[string][]byte{keyRecord: []byte("other")})); err != nil {
 			t.Fatal(err)

@@ -27,7 +27,7 @@ func TestAssess(t *testing.T) {
 	}{
 		{"a ConfigMap is ready once it exists", "{apiVersion: v1, kind: ConfigMap}", Ready, ""},
 		{"an object on its way out", `{apiVersion: v1, kind: ConfigMap, metadata: {deletionTimestamp: "2026-01-02T03:04:05Z"}}`, Removing, "deleted"},
-		{"a Deployment nobody has looked at", deploymentHead + "status: {observedGeneration: 1}", Waiting, "generation"},
+		{"a Deployment that no controller has seen", deploymentHead + "status: {observedGeneration: 1}", Waiting, "generation"},
 		{"a Deployment without pods says why", deploymentHead + `status: {observedGeneration: 2, conditions: [{type: ReplicaFailure, status: "True", message: "exceeded quota: pods"}]}`, Waiting, "no pods: exceeded quota: pods"},
 		{"a Deployment over its deadline", deploymentHead + `status: {observedGeneration: 2, conditions: [{type: Progressing, status: "False", reason: ProgressDeadlineExceeded}, {type: ReplicaFailure, status: "True"}]}`, Failed, "deadline"},
 		{"a Deployment that is available", deploymentHead + `status: {observedGeneration: 2, replicas: 1, updatedReplicas: 1, readyReplicas: 1, availableReplicas: 1, conditions: [{type: Available, status: "True"}, {type: Progressing, status: "True", reason: NewReplicaSetAvailable}]}`, Ready, ""},
@@ -36,7 +36,7 @@ func TestAssess(t *testing.T) {
 		{"a Job that failed", `{apiVersion: batch/v1, kind: Job, status: {conditions: [{type: Failed, status: "True", message: "BackoffLimitExceeded"}]}}`, Failed, ""},
 		{"a Job meant not to run", `{apiVersion: batch/v1, kind: Job, spec: {suspend: true}, status: {conditions: [{type: Suspended, status: "True"}]}}`, Ready, ""},
 		{"an APIService without backend", `{apiVersion: apiregistration.k8s.io/v1, kind: APIService, status: {conditions: [{type: Available, status: "False", message: "no endpoints"}]}}`, Waiting, "no endpoints"},
-		{"an APIService nobody has looked at", `{apiVersion: apiregistration.k8s.io/v1, kind: APIService}`, Waiting, "Available"},
+		{"an APIService that no controller has seen", `{apiVersion: apiregistration.k8s.io/v1, kind: APIService}`, Waiting, "Available"},
 		{"an APIService that answers", `{apiVersion: apiregistration.k8s.io/v1, kind: APIService, status: {conditions: [{type: Available, status: "True"}]}}`, Ready, ""},
 		{"a CRD that is not established", `{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {generation: 1}}`, Waiting, ""},
 		{"a CRD whose names are taken", `{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, status: {conditions: [{type: NamesAccepted, status: "False", message: taken}]}}`, Failed, "taken"},

@@ -175,10 +175,10 @@ func TestClusterWaitHoldsAServiceUntilItHasAnEndpoint(t *testing.T) {
 	ref := create(t, c, namespace, service)
 	o := options(c)
 	o.Endpoints = []preview.Ref{ref}
-	var told []string
+	var seen []string
 	o.Each = func(s rollout.Snapshot) {
-		told = append(told, s.Objects[0].Message)
-		if len(told) == 1 { // nothing is ready yet: now comes what the Service selects
+		seen = append(seen, s.Objects[0].Message)
+		if len(seen) == 1 { // nothing is ready yet: now comes what the Service selects
 			create(t, c, namespace, deployment("web", ""))
 		}
 	}
@@ -186,8 +186,8 @@ func TestClusterWaitHoldsAServiceUntilItHasAnEndpoint(t *testing.T) {
 	if err != nil || report.Outcome != rollout.AllReady {
 		t.Fatalf("got %+v, %v", report, err)
 	}
-	if !strings.Contains(strings.Join(told, "\n"), "no ready endpoint") {
-		t.Errorf("told %q", told)
+	if !strings.Contains(strings.Join(seen, "\n"), "no ready endpoint") {
+		t.Errorf("saw %q", seen)
 	}
 }
 
@@ -211,13 +211,13 @@ func TestClusterWaitUntilADeletedObjectIsGone(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	var told []rollout.State
+	var seen []rollout.State
 	report, err := rollout.Wait(t.Context(), rollout.Options{
 		Watcher: c, Gone: []preview.Ref{ref}, Timeout: time.Minute,
-		Each: func(s rollout.Snapshot) { told = append(told, s.Objects[0].State) },
+		Each: func(s rollout.Snapshot) { seen = append(seen, s.Objects[0].State) },
 	})
-	if err != nil || report.Outcome != rollout.AllReady || told[len(told)-1] != rollout.Removed {
-		t.Errorf("got %q through %q, %v", report.Outcome, told, err)
+	if err != nil || report.Outcome != rollout.AllReady || seen[len(seen)-1] != rollout.Removed {
+		t.Errorf("got %q through %q, %v", report.Outcome, seen, err)
 	}
 }
 

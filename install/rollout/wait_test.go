@@ -23,9 +23,9 @@ type report struct {
 
 // script is a watcher that tells what it was given and then waits.
 type script struct {
-	reports []report
-	end     error         // returned at once instead of waiting, when not nil
-	told    chan struct{} // closed when everything was told, when not nil
+	reports   []report
+	end       error         // returned at once instead of waiting, when not nil
+	delivered chan struct{} // closed when everything was delivered, when not nil
 }
 
 func (s script) Observe(ctx context.Context, _ []preview.Ref, each func(preview.Ref, map[string]any, error)) error {
@@ -36,8 +36,8 @@ func (s script) Observe(ctx context.Context, _ []preview.Ref, each func(preview.
 		}
 		each(ref, r.body, r.err)
 	}
-	if s.told != nil {
-		close(s.told)
+	if s.delivered != nil {
+		close(s.delivered)
 	}
 	if s.end != nil {
 		return s.end
@@ -104,7 +104,7 @@ func body(name, condition string) map[string]any {
 func wait(t *testing.T, s script, o rollout.Options) (rollout.Report, error) {
 	t.Helper()
 	c := &clock{now: time.Date(2026, 11, 20, 14, 0, 0, 0, time.UTC)}
-	s.told = make(chan struct{})
+	s.delivered = make(chan struct{})
 	o.Clock, o.Watcher = c, s
 	var report rollout.Report
 	var err error
@@ -116,7 +116,7 @@ func wait(t *testing.T, s script, o rollout.Options) (rollout.Report, error) {
 	select {
 	case <-done:
 		return report, err
-	case <-s.told:
+	case <-s.delivered:
 	}
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
@@ -301,7 +301,7 @@ func TestWaitIsPutOffBeforeItsEnd(t *testing.T) {
 		t.Errorf("got %q after %s of %s, %v", report.Outcome, report.Elapsed, report.Limit, err)
 	}
 	if start := report.Time.Add(-report.Elapsed); !deadlines[report.Deadline] || report.Deadline.Before(start.Add(5*time.Minute)) {
-		t.Errorf("it began at %s and told of the ends %v", start, deadlines)
+		t.Errorf("it began at %s and showed the deadlines %v", start, deadlines)
 	}
 }
 
@@ -348,7 +348,7 @@ func TestWaitHoldsADefinitionUntilItsVersionsAreServed(t *testing.T) {
 		t.Errorf("got %q after %d questions, %v", got.Outcome, discovery.questions, err)
 	}
 	if !slices.Contains(seen, "example.com/v1 is not served yet") {
-		t.Errorf("the reason was not told: %q", seen)
+		t.Errorf("the reason was not shown: %q", seen)
 	}
 }
 

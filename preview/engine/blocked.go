@@ -37,7 +37,7 @@ func sharingAdvice(o *preview.Object, owner Owner) string {
 	case owner.Hidden:
 		return ", whose record may not be read: only a release that may be read can share; get the right to list Secrets, and preview again"
 	case !isDefinition(o):
-		return "; uninstall that, or install this one under names of its own"
+		return "; uninstall that, or install this one under other names"
 	case owner.Same:
 		return ", which has the same, but the live one is not as that release left it; " + look + " shows where it differs"
 	}

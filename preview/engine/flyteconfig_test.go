@@ -52,7 +52,7 @@ func TestFlyteConfigurationByGeneration(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			config := fmt.Sprintf("{apiVersion: v1, kind: ConfigMap, metadata: {name: config}, data: {plugins.yaml: %q}}", "tasks: {task-plugins: {"+test.tasks+"}}")
-			flyteTold(t, planFrom(t, nil, "fl-config", config+test.brings), test.want, func(text string) string { return text })
+			checkFlyteEvidence(t, planFrom(t, nil, "fl-config", config+test.brings), test.want, func(text string) string { return text })
 		})
 	}
 }

@@ -176,7 +176,7 @@ func TestClusterFlytePartsOfALiveEngine(t *testing.T) {
 				client = as(t, box, user)
 			}
 			p := planFrom(t, client, ns, strings.TrimSuffix(here(story.plan), "---\n"))
-			flyteTold(t, p, story.want, here)
+			checkFlyteEvidence(t, p, story.want, here)
 			readAgain(t, client, p)
 			if i%5 > 0 { // another plan for each would show no more
 				return
@@ -192,10 +192,10 @@ func TestClusterFlytePartsOfALiveEngine(t *testing.T) {
 	}
 }
 
-// flyteTold compares the evidence of a plan's findings with what it should say:
+// checkFlyteEvidence compares the evidence of a plan's findings with what it should say:
 // an empty text is for a rule that finds nothing; a rule of another name has only
 // to be critical.
-func flyteTold(t *testing.T, p *preview.Plan, want map[string]string, here func(string) string) {
+func checkFlyteEvidence(t *testing.T, p *preview.Plan, want map[string]string, here func(string) string) {
 	t.Helper()
 	for rule, text := range want {
 		var found []preview.Finding

@@ -137,7 +137,7 @@ func TestClusterFlytePluginThatIsTurnedOff(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			p := f.upgrade(t, test.client, test.plan)
-			flyteTold(t, p, test.want, same)
+			checkFlyteEvidence(t, p, test.want, same)
 			if found := findingOf(p, left+"/core/ConfigMap/fl-off/config"); found == nil || found.Severity != test.severity {
 				t.Errorf("want %s, got %+v", test.severity, found)
 			}
@@ -165,17 +165,17 @@ func TestClusterFlytePluginThatIsTurnedOff(t *testing.T) {
 func TestClusterFlyteEngineOfThePlanIsRestartedOrNot(t *testing.T) {
 	f := installFlyte(t, "fl-roll", flyteConfigMap()+"\n---\n"+flyteWorkload("a"))
 	client := connected(t, f.box)
-	const told = "Deployment engine mounts this ConfigMap and is left as it is"
+	const mounted = "Deployment engine mounts this ConfigMap and is left as it is"
 	for _, test := range []struct{ name, plan, want string }{
 		{"nothing changes", flyteConfigMap() + "\n---\n" + flyteWorkload("a"), ""},
-		{"the plugins, and not the engine", flyteConfigMap("mpi") + "\n---\n" + flyteWorkload("a"), told},
-		{"the plugins, and a label of the engine", flyteConfigMap("mpi") + "\n---\n" + strings.Replace(flyteWorkload("a"), "labels: {app: engine}", "labels: {app: engine, more: a}", 1), told},
+		{"the plugins, and not the engine", flyteConfigMap("mpi") + "\n---\n" + flyteWorkload("a"), mounted},
+		{"the plugins, and a label of the engine", flyteConfigMap("mpi") + "\n---\n" + strings.Replace(flyteWorkload("a"), "labels: {app: engine}", "labels: {app: engine, more: a}", 1), mounted},
 		{"the plugins, and the engine's pods", flyteConfigMap("mpi") + "\n---\n" + flyteWorkload("b"), ""},
 		{"the plugins, and the engine goes", flyteConfigMap("mpi"), ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			p := f.upgrade(t, client, test.plan)
-			flyteTold(t, p, map[string]string{rules.FlyteEngineNotRestarted.Name: test.want}, func(text string) string { return text })
+			checkFlyteEvidence(t, p, map[string]string{rules.FlyteEngineNotRestarted.Name: test.want}, func(text string) string { return text })
 			flyteToday(t, ofRecord(p))
 		})
 	}
@@ -222,7 +222,7 @@ func TestClusterWhatAFlytePlanRestsOnMoves(t *testing.T) {
 	client := connected(t, box)
 	const plan = `{apiVersion: v1, kind: ConfigMap, metadata: {name: config}, data: {plugins.yaml: "tasks: {task-plugins: {default-for-task-types: {spark: spark, tensorflow: tensorflow}}}"}}`
 	v2 := flyteDefinition("TaskAction", "flyte.org")
-	flyteTold(t, planFrom(t, client, "fl-moves", plan), map[string]string{
+	checkFlyteEvidence(t, planFrom(t, client, "fl-moves", plan), map[string]string{
 		rules.FlyteSectionMissing.Name: "plugin tensorflow: no operator: nothing in the plan defines tfjobs.kubeflow.org, and the cluster's own definition is not established",
 		rules.FlyteConfigIgnored.Name:  "task type spark is for plugin spark, and there is no list enabled-plugins: an engine of v1 does not start then, one of v2 needs none; nothing tells which this is",
 	}, here)
@@ -249,14 +249,14 @@ func TestClusterWhatAFlytePlanRestsOnMoves(t *testing.T) {
 			p := planFrom(t, client, "fl-moves", plan)
 			test.move()
 			moved, err := engine.StaleReads(t.Context(), ofRecord(p), client)
-			if told := slices.ContainsFunc(moved, func(text string) bool { return strings.HasSuffix(text, name+test.want) }); err != nil || told == test.own {
+			if found := slices.ContainsFunc(moved, func(text string) bool { return strings.HasSuffix(text, name+test.want) }); err != nil || found == test.own {
 				t.Errorf("resumed: %q, got %q, %v", test.want, moved, err)
 			}
 			flyteRefused(t, client, p, test.want)
 		})
 	}
 	last := planFrom(t, client, "fl-moves", plan)
-	flyteTold(t, last, map[string]string{rules.FlyteConfigIgnored.Name: "", rules.FlyteDefaultRemoved.Name: ""}, here)
+	checkFlyteEvidence(t, last, map[string]string{rules.FlyteConfigIgnored.Name: "", rules.FlyteDefaultRemoved.Name: ""}, here)
 	tamperEveryLeaf(t, last)
 	removeDefinition(t, box, v2)
 }

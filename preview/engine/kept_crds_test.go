@@ -66,7 +66,7 @@ func TestClusterDefinitionThatLeavesThePackageIsSaidWithItsObjects(t *testing.T)
 		}
 		return p
 	}
-	told := func(p *preview.Plan, evidence, counted string) {
+	checkEvidence := func(p *preview.Plan, evidence, counted string) {
 		t.Helper()
 		f := findingOf(p, keptID)
 		if f == nil || f.Severity != preview.Info || !strings.HasSuffix(f.Evidence, evidence) || f.Counted != counted {
@@ -75,7 +75,7 @@ func TestClusterDefinitionThatLeavesThePackageIsSaidWithItsObjects(t *testing.T)
 	}
 	client := connected(t, box)
 	p := plan(client)
-	told(p, ": serves v1beta1, v1", "3 objects are stored")
+	checkEvidence(p, ": serves v1beta1, v1", "3 objects are stored")
 	if o := p.Object("apiextensions.k8s.io/CustomResourceDefinition/-/gadgets.kept.example.com"); o == nil || o.Action != preview.ActionKeep {
 		t.Errorf("got %+v", o)
 	}
@@ -83,11 +83,11 @@ func TestClusterDefinitionThatLeavesThePackageIsSaidWithItsObjects(t *testing.T)
 	if err != nil {
 		t.Fatal(err)
 	}
-	told(shown, ": serves v1beta1, v1", "")
+	checkEvidence(shown, ": serves v1beta1, v1", "")
 
 	apply(t, box, gadget("four"))
 	more := plan(client)
-	told(more, ": serves v1beta1, v1", "4 objects are stored")
+	checkEvidence(more, ": serves v1beta1, v1", "4 objects are stored")
 	if more.Digest != p.Digest || findingOf(more, keptID).Fingerprint != findingOf(p, keptID).Fingerprint {
 		t.Errorf("one more object moved %v", engine.FactChanges(p, more, k8s.NewSchemas()))
 	}
@@ -95,11 +95,11 @@ func TestClusterDefinitionThatLeavesThePackageIsSaidWithItsObjects(t *testing.T)
 	if err != nil || again.Digest != p.Digest {
 		t.Errorf("planned again: %v, %v", err, engine.FactChanges(p, again, k8s.NewSchemas()))
 	}
-	told(plan(as(t, box, "kept-reader")), ": serves v1beta1, v1", "how many objects are stored is unknown: they may not be listed")
+	checkEvidence(plan(as(t, box, "kept-reader")), ": serves v1beta1, v1", "how many objects are stored is unknown: they may not be listed")
 
 	compared, err := engine.Compare([]engine.Content{after}, []engine.Content{before}, preview.Baseline{Package: "widgets"}, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
-	told(compared, ": serves v1beta1, v1", "")
+	checkEvidence(compared, ": serves v1beta1, v1", "")
 }

@@ -266,7 +266,7 @@ func (d dryRunner) readShared(ctx context.Context, at []int) error {
 	for n, r := range d.cluster.Read(ctx, refs) {
 		o := &d.plan.Objects[at[n]]
 		if r.Err == nil && r.Body == nil || preview.String(r.Body, "metadata", "labels", preview.LabelPartOf) != preview.String(o.LiveBody, "metadata", "labels", preview.LabelPartOf) {
-			r.Err = errors.New("it changed hands while it was read; run the command again")
+			r.Err = errors.New("its owner changed while it was read; run the command again")
 		}
 		if r.Err != nil {
 			return fmt.Errorf("reading %s again: %w", o.ID, r.Err)

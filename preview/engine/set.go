@@ -97,7 +97,7 @@ func textChanges(places *diff.LineDiffs, f *preview.File, texts map[string]strin
 		return nil
 	}
 	was := texts[f.Live.SHA256]
-	told := func(from, to string) []preview.Change {
+	oneChange := func(from, to string) []preview.Change {
 		return []preview.Change{{Path: "text", Op: diff.OpChange, From: from, To: to}}
 	}
 	switch {
@@ -106,11 +106,11 @@ func textChanges(places *diff.LineDiffs, f *preview.File, texts map[string]strin
 	case f.Action == preview.ActionCreate:
 		return places.Diff("", f.Text)
 	case was == "":
-		return told("", "its lines cannot be compared: the text that is installed is not on record")
+		return oneChange("", "its lines cannot be compared: the text that is installed is not on record")
 	case f.Text == "":
-		return told("", "its lines cannot be compared: it is no text any more, or too long")
+		return oneChange("", "its lines cannot be compared: it is no text any more, or too long")
 	case f.Text == was: // but for what is masked
-		return told(preview.Masked, diff.MaskedChanged)
+		return oneChange(preview.Masked, diff.MaskedChanged)
 	}
 	return places.Diff(was, f.Text)
 }

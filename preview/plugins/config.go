@@ -84,9 +84,9 @@ func ReadConfig(data []byte) (*Config, error) {
 // plugins are those of the set that have a config, with that.
 func (c *Config) plugins() []Plugin {
 	var out []Plugin
-	told := preview.Map(c.Values, "plugins")
-	for _, name := range slices.Sorted(maps.Keys(told)) {
-		if config, ok := told[name].(map[string]any); ok {
+	configs := preview.Map(c.Values, "plugins")
+	for _, name := range slices.Sorted(maps.Keys(configs)) {
+		if config, ok := configs[name].(map[string]any); ok {
 			out = append(out, Plugin{Name: name, Config: config})
 		}
 	}

@@ -266,7 +266,7 @@ func installNotes(p *preview.Plan) []string {
 		return append(notes, "It holds values from a clock or a random source, which no digest approves: "+
 			"save this plan with --out FILE, and apply that file.")
 	case holds(p, rules.ContentDependsOnCluster.Name) && offline:
-		return append(notes, "Its templates asked for what only a cluster knows, so no cluster takes this digest: "+
+		return append(notes, "Its templates read what only a cluster knows (.Capabilities, lookup), so no cluster accepts this digest: "+
 			"preview with --kube-version and --api-versions, or with a cluster.")
 	case offline:
 		return append(notes, "No cluster was read, so this approves the content. It covers creating and updating objects; "+

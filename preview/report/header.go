@@ -72,7 +72,7 @@ func headRows(p *preview.Plan) []fact {
 	}
 	if a := p.Against; a != nil {
 		rows = []fact{rows[0], {"against", joinTexts("  ", a.Reference, joinTexts(" ", a.Package, a.Version), a.ContentDigest)},
-			{"", "taken as installed; what is at the location was not looked at"}}
+			{"", "taken as installed; the location was not read"}}
 	}
 	if !p.OnMachine() {
 		rows = append([]fact{{"release", releaseText(p)}}, rows...)

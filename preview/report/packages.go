@@ -44,7 +44,7 @@ func packageFacts(pkg *preview.Package) []fact {
 		rows = append(rows, fact{"rendered", params})
 	}
 	if pkg.Isolation != "" {
-		rows = append(rows, fact{"confined", pkg.Isolation})
+		rows = append(rows, fact{"sandbox", pkg.Isolation})
 	}
 	rows = append(rows, dependencyRows(pkg.Dependencies)...)
 	rows = append(rows, fact{"signature", signatureText(pkg.Verification)})

@@ -49,9 +49,9 @@ func openQuestions(p *preview.Plan) []Question {
 }
 
 func offlineQuestions(p *preview.Plan) []Question {
-	exists := "everything counts as created; what is there already, whose it is and what it would lose shows only with a cluster"
+	exists := "everything counts as created; which objects exist, who owns them and what would be lost needs a cluster"
 	if p.Against != nil {
-		exists = "the version compared with stands in for it; what was changed since it was installed shows only with a cluster"
+		exists = "the other version counts as installed; changes since the install need a cluster"
 	}
 	return []Question{
 		{"live objects", exists},

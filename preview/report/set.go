@@ -72,7 +72,7 @@ func setNotes(p *preview.Plan) []string {
 	}
 	switch {
 	case p.Against != nil:
-		return []string{"Nothing at the location was looked at, so this approves the content. It covers creating and updating files; anything else that it takes there is refused (exit 5) and named."}
+		return []string{"The location was not read, so this approves the content. It covers creating and updating files; anything else that the location needs is refused (exit 5) and named."}
 	case len(p.Platforms) > 0:
 		text = "It approves the content for " + preview.Plural(len(p.Platforms), "platform") + ", on each machine that it is run on; there it is refused (exit 5) when artifacts or rules differ, or files would be deleted. The review digest approves what happens on this machine alone."
 		return []string{text}

@@ -181,20 +181,20 @@ func TestACredentialHelperEndsWithTheRun(t *testing.T) {
 	helped(t, registry.Host, `sleep 1000 & echo $! >"`+started+`"; wait`)
 	ctx, cancel := context.WithCancel(t.Context())
 	var child int
-	told := make(chan error, 1)
+	results := make(chan error, 1)
 	go func() {
 		data, err := os.ReadFile(started) // waits for the helper
 		if err == nil {
 			child, err = strconv.Atoi(strings.TrimSpace(string(data)))
 		}
-		told <- err
+		results <- err
 		cancel()
 	}()
 	_, _, err := get(ctx, registry.Options(t), registry.Host+"/org/b:v1")
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
-	must(t, <-told)
+	must(t, <-results)
 	for deadline := time.Now().Add(10 * time.Second); ; {
 		// A process that ended may wait to be reaped, when init is slow.
 		state, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", child))

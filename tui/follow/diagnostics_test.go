@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/tuitest"
 )
 
-func TestInLinesTheLastEventAndTheEndOfEachLogAreTold(t *testing.T) {
+func TestInLinesTheLastEventAndTheEndOfEachLogAreShown(t *testing.T) {
 	deployment := preview.Ref{APIVersion: "apps/v1", Kind: "Deployment", Namespace: "mongodb", Name: "operator"}
 	got := strings.Join(DiagnosticLines(deployment, podEvents(tuitest.NewClock().T), readPodLogs(60), time.UTC), "\n")
 	want := strings.Join([]string{

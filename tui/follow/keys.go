@@ -314,7 +314,7 @@ func (m *followScreen) openHelp() {
 		frame.HelpGroup(b, g.Title, g.Keys)
 	}
 	b.Heading("Stopping")
-	b.Text(theme.Plain, "   ", "Nothing is stopped by one key: ctrl+c, d and q ask first. What was applied stays applied, and the same plan digest goes on where it was left.")
+	b.Text(theme.Plain, "   ", "Nothing is stopped by one key: ctrl+c, d and q ask first. What was applied stays applied, and the same plan digest resumes it.")
 	b.Heading("Symbols")
 	for _, s := range []struct {
 		state record.ObjectState

@@ -155,7 +155,7 @@ func TestMoreTimeIsGivenNearTheEndAndAfterIt(t *testing.T) {
 	}
 	tuitest.Drive(m, c, "ctrl+c", "s", "r")
 	if len(given) != 1 {
-		t.Error("r gave time to an apply that was told to stop")
+		t.Error("r gave time to an apply that was asked to stop")
 	}
 
 	for _, tc := range []struct {

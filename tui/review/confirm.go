@@ -54,7 +54,7 @@ func (m *review) approve() tea.Cmd {
 		return m.replan() // the answer would be to a question about another cluster
 	case left > 0:
 		m.openFinding(m.checklist.next(-1, 1))
-		m.notice = fmt.Sprintf("%d critical left to review: n marks one and goes on", left)
+		m.notice = fmt.Sprintf("%d critical left to review: n marks one and opens the next", left)
 	case m.gateErrorNow() != nil:
 		m.openPage("This plan cannot be approved", m.gateErr.why.Error())
 	default:

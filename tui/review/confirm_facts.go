@@ -247,10 +247,10 @@ func (h *factList) image(name string, image preview.Image) {
 	case digest != "":
 		h.digest("", digest)
 	case image.Digest != "":
-		h.add("", widget.Text(theme.Caution, "by tag, not pinned; today it is"))
+		h.add("", widget.Text(theme.Caution, "by tag, not pinned; its digest today"))
 		h.digest("", image.Digest)
 	default:
-		h.add("", widget.Text(theme.Caution, "by tag, not pinned; it was not resolved"))
+		h.add("", widget.Text(theme.Caution, "by tag, digest not resolved (use --pin-images)"))
 	}
 }
 

@@ -51,7 +51,7 @@ func TestTheQuestionShowsWhatTagsAreToday(t *testing.T) {
 		m, c := reviewOf(t, p, 120, tc.height)
 		tuitest.Drive(m, c, "a")
 		screen := strings.Join(tuitest.ScreenOf(m), "\n")
-		if n := strings.Count(screen, "today it is"); n != tc.shown {
+		if n := strings.Count(screen, "its digest today"); n != tc.shown {
 			t.Errorf("%d lines high: %d images by tag are shown, want %d:\n%s", tc.height, n, tc.shown, screen)
 		}
 		for i := range tc.shown {

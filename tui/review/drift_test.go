@@ -116,7 +116,7 @@ func TestARefusedApprovalIsReviewedAgain(t *testing.T) {
 		tuitest.Pump(m, m.Init())
 		return m, c
 	}
-	t.Run("why is told where the plan is the same", func(t *testing.T) {
+	t.Run("why is shown where the plan is the same", func(t *testing.T) {
 		m, c := again(t, tuitest.FreshPlan(t), nil)
 		if m.screen != screenReview || m.checklist.remaining() != 0 || !strings.Contains(m.banner, "nothing was applied (e all of it): the lock is held by jane") {
 			t.Fatalf("screen %d, %d left, banner %q", m.screen, m.checklist.remaining(), m.banner)
@@ -126,7 +126,7 @@ func TestARefusedApprovalIsReviewedAgain(t *testing.T) {
 			t.Error("e does not show the whole error")
 		}
 	})
-	t.Run("what moved is told, and only its looks are reset", func(t *testing.T) {
+	t.Run("what changed is shown, and only its marks are reset", func(t *testing.T) {
 		m, _ := again(t, changedWebhook(t), nil)
 		for _, part := range []string{"nothing was applied", "mongodb-webhook", "1 of 3 marks reset"} {
 			if !strings.Contains(m.banner, part) {
@@ -204,8 +204,8 @@ func TestAWatchThatEndedIsSaid(t *testing.T) {
 
 // The watch of a program is told which plan to follow, and ends with it.
 func TestTheWatchFollowsThePlanOnScreen(t *testing.T) {
-	p, told, ended := tuitest.CleanPlan(t), make(chan struct{}), make(chan struct{})
-	in := tuitest.Keyboard("j", told, "q")
+	p, watching, ended := tuitest.CleanPlan(t), make(chan struct{}), make(chan struct{})
+	in := tuitest.Keyboard("j", watching, "q")
 	defer func() { _ = in.Close() }()
 	outcome, err := Run(tuitest.Deadline(t), Options{
 		Terminal: tuitest.TestTerminal(in), Plan: p, Recheck: recheckSame(p), Gate: openGate,
@@ -217,7 +217,7 @@ func TestTheWatchFollowsThePlanOnScreen(t *testing.T) {
 			for range 3 * maxDrifts {
 				moved(Drift{tuitest.DeployObject, "exists now"})
 			}
-			close(told)
+			close(watching)
 			<-ctx.Done()
 			return nil
 		},

@@ -109,7 +109,7 @@ func TestWhatTheReviewLeavesOpenHasAPage(t *testing.T) {
 	}
 	tuitest.Drive(m, c, "enter")
 	if m.tab != tabFindings || !strings.Contains(textOf(m), "whether you may carry this out") {
-		t.Errorf("the open questions of an offline plan are not told:\n%s", strings.Join(tuitest.ScreenOf(m), "\n"))
+		t.Errorf("the open questions of an offline plan are not shown:\n%s", strings.Join(tuitest.ScreenOf(m), "\n"))
 	}
 }
 

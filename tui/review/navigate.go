@@ -62,7 +62,7 @@ func (m *tabPanel) markOrScroll(at int) bool {
 	if line := b.firstUnseen(); line >= 0 {
 		b.pager.Top = line
 		b.pager.Scroll(0, m.paneHeight())
-		m.notice = "more evidence: n goes on when all of it was shown"
+		m.notice = "more evidence: n continues when all of it was shown"
 		return false
 	}
 	m.setMark(at, true)
@@ -88,7 +88,7 @@ func (m *tabPanel) openFinding(at int) {
 	if !m.itemOfPackage(at) { // it is not listed
 		m.filter.pkg = ""
 		m.refresh()
-		m.notice = "that is of another package: all are listed again"
+		m.notice = "that belongs to another package: all packages are listed again"
 	}
 	b := m.activeTab()
 	b.selectID(m.checklist.items[at].label())

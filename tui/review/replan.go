@@ -19,7 +19,7 @@ import (
 // stays until the new one is there; esc goes back to it.
 func (m *review) replan() tea.Cmd {
 	if m.opts.Resolve == nil {
-		m.notice = "this plan was not made here: it cannot be planned again"
+		m.notice = "this plan was loaded from a file: it cannot be planned again"
 		return nil
 	}
 	m.screen, m.search, m.page = screenResolve, search{}, nil

@@ -251,7 +251,7 @@ func (m *sourceTab) packageFacts(f *propertyList, pkg *preview.Package) {
 	referrerFacts(f, pkg.Referrers)
 	f.add("content", pkg.ContentDigest)
 	parameterFacts(f, pkg.Parameters)
-	f.add("confined", pkg.Isolation)
+	f.add("sandbox", pkg.Isolation)
 	for _, note := range pkg.Notes {
 		f.addAs(theme.Caution, "note", strings.Join(frame.NonEmpty(note.Text, "("+note.Rule+")"), " "))
 	}
@@ -319,7 +319,7 @@ func referrerFacts(f *propertyList, list []preview.Referrer) {
 		f.add(name, strings.Join(frame.NonEmpty(referrerWord(r.ArtifactType), r.PredicateType, r.Digest), "  "))
 	}
 	if len(list) > 0 {
-		f.add("", "what lies beside it was not checked")
+		f.add("", "signatures and SBOMs beside it were not checked")
 	}
 }
 

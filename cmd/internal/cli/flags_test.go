@@ -102,7 +102,7 @@ func TestReadAndOutputFlags(t *testing.T) {
 		"get":                                {[]string{"--read-only", "get"}, ""},
 		"another way of reading":             {[]string{"--read-only", "maybe"}, "--read-only maybe: want dry-run or get"},
 		"a form":                             {[]string{"-o", "manifests"}, ""},
-		"a form that nobody knows":           {[]string{"-o", "pdf"}, "-o pdf: want " + report.OneOf(report.Names(report.OfRequest))},
+		"an unknown form":                    {[]string{"-o", "pdf"}, "-o pdf: want " + report.OneOf(report.Names(report.OfRequest))},
 		"a severity":                         {[]string{"--fail-on", "unknown"}, ""},
 		"a severity that cannot fail a plan": {[]string{"--fail-on", "info"}, "--fail-on info: want critical, warning or unknown"},
 	} {

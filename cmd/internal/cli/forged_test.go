@@ -312,16 +312,16 @@ func (f *forged) play() {
 		code, said := f.runAs(command, "--yes")
 		f.judge(command, before, review, code)
 		f.untouched(command)
-		told := review.text + said
+		output := review.text + said
 		if code == 5 && review.code == 0 {
 			before = f.written()
 			again, text := f.runAs(command, "--yes", "--approve", review.Digest, "--ruleset", strconv.Itoa(preview.Ruleset))
 			f.judge(command, before, review, again)
-			told += text
+			output += text
 			f.story = append(f.story, fmt.Sprintf("approved: exit %d", again))
 		}
 		f.story = append(f.story, fmt.Sprintf("%s --yes: exit %d", command[0], code))
-		if !regexp.MustCompile(f.row.says).MatchString(told) {
+		if !regexp.MustCompile(f.row.says).MatchString(output) {
 			f.find("%v says nowhere %q; exit %d\n%s", command, f.row.says, code, said)
 		}
 	}

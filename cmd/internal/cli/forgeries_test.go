@@ -25,7 +25,7 @@ type forgery struct {
 // The words by which a review says that a record decides something.
 const (
 	notVerified = "record-not-verified"
-	notBelieved = "which a record says and --yes alone does not believe"
+	notBelieved = "but --yes alone does not trust the record that says so"
 )
 
 var (

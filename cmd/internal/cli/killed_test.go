@@ -291,8 +291,8 @@ func (v *victim) checkReconciled(stored *record.Record) {
 	}
 	written := v.written()
 	for _, o := range objects {
-		if told := o.State != record.StatePending; told != (written[o.ID] > 0) || o.State == record.StateSent {
-			v.find("%s is told to be %s; it was written %d times", o.ID, o.State, written[o.ID])
+		if recorded := o.State != record.StatePending; recorded != (written[o.ID] > 0) || o.State == record.StateSent {
+			v.find("%s is recorded as %s; it was written %d times", o.ID, o.State, written[o.ID])
 		}
 	}
 }

@@ -150,8 +150,8 @@ func (v *hostVictim) hosted() string {
 	if err != nil || record == nil {
 		return fmt.Sprintf("no record: %v\n", err)
 	}
-	told := v.kubectl("get", "deployment", "-n", v.name, "server", "-o", "jsonpath={.spec.template.metadata.annotations.kubectl-operator/plugins}")
+	annotated := v.kubectl("get", "deployment", "-n", v.name, "server", "-o", "jsonpath={.spec.template.metadata.annotations.kubectl-operator/plugins}")
 	lock := v.kubectl("get", "configmap", "-n", v.name, "plugins", "-o", `jsonpath={.data.plugins\.yaml\.lock}`)
 	return fmt.Sprintf("revision %d %s\nthe host has the content of the plan: %t\n%s\n", record.Revision, record.State,
-		told == v.content, strings.ReplaceAll(lock, v.name, "NAME"))
+		annotated == v.content, strings.ReplaceAll(lock, v.name, "NAME"))
 }

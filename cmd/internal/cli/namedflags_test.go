@@ -22,7 +22,7 @@ var namedFlag = regexp.MustCompile(`--[a-z][a-z-]+`)
 // otherFlags are flags in messages that not every command with a plan of a
 // release has, and why the message still names one that can be used.
 var otherFlags = map[string]string{
-	"--offline":            "only preview makes a plan without a cluster, and it is told to leave the flag out",
+	"--offline":            "only preview makes a plan without a cluster, and the message says to leave the flag out",
 	"--receipt":            "asked for by uninstall --include-namespaces, which has it",
 	"--include-namespaces": "about the plan that was made with it",
 	"--type":               "of kubectl patch",

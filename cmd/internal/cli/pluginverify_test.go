@@ -103,7 +103,7 @@ func TestSignedPlugins(t *testing.T) {
 	}{
 		{"an image that is signed", []string{image("neo", digest)}, required, 0, "verified", "", "", ""},
 		{"an image that is not", []string{image("trinity", unsigned)}, required, 5, "", "", "plugin trinity: ", ""},
-		{"an image that is not, and that is told", []string{image("trinity", unsigned)}, []string{"--verify", "if-present", "--verify-key", ours.file}, 0, "unverified", rules.SignatureMissing.Name, "", "plugin/trinity"},
+		{"an image that is not signed, which is a finding", []string{image("trinity", unsigned)}, []string{"--verify", "if-present", "--verify-key", ours.file}, 0, "unverified", rules.SignatureMissing.Name, "", "plugin/trinity"},
 		{"a file with a bundle beside it", []string{signed("run.bundle")}, required, 0, "verified", "", "", ""},
 		{"an image and a file, both signed", []string{image("neo", digest), signed("run.bundle")}, required, 0, "verified", "", "", ""},
 		{"one of two is signed", []string{image("neo", digest), image("trinity", unsigned)}, []string{"--verify", "if-present", "--verify-key", ours.file}, 0, "unverified", rules.SignatureMissing.Name, "", "plugin/trinity"},

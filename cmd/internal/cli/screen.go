@@ -144,14 +144,14 @@ func (p *session) watch(ctx context.Context, plan *preview.Plan, moved func(revi
 		<-ctx.Done()
 		return nil
 	}
-	drift, told := engine.NewDrift(plan, p.typer()), map[string]string{}
+	drift, reported := engine.NewDrift(plan, p.typer()), map[string]string{}
 	return p.client.Observe(ctx, drift.Refs(), func(ref preview.Ref, body map[string]any, err error) {
 		if err != nil {
 			return // not known: CONFIRM reads it again
 		}
 		id := ref.ID()
-		if what := drift.Describe(ref, body); what != told[id] {
-			told[id] = what
+		if what := drift.Describe(ref, body); what != reported[id] {
+			reported[id] = what
 			moved(review.Drift{ID: id, What: what})
 		}
 	})

@@ -287,7 +287,7 @@ func TestPoliciesOfTheConfiguration(t *testing.T) {
 		{"the policy refuses", required, []string{s.image("tampered", s.tampered)}, 5, "", "", "for another digest"},
 		{"the longer prefix wins", required, []string{s.image("unsigned", s.unsigned)}, 0, "unverified", rules.SignatureMissing.Name, ""},
 		{"the flag is stricter", required, []string{s.image("unsigned", s.unsigned), "--verify", "required"}, 5, "", "", "carries no signature"},
-		{"the flag looks away, and it is told", required, []string{s.image("tampered", s.tampered), "--verify", "off"}, 0, "unverified", rules.SignatureIgnored.Name, ""},
+		{"the flag skips verification, which is a finding", required, []string{s.image("tampered", s.tampered), "--verify", "off"}, 0, "unverified", rules.SignatureIgnored.Name, ""},
 		{"the flag names another signer", required, []string{s.image("signed", s.signed), "--verify-key", newPublisher(t).file}, 5, "", "", "by another key"},
 		{"required by policy, and nobody is trusted", policies("{prefix: '', mode: required}"), []string{s.image("signed", s.signed)}, 5, "", "", "nothing says who must have signed"},
 		{"two policies for one prefix", policies("{prefix: a.example, mode: 'off'}", "{prefix: A.example, mode: required}"), []string{s.image("signed", s.signed)}, 1, "", "", "one prefix has one policy"},

@@ -174,7 +174,7 @@ func (e Environment) upgradeCatalog(stored *record.Record) ([]string, error) {
 		return []string{reference}, nil
 	}
 	name, namespace := stored.Release.Name, stored.Release.Namespace
-	return nil, Usagef("release %s came from catalog %s, as its record says; the configuration does not have that catalog, and a record alone is not followed: %s",
+	return nil, Usagef("release %s came from catalog %s, as its record says; the configuration does not have that catalog, and a record alone is not trusted to name a catalog: %s",
 		name, reference, report.CommandLine("kubectl", "operator", "upgrade", name, "-n", namespace, "--catalog", reference))
 }
 

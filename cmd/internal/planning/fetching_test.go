@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/source"
 )
 
-func TestDownloadsAreToldOfWhenTheyTakeLong(t *testing.T) {
+func TestDownloadsAreReportedWhenTheyTakeLong(t *testing.T) {
 	now := time.Date(2026, 11, 20, 14, 0, 0, 0, time.UTC)
 	var said []string
 	m := &downloadMeter{say: func(line string) { said = append(said, line) }, now: func() time.Time { return now }}

@@ -214,7 +214,7 @@ func (out *Resolution) setDefaultName(want PlanRequest, reference ref.Reference)
 		return nil
 	}
 	if out.info.Package = cmp.Or(want.Name, defaultName(reference)); out.info.Package == "" {
-		return Usagef("%s has no name of its own; give it one: NAME after the reference", want.Text)
+		return Usagef("%s states no package name; add one: NAME after the reference", want.Text)
 	}
 	return nil
 }

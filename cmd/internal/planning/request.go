@@ -43,7 +43,7 @@ func (p *Planner) ReadRequest(ctx context.Context, path string) (PlanRequest, er
 	}
 	switch {
 	case plugins.IsHosted(data) && path == StandardInput:
-		return PlanRequest{}, Usagef("a PluginSet is read from a file, which its lock lies beside; name that with -f FILE")
+		return PlanRequest{}, Usagef("a PluginSet is read from a file that has its lock file beside it; name it with -f FILE")
 	case plugins.IsHosted(data):
 		return p.requestedSet(path)
 	}

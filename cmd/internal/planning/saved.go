@@ -232,7 +232,7 @@ func (s *PlanStore) KeepApproval(ctx context.Context, plan *SavedPlan, signed []
 		}
 		return path, nil
 	}
-	return "", fmt.Errorf("saving the approval: there are %d beside %s; delete what is not needed", maxApprovals, plan.Place)
+	return "", fmt.Errorf("saving the approval: there are %d beside %s; delete old ones", maxApprovals, plan.Place)
 }
 
 // Quorum reads who may approve and what lies beside the plan; nil where no
@@ -279,7 +279,7 @@ func (s *PlanStore) approvals(ctx context.Context, plan *SavedPlan) ([]approval.
 			continue
 		}
 		if len(out) == maxApprovals {
-			return nil, fmt.Errorf("looking for approvals beside the plan: there are more than %d; delete what is not needed", maxApprovals)
+			return nil, fmt.Errorf("looking for approvals beside the plan: there are more than %d; delete old ones", maxApprovals)
 		}
 		found := approval.FoundApproval{Name: entry.Name()}
 		if entry.Type().IsRegular() { // a pipe would be waited for

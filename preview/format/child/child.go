@@ -146,14 +146,14 @@ func command(ctx context.Context, dir string) (*exec.Cmd, error) {
 // read takes the report off an answer.
 func read(answer []byte) (*Result, error) {
 	head, output, found := bytes.Cut(answer, []byte("\n"))
-	var told report
-	if err := json.Unmarshal(head, &told); err != nil || !found {
+	var childReport report
+	if err := json.Unmarshal(head, &childReport); err != nil || !found {
 		return nil, errors.New("its confined process ended without an answer")
 	}
-	if told.Error != "" {
-		return nil, errors.New(told.Error)
+	if childReport.Error != "" {
+		return nil, errors.New(childReport.Error)
 	}
-	return &Result{Output: output, Isolation: told.Isolation}, nil
+	return &Result{Output: output, Isolation: childReport.Isolation}, nil
 }
 
 // shortOfMemory are the words of the Go runtime when memory ends: for a heap, or

@@ -52,16 +52,16 @@ func serve(in io.Reader, out io.Writer, tasks []Task) error {
 	debug.SetMemoryLimit(o.Memory - o.Memory/8) // collects harder before it fails
 	os.Stdout = os.Stderr                       // what a library prints is no answer
 	refuseNetwork()
-	told := report{Isolation: "child process; " + confine(o.Memory)}
+	answer := report{Isolation: "child process; " + confine(o.Memory)}
 	input, err := io.ReadAll(from)
 	if err != nil {
 		return fmt.Errorf("reading the input: %w", err)
 	}
 	output, err := recoverPanic(work, input)
 	if err != nil {
-		told.Error, output = orElse(err.Error(), "it fails without saying why"), nil
+		answer.Error, output = orElse(err.Error(), "it fails without saying why"), nil
 	}
-	head, err := json.Marshal(told)
+	head, err := json.Marshal(answer)
 	if err != nil {
 		return err
 	}
