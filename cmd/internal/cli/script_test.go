@@ -85,6 +85,17 @@ func TestSlowBucketScripts(t *testing.T) {
 	})
 }
 
+// Scripts that keep to namespaces and names of their own share a control plane. Those
+// that break it, read its audit log or look at all of it have one each, see below.
+func TestClusterSharedScripts(t *testing.T) {
+	t.Parallel()
+	box := sandboxtest.Start(t)
+	testscript.Run(t, testscript.Params{
+		Dir: scripts(t, "shared"), Cmds: commands(t), Condition: conditions(t),
+		Setup: func(env *testscript.Env) error { return setupOn(t, env, box) },
+	})
+}
+
 // Scripts against the embedded control plane, one of its own for each.
 func TestClusterScripts(t *testing.T) {
 	t.Parallel()
@@ -163,21 +174,26 @@ func setup(t testing.TB) func(*testscript.Env) error {
 type sandboxKey struct{}
 
 func setupCluster(t testing.TB) func(*testscript.Env) error {
-	base := setup(t)
 	return func(env *testscript.Env) error {
-		if err := base(env); err != nil {
-			return err
-		}
 		box, err := sandbox.Start(context.Background(), sandbox.Options{Binary: sandboxtest.Binary(t)})
 		if err != nil {
 			return err
 		}
 		env.Defer(box.Stop)
-		env.Values[sandboxKey{}] = box
-		env.Setenv("KUBECONFIG", box.Kubeconfig())
-		env.Setenv("KUBECTL", sandboxtest.Kubectl(t))
-		return nil
+		return setupOn(t, env, box)
 	}
+}
+
+// setupOn prepares a script that runs against a control plane.
+func setupOn(t testing.TB, env *testscript.Env, box *sandbox.Sandbox) error {
+	t.Helper()
+	if err := setup(t)(env); err != nil {
+		return err
+	}
+	env.Values[sandboxKey{}] = box
+	env.Setenv("KUBECONFIG", box.Kubeconfig())
+	env.Setenv("KUBECTL", sandboxtest.Kubectl(t))
+	return nil
 }
 
 func commands(t testing.TB) map[string]func(*testscript.TestScript, bool, []string) {
