@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// patience is how long something that takes a second may take.
+// patience is the time limit of something that takes a second.
 const patience = 2 * time.Minute
 
 // makeNamespace makes the release namespace before any plan does.

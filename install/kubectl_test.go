@@ -7,7 +7,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/sandboxtest"
 )
 
-// runKubectl is what somebody else does to the cluster.
+// runKubectl changes the cluster as another client does.
 func runKubectl(t *testing.T, kubeconfig string, args ...string) {
 	t.Helper()
 	cmd := exec.Command(sandboxtest.Kubectl(t), append([]string{"--kubeconfig", kubeconfig}, args...)...)

@@ -7,7 +7,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/sandboxtest"
 )
 
-// atATime is how many parallel tests of this package run at a time: they wait
+// atATime is the number of parallel tests of this package: they wait
 // for a control plane more than they compute.
 const atATime = 8
 

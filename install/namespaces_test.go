@@ -16,7 +16,7 @@ func includeNamespaces(o *engine.Options) {
 	o.Request.Action, o.Apply.IncludeNamespaces = preview.RequestUninstall, true
 }
 
-// keeping is where the receipt goes while the record does.
+// keeping returns options that keep the receipt while the record is deleted.
 func (w *world) keeping(t *testing.T, kept *[]*record.Receipt) install.Options {
 	opts := w.options(t)
 	opts.Keep = func(r *record.Receipt) error {

@@ -123,7 +123,7 @@ func writes(a preview.Action) bool {
 	return false
 }
 
-// reviewed is what an object is held against after a write. What an adoption
+// reviewed returns the body that an object is compared with after a write. What an adoption
 // leads to is only merged at review, without defaults.
 func reviewed(o *preview.Object) map[string]any {
 	if o.Action == preview.ActionAdopt {

@@ -77,7 +77,7 @@ var rotations = map[string]struct {
 }
 
 // TestClusterValueThatWasRotatedIsNotOverwritten: whatever a plan would lose of a live
-// object is what the review saw. A sensitive value is named by its key alone.
+// object is an object as the review saw it. A sensitive value is named by its key alone.
 func TestClusterValueThatWasRotatedIsNotOverwritten(t *testing.T) {
 	for plan, r := range rotations {
 		for what, k := range keptValues {

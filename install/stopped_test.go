@@ -113,7 +113,7 @@ func (s *stoppedRun) Delete(ctx context.Context, ref preview.Ref, uid, version s
 	return s.strike(ref, func() error { return s.Cluster.Delete(ctx, ref, uid, version, dependents) })
 }
 
-// held is what a namespace has: each object with its uid and version.
+// held lists the objects of a namespace: each object with its uid and version.
 func (w *world) held(t *testing.T) []string {
 	t.Helper()
 	var out []string
@@ -130,7 +130,7 @@ func (w *world) held(t *testing.T) []string {
 	return out
 }
 
-// others are what another process does while one is stopped.
+// others lists what another process does while one is stopped.
 var others = []string{"the same plan", "another version", "an uninstall"}
 
 // TestClusterStoppedPastTheLease stops a run at one of its writes for longer than its

@@ -59,7 +59,7 @@ func refusing(t *testing.T, name string) *world {
 	return w
 }
 
-// state is what the objects of the world's namespace hold and are marked as, by
+// state returns the data and marks of the objects in the world's namespace, by
 // id: without records, and without what every write or new object gets anew.
 func (w *world) state(t *testing.T) map[string]any {
 	t.Helper()

@@ -18,7 +18,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/source"
 )
 
-// wanted is how much faster the first look at a catalog is to be.
+// wanted is the factor by which the first read of a catalog must be faster.
 const wanted = 5
 
 // The real catalog of 332 packages, from its bytes to an index on disk and one

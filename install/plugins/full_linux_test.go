@@ -16,7 +16,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/plugins"
 )
 
-// exitNoMount is how a child ends that may mount nothing.
+// exitNoMount is the exit code of a child that may not mount.
 const exitNoMount = 77
 
 func init() {

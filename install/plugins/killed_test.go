@@ -49,7 +49,7 @@ func TestMain(m *testing.M) {
 	os.Exit(0)
 }
 
-// works are what a child does at a location.
+// works lists what a child process does at a location.
 var works = map[string]func(ctx context.Context, location string, step func(string)) error{
 	"install": func(ctx context.Context, location string, step func(string)) error {
 		return installFiles(ctx, location, secondFiles(), step)
@@ -87,7 +87,7 @@ func runChild(t *testing.T, location, work string, diesAt int) (said string, cod
 	return strings.TrimSpace(string(out)), cmd.ProcessState.ExitCode()
 }
 
-// content is what a host reads through a location, by path.
+// content returns the files that a host reads through a location, by path.
 func content(t *testing.T, location string) map[string]string {
 	t.Helper()
 	out := map[string]string{}

@@ -185,7 +185,7 @@ func TestClusterWebhookServicesFailAtOnceWithAnExplanation(t *testing.T) {
 	}
 }
 
-// observed is what a test says about a pod with one container.
+// observed holds what a test expects of a pod with one container.
 type observed struct {
 	Phase    corev1.PodPhase
 	Ready    bool

@@ -25,7 +25,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/sandboxtest"
 )
 
-// faultPatience is how long something that takes a second may take.
+// faultPatience is the time limit of something that takes a second.
 const faultPatience = 2 * time.Minute
 
 func eventually(t *testing.T, what string, check func() error) {

@@ -37,7 +37,7 @@ func followOf(t *testing.T, p *preview.Plan, width, height int) (*followScreen, 
 
 var operatorPod = preview.Ref{APIVersion: "v1", Kind: "Pod", Namespace: "mongodb", Name: "operator-5d9c-8hx2l"}
 
-// podEvents is what happened to a Deployment and its pod until a time.
+// podEvents returns the events of a Deployment and its pod until a time.
 func podEvents(now time.Time) rollout.Diagnostics {
 	deployment := preview.Ref{APIVersion: "apps/v1", Kind: "Deployment", Namespace: "mongodb", Name: "operator"}
 	return rollout.Diagnostics{Events: []rollout.Event{
@@ -107,7 +107,7 @@ func rolloutOf(p *preview.Plan) []install.Event {
 	)
 }
 
-// waits are what an apply may wait for at 14:02:11 and later.
+// waits returns the waits of an apply at 14:02:11 and later.
 func waitsFor(m *followScreen, c *tuitest.Clock, change func(*install.WaitState)) {
 	w := install.WaitState{Stage: "rollout", Deadline: c.T.Add(4 * time.Minute)}
 	change(&w)

@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/tuitest"
 )
 
-// drift is what the watch of the plan on screen reports.
+// drift reports a change as the watch of the plan on screen does.
 func drift(m *review, drifts ...Drift) driftMsg {
 	return driftMsg{round: m.watch.round, drifts: drifts}
 }

@@ -51,7 +51,7 @@ func (x poison) value(v reflect.Value, field string) {
 	}
 }
 
-// before is what goes before the text of a field. Closed sets, which no plan
+// before returns the prefix of a field's text. Closed sets, which no plan
 // can hold otherwise and on which views depend, get nothing.
 func (x poison) before(field string) string {
 	switch field {

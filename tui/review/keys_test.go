@@ -131,7 +131,7 @@ func TestResizeAtAnyMomentChangesNothing(t *testing.T) {
 	}
 }
 
-// outcomeOf is what must not depend on the window.
+// outcomeOf returns the state that must not depend on the window.
 func outcomeOf(m *review) string {
 	b := m.activeTab()
 	return fmt.Sprint(m.screen, m.outcome.Kind, m.outcome.PlanDigest, m.tab, b.pane, b.kind, b.selected().id, m.checklist.remaining(), m.confirm.input.Value, m.page != nil)

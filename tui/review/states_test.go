@@ -19,7 +19,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/tuitest"
 )
 
-// sequences is how many random sequences are tried: enough to find a hole in
+// sequences is the number of random sequences tried: enough to find a hole in
 // some seconds, and as many as KUBECTL_OPERATOR_SOAK_SEQUENCES says.
 func sequences(t *testing.T) int {
 	t.Helper()

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// mayStart are where goroutines start: the one helper that catches their panics,
+// mayStart lists the places at which goroutines start: the one helper that catches their panics,
 // and what is no part of the program that writes.
 var mayStart = []string{"preview/tasks", "k8s/sandbox", "cmd/sandbox", "cmd/demo", "preview/corpustest", "preview/source/sourcetest", "tui/tuitest", ".tools", "testdata"}
 

@@ -48,7 +48,7 @@ var directions = []rule{
 	{why: "shipped code links no test packages", from: []string{"preview/", "install/", "k8s", "tui/", "cmd/internal/cli", "cmd/kubectl-operator"}, not: []string{"testing", "github.com/rogpeppe/go-internal"}, but: []string{"preview/corpustest", "preview/catalog/catalogtest", "k8s/sandbox/sandboxtest", "preview/source/sourcetest", "tui/tuitest"}},
 }
 
-// pkg is what "go list" tells of a package.
+// pkg is the output of "go list" for a package.
 type pkg struct {
 	ImportPath string
 	Imports    []string

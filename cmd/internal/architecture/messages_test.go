@@ -47,7 +47,7 @@ func TestMessages(t *testing.T) {
 	}
 }
 
-// dialect is what no one in the field says.
+// dialect matches words that no other tool uses.
 var dialect = regexp.MustCompile(`(?i)\b(somebody|nobody|whoever|anybody|of yours)\b`)
 
 // messages returns "PACKAGE: TEXT" for every text in the program, sorted, without

@@ -232,7 +232,7 @@ func constant(e ast.Expr) (string, bool) {
 // verb stands in a format for what a note names.
 var verb = regexp.MustCompile(`%[sd]`)
 
-// ruleSentences are what rows say: titles, which are no sentences, under false.
+// ruleSentences returns the sentences of the rows, and their titles under false.
 // Those of three words and less are said of other things too.
 func ruleSentences() map[string]bool {
 	out := map[string]bool{}

@@ -69,7 +69,7 @@ func BenchmarkVersion(b *testing.B) {
 	}
 }
 
-// usage is what one process took.
+// usage holds the time and memory of one process.
 type usage struct {
 	wall, cpu time.Duration
 	rss       int64 // bytes
@@ -95,7 +95,7 @@ func run(b *testing.B, program string, args ...string) usage {
 	return usageOf(cmd, wall)
 }
 
-// usageOf is what a process took that has ended. Its memory is never less than
+// usageOf returns the usage of a process that has ended. Its memory is never less than
 // that of the process that started it, which Linux counts in.
 func usageOf(cmd *exec.Cmd, wall time.Duration) usage {
 	u := usage{wall: wall, cpu: cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()}
@@ -129,7 +129,7 @@ func median(samples []usage, value func(usage) float64) float64 {
 	return values[len(values)/2]
 }
 
-// builtProgram is what "make build" made.
+// builtProgram returns the program that "make build" made.
 func builtProgram(b *testing.B) string {
 	b.Helper()
 	path := filepath.Join(root(b), "bin", "kubectl-operator")

@@ -31,7 +31,7 @@ import (
 const (
 	// largeCatalog is the real catalog repeated, with other package names.
 	largeCatalog = 500 << 20
-	// catalogRSS is what a process may hold, whatever the catalog's size.
+	// catalogRSS is the memory that a process may hold, whatever the catalog's size.
 	catalogRSS = 150 << 20
 )
 
@@ -127,7 +127,7 @@ func BenchmarkCatalog(b *testing.B) {
 	}
 }
 
-// catalogTime is what resolving a package may take, the whole process.
+// catalogTime is the time in which a process must resolve a package.
 const catalogTime = 100 * time.Millisecond
 
 // catalogProgram runs the program with a cache of its own: what "make build"
@@ -194,7 +194,7 @@ func peakIn(t testing.TB, file string) int64 {
 	return kilobytes << 10
 }
 
-// named is where a document names its package.
+// named matches the package name of a document.
 var named = regexp.MustCompile(`("schema":"olm\.package","name":"|"package(?:Name)?":")([^"]*)"`)
 
 // repeatedCatalog writes the real catalog of 332 packages to a directory, as

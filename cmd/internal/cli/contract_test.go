@@ -213,7 +213,7 @@ func sameNames(a, b []string) bool {
 	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
 }
 
-// completions are what the shell is offered after a line.
+// completions returns the words that the shell is offered after a line.
 func completions(t *testing.T, line ...string) []string {
 	t.Helper()
 	code, stdout, stderr := runMain(t, append([]string{cobra.ShellCompNoDescRequestCmd}, line...)...)
@@ -290,7 +290,7 @@ func parseExample(t *testing.T, args []string) string {
 	return cmd.CommandPath()
 }
 
-// helpPage is what --help printed.
+// helpPage returns the output of --help.
 type helpPage struct {
 	text     string
 	examples string

@@ -19,10 +19,10 @@ import (
 )
 
 const (
-	// disturbedAtOnce is how many releases are disturbed at a time: they wait
+	// disturbedAtOnce is the number of releases disturbed at a time: they wait
 	// more than they compute.
 	disturbedAtOnce = 8
-	// disturbedInOne is how many share a control plane, so that its audit log
+	// disturbedInOne is the number of them that share a control plane, so that its audit log
 	// stays one file.
 	disturbedInOne = 100
 	// How many there are without an environment that says so, and from which on:

@@ -15,7 +15,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite generated parts of documents")
 
-// documents are what a person reads besides --help: text by name.
+// documents returns the texts that a person reads besides --help, by name.
 func documents(t *testing.T) map[string]string {
 	t.Helper()
 	out := map[string]string{}

@@ -26,7 +26,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// forgedAtOnce is how many forgeries are played at a time.
+// forgedAtOnce is the number of forgeries played at a time.
 const forgedAtOnce = 4
 
 // TestClusterForgeriesByATenant has a tenant, with every right but RBAC in the namespace
@@ -254,7 +254,7 @@ func compressed(data []byte) []byte {
 	return b.Bytes()
 }
 
-// reviewed is what a review says that its command does.
+// reviewed holds the writes that a review announces.
 type reviewed struct {
 	Digest   string
 	Objects  []struct{ ID, Action string }
@@ -331,7 +331,7 @@ func (f *forged) runAs(command []string, flags ...string) (code int, said string
 	return f.run(f.program(f.kubeconfig(), append(f.fill(append(slices.Clone(command), flags...)...), "-n", f.name)...))
 }
 
-// more is what was written since, and that a review does not allow.
+// more lists the writes since that a review does not allow.
 func (f *forged) more(before map[string]int, allows func(id string) bool) []string {
 	var out []string
 	for id, n := range f.written() {

@@ -33,7 +33,7 @@ const soakRuns = "KUBECTL_OPERATOR_SOAK_RUNS"
 // hashed are generated names of roles: part of the package, and a hash of it.
 var hashed = regexp.MustCompile(`RELEASE[^/ ]*-[0-9a-z]{20,}`)
 
-// killedAtOnce is how many releases are installed and killed at a time: each
+// killedAtOnce is the number of releases installed and killed at a time: each
 // spends most of its time watching the lock of a dead process.
 const killedAtOnce = 4
 
@@ -176,7 +176,7 @@ func (v *victim) review() {
 	v.digest = plan.Digest
 }
 
-// asks is what a command line says of what is installed.
+// asks returns the arguments that say what to install.
 func (v *victim) asks() []string {
 	if v.request != "" {
 		return []string{"-f", v.request}

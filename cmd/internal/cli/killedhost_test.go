@@ -135,7 +135,7 @@ func (v *hostVictim) byDigest() []string {
 
 func (v *hostVictim) saved() string { return filepath.Join(v.dir, "plan.tgz") }
 
-// again is how an installation is gone on with: by the digest of the plan, or by
+// again returns the arguments that resume an installation: by the digest of the plan, or by
 // the plan as it was saved.
 func (v *hostVictim) again(at int) []string {
 	if at%2 == 0 {

@@ -133,9 +133,9 @@ type disturbed struct {
 	*victim
 	phase phase
 	seed  int
-	// command is what is disturbed, approved by the digest of its review.
+	// command is the command that is disturbed, approved by the digest of its review.
 	command []string
-	// story is what happened, a line each, and said what the program printed.
+	// story lists what happened, a line each; said has the program's output.
 	story, said     []string
 	requests, wrote int
 }
@@ -236,7 +236,7 @@ var phaseKinds = []string{
 	"v1 ConfigMap", "v1 Secret", "v1 ServiceAccount", "rbac.authorization.k8s.io/v1 Role", "rbac.authorization.k8s.io/v1 RoleBinding", "apps/v1 Deployment",
 }
 
-// outcome is what the release left in the cluster: its objects, its records and
+// outcome holds what the release left in the cluster: its objects, its records and
 // its lock, without what differs between two releases.
 func (d *disturbed) outcome() string {
 	var lines []string
@@ -323,7 +323,7 @@ func (d *disturbed) recorded(ctx context.Context) []string {
 	return append(lines, fmt.Sprintf("revision %d is %s", stored.Revision, stored.State))
 }
 
-// reference is what a phase makes and writes where nothing disturbs it.
+// reference holds the objects and writes of a phase that nothing disturbs.
 type reference struct {
 	outcome          string
 	persisted        map[string]int

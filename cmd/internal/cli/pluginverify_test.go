@@ -27,7 +27,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/source/sourcetest"
 )
 
-// bundle is what "cosign sign-blob --key --bundle" writes.
+// bundle returns a Sigstore bundle as "cosign sign-blob --key --bundle" writes it.
 func (p publisher) bundle(t *testing.T, data []byte) []byte {
 	t.Helper()
 	sum := sha256.Sum256(data)

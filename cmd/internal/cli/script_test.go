@@ -45,7 +45,7 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// atATime is how many parallel tests of this package run at a time: they wait
+// atATime is the number of parallel tests of this package: they wait
 // for screens, rollouts and locks of dead processes more than they compute. Most of them have a control plane of 0.9 GB.
 const atATime = 4
 

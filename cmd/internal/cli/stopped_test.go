@@ -26,7 +26,7 @@ import (
 )
 
 const (
-	// stops is how many processes the usual run stops, and soakStops a soak: most
+	// stops is the number of processes the usual run stops, and soakStops a soak: most
 	// of the time of each is spent watching the lock of the one that is stopped.
 	stops, soakStops = 6, 300
 	stoppedAtOnce    = 8
@@ -243,7 +243,7 @@ func (s *stoppedVictim) othersFinish(args []string, finished bool) bool {
 	}
 }
 
-// left is what the namespace has, with uids and versions.
+// left lists the objects of the namespace, with uids and versions.
 func (s *stoppedVictim) left() []string {
 	var out []string
 	for _, kind := range []string{"v1/ConfigMap", "v1/Secret", "rbac.authorization.k8s.io/v1/Role"} {

@@ -16,7 +16,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/source"
 )
 
-// patience is how long a screen may take to show what is waited for.
+// patience is the time in which a screen must show what is waited for.
 const patience = 2 * time.Minute
 
 // pane is a shell in a real terminal.

@@ -161,7 +161,7 @@ func names(plan *preview.Plan) string {
 	return strings.Join(out, ", ")
 }
 
-// notes are what a plan says beside its objects, by rule.
+// notes returns the notes of a plan, by rule.
 func notes(plan *preview.Plan) map[string]string {
 	out := map[string]string{}
 	for _, p := range plan.Packages {
