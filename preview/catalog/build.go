@@ -24,8 +24,8 @@ const (
 	maxPackages  = 100_000
 )
 
-// arenaBytes is how much is held before it is sorted by package, compressed and
-// written.
+// arenaBytes limits the documents in memory; beyond it they are sorted by package,
+// compressed and written.
 const arenaBytes = 2 << 20
 
 // Walk hands every file of a catalog to visit, in any order, each once. It may
@@ -42,7 +42,7 @@ type builder struct {
 
 	packages map[string]*builtPackage
 	arena    []byte
-	filed    []filing
+	filed    []arenaDocument
 	scratch  []byte
 	packed   []byte
 	broken   []brokenFile // that belong to the catalog
@@ -60,8 +60,8 @@ type builtPackage struct {
 	segments []segment
 }
 
-// filing is a document in the arena.
-type filing struct {
+// arenaDocument locates a document of a package in the arena.
+type arenaDocument struct {
 	owner      *builtPackage
 	start, end int
 }
@@ -236,7 +236,7 @@ func (b *builder) add(file string, d document) error {
 	}
 	start := len(b.arena)
 	b.arena = appendDocument(b.arena, file, d)
-	b.filed = append(b.filed, filing{p, start, len(b.arena)})
+	b.filed = append(b.filed, arenaDocument{p, start, len(b.arena)})
 	if len(b.arena) < arenaBytes {
 		return nil
 	}
@@ -245,7 +245,7 @@ func (b *builder) add(file string, d document) error {
 
 // flush writes what is in the arena, one segment for each package.
 func (b *builder) flush() error {
-	slices.SortStableFunc(b.filed, func(x, y filing) int { return strings.Compare(x.owner.name, y.owner.name) })
+	slices.SortStableFunc(b.filed, func(x, y arenaDocument) int { return strings.Compare(x.owner.name, y.owner.name) })
 	for rest := b.filed; len(rest) > 0; {
 		owner, n := rest[0].owner, 1
 		for n < len(rest) && rest[n].owner == owner {
@@ -269,7 +269,7 @@ func (b *builder) flush() error {
 }
 
 // gather returns the bytes of some filings, which most often lie side by side.
-func (b *builder) gather(list []filing) []byte {
+func (b *builder) gather(list []arenaDocument) []byte {
 	first, last := list[0], list[len(list)-1]
 	size := 0
 	for _, f := range list {

@@ -34,7 +34,7 @@ const (
 	propertyCSVMetadata = "olm.csv.metadata"
 )
 
-// bundleDetails are what most bundles are never asked for.
+// bundleDetails holds the parts of a bundle that few bundles are asked for.
 type bundleDetails struct {
 	properties    []Property
 	relatedImages []string

@@ -7,6 +7,12 @@
 // is decoded and judged when it is asked for. So one that breaks the rules never
 // stands in the way of another, and resolving one name takes as long in a
 // catalog of a hundred thousand bundles as in one of ten.
+//
+// [Catalog] resolves a [Query] as OLM v1 does: the highest version in the range among
+// the channels asked for, and for an installed bundle only versions that an upgrade
+// edge leads to (replaces, skips, skipRange). The order never depends on the order of
+// files. Text of a catalog is not trusted: it decides which image is read, and nothing
+// about the content, which is verified against the choice when it was fetched.
 package catalog
 
 import (
@@ -17,7 +23,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// Origin is where a catalog came from: the reference as typed and its pin.
+// Origin is the source of a catalog: its reference as typed and its pin.
 type Origin struct {
 	Reference string `json:"reference"`
 	Digest    string `json:"digest"`

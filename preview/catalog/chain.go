@@ -10,8 +10,8 @@ import (
 // channels have some hundred entries.
 const maxEdgeChecks = 2_000_000
 
-// place is a bundle that upgrades start from; it need not be in the catalog.
-type place struct {
+// upgradeStart is an installed bundle; it need not be in the catalog.
+type upgradeStart struct {
 	bundle  string
 	version Version
 }
@@ -23,7 +23,7 @@ type edges struct {
 	checks  int
 }
 
-// edge is what leads to one bundle: an entry of a channel.
+// edge is an entry of a channel: an upgrade to one bundle.
 type edge struct {
 	Entry
 	to       *Bundle
@@ -47,7 +47,7 @@ func (s scope) edges() *edges {
 }
 
 // how says how an entry supersedes a bundle, empty when it does not.
-func (e *edge) how(from place) string {
+func (e *edge) how(from upgradeStart) string {
 	switch {
 	case e.Name == from.bundle:
 	case e.Replaces == from.bundle:
@@ -61,7 +61,7 @@ func (e *edge) how(from place) string {
 }
 
 // next are the entries that supersede a bundle, the highest first.
-func (g *edges) next(from place) []*edge {
+func (g *edges) next(from upgradeStart) []*edge {
 	var out []*edge
 	for i := range g.entries {
 		e := &g.entries[i]
@@ -76,7 +76,7 @@ func (g *edges) next(from place) []*edge {
 // upgrade goes along the edges: to the highest bundle in range that is one edge
 // away, as OLM v1 does. When the version asked for, or the head when none is,
 // is further away, it is the first step of a shortest way there.
-func (s scope) upgrade(q Query, from place, wanted versionRange) (*Choice, error) {
+func (s scope) upgrade(q Query, from upgradeStart, wanted versionRange) (*Choice, error) {
 	graph := s.edges()
 	successors := graph.next(from)
 	direct, current := highest(targets(successors), wanted), s.installed(from)
@@ -104,7 +104,7 @@ func (s scope) upgrade(q Query, from place, wanted versionRange) (*Choice, error
 }
 
 // installed is the installed bundle, nil when the channels do not have it.
-func (s scope) installed(from place) *Bundle {
+func (s scope) installed(from upgradeStart) *Bundle {
 	if s.channelOf(from.bundle) == nil {
 		return nil
 	}
@@ -124,7 +124,7 @@ func (s scope) headAbove(direct *Bundle) func(*Bundle) bool {
 // way is a shortest chain of upgrades to a bundle that is a goal, empty when
 // there is none. Of several it takes the highest goal that is not deprecated,
 // and the highest bundles on the way. No step leads to an older version.
-func (g *edges) way(from place, goal func(*Bundle) bool) []*Bundle {
+func (g *edges) way(from upgradeStart, goal func(*Bundle) bool) []*Bundle {
 	before := map[*Bundle]*Bundle{}
 	level := []*Bundle{nil} // nil stands for where the way begins
 	for len(level) > 0 && g.checks < maxEdgeChecks {
@@ -132,7 +132,7 @@ func (g *edges) way(from place, goal func(*Bundle) bool) []*Bundle {
 		for _, b := range level {
 			at := from
 			if b != nil {
-				at = place{b.Name, b.Version}
+				at = upgradeStart{b.Name, b.Version}
 			}
 			for _, e := range g.next(at) {
 				if _, known := before[e.to]; known || e.to.Version.Compare(at.version) <= 0 {
@@ -172,7 +172,7 @@ func preferred(a, b *Bundle) int {
 }
 
 // step chooses the first bundle of a way.
-func (s scope) step(g *edges, from place, way []*Bundle) (*Choice, error) {
+func (s scope) step(g *edges, from upgradeStart, way []*Bundle) (*Choice, error) {
 	var taken *edge
 	for _, e := range g.next(from) {
 		if e.to == way[0] {
@@ -201,7 +201,7 @@ func targets(list []*edge) []*Bundle {
 	return out
 }
 
-func (s scope) noUpgrade(q Query, from place, wanted versionRange, g *edges) error {
+func (s scope) noUpgrade(q Query, from upgradeStart, wanted versionRange, g *edges) error {
 	what := fmt.Sprintf("no edge of %s leads from %s", s.what(), from.bundle)
 	if q.Version != "" {
 		what += fmt.Sprintf(" to a version %q", q.Version)

@@ -49,7 +49,7 @@ type packageEntry struct {
 	first, last int
 }
 
-// segment is where some documents of one package are.
+// segment locates some documents of one package in the index file.
 type segment struct {
 	offset    int64
 	size, raw int // compressed, and not

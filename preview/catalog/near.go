@@ -67,8 +67,8 @@ func (l LookAlike) String() string {
 	return text + "; make sure which one is meant"
 }
 
-// Publisher is who the package says provides it: the provider of the bundle at
-// the head of its default channel. It may be empty, and is hostile text.
+// Publisher returns the provider that the package claims: that of the bundle at the
+// head of its default channel. It may be empty, and is hostile text.
 func (p *Package) Publisher() string {
 	s, err := p.scope(nil)
 	if err != nil {

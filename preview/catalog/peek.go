@@ -36,12 +36,12 @@ func (b *Bundle) check() error {
 	return b.checkImage()
 }
 
-// peek is what is read of a bundle.
-type peek struct{ image, version string }
+// bundleHead holds the image and version of a bundle.
+type bundleHead struct{ image, version string }
 
-func peekBundle(d document) (peek, bool) {
+func peekBundle(d document) (bundleHead, bool) {
 	if d.name == "" {
-		return peek{}, false
+		return bundleHead{}, false
 	}
 	if raw := bytes.TrimLeft(d.raw, " \t\r\n"); len(raw) > 0 && raw[0] == '{' {
 		return peekJSONBundle(raw, d.pkg)
@@ -49,7 +49,7 @@ func peekBundle(d document) (peek, bool) {
 	return peekYAMLBundle(d.raw, d.pkg)
 }
 
-func peekJSONBundle(raw []byte, pkg string) (peek, bool) {
+func peekJSONBundle(raw []byte, pkg string) (bundleHead, bool) {
 	var fields struct {
 		Image      string `json:"image"`
 		Properties []struct {
@@ -58,16 +58,16 @@ func peekJSONBundle(raw []byte, pkg string) (peek, bool) {
 		} `json:"properties"`
 	}
 	if json.Unmarshal(raw, &fields) != nil {
-		return peek{}, false
+		return bundleHead{}, false
 	}
-	out, found := peek{image: fields.Image}, 0
+	out, found := bundleHead{image: fields.Image}, 0
 	for _, p := range fields.Properties {
 		if p.Type != propertyPackage {
 			continue
 		}
 		var value struct{ PackageName, Version string }
 		if found++; json.Unmarshal(p.Value, &value) != nil || value.PackageName != pkg {
-			return peek{}, false
+			return bundleHead{}, false
 		}
 		out.version = value.Version
 	}
@@ -83,8 +83,8 @@ var (
 
 // peekYAMLBundle reads block YAML as opm writes it: an item of the properties
 // is two lines, "type" and "value", the value a mapping below.
-func peekYAMLBundle(raw []byte, pkg string) (peek, bool) {
-	var out peek
+func peekYAMLBundle(raw []byte, pkg string) (bundleHead, bool) {
+	var out bundleHead
 	images, found := 0, 0
 	inProperties, indent := false, -1 // of the properties' dashes
 	var owner string

@@ -76,7 +76,7 @@ func (c *Choice) Via() preview.ResolutionStep {
 	}
 }
 
-// candidate is what one catalog has for a query: a choice, or why it has none.
+// candidate is the answer of one catalog to a query: a choice, or the reason for none.
 type candidate struct {
 	catalog *Catalog
 	pkg     *Package // nil when it cannot be read

@@ -29,7 +29,7 @@ func (p *Package) resolve(q Query) (*Choice, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the installed bundle %s: %w", q.Installed.Bundle, err)
 	}
-	from := place{q.Installed.Bundle, installed}
+	from := upgradeStart{q.Installed.Bundle, installed}
 	var choice *Choice
 	switch q.Policy {
 	case "", CatalogProvided:

@@ -23,8 +23,8 @@ type Hit struct {
 	Catalog        Origin `json:"catalog"`
 	Problem        string `json:"problem,omitempty"` // why it cannot be installed
 
-	// Terms is what a search looks at beside the name: the whole description, who
-	// provides it, and its keywords.
+	// Terms holds the text that is searched besides the name: the whole
+	// description, the provider and the keywords.
 	Terms string `json:"-"`
 }
 
@@ -122,7 +122,7 @@ func (h *Hit) addHead(docs *documents) ([]string, error) {
 
 const propertyCSV = "olm.csv.metadata"
 
-// csvSummary is what a list shows of a ClusterServiceVersion.
+// csvSummary holds the fields of a ClusterServiceVersion that a list shows.
 type csvSummary struct {
 	Annotations struct {
 		Description string `json:"description"`
@@ -134,8 +134,8 @@ type csvSummary struct {
 	Keywords []string `json:"keywords"`
 }
 
-// describe is what a bundle's CSV says of itself. It is for a list, so JSON need
-// not be read as strictly as what is installed.
+// describe reads the summary in a bundle's CSV. It is for a list, so its JSON is read
+// less strictly than that of content to install.
 func describe(d document) csvSummary {
 	var metadata csvSummary
 	var bundle struct {

@@ -31,7 +31,7 @@ const (
 type Served struct {
 	Kind, Namespace, Name string
 	Priority              int
-	// Endpoint is where catalogd answers, nil when it does not say.
+	// Endpoint holds the Service of catalogd; nil when the status has none.
 	Endpoint *Endpoint
 	// Image holds the same, empty when there is none.
 	Image string
@@ -41,7 +41,7 @@ type Served struct {
 	uid, unpacked string
 }
 
-// Endpoint is where catalogd serves one catalog: a Service of the cluster.
+// Endpoint is the Service and path at which catalogd serves one catalog.
 type Endpoint struct {
 	Namespace, Service, Port string
 	Path                     string // begins with "/"
@@ -62,7 +62,7 @@ type ServedRef struct {
 // ServedCatalogSource is the reference of a CatalogSource, NAMESPACE/NAME.
 func ServedCatalogSource(path string) string { return catalogSourcePrefix + path }
 
-// Text is what [ParseServed] reads.
+// Text returns the reference in the form that [ParseServed] reads.
 func (r ServedRef) Text() string {
 	if r.Kind == ClusterCatalogKind {
 		return clusterCatalogPrefix + r.Name

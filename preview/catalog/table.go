@@ -16,9 +16,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/tasks"
 )
 
-// table is what is asked of every package at once: what a search shows, and
-// which packages provide an API. To know it every bundle has to be looked at,
-// so that is done when it is first asked for, and kept beside the index.
+// table holds a row for every package: its summary for a search, and the APIs that
+// it provides. It is made of all bundles when it is first needed, and stored beside
+// the index.
 type table struct {
 	rows      []Hit      // by package, without their catalog
 	providers []provider // by API

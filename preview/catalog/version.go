@@ -71,7 +71,7 @@ func (v Version) Compare(other Version) int {
 	return len(v.release) - len(other.release)
 }
 
-// versionRange is what --version and NAME@RANGE take: Masterminds semver, so
+// versionRange is a range of --version or NAME@RANGE, of Masterminds semver:
 // pre-releases match only where the range names one.
 type versionRange struct{ constraint *masterminds.Constraints }
 

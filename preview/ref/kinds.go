@@ -29,7 +29,7 @@ type sourceKind struct {
 	content ContentForm
 }
 
-// CredentialForm is what a kind of source takes from a Secret of credentials.
+// CredentialForm names the keys of a Secret that a kind of source takes.
 type CredentialForm string
 
 // The forms of credentials.
@@ -38,7 +38,7 @@ const (
 	CredentialsLogin CredentialForm = "login" // user name and password, or a token
 )
 
-// ContentForm is what a kind of source can hold.
+// ContentForm names the content that a kind of source can hold.
 type ContentForm string
 
 // The forms of content.

@@ -1,6 +1,15 @@
 // Package ref reads what a user typed into a [Reference]: which kind of source
 // it names, and where. It is pure: it looks at text only, never at the disk or
 // the network, so the same text is the same reference everywhere.
+//
+// [kinds] is the table of the kinds of sources: every question that other packages ask
+// of a kind is a field of its row. A reference never carries credentials; one that does
+// is refused in a message that does not repeat it.
+//
+// A [Request] is a file that asks for one release: of this program, or of a controller
+// whose kinds are read (Flux, Argo CD, OLM v1, rukpak). A field with an effect that
+// cannot be reproduced is an error; one without effect is listed in Request.Notes. Pin
+// writes the digests into the file, and keeps its comments and formatting.
 package ref
 
 import (

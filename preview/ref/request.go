@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// Request is what a request file asks for: one release.
+// Request is a request file: the package, sources and options of one release.
 type Request struct {
 	Object string // KIND NAMESPACE/NAME of the request, for messages
 
@@ -54,7 +54,7 @@ type Request struct {
 
 	// Paused names the field that says not to install it; empty when none does.
 	Paused string
-	// ContentDigest is what [Request.Pin] wrote, empty where it did not.
+	// ContentDigest holds the digest that [Request.Pin] wrote, if it did.
 	ContentDigest string
 	Notes         []RequestNote
 
@@ -70,9 +70,6 @@ type RequestNote struct {
 	Rule rules.Rule
 	Text string
 }
-
-// The rules of notes.
-const ()
 
 // PackageRequest is a package of a catalog.
 type PackageRequest struct {
@@ -142,7 +139,7 @@ type requestKind struct {
 	group, kind string
 	versions    []string
 	ignored     []ignoredField
-	read        func(r *reader, f *reading)
+	read        func(r *reader, f *strictReader)
 }
 
 // requestKinds is the table of kinds.
@@ -186,7 +183,7 @@ func ReadRequest(ctx context.Context, text []byte, more Objects) (*Request, erro
 		Request: &Request{Object: asked.String(), text: text, objects: documents, index: asked.index, home: asked.Namespace},
 	}
 	r.ContentDigest = preview.String(asked.body, "metadata", "annotations", AnnotationContentDigest)
-	f := newReading(r.Object, asked.body, kind.ignored)
+	f := newStrictReader(r.Object, asked.body, kind.ignored)
 	kind.read(r, f)
 	switch err := f.err(); {
 	case !f.Failed() && r.err != nil:

@@ -17,7 +17,7 @@ func ignoredInApplication() []ignoredField {
 }
 
 // application reads Argo CD's Application.
-func (r *reader) application(f *reading) {
+func (r *reader) application(f *strictReader) {
 	r.Release, r.Namespace, r.ArgoHooks = r.asked.Name, f.At("spec.destination.namespace").Text(), true
 	if r.Namespace == "" {
 		r.Namespace = r.asked.Namespace
@@ -51,14 +51,14 @@ func (r *reader) argoSources(v field) {
 		}
 		s := r.remote(item.At("repoURL"), gitText(item.At("repoURL"), item.At("repoURL").Need(), "", argoRevision(item)))
 		s.Destination = path.Join(referredDir, name)
-		r.pinned(func(p Pinned, at int) edit { return r.set(p.commit(at), "spec", "sources", i, "targetRevision") })
+		r.pinEach(func(p Pinned, at int) edit { return r.set(p.commit(at), "spec", "sources", i, "targetRevision") })
 	}
 	if len(content) != 1 {
 		v.Fail("%d sources with content; one is supported, and any number that it refers to with ref", len(content))
 	}
 }
 
-// referredDir is where sources lie that another refers to.
+// referredDir is the directory of the sources that another source refers to.
 const referredDir = ".sources"
 
 // argoRevision reads what of a repository is meant.
@@ -77,16 +77,16 @@ func (r *reader) argoContent(v field, at ...any) {
 	pin := append(at, "targetRevision")
 	if chart != "" {
 		r.argoChart(v, address, chart)
-		r.pinned(func(p Pinned, _ int) edit { return r.set(p.Version, pin...) })
+		r.pinEach(func(p Pinned, _ int) edit { return r.set(p.Version, pin...) })
 		r.argoHelm(v.At("helm"))
 		return
 	}
 	if text := address.Need(); strings.HasPrefix(text, "oci://") {
 		r.remote(address, text+":"+v.At("targetRevision").Need())
-		r.pinned(func(p Pinned, i int) edit { return r.set(p.digest(i), pin...) })
+		r.pinEach(func(p Pinned, i int) edit { return r.set(p.digest(i), pin...) })
 	} else {
 		r.remote(address, gitText(address, text, "", argoRevision(v)))
-		r.pinned(func(p Pinned, i int) edit { return r.set(p.commit(i), pin...) })
+		r.pinEach(func(p Pinned, i int) edit { return r.set(p.commit(i), pin...) })
 	}
 	r.Path = cleanSubdir(v.At("path").Text())
 	helm, kustomize, directory := v.At("helm"), v.At("kustomize"), v.At("directory")

@@ -177,8 +177,8 @@ func quoteLike(node *yaml.Node, value string) string {
 	return flow(value)
 }
 
-// offset is where a node stands in the text. Lines and columns count from one,
-// columns in characters.
+// offset returns the position of a node in the text, in bytes. Lines and columns
+// count from one, columns in characters.
 func offset(text []byte, node *yaml.Node) (int, error) {
 	at := 0
 	for line := 1; line < node.Line; line++ {

@@ -6,9 +6,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/fields"
 )
 
-// reading is an object being read: a field of it that was not read and that is
-// not without effect on what is installed is an error.
-type reading struct {
+// strictReader reads the fields of an object. A field that was not read is an error,
+// unless it is known to have no effect on what is installed.
+type strictReader struct {
 	*fields.Document
 	object string // KIND NAME, for messages
 }
@@ -18,8 +18,8 @@ type field = fields.Field
 // ignoredField is a field that does not change what is installed.
 type ignoredField struct{ path, why string }
 
-func newReading(object string, root map[string]any, ignored []ignoredField) *reading {
-	r := &reading{Document: fields.New(root), object: object}
+func newStrictReader(object string, root map[string]any, ignored []ignoredField) *strictReader {
+	r := &strictReader{Document: fields.New(root), object: object}
 	r.Defaults = true
 	r.Know("apiVersion", "kind", "metadata", "status")
 	for _, one := range ignored {
@@ -33,7 +33,7 @@ const maxWrong = 20
 
 // err names all that is wrong with the object: first what cannot be read, then
 // what is not supported.
-func (r *reading) err() error {
+func (r *strictReader) err() error {
 	if err := r.Err(maxWrong); err != nil {
 		return fmt.Errorf("%s: %w", r.object, err)
 	}

@@ -38,7 +38,7 @@ func ignoredInHelmRelease() []ignoredField {
 }
 
 // helmRelease reads Flux's HelmRelease.
-func (r *reader) helmRelease(f *reading) {
+func (r *reader) helmRelease(f *strictReader) {
 	spec := f.At("spec")
 	r.Namespace = spec.At("targetNamespace").Text()
 	if r.Release = spec.At("releaseName").Text(); r.Release == "" {
@@ -215,7 +215,7 @@ func ignoredInKustomization() []ignoredField {
 
 // kustomization reads Flux's Kustomization. What it changes about the content
 // is written as a kustomization around it, which is how Flux does it.
-func (r *reader) kustomization(f *reading) {
+func (r *reader) kustomization(f *strictReader) {
 	spec := f.At("spec")
 	r.Release, r.Format = r.asked.Name, "kustomize"
 	r.suspended(spec)
@@ -291,7 +291,7 @@ func (r *reader) postBuild(v field) {
 	}
 }
 
-// overlay is what a request changes about a kustomization.
+// overlay holds the fields of a request that change a kustomization.
 type overlay struct {
 	Namespace, Prefix, Suffix string
 	Components                []string
@@ -300,7 +300,7 @@ type overlay struct {
 	CommonAnnotations         map[string]any
 }
 
-// sourceDir is where content lies that a kustomization is put around.
+// sourceDir is the directory of the content below a generated kustomization.
 const sourceDir = "source"
 
 // around puts a kustomization around the content, where it changes anything.
@@ -350,8 +350,8 @@ func (r *reader) standsAlone(s *fluxSource) {
 }
 
 // ociRepository reads Flux's OCIRepository where it stands alone.
-func (r *reader) ociRepository(f *reading) {
-	s := &fluxSource{reading: f, r: r, document: r.asked}
+func (r *reader) ociRepository(f *strictReader) {
+	s := &fluxSource{strictReader: f, r: r, document: r.asked}
 	r.standsAlone(s)
 	r.Namespace = r.asked.Namespace
 	s.ociRepository()

@@ -15,7 +15,7 @@ const sourceGroup = "source.toolkit.fluxcd.io"
 
 // fluxSource is an object of Flux that says where content comes from.
 type fluxSource struct {
-	*reading
+	*strictReader
 	r        *reader
 	document *document // nil when it came from the cluster
 	home     string    // its namespace
@@ -30,7 +30,7 @@ func (r *reader) fluxSource(kind, namespace, name string) *fluxSource {
 	if body == nil {
 		return nil
 	}
-	s := &fluxSource{r: r, home: namespace, reading: newReading(kind+" "+namespace+"/"+name, body, ignoredInSource())}
+	s := &fluxSource{r: r, home: namespace, strictReader: newStrictReader(kind+" "+namespace+"/"+name, body, ignoredInSource())}
 	s.document = r.inFile(sourceGroup, kind, namespace, name)
 	return s
 }
@@ -77,11 +77,11 @@ func (s *fluxSource) helmRepository(name, version string) {
 			text += "?version=" + escapeRange(version)
 		}
 		s.add(address, text)
-		s.r.pinned(func(p Pinned, _ int) edit { return s.r.set(p.Version, "spec", "chart", "spec", "version") })
+		s.r.pinEach(func(p Pinned, _ int) edit { return s.r.set(p.Version, "spec", "chart", "spec", "version") })
 		return
 	}
 	s.add(address, chartImage(imageText(text)+"/"+name, version))
-	s.r.pinned(func(p Pinned, _ int) edit { return s.r.set(p.Version, "spec", "chart", "spec", "version") })
+	s.r.pinEach(func(p Pinned, _ int) edit { return s.r.set(p.Version, "spec", "chart", "spec", "version") })
 }
 
 // chartImage is a chart in an OCI registry: the tag of a version, else the highest
@@ -164,7 +164,7 @@ func (s *fluxSource) ociRepository() {
 
 // pinAt pins the source in its own object, where the file holds that.
 func (s *fluxSource) pinAt(value func(Pinned, int) string, path ...any) {
-	s.r.pinned(func(p Pinned, i int) edit {
+	s.r.pinEach(func(p Pinned, i int) edit {
 		if s.document == nil {
 			return edit{err: fmt.Errorf("%s lies in the cluster and not in the file; add it to the file to pin it", s.object)}
 		}

@@ -15,7 +15,7 @@ func ignoredInClusterExtension() []ignoredField {
 }
 
 // clusterExtension reads OLM v1's ClusterExtension.
-func (r *reader) clusterExtension(f *reading) {
+func (r *reader) clusterExtension(f *strictReader) {
 	r.Release, r.Namespace = r.asked.Name, f.At("spec.namespace").Need()
 	f.At("spec.source.sourceType").OneOf("Catalog")
 	r.packageOf(f.At("spec.source.catalog"), "packageName")
@@ -40,7 +40,7 @@ func ignoredInSubscription() []ignoredField {
 
 // subscription reads OLM v0's Subscription, and the OperatorGroup and
 // CatalogSource that lie beside it.
-func (r *reader) subscription(f *reading) {
+func (r *reader) subscription(f *strictReader) {
 	r.Release, r.Namespace = r.asked.Name, r.asked.Namespace
 	name := f.At("spec.name")
 	r.Package = &PackageRequest{Name: name.Need(), Bundle: f.At("spec.startingCSV").Text()}
@@ -76,7 +76,7 @@ func (r *reader) catalogSource(name, namespace string) {
 			continue
 		}
 		d.used = true
-		c := newReading(d.String(), d.body, []ignoredField{
+		c := newStrictReader(d.String(), d.body, []ignoredField{
 			{"spec.displayName", "text for people"}, {"spec.publisher", "text for people"}, {"spec.description", "text for people"}, {"spec.icon", "a picture"},
 			{"spec.updateStrategy", "when the cluster looks again"}, {"spec.grpcPodConfig", "how the cluster runs the catalog"}, {"spec.priority", "there is no other catalog to compare with"},
 		})
@@ -104,7 +104,7 @@ func (r *reader) operatorGroup() {
 			continue
 		}
 		d.used = true
-		g := newReading(d.String(), d.body, []ignoredField{
+		g := newStrictReader(d.String(), d.body, []ignoredField{
 			{"spec.upgradeStrategy", "what OLM does about failed upgrades"}, {"spec.staticProvidedAPIs", "which APIs OLM lists"},
 		})
 		targets := g.At("spec.targetNamespaces").Texts()

@@ -9,7 +9,7 @@ const KindRequest = "Request"
 
 // ownRequest reads our own kind, which can say all that a command line can, or
 // that section by section.
-func (r *reader) ownRequest(f *reading) {
+func (r *reader) ownRequest(f *strictReader) {
 	r.Release, r.Namespace = r.asked.Name, r.asked.Namespace
 	spec := f.At("spec")
 	if sections := spec.At("sections"); sections.Set() {

@@ -17,7 +17,7 @@ import (
 // contentDigest of the plan that was reviewed.
 const AnnotationContentDigest = "kubectl-operator/content-digest"
 
-// Pinned is what a request led to.
+// Pinned holds the digests and versions that a request resolved to.
 type Pinned struct {
 	ContentDigest    string
 	Sources          []preview.Source // as many as the request has, in its order
@@ -81,9 +81,9 @@ func (r *reader) rename(key, value string, path ...any) edit {
 	return e
 }
 
-// pinned says how the source that was added last is pinned; nil leaves it as it
+// pinEach says how the source that was added last is pinned; nil leaves it as it
 // is, because nothing in it floats that could be replaced.
-func (r *reader) pinned(how func(p Pinned, i int) edit) {
+func (r *reader) pinEach(how func(p Pinned, i int) edit) {
 	before, i := r.pin, len(r.Sources)-1
 	r.pin = func(p Pinned) []edit {
 		var out []edit

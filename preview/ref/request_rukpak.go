@@ -7,14 +7,14 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// rukpakNamespace is where rukpak looks for the Secrets of BundleDeployments,
-// which have no namespace, when it is installed as documented.
+// rukpakNamespace is the namespace of the Secrets of BundleDeployments, which have
+// no namespace themselves, when rukpak is installed as documented.
 const rukpakNamespace = "rukpak-system"
 
 // bundleDeployment reads the three shapes of rukpak's BundleDeployment:
 // v1alpha1, which embeds a Bundle, v1alpha2 as shipped, and v1alpha2 with
 // several sources as proposed in rukpak's issue 703.
-func (r *reader) bundleDeployment(f *reading) {
+func (r *reader) bundleDeployment(f *strictReader) {
 	r.Release, r.home = r.asked.Name, rukpakNamespace
 	spec := f.At("spec")
 	r.Namespace = spec.At("installNamespace").Text()
@@ -97,7 +97,7 @@ func (r *reader) rukpakSource(v field, selector string, path ...any) {
 		v.At("local.configmap").Set()
 		name, namespace := v.At("local.configmap.name").Need(), v.At("local.configmap.namespace").Need()
 		r.remote(v.At("local.configmap"), "configmap://"+namespace+"/"+name)
-		r.pinned(nil)
+		r.pinEach(nil)
 	case "upload":
 		v.At(selector).Fail("the content of an upload lies in rukpak's upload service alone; give the directory that was uploaded instead")
 	default:
@@ -125,7 +125,7 @@ func (r *reader) rukpakImage(v field, path []any) {
 	r.secret(s, v.At("image.auth.name"), v.At("image.auth.namespace"))
 	r.secret(s, v.At("auth.secret.name"), v.At("auth.secret.namespace"))
 	scheme := strings.HasPrefix(text, "oci://")
-	r.pinned(func(p Pinned, i int) edit {
+	r.pinEach(func(p Pinned, i int) edit {
 		pinned := p.image(i, r.Sources[i].Reference)
 		if scheme {
 			pinned = imageText(pinned)
@@ -163,7 +163,7 @@ func (r *reader) rukpakGit(v field, path []any) {
 	if destination := git.At("destination"); destination.Set() {
 		s.Destination = destination.Text()
 	}
-	r.pinned(func(p Pinned, i int) edit {
+	r.pinEach(func(p Pinned, i int) edit {
 		switch {
 		case isText || chosen == "" && !git.Set():
 			return r.set(p.commit(i), append(path, "ref")...)
@@ -183,7 +183,7 @@ func (r *reader) rukpakHTTP(v field, path []any) {
 	verified(v.At("http.auth.insecureSkipVerify"))
 	r.secret(s, v.At("http.auth.secret.name"), v.At("http.auth.secret.namespace"))
 	r.secret(s, v.At("auth.secret.name"), v.At("auth.secret.namespace"))
-	r.pinned(func(p Pinned, i int) edit { return r.set(p.reference(i, r.Sources[i].Reference), at...) })
+	r.pinEach(func(p Pinned, i int) edit { return r.set(p.reference(i, r.Sources[i].Reference), at...) })
 }
 
 // rukpakConfigMaps reads ConfigMaps of rukpak's own namespace, each with the
@@ -193,6 +193,6 @@ func (r *reader) rukpakConfigMaps(v field) {
 		name := item.At("configMap.name")
 		s := r.remote(name, "configmap://"+rukpakNamespace+"/"+name.Need())
 		s.Destination, s.Subdir = item.At("path").Text(), "manifests"
-		r.pinned(nil)
+		r.pinEach(nil)
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// written is our own kind of request as [Request.Write] writes it.
-type written struct {
+// requestDocument is the YAML of a request of our own kind, for [Request.Write].
+type requestDocument struct {
 	APIVersion string `yaml:"apiVersion"`
 	Kind       string `yaml:"kind"`
 	Metadata   struct {
@@ -18,31 +18,31 @@ type written struct {
 		Namespace   string            `yaml:"namespace"`
 		Annotations map[string]string `yaml:"annotations"`
 	} `yaml:"metadata"`
-	Spec writtenSpec `yaml:"spec"`
+	Spec requestDocumentSpec `yaml:"spec"`
 }
 
-type writtenSpec struct {
-	Package         *writtenPackage `yaml:"package,omitempty"`
-	Sources         []writtenSource `yaml:"sources,omitempty"`
-	Format          string          `yaml:"format,omitempty"`
-	Path            string          `yaml:"path,omitempty"`
-	InstallMode     string          `yaml:"installMode,omitempty"`
-	WatchNamespaces []string        `yaml:"watchNamespaces,omitempty"`
-	Certs           string          `yaml:"certs,omitempty"`
-	KubeVersion     string          `yaml:"kubeVersion,omitempty"`
-	APIVersions     []string        `yaml:"apiVersions,omitempty"`
-	PinImages       bool            `yaml:"pinImages,omitempty"`
-	Values          map[string]any  `yaml:"values,omitempty"`
+type requestDocumentSpec struct {
+	Package         *requestDocumentPackage `yaml:"package,omitempty"`
+	Sources         []requestDocumentSource `yaml:"sources,omitempty"`
+	Format          string                  `yaml:"format,omitempty"`
+	Path            string                  `yaml:"path,omitempty"`
+	InstallMode     string                  `yaml:"installMode,omitempty"`
+	WatchNamespaces []string                `yaml:"watchNamespaces,omitempty"`
+	Certs           string                  `yaml:"certs,omitempty"`
+	KubeVersion     string                  `yaml:"kubeVersion,omitempty"`
+	APIVersions     []string                `yaml:"apiVersions,omitempty"`
+	PinImages       bool                    `yaml:"pinImages,omitempty"`
+	Values          map[string]any          `yaml:"values,omitempty"`
 }
 
-type writtenPackage struct {
+type requestDocumentPackage struct {
 	Name     string   `yaml:"name"`
 	Version  string   `yaml:"version"`
 	Channels []string `yaml:"channels,omitempty"`
 	Catalogs []string `yaml:"catalogs,omitempty"`
 }
 
-type writtenSource struct {
+type requestDocumentSource struct {
 	Reference   string `yaml:"reference"`
 	Destination string `yaml:"destination,omitempty"`
 }
@@ -50,20 +50,20 @@ type writtenSource struct {
 // Write makes a request of our own kind, pinned, of what a command line asked
 // for. Release and Namespace have to be set.
 func (r *Request) Write(p Pinned) ([]byte, error) {
-	w := written{APIVersion: preview.APIVersion, Kind: KindRequest}
+	w := requestDocument{APIVersion: preview.APIVersion, Kind: KindRequest}
 	w.Metadata.Name, w.Metadata.Namespace = r.Release, r.Namespace
 	w.Metadata.Annotations = map[string]string{AnnotationContentDigest: p.ContentDigest}
-	w.Spec = writtenSpec{
+	w.Spec = requestDocumentSpec{
 		Format: r.Format, Path: r.Path, InstallMode: r.InstallMode, WatchNamespaces: r.WatchNamespaces,
 		Certs: r.Certs, KubeVersion: r.KubeVersion, APIVersions: r.APIVersions, PinImages: r.PinImages, Values: r.Values,
 	}
 	if r.Package != nil {
-		w.Spec.Package = &writtenPackage{Name: r.Package.Name, Version: p.Version, Channels: r.Package.Channels, Catalogs: r.Package.Catalogs}
+		w.Spec.Package = &requestDocumentPackage{Name: r.Package.Name, Version: p.Version, Channels: r.Package.Channels, Catalogs: r.Package.Catalogs}
 	} else if len(p.Sources) < len(r.Sources) {
 		return nil, fmt.Errorf("writing a request: %d of %d sources were read", len(p.Sources), len(r.Sources))
 	}
 	for i, s := range r.Sources {
-		w.Spec.Sources = append(w.Spec.Sources, writtenSource{Reference: p.reference(i, s.Reference), Destination: s.Destination})
+		w.Spec.Sources = append(w.Spec.Sources, requestDocumentSource{Reference: p.reference(i, s.Reference), Destination: s.Destination})
 	}
 	var out bytes.Buffer
 	encoder := yaml.NewEncoder(&out)

@@ -42,7 +42,7 @@ func (s *archiveSource) pin(ctx context.Context, r ref.Reference) (Pin, error) {
 	}
 	var err error
 	if pin.Source.Digest, err = s.download(ctx, r, ""); err != nil {
-		return Pin{}, fmt.Errorf("archive %s: %w", shownURL(r.URL), err)
+		return Pin{}, fmt.Errorf("archive %s: %w", displayURL(r.URL), err)
 	}
 	return pin, nil
 }
@@ -65,7 +65,7 @@ func (s *archiveSource) open(ctx context.Context, p Pin) (*Content, error) {
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("archive %s: %w", shownURL(p.Reference.URL), err)
+		return nil, fmt.Errorf("archive %s: %w", displayURL(p.Reference.URL), err)
 	}
 	return &Content{FS: t.freeze(), Source: p.Source, Plain: t.plain}, nil
 }

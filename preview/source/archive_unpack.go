@@ -236,7 +236,7 @@ const (
 	zipByDarwin = 19
 )
 
-// archiveMember is what an archive claims of a file or directory.
+// archiveMember is the header of a file or directory, as the archive claims it.
 type archiveMember struct {
 	name string
 	mode fs.FileMode

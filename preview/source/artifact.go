@@ -27,9 +27,8 @@ const emptyConfig types.MediaType = "application/vnd.oci.empty.v1+json"
 // titleAnnotation names the file that a layer holds.
 const titleAnnotation = "org.opencontainers.image.title"
 
-// maxReferring is how many artifacts about another one are read. Who may
-// push can add more; none of them counts for less because of it, so that is an
-// error and not a choice.
+// maxReferring limits the artifacts that refer to another and are read. More are an
+// error: any user who may push can add some, and a choice would drop one of them.
 const maxReferring = 200
 
 // Artifact is one file in a registry: an OCI artifact of one layer.
@@ -41,7 +40,7 @@ type Artifact struct {
 	Annotations map[string]string // of its manifest
 }
 
-// ArtifactKind is what may be read: anything else is refused.
+// ArtifactKind describes the artifacts that are read; any other is refused.
 type ArtifactKind struct {
 	Type, MediaType string
 	MaxBytes        int64
@@ -177,7 +176,7 @@ func (f *Fetcher) ReferringArtifacts(ctx context.Context, image string, kind Art
 		return nil, nil, err
 	}
 	repo := at.Context()
-	beside := registryBeside{registryOrigin{source: f.image, places: []name.Repository{repo}}}
+	beside := registryReferrers{registryOrigin{source: f.image, places: []name.Repository{repo}}}
 	found, err := beside.referrers(ctx, at.Identifier())
 	if err != nil {
 		return nil, nil, fmt.Errorf("listing what refers to %s: %w", image, err)

@@ -34,8 +34,8 @@ func newBucketSource(o Options, l limits) *bucketSource {
 	}
 }
 
-// object is an object of a store being read.
-type object struct {
+// storedObject is an object of a store being read.
+type storedObject struct {
 	io.ReadCloser
 	size int64 // as claimed; negative when the store did not say
 }

@@ -25,7 +25,7 @@ const (
 // the Application Default Credentials, or as the public may where there are
 // none. Google's token goes to Google only: an endpoint is part of the
 // reference, and its author must not get it.
-func openGCS(ctx context.Context, client *http.Client, r ref.Reference, given *Credentials) (*object, error) {
+func openGCS(ctx context.Context, client *http.Client, r ref.Reference, given *Credentials) (*storedObject, error) {
 	endpoint, err := gcsEndpointOf(r, os.Getenv("STORAGE_EMULATOR_HOST"))
 	if err != nil {
 		return nil, err
@@ -51,7 +51,7 @@ func openGCS(ctx context.Context, client *http.Client, r ref.Reference, given *C
 			return nil, explainNetwork(err, storeOf(r))
 		}
 		if answer.StatusCode == http.StatusOK {
-			return &object{answer.Body, answer.ContentLength}, nil
+			return &storedObject{answer.Body, answer.ContentLength}, nil
 		}
 		_ = answer.Body.Close()
 		why := storeStatus(r, answer.StatusCode, "", login)
@@ -64,7 +64,7 @@ func openGCS(ctx context.Context, client *http.Client, r ref.Reference, given *C
 	}
 }
 
-// gcsEndpointOf is where requests go: the reference's endpoint, else the
+// gcsEndpointOf returns the URL that requests go to: the reference's endpoint, else the
 // emulator that the SDKs' environment variable names, else Google.
 func gcsEndpointOf(r ref.Reference, emulator string) (string, error) {
 	switch {

@@ -25,7 +25,7 @@ const s3Region = "us-east-1"
 // AWS SDK finds: its environment variables, shared files, single sign-on, web
 // identity, the machine's role. Objects come through client; the machine's
 // metadata service, which has no TLS, is asked by the SDK itself.
-func openS3(ctx context.Context, client *http.Client, r ref.Reference, given *Credentials) (*object, error) {
+func openS3(ctx context.Context, client *http.Client, r ref.Reference, given *Credentials) (*storedObject, error) {
 	load := []func(*config.LoadOptions) error{config.WithLogger(logging.Nop{})}
 	if r.Region != "" {
 		load = append(load, config.WithRegion(r.Region))
@@ -68,7 +68,7 @@ func openS3(ctx context.Context, client *http.Client, r ref.Reference, given *Cr
 	if out.ContentLength != nil {
 		size = *out.ContentLength
 	}
-	return &object{out.Body, size}, nil
+	return &storedObject{out.Body, size}, nil
 }
 
 // explainS3 turns an error of the SDK into one sentence.

@@ -15,7 +15,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 )
 
-// resolution is what a reference resolved to, as the cache remembers it. The
+// resolution is the cached result of resolving a reference. The
 // digest is checked like any other when the content opens; that the reference
 // led there is only remembered, which is why it answers offline alone.
 type resolution struct {
@@ -27,10 +27,10 @@ type resolution struct {
 // resolvedBytes caps an entry: a reference has at most 4 KiB.
 const resolvedBytes = 32 * bounded.KiB
 
-// remembered reports whether what a reference resolves to is worth keeping.
+// isRemembered reports whether what a reference resolves to is worth keeping.
 // What lies on this machine is read again instead, and an image's digest needs
 // no look-up.
-func remembered(r ref.Reference) bool {
+func isRemembered(r ref.Reference) bool {
 	if r.Kind == ref.KindImage {
 		return r.Version != "" || !r.Immutable()
 	}
@@ -51,7 +51,7 @@ func (f *Fetcher) resolvedName(r ref.Reference) (string, error) {
 
 // remember notes what a reference resolved to.
 func (f *Fetcher) remember(p Pin) error {
-	if !remembered(p.Reference) {
+	if !isRemembered(p.Reference) {
 		return nil
 	}
 	name, err := f.resolvedName(p.Reference)
@@ -68,7 +68,7 @@ func (f *Fetcher) remember(p Pin) error {
 // recall returns the pin that a reference was resolved to before. An entry
 // that makes no sense is none.
 func (f *Fetcher) recall(r ref.Reference) (Pin, bool) {
-	if !remembered(r) {
+	if !isRemembered(r) {
 		return Pin{}, false
 	}
 	name, err := f.resolvedName(r)
@@ -85,7 +85,7 @@ func (f *Fetcher) recall(r ref.Reference) (Pin, bool) {
 	}
 	touch(name)
 	if r.Kind == ref.KindImage && r.Version != "" {
-		r = pinnedRange(r, found.Source.Digest)
+		r = pinRange(r, found.Source.Digest)
 	}
 	return Pin{Source: found.Source, Reference: r, Version: found.Version, Remembered: found.Time}, true
 }

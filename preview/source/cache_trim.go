@@ -10,13 +10,12 @@ import (
 )
 
 const (
-	// inUse is how long an entry stays after it was last used, whatever the
+	// minUnused keeps an entry for so long after its last use, even over the
 	// limit: another process may be about to read it again.
-	inUse = 10 * time.Minute
-	// abandoned is when a file that is still being written has no owner any more.
-	// Who writes one moves its time with each write, and a peer that sends
-	// nothing is given up much sooner.
-	abandoned = time.Hour
+	minUnused = 10 * time.Minute
+	// minUnwritten keeps a partial file for so long after its last write. A peer
+	// that sends nothing is given up much sooner, so its writer has ended then.
+	minUnwritten = time.Hour
 )
 
 // cacheEntry is a file of the cache.
@@ -43,7 +42,7 @@ func (c cache) trim(most int64, now time.Time) {
 		return strings.Compare(a.path, b.path)
 	})
 	for _, e := range entries {
-		if total <= most || now.Sub(e.used) < inUse {
+		if total <= most || now.Sub(e.used) < minUnused {
 			return
 		}
 		if os.Remove(e.path) == nil {
@@ -67,7 +66,7 @@ func cacheEntries(base string, now time.Time) (entries []cacheEntry, total int64
 			}
 			path := filepath.Join(dir, file.Name())
 			if strings.HasPrefix(file.Name(), partialPrefix) {
-				if now.Sub(info.ModTime()) > abandoned {
+				if now.Sub(info.ModTime()) > minUnwritten {
 					_ = os.Remove(path)
 				}
 				continue

@@ -19,7 +19,7 @@ import (
 // walkImage reads the layers of a catalog image from the top down, each once.
 // So a file is visited where it is final, and what a lower layer has in its
 // place is passed over.
-func (s imageReader) walkImage(ctx context.Context, from origin, p Pin, visit Visit) error {
+func (s imageReader) walkImage(ctx context.Context, from blobReader, p Pin, visit Visit) error {
 	if !ref.IsDigest(p.Source.Digest) {
 		return fmt.Errorf("%s is not a sha256 digest", bounded.Quote(p.Source.Digest))
 	}
@@ -61,7 +61,7 @@ func (s imageReader) walkImage(ctx context.Context, from origin, p Pin, visit Vi
 
 // verifyLayers makes sure that the cache has every layer whole. The walk hashes
 // what it reads as well, and could not begin again after it visited files.
-func (s imageReader) verifyLayers(ctx context.Context, from origin, text string, layers []v1.Descriptor) error {
+func (s imageReader) verifyLayers(ctx context.Context, from blobReader, text string, layers []v1.Descriptor) error {
 	for _, layer := range layers {
 		digest := layer.Digest.String()
 		b, err := s.cache.open(digest)
@@ -103,7 +103,8 @@ func (s imageReader) walkLayer(ctx context.Context, layer v1.Descriptor, w *laye
 	return err
 }
 
-// layerWalk is what the layers above say of those below.
+// layerWalk reads layers from the top down, and keeps the paths that the layers
+// above have replaced or removed.
 type layerWalk struct {
 	unpacker
 	visit Visit
@@ -136,7 +137,7 @@ func newLayerWalk(l limits, keep string, visit Visit) *layerWalk {
 // removed.
 func (w *layerWalk) layer(r io.Reader, compressedSize int64) error {
 	w.here = newLayerPaths()
-	err := w.each(r, compressedSize, func(e entry, body io.Reader) error {
+	err := w.each(r, compressedSize, func(e layerEntry, body io.Reader) error {
 		switch e.effect {
 		case effectRemove:
 			w.here.hidden[e.path] = true

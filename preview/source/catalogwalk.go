@@ -18,7 +18,7 @@ import (
 // caps and checks.
 
 // PinCatalog is Pin for a reference to a catalog. A directory is not read again
-// where nothing in it has changed; see [stats].
+// where nothing in it has changed; see [statIndex].
 func (f *Fetcher) PinCatalog(ctx context.Context, r ref.Reference) (Pin, error) {
 	if r.Kind != ref.KindDirectory {
 		return f.Pin(ctx, r)

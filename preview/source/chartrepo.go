@@ -158,5 +158,5 @@ func chartAddress(repository, text string) (address string, elsewhere bool, err 
 }
 
 func chartError(r ref.Reference, err error) error {
-	return fmt.Errorf("chart %s of %s: %w", r.Name, shownURL(r.URL), err)
+	return fmt.Errorf("chart %s of %s: %w", r.Name, displayURL(r.URL), err)
 }

@@ -37,7 +37,7 @@ func newGitSource(o Options, l limits) *gitSource {
 func (s *gitSource) pin(ctx context.Context, r ref.Reference) (Pin, error) {
 	content, err := s.read(ctx, r)
 	if err != nil {
-		return Pin{}, fmt.Errorf("git %s: %w", namedGit(r), err)
+		return Pin{}, fmt.Errorf("git %s: %w", gitName(r), err)
 	}
 	return Pin{Reference: r, Source: content.Source, content: content}, nil
 }
@@ -48,14 +48,14 @@ func (s *gitSource) open(ctx context.Context, p Pin) (*Content, error) {
 	}
 	r, err := ref.Parse(p.Source.Reference)
 	if err != nil || r.Kind != ref.KindGit || !ref.IsCommit(r.GitRef) || r.URL != p.Reference.URL || r.Subdir != p.Reference.Subdir {
-		return nil, fmt.Errorf("git %s: the pin does not name a commit of it", namedGit(p.Reference))
+		return nil, fmt.Errorf("git %s: the pin does not name a commit of it", gitName(p.Reference))
 	}
 	again, err := s.pin(ctx, r)
 	if err != nil {
 		return nil, err
 	}
 	if again.Source.Digest != p.Source.Digest {
-		return nil, fmt.Errorf("git %s: commit %s holds %s there, not %s: %w", namedGit(p.Reference), r.GitRef, again.Source.Digest, p.Source.Digest, ErrDigestMismatch)
+		return nil, fmt.Errorf("git %s: commit %s holds %s there, not %s: %w", gitName(p.Reference), r.GitRef, again.Source.Digest, p.Source.Digest, ErrDigestMismatch)
 	}
 	return again.content, nil
 }
@@ -120,7 +120,7 @@ func (s *gitSource) content(ctx context.Context, r ref.Reference, objects git.Ob
 	})
 	return &Content{
 		FS:     files.freeze(),
-		Source: preview.Source{Kind: "git", Reference: pinnedGit(r, commit.String()), Digest: hash.sum()},
+		Source: preview.Source{Kind: "git", Reference: gitReferenceAt(r, commit.String()), Digest: hash.sum()},
 	}, w.Used, nil
 }
 
@@ -156,21 +156,21 @@ func (s *gitSource) connect(ctx context.Context, r ref.Reference) (git.Remote, e
 	return git.DialSSH(ctx, r.URL, o)
 }
 
-// pinnedGit is a reference with its branch or tag replaced by a commit.
-func pinnedGit(r ref.Reference, commit string) string {
-	return shownGit(r) + "?ref=" + commit
+// gitReferenceAt is a reference with its branch or tag replaced by a commit.
+func gitReferenceAt(r ref.Reference, commit string) string {
+	return gitReference(r) + "?ref=" + commit
 }
 
-// shownGit is a reference without its branch, tag or commit.
-func shownGit(r ref.Reference) string {
+// gitReference is a reference without its branch, tag or commit.
+func gitReference(r ref.Reference) string {
 	if r.Subdir == "" {
 		return "git+" + r.URL
 	}
 	return "git+" + r.URL + "//" + r.Subdir
 }
 
-// namedGit is shownGit for a message.
-func namedGit(r ref.Reference) string {
-	_, name, _ := strings.Cut(shownGit(r), "://")
+// gitName is shownGit for a message.
+func gitName(r ref.Reference) string {
+	_, name, _ := strings.Cut(gitReference(r), "://")
 	return name
 }

@@ -18,9 +18,9 @@ type gitMemory struct {
 	Pack string `json:"pack"`
 }
 
-// memory is the file for a directory of a commit, wherever it came from: a
-// commit is what it is in every repository.
-func (s *gitSource) memory(r ref.Reference) (string, error) {
+// memoryFile returns the cache file for a directory of a commit. The repository is
+// not part of its name: a hash names the same commit in every repository.
+func (s *gitSource) memoryFile(r ref.Reference) (string, error) {
 	dir, err := s.cache.dirOf("resolved")
 	if err != nil {
 		return "", err
@@ -39,7 +39,7 @@ func (s *gitSource) remember(r ref.Reference, used []git.Object) error {
 	if err != nil {
 		return err
 	}
-	name, err := s.memory(r)
+	name, err := s.memoryFile(r)
 	if err != nil {
 		return err
 	}
@@ -53,7 +53,7 @@ func (s *gitSource) remember(r ref.Reference, used []git.Object) error {
 // recall returns what remember kept. Damaged entries count as none: what they
 // held is fetched again.
 func (s *gitSource) recall(r ref.Reference) (git.ObjectReader, bool) {
-	name, err := s.memory(r)
+	name, err := s.memoryFile(r)
 	if err != nil {
 		return nil, false
 	}

@@ -19,8 +19,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 )
 
-// maxRedirects is how many redirects of one request are followed, as in
-// net/http's own clients.
+// maxRedirects limits the redirects of one request, as net/http's own clients do.
 const maxRedirects = 10
 
 var errTooManyRedirects = fmt.Errorf("more than %d redirects", maxRedirects)

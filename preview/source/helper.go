@@ -26,8 +26,8 @@ type credentialHelper struct{ patience time.Duration }
 // helperBytes caps the answer of a helper; the longest tokens have a few KiB.
 const helperBytes = 64 * bounded.KiB
 
-// helperGrace is how long the pipes of an ended helper may stay open.
-const helperGrace = time.Second
+// helperWait limits the time for which the pipes of an ended helper stay open.
+const helperWait = time.Second
 
 var (
 	helperName        = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
@@ -66,7 +66,7 @@ func (h credentialHelper) get(ctx context.Context, helper, server string) (authn
 	// A group of its own, which can be ended as a whole.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	cmd.WaitDelay = helperGrace
+	cmd.WaitDelay = helperWait
 	err := cmd.Run()
 	cause := context.Cause(short)
 	switch {

@@ -182,8 +182,8 @@ func retryAfter(response *http.Response, now time.Time) time.Duration {
 	return 0
 }
 
-// shownURL is a URL for a message: without its query, which may hold a key.
-func shownURL(address string) string {
+// displayURL returns a URL without its query, which may hold a key, for a message.
+func displayURL(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
 		return "from the web"

@@ -15,8 +15,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 )
 
-// authScheme is how a token from the environment is sent. Names and passwords
-// are always sent as Basic.
+// authScheme selects the Authorization header for a token from the environment.
+// Names and passwords are always sent as Basic.
 type authScheme int
 
 const (

@@ -99,10 +99,10 @@ func (s *imageSource) open(ctx context.Context, p Pin) (*Content, error) {
 	return content, nil
 }
 
-// origin is where the blobs of an image come from.
-func (s *imageSource) origin(image string) (origin, error) {
+// origin returns the reader of an image: its registry, or the cache alone when offline.
+func (s *imageSource) origin(image string) (blobReader, error) {
 	if s.options.Offline {
-		return offline{}, nil
+		return offlineReader{}, nil
 	}
 	parsed, err := parseImage(image, s.options.PlainHTTP)
 	if err != nil {

@@ -31,13 +31,13 @@ func (s *imageSource) pinRange(ctx context.Context, r ref.Reference) (Pin, error
 	if err != nil {
 		return Pin{}, err
 	}
-	pin.Reference, pin.Version = pinnedRange(r, pin.Source.Digest), chosen.text
+	pin.Reference, pin.Version = pinRange(r, pin.Source.Digest), chosen.text
 	return pin, nil
 }
 
-// pinnedRange is a reference with a range once that has led to a digest. It is
+// pinRange is a reference with a range once that has led to a digest. It is
 // remembered by its text.
-func pinnedRange(r ref.Reference, digest string) ref.Reference {
+func pinRange(r ref.Reference, digest string) ref.Reference {
 	repo, _, _ := strings.Cut(r.Image, "@")
 	r.Image = repo + "@" + digest
 	return r

@@ -20,9 +20,9 @@ import (
 // parallelDownloads bounds the layers fetched at once.
 const parallelDownloads = 4
 
-// origin is where the parts of an image come from when they are not in the
-// cache: a registry, or a layout on disk.
-type origin interface {
+// blobReader reads the manifests and blobs of an image that are not in the cache,
+// from a registry or from a layout on disk.
+type blobReader interface {
 	// manifest reads a manifest or index whole.
 	manifest(ctx context.Context, digest string) ([]byte, error)
 	// blob hands the bytes of a blob to use; again from elsewhere, if there is
@@ -30,11 +30,11 @@ type origin interface {
 	blob(ctx context.Context, d v1.Descriptor, use func(io.Reader) error) error
 }
 
-// offline is the origin that has nothing.
-type offline struct{}
+// offlineReader is the origin that has nothing.
+type offlineReader struct{}
 
-func (offline) manifest(context.Context, string) ([]byte, error) { return nil, errOffline }
-func (offline) blob(context.Context, v1.Descriptor, func(io.Reader) error) error {
+func (offlineReader) manifest(context.Context, string) ([]byte, error) { return nil, errOffline }
+func (offlineReader) blob(context.Context, v1.Descriptor, func(io.Reader) error) error {
 	return errOffline
 }
 
@@ -56,7 +56,7 @@ func (s imageReader) keep(data []byte) (string, error) {
 	return digest, s.cache.put(digest, s.limits.manifestBytes, bytes.NewReader(data))
 }
 
-func (s imageReader) read(ctx context.Context, from origin, p Pin) (*Content, error) {
+func (s imageReader) read(ctx context.Context, from blobReader, p Pin) (*Content, error) {
 	if !ref.IsDigest(p.Source.Digest) {
 		return nil, fmt.Errorf("%s is not a sha256 digest", bounded.Quote(p.Source.Digest))
 	}
@@ -85,12 +85,12 @@ func (s imageReader) read(ctx context.Context, from origin, p Pin) (*Content, er
 	return &Content{FS: t.freeze(), Source: p.Source, Labels: labels}, nil
 }
 
-// indexDepth is how deep indexes may stand in each other.
+// indexDepth limits the nesting of indexes.
 const indexDepth = 4
 
 // manifest returns the image manifest behind a digest: itself, or the index's
 // one for the platform.
-func (s imageReader) manifest(ctx context.Context, from origin, digest string) (*manifest, error) {
+func (s imageReader) manifest(ctx context.Context, from blobReader, digest string) (*manifest, error) {
 	for range indexDepth {
 		m, err := s.oneManifest(ctx, from, digest)
 		if err != nil || m.Manifests == nil {
@@ -105,7 +105,7 @@ func (s imageReader) manifest(ctx context.Context, from origin, digest string) (
 	return nil, fmt.Errorf("an index within an index, more than %d deep", indexDepth)
 }
 
-func (s imageReader) oneManifest(ctx context.Context, from origin, digest string) (*manifest, error) {
+func (s imageReader) oneManifest(ctx context.Context, from blobReader, digest string) (*manifest, error) {
 	data, err := s.cache.read(digest, s.limits.manifestBytes)
 	if err != nil {
 		if err := s.missing(digest, err); err != nil {
@@ -144,7 +144,7 @@ func (s imageReader) missing(digest string, err error) error {
 }
 
 // labels returns those of the image's config, none for other artifacts.
-func (s imageReader) labels(ctx context.Context, from origin, config v1.Descriptor) (map[string]string, error) {
+func (s imageReader) labels(ctx context.Context, from blobReader, config v1.Descriptor) (map[string]string, error) {
 	if !isImageConfig(string(config.MediaType)) {
 		return nil, nil
 	}
@@ -156,7 +156,7 @@ func (s imageReader) labels(ctx context.Context, from origin, config v1.Descript
 }
 
 // config reads the config blob of an image.
-func (s imageReader) config(ctx context.Context, from origin, config v1.Descriptor) ([]byte, error) {
+func (s imageReader) config(ctx context.Context, from blobReader, config v1.Descriptor) ([]byte, error) {
 	digest := config.Digest.String()
 	data, err := s.cache.read(digest, s.limits.manifestBytes)
 	if err == nil {
@@ -173,7 +173,7 @@ func (s imageReader) config(ctx context.Context, from origin, config v1.Descript
 
 // fetch brings one blob into the cache, verified. count, when set, is called with
 // the bytes read, and with a negative number that they were for nothing.
-func (s imageReader) fetch(ctx context.Context, from origin, d v1.Descriptor, count func(int64)) error {
+func (s imageReader) fetch(ctx context.Context, from blobReader, d v1.Descriptor, count func(int64)) error {
 	if count == nil {
 		count = func(int64) {}
 	}
@@ -193,7 +193,7 @@ func (s imageReader) fetch(ctx context.Context, from origin, d v1.Descriptor, co
 }
 
 // fetchLayers brings all layers into the cache, a few at a time.
-func (s imageReader) fetchLayers(ctx context.Context, from origin, text string, layers []v1.Descriptor) error {
+func (s imageReader) fetchLayers(ctx context.Context, from blobReader, text string, layers []v1.Descriptor) error {
 	var wanted []v1.Descriptor
 	seen := map[string]bool{}
 	progress := Progress{Reference: text}

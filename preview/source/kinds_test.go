@@ -14,7 +14,7 @@ func TestEveryKindOfReferenceHasASource(t *testing.T) {
 		if (err != nil) != (kind.Content() == ref.ContentNone) {
 			t.Errorf("kind %q has content of the form %q and source %T (%v)", kind, kind.Content(), s, err)
 		}
-		if _, found := s.(neighbours); found != Signed(kind) {
+		if _, found := s.(referrerSource); found != Signed(kind) {
 			t.Errorf("kind %q lists referrers: %t; Signed says %t", kind, found, Signed(kind))
 		}
 	}

@@ -35,9 +35,9 @@ type unpacker struct {
 	tree     *tree
 }
 
-// entry is one effect of a layer. Layers are read whole before any of it is
+// layerEntry is one effect of a layer. Layers are read whole before any of it is
 // applied, so a layer that turns out to be broken leaves no trace.
-type entry struct {
+type layerEntry struct {
 	path   string
 	size   int64 // of a file
 	mode   fs.FileMode
@@ -55,9 +55,9 @@ const (
 )
 
 // read parses one layer of compressedSize bytes.
-func (u *unpacker) read(r io.Reader, compressedSize int64) ([]entry, error) {
-	var entries []entry
-	err := u.each(r, compressedSize, func(e entry, body io.Reader) error {
+func (u *unpacker) read(r io.Reader, compressedSize int64) ([]layerEntry, error) {
+	var entries []layerEntry
+	err := u.each(r, compressedSize, func(e layerEntry, body io.Reader) error {
 		if e.effect == effectFile {
 			e.data = make([]byte, e.size) // the budget has capped it
 			if _, err := io.ReadFull(body, e.data); err != nil {
@@ -72,7 +72,7 @@ func (u *unpacker) read(r io.Reader, compressedSize int64) ([]entry, error) {
 
 // each hands every entry of a layer that is kept to use, and of a file its
 // bytes.
-func (u *unpacker) each(r io.Reader, compressedSize int64, use func(entry, io.Reader) error) error {
+func (u *unpacker) each(r io.Reader, compressedSize int64, use func(layerEntry, io.Reader) error) error {
 	plain, err := decompress(r)
 	if err != nil {
 		return err
@@ -108,43 +108,43 @@ func (u *unpacker) each(r io.Reader, compressedSize int64, use func(entry, io.Re
 // wherever it lies; all else is asked of what is kept, because the base of an
 // image holds links, devices and odd names that are not read. Absolute names
 // lie below the root, as container runtimes have it.
-func (u *unpacker) entry(header *tar.Header) (entry, bool, error) {
+func (u *unpacker) entry(header *tar.Header) (layerEntry, bool, error) {
 	name, err := rooted(strings.TrimLeft(header.Name, "/"))
 	if err != nil || header.Typeflag == tar.TypeXGlobalHeader || !u.concerns(name) {
-		return entry{}, false, err
+		return layerEntry{}, false, err
 	}
 	if err := u.limits.checkPath(name); err != nil {
-		return entry{}, false, err
+		return layerEntry{}, false, err
 	}
 	dir, base := path.Split(name)
 	switch {
 	case strings.HasPrefix(base, whiteout):
 		return u.whiteout(strings.TrimSuffix(dir, "/"), base)
 	case header.Typeflag == tar.TypeDir:
-		return entry{path: name, effect: effectDir}, name != "", nil
+		return layerEntry{path: name, effect: effectDir}, name != "", nil
 	case header.Typeflag != tar.TypeReg:
-		return entry{}, false, fmt.Errorf("%s is %s; only plain files and directories are read", bounded.Quote(name), describeType(header.Typeflag))
+		return layerEntry{}, false, fmt.Errorf("%s is %s; only plain files and directories are read", bounded.Quote(name), describeType(header.Typeflag))
 	case name == "":
-		return entry{}, false, errors.New("a file that stands for the root")
+		return layerEntry{}, false, errors.New("a file that stands for the root")
 	case !u.within(name):
 		// A file where the kept directory or one above it was replaces it.
-		return entry{path: name, effect: effectRemove}, true, nil
+		return layerEntry{path: name, effect: effectRemove}, true, nil
 	}
 	if err := u.left.take(name, header.Size); err != nil {
-		return entry{}, false, err
+		return layerEntry{}, false, err
 	}
-	return entry{path: name, size: header.Size, mode: header.FileInfo().Mode(), effect: effectFile}, true, nil
+	return layerEntry{path: name, size: header.Size, mode: header.FileInfo().Mode(), effect: effectFile}, true, nil
 }
 
-func (u *unpacker) whiteout(dir, base string) (entry, bool, error) {
+func (u *unpacker) whiteout(dir, base string) (layerEntry, bool, error) {
 	if base == opaqueWhiteout {
-		return entry{path: dir, effect: effectClear}, true, nil
+		return layerEntry{path: dir, effect: effectClear}, true, nil
 	}
 	target := strings.TrimPrefix(base, whiteout)
 	if target == "" || target == "." || target == ".." {
-		return entry{}, false, fmt.Errorf("%s is not a whiteout", bounded.Quote(path.Join(dir, base)))
+		return layerEntry{}, false, fmt.Errorf("%s is not a whiteout", bounded.Quote(path.Join(dir, base)))
 	}
-	return entry{path: path.Join(dir, target), effect: effectRemove}, true, nil
+	return layerEntry{path: path.Join(dir, target), effect: effectRemove}, true, nil
 }
 
 // within reports whether name is kept.
@@ -166,7 +166,7 @@ func (u *unpacker) concerns(name string) bool {
 
 // apply puts a layer on top of those before it. Whiteouts hide lower layers
 // only, so they come first.
-func (u *unpacker) apply(entries []entry) {
+func (u *unpacker) apply(entries []layerEntry) {
 	for _, e := range entries {
 		switch e.effect {
 		case effectRemove:

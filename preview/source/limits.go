@@ -53,7 +53,7 @@ func defaultLimits() limits {
 	}
 }
 
-// budget is what is left of contentLimits.
+// budget counts files and bytes against contentLimits.
 type budget struct {
 	limits contentLimits
 	files  int

@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 )
 
-// Login is what a user's own config says for one reference.
+// Login holds the credentials that the user's own config has for one reference.
 type Login struct {
 	Username, Password string
 	Token              string // bearer
@@ -65,7 +65,7 @@ const pipedPluginLayer = "application/vnd.pipecd.piped.plugin"
 
 // pipedPlugin reads the file of a plugin of PipeCD. piped would put several
 // layers one behind the other, which is never meant.
-func (s imageReader) pipedPlugin(ctx context.Context, from origin, p Pin, layers []v1.Descriptor) (*Content, error) {
+func (s imageReader) pipedPlugin(ctx context.Context, from blobReader, p Pin, layers []v1.Descriptor) (*Content, error) {
 	if len(layers) != 1 {
 		return nil, fmt.Errorf("it has %d layers; a plugin has one", len(layers))
 	}

@@ -128,17 +128,17 @@ func onlyFields(object map[string]any, known ...string) error {
 	return nil
 }
 
-// mirrored is what the rules say of one repository.
-type mirrored struct {
+// mirrorRule holds the mirrors of one repository.
+type mirrorRule struct {
 	places []string // HOST/REPO, in the order they are asked
 	never  bool
 }
 
 // mirrorsOf applies the rules with the longest source that covers a
 // repository; rules of one source add up.
-func mirrorsOf(rules []Mirror, repo name.Repository) mirrored {
+func mirrorsOf(rules []Mirror, repo name.Repository) mirrorRule {
 	full := repo.RegistryStr() + "/" + repo.RepositoryStr()
-	var out mirrored
+	var out mirrorRule
 	longest := -1
 	for _, rule := range rules {
 		rest, ok := below(full, rule.Source)
@@ -146,7 +146,7 @@ func mirrorsOf(rules []Mirror, repo name.Repository) mirrored {
 			continue
 		}
 		if len(rule.Source) > longest {
-			longest, out = len(rule.Source), mirrored{}
+			longest, out = len(rule.Source), mirrorRule{}
 		}
 		out.never = out.never || rule.Never
 		for _, mirror := range rule.Mirrors {

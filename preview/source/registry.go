@@ -39,7 +39,7 @@ func newRegistryClient(ctx context.Context, o Options) (*registryClient, error) 
 	return c, err
 }
 
-// userAgent is how registries know this program.
+// userAgent names this program in requests to registries.
 const userAgent = "kubectl-operator"
 
 // registryBackoff makes two more attempts within a second, where trying again

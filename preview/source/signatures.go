@@ -28,8 +28,8 @@ type Signature struct {
 	Payload     []byte
 }
 
-// UnreadableSignature is what lies beside an image in the place of a signature
-// and has no form, or no size, that is read. Trying again is no help.
+// UnreadableSignature reports a manifest in the place of a signature whose form or
+// size is not supported. It does not help to try again.
 type UnreadableSignature struct{ error }
 
 func (e *UnreadableSignature) Unwrap() error { return e.error }
@@ -40,8 +40,8 @@ const (
 	signatureBytes    = 4 * bounded.MiB // one payload
 	allSignatureBytes = 32 * bounded.MiB
 	maxArtifactType   = 255 // as RFC 6838 has it for media types
-	// courtesy is how long a list that nothing depends on may take.
-	courtesy = 5 * time.Second
+	// listTimeout limits the reading of a list that no verification needs.
+	listTimeout = 5 * time.Second
 )
 
 // The artifact types of what lies beside an image under tags made from its
@@ -52,29 +52,32 @@ const (
 	bundleType = "application/vnd.dev.sigstore.bundle"
 )
 
-// predicateAnnotation is where cosign writes what a bundle attests, which says
-// an SBOM from a signature.
+// predicateAnnotation holds the predicate type of a bundle of cosign, which
+// distinguishes an SBOM from a signature.
 const predicateAnnotation = "dev.sigstore.bundle.predicateType"
 
 var cosignSuffixes = [...]string{"sig", "att", "sbom"}
 
-// beside is a place where things lie that refer to an image by its digest.
-type beside interface {
-	origin
-	// tagged reads the manifest of a tag; there being none is no error, and nil.
+// referrerLister lists the OCI referrers of an image, and reads the tags that cosign
+// derives from its digest.
+type referrerLister interface {
+	blobReader
+	// tagged reads the manifest of a tag. It returns nil and no error where there is
+	// no such tag.
 	tagged(ctx context.Context, tag string) ([]byte, error)
 	// referrers lists the manifests whose subject is the digest.
 	referrers(ctx context.Context, digest string) ([]v1.Descriptor, error)
 }
 
-// neighbours is a source whose images can have something beside them.
-type neighbours interface {
-	// besides calls visit for each place to look in, until it returns false.
-	besides(ctx context.Context, p Pin, visit func(beside) bool) error
+// referrerSource is a source whose images can have referrers: a registry or a layout.
+type referrerSource interface {
+	// eachLister calls visit for each repository or layout that may hold them, until
+	// visit returns false.
+	eachLister(ctx context.Context, p Pin, visit func(referrerLister) bool) error
 }
 
-// listing is what lies beside one image.
-type listing struct {
+// referrerListing holds the referrers and signature manifests of one image.
+type referrerListing struct {
 	Referrers  []preview.Referrer `json:"referrers"`
 	Signatures []string           `json:"signatures"` // manifests that hold some, by digest
 }
@@ -82,12 +85,11 @@ type listing struct {
 // Signed reports whether content of a kind can carry signatures at all.
 func Signed(kind ref.Kind) bool { return kind == ref.KindImage || kind == ref.KindLayout }
 
-// Signatures reads the signatures beside a pinned image, and lists whatever
-// else refers to it. It asks anew each time unless offline, when it answers
-// with what lay there before. Where only a part could be read it returns that
+// Signatures reads the signatures of a pinned image, and lists its other referrers.
+// It asks the registry each time; when offline it answers from the last listing. Where only a part could be read it returns that
 // part and an error. Content of other kinds has nothing beside it.
 func (f *Fetcher) Signatures(ctx context.Context, p Pin) ([]Signature, []preview.Referrer, error) {
-	s, ok := f.neighbours(p)
+	s, ok := f.referrerSourceOf(p)
 	if !ok {
 		return nil, nil, nil
 	}
@@ -96,13 +98,13 @@ func (f *Fetcher) Signatures(ctx context.Context, p Pin) ([]Signature, []preview
 		if !ok {
 			return nil, nil, fmt.Errorf("signatures of %s: %w, and --offline forbids to fetch them", p.Source.Digest, ErrNotCached)
 		}
-		signatures, err := f.image.signatures(ctx, offline{}, l)
+		signatures, err := f.image.signatures(ctx, offlineReader{}, l)
 		return signatures, l.Referrers, err
 	}
 	var signatures []Signature
-	var l listing
+	var l referrerListing
 	var failed error
-	err := s.besides(ctx, p, func(from beside) bool {
+	err := s.eachLister(ctx, p, func(from referrerLister) bool {
 		found, err := f.image.list(ctx, from, p.Source.Digest)
 		if len(found.Referrers) > 0 {
 			l = found
@@ -126,18 +128,18 @@ func (f *Fetcher) Signatures(ctx context.Context, p Pin) ([]Signature, []preview
 // for information: a list seen before is good enough, and one that is slow to
 // come is not waited for.
 func (f *Fetcher) Referrers(ctx context.Context, p Pin) ([]preview.Referrer, error) {
-	s, ok := f.neighbours(p)
+	s, ok := f.referrerSourceOf(p)
 	if !ok {
 		return nil, nil
 	}
 	if l, ok := f.recallListing(p); f.options.Offline || ok && len(l.Referrers) > 0 {
 		return l.Referrers, nil
 	}
-	short, cancel := context.WithTimeout(ctx, courtesy)
+	short, cancel := context.WithTimeout(ctx, listTimeout)
 	defer cancel()
-	var l listing
+	var l referrerListing
 	var failed error
-	err := s.besides(short, p, func(from beside) bool {
+	err := s.eachLister(short, p, func(from referrerLister) bool {
 		var err error
 		if l, err = f.image.list(short, from, p.Source.Digest); err != nil && failed == nil {
 			failed = err
@@ -153,18 +155,18 @@ func (f *Fetcher) Referrers(ctx context.Context, p Pin) ([]preview.Referrer, err
 	return l.Referrers, f.rememberListing(p, l)
 }
 
-func (f *Fetcher) neighbours(p Pin) (neighbours, bool) {
+func (f *Fetcher) referrerSourceOf(p Pin) (referrerSource, bool) {
 	s, err := f.sourceOf(p.Reference.Kind)
 	if err != nil {
 		return nil, false
 	}
-	n, ok := s.(neighbours)
+	n, ok := s.(referrerSource)
 	return n, ok && ref.IsDigest(p.Source.Digest)
 }
 
-// list asks a place what lies beside a digest. An error comes with what was
-// found all the same.
-func (s imageReader) list(ctx context.Context, from beside, digest string) (listing, error) {
+// list reads the referrers of a digest. With an error it returns those that were
+// found.
+func (s imageReader) list(ctx context.Context, from referrerLister, digest string) (referrerListing, error) {
 	tagged := make([]string, len(cosignSuffixes)) // digests
 	var referrers []v1.Descriptor
 	errs := make([]error, len(cosignSuffixes)+1)
@@ -184,7 +186,7 @@ func (s imageReader) list(ctx context.Context, from beside, digest string) (list
 		return nil
 	})
 	_ = group.Wait() // every error is in errs
-	var l listing
+	var l referrerListing
 	for i, suffix := range cosignSuffixes {
 		if tagged[i] != "" {
 			l.add(preview.Referrer{ArtifactType: fmt.Sprintf(cosignType, suffix), Digest: tagged[i]})
@@ -206,7 +208,7 @@ func (s imageReader) list(ctx context.Context, from beside, digest string) (list
 	return l, firstOf(errs)
 }
 
-func (l *listing) add(r preview.Referrer) {
+func (l *referrerListing) add(r preview.Referrer) {
 	l.Referrers = append(l.Referrers, r)
 	// What a bundle says to attest is its own word: each is read.
 	if r.ArtifactType == fmt.Sprintf(cosignType, "sig") || strings.HasPrefix(r.ArtifactType, bundleType) {
@@ -214,7 +216,7 @@ func (l *listing) add(r preview.Referrer) {
 	}
 }
 
-func (l *listing) sort() {
+func (l *referrerListing) sort() {
 	slices.SortFunc(l.Referrers, preview.CompareReferrers)
 	l.Referrers = slices.Compact(l.Referrers)
 	slices.Sort(l.Signatures)
@@ -243,7 +245,7 @@ func firstOf(errs []error) error {
 
 // signatures reads the payloads of a listing, by digest and through the cache.
 // One that cannot be read does not hide the others.
-func (s imageReader) signatures(ctx context.Context, from origin, l listing) ([]Signature, error) {
+func (s imageReader) signatures(ctx context.Context, from blobReader, l referrerListing) ([]Signature, error) {
 	var out []Signature
 	var failed error
 	left := int64(allSignatureBytes)
@@ -279,7 +281,7 @@ func (s imageReader) signatures(ctx context.Context, from origin, l listing) ([]
 }
 
 // whole reads a small blob through the cache.
-func (s imageReader) whole(ctx context.Context, from origin, d v1.Descriptor) ([]byte, error) {
+func (s imageReader) whole(ctx context.Context, from blobReader, d v1.Descriptor) ([]byte, error) {
 	digest := d.Digest.String()
 	data, err := s.cache.read(digest, d.Size)
 	if err == nil {
@@ -307,7 +309,7 @@ func (f *Fetcher) listingName(p Pin) (string, error) {
 
 // rememberListing keeps what lay beside an image for the next time. A layout is
 // read again instead.
-func (f *Fetcher) rememberListing(p Pin, l listing) error {
+func (f *Fetcher) rememberListing(p Pin, l referrerListing) error {
 	if p.Reference.Kind != ref.KindImage {
 		return nil
 	}
@@ -324,19 +326,19 @@ func (f *Fetcher) rememberListing(p Pin, l listing) error {
 
 // recallListing returns what lay beside an image before. An entry that makes no
 // sense is none.
-func (f *Fetcher) recallListing(p Pin) (listing, bool) {
-	var l listing
+func (f *Fetcher) recallListing(p Pin) (referrerListing, bool) {
+	var l referrerListing
 	name, err := f.listingName(p)
 	if err != nil || p.Reference.Kind != ref.KindImage {
 		return l, false
 	}
 	data, err := bounded.ReadFile(name, bounded.MiB)
 	if err != nil || json.Unmarshal(data, &l) != nil || len(l.Referrers) > 2*maxReferrers {
-		return listing{}, false
+		return referrerListing{}, false
 	}
 	for _, r := range l.Referrers {
 		if !ref.IsDigest(r.Digest) || len(r.ArtifactType) > maxArtifactType || len(r.PredicateType) > maxArtifactType {
-			return listing{}, false
+			return referrerListing{}, false
 		}
 	}
 	touch(name)

@@ -13,15 +13,15 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 )
 
-// layoutBeside is an OCI image layout. It has no index of referrers: every
+// layoutReferrers is an OCI image layout. It has no index of referrers: every
 // manifest that its index.json names is asked for its subject.
-type layoutBeside struct {
+type layoutReferrers struct {
 	layoutOrigin
 	index []v1.Descriptor
 }
 
-// besides visits the layout that the image lies in.
-func (s layoutSource) besides(ctx context.Context, p Pin, visit func(beside) bool) error {
+// eachLister visits the layout that the image lies in.
+func (s layoutSource) eachLister(ctx context.Context, p Pin, visit func(referrerLister) bool) error {
 	files, err := openLayout(ctx, p.Reference.Path, s.limits)
 	if err != nil {
 		return err
@@ -35,11 +35,11 @@ func (s layoutSource) besides(ctx context.Context, p Pin, visit func(beside) boo
 	if err := json.Unmarshal(data, &index); err != nil {
 		return errors.New("its index.json is not JSON of the expected shape")
 	}
-	visit(layoutBeside{layoutOrigin{files, s.limits}, index.Manifests})
+	visit(layoutReferrers{layoutOrigin{files, s.limits}, index.Manifests})
 	return nil
 }
 
-func (b layoutBeside) tagged(ctx context.Context, tag string) ([]byte, error) {
+func (b layoutReferrers) tagged(ctx context.Context, tag string) ([]byte, error) {
 	for _, d := range b.index {
 		name, digest := d.Annotations[annotationRefName], d.Digest.String()
 		if (name == tag || strings.HasSuffix(name, ":"+tag)) && ref.IsDigest(digest) {
@@ -61,7 +61,7 @@ type subjectManifest struct {
 	} `json:"subject"`
 }
 
-func (b layoutBeside) referrers(ctx context.Context, digest string) ([]v1.Descriptor, error) {
+func (b layoutReferrers) referrers(ctx context.Context, digest string) ([]v1.Descriptor, error) {
 	if len(b.index) > maxReferrers {
 		return nil, fmt.Errorf("the layout holds %d images; at most %d are asked what they refer to", len(b.index), maxReferrers)
 	}

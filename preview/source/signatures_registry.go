@@ -19,12 +19,12 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 )
 
-// registryBeside is one repository. Mirrors are asked for tags here: who
-// verifies trusts signatures, not the place they lay in.
-type registryBeside struct{ registryOrigin }
+// registryReferrers lists the referrers in one repository. Mirrors are asked for tags
+// too: a verifier trusts signatures, not the repository that stores them.
+type registryReferrers struct{ registryOrigin }
 
-// besides visits the mirrors of an image's repository and then itself.
-func (s *imageSource) besides(_ context.Context, p Pin, visit func(beside) bool) error {
+// eachLister visits the mirrors of an image's repository and then itself.
+func (s *imageSource) eachLister(_ context.Context, p Pin, visit func(referrerLister) bool) error {
 	from, err := s.origin(p.Reference.Image)
 	if err != nil {
 		return err
@@ -34,14 +34,14 @@ func (s *imageSource) besides(_ context.Context, p Pin, visit func(beside) bool)
 		return errOffline
 	}
 	for _, repo := range registry.places {
-		if !visit(registryBeside{registryOrigin{source: s, places: []name.Repository{repo}}}) {
+		if !visit(registryReferrers{registryOrigin{source: s, places: []name.Repository{repo}}}) {
 			break
 		}
 	}
 	return nil
 }
 
-func (b registryBeside) tagged(ctx context.Context, tag string) ([]byte, error) {
+func (b registryReferrers) tagged(ctx context.Context, tag string) ([]byte, error) {
 	registry, err := b.source.connect(ctx)
 	if err != nil {
 		return nil, err
@@ -67,7 +67,7 @@ const (
 // referrers asks the referrers API, page after page, and where a registry has
 // none reads the tag that stands in for it (OCI distribution specification 1.1,
 // "Listing Referrers" and "Referrers tag schema").
-func (b registryBeside) referrers(ctx context.Context, digest string) ([]v1.Descriptor, error) {
+func (b registryReferrers) referrers(ctx context.Context, digest string) ([]v1.Descriptor, error) {
 	registry, err := b.source.connect(ctx)
 	if err != nil {
 		return nil, err
@@ -164,7 +164,7 @@ func nextReferrers(current, link string) (string, error) {
 
 // taggedReferrers reads the list under the tag that old registries have in
 // place of the API.
-func (b registryBeside) taggedReferrers(ctx context.Context, digest string) ([]v1.Descriptor, error) {
+func (b registryReferrers) taggedReferrers(ctx context.Context, digest string) ([]v1.Descriptor, error) {
 	data, err := b.tagged(ctx, strings.Replace(digest, ":", "-", 1))
 	if err != nil || data == nil {
 		return nil, err

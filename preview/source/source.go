@@ -8,7 +8,58 @@
 // what was hashed is what is rendered.
 //
 // The kinds of sources are a closed set: one file each, and one row in
-// [Fetcher.sourceOf].
+// [Fetcher.sourceOf]; what is asked of every kind is in the table of package ref.
+//
+// # 1 Identity
+//
+// The digest in a [Pin] covers every byte of the content:
+//
+//   - an image or OCI layout: the digest of its manifest. A tag is looked up once; of
+//     an index the platform in Options selects the manifest, never that of the machine.
+//   - an archive, an object of a bucket and a chart of a repository: the sha256 of the
+//     file, as sha256sum prints it. Object versions and ETags are not used: they do not
+//     hash content.
+//   - a directory, a ConfigMap and a commit: the hash of the tree, over the path and the
+//     sha256 of each file in order. Owners, times and empty directories are not in it,
+//     so equal files have equal digests in all three. A commit's SHA-1 is verified too,
+//     and is part of the pinned reference.
+//
+// Content that does not hash to its digest is an [ErrDigestMismatch]. Content is held
+// in memory once it was hashed, so a file that changes later is not read again.
+//
+// # 2 Limits
+//
+// Every read has a limit, checked before memory is spent: the size of manifests,
+// layers and files, the number of entries, the depth and length of paths, the bytes
+// after decompression and their ratio to those before. They are far above the largest
+// known bundle and catalog and far below what exhausts a laptop; see limits. Links,
+// devices, absolute paths and paths with ".." are refused where they would be content. A body slower than 4 KiB/s is given up, so that no server can hold a run.
+//
+// # 3 Addresses
+//
+// All requests go through one transport (guard). TLS is required unless Options allow
+// a host without it. A redirect, or a token server that a registry names, may not lead
+// to a private, loopback or link-local address (server-side request forgery): only the
+// host that the reference itself names may have one, and those in
+// Options.PrivateAddresses. The check is of addresses in URLs; host names are not
+// resolved for it, so it does not protect from a name that resolves to such an address.
+//
+// # 4 Credentials
+//
+// Credentials are sent to the host that the reference names, and not after a redirect
+// to another. They come from a Secret named with the reference, from the pull secrets
+// given, and from the user's own files: Docker and Podman configuration with credential
+// helpers, netrc, the ssh agent, the environment of the AWS and Google SDKs. They are
+// never part of a reference, an error or a plan; a reference that holds some is refused
+// without being repeated.
+//
+// # 5 Cache
+//
+// A cache entry is named by its digest and verified when it is read, so the cache is
+// not trusted; a damaged entry is fetched again. Files that cannot be verified by their
+// name, such as indexes of catalogs, are sealed with an HMAC whose key is outside the
+// cache ([Store], [StateDir]). Resolved tags and branches are remembered for offline
+// use alone. Entries are removed by last use beyond Options.CacheBytes.
 package source
 
 import (
@@ -63,8 +114,8 @@ type Options struct {
 	// Mirrors say where content of a registry or repository may be read from
 	// instead, by digest.
 	Mirrors []Mirror
-	// CacheBytes is how large the cache may grow; what was used least recently
-	// goes first. Zero means 4 GiB.
+	// CacheBytes limits the size of the cache; the least recently used entries
+	// are removed first. Zero means 4 GiB.
 	CacheBytes int64
 	// Artifacts reads what host programs load. An archive is content as it is,
 	// whatever lies at its top; what is no archive is content of one file,
@@ -95,7 +146,7 @@ type Getter interface {
 	Get(ctx context.Context, ref preview.Ref) (map[string]any, error)
 }
 
-// Progress is how far the download behind one reference is, in bytes.
+// Progress reports the download of one reference, in bytes.
 type Progress struct {
 	Reference   string
 	Done, Total int64
@@ -108,8 +159,8 @@ type Pin struct {
 	// Version is the one of a range that was chosen, by what lists it: the index
 	// of a chart repository, or the tags of an OCI one. The content may deny it.
 	Version string
-	// Remembered is when the reference was resolved, where an offline Fetcher
-	// took it from the cache; else zero.
+	// Remembered holds the time at which the reference was resolved, if an
+	// offline Fetcher took it from the cache; else it is zero.
 	Remembered time.Time
 	lookedUp   bool // by this Fetcher
 

@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 )
 
-// stats is a table of the files of a directory, with what stat said of each
+// statIndex is a table of the files of a directory, with what stat said of each
 // when it was hashed, as git's index is one. A file of which stat says the same
 // again is not read again.
 //
@@ -22,20 +22,21 @@ import (
 // table itself, which is sealed with the store's key. A file that changed just
 // before it was hashed may change again within the same tick of the file
 // system's clock, so its entry is not believed.
-type stats struct {
+type statIndex struct {
 	entries map[string]statEntry
 	seen    map[string]bool
 	fresh   bool // something was hashed
 }
 
+// statEntry is the hash of one file and the metadata under which it holds.
 type statEntry struct {
-	stat   stat
+	stat   fileStat
 	hashed int64 // when that began, in ns
 	sum    [sha256.Size]byte
 }
 
-// stat is what distinguishes a file from one that was changed.
-type stat struct {
+// fileStat holds the metadata of a file that change whenever its content does.
+type fileStat struct {
 	size, modified, changed int64 // times in ns
 	device, inode           uint64
 }
@@ -60,14 +61,14 @@ func (e statEntry) settled() bool {
 	return last+tick < e.hashed
 }
 
-func (s *stats) sum(name string, info fs.FileInfo) ([sha256.Size]byte, bool) {
+func (s *statIndex) sum(name string, info fs.FileInfo) ([sha256.Size]byte, bool) {
 	e, ok := s.entries[name]
 	ok = ok && e.stat == statOf(info) && e.settled()
 	s.seen[name] = s.seen[name] || ok
 	return e.sum, ok
 }
 
-func (s *stats) note(name string, info fs.FileInfo, sum [sha256.Size]byte, hashed time.Time) {
+func (s *statIndex) note(name string, info fs.FileInfo, sum [sha256.Size]byte, hashed time.Time) {
 	s.entries[name] = statEntry{statOf(info), hashed.UnixNano(), sum}
 	s.seen[name], s.fresh = true, true
 }
@@ -88,8 +89,8 @@ func statsName(dir string) (string, error) {
 
 // loadStats reads the table of a directory. What is no table, or was not
 // written by this user, is an empty one.
-func loadStats(store Store, dir string) *stats {
-	s := &stats{entries: map[string]statEntry{}, seen: map[string]bool{}}
+func loadStats(store Store, dir string) *statIndex {
+	s := &statIndex{entries: map[string]statEntry{}, seen: map[string]bool{}}
 	name, err := statsName(dir)
 	if err != nil {
 		return s
@@ -105,19 +106,19 @@ func loadStats(store Store, dir string) *stats {
 	}
 	body, seal := data[:len(data)-sha256.Size], data[len(data)-sha256.Size:]
 	if hmac.Equal(seal, sealStats(store, name, body)) {
-		s.read(body)
+		s.decode(body)
 	}
 	return s
 }
 
 // save writes the table if there is anything new in it. It is a convenience:
 // where it cannot be written, the files are hashed again.
-func (s *stats) save(store Store, dir string) {
+func (s *statIndex) save(store Store, dir string) {
 	name, err := statsName(dir)
 	if err != nil || !s.fresh && len(s.seen) == len(s.entries) {
 		return
 	}
-	body := s.append(nil)
+	body := s.encode(nil)
 	_ = store.Create(name, func(w io.Writer) error {
 		_, err := w.Write(append(body, sealStats(store, name, body)...))
 		return err
@@ -131,7 +132,8 @@ func sealStats(store Store, name string, body []byte) []byte {
 	return mac.Sum(nil)
 }
 
-func (s *stats) append(out []byte) []byte {
+// encode appends the entries of the files that were seen.
+func (s *statIndex) encode(out []byte) []byte {
 	for name := range s.seen {
 		e, ok := s.entries[name]
 		if !ok {
@@ -148,8 +150,8 @@ func (s *stats) append(out []byte) []byte {
 	return out
 }
 
-// read reads what append wrote; the seal says that it is that.
-func (s *stats) read(data []byte) {
+// decode adds the entries that encode wrote. Its caller has checked their HMAC.
+func (s *statIndex) decode(data []byte) {
 	const fixed = 6*8 + sha256.Size
 	for len(data) > 0 {
 		size, n := binary.Uvarint(data)
@@ -160,7 +162,7 @@ func (s *stats) read(data []byte) {
 		data = data[n+int(size):]
 		number := func(i int) uint64 { return binary.BigEndian.Uint64(data[8*i:]) }
 		s.entries[name] = statEntry{
-			stat:   stat{int64(number(0)), int64(number(1)), int64(number(2)), number(3), number(4)},
+			stat:   fileStat{int64(number(0)), int64(number(1)), int64(number(2)), number(3), number(4)},
 			hashed: int64(number(5)), sum: [sha256.Size]byte(data[6*8 : fixed]),
 		}
 		data = data[fixed:]

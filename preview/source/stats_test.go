@@ -27,7 +27,7 @@ func TestAFileIsSettledWhenItWasHashedWellAfterItsLastChange(t *testing.T) {
 		{"on that, later", 10 * second, 10 * second, 13 * second, true},
 		{"on a system that does not say when", 10 * second, 0, 99 * second, false},
 	} {
-		e := statEntry{stat: stat{modified: test.modified, changed: test.changed}, hashed: test.hashed}
+		e := statEntry{stat: fileStat{modified: test.modified, changed: test.changed}, hashed: test.hashed}
 		if got := e.settled(); got != test.want {
 			t.Errorf("%s: %v", test.name, got)
 		}
@@ -80,16 +80,16 @@ func TestOnlyFilesThatChangedAreReadAgain(t *testing.T) {
 }
 
 func FuzzStats(f *testing.F) {
-	known := &stats{entries: map[string]statEntry{"a": {hashed: 1}}, seen: map[string]bool{"a": true}}
-	f.Add(known.append(nil))
+	known := &statIndex{entries: map[string]statEntry{"a": {hashed: 1}}, seen: map[string]bool{"a": true}}
+	f.Add(known.encode(nil))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		s := &stats{entries: map[string]statEntry{}, seen: map[string]bool{}}
-		s.read(data)
+		s := &statIndex{entries: map[string]statEntry{}, seen: map[string]bool{}}
+		s.decode(data)
 		for name := range s.entries {
 			s.seen[name] = true
 		}
-		again := &stats{entries: map[string]statEntry{}, seen: map[string]bool{}}
-		again.read(s.append(nil))
+		again := &statIndex{entries: map[string]statEntry{}, seen: map[string]bool{}}
+		again.decode(s.encode(nil))
 		if len(again.entries) != len(s.entries) {
 			t.Errorf("%d entries, then %d", len(s.entries), len(again.entries))
 		}

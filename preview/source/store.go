@@ -104,7 +104,7 @@ func (s Store) path(name string) (string, error) {
 	return filepath.Join(dir, name), nil
 }
 
-// derivedDir is where in the cache they are.
+// derivedDir is their directory in the cache.
 const derivedDir = "derived"
 
 const storeKeyBytes = 32

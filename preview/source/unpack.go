@@ -23,7 +23,7 @@ const (
 // unpack applies the layers. What is kept depends on what the labels say the
 // image is: of a catalog its configs, of a bundle its manifests and metadata,
 // whatever they lie on, of everything else all.
-func (s imageReader) unpack(ctx context.Context, from origin, layers []v1.Descriptor, labels map[string]string) (*tree, error) {
+func (s imageReader) unpack(ctx context.Context, from blobReader, layers []v1.Descriptor, labels map[string]string) (*tree, error) {
 	u := &unpacker{limits: s.limits, tree: newTree(), left: budget{limits: s.limits.bundle}}
 	if s.limits.artifacts {
 		u.left.limits, labels = s.limits.catalog, nil
@@ -80,7 +80,7 @@ func bundleDirs() []bundleDir {
 
 // unpackLayer parses a layer from the cache and says nothing of it before its
 // last byte is verified. An entry that was damaged is fetched again, once.
-func (s imageReader) unpackLayer(ctx context.Context, from origin, layer v1.Descriptor, u *unpacker) ([]entry, error) {
+func (s imageReader) unpackLayer(ctx context.Context, from blobReader, layer v1.Descriptor, u *unpacker) ([]layerEntry, error) {
 	digest := layer.Digest.String()
 	for attempt := 0; ; attempt++ {
 		if err := ctx.Err(); err != nil {
@@ -101,7 +101,7 @@ func (s imageReader) unpackLayer(ctx context.Context, from origin, layer v1.Desc
 	}
 }
 
-func (s imageReader) parseLayer(digest string, size int64, u *unpacker) ([]entry, error) {
+func (s imageReader) parseLayer(digest string, size int64, u *unpacker) ([]layerEntry, error) {
 	b, err := s.cache.open(digest)
 	if err != nil {
 		return nil, err

@@ -14,7 +14,7 @@ import (
 // Load reads a catalog; a test that has none cannot go on.
 func Load(t testing.TB, fsys fs.FS, origin catalog.Origin) *catalog.Catalog {
 	t.Helper()
-	c, err := catalog.Open(nowhere{}, "", origin, func(visit func(string, io.Reader) error) error {
+	c, err := catalog.Open(memoryStore{}, "", origin, func(visit func(string, io.Reader) error) error {
 		return fs.WalkDir(fsys, ".", func(name string, entry fs.DirEntry, err error) error {
 			if err != nil || entry.IsDir() {
 				return err
@@ -32,11 +32,11 @@ func Load(t testing.TB, fsys fs.FS, origin catalog.Origin) *catalog.Catalog {
 	return c
 }
 
-// nowhere is a store without a place for files: indexes stay in memory.
-type nowhere struct{}
+// memoryStore is a store without a place for files: indexes stay in memory.
+type memoryStore struct{}
 
-func (nowhere) Open(string) (*os.File, error) { return nil, fs.ErrNotExist }
+func (memoryStore) Open(string) (*os.File, error) { return nil, fs.ErrNotExist }
 
-func (nowhere) Create(string, func(io.Writer) error) error { return fs.ErrInvalid }
+func (memoryStore) Create(string, func(io.Writer) error) error { return fs.ErrInvalid }
 
-func (nowhere) Key() []byte { return nil }
+func (memoryStore) Key() []byte { return nil }

@@ -52,7 +52,7 @@ func (u *universe) decode(source int, p *catalog.Package) []*candidate {
 				continue
 			}
 			seen[b.Name] = true
-			at := place{index: i}
+			at := preference{index: i}
 			if channel.Name != p.DefaultChannel {
 				at.other, at.channel = true, channel.Name
 			}
@@ -78,8 +78,8 @@ func inOrder(p *catalog.Package, channel *catalog.Channel) []*catalog.Bundle {
 	return out
 }
 
-func (u *universe) candidate(source int, p *catalog.Package, channel *catalog.Channel, b *catalog.Bundle, at place) *candidate {
-	c := &candidate{facts: &facts{pkg: p.Name}, order: b.Version, source: source, place: at, bundle: b}
+func (u *universe) candidate(source int, p *catalog.Package, channel *catalog.Channel, b *catalog.Bundle, at preference) *candidate {
+	c := &candidate{bundleFacts: &bundleFacts{pkg: p.Name}, order: b.Version, source: source, place: at, bundle: b}
 	c.choice = catalog.Choice{
 		Package: p.Name, Bundle: b.Name, Version: b.Version.String(), Channel: channel.Name, Image: b.Image,
 		Catalog: u.problem.Sources[source].Catalog.Origin(),
@@ -128,7 +128,7 @@ func (c *candidate) read(rules *celRules) error {
 		return fmt.Errorf("it is withdrawn (%s)", typeDeprecated)
 	}
 	f.pkg, f.version = c.pkg, c.version
-	c.facts = f
+	c.bundleFacts = f
 	_, err = ref.Parse("oci://" + c.bundle.Image)
 	return err
 }

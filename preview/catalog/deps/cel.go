@@ -78,7 +78,7 @@ func (c *celRules) compile(text string) (*rule, error) {
 // eval decides a rule for one bundle. An evaluation that fails, or costs too
 // much, is a no, as in OLM. Only a problem whose rules cost too much as a whole
 // is an error.
-func (r *rule) eval(properties []any) (truth, error) {
+func (r *rule) eval(properties []any) (ternary, error) {
 	if r.owner.spent > totalCost {
 		return no, errors.New("deciding the CEL rules of the requirements takes more steps than are allowed")
 	}

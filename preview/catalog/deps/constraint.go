@@ -50,18 +50,18 @@ const (
 	maxShown           = 300 // characters of hostile text in a sentence
 )
 
-// truth is what is known of a condition: bundles of which not everything is
-// known meet only what they surely meet.
-type truth int
+// ternary is the value of a condition: true, false or unknown. A bundle that is
+// known in part meets only the conditions that are true.
+type ternary int
 
 const (
-	no truth = iota
+	no ternary = iota
 	unknown
 	yes
 )
 
 // eval decides a condition for one bundle.
-func (c *constraint) eval(b *facts) (truth, error) {
+func (c *constraint) eval(b *bundleFacts) (ternary, error) {
 	switch c.kind {
 	case isAPI:
 		return b.has(b.provides[c.api]), nil
@@ -84,7 +84,7 @@ func (c *constraint) eval(b *facts) (truth, error) {
 	return c.evalNested(b)
 }
 
-func (c *constraint) evalNested(b *facts) (truth, error) {
+func (c *constraint) evalNested(b *bundleFacts) (ternary, error) {
 	least, most := yes, no
 	for _, n := range c.nested {
 		t, err := n.eval(b)

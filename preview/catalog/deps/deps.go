@@ -44,7 +44,7 @@ func (a API) APIVersion() string { return strings.TrimPrefix(a.Group+"/"+a.Versi
 // String returns the API as APIVERSION/KIND.
 func (a API) String() string { return a.APIVersion() + "/" + a.Kind }
 
-// Catalog is what is asked of a catalog.
+// Catalog reads the packages of one catalog.
 type Catalog interface {
 	Origin() catalog.Origin
 	// Names returns the packages in order. It is asked only where a requirement
@@ -92,7 +92,7 @@ type Cluster interface {
 	Serves(ctx context.Context, api API) (by string, served bool, err error)
 }
 
-// Problem is what Solve is asked.
+// Problem is the input of Solve.
 type Problem struct {
 	Root    Root
 	Sources []Source // highest priority first
@@ -115,8 +115,8 @@ type Solution struct {
 
 // Package is one package of a solution.
 type Package struct {
-	// Choice is where the bundle comes from and why it was taken. Of the root
-	// only Package and Version are set.
+	// Choice holds the catalog and channel of the bundle and the reason for it. Of
+	// the root only Package and Version are set.
 	catalog.Choice
 	Root bool
 	// Source is the index of its catalog; for the root what the problem says.
@@ -129,7 +129,7 @@ type Package struct {
 	APIs []API
 }
 
-// TheCluster is what meets a requirement that needs no package.
+// TheCluster stands for an API of the cluster that meets a requirement.
 const TheCluster = "the cluster"
 
 // Solve finds the packages that the root needs. An [Unsatisfiable] error says
@@ -165,7 +165,7 @@ func (u *universe) solution(chosen *selection) *Solution {
 		visited[c] = true
 		pkg := Package{Choice: c.choice, Root: c == u.root, Source: c.source}
 		pkg.Why = u.why(c, chosen)
-		if held := u.held(c.pkg); held != nil {
+		if held := u.installedOf(c.pkg); held != nil {
 			pkg.From = held.Version
 		}
 		for _, r := range c.requirements {

@@ -107,7 +107,7 @@ func (u *universe) sentence(s *statement) string {
 	return s.why
 }
 
-func (u *universe) needSentence(needs []need) string {
+func (u *universe) needSentence(needs []dependencyEdge) string {
 	r := needs[0].r
 	var versions []string
 	for _, n := range needs {

@@ -17,7 +17,7 @@ import (
 // lists. One of its fields is set.
 type statement struct {
 	// needs: every bundle here requires one of the options of its requirement.
-	needs []need
+	needs []dependencyEdge
 	// single: at most one of these groups may have a bundle in the solution.
 	single [][]*candidate
 	api    *API // what the groups provide; nil when they are one package's bundles
@@ -28,7 +28,8 @@ type statement struct {
 	on z.Lit // holds while this literal is assumed
 }
 
-type need struct {
+// dependencyEdge is a bundle and one requirement of it.
+type dependencyEdge struct {
 	by *candidate
 	r  *requirement
 }
@@ -134,7 +135,7 @@ func (u *universe) needs() []*statement {
 				known[key] = &statement{}
 				out = append(out, known[key])
 			}
-			known[key].needs = append(known[key].needs, need{c, r})
+			known[key].needs = append(known[key].needs, dependencyEdge{c, r})
 		}
 	}
 	return out
@@ -158,7 +159,7 @@ func (u *universe) taken(ctx context.Context, api API, list []*candidate) ([]*ca
 	if owner == "" {
 		return nil, "", nil
 	}
-	never := slices.DeleteFunc(slices.Clone(list), func(c *candidate) bool { return c == u.root || u.held(c.pkg) != nil })
+	never := slices.DeleteFunc(slices.Clone(list), func(c *candidate) bool { return c == u.root || u.installedOf(c.pkg) != nil })
 	return never, "API " + api.String() + " is provided already, by " + owner, nil
 }
 
@@ -250,7 +251,7 @@ type selection struct {
 	in    map[*candidate]bool
 	met   map[*requirement]*candidate
 	// first is the requirement that brought a bundle in.
-	first map[*candidate]need
+	first map[*candidate]dependencyEdge
 }
 
 // prefer picks, requirement by requirement from the root on, the first option
@@ -270,7 +271,7 @@ func (f *formula) prefer(ctx context.Context) (*selection, error) {
 	for _, m := range all {
 		f.clause(m)
 	}
-	chosen := &selection{in: map[*candidate]bool{}, met: map[*requirement]*candidate{}, first: map[*candidate]need{}}
+	chosen := &selection{in: map[*candidate]bool{}, met: map[*requirement]*candidate{}, first: map[*candidate]dependencyEdge{}}
 	chosen.add(f.u.root)
 	for i := 0; i < len(chosen.order); i++ {
 		c := chosen.order[i]
@@ -285,7 +286,7 @@ func (f *formula) prefer(ctx context.Context) (*selection, error) {
 			chosen.met[r] = picked
 			if !chosen.in[picked] {
 				chosen.add(picked)
-				chosen.first[picked] = need{c, r}
+				chosen.first[picked] = dependencyEdge{c, r}
 				f.clause(f.in[picked.number])
 			}
 		}

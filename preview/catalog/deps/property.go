@@ -22,8 +22,8 @@ const (
 	typeDeprecated      = "olm.deprecated"
 )
 
-// facts are what conditions are decided on.
-type facts struct {
+// bundleFacts holds the parts of a bundle that conditions are evaluated on.
+type bundleFacts struct {
 	pkg          string // empty when it is not known
 	version      semver.Version
 	provides     map[API]bool
@@ -36,7 +36,7 @@ type facts struct {
 }
 
 // has turns "it is listed" into what is known.
-func (f *facts) has(listed bool) truth {
+func (f *bundleFacts) has(listed bool) ternary {
 	switch {
 	case listed:
 		return yes
@@ -48,11 +48,11 @@ func (f *facts) has(listed bool) truth {
 
 // readProperties reads what counts of a bundle's properties. Types that are not
 // known are for CEL rules only.
-func readProperties(list []catalog.Property, rules *celRules) (*facts, error) {
+func readProperties(list []catalog.Property, rules *celRules) (*bundleFacts, error) {
 	if len(list) > maxProperties {
 		return nil, fmt.Errorf("%d properties are more than %d", len(list), maxProperties)
 	}
-	f := &facts{provides: map[API]bool{}, labels: map[string]bool{}}
+	f := &bundleFacts{provides: map[API]bool{}, labels: map[string]bool{}}
 	seen := map[string]bool{}
 	for _, p := range list {
 		f.properties = append(f.properties, map[string]any{"type": p.Type, "value": p.Value})
@@ -63,7 +63,7 @@ func readProperties(list []catalog.Property, rules *celRules) (*facts, error) {
 	return f, nil
 }
 
-func (f *facts) read(p catalog.Property, rules *celRules, seen map[string]bool) error {
+func (f *bundleFacts) read(p catalog.Property, rules *celRules, seen map[string]bool) error {
 	switch p.Type {
 	case typeGVK:
 		api, err := (&reader{}).api(p.Value)
@@ -95,7 +95,7 @@ func (f *facts) read(p catalog.Property, rules *celRules, seen map[string]bool) 
 }
 
 // apis returns what a bundle provides, in order.
-func (f *facts) apis() []API {
+func (f *bundleFacts) apis() []API {
 	return slices.SortedFunc(maps.Keys(f.provides), compareAPI)
 }
 

@@ -14,19 +14,19 @@ import (
 
 // candidate is a bundle that may become part of the solution.
 type candidate struct {
-	*facts
+	*bundleFacts
 	number  int
 	order   catalog.Version
 	choice  catalog.Choice
 	source  int
-	place   place
+	place   preference
 	bundle  *catalog.Bundle // nil for the root
 	filled  bool
 	problem string // why it can never be chosen
 }
 
-// place is where a bundle stands in its catalog, best first.
-type place struct {
+// preference orders the bundles of a catalog, best first.
+type preference struct {
 	other   bool   // not in the default channel
 	channel string // empty for the default channel
 	index   int    // head first
@@ -46,8 +46,8 @@ type universe struct {
 	options   map[*requirement][]*candidate // in the order of preference
 	cluster   map[*requirement]string       // what meets it without installing
 	planned   map[*requirement]*Installed   // of problem.Installed, what of that comes with the root
-	installed []*facts                      // of problem.Installed
-	served    map[API]servedBy
+	installed []*bundleFacts                // of problem.Installed
+	served    map[API]apiServer
 
 	packages map[packageKey][]*candidate // every bundle that was looked at
 	broken   map[packageKey]error
@@ -59,7 +59,8 @@ type packageKey struct {
 	name   string
 }
 
-type servedBy struct {
+// apiServer is the name of the release or object that serves an API, if one does.
+type apiServer struct {
 	by string
 	ok bool
 }
@@ -69,7 +70,7 @@ func explore(ctx context.Context, p Problem) (*universe, error) {
 	u := &universe{
 		problem: p, rules: newCEL(), numbered: map[*candidate]bool{},
 		options: map[*requirement][]*candidate{}, cluster: map[*requirement]string{}, planned: map[*requirement]*Installed{},
-		served: map[API]servedBy{}, packages: map[packageKey][]*candidate{}, broken: map[packageKey]error{},
+		served: map[API]apiServer{}, packages: map[packageKey][]*candidate{}, broken: map[packageKey]error{},
 	}
 	if err := u.addRoot(p.Root); err != nil {
 		return nil, err
@@ -94,7 +95,7 @@ func (u *universe) addRoot(root Root) error {
 	if err != nil {
 		return fmt.Errorf("%s %s: %w", root.Package, root.Version, err)
 	}
-	c := &candidate{facts: f, source: root.Source, choice: catalog.Choice{Package: root.Package, Version: root.Version}}
+	c := &candidate{bundleFacts: f, source: root.Source, choice: catalog.Choice{Package: root.Package, Version: root.Version}}
 	if c.order, c.version, err = parseVersion(root.Version); err != nil {
 		return fmt.Errorf("%s: %w", root.Package, err)
 	}
@@ -110,7 +111,7 @@ func (u *universe) addInstalled(list []Installed) error {
 	for _, in := range list {
 		f, err := readProperties(in.Properties, u.rules)
 		if err != nil {
-			f = &facts{}
+			f = &bundleFacts{}
 		}
 		if _, f.version, err = parseVersion(in.Version); err != nil {
 			return fmt.Errorf("package %s, installed by %s: %w", in.Package, in.By, err)
@@ -147,7 +148,7 @@ func (u *universe) resolve(ctx context.Context, by *candidate, r *requirement) e
 		if c.problem != "" {
 			continue
 		}
-		switch t, err := r.eval(c.facts); {
+		switch t, err := r.eval(c.bundleFacts); {
 		case err != nil:
 			return err
 		case t == yes:
@@ -216,8 +217,8 @@ func (u *universe) compare(by, a, b *candidate) int {
 	)
 }
 
-// held is what the release has of a package.
-func (u *universe) held(pkg string) *Installed {
+// installedOf returns the bundle of a package that the release has, or nil.
+func (u *universe) installedOf(pkg string) *Installed {
 	i := slices.IndexFunc(u.problem.Release, func(in Installed) bool { return in.Package == pkg })
 	if i < 0 {
 		return nil
@@ -227,7 +228,7 @@ func (u *universe) held(pkg string) *Installed {
 
 // keeps reports whether a bundle is what the release already has.
 func (u *universe) keeps(c *candidate) bool {
-	held := u.held(c.pkg)
+	held := u.installedOf(c.pkg)
 	if held == nil {
 		return false
 	}
@@ -237,7 +238,7 @@ func (u *universe) keeps(c *candidate) bool {
 
 // raises is false for a step back from what the release has.
 func (u *universe) raises(c *candidate) bool {
-	held := u.held(c.pkg)
+	held := u.installedOf(c.pkg)
 	if held == nil {
 		return true
 	}
@@ -265,7 +266,7 @@ func (u *universe) onCluster(ctx context.Context, r *requirement, options []*can
 			return fmt.Sprintf("%s %s, %s", in.Package, in.Version, in.By), nil
 		}
 	}
-	ours := slices.ContainsFunc(options, func(c *candidate) bool { return c == u.root || u.held(c.pkg) != nil })
+	ours := slices.ContainsFunc(options, func(c *candidate) bool { return c == u.root || u.installedOf(c.pkg) != nil })
 	for _, api := range r.apis() {
 		by, err := u.serves(ctx, api)
 		if err != nil {
@@ -274,7 +275,7 @@ func (u *universe) onCluster(ctx context.Context, r *requirement, options []*can
 		if !by.ok || ours && by.by == "" {
 			continue
 		}
-		t, err := r.eval(&facts{provides: map[API]bool{api: true}, partial: true})
+		t, err := r.eval(&bundleFacts{provides: map[API]bool{api: true}, partial: true})
 		if err != nil {
 			return "", err
 		}
@@ -297,18 +298,18 @@ func (c *constraint) apis() []API {
 	return out
 }
 
-func (u *universe) serves(ctx context.Context, api API) (servedBy, error) {
+func (u *universe) serves(ctx context.Context, api API) (apiServer, error) {
 	if u.problem.Cluster == nil {
-		return servedBy{}, nil
+		return apiServer{}, nil
 	}
 	if known, ok := u.served[api]; ok {
 		return known, nil
 	}
 	by, ok, err := u.problem.Cluster.Serves(ctx, api)
 	if err != nil {
-		return servedBy{}, fmt.Errorf("asking the cluster for %s: %w", api, err)
+		return apiServer{}, fmt.Errorf("asking the cluster for %s: %w", api, err)
 	}
-	u.served[api] = servedBy{by, ok}
+	u.served[api] = apiServer{by, ok}
 	return u.served[api], nil
 }
 

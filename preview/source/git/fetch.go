@@ -178,7 +178,7 @@ func (g *fetcher) tips() []plumbing.Hash {
 	return tips
 }
 
-// fetchMode is how much comes with what is asked for.
+// fetchMode selects the objects that a server sends with those asked for.
 type fetchMode int
 
 const (

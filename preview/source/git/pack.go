@@ -30,8 +30,8 @@ func (p packedObjects) object(name plumbing.Hash, most int64) (Object, error) {
 
 // packReader reads a pack (gitformat-pack(5)) as it comes, with caps on the
 // number of objects, the size of one and of all, before anything is inflated.
-// An object is known by the hash of its bytes, so that whatever is found by
-// name is what was asked for.
+// An object is filed under the hash of its bytes, so a lookup by name returns
+// verified content.
 type packReader struct {
 	limits  Limits
 	left    int64 // bytes that may still be inflated

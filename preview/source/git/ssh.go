@@ -286,8 +286,8 @@ func (g *sshRemote) Upload(ctx context.Context, request []byte) (io.ReadCloser, 
 	return body, nil
 }
 
-// answer is what the server sends, which ends with the connection when ctx ends
-// or the server is too slow.
+// answer returns the output of a command. The connection is closed when ctx ends or
+// the server is too slow.
 func (g *sshRemote) answer(ctx context.Context, r io.Reader, most int64) *sshBody {
 	ctx, cancel := context.WithCancelCause(ctx)
 	hangUp := context.AfterFunc(ctx, func() { _ = g.client.Close() })
