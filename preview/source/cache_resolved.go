@@ -27,9 +27,8 @@ type resolution struct {
 // resolvedBytes caps an entry: a reference has at most 4 KiB.
 const resolvedBytes = 32 * bounded.KiB
 
-// isRemembered reports whether what a reference resolves to is worth keeping.
-// What lies on this machine is read again instead, and an image's digest needs
-// no look-up.
+// isRemembered reports whether the digest of a reference is stored for offline use. A
+// file of this machine is read again instead, and an image's digest needs no look-up.
 func isRemembered(r ref.Reference) bool {
 	if r.Kind == ref.KindImage {
 		return r.Version != "" || !r.Immutable()
@@ -37,7 +36,7 @@ func isRemembered(r ref.Reference) bool {
 	return !r.Local()
 }
 
-// resolvedName is the file of a reference. How far the answer could be trusted
+// resolvedName returns the cache file of a reference. How far the answer could be trusted
 // is part of it: what came without TLS never answers for a caller who wants it.
 func (f *Fetcher) resolvedName(r ref.Reference) (string, error) {
 	dir, err := f.cache.dirOf("resolved")
@@ -49,7 +48,7 @@ func (f *Fetcher) resolvedName(r ref.Reference) (string, error) {
 	return filepath.Join(dir, hex.EncodeToString(sum[:])), nil
 }
 
-// remember notes what a reference resolved to.
+// remember stores the digest of a reference.
 func (f *Fetcher) remember(p Pin) error {
 	if !isRemembered(p.Reference) {
 		return nil

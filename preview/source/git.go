@@ -124,7 +124,7 @@ func (s *gitSource) content(ctx context.Context, r ref.Reference, objects git.Ob
 	}, w.Used, nil
 }
 
-// git are the limits of the objects of a repository.
+// git returns the limits for the objects of a repository.
 func (l limits) git() git.Limits {
 	return git.Limits{
 		Bytes: l.catalog.bytes, FileBytes: l.catalog.fileBytes,
@@ -144,7 +144,7 @@ func (s *gitSource) fetch(ctx context.Context, r ref.Reference) (git.ObjectReade
 	})
 }
 
-// connect is the way to the server of a reference.
+// connect returns the transport to the server of a reference.
 func (s *gitSource) connect(ctx context.Context, r ref.Reference) (git.Remote, error) {
 	if !strings.HasPrefix(r.URL, "ssh://") {
 		return newGitHTTP(s.web, r.URL, s.limits.layerBytes)

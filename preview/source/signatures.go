@@ -20,8 +20,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/tasks"
 )
 
-// Signature is one signature as it lies beside an image: bytes that are not
-// checked.
+// Signature is one signature of an image as it was stored, not verified.
 type Signature struct {
 	MediaType   string            // of Payload
 	Annotations map[string]string // of the layer that holds Payload
@@ -44,8 +43,7 @@ const (
 	listTimeout = 5 * time.Second
 )
 
-// The artifact types of what lies beside an image under tags made from its
-// digest (github.com/sigstore/cosign, specs/SIGNATURE_SPEC.md), by suffix, and
+// The artifact types of the manifests that cosign tags by the digest of an image (github.com/sigstore/cosign, specs/SIGNATURE_SPEC.md), by suffix, and
 // the beginning of that of Sigstore bundles.
 const (
 	cosignType = "application/vnd.dev.cosign.artifact.%s.v1+json"
@@ -86,8 +84,8 @@ type referrerListing struct {
 func Signed(kind ref.Kind) bool { return kind == ref.KindImage || kind == ref.KindLayout }
 
 // Signatures reads the signatures of a pinned image, and lists its other referrers.
-// It asks the registry each time; when offline it answers from the last listing. Where only a part could be read it returns that
-// part and an error. Content of other kinds has nothing beside it.
+// It asks the registry each time; when offline it answers from the last listing. With
+// an error it returns those that could be read. Content of other kinds has none.
 func (f *Fetcher) Signatures(ctx context.Context, p Pin) ([]Signature, []preview.Referrer, error) {
 	s, ok := f.referrerSourceOf(p)
 	if !ok {
@@ -124,9 +122,8 @@ func (f *Fetcher) Signatures(ctx context.Context, p Pin) ([]Signature, []preview
 	return signatures, l.Referrers, f.rememberListing(p, l)
 }
 
-// Referrers lists what refers to a pinned image, such as SBOMs and provenance,
-// for information: a list seen before is good enough, and one that is slow to
-// come is not waited for.
+// Referrers lists the referrers of a pinned image, such as SBOMs and provenance. It is
+// for information, so an earlier listing is used, and a slow registry is not waited for.
 func (f *Fetcher) Referrers(ctx context.Context, p Pin) ([]preview.Referrer, error) {
 	s, ok := f.referrerSourceOf(p)
 	if !ok {
@@ -296,7 +293,7 @@ func (s imageReader) whole(ctx context.Context, from blobReader, d v1.Descriptor
 	return s.cache.read(digest, d.Size)
 }
 
-// listingName is the file that remembers what lay beside an image.
+// listingName returns the cache file of the listing of an image.
 func (f *Fetcher) listingName(p Pin) (string, error) {
 	dir, err := f.cache.dirOf("resolved")
 	if err != nil {
@@ -307,7 +304,7 @@ func (f *Fetcher) listingName(p Pin) (string, error) {
 	return filepath.Join(dir, hex.EncodeToString(sum[:])), nil
 }
 
-// rememberListing keeps what lay beside an image for the next time. A layout is
+// rememberListing stores the listing of an image for offline use. That of a layout is
 // read again instead.
 func (f *Fetcher) rememberListing(p Pin, l referrerListing) error {
 	if p.Reference.Kind != ref.KindImage {
@@ -324,8 +321,8 @@ func (f *Fetcher) rememberListing(p Pin, l referrerListing) error {
 	return writeAside(name, data)
 }
 
-// recallListing returns what lay beside an image before. An entry that makes no
-// sense is none.
+// recallListing returns the stored listing of an image. A damaged entry counts as
+// none.
 func (f *Fetcher) recallListing(p Pin) (referrerListing, bool) {
 	var l referrerListing
 	name, err := f.listingName(p)

@@ -13,8 +13,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 )
 
-// layoutReferrers is an OCI image layout. It has no index of referrers: every
-// manifest that its index.json names is asked for its subject.
+// layoutReferrers lists the referrers in an OCI image layout. A layout has no index of
+// them, so the subject of every manifest in its index.json is read.
 type layoutReferrers struct {
 	layoutOrigin
 	index []v1.Descriptor
@@ -49,7 +49,7 @@ func (b layoutReferrers) tagged(ctx context.Context, tag string) ([]byte, error)
 	return nil, nil
 }
 
-// subjectManifest is the part of a manifest that says what it refers to (OCI
+// subjectManifest is the part of a manifest that names its subject (OCI
 // image specification 1.1, manifest.md).
 type subjectManifest struct {
 	ArtifactType string `json:"artifactType"`

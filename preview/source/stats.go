@@ -13,12 +13,11 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 )
 
-// statIndex is a table of the files of a directory, with what stat said of each
-// when it was hashed, as git's index is one. A file of which stat says the same
-// again is not read again.
+// statIndex holds the hash of each file of a directory and its metadata at that
+// time, as git's index does. A file with the same metadata is not read again.
 //
-// What this trusts: that a program which changes a file does not set back the clock of
-// the machine, since the time of a file's last change cannot be set; and the
+// It relies on the clock of the machine, which a program that changes a file must not
+// set back, since the time of a file's last change cannot be set; and the
 // table itself, which is sealed with the store's key. A file that changed just
 // before it was hashed may change again within the same tick of the file
 // system's clock, so its entry is not believed.
@@ -48,8 +47,8 @@ const (
 	coarseTick = int64(2 * time.Second)
 )
 
-// settled reports whether a file was hashed well after its last change. Where
-// the system does not tell when that was, none is.
+// settled reports whether a file was hashed well after its last change. It is false
+// on a system that does not record the time of a change.
 func (e statEntry) settled() bool {
 	if e.stat.changed == 0 {
 		return false
@@ -87,8 +86,8 @@ func statsName(dir string) (string, error) {
 	return hex.EncodeToString(sum[:]) + ".stats-1", nil
 }
 
-// loadStats reads the table of a directory. What is no table, or was not
-// written by this user, is an empty one.
+// loadStats reads the index of a directory. A file that is damaged, or that another
+// user wrote, is an empty index.
 func loadStats(store Store, dir string) *statIndex {
 	s := &statIndex{entries: map[string]statEntry{}, seen: map[string]bool{}}
 	name, err := statsName(dir)
@@ -111,8 +110,8 @@ func loadStats(store Store, dir string) *statIndex {
 	return s
 }
 
-// save writes the table if there is anything new in it. It is a convenience:
-// where it cannot be written, the files are hashed again.
+// save writes the index if a file was hashed. An error is ignored: then the files are
+// hashed again.
 func (s *statIndex) save(store Store, dir string) {
 	name, err := statsName(dir)
 	if err != nil || !s.fresh && len(s.seen) == len(s.entries) {

@@ -14,8 +14,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 )
 
-// Store keeps what was computed from content, so that it need not be computed
-// again. Its files are part of the cache: counted, and trimmed like the rest.
+// Store keeps files that were computed from content, such as indexes of catalogs. Its files are part of the cache: counted, and trimmed like the rest.
 //
 // Unlike a blob, such a file has no name that its bytes could be checked by. So
 // its writer seals it with the store's key, which lies outside the
@@ -90,7 +89,7 @@ func (k *writeKeeper) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Key is the secret that files are sealed with.
+// Key returns the secret for the HMAC of files.
 func (s Store) Key() []byte { return s.key() }
 
 func (s Store) path(name string) (string, error) {
@@ -123,8 +122,8 @@ func StateDir(getenv func(string) string) (string, error) {
 	return filepath.Join(base, "kubectl-operator"), nil
 }
 
-// storeKey reads the user's key, cache-key in [StateDir], and makes it the first time. Where it cannot be kept it is good for this
-// process.
+// storeKey reads the user's key, cache-key in [StateDir], and makes it the first time.
+// A key that cannot be stored is good for this process.
 func storeKey() []byte {
 	fresh := make([]byte, storeKeyBytes)
 	_, _ = rand.Read(fresh) // it never fails
