@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// WhyBlocked says what is in the way of an object with [ActionBlocked], as the
-// rest of a sentence about it: another owner, its deletion, or a field that
-// cannot change in something that is not deleted for it. Names in it come from
-// the cluster.
+// WhyBlocked returns why an object with [ActionBlocked] cannot be written, as
+// the rest of a sentence about it: another owner, its deletion, or a field that
+// cannot change in something that is not deleted and created again. Names in it
+// come from the cluster.
 func WhyBlocked(o *Object, release Release) string {
 	if owner, ok := ForeignOwner(o.LiveBody, release); ok {
 		return "belongs to " + owner.String()

@@ -13,9 +13,9 @@ import (
 	"unicode/utf8"
 )
 
-// Canonical returns the canonical JSON of a decoded value: RFC 8785, except
-// that integers are written as their exact decimal digits, because the API
-// distinguishes 9007199254740993 from 9007199254740992 and a double does not.
+// Canonical returns the canonical JSON of a decoded value: RFC 8785, except that
+// integers are written as their exact decimal digits, because the API
+// distinguishes 9007199254740993 from 9007199254740992.
 //
 // The value may consist of maps with string keys, slices of any, strings,
 // booleans, nil, int, int64, uint64 and finite float64. Anything else, and

@@ -178,8 +178,8 @@ func scalar(n *yaml.Node) (any, error) {
 	}
 }
 
-// yaml11Bool are the words that the API machinery's YAML 1.1 decoder reads as
-// booleans and YAML 1.2 reads as text.
+// yaml11Bool returns the value of a word that the API machinery's YAML 1.1
+// decoder reads as a boolean and YAML 1.2 reads as text.
 func yaml11Bool(s string) (value, ok bool) {
 	switch s {
 	case "y", "Y", "yes", "Yes", "YES", "on", "On", "ON":
@@ -250,7 +250,8 @@ func decodeJSONStream(data []byte, line int, manifests bool) ([]Document, error)
 	}
 }
 
-// limitError is an error that another decoder would run into as well.
+// limitError is a decoding failure at a limit, which another decoder would reach
+// as well.
 type limitError struct{ error }
 
 func (c *limitError) Unwrap() error { return c.error }

@@ -13,11 +13,12 @@ const EvidenceMark = "; "
 // of a report in a text that others chose.
 var evidenceText = strings.NewReplacer("\r\n", "␤", "\n", "␤", "\r", "␤", "\u2028", "␤", "\u2029", "␤", EvidenceMark, ";␠")
 
-// EvidenceName is a name, path or other text that others chose, as a part of one
+// EvidenceName escapes a name, path or other text chosen by others for use in a
 // piece of evidence.
 func EvidenceName(s string) string { return evidenceText.Replace(s) }
 
-// EvidencePieces are what a finding's evidence was joined from, each on one line.
+// EvidencePieces splits a finding's evidence into the pieces that it was joined
+// from, each on one line.
 func EvidencePieces(evidence string) []string {
 	if evidence == "" {
 		return nil

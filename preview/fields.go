@@ -20,8 +20,8 @@ const (
 	ConflictsOwn = "own"
 )
 
-// DefaultConflicts is how a plan for a request settles conflicts where no
-// choice was made.
+// DefaultConflicts returns the setting for conflicts of a request for which none
+// was given.
 func DefaultConflicts(action string) string {
 	if action == RequestRollback {
 		return ConflictsOwn

@@ -11,9 +11,8 @@ import (
 // what other releases need to know of it.
 const KeyHoldings = "definitions"
 
-// Holdings are what plans need to know of a release's newest revision: its
-// CustomResourceDefinitions, for other releases that bring the same ones, and
-// the Namespaces that it made.
+// Holdings lists the CustomResourceDefinitions and the Namespaces of a release's
+// newest revision, for the plans of other releases and for its removal.
 type Holdings struct {
 	// Gone is set once the release was uninstalled: what still carries its
 	// marks has no owner.
@@ -24,8 +23,9 @@ type Holdings struct {
 	Namespaces map[string]string `json:"namespaces,omitempty"`
 }
 
-// Holding is one definition of a release: the digest of the sealed object, and
-// whether it belongs to another release that brings the same.
+// Holding is one CustomResourceDefinition of a release: the digest of the
+// planned object, and whether it belongs to another release that brings the
+// same.
 type Holding struct {
 	Digest string `json:"digest"`
 	Shared bool   `json:"shared,omitempty"`

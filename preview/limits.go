@@ -66,7 +66,7 @@ func checkShape(data []byte) error {
 	return s.end()
 }
 
-// shape is what the lines of a YAML stream tell without decoding them: where
+// shape holds the outline of a YAML stream, found without decoding: where
 // documents end, how large each is, and the same of items of a list in block
 // style. A line of three hyphens is a marker wherever it stands.
 type shape struct {
@@ -129,7 +129,7 @@ func CheckSize(body map[string]any) error {
 	return nil
 }
 
-// minSize is at most the length of a value as JSON.
+// minSize returns a lower bound of the length of a value as JSON.
 func minSize(v any) int {
 	switch v := v.(type) {
 	case map[string]any:

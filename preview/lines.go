@@ -10,28 +10,28 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Document is one document of a file, and where in the file it stands.
+// Document is one document of a file, with its position in the file.
 type Document struct {
 	Value any
 	Lines LineIndex
 }
 
-// LocatedObject is one object of a document, and where in the file it stands.
+// LocatedObject is one object of a document, with its position in the file.
 type LocatedObject struct {
 	Body  map[string]any
 	Lines LineIndex
 }
 
-// LineIndex says on which line of a file a value stands. Lines count from 1; the
+// LineIndex maps the values of a file to their lines. Lines count from 1; the
 // zero Lines knows none and says 0.
 type LineIndex struct {
 	node *yaml.Node // nil where only the beginning is known, as in JSON
 	line int
 }
 
-// At is the line on which the value at a path begins: keys are strings, places
-// in lists ints. Of a value in a mapping it is the line of its key. Where the
-// path leads to nothing, it is the line of the last value on the way.
+// At returns the line on which the value at a path begins: keys are strings,
+// places in lists ints. Of a value in a mapping it is the line of its key. Where
+// the path leads to nothing, it is the line of the last value on the way.
 func (l LineIndex) At(path ...any) int { return l.below(path...).line }
 
 func (l LineIndex) below(path ...any) LineIndex {
@@ -68,14 +68,14 @@ func (l LineIndex) step(step any) (LineIndex, bool) {
 	return LineIndex{}, false
 }
 
-// Objects are the objects of a document as [Flatten] takes it apart, each with
-// the line of its own item.
+// Objects returns the objects of a document as [Flatten] does, each with the
+// line of its own item.
 func (d Document) Objects() ([]LocatedObject, error) {
 	return flatten(d.Value, d.Lines, 0)
 }
 
-// DecodeDocuments is [Decode] for manifests: it also reports where the documents
-// stand, and refuses more and larger objects than a package may have.
+// DecodeDocuments decodes manifests as [Decode] does, reports the positions of
+// the documents, and refuses more and larger objects than a package may have.
 func DecodeDocuments(data []byte) ([]Document, error) {
 	var docs []Document
 	err := eachDocument(data, true, func(doc Document) { docs = append(docs, doc) })

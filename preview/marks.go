@@ -20,8 +20,8 @@ const (
 	LastApplied      = "kubectl.kubernetes.io/last-applied-configuration"
 )
 
-// DefaultHistoryMax is how many revisions a release remembers unless another number is given
-// otherwise, the newest included.
+// DefaultHistoryMax is the number of revisions that are kept on record unless
+// another is given, the newest included.
 const DefaultHistoryMax = 10
 
 // RecordName is the name of a release's record Secret, which is also its
@@ -75,7 +75,8 @@ func createdBy(r Release) string { return r.Namespace + "/" + r.Name }
 
 func isNamespace(ref Ref) bool { return ref.Kind == "Namespace" && ref.Group() == "" }
 
-// Owner is who an existing object belongs to, by the marks it carries.
+// Owner identifies the owner of an existing object by the marks that the object
+// carries.
 type Owner struct {
 	Tool string // such as "Helm release"
 	Name string

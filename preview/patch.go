@@ -46,7 +46,8 @@ func Restart(deployment Ref, contentDigest string) map[string]any {
 	return body
 }
 
-// Fingerprint is that of a live body of the object (see [Fingerprint]).
+// Fingerprint returns the fingerprint of a live body of the object (see
+// [Fingerprint]).
 func (o *Object) Fingerprint(t TypeConverter, live map[string]any) (string, error) {
 	return fingerprint(t, live, o.Planned, o.Whole(), o.manager())
 }

@@ -35,8 +35,8 @@ type Refusal struct {
 	Reason    Reason
 	Message   string
 	Conflicts []Conflict
-	// RetryAfter is how long the server asks to wait before another try; 0 when
-	// it does not say.
+	// RetryAfter is the wait that the server asks for before another try; 0
+	// when it does not say.
 	RetryAfter time.Duration
 	// Throttled: the server had no time for the request (429), which is a reason
 	// to try again and proof that it was not carried out.

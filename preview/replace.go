@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Propagation is what happens to the dependents of an object that is deleted,
-// in the words of the API.
+// Propagation says whether dependents of a deleted object are deleted or
+// orphaned, in the words of the API.
 type Propagation string
 
 // The propagations.
@@ -26,8 +26,9 @@ func (o *Object) Whole() bool {
 	return o.Planned == nil || o.Action == ActionReplace || o.Action == ActionAdopt || o.Action == ActionBlocked
 }
 
-// TrialName is the name under which it is tried whether an object with an id can be
-// created while it still exists. It fits every kind, and nothing has it.
+// TrialName returns the name of the copy that is dry-run to learn whether an
+// object can be created while it still exists. It fits every kind, and nothing
+// has it.
 func TrialName(id string) string {
 	sum := sha256.Sum256([]byte(id))
 	return FieldManager + "-" + hex.EncodeToString(sum[:8])

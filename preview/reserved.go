@@ -13,8 +13,8 @@ var reservedMarks = [...]string{
 	LabelPartOf, LabelSetID, AnnotationTool, AnnotationKinds, AnnotationExtra, LabelRelease, AnnotationMadeBy,
 }
 
-// reservedRow is one thing that only this tool writes. A package that brought
-// it could speak for a release, or be in the way of one.
+// reservedRow names one field or name that only this tool writes. A package that
+// brought it could speak for a release, or be in the way of one.
 type reservedRow struct {
 	name  string
 	found func(ref Ref, body map[string]any) string // what was found; empty where nothing was
@@ -48,7 +48,7 @@ var reservedTable = [...]reservedRow{
 
 func isSecret(ref Ref) bool { return ref.Kind == "Secret" && ref.Group() == "" }
 
-// Reserved says what of an object as a package brings it is this tool's alone:
+// Reserved returns which part of a package's object is reserved for this tool:
 // names of records and locks, the type of records, and marks. It is empty where
 // nothing is.
 func Reserved(body map[string]any) string {
@@ -61,7 +61,8 @@ func Reserved(body map[string]any) string {
 	return ""
 }
 
-// ReservedInMember is Reserved for an object that carries the marks of a release.
+// ReservedInMember is like [Reserved] for an object that carries the marks of a
+// release.
 func ReservedInMember(body map[string]any, r Release) string {
 	own := Map(body, "metadata", "labels")
 	if String(own, LabelPartOf) != SetID(r) || String(own, LabelRelease) != r.Name {

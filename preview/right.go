@@ -1,14 +1,14 @@
 package preview
 
-// Right is one request that a user may or may not make. Either Resource or URL
-// is set. Resource is as in RBAC, "pods" or "pods/log"; Namespace and Name are
-// empty for all of them.
+// Right is one request that a user may be permitted to make, such as "create
+// pods". Either Resource or URL is set. Resource is as in RBAC, "pods" or
+// "pods/log"; Namespace and Name are empty for all of them.
 type Right struct {
 	Verb, Group, Resource, Namespace, Name string
 	URL                                    string
 }
 
-// String is the right as people ask for it.
+// String returns the right as it is typed, such as "create pods -n app".
 func (r Right) String() string {
 	if r.URL != "" {
 		return r.Verb + " " + r.URL
@@ -16,7 +16,7 @@ func (r Right) String() string {
 	return r.Verb + " " + r.Target()
 }
 
-// Target is a right without its verb.
+// Target returns the resource and namespace of a right, without the verb.
 func (r Right) Target() string {
 	text := r.Resource
 	if r.Group != "" {

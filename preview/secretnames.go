@@ -66,8 +66,9 @@ func (n SecretNames) addReferenced(namespace string, v any) {
 // plainSecret is the one word of [SensitiveName] that a name of a Secret may go by.
 var plainSecret = regexp.MustCompile(`(?i)secrets?`)
 
-// Mask is [MaskObject], but it shows a value that names a Secret, which a reviewer
-// has to see, such as webhook-cert of the environment variable WEBHOOK_CERT_SECRET.
+// Mask is like [MaskObject] but shows a value that names a Secret, which a
+// reviewer has to see, such as webhook-cert of the environment variable
+// WEBHOOK_CERT_SECRET.
 //
 // A value may equal such a name by chance, and be a secret all the same. So only a
 // name of more than one word counts, which is seldom a password, and only where

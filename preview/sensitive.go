@@ -197,8 +197,8 @@ func MaskValues(values map[string]any) (masked, secrets map[string]any) {
 	return masked, secrets
 }
 
-// HashSecretValues is HashValues for values of which some came from a Secret:
-// none of them enters the digest but through scrypt, whatever its name.
+// HashSecretValues is like [HashValues] for values of which some came from a
+// Secret: each enters the digest through scrypt, whatever its name.
 func HashSecretValues(values map[string]any, pin string) (string, error) {
 	if len(values) == 0 {
 		return "", nil
@@ -244,7 +244,8 @@ func namedLeaves(v any, path string) []sensitiveLeaf {
 	return leaves
 }
 
-// hashLeaves is the one place where a sensitive value meets a hash.
+// hashLeaves hashes sensitive values through scrypt; no other function hashes
+// one.
 func hashLeaves(leaves []sensitiveLeaf, salt string) (string, error) {
 	values := make(map[string]any, len(leaves))
 	for _, leaf := range leaves {

@@ -36,8 +36,8 @@ func SetDigest(p *Plan, pkg Package) (string, error) {
 	return hashStruct(content)
 }
 
-// PlatformDigest is [SetDigest] of a set on one platform alone: the plan's own,
-// or another of its [Plan.Platforms].
+// PlatformDigest returns the [SetDigest] of a set on one platform alone: the
+// plan's own, or another of its [Plan.Platforms].
 func PlatformDigest(p *Plan, pkg Package, platform string) (string, error) {
 	type file struct {
 		Path   string `json:"path"`

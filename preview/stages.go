@@ -129,7 +129,8 @@ func BuildStages(objects []Object, timeout string) []Stage {
 	return stages
 }
 
-// deletedGroups are API groups of which the plan deletes definitions.
+// deletedGroups holds the API groups of which the plan deletes
+// CustomResourceDefinitions.
 type deletedGroups map[string]bool
 
 func findDeletedGroups(objects []Object) deletedGroups {
@@ -193,7 +194,7 @@ func byWeight(list []*Object) [][]*Object {
 	return out
 }
 
-// hookTimeout is how long the Jobs of a stage of hooks may take.
+// hookTimeout is the time limit of a stage of hook Jobs.
 const hookTimeout = "5m"
 
 func defaultTimeout(id string) string {
@@ -241,7 +242,7 @@ func deleteRank(o *Object) int {
 	return len(stageOrder) - stageIndex(o)
 }
 
-// stageIndex is the place of the stage that a kind belongs to.
+// stageIndex returns the position of the stage that a kind belongs to.
 func stageIndex(o *Object) int {
 	id := StageOf(o.Ref().Group(), o.Kind)
 	return slices.IndexFunc(stageOrder[:], func(row stageRow) bool { return row.id == id })

@@ -2,8 +2,8 @@ package preview
 
 import "strings"
 
-// volatileRow is one thing that moves by itself in a live object and must
-// neither refuse a plan nor count as a change.
+// volatileRow is one field that controllers change by themselves: it neither
+// refuses a plan nor counts as a change.
 type volatileRow struct {
 	name   string
 	reason string
@@ -119,8 +119,8 @@ func stripTokenData(body map[string]any) {
 	}
 }
 
-// tokenVolume is what the ServiceAccount admission plugin calls the volume that
-// it adds to a Pod, with five random letters behind it.
+// tokenVolume is the name prefix of the volume that the ServiceAccount admission
+// plugin adds to a Pod, with five random letters behind it.
 const tokenVolume = "kube-api-access-"
 
 // nameTokenVolume gives the volume with a Pod's service account token one name.

@@ -21,7 +21,7 @@ const (
 // review may be too loud about such content, never too quiet.
 const maxGrants = 50_000
 
-// Input is the RBAC objects grants come from.
+// Input holds the RBAC objects that grants are computed from.
 type Input struct {
 	// Objects are the plan's, as they will be applied. Other kinds count for
 	// the accounts that their pods run as.
@@ -56,16 +56,16 @@ func Compute(in Input) []preview.Grant {
 	return s.Compute(in.Objects, in.Accounts...)
 }
 
-// RBACIndex are the roles and bindings that there are besides the objects
-// that grants are computed for, indexed for many sets of objects.
+// RBACIndex indexes the roles and bindings that exist besides the objects that
+// grants are computed for, to be used for many sets of objects.
 type RBACIndex struct {
 	roles    *roleSet
 	bindings []map[string]any
 	unread   bool // no binding of a cluster was read
 }
 
-// NewRBACIndex indexes the roles and bindings among existing; missing are as
-// in [Input].
+// NewRBACIndex indexes the roles and bindings among existing; missing are as in
+// [Input].
 func NewRBACIndex(existing []map[string]any, missing []string) *RBACIndex {
 	s := &RBACIndex{roles: newBaseRoles(existing, missing)}
 	for _, body := range existing {
@@ -76,8 +76,8 @@ func NewRBACIndex(existing []map[string]any, missing []string) *RBACIndex {
 	return s
 }
 
-// Compute is [Compute] of objects in these surroundings; accounts are further
-// objects whose accounts' bindings count.
+// Compute is like the function [Compute] for objects besides the indexed ones;
+// accounts are further objects whose accounts' bindings count.
 func (s *RBACIndex) Compute(objects []map[string]any, accounts ...map[string]any) []preview.Grant {
 	roles := newRoleSetOn(s.roles, objects)
 	c := collector{index: map[string]int{}}
@@ -265,7 +265,7 @@ func sortPairs(via []string) []string {
 	return out
 }
 
-// viaName is KIND/NAME, or KIND/NAMESPACE/NAME for a namespaced object.
+// viaName returns KIND/NAME, or KIND/NAMESPACE/NAME for a namespaced object.
 func viaName(ref preview.Ref) string {
 	if ref.Namespace != "" {
 		return ref.Kind + "/" + ref.Namespace + "/" + ref.Name
@@ -273,7 +273,7 @@ func viaName(ref preview.Ref) string {
 	return ref.Kind + "/" + ref.Name
 }
 
-// ViaRef is the object a Via entry names.
+// ViaRef returns the object that an entry of [preview.Grant.Via] names.
 func ViaRef(via string) preview.Ref {
 	kind, name, _ := strings.Cut(via, "/")
 	ref := preview.Ref{APIVersion: rbacVersion, Kind: kind, Name: name}

@@ -6,9 +6,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// AggregatingRoles returns the ids of those ClusterRoles among objects and existing
-// that bindings among them lead to and that the aggregation controller fills:
-// what they permit depends on every ClusterRole of the cluster.
+// AggregatingRoles returns the ids of the aggregated ClusterRoles among objects
+// and existing that bindings among them refer to: what they permit depends on
+// every ClusterRole of the cluster.
 func AggregatingRoles(objects, existing []map[string]any) []string {
 	roles := newRoleSet(Input{Objects: objects, Existing: existing})
 	given := idsOf(slices.Concat(objects, existing))
@@ -25,8 +25,8 @@ func AggregatingRoles(objects, existing []map[string]any) []string {
 	})
 }
 
-// AggregatedRoles returns those of existing, ClusterRoles of the cluster, whose rules
-// the aggregation controller adds to the ClusterRoles with these ids. Roles that
+// AggregatedRoles returns the ClusterRoles among existing whose rules the
+// aggregation controller adds to the ClusterRoles with these ids. Roles that
 // objects bring are not among them.
 func AggregatedRoles(ids []string, objects, existing []map[string]any) []map[string]any {
 	roles := newRoleSet(Input{Objects: objects, Existing: existing})

@@ -10,10 +10,10 @@ import (
 // maxOthers bounds how many grants of other accounts [ClusterGrants] gathers.
 const maxOthers = 20_000
 
-// ClusterGrants returns what the bindings among in.Existing give to accounts, and to
-// the groups of a namespace's accounts, that are none of the plan's, as far as
-// ways lead on from it. The second result counts bindings that are left out
-// because there are too many.
+// ClusterGrants returns the grants that bindings among in.Existing give to
+// accounts other than the plan's, and to the groups of their namespaces, as far
+// as an escalation path can use them. The second result counts bindings that are
+// left out because there are too many.
 func ClusterGrants(in Input) (grants []preview.Grant, left int) {
 	roles := newRoleSet(in)
 	planned := idsOf(in.Objects)
@@ -42,7 +42,8 @@ func ClusterGrants(in Input) (grants []preview.Grant, left int) {
 	return c.grants, left
 }
 
-// Escalates reports whether a rule is of a way, or of what ways end in.
+// Escalates reports whether a rule permits a step of an escalation path, or a
+// right that such paths end in.
 func Escalates(g preview.Grant) bool {
 	if slices.ContainsFunc(impersonations[:], func(w impersonation) bool { return w.matches(g) }) {
 		return true
@@ -58,9 +59,9 @@ func Escalates(g preview.Grant) bool {
 	return slices.ContainsFunc(clusterRights[:], func(e clusterRight) bool { return e.grantedBy(g) })
 }
 
-// ActingAccounts returns the accounts among subjects of grants: those that they name,
-// and of a group of a namespace's accounts its default account, which every
-// namespace has. They are sorted, each once.
+// ActingAccounts returns the ServiceAccounts among subjects of grants: those
+// named, and for a group of a namespace's accounts its default account, which
+// every namespace has. They are sorted, each once.
 func ActingAccounts(grants []preview.Grant) []preview.Subject {
 	var out []preview.Subject
 	seen := map[preview.Subject]bool{}
@@ -78,8 +79,8 @@ func ActingAccounts(grants []preview.Grant) []preview.Subject {
 	return out
 }
 
-// SourceRoles returns the roles that a grant's rule comes from: the one that its
-// first binding names and, where that collects the rule, the one that states it.
+// SourceRoles returns the roles that a grant's rule comes from: the role of its
+// first binding and, where that aggregates the rule, the role that states it.
 // Roles that objects bring are left out.
 func SourceRoles(in Input, g preview.Grant) []map[string]any {
 	if len(g.Via) == 0 {
@@ -91,8 +92,8 @@ func SourceRoles(in Input, g preview.Grant) []map[string]any {
 	})
 }
 
-// EscalatingRoles is Behind for a ClusterRole that an account may give itself: the roles
-// that lead to the highest end.
+// EscalatingRoles returns, for a ClusterRole that an account may give itself,
+// the roles whose rules hold the highest right.
 func EscalatingRoles(in Input, id string) []map[string]any {
 	n := &AccountGraph{roles: newRoleSet(in)}
 	rank := n.highestRight(id)

@@ -20,8 +20,9 @@ type tuple struct {
 	verb                      string
 }
 
-// cell is what a tuple's verb is on. Names are left out: a rule that gains or
-// loses resource names changes, it does not vanish.
+// cell is a tuple without its verb: a resource in a group, or a URL. Names are
+// left out: a rule that gains or loses resource names changes, it does not
+// vanish.
 type cell struct {
 	subject, scope, namespace string
 	group, resource           string
@@ -67,7 +68,7 @@ func subjectsOf(grants []preview.Grant) map[preview.Subject]bool {
 	return out
 }
 
-// expansion is a set of grants as tuples.
+// expansion is a set of grants expanded to tuples.
 type expansion struct {
 	tuples [][]tuple // by grant; nil for one too large to expand, or with nothing to compare
 	has    map[tuple]bool
@@ -276,7 +277,7 @@ func touching(s string) []string {
 	return []string{s, all}
 }
 
-// lostCells are those on which a verb or a name is no longer permitted.
+// lostCells returns the cells on which a verb or a name is no longer permitted.
 func lostCells(before, after *expansion) map[cell]bool {
 	lost := map[cell]bool{}
 	for t := range before.has {

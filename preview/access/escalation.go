@@ -9,10 +9,10 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// maxAccounts bounds how many accounts a way goes through.
+// maxAccounts bounds the number of accounts on an escalation path.
 const maxAccounts = 500
 
-// impersonation is one means of acting as another account.
+// impersonation is one permission that lets a subject act as another account.
 type impersonation struct {
 	group, resource string
 	verbs           []string
@@ -20,7 +20,7 @@ type impersonation struct {
 	text            string // %N is the namespace, %A the account
 }
 
-// impersonations lists the surest first (rbac-risk.md: RBAC-18, -24, -12, -14, -10).
+// impersonations lists the surest first (RBAC-18, -24, -12, -14, -10).
 var impersonations = [...]impersonation{
 	{"", "serviceaccounts/token", []string{"create"}, true, "obtains a token of %A"},
 	{"", "serviceaccounts", []string{"impersonate"}, true, "impersonates %A"},
@@ -36,7 +36,8 @@ var impersonations = [...]impersonation{
 	{"", "secrets", []string{"get", "list"}, false, "reads Secrets of namespace %N, where a token of %A may be"},
 }
 
-// clusterRight is a permission in the whole cluster from which there is no way further up.
+// clusterRight is a permission over the whole cluster that an escalation path
+// ends in.
 type clusterRight struct {
 	group, resource string
 	verbs           []string
@@ -52,23 +53,25 @@ var clusterRights = [...]clusterRight{
 	{"", "nodes/proxy", []string{"get", "create"}, "reaches every kubelet"},
 }
 
-// EscalationPath is how an account gets to a permission over the whole cluster that it
-// does not hold itself: by acting as other accounts, or by giving itself a role
-// that it may give.
+// EscalationPath lists the steps by which an account gets a permission over the
+// whole cluster that it does not hold itself: acting as other accounts, or
+// giving itself a role.
 type EscalationPath struct {
 	// Steps are parts of a sentence, the last saying what is reached, such as
 	// "runs pods in namespace app as ServiceAccount app/admin", rules.RBACEverything.Title.
 	Steps []string
-	// Accounts are those acted as, in order.
+	// Accounts are the accounts acted as, in order.
 	Accounts []preview.Subject
-	// Grants are grants that the steps rest on, those of the account itself left out.
+	// Grants are those that the steps use, without those of the account
+	// itself.
 	Grants []preview.Grant
-	// Roles are ids of roles that it may give itself and that lead on.
+	// Roles are ids of roles that the account may give itself.
 	Roles []string
 	rank  int // in ends
 }
 
-// GraphInput is what ways are looked for in.
+// GraphInput holds the grants and accounts that escalation paths are searched
+// in.
 type GraphInput struct {
 	Grants           []preview.Grant   // the plan's
 	ClusterGrants    []preview.Grant   // of accounts that only the cluster has, see [ClusterGrants]
@@ -76,9 +79,11 @@ type GraphInput struct {
 	Roles            Input             // where roles are found that an account may give itself
 }
 
-// AccountGraph is who may act as whom. It is not for concurrent use.
+// AccountGraph holds which account may act as which other. It is not for
+// concurrent use. It is not for concurrent use.
 type AccountGraph struct {
-	// Skipped is the number of accounts that are not looked at.
+	// Skipped is the number of accounts beyond the limit, which are not
+	// searched.
 	Skipped int
 
 	accounts []preview.Subject
@@ -88,8 +93,9 @@ type AccountGraph struct {
 	roles    *roleSet
 }
 
-// NewAccountGraph prepares to look for ways. Accounts are those that Grants name, and
-// Exist: of an account that only a binding names there is nothing to act as.
+// NewAccountGraph prepares the search for escalation paths. Accounts are those
+// that Grants name, and Exist: of an account that only a binding names there is
+// nothing to act as.
 func NewAccountGraph(in GraphInput) *AccountGraph {
 	n := &AccountGraph{
 		held: map[preview.Subject][]preview.Grant{}, direct: map[preview.Subject]EscalationPath{},
@@ -138,9 +144,9 @@ func nearness(s preview.Subject, exist map[preview.Subject]bool) int {
 	return 2
 }
 
-// Path returns the shortest way of an account, of several as short the one that
-// ends highest. It has no steps when there is none, and when the account is at
-// such an end already.
+// Path returns the shortest escalation path of an account; of several as short,
+// the one that ends in the highest right. It has no steps when there is none,
+// and when the account is at such an end already.
 func (n *AccountGraph) Path(from preview.Subject) EscalationPath {
 	if end, _ := n.heldRight(from); end != "" {
 		return EscalationPath{}
@@ -179,14 +185,14 @@ func (n *AccountGraph) Path(from preview.Subject) EscalationPath {
 	return EscalationPath{}
 }
 
-// pathStep is an account on a way, and the way to it.
+// pathStep is an account on a path, with the path that leads to it.
 type pathStep struct {
 	account preview.Subject
 	path    EscalationPath
 }
 
-// extend is the way one account further. What the first step rests on is the
-// account's own.
+// extend returns the path with one more account. What the first step rests on is
+// the account's own.
 func (s pathStep) extend(to preview.Subject, text string, g preview.Grant) EscalationPath {
 	way := EscalationPath{
 		Steps: append(slices.Clone(s.path.Steps), text), Accounts: append(slices.Clone(s.path.Accounts), to),
@@ -198,6 +204,7 @@ func (s pathStep) extend(to preview.Subject, text string, g preview.Grant) Escal
 	return way
 }
 
+// join returns the path followed by that of its last account.
 func (w EscalationPath) join(end EscalationPath) EscalationPath {
 	return EscalationPath{
 		Steps: slices.Concat(w.Steps, end.Steps), Accounts: w.Accounts, Grants: slices.Concat(w.Grants, end.Grants),
@@ -214,7 +221,7 @@ func (n *AccountGraph) grantsOf(account preview.Subject) []preview.Grant {
 	return out
 }
 
-// heldRight is the highest end that an account is at by what it holds.
+// heldRight returns the highest cluster right that an account holds itself.
 func (n *AccountGraph) heldRight(account preview.Subject) (text string, way EscalationPath) {
 	list := n.grantsOf(account)
 	for rank, e := range clusterRights {
@@ -225,7 +232,7 @@ func (n *AccountGraph) heldRight(account preview.Subject) (text string, way Esca
 	return "", EscalationPath{}
 }
 
-// directPath is how an account gets to an end without another one.
+// directPath returns the path of an account that needs no other account.
 func (n *AccountGraph) directPath(account preview.Subject) EscalationPath {
 	if way, known := n.direct[account]; known {
 		return way
@@ -238,9 +245,9 @@ func (n *AccountGraph) directPath(account preview.Subject) EscalationPath {
 	return way
 }
 
-// selfGrantPath is the way over a ClusterRole that may be bound by its name, or
-// written beyond what the writer holds. It also takes writing bindings, or
-// being bound to the role already.
+// selfGrantPath returns the path through a ClusterRole that the account may bind
+// by name, or may write beyond its own rights. It also takes writing bindings,
+// or being bound to the role already.
 func (n *AccountGraph) selfGrantPath(list []preview.Grant) EscalationPath {
 	wide := func(resource string, verbs ...string) int {
 		return slices.IndexFunc(list, func(g preview.Grant) bool {
@@ -277,8 +284,8 @@ func (n *AccountGraph) selfGrantPath(list []preview.Grant) EscalationPath {
 	return best
 }
 
-// highestRight is the highest end that a role leads to when it is bound in the whole
-// cluster, or -1.
+// highestRight returns the rank of the highest cluster right of a role when it
+// is bound in the whole cluster, or -1.
 func (n *AccountGraph) highestRight(roleID string) int {
 	members, complete := n.roles.members(roleID)
 	if !complete {
@@ -301,7 +308,7 @@ func (e clusterRight) grantedBy(g preview.Grant) bool {
 		slices.ContainsFunc(e.verbs, func(verb string) bool { return Reaches(g, e.group, e.resource, verb) })
 }
 
-// actAs says how one account acts as another, and through which grant; it is
+// actAs returns how one account acts as another, and the grant that permits it;
 // empty when it cannot.
 func (n *AccountGraph) actAs(from, to preview.Subject) (string, preview.Grant) {
 	found, known := n.usable[from]
@@ -324,12 +331,12 @@ func (n *AccountGraph) actAs(from, to preview.Subject) (string, preview.Grant) {
 	return "", preview.Grant{}
 }
 
-// matches reports whether a grant is of this way.
+// matches reports whether a grant permits this kind of impersonation.
 func (w impersonation) matches(g preview.Grant) bool {
 	return slices.ContainsFunc(w.verbs, func(verb string) bool { return Reaches(g, w.group, w.resource, verb) })
 }
 
-// reaches reports whether a grant of this way reaches an account. Of what is
+// reaches reports whether a grant permits impersonating an account. Of what is
 // restricted to names other than those of accounts nothing is known.
 func (w impersonation) reaches(g preview.Grant, to preview.Subject) bool {
 	if g.Scope == preview.ScopeNamespace && g.Namespace != to.Namespace {

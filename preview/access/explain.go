@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// phrase is what a grant means in words, when it is about one resource.
+// phrase is the wording of a grant on one resource.
 type phrase struct {
 	group, resource string
 	verbs           []string // any of them makes the sentence true
@@ -34,12 +34,12 @@ var plainTable = [...]phrase{
 	{"", "serviceaccounts", []string{"impersonate"}, "act as any ServiceAccount", "act as ServiceAccount %s"},
 }
 
-// maxNamed is how many resources, verbs or names a sentence spells out.
+// maxNamed bounds the resources, verbs or names that a sentence spells out.
 const maxNamed = 6
 
-// Explain says in one sentence without a subject what a grant permits, such as
-// "can read the content of every Secret in every namespace". Names in it come
-// from outside and must pass textsafe before a person sees them.
+// Explain describes a grant in one sentence without a subject, such as "can read
+// the content of every Secret in every namespace". Names in it come from outside
+// and must pass textsafe before a person sees them.
 func Explain(g preview.Grant) string {
 	where := " in every namespace"
 	if g.Scope == preview.ScopeNamespace {
@@ -154,12 +154,12 @@ func series(items []string) string {
 	}
 }
 
-// maxShown is how many resources a meaning spells out.
+// maxShown bounds the resources that the text of a wildcard spells out.
 const maxShown = 8
 
-// WildcardText says in one line what a wildcard reaches, dangerous resources
-// first, such as "75 resources: secrets, pods/exec, serviceaccounts (impersonate)
-// and 72 more". Names in it come from outside.
+// WildcardText lists the resources that a wildcard matches in one line,
+// dangerous ones first, such as "75 resources: secrets, pods/exec,
+// serviceaccounts (impersonate) and 72 more". Names in it come from outside.
 func WildcardText(m *preview.WildcardExpansion) string {
 	list := slices.Concat(m.Dangerous, m.Others)
 	text := "nothing that is served"
@@ -182,8 +182,8 @@ func WildcardText(m *preview.WildcardExpansion) string {
 	return text
 }
 
-// specialVerbText names the verbs of a resource that a wildcard brings along and that
-// are no reading or writing.
+// specialVerbText names the verbs of a resource that a wildcard brings along and
+// that neither read nor write.
 func specialVerbText(m *preview.WildcardExpansion, r preview.ResourceAccess) string {
 	if !slices.Contains(m.Verbs, all) {
 		return ""
@@ -200,7 +200,8 @@ func specialVerbText(m *preview.WildcardExpansion, r preview.ResourceAccess) str
 	return " (" + strings.Join(verbs, ", ") + ")"
 }
 
-// DiscoveryText says what wildcards were expanded against, and what is missing.
+// DiscoveryText names the resource list that wildcards were expanded against,
+// and what is missing in it.
 func DiscoveryText(w *preview.Wildcards) string {
 	if w == nil {
 		return ""

@@ -8,7 +8,7 @@ const APIVersion = "rbac.authorization.k8s.io/v1"
 // HeldUnknown begins why a plan is not complete when bindings may not be listed.
 const HeldUnknown = "what the cluster already gives the plan's accounts: "
 
-// AccountRef is the ServiceAccount that a subject stands for.
+// AccountRef returns the reference of the ServiceAccount that a subject names.
 func AccountRef(s preview.Subject) preview.Ref {
 	return preview.Ref{APIVersion: "v1", Kind: "ServiceAccount", Namespace: s.Namespace, Name: s.Name}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// Question is a [Request] as a person types it.
+// Question is a [Request] as typed by a user.
 type Question struct {
 	Request
 	// Groups are the API groups that the resource may be of: those of known
@@ -23,8 +23,8 @@ type Question struct {
 // Forms says what [ParseQuestion] reads.
 const Forms = "VERB RESOURCE[.GROUP][/SUBRESOURCE] [NAME] [-n NAMESPACE], or VERB /URL"
 
-// KnownResources are the resources that a question may be about without naming their
-// group: those of Kubernetes itself, and of the definitions among objects.
+// KnownResources returns the resources that a question may name without their
+// group: those of Kubernetes itself, and of the CRDs among objects.
 func KnownResources(objects []map[string]any) []preview.ServedResource {
 	return slices.Concat(served(), asked[:], definedResources(objects))
 }
@@ -87,7 +87,7 @@ func ParseQuestion(text string, known []preview.ServedResource) (Question, error
 	return q, nil
 }
 
-// Answer is what grants say to a question about one API group.
+// Answer holds the grants that permit a request in one API group.
 type Answer struct {
 	Request Request
 	Allowed bool

@@ -78,16 +78,17 @@ var givenToAll = [...]string{
 	"system:service-account-issuer-discovery",
 }
 
-// TouchesRBAC reports whether objects have anything that grants come from or go to.
+// TouchesRBAC reports whether objects include roles, bindings, accounts or pods
+// that use one.
 func TouchesRBAC(objects []map[string]any) bool {
 	return slices.ContainsFunc(objects, isRBAC) || len(accountsOf(objects).names) > 0
 }
 
-// RelevantBindings returns those of existing, bindings of the cluster, that matter to
-// objects: they give rights to an account of theirs or to a group that holds
-// one, or bind a role that objects bring or whose rules they add to. Subjects
-// of the first sort are cut down to those. roles are the cluster's. What every
-// cluster gives to everybody is left out while its role is the built-in one.
+// RelevantBindings returns the bindings of the cluster among existing that
+// concern objects: they give rights to an account of theirs or to a group that
+// holds one, or bind a role that objects bring or would change. Subjects of the
+// first sort are cut down to those. roles are the cluster's. What every cluster
+// gives to everybody is left out while its role is the built-in one.
 func RelevantBindings(objects, existing, roles []map[string]any) []map[string]any {
 	set := newRoleSet(Input{Objects: objects, Existing: roles})
 	ours := accountsOf(objects)
@@ -108,8 +109,8 @@ func RelevantBindings(objects, existing, roles []map[string]any) []map[string]an
 	return out
 }
 
-// bindsEveryone reports whether a binding is one of [givenToAll], to the rules that
-// every cluster has.
+// bindsEveryone reports whether a binding is one of [givenToAll], to the rules
+// that every cluster has.
 func (s *roleSet) bindsEveryone(binding map[string]any) bool {
 	role := RoleOf(binding)
 	if !slices.Contains(givenToAll[:], role.Name) || preview.String(binding, "metadata", "name") != role.Name {
@@ -118,7 +119,7 @@ func (s *roleSet) bindsEveryone(binding map[string]any) bool {
 	return UnchangedBuiltIn(s.role(role.ID()))
 }
 
-// OwnSubjects returns those of subjects that are accounts of objects, or groups that
+// OwnSubjects returns the subjects that are accounts of objects, or groups that
 // every token of one of them is in.
 func OwnSubjects(objects []map[string]any, subjects []preview.Subject) []preview.Subject {
 	ours := accountsOf(objects)

@@ -15,12 +15,13 @@ type roleSet struct {
 	cache   map[string][2][]preview.Grant
 	// selected are the ClusterRoles that a selector selects, by its hash.
 	selected map[string]*selection
-	// left is how many members of aggregated roles are gathered before a role
-	// counts as one that permits everything.
+	// left is the number of members of aggregated roles that may still be
+	// gathered; beyond it a role counts as permitting everything.
 	left *int
 }
 
-// selection is what a selector of an aggregated role selects.
+// selection caches the ClusterRoles that the selector of an aggregated role
+// selects.
 type selection struct{ ids []string }
 
 // maxMembers bounds the roles that are gathered for all aggregated roles of a
@@ -32,7 +33,7 @@ func newRoleSet(in Input) *roleSet {
 	return newRoleSetOn(newBaseRoles(in.Existing, in.Missing), in.Objects)
 }
 
-// newBaseRoles are the roles that there are without a plan.
+// newBaseRoles returns the roles that exist without the plan.
 func newBaseRoles(existing []map[string]any, missing []string) *roleSet {
 	left := maxMembers
 	s := &roleSet{roles: map[string]map[string]any{}, selected: map[string]*selection{}, left: &left}
@@ -140,7 +141,7 @@ func (s *roleSet) members(id string) (ids []string, complete bool) {
 	return w.found, true
 }
 
-// walk gathers roles over what they aggregate, each once.
+// walk gathers roles and the roles that they aggregate, each once.
 type walk struct {
 	found []string
 	seen  map[string]bool
@@ -226,7 +227,7 @@ func Rules(role map[string]any) []preview.Grant {
 	return rules
 }
 
-// allRights is what cluster-admin permits.
+// allRights returns the rules of cluster-admin.
 func allRights() []preview.Grant {
 	anything := []string{all}
 	return []preview.Grant{

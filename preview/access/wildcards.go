@@ -52,7 +52,7 @@ var specialVerbs = map[string][]string{
 	"securitycontextconstraints.security.openshift.io": {"use"},
 }
 
-// danger is a resource that a wildcard is dangerous for, and with which verbs.
+// danger is a resource that makes a wildcard dangerous, with the verbs that do.
 type danger struct {
 	name, verbs string
 }
@@ -113,9 +113,9 @@ func Danger(group, resource string) int {
 	return len(dangers)
 }
 
-// Expand says what the rules with wildcards among grants reach of what is
-// served. Removed grants, and wildcards in URLs, are left out. Objects' own
-// definitions count as served. It is nil when there is nothing to expand.
+// Expand lists which of the served resources the rules with wildcards among
+// grants match. Removed grants, and wildcards in URLs, are left out. Objects'
+// own definitions count as served. It is nil when there is nothing to expand.
 func Expand(grants []preview.Grant, list []preview.ServedResource, objects []map[string]any) *preview.Wildcards {
 	out := &preview.Wildcards{Meanings: []preview.WildcardExpansion{}}
 	known := map[string]bool{}
@@ -179,7 +179,7 @@ func newExpander(list []preview.ServedResource, objects []map[string]any) *expan
 	return x
 }
 
-// resourceName is RESOURCE.GROUP/SUBRESOURCE, without what is empty.
+// resourceName returns RESOURCE.GROUP/SUBRESOURCE, without what is empty.
 func resourceName(group, resource string) string {
 	if group == "" {
 		return resource
@@ -241,7 +241,8 @@ func (x *expander) list(m *preview.WildcardExpansion, r preview.ResourceAccess) 
 	}
 }
 
-// definedResources is what definitions among objects make the API server serve.
+// definedResources returns the resources that the CRDs among objects make the
+// API server serve.
 func definedResources(objects []map[string]any) []preview.ServedResource {
 	every := []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"}
 	var out []preview.ServedResource

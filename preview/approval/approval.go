@@ -23,7 +23,7 @@ import (
 // PayloadType is that of the envelopes.
 const PayloadType = "application/vnd.kubectl-operator.approval.v1alpha1+json"
 
-// MaxBytes is how large an envelope may be.
+// MaxBytes bounds the size of an envelope.
 const MaxBytes = 1 << 20
 
 // Kind is that of a statement, next to [preview.APIVersion].
@@ -35,7 +35,7 @@ const (
 	ScopeContent = "content" // the content, wherever it goes
 )
 
-// Statement is what is signed.
+// Statement is the signed payload of an approval.
 type Statement struct {
 	APIVersion string          `json:"apiVersion"`
 	Kind       string          `json:"kind"`
@@ -59,8 +59,8 @@ type AcceptedFinding struct {
 	Fingerprint string `json:"fingerprint"`
 }
 
-// NewStatement is what there is to approve of a plan whose file has a sha256. A plan that
-// saw no cluster is approved for its content.
+// NewStatement returns the statement for approving a plan whose file has a
+// sha256. A plan that saw no cluster is approved for its content.
 func NewStatement(p *preview.Plan, planFile string) Statement {
 	s := Statement{
 		APIVersion: preview.APIVersion, Kind: Kind, Scope: ScopePlan, Release: p.Release,
@@ -73,8 +73,8 @@ func NewStatement(p *preview.Plan, planFile string) Statement {
 	return s
 }
 
-// NeededAcceptances are the findings that an approval of the plan has to accept: what is
-// critical by the built-in rules, and what could not be read.
+// NeededAcceptances returns the findings that an approval of the plan has to
+// accept: those critical by the built-in rules, and what could not be read.
 func NeededAcceptances(p *preview.Plan) []preview.Finding {
 	var out []preview.Finding
 	for _, f := range p.Findings {

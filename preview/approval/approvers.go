@@ -20,7 +20,8 @@ const (
 	maxKeysEach       = 16
 )
 
-// Approvers are who may approve, and how strictly.
+// Approvers lists the people who may approve, and the number of approvals that a
+// plan needs.
 type Approvers struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
@@ -31,7 +32,8 @@ type Approvers struct {
 	Approvers        []Approver `json:"approvers"`
 }
 
-// Approver is one person. Several keys are still one approver.
+// Approver is one person with the keys and user names that are theirs. Several
+// keys are still one approver.
 type Approver struct {
 	Name string `json:"name"`
 	Key  string `json:"key"` // public keys in PEM
@@ -42,8 +44,8 @@ type Approver struct {
 	keys map[string]crypto.PublicKey // by id
 }
 
-// SharedKeyError is a key that stands under two names: two approvals of it
-// would be those of one.
+// SharedKeyError reports a key that is listed for two approvers, whose approvals
+// would both be one person's.
 type SharedKeyError struct{ First, Second, ID string }
 
 func (e *SharedKeyError) Error() string {

@@ -16,7 +16,7 @@ type PublicKey struct {
 	key crypto.PublicKey
 }
 
-// Verifier is the public half of a key.
+// Verifier returns the public half of a key.
 func (k *Key) Verifier() PublicKey { return PublicKey{ID: k.ID, key: k.Public} }
 
 // SignDetached signs a payload that is kept elsewhere. Its type, a media type,

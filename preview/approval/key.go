@@ -91,8 +91,8 @@ func keyID(public crypto.PublicKey) (string, error) {
 	return fmt.Sprintf("sha256:%x", sha256.Sum256(der)), nil
 }
 
-// hashOf is the hash that goes with a curve (FIPS 186-5, section 6.4), 0 for
-// curves that are not taken.
+// hashOf returns the hash function for a curve (FIPS 186-5, section 6.4), 0 for
+// curves that are not accepted.
 func hashOf(curve elliptic.Curve) crypto.Hash {
 	switch curve {
 	case elliptic.P256():

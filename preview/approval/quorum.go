@@ -9,10 +9,12 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// skew is how far the clocks of who signs and who applies may be apart.
+// skew is the largest accepted difference between the clocks of approver and
+// applier.
 const skew = 5 * time.Minute
 
-// Quorum is how many approvals a plan needs, and those that were found.
+// Quorum holds the number of approvals that a plan needs, and those that were
+// found.
 type Quorum struct {
 	Need      int
 	Approvers *Approvers
@@ -20,15 +22,15 @@ type Quorum struct {
 	Found     []FoundApproval
 }
 
-// FoundApproval is an approval as it lay beside a plan. Err is set where it could not
-// be read.
+// FoundApproval is an approval as it was found beside a plan. Err is set where
+// it could not be read.
 type FoundApproval struct {
 	Name string // of the file, or the digest of the artifact
 	Data []byte
 	Err  error
 }
 
-// Signature is an approval that counted, as receipts keep it.
+// Signature is a counted approval as receipts record it.
 type Signature struct {
 	Approver string `json:"approver"`
 	KeyID    string `json:"keyId"`
@@ -37,7 +39,7 @@ type Signature struct {
 	Expires  string `json:"expires,omitempty"`
 }
 
-// QuorumError is a plan that too few have approved.
+// QuorumError is returned for a plan with too few valid approvals.
 type QuorumError struct {
 	// Reasons are one sentence each: how many there are of how many, then why
 	// each of the others does not count.
@@ -144,7 +146,7 @@ func (q *Quorum) mismatch(p *preview.Plan, s Statement) string {
 	return ""
 }
 
-// commonAcceptances are the findings that everybody accepts.
+// commonAcceptances returns the findings that every approver accepts.
 func commonAcceptances(lists [][]AcceptedFinding) []AcceptedFinding {
 	if len(lists) == 0 {
 		return nil

@@ -38,7 +38,7 @@ const (
 	credential = "CredentialsRequest"
 )
 
-// Input is what cloud access shows in.
+// Input holds the objects and annotations that are searched for cloud access.
 type Input struct {
 	Objects []map[string]any
 	// Annotations are the package's own, for registry+v1 the CSV's.
@@ -46,7 +46,7 @@ type Input struct {
 	PackageID   string // name of the package, for origins of annotations; empty to leave it out
 }
 
-// ScanAll is [Scan] for several packages, each with annotations of its own.
+// ScanAll is like [Scan] for several packages, each with annotations of its own.
 func ScanAll(sources []Input) preview.Cloud {
 	s := &scanner{}
 	for _, in := range sources {
@@ -91,7 +91,8 @@ func key(p preview.CloudPermission) string {
 	return b.String()
 }
 
-// conditionText is the canonical form of conditions, empty when there are none.
+// conditionText returns the canonical form of conditions, empty when there are
+// none.
 func conditionText(conditions map[string]any) string {
 	if len(conditions) == 0 {
 		return ""
@@ -103,7 +104,7 @@ func conditionText(conditions map[string]any) string {
 	return string(data)
 }
 
-// scanner collects what the readers of the single places find.
+// scanner collects the cloud access found in the objects of a package.
 type scanner struct {
 	out preview.Cloud
 }
@@ -137,7 +138,7 @@ func (s *scanner) permit(p preview.CloudPermission) {
 	s.out.Permissions = append(s.out.Permissions, p)
 }
 
-// TokenAuth is the annotation by which a package says that it takes
+// TokenAuth returns the annotation by which a package declares that it takes
 // short-lived tokens of a provider (OpenShift docs, "Token authentication for
 // Operators on cloud providers").
 func TokenAuth(provider string) string {
@@ -147,7 +148,8 @@ func TokenAuth(provider string) string {
 // Examples is the annotation with the examples of a package, a JSON list.
 const Examples = "alm-examples"
 
-// AnnotationOrigin is the origin of what an annotation of a package declares.
+// AnnotationOrigin returns the origin of access that an annotation of a package
+// declares.
 func AnnotationOrigin(key, packageID string) string {
 	if packageID == "" {
 		return "annotation " + key
@@ -155,8 +157,8 @@ func AnnotationOrigin(key, packageID string) string {
 	return "annotation " + key + " of package " + packageID
 }
 
-// annotations reads what a package says of itself: the flags of token
-// authentication, and the CredentialsRequests among its examples.
+// annotations reads the cloud access declared by a package's annotations: the
+// flags of token authentication, and the CredentialsRequests among its examples.
 func (s *scanner) annotations(annotations map[string]string, packageID string) {
 	for _, provider := range []string{AWS, Azure, GCP} {
 		if value := annotations[TokenAuth(provider)]; strings.EqualFold(strings.TrimSpace(value), "true") {
@@ -168,7 +170,7 @@ func (s *scanner) annotations(annotations map[string]string, packageID string) {
 	}
 }
 
-// objectName names an object as KIND/NAMESPACE/NAME.
+// objectName returns KIND/NAMESPACE/NAME of an object.
 func objectName(body map[string]any) string {
 	ref := preview.RefOf(body)
 	if ref.Namespace == "" {

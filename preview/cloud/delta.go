@@ -36,7 +36,7 @@ func Delta(installed, planned preview.Cloud) preview.Cloud {
 	return out
 }
 
-// permissionSet is the permissions of one origin.
+// permissionSet holds the permissions of one origin.
 type permissionSet struct {
 	list []preview.CloudPermission
 	keys map[string]bool

@@ -55,8 +55,8 @@ func IAMResource(group, resource string) (provider string, ok bool) {
 	return "", false
 }
 
-// plainGroup is the group of Crossplane's cluster-scoped resources for that of
-// its namespaced ones, which have the same fields.
+// plainGroup returns the group of Crossplane's cluster-scoped resources for that
+// of its namespaced ones, which have the same fields.
 func plainGroup(group string) string {
 	if stem, ok := strings.CutSuffix(group, ".m.upbound.io"); ok {
 		return stem + ".upbound.io"

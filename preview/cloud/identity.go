@@ -144,8 +144,8 @@ func (s *scanner) variable(env map[string]any, at string) {
 	s.declare(provider, "variable "+name+" of "+at)
 }
 
-// expansion is how an argument takes the value of a variable, which may come
-// from a ConfigMap or Secret as a whole.
+// expansion matches an argument that takes the value of a variable, which may
+// come from a ConfigMap or Secret as a whole.
 var expansion = regexp.MustCompile(`\$\(([A-Z0-9_]{1,64})\)`)
 
 func (s *scanner) arguments(container map[string]any, at string) {
@@ -205,7 +205,7 @@ func Audiences(spec map[string]any) []string {
 	return slices.Compact(out)
 }
 
-// tokenProvider is who trusts tokens of an audience.
+// tokenProvider returns the cloud provider that trusts tokens of an audience.
 func tokenProvider(audience string) string {
 	switch {
 	case audience == "sts.amazonaws.com":
@@ -241,7 +241,8 @@ var staticKeys = map[string]bool{
 	"ibmcloud_api_key": true, "clouds.yaml": true,
 }
 
-// StaticOrigin is the origin of what a Secret with long-lived keys declares.
+// StaticOrigin returns the origin of access that a Secret with long-lived keys
+// gives.
 func StaticOrigin(namespace, name string) string {
 	return "static credentials in " + objectName(map[string]any{
 		"kind": "Secret", "metadata": map[string]any{"namespace": namespace, "name": name},

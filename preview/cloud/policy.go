@@ -9,15 +9,15 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// Document is one thing to hand to a cloud team. Texts and body hold text from
-// outside as it is.
+// Document is one policy or role definition to hand to a cloud team. Texts and
+// body hold text from outside as it is.
 type Document struct {
 	Provider, Origin string
 	Title            string   // what it is, in our words
 	Notes            []string // how to use it, and what could not be derived; a line each
-	// Body is what the provider's tool takes, nil when nothing can be derived:
-	// JSON of an AWS policy or an Azure role definition, or the YAML of a Google
-	// Cloud role or of a list of role names.
+	// Body is the input of the provider's tool, nil when nothing can be
+	// derived: JSON of an AWS policy or an Azure role definition, or the
+	// YAML of a Google Cloud role or of a list of role names.
 	Body any
 	YAML bool
 }
@@ -69,7 +69,7 @@ func declaredProviders(c preview.Cloud) []string {
 	return slices.Compact(out)
 }
 
-// permissionRequest is what one origin asks one provider for.
+// permissionRequest holds the permissions that one origin asks of one provider.
 type permissionRequest struct {
 	provider, origin, name string
 	notes                  []string // about the documents as a whole
@@ -99,7 +99,7 @@ func (r *permissionRequest) documents(list []preview.CloudPermission) []Document
 	return []Document{r.plainText(granted)}
 }
 
-// kind says who makes in the cloud what the origin asks for.
+// kind returns who creates the grant in the cloud for this origin.
 func (r *permissionRequest) kind() {
 	switch {
 	case strings.HasPrefix(r.origin, credential+"/") && strings.Contains(r.origin, " in "):
@@ -117,7 +117,7 @@ func (r *permissionRequest) document(title string, body any) Document {
 	return Document{Provider: r.provider, Origin: r.origin, Title: title, Notes: slices.Clone(r.notes), Body: body}
 }
 
-// plainText is what no document can be derived from: the permissions as words.
+// plainText returns the permissions as words where no document can be derived.
 func (r *permissionRequest) plainText(list []preview.CloudPermission) Document {
 	d := r.document("to be granted with the provider's own tools", nil)
 	for _, p := range list {
@@ -154,7 +154,7 @@ func uniqueName(origin string, taken map[string]bool) string {
 	return name
 }
 
-// numbered is the name of the n-th of several documents, from 0.
+// numbered returns the name of the n-th of several documents, from 0.
 func numbered(name string, n int) string {
 	if n == 0 {
 		return name
@@ -162,7 +162,7 @@ func numbered(name string, n int) string {
 	return name + "-" + strconv.Itoa(n+1)
 }
 
-// placeholders are what templates of the tools around leave to be filled in.
+// placeholders matches template markers that other tools leave to be filled in.
 // IAM's own variables have a colon.
 var placeholders = regexp.MustCompile(`\$\{[^}:]*\}|\$\([^)]*\)|\{\{[^}]*\}\}|<[^<>]+>`)
 

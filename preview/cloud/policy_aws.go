@@ -31,8 +31,8 @@ var (
 	awsCondition = regexp.MustCompile(`^[!-~]+:[!-~]+$`)
 )
 
-// maxDocument is what IAM takes as one managed policy, white space not counted
-// (IAM quotas).
+// maxDocument is the size limit of an IAM managed policy, white space not
+// counted (IAM quotas).
 const maxDocument = 6144
 
 func (r *permissionRequest) aws(list []preview.CloudPermission) []Document {

@@ -18,7 +18,8 @@ var (
 	gcpRoleName   = regexp.MustCompile(`^((projects|organizations)/[A-Za-z0-9.:_-]+/)?roles/[A-Za-z0-9._]+$`)
 )
 
-// maxPermissions is how many permissions a custom role holds (IAM quotas).
+// maxPermissions is the largest number of permissions of a custom role (IAM
+// quotas).
 const maxPermissions = 3000
 
 func (r *permissionRequest) gcp(list []preview.CloudPermission) []Document {

@@ -101,8 +101,8 @@ func list(body map[string]any, field string, whole *bool) []string {
 	return out
 }
 
-// unscopedGrant is the grant of a provider without fields to limit it: the
-// platform's whole credential is handed over.
+// unscopedGrant returns the grant of a provider without fields to limit it: the
+// platform's whole credential is given.
 func unscopedGrant(provider, origin string) preview.CloudPermission {
 	if provider == "" {
 		provider = "unknown"

@@ -31,7 +31,7 @@ func Changes(live, result map[string]any) []preview.Change {
 	return sorted(differences(live, result))
 }
 
-// sorted is the differences as people read them, by path.
+// sorted orders the differences by path.
 func sorted(found []difference) []preview.Change {
 	changes := []preview.Change{}
 	for _, d := range found {
@@ -43,8 +43,8 @@ func sorted(found []difference) []preview.Change {
 	return changes
 }
 
-// Values is [Changes] of what are no objects: nothing in them is volatile, and
-// what is shown of both is masked already.
+// Values is like [Changes] for values that are no objects: nothing in them is
+// volatile, and sensitive values are masked already.
 func Values(before, after map[string]any) []preview.Change {
 	w := &walker{}
 	w.maps("", node{before, before}, node{after, after})
@@ -85,7 +85,7 @@ func hashSecrets(object, values map[string]any) (string, error) {
 	}, "")
 }
 
-// difference is one leaf, or one list of scalars, that is not the same.
+// difference is one leaf, or one list of scalars, that differs.
 type difference struct {
 	path     string
 	op       string
@@ -103,7 +103,7 @@ func differences(live, result map[string]any) []difference {
 	return w.found
 }
 
-// changes is the difference as people read it.
+// changes returns the difference in the form in which it is shown.
 func (d difference) changes() []preview.Change {
 	if d.op == OpChange && !d.order {
 		if items := d.itemChanges(); items != nil {
@@ -117,7 +117,7 @@ func (d difference) changes() []preview.Change {
 	return []preview.Change{change}
 }
 
-// itemChanges says which items a list of scalars gains and loses. It returns
+// itemChanges lists the items that a list of scalars gains and loses. It returns
 // nil when that is not the whole difference.
 func (d difference) itemChanges() []preview.Change {
 	from, fromOK := d.from.shown.([]any)

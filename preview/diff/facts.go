@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// FactChange is one Fact that is not what it was at review. Values are text for a
-// person; sensitive ones are masked.
+// FactChange is one Fact that differs from the reviewed one. Values are text for
+// a person; sensitive ones are masked.
 type FactChange struct {
 	Path, Reviewed, Now string
 }
@@ -19,7 +19,7 @@ func (m FactChange) String() string {
 	return fmt.Sprintf("%s: reviewed %s, now %s", m.Path, ShortOrNone(m.Reviewed), ShortOrNone(m.Now))
 }
 
-// ShortOrNone is a value in a sentence: short, and "(none)" where it is empty.
+// ShortOrNone shortens a value for a sentence, "(none)" where it is empty.
 func ShortOrNone(s string) string {
 	if s == "" {
 		return "(none)"
@@ -40,7 +40,7 @@ func FactChanges(a, b any) []FactChange {
 	return out
 }
 
-// Text is the JSON of a value, empty where there is none.
+// Text returns the JSON of a value, empty for none.
 func Text(v any) string {
 	if v == nil {
 		return ""

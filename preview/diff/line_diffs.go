@@ -16,11 +16,10 @@ const (
 	contextLines = 3
 )
 
-// LineDiffs finds what changes in the lines of several texts, and keeps so many of
-// them.
+// LineDiffs collects changed lines of several texts, up to a limit.
 type LineDiffs struct{ left int }
 
-// NewLineDiffs starts with nothing kept yet.
+// NewLineDiffs returns an empty collection.
 func NewLineDiffs() LineDiffs { return LineDiffs{left: maxAllLines} }
 
 // Diff returns the parts of two texts that differ, each with lines around it. With
@@ -43,7 +42,8 @@ func (p *LineDiffs) Diff(was, is string) []preview.Change {
 	return out
 }
 
-// hunkChange is one hunk: the lines as they were and as they would be.
+// hunkChange returns one hunk as a change: the lines before, and the lines
+// after.
 func hunkChange(h Hunk) preview.Change {
 	var from, to []string
 	first, last, now := 0, 0, false

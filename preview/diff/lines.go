@@ -44,8 +44,8 @@ func (d *differ) intern(ids map[string]int32, lines []string) []int32 {
 	return out
 }
 
-// stretch is the patience diff: lines that occur once on both sides anchor
-// the diff, what lies between anchors is a smaller stretch.
+// stretch diffs a range of lines by patience diff: lines that occur once on both
+// sides anchor it, and the ranges between anchors are diffed in turn.
 func (d *differ) stretch(a, b []int32) {
 	n := 0
 	for n < len(a) && n < len(b) && a[n] == b[n] {

@@ -20,9 +20,9 @@ var listKeys = map[string][]string{
 	"hostAliases":      {"ip"},
 }
 
-// pair is one item of a list in both versions; an index of -1 means that it is
-// not there. Equal is set when the two are known to be the same. The order of
-// items with an id matters, that of others says nothing: they were paired by it.
+// pair matches an item of a list before with one after; an index of -1 means
+// none. Equal is set when the two are known to be the same. The order of items
+// with an id matters, that of others says nothing: they were paired by it.
 type pair struct {
 	name, id string
 	from, to int
@@ -153,8 +153,9 @@ func identifiesItems(key string, items []node) bool {
 	return true
 }
 
-// itemName is what stands in the brackets of an item's path: KEY=VALUE, quoted
-// when the value holds anything that would be read as structure, or the position.
+// itemName returns the text within the brackets of an item's path: KEY=VALUE,
+// quoted when the value holds anything that would be read as structure, or the
+// position.
 func itemName(key string, item node, position int) string {
 	m, _ := item.raw.(map[string]any)
 	if key == "" || m == nil {

@@ -7,14 +7,14 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// Setter is who set a field of a live object, as metadata.managedFields says
-// it. Time is RFC 3339, empty where it is not known.
+// Setter names the field manager that set a field of a live object, from
+// metadata.managedFields. Time is RFC 3339, empty where it is not known.
 type Setter struct {
 	Manager string
 	Time    string
 }
 
-// SetField is a leaf of a live object, who set it last and to what. Value is
+// SetField is a field of a live object with its last manager and value. Value is
 // masked where it is sensitive.
 type SetField struct {
 	Path  string
@@ -22,8 +22,8 @@ type SetField struct {
 	Setter
 }
 
-// SetFields returns the leaves of a live object of which it is known who set them,
-// with paths as those of [Changes], sorted. Status, and what the volatile table
+// SetFields returns the fields of a live object whose manager is known, with
+// paths as those of [Changes], sorted. Status, and what the volatile table
 // names, are left out; so are empty maps, and what cannot be read.
 func SetFields(live map[string]any) []SetField {
 	// Masked before it is cut: what is cut off does not say what kind it is of.

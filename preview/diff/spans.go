@@ -84,8 +84,8 @@ func letterSpans(before, after string, offset int) (inBefore, inAfter []Span, sa
 	return inBefore, inAfter, same
 }
 
-// commonStart is the number of bytes, of whole characters, that two texts
-// begin with.
+// commonStart returns the number of bytes, of whole characters, that two texts
+// begin with alike.
 func commonStart(a, b string) int {
 	n := 0
 	for n < len(a) && n < len(b) && a[n] == b[n] {
@@ -97,7 +97,8 @@ func commonStart(a, b string) int {
 	return n
 }
 
-// commonEnd is the same of their ends.
+// commonEnd returns the number of bytes, of whole characters, that two texts end
+// with alike.
 func commonEnd(a, b string) int {
 	n := 0
 	for n < len(a) && n < len(b) && a[len(a)-1-n] == b[len(b)-1-n] {

@@ -14,14 +14,15 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 )
 
-// YAML returns an object as people read it: sensitive values masked, fields in
+// YAML returns an object as YAML for people: sensitive values masked, fields in
 // the usual order. Characters that do not show stand as YAML escapes, so the
-// text needs no further escaping but for tabs and for letters that pass for others.
+// text needs no further escaping but for tabs and for letters that pass for
+// others.
 func YAML(body map[string]any) string {
 	return Manifest(preview.MaskObject(body))
 }
 
-// Manifest is [YAML] with nothing masked: it decodes to the very object.
+// Manifest is like [YAML] with nothing masked: it decodes to the same object.
 func Manifest(body map[string]any) string {
 	var out bytes.Buffer
 	encoder := yaml.NewEncoder(&out)

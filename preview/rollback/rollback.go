@@ -12,9 +12,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/diff"
 )
 
-// Decide decides what the undo of a plan does with each object, from what the plan
-// does with it. It returns why objects could not be taken back; the undo is as it
-// was then.
+// Decide returns the action of the rollback on each object, from the plan's
+// action on it. It returns why objects could not be taken back; the undo is as
+// it was then.
 func Decide(p *preview.Plan) []string {
 	if p.FailureRollback == nil {
 		return nil
@@ -49,7 +49,8 @@ func Decide(p *preview.Plan) []string {
 	return nil
 }
 
-// RestoredObjects keeps of an undo what comes back, without what is done for that.
+// RestoredObjects returns the rollback without the objects of which nothing is
+// restored.
 func RestoredObjects(u *preview.FailureRollback) *preview.FailureRollback {
 	if u == nil {
 		return nil
@@ -63,9 +64,9 @@ func RestoredObjects(u *preview.FailureRollback) *preview.FailureRollback {
 	return out
 }
 
-// inverse is what takes back what the plan does with an object. digest is that
-// of the object which comes back, empty where none does; an empty action means
-// that there is nothing to take back.
+// inverse returns the action that reverts the plan's action on an object. digest
+// is that of the object which comes back, empty where none does; an empty action
+// means that there is nothing to take back.
 func inverse(o *preview.Object, digest string) preview.Action {
 	// Sensitive values are hashed with the pin of their package, which is
 	// another one for every version.
@@ -93,8 +94,8 @@ func inverse(o *preview.Object, digest string) preview.Action {
 	return preview.ActionKeep
 }
 
-// irrevocable says why what the plan does with an object cannot be taken back;
-// it is empty where it can. comesBack says that the revision has the object.
+// irrevocable returns why the plan's action on an object cannot be reverted;
+// empty where it can. comesBack says that the revision has the object.
 func irrevocable(p *preview.Plan, o *preview.Object, comesBack bool) string {
 	switch {
 	case o.Action == preview.ActionUnknown:
@@ -137,8 +138,9 @@ func findLostKey(o *preview.Object) string {
 	return ""
 }
 
-// Differences says where a plan is not the undo that another one seals, made after
-// all of that one was applied or a part; nothing where it is.
+// Differences lists how a plan differs from the rollback that another plan
+// holds, made after all or a part of that one was applied; empty where it does
+// not.
 func Differences(p, back *preview.Plan) []string {
 	if p.FailureRollback == nil {
 		return []string{"the plan contains no rollback"}
