@@ -22,7 +22,8 @@ type Adoption struct {
 	Managers []string `json:"managers,omitempty"`
 	// Fingerprint is that of the object between the two writes.
 	Fingerprint string `json:"fingerprint,omitempty"`
-	// Releases are the ids of the objects that a former owner lets go of, sorted.
+	// Releases are the ids of the objects that a former owner no longer
+	// owns, sorted.
 	Releases []string `json:"releases,omitempty"`
 }
 

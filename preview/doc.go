@@ -1,5 +1,6 @@
-// Package preview holds the plan as a value: what a review found out, with the
-// digest by which it is approved.
+// Package preview defines the [Plan]: the objects that an install would write, the
+// live state that this was decided on, the findings, and the digest by which it is
+// approved.
 //
 // It decodes objects, puts them in canonical form, hashes and compares them. It
 // performs no I/O and knows no client. The packages below it read content, render
@@ -54,6 +55,23 @@
 // digest, which a person approves. Not in it are status, resourceVersion, the clock,
 // the user, the URL and the version of the server.
 //
+// The hash of a result covers the fields at which the dry run differs from the live
+// object, or all of a new object, without generated and volatile ones: drift of other
+// fields does not change it. A plan made with read mode get has no dry runs, and so
+// another digest than one with read mode dry-run; apply plans again in the mode of
+// the approved plan, and dry-runs besides.
+//
+// The reads of a plan are the live objects that a Fact rests on without being changed:
+// roles and bindings that exist only in the cluster, labels of namespaces, answers of
+// template lookups, quotas, platforms of nodes, and what checks counted. Apply reads
+// all of it again and refuses the plan as stale where a Fact differs. A plan that was
+// applied in part is compared without what its own writes change.
+//
+// Approving a content digest covers creations, updates, unchanged objects and findings
+// that follow from content alone. Deletions, replacements, adoptions, blocked objects,
+// conflicts, unknowns and grants that a role of the cluster widens need an approval of
+// the digest. An offline plan is never applied from a file.
+//
 // The View is everything else, such as changes and findings. It follows from the
 // Facts and the objects and is derived again when a plan is loaded: where what is
 // stored differs, the plan is refused. Findings are outside the digest; [Ruleset],
@@ -67,7 +85,10 @@
 // values at every path that matters: those of the planned object, those that our field
 // manager owns, and those of reviewed conflicts; atomic lists are taken whole. For an
 // object that is deleted, replaced or adopted every path matters, but for a table of
-// volatile ones that controllers change by themselves. Other changes of an object that
+// volatile ones that controllers change by themselves, each with a reason and a test.
+// A new default in a CustomResourceDefinition changes how its objects read while their
+// resourceVersion stays, so just before a write an object is not compared
+// again where its resourceVersion is that of the check. Other changes of an object that
 // is updated, such as the replicas of an autoscaler, do not make a plan stale.
 //
 // # 6 Findings

@@ -35,7 +35,7 @@ type Facts struct {
 	FailureRollback *FailureRollback  `json:"undo,omitempty"`
 }
 
-// BaselineFact is the sealed part of an [Baseline].
+// BaselineFact is the planned part of an [Baseline].
 type BaselineFact struct {
 	Package       string `json:"package"`
 	Version       string `json:"version"`
@@ -43,7 +43,7 @@ type BaselineFact struct {
 	Notes         []Note `json:"notes,omitempty"`
 }
 
-// PackageFact is the sealed part of a [Package].
+// PackageFact is the planned part of a [Package].
 type PackageFact struct {
 	Name string `json:"name"`
 	// Version of a plugin set: that of a bundle is in its content digest.
@@ -59,7 +59,7 @@ type PackageFact struct {
 	Executors     []Executor   `json:"executors,omitempty"`
 }
 
-// SourceFact is the sealed part of a [Source].
+// SourceFact is the planned part of a [Source].
 type SourceFact struct {
 	// Kind of the source, such as oci, git or directory.
 	Kind string `json:"kind"`
@@ -67,7 +67,7 @@ type SourceFact struct {
 	Digest string `json:"digest"`
 }
 
-// ObjectFact is the sealed part of an [Object].
+// ObjectFact is the planned part of an [Object].
 type ObjectFact struct {
 	ID         string            `json:"id"`
 	APIVersion string            `json:"apiVersion,omitempty"` // of what was not read and is not written: nothing else holds it
@@ -142,7 +142,7 @@ func (p *Package) fact() PackageFact {
 	return fact
 }
 
-// Fact returns the sealed part of an object.
+// Fact returns the planned part of an object.
 func (o *Object) Fact() ObjectFact {
 	fact := ObjectFact{
 		ID: o.ID, Package: o.Package, Origin: o.Origin, Action: o.Action, Digest: o.Digest, Live: o.Live,

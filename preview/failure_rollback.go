@@ -39,7 +39,7 @@ type RollbackObject struct {
 	Digest string `json:"digest"`
 }
 
-// Counts counts the objects of the undo by action.
+// Counts counts the objects of the rollback by action.
 func (u *FailureRollback) Counts() Summary {
 	var s Summary
 	for _, o := range u.Objects {

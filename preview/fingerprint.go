@@ -20,7 +20,7 @@ type TypeConverter interface {
 
 // Fingerprint hashes what a decision about a live object rests on: its uid,
 // deletionTimestamp, ownerReferences, finalizers, ownership marks, and the
-// values at every relevant path. Relevant are the paths of the sealed object
+// values at every relevant path. Relevant are the paths of the planned object
 // and those our field manager owns, atomic lists whole. Without a sealed
 // object (delete, keep) or with whole set (replace, adopt), every path but the
 // volatile ones is. Sensitive values enter it as they enter any hash, by scrypt:
@@ -84,7 +84,7 @@ func relevant(t TypeConverter, live, sealed map[string]any, manager string) (map
 }
 
 // extract copies what stands at the paths of a set. sealed is the value at the
-// same place in the sealed object, as far as there is one: where it is an empty
+// same place in the planned object, as far as there is one: where it is an empty
 // map or list, only the presence counts, not what others put in.
 func extract(live, sealed any, paths *fieldpath.Set) any {
 	switch live := live.(type) {
@@ -219,7 +219,7 @@ func ownedFields(live map[string]any, manager string) (*fieldpath.Set, error) {
 	return owned, nil
 }
 
-// PlannedFields returns the paths a sealed object sets.
+// PlannedFields returns the paths a planned object sets.
 func PlannedFields(t TypeConverter, sealed map[string]any) (*fieldpath.Set, error) {
 	parsed, err := t.Typed(sealed)
 	if err != nil {

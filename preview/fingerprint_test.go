@@ -115,7 +115,7 @@ func TestFingerprintMovesWithWhatMatters(t *testing.T) {
 	}
 }
 
-// A sealed value that is empty still is a value; only of an empty map does
+// A planned value that is empty still is a value; only of an empty map does
 // nothing but the presence count.
 func TestFingerprintMovesWithAValueSealedAsZero(t *testing.T) {
 	const sealed = "{apiVersion: apps/v1, kind: Deployment, metadata: {name: a}, spec: {replicas: 0, text: '', template: {}}}"

@@ -1,7 +1,7 @@
 package preview
 
-// UID is the uid of a live object, empty where it has none.
+// UID returns the uid of a live object, empty where it has none.
 func UID(body map[string]any) string { return String(body, "metadata", "uid") }
 
-// ResourceVersion is the resourceVersion of a live object.
+// ResourceVersion returns the resourceVersion of a live object.
 func ResourceVersion(body map[string]any) string { return String(body, "metadata", "resourceVersion") }

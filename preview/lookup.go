@@ -104,8 +104,8 @@ func (r ClusterRead) ID() string { return "render/" + r.Kind + "/" + r.Name }
 // AllAPIVersions is the name of a cluster read of all that is served.
 const AllAPIVersions = "*"
 
-// APIVersionValue is the value of a cluster read of an API version, or of all
-// of them, where served is sorted.
+// APIVersionValue returns the value of a cluster read of an API version, or of
+// all of them, where served is sorted.
 func APIVersionValue(served []string, name string) string {
 	switch {
 	case name == AllAPIVersions:

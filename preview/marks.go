@@ -24,11 +24,11 @@ const (
 // another is given, the newest included.
 const DefaultHistoryMax = 10
 
-// RecordName is the name of a release's record Secret, which is also its
+// RecordName returns the name of a release's record Secret, which is also its
 // ApplySet parent, and of its Lease.
 func RecordName(release string) string { return "kubectl-operator." + release }
 
-// SetID is the ApplySet id of a release (KEP-3659): of the record Secret in
+// SetID returns the ApplySet id of a release (KEP-3659): of the record Secret in
 // the release namespace.
 func SetID(r Release) string {
 	sum := sha256.Sum256([]byte(RecordName(r.Name) + "." + r.Namespace + ".Secret."))

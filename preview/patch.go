@@ -10,9 +10,9 @@ const AnnotationPlugins = "kubectl-operator/plugins"
 // FormatPlugins begins the format of a package that is a plugin set.
 const FormatPlugins = "plugins/"
 
-// PatchManager is the field manager of what a release changes in objects that
-// have another owner: a name of its own, so that an empty apply takes back
-// that and nothing else.
+// PatchManager returns the field manager for a release's fields in objects that
+// have another owner: a name of its own, so that an empty apply takes back those
+// and nothing else.
 func PatchManager(release string) string { return FieldManager + "-" + release }
 
 // Patches reports whether an object has another owner, of which the release
@@ -26,8 +26,8 @@ func (o *Object) ReleasesOwnership() bool {
 	return o.Patches() && reflect.DeepEqual(o.Planned, EmptyApply(o.Ref()))
 }
 
-// EmptyApply is the body of an apply that sets nothing: the API server removes
-// what its manager alone owned.
+// EmptyApply returns the body of an apply that sets nothing: the API server
+// removes what its manager alone owned.
 func EmptyApply(ref Ref) map[string]any {
 	meta := map[string]any{"name": ref.Name}
 	if ref.Namespace != "" {
@@ -36,7 +36,7 @@ func EmptyApply(ref Ref) map[string]any {
 	return map[string]any{"apiVersion": ref.APIVersion, "kind": ref.Kind, "metadata": meta}
 }
 
-// Restart is the body of an apply that restarts a Deployment once for every
+// Restart returns the body of an apply that restarts a Deployment once for every
 // contentDigest of the set that its pods load.
 func Restart(deployment Ref, contentDigest string) map[string]any {
 	body := EmptyApply(deployment)

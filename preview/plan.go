@@ -144,8 +144,8 @@ type Request struct {
 	// Channel is the catalog channel that was asked for; empty for the
 	// default.
 	Channel string `json:"channel"`
-	// Action is what was asked for: install, upgrade, rollback, uninstall or
-	// clean.
+	// Action is the requested change: install, upgrade, rollback, uninstall
+	// or clean.
 	Action string `json:"action"`
 	// Format is the content format given by --format; empty where it was
 	// detected.
@@ -221,7 +221,8 @@ type Options struct {
 	Conflicts string `json:"conflicts"`
 	// Adopt lets the plan take over existing objects without an owner.
 	Adopt bool `json:"adopt"`
-	// OnFailure is what a failed apply does: stop or rollback.
+	// OnFailure selects whether a failed apply stops or rolls back: stop or
+	// rollback.
 	OnFailure string `json:"onFailure"`
 	// Prune deletes installed objects that the new content no longer has.
 	Prune bool `json:"prune"`

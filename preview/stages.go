@@ -13,7 +13,7 @@ import (
 // begins. Objects that left the set are deleted last, after everything that
 // replaces them works.
 const (
-	// StageHandOver makes former owners let go of what is adopted: it is first.
+	// StageHandOver ends the ownership of former owners of adopted objects: it is first.
 	StageHandOver  = "hand-over"
 	StageHooksPre  = "hooks-pre"
 	StageHooksPost = "hooks-post"

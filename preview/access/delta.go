@@ -111,7 +111,7 @@ func expand(grants []preview.Grant, others map[preview.Subject]bool) *expansion 
 	return e
 }
 
-// size is the number of tuples of a grant, at most maxTuples+1.
+// size returns the number of tuples of a grant, at most maxTuples+1.
 func size(g preview.Grant) int {
 	product := func(lengths ...int) int {
 		n := 1
@@ -153,8 +153,8 @@ func tuplesOf(g preview.Grant) []tuple {
 	return list
 }
 
-// covers reports whether the set permits a tuple, by itself, through
-// wildcards, or through a grant in the whole cluster.
+// covers reports whether the set permits a tuple, by itself, through wildcards,
+// or through a grant in the whole cluster.
 func (e *expansion) covers(t tuple) bool {
 	scopes := []tuple{t}
 	if t.scope == preview.ScopeNamespace {

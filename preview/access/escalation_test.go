@@ -17,7 +17,7 @@ func of(name string, texts ...string) []preview.Grant {
 	return list
 }
 
-// reach is the way of an account among the plan's own.
+// reach is the path of an account among the plan's own.
 func reach(grants []preview.Grant, from preview.Subject) []string {
 	return NewAccountGraph(GraphInput{Grants: grants}).Path(from).Steps
 }

@@ -79,7 +79,7 @@ func (s *scanner) providerSpec(spec map[string]any, provider, origin string) {
 	}
 }
 
-// maps is [preview.Maps] that says when it left something out.
+// maps is like [preview.Maps] and records when it left something out.
 func maps(body map[string]any, field string, whole *bool) []map[string]any {
 	out := preview.Maps(body, field)
 	if given, isList := body[field].([]any); body[field] != nil && (!isList || len(given) != len(out)) {
@@ -88,7 +88,7 @@ func maps(body map[string]any, field string, whole *bool) []map[string]any {
 	return out
 }
 
-// list is [texts] of a field that says when it left something out.
+// list is like [texts] and records when it left something out.
 func list(body map[string]any, field string, whole *bool) []string {
 	out := texts(body[field])
 	switch v := body[field].(type) {

@@ -1,4 +1,5 @@
-// Package corpustest finds the real-world test data. Only tests import it.
+// Package corpustest returns the paths of the real-world bundles and charts that
+// tests read. Only tests import it.
 package corpustest
 
 import (
@@ -48,7 +49,7 @@ func Bundles(t testing.TB) []string {
 	return dirs
 }
 
-// Repository is the directory of go.mod above the package under test.
+// Repository returns the directory of go.mod above the package under test.
 func Repository(t testing.TB) string {
 	t.Helper()
 	dir, err := os.Getwd()

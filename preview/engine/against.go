@@ -12,8 +12,8 @@ import (
 )
 
 // Compare plans contents without a cluster as if older contents of the same
-// release were installed, each object as it was sealed. Such a plan says what
-// changes between two versions; it is offline, and never applied.
+// release were installed. Such a plan says what changes between two versions; it
+// is offline, and never applied.
 func Compare(contents, older []Content, against preview.Baseline, opts Options) (*preview.Plan, error) {
 	p := &preview.Plan{
 		Tool: preview.Tool{Version: opts.Tool}, Request: opts.Request, Release: opts.Release,
@@ -77,8 +77,8 @@ func (d *builder) decideAgainst(installed []preview.Object) {
 	d.cannotCollect(access.AggregatingRoles(preview.PlannedBodies(d.plan.Objects), nil), "which ClusterRoles of the cluster it collects shows only there")
 }
 
-// olderFingerprints are the fingerprints of the findings of the version that a plan is
-// compared with, judged alone and by today's rules.
+// olderFingerprints returns the fingerprints of the findings of the older
+// version, judged alone and by the current rules.
 func olderFingerprints(p *preview.Plan, schemas Schemas) (map[string]string, error) {
 	if p.Against == nil {
 		return nil, nil
@@ -111,10 +111,10 @@ func olderFingerprints(p *preview.Plan, schemas Schemas) (map[string]string, err
 	return out, nil
 }
 
-// acceptedFingerprints are the fingerprints that make a critical finding a warning: those
-// that a receipt of the release accepted. What goes back to an earlier revision
-// is judged as new content: records say what that was, and who may write Secrets
-// in the namespace may write records.
+// acceptedFingerprints returns the findings, by fingerprint, that a receipt of
+// the release accepted and that are warnings instead of critical. What goes back
+// to an earlier revision is judged as new content: records say what that was,
+// and who may write Secrets in the namespace may write records.
 func acceptedFingerprints(p *preview.Plan) map[string]int {
 	if isRollback(p) || p.LacksLiveState() {
 		return nil
@@ -122,8 +122,8 @@ func acceptedFingerprints(p *preview.Plan) map[string]int {
 	return p.Base.Accepted
 }
 
-// sharedFingerprints are the fingerprints of the findings that the older version has too.
-// No older version makes an object appliable.
+// sharedFingerprints returns the fingerprints of the findings that the older
+// version has too. No older version makes an object appliable.
 func sharedFingerprints(older map[string]string) map[string]bool {
 	out := map[string]bool{}
 	for fingerprint, rule := range older {
@@ -132,7 +132,7 @@ func sharedFingerprints(older map[string]string) map[string]bool {
 	return out
 }
 
-// markOlder says of findings which the older version has too.
+// markOlder marks the findings that the older version has too.
 func markOlder(p *preview.Plan, older map[string]string) {
 	for i := range p.Findings {
 		if _, too := older[p.Findings[i].Fingerprint]; too {

@@ -24,15 +24,15 @@ func (d dryRunner) bindsOwnRole(o *preview.Object) bool {
 	return isBinding(o) && d.plan.Object(access.RoleOf(o.Planned).ID()) != nil
 }
 
-// bindsAnother reports whether a live binding is to another role than the sealed
-// one: that cannot change in place (kubernetes pkg/apis/rbac/validation,
+// bindsAnother reports whether a live binding refers to another role than the
+// planned one: that cannot change in place (kubernetes pkg/apis/rbac/validation,
 // "cannot change roleRef").
 func bindsAnother(o *preview.Object) bool {
 	return o.LiveBody != nil && access.RoleOf(o.LiveBody) != access.RoleOf(o.Planned)
 }
 
-// escalationRefusal is how the API server begins to refuse a role or binding that gives
-// more than its writer has.
+// escalationRefusal is the start of the API server's message when a role or
+// binding gives more than its writer has.
 const escalationRefusal = "is attempting to grant RBAC permissions not currently held"
 
 // escalates reports whether a binding was refused because of the rights of who
@@ -55,7 +55,7 @@ func (d dryRunner) decideOwnBinding(ctx context.Context, o *preview.Object) erro
 	return d.decideFromResult(o, result.Body)
 }
 
-// decideBindings asks of each binding what the API server will ask when it is
+// decideBindings checks for each binding what the API server checks when it is
 // written: bind on its role, or all that the role permits as the plan leaves it.
 func (d rights) decideBindings(ctx context.Context) error {
 	for i := range d.plan.Objects {
@@ -70,7 +70,7 @@ func (d rights) decideBindings(ctx context.Context) error {
 	return nil
 }
 
-// endsInApply reports whether an action ends with an apply of the sealed object.
+// endsInApply reports whether an action ends with an apply of the planned object.
 func endsInApply(a preview.Action) bool {
 	switch a {
 	case preview.ActionCreate, preview.ActionUpdate, preview.ActionReplace, preview.ActionAdopt:

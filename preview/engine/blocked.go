@@ -7,8 +7,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/owners"
 )
 
-// BlockedBy is [preview.WhyBlocked] with what is known of the owner, and what to
-// do about it, in words that follow the object's id.
+// BlockedBy returns [preview.WhyBlocked] with what is known of the owner, and
+// what to do about it, in words that follow the object's id.
 func BlockedBy(p *preview.Plan, o *preview.Object) string { return blockedBy(p, recordSearch{p}, o) }
 
 func blockedBy(p *preview.Plan, seen recordReader, o *preview.Object) string {
@@ -30,7 +30,8 @@ func blockedBy(p *preview.Plan, seen recordReader, o *preview.Object) string {
 	return why + leaveSetAdvice(o, owner)
 }
 
-// sharingAdvice says what another release's object takes to be shared.
+// sharingAdvice says what has to be done for an object of another release to be
+// shared.
 func sharingAdvice(o *preview.Object, owner Owner) string {
 	look := "kubectl operator status " + preview.ShellWord(owner.Name) + " -n " + preview.ShellWord(owner.Namespace)
 	switch {

@@ -11,8 +11,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/schema"
 )
 
-// builder turns sealed objects and leftovers into actions and live facts. It
-// fills the plan it was given and nothing else.
+// builder decides the action of each planned object and of those that left the
+// set, and records the live facts that it decides on. It fills the plan it was
+// given and nothing else.
 type builder struct {
 	*recorder
 	schemas Schemas
@@ -108,7 +109,7 @@ func ownNamespace(release preview.Release, name string) map[string]any {
 	return body
 }
 
-// isOwnNamespace recognises an object that [decider.addNamespace] planned.
+// isOwnNamespace recognises an object that [builder.addNamespace] planned.
 func isOwnNamespace(p *preview.Plan, o *preview.Object) bool {
 	return o.Package == "" && o.Is(preview.KindNamespace) && slices.Contains(p.OwnNamespaces(), o.Name)
 }

@@ -7,10 +7,10 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/flyte"
 )
 
-// check looks at one thing besides the objects that a plan writes: it reads what
-// the cluster has of it, says what is found, and says what moved since. A new one
-// is a type in a file of its own, named in [checks]; what it finds is a row of
-// package rules.
+// check examines one aspect of the cluster beyond the objects that a plan
+// writes: it records what it reads, makes findings of that, and compares it
+// again before apply. A new one is a type in a file of its own, named in
+// [checks]; what it finds is a row of package rules.
 type check interface {
 	// read records what the check rests on, once the actions of all objects are
 	// decided. What is recorded is a Fact.
@@ -23,7 +23,7 @@ type check interface {
 	staleReads(ctx context.Context, again *rereader) ([]string, error)
 }
 
-// checks are all checks, in the order in which they read.
+// checks returns all checks, in the order in which they read.
 func checks() []check {
 	return []check{
 		sharedDefinitions{}, unreadableRecords{}, storedObjects{}, operands{}, namespaceContents{}, roles{}, pluginHosts{},
@@ -32,15 +32,16 @@ func checks() []check {
 	}
 }
 
-// noCheck is a check that does nothing. One that only reads, or only finds,
-// embeds it.
+// noCheck is a check without effect. One that only reads, or only finds, embeds
+// it.
 type noCheck struct{}
 
 func (noCheck) read(context.Context, *recorder) error                   { return nil }
 func (noCheck) findings(*decidedPlan) []preview.Finding                 { return nil }
 func (noCheck) staleReads(context.Context, *rereader) ([]string, error) { return nil, nil }
 
-// decidedPlan is a plan with decisions, and what was recorded in it.
+// decidedPlan is a plan whose actions are decided, with an index of what was
+// recorded in it.
 type decidedPlan struct {
 	plan    *preview.Plan
 	schemas Schemas
@@ -57,7 +58,7 @@ func (d *builder) check(ctx context.Context) error {
 	return nil
 }
 
-// flytePlugins hands the plan to what is known of Flyte.
+// flytePlugins is the check of package flyte.
 type flytePlugins struct{}
 
 func (flytePlugins) read(ctx context.Context, to *recorder) error { return flyte.Read(ctx, to) }

@@ -10,14 +10,14 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// Content is one package, sealed: what it is, independent of any cluster.
+// Content is one package with its planned objects, independent of any cluster.
 type Content struct {
 	Package preview.Package
 	Objects []preview.Object
 	Set     *Set // nil for what is no plugin set
 }
 
-// Material is one package as it comes from its source and format.
+// Material is one package as its source and format return it, before [Prepare].
 type Material struct {
 	Info   format.Info
 	Output *format.Output
@@ -47,7 +47,7 @@ func verification(v preview.Verification) preview.Verification {
 	return v
 }
 
-// Prepare seals the rendered objects of a package for a release: normalised,
+// Prepare makes the planned objects of a package for a release: normalised,
 // given a namespace, labelled as members of the release, hashed.
 func Prepare(release preview.Release, m Material) (Content, error) {
 	if len(m.Sources) == 0 {
@@ -102,7 +102,7 @@ func Prepare(release preview.Release, m Material) (Content, error) {
 	return c, err
 }
 
-// contentBuilder seals the objects of one package.
+// contentBuilder prepares the objects of one package.
 type contentBuilder struct {
 	release   preview.Release
 	pkg       string

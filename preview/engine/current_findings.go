@@ -6,9 +6,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// CurrentFindings returns the findings that today's rules make of a plan: those it
-// carries, and those that follow from its sealed objects and Facts now. A plan
-// from a record carries what was stored there, and no live bodies: only
+// CurrentFindings returns the findings of a plan under the current rules: those
+// it carries, and those that follow from its planned objects and Facts now. A
+// plan from a record carries what was stored there, and no live bodies: only
 // what is sealed can be trusted to say what is critical.
 func CurrentFindings(p *preview.Plan, schemas Schemas) ([]preview.Finding, error) {
 	fresh := *p

@@ -12,7 +12,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/schema"
 )
 
-// definitionUpdate is a CustomResourceDefinition that exists and that the plan writes.
+// definitionUpdate is a CustomResourceDefinition that exists and that the plan
+// writes.
 type definitionUpdate struct {
 	object        *preview.Object
 	before, after map[string]any
@@ -39,7 +40,7 @@ func definitionUpdates(p *preview.Plan) []definitionUpdate {
 	return out
 }
 
-// storedObjects checks whether what is stored fits the definitions that the plan
+// storedObjects checks whether stored objects fit the CRDs that the plan
 // changes.
 type storedObjects struct{ noCheck }
 

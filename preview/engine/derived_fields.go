@@ -57,7 +57,7 @@ func relatedImages(p *preview.Plan) []string {
 }
 
 // changes compares what is with what would be. Without a dry-run result the
-// sealed object stands in for it. A create has none: everything in it is new.
+// planned object stands in for it. A create has none: everything in it is new.
 func changes(o *preview.Object) []preview.Change {
 	if o.Planned == nil {
 		return nil
@@ -84,7 +84,7 @@ func grants(p *preview.Plan) []preview.Grant {
 	return access.Delta(installed, access.Compute(in))
 }
 
-// installedBodies are the live objects that belong to the release now.
+// installedBodies returns the live objects that belong to the release now.
 func installedBodies(p *preview.Plan) []map[string]any {
 	var out []map[string]any
 	for i := range p.Objects {

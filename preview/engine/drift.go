@@ -8,9 +8,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// Drift compares single live objects with what a plan was made on, while the
-// plan is reviewed. It sees less than [Recheck], which asks for dry runs too:
-// what it finds makes a plan stale, and finding nothing promises nothing.
+// Drift compares single live objects with those that a plan was made on, while
+// the plan is reviewed. It sees less than [Recheck], which asks for dry runs
+// too: what it finds makes a plan stale, and finding nothing promises nothing.
 type Drift struct {
 	plan  *preview.Plan
 	typer preview.TypeConverter
@@ -47,7 +47,7 @@ func NewDrift(p *preview.Plan, typer preview.TypeConverter) *Drift {
 	return d
 }
 
-// plannedKinds are the kinds, as GROUP/KIND, whose definition is in the plan.
+// plannedKinds returns the kinds, as GROUP/KIND, whose CRD is in the plan.
 func plannedKinds(p *preview.Plan) map[string]struct{} {
 	out := map[string]struct{}{}
 	for i := range p.Objects {
@@ -62,8 +62,9 @@ func plannedKinds(p *preview.Plan) map[string]struct{} {
 // plan is about, and those it was read from.
 func (d *Drift) Refs() []preview.Ref { return d.refs }
 
-// Describe says in a few words how a live object is not what the plan was made on;
-// it is empty when no Fact about it moved. body is nil when it does not exist.
+// Describe says in a few words how a live object differs from the one that the
+// plan was made on; empty when no Fact about it changed. body is nil when it
+// does not exist.
 func (d *Drift) Describe(ref preview.Ref, body map[string]any) string {
 	if o := d.plan.Object(ref.ID()); o != nil {
 		return d.describeObject(o, body)

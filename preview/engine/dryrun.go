@@ -15,7 +15,7 @@ import (
 // dry run is read again. Controllers move status fields all the time.
 const maxRounds = 5
 
-// dryRunner decides what creates and updates lead to, by dry runs or, where the
+// dryRunner finds the result of creates and updates, by dry runs or, where the
 // cluster is only read, by merges.
 type dryRunner struct{ *builder }
 

@@ -1,6 +1,6 @@
 // Package engine puts a plan together. It has three parts, in this order:
 //
-//   - content (Prepare): rendered objects become sealed objects with digests;
+//   - content (Prepare): rendered objects become planned objects with digests;
 //     pure, the same on every machine.
 //   - decisions (Build, Recheck): the cluster is read and asked for dry runs;
 //     each object gets its action and every live fact it rests on.
@@ -17,8 +17,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/schema"
 )
 
-// Cluster is what planning asks of a cluster: reads and dry runs, no writes.
-// Errors carry a [preview.Refusal] when the API server answered.
+// Cluster lists the requests to a cluster that planning needs: reads and dry
+// runs, no writes. Errors carry a [preview.Refusal] when the API server
+// answered.
 type Cluster interface {
 	schema.Pager
 	Server
@@ -64,15 +65,15 @@ type Schemas interface {
 	Check(body map[string]any) error
 }
 
-// RefusedError is a plan that cannot be made because of what the cluster holds, as
-// opposed to one that could not be made.
+// RefusedError is returned for a plan that cannot be made because of the state
+// of the cluster, as opposed to a failure to make one.
 type RefusedError struct {
 	What, Next string
 }
 
 func (r *RefusedError) Error() string { return r.What + "; " + r.Next }
 
-// Options are what a plan needs besides its content.
+// Options are the inputs of planning besides the content.
 type Options struct {
 	Tool         string // version of this program
 	Request      preview.Request
@@ -82,8 +83,8 @@ type Options struct {
 	StageTimeout string           // overrides the stages' own when not empty
 	ReadMode     preview.ReadMode // how a cluster is read; empty means dry-run
 	Schemas      Schemas
-	// Undo is what a failed apply goes back to; nil where it just stops, as
-	// it does whenever no cluster was read.
+	// Undo is the revision that a failed apply restores; nil where it just
+	// stops, as it does whenever no cluster was read.
 	Undo *PriorRevision
 	// Progress is called with what is being done, when not nil.
 	Progress func(string)
@@ -91,7 +92,7 @@ type Options struct {
 	factsOnly bool // what only a person looks at is not asked for
 }
 
-// Installed is what a release's newest record says.
+// Installed is the state of a release from its newest record.
 type Installed struct {
 	Base    preview.Base
 	Members []InstalledObject
@@ -179,8 +180,7 @@ func Recheck(ctx context.Context, old *preview.Plan, cluster Cluster, schemas Sc
 	return RecheckWithProgress(ctx, old, cluster, schemas, nil)
 }
 
-// RecheckWithProgress is Recheck with progress, which is called with what is
-// being done.
+// RecheckWithProgress is like [Recheck] and calls progress with each step.
 func RecheckWithProgress(ctx context.Context, old *preview.Plan, cluster Cluster, schemas Schemas, progress func(string)) (*preview.Plan, error) {
 	mode := preview.ReadDryRun
 	if old.ReadMode == preview.ReadGet {
@@ -189,8 +189,8 @@ func RecheckWithProgress(ctx context.Context, old *preview.Plan, cluster Cluster
 	return recheck(ctx, old, mode, cluster, Options{Schemas: schemas, Progress: progress})
 }
 
-// recheck is Recheck in a read mode of its own. Of opts only what helps the
-// reading counts.
+// recheck is like [Recheck] in a read mode of its own. Of opts only what helps
+// the reading counts.
 func recheck(ctx context.Context, old *preview.Plan, mode preview.ReadMode, cluster Cluster, opts Options) (*preview.Plan, error) {
 	p := &preview.Plan{
 		Tool: old.Tool, Request: old.Request, Release: old.Release, Base: old.Base,

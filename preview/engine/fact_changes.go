@@ -7,9 +7,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/diff"
 )
 
-// FactChanges compares the facts of two plans of the same content. Where a live
-// object moved, or what this tool found out about one, it names the fields that
-// did, not the fingerprint.
+// FactChanges lists the facts that differ between two plans of the same content.
+// Where a live object moved, or what this tool found out about one, it names the
+// fields that did, not the fingerprint.
 func FactChanges(reviewed, now *preview.Plan, typer preview.TypeConverter) []diff.FactChange {
 	var out []diff.FactChange
 	fieldsOf, named := map[string][]diff.FactChange{}, map[string]bool{}
@@ -58,7 +58,8 @@ func fingerprintOf(path string) (id string, ok bool) {
 	return "", false
 }
 
-// describeNoteChange names what is not as it was of what this tool found out.
+// describeNoteChange names what changed of a read that this tool recorded in a
+// form of its own.
 func describeNoteChange(before, now *preview.Read) []diff.FactChange {
 	if now == nil {
 		return nil
@@ -92,7 +93,7 @@ func changedFields(before, after *preview.Object, typer preview.TypeConverter) [
 	return out
 }
 
-// presence says whether an object is there at all, and whose it is.
+// presence describes whether an object exists, and its owner.
 func presence(o *preview.Object) string {
 	if o.LiveBody == nil {
 		return "absent"

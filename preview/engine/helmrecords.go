@@ -5,7 +5,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// helmRecords finds releases of Helm that objects are taken over from.
+// helmRecords finds the Helm releases whose objects are taken over.
 type helmRecords struct{ noCheck }
 
 // findings tell what becomes of Helm's own record of a release of which

@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/schema"
 )
 
-// keptCRDs are the CustomResourceDefinitions that left the set of a
-// release that goes on. (An uninstall is refused while there are objects.)
+// keptCRDs returns the CustomResourceDefinitions that left the set of a release
+// that goes on. (An uninstall is refused while there are objects.)
 func keptCRDs(p *preview.Plan) []*preview.Object {
 	var out []*preview.Object
 	for i := range p.Objects {
@@ -22,9 +22,9 @@ func keptCRDs(p *preview.Plan) []*preview.Object {
 	return out
 }
 
-// countKept says of each definition that is kept how many objects it holds. It
-// is for the reader of the plan now: objects come and go, and nothing that
-// apply does depends on how many there are.
+// countKept adds to each kept CRD the number of its objects. It is for the
+// reader of the plan now: objects come and go, and nothing that apply does
+// depends on how many there are.
 func countKept(ctx context.Context, p *preview.Plan, pager schema.Pager) error {
 	for _, o := range keptCRDs(p) {
 		counted, err := schema.CountStored(ctx, o.LiveBody, pager)

@@ -8,7 +8,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// lookups asks again what templates asked.
+// lookups checks whether the cluster still answers the lookups of templates as
+// at the review.
 type lookups struct{ noCheck }
 
 // read asks the cluster again what rendering asked it. The answers are
@@ -34,7 +35,7 @@ func (c lookups) read(ctx context.Context, to *recorder) error {
 	return nil
 }
 
-// currentValue is the value that a cluster read has now.
+// currentValue returns the value that a cluster read has now.
 func (c lookups) currentValue(ctx context.Context, to *recorder, read preview.ClusterRead, served []string) (string, error) {
 	switch read.Kind {
 	case preview.ReadKubeVersion:
@@ -73,8 +74,8 @@ func (c lookups) lookup(ctx context.Context, to *recorder, name string) (string,
 	return preview.LookupValue(ref, found)
 }
 
-// recordedLookups maps the reads that stand for answers to the values that the
-// objects were made with.
+// recordedLookups maps the reads of lookups to the values that the objects were
+// rendered with.
 func recordedLookups(p *preview.Plan) map[string]string {
 	out := map[string]string{}
 	for _, pkg := range p.Packages {

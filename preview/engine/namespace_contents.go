@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// contentsKind is the kind under which what a deleted Namespace holds is
+// contentsKind is the kind under which the contents of a deleted Namespace are
 // recorded as a read. It is served nowhere: it is this tool's own.
 const contentsKind = "Residents"
 
@@ -27,8 +27,9 @@ func removesNamespaces(p *preview.Plan) bool {
 	return p.Options.IncludeNamespaces && len(p.Packages) == 0
 }
 
-// readCreatedNamespaces learns from the release's record which Namespaces the release made.
-// The record is read and not the plan believed: a plan may come from an attacker.
+// readCreatedNamespaces reads from the release's record which Namespaces the
+// release created. The record is read and not the plan believed: a plan may come
+// from an attacker.
 func (d *builder) readCreatedNamespaces(ctx context.Context) error {
 	if !removesNamespaces(d.plan) {
 		return nil
@@ -57,12 +58,12 @@ func (d *builder) removesNamespace(live map[string]any) bool {
 	return removesNamespaces(d.plan) && uid != "" && d.createdNamespaces[preview.String(live, "metadata", "name")] == uid && preview.CreatedBy(live, d.plan.Release)
 }
 
-// contentsRecord lists, by id, what a namespace holds of others.
+// contentsRecord lists, by id, the objects of others in a namespace.
 type contentsRecord struct {
 	Objects []string `json:"objects"`
 }
 
-// namespaceContents lists what goes with namespaces.
+// namespaceContents lists the objects that are deleted along with namespaces.
 type namespaceContents struct{ noCheck }
 
 // read records what each Namespace that the plan deletes holds of
@@ -86,15 +87,15 @@ func (namespaceContents) read(ctx context.Context, to *recorder) error {
 	return nil
 }
 
-// NewNamespaceContents names what a Namespace that a plan deletes holds now and did not
-// at the review.
+// NewNamespaceContents returns the objects in a Namespace that a plan deletes
+// that were not there at the review.
 func NewNamespaceContents(ctx context.Context, p *preview.Plan, cluster Cluster, namespace string) ([]string, error) {
 	found, err := listContents(ctx, p, cluster, namespace)
 	was := recordedContents(recordSearch{p}, namespace)
 	return slices.DeleteFunc(found, func(id string) bool { return slices.Contains(was, id) }), err
 }
 
-// listContents lists, by id, what a namespace holds of others.
+// listContents lists, by id, the objects of others in a namespace.
 func listContents(ctx context.Context, p *preview.Plan, cluster Cluster, namespace string) ([]string, error) {
 	found, err := cluster.Residents(ctx, namespace)
 	if err != nil && !preview.Answered(err) {
@@ -143,8 +144,8 @@ func refuseOtherRelease(ctx context.Context, cluster Cluster, ref preview.Ref, n
 	}
 }
 
-// deletedKinds are the kinds, as KIND.GROUP, of which the plan deletes the
-// definition: their objects are counted with that.
+// deletedKinds returns the kinds, as KIND.GROUP, whose CRD the plan deletes:
+// their objects are counted with that.
 func deletedKinds(p *preview.Plan) map[string]bool {
 	out := map[string]bool{}
 	for i := range p.Objects {
@@ -155,9 +156,9 @@ func deletedKinds(p *preview.Plan) map[string]bool {
 	return out
 }
 
-// isIncidental reports whether an object has no owner: every namespace has it,
-// a controller made it for another object, which counts, or it is on its way
-// out.
+// isIncidental reports whether an object need not be named: every namespace has
+// it, a controller made it for another object, which counts, or it is being
+// deleted.
 func isIncidental(body map[string]any) bool {
 	ref := preview.RefOf(body)
 	switch {
@@ -176,7 +177,7 @@ func isIncidental(body map[string]any) bool {
 	return false
 }
 
-// isRecordObject reports whether an object is what the release itself is kept in.
+// isRecordObject reports whether an object is part of the release's own records.
 func isRecordObject(body map[string]any, release preview.Release) bool {
 	ref, name := preview.RefOf(body), preview.RecordName(release.Name)
 	switch {
@@ -189,7 +190,7 @@ func isRecordObject(body map[string]any, release preview.Release) bool {
 	return false
 }
 
-// recordedContents is what was counted for a Namespace, by id.
+// recordedContents returns the recorded objects of a Namespace, by id.
 func recordedContents(seen recordReader, namespace string) []string {
 	var found contentsRecord
 	seen.Record(contentsKind, namespace, &found)

@@ -16,10 +16,10 @@ const maxForeign = 50
 // foreignNamespaces finds what goes into other namespaces than the release.
 type foreignNamespaces struct{ noCheck }
 
-// findings are about objects that a user who installs into one namespace
-// would not expect in another: one finding for each of these. Where the objects
-// of registry+v1 go follows from the install mode, which is shown, and a section
-// may have a namespace of its own.
+// findings returns one finding for each object that a user who installs into one
+// namespace would not expect in another. Where the objects of registry+v1 go
+// follows from the install mode, which is shown, and a section may have a
+// namespace of its own.
 func (foreignNamespaces) findings(of *decidedPlan) []preview.Finding {
 	p := of.plan
 	own := map[string]string{} // namespace, besides the release's, by package

@@ -7,7 +7,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// notes finds what resolving and rendering noted.
+// notes turns what resolving and rendering noted into findings.
 type notes struct{ noCheck }
 
 // findings turn what resolving and rendering noted into findings. How severe a
@@ -30,8 +30,8 @@ func (notes) findings(of *decidedPlan) []preview.Finding {
 	return out
 }
 
-// noteTitle is the text of a note, but for rules of which one package or object
-// may have several: their texts are evidence.
+// noteTitle returns the text of a note, except for rules of which one package or
+// object may have several: their texts are evidence.
 func noteTitle(n preview.Note) string {
 	switch n.Rule {
 	case rules.ImagePinned.Name:

@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/owners"
 )
 
-// planOLMMigration adds to a plan what makes OLM v0 let go of what is taken over
-// from it: its ClusterServiceVersions are deleted, and before them the
+// planOLMMigration adds the deletions that end OLM v0's ownership of the objects
+// taken over: of its ClusterServiceVersions and, before them, of the
 // Subscriptions, which would make OLM install them again.
 func (d *builder) planOLMMigration(ctx context.Context) error {
 	csvs := map[string]preview.Ref{}
@@ -63,8 +63,8 @@ func (d *builder) planOLMMigration(ctx context.Context) error {
 	return nil
 }
 
-// releasedObjects lists the objects that a former owner lets go of when it is deleted,
-// sorted.
+// releasedObjects lists the objects that a former owner no longer owns once it
+// is deleted, sorted.
 func releasedObjects(p *preview.Plan, seen recordReader, former *preview.Object) []string {
 	var out []string
 	for i := range p.Objects {

@@ -43,7 +43,8 @@ func (operands) read(ctx context.Context, to *recorder) error {
 	return nil
 }
 
-// operandsOf is what was counted for a definition, empty when nothing was.
+// operandsOf returns the recorded count of a CRD's objects, empty when nothing
+// was counted.
 func operandsOf(seen recordReader, o *preview.Object) string {
 	var found operandsRecord
 	seen.Record(operandsKind, o.Name, &found)

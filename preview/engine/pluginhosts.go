@@ -39,7 +39,7 @@ func (pluginHosts) read(_ context.Context, to *recorder) error {
 	return nil
 }
 
-// setConfigs are the ConfigMaps that come with a host's set.
+// setConfigs returns the ConfigMaps that come with a host's set.
 func setConfigs(p *preview.Plan, host *preview.Object) []string {
 	var out []string
 	for i := range p.Objects {
@@ -72,7 +72,7 @@ func loadsSet(host *preview.Object, configs []string) bool {
 	return slices.ContainsFunc(preview.Maps(pod, "containers"), has) || slices.ContainsFunc(preview.Maps(pod, "initContainers"), boots)
 }
 
-// findings are about hosts that a restart gives nothing new.
+// findings returns the hosts that a restart gives nothing new.
 func (pluginHosts) findings(of *decidedPlan) []preview.Finding {
 	p := of.plan
 	var out []preview.Finding

@@ -13,8 +13,8 @@ import (
 // maxLimits bounds the quotas and limit ranges that are read of one namespace.
 const maxLimits = 100
 
-// podConstraints looks at what bounds the plan's pods: quotas, limits, the platforms
-// of nodes, and how credentials are served.
+// podConstraints records the limits on the plan's pods: quotas, limit ranges,
+// platforms of nodes, and how credentials are served.
 type podConstraints struct{ noCheck }
 
 // read reads the ResourceQuotas and LimitRanges of the namespaces
@@ -77,7 +77,7 @@ func (c podConstraints) readLimits(ctx context.Context, to *recorder, kind, name
 	return nil
 }
 
-// podNamespaces are the namespaces that pods of the plan go into, sorted.
+// podNamespaces returns the namespaces that pods of the plan go into, sorted.
 func podNamespaces(p *preview.Plan) []string {
 	var out []string
 	for i := range p.Objects {

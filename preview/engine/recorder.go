@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/schema"
 )
 
-// recorder reads a cluster for a plan, and records in the plan what it learns:
-// reads, and what is not known. It decides nothing.
+// recorder reads a cluster for a plan and records in the plan the reads and what
+// could not be read. It decides nothing.
 type recorder struct {
 	plan     *preview.Plan
 	cluster  Cluster // nil: offline
@@ -29,7 +29,7 @@ func newRecorder(p *preview.Plan, cluster Cluster, progress func(string)) *recor
 	return &recorder{plan: p, cluster: cluster, progress: progress, records: newRecords(p)}
 }
 
-// Plan is the plan that is made.
+// Plan returns the plan that is being made.
 func (d *recorder) Plan() *preview.Plan { return d.plan }
 
 // Read answers in the order of refs.
@@ -45,12 +45,12 @@ func (d *recorder) List(ctx context.Context, apiVersion, kind, namespace, select
 // Exists reports whether a namespace is in the cluster.
 func (d *recorder) Exists(namespace string) bool { return d.namespaces[namespace] }
 
-// unknown records what could not be found out about an object.
+// unknown records an object that could not be read, and the reason.
 func (d *recorder) unknown(object, why string) {
 	d.plan.Unknowns = append(d.plan.Unknowns, preview.Unknown{Object: object, Why: why})
 }
 
-// Report says what is being done.
+// Report passes a progress message on.
 func (d *recorder) Report(format string, args ...any) {
 	if d.progress != nil {
 		d.progress(fmt.Sprintf(format, args...))
@@ -77,8 +77,8 @@ func (d *recorder) cannotCollect(ids []string, why string) {
 	}
 }
 
-// Note records what was found out about something, as a read of a kind of this
-// tool's own. Its fields are those of record's JSON.
+// Note records a value as a read of a kind of this tool's own. Its fields are
+// those of record's JSON.
 func (d *recorder) Note(kind, name string, record any) error {
 	ref := ownRef(kind, name)
 	data, err := json.Marshal(record)
@@ -106,7 +106,7 @@ func (d *recorder) Record(kind, name string, into any) bool {
 	return d.records.Record(kind, name, into)
 }
 
-// Names are those that were recorded under a kind.
+// Names returns the names recorded under a kind.
 func (d *recorder) Names(kind string) []string { return d.records.Names(kind) }
 
 // readSpec records fields of the spec of a live object, all without names.
@@ -142,8 +142,8 @@ func (d *recorder) listRBAC(ctx context.Context, kind string) (list []map[string
 	return list, true, nil
 }
 
-// ExcludePlanned leaves out what the plan itself writes or deletes. What is kept of
-// earlier revisions stays in effect.
+// ExcludePlanned leaves out the objects that the plan itself writes or deletes.
+// What is kept of earlier revisions stays in effect.
 func (d *recorder) ExcludePlanned(bodies []map[string]any) []map[string]any {
 	if d.own == nil {
 		d.own = map[string]bool{}

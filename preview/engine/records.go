@@ -7,8 +7,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// records indexes what this tool recorded itself among the reads of a plan, by
-// kind and name. The kinds are served nowhere.
+// records indexes the values that this tool recorded among the reads of a plan,
+// by kind and name. The kinds are served nowhere.
 type records struct {
 	bodies map[string]map[string]any
 	names  map[string][]string // by kind, in the order of the reads
@@ -33,7 +33,7 @@ func (r *records) add(read preview.Read) {
 	r.names[ref.Kind] = append(r.names[ref.Kind], ref.Name)
 }
 
-// Names are those that were recorded under a kind.
+// Names returns the names recorded under a kind.
 func (r *records) Names(kind string) []string { return r.names[kind] }
 
 // Record decodes what was recorded; false where nothing was. A field of another
@@ -49,7 +49,7 @@ func (s recordSearch) Record(kind, name string, into any) bool {
 	return decode(bodyRead(s.plan, ownRef(kind, name).ID()), into)
 }
 
-// recordReader finds what this tool recorded of something.
+// recordReader finds recorded values by kind and name.
 type recordReader interface {
 	Record(kind, name string, into any) bool
 }
@@ -72,7 +72,7 @@ func ownRef(kind, name string) preview.Ref {
 	return preview.Ref{APIVersion: preview.APIVersion, Kind: kind, Name: name}
 }
 
-// bodyRead is a live object that a plan only read, nil where it did not.
+// bodyRead returns a live object that a plan only read, nil where it did not.
 func bodyRead(p *preview.Plan, id string) map[string]any {
 	for _, read := range p.Reads {
 		if read.ID == id {

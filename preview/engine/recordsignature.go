@@ -8,9 +8,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// RecordRule is the rule that a record of this signature raises: none where the
-// record was verified. Who may write Secrets in its namespace may write it, and a
-// signature shows that it is as it was written.
+// RecordRule returns the rule for a record with this signature: none where the
+// record was verified. Who may write Secrets in its namespace may write it, and
+// a signature shows that it is as it was written.
 func RecordRule(s *preview.RecordSignature) (r rules.Rule, raised bool) {
 	switch {
 	case s == nil:
@@ -24,10 +24,9 @@ func RecordRule(s *preview.RecordSignature) (r rules.Rule, raised bool) {
 // ownRecord finds what rests on an unverified record of the release itself.
 type ownRecord struct{ noCheck }
 
-// findings are about the record that a plan stands on, where it decides
-// something: what a failure goes back to, which objects are deleted, and which
-// findings were accepted before. Content that a rollback takes from one has a
-// note of its own.
+// findings returns what rests on the record of the base revision: what a failure
+// restores, which objects are deleted, and which findings were accepted before.
+// Content that a rollback takes from one has a note of its own.
 func (ownRecord) findings(of *decidedPlan) []preview.Finding {
 	p := of.plan
 	rule, raised := RecordRule(p.Base.Signature)

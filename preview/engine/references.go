@@ -11,7 +11,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// reference is something a pod template names and does not hold.
+// reference is an object that a pod template names and that exists apart from
+// it.
 type reference struct {
 	ref  preview.Ref
 	from string // object id
@@ -74,7 +75,8 @@ func plannedIDs(p *preview.Plan) map[string]bool {
 	return ids
 }
 
-// references looks for what the plan's pods and packages need from the cluster.
+// references checks that the objects which pods and packages need exist in the
+// cluster.
 type references struct{}
 
 // read looks for what the plan's pods and packages need from the
@@ -151,8 +153,8 @@ func requiredAPIs(p *preview.Plan) []string {
 
 func apiReadID(api string) string { return "api/" + api }
 
-// findings are what must exist and neither plan nor cluster has.
-// Offline nothing can be said about it.
+// findings returns the objects that must exist and are in neither plan nor
+// cluster. Offline nothing can be said about it.
 func (references) findings(of *decidedPlan) []preview.Finding {
 	p := of.plan
 	if p.ReadMode == preview.ReadOffline {

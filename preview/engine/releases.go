@@ -14,8 +14,8 @@ import (
 // or that of other tools.
 const ownerKind = "Owner"
 
-// ownerRecord is whose an object is. Of a release it has the state, of what other
-// tools act on the owners.
+// ownerRecord records the owner of an object, and the other releases that share
+// it. Of a release it has the state, of what other tools act on the owners.
 type ownerRecord struct {
 	State   string         `json:"state,omitempty"`
 	Same    *bool          `json:"same,omitempty"`
@@ -41,7 +41,7 @@ func (o recordOwner) ref() preview.Ref {
 	return preview.Ref{APIVersion: o.APIVersion, Kind: o.Kind, Namespace: o.Namespace, Name: o.Name}
 }
 
-// recordedOwner is what was recorded of the owner of an object.
+// recordedOwner returns the recorded owner of an object.
 func recordedOwner(seen recordReader, id string) ownerRecord {
 	var out ownerRecord
 	seen.Record(ownerKind, id, &out)
@@ -63,7 +63,8 @@ func (r *ownerRecord) add(found owners.Controllers) {
 	r.Hidden = append([]string{}, found.Hidden...)
 }
 
-// owningRelease is the release that has the object; ok is false where none does any more.
+// owningRelease returns the release that has the object; ok is false where none
+// does any more.
 func (r ownerRecord) owningRelease() (o Owner, ok bool) {
 	if r.State != ownerThere && r.State != ownerHidden {
 		return Owner{}, false
@@ -71,7 +72,7 @@ func (r ownerRecord) owningRelease() (o Owner, ok bool) {
 	return Owner{Name: r.Release.Name, Namespace: r.Release.Namespace, Hidden: r.State == ownerHidden, Same: r.Same != nil && *r.Same}, true
 }
 
-// How the release stands whose mark an object carries.
+// Ownership states of an object that carries the mark of another release.
 const (
 	ownerThere  = "installed"
 	ownerGone   = "gone"   // uninstalled, or without a record
@@ -194,7 +195,8 @@ func isDefinition(o *preview.Object) bool {
 	return o.Is(preview.KindCustomResourceDefinition)
 }
 
-// markForOwner is a sealed object as another release would seal it.
+// markForOwner returns a planned object with the marks that another release
+// gives it.
 func (d *builder) markForOwner(o *preview.Object, release preview.Release) map[string]any {
 	body := preview.CloneBody(o.Planned)
 	preview.Mark(body, release)

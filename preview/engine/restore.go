@@ -9,10 +9,10 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/schema"
 )
 
-// RestoreContents makes content again of objects that an earlier revision sealed. They
-// stay as they were rendered then: what rendering asked the cluster does not
-// count any more, nor what was found out about the package's source. set is that of a plugin set, notes are
-// about what does not come back.
+// RestoreContents makes content from the planned objects of an earlier revision.
+// They stay as they were rendered then: what rendering asked the cluster does
+// not count any more, nor what was found out about the package's source. set is
+// that of a plugin set, notes are about what does not come back.
 func RestoreContents(release preview.Release, pkg preview.Package, objects []preview.Object, set *Set, revision int, notes []preview.Note) (Content, error) {
 	c := Content{Package: pkg}
 	byID := map[string]bool{}
@@ -68,7 +68,7 @@ func isRollback(p *preview.Plan) bool {
 	return false
 }
 
-// maxReasons is how many reasons one sentence names.
+// maxReasons bounds the reasons that one sentence names.
 const maxReasons = 3
 
 // UnsafeDefinition says why a definition cannot go back from live to sealed;

@@ -14,12 +14,12 @@ const maxAsked = 2000
 
 const rbacAPIGroup = "rbac.authorization.k8s.io"
 
-// rights finds out what the current user may not do that the plan takes.
+// rights checks which permissions the current user lacks to apply the plan.
 type rights struct{ *recorder }
 
-// installerRights finds out what the current user lacks to carry the plan out,
-// and decides the bindings: a dry run checks a role against what its writer
-// holds, but a binding only against the role as it is stored now. In mode get
+// installerRights records the permissions that the current user lacks to apply
+// the plan, and decides the bindings: a dry run checks a role against what its
+// writer holds, but a binding only against the role as it is stored. In mode get
 // no cluster is asked.
 func (d rights) installerRights(ctx context.Context) error {
 	if d.plan.ReadMode != preview.ReadDryRun {
@@ -52,8 +52,8 @@ func (d rights) plural(ctx context.Context) installer.Plural {
 	}
 }
 
-// filterMissing returns those of rights that the user does not have. What could not
-// be found out is not among them: the write itself would tell.
+// filterMissing returns the rights that the user does not have. Rights whose
+// check failed are omitted; the API server enforces them at apply.
 func (d rights) filterMissing(ctx context.Context, rights []preview.Right) ([]preview.Right, error) {
 	var out []preview.Right
 	for i, answer := range d.cluster.May(ctx, rights) {

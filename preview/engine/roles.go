@@ -15,7 +15,7 @@ import (
 // maxHeld bounds how many bindings of the cluster a plan records.
 const maxHeld = 1000
 
-// roles looks at what the cluster permits besides the plan.
+// roles records what the cluster permits besides the plan.
 type roles struct{ noCheck }
 
 // read reads what the cluster holds besides the plan and grants rest on:
@@ -197,7 +197,8 @@ var readVersions = map[string]string{
 	"rbac.authorization.k8s.io/RoleBinding": access.APIVersion, "rbac.authorization.k8s.io/ClusterRoleBinding": access.APIVersion,
 }
 
-// escalationGraph is what the recorded reads say about the accounts of the cluster.
+// escalationGraph returns the accounts and grants of the cluster that the
+// recorded reads name.
 func escalationGraph(p *preview.Plan) access.GraphInput {
 	in := access.Input{
 		Objects: preview.PlannedBodies(p.Objects), Existing: p.ReadBodies(), Missing: p.AbsentReads(), Accounts: installedBodies(p),

@@ -9,11 +9,11 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// rollbackEffects finds what a failure leads to.
+// rollbackEffects finds what the rollback after a failure leads to.
 type rollbackEffects struct{ noCheck }
 
-// findings tell what a failure leads to, object by object: it is approved
-// with the plan.
+// findings returns the effects of the rollback, object by object: they are
+// approved with the plan.
 func (rollbackEffects) findings(of *decidedPlan) []preview.Finding {
 	p := of.plan
 	if p.FailureRollback == nil {
@@ -47,9 +47,8 @@ func (rollbackEffects) findings(of *decidedPlan) []preview.Finding {
 	return append(out, recreatedObjects(p)...)
 }
 
-// recreatedObjects names the objects that an undo brings and that are not in the
-// cluster now: they were deleted since the revision was applied, or were never
-// of it.
+// recreatedObjects names the objects that a rollback creates again: they were
+// deleted since the revision was applied, or were never of it.
 func recreatedObjects(p *preview.Plan) []preview.Finding {
 	var out []preview.Finding
 	objects := map[string]*preview.Object{}
@@ -67,8 +66,8 @@ func recreatedObjects(p *preview.Plan) []preview.Finding {
 	return out
 }
 
-// dropDuplicates leaves out what an undo leads to where the plan has the same finding:
-// it is approved or refused there.
+// dropDuplicates removes the rollback's findings that the plan has itself: they
+// are approved or refused there.
 func dropDuplicates(p *preview.Plan) {
 	if p.FailureRollback == nil {
 		return

@@ -10,15 +10,16 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rollback"
 )
 
-// PriorRevision is what a plan goes back to when its apply fails: the content of the
-// installed revision, made again. Without contents and with revision 0 there is
-// none, and the undo removes what the plan made.
+// PriorRevision is the content of the installed revision, made again, which a
+// failed apply restores. Without contents and with revision 0 there is none, and
+// the rollback removes what the plan made.
 type PriorRevision struct {
 	Revision int
 	Contents []Content
 }
 
-// rollbackOf begins an undo: what comes back, without what is done for that.
+// rollbackOf returns the rollback with the objects that are restored, before
+// actions are decided.
 func (e *PriorRevision) rollbackOf() *preview.FailureRollback {
 	u := &preview.FailureRollback{Revision: e.Revision}
 	var packages []preview.Package
@@ -33,9 +34,9 @@ func (e *PriorRevision) rollbackOf() *preview.FailureRollback {
 	return u
 }
 
-// judge are the critical findings of going back, as a plan to do that now has
-// them: the writer of the record decides what comes back, and no rule has seen
-// it otherwise.
+// judge returns the critical findings of the restored state as if planned now:
+// the writer of the record decides what is restored, and no rule has seen it
+// otherwise.
 func (e *PriorRevision) judge(ctx context.Context, cluster Cluster, opts Options) ([]preview.Finding, error) {
 	if len(e.Contents) == 0 {
 		return nil, nil
@@ -59,8 +60,8 @@ func (e *PriorRevision) judge(ctx context.Context, cluster Cluster, opts Options
 	return out, nil
 }
 
-// CheckRollbackFindings judges the undo of a plan again, on fresh reads: the findings must
-// be those that the plan seals.
+// CheckRollbackFindings judges the rollback of a plan again, on fresh reads: the
+// findings must be those in the plan.
 func CheckRollbackFindings(ctx context.Context, p *preview.Plan, e *PriorRevision, cluster Cluster, schemas Schemas) error {
 	opts := Options{Tool: p.Tool.Version, Release: p.Release, Schemas: schemas, ReadMode: p.ReadMode, Installed: Installed{Base: p.Base}}
 	found, err := e.judge(ctx, cluster, opts)
@@ -78,7 +79,7 @@ func CheckRollbackFindings(ctx context.Context, p *preview.Plan, e *PriorRevisio
 	return nil
 }
 
-// decideFailureRollback decides what the undo does with each object. What could not be taken
+// decideFailureRollback decides what the rollback does with each object. What could not be taken
 // back is a [RefusedError].
 func decideFailureRollback(p *preview.Plan) error {
 	if reasons := rollback.Decide(p); len(reasons) > 0 {
@@ -95,9 +96,9 @@ func irrevocableError(reasons []string) error {
 	}
 }
 
-// CheckPriorRevision holds the undo of a plan against the revision that it goes back
-// to, as that is on record now: the same objects, and no definition that could
-// not go back without loss.
+// CheckPriorRevision compares the rollback of a plan with the recorded revision
+// that it restores: the same objects, and no CRD that could not go back without
+// loss.
 func CheckPriorRevision(p *preview.Plan, e *PriorRevision) error {
 	want, have := rollback.RestoredObjects(p.FailureRollback), e.rollbackOf()
 	byID := func(a, b preview.RollbackObject) int { return strings.Compare(a.ID, b.ID) }
@@ -128,8 +129,8 @@ func CheckPriorRevision(p *preview.Plan, e *PriorRevision) error {
 	return nil
 }
 
-// updatedDefinition is a definition as the plan leaves it: objects are stored in the
-// version that it stores them in from then on.
+// updatedDefinition returns a CRD as the plan leaves it: objects are stored in
+// its storage version from then on.
 func updatedDefinition(o *preview.Object) map[string]any {
 	after := o.ResultBody
 	if after == nil {

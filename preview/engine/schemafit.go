@@ -9,10 +9,10 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/schema"
 )
 
-// schemaFit finds what no API server would take.
+// schemaFit finds objects that no API server accepts.
 type schemaFit struct{ noCheck }
 
-// findings are about objects that server-side apply refuses whatever the
+// findings returns the objects that server-side apply refuses whatever the
 // cluster holds.
 func (schemaFit) findings(of *decidedPlan) []preview.Finding {
 	p := of.plan

@@ -9,9 +9,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/diff"
 )
 
-// Set is what makes a package a plugin set that a host in the cluster loads:
-// the files that the host fetches, for which platform, and where it looks for
-// them. The host itself fetches them; apply writes the objects alone.
+// Set holds the plugin set of a package that a host in the cluster loads: its
+// files, their platform, and the host's directory for them. The host itself
+// fetches them; apply writes the objects alone.
 type Set struct {
 	Platform string // OS/ARCH
 	Location preview.Location
@@ -115,8 +115,8 @@ func textChanges(places *diff.LineDiffs, f *preview.File, texts map[string]strin
 	return places.Diff(was, f.Text)
 }
 
-// digest is that of the set with its objects. It fills in what each platform
-// makes it.
+// digest returns the content digest of the set with its objects. It fills in
+// what each platform makes it.
 func (s *Set) digest(pkg preview.Package, objects []preview.Object) (string, error) {
 	p := &preview.Plan{Platform: s.Platform, Platforms: s.Platforms, Files: s.Files, Objects: objects}
 	var err error
@@ -166,8 +166,8 @@ func checkPatch(p *preview.Plan, o *preview.Object) error {
 	return tamperedError("object " + o.ID + " is patched, and not with the content of the plan")
 }
 
-// decidePatch decides what is patched: it has another owner, so it has to be
-// there. Letting go of what is not there any more is nothing.
+// decidePatch decides the action on an object of another owner that is only
+// patched. It has to exist, except to be released: then there is nothing to do.
 func decidePatch(o *preview.Object) error {
 	leaving := preview.String(o.LiveBody, "metadata", "deletionTimestamp") != ""
 	switch {

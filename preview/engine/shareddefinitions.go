@@ -14,7 +14,7 @@ import (
 // definition of the release.
 const sharersKind = "Sharers"
 
-// sharedWithRecord names the releases that rely on a definition; Hidden is whether
+// sharedWithRecord names the releases that rely on a CRD; Hidden is whether
 // there may be more, as their records may not be listed.
 type sharedWithRecord struct {
 	Hidden  bool     `json:"hidden"`

@@ -35,7 +35,7 @@ func isOptional(p *preview.Plan, o *preview.Object) bool {
 	})
 }
 
-// lostWithoutKind says what is missing without a kind.
+// lostWithoutKind says what does not work without a kind.
 func lostWithoutKind(kind string) string { // a word for the reader, which decides nothing
 	switch kind {
 	case "ServiceMonitor", "PodMonitor":
@@ -52,7 +52,8 @@ func lostWithoutKind(kind string) string { // a word for the reader, which decid
 	return "what its controller would do is not done"
 }
 
-// skippedObjects finds what is left out.
+// skippedObjects finds objects that are skipped because their kind is not
+// served.
 type skippedObjects struct{ noCheck }
 
 func (skippedObjects) findings(of *decidedPlan) []preview.Finding {

@@ -11,10 +11,9 @@ import (
 )
 
 // StaleReads reads again what a plan rests on without changing it, and names
-// what is not as it was: roles, bindings and namespaces, quotas, the platforms of
-// nodes, what pods refer to, what the templates were given, and what the cluster
-// has of Flyte's plugins. It is for a plan that was applied in part: what its own
-// writes move is left out.
+// what differs: roles, bindings and namespaces, quotas, the platforms of nodes,
+// what pods refer to, template lookups, and the cluster's Flyte plugins. It is
+// for a plan that was applied in part: what its own writes move is left out.
 func StaleReads(ctx context.Context, p *preview.Plan, cluster Cluster) ([]string, error) {
 	again := &rereader{plan: p, cluster: cluster, namespaces: existedBefore(p), was: fingerprints(p.Reads), own: selfAffectedLookups(p)}
 	var moved []string
@@ -28,7 +27,8 @@ func StaleReads(ctx context.Context, p *preview.Plan, cluster Cluster) ([]string
 	return moved, nil
 }
 
-// rereader is a plan of which checks read again what they recorded.
+// rereader repeats the reads of the checks of a plan and compares them with
+// those recorded.
 type rereader struct {
 	plan       *preview.Plan
 	cluster    Cluster
@@ -37,7 +37,8 @@ type rereader struct {
 	own        map[string]bool   // answers that the plan itself changes
 }
 
-// recorder has what was recorded. What is recorded anew is not kept.
+// recorder returns a recorder for repeated reads, which are not kept. What is
+// recorded anew is not kept.
 func (a *rereader) recorder() *recorder {
 	now := *a.plan
 	to := newRecorder(&now, a.cluster, nil)
@@ -45,7 +46,7 @@ func (a *rereader) recorder() *recorder {
 	return to
 }
 
-// currentReads are the reads that a check would record now.
+// currentReads returns the reads that a check would record now.
 func (a *rereader) currentReads(ctx context.Context, read func(context.Context, *recorder) error) ([]preview.Read, error) {
 	to := a.recorder()
 	to.plan.Reads = nil
@@ -53,10 +54,10 @@ func (a *rereader) currentReads(ctx context.Context, read func(context.Context, 
 	return to.plan.Reads, err
 }
 
-// matchesRecordedRead reports whether a live object has the fingerprint of a read. A
-// binding is recorded as far as it names subjects that matter: the plan's own
-// accounts, one that a way leads over, or both. A record has no bodies to say
-// which, so each is tried.
+// matchesRecordedRead reports whether a live object has the fingerprint of a
+// recorded read. A binding is recorded as far as it names subjects that matter:
+// the plan's own accounts, one that an escalation path leads over, or both. A record has no
+// bodies to say which, so each is tried.
 func matchesRecordedRead(p *preview.Plan, live map[string]any, fingerprint string) (bool, error) {
 	forms := []map[string]any{live}
 	if subjects := access.Subjects(live); len(subjects) > 0 {
@@ -75,8 +76,8 @@ func matchesRecordedRead(p *preview.Plan, live map[string]any, fingerprint strin
 	return false, nil
 }
 
-// changedReads names reads that are not as they were. What was absent and exists now
-// may be the work of what the plan has installed so far.
+// changedReads describes the reads that differ from those recorded. What was
+// absent and exists now may be the work of what the plan has installed so far.
 func (a *rereader) changedReads(now []preview.Read) []string {
 	var moved []string
 	for _, r := range now {
@@ -97,7 +98,7 @@ func (a *rereader) changedReads(now []preview.Read) []string {
 	return moved
 }
 
-// unlistedReads names what was listed at the review and is not any more.
+// unlistedReads names objects that were listed at the review and no longer are.
 func (a *rereader) unlistedReads(list []preview.Read) []string {
 	now := fingerprints(list)
 	var moved []string
@@ -119,9 +120,8 @@ func fingerprints(reads []preview.Read) map[string]string {
 	return out
 }
 
-// listUnread is the id of the read that a quota, a limit range or the platform of
-// a node would have been if they could not have been listed; empty for any other
-// id.
+// listUnread returns the id of the read that says that a quota, a limit range or
+// the platforms of nodes could not be listed; empty for any other id.
 func listUnread(id string) string {
 	if strings.HasPrefix(id, risk.NodesID("")) {
 		return risk.UnreadID("Node", "")
@@ -133,7 +133,7 @@ func listUnread(id string) string {
 	return risk.UnreadID(kind, namespace)
 }
 
-// existedBefore are the namespaces that the review found in the cluster.
+// existedBefore returns the namespaces that existed at the review.
 func existedBefore(p *preview.Plan) map[string]bool {
 	out := map[string]bool{}
 	add := func(id string) {
@@ -157,8 +157,8 @@ func existedBefore(p *preview.Plan) map[string]bool {
 	return out
 }
 
-// selfAffectedLookups are the reads of answers that change as the plan is applied:
-// lookups that find objects it writes, or its record, and what its definitions
+// selfAffectedLookups returns the template lookups that this plan's own writes
+// change: those that find objects it writes, or its record, and what its CRDs
 // make the cluster serve.
 func selfAffectedLookups(p *preview.Plan) map[string]bool {
 	out := map[string]bool{}

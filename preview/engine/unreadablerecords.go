@@ -12,7 +12,7 @@ import (
 // can be read.
 const unreadableKind = "Unreadable"
 
-// unreadableRecord lists them by id.
+// unreadableRecord lists the unreadable records by id.
 type unreadableRecord struct {
 	Records []string `json:"records"`
 }

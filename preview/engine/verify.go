@@ -14,7 +14,7 @@ import (
 )
 
 // Verify checks a plan that was loaded with its bodies. Facts must hash to its
-// digest and follow from the sealed objects, live bodies and dry-run results;
+// digest and follow from the planned objects, live bodies and dry-run results;
 // the View must follow from the Facts. Whatever does not is named in a
 // [RefusedError]. It returns the plan as recomputed, without the leaves that are
 // only recorded, and a notice when findings could not be compared because
@@ -74,9 +74,9 @@ func tamperedError(what string) error {
 	return &RefusedError{What: "the plan does not hold together: " + what, Next: "make a new one with preview --out"}
 }
 
-// CheckPlanned recomputes what can be recomputed from the sealed objects alone:
-// their digests, those of the packages, and the digest of the Facts. What apply
-// sends is then what was approved, wherever the plan value came from.
+// CheckPlanned recomputes what follows from the planned objects alone: their
+// digests, those of the packages, and the digest of the Facts. What apply sends
+// is then what was approved, wherever the plan value came from.
 func CheckPlanned(p *preview.Plan) error {
 	if err := checkShape(p); err != nil {
 		return err
@@ -105,7 +105,8 @@ func CheckPlanned(p *preview.Plan) error {
 	return nil
 }
 
-// contentDigest is that of a package, or of the plugin set that a plan is of.
+// contentDigest returns the content digest of a package, or of the plugin set
+// that a plan is of.
 func contentDigest(p *preview.Plan, pkg preview.Package, members []preview.Object) (string, error) {
 	if p.Platform != "" {
 		return preview.SetDigest(p, pkg)

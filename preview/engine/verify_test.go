@@ -43,7 +43,7 @@ func TestSlowEveryTamperedLeafIsRefusedOrNotShown(t *testing.T) {
 }
 
 // TestEveryTamperedLeafOfWhatGoesIsRefusedOrNotShown: of what is only deleted
-// there is no sealed object, and every leaf is held by something else.
+// there is no planned object, and every leaf is held by something else.
 func TestEveryTamperedLeafOfWhatGoesIsRefusedOrNotShown(t *testing.T) {
 	older := versionOf(t, "1.0.0", configMap("gone", "a"), configMap("same", "a"), privileged("old"))
 	newer := versionOf(t, "1.1.0", configMap("same", "a"))

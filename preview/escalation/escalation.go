@@ -1,5 +1,5 @@
-// Package escalation looks for the ways on which an account of a plan comes to
-// permissions over the whole cluster by acting as other accounts.
+// Package escalation records the escalation paths by which an account of a plan
+// gets permissions over the whole cluster through other accounts.
 package escalation
 
 import (
@@ -13,11 +13,11 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/risk"
 )
 
-// maxChecks bounds in how many rounds accounts are looked up.
+// maxChecks bounds the rounds in which accounts are looked up.
 const maxChecks = 20
 
-// Recorder is the plan while it is made: what is read of the cluster for it, and
-// what is recorded in it.
+// Recorder is the plan in the making: it reads the cluster and records what was
+// read.
 type Recorder interface {
 	Plan() *preview.Plan
 	// Read answers in the order of refs.
@@ -31,7 +31,7 @@ type Recorder interface {
 	AddRead(id string, body map[string]any)
 }
 
-// Input is what ways are looked for in.
+// Input holds the grants, bindings and roles that paths are searched in.
 type Input struct {
 	Grants    []preview.Grant  // what the plan permits
 	Installed []map[string]any // the live objects of the release
@@ -39,11 +39,11 @@ type Input struct {
 	Roles     []map[string]any
 }
 
-// Read records what the shortest way of each of the plan's accounts to a
-// permission over the whole cluster rests on: the accounts of the cluster that
-// it leads over, their bindings and roles. These are Facts: the finding about a
-// way follows from them, and a plan whose way is no more is planned again.
-// Other accounts and bindings of the cluster may come and go.
+// Read records, for each of the plan's accounts, the objects on its shortest
+// escalation path to a permission over the whole cluster: the accounts of the
+// cluster that it leads over, their bindings and roles. These are Facts: the
+// finding about a path follows from them, and a plan whose path no longer exists
+// is planned again. Other accounts and bindings of the cluster may come and go.
 func Read(ctx context.Context, to Recorder, in Input) error {
 	w := &pathFinder{Recorder: to, plan: to.Plan(), own: in.Grants, checked: map[preview.Subject]bool{}}
 	w.planned = preview.PlannedBodies(w.plan.Objects)
@@ -74,13 +74,13 @@ func Read(ctx context.Context, to Recorder, in Input) error {
 	return nil
 }
 
-// recordUnread records what was not looked at when ways were looked for.
+// recordUnread records what the search did not look at.
 func (w *pathFinder) recordUnread(what string) {
 	w.plan.Reads = append(w.plan.Reads, preview.Read{ID: risk.EscalationReadID(what)})
 }
 
-// plannedAccounts are the ServiceAccounts that the plan brings, as many as ways
-// are looked for.
+// plannedAccounts returns the ServiceAccounts that the plan brings, at most
+// [risk.MaxEscalationAccounts].
 func plannedAccounts(p *preview.Plan) []preview.Subject {
 	var out []preview.Subject
 	for i := range p.Objects {
@@ -92,8 +92,8 @@ func plannedAccounts(p *preview.Plan) []preview.Subject {
 	return out
 }
 
-// rolesOf lists the Roles of the cluster when bindings to accounts refer to
-// any: what they permit may be a step of a way.
+// rolesOf lists the Roles of the cluster when bindings to accounts refer to any:
+// their rules may be a step of a path.
 func (w *pathFinder) rolesOf(ctx context.Context, bindings []map[string]any) ([]map[string]any, error) {
 	if !slices.ContainsFunc(bindings, func(b map[string]any) bool { return access.RoleOf(b).Is(preview.KindRole) }) {
 		return nil, nil
@@ -109,7 +109,7 @@ func (w *pathFinder) rolesOf(ctx context.Context, bindings []map[string]any) ([]
 	return w.ExcludePlanned(list), nil
 }
 
-// pathFinder looks for ways over the accounts of a cluster.
+// pathFinder searches escalation paths over the accounts of a cluster.
 type pathFinder struct {
 	Recorder
 	plan              *preview.Plan
@@ -127,9 +127,9 @@ func (w *pathFinder) canEscalate() bool {
 	})
 }
 
-// find looks for ways until all accounts on them are known to exist. Of the
-// others are not asked for, so the number of requests is that of the namespaces that
-// ways lead through.
+// find searches paths until all accounts on them are known to exist. Only
+// accounts on a candidate path are looked up: one request for each namespace on
+// it.
 func (w *pathFinder) find(ctx context.Context) ([]access.EscalationPath, error) {
 	candidates := access.ActingAccounts(w.others)
 	for range maxChecks {
@@ -186,7 +186,7 @@ func (w *pathFinder) check(ctx context.Context, candidates []preview.Subject, na
 	return nil
 }
 
-// record adds what a way rests on to the reads.
+// record adds the objects that a path rests on to the reads.
 func (w *pathFinder) record(way access.EscalationPath) {
 	for _, account := range way.Accounts {
 		if w.checked[account] {

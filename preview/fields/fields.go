@@ -1,5 +1,6 @@
-// Package fields reads documents of which nothing may be left out in silence:
-// it knows which fields were read, and names every other one that is set.
+// Package fields reads typed fields of a decoded YAML or JSON document and
+// collects every error: it records which fields were read, so that a field which
+// is set and was not read is reported and never ignored.
 package fields
 
 import (
@@ -11,7 +12,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 )
 
-// Document is one document being read.
+// Document is one YAML or JSON document whose fields are read with errors
+// collected.
 type Document struct {
 	root   map[string]any
 	whole  map[string]bool // paths read or known, with all below them
@@ -113,7 +115,7 @@ func joinPath(path, key string) string {
 	return path + "." + key
 }
 
-// Root is the whole document as a field.
+// Root returns the whole document as a field.
 func (r *Document) Root() Field { return Field{r: r, Value: r.root} }
 
 // At returns the field below a path of keys from the document's root.
@@ -135,7 +137,7 @@ func (f Field) At(path string) Field {
 	return f
 }
 
-// Document is what the field is a part of.
+// Document returns the document that the field belongs to.
 func (f Field) Document() *Document { return f.r }
 
 // Know marks a field as dealt with, and all below it.

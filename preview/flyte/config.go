@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// pluginConfig is what an engine's configuration says under tasks.task-plugins.
+// pluginConfig is the section tasks.task-plugins of an engine's configuration.
 type pluginConfig struct {
 	silent  bool // whether there is no list of enabled plugins
 	listed  bool // whether the list says which plugins there are; an empty one enables all
@@ -17,7 +17,8 @@ type pluginConfig struct {
 	byType  map[string]string // plugin by task type
 }
 
-// v1Defaults are what an engine of v1 has where nothing is configured.
+// v1Defaults returns the configuration of an engine of v1 where nothing is
+// configured.
 func v1Defaults() pluginConfig {
 	return pluginConfig{
 		listed: true, enabled: []string{"container", "sidecar", "k8s-array"},
@@ -55,7 +56,7 @@ func configOf(body map[string]any) (pluginConfig, bool) {
 // cleanName cleans a name as the engine does.
 func cleanName(text string) string { return strings.ToLower(strings.TrimSpace(text)) }
 
-// yamlFiles are the files of a ConfigMap that mention a word and are YAML
+// yamlFiles returns the files of a ConfigMap that mention a word and are YAML
 // maps, in the order in which the engine merges them.
 func yamlFiles(body map[string]any, word string) []map[string]any {
 	var out []map[string]any
@@ -90,7 +91,8 @@ const (
 	generationV2 = "v2"
 )
 
-// plugins is what an engine of a generation makes of the configuration.
+// plugins returns the plugins that an engine of a generation runs under the
+// configuration.
 func (t pluginConfig) plugins(generation string) pluginConfig {
 	switch {
 	case generation == generationV1 && t.silent:
@@ -101,8 +103,8 @@ func (t pluginConfig) plugins(generation string) pluginConfig {
 	return t
 }
 
-// generations are the definitions of what engines execute, each of one
-// generation: which of them there are says which engine it is.
+// generations lists the CRDs of what engines execute, each of one generation:
+// which of them there are says which engine it is.
 func generations() map[string]preview.Ref {
 	ref := preview.Ref{APIVersion: "apiextensions.k8s.io/v1", Kind: "CustomResourceDefinition"}
 	v1, v2 := ref, ref
@@ -126,8 +128,8 @@ func generationOf(x *index, live string) string {
 	return found[0]
 }
 
-// engine is the configuration of an engine in a plan: what it says now, and
-// what it said. One that goes leaves the engine its own defaults.
+// engine is the configuration of an engine in a plan, before and after. One that
+// goes leaves the engine its own defaults.
 type engine struct {
 	config        *preview.Object
 	generation    string
@@ -174,7 +176,7 @@ func enginesOf(x *index, seen Records, live func(engine) string) []engine {
 	return out
 }
 
-// record is a configuration as a read keeps it.
+// record returns a configuration in the form in which reads keep it.
 func (t pluginConfig) record() *configRecord {
 	out := &configRecord{Types: maps.Clone(t.byType)}
 	if out.Types == nil {

@@ -1,6 +1,6 @@
-// Package flyte knows what Flyte's plugins for Kubernetes need: an operator, the
-// engine's configuration, the engine's rights, and what every project's namespace
-// has.
+// Package flyte checks that what Flyte's plugins for Kubernetes need is in the plan
+// or the cluster: an operator, the engine's configuration, the engine's permissions,
+// and the objects in every project's namespace.
 //
 // It is knowledge of one host of plugins, behind the seam that every such package
 // has, so that another host (Optimus, PipeCD) is another package and one more row

@@ -18,10 +18,11 @@ type taskPlugin struct {
 	account             string // that every project's namespace needs
 }
 
-// singular is how the resource is called by mistake, in Flyte's own pages too.
+// singular returns the wrong singular name of the resource, which Flyte's own
+// pages use too.
 func (f taskPlugin) singular() string { return strings.TrimSuffix(f.resource, "s") }
 
-// definition is the name of the definition of the plugin's custom resource.
+// definition returns the name of the CRD of the plugin's custom resource.
 func (f taskPlugin) definition() string { return f.resource + "." + f.group }
 
 func taskPlugins() []taskPlugin {
@@ -36,8 +37,9 @@ func taskPlugins() []taskPlugin {
 	}
 }
 
-// builtInPlugins are the plugins that engines have besides those with operators
-// (flyteplugins, tasks/plugins), under the ids that configurations use.
+// builtInPlugins lists the plugins that engines have besides those with
+// operators (flyteplugins, tasks/plugins), under the ids that configurations
+// use.
 func builtInPlugins() []string {
 	return []string{
 		"agent-service", "athena", "aws_array", "bigquery", "connector-service", "container", "databricks", "echo", "fast-task",

@@ -8,8 +8,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// index holds what is asked of a plan for each engine and each plugin. It is made
-// once, so that a plan with very many engines costs each of them the same.
+// index holds the lookups in a plan that are made for each engine and each
+// plugin. It is made once, so that a plan with very many engines costs each of
+// them the same.
 type index struct {
 	plan         *preview.Plan
 	objects      map[string]*preview.Object
@@ -76,7 +77,7 @@ func (x *index) add(o *preview.Object) {
 	}
 }
 
-// workloads are those of the plan that read a ConfigMap.
+// workloads returns the plan's workloads that read a ConfigMap.
 func (x *index) workloads(config *preview.Object) []map[string]any {
 	var out []map[string]any
 	for _, o := range x.mounting[config.Ref().ID()] {
@@ -85,7 +86,8 @@ func (x *index) workloads(config *preview.Object) []map[string]any {
 	return out
 }
 
-// grantsOf are the grants to an account, and those to groups, which it may be in.
+// grantsOf returns the grants to an account, and those to groups, which it may
+// be in.
 func (x *index) grantsOf(account preview.Subject) []preview.Grant {
 	return slices.Concat(x.direct[account], x.groups)
 }
@@ -113,7 +115,8 @@ func (x *index) templatePartsFor(account string) []string {
 	return parts
 }
 
-// packagesFor are those whose templates make some of what every project needs.
+// packagesFor returns the packages whose templates make some of what every
+// project needs.
 func (x *index) packagesFor(account string) []string {
 	packages, known := x.packages[account]
 	if !known {
@@ -123,7 +126,8 @@ func (x *index) packagesFor(account string) []string {
 	return slices.Clone(packages)
 }
 
-// projectsCalled are the namespaces of projects that the plan's objects go into.
+// projectsCalled returns the namespaces of projects that the plan's objects go
+// into.
 func (x *index) projectsCalled(names projectNames) []string {
 	key := names.template + "\n" + strings.Join(names.domains, "\n")
 	out, known := x.projects[key]

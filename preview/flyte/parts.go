@@ -11,16 +11,16 @@ import (
 // inCluster is said of what is not in the plan and was seen in the cluster.
 const inCluster = "in the cluster already"
 
-// part is one of the four parts of a plugin: what there is of it, or what
-// lacks and how that is called, or why that is not known.
+// part is the state of one of the four parts of a plugin: present, missing with
+// its name, or unknown with the reason.
 type part struct {
 	name, has     string
 	called, lacks string
 	unread        string
 }
 
-// describeMissing says what lacks, or, where something that may not be read could be
-// it, that it is not known.
+// describeMissing returns the missing part or, where something that may not be
+// read could be it, that it is not known.
 func (f *part) describeMissing(what, hidden string) {
 	if hidden != "" {
 		f.unread = what + ", and " + hidden
@@ -29,8 +29,8 @@ func (f *part) describeMissing(what, hidden string) {
 	f.lacks = what
 }
 
-// review says of each plugin what there is of its four parts, and which
-// parts are neither in the plan nor, where one was read, in the cluster.
+// review holds the state of the four parts of each plugin, and which parts are
+// neither in the plan nor, where one was read, in the cluster.
 type review struct {
 	*index
 	engine engine
@@ -149,8 +149,8 @@ func definitionRef(plugin taskPlugin) preview.Ref {
 	return preview.Ref{APIVersion: "apiextensions.k8s.io/v1", Kind: "CustomResourceDefinition", Name: plugin.definition()}
 }
 
-// accountsOf are the accounts, sorted, of workloads. The webhook of an engine may
-// mount its configuration too.
+// accountsOf returns the accounts, sorted, of workloads. The webhook of an
+// engine may mount its configuration too.
 func accountsOf(workloads []map[string]any) []string {
 	var out []string
 	for _, body := range workloads {
@@ -161,7 +161,7 @@ func accountsOf(workloads []map[string]any) []string {
 	return slices.Compact(out)
 }
 
-// mountingWorkloads are the workloads that mount a ConfigMap.
+// mountingWorkloads returns the workloads that mount a ConfigMap.
 func mountingWorkloads(bodies []map[string]any, config preview.Ref) []map[string]any {
 	return slices.DeleteFunc(slices.Clone(bodies), func(body map[string]any) bool {
 		pod, _ := preview.PodTemplate(body)

@@ -43,7 +43,7 @@ func (n *projectNames) add(configs []map[string]any) {
 	}
 }
 
-// withDefaults are the names where configurations say nothing.
+// withDefaults returns the default names where configurations give none.
 func (n projectNames) withDefaults() projectNames {
 	n.template = cmp.Or(n.template, "{{ project }}-{{ domain }}")
 	if len(n.domains) == 0 {
@@ -83,12 +83,12 @@ func (n projectNames) pattern() *regexp.Regexp {
 	return out
 }
 
-// projectParts are what every project's namespace needs of a plugin with an
-// account.
+// projectParts returns the objects that a plugin with an account needs in every
+// project's namespace.
 func projectParts() []string { return []string{"ServiceAccount", "Role", "RoleBinding"} }
 
-// projectNamespaces are the namespaces of projects that the cluster has, and
-// those that the plan's objects go into, sorted.
+// projectNamespaces returns the namespaces of projects in the cluster, and those
+// that the plan's objects go into, sorted.
 func (r *review) projectNamespaces() []string {
 	names := r.naming.withDefaults()
 	if r.seen.Naming != nil {
@@ -150,9 +150,9 @@ func (r *review) projects(plugin taskPlugin) part {
 	return part
 }
 
-// projectsHolding are those projects' namespaces that hold all of some parts, as the
-// cluster has them or the plan makes them; planned is whether the plan alone
-// makes them all.
+// projectsHolding returns the projects' namespaces that hold all of some parts,
+// as the cluster has them or the plan makes them; planned is whether the plan
+// alone makes them all.
 func (r *review) projectsHolding(plugin taskPlugin, projects, parts []string) (full []string, planned bool) {
 	planned = true
 	for _, namespace := range projects {
@@ -169,7 +169,7 @@ func (r *review) projectsHolding(plugin taskPlugin, projects, parts []string) (f
 	return full, planned
 }
 
-// namespaceObjects are the objects of a namespace, and the ClusterRoles.
+// namespaceObjects returns the objects of a namespace, and the ClusterRoles.
 func namespaceObjects(bodies []map[string]any, namespace string) []map[string]any {
 	return slices.DeleteFunc(slices.Clone(bodies), func(body map[string]any) bool {
 		ref := preview.RefOf(body)

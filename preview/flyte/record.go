@@ -5,7 +5,7 @@ package flyte
 // the part goes.
 const recordKind = "FlyteEngine"
 
-// record is what was learnt of the cluster for the engine of one ConfigMap. Its
+// record holds what was read of the cluster for the engine of one ConfigMap. Its
 // fields are words, so that what moved can be named.
 type record struct {
 	Engines    string            `json:"engines,omitempty"` // generations whose definitions the cluster has
@@ -27,19 +27,19 @@ type record struct {
 	Misnamed map[string]map[string]string            `json:"misnamed,omitzero"` // verbs by account and plugin
 }
 
-// configRecord is a configuration as it was.
+// configRecord is a configuration as it was recorded.
 type configRecord struct {
 	Types   map[string]string `json:"types"`
 	Enabled []string          `json:"enabled,omitzero"` // nil where there is no list
 }
 
-// namingRecord says how namespaces of projects are called.
+// namingRecord records the name pattern of projects' namespaces.
 type namingRecord struct {
 	Template string `json:"template"`
 	Domains  string `json:"domains"`
 }
 
-// recordOf is what was recorded of the engine of a ConfigMap.
+// recordOf returns what was recorded of the engine of a ConfigMap.
 func recordOf(seen Records, config string) record {
 	var out record
 	seen.Record(recordKind, config, &out)

@@ -6,7 +6,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// Cluster is what looking for plugins asks of a cluster.
+// Cluster lists the requests to a cluster that the search for plugins needs.
 type Cluster interface {
 	// Read answers in the order of refs.
 	Read(ctx context.Context, refs []preview.Ref) []preview.ReadResult
@@ -17,7 +17,7 @@ type Cluster interface {
 	CountObjects(ctx context.Context, definition map[string]any) (string, error)
 }
 
-// Records is what was recorded when a plan was made, by a kind of this tool's
+// Records finds what was recorded when a plan was made, by a kind of this tool's
 // own and a name.
 type Records interface {
 	// Record decodes into a pointer; false where nothing was recorded.
@@ -26,8 +26,8 @@ type Records interface {
 	Names(kind string) []string
 }
 
-// Recorder is the plan while it is made: what is read of the cluster for it, and
-// what is recorded in it.
+// Recorder is the plan in the making: it reads the cluster and records what was
+// read.
 type Recorder interface {
 	Cluster
 	Records

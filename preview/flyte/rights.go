@@ -11,8 +11,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/access"
 )
 
-// engineVerbs is what the engine does with a custom resource: it makes and watches
-// one for a task, takes its finalizers off, and deletes it to abort the task.
+// engineVerbs returns the verbs that the engine needs on a custom resource: it
+// makes and watches one for a task, takes its finalizers off, and deletes it to
+// abort the task.
 func engineVerbs() []string {
 	return []string{"create", "get", "list", "watch", "patch", "update", "delete"}
 }
@@ -59,7 +60,8 @@ func (r *review) hiddenRights() string {
 	return hidden
 }
 
-// accountRights is what an account may do with a plugin's custom resource.
+// accountRights holds the permissions of an account on a plugin's custom
+// resource.
 type accountRights struct {
 	account   string
 	source    string // of what the plan gives it
@@ -108,8 +110,8 @@ func allows(grants []preview.Grant, subject preview.Subject, plugin taskPlugin, 
 	return access.Allows(grants, subject, access.Request{Namespace: namespace, Verb: verb, Group: plugin.group, Resource: resource})
 }
 
-// scopes are the namespaces in which the account is given anything, besides those
-// of the projects: sorted.
+// scopes returns the namespaces in which the account is given anything, besides
+// those of the projects, sorted.
 func (r *review) scopes(projects []string, live map[string]string, grants []preview.Grant) []string {
 	out := slices.Clone(projects)
 	for namespace := range live {
@@ -159,8 +161,8 @@ func (f *accountRights) missingText() string {
 	return text
 }
 
-// engineAccounts are the accounts of the workloads that mount a configuration: those
-// of the plan, else those that were seen in the cluster.
+// engineAccounts returns the accounts of the workloads that mount a
+// configuration: those of the plan, else those that were seen in the cluster.
 func (r *review) engineAccounts() []string {
 	if accounts := accountsOf(r.workloads(r.engine.config)); len(accounts) > 0 {
 		return accounts
@@ -168,9 +170,9 @@ func (r *review) engineAccounts() []string {
 	return strings.Fields(r.seen.Accounts)
 }
 
-// likelyAccounts are, where no workload is known to mount the configuration, the
-// accounts of its namespace that the plan gives rights and no pod of the plan
-// runs as: an operator's own rights are not the engine's.
+// likelyAccounts returns, where no workload is known to mount the configuration,
+// the accounts of its namespace that the plan gives rights and no pod of the
+// plan runs as: an operator's own rights are not the engine's.
 func (r *review) likelyAccounts() []string {
 	namespace := r.engine.config.Namespace
 	out := slices.DeleteFunc(slices.Clone(r.granted[namespace]), func(name string) bool { return r.accounts[namespace][name] })
@@ -230,7 +232,7 @@ func (r *reader) readRights(ctx context.Context, accounts []string) error {
 	return nil
 }
 
-// heldBy is what an account may do with a plugin's resource, as words: by
+// heldBy describes the permissions of an account on a plugin's resource: by
 // namespace where it is more than everywhere.
 func (r *reader) heldBy(grants []preview.Grant, subject preview.Subject, plugin taskPlugin) map[string]string {
 	all := heldVerbs(grants, subject, plugin, plugin.resource, "")

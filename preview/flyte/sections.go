@@ -23,7 +23,7 @@ func plannedText(p *preview.Plan, packages []string) string {
 	return "in " + what + strings.Join(packages, " and ") + " of the plan, "
 }
 
-// packagesOf are the packages of the objects with some ids.
+// packagesOf returns the packages of the objects with some ids.
 func packagesOf(x *index, ids ...string) []string {
 	var out []string
 	for _, id := range ids {
@@ -34,8 +34,8 @@ func packagesOf(x *index, ids ...string) []string {
 	return out
 }
 
-// grantingPackages are those of the roles and bindings through which an account
-// may do something with a plugin's custom resource.
+// grantingPackages returns the packages of the roles and bindings through which
+// an account gets rights to a plugin's custom resource.
 func grantingPackages(x *index, account preview.Subject, plugin taskPlugin) []string {
 	var out []string
 	for _, g := range x.grantsOf(account) {
@@ -52,8 +52,8 @@ func grantingPackages(x *index, account preview.Subject, plugin taskPlugin) []st
 	return out
 }
 
-// templatePackages are those whose templates make some of what every project
-// needs.
+// templatePackages returns the packages whose templates make some of what every
+// project needs.
 func templatePackages(p *preview.Plan, account string) []string {
 	own := map[string][]preview.Object{}
 	for _, o := range p.Objects {

@@ -11,9 +11,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/diff"
 )
 
-// StaleReads names what moved of what the cluster has of Flyte's plugins. What
-// the plan itself writes was never among it; objects of a plugin that the plan
-// writes or deletes too are counted with the others, and left out here.
+// StaleReads names what changed since the review in the cluster's Flyte plugins.
+// What the plan itself writes was never among it; objects of a plugin that the
+// plan writes or deletes too are counted with the others, and left out here.
 func StaleReads(ctx context.Context, to Recorder) ([]string, error) {
 	names := to.Names(recordKind)
 	if len(names) == 0 {
@@ -36,7 +36,7 @@ func StaleReads(ctx context.Context, to Recorder) ([]string, error) {
 	return moved, nil
 }
 
-// rereader looks again: what is noted is kept beside what was recorded.
+// rereader repeats the reads and keeps them beside what was recorded.
 type rereader struct {
 	Recorder
 	noted map[string]record // by name

@@ -21,8 +21,9 @@ var templateVariable = regexp.MustCompile(`\{\{[^{}]*\}\}`)
 // anyProject stands for the namespace of a project in what templates make.
 const anyProject = "PROJECT-DOMAIN"
 
-// templateObjects are the objects that the engine makes in each project from the
-// templates of a ConfigMap. Other variables than the namespace keep their names.
+// templateObjects returns the objects that the engine makes in each project from
+// the templates of a ConfigMap. Other variables than the namespace keep their
+// names.
 func templateObjects(config map[string]any) []map[string]any {
 	var out []map[string]any
 	data := preview.Map(config, "data")
@@ -89,9 +90,8 @@ func templateFindings(p *preview.Plan) []preview.Finding {
 	return out
 }
 
-// projectRBAC are what the objects of a project's templates refer to:
-// the roles and bindings of the plan and of the cluster, indexed once for all
-// templates.
+// projectRBAC indexes the roles and bindings of plan and cluster that objects of
+// projects' templates refer to, once for all templates.
 type projectRBAC struct {
 	release preview.Release
 	rbac    *access.RBACIndex

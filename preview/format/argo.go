@@ -140,8 +140,8 @@ func (a *argo) hook(r *RenderedObject) (runs bool, err error) {
 	return true, nil
 }
 
-// moments are the phases of a sync in which an object is a hook. Argo CD heeds
-// Helm's annotations where its own is not there.
+// moments returns the phases of an Argo CD sync in which an object is a hook.
+// Argo CD heeds Helm's annotations where its own is not there.
 func (a *argo) moments(r *RenderedObject) (moments []string, isHook bool) {
 	annotations := annotationsOf(r.Body)
 	if text, ok := annotations[annotationArgoHook].(string); ok {
@@ -171,7 +171,7 @@ func commaSeparated(text string) []string {
 	return strings.FieldsFunc(text, func(c rune) bool { return c == ',' || c == ' ' })
 }
 
-// argoWeight is the wave of a hook.
+// argoWeight returns the sync wave of a hook.
 func argoWeight(body map[string]any) (int, error) {
 	for _, key := range []string{annotationArgoWave, annotationHelmWeight} {
 		text, ok := annotationsOf(body)[key].(string)

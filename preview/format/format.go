@@ -1,6 +1,7 @@
-// Package format turns verified content into objects. The set of formats is
-// closed; each is one folder and one row of the table a caller builds from
-// them.
+// Package format defines the interface of content formats, such as helm and
+// kustomize: a [Format] is given verified content and parameters, and returns
+// Kubernetes objects. The set of formats is closed; each is a package below this
+// one and a row of the table that package planning builds.
 package format
 
 import (
@@ -20,8 +21,9 @@ type Format interface {
 	Render(ctx context.Context, in Input) (*Output, error)
 }
 
-// Info is what content says about itself before it is rendered. Package and
-// Version are empty for content that has none, such as plain manifests.
+// Info describes content before it is rendered: its name, version and format.
+// Package and Version are empty for content that has none, such as plain
+// manifests.
 type Info struct {
 	Format             string // such as "registry+v1"
 	Package            string
@@ -30,8 +32,8 @@ type Info struct {
 	SuggestedNamespace string
 }
 
-// Cluster answers formats that ask the cluster what it is or holds, with the
-// user's own rights.
+// Cluster answers questions of formats about the cluster, with the user's own
+// permissions.
 type Cluster interface {
 	// Version returns the server's version, such as "v1.37.1".
 	Version(ctx context.Context) (string, error)
@@ -54,14 +56,14 @@ type Input struct {
 	Upgrade bool
 	// Cluster is nil where none may be asked.
 	Cluster Cluster
-	// Whole is what Content was cut out of, at Path; nil when it is all there
-	// is. Kustomizations refer to their neighbours.
+	// Whole is the content that Content is a directory of, at Path; nil when
+	// Content is all there is. Kustomizations refer to their neighbours.
 	Whole fs.FS
 	Path  string
 }
 
-// Params are the user's choices. Empty fields take the format's defaults,
-// which follow from the content alone.
+// Params are the rendering parameters given by the user. Empty fields take the
+// format's defaults, which follow from the content alone.
 type Params struct {
 	InstallMode     string
 	WatchNamespaces []string
@@ -92,7 +94,7 @@ type Output struct {
 	Isolation string
 }
 
-// Bodies are the objects without where they came from.
+// Bodies returns the objects without their origins.
 func (o *Output) Bodies() []map[string]any {
 	out := make([]map[string]any, 0, len(o.Objects))
 	for _, r := range o.Objects {
@@ -101,7 +103,7 @@ func (o *Output) Bodies() []map[string]any {
 	return out
 }
 
-// RenderedObject is one object and where it came from.
+// RenderedObject is one object with its origin in the content.
 type RenderedObject struct {
 	Body   map[string]any
 	Origin preview.Origin

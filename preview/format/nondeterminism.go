@@ -14,10 +14,11 @@ import (
 // maxNondeterministic bounds the notes of one package.
 const maxNondeterministic = 200
 
-// NoteDifferences compares two renderings of one input and notes each field
-// in which they differ: it comes from a clock or a random source. The plan holds
-// the first value, and only that plan is what was reviewed. Objects are distinguished by id, namespace being where
-// those without one go. No note holds a value.
+// NoteDifferences compares two renderings of one input and notes each field in
+// which they differ: it comes from a clock or a random source. The plan holds
+// the first value, and only that plan is what was reviewed. Objects are
+// distinguished by id, namespace being where those without one go. No note holds
+// a value.
 func NoteDifferences(first, second []RenderedObject, namespace string) []preview.Note {
 	a, b := indexByID(first, namespace), indexByID(second, namespace)
 	var notes []preview.Note
@@ -63,7 +64,7 @@ func indexByID(objects []RenderedObject, namespace string) map[string]map[string
 	return out
 }
 
-// PlannedID is the id of a rendered object once it is sealed: with the
+// PlannedID returns the id that a rendered object has in the plan: with the
 // namespace of the release where it names none.
 func PlannedID(body map[string]any, scopes preview.Scopes, namespace string) string {
 	ref := preview.RefOf(body)

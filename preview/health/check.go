@@ -12,15 +12,15 @@ import (
 // Limits on what a user writes.
 const (
 	maxExpression = 10_000
-	// MaxChecks is how many checks one release may have.
+	// MaxChecks bounds the checks of one release.
 	MaxChecks = 100
 )
 
-// variable is what an expression calls the object, as rules of a
-// CustomResourceDefinition do.
+// variable is the name of the object in an expression, as in rules of a
+// CustomResourceDefinition.
 const variable = "self"
 
-// Check is a statement that must be true of each object it selects.
+// Check is an assertion about each object that it selects.
 type Check struct {
 	selector  selector
 	assertion assertion
@@ -34,8 +34,7 @@ type selector struct {
 	labels            *labels
 }
 
-// assertion is what must be true of an object. why says what is not, in a few
-// words.
+// assertion is a condition on an object. why says what is not, in a few words.
 type assertion interface {
 	holds(body map[string]any) (ok bool, why string)
 }

@@ -128,7 +128,7 @@ func (l *labels) match(have map[string]any) bool {
 	return true
 }
 
-// path is what OLM v1 takes for a field, with a leading dot allowed.
+// path matches a field path as OLM v1 accepts it, with a leading dot allowed.
 var path = regexp.MustCompile(`^\.?[a-zA-Z0-9]+(\.[a-zA-Z0-9]+)*$`)
 
 func (a Assertion) compile() (assertion, string, error) {

@@ -1,5 +1,6 @@
-// Package installer says what a user must be allowed to carry a plan out: the
-// rights, and the smallest roles that hold them.
+// Package installer lists the permissions that applying a plan needs, and makes
+// the smallest roles that hold them. It is given the plan and the names of
+// resources, and reads no cluster.
 package installer
 
 import (
@@ -85,8 +86,8 @@ func (n *rightSet) addRevisionWrites(release preview.Release, revision int) {
 	}
 }
 
-// writeVerbs are the verbs of server-side apply and of delete (KEP-555: an apply is
-// a patch, and one that creates needs create besides).
+// writeVerbs returns the verbs of server-side apply and of delete (KEP-555: an
+// apply is a patch, and one that creates needs create besides).
 func writeVerbs(a preview.Action) []string {
 	switch a {
 	case preview.ActionCreate, preview.ActionUnknown:
@@ -101,8 +102,8 @@ func writeVerbs(a preview.Action) []string {
 	return nil
 }
 
-// requestVerbs are the verbs of what is sent for an object, when planning or applying:
-// that nothing changes, a dry run says.
+// requestVerbs returns the verbs of the requests for an object, when planning or
+// applying: a dry run finds out that nothing changes.
 func requestVerbs(p *preview.Plan, o *preview.Object) []string {
 	switch {
 	case o.Action == preview.ActionUnchanged && p.ReadMode != preview.ReadGet:
@@ -113,8 +114,8 @@ func requestVerbs(p *preview.Plan, o *preview.Object) []string {
 	return writeVerbs(o.Action)
 }
 
-// addCleanup is what it takes to remove the records of the revision that becomes one
-// too many: its copy, the parts of its plan, and the first look beyond them.
+// addCleanup adds the requests that remove the records of the oldest revision:
+// its copy, the parts of its plan, and the first look beyond them.
 func (n *rightSet) addCleanup(namespace, record string, revision int) {
 	if revision < 1 {
 		return
@@ -127,6 +128,7 @@ func (n *rightSet) addCleanup(namespace, record string, revision int) {
 	}
 }
 
+// rightSet collects the requests that a plan needs.
 type rightSet struct {
 	plural Plural
 	rights []preview.Right

@@ -13,11 +13,11 @@ import (
 // Subject is the placeholder in the bindings that [Manifests] writes.
 const Subject = "INSTALLER"
 
-// Manifests are the roles and bindings with which a user carries a plan out, as
-// objects to apply in their order: what the plan's own roles hand over is in
-// them, because the API server lets no subject hand over more. If the plan creates
-// its own namespaces, those come first: a Role needs them, and the right to create
-// namespaces is not given for them.
+// Manifests returns the roles and bindings that let a user apply a plan, as
+// objects in the order to apply them: they include what the plan's own roles
+// grant, because the API server lets no subject grant more than it has. If the
+// plan creates its own namespaces, those come first: a Role needs them, and the
+// right to create namespaces is not given for them.
 func Manifests(p *preview.Plan, plural Plural) []map[string]any {
 	rights := Needed(p, plural)
 	var out []map[string]any
@@ -155,9 +155,9 @@ func bindsOwnRole(p *preview.Plan, o *preview.Object) bool {
 	return o.Planned != nil && o.Is(preview.KindRoleBinding, preview.KindClusterRoleBinding) && p.Object(access.RoleOf(o.Planned).ID()) != nil
 }
 
-// escalation are the rights that RBAC asks of who writes roles and bindings:
-// all that a role permits, and bind on a role that the cluster has. Of an
-// aggregated role no one can hold the rules beforehand.
+// escalation returns the permissions that RBAC asks of the writer of roles and
+// bindings: all that a role permits, and bind on a role that the cluster has. Of
+// an aggregated role no one can hold the rules beforehand.
 func escalation(p *preview.Plan) []preview.Right {
 	var out []preview.Right
 	for i := range p.Objects {
@@ -213,7 +213,7 @@ func minimize(rights []preview.Right) []preview.Right {
 	return out
 }
 
-// widerRights lists the rights that would hold r. Looking these up instead of
+// widerRights lists the rights that include r. Looking these up instead of
 // comparing each with each keeps roles with 10,000 rules quick.
 func widerRights(r preview.Right, urls []preview.Right) []preview.Right {
 	if r.URL != "" {

@@ -1,4 +1,4 @@
-// Package owners finds what acts on an object besides a release: OLM, Flux, Argo
-// CD, kapp and owner references. Each tool's marks, and how it lets go of an
-// object, are known here.
+// Package owners finds the controllers that own an existing object besides a
+// release: OLM, Flux, Argo CD, kapp and owner references. It knows each tool's
+// marks, and the steps by which an object leaves it.
 package owners

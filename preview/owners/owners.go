@@ -20,22 +20,22 @@ const (
 	SubscriptionKind = "Subscription"
 )
 
-// Controllers is what acts on an object because of its marks, or owns it by
-// reference: as long as one exists, the object is not simply taken over. Hidden
-// names what may not be read.
+// Controllers lists the controllers and owners that act on an object because of
+// its marks or owner references: as long as one exists, the object is not simply
+// taken over. Hidden names what may not be read.
 type Controllers struct {
 	Objects []map[string]any
 	Hidden  []string
 }
 
-// Cluster is what finding owners asks of a cluster.
+// Cluster lists the requests to a cluster that finding owners needs.
 type Cluster interface {
 	Kind(ctx context.Context, apiVersion, kind string) (namespaced bool, err error)
 	Read(ctx context.Context, refs []preview.Ref) []preview.ReadResult
 	List(ctx context.Context, apiVersion, kind, namespace, selector string) ([]map[string]any, error)
 }
 
-// Finder looks for what acts on objects besides a release.
+// Finder finds the controllers that act on objects besides a release.
 type Finder struct {
 	Cluster Cluster
 	Release preview.Release
@@ -85,8 +85,8 @@ func (f Finder) findByReference(ctx context.Context, live map[string]any) []prev
 	return out
 }
 
-// findByMark finds what stands behind one mark. Nothing does behind Helm's: its
-// record is not read until Helm runs.
+// findByMark finds the controller that one mark names. Nothing does behind
+// Helm's: its record is not read until Helm runs.
 func (f Finder) findByMark(ctx context.Context, owner preview.Owner, live map[string]any) []preview.ReadResult {
 	namespace := preview.RefOf(live).Namespace
 	in := func(key string) string { return cmp.Or(preview.MarkValue(live, key), namespace) }

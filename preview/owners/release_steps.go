@@ -7,8 +7,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// ReleaseSteps says what makes the owner of an object let go of it, step by step, and
-// leaves the object as it is.
+// ReleaseSteps lists the steps that make the owner of an object give it up and
+// leave the object as it is.
 func ReleaseSteps(o *preview.Object, owner preview.Ref) string {
 	patch := func(merge string) string {
 		return "kubectl patch " + preview.KubectlArgument(owner) + " --type=merge -p '" + merge + "'"

@@ -21,8 +21,8 @@ const (
 	maxKeyFile   = 1 << 20
 )
 
-// DamagedError is an encrypted plan file that is not as it was written: cut off, or
-// changed by others.
+// DamagedError is returned for an encrypted plan file that was cut off or
+// changed.
 type DamagedError struct{ Err error }
 
 func (e *DamagedError) Error() string {
@@ -31,7 +31,7 @@ func (e *DamagedError) Error() string {
 
 func (e *DamagedError) Unwrap() error { return e.Err }
 
-// Recipients are who can open an encrypted plan file.
+// Recipients hold the keys that can open an encrypted plan file.
 type Recipients []age.Recipient
 
 // ReadRecipients reads public keys of age (age1...) and of ssh (ssh-ed25519 and

@@ -1,7 +1,7 @@
 // Package planfile saves a plan with the bodies behind it, and reads it back.
 //
 // A plan file is a gzipped tar: plan.json, and the canonical JSON of each
-// sealed object under objects/, each live body under live/, each dry-run
+// planned object under objects/, each live body under live/, each dry-run
 // result under results/ and each read under reads/, by object id. Nothing in
 // it is trusted: engine.Verify recomputes what can be recomputed and refuses
 // the rest. With recipients the whole of it is encrypted (age-encryption.org/v1).
@@ -22,7 +22,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// MaxBytes is how large a plan file may be.
+// MaxBytes bounds the size of a plan file.
 const MaxBytes = 256 << 20
 
 // Caps on what is read back.

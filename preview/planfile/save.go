@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// SecretsError is a plan that would put secret values into a file.
+// SecretsError is returned for a plan whose file would hold secret values.
 type SecretsError struct {
 	Objects []string
 }
@@ -84,7 +84,7 @@ func WriteNew(path string, data []byte) error {
 	return err
 }
 
-// ExistsError is a file that would have been overwritten.
+// ExistsError is returned instead of overwriting a file.
 type ExistsError struct{ Path string }
 
 func (e *ExistsError) Error() string {

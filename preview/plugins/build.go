@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// buildOf is what a Go program says it was built from; nil for anything else.
+// buildOf returns the build information of a Go program; nil for anything else.
 // Nothing vouches for it.
 func buildOf(data []byte) (info *debug.BuildInfo) {
 	defer func() {
@@ -23,7 +23,7 @@ func buildOf(data []byte) (info *debug.BuildInfo) {
 	return info
 }
 
-// buildText is one line: toolchain, module, version, revision and how many
+// buildText returns one line: toolchain, module, version, revision and how many
 // modules are in it.
 func buildText(info *debug.BuildInfo) string {
 	if info == nil {
@@ -42,7 +42,7 @@ func buildText(info *debug.BuildInfo) string {
 	return clip(strings.Join(parts, ", "))
 }
 
-// revisionOf is the commit that a program was built from.
+// revisionOf returns the commit that a program was built from.
 func revisionOf(info *debug.BuildInfo) string {
 	revision, modified := "", ""
 	for _, s := range info.Settings {
@@ -64,7 +64,8 @@ func revisionOf(info *debug.BuildInfo) string {
 // maxModules bounds the modules that are compared.
 const maxModules = 5000
 
-// buildValues is the same as values, which [diff.Values] compares.
+// buildValues returns the build information as values, which [diff.Values]
+// compares.
 func buildValues(info *debug.BuildInfo) map[string]any {
 	build, modules := map[string]any{}, map[string]any{}
 	for _, dep := range info.Deps[:min(len(info.Deps), maxModules)] {
@@ -83,7 +84,7 @@ func buildValues(info *debug.BuildInfo) map[string]any {
 	return map[string]any{"build": build}
 }
 
-// moduleText is the version of a module, and what stands in for it.
+// moduleText returns the version of a module, and of its replacement.
 func moduleText(m *debug.Module) string {
 	text := m.Version
 	if r := m.Replace; r != nil {

@@ -18,7 +18,7 @@ const (
 	maxProgram = 512 << 20 // bytes of a program that is compared
 )
 
-// changeLister says what changes in files, within the limits of a set.
+// changeLister lists what changes in files, within the limits of a set.
 type changeLister struct{ lines diff.LineDiffs }
 
 // changes says what an update does to a file, or with nothing before it what a
@@ -82,8 +82,8 @@ func pluginChanges(before, after []byte) []preview.Change {
 	return out
 }
 
-// readableText is the text of a file as people may see it, with sensitive values
-// masked; false for what is no text, or too long.
+// readableText returns the text of a file with sensitive values masked; false
+// for binary files and long ones.
 func readableText(path string, data []byte) (string, bool) {
 	if len(data) > maxText || formatOf(data) != "" || bytes.IndexByte(data, 0) >= 0 || !utf8.Valid(data) {
 		return "", false
@@ -99,7 +99,7 @@ func readableText(path string, data []byte) (string, bool) {
 	return maskLines(string(data)), true
 }
 
-// document is the one map of a YAML or JSON text.
+// document returns the only map of a YAML or JSON text.
 func document(data []byte) (map[string]any, error) {
 	docs, err := preview.Decode(data)
 	if err != nil {

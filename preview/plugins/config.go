@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/fields"
 )
 
-// configOf is the settings of the host, by plugin: for the content digest.
+// configOf returns the settings of the host, by plugin, for the content digest.
 func configOf(set *Set) map[string]any {
 	out := map[string]any{}
 	if len(set.Config) > 0 {
@@ -81,7 +81,7 @@ func ReadConfig(data []byte) (*Config, error) {
 	return out, r.Err(1)
 }
 
-// plugins are those of the set that have a config, with that.
+// plugins returns the plugins of the set that have a config, with that.
 func (c *Config) plugins() []Plugin {
 	var out []Plugin
 	configs := preview.Map(c.Values, "plugins")
@@ -123,7 +123,7 @@ func artifactChanges(older *Lock, platform string, fetched []FetchedPlugin) []pr
 	return diff.Values(map[string]any{"artifacts": before}, map[string]any{"artifacts": after})
 }
 
-// AsInstalled is what a set brings as if it stood at a location.
+// AsInstalled returns the files of a set as if installed at a location.
 func AsInstalled(set *Set, fetched []FetchedPlugin, platform string) (InstalledFiles, error) {
 	files, err := Files(fetched)
 	if err != nil {
@@ -151,7 +151,7 @@ func AsInstalled(set *Set, fetched []FetchedPlugin, platform string) (InstalledF
 // imageKey is the name of a setting that holds an image.
 var imageKey = regexp.MustCompile(`(?i)(^|[_.-])image$|Image$`)
 
-// configExecutors are the images that the config of a plugin names.
+// configExecutors returns the images that the config of a plugin names.
 func configExecutors(p Plugin) []preview.Executor {
 	var out []preview.Executor
 	var walk func(m map[string]any, depth int)

@@ -15,11 +15,11 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/source"
 )
 
-// Request is what [Fetch] fetches, and how.
+// Request holds the inputs of [Fetch]: the set, its platform and the sources.
 type Request struct {
 	Platform string // OS/ARCH
 	// Lock, when set, is what every artifact has to be: another one is an
-	// [engine.Refused].
+	// [engine.RefusedError].
 	Lock *Lock
 	// Sources pins and opens. It must have been made with
 	// [source.Options.Artifacts] and the platform.
@@ -33,14 +33,14 @@ type Request struct {
 	Check func(ctx context.Context, from *source.Fetcher, pin source.Pin, bundle []byte) (SignerInfo, error)
 }
 
-// SignerInfo is what is known of who signed an artifact.
+// SignerInfo holds the signer of an artifact and how it was verified.
 type SignerInfo struct {
 	Verification preview.Verification
 	Rule         rules.Rule // of the finding that there is to be; without a name for none
 	Text         string
 }
 
-// FetchedPlugin is one plugin with what its artifact brought.
+// FetchedPlugin is one plugin with the files of its artifact.
 type FetchedPlugin struct {
 	*Plugin
 	Artifact *Artifact
@@ -149,8 +149,8 @@ func (q Request) check(ctx context.Context, from *source.Fetcher, pin source.Pin
 	return q.Check(ctx, from, pin, bundle)
 }
 
-// commonVerification is what holds for a whole set: it is signed when every artifact is,
-// by the one who signed them all where that is one.
+// commonVerification returns the verification of a whole set: it is signed when
+// every artifact is, by the one who signed them all where that is one.
 func commonVerification(fetched []FetchedPlugin) preview.Verification {
 	out := preview.Verification{}
 	for i, f := range fetched {
@@ -182,8 +182,8 @@ func classifyPath(r ref.Reference) (ref.Reference, error) {
 	return r, nil
 }
 
-// sources are those of the request, with the login that the config has for one
-// artifact.
+// sources returns the sources of the request, with the login that the config has
+// for one artifact.
 func (q Request) sources(a *Artifact) (*source.Fetcher, error) {
 	if !a.Auth.Given() {
 		return q.Sources, nil
@@ -234,5 +234,5 @@ func (q Request) reveal(s Secret) (string, error) {
 	return s.inline, nil
 }
 
-// refuse is exit 5.
+// refuse returns an error that ends the program with exit code 5.
 func refuse(what, next string) error { return &engine.RefusedError{What: what, Next: next} }

@@ -216,13 +216,13 @@ func matchedPrefix(pattern, name string) (head, rest string, ok bool) {
 	return head, strings.Join(parts[depth:], "/"), ok && err == nil
 }
 
-// specialModes are what chmod has beside the permissions.
+// specialModes are the mode bits beyond the permissions, such as setuid.
 var specialModes = [...]struct {
 	mode fs.FileMode
 	bit  uint32
 }{{fs.ModeSetuid, 0o4000}, {fs.ModeSetgid, 0o2000}, {fs.ModeSticky, 0o1000}}
 
-// ModeText is a mode as chmod takes it, four octal digits.
+// ModeText formats a mode as four octal digits.
 func ModeText(m fs.FileMode) string {
 	bits := uint32(m.Perm())
 	for _, special := range specialModes {
@@ -238,7 +238,7 @@ func isProgram(data []byte) bool {
 	return bytes.HasPrefix(data, []byte("#!")) || formatOf(data) != ""
 }
 
-// ParseMode is a mode as [ModeText] writes it.
+// ParseMode parses a mode as [ModeText] writes it.
 func ParseMode(text string) (fs.FileMode, error) {
 	bits, err := strconv.ParseUint(text, 8, 32)
 	if err != nil || len(text) != 4 {

@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 )
 
-// getterName is the last part of a go-getter source, for messages and for the
-// name of a plain file.
+// getterName returns the last part of a go-getter source, for messages and for
+// the name of a plain file.
 func getterName(text string) string {
 	text, _, _ = strings.Cut(text, "?")
 	return path.Base(strings.TrimRight(text, "/"))
@@ -63,7 +63,7 @@ func (p *parser) getter(item field, text string) (Artifact, bool) {
 	return p.local(a, item, address), true
 }
 
-// shortGit is HOST/ORG/REPO[//SUBDIR], which go-getter takes for git.
+// shortGit reads HOST/ORG/REPO[//SUBDIR], which go-getter takes for git.
 func (p *parser) shortGit(a Artifact, item field, address string, values url.Values) (Artifact, bool) {
 	if head, sub, found := strings.Cut(address, "//"); found {
 		address, a.Pick = head, strings.Trim(sub, "/")

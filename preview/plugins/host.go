@@ -16,9 +16,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// Host is what loads a set in a cluster: a Deployment whose pods fetch the
-// plugins themselves, by a config that they find in a ConfigMap. A PluginSet
-// names it:
+// Host is a Deployment whose pods fetch a plugin set themselves, by a config in
+// a ConfigMap. A PluginSet names it:
 //
 //	spec:
 //	  host:
@@ -47,7 +46,8 @@ const (
 	suffixDigest = ".digest"
 )
 
-// maxConfigMap is what a ConfigMap can hold, less some room for its metadata.
+// maxConfigMap is the size limit of a ConfigMap, less some room for its
+// metadata.
 const maxConfigMap = 1000 << 10
 
 var configMapKey = regexp.MustCompile(`^[A-Za-z0-9_][-._A-Za-z0-9]{0,200}$`)
@@ -169,9 +169,9 @@ func recordTexts(files []preview.File, fetched []FetchedPlugin) error {
 	return nil
 }
 
-// filesDigests is what a pod holds its installation to: the content digest of
-// the files, of several platforms that of each. A pod finds its own among them,
-// and fetches nothing for the others.
+// filesDigests returns the digest that a pod checks its installation against:
+// the content digest of the files, of several platforms that of each. A pod
+// finds its own among them, and fetches nothing for the others.
 func filesDigests(p *preview.Plan) string {
 	if len(p.Platforms) == 0 {
 		return p.Packages[0].ContentDigest

@@ -33,7 +33,7 @@ func formatOf(data []byte) string {
 	return ""
 }
 
-// Contents is what the bytes of a file are.
+// Contents describes the bytes of a file.
 type Contents struct {
 	// Platforms an executable runs on, as OS/ARCH; empty for anything else, and
 	// for an executable that cannot be read, of which Damaged says why.
@@ -98,7 +98,8 @@ func executable(format string, data []byte) (platforms []string, err error) {
 	return []string{"darwin/" + machoArch(f.Cpu)}, nil
 }
 
-// elfSystem is linux unless the header says otherwise: Linux leaves it open.
+// elfSystem returns the operating system of an ELF file: linux unless the header
+// names another, as Linux leaves it open.
 func elfSystem(f *elf.File) string {
 	switch f.OSABI {
 	case elf.ELFOSABI_FREEBSD:

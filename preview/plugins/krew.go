@@ -13,10 +13,11 @@ import (
 
 const krewVersion = "krew.googlecontainertools.github.com/v1alpha2"
 
-// krewName is what krew takes for a name (internal/index/validation).
+// krewName matches the plugin names that krew accepts
+// (internal/index/validation).
 var krewName = regexp.MustCompile(`^[\w-]+$`)
 
-// defaultLocation is where sets go whose host has no place of its own.
+// defaultLocation is the install directory for hosts without one of their own.
 const defaultLocation = ".plugins"
 
 // krew reads a plugin manifest of krew. Its files go below the plugin's name,
@@ -54,7 +55,7 @@ func (p *parser) krew() {
 	p.set.Plugins = []Plugin{plugin}
 }
 
-// isReserved are names of devices on Windows.
+// isReserved matches the names of devices on Windows.
 func isReserved(name string) bool {
 	upper := strings.ToUpper(name)
 	if slices.Contains([]string{"CON", "PRN", "AUX", "NUL"}, upper) {

@@ -29,7 +29,7 @@ import (
 // The same lock has the same bytes: platforms and plugins are sorted.
 const KindPluginLock = "PluginLock"
 
-// Lock says what every artifact of a set is, by platform.
+// Lock records the digest of every artifact of a set, by platform.
 type Lock struct {
 	Name      string
 	Platforms map[string][]LockedArtifact

@@ -13,8 +13,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// optimusLocation is where Optimus installs plugins to: in the working
-// directory of its server (plugin/plugin_manager.go).
+// optimusLocation is the directory that Optimus installs plugins to: in the
+// working directory of its server (plugin/plugin_manager.go).
 const optimusLocation = ".plugins"
 
 // provider is a named place that plugins come from.
@@ -146,8 +146,8 @@ func query(pairs ...string) string {
 	return "?" + values.Encode()
 }
 
-// local is a path of this machine; a relative one is below the config's folder.
-// Its text stays as written, the same on every machine.
+// local returns a path of this machine; a relative one is below the config's
+// folder. Its text stays as written, the same on every machine.
 func (p *parser) local(a Artifact, field field, where string) Artifact {
 	if p.o.Fetched {
 		field.Fail("a config that was fetched names the file %s of its own machine; let it name an address", clip(where))

@@ -28,7 +28,7 @@ type Options struct {
 	PlainHTTP bool
 }
 
-// MaxBytes is how large a config may be.
+// MaxBytes bounds the size of a config.
 const MaxBytes = 1 << 20
 
 // Parse reads a config: one document of any of the forms, alone or in a

@@ -8,7 +8,8 @@ import (
 
 const (
 	pipedVersion = "pipecd.dev/v1beta1"
-	// pipedLocation is where piped keeps plugins (pkg/app/pipedv1/cmd/piped).
+	// pipedLocation is the directory in which piped keeps plugins
+	// (pkg/app/pipedv1/cmd/piped).
 	pipedLocation = "~/.piped/plugins"
 )
 

@@ -14,7 +14,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// InstalledFiles is what stands at the location of a set now.
+// InstalledFiles describes the generation that is installed at the location of a
+// set.
 type InstalledFiles struct {
 	Generation int                         // 0 when this tool put nothing there
 	Next       int                         // the first number that no generation has had; 0 is Generation + 1
@@ -26,7 +27,7 @@ type InstalledFiles struct {
 	Read func(path string, most int64) ([]byte, error)
 }
 
-// Target is where a set goes.
+// Target is the location that a set is installed to.
 type Target struct {
 	Platform string // OS/ARCH
 	Location preview.Location
@@ -59,15 +60,15 @@ func Plan(set *Set, fetched []FetchedPlugin, t Target) (*preview.Plan, error) {
 	return planOf(pkg, files, texts, changes, t)
 }
 
-// FileOwner says whose files [PlanFiles] plans: what a generation keeps of its set.
+// FileOwner names the set whose kept files [PlanFiles] plans.
 type FileOwner struct {
 	Name, Version, Format string
 	Values                string  // hash of the settings of the host; may be empty
 	Config                *Config // of that; nil when nothing says it
 }
 
-// PlanFiles is [Plan] for files that were installed before, of which the config
-// and its artifacts are not at hand.
+// PlanFiles is like [Plan] for files that were installed before, of which the
+// config and its artifacts are not at hand.
 func PlanFiles(of FileOwner, files []File, t Target) (*preview.Plan, error) {
 	form, _ := strings.CutPrefix(of.Format, preview.FormatPlugins)
 	config := of.Config
@@ -157,8 +158,8 @@ func decide(files []File, texts []string, live InstalledFiles) ([]preview.File, 
 	return out, nil
 }
 
-// maxCompared is the size of what a file is compared with at most: only programs
-// are compared when they are large.
+// maxCompared bounds the size of files that are compared by content: only
+// programs are compared when they are large.
 func maxCompared(after []byte) int64 {
 	if formatOf(after) == "" {
 		return maxText

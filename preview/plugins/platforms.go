@@ -12,8 +12,8 @@ import (
 // AllPlatforms stands for every platform that a set and its lock name.
 const AllPlatforms = "all"
 
-// hostPlatforms are those that selectors are tried on: what hosts of plugins are
-// built for.
+// hostPlatforms returns the platforms that selectors are tried on: those that
+// hosts of plugins are built for.
 func hostPlatforms() []string {
 	var out []string
 	for system, arches := range map[string][]string{
@@ -27,9 +27,9 @@ func hostPlatforms() []string {
 	return out
 }
 
-// Platforms are those that a set is for, sorted: all of its lock, and where the
-// config selects artifacts by platform each for which every plugin has one. A
-// set of neither is for the given platform alone.
+// Platforms returns the platforms of a set, sorted: all of its lock, and where
+// the config selects artifacts by platform each for which every plugin has one.
+// A set of neither is for the given platform alone.
 func (s *Set) Platforms(lock *Lock, own string) []string {
 	found := map[string]bool{}
 	if lock != nil {

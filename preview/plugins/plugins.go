@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 )
 
-// Form is how a config is written. The set is closed.
+// Form names the format of a config. The set is closed.
 type Form string
 
 // The forms.
@@ -26,18 +26,18 @@ const (
 	FormSet       Form = "set"       // PluginSet of kubectl-operator/v1alpha1
 )
 
-// Set is a plugin set as its config says it.
+// Set is a plugin set as its config describes it.
 type Set struct {
 	Form    Form
 	Name    string // of the config's own, else that of its host
 	Version string // may be empty
-	// Location is where the host looks for plugins, as written: a relative path
-	// is below the working directory, "~/" below the user's home.
+	// Location is the host's directory for plugins, as written: a relative
+	// path is below the working directory, "~/" below the user's home.
 	Location string
 	Plugins  []Plugin
 	Config   map[string]any // of the whole set; may be nil
 	Host     *Host          // that loads it in a cluster; nil for one on a machine
-	// Notes are what a reviewer should know of the config itself.
+	// Notes lists observations on the config itself for a reviewer.
 	Notes []preview.Note
 
 	body map[string]any // the document of a PluginSet
@@ -58,7 +58,7 @@ type Plugin struct {
 	Command string
 }
 
-// Artifact is where a plugin comes from, for some platforms.
+// Artifact is the source of a plugin, for some platforms.
 type Artifact struct {
 	// Selector is about the labels os and arch; an empty one fits every platform.
 	Selector  ref.Selector
@@ -74,7 +74,8 @@ type Artifact struct {
 	Files []Placement // what is taken of it; empty is all
 	Bin   string      // the program among the installed files; may be empty
 	Auth  Auth
-	// Signature is where a Sigstore bundle of the artifact is; nil for none.
+	// Signature is the path or address of a Sigstore bundle of the artifact;
+	// nil for none.
 	Signature *ref.Reference
 }
 
@@ -82,8 +83,8 @@ type Artifact struct {
 // the directory To.
 type Placement struct{ From, To string }
 
-// Auth is how one provider is asked. The zero value asks as the user's own
-// environment does.
+// Auth holds the credentials for one provider. The zero value asks as the user's
+// own environment does.
 type Auth struct {
 	Username    string
 	Password    Secret
@@ -96,7 +97,7 @@ type Auth struct {
 // Given reports whether the config says how to log in.
 func (a Auth) Given() bool { return a != Auth{} }
 
-// Secret is a credential: a reference to it, or itself. It does not print
+// Secret is a credential: a reference to it, or its value. It does not print
 // itself, in whatever form.
 type Secret struct {
 	Env, File string // where it is

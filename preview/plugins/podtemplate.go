@@ -22,7 +22,7 @@ const (
 	envDigest     = "PLUGINS_DIGEST"
 )
 
-// InitImage is the image of the init container: custom-init-image, else
+// InitImage returns the image of the init container: custom-init-image, else
 // default-init-image; empty where the config names neither.
 func (h *Host) InitImage() string {
 	if h.CustomInitImage != "" {
@@ -31,11 +31,11 @@ func (h *Host) InitImage() string {
 	return h.DefaultInitImage
 }
 
-// PodTemplate is the pod template of a host as a v1 PodTemplate, with an init
-// container that installs the set before the host starts: into an emptyDir that
-// both see, so that the host's image stays as it is. The container is held to the
-// lock and to the digest of the files that were reviewed. live is the host's
-// Deployment.
+// PodTemplate returns the pod template of a host as a v1 PodTemplate, with an
+// init container that installs the set before the host starts: into an emptyDir
+// that both see, so that the host's image stays as it is. The container is held
+// to the lock and to the digest of the files that were reviewed. live is the
+// host's Deployment.
 func PodTemplate(set *Set, live map[string]any) (map[string]any, error) {
 	h := set.Host
 	template := preview.Map(preview.CloneBody(live), "spec", "template")
@@ -66,7 +66,7 @@ func PodTemplate(set *Set, live map[string]any) (map[string]any, error) {
 	return map[string]any{"apiVersion": "v1", "kind": "PodTemplate", "metadata": meta, "template": template}, nil
 }
 
-// boot is the init container.
+// boot returns the init container.
 func (h *Host) boot(set *Set, shared map[string]any) map[string]any {
 	config := configDir + "/" + h.Key
 	return map[string]any{

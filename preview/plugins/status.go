@@ -15,8 +15,8 @@ const (
 	StandsOther   = "other"   // installed from elsewhere, or other bytes than wanted
 )
 
-// PluginStatus is one plugin as its config, its lock file and the installed
-// generation have it. Nothing is fetched for it: what a reference leads to now
+// PluginStatus compares one plugin in its config, its lock file and the
+// installed generation. Nothing is fetched for it: what a reference leads to now
 // shows in a plan.
 type PluginStatus struct {
 	Plugin    string `json:"plugin"`
@@ -27,7 +27,7 @@ type PluginStatus struct {
 	Why       string `json:"why,omitempty"`
 }
 
-// SyncStatus says how far what is installed is what a config wants.
+// SyncStatus says whether the installed set matches its config.
 type SyncStatus struct {
 	Config   string         `json:"config"`
 	Lock     string         `json:"lock,omitempty"` // the file; empty for none

@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/fields"
 )
 
-// yamlPlugin is what an Optimus plugin in YAML says of itself.
+// yamlPlugin holds the fields of an Optimus plugin in YAML that are shown.
 type yamlPlugin struct {
 	name, version, kind, image string
 	questions, defaults        int

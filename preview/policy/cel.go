@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/expression"
 )
 
-// compiledRule is a rule that can be evaluated.
+// compiledRule is a rule compiled for evaluation.
 type compiledRule struct {
 	Rule
 	holds   expression.Bool
@@ -67,7 +67,8 @@ func (c *compiledRule) evaluate(plan map[string]any) (holds bool, message string
 	return false, text, nil
 }
 
-// planDocument is a plan as -o json prints it, decoded: integers stay integers.
+// planDocument returns a plan as -o json prints it, decoded: integers stay
+// integers.
 func planDocument(plan *preview.Plan) (map[string]any, error) {
 	data, err := json.Marshal(plan)
 	if err != nil {

@@ -48,7 +48,7 @@ func (p *Policy) Judge(plan *preview.Plan) error {
 	return nil
 }
 
-// isFixed are findings that no policy speaks for.
+// isFixed reports whether no policy may change a finding.
 func isFixed(f *preview.Finding) bool {
 	return f.Severity == preview.NotKnown || f.Rule == rules.NotAppliable.Name || f.Rule == rules.Unknown.Name
 }
@@ -86,7 +86,7 @@ func sendsNothing(plan *preview.Plan) bool {
 	return !slices.ContainsFunc(plan.Objects, func(o preview.Object) bool { return !o.Untouched() })
 }
 
-// violations are the findings of the rules that do not hold.
+// violations returns the findings of the rules that do not hold.
 func (p *Policy) violations(plan *preview.Plan) ([]preview.Finding, error) {
 	if len(p.rules) == 0 {
 		return nil, nil

@@ -34,7 +34,7 @@ const (
 	maxText       = 1000
 )
 
-// document is the file.
+// document is the policy file as decoded.
 type document struct {
 	APIVersion string     `json:"apiVersion"`
 	Kind       string     `json:"kind"`
@@ -43,7 +43,7 @@ type document struct {
 	Waivers    []Waiver   `json:"waivers"`
 }
 
-// Rule is a statement about the plan that must be true.
+// Rule is an expression about the plan that must be true.
 type Rule struct {
 	Name string `json:"name"`
 	// Expression is CEL over the variable plan, the plan as -o json prints it,
@@ -56,7 +56,7 @@ type Rule struct {
 	Severity          preview.Severity `json:"severity"` // critical, warning or info
 }
 
-// Severity gives the findings of a rule another severity.
+// Severity changes the severity of the findings of a rule.
 type Severity struct {
 	Rule     string           `json:"rule"`
 	Object   string           `json:"object"` // pattern of object ids; empty means all
@@ -64,7 +64,7 @@ type Severity struct {
 	Reason   string           `json:"reason"`
 }
 
-// Waiver lets findings pass as information until its last day.
+// Waiver turns findings into information until its last day.
 type Waiver struct {
 	Finding     string `json:"finding"` // the id of one, RULE/OBJECT; or
 	Rule        string `json:"rule"`    // all of a rule

@@ -9,10 +9,10 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// Command is the line that installs exactly what was reviewed: with the same
-// reference and parameters, approved by digest. It can be pasted into a shell
-// whatever the plan holds. Where the plan does not say where it came from, the
-// line takes the plan file, and so it does where the plan was saved.
+// Command returns the command that installs exactly what was reviewed: with the
+// same reference and parameters, approved by digest. It can be pasted into a
+// shell whatever the plan holds. Where the plan does not say where it came from,
+// the line takes the plan file, and so it does where the plan was saved.
 func Command(p *preview.Plan) string {
 	if p.OnMachine() && p.Location != nil {
 		return setCommand(p)
@@ -43,8 +43,8 @@ func Command(p *preview.Plan) string {
 	return quoteWords(words)
 }
 
-// RoleCommand is the line that writes down the roles with which a user may carry
-// out what was reviewed. It writes nothing to the cluster.
+// RoleCommand returns the command that writes the roles with which a user may
+// apply what was reviewed. It writes nothing to the cluster.
 func RoleCommand(p *preview.Plan) string {
 	words := []string{"kubectl", "operator"}
 	if needsFile(p) {

@@ -35,7 +35,8 @@ func configSection(p *preview.Plan, l layout) section {
 
 const maxSettings = 200
 
-// platformSection is what the set is on other platforms than the plan's own.
+// platformSection lists the content of the set for platforms other than the
+// plan's own.
 func platformSection(p *preview.Plan) section {
 	if len(p.Platforms) == 0 {
 		return section{}
@@ -55,8 +56,8 @@ func platformSection(p *preview.Plan) section {
 	return s
 }
 
-// fileLines are what there is to say of a file: the first names it, the others
-// stand below its name.
+// fileLines returns the lines about a file: the first names it, the others stand
+// below its name.
 func fileLines(f preview.File, l layout) []string {
 	const below = "                   "
 	head := fmt.Sprintf("  %-3s %-9s  ", f.Action.Symbol(), f.Action)
@@ -75,8 +76,8 @@ func fileLines(f preview.File, l layout) []string {
 	return out
 }
 
-// fileChangeLines is one change in a file: lines of a text as a diff, a setting
-// as its two values.
+// fileChangeLines returns one change in a file: lines of a text as a diff, a
+// setting as its two values.
 func fileChangeLines(c preview.Change, below string, l layout) []string {
 	from, fromText := c.From.(string)
 	to, toText := c.To.(string)

@@ -11,7 +11,7 @@ import (
 // A long evidence is folded to this many lines, as on the screen.
 const evidenceLines = 20
 
-// severityGroup is how the findings of one severity are presented.
+// severityGroup holds the title and symbol of the findings of one severity.
 type severityGroup struct {
 	severity preview.Severity
 	title    string

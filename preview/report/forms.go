@@ -8,7 +8,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// Scope is of which plans a form can be. Each includes those after it.
+// Scope says whether a form can hold plans of a cluster, of plugin sets, or
+// both. Each includes those after it.
 type Scope int
 
 // The scopes.
@@ -18,7 +19,7 @@ const (
 	OfRequest              // of one release, with what was asked for at hand
 )
 
-// Form is one way to write plans down: a value of -o.
+// Form is one output format of plans: a value of -o.
 type Form struct {
 	Name  string
 	For   string // whom or what, for the documentation
@@ -36,8 +37,8 @@ type Form struct {
 	write func(w io.Writer, p *preview.Plan, o Options) error
 }
 
-// Forms are all forms, in the order in which they are listed. Flags, completion,
-// help and the table of the manual are made from them.
+// Forms returns all forms, in the order in which they are listed. Flags,
+// completion, help and the table of the manual are made from them.
 func Forms() []Form {
 	return []Form{
 		{Name: Text, For: "a terminal", Progress: true, Human: true, Between: "\n", write: writeText},
@@ -56,7 +57,7 @@ func Forms() []Form {
 
 const programs = "programs; see [JSON](json.md)"
 
-// FormOf is the form of a name.
+// FormOf returns the form of a name.
 func FormOf(name string) (Form, bool) {
 	all := Forms()
 	i := slices.IndexFunc(all, func(f Form) bool { return f.Name == name })
@@ -66,15 +67,15 @@ func FormOf(name string) (Form, bool) {
 	return all[i], true
 }
 
-// Names are those of the forms that plans of a scope have, in their order.
+// Names returns the names of the forms for plans of a scope, in their order.
 func Names(scope Scope) []string {
 	return namesOf(func(f Form) bool { return f.Scope <= scope })
 }
 
-// ProgressNames are those of the forms in which a run reports.
+// ProgressNames returns the names of the forms in which a run reports progress.
 func ProgressNames() []string { return namesOf(func(f Form) bool { return f.Progress }) }
 
-// SingleNames are those of the forms that cannot hold several plans.
+// SingleNames returns the names of the forms that cannot hold several plans.
 func SingleNames() []string { return namesOf(Form.Single) }
 
 // Single reports whether a form cannot hold several plans.

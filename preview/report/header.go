@@ -8,14 +8,14 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// fact is one row of the head: what a plan is about.
+// fact is one row of the head: a name and its value.
 type fact struct {
 	name, value string
 }
 
-// facts are the head of every human format. Values are not escaped yet. What a
-// package is made of stands in it when the plan has one; several packages have
-// a section each.
+// facts returns the rows at the head of every human format. Values are not
+// escaped yet. What a package is made of stands in it when the plan has one;
+// several packages have a section each.
 func facts(p *preview.Plan) []fact {
 	rows := headRows(p)
 	for i := range p.Packages {
@@ -137,8 +137,8 @@ func readModeText(mode preview.ReadMode) string {
 	return string(mode)
 }
 
-// signatureText is empty for a plan that was loaded: what it recorded, nothing
-// vouches for.
+// signatureText describes the signature; it is empty for a loaded plan, whose
+// record of it is not trusted.
 func signatureText(v preview.Verification) string {
 	return joinTexts("  ", v.Status, prefixLines("by ", v.Identity))
 }
@@ -182,7 +182,7 @@ func optionText(o preview.Options, conflicts string) string {
 	return strings.Join(parts, ", ")
 }
 
-// title is what is done to what: "install mongodb 1.10.0". What the package
+// title names action and packages: "install mongodb 1.10.0". What the package
 // requires follows: "with kafka 3.1.0, redis 2.4.1". A release of sections goes
 // by its own name: "install flyte-spark: operator 0.1.0, rights".
 func title(p *preview.Plan) string {

@@ -25,8 +25,8 @@ var (
 	pageScript string
 )
 
-// page is what the template shows. Its texts are escaped for eyes here, and by
-// the template for HTML.
+// page holds the data of the template. Its texts are escaped for eyes here, and
+// by the template for HTML.
 type page struct {
 	Title, Counts, Incomplete string
 	StyleHash, ScriptHash     string
@@ -139,7 +139,8 @@ func pageOf(p *preview.Plan) page {
 	return out
 }
 
-// sourceHash is how a Content-Security-Policy names an inline style or script.
+// sourceHash returns the Content-Security-Policy source of an inline style or
+// script.
 func sourceHash(s string) string {
 	sum := sha256.Sum256([]byte(s))
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
@@ -190,7 +191,8 @@ func pageFindingOf(f preview.Finding, label string, r *reader) pageFinding {
 	return out
 }
 
-// severityClass is a class of ours: a severity comes from a plan file.
+// severityClass returns the CSS class of a severity, which comes from a plan
+// file and is not used as it is.
 func severityClass(s preview.Severity) string {
 	if slices.Contains([]preview.Severity{preview.Critical, preview.Warning, preview.NotKnown}, s) {
 		return string(s)
@@ -198,7 +200,7 @@ func severityClass(s preview.Severity) string {
 	return string(preview.Info)
 }
 
-// pageRules are the pages of the rules that found something.
+// pageRules returns the pages of the rules that found something.
 func pageRules(p *preview.Plan, r *reader) []pageRule {
 	var names []string
 	for _, f := range p.Findings {

@@ -65,7 +65,8 @@ func (l layout) exact(name, later, safe string) []string {
 	return out
 }
 
-// line is textsafe.Line, under a name short enough to be used everywhere.
+// line escapes text with textsafe.Line, under a name short enough to be used
+// everywhere.
 func line(s string) string { return textsafe.Line(s) }
 
 func lines(list []string) string {

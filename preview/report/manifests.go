@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/diff"
 )
 
-// writeManifests writes the sealed objects as a YAML stream, in the order of
+// writeManifests writes the planned objects as a YAML stream, in the order of
 // the stages. Comments say what a stream of objects cannot: where each came
 // from, and what is deleted or kept.
 func writeManifests(w io.Writer, p *preview.Plan, o Options) error {

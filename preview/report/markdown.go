@@ -128,8 +128,8 @@ func (d *document) findings(p *preview.Plan, group severityGroup) {
 	}
 }
 
-// findingBlock is what a reviewer has to know of one finding: what, why, the
-// evidence and where it stands, how to reduce it, and what accepts it.
+// findingBlock formats one finding: title, reason, evidence and its place, how
+// to reduce it, and what accepts it.
 func findingBlock(f preview.Finding, label string, r *reader) string {
 	block := fmt.Sprintf("\n#### %s %s\n\n", label, prose(textsafe.Truncate(line(f.Title), maxTitle)))
 	if f.Why != "" {
@@ -159,7 +159,7 @@ func findingBlock(f preview.Finding, label string, r *reader) string {
 	return block + strings.Join(rows, "  \n") + "\n"
 }
 
-// clippedCode is a code span of bounded length. Ids of objects stay whole:
+// clippedCode returns a code span of bounded length. Ids of objects stay whole:
 // Kubernetes bounds each of their parts.
 func clippedCode(s string) string { return code(textsafe.Truncate(line(s), 2*maxCell)) }
 
@@ -251,7 +251,7 @@ func summaryTable(p *preview.Plan) string {
 	return out.String()
 }
 
-// code is a code span around any text.
+// code returns text as a code span.
 func code(s string) string {
 	s = line(s)
 	if s == "" {
@@ -264,12 +264,13 @@ func code(s string) string {
 	return ticks + s + ticks
 }
 
-// cell is a code span in a table, where a bar ends the cell even in code.
+// cell returns text as a code span in a table, where a bar ends the cell even in
+// code.
 func cell(s string) string {
 	return strings.ReplaceAll(code(textsafe.Truncate(line(s), maxCell)), "|", `\|`)
 }
 
-// fence is a code block around lines, with a fence that none of them closes.
+// fence returns lines as a code block, with a fence that none of them closes.
 func fence(language string, lines []string) string {
 	longest := 2
 	for _, l := range lines {

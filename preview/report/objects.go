@@ -183,7 +183,7 @@ func secretKeyLines(states map[string]string) []string {
 
 func changeLines(c preview.Change, l layout) []string { return changeLinesAt("        ", c, l) }
 
-// changeLinesAt is changeLines further in or out.
+// changeLinesAt is like changeLines with another indent.
 func changeLinesAt(indent string, c preview.Change, l layout) []string {
 	later := indent + "    "
 	name := line(c.Path) + ":"

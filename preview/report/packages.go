@@ -99,7 +99,7 @@ func parameterText(params preview.Parameters) string {
 		prefixLines("for Kubernetes ", params.KubeVersion), prefixLines("values ", params.Values))
 }
 
-// packageSections are one section for each of several packages.
+// packageSections returns one section for each of several packages.
 func packageSections(p *preview.Plan, l layout) []section {
 	if len(p.Packages) < 2 {
 		return nil

@@ -14,12 +14,12 @@ const openTitle = "WHAT COULD NOT BE KNOWN"
 // maxOpen bounds how many single things are listed as not read.
 const maxOpen = 20
 
-// Question is something that a review of a read mode leaves open, and what
-// follows from that. Neither is escaped yet.
+// Question is something that a read mode leaves unknown, and what follows from
+// that. Neither is escaped yet.
 type Question struct{ What, Why string }
 
-// OpenQuestions says what the way in which the cluster was read cannot know. Each is
-// about this plan: what no object of it raises is left out.
+// OpenQuestions lists what the read mode of the plan cannot know. Each is about
+// this plan: what no object of it raises is left out.
 func OpenQuestions(p *preview.Plan) []Question {
 	if p.OnMachine() {
 		return nil
@@ -35,7 +35,8 @@ func OpenQuestions(p *preview.Plan) []Question {
 	return nil
 }
 
-// openQuestions are those, then what could not be read.
+// openQuestions returns [OpenQuestions] of the read mode, then what could not be
+// read.
 func openQuestions(p *preview.Plan) []Question {
 	out := OpenQuestions(p)
 	for i, u := range p.Unknowns {

@@ -8,8 +8,8 @@ import (
 // explainLine points from findings to the pages of their rules.
 const explainLine = "What a rule looks at, and when it is less severe: kubectl operator explain RULE"
 
-// reader looks up what a finding leaves to others: where its object comes from,
-// and how to reduce it.
+// reader looks up the origin of a finding's object and how the finding can be
+// reduced.
 type reader struct {
 	objects map[string]*preview.Object
 	book    pages.Index
@@ -23,8 +23,8 @@ func newReader(p *preview.Plan) *reader {
 	return r
 }
 
-// origin is where in the content the object of a finding comes from; nil when
-// the content has no such object.
+// origin returns the origin of a finding's object; nil when the content has no
+// such object.
 func (r *reader) origin(f preview.Finding) *preview.Origin {
 	if o := r.objects[f.Object]; o != nil && o.Origin.File != "" {
 		return &o.Origin
@@ -32,7 +32,7 @@ func (r *reader) origin(f preview.Finding) *preview.Origin {
 	return nil
 }
 
-// where says it for people; empty when it is not known.
+// where returns the origin as text; empty when it is not known.
 func (r *reader) where(f preview.Finding) string {
 	o := r.origin(f)
 	if o == nil {
@@ -41,8 +41,8 @@ func (r *reader) where(f preview.Finding) string {
 	return o.Place()
 }
 
-// reduce is what makes a finding go away or less severe; empty when nothing
-// does, or when the rule is none of this program's.
+// reduce returns the mitigation of a finding; empty when there is none, or when
+// the rule is none of this program's.
 func (r *reader) reduce(f preview.Finding) string {
 	page, ok := r.book[f.Rule]
 	if !ok || page.Reduce == pages.NothingToReduce {

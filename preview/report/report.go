@@ -28,7 +28,8 @@ const (
 	Manifests = "manifests" // the sealed objects, in the order they are written
 	HTML      = "html"      // one file for a browser, which loads nothing
 	SARIF     = "sarif"     // the findings for code scanning, SARIF 2.1.0
-	// CloudPolicy is what a cloud team grants the access with: policies and roles.
+	// CloudPolicy writes the policies and roles with which a cloud team
+	// grants the access.
 	CloudPolicy = "cloud-policy"
 )
 
@@ -48,7 +49,8 @@ type Options struct {
 	PlaintextSecrets bool
 	// Plural names resources as the cluster does; nil where there is none.
 	Plural installer.Plural
-	// Asked is what the plan was made for; nil where only the plan is known.
+	// Asked is the request that the plan was made for; nil where only the
+	// plan is known.
 	Asked PlanRequest
 }
 

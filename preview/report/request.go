@@ -10,7 +10,8 @@ import (
 // Request is the form of a plan that asks for it again, pinned.
 const Request = "request"
 
-// PlanRequest is what a plan was made for, and what only that knows.
+// PlanRequest holds the request of a plan, with what the plan itself does not
+// record.
 type PlanRequest interface {
 	// Pinned is a request file for exactly what was planned.
 	Pinned(p *preview.Plan) ([]byte, error)

@@ -208,9 +208,9 @@ func sarifResultOf(p *preview.Plan, f preview.Finding, rule int, r *reader) sari
 	return result
 }
 
-// sarifURI is the file relative to the working directory where the content is
-// a directory below it, so that a review system finds the file in the change;
-// else relative to the content.
+// sarifURI returns the path of a file relative to the working directory where
+// the content is a directory below it, so that a review system finds the file in
+// the change; else relative to the content.
 func sarifURI(p *preview.Plan, f preview.Finding, file string, r *reader) string {
 	for _, pkg := range p.Packages {
 		if pkg.Name != r.objects[f.Object].Package || len(pkg.Sources) == 0 {
@@ -231,7 +231,7 @@ func sarifURI(p *preview.Plan, f preview.Finding, file string, r *reader) string
 	return uri
 }
 
-// sarifLevel is that of a result (3.27.10).
+// sarifLevel returns the level of a result (3.27.10).
 func sarifLevel(s preview.Severity) string {
 	switch s {
 	case preview.Critical:
@@ -250,8 +250,8 @@ const maxMessage = 4000
 // maxSarifEvidence leaves room in a message for what stands around the evidence.
 const maxSarifEvidence = maxMessage * 3 / 4
 
-// sarifEvidence is as much of the evidence as a message has room for, and what
-// the rest is.
+// sarifEvidence returns as much of the evidence as a message has room for, and a
+// note on the rest.
 func sarifEvidence(evidence string) string {
 	pieces := preview.EvidencePieces(evidence)
 	size := 0

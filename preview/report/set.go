@@ -7,7 +7,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// setCommand is the line that carries out the plan of a plugin set. What a
+// setCommand returns the command that applies the plan of a plugin set. What a
 // loaded plan does not say, the config, is left to fill in.
 func setCommand(p *preview.Plan) string {
 	words := []string{"kubectl", "operator", "plugin"}
@@ -44,7 +44,7 @@ func setCommand(p *preview.Plan) string {
 	return quoteWords(append(words, "--yes", "--approve", p.Digest, "--ruleset", strconv.Itoa(p.Ruleset)))
 }
 
-// setPlatform is what --platform was, or could have been.
+// setPlatform returns the value of --platform that leads to the same plan.
 func setPlatform(p *preview.Plan) string {
 	if len(p.Platforms) == 0 {
 		return p.Platform
@@ -56,7 +56,7 @@ func setPlatform(p *preview.Plan) string {
 	return strings.Join(all, ",")
 }
 
-// SetRollback is the line that reviews the way back to a generation.
+// SetRollback returns the command that reviews going back to a generation.
 func SetRollback(location string, generation int) string {
 	return quoteWords([]string{"kubectl", "operator", "plugin", "rollback", "--location", location, "--to", strconv.Itoa(generation)})
 }

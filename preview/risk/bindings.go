@@ -39,7 +39,7 @@ func bindingMatch(judge func(c *scan, o *preview.Object) (Level, []string)) obje
 	}
 }
 
-// bindingEvidence is the evidence of a binding: subjects and scope.
+// bindingEvidence returns the evidence of a binding: subjects and scope.
 func bindingEvidence(o *preview.Object, subjects []preview.Subject, what string) []string {
 	scope := "in the cluster"
 	if o.Is(preview.KindRoleBinding) {
@@ -63,7 +63,8 @@ func bindsClusterAdmin(c *scan, o *preview.Object) (Level, []string) {
 	return level, bindingEvidence(o, access.Subjects(o.Planned), "cluster-admin")
 }
 
-// bindsAdmin is less severe in a namespace, as the grants of a role would be.
+// bindsAdmin matches bindings to the role admin; it is less severe in a
+// namespace, as the grants of a role would be.
 func bindsAdmin(c *scan, o *preview.Object) (Level, []string) {
 	role := access.RoleOf(o.Planned)
 	if !role.Is(preview.KindClusterRole) || role.Name != "admin" && role.Name != "edit" {
@@ -80,8 +81,8 @@ func subjects(o *preview.Object, match func(preview.Subject) bool) []preview.Sub
 	return slices.DeleteFunc(access.Subjects(o.Planned), func(s preview.Subject) bool { return !match(s) })
 }
 
-// roleEvidence is what a binding gives, as evidence: rules that the plan knows,
-// else the role's name, which then belongs to the cluster.
+// roleEvidence returns what a binding gives as evidence: rules that the plan
+// knows, else the role's name, which then belongs to the cluster.
 func roleEvidence(c *scan, o *preview.Object) string {
 	role := access.RoleOf(o.Planned)
 	known := c.objects[role.ID()]

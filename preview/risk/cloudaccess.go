@@ -40,8 +40,9 @@ func (c *scan) judgeCloud() {
 
 const denied = "Deny"
 
-// originID is the object an origin such as KIND/NAMESPACE/NAME, or "X in
-// KIND/NAMESPACE/NAME", names; the origin itself when the plan has none.
+// originID returns the id of the object that an origin such as
+// KIND/NAMESPACE/NAME, or "X in KIND/NAMESPACE/NAME", names; the origin itself
+// when the plan has none.
 func (c *scan) originID(origin string) string {
 	if i := strings.LastIndex(origin, " in "); i >= 0 {
 		if id, ok := c.origins[origin[i+len(" in "):]]; ok {
@@ -54,7 +55,7 @@ func (c *scan) originID(origin string) string {
 	return origin
 }
 
-// cloudLine is the evidence of a cloud permission.
+// cloudLine returns the evidence of a cloud permission.
 func cloudLine(p preview.CloudPermission) string {
 	text := p.Origin + ": " + p.Provider + " " + p.Effect
 	for _, part := range []struct {
@@ -161,8 +162,8 @@ var roleStarters = []string{
 	"sagemaker:CreateProcessingJob",
 }
 
-// passRole is Critical together with an action that starts something as the
-// role.
+// passRole matches iam:PassRole; it is Critical together with an action that
+// starts something as the role.
 func passRole(c *scan, p preview.CloudPermission) Level {
 	limited := strings.Contains(cloudLine(preview.CloudPermission{Conditions: p.Conditions}), "PassedToService")
 	switch {
@@ -249,7 +250,8 @@ func actionLike(provider string, level Level, prefixes, suffixes []string, actio
 	}
 }
 
-// gcpEscalation is Critical when the identity may also act as others.
+// gcpEscalation matches actions that lead to more access; it is Critical when
+// the identity may also act as others.
 func gcpEscalation(_ *scan, p preview.CloudPermission) Level {
 	const actAs = "iam.serviceAccounts.actAs"
 	if p.Provider != cloud.GCP {
@@ -271,7 +273,8 @@ func gcpEscalation(_ *scan, p preview.CloudPermission) Level {
 	return None
 }
 
-// azureContributor is Critical for Contributor of a whole subscription.
+// azureContributor matches the role Contributor; it is Critical for a whole
+// subscription.
 func azureContributor(c *scan, p preview.CloudPermission) Level {
 	level := roleOf(cloud.Azure, High, "Contributor", "Managed Identity Contributor", "Managed Identity Operator", "Key Vault Administrator",
 		"Storage Account Contributor", "Virtual Machine Contributor", "Azure Kubernetes Service Contributor Role",

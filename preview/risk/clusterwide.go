@@ -12,7 +12,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// clusterRules are about objects that change what happens to others.
+// clusterRules returns the rules about objects that affect other users of the
+// cluster.
 func clusterRules() []entry {
 	return []entry{
 		{Rule: rules.WebhookOutsideCluster, object: outsideWebhooks},

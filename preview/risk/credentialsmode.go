@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// CredentialsRef is the object that says how the cluster serves
+// CredentialsRef returns the object that says how the cluster serves
 // CredentialsRequests (openshift/api operator/v1, CloudCredential).
 func CredentialsRef() preview.Ref {
 	return preview.Ref{APIVersion: "operator.openshift.io/v1", Kind: "CloudCredential", Name: "cluster"}
@@ -66,7 +66,7 @@ func modeName(mode string) string {
 	return strings.ToLower(mode)
 }
 
-// credentialRequest is who asks which provider for a credential.
+// credentialRequest is a request of a package for a cloud credential.
 type credentialRequest struct{ provider, origin string }
 
 // listCredentialRequests lists the CredentialsRequests of a plan, those in its ConfigMaps

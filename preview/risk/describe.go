@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Matching says in words what a rule about grants matches, for its page.
+// Matching describes in words what a rule about grants matches, for its page.
 type Matching struct {
 	// Any lists the permissions of which any one meets the rule, such as "get,
 	// list or watch on secrets"; empty when no list of shapes says it.
@@ -46,7 +46,7 @@ func permissions(shapes []shape) []string {
 	return out
 }
 
-// series is "a", "a or b" and "a, b or c".
+// series returns "a", "a or b" and "a, b or c".
 func series(words []string, last string) string {
 	if len(words) < 2 {
 		return strings.Join(words, "")

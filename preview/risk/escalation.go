@@ -11,11 +11,12 @@ import (
 // waysPrefix begins the ids of reads that say what was not looked at.
 const waysPrefix = "ways/"
 
-// EscalationReadID is the id of a read that says what was not looked at when ways over
-// accounts of the cluster were looked for.
+// EscalationReadID returns the id of the read that says which accounts the
+// search for escalation paths did not look at.
 func EscalationReadID(what string) string { return waysPrefix + what }
 
-// judgeEscalation says what was not looked at.
+// judgeEscalation makes findings of escalation paths, and of what the search did
+// not look at.
 func (c *scan) judgeEscalation() {
 	for _, read := range c.plan.Reads {
 		if what, ok := strings.CutPrefix(read.ID, waysPrefix); ok {
@@ -39,5 +40,5 @@ func reaches(c *scan, o *preview.Object) (Level, []string) {
 	return None, []string{strings.Join(way.Steps, ", which ")}
 }
 
-// MaxEscalationAccounts bounds for how many accounts of a plan ways are looked for.
+// MaxEscalationAccounts bounds for how many accounts of a plan escalation paths are searched.
 const MaxEscalationAccounts = 50

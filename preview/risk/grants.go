@@ -239,7 +239,7 @@ func wide(s preview.Subject) bool {
 	return s.Kind == preview.SubjectGroup || s.Kind == preview.SubjectServiceAccount && s.Name == "default"
 }
 
-// roleID is the object a grant's findings are about: its (first) role.
+// roleID returns the object that a grant's findings are about: its (first) role.
 func roleID(g preview.Grant) string {
 	if len(g.Via) == 0 {
 		return preview.Ref{APIVersion: "rbac.authorization.k8s.io/v1", Kind: "ClusterRole", Name: "unknown"}.ID()
@@ -260,7 +260,7 @@ func title(m match) string {
 	return text + " in namespace " + m.grant.Namespace
 }
 
-// subjectName is whom a piece of evidence is about.
+// subjectName returns the subject of a piece of evidence.
 func subjectName(s preview.Subject) string {
 	name := s.Name
 	if s.Namespace != "" {
@@ -269,7 +269,7 @@ func subjectName(s preview.Subject) string {
 	return s.Kind + " " + preview.EvidenceName(name)
 }
 
-// line is the evidence of a grant: subject, scope, groups, resources, names
+// line returns the evidence of a grant: subject, scope, groups, resources, names
 // and verbs, cut down to what the rule is about; never a role's name.
 func line(g preview.Grant, part shape) string {
 	subject := subjectName(g.Subject)

@@ -8,9 +8,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// lookups are what rules about one object look up of the others, gathered
-// in one pass: a plan has up to twenty thousand objects, and a rule that
-// searched them for each would take hours.
+// lookups indexes the plan for rules about one object that look at others, in
+// one pass: a plan has up to twenty thousand objects, and a rule that searched
+// them for each would take hours.
 type lookups struct {
 	byID      map[string]*preview.Object // those that are deleted too
 	reads     map[string][]map[string]any

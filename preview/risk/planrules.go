@@ -61,8 +61,8 @@ func replaced(_ *scan, o *preview.Object) (Level, string) {
 	return Critical, "deleted and created again"
 }
 
-// deleted is Critical where data goes with the object, and Low where nothing
-// is lost or all goes, which is what was asked for.
+// deleted matches deletions: Critical where data goes with the object, and Low
+// where nothing is lost or all goes, which is what was asked for.
 func deleted(c *scan, o *preview.Object) (Level, string) {
 	if o.FormerOwner() {
 		return Critical, "deleted so that it lets go of " + strings.Join(o.Adoption.Releases, ", ")
@@ -79,8 +79,8 @@ func deleted(c *scan, o *preview.Object) (Level, string) {
 // removesAll reports whether the plan leaves nothing, as uninstall does.
 func (c *scan) removesAll() bool { return c.around.empty }
 
-// conflicts is Critical until the fields are left to their managers: taking
-// them is never silent.
+// conflicts matches contested fields: Critical until the fields are left to
+// their managers, as taking them is never silent.
 func conflicts(c *scan, o *preview.Object) (Level, []string) {
 	var lines []string
 	if takesBack(c.plan, o) {
@@ -143,8 +143,9 @@ func hostileText(_ *scan, o *preview.Object) (Level, []string) {
 	return None, w.lines
 }
 
-// anyHostile is the walk without paths and order: nearly every object has
-// nothing to report, and large ones should not cost more than reading them.
+// anyHostile reports whether hostileText finds anything, without paths and
+// order: nearly every object has nothing to report, and large ones should not
+// cost more than reading them.
 func anyHostile(v any, depth int) bool {
 	if depth > maxTextDepth {
 		return false

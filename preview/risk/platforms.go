@@ -35,7 +35,7 @@ func PinnedPlatforms(p *preview.Plan) map[string][]string {
 	return out
 }
 
-// NodesID is the id of the read that says that the cluster has nodes of a
+// NodesID returns the id of the read that says that the cluster has nodes of a
 // platform, as OS/ARCH.
 func NodesID(platform string) string { return nodesPrefix + platform }
 
@@ -95,9 +95,10 @@ func unsupportedNodes(pod map[string]any, images map[string][]string, nodes []st
 	return level, lines
 }
 
-// eligiblePlatforms are the platforms of the nodes that a pod may be scheduled onto, by
-// its nodeSelector and by what its affinity requires of the architecture.
-// Nodes with other systems than Linux only count where they are asked for.
+// eligiblePlatforms returns the platforms of the nodes that a pod may be
+// scheduled onto, by its nodeSelector and by what its affinity requires of the
+// architecture. Nodes with other systems than Linux only count where they are
+// asked for.
 func eligiblePlatforms(pod map[string]any, nodes []string) []string {
 	os := preview.String(pod, "nodeSelector", "kubernetes.io/os")
 	if os == "" {
@@ -111,8 +112,8 @@ func eligiblePlatforms(pod map[string]any, nodes []string) []string {
 	})
 }
 
-// requiredArchitectures are what required node affinity allows; nil when one
-// of its terms, of which any may hold, says nothing of it.
+// requiredArchitectures returns the architectures that required node affinity
+// allows; nil when one of its terms, of which any may hold, names none.
 func requiredArchitectures(pod map[string]any) []string {
 	var out []string
 	for _, term := range preview.Maps(pod, "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms") {

@@ -162,7 +162,7 @@ func keepsCapabilities(_, container map[string]any) (Level, []string) {
 	return None, []string{"keeps default capabilities"}
 }
 
-// securitySetting is a security setting of a container, else of its pod.
+// securitySetting returns a security setting of a container, else of its pod.
 func securitySetting(pod, container map[string]any, path ...string) any {
 	for _, level := range []map[string]any{preview.Map(container, "securityContext"), preview.Map(pod, "securityContext")} {
 		if v := preview.Value(level, path...); v != nil {

@@ -15,7 +15,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// surroundingRules are about the namespaces that pods of the plan go into.
+// surroundingRules returns the rules about the namespaces that pods of the plan
+// go into.
 func surroundingRules() []entry {
 	return []entry{{Rule: rules.PodSecurityRelaxed, object: relaxesLevel}}
 }
@@ -42,7 +43,8 @@ func relaxesLevel(c *scan, o *preview.Object) (Level, []string) {
 	return None, []string{"it enforces level " + before.String() + " now, and " + after.String() + " then"}
 }
 
-// enforcedLevel is the level that labels of a namespace enforce.
+// enforcedLevel returns the Pod Security level that labels of a namespace
+// enforce.
 func enforcedLevel(labels map[string]string) psa.LevelVersion {
 	levels, _ := psa.PolicyToEvaluate(labels, psa.Policy{Enforce: psa.LevelVersion{Level: psa.LevelPrivileged, Version: psa.LatestVersion()}})
 	return levels.Enforce
@@ -102,7 +104,7 @@ func (c *scan) podSecurity(rule rules.Rule, namespace, title string, lines map[s
 	})
 }
 
-// workloads are the objects of the plan that make pods, by namespace.
+// workloads returns the objects of the plan that make pods, by namespace.
 func (c *scan) workloads() map[string][]*preview.Object { return c.around.workloads }
 
 // inadmissible says by object id why a level does not admit its pods.
@@ -136,8 +138,8 @@ func namespaceID(name string) string {
 	return preview.Ref{APIVersion: "v1", Kind: "Namespace", Name: name}.ID()
 }
 
-// namespaceLabels are those that a namespace has once the plan is applied: the
-// dry run's, else the live ones under those that the plan sets.
+// namespaceLabels returns the labels of a namespace once the plan is applied:
+// the dry run's, else the live ones under those that the plan sets.
 func (c *scan) namespaceLabels(name string) map[string]string {
 	out := map[string]string{}
 	add := func(body map[string]any) { maps.Copy(out, textLabels(body)) }

@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// UnreadID is the id of the read that says that the objects of a kind in a
+// UnreadID returns the id of the read that says that the objects of a kind in a
 // namespace may not be listed.
 func UnreadID(kind, namespace string) string { return "unread/" + kind + "/" + namespace }
 
@@ -78,12 +78,13 @@ func misfits(limits []map[string]any, objects []*preview.Object) []string {
 	return lines
 }
 
-// countsSomePods quotas count some pods only; which, is not worked out here.
+// countsSomePods reports whether a quota is scoped to some pods only; which, is
+// not worked out here.
 func countsSomePods(quota map[string]any) bool {
 	return len(preview.List(quota, "spec", "scopes")) > 0 || preview.Map(quota, "spec", "scopeSelector") != nil
 }
 
-// minReplicas is how many pods an object makes at the least.
+// minReplicas returns the least number of pods that an object makes.
 func minReplicas(o *preview.Object) int64 {
 	path := []string{"spec", "replicas"}
 	if o.Is(preview.KindJob) {
@@ -160,7 +161,7 @@ func needsOf(pod map[string]any, ranges []map[string]any) (amounts, map[string]s
 	return needs, missing
 }
 
-// defaultOf is what LimitRanges fill in for a container.
+// defaultOf returns the default that LimitRanges set for a container.
 func defaultOf(ranges []map[string]any, field, name string) any {
 	for _, body := range ranges {
 		for _, item := range preview.Maps(body, "spec", "limits") {
@@ -174,8 +175,8 @@ func defaultOf(ranges []map[string]any, field, name string) any {
 	return nil
 }
 
-// checkUnset: a quota on CPU or memory refuses pods that do not say what they need.
-// One on ephemeral storage does not.
+// checkUnset finds pods without a request or limit that a quota on CPU or memory
+// demands. One on ephemeral storage does not.
 func checkUnset(quota map[string]any, id string, missing map[string]string) []string {
 	var lines []string
 	if countsSomePods(quota) {

@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// Input is a plan and what is known besides it.
+// Input holds a plan and the state of the cluster that rules look at.
 type Input struct {
 	// Plan has its objects with bodies, grants and cloud permissions with
 	// Change set, and unknowns. Evaluate writes Rules of grants and cloud
@@ -22,8 +22,8 @@ type Input struct {
 	// RelatedImages are the references a package lists. Nil when no list is
 	// known, which is not the same as an empty one.
 	RelatedImages []string
-	// Reach is what the cluster has besides the plan's grants that accounts may
-	// get further by. Its Grants are the plan's own.
+	// Reach holds the grants and accounts of the cluster that escalation
+	// paths may lead over. Its Grants are the plan's own.
 	Reach access.GraphInput
 	// Extra are findings made elsewhere. One that a rule here makes too is
 	// dropped, several with one id are one.
@@ -78,7 +78,7 @@ type ruleHit struct {
 	held     bool             // in the cluster already, and left as it is
 }
 
-// mergedFinding is a finding with what orders it.
+// mergedFinding is a finding with its sort key.
 type mergedFinding struct {
 	preview.Finding
 	level         Level
@@ -193,7 +193,7 @@ var lineBreaks = strings.NewReplacer("\r\n", "␤", "\n", "␤", "\r", "␤")
 
 const maxLine = 2000
 
-// name is KIND NAME of an object id, the id itself when it is none.
+// name returns KIND NAME of an object id, the id itself when it is none.
 func name(id string) string {
 	_, kind, _, name, err := preview.ParseID(id)
 	if err != nil {

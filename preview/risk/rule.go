@@ -35,8 +35,9 @@ type objectMatch func(c *scan, o *preview.Object) (Level, []string)
 // cloudMatch judges one cloud permission; None when the rule does not hold.
 type cloudMatch func(c *scan, p preview.CloudPermission) Level
 
-// table is every rule that looks at one grant, object or cloud permission, in the
-// order of the catalogue. Those that look at several together have no matcher.
+// table returns every rule that looks at one grant, object or cloud permission,
+// in the order of the catalogue. Those that look at several together have no
+// matcher.
 func table() []entry {
 	return slices.Concat(
 		wildcardRules(), secretRules(), workloadRules(), roleRules(), nodeRules(), extensionRules(), namespacedRules(),

@@ -11,7 +11,7 @@ import (
 
 var errNoPlan = errors.New("judging risks: there is no plan")
 
-// scan is one evaluation: the plan, what rules look up in it, and what they
+// scan is one evaluation of the rules: the plan, its indexes, and what was
 // found.
 type scan struct {
 	in       Input

@@ -9,8 +9,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// subjectRights is what subjects hold, for rules that look at more than one grant.
-// Every look-up is a map's: a hostile plan has tens of thousands of grants.
+// subjectRights holds the permissions of each subject, for rules that look at
+// more than one grant. Every look-up is a map's: a hostile plan has tens of
+// thousands of grants.
 type subjectRights struct {
 	grants  map[preview.Subject][]preview.Grant
 	admins  map[string]bool // places with unlimited grants
@@ -53,7 +54,8 @@ func newSubjectRights(grants []preview.Grant) *subjectRights {
 // holds.
 func (h *subjectRights) readsSecrets(g preview.Grant) bool { return coversScope(h.readers, g) }
 
-// coversScope reports whether a set of places has the grant's, or the cluster.
+// coversScope reports whether a set of scopes has that of the grant, or the
+// whole cluster.
 func coversScope(places map[string]bool, g preview.Grant) bool {
 	return places[placeOf(g.Subject, preview.ScopeCluster, "")] || places[placeOf(g.Subject, g.Scope, g.Namespace)]
 }
@@ -110,7 +112,7 @@ func (h *subjectRights) reach(subject preview.Subject, s shape) (string, bool) {
 	return text, text != ""
 }
 
-// extraEvidence is the evidence of what a rule needs besides the grant.
+// extraEvidence returns the evidence of what a rule needs besides the grant.
 func (h *subjectRights) extraEvidence(m match) []string {
 	var lines []string
 	for _, s := range m.rule.grant.with {

@@ -56,8 +56,8 @@ func extensionRules() []entry {
 	}
 }
 
-// webhooksWritten is one step less for validating webhooks alone, unless the
-// subject also writes CRDs (catalogue, combination rules).
+// webhooksWritten lowers the level by one for validating webhooks alone, unless
+// the subject also writes CRDs (catalogue, combination rules).
 func webhooksWritten(c *scan, g preview.Grant, part shape) Level {
 	if part.has("mutatingwebhookconfigurations") || c.held.crds[g.Subject] {
 		return Critical

@@ -28,7 +28,8 @@ func secretRules() []entry {
 	}
 }
 
-// secretsWritten is Critical when the subject can read what it wrote.
+// secretsWritten raises the level to Critical when the subject can read what it
+// wrote.
 func secretsWritten(c *scan, g preview.Grant, _ shape) Level {
 	if c.held.readsSecrets(g) {
 		return Critical
@@ -63,7 +64,8 @@ func outsideNamespaces(namespaces ...string) func(*scan, preview.Grant) bool {
 	}
 }
 
-// isNamespaced leaves out grants in a namespace.
+// isNamespaced reports whether a grant is for one namespace, for rules that
+// leave such out.
 func isNamespaced(_ *scan, g preview.Grant) bool { return g.Scope == preview.ScopeNamespace }
 
 // exceptOwn leaves out grants on the plan's own custom resources.

@@ -111,7 +111,7 @@ func (c *scan) coversPodsBehind(webhook, service map[string]any) bool {
 	return err != nil || slices.ContainsFunc(pods, func(have map[string]string) bool { return covers.Matches(labels.Set(have)) })
 }
 
-// podsBehind are the labels of the pods of the plan that a Service selects, each
+// podsBehind returns the labels of the plan's pods that a Service selects, each
 // set once. They are not complete where too many selectors were evaluated.
 func (c *scan) podsBehind(service *preview.Object) (found []map[string]string, complete bool) {
 	if known, looked := c.around.behind[service.ID]; looked {

@@ -1,5 +1,6 @@
-// Package undo decides what takes a plan back when its apply fails, and holds the
-// plan that does so to what was approved. It is pure.
+// Package rollback decides how a plan is reverted when its apply fails, and
+// compares the plan of that rollback with the approved one. It is given plans
+// and live objects as values, and reads no cluster.
 package rollback
 
 import (
@@ -13,7 +14,7 @@ import (
 )
 
 // Decide returns the action of the rollback on each object, from the plan's
-// action on it. It returns why objects could not be taken back; the undo is as
+// action on it. It returns why objects could not be taken back; the rollback is as
 // it was then.
 func Decide(p *preview.Plan) []string {
 	if p.FailureRollback == nil {
@@ -179,7 +180,7 @@ func Differences(p, back *preview.Plan) []string {
 }
 
 // creates reports whether a plan creates an object: where it did not come to
-// that, the undo may have to.
+// that, the rollback may have to.
 func creates(p *preview.Plan, id string) bool {
 	o := p.Object(id)
 	return o != nil && o.Action == preview.ActionCreate

@@ -8,8 +8,8 @@ import (
 //go:embed examples.json
 var exampleData []byte
 
-// examples are findings that the tests of package risk produce; they write the
-// file.
+// examples returns findings that the tests of package risk produce; they write
+// the file.
 func examples() map[string]Example {
 	var out map[string]Example
 	if err := json.Unmarshal(exampleData, &out); err != nil {

@@ -18,7 +18,7 @@ const (
 	Critical
 )
 
-// Severity is critical for Critical, warning for High and Medium, and info
+// Severity returns critical for Critical, warning for High and Medium, and info
 // below.
 func (l Level) Severity() preview.Severity {
 	switch l {
@@ -32,8 +32,8 @@ func (l Level) Severity() preview.Severity {
 	return preview.Info
 }
 
-// Lower is the level one step down, within the scale.
+// Lower returns the level one step down, within the scale.
 func (l Level) Lower() Level { return max(l-1, Notice) }
 
-// Raise is the level one step up, within the scale.
+// Raise returns the level one step up, within the scale.
 func (l Level) Raise() Level { return min(l+1, Critical) }

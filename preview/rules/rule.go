@@ -26,15 +26,16 @@ type Rule struct {
 	Level Level
 	Title string // follows an object, such as "can read Secrets"
 	Why   string // it matters, one sentence
-	// Reason is what a finding says in place of Why where it names something of
-	// its own: a format for [Rule.Because].
+	// Reason is the format for [Rule.WithReason] where a finding's reason
+	// names something of its own, in place of Why.
 	Reason string
-	// Text is what a note of the rule says where all say the same but for what they
-	// name: a format for [Rule.Says].
+	// Text is the format for [Rule.NoteText] where all notes of the rule are
+	// worded alike.
 	Text   string
 	Reduce string // what makes the finding go away or less severe; empty for nothing
-	// Looks is what the rule looks at, When what changes its severity. Both may be
-	// empty for rules about grants, whose matchers say it.
+	// Looks describes what the rule examines, When what changes its
+	// severity. Both may be empty for rules about grants, whose matchers say
+	// it.
 	Looks, When string
 	Source      string // URL of what it is based on, where Ref does not say it
 	Example     Example
@@ -46,26 +47,26 @@ type Example struct {
 	Severity preview.Severity `json:"severity"` // empty in a row for that of the rule
 	Title    string           `json:"title"`
 	Evidence string           `json:"evidence"`
-	// Of is what the title of the rule follows, in place of Title.
+	// Of describes, in place of Title, what the title of a finding is made from.
 	Of string `json:"-"`
 }
 
-// Severity is that of the rule at its most severe.
+// Severity returns the highest severity of the rule.
 func (r Rule) Severity() preview.Severity { return r.Level.Severity() }
 
-// String is the name of the rule.
+// String returns the name of the rule.
 func (r Rule) String() string { return r.Name }
 
-// ID is the id of a finding about an object.
+// ID returns the id of a finding about an object.
 func (r Rule) ID(object string) string { return r.Name + "/" + object }
 
-// Finding is a finding about one object with its whole evidence, as severe as the
-// rule.
+// Finding returns a finding about one object with its whole evidence, as severe
+// as the rule.
 func (r Rule) Finding(object, title, evidence string) preview.Finding {
 	return r.FindingOf(r.Severity(), object, title, evidence)
 }
 
-// FindingOf is a finding of a severity that follows from what was found.
+// FindingOf returns a finding with a severity of its own.
 func (r Rule) FindingOf(severity preview.Severity, object, title, evidence string) preview.Finding {
 	return preview.Finding{
 		ID: r.ID(object), Rule: r.Name, Ref: r.Ref, Severity: severity, Title: title, Why: r.Why,
@@ -73,16 +74,18 @@ func (r Rule) FindingOf(severity preview.Severity, object, title, evidence strin
 	}
 }
 
-// WithReason is the rule with the reason of one finding, which names the arguments.
+// WithReason returns the rule with the reason of one finding, which names the
+// arguments.
 func (r Rule) WithReason(args ...any) Rule {
 	r.Why = fmt.Sprintf(r.Reason, args...)
 	return r
 }
 
-// NoteText is the text of a note that names the arguments.
+// NoteText returns the text of a note that names the arguments.
 func (r Rule) NoteText(args ...any) string { return fmt.Sprintf(r.Text, args...) }
 
-// Note is what resolving and rendering note; a finding is made of it with the plan.
+// Note returns a note for resolving and rendering, of which the plan makes a
+// finding.
 func (r Rule) Note(object, text string) preview.Note {
 	return preview.Note{Rule: r.Name, Object: object, Text: text}
 }
@@ -91,7 +94,7 @@ func (r Rule) Note(object, text string) preview.Note {
 // changes it afterwards.
 var table []Rule
 
-// row is a rule that the table has.
+// row returns a rule of the table.
 func row(r Rule) Rule {
 	if r.Example.Of != "" {
 		r.Example.Title = r.Example.Of + " " + r.Title
@@ -103,7 +106,8 @@ func row(r Rule) Rule {
 	return r
 }
 
-// noteExample is the example of a rule whose findings are titled by their note.
+// noteExample returns the example of a rule whose findings are titled by their
+// note.
 func noteExample(object, text string) Example {
 	about := strings.Replace(object, "/", " ", 1)
 	if _, kind, _, name, err := preview.ParseID(object); err == nil {
@@ -112,7 +116,7 @@ func noteExample(object, text string) Example {
 	return Example{Title: about + ": " + text, Evidence: object + ": " + text}
 }
 
-// example is the rule with what it notes of an object as its example.
+// example returns the rule with a note about an object as its example.
 func (r Rule) example(object string, args ...any) Rule {
 	r.Example = noteExample(object, r.NoteText(args...))
 	return r

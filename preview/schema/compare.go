@@ -76,7 +76,8 @@ func compareSpecs(before, after map[string]any) []Issue {
 	return issues
 }
 
-// service is where a conversion webhook is, with the API server's defaults.
+// service returns the address of a conversion webhook, with the API server's
+// defaults.
 func service(v any) any {
 	m, ok := v.(map[string]any)
 	if !ok {

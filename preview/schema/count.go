@@ -18,7 +18,7 @@ const (
 	Uncounted = "objects that cannot be counted: "
 )
 
-// Pager reads collections that may be large.
+// Pager lists collections page by page.
 type Pager interface {
 	// Pages hands the objects of a kind in all namespaces to each, a page at a
 	// time, until there are none or each returns false. remaining is how many
@@ -96,7 +96,7 @@ func VersionsText(definition map[string]any) string {
 	return "serves " + strings.Join(names, ", ")
 }
 
-// servedVersions are the versions that a definition serves, the newest last.
+// servedVersions returns the versions that a CRD serves, the newest last.
 func servedVersions(definition map[string]any) []string {
 	var names []string
 	for _, v := range preview.Maps(preview.Map(definition, "spec"), "versions") {

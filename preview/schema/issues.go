@@ -8,9 +8,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// Issue is one way in which a definition's new form is less than its old one.
-// Version is that whose schema changed, "A to B" for a pair of served versions,
-// or empty; Path is that of a field, such as spec.replicas or
+// Issue is one way in which the new schema of a CRD accepts less than the old
+// one. Version is that whose schema changed, "A to B" for a pair of served
+// versions, or empty; Path is that of a field, such as spec.replicas or
 // spec.listeners[*].port; Before and After are texts, "none" when absent.
 type Issue struct {
 	Rule     rules.Rule
@@ -22,7 +22,7 @@ type Issue struct {
 	After    string
 }
 
-// String is the issue as evidence says it.
+// String returns the issue as evidence.
 func (i Issue) String() string {
 	text := i.What + " " + i.Before + " → " + i.After
 	if i.Path != "" {
@@ -43,7 +43,7 @@ func GroupByRule(issues []Issue) map[string][]Issue {
 	return out
 }
 
-// WorstSeverity is the severity of the worst issue.
+// WorstSeverity returns the severity of the worst issue.
 func WorstSeverity(issues []Issue) preview.Severity {
 	severity := preview.Info
 	for _, issue := range issues {
@@ -57,8 +57,8 @@ func WorstSeverity(issues []Issue) preview.Severity {
 // maxIssues bounds how many changes of a schema one finding lists.
 const maxIssues = 40
 
-// IssueEvidence is the evidence of issues. It ends with a hash where it does not name
-// them all, so that accepting it accepts no other list.
+// IssueEvidence returns the evidence of issues. It ends with a hash where it
+// does not name them all, so that accepting it accepts no other list.
 func IssueEvidence(issues []Issue) string {
 	all := make([]string, 0, len(issues))
 	for _, issue := range issues {

@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// MaxChecked is how many objects of one definition are checked.
+	// MaxChecked bounds the objects of one CRD that are checked.
 	MaxChecked = 20_000
 	// maxNamed bounds how many objects an outcome names, maxFields how many
 	// problems of each.
@@ -21,9 +21,9 @@ const (
 	outcomeKind    = "StoredObjects"
 )
 
-// Outcome is what a review found out about the objects of one definition. It
-// holds how many there are only where some do not fit or some were not checked:
-// that objects come and go is no reason to review again.
+// Outcome holds the result of checking the stored objects of one CRD. It holds
+// how many there are only where some do not fit or some were not checked: that
+// objects come and go is no reason to review again.
 type Outcome struct {
 	// StoredVersions is the live definition's status.storedVersions.
 	StoredVersions []string `json:"storedVersions"`
@@ -35,13 +35,13 @@ type Outcome struct {
 	Unchecked []string `json:"unchecked,omitempty"`
 }
 
-// Group is a number of objects, the first of them by name.
+// Group counts objects with problems and keeps the first of them by name.
 type Group struct {
 	Count int           `json:"count"`
 	First []NamedObject `json:"first,omitempty"`
 }
 
-// NamedObject is an object and what is wrong with it.
+// NamedObject is an object with its problem.
 type NamedObject struct {
 	Name     string   `json:"name"` // NAMESPACE/NAME, or NAME
 	Problems []string `json:"problems"`
@@ -94,12 +94,12 @@ func (o *Outcome) Finish() {
 	}
 }
 
-// OutcomeID is the id of the read that holds the outcome for a definition.
+// OutcomeID returns the id of the read that holds the outcome for a CRD.
 func OutcomeID(definition string) string {
 	return preview.Ref{APIVersion: outcomeVersion, Kind: outcomeKind, Name: definition}.ID()
 }
 
-// Body is the outcome as the body of a recorded read.
+// Body returns the outcome as the body of a recorded read.
 func (o *Outcome) Body(definition string) (map[string]any, error) {
 	data, err := json.Marshal(o)
 	if err != nil {

@@ -1,5 +1,6 @@
-// Package schema checks custom resources against the CustomResourceDefinition
-// they come with: before that is in the cluster, no dry run can.
+// Package schema validates custom resources against the CustomResourceDefinition
+// of the same plan, which no dry run can before it is in the cluster, and checks
+// whether stored objects fit the new schema of a CustomResourceDefinition.
 package schema
 
 import (
@@ -61,7 +62,7 @@ func (x *Index) Definition(ref preview.Ref) map[string]any {
 	return x.definitions[kindIndex{ref.Group(), ref.Kind}]
 }
 
-// Problems is [Validate] under the definition of the resource's kind. It is nil
+// Problems is like [Validate] under the CRD of the resource's kind. It is nil
 // where no object defines that.
 func (x *Index) Problems(resource map[string]any) ([]string, error) {
 	ref := preview.RefOf(resource)

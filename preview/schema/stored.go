@@ -20,8 +20,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// Checker says what a definition's new form makes of the objects that are
-// stored under its old one. It must not be used concurrently.
+// Checker checks stored objects of a CRD against its new schema. It must not be
+// used concurrently.
 type Checker struct {
 	// Group and Kind are those of the objects; ReadAs lists the versions to
 	// read them in, best first.
@@ -108,9 +108,9 @@ func readAs(olds, news map[string]map[string]any) []string {
 	return append(first, rest...)
 }
 
-// Verdict is what the new definition makes of one object: why the API server
-// would refuse a write of it, and the fields it would drop. Both are sentences
-// or paths without values, sorted and bounded.
+// Verdict says why the API server would refuse an object under the new CRD, and
+// which fields it would drop. Both are sentences or paths without values, sorted
+// and bounded.
 type Verdict struct {
 	Refused, Dropped []string
 }
@@ -162,7 +162,7 @@ func (c *Checker) knownProblems(ctx context.Context, object map[string]any, vers
 	return known
 }
 
-// compiledVersion is one version's schema, compiled.
+// compiledVersion is the compiled schema of one version.
 type compiledVersion struct {
 	schema *structural.Structural
 	values *validate.SchemaValidator

@@ -39,7 +39,7 @@ func Line(s string) string {
 	return spellOutLookAlikes(e.run(s))
 }
 
-// Block is [Line] for text of several lines: line breaks (\n, \r\n) stay.
+// Block is like [Line] for text of several lines: line breaks (\n, \r\n) stay.
 func Block(s string) string {
 	if isPlain(s) {
 		return s

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Mode says what a missing signature means.
+// Mode says whether a missing signature is refused, reported or ignored.
 type Mode string
 
 // The modes. A signature that is there and does not hold is refused by both
@@ -25,7 +25,7 @@ func ParseMode(s string) (Mode, error) {
 	return "", fmt.Errorf("%q is not a mode of verification: want required, if-present or off", s)
 }
 
-// Signer is who must have signed, as the user names it: a file of public keys,
+// Signer names the required signer, as the user gives it: a file of public keys,
 // or an identity, its issuer and a file with the trusted root.
 type Signer struct {
 	Key         string // file of PEM public keys; any of them will do
@@ -47,7 +47,7 @@ func (s Signer) Check() error {
 	return nil
 }
 
-// Policy is what holds for the repositories below a prefix.
+// Policy sets the required signer of the repositories below a prefix.
 type Policy struct {
 	// Prefix is HOST, or HOST/REPO with whole path segments; empty means every
 	// repository.
@@ -56,8 +56,8 @@ type Policy struct {
 	Signer Signer
 }
 
-// mode is the policy's own, or the default: who names a signer wants the
-// signature, and without one nothing can be verified.
+// mode returns the policy's own mode, or the default: require with a signer, and
+// none without, as nothing can be verified.
 func (p Policy) mode() Mode {
 	switch {
 	case p.Mode != "":
@@ -137,8 +137,8 @@ func canonical(prefix string) string {
 	return host + "/" + rest
 }
 
-// canonicalRepository is canonical for a whole name: Docker Hub's repositories
-// without an owner belong to "library".
+// canonicalRepository is like canonical for a whole name: Docker Hub's
+// repositories without an owner belong to "library".
 func canonicalRepository(name string) string {
 	name = canonical(name)
 	if rest, ok := strings.CutPrefix(name, hubNames[0]+"/"); ok && !strings.Contains(rest, "/") {

@@ -25,7 +25,7 @@ var phrases = []struct{ found, words string }{
 	{"failed to verify leaf certificate", "its certificate is not of the trusted root"},
 }
 
-// plain is a reason as part of one line.
+// plain returns a reason as part of one line.
 func plain(err error) string {
 	var mismatch *sigverify.ErrValueMismatch
 	if errors.As(err, &mismatch) {

@@ -23,7 +23,7 @@ const (
 	simpleBundleType      = bundlePrefix + "+json;version=0.1"     // the one with inclusion promises
 )
 
-// logEntry is Rekor's promise to include the signature.
+// logEntry is Rekor's signed promise to include the signature.
 type logEntry struct {
 	SignedEntryTimestamp []byte
 	Payload              struct {
@@ -34,7 +34,7 @@ type logEntry struct {
 	}
 }
 
-// timestamp is what a timestamp authority signed (RFC 3161).
+// timestamp is the signed data of a timestamp authority (RFC 3161).
 type timestamp struct {
 	SignedRFC3161Timestamp []byte
 }

@@ -22,8 +22,8 @@ const (
 	maxKeys      = 16      // in one file
 )
 
-// Trust is who must have signed, read and ready: either keys or one
-// certificate's identity. It is safe for concurrent use.
+// Trust holds the loaded verification material of a required signer: either keys
+// or one certificate's identity. It is safe for concurrent use.
 type Trust struct {
 	signer Signer
 	keys   []key

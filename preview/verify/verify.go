@@ -1,4 +1,6 @@
-// Package verify decides whether content is signed by who it should be.
+// Package verify checks that content is signed by the required signer. It is given
+// the signatures and the digest of the content, and returns the identity that signed
+// or an [UnverifiedError].
 //
 // It works on bytes alone: signatures come from preview/source as they lie
 // beside an image, and trust comes from files the user named. Nothing is ever
@@ -37,7 +39,7 @@ const (
 	bundlePrefix = "application/vnd.dev.sigstore.bundle"
 )
 
-// Artifact is one signature as it lies beside an image. All of it is
+// Artifact is one signature as it is stored beside an image. All of it is
 // untrusted.
 type Artifact struct {
 	MediaType   string            // of Payload
@@ -49,8 +51,9 @@ type Artifact struct {
 // content: it is no signature, so it neither verifies nor fails.
 var errOtherStatement = errors.New("an attestation of another kind")
 
-// UnverifiedError is an answer of "no": what was found, and what to do next. Callers
-// branch on it: nothing was contacted or written, and trying again is no help.
+// UnverifiedError is returned when verification fails: what was found, and what
+// to do next. Callers branch on it: nothing was contacted or written, and trying
+// again is no help.
 type UnverifiedError struct {
 	What string
 	Next string
@@ -58,8 +61,8 @@ type UnverifiedError struct {
 
 func (e *UnverifiedError) Error() string { return e.What + "; " + e.Next }
 
-// Check holds the signatures of the content with a digest to a policy, whose
-// trust is nil when the policy names no signer. The errors are all [*Refused].
+// Check checks the signatures of the content with a digest against a policy, whose
+// trust is nil when the policy names no signer. The errors are all [*UnverifiedError].
 func Check(mode Mode, trust *Trust, digest string, artifacts []Artifact) (preview.Verification, error) {
 	none := preview.Verification{Status: Unverified}
 	if mode == Off {

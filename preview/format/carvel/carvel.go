@@ -35,7 +35,7 @@ func New(inner ...format.Format) format.Format { return bundleFormat{inner} }
 
 type bundleFormat struct{ inner []format.Format }
 
-// bundleContents is what a bundle holds, and in which directory.
+// bundleContents holds the format and directory of the content in a bundle.
 type bundleContents struct {
 	format  format.Format
 	info    *format.Info

@@ -35,9 +35,9 @@ const (
 	DefaultAnswer = 64 << 20
 )
 
-// Task is one kind of work. Work runs in the child, once: it sees its input and
-// nothing else, and may change the globals of libraries. Its error reaches the
-// caller of [Run] as text.
+// Task is a named function that a child process can run. Work runs in the child,
+// once: it sees its input and nothing else, and may change the globals of
+// libraries. Its error reaches the caller of [Run] as text.
 type Task struct {
 	Name string
 	Work func(input []byte) ([]byte, error)
@@ -52,7 +52,7 @@ type Request struct {
 	Answer int64 // bytes of output
 }
 
-// Result is what a task answered, and how it was confined on this machine.
+// Result is the output of a task, and how it was confined on this machine.
 type Result struct {
 	Output    []byte
 	Isolation string

@@ -59,8 +59,8 @@ func policy() seccomp.Policy {
 	}}
 }
 
-// allowedSyscalls is what a Go program needs that computes and uses the files it has
-// open: memory, threads, signals, clocks, random bytes.
+// allowedSyscalls returns the system calls of a Go program that computes and
+// uses the files it has open: memory, threads, signals, clocks, random bytes.
 func allowedSyscalls() []string {
 	return []string{
 		"read", "write", "close", "fstat", "fcntl", "pipe2", "eventfd2",
@@ -75,7 +75,7 @@ func allowedSyscalls() []string {
 	}
 }
 
-// archSyscalls are the names that only this machine has.
+// archSyscalls returns the system calls that only this architecture has.
 func archSyscalls(machine string) []string {
 	if machine == "amd64" {
 		return []string{"epoll_wait", "arch_prctl"}

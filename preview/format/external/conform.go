@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
 )
 
-// Check is one thing that is asked of a program, and how it did.
+// Check is one conformance check of a program with its result.
 type Check struct {
 	Name         string `json:"check"`
 	OK           bool   `json:"ok"`
@@ -45,7 +45,7 @@ func Conform(ctx context.Context, p *Program, sample fs.FS) ([]Check, error) {
 	return c.checks, ctx.Err()
 }
 
-// demo is the release that requests of ours are for.
+// demo returns the release that the conformance requests are for.
 func demo() preview.Release { return preview.Release{Name: "demo", Namespace: "demo-system"} }
 
 // content is a request that any program is given.
@@ -82,7 +82,7 @@ func contents() []content {
 	}
 }
 
-// brokenInputs are no requests.
+// brokenInputs returns inputs that a program must refuse.
 func brokenInputs() []struct{ name, input string } {
 	return []struct{ name, input string }{
 		{"nothing on standard input", ""},

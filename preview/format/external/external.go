@@ -21,7 +21,7 @@ import (
 // SourceKind is the kind of the source that pins a program.
 const SourceKind = "format"
 
-// Format is a program as a format.
+// Format is a [format.Format] that an external program renders.
 type Format struct{ program *Program }
 
 var _ format.Format = (*Format)(nil)

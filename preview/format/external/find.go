@@ -10,8 +10,7 @@ import (
 	"strings"
 )
 
-// Prefix is what the file name of a program starts with; the format's name
-// follows.
+// Prefix is the start of a program's file name; the format's name follows.
 const Prefix = "kubectl-operator-format-"
 
 var name = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,40}[a-z0-9])?$`)
@@ -61,7 +60,8 @@ func Find(format, path string) (string, error) {
 	return "", errors.New(text)
 }
 
-// describeWritable says what of a program's place everybody may write to.
+// describeWritable says which part of a program's path is writable by every
+// user.
 func describeWritable(dir string, file fs.FileInfo) (string, error) {
 	if file.Mode().Perm()&everybody != 0 {
 		return "it", nil

@@ -19,7 +19,7 @@ type Limits struct {
 	Time          time.Duration
 }
 
-// DefaultLimits are those that plans are made with.
+// DefaultLimits returns the limits for making plans.
 func DefaultLimits() Limits {
 	return Limits{Input: 32 << 20, Output: 32 << 20, Time: time.Minute}
 }
@@ -83,8 +83,8 @@ func (p *Program) copyTo(w io.Writer) (string, error) {
 	return "sha256:" + hex.EncodeToString(hash.Sum(nil)), nil
 }
 
-// runDirectory is where one run happens: a directory that only the user can enter,
-// with the program's copy and an empty directory to work in.
+// runDirectory is the directory of one run, which only the user can enter, with
+// the program's copy and an empty directory to work in.
 type runDirectory struct{ dir, program, work string }
 
 // prepare copies the program. The copy is what its digest says, whatever

@@ -57,7 +57,7 @@ type file struct {
 	Content []byte `json:"content"`
 }
 
-// encode is the input of a program: JSON, which is YAML too.
+// encode returns the input of a program: JSON, which is YAML too.
 func encode(in format.Input) ([]byte, error) {
 	files := []file{}
 	err := fs.WalkDir(in.Content, ".", func(path string, entry fs.DirEntry, err error) error {
@@ -105,7 +105,7 @@ const (
 	info    severity = "info"
 )
 
-// answer is what a program made of its input.
+// answer holds the objects and results that a program returned.
 type answer struct {
 	objects []format.RenderedObject
 	results map[severity][]string
@@ -180,7 +180,7 @@ func decode(data []byte, origin string) (*answer, error) {
 	return a, nil
 }
 
-// text is what the results of a severity say, on one line.
+// text joins the messages of the results of a severity on one line.
 func (a *answer) text(s severity) string {
 	const most = 10
 	lines := a.results[s]
@@ -216,7 +216,7 @@ func (a *answer) readResults(v any) error {
 	return nil
 }
 
-// resultText is a result's message, and what it is about.
+// resultText returns a result's message, and the object it is about.
 func resultText(result map[string]any) string {
 	text := preview.String(result, "message")
 	if text == "" {

@@ -18,11 +18,11 @@ import (
 // maxErrors bounds what is read of a program's standard error.
 const maxErrors = 64 << 10
 
-// grace is how long pipes stay open after a program was ended: whatever holds
-// them then has left the process group and cannot be reached.
+// grace is the time that pipes stay open after a program was ended: a process
+// that holds them then has left the process group and cannot be reached.
 const grace = time.Second
 
-// runResult is how one run ended.
+// runResult holds the output and the exit of one run.
 type runResult struct {
 	stdout, stderr []byte
 	state          *os.ProcessState
@@ -143,7 +143,7 @@ func execute(ctx context.Context, at *runDirectory, input []byte, most int) (*ru
 	return r, ended
 }
 
-// pipeOutput is what comes out of a pipe, up to a limit.
+// pipeOutput collects what comes out of a pipe, up to a limit.
 type pipeOutput struct {
 	data chan []byte
 	full chan struct{} // closed when there is more
@@ -189,7 +189,8 @@ func (r *runResult) failure() string {
 	return text
 }
 
-// lastWords is the end of what a program wrote to standard error, on one line.
+// lastWords returns the end of what a program wrote to standard error, on one
+// line.
 func lastWords(stderr []byte) string {
 	const most = 500
 	text := strings.TrimSpace(string(stderr))

@@ -9,11 +9,11 @@ import (
 	"helm.sh/helm/v4/pkg/chart/common"
 )
 
-// helmVersion is what .Capabilities.HelmVersion says: the version of the
+// helmVersion is the value of .Capabilities.HelmVersion: the version of the
 // engine, whatever built this program.
 const helmVersion = "v4.3.1"
 
-// capabilityReads is what a rendering read of its capabilities.
+// capabilityReads records which capabilities a rendering read.
 type capabilityReads struct {
 	KubeVersion bool `json:"kubeVersion"`
 	// APIs are the API versions asked for one by one.
@@ -56,13 +56,13 @@ func newCapabilities(version string, apis []string, read *capabilityReads) (*cap
 	}, nil
 }
 
-// KubeVersion is the version of Kubernetes; it prints as such.
+// KubeVersion returns the Kubernetes version; it prints as such.
 func (c *capabilities) KubeVersion() *common.KubeVersion {
 	c.read.KubeVersion = true
 	return c.version
 }
 
-// APIVersions is the list of what is served.
+// APIVersions returns the served API versions.
 func (c *capabilities) APIVersions() versionSet {
 	*c.uses++
 	set := make(versionSet, 0, len(c.apis)+1)
@@ -72,7 +72,7 @@ func (c *capabilities) APIVersions() versionSet {
 	return append(set, c)[:len(c.apis)]
 }
 
-// MarshalJSON is what toYaml and toJson show of it: everything.
+// MarshalJSON returns everything, for toYaml and toJson.
 func (c *capabilities) MarshalJSON() ([]byte, error) {
 	return json.Marshal(map[string]any{
 		"KubeVersion": c.KubeVersion(), "APIVersions": c.APIVersions(), "HelmVersion": c.HelmVersion,

@@ -101,8 +101,8 @@ func (r *renderer) find(ctx context.Context, ref preview.Ref) ([]map[string]any,
 	return []map[string]any{body}, nil
 }
 
-// dropNotServed takes a kind that is not served for one without objects: charts ask
-// for what they can do without.
+// dropNotServed treats a kind that is not served as one without objects: charts
+// ask for what they can do without.
 func dropNotServed(err error) error {
 	switch preview.ReasonOf(err) {
 	case preview.ReasonNotServed:
@@ -113,7 +113,8 @@ func dropNotServed(err error) error {
 	return err
 }
 
-// lookupResult is what a template gets: the object, a list of them, or nothing.
+// lookupResult returns the value that a template gets: the object, a list of
+// them, or nothing.
 func lookupResult(ref preview.Ref, found []map[string]any) map[string]any {
 	switch {
 	case len(found) == 0:

@@ -16,16 +16,16 @@ import (
 // seedSize is the key size of the random stream.
 const seedSize = 32
 
-// probeShift is how much later the clock of a second rendering is: enough for
-// every part of a date to be another.
+// probeShift is added to the clock of a second rendering: enough for every part
+// of a date to be another.
 const probeShift = (400*24+11)*time.Hour + 23*time.Minute + 17*time.Second
 
 // maxRandom bounds one random text.
 const maxRandom = 1 << 20
 
-// valueSource is the clock and the random values of a rendering. They follow from
-// the request, so that renderings that only learn more answers agree; as probe,
-// each value certainly differs from what it would be otherwise.
+// valueSource provides the clock and the random values of a rendering. They
+// follow from the request, so that renderings that only learn more answers
+// agree; as probe, each value certainly differs from what it would be otherwise.
 type valueSource struct {
 	now    time.Time
 	stream cipher.Stream

@@ -39,7 +39,7 @@ const DefaultKubeVersion = "v1.37.0"
 // New returns the format.
 func New() format.Format { return chartFormat{} }
 
-// Task is what the confined process does for this package.
+// Task renders a chart in the confined process.
 func Task() child.Task { return child.Task{Name: Name, Work: work} }
 
 // chartFormat has limits of its own only in tests; zero takes those of the
@@ -97,7 +97,7 @@ func (f chartFormat) Render(ctx context.Context, in format.Input) (*format.Outpu
 	return r.render(ctx)
 }
 
-// renderer is one call of Render.
+// renderer holds the state of one call of Render.
 type renderer struct {
 	format    chartFormat
 	in        format.Input

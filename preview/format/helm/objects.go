@@ -13,8 +13,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// objects is what a rendering comes to: the objects of the plan, and what a
-// reviewer should know.
+// objects holds the result of a rendering: the objects of the plan, and notes
+// for a reviewer.
 type objects struct {
 	kept  []format.RenderedObject
 	notes []preview.Note
@@ -106,7 +106,7 @@ func documents(f file, verbatim bool) ([]document, error) {
 	return out, nil
 }
 
-// place is the number in a key of SplitManifests, "manifest-N".
+// place returns the number in a key of SplitManifests, "manifest-N".
 func place(key string) int {
 	n, _ := strconv.Atoi(strings.TrimPrefix(key, "manifest-"))
 	return n

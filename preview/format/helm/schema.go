@@ -10,7 +10,7 @@ import (
 	chart "helm.sh/helm/v4/pkg/chart/v2"
 )
 
-// schemaURL is where a values.schema.json counts as being.
+// schemaURL is the assumed address of a values.schema.json.
 const schemaURL = "chart:///values.schema.json"
 
 // checkSchemas holds the values against the schemas of a chart and the charts
@@ -82,7 +82,7 @@ func places(e *jsonschema.ValidationError) []string {
 	return out
 }
 
-// refusingLoader loads nothing.
+// refusingLoader refuses to load any referenced schema.
 type refusingLoader struct{}
 
 func (refusingLoader) Load(url string) (any, error) { return nil, &remoteError{url: url} }

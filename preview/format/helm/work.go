@@ -25,7 +25,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// request is all that a rendering depends on.
+// request holds every input of a rendering.
 type request struct {
 	Files       []file                     `json:"files"`
 	Values      json.RawMessage            `json:"values"`
@@ -39,8 +39,8 @@ type request struct {
 	Probe       bool                       `json:"probe"` // with another clock and other random values
 }
 
-// response is what a rendering made. Asked are the lookups without an answer;
-// when there are any, the rest is provisional, an error too.
+// response holds the output of a rendering. Asked are the lookups without an
+// answer; when there are any, the rest is provisional, an error too.
 type response struct {
 	Error string          `json:"error,omitempty"`
 	Asked []string        `json:"asked,omitempty"`
@@ -49,7 +49,7 @@ type response struct {
 	CRDs  []file          `json:"crds"`  // of crds/, sorted by name
 }
 
-// work is the task of the confined process.
+// work is the task that the confined process runs.
 func work(input []byte) ([]byte, error) {
 	var req request
 	if err := json.Unmarshal(input, &req); err != nil {

@@ -21,7 +21,7 @@ import (
 // Name is the format's name in plans.
 const Name = "kustomize"
 
-// originKey is where kustomize notes what an object was made from.
+// originKey is the annotation in which kustomize notes an object's origin.
 const originKey = "config.kubernetes.io/origin"
 
 // New returns the format.
@@ -125,9 +125,9 @@ type sources struct {
 	objects map[string][]preview.LocatedObject
 }
 
-// line is where in its file the object begins that another was built from: the
-// only one of its kind, or of its kind and name, which a build may change. It
-// is 0 where that is not one, as for what a generator made.
+// line returns the line at which the source of an object begins: the only one of
+// its kind, or of its kind and name, which a build may change. It is 0 where
+// that is not one, as for what a generator made.
 func (s sources) line(file string, built map[string]any) int {
 	objects, known := s.objects[file]
 	if !known {

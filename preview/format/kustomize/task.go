@@ -17,10 +17,11 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/format/child"
 )
 
-// mount is where the files lie while kustomize runs; it shows in its errors.
+// mount is the directory of the files while kustomize runs; it shows in its
+// errors.
 const mount = "/content"
 
-// Task is the part of [New]'s Render that a child process does.
+// Task builds a kustomization in the confined process.
 func Task() child.Task { return child.Task{Name: Name, Work: work} }
 
 func work(input []byte) ([]byte, error) {

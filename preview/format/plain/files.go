@@ -18,7 +18,8 @@ const (
 	maxBytes = 64 << 20
 )
 
-// fileSelection is which files make the package, and how many are left out.
+// fileSelection lists the files that make the package, and how many are left
+// out.
 type fileSelection struct {
 	files  []string // sorted
 	unread int

@@ -13,7 +13,8 @@ const (
 	certsNone   = "none"       // the API server will not trust the webhook
 )
 
-// certProvider is the flag, else cert-manager; empty without webhooks.
+// certProvider returns the provider of the flag, else cert-manager; empty
+// without webhooks.
 func certProvider(b *bundle, flag string) (string, error) {
 	switch flag {
 	case "", certManager, serviceCA, certsNone:

@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// csv is what rendering takes from a ClusterServiceVersion
-// (operators.coreos.com/v1alpha1).
+// csv holds the parts of a ClusterServiceVersion (operators.coreos.com/v1alpha1)
+// that rendering uses.
 type csv struct {
 	origin      preview.Origin
 	name        string
@@ -51,7 +51,7 @@ type rule struct {
 	NonResourceURLs []string `json:"nonResourceURLs,omitempty"`
 }
 
-// account is the service account a permission is for.
+// account returns the service account of a permission.
 func (p permission) account() string {
 	if p.ServiceAccountName == "" {
 		return "default"
@@ -78,7 +78,7 @@ type webhook struct {
 	body           map[string]any
 }
 
-// name is the name of the webhook and of its configuration object.
+// name returns the name of the webhook and of its configuration object.
 func (w webhook) name() string { return strings.TrimSuffix(w.generateName, "-") }
 
 func readCSV(o object) (csv, error) {
@@ -227,7 +227,7 @@ func readWebhook(r *reader, m map[string]any, path string) webhook {
 	return w
 }
 
-// missingAPIs are the APIs the bundle requires and does not bring.
+// missingAPIs returns the APIs the bundle requires and does not bring.
 func (b *bundle) missingAPIs() []preview.Ref {
 	brought := map[string]bool{}
 	for _, o := range b.crds {

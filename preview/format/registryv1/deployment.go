@@ -66,8 +66,8 @@ func annotateTemplate(spec map[string]any, inherited map[string]string, p params
 // certificate.
 type certMount struct{ volume, path, cert, key string }
 
-// certMounts are those of webhooks and of extension API servers; OLM puts both
-// on every deployment that serves webhooks.
+// certMounts returns the mounts of webhooks and of extension API servers; OLM
+// puts both on every deployment that serves webhooks.
 func certMounts() [2]certMount {
 	return [2]certMount{
 		{"webhook-cert", "/tmp/k8s-webhook-server/serving-certs", "tls.crt", "tls.key"},
@@ -123,7 +123,7 @@ func certVolume(m certMount, secret string) map[string]any {
 	}
 }
 
-// mappings are the mappings of a list.
+// mappings returns the items of a list that are mappings.
 func mappings(v any) []map[string]any {
 	list, _ := v.([]any)
 	var out []map[string]any

@@ -99,7 +99,8 @@ func modeOf(watch []string, namespace string) string {
 	return singleNamespace
 }
 
-// targetNamespaces are the namespaces the operator watches: [""] for all of them.
+// targetNamespaces returns the namespaces the operator watches: [""] for all of
+// them.
 func targetNamespaces(b *bundle, mode, namespace string, watch []string) ([]string, error) {
 	given := strings.Join(watch, ", ")
 	switch mode {

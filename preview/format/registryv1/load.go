@@ -66,9 +66,9 @@ type manifest struct {
 
 const csvKind = "ClusterServiceVersion"
 
-// mentionsCSV is how Detect finds the CSV without decoding megabytes of CRDs.
-// A file that spells the word with escapes is refused when it is rendered, so
-// that what Detect says and what Render does cannot differ.
+// mentionsCSV reports whether a file may hold the CSV, without decoding
+// megabytes of CRDs. A file that spells the word with escapes is refused when it
+// is rendered, so that what Detect says and what Render does cannot differ.
 func (m *manifest) mentionsCSV() bool { return bytes.Contains(m.data, []byte(csvKind)) }
 
 func loadBundle(ctx context.Context, content fs.FS) (*bundle, error) {
@@ -94,8 +94,8 @@ func loadBundle(ctx context.Context, content fs.FS) (*bundle, error) {
 	return b, nil
 }
 
-// bundleMeta is what counts of metadata/annotations.yaml. Its other keys are
-// for catalogs and need not even be strings.
+// bundleMeta holds the used parts of metadata/annotations.yaml. Its other keys
+// are for catalogs and need not even be strings.
 type bundleMeta struct {
 	packageName string
 	mediaType   string

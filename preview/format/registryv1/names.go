@@ -11,8 +11,8 @@ import (
 // maxName is the longest name that join aims at.
 const maxName = 63
 
-// suffix is the base-36 SHA-224 of a value's JSON. The newline that ends the
-// encoder's output is hashed too: without it every name would differ from
+// suffix returns the base-36 SHA-224 of a value's JSON. The newline that ends
+// the encoder's output is hashed too: without it every name would differ from
 // OLM's.
 func suffix(v any) (string, error) {
 	h := sha256.New224()

@@ -19,7 +19,7 @@ func newObject(apiVersion, kind, namespace, name string) map[string]any {
 	return map[string]any{"apiVersion": apiVersion, "kind": kind, "metadata": meta}
 }
 
-// generated is an object made from the entry of the CSV on a line.
+// generated returns an object made from the entry of the CSV on a line.
 func (b *bundle) generated(body map[string]any, line int) format.RenderedObject {
 	origin := b.csv.origin
 	origin.Line = line

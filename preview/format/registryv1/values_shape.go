@@ -1,8 +1,8 @@
 package registryv1
 
-// valuesShape is the schema of the configuration: watchNamespace, and
-// deploymentConfig in the shape of OLM v0's Subscription spec.config without
-// its selector.
+// valuesShape returns the schema of the configuration: watchNamespace, and
+// deploymentConfig in the shape of OLM v0's Subscription spec.config without its
+// selector.
 func valuesShape() shape {
 	return objectOf(map[string]shape{
 		"watchNamespace": {is: isString},

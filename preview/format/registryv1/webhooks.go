@@ -37,7 +37,7 @@ func customResourceDefinitions(b *bundle, p params) ([]format.RenderedObject, er
 	return out, nil
 }
 
-// client is the clientConfig that reaches a webhook. caBundle is left to
+// client returns the clientConfig that reaches a webhook. caBundle is left to
 // the issuer of the certificate.
 func (w webhook) client(namespace string) map[string]any {
 	service := map[string]any{

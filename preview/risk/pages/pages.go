@@ -15,8 +15,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// Page is the page of one rule. All of it is our own text, but for what an
-// example quotes from the tests.
+// Page is the documentation page of one rule. All of it is our own text, but for
+// what an example quotes from the tests.
 type Page struct {
 	Rule string `json:"rule"`
 	// Ref is the reference of the rule, such as RBAC-10; empty for
@@ -46,7 +46,7 @@ func All() []Page {
 	return out
 }
 
-// Index is the pages by rule, for looking many up.
+// Index finds the page of a rule by its name.
 type Index map[string]Page
 
 // New returns every page.
@@ -89,7 +89,7 @@ func index() Index {
 	return book
 }
 
-// modifiers are those of every rule about grants.
+// modifiers returns the severity modifiers that every rule about grants has.
 func modifiers(m risk.Matching) string {
 	text := "One step less for a grant in one namespace, unless that namespace holds accounts as powerful as an administrator " +
 		"(kube-system, default, openshift-*, olm*); "
@@ -126,7 +126,7 @@ func grantText(m risk.Matching, page Page) (looks, when string) {
 	return looks, when
 }
 
-// sourceText is what the rules of a kind are based on.
+// sourceText names the documents that the rules of a kind are based on.
 func sourceText(ref string) string {
 	chapter, _, _ := strings.Cut(ref, "-")
 	switch chapter {
