@@ -124,7 +124,7 @@ func TestPickFromNothing(t *testing.T) {
 func TestInstallWithoutANameNeedsATerminal(t *testing.T) {
 	for _, args := range [][]string{{"install"}, {"install", "--catalog", t.TempDir()}, {"install", "--yes"}, {"install", "--yes", "-o", "json"}} {
 		code, stdout, stderr := runMain(t, args...)
-		if code != exitError || strings.Contains(stdout, "Which one?") || stderr == "" {
+		if code != exitError || strings.Contains(stdout, "Which package?") || stderr == "" {
 			t.Errorf("%v: exit code %d, %q, %q", args, code, stdout, stderr)
 		}
 	}

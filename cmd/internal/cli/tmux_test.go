@@ -211,7 +211,7 @@ func TestTerminalInstallOnTheScreen(t *testing.T) {
 			p.fits(size[0], size[1])
 			p.keys("q")
 			screen := p.wait("exit=0")
-			for _, want := range []string{"mongodb 1.11.0", "sha256:", "undo"} {
+			for _, want := range []string{"mongodb 1.11.0", "sha256:", "rollback"} {
 				if !strings.Contains(screen, want) {
 					t.Errorf("the summary lacks %q:\n%s", want, screen)
 				}

@@ -17,7 +17,7 @@ import (
 // faulty writes a bundle whose only Deployment fails as the sandbox plays it.
 func (p *pane) faulty(fault string) {
 	p.t.Helper()
-	archive, err := txtar.ParseFile(filepath.Join(root(p.t), "testdata", "script", "cluster", "failing-rollout.txtar"))
+	archive, err := txtar.ParseFile(filepath.Join(root(p.t), "testdata", "script", "shared", "failing-rollout.txtar"))
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func TestTerminalApplyIsLookedInto(t *testing.T) {
 
 	p.wait("limit 30m")
 	p.keys("r")
-	p.wait("waits 30m00s longer")
+	p.wait("extended by 30m00s")
 	p.wait("limit 1h00m")
 	p.keys("C-c")
 	p.wait("stop what?")
@@ -112,7 +112,7 @@ func TestTerminalApplyThatTimedOutIsGoneOnWith(t *testing.T) {
 	p.faulty("pending")
 	p.approveFaulty(" --rollout-timeout 3s")
 	p.wait("TIMED OUT")
-	p.wait("r waits 3s more")
+	p.wait("r: extend by 3s; the cluster")
 	p.fits(80, 24)
 	p.keys("r")
 	p.wait("APPLYING")
@@ -132,7 +132,7 @@ func TestTerminalApplyThatChangedMeanwhileIsNotGoneOnWith(t *testing.T) {
 	p := installer(t, 80, 24)
 	p.faulty("pending")
 	p.approveFaulty(" --rollout-timeout 1s")
-	p.wait("r waits 1s more")
+	p.wait("r: extend by 1s; the cluster")
 	patch := `[{"op":"replace","path":"/spec/template/spec/containers/0/image","value":"registry.example.com/other:v1"}]`
 	args := []string{"--kubeconfig", p.box.Kubeconfig(), "-n", "faulty", "patch", "deployment", "faulty", "--type=json", "-p", patch}
 	if out, err := exec.Command(sandboxtest.Kubectl(t), args...).CombinedOutput(); err != nil {

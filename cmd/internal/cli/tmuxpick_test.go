@@ -100,7 +100,7 @@ func TestTerminalInstallWithoutANameListsPackages(t *testing.T) {
 	p := chooser(t)
 	ask := func() {
 		p.cleared("kubectl-operator install --catalog ./cat --plain")
-		p.wait("Which one?")
+		p.wait("Which package?")
 	}
 	ask()
 	p.fits(100, 30)
