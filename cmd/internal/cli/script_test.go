@@ -89,7 +89,7 @@ func TestSlowBucketScripts(t *testing.T) {
 // that break it, read its audit log or look at all of it have one each, see below.
 func TestClusterSharedScripts(t *testing.T) {
 	t.Parallel()
-	box := sandboxtest.Start(t)
+	box := sandboxtest.New(t) // other tests leave records that cannot be read
 	testscript.Run(t, testscript.Params{
 		Dir: scripts(t, "shared"), Cmds: commands(t), Condition: conditions(t),
 		Setup: func(env *testscript.Env) error { return setupOn(t, env, box) },
