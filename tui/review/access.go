@@ -35,11 +35,6 @@ const (
 	showCount
 )
 
-// isChanged reports whether a grant is more than what was installed before.
-func isChanged(change string) bool {
-	return change == preview.GrantNew || change == preview.GrantWidened
-}
-
 // isRisky reports whether a rule that is more than information matched.
 func (m *view) isRisky(rules []string) bool {
 	return m.index.danger(rules) <= preview.Warning.Rank()
@@ -155,16 +150,6 @@ func (m *accessTab) escalationRows() []row {
 		})
 	}
 	return rows
-}
-
-// pathSteps returns the steps of an escalation path, as the rule joins them
-// behind the account.
-func pathSteps(f *preview.Finding) []string {
-	way := f.Evidence
-	if _, after, ok := strings.Cut(way, ": "); ok {
-		way = after
-	}
-	return strings.Split(way, ", which ")
 }
 
 // cloudRows lists permissions in clouds, then signs of others.
@@ -304,14 +289,6 @@ func (m *accessTab) grantFacts(b *frame.Builder, g preview.Grant) {
 	b.Pair("rules", strings.Join(g.Rules, ", "))
 }
 
-// changeText says how a grant changes, or that the plan has no part in it.
-func changeText(g preview.Grant) string {
-	if g.Held {
-		return g.Change + ", given by the cluster already"
-	}
-	return g.Change
-}
-
 // rawRules lists the rules of a role that the grants of a row were made of, as
 // the role states them.
 func (m *accessTab) rawRules(b *frame.Builder, id string, group grantGroup) {
@@ -344,13 +321,6 @@ func (m *accessTab) rawRules(b *frame.Builder, id string, group grantGroup) {
 		}
 		b.Text(theme.Plain, "   ", fmt.Sprintf("rule %d: %s", i+1, strings.Join(parts, "; ")))
 	}
-}
-
-func locationOf(o *preview.Object) string {
-	if place := o.Origin.Place(); place != "" {
-		return "  " + place
-	}
-	return ""
 }
 
 // overlaps reports whether a rule gives part of what a grant permits.

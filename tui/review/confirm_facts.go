@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
-	"github.com/kubectl-operator/kubectl-operator/preview/diff"
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
@@ -93,30 +92,6 @@ func (m *confirmDialog) confirmFacts(h *factList, tagged int) {
 		h.blank()
 		h.add("checked", widget.Text(theme.Plain, m.at.Format("15:04:05")+"  no reviewed "+reviewedContent(m.plan)+" has changed since the review"))
 	}
-}
-
-// comparisonBasis names what a plan is compared with: the cluster or the
-// location.
-func comparisonBasis(p *preview.Plan) string {
-	if p.OnMachine() {
-		return "the location"
-	}
-	return "the cluster"
-}
-
-// writeTarget names what an approval lets this tool write to.
-func writeTarget(p *preview.Plan) string {
-	if p.OnMachine() {
-		return "files on this machine"
-	}
-	return "a cluster"
-}
-
-func reviewedContent(p *preview.Plan) string {
-	if p.OnMachine() {
-		return "file"
-	}
-	return "object"
 }
 
 func (m *confirmDialog) targetLines(h *factList) {
@@ -336,55 +311,4 @@ func (m *confirmDialog) allDigests(h *factList) {
 		h.blank()
 		h.image("image", image)
 	}
-}
-
-// changedPath is the first field at which two reads of a live object differ.
-func changedPath(before, after *preview.Object) string {
-	if before.LiveBody == nil || after.LiveBody == nil {
-		return ""
-	}
-	if changes := diff.Changes(before.LiveBody, after.LiveBody); len(changes) > 0 {
-		return " " + changes[0].Path
-	}
-	return ""
-}
-
-// maxMoved facts are named in the banner.
-const maxMoved = 2
-
-// changedFacts says in one line at which facts two plans differ.
-func changedFacts(before, after *preview.Plan) string {
-	var moved []string
-	for i := range after.Objects {
-		o := &after.Objects[i]
-		old := before.Object(o.ID)
-		switch {
-		case old == nil:
-			moved = append(moved, frame.ObjectName(o.ID)+" is new")
-		case old.Action != o.Action:
-			moved = append(moved, fmt.Sprintf("%s: %s, was %s", frame.ObjectName(o.ID), o.Action, old.Action))
-		case old.Live != o.Live || old.Result != o.Result || len(old.Conflicts) != len(o.Conflicts):
-			moved = append(moved, frame.ObjectName(o.ID)+changedPath(old, o)+" changed in the cluster")
-		case old.Digest != o.Digest:
-			moved = append(moved, frame.ObjectName(o.ID)+" is another object")
-		}
-	}
-	for i := range before.Objects {
-		if after.Object(before.Objects[i].ID) == nil {
-			moved = append(moved, frame.ObjectName(before.Objects[i].ID)+" is no longer in it")
-		}
-	}
-	if before.Base.Revision != after.Base.Revision || before.Base.Digest != after.Base.Digest {
-		moved = append(moved, fmt.Sprintf("the release is at revision %d, was at %d", after.Base.Revision, before.Base.Revision))
-	}
-	if before.Target.Identity != after.Target.Identity {
-		moved = append(moved, "it is another cluster")
-	}
-	if len(moved) == 0 {
-		return "facts the plan depends on differ"
-	}
-	if len(moved) > maxMoved {
-		return strings.Join(moved[:maxMoved], ", ") + fmt.Sprintf(" and %d more", len(moved)-maxMoved)
-	}
-	return strings.Join(moved, ", ")
 }

@@ -88,21 +88,6 @@ func fileCounts(files []preview.File, roomy bool) widget.Line {
 	return actionCounts(s, roomy)
 }
 
-// explainFile says in words what an install does with a file.
-func explainFile(f *preview.File) string {
-	switch f.Action {
-	case preview.ActionCreate:
-		return "is not there yet, and is written"
-	case preview.ActionUpdate:
-		return "is there, and another takes its place"
-	case preview.ActionDelete:
-		return "is there, and not in the set: it is not in the new generation"
-	case preview.ActionUnchanged:
-		return "is already as it would be"
-	}
-	return string(f.Action)
-}
-
 // doc returns the detail of a row of the files tab.
 func (m *filesTab) doc(id string, width int) document {
 	b := &frame.Builder{Width: width}
@@ -206,18 +191,6 @@ func setFacts(f *propertyList, p *preview.Plan) {
 	for _, other := range p.Platforms {
 		f.add("also for", strings.Join(frame.NonEmpty(other.Platform, other.ContentDigest), "  "))
 	}
-}
-
-// generationText returns the installed generation, and the one that would be
-// written.
-func generationText(g *preview.Generation) string {
-	switch {
-	case g.From == g.To:
-		return fmt.Sprintf("%d, and it stays", g.From)
-	case g.From == 0:
-		return fmt.Sprintf("%d, the first of this tool", g.To)
-	}
-	return fmt.Sprintf("%d, after %d", g.To, g.From)
 }
 
 // fileOf is the file that a row is about, nil when it is about none.

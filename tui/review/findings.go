@@ -159,20 +159,6 @@ func (m *view) itemPhrase(it item) (what, who string) {
 	return what, who
 }
 
-// shortenScope shortens the words about scope that end many titles: in a list they
-// would push the names off the row.
-func shortenScope(what, own string) string {
-	what = strings.Replace(what, " in every namespace", " (all ns)", 1)
-	before, namespace, ok := strings.Cut(what, " in namespace ")
-	switch {
-	case !ok || strings.Contains(namespace, " "):
-		return what
-	case namespace == own:
-		return before + " (own ns)"
-	}
-	return before + " (ns " + namespace + ")"
-}
-
 // findingRow is one finding in a list: mark, label, what and who; with means,
 // and room for it, also what it means.
 func (m *view) findingRow(at int, columns findingColumns, means bool) row {
@@ -224,16 +210,6 @@ func whatAndWho(what, who string, column, room int) widget.Line {
 		return widget.Line{widget.Cell(theme.Plain, what, room)}
 	}
 	return widget.Line{widget.Cell(theme.Plain, what, column), widget.Text(theme.Plain, "  "), widget.Tail(theme.Plain, who, left)}
-}
-
-// splitTitle splits a title of the form "KIND NAME: what it does" into what is
-// said and about whom; other titles are about the finding's object. What is
-// said comes first in a list, where names would push it off the row.
-func splitTitle(f *preview.Finding) (what, who string) {
-	if before, after, ok := strings.Cut(f.Title, ": "); ok && after != "" {
-		return after, frame.ShortKind(before)
-	}
-	return f.Title, frame.ShortKind(frame.ObjectName(f.Object))
 }
 
 // maxEvidence lines of evidence are shown before the rest is counted.
@@ -405,21 +381,6 @@ func (m *findingsTab) originLines(b *frame.Builder, id string) {
 	if !m.plain {
 		b.Text(theme.Plain, "   ", "e shows the exact YAML, d the difference to the cluster")
 	}
-}
-
-// originText names file, document and line, as far as they are known.
-func originText(o preview.Origin) string {
-	if o.File == "" {
-		return ""
-	}
-	text := o.File
-	if o.Document > 0 {
-		text += fmt.Sprintf("  document %d", o.Document)
-	}
-	if o.Line > 0 {
-		text += fmt.Sprintf("  line %d", o.Line)
-	}
-	return text
 }
 
 // maxLive fields are listed with their live values.

@@ -130,15 +130,6 @@ func (m *accessTab) groupsOf(g preview.Grant) []string {
 	return []string{subjectName(g.Subject)}
 }
 
-// groupSuffix names the API groups of a grant's resources; the core one has no
-// name.
-func groupSuffix(g preview.Grant) string {
-	if named := strings.Join(frame.NonEmpty(g.APIGroups...), ", "); named != "" {
-		return " in " + named
-	}
-	return ""
-}
-
 // groupHeading names what the rows below it have in common.
 func (m *accessTab) groupHeading(g grantGroup, at int) row {
 	n := 0
@@ -264,36 +255,6 @@ func (m *accessTab) groupTarget(group grantGroup) string {
 	return resourceWords(g.APIGroups, m.groupResources(group)) + groupSuffix(g)
 }
 
-// resourceWords lists resources, the most dangerous first: the end of a long
-// list is cut. Sub-resources of listed ones come last, each once.
-func resourceWords(groups, resources []string) string {
-	rank := func(r string) int {
-		least := access.Danger("", r)
-		for _, group := range groups {
-			least = min(least, access.Danger(group, r))
-		}
-		return least
-	}
-	list := slices.Clone(resources)
-	slices.SortFunc(list, func(a, b string) int { return cmp.Or(rank(a)-rank(b), strings.Compare(a, b)) })
-	list = slices.Compact(list)
-	var whole, parts []string
-	for _, r := range list {
-		of, sub, isPart := strings.Cut(r, "/")
-		switch {
-		case !isPart || !slices.Contains(list, of):
-			whole = append(whole, r)
-		case !slices.Contains(parts, sub):
-			parts = append(parts, sub)
-		}
-	}
-	text := strings.Join(whole, ", ")
-	if len(parts) > 0 {
-		text += " and " + strings.Join(parts, ", ") + " of them"
-	}
-	return text
-}
-
 // groupSource is the role of a row, or the subject under a role.
 func (m *accessTab) groupSource(group grantGroup) string {
 	g := m.plan.Access.Grants[group.of[0]]
@@ -322,67 +283,4 @@ func (m *view) changeMark(change string, rules []string) string {
 		return "- " + change
 	}
 	return "= " + change
-}
-
-func subjectName(s preview.Subject) string {
-	name := s.Name
-	if s.Namespace != "" {
-		name = s.Namespace + "/" + name
-	}
-	if s.Kind == "ServiceAccount" {
-		return "SA " + name
-	}
-	return strings.ToLower(s.Kind) + " " + name
-}
-
-// verbWords lists verbs in the usual order. All of reading, and all of
-// writing, become one word each: the rules behind the row spell them out.
-func verbWords(verbs []string) string {
-	rest := slices.Clone(verbs)
-	var out []string
-	for _, set := range [][]string{{"read", "get", "list", "watch"}, {"write", "create", "update", "patch", "delete"}} {
-		held := slices.DeleteFunc(slices.Clone(set[1:]), func(v string) bool { return !slices.Contains(verbs, v) })
-		if len(held) == len(set)-1 {
-			out = append(out, set[0])
-		} else {
-			out = append(out, held...)
-		}
-		rest = slices.DeleteFunc(rest, func(v string) bool { return slices.Contains(held, v) })
-	}
-	return strings.Join(append(out, rest...), " ")
-}
-
-// roleName is the first role a grant came through, its kind abbreviated.
-func roleName(g preview.Grant) string {
-	if len(g.Via) == 0 {
-		return ""
-	}
-	parts := strings.Split(g.Via[0], "/")
-	kind := map[string]string{"ClusterRole": "CR", "Role": "R"}[parts[0]]
-	return strings.TrimSpace(kind + " " + parts[len(parts)-1])
-}
-
-// grantTarget returns the resources and URLs of a grant, API groups after
-// resources.
-func grantTarget(g preview.Grant) string {
-	target := resourceWords(g.APIGroups, g.Resources) + strings.Join(g.NonResourceURLs, ", ")
-	if len(g.ResourceNames) > 0 {
-		target += " (" + strings.Join(g.ResourceNames, ", ") + ")"
-	}
-	return target + groupSuffix(g)
-}
-
-// roleID is the object id of the first role a grant came through.
-func roleID(g preview.Grant) string {
-	if len(g.Via) == 0 {
-		return ""
-	}
-	parts := strings.SplitN(g.Via[0], "/", 3)
-	switch len(parts) {
-	case 2:
-		return preview.Ref{APIVersion: "rbac.authorization.k8s.io/v1", Kind: parts[0], Name: parts[1]}.ID()
-	case 3:
-		return preview.Ref{APIVersion: "rbac.authorization.k8s.io/v1", Kind: parts[0], Namespace: parts[1], Name: parts[2]}.ID()
-	}
-	return ""
 }

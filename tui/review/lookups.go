@@ -215,31 +215,6 @@ func (m *tabPanel) findForeignFields() tea.Cmd {
 	}
 }
 
-// foreignFieldsOf returns the fields of an object that stays or changes which only
-// others set.
-func foreignFieldsOf(o *preview.Object) []diff.SetField {
-	if o.LiveBody == nil || o.Planned == nil || o.Action != preview.ActionUpdate && o.Action != preview.ActionUnchanged {
-		return nil
-	}
-	var out []diff.SetField
-	var ours map[string]bool
-	for _, f := range diff.SetFields(o.LiveBody) {
-		if f.Manager == preview.FieldManager || strings.HasPrefix(f.Manager, preview.FieldManager+"-") {
-			continue
-		}
-		if ours == nil {
-			ours = map[string]bool{}
-			for _, c := range diff.Changes(nil, o.Planned) {
-				ours[c.Path] = true
-			}
-		}
-		if !ours[f.Path] {
-			out = append(out, f)
-		}
-	}
-	return out
-}
-
 // setForeignFields shows what a look at the managed fields found.
 func (m *tabPanel) setForeignFields(msg foreignFieldsMsg) {
 	if msg.plan != m.plan {
@@ -265,15 +240,6 @@ func (m *view) foreignFieldLines(b *frame.Builder, id string) {
 		b.Text(theme.Plain, "   ", f.Path+"  "+frame.ShortValue(f.Value)+setterText(f.Setter))
 	}
 	b.Text(theme.Plain, "   ", "the apply leaves these fields as they are")
-}
-
-// setterText says who set a field, and on which day.
-func setterText(s diff.Setter) string {
-	if s.Manager == "" {
-		return ""
-	}
-	day, _, _ := strings.Cut(s.Time, "T")
-	return "  (set by " + strings.Join(frame.NonEmpty(s.Manager, day), ", ") + ")"
 }
 
 // PriorAcceptance records who accepted a finding with an earlier revision,

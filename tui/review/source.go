@@ -123,24 +123,6 @@ func clusterFacts(f *propertyList, p *preview.Plan) {
 	f.add("options", optionWords(p.Options))
 }
 
-// optionWords says which choices steer the apply.
-func optionWords(o preview.Options) string {
-	parts := []string{"conflicts " + o.Conflicts, "on failure " + o.OnFailure}
-	for _, choice := range []struct {
-		on   bool
-		text string
-	}{
-		{o.Prune, "deletes what left the set"}, {!o.Prune, "keeps what left the set"}, {o.Adopt, "adopts"}, {o.Strict, "strict"},
-		{o.IncludeCRDs, "deletes CRDs and all their custom resources"},
-		{o.IncludeNamespaces, "deletes namespaces and all they hold"},
-	} {
-		if choice.on {
-			parts = append(parts, choice.text)
-		}
-	}
-	return strings.Join(parts, ", ")
-}
-
 // imageFacts lists the images that pods of the plan run, and by whom.
 func (m *sourceTab) imageFacts(f *propertyList) {
 	images := m.plan.Images
@@ -180,21 +162,6 @@ func (m *sourceTab) imageFacts(f *propertyList) {
 	}
 }
 
-// maxUsers are the objects named beside an image.
-const maxUsers = 4
-
-func usedBy(ids []string) string {
-	var names []string
-	for i, id := range ids {
-		if i == maxUsers && len(ids) > maxUsers+1 {
-			names = append(names, fmt.Sprintf("%d more", len(ids)-i))
-			break
-		}
-		names = append(names, frame.ShortKind(frame.ObjectName(id)))
-	}
-	return strings.Join(names, ", ")
-}
-
 // movedTags returns the evidence of findings about a tag that moved since the
 // installed revision.
 func (m *sourceTab) movedTags(reference string) []string {
@@ -210,20 +177,6 @@ func (m *sourceTab) movedTags(reference string) []string {
 		}
 	}
 	return out
-}
-
-func baseText(p *preview.Plan) string {
-	if p.Base.Revision == 0 {
-		return "not installed yet"
-	}
-	return fmt.Sprintf("revision %d  %s", p.Base.Revision, p.Base.Digest)
-}
-
-func pinWord(image preview.Image) string {
-	if image.Pinned {
-		return "by digest"
-	}
-	return "by tag"
 }
 
 // packageFacts is the section of a package: what it is, where it came from, why
@@ -301,14 +254,6 @@ func signatureFact(f *propertyList, name string, v preview.Verification) {
 	f.addAs(role, name, signature(v))
 }
 
-// signature is empty for a loaded plan: what it recorded, nothing vouches for.
-func signature(v preview.Verification) string {
-	if v.Identity == "" {
-		return v.Status
-	}
-	return v.Status + "  by " + v.Identity
-}
-
 // referrerFacts lists what refers to the content, such as SBOMs and provenance.
 func referrerFacts(f *propertyList, list []preview.Referrer) {
 	for i, r := range list {
@@ -321,21 +266,6 @@ func referrerFacts(f *propertyList, list []preview.Referrer) {
 	if len(list) > 0 {
 		f.add("", "signatures and SBOMs beside it were not checked")
 	}
-}
-
-// referrerWord says what an artifact is, as far as its type says.
-func referrerWord(mediaType string) string {
-	for _, known := range []struct{ part, word string }{
-		{"spdx", "SBOM"}, {"cyclonedx", "SBOM"}, {"in-toto", "provenance"}, {"slsa", "provenance"}, {"sigstore", "signature"}, {"cosign", "signature"}, {"notary", "signature"},
-	} {
-		if strings.Contains(mediaType, known.part) {
-			return known.word + ", " + mediaType
-		}
-	}
-	if mediaType == "" {
-		return "of no type"
-	}
-	return mediaType
 }
 
 func parameterFacts(f *propertyList, p preview.Parameters) {

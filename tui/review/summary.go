@@ -441,15 +441,6 @@ func cloudTally(c preview.Cloud) []cloudCount {
 	return out
 }
 
-// holdsData are the kinds with which data goes when they are deleted.
-func holdsData(kind string) bool {
-	switch kind {
-	case "CustomResourceDefinition", "Namespace", "PersistentVolumeClaim", "PersistentVolume", "Secret", "ConfigMap":
-		return true
-	}
-	return false
-}
-
 // lossRows say at the top of the summary what is lost for good with a plan, and
 // what a removal leaves behind.
 func (m *summaryTab) lossRows() []row {

@@ -1,0 +1,399 @@
+package review
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/access"
+	"github.com/kubectl-operator/kubectl-operator/preview/diff"
+	"github.com/kubectl-operator/kubectl-operator/tui/frame"
+)
+
+// isChanged reports whether a grant is more than what was installed before.
+func isChanged(change string) bool {
+	return change == preview.GrantNew || change == preview.GrantWidened
+}
+
+// pathSteps returns the steps of an escalation path, as the rule joins them
+// behind the account.
+func pathSteps(f *preview.Finding) []string {
+	way := f.Evidence
+	if _, after, ok := strings.Cut(way, ": "); ok {
+		way = after
+	}
+	return strings.Split(way, ", which ")
+}
+
+// changeText says how a grant changes, or that the plan has no part in it.
+func changeText(g preview.Grant) string {
+	if g.Held {
+		return g.Change + ", given by the cluster already"
+	}
+	return g.Change
+}
+
+func locationOf(o *preview.Object) string {
+	if place := o.Origin.Place(); place != "" {
+		return "  " + place
+	}
+	return ""
+}
+
+// comparisonBasis names what a plan is compared with: the cluster or the
+// location.
+func comparisonBasis(p *preview.Plan) string {
+	if p.OnMachine() {
+		return "the location"
+	}
+	return "the cluster"
+}
+
+// writeTarget names what an approval lets this tool write to.
+func writeTarget(p *preview.Plan) string {
+	if p.OnMachine() {
+		return "files on this machine"
+	}
+	return "a cluster"
+}
+
+func reviewedContent(p *preview.Plan) string {
+	if p.OnMachine() {
+		return "file"
+	}
+	return "object"
+}
+
+// changedPath is the first field at which two reads of a live object differ.
+func changedPath(before, after *preview.Object) string {
+	if before.LiveBody == nil || after.LiveBody == nil {
+		return ""
+	}
+	if changes := diff.Changes(before.LiveBody, after.LiveBody); len(changes) > 0 {
+		return " " + changes[0].Path
+	}
+	return ""
+}
+
+// maxMoved facts are named in the banner.
+const maxMoved = 2
+
+// changedFacts says in one line at which facts two plans differ.
+func changedFacts(before, after *preview.Plan) string {
+	var moved []string
+	for i := range after.Objects {
+		o := &after.Objects[i]
+		old := before.Object(o.ID)
+		switch {
+		case old == nil:
+			moved = append(moved, frame.ObjectName(o.ID)+" is new")
+		case old.Action != o.Action:
+			moved = append(moved, fmt.Sprintf("%s: %s, was %s", frame.ObjectName(o.ID), o.Action, old.Action))
+		case old.Live != o.Live || old.Result != o.Result || len(old.Conflicts) != len(o.Conflicts):
+			moved = append(moved, frame.ObjectName(o.ID)+changedPath(old, o)+" changed in the cluster")
+		case old.Digest != o.Digest:
+			moved = append(moved, frame.ObjectName(o.ID)+" is another object")
+		}
+	}
+	for i := range before.Objects {
+		if after.Object(before.Objects[i].ID) == nil {
+			moved = append(moved, frame.ObjectName(before.Objects[i].ID)+" is no longer in it")
+		}
+	}
+	if before.Base.Revision != after.Base.Revision || before.Base.Digest != after.Base.Digest {
+		moved = append(moved, fmt.Sprintf("the release is at revision %d, was at %d", after.Base.Revision, before.Base.Revision))
+	}
+	if before.Target.Identity != after.Target.Identity {
+		moved = append(moved, "it is another cluster")
+	}
+	if len(moved) == 0 {
+		return "facts the plan depends on differ"
+	}
+	if len(moved) > maxMoved {
+		return strings.Join(moved[:maxMoved], ", ") + fmt.Sprintf(" and %d more", len(moved)-maxMoved)
+	}
+	return strings.Join(moved, ", ")
+}
+
+// explainFile says in words what an install does with a file.
+func explainFile(f *preview.File) string {
+	switch f.Action {
+	case preview.ActionCreate:
+		return "is not there yet, and is written"
+	case preview.ActionUpdate:
+		return "is there, and another takes its place"
+	case preview.ActionDelete:
+		return "is there, and not in the set: it is not in the new generation"
+	case preview.ActionUnchanged:
+		return "is already as it would be"
+	}
+	return string(f.Action)
+}
+
+// generationText returns the installed generation, and the one that would be
+// written.
+func generationText(g *preview.Generation) string {
+	switch {
+	case g.From == g.To:
+		return fmt.Sprintf("%d, and it stays", g.From)
+	case g.From == 0:
+		return fmt.Sprintf("%d, the first of this tool", g.To)
+	}
+	return fmt.Sprintf("%d, after %d", g.To, g.From)
+}
+
+// shortenScope shortens the words about scope that end many titles: in a list they
+// would push the names off the row.
+func shortenScope(what, own string) string {
+	what = strings.Replace(what, " in every namespace", " (all ns)", 1)
+	before, namespace, ok := strings.Cut(what, " in namespace ")
+	switch {
+	case !ok || strings.Contains(namespace, " "):
+		return what
+	case namespace == own:
+		return before + " (own ns)"
+	}
+	return before + " (ns " + namespace + ")"
+}
+
+// splitTitle splits a title of the form "KIND NAME: what it does" into what is
+// said and about whom; other titles are about the finding's object. What is
+// said comes first in a list, where names would push it off the row.
+func splitTitle(f *preview.Finding) (what, who string) {
+	if before, after, ok := strings.Cut(f.Title, ": "); ok && after != "" {
+		return after, frame.ShortKind(before)
+	}
+	return f.Title, frame.ShortKind(frame.ObjectName(f.Object))
+}
+
+// originText names file, document and line, as far as they are known.
+func originText(o preview.Origin) string {
+	if o.File == "" {
+		return ""
+	}
+	text := o.File
+	if o.Document > 0 {
+		text += fmt.Sprintf("  document %d", o.Document)
+	}
+	if o.Line > 0 {
+		text += fmt.Sprintf("  line %d", o.Line)
+	}
+	return text
+}
+
+// groupSuffix names the API groups of a grant's resources; the core one has no
+// name.
+func groupSuffix(g preview.Grant) string {
+	if named := strings.Join(frame.NonEmpty(g.APIGroups...), ", "); named != "" {
+		return " in " + named
+	}
+	return ""
+}
+
+// resourceWords lists resources, the most dangerous first: the end of a long
+// list is cut. Sub-resources of listed ones come last, each once.
+func resourceWords(groups, resources []string) string {
+	rank := func(r string) int {
+		least := access.Danger("", r)
+		for _, group := range groups {
+			least = min(least, access.Danger(group, r))
+		}
+		return least
+	}
+	list := slices.Clone(resources)
+	slices.SortFunc(list, func(a, b string) int { return cmp.Or(rank(a)-rank(b), strings.Compare(a, b)) })
+	list = slices.Compact(list)
+	var whole, parts []string
+	for _, r := range list {
+		of, sub, isPart := strings.Cut(r, "/")
+		switch {
+		case !isPart || !slices.Contains(list, of):
+			whole = append(whole, r)
+		case !slices.Contains(parts, sub):
+			parts = append(parts, sub)
+		}
+	}
+	text := strings.Join(whole, ", ")
+	if len(parts) > 0 {
+		text += " and " + strings.Join(parts, ", ") + " of them"
+	}
+	return text
+}
+
+func subjectName(s preview.Subject) string {
+	name := s.Name
+	if s.Namespace != "" {
+		name = s.Namespace + "/" + name
+	}
+	if s.Kind == "ServiceAccount" {
+		return "SA " + name
+	}
+	return strings.ToLower(s.Kind) + " " + name
+}
+
+// verbWords lists verbs in the usual order. All of reading, and all of
+// writing, become one word each: the rules behind the row spell them out.
+func verbWords(verbs []string) string {
+	rest := slices.Clone(verbs)
+	var out []string
+	for _, set := range [][]string{{"read", "get", "list", "watch"}, {"write", "create", "update", "patch", "delete"}} {
+		held := slices.DeleteFunc(slices.Clone(set[1:]), func(v string) bool { return !slices.Contains(verbs, v) })
+		if len(held) == len(set)-1 {
+			out = append(out, set[0])
+		} else {
+			out = append(out, held...)
+		}
+		rest = slices.DeleteFunc(rest, func(v string) bool { return slices.Contains(held, v) })
+	}
+	return strings.Join(append(out, rest...), " ")
+}
+
+// roleName is the first role a grant came through, its kind abbreviated.
+func roleName(g preview.Grant) string {
+	if len(g.Via) == 0 {
+		return ""
+	}
+	parts := strings.Split(g.Via[0], "/")
+	kind := map[string]string{"ClusterRole": "CR", "Role": "R"}[parts[0]]
+	return strings.TrimSpace(kind + " " + parts[len(parts)-1])
+}
+
+// grantTarget returns the resources and URLs of a grant, API groups after
+// resources.
+func grantTarget(g preview.Grant) string {
+	target := resourceWords(g.APIGroups, g.Resources) + strings.Join(g.NonResourceURLs, ", ")
+	if len(g.ResourceNames) > 0 {
+		target += " (" + strings.Join(g.ResourceNames, ", ") + ")"
+	}
+	return target + groupSuffix(g)
+}
+
+// roleID is the object id of the first role a grant came through.
+func roleID(g preview.Grant) string {
+	if len(g.Via) == 0 {
+		return ""
+	}
+	parts := strings.SplitN(g.Via[0], "/", 3)
+	switch len(parts) {
+	case 2:
+		return preview.Ref{APIVersion: "rbac.authorization.k8s.io/v1", Kind: parts[0], Name: parts[1]}.ID()
+	case 3:
+		return preview.Ref{APIVersion: "rbac.authorization.k8s.io/v1", Kind: parts[0], Namespace: parts[1], Name: parts[2]}.ID()
+	}
+	return ""
+}
+
+// foreignFieldsOf returns the fields of an object that stays or changes which only
+// others set.
+func foreignFieldsOf(o *preview.Object) []diff.SetField {
+	if o.LiveBody == nil || o.Planned == nil || o.Action != preview.ActionUpdate && o.Action != preview.ActionUnchanged {
+		return nil
+	}
+	var out []diff.SetField
+	var ours map[string]bool
+	for _, f := range diff.SetFields(o.LiveBody) {
+		if f.Manager == preview.FieldManager || strings.HasPrefix(f.Manager, preview.FieldManager+"-") {
+			continue
+		}
+		if ours == nil {
+			ours = map[string]bool{}
+			for _, c := range diff.Changes(nil, o.Planned) {
+				ours[c.Path] = true
+			}
+		}
+		if !ours[f.Path] {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// setterText says who set a field, and on which day.
+func setterText(s diff.Setter) string {
+	if s.Manager == "" {
+		return ""
+	}
+	day, _, _ := strings.Cut(s.Time, "T")
+	return "  (set by " + strings.Join(frame.NonEmpty(s.Manager, day), ", ") + ")"
+}
+
+// optionWords says which choices steer the apply.
+func optionWords(o preview.Options) string {
+	parts := []string{"conflicts " + o.Conflicts, "on failure " + o.OnFailure}
+	for _, choice := range []struct {
+		on   bool
+		text string
+	}{
+		{o.Prune, "deletes what left the set"}, {!o.Prune, "keeps what left the set"}, {o.Adopt, "adopts"}, {o.Strict, "strict"},
+		{o.IncludeCRDs, "deletes CRDs and all their custom resources"},
+		{o.IncludeNamespaces, "deletes namespaces and all they hold"},
+	} {
+		if choice.on {
+			parts = append(parts, choice.text)
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// maxUsers are the objects named beside an image.
+const maxUsers = 4
+
+func usedBy(ids []string) string {
+	var names []string
+	for i, id := range ids {
+		if i == maxUsers && len(ids) > maxUsers+1 {
+			names = append(names, fmt.Sprintf("%d more", len(ids)-i))
+			break
+		}
+		names = append(names, frame.ShortKind(frame.ObjectName(id)))
+	}
+	return strings.Join(names, ", ")
+}
+
+func baseText(p *preview.Plan) string {
+	if p.Base.Revision == 0 {
+		return "not installed yet"
+	}
+	return fmt.Sprintf("revision %d  %s", p.Base.Revision, p.Base.Digest)
+}
+
+func pinWord(image preview.Image) string {
+	if image.Pinned {
+		return "by digest"
+	}
+	return "by tag"
+}
+
+// signature is empty for a loaded plan: what it recorded, nothing vouches for.
+func signature(v preview.Verification) string {
+	if v.Identity == "" {
+		return v.Status
+	}
+	return v.Status + "  by " + v.Identity
+}
+
+// referrerWord says what an artifact is, as far as its type says.
+func referrerWord(mediaType string) string {
+	for _, known := range []struct{ part, word string }{
+		{"spdx", "SBOM"}, {"cyclonedx", "SBOM"}, {"in-toto", "provenance"}, {"slsa", "provenance"}, {"sigstore", "signature"}, {"cosign", "signature"}, {"notary", "signature"},
+	} {
+		if strings.Contains(mediaType, known.part) {
+			return known.word + ", " + mediaType
+		}
+	}
+	if mediaType == "" {
+		return "of no type"
+	}
+	return mediaType
+}
+
+// holdsData are the kinds with which data goes when they are deleted.
+func holdsData(kind string) bool {
+	switch kind {
+	case "CustomResourceDefinition", "Namespace", "PersistentVolumeClaim", "PersistentVolume", "Secret", "ConfigMap":
+		return true
+	}
+	return false
+}
