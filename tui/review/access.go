@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/access"
 	"github.com/kubectl-operator/kubectl-operator/preview/report"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
+	"github.com/kubectl-operator/kubectl-operator/tui/describe"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
@@ -139,8 +140,8 @@ func (m *accessTab) escalationRows() []row {
 		if len(rows) == 0 {
 			rows = append(rows, textRow(widget.Blank()), sectionRow("PRIVILEGE ESCALATION PATHS"))
 		}
-		_, who := splitTitle(f)
-		way := strings.Join(pathSteps(f), " > ")
+		_, who := describe.SplitTitle(f)
+		way := strings.Join(describe.PathSteps(f), " > ")
 		rows = append(rows, row{
 			id: reachPrefix + strconv.Itoa(i), object: f.Object, copy: f.Evidence, text: who + " " + f.Evidence,
 			line: func(width int) widget.Line {
@@ -262,7 +263,7 @@ func (m *accessTab) grantsDoc(b *frame.Builder, group grantGroup) {
 	}
 	seen := map[string]bool{}
 	for _, at := range group.of {
-		if id := roleID(m.plan.Access.Grants[at]); !seen[id] {
+		if id := describe.RoleID(m.plan.Access.Grants[at]); !seen[id] {
 			seen[id] = true
 			m.rawRules(b, id, group)
 			m.findingsOf(b, id)
@@ -273,7 +274,7 @@ func (m *accessTab) grantsDoc(b *frame.Builder, group grantGroup) {
 }
 
 func (m *accessTab) grantFacts(b *frame.Builder, g preview.Grant) {
-	b.Pair("subject", subjectName(g.Subject))
+	b.Pair("subject", describe.SubjectName(g.Subject))
 	b.Pair("scope", strings.TrimSpace(g.Scope+" "+g.Namespace))
 	b.Pair("verbs", strings.Join(g.Verbs, ", "))
 	b.Pair("api groups", quoteAll(g.APIGroups))
@@ -284,7 +285,7 @@ func (m *accessTab) grantFacts(b *frame.Builder, g preview.Grant) {
 		b.Pair("wildcard", access.WildcardText(meaning))
 		b.Pair("", access.DiscoveryText(m.plan.Access.Wildcards))
 	}
-	b.Pair("change", changeText(g))
+	b.Pair("change", describe.GrantChange(g))
 	b.Pair("through", strings.Join(g.Via, " "))
 	b.Pair("rules", strings.Join(g.Rules, ", "))
 }
@@ -306,7 +307,7 @@ func (m *accessTab) rawRules(b *frame.Builder, id string, group grantGroup) {
 			continue
 		}
 		if first {
-			b.Heading("As the role states it" + locationOf(o))
+			b.Heading("As the role states it" + describe.Location(o))
 			first = false
 		}
 		parts := []string{"verbs " + strings.Join(rule.Verbs, ", ")}
@@ -341,9 +342,9 @@ func overlaps(rule, g preview.Grant) bool {
 func (m *accessTab) escalationDoc(b *frame.Builder, f *preview.Finding) {
 	b.Heading(f.Title)
 	b.Blank()
-	_, who := splitTitle(f)
+	_, who := describe.SplitTitle(f)
 	b.Text(theme.Strong, "   ", who)
-	for i, step := range pathSteps(f) {
+	for i, step := range describe.PathSteps(f) {
 		b.Text(theme.Plain, "   ", fmt.Sprintf("%d  %s", i+1, step))
 	}
 	b.Heading("Why it matters")
@@ -399,7 +400,7 @@ func (m *review) startCanI() {
 }
 
 func (c *canIQuestion) prompt() (widget.Line, int) {
-	return c.input.Prompt(widget.Text(theme.Key, " can "+frame.Clip(subjectName(c.subject), 40)+" "))
+	return c.input.Prompt(widget.Text(theme.Key, " can "+frame.Clip(describe.SubjectName(c.subject), 40)+" "))
 }
 
 // hint is shown until something is typed.
@@ -463,7 +464,7 @@ func (m *view) answerLines(b *frame.Builder, subject preview.Subject, q access.Q
 		word = "only in part"
 	}
 	b.Blank()
-	b.Text(role, " ", word+": "+subjectName(subject)+" "+map[bool]string{true: "can ", false: "cannot "}[a.Allowed]+q.Words(a.Request))
+	b.Text(role, " ", word+": "+describe.SubjectName(subject)+" "+map[bool]string{true: "can ", false: "cannot "}[a.Allowed]+q.Words(a.Request))
 	for _, g := range a.By {
 		m.answerGrant(b, g)
 	}
@@ -481,6 +482,6 @@ func (m *view) answerGrant(b *frame.Builder, g preview.Grant) {
 		where = "in namespace " + g.Namespace
 	}
 	b.Blank()
-	b.Text(theme.Plain, "   ", strings.Join(g.Verbs, ", ")+"  "+grantTarget(g)+"  "+where)
-	b.Text(theme.Plain, "      ", "through "+strings.Join(g.Via, " and ")+"  "+changeText(g))
+	b.Text(theme.Plain, "   ", strings.Join(g.Verbs, ", ")+"  "+describe.GrantTarget(g)+"  "+where)
+	b.Text(theme.Plain, "      ", "through "+strings.Join(g.Via, " and ")+"  "+describe.GrantChange(g))
 }

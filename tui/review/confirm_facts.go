@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
+	"github.com/kubectl-operator/kubectl-operator/tui/describe"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
@@ -81,7 +82,7 @@ func (m *confirmDialog) confirmHead(width, height int) []widget.Line {
 func (m *confirmDialog) confirmFacts(h *factList, tagged int) {
 	h.blank()
 	h.lines = append(h.lines, widget.Line{widget.Text(theme.Plain, "   "[:h.margin()]),
-		widget.Text(theme.Strong, "You are about to change "+writeTarget(m.plan)+". Nothing has been changed yet.")})
+		widget.Text(theme.Strong, "You are about to change "+describe.WriteTarget(m.plan)+". Nothing has been changed yet.")})
 	h.blank()
 	m.targetLines(h)
 	h.blank()
@@ -90,7 +91,7 @@ func (m *confirmDialog) confirmFacts(h *factList, tagged int) {
 	m.effectLines(h)
 	if m.checked {
 		h.blank()
-		h.add("checked", widget.Text(theme.Plain, m.at.Format("15:04:05")+"  no reviewed "+reviewedContent(m.plan)+" has changed since the review"))
+		h.add("checked", widget.Text(theme.Plain, m.at.Format("15:04:05")+"  no reviewed "+describe.ReviewedContent(m.plan)+" has changed since the review"))
 	}
 }
 
@@ -148,7 +149,7 @@ func (m *confirmDialog) placeLines(h *factList) {
 		h.add("host", widget.Text(theme.Plain, p.Location.Host))
 	}
 	if p.Generation != nil {
-		h.add("generation", widget.Text(theme.Plain, generationText(p.Generation)))
+		h.add("generation", widget.Text(theme.Plain, describe.Generation(p.Generation)))
 	}
 }
 
@@ -271,7 +272,7 @@ func (m *confirmDialog) itemLines(h *factList, name string, s preview.Severity, 
 	var lines []string
 	for n, i := range at {
 		it := m.checklist.items[i]
-		what, who := splitTitle(it.first())
+		what, who := describe.SplitTitle(it.first())
 		if s == preview.NotKnown {
 			what = who
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/diff"
+	"github.com/kubectl-operator/kubectl-operator/tui/describe"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
@@ -73,7 +74,7 @@ func (m *view) fileRow(f *preview.File) row {
 		}
 		return append(append(l, widget.Tail(theme.Plain, f.Path, max(8, width-l.Width()-tail.Width()-1))), tail...)
 	}
-	return row{id: filePrefix + f.Path, text: string(f.Action) + " " + f.Path + " " + f.Contents, copy: f.Path, line: line, explain: explainFile(f)}
+	return row{id: filePrefix + f.Path, text: string(f.Action) + " " + f.Path + " " + f.Contents, copy: f.Path, line: line, explain: describe.File(f)}
 }
 
 // fileCounts is the number of files per action.
@@ -112,7 +113,7 @@ func (m *filesTab) doc(id string, width int) document {
 
 func (m *filesTab) oneFile(b *frame.Builder, f *preview.File) document {
 	b.Add(widget.Line{widget.Text(theme.Strong, " "+f.Path), widget.Text(frame.ActionRole(f.Action), "   "+f.Action.Symbol()+" "+string(f.Action))})
-	b.Text(theme.Plain, " ", explainFile(f))
+	b.Text(theme.Plain, " ", describe.File(f))
 	if len(f.Changes) > 0 {
 		b.Heading("What changes")
 		for _, c := range f.Changes {
@@ -186,7 +187,7 @@ func setFacts(f *propertyList, p *preview.Plan) {
 		f.add("host", p.Location.Host)
 	}
 	if p.Generation != nil {
-		f.add("generation", generationText(p.Generation))
+		f.add("generation", describe.Generation(p.Generation))
 	}
 	for _, other := range p.Platforms {
 		f.add("also for", strings.Join(frame.NonEmpty(other.Platform, other.ContentDigest), "  "))

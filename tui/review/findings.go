@@ -8,6 +8,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/diff"
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
+	"github.com/kubectl-operator/kubectl-operator/tui/describe"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
@@ -151,8 +152,8 @@ func (c findingColumns) fit(room int) (what, who int) {
 
 // itemPhrase is an item in a few words: what is the case, and about whom.
 func (m *view) itemPhrase(it item) (what, who string) {
-	what, who = splitTitle(it.first())
-	what = shortenScope(what, m.plan.Release.Namespace)
+	what, who = describe.SplitTitle(it.first())
+	what = describe.ShortScope(what, m.plan.Release.Namespace)
 	if len(it.findings) > 1 {
 		return what + " (" + preview.Plural(len(it.findings), "time") + ")", ""
 	}
@@ -275,7 +276,7 @@ func (m *findingsTab) findingHead(b *frame.Builder, it item) {
 		b.Text(theme.Strong, " ", f.Title)
 		b.Add(m.objectLine(f.Object, b.Width))
 	} else {
-		what, _ := splitTitle(f)
+		what, _ := describe.SplitTitle(f)
 		b.Text(theme.Strong, " ", fmt.Sprintf("%s (%d times)", what, len(it.findings)))
 	}
 	if f.AcceptedIn > 0 {
@@ -367,7 +368,7 @@ func (m *findingsTab) originLines(b *frame.Builder, id string) {
 		return
 	}
 	b.Heading("Where it comes from")
-	if place := originText(o.Origin); place != "" {
+	if place := describe.Origin(o.Origin); place != "" {
 		b.Text(theme.Plain, "   ", place)
 	} else {
 		b.Text(theme.Plain, "   ", "not from this content: it is of the installed revision")
@@ -415,7 +416,7 @@ func (m *findingsTab) liveLines(b *frame.Builder, f *preview.Finding) {
 			if c.Op != diff.OpAdd {
 				value = frame.ShortValue(c.From)
 			}
-			b.Text(theme.Plain, "   ", c.Path+"  "+value+setterText(setters[c.Path]))
+			b.Text(theme.Plain, "   ", c.Path+"  "+value+describe.Setter(setters[c.Path]))
 		}
 	}
 }
@@ -454,7 +455,7 @@ func (m *findingsTab) allObjects(b *frame.Builder, it item) {
 			b.Item(theme.Plain, " ", frame.ObjectName(f.Object))
 			continue
 		}
-		b.Item(frame.ActionRole(o.Action), o.Action.Symbol(), strings.Join(frame.NonEmpty(frame.ObjectName(f.Object), originText(o.Origin)), "  "))
+		b.Item(frame.ActionRole(o.Action), o.Action.Symbol(), strings.Join(frame.NonEmpty(frame.ObjectName(f.Object), describe.Origin(o.Origin)), "  "))
 	}
 }
 
@@ -504,7 +505,7 @@ func (m *view) findingLine(b *frame.Builder, i int) {
 	sign, role := frame.SeveritySign(it.severity(), m.checklist.isReviewed(i))
 	title := it.first().Title
 	if n := len(it.findings); n > 1 {
-		what, _ := splitTitle(it.first())
+		what, _ := describe.SplitTitle(it.first())
 		title = fmt.Sprintf("%s (%d times)", what, n)
 	}
 	b.Text(role, "   ", fmt.Sprintf("%s %s %s", strings.TrimSpace(sign), it.label(), title))

@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/access"
+	"github.com/kubectl-operator/kubectl-operator/tui/describe"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
@@ -106,7 +107,7 @@ func (m *accessTab) unionOf(row grantGroup, of func(preview.Grant) []string) []s
 // mergeKey returns the fields that grants of one row share. Names belong to one
 // resource, so grants restricted to names stay alone.
 func mergeKey(g preview.Grant) string {
-	parts := []string{subjectName(g.Subject), g.Scope, g.Namespace, strings.Join(g.APIGroups, ","), strings.Join(g.Verbs, ","), g.Change, strconv.FormatBool(g.Held)}
+	parts := []string{describe.SubjectName(g.Subject), g.Scope, g.Namespace, strings.Join(g.APIGroups, ","), strings.Join(g.Verbs, ","), g.Change, strconv.FormatBool(g.Held)}
 	if len(g.ResourceNames) > 0 || len(g.NonResourceURLs) > 0 {
 		parts = append(parts, strings.Join(g.Resources, ","), strings.Join(g.ResourceNames, ","), strings.Join(g.NonResourceURLs, ","))
 	}
@@ -119,7 +120,7 @@ func (m *accessTab) groupsOf(g preview.Grant) []string {
 	case groupResource:
 		var out []string
 		for _, r := range g.Resources {
-			out = append(out, r+groupSuffix(g))
+			out = append(out, r+describe.GroupSuffix(g))
 		}
 		return append(out, g.NonResourceURLs...)
 	case groupRole:
@@ -127,7 +128,7 @@ func (m *accessTab) groupsOf(g preview.Grant) []string {
 			return g.Via[:1]
 		}
 	}
-	return []string{subjectName(g.Subject)}
+	return []string{describe.SubjectName(g.Subject)}
 }
 
 // groupHeading names what the rows below it have in common.
@@ -194,7 +195,7 @@ func (m *accessTab) grantRow(i int) row {
 	if group.risky {
 		role = theme.Caution
 	}
-	scope, verbs, target, from := m.scopeText(g), verbWords(m.groupVerbs(group)), m.groupTarget(group), m.groupSource(group)
+	scope, verbs, target, from := m.scopeText(g), describe.Verbs(m.groupVerbs(group)), m.groupTarget(group), m.groupSource(group)
 	change := m.changeMark(g.Change, g.Rules)
 	if g.Held {
 		change = strings.Replace(change, g.Change, "held", 1)
@@ -202,11 +203,11 @@ func (m *accessTab) grantRow(i int) row {
 	var search []string
 	for _, at := range group.of {
 		one := m.plan.Access.Grants[at]
-		search = append(search, subjectName(one.Subject), one.Namespace, grantTarget(one), strings.Join(one.Verbs, " "), strings.Join(one.Via, " "))
+		search = append(search, describe.SubjectName(one.Subject), one.Namespace, describe.GrantTarget(one), strings.Join(one.Verbs, " "), strings.Join(one.Via, " "))
 	}
 	return row{
-		id: grantPrefix + strconv.Itoa(i), object: roleID(g), explain: m.explainGroup(group),
-		copy: strings.Join([]string{subjectName(g.Subject), scope, strings.Join(m.groupVerbs(group), " "), target}, " "),
+		id: grantPrefix + strconv.Itoa(i), object: describe.RoleID(g), explain: m.explainGroup(group),
+		copy: strings.Join([]string{describe.SubjectName(g.Subject), scope, strings.Join(m.groupVerbs(group), " "), target}, " "),
 		text: strings.Join(append(search, scope, verbs, change), " "),
 		line: func(width int) widget.Line {
 			c := newAccessColumns(width, width >= wideAccess)
@@ -225,7 +226,7 @@ func (m *accessTab) explainGroup(group grantGroup) string {
 	if len(group.of) > 1 {
 		g.Resources, g.Verbs = m.groupResources(group), m.groupVerbs(group)
 	}
-	return subjectName(g.Subject) + " " + access.Explain(g)
+	return describe.SubjectName(g.Subject) + " " + access.Explain(g)
 }
 
 func (m *accessTab) scopeText(g preview.Grant) string {
@@ -243,32 +244,32 @@ func (m *accessTab) scopeText(g preview.Grant) string {
 func (m *accessTab) groupTarget(group grantGroup) string {
 	g := m.plan.Access.Grants[group.of[0]]
 	if m.filter.group == groupResource {
-		target := strings.Replace(subjectName(g.Subject), "SA "+m.plan.Release.Namespace+"/", "SA ", 1)
+		target := strings.Replace(describe.SubjectName(g.Subject), "SA "+m.plan.Release.Namespace+"/", "SA ", 1)
 		if len(g.ResourceNames) > 0 {
 			target += "  only " + strings.Join(g.ResourceNames, ", ")
 		}
 		return target
 	}
 	if len(group.of) == 1 || len(g.ResourceNames)+len(g.NonResourceURLs) > 0 {
-		return grantTarget(g)
+		return describe.GrantTarget(g)
 	}
-	return resourceWords(g.APIGroups, m.groupResources(group)) + groupSuffix(g)
+	return describe.Resources(g.APIGroups, m.groupResources(group)) + describe.GroupSuffix(g)
 }
 
 // groupSource is the role of a row, or the subject under a role.
 func (m *accessTab) groupSource(group grantGroup) string {
 	g := m.plan.Access.Grants[group.of[0]]
 	if m.filter.group == groupRole {
-		return strings.Replace(subjectName(g.Subject), "SA "+m.plan.Release.Namespace+"/", "SA ", 1)
+		return strings.Replace(describe.SubjectName(g.Subject), "SA "+m.plan.Release.Namespace+"/", "SA ", 1)
 	}
 	roles := map[string]bool{}
 	for _, at := range group.of {
-		roles[roleName(m.plan.Access.Grants[at])] = true
+		roles[describe.RoleName(m.plan.Access.Grants[at])] = true
 	}
 	if len(roles) > 1 {
 		return preview.Plural(len(roles), "role")
 	}
-	return roleName(g)
+	return describe.RoleName(g)
 }
 
 // changeMark says how something compares with the installed revision, and
@@ -277,7 +278,7 @@ func (m *view) changeMark(change string, rules []string) string {
 	switch {
 	case m.isRisky(rules):
 		return "! " + change
-	case isChanged(change):
+	case describe.IsChanged(change):
 		return "+ " + change
 	case change == preview.GrantRemoved:
 		return "- " + change

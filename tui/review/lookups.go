@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/diff"
+	"github.com/kubectl-operator/kubectl-operator/tui/describe"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
 )
@@ -207,7 +208,7 @@ func (m *tabPanel) findForeignFields() tea.Cmd {
 	return func() tea.Msg {
 		found := foreignFieldsMsg{plan: p, of: map[string][]diff.SetField{}}
 		for i := range p.Objects {
-			if fields := foreignFieldsOf(&p.Objects[i]); len(fields) > 0 {
+			if fields := describe.ForeignFields(&p.Objects[i]); len(fields) > 0 {
 				found.of[p.Objects[i].ID] = fields
 			}
 		}
@@ -237,7 +238,7 @@ func (m *view) foreignFieldLines(b *frame.Builder, id string) {
 			b.Text(theme.Plain, "   ", fmt.Sprintf("… %d more fields", len(fields)-i))
 			break
 		}
-		b.Text(theme.Plain, "   ", f.Path+"  "+frame.ShortValue(f.Value)+setterText(f.Setter))
+		b.Text(theme.Plain, "   ", f.Path+"  "+frame.ShortValue(f.Value)+describe.Setter(f.Setter))
 	}
 	b.Text(theme.Plain, "   ", "the apply leaves these fields as they are")
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/report"
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
+	"github.com/kubectl-operator/kubectl-operator/tui/describe"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
 )
@@ -159,7 +160,7 @@ func (p *plainReview) list() int {
 		if b.isReviewed(i) {
 			state = "reviewed: "
 		}
-		what, who := splitTitle(it.first())
+		what, who := describe.SplitTitle(it.first())
 		p.say(fmt.Sprintf("%3d  %s  %s%s  %s", i+1, it.label(), state, what, who))
 		n++
 	}
@@ -193,17 +194,17 @@ func (p *plainReview) approve() (ended bool, err error) {
 		p.say("This plan cannot be approved: " + why.Error())
 		return false, nil
 	}
-	plan, err := p.wait("checking "+comparisonBasis(p.m.plan)+" again", func(ctx context.Context, progress func(string)) (*preview.Plan, error) {
+	plan, err := p.wait("checking "+describe.ComparisonBasis(p.m.plan)+" again", func(ctx context.Context, progress func(string)) (*preview.Plan, error) {
 		return p.opts.Recheck(ctx, p.m.plan, progress)
 	})
 	switch {
 	case p.ctx.Err() != nil:
 		return true, p.ctx.Err()
 	case err != nil:
-		p.say("The " + strings.TrimPrefix(comparisonBasis(p.m.plan), "the ") + " could not be checked again: " + err.Error())
+		p.say("The " + strings.TrimPrefix(describe.ComparisonBasis(p.m.plan), "the ") + " could not be checked again: " + err.Error())
 		return false, nil
 	case plan.Digest != p.m.plan.Digest:
-		p.m.replace(plan, "The "+strings.TrimPrefix(comparisonBasis(plan), "the ")+" changed during the review: ")
+		p.m.replace(plan, "The "+strings.TrimPrefix(describe.ComparisonBasis(plan), "the ")+" changed during the review: ")
 		p.say(p.m.banner)
 		return false, p.report()
 	}

@@ -12,6 +12,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/tui/describe"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 )
 
@@ -77,7 +78,7 @@ func (m *review) replace(p *preview.Plan, why string) tea.Cmd {
 		return cmd
 	}
 	m.tab = tabSummary
-	m.banner = why + changedFacts(old, p)
+	m.banner = why + describe.ChangedFacts(old, p)
 	if reset, marked := m.checklist.countResets(before); reset > 0 {
 		m.banner += fmt.Sprintf("; %d of %d marks reset", reset, marked)
 		if at := m.checklist.next(-1, 1); at >= 0 && m.checklist.items[at].severity() == preview.Critical {

@@ -9,6 +9,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/risk"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
+	"github.com/kubectl-operator/kubectl-operator/tui/describe"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
@@ -79,7 +80,7 @@ func (m *sourceTab) rows() []row {
 		f.add("set", p.Release.Name)
 	} else {
 		f.add("release", p.Release.Namespace+"/"+p.Release.Name)
-		f.add("base", baseText(p))
+		f.add("base", describe.Base(p))
 	}
 	f.add("ruleset", strconv.Itoa(p.Ruleset))
 	if p.Policy != nil {
@@ -120,7 +121,7 @@ func clusterFacts(f *propertyList, p *preview.Plan) {
 	if len(p.Reads) > 0 {
 		f.add("reads", preview.Plural(len(p.Reads), "object")+" that the plan depends on and does not change")
 	}
-	f.add("options", optionWords(p.Options))
+	f.add("options", describe.Options(p.Options))
 }
 
 // imageFacts lists the images that pods of the plan run, and by whom.
@@ -142,7 +143,7 @@ func (m *sourceTab) imageFacts(f *propertyList) {
 		if image.Pinned {
 			role = theme.Plain
 		}
-		f.addAs(role, pinWord(image), image.Reference)
+		f.addAs(role, describe.ImagePin(image), image.Reference)
 		if image.Digest != "" && !strings.Contains(image.Reference, image.Digest) {
 			f.add("  today", image.Digest)
 		}
@@ -158,7 +159,7 @@ func (m *sourceTab) imageFacts(f *propertyList) {
 			runsOn = "not read"
 		}
 		f.add("  platforms", runsOn)
-		f.add("  used by", usedBy(image.UsedBy))
+		f.add("  used by", describe.UsedBy(image.UsedBy))
 	}
 }
 
@@ -251,7 +252,7 @@ func signatureFact(f *propertyList, name string, v preview.Verification) {
 	if v.Status == "verified" {
 		role = theme.Good
 	}
-	f.addAs(role, name, signature(v))
+	f.addAs(role, name, describe.Signature(v))
 }
 
 // referrerFacts lists what refers to the content, such as SBOMs and provenance.
@@ -261,7 +262,7 @@ func referrerFacts(f *propertyList, list []preview.Referrer) {
 		if i == 0 {
 			name = "beside it"
 		}
-		f.add(name, strings.Join(frame.NonEmpty(referrerWord(r.ArtifactType), r.PredicateType, r.Digest), "  "))
+		f.add(name, strings.Join(frame.NonEmpty(describe.Referrer(r.ArtifactType), r.PredicateType, r.Digest), "  "))
 	}
 	if len(list) > 0 {
 		f.add("", "signatures and SBOMs beside it were not checked")

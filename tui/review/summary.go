@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
+	"github.com/kubectl-operator/kubectl-operator/tui/describe"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
@@ -141,7 +142,7 @@ func (m *summaryTab) fileCounts() row {
 		line = append(line, widget.Text(theme.Plain, " plan "+frame.ShortDigest(m.plan.Digest, 4)))
 	}
 	if g := m.plan.Generation; g != nil && roomy {
-		line = append(line, widget.Text(theme.Plain, "   generation "+generationText(g)))
+		line = append(line, widget.Text(theme.Plain, "   generation "+describe.Generation(g)))
 	}
 	return textRow(line)
 }
@@ -339,7 +340,7 @@ func countGrants(grants []preview.Grant, c accessClass) tally {
 		} else {
 			t.namespaced++
 		}
-		if isChanged(g.Change) {
+		if describe.IsChanged(g.Change) {
 			t.changed++
 		}
 	}
@@ -431,7 +432,7 @@ func cloudTally(c preview.Cloud) []cloudCount {
 	}
 	for _, p := range c.Permissions {
 		if p.Change != preview.GrantRemoved {
-			add(p.Provider, isChanged(p.Change))
+			add(p.Provider, describe.IsChanged(p.Change))
 		}
 	}
 	for _, d := range c.Declared {
@@ -446,7 +447,7 @@ func cloudTally(c preview.Cloud) []cloudCount {
 func (m *summaryTab) lossRows() []row {
 	var rows []row
 	if lost := m.byKind(func(o *preview.Object) bool {
-		return (o.Action == preview.ActionDelete || o.Action == preview.ActionReplace) && holdsData(o.Kind)
+		return (o.Action == preview.ActionDelete || o.Action == preview.ActionReplace) && describe.HoldsData(o.Kind)
 	}); lost != "" {
 		rows = append(rows, textRow(widget.Line{widget.Text(theme.Risk, "lost  "), widget.Text(theme.Plain, lost+m.operands())}))
 	}

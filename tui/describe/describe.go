@@ -1,4 +1,7 @@
-package review
+// Package describe puts parts of a plan into the words of the review: permissions,
+// images, sources, fields of other managers. Its functions are pure and return plain
+// text; what is shown escapes it.
+package describe
 
 import (
 	"cmp"
@@ -12,14 +15,14 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 )
 
-// isChanged reports whether a grant is more than what was installed before.
-func isChanged(change string) bool {
+// IsChanged reports whether a grant is more than what was installed before.
+func IsChanged(change string) bool {
 	return change == preview.GrantNew || change == preview.GrantWidened
 }
 
-// pathSteps returns the steps of an escalation path, as the rule joins them
+// PathSteps returns the steps of an escalation path, as the rule joins them
 // behind the account.
-func pathSteps(f *preview.Finding) []string {
+func PathSteps(f *preview.Finding) []string {
 	way := f.Evidence
 	if _, after, ok := strings.Cut(way, ": "); ok {
 		way = after
@@ -27,39 +30,42 @@ func pathSteps(f *preview.Finding) []string {
 	return strings.Split(way, ", which ")
 }
 
-// changeText says how a grant changes, or that the plan has no part in it.
-func changeText(g preview.Grant) string {
+// GrantChange says how a grant changes, or that the plan has no part in it.
+func GrantChange(g preview.Grant) string {
 	if g.Held {
 		return g.Change + ", given by the cluster already"
 	}
 	return g.Change
 }
 
-func locationOf(o *preview.Object) string {
+// Location returns where in the package an object comes from, after two spaces; empty
+// when it is not known.
+func Location(o *preview.Object) string {
 	if place := o.Origin.Place(); place != "" {
 		return "  " + place
 	}
 	return ""
 }
 
-// comparisonBasis names what a plan is compared with: the cluster or the
+// ComparisonBasis names what a plan is compared with: the cluster or the
 // location.
-func comparisonBasis(p *preview.Plan) string {
+func ComparisonBasis(p *preview.Plan) string {
 	if p.OnMachine() {
 		return "the location"
 	}
 	return "the cluster"
 }
 
-// writeTarget names what an approval lets this tool write to.
-func writeTarget(p *preview.Plan) string {
+// WriteTarget names what an approval lets this tool write to.
+func WriteTarget(p *preview.Plan) string {
 	if p.OnMachine() {
 		return "files on this machine"
 	}
 	return "a cluster"
 }
 
-func reviewedContent(p *preview.Plan) string {
+// ReviewedContent returns the noun for what a plan installs.
+func ReviewedContent(p *preview.Plan) string {
 	if p.OnMachine() {
 		return "file"
 	}
@@ -80,8 +86,8 @@ func changedPath(before, after *preview.Object) string {
 // maxMoved facts are named in the banner.
 const maxMoved = 2
 
-// changedFacts says in one line at which facts two plans differ.
-func changedFacts(before, after *preview.Plan) string {
+// ChangedFacts says in one line at which facts two plans differ.
+func ChangedFacts(before, after *preview.Plan) string {
 	var moved []string
 	for i := range after.Objects {
 		o := &after.Objects[i]
@@ -117,8 +123,8 @@ func changedFacts(before, after *preview.Plan) string {
 	return strings.Join(moved, ", ")
 }
 
-// explainFile says in words what an install does with a file.
-func explainFile(f *preview.File) string {
+// File says in words what an install does with a file.
+func File(f *preview.File) string {
 	switch f.Action {
 	case preview.ActionCreate:
 		return "is not there yet, and is written"
@@ -132,9 +138,9 @@ func explainFile(f *preview.File) string {
 	return string(f.Action)
 }
 
-// generationText returns the installed generation, and the one that would be
+// Generation returns the installed generation, and the one that would be
 // written.
-func generationText(g *preview.Generation) string {
+func Generation(g *preview.Generation) string {
 	switch {
 	case g.From == g.To:
 		return fmt.Sprintf("%d, and it stays", g.From)
@@ -144,9 +150,9 @@ func generationText(g *preview.Generation) string {
 	return fmt.Sprintf("%d, after %d", g.To, g.From)
 }
 
-// shortenScope shortens the words about scope that end many titles: in a list they
+// ShortScope shortens the words about scope that end many titles: in a list they
 // would push the names off the row.
-func shortenScope(what, own string) string {
+func ShortScope(what, own string) string {
 	what = strings.Replace(what, " in every namespace", " (all ns)", 1)
 	before, namespace, ok := strings.Cut(what, " in namespace ")
 	switch {
@@ -158,18 +164,18 @@ func shortenScope(what, own string) string {
 	return before + " (ns " + namespace + ")"
 }
 
-// splitTitle splits a title of the form "KIND NAME: what it does" into what is
+// SplitTitle splits a title of the form "KIND NAME: what it does" into what is
 // said and about whom; other titles are about the finding's object. What is
 // said comes first in a list, where names would push it off the row.
-func splitTitle(f *preview.Finding) (what, who string) {
+func SplitTitle(f *preview.Finding) (what, who string) {
 	if before, after, ok := strings.Cut(f.Title, ": "); ok && after != "" {
 		return after, frame.ShortKind(before)
 	}
 	return f.Title, frame.ShortKind(frame.ObjectName(f.Object))
 }
 
-// originText names file, document and line, as far as they are known.
-func originText(o preview.Origin) string {
+// Origin names file, document and line, as far as they are known.
+func Origin(o preview.Origin) string {
 	if o.File == "" {
 		return ""
 	}
@@ -183,18 +189,18 @@ func originText(o preview.Origin) string {
 	return text
 }
 
-// groupSuffix names the API groups of a grant's resources; the core one has no
+// GroupSuffix names the API groups of a grant's resources; the core one has no
 // name.
-func groupSuffix(g preview.Grant) string {
+func GroupSuffix(g preview.Grant) string {
 	if named := strings.Join(frame.NonEmpty(g.APIGroups...), ", "); named != "" {
 		return " in " + named
 	}
 	return ""
 }
 
-// resourceWords lists resources, the most dangerous first: the end of a long
+// Resources lists resources, the most dangerous first: the end of a long
 // list is cut. Sub-resources of listed ones come last, each once.
-func resourceWords(groups, resources []string) string {
+func Resources(groups, resources []string) string {
 	rank := func(r string) int {
 		least := access.Danger("", r)
 		for _, group := range groups {
@@ -222,7 +228,8 @@ func resourceWords(groups, resources []string) string {
 	return text
 }
 
-func subjectName(s preview.Subject) string {
+// SubjectName returns the kind and name of a subject, for the heading of its grants.
+func SubjectName(s preview.Subject) string {
 	name := s.Name
 	if s.Namespace != "" {
 		name = s.Namespace + "/" + name
@@ -233,9 +240,9 @@ func subjectName(s preview.Subject) string {
 	return strings.ToLower(s.Kind) + " " + name
 }
 
-// verbWords lists verbs in the usual order. All of reading, and all of
+// Verbs lists verbs in the usual order. All of reading, and all of
 // writing, become one word each: the rules behind the row spell them out.
-func verbWords(verbs []string) string {
+func Verbs(verbs []string) string {
 	rest := slices.Clone(verbs)
 	var out []string
 	for _, set := range [][]string{{"read", "get", "list", "watch"}, {"write", "create", "update", "patch", "delete"}} {
@@ -250,8 +257,8 @@ func verbWords(verbs []string) string {
 	return strings.Join(append(out, rest...), " ")
 }
 
-// roleName is the first role a grant came through, its kind abbreviated.
-func roleName(g preview.Grant) string {
+// RoleName is the first role a grant came through, its kind abbreviated.
+func RoleName(g preview.Grant) string {
 	if len(g.Via) == 0 {
 		return ""
 	}
@@ -260,18 +267,18 @@ func roleName(g preview.Grant) string {
 	return strings.TrimSpace(kind + " " + parts[len(parts)-1])
 }
 
-// grantTarget returns the resources and URLs of a grant, API groups after
+// GrantTarget returns the resources and URLs of a grant, API groups after
 // resources.
-func grantTarget(g preview.Grant) string {
-	target := resourceWords(g.APIGroups, g.Resources) + strings.Join(g.NonResourceURLs, ", ")
+func GrantTarget(g preview.Grant) string {
+	target := Resources(g.APIGroups, g.Resources) + strings.Join(g.NonResourceURLs, ", ")
 	if len(g.ResourceNames) > 0 {
 		target += " (" + strings.Join(g.ResourceNames, ", ") + ")"
 	}
-	return target + groupSuffix(g)
+	return target + GroupSuffix(g)
 }
 
-// roleID is the object id of the first role a grant came through.
-func roleID(g preview.Grant) string {
+// RoleID is the object id of the first role a grant came through.
+func RoleID(g preview.Grant) string {
 	if len(g.Via) == 0 {
 		return ""
 	}
@@ -285,9 +292,9 @@ func roleID(g preview.Grant) string {
 	return ""
 }
 
-// foreignFieldsOf returns the fields of an object that stays or changes which only
+// ForeignFields returns the fields of an object that stays or changes which only
 // others set.
-func foreignFieldsOf(o *preview.Object) []diff.SetField {
+func ForeignFields(o *preview.Object) []diff.SetField {
 	if o.LiveBody == nil || o.Planned == nil || o.Action != preview.ActionUpdate && o.Action != preview.ActionUnchanged {
 		return nil
 	}
@@ -310,8 +317,8 @@ func foreignFieldsOf(o *preview.Object) []diff.SetField {
 	return out
 }
 
-// setterText says who set a field, and on which day.
-func setterText(s diff.Setter) string {
+// Setter says who set a field, and on which day.
+func Setter(s diff.Setter) string {
 	if s.Manager == "" {
 		return ""
 	}
@@ -319,8 +326,8 @@ func setterText(s diff.Setter) string {
 	return "  (set by " + strings.Join(frame.NonEmpty(s.Manager, day), ", ") + ")"
 }
 
-// optionWords says which choices steer the apply.
-func optionWords(o preview.Options) string {
+// Options says which choices steer the apply.
+func Options(o preview.Options) string {
 	parts := []string{"conflicts " + o.Conflicts, "on failure " + o.OnFailure}
 	for _, choice := range []struct {
 		on   bool
@@ -340,7 +347,8 @@ func optionWords(o preview.Options) string {
 // maxUsers are the objects named beside an image.
 const maxUsers = 4
 
-func usedBy(ids []string) string {
+// UsedBy names the objects that use an image, up to a limit, and counts the rest.
+func UsedBy(ids []string) string {
 	var names []string
 	for i, id := range ids {
 		if i == maxUsers && len(ids) > maxUsers+1 {
@@ -352,30 +360,32 @@ func usedBy(ids []string) string {
 	return strings.Join(names, ", ")
 }
 
-func baseText(p *preview.Plan) string {
+// Base returns the revision that a plan is made on.
+func Base(p *preview.Plan) string {
 	if p.Base.Revision == 0 {
 		return "not installed yet"
 	}
 	return fmt.Sprintf("revision %d  %s", p.Base.Revision, p.Base.Digest)
 }
 
-func pinWord(image preview.Image) string {
+// ImagePin says how an image is pinned.
+func ImagePin(image preview.Image) string {
 	if image.Pinned {
 		return "by digest"
 	}
 	return "by tag"
 }
 
-// signature is empty for a loaded plan: what it recorded, nothing vouches for.
-func signature(v preview.Verification) string {
+// Signature is empty for a loaded plan: what it recorded, nothing vouches for.
+func Signature(v preview.Verification) string {
 	if v.Identity == "" {
 		return v.Status
 	}
 	return v.Status + "  by " + v.Identity
 }
 
-// referrerWord says what an artifact is, as far as its type says.
-func referrerWord(mediaType string) string {
+// Referrer says what an artifact is, as far as its type says.
+func Referrer(mediaType string) string {
 	for _, known := range []struct{ part, word string }{
 		{"spdx", "SBOM"}, {"cyclonedx", "SBOM"}, {"in-toto", "provenance"}, {"slsa", "provenance"}, {"sigstore", "signature"}, {"cosign", "signature"}, {"notary", "signature"},
 	} {
@@ -389,8 +399,8 @@ func referrerWord(mediaType string) string {
 	return mediaType
 }
 
-// holdsData are the kinds with which data goes when they are deleted.
-func holdsData(kind string) bool {
+// HoldsData are the kinds with which data goes when they are deleted.
+func HoldsData(kind string) bool {
 	switch kind {
 	case "CustomResourceDefinition", "Namespace", "PersistentVolumeClaim", "PersistentVolume", "Secret", "ConfigMap":
 		return true
