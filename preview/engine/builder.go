@@ -256,7 +256,7 @@ func (d *builder) decideUnserved(o *preview.Object, err error) {
 	}
 	o.Action = preview.ActionUnknown
 	if preview.ReasonOf(err) == preview.ReasonNotServed {
-		d.unknown(o.ID, string(preview.ReasonNotServed))
+		d.unknown(o.ID, "API "+o.APIVersion+" "+o.Kind+" is not installed in the cluster")
 		return
 	}
 	d.unknown(o.ID, err.Error())

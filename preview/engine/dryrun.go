@@ -202,7 +202,7 @@ func (d dryRunner) withoutDryRun(o *preview.Object) {
 	id := preview.Ref{APIVersion: "v1", Kind: "Namespace", Name: o.Namespace}.ID()
 	if d.plan.Object(id) == nil {
 		o.Action = preview.ActionUnknown
-		d.unknown(o.ID, "namespace "+o.Namespace+" does not exist")
+		d.unknown(o.ID, "its namespace "+o.Namespace+" does not exist, and the plan does not create it")
 	}
 }
 

@@ -103,7 +103,7 @@ func admissionPolicy(c *scan, o *preview.Object) (Level, []string) {
 		if slices.Contains(groups, "") || slices.Contains(groups, all) {
 			level = High
 		}
-		lines = append(lines, verb+" "+operations(rule)+" of "+strings.Join(resources, ",")+" of "+groupNames(groups))
+		lines = append(lines, verb+" "+operations(rule)+" of "+listed(resources, "all resources")+inGroups(groups))
 	}
 	if !mutating && !c.denies(o.Name) {
 		level = Notice

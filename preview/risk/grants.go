@@ -277,21 +277,35 @@ func line(g preview.Grant, part shape) string {
 	if g.Scope == preview.ScopeNamespace {
 		scope = "in namespace " + g.Namespace
 	}
-	groups := slices.Clone(part.groups)
-	for i, group := range groups {
-		if group == "" {
-			groups[i] = "core"
-		}
-	}
-	text := subject + " " + scope + ": " + strings.Join(part.verbs, ",")
+	text := subject + " " + scope + ": " + listed(part.verbs, "all verbs")
 	if len(part.resources) > 0 {
-		text += " " + strings.Join(part.resources, ",") + " of " + strings.Join(groups, ",")
+		text += " on " + listed(part.resources, "all resources") + inGroups(part.groups)
 	}
 	if len(part.resources) == 0 && len(g.NonResourceURLs) > 0 {
-		text += " " + strings.Join(g.NonResourceURLs, ",")
+		text += " on " + strings.Join(g.NonResourceURLs, ", ")
 	}
 	if len(g.ResourceNames) > 0 {
 		text += " named " + preview.EvidenceName(strings.Join(g.ResourceNames, ","))
 	}
 	return text
+}
+
+// listed returns words as a list, or what stands for the wildcard among them.
+func listed(words []string, wildcard string) string {
+	if slices.Contains(words, all) {
+		return wildcard
+	}
+	return strings.Join(words, ", ")
+}
+
+// inGroups returns the API groups of a list of resources. The core group alone is
+// not named, as nowhere in Kubernetes.
+func inGroups(groups []string) string {
+	if slices.Equal(groups, []string{""}) {
+		return ""
+	}
+	if slices.Contains(groups, all) {
+		return " in all API groups"
+	}
+	return " in " + strings.Join(coreNamed(groups), ", ")
 }

@@ -216,12 +216,15 @@ func words(v any) []string {
 	return out
 }
 
-func groupNames(groups []string) string {
+// groupNames lists API groups, the core group among them by that word.
+func groupNames(groups []string) string { return strings.Join(coreNamed(groups), ",") }
+
+func coreNamed(groups []string) []string {
 	named := slices.Clone(groups)
 	for i, group := range named {
 		if group == "" {
 			named[i] = "core"
 		}
 	}
-	return strings.Join(named, ",")
+	return named
 }

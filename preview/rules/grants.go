@@ -56,7 +56,7 @@ var (
 		Why:     "Cluster-scoped resources and URLs cannot be granted in a namespace: either the rule or its scope is a mistake.",
 		Reduce:  "Remove the rule.",
 		Looks:   "Effective permissions in a namespace on cluster-scoped resources or URLs.",
-		Example: Example{Title: "ServiceAccount op: has a rule without effect in namespace app", Evidence: "ServiceAccount app/op in namespace app: get nodes of core"},
+		Example: Example{Title: "ServiceAccount op: has a rule without effect in namespace app", Evidence: "ServiceAccount app/op in namespace app: get on nodes"},
 	})
 	RBACSecretsRead = row(Rule{
 		Name: "rbac-secrets-read", Ref: "RBAC-10", Level: Critical, Title: "can read Secrets",
@@ -93,7 +93,7 @@ var (
 		Looks:  "Effective permissions in kube-system to create, update or patch ConfigMaps.",
 		Example: Example{
 			Title:    "ServiceAccount op: can write ConfigMaps of kube-system in namespace kube-system",
-			Evidence: "ServiceAccount app/op in namespace kube-system: update configmaps of core",
+			Evidence: "ServiceAccount app/op in namespace kube-system: update on configmaps",
 		},
 	})
 	RBACConfigMapsWrite = row(Rule{
@@ -334,7 +334,7 @@ var (
 		Looks: "Effective permissions in a namespace, other than those of the control plane, to write leases.",
 		Example: Example{
 			Title:    "ServiceAccount op: can write Leases in namespace app",
-			Evidence: "ServiceAccount app/op in namespace app: create,update leases of coordination.k8s.io",
+			Evidence: "ServiceAccount app/op in namespace app: create, update on leases in coordination.k8s.io",
 		},
 	})
 	RBACLeasesSystem = row(Rule{
