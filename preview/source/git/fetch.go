@@ -189,7 +189,7 @@ const (
 )
 
 // get sends one request and reads its pack.
-func (g *fetcher) get(ctx context.Context, names []plumbing.Hash, mode fetchMode) (packedObjects, error) {
+func (g *fetcher) get(ctx context.Context, names []plumbing.Hash, mode fetchMode) (PackedObjects, error) {
 	if len(names) == 0 {
 		return nil, errors.New("it has neither branches nor tags")
 	}
@@ -229,7 +229,7 @@ func (g *fetcher) request(names []plumbing.Hash, mode fetchMode) *packp.UploadPa
 
 // readUpload reads the answer to a request: what is shallow, an
 // acknowledgement, and the pack, beside which messages may come.
-func readUpload(request *packp.UploadPackRequest, r io.Reader, l Limits) (packedObjects, error) {
+func readUpload(request *packp.UploadPackRequest, r io.Reader, l Limits) (PackedObjects, error) {
 	response := packp.NewUploadPackResponse(request)
 	if err := response.Decode(io.NopCloser(r)); err != nil {
 		return nil, fmt.Errorf("the server refuses: %s", bounded.Quote(bounded.FirstLine(err)))

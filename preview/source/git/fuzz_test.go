@@ -177,7 +177,7 @@ func TestPacksThatAreTooLarge(t *testing.T) {
 // TestATreeOfTreesIsCounted reads a commit whose directories multiply: ten
 // levels with ten names for the same directory below.
 func TestATreeOfTreesIsCounted(t *testing.T) {
-	objects := packedObjects{}
+	objects := PackedObjects{}
 	add := func(kind plumbing.ObjectType, data []byte) plumbing.Hash {
 		name := plumbing.ComputeHash(kind, data)
 		objects[name] = Object{kind, data}

@@ -14,10 +14,10 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 )
 
-// packedObjects are the objects of a pack, in memory.
-type packedObjects map[plumbing.Hash]Object
+// PackedObjects holds the objects of a pack, in memory, by their hash.
+type PackedObjects map[plumbing.Hash]Object
 
-func (p packedObjects) object(name plumbing.Hash, most int64) (Object, error) {
+func (p PackedObjects) object(name plumbing.Hash, most int64) (Object, error) {
 	o, ok := p[name]
 	switch {
 	case !ok:
@@ -35,7 +35,7 @@ func (p packedObjects) object(name plumbing.Hash, most int64) (Object, error) {
 type packReader struct {
 	limits  Limits
 	left    int64 // bytes that may still be inflated
-	objects packedObjects
+	objects PackedObjects
 
 	names   map[int64]plumbing.Hash // by offset
 	waiting map[any][]packDelta     // by plumbing.Hash or offset of the base
@@ -47,9 +47,11 @@ type packDelta struct {
 	data   []byte
 }
 
-func ReadPack(r io.Reader, l Limits) (packedObjects, error) {
+// ReadPack reads a pack as a server sends it (gitformat-pack): every object whole, deltas
+// resolved, by the hash of what was read. What exceeds the limits is refused.
+func ReadPack(r io.Reader, l Limits) (PackedObjects, error) {
 	p := &packReader{
-		limits: l, left: l.Bytes, objects: packedObjects{},
+		limits: l, left: l.Bytes, objects: PackedObjects{},
 		names: map[int64]plumbing.Hash{}, waiting: map[any][]packDelta{},
 	}
 	// Hidden, so that the scanner never seeks.
