@@ -42,8 +42,9 @@ func escalates(err error) bool {
 	return ok && (refusal.Reason == preview.ReasonRoleMissing || refusal.Reason == preview.ReasonForbidden && strings.Contains(refusal.Message, escalationRefusal))
 }
 
-// decideOwnBinding computes what an update of a binding to a role of the plan
-// leads to. What a create leads to beyond its own fields is not known.
+// decideOwnBinding decides an update of a binding to a role of the plan by a merge with
+// the live binding: the API server refuses its dry run while the role is not stored. A
+// create keeps its action; defaults and admission are not known.
 func (d dryRunner) decideOwnBinding(ctx context.Context, o *preview.Object) error {
 	if o.LiveBody == nil {
 		return nil

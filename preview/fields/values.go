@@ -64,7 +64,8 @@ func (f Field) Flag() bool {
 	return false
 }
 
-// OneOf reads a text that is absent or one of a few.
+// OneOf returns the text of a field, empty when it is absent. A text that is not among
+// the known ones is an error of the field.
 func (f Field) OneOf(known ...string) string {
 	s := f.Text()
 	if s != "" && !slices.Contains(known, s) {

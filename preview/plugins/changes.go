@@ -18,7 +18,8 @@ const (
 	maxProgram = 512 << 20 // bytes of a program that is compared
 )
 
-// changeLister lists what changes in files, within the limits of a set.
+// changeLister compares the files of a plugin set with those installed. It bounds the
+// changed lines that it keeps of all files together.
 type changeLister struct{ lines diff.LineDiffs }
 
 // changes says what an update does to a file, or with nothing before it what a

@@ -85,7 +85,8 @@ func (p *parser) krewPlatform(item field) Artifact {
 	return a
 }
 
-// selector reads a selector of os and arch, which has to select something.
+// selector reads the platform selector of a krew manifest: labels and expressions over
+// os and arch. A selector that is missing, empty or over other labels is an error of f.
 func (p *parser) selector(f field) ref.Selector {
 	var out ref.Selector
 	if !f.IsMap() {

@@ -104,8 +104,9 @@ func (c *approver) run(ctx context.Context, place string) error {
 	return nil
 }
 
-// statement returns the approval statement that is to be signed. Everything that the plan needs accepted
-// is, by name or, where a person is asked, with the plan.
+// statement returns the approval statement to be signed. It lists every finding that the
+// plan needs accepted: those that --accept names and, where a person is asked, the rest,
+// which that person accepts with the plan. With --yes a finding that is not named is an error.
 func (c *approver) statement(plan *planning.SavedPlan) (approval.Statement, error) {
 	s := approval.NewStatement(plan.Plan, plan.FileSHA256)
 	named, err := install.ParseAccept(c.accept, plan.Findings, true)

@@ -86,8 +86,9 @@ func (out *Resolution) unmet(properties []catalog.Property) error {
 	return err
 }
 
-// dependencyCatalogs are the catalogs to look for dependencies in, highest
-// priority first: that of the package, and all that a name is looked up in.
+// dependencyCatalogs returns the catalogs in which dependencies are looked up, by
+// descending priority: those that the package was looked up in and, unless --catalog
+// names some, all that are configured.
 func (p *Planner) dependencyCatalogs(ctx context.Context, r *Resolver, root *Resolution) ([]*catalog.Catalog, error) {
 	catalogs := slices.Clone(root.catalogs)
 	if len(p.Selection.Catalogs) == 0 || root.choice == nil {

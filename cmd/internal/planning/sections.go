@@ -20,7 +20,8 @@ type section struct {
 	PlanRequest
 }
 
-// sectionsOf reads what the sections of a request file ask for.
+// sectionsOf turns each section of a request file, a package with settings of its own
+// in one release, into the request of that package.
 func (p *Planner) sectionsOf(request *ref.Request, path string) ([]section, error) {
 	var out []section
 	for _, s := range request.Sections {
