@@ -103,7 +103,8 @@ race: sandbox ## tests of the engine, of installing, of the client and of the co
 # What happens in a run follows from its number, so a failure names what to look
 # at, and a soak can be run in slices: from the run KUBECTL_OPERATOR_SOAK_FROM on.
 SOAK = go test -timeout 3h -v
-soak: sandbox ## a million random key sequences, 1,000 random plans under random edits, 300 random outages and 500 kills, kill -9 at every write, 600 stops past the lease
+soak: sandbox ## every danger in every disguise and package, a million random key sequences, 1,000 random plans under random edits, 300 random outages and 500 kills, kill -9 at every write, 600 stops past the lease
+	KUBECTL_OPERATOR_SOAK_RUNS=100 $(SOAK) -run TestSlowDangers ./preview/risk
 	KUBECTL_OPERATOR_SOAK_SEQUENCES=1000000 $(SOAK) -run TestSlowRandomEvents ./tui/review
 	KUBECTL_OPERATOR_SOAK_RUNS=1000 $(SOAK) -run 'TestClusterRandomPlans' ./install
 	KUBECTL_OPERATOR_SOAK_RUNS=300 $(SOAK) -run 'TestClusterRandomDisturbances/outages' ./cmd/internal/cli

@@ -1,0 +1,128 @@
+package risk
+
+import (
+	"fmt"
+	"math/rand"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/slowtest"
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// hazards are the rows of the tables that the disguises hide: the cases of the
+// rules about rights, and of those about objects.
+func hazards(t testing.TB) []hazard {
+	t.Helper()
+	var out []hazard
+	for _, test := range grantCases {
+		out = append(out, grantsHazard(test.rule, test.meets))
+	}
+	for _, test := range objectCases {
+		if slices.Contains(aboutWriting, test.rule) {
+			continue
+		}
+		docs, err := preview.Decode([]byte(test.meets))
+		if err != nil {
+			t.Fatal(err)
+		}
+		h := hazard{rule: test.rule}
+		for _, doc := range docs {
+			bodies, err := preview.Flatten(doc)
+			if err != nil {
+				t.Fatal(err)
+			}
+			h.bodies = append(h.bodies, bodies...)
+		}
+		out = append(out, h)
+	}
+	return out
+}
+
+// aboutWriting are rules about how an object is written, or about what a pod does
+// not have: disguises add it.
+var aboutWriting = []string{"hostile-text", "pod-shared-token"}
+
+// fresh returns a copy of a hazard that a disguise may change.
+func (h hazard) fresh() hazard {
+	bodies := make([]map[string]any, 0, len(h.bodies))
+	for _, body := range h.bodies {
+		bodies = append(bodies, preview.CloneBody(body))
+	}
+	h.bodies = bodies
+	return h
+}
+
+// verdict is the severity that a plan has for a hazard; empty where it was missed.
+func (h hazard) verdict(t testing.TB, text string) preview.Severity {
+	t.Helper()
+	worst := preview.Severity("")
+	for _, f := range evaluate(t, Input{Plan: planOf(t, text)}) {
+		if f.Rule != h.rule || h.rights && !namesTheAccount(f.Evidence) {
+			continue
+		}
+		if worst == "" || f.Severity.Rank() < worst.Rank() {
+			worst = f.Severity
+		}
+	}
+	return worst
+}
+
+// namesTheAccount reports whether evidence names account app/op, by any of its
+// names or by a group that it is in.
+func namesTheAccount(evidence string) bool {
+	return slices.ContainsFunc([]string{"app/op", "system:serviceaccount:app:op", "system:serviceaccounts:app"}, func(name string) bool {
+		return strings.Contains(evidence, name)
+	})
+}
+
+// TestSlowDangersInDisguise hides each row of the tables in each way, and asks for the
+// verdict that the row has without it. KUBECTL_OPERATOR_SOAK_RUNS makes it go
+// through more pairs of disguise and writing, from KUBECTL_OPERATOR_SOAK_FROM on.
+func TestSlowDangersInDisguise(t *testing.T) {
+	slowtest.Skip(t, "every row of the tables in every disguise")
+	runs, first := soakRuns(t)
+	rows, ways, texts := hazards(t), disguises(), writings()
+	cases := 0
+	for i, row := range rows {
+		want := row.verdict(t, texts[0].write(t, row.fresh().bodies, nil))
+		if want == "" {
+			t.Errorf("%s: the row itself is not found", row.rule)
+			continue
+		}
+		for at := first; at < first+runs; at++ {
+			for k, way := range ways {
+				random := rand.New(rand.NewSource(int64(at)<<20 + int64(i)<<10 + int64(k)))
+				writing := texts[(i+k+at)%len(texts)]
+				bodies := way.hide(row.fresh(), random)
+				if bodies == nil {
+					continue
+				}
+				cases++
+				if got := row.verdict(t, writing.write(t, bodies, random)); got == "" || got.Rank() > want.Rank() {
+					t.Errorf("run %d: %s, hidden %s, %s: severity %q, want %s", at, row.rule, way.name, writing.name, got, want)
+				}
+			}
+		}
+	}
+	t.Logf("%d rows, %d disguises, %d writings: %d cases", len(rows), len(ways), len(texts), cases)
+}
+
+// soakRuns returns how many runs are asked for, and the number of the first.
+func soakRuns(t *testing.T) (runs, first int) {
+	t.Helper()
+	runs = 1
+	for name, to := range map[string]*int{"KUBECTL_OPERATOR_SOAK_RUNS": &runs, "KUBECTL_OPERATOR_SOAK_FROM": &first} {
+		if text := os.Getenv(name); text != "" {
+			n, err := strconv.Atoi(text)
+			if err != nil {
+				t.Fatal(fmt.Errorf("%s: %w", name, err))
+			}
+			*to = n
+		}
+	}
+	return runs, first
+}
