@@ -91,7 +91,7 @@ func TestAHostileChartIsStopped(t *testing.T) {
 		"it loops":                   {chartOf("templates/a.yaml", "{{ range until 100000 }}{{ range until 100000 }}{{ end }}{{ end }}"), "it takes longer than 2s"},
 		"it allocates":               {chartOf("templates/a.yaml", `{{ range until 100000 }}{{ $x := repeat 1000000 "x" }}{{ $x }}{{ end }}`), "it needs more than 192 MiB of memory"},
 		"it counts to the end":       {chartOf("templates/a.yaml", "{{ until 2000000000 }}"), "it needs more than 192 MiB of memory"},
-		"it includes itself":         {chartOf("templates/a.yaml", `{{ define "x" }}{{ include "x" . }}{{ end }}{{ include "x" . }}`), "rendering template has a nested reference name: x"},
+		"it includes itself":         {chartOf("templates/a.yaml", `{{ define "x" }}{{ include "x" . }}{{ end }}{{ include "x" . }}`), ""}, // its stack may reach the limit before Helm counts to its own
 		"it is a template of itself": {chartOf("templates/a.yaml", `{{ define "x" }}{{ template "x" . }}{{ end }}{{ template "x" . }}`), ""},
 		"it evaluates itself":        {chartOf("templates/a.yaml", `{{ tpl .Values.x . }}`, "values.yaml", "x: '{{ tpl .Values.x . }}'\n"), ""},
 		"it draws without end":       {chartOf("templates/a.yaml", "{{ randAlphaNum 100000000 }}"), "a random text of 100000000 characters"},
