@@ -90,11 +90,15 @@ func Prepare(release preview.Release, m Material) (Content, error) {
 		byID[o.ID] = o.Digest
 		c.Objects = append(c.Objects, o)
 	}
+	dangers, err := s.hookDangers(c.Objects, m.Output.Hooks)
+	if err != nil {
+		return Content{}, fmt.Errorf("package %s: judging hooks: %w", m.Info.Package, err)
+	}
+	c.Package.Notes = append(c.Package.Notes, dangers...)
 	hash := preview.HashValues
 	if m.SecretValues {
 		hash = preview.HashSecretValues
 	}
-	var err error
 	if c.Package.Parameters.Values, err = hash(m.Values, s.pin); err != nil {
 		return Content{}, fmt.Errorf("package %s: hashing values: %w", m.Info.Package, err)
 	}

@@ -38,6 +38,8 @@ func noteTitle(n preview.Note) string {
 		return "the tags of images were resolved to digests"
 	case rules.Nondeterministic.Name:
 		return rules.Nondeterministic.Title
+	case rules.HookDangerous.Name:
+		return rules.HookDangerous.Title
 	}
 	return n.Text
 }

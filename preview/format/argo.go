@@ -35,7 +35,9 @@ func ArgoHooks(out *Output, pkg, namespace string) error {
 		}
 		if runs {
 			kept = append(kept, r)
+			continue
 		}
+		out.Hooks = append(out.Hooks, r)
 	}
 	if len(a.stay) > 0 {
 		a.note(rules.HookKept, "package/"+pkg, rules.HookKept.NoteText("Argo CD", strings.Join(a.stay, ", ")))

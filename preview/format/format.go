@@ -79,6 +79,8 @@ type Params struct {
 // normalised, labelled or hashed, in generator order.
 type Output struct {
 	Objects []RenderedObject
+	// Hooks are those that never run here. They are part of no plan, and judged.
+	Hooks []RenderedObject
 	// Resolved are the parameters that applied; Values is left empty.
 	Resolved preview.Parameters
 	// Notes say what rendering decided that the objects do not show.

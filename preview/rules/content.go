@@ -62,6 +62,13 @@ var (
 		Looks:   "Hooks of charts for events that nothing here brings about, such as test and rollback, and those of Argo CD's Applications for SyncFail, Skip, PreDelete and PostDelete.",
 		Example: noteExample("core/Pod/app/test", "it runs at test, which nothing here does; it is not installed"),
 	})
+	HookDangerous = row(Rule{
+		Name: "hook-dangerous", Level: Critical, Title: "is a hook that does not run here, and is dangerous where it runs",
+		Why:     "The hook is part of the package: Helm or Argo CD runs it at its moment, with what its findings say.",
+		Reduce:  "Take the hook out of the package, or the right or setting that the finding names.",
+		Looks:   "Hooks for events that nothing here brings about, judged as if they were installed: what is critical of them.",
+		Example: Example{Of: "Job cleanup:", Evidence: "batch/Job/app/cleanup: runs a privileged container (container c: privileged)"},
+	})
 	HookKept = row(Rule{
 		Name: "hook-kept", Level: Notice, Title: "has hooks whose objects stay",
 		Why:    "What a plan creates stays until a reviewed plan deletes it; a changed Job of the same name is deleted and created again.",

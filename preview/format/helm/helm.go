@@ -120,7 +120,7 @@ func (r *renderer) render(ctx context.Context) (*format.Output, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &format.Output{Objects: objects.kept, Notes: objects.notes, Isolation: r.isolation}
+	out := &format.Output{Objects: objects.kept, Hooks: objects.hooks, Notes: objects.notes, Isolation: r.isolation}
 	if err := r.noteDeprecated(out); err != nil {
 		return nil, err
 	}

@@ -17,6 +17,7 @@ import (
 // for a reviewer.
 type objects struct {
 	kept  []format.RenderedObject
+	hooks []format.RenderedObject // that never run here
 	notes []preview.Note
 }
 
@@ -53,7 +54,9 @@ func (r *renderer) objects(answer *response) (*objects, error) {
 		}
 		if runs {
 			out.kept = append(out.kept, format.RenderedObject{Body: d.body, Origin: d.origin, Hook: hook})
+			continue
 		}
+		out.hooks = append(out.hooks, format.RenderedObject{Body: d.body, Origin: d.origin})
 	}
 	if len(h.stay) > 0 {
 		h.note(rules.HookKept, "package/"+r.in.Info.Package, rules.HookKept.NoteText("Helm", strings.Join(h.stay, ", ")))

@@ -1,0 +1,73 @@
+package engine_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/engine"
+	"github.com/kubectl-operator/kubectl-operator/preview/format"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
+)
+
+// rendered decodes objects as a format returns them.
+func rendered(t *testing.T, text string) []format.RenderedObject {
+	t.Helper()
+	docs, err := preview.Decode([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []format.RenderedObject
+	for _, doc := range docs {
+		out = append(out, format.RenderedObject{Body: doc.(map[string]any)})
+	}
+	return out
+}
+
+// TestHooksThatNeverRunHereAreJudged: they are part of the package for whoever
+// installs it by another program.
+func TestHooksThatNeverRunHereAreJudged(t *testing.T) {
+	const account = "{apiVersion: v1, kind: ServiceAccount, metadata: {name: op}}\n"
+	const role = "---\n{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: r}, rules: [{apiGroups: [''], resources: [secrets], verbs: [list]}]}\n"
+	tests := []struct {
+		name, objects, hooks string
+		want                 []string
+	}{
+		{
+			"a privileged Job after deleting", account,
+			"{apiVersion: batch/v1, kind: Job, metadata: {name: j}, spec: {template: {spec: {containers: [{name: c, securityContext: {privileged: true}}]}}}}",
+			[]string{"batch/Job/app/j: runs a privileged container (container c: privileged)"},
+		},
+		{
+			"a binding of a role that the package has without effect", account + role,
+			"{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: {name: b}, roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: r}, subjects: [{kind: ServiceAccount, name: op, namespace: app}]}",
+			[]string{"rbac.authorization.k8s.io/ClusterRole/-/r: can read Secrets in every namespace (ServiceAccount app/op"},
+		},
+		{"what the package has anyway is said once", account + role, "{apiVersion: v1, kind: Pod, metadata: {name: test}, spec: {containers: [{name: c}]}}", nil},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			content, err := engine.Prepare(preview.Release{Name: "op", Namespace: "app"}, engine.Material{
+				Info: format.Info{Package: "op"}, Sources: []preview.Source{{Digest: "sha256:" + strings.Repeat("0", 64)}},
+				Output: &format.Output{Objects: rendered(t, test.objects), Hooks: rendered(t, test.hooks)},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, n := range content.Package.Notes {
+				if n.Rule == rules.HookDangerous.Name {
+					got = append(got, n.Object+": "+n.Text)
+				}
+			}
+			if len(got) != len(test.want) {
+				t.Fatalf("noted %q, want %q", got, test.want)
+			}
+			for i, want := range test.want {
+				if !strings.HasPrefix(got[i], want) {
+					t.Errorf("noted %q, want %q", got[i], want)
+				}
+			}
+		})
+	}
+}
