@@ -119,7 +119,7 @@ func (storedObjects) findings(of *decidedPlan) []preview.Finding {
 	}
 	for i := range p.Objects {
 		if o := &p.Objects[i]; isDeletedDefinition(o) {
-			title, evidence := rules.CRDDeleted.Title, "the definition is deleted"
+			title, evidence := rules.CRDDeleted.Title, "the CRD is deleted"
 			if lost := operandsOf(of, o); lost != "" {
 				title, evidence = "is deleted, and with it "+lost, evidence+", and with it "+lost
 			}

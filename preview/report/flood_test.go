@@ -58,7 +58,7 @@ func TestNoFloodOfAccountsHidesAPerson(t *testing.T) {
 			t.Fatal(err)
 		}
 		text := out.String()
-		if !strings.Contains(text, "User mallory@example.com in the cluster: cluster-admin") && !strings.Contains(strings.Join(strings.Fields(text), " "), "User mallory@example.com in the cluster: cluster-admin") {
+		if !strings.Contains(text, "User mallory@example.com cluster-wide: cluster-admin") && !strings.Contains(strings.Join(strings.Fields(text), " "), "User mallory@example.com cluster-wide: cluster-admin") {
 			t.Errorf("%s hides the person", form)
 		}
 		all := strings.Count(text, "a-decoy-59") > 0

@@ -41,9 +41,9 @@ func bindingMatch(judge func(c *scan, o *preview.Object) (Level, []string)) obje
 
 // bindingEvidence returns the evidence of a binding: subjects and scope.
 func bindingEvidence(o *preview.Object, subjects []preview.Subject, what string) []string {
-	scope := "in the cluster"
+	scope := scopeText(preview.ScopeCluster, "")
 	if o.Is(preview.KindRoleBinding) {
-		scope = "in namespace " + o.Namespace
+		scope = scopeText(preview.ScopeNamespace, o.Namespace)
 	}
 	var lines []string
 	for _, s := range subjects {
@@ -81,8 +81,8 @@ func subjects(o *preview.Object, match func(preview.Subject) bool) []preview.Sub
 	return slices.DeleteFunc(access.Subjects(o.Planned), func(s preview.Subject) bool { return !match(s) })
 }
 
-// roleEvidence returns what a binding gives as evidence: rules that the plan
-// knows, else the role's name, which then belongs to the cluster.
+// roleEvidence returns what a binding gives as evidence: the permissions of a role
+// that the plan brings, else the role's name, which then belongs to the cluster.
 func roleEvidence(c *scan, o *preview.Object) string {
 	role := access.RoleOf(o.Planned)
 	known := c.objects[role.ID()]
@@ -91,13 +91,44 @@ func roleEvidence(c *scan, o *preview.Object) string {
 	}
 	text, looked := c.around.rules[role.ID()]
 	if !looked {
-		text = role.Kind
-		if hash, err := preview.Hash(known.Planned["rules"]); err == nil {
-			text = "rules " + hash
-		}
+		text = rulesText(known.Planned)
 		c.around.rules[role.ID()] = text
 	}
 	return text
+}
+
+// maxRules bounds how many rules of a role are spelled out in evidence, maxRuleText
+// how long they are together.
+const (
+	maxRules    = 8
+	maxRuleText = 600
+)
+
+// rulesText returns the permissions of a role in one line. What does not fit is
+// counted, and covered by a hash of all of them.
+func rulesText(role map[string]any) string {
+	list := access.Rules(role)
+	var texts []string
+	size := 0
+	for _, g := range list {
+		text := permission(g, shape{groups: g.APIGroups, resources: g.Resources, verbs: g.Verbs})
+		if size += len(text); len(texts) == maxRules || size > maxRuleText {
+			break
+		}
+		texts = append(texts, text)
+	}
+	more := len(list) - len(texts)
+	if more == 0 && len(texts) > 0 {
+		return strings.Join(texts, " and ")
+	}
+	hash, err := preview.Hash(role["rules"])
+	switch {
+	case err != nil:
+		return "permissions that cannot be read"
+	case len(list) == 0:
+		return "no permissions (" + hash + ")"
+	}
+	return strings.Join(append(texts, preview.Plural(more, "more rule")), " and ") + " (" + hash + ")"
 }
 
 func bindsSubjects(kind string, names ...string) func(*scan, *preview.Object) (Level, []string) {
@@ -179,11 +210,15 @@ func aggregated(c *scan, o *preview.Object) (Level, []string) {
 		for _, m := range c.matchGrant(g) {
 			level = max(level, min(m.level, High))
 		}
-		part := shape{g.APIGroups, g.Resources, g.Verbs}
-		g.Subject = preview.Subject{Kind: "everybody with", Name: strings.Join(targets, ",")}
-		lines = append(lines, line(g, part))
+		lines = append(lines, aggregatedLine(g, targets...))
 	}
 	return level, lines
+}
+
+// aggregatedLine returns the evidence of a rule that is added to built-in roles.
+func aggregatedLine(g preview.Grant, targets ...string) string {
+	part := shape{groups: g.APIGroups, resources: g.Resources, verbs: g.Verbs}
+	return "adds to ClusterRole " + series(targets, "and") + ": " + permission(g, part)
 }
 
 func aggregatedView(_ *scan, o *preview.Object) (Level, []string) {
@@ -194,8 +229,7 @@ func aggregatedView(_ *scan, o *preview.Object) (Level, []string) {
 	for _, g := range access.Rules(o.Planned) {
 		secrets := access.Reaches(g, "", "secrets", "get") || access.Reaches(g, "", "secrets", "list") || access.Reaches(g, "", "secrets", "watch")
 		if secrets || slices.ContainsFunc(g.Verbs, func(v string) bool { return !slices.Contains([]string{"get", "list", "watch"}, v) }) {
-			g.Scope, g.Subject = preview.ScopeCluster, preview.Subject{Kind: "everybody with", Name: "view"}
-			lines = append(lines, line(g, shape{g.APIGroups, g.Resources, g.Verbs}))
+			lines = append(lines, aggregatedLine(g, "view"))
 		}
 	}
 	return None, lines
@@ -212,7 +246,7 @@ func openAggregation(_ *scan, o *preview.Object) (Level, []string) {
 			exact = exact || preview.String(e, "operator") == "In"
 		}
 		if !exact {
-			return None, []string{"a selector that any role can meet"}
+			return None, []string{"aggregationRule has a selector that requires no label value"}
 		}
 	}
 	return None, nil

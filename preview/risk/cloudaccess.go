@@ -29,7 +29,7 @@ func (c *scan) judgeCloud() {
 			p.Rules = append(p.Rules, rule.Name)
 			c.hit(rule.Rule, ruleHit{
 				object: c.originID(p.Origin), level: level, evidence: []string{cloudLine(*p)},
-				title: p.Origin + ": " + rule.Title, known: p.Change == preview.GrantSame || p.Change == preview.GrantNarrowed,
+				about: p.Origin, cases: cloudCases(rule.Rule, *p), known: p.Change == preview.GrantSame || p.Change == preview.GrantNarrowed,
 				held: p.Change == preview.GrantSame,
 			})
 		}
@@ -39,6 +39,27 @@ func (c *scan) judgeCloud() {
 }
 
 const denied = "Deny"
+
+// cloudCases returns the cases of a rule that a cloud permission is about: by
+// actions that it includes, or, as ":*", by how one that is no wildcard for all
+// ends.
+func cloudCases(rule rules.Rule, p preview.CloudPermission) map[int]bool {
+	found := map[int]bool{}
+	for at, of := range rule.Cases {
+		if slices.ContainsFunc(strings.Fields(of.For), func(word string) bool {
+			if !strings.HasPrefix(word, ":") {
+				return permits(p, word)
+			}
+			return !unlimitedActions(p) && slices.ContainsFunc(p.Actions, func(a string) bool { return strings.HasSuffix(a, word) })
+		}) {
+			found[at] = true
+		}
+	}
+	if len(found) == 0 {
+		found[noCase] = true
+	}
+	return found
+}
 
 // originID returns the id of the object that an origin such as
 // KIND/NAMESPACE/NAME, or "X in KIND/NAMESPACE/NAME", names; the origin itself
@@ -323,7 +344,7 @@ func staticCredentials(c *scan, o *preview.Object) (Level, []string) {
 	if !tokens || !c.declared[cloud.StaticOrigin(o.Namespace, o.Name)] {
 		return None, nil
 	}
-	return None, []string{"static credentials beside token support"}
+	return None, []string{"long-lived cloud keys, although the package supports short-lived tokens"}
 }
 
 // sharedIdentity matches cloud identities of default or shared accounts.
@@ -332,12 +353,12 @@ func sharedIdentity(c *scan, o *preview.Object) (Level, []string) {
 		return None, nil
 	}
 	if o.Name == "default" {
-		return None, []string{"a cloud identity on the default account"}
+		return None, []string{"cloud identity of the ServiceAccount default"}
 	}
 	if c.users[o.Namespace+"/"+o.Name] < 2 {
 		return None, nil
 	}
-	return None, []string{"a cloud identity that several workloads share"}
+	return None, []string{"cloud identity that several workloads use"}
 }
 
 // wider marks cloud access that an upgrade adds, or stops to deny.

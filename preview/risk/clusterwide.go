@@ -78,7 +78,7 @@ func apiService(_ *scan, o *preview.Object) (Level, []string) {
 	lines := []string{fmt.Sprintf("%s/%s is answered by Service %s/%s", preview.String(o.Planned, "spec", "group"),
 		preview.String(o.Planned, "spec", "version"), preview.String(service, "namespace"), preview.String(service, "name"))}
 	if preview.Value(o.Planned, "spec", "insecureSkipTLSVerify") == true {
-		lines = append(lines, "the API server does not verify it")
+		lines = append(lines, "insecureSkipTLSVerify: the API server does not verify who answers")
 	}
 	return None, lines
 }

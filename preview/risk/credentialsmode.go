@@ -39,7 +39,7 @@ func (c *scan) judgeCredentialsMode() {
 	at := slices.IndexFunc(c.plan.Reads, func(r preview.Read) bool { return r.ID == id && r.Body != nil })
 	if at < 0 {
 		if slices.ContainsFunc(c.plan.Reads, func(r preview.Read) bool { return r.ID == UnreadID("CloudCredential", "") }) {
-			c.hit(rules.CloudCredentialsMode, ruleHit{
+			c.hit(rules.CloudCredentialsMode.WithReason(), ruleHit{
 				object: id, level: Notice, title: "how the cluster serves CredentialsRequests may not be read",
 				evidence: []string{"CloudCredential cluster may not be read; in mode passthrough it would hand out its whole credential"},
 			})
@@ -47,16 +47,16 @@ func (c *scan) judgeCredentialsMode() {
 		return
 	}
 	mode := preview.String(c.plan.Reads[at].Body, "spec", "credentialsMode")
+	h := ruleHit{object: id, level: Notice, title: "CloudCredential cluster: the mode of credentials is " + modeName(mode)}
+	rule := rules.CloudCredentialsMode.WithReason()
 	for _, request := range requests {
 		whole, what := request.served(mode)
-		h := ruleHit{object: id, level: Notice, title: "CloudCredential cluster: the mode of credentials is " + modeName(mode), evidence: []string{
-			fmt.Sprintf("mode %s: %s (%s) gets %s", modeName(mode), request.origin, request.provider, what),
-		}}
+		h.evidence = append(h.evidence, fmt.Sprintf("mode %s: %s (%s) gets %s", modeName(mode), request.origin, request.provider, what))
 		if whole {
-			h.level, h.title = High, "" // that of the rule
+			rule, h.level, h.title = rules.CloudCredentialsMode, High, "" // that of the rule
 		}
-		c.hit(rules.CloudCredentialsMode, h)
 	}
+	c.hit(rule, h)
 }
 
 func modeName(mode string) string {

@@ -20,7 +20,7 @@ func EscalationReadID(what string) string { return waysPrefix + what }
 func (c *scan) judgeEscalation() {
 	for _, read := range c.plan.Reads {
 		if what, ok := strings.CutPrefix(read.ID, waysPrefix); ok {
-			c.hit(rules.AccessReachUnread, ruleHit{object: "cluster/accounts", title: "not all accounts of the cluster were looked at", evidence: []string{what}})
+			c.hit(rules.AccessReachUnread, ruleHit{object: "cluster/accounts", title: "not all accounts and bindings of the cluster were read", evidence: []string{what}})
 		}
 	}
 }

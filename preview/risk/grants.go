@@ -15,6 +15,9 @@ const all = "*"
 // Groups nil means every group. A resource "*/SUB" means SUB of any resource.
 type shape struct {
 	groups, resources, verbs []string
+	// special are verbs of the rule that a wildcard among verbs includes and that
+	// have no place in kubectl's list of verbs, such as impersonate.
+	special []string
 }
 
 // newShape writes a shape; lists are separated by spaces, "core" is the core group.
@@ -42,10 +45,16 @@ type grantMatch struct {
 	level func(c *scan, g preview.Grant, matched shape) Level
 	// fixed: resource names do not lower the level.
 	fixed func(g preview.Grant) bool
+	// items returns what of the matched part the cases of the rule are about;
+	// nil for its resources.
+	items func(c *scan, g preview.Grant, matched shape) []string
 	// covers are rules that say less about the same grant.
 	covers []string
 	// wins: at level Critical nothing else is worth saying about the grant.
 	wins bool
+	// anywhere: in the cluster scope the resources are not those of namespaces
+	// alone, so that the title names no scope.
+	anywhere bool
 	// custom replaces shapes.
 	custom func(c *scan, g preview.Grant) (shape, bool)
 }
@@ -96,9 +105,15 @@ func (s shape) cut(g preview.Grant) (shape, bool) {
 		if verb == all && len(usable) > 0 || slices.Contains(usable, verb) {
 			part.verbs = append(part.verbs, verb)
 		}
+		if verb == all {
+			part.special = slices.DeleteFunc(slices.Clone(usable), func(v string) bool { return slices.Contains(plainVerbs, v) })
+		}
 	}
 	return part, len(part.verbs) > 0
 }
+
+// plainVerbs are the verbs that a reader expects behind a wildcard.
+var plainVerbs = strings.Fields(anyVerb)
 
 // sameResource reports whether a rule's resource, wildcards included, reaches
 // a wanted one, which may itself be "*/SUB".
@@ -119,7 +134,10 @@ func (s shape) join(o shape) shape {
 		slices.Sort(list)
 		return slices.Compact(list)
 	}
-	return shape{union(s.groups, o.groups), union(s.resources, o.resources), union(s.verbs, o.verbs)}
+	return shape{
+		groups: union(s.groups, o.groups), resources: union(s.resources, o.resources), verbs: union(s.verbs, o.verbs),
+		special: union(s.special, o.special),
+	}
 }
 
 // has reports whether the matched part names a resource, or a wildcard for it.
@@ -158,8 +176,9 @@ func (c *scan) judgeGrants() {
 			continue
 		}
 		c.hit(m.rule.Rule, ruleHit{
-			object: roleID(m.grant), title: title(m), evidence: append([]string{line(m.grant, m.part)}, held.extraEvidence(m)...),
-			level: m.level, narrow: m.grant.Scope != preview.ScopeCluster, known: isUnchanged(m.grant), held: m.grant.Change == preview.GrantSame,
+			object: roleID(m.grant), about: m.grant.Subject.Kind + " " + m.grant.Subject.Name, where: m.where(), cases: c.grantCases(m),
+			evidence: append([]string{line(m.grant, m.part)}, held.extraEvidence(m)...),
+			level:    m.level, narrow: m.grant.Scope != preview.ScopeCluster, known: isUnchanged(m.grant), held: m.grant.Change == preview.GrantSame,
 		})
 	}
 }
@@ -247,18 +266,45 @@ func roleID(g preview.Grant) string {
 	return access.ViaRef(g.Via[0]).ID()
 }
 
-// title names the subject and not the role: names of generated roles carry a
-// hash and say nothing.
-func title(m match) string {
-	text := m.grant.Subject.Kind + " " + m.grant.Subject.Name + ": " + m.rule.Title
+// where returns the end of a finding's title, which says where the grant holds.
+// The title's beginning names the subject and not the role: names of generated
+// roles carry a hash and say nothing.
+func (m match) where() string {
 	switch {
-	case m.rule.grant.clusterOnly:
-		return text
+	case m.rule.grant.clusterOnly || m.rule.grant.anywhere && m.grant.Scope == preview.ScopeCluster:
+		return ""
 	case m.grant.Scope == preview.ScopeCluster:
-		return text + " in every namespace"
+		return " in every namespace"
 	}
-	return text + " in namespace " + m.grant.Namespace
+	return " in namespace " + m.grant.Namespace
 }
+
+// grantCases returns the cases of a rule that a match is about.
+func (c *scan) grantCases(m match) map[int]bool {
+	if len(m.rule.Cases) == 0 {
+		return nil
+	}
+	items := m.part.resources
+	if m.rule.grant.items != nil {
+		items = m.rule.grant.items(c, m.grant, m.part)
+	}
+	found := map[int]bool{}
+	for _, item := range items {
+		known := false
+		for at, of := range m.rule.Cases {
+			if slices.ContainsFunc(strings.Fields(of.For), func(word string) bool { return sameResource(item, word) }) {
+				found[at], known = true, true
+			}
+		}
+		if !known {
+			found[noCase] = true
+		}
+	}
+	return found
+}
+
+// noCase stands for evidence that no case of its rule is about.
+const noCase = -1
 
 // subjectName returns the subject of a piece of evidence.
 func subjectName(s preview.Subject) string {
@@ -273,16 +319,29 @@ func subjectName(s preview.Subject) string {
 // and verbs, cut down to what the rule is about; never a role's name.
 func line(g preview.Grant, part shape) string {
 	subject := subjectName(g.Subject)
-	scope := "in the cluster"
-	if g.Scope == preview.ScopeNamespace {
-		scope = "in namespace " + g.Namespace
+	return subject + " " + scopeText(g.Scope, g.Namespace) + ": " + permission(g, part)
+}
+
+// scopeText returns where a grant holds, as evidence has it.
+func scopeText(scope, namespace string) string {
+	if scope == preview.ScopeNamespace {
+		return "in namespace " + namespace
 	}
-	text := subject + " " + scope + ": " + listed(part.verbs, "all verbs")
+	return "cluster-wide"
+}
+
+// permission returns part of a grant without its subject and scope, in the words
+// of kubectl: "get, list on secrets named a".
+func permission(g preview.Grant, part shape) string {
+	text := listed(part.verbs, "all verbs")
+	if len(part.special) > 0 {
+		text += " (" + series(part.special, "and") + " included)"
+	}
 	if len(part.resources) > 0 {
 		text += " on " + listed(part.resources, "all resources") + inGroups(part.groups)
 	}
 	if len(part.resources) == 0 && len(g.NonResourceURLs) > 0 {
-		text += " on " + strings.Join(g.NonResourceURLs, ", ")
+		text += " on " + listed(g.NonResourceURLs, "all non-resource URLs")
 	}
 	if len(g.ResourceNames) > 0 {
 		text += " named " + preview.EvidenceName(strings.Join(g.ResourceNames, ","))

@@ -170,7 +170,7 @@ func TestOneFindingOfEachRuleAndRole(t *testing.T) {
 	if len(findings) != 1 {
 		t.Fatalf("found %v", ids(findings))
 	}
-	want := "ServiceAccount app/op in namespace tenant: get on secrets; ServiceAccount app/op in the cluster: get on secrets; ServiceAccount app/op in the cluster: list on secrets"
+	want := "ServiceAccount app/op cluster-wide: get on secrets; ServiceAccount app/op cluster-wide: list on secrets; ServiceAccount app/op in namespace tenant: get on secrets"
 	if findings[0].Evidence != want {
 		t.Errorf("evidence\n%s\nwant\n%s", findings[0].Evidence, want)
 	}

@@ -41,7 +41,7 @@ func TestOutagesAreSaidInWords(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			f := find(evaluate(t, Input{Plan: planOf(t, webhook("Validating", test.webhook))}), "webhook-fail-closed-cluster-wide")
-			want := "webhook h: while it does not answer, it refuses " + test.want
+			want := "webhook h: while it does not answer, the API server refuses " + test.want
 			if f == nil || !strings.HasSuffix(f.Evidence, ": "+want) {
 				t.Errorf("want %q, got %+v", want, f)
 			}
@@ -79,12 +79,12 @@ func TestNamespacesWhoseLevelIsLowered(t *testing.T) {
 	}
 	const enforce, version = "pod-security.kubernetes.io/enforce: ", "pod-security.kubernetes.io/enforce-version: "
 	for _, test := range []struct{ name, live, sealed, result, want string }{
-		{"from restricted to baseline", enforce + "restricted", enforce + "baseline", "", "it enforces level restricted:latest now, and baseline:latest then"},
-		{"from a level to none", enforce + "baseline", enforce + "privileged", "", "it enforces level baseline:latest now, and privileged:latest then"},
-		{"to an older version of it", enforce + "restricted", enforce + "restricted, " + version + "v1.24", "", "it enforces level restricted:latest now, and restricted:v1.24 then"},
+		{"from restricted to baseline", enforce + "restricted", enforce + "baseline", "", "enforces level restricted:latest now, and baseline:latest after the apply"},
+		{"from a level to none", enforce + "baseline", enforce + "privileged", "", "enforces level baseline:latest now, and privileged:latest after the apply"},
+		{"to an older version of it", enforce + "restricted", enforce + "restricted, " + version + "v1.24", "", "enforces level restricted:latest now, and restricted:v1.24 after the apply"},
 		{"to a higher one", enforce + "baseline", enforce + "restricted", "", ""},
 		{"the plan says nothing of it", enforce + "restricted", "a: b", "", ""},
-		{"the plan takes its own label away", enforce + "restricted", "a: b", "a: b", "it enforces level restricted:latest now, and privileged:latest then"},
+		{"the plan takes its own label away", enforce + "restricted", "a: b", "a: b", "enforces level restricted:latest now, and privileged:latest after the apply"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			p := planOf(t, "apiVersion: v1\nkind: Namespace\nmetadata: {name: app}\n")

@@ -40,7 +40,7 @@ func relaxesLevel(c *scan, o *preview.Object) (Level, []string) {
 	if !lower && !older {
 		return None, nil
 	}
-	return None, []string{"it enforces level " + before.String() + " now, and " + after.String() + " then"}
+	return None, []string{"enforces level " + before.String() + " now, and " + after.String() + " after the apply"}
 }
 
 // enforcedLevel returns the Pod Security level that labels of a namespace

@@ -5,6 +5,7 @@ package risk
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -69,7 +70,10 @@ func Evaluate(in Input) ([]preview.Finding, error) {
 // ruleHit is one match of a rule before it is merged with others of its id.
 type ruleHit struct {
 	object   string // object id
-	title    string // empty: made of the object and the rule's title
+	title    string // empty: made of about, the rule's title and where
+	about    string // empty for the object
+	where    string
+	cases    map[int]bool // cases of the rule that the evidence is about
 	evidence []string
 	level    Level
 	severity preview.Severity // overrides level when not empty
@@ -81,6 +85,9 @@ type ruleHit struct {
 // mergedFinding is a finding with its sort key.
 type mergedFinding struct {
 	preview.Finding
+	rule          rules.Rule // empty for one made elsewhere
+	about, where  string
+	cases         map[int]bool
 	level         Level
 	lines         []string
 	narrow, known bool
@@ -95,18 +102,16 @@ func (c *scan) hit(rule rules.Rule, h ruleHit) {
 	m, ok := c.found[id]
 	if !ok {
 		m = &mergedFinding{
-			Finding: preview.Finding{ID: id, Rule: rule.Name, Ref: rule.Ref, Object: h.object, Why: rule.Why, Title: h.title},
-			narrow:  true, known: true,
+			Finding: preview.Finding{ID: id, Rule: rule.Name, Ref: rule.Ref, Object: h.object, Title: h.title},
+			rule:    rule, about: cmp.Or(h.about, name(h.object)), where: h.where, cases: map[int]bool{}, narrow: true, known: true,
 		}
 		m.Held = true
-		if m.Title == "" {
-			m.Title = name(h.object) + ": " + rule.Title
-		}
 		c.found[id] = m
 	}
-	if h.title != "" && m.narrow && !h.narrow {
-		m.Title = h.title
+	if m.narrow && !h.narrow {
+		m.Title, m.about, m.where = cmp.Or(h.title, m.Title), cmp.Or(h.about, m.about), cmp.Or(h.where, m.where)
 	}
+	maps.Copy(m.cases, h.cases)
 	m.lines = append(m.lines, h.evidence...)
 	m.narrow, m.known, m.Held = m.narrow && h.narrow, m.known && h.known, m.Held && h.held
 	if h.level > m.level {
@@ -143,6 +148,7 @@ func (c *scan) extra(list []preview.Finding) {
 func (c *scan) findings(in Input) []preview.Finding {
 	list := make([]*mergedFinding, 0, len(c.found))
 	for _, m := range c.found {
+		m.word()
 		if !m.fixed {
 			m.Evidence = evidence(m.lines)
 			m.Fingerprint = preview.FindingFingerprint(m.Rule, m.Evidence)
@@ -168,6 +174,19 @@ func (c *scan) findings(in Input) []preview.Finding {
 		out = append(out, m.Finding)
 	}
 	return out
+}
+
+// word gives a finding its title and reason, by the cases of the rule that its
+// evidence is about.
+func (m *mergedFinding) word() {
+	if m.rule.Name == "" {
+		return
+	}
+	rule := m.rule.Worded(m.cases)
+	m.Why = rule.Why
+	if m.Title == "" {
+		m.Title = m.about + ": " + rule.Title + m.where
+	}
 }
 
 // evidence joins the lines of a finding, each once, people before accounts; see

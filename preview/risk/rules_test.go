@@ -99,7 +99,7 @@ func TestGrantRules(t *testing.T) {
 			if f.Severity != test.severity {
 				t.Errorf("severity %s, want %s", f.Severity, test.severity)
 			}
-			if f.ID != test.rule+"/rbac.authorization.k8s.io/ClusterRole/-/r" || !strings.Contains(f.Evidence, "ServiceAccount app/op in the cluster") {
+			if f.ID != test.rule+"/rbac.authorization.k8s.io/ClusterRole/-/r" || !strings.Contains(f.Evidence, "ServiceAccount app/op cluster-wide") {
 				t.Errorf("id %s, evidence %s", f.ID, f.Evidence)
 			}
 			if !contains(p.Access.Grants[0].Rules, test.rule) {

@@ -2,11 +2,13 @@ package risk
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/access"
 	"github.com/kubectl-operator/kubectl-operator/preview/cloud"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
 var errNoPlan = errors.New("judging risks: there is no plan")
@@ -184,12 +186,24 @@ func (c *scan) judgeObjects() {
 			}
 			if level, lines := rule.object(c, o); len(lines) > 0 {
 				c.hit(rule.Rule, ruleHit{
-					object: o.ID, level: level, evidence: prefixLines(o.ID, lines),
+					object: o.ID, level: level, evidence: prefixLines(o.ID, lines), cases: lineCases(rule.Rule, lines),
 					narrow: o.Namespace != "", known: o.Action == preview.ActionUnchanged, held: o.Untouched(),
 				})
 			}
 		}
 	}
+}
+
+// lineCases returns the cases of a rule about objects that its lines are about.
+func lineCases(rule rules.Rule, lines []string) map[int]bool {
+	found := map[int]bool{}
+	for _, line := range lines {
+		if strings.HasPrefix(line, "container ") {
+			_, line, _ = strings.Cut(line, ": ")
+		}
+		found[slices.IndexFunc(rule.Cases, func(of rules.Case) bool { return strings.HasPrefix(line, of.For) })] = true
+	}
+	return found
 }
 
 // prefixLines names the object in every line: a fingerprint accepted for one

@@ -11,7 +11,7 @@ func nodeRules() []entry {
 	return []entry{
 		{Rule: rules.RBACNodesProxy, grant: &grantMatch{clusterOnly: true, shapes: []shape{newShape("core", "nodes/proxy", "get create update patch delete")}}},
 		{Rule: rules.RBACNodesWrite, grant: &grantMatch{clusterOnly: true, shapes: []shape{newShape("core", "nodes", "update patch"), newShape("core", "nodes/status", "patch update")}}},
-		{Rule: rules.RBACEvict, grant: &grantMatch{shapes: []shape{newShape("core", "pods/eviction", "create")}, custom: clusterShape(newShape("core", "nodes", "delete"))}},
+		{Rule: rules.RBACEvict, grant: &grantMatch{anywhere: true, shapes: []shape{newShape("core", "pods/eviction", "create")}, custom: clusterShape(newShape("core", "nodes", "delete"))}},
 		{Rule: rules.RBACNodesRead, grant: &grantMatch{clusterOnly: true, shapes: []shape{newShape("core", "nodes/log nodes/metrics nodes/stats", "get")}}},
 	}
 }
@@ -48,7 +48,7 @@ func extensionRules() []entry {
 			newShape("node.k8s.io", "runtimeclasses", writeAny), newShape("scheduling.k8s.io", "priorityclasses", writeAny),
 		}}},
 		{Rule: rules.RBACSCC, grant: &grantMatch{
-			unlike: mildConstraints,
+			unlike: mildConstraints, items: verbsAmong("use " + writeAny), anywhere: true,
 			// Use works in a namespace, for the pods there; writing does not.
 			shapes: []shape{newShape("security.openshift.io", "securitycontextconstraints", "use"), newShape("policy", "podsecuritypolicies", "use")},
 			custom: clusterShape(newShape("security.openshift.io policy", "securitycontextconstraints podsecuritypolicies", writeAny)),
@@ -80,8 +80,8 @@ func mildConstraints(_ *scan, g preview.Grant) bool {
 
 func namespacedRules() []entry {
 	return []entry{
-		{Rule: rules.RBACNamespacesChange, grant: &grantMatch{shapes: []shape{newShape("core", "namespaces", "update patch")}}},
-		{Rule: rules.RBACNamespacesDelete, grant: &grantMatch{shapes: []shape{newShape("core", "namespaces", "delete")}}},
+		{Rule: rules.RBACNamespacesChange, grant: &grantMatch{anywhere: true, shapes: []shape{newShape("core", "namespaces", "update patch")}}},
+		{Rule: rules.RBACNamespacesDelete, grant: &grantMatch{anywhere: true, shapes: []shape{newShape("core", "namespaces", "delete")}}},
 		{Rule: rules.RBACNamespacesCreate, grant: &grantMatch{clusterOnly: true, shapes: []shape{newShape("core", "namespaces", "create")}}},
 		{Rule: rules.RBACEndpointsWrite, grant: &grantMatch{shapes: []shape{newShape("core", "endpoints", write), newShape("discovery.k8s.io", "endpointslices", write)}}},
 		{Rule: rules.RBACServicesWrite, grant: &grantMatch{shapes: []shape{newShape("core", "services", "create update patch")}}},
@@ -94,7 +94,7 @@ func namespacedRules() []entry {
 		{Rule: rules.RBACQuotasWrite, grant: &grantMatch{shapes: []shape{newShape("core", "resourcequotas limitranges", writeAny)}}},
 		{Rule: rules.RBACEventsWrite, grant: &grantMatch{shapes: []shape{newShape("core events.k8s.io", "events", write)}}},
 		{Rule: rules.RBACLeasesOwn, grant: &grantMatch{shapes: []shape{newShape("coordination.k8s.io", "leases", writeAny)}, unlike: systemLeases}},
-		{Rule: rules.RBACLeasesSystem, grant: &grantMatch{shapes: []shape{newShape("coordination.k8s.io", "leases", writeAny)}, unlike: func(c *scan, g preview.Grant) bool {
+		{Rule: rules.RBACLeasesSystem, grant: &grantMatch{anywhere: true, shapes: []shape{newShape("coordination.k8s.io", "leases", writeAny)}, unlike: func(c *scan, g preview.Grant) bool {
 			return !systemLeases(c, g)
 		}}},
 	}

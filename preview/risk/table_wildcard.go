@@ -2,6 +2,7 @@ package risk
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
@@ -21,17 +22,17 @@ var takeoverGroups = []string{all, "", "apps", "rbac.authorization.k8s.io"}
 func wildcardRules() []entry {
 	return []entry{
 		{Rule: rules.RBACEverything, grant: &grantMatch{wins: true, fixed: matchAlways, custom: func(_ *scan, g preview.Grant) (shape, bool) {
-			return shape{g.APIGroups, g.Resources, g.Verbs}, unlimited(g)
+			return shape{groups: g.APIGroups, resources: g.Resources, verbs: g.Verbs}, unlimited(g)
 		}}},
-		{Rule: rules.RBACGroupWildcard, grant: &grantMatch{wins: true, covers: lesser, level: groupLevel, custom: func(_ *scan, g preview.Grant) (shape, bool) {
-			return shape{g.APIGroups, []string{all}, []string{all}}, slices.Contains(g.Resources, all) && slices.Contains(g.Verbs, all)
+		{Rule: rules.RBACGroupWildcard, grant: &grantMatch{wins: true, covers: lesser, level: groupLevel, items: groupsMatched, custom: func(_ *scan, g preview.Grant) (shape, bool) {
+			return shape{groups: g.APIGroups, resources: []string{all}, verbs: []string{all}}, slices.Contains(g.Resources, all) && slices.Contains(g.Verbs, all)
 		}}},
-		{Rule: rules.RBACWriteAllResources, grant: &grantMatch{wins: true, custom: everyCoreResource(writeAny)}},
+		{Rule: rules.RBACWriteAllResources, grant: &grantMatch{wins: true, items: verbsAmong(writeAny), custom: everyCoreResource(writeAny)}},
 		{Rule: rules.RBACReadAllResources, grant: &grantMatch{wins: true, custom: everyCoreResource(read)}},
 		{Rule: rules.RBACAllVerbs, grant: &grantMatch{
 			unlike: func(c *scan, g preview.Grant) bool { return c.onlyOurs(g) || slices.Contains(g.Resources, all) },
 			custom: func(_ *scan, g preview.Grant) (shape, bool) {
-				return shape{g.APIGroups, g.Resources, []string{all}}, slices.Contains(g.Verbs, all) && len(g.Resources) > 0
+				return shape{groups: g.APIGroups, resources: g.Resources, verbs: []string{all}}, slices.Contains(g.Verbs, all) && len(g.Resources) > 0
 			},
 		}},
 		{Rule: rules.RBACAllURLs, grant: &grantMatch{clusterOnly: true, custom: func(_ *scan, g preview.Grant) (shape, bool) {
@@ -43,7 +44,7 @@ func wildcardRules() []entry {
 			},
 			custom: func(_ *scan, g preview.Grant) (shape, bool) {
 				verb := []string{"deletecollection"}
-				return shape{g.APIGroups, g.Resources, verb}, slices.Contains(g.Verbs, verb[0]) && len(g.Resources) > 0
+				return shape{groups: g.APIGroups, resources: g.Resources, verbs: verb}, slices.Contains(g.Verbs, verb[0]) && len(g.Resources) > 0
 			},
 		}},
 		{Rule: rules.RBACDeadRule, grant: &grantMatch{custom: deadRule}},
@@ -63,6 +64,24 @@ func groupLevel(c *scan, g preview.Grant, _ shape) Level {
 		return Low
 	}
 	return High
+}
+
+// groupsMatched returns the API groups of a wildcard for the cases of its rule, or
+// that they are the plan's own.
+func groupsMatched(c *scan, g preview.Grant, _ shape) []string {
+	if c.onlyOurs(g) {
+		return []string{"own"}
+	}
+	return coreNamed(g.APIGroups)
+}
+
+// verbsAmong returns those of the verbs that a grant has, for rules whose cases are
+// about verbs.
+func verbsAmong(verbs string) func(*scan, preview.Grant, shape) []string {
+	wanted := append(strings.Fields(verbs), all)
+	return func(_ *scan, _ preview.Grant, matched shape) []string {
+		return slices.DeleteFunc(slices.Clone(matched.verbs), func(v string) bool { return !slices.Contains(wanted, v) })
+	}
 }
 
 // everyCoreResource matches a wildcard over the resources of the core group.
@@ -96,5 +115,5 @@ func deadRule(_ *scan, g preview.Grant) (shape, bool) {
 			return shape{}, false
 		}
 	}
-	return shape{g.APIGroups, g.Resources, g.Verbs}, true
+	return shape{groups: g.APIGroups, resources: g.Resources, verbs: g.Verbs}, true
 }

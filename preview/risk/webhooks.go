@@ -55,7 +55,7 @@ func failsClosed(c *scan, _ *preview.Object, webhook map[string]any) []string {
 		if !core && (!open || c.onlyOurs(preview.Grant{APIGroups: groups, Resources: resources})) {
 			continue
 		}
-		lines = append(lines, "while it does not answer, it refuses "+c.outage(webhook, rule))
+		lines = append(lines, "while it does not answer, the API server refuses "+c.outage(webhook, rule))
 	}
 	return lines
 }
@@ -77,7 +77,7 @@ func blocksItself(c *scan, _ *preview.Object, webhook map[string]any) []string {
 	}
 	for _, rule := range preview.Maps(webhook, "rules") {
 		if coversNewPods(rule) {
-			return []string{"it answers from Service " + namespace + "/" + preview.String(service, "name") + ", and covers the pods of namespace " + namespace}
+			return []string{"is served by Service " + namespace + "/" + preview.String(service, "name") + ", and covers new pods in namespace " + namespace}
 		}
 	}
 	return nil
@@ -146,7 +146,7 @@ func mutatesPods(_ *scan, o *preview.Object, webhook map[string]any) []string {
 		if core && slices.ContainsFunc(resources, func(r string) bool {
 			return slices.Contains([]string{"pods", "pods/*", "secrets", all, "*/*"}, r)
 		}) {
-			lines = append(lines, "mutates "+strings.Join(resources, ","))
+			lines = append(lines, "mutates "+listed(resources, "all resources"))
 		}
 	}
 	return lines

@@ -3,100 +3,102 @@ package rules
 // Sentences of several rules here.
 const (
 	alwaysWarning = "Always a warning."
-	removeSubject = "Remove the subject."
-	nameAccounts  = "Name the accounts."
-	ownAccount    = "Use an account of its own."
+	nameAccounts  = "Bind the role to the ServiceAccounts that need it, by name."
 )
 
 // The rules about who is given rights, and where that leads.
 var (
 	BindingClusterAdmin = row(Rule{
-		Name: "binding-cluster-admin", Ref: "BIND-01", Level: Critical, Title: "gives cluster-admin",
-		Why:    "The subject can do everything in the cluster.",
-		Reduce: "Bind a role with the rights the operator needs.",
+		Name: "binding-cluster-admin", Ref: "BIND-01", Level: Critical, Title: "grants the ClusterRole cluster-admin",
+		Why:    "cluster-admin permits every verb on every resource: in the whole cluster or, through a RoleBinding, in one namespace.",
+		Reduce: "Bind a role with only the permissions that the operator needs.",
 		Looks:  "RoleBindings and ClusterRoleBindings whose role is the ClusterRole cluster-admin.",
 		When:   "One step less for a RoleBinding in a namespace without accounts as powerful as an administrator.",
 	})
 	BindingAdmin = row(Rule{
-		Name: "binding-admin", Ref: "BIND-02", Level: High, Title: "gives admin or edit",
-		Why:    "Both read every Secret and run commands in every pod where they are bound.",
-		Reduce: "Bind a role with the rights the operator needs, in the namespaces that need it.",
+		Name: "binding-admin", Ref: "BIND-02", Level: High, Title: "grants the ClusterRole admin or edit",
+		Why:    "admin and edit permit reading every Secret and running commands in every pod of the namespaces they are bound in.",
+		Reduce: "Bind a role with only the permissions that the operator needs, in the namespaces that need it.",
 		Looks:  "RoleBindings and ClusterRoleBindings whose role is the ClusterRole admin or edit.",
 		When:   alwaysWarning,
 	})
 	BindingMasters = row(Rule{
 		Name: "binding-masters", Ref: "BIND-03", Level: Critical, Title: "names the group system:masters",
-		Why:    "Its members pass by all checks, and no binding can take that away.",
-		Reduce: removeSubject,
+		Why:    "Members of the group system:masters pass every authorization check, and removing bindings does not take that away.",
+		Reduce: "Remove the group from the subjects of the binding.",
 		Looks:  "Bindings with the group system:masters among their subjects.",
 	})
 	BindingAnonymous = row(Rule{
-		Name: "binding-anonymous", Ref: "BIND-04", Level: Critical, Title: "gives rights to everyone, without login",
-		Why:    "Every client that reaches the API server has them.",
-		Reduce: removeSubject,
+		Name: "binding-anonymous", Ref: "BIND-04", Level: Critical, Title: "grants permissions to everyone, without login",
+		Why:    "Every client that can reach the API server has these permissions.",
+		Reduce: "Remove system:anonymous and system:unauthenticated from the subjects of the binding.",
 		Looks:  "Bindings with the group system:unauthenticated or the user system:anonymous among their subjects, but those of discovery and health.",
 	})
 	BindingAuthenticated = row(Rule{
-		Name: "binding-authenticated", Ref: "BIND-05", Level: Critical, Title: "gives rights to every account",
-		Why:    "Every token of every workload has them, on some platforms tokens of other tenants too.",
+		Name: "binding-authenticated", Ref: "BIND-05", Level: Critical, Title: "grants permissions to every account",
+		Why: "Every pod that has a ServiceAccount token has these permissions. The group system:authenticated also holds every user who can log in, which on GKE is everyone with a Google account.",
+		Cases: []Case{
+			{For: "Group system:authenticated ", Title: "grants permissions to every authenticated user", Why: "Every user who can log in and every ServiceAccount has these permissions; on GKE, everyone with a Google account can log in."},
+			{For: "Group system:serviceaccounts ", Title: "grants permissions to every ServiceAccount", Why: "Every pod of the cluster that has a ServiceAccount token has these permissions."},
+		},
 		Reduce: nameAccounts,
 		Looks:  "Bindings with the group system:authenticated or system:serviceaccounts among their subjects.",
 	})
 	BindingNamespaceGroup = row(Rule{
-		Name: "binding-namespace-group", Ref: "BIND-06", Level: Medium, Title: "gives rights to every account of a namespace",
-		Why:    "Every pod there has them, also those that come later.",
+		Name: "binding-namespace-group", Ref: "BIND-06", Level: Medium, Title: "grants permissions to every ServiceAccount of a namespace",
+		Why:    "Every pod of that namespace that has a ServiceAccount token has these permissions, also pods that are created later.",
 		Reduce: nameAccounts,
 		Looks:  "Bindings with a group system:serviceaccounts:NAMESPACE among their subjects.",
 	})
 	BindingDefaultAccount = row(Rule{
-		Name: "binding-default-account", Ref: "BIND-07", Level: Medium, Title: "gives rights to a default ServiceAccount",
-		Why:    "Every pod of the namespace that names no account has them.",
-		Reduce: ownAccount,
+		Name: "binding-default-account", Ref: "BIND-07", Level: Medium, Title: "grants permissions to a default ServiceAccount",
+		Why:    "Every pod of the namespace that names no ServiceAccount runs as default and has these permissions.",
+		Reduce: "Create a ServiceAccount for the workload that needs the permissions, and bind the role to it.",
 		Looks:  "Bindings with a ServiceAccount named default among their subjects.",
 	})
 	BindingForeignAccount = row(Rule{
-		Name: "binding-foreign-account", Ref: "BIND-08", Level: Medium, Title: "gives rights to an account outside this plan",
-		Why:    "A subject that can create that account, or owns it already, gets the rights.",
-		Reduce: "Check who owns the account.",
+		Name: "binding-foreign-account", Ref: "BIND-08", Level: Medium, Title: "grants permissions to a ServiceAccount outside this plan",
+		Why:    "The ServiceAccount belongs to another workload, or does not exist yet and has these permissions as soon as it is created.",
+		Reduce: "Find out which workload uses the ServiceAccount, or bind the role to a ServiceAccount of the package.",
 		Looks:  "Bindings with a ServiceAccount among their subjects that the plan does not bring.",
 	})
 	BindingUnknownRole = row(Rule{
 		Name: "binding-unknown-role", Ref: "BIND-09", Level: Medium, Title: "refers to a role that is not in this plan",
-		Why:    "What the role permits is not known here, and may change later.",
-		Reduce: "Check the role in the cluster.",
+		Why:    "The permissions of the role were not reviewed: it is not part of the plan, it was not read from a cluster, and it may change later.",
+		Reduce: "Read the role's rules with kubectl describe clusterrole NAME or kubectl describe role NAME.",
 		Looks:  "Bindings whose role is neither in the plan nor built in nor read from the cluster. Offline no role is read.",
 	})
 	AggregatedRole = row(Rule{
-		Name: "aggregated-role", Ref: "AGG-01", Level: Low, Title: "adds permissions to admin, edit or view",
-		Why:    "Every subject that holds one of these roles gets them.",
-		Reduce: "Remove the aggregate-to label.",
+		Name: "aggregated-role", Ref: "AGG-01", Level: Low, Title: "adds permissions to the ClusterRoles admin, edit or view",
+		Why:    "Kubernetes adds the rules of a ClusterRole with an aggregate-to label to the role that the label names, for every subject that is bound to it.",
+		Reduce: "Remove the label aggregate-to-admin, -edit or -view.",
 		Looks:  "ClusterRoles labelled rbac.authorization.k8s.io/aggregate-to-admin, -edit or -view.",
 		When:   "A warning when one of the rules would be a warning or worse by itself, else info.",
 	})
 	AggregatedView = row(Rule{
-		Name: "aggregated-view", Ref: "AGG-02", Level: High, Title: "lets everyone with view read Secrets or write",
-		Why:    "View is meant for reading, and is given out freely.",
-		Reduce: "Aggregate to edit or admin.",
+		Name: "aggregated-view", Ref: "AGG-02", Level: High, Title: "lets everyone with the ClusterRole view read Secrets or write",
+		Why:    "The ClusterRole view is meant for reading without Secrets, and is often granted to many users.",
+		Reduce: "Aggregate these rules to edit or admin instead.",
 		Looks:  "ClusterRoles labelled rbac.authorization.k8s.io/aggregate-to-view with rules that read Secrets or write.",
 	})
 	AggregationOpen = row(Rule{
-		Name: "aggregation-open", Ref: "AGG-03", Level: High, Title: "aggregates any role (open selector)",
-		Why:    "Any role that gets these labels adds its rights.",
-		Reduce: "Select by a label of its own.",
+		Name: "aggregation-open", Ref: "AGG-03", Level: High, Title: "aggregates any ClusterRole (open selector)",
+		Why:    "The rules of every ClusterRole that the selector matches become part of this one, also those of ClusterRoles that are created later.",
+		Reduce: "Select by a label and value that only the package's ClusterRoles carry.",
 		Looks:  "ClusterRoles whose aggregationRule has a selector that is empty or does not name a label's value.",
 	})
 	AccessReach = row(Rule{
 		Name: "access-reach", Ref: "RBAC-12", Level: High, Title: "has a privilege escalation path through another account",
-		Why:    "An attacker who compromises this account also gains the rights at the end of the path.",
+		Why:    "An attacker who takes over this ServiceAccount can also use the permissions of the accounts on the path.",
 		Reduce: "Move the stronger account to its own namespace, or remove the first permission in the path.",
 		Looks:  "ServiceAccounts of the plan that can act as another account, of the plan or of the cluster, directly or over others (tokens, impersonation, pods, commands in pods, Secrets), or that may give themselves a ClusterRole by its name, and at the end of the shortest way a permission over the whole cluster that they do not hold themselves. Offline the accounts of the cluster are not known.",
 		When:   alwaysWarning,
 	})
 	AccessReachUnread = row(Rule{
-		Name: "access-reach-unread", Ref: "RBAC-12", Level: Notice, Title: "has accounts or bindings that were not checked",
-		Why:     "Whether an account of the plan has an escalation path through one of them is not known.",
+		Name: "access-reach-unread", Ref: "RBAC-12", Level: Notice, Title: "has accounts or bindings that were not read",
+		Why:     "Privilege escalation paths of the plan's ServiceAccounts through these accounts or bindings were not found, if there are any.",
 		Reduce:  "Preview with rights to list Roles, RoleBindings, ClusterRoleBindings and ServiceAccounts.",
 		Looks:   "Whether the roles, bindings and ServiceAccounts of the cluster through which a ServiceAccount of the plan may have an escalation path could all be read.",
-		Example: Example{Title: "not all accounts of the cluster were looked at", Evidence: "ServiceAccounts of namespace kube-system may not be read"},
+		Example: Example{Title: "not all accounts and bindings of the cluster were read", Evidence: "ServiceAccounts of namespace kube-system may not be read"},
 	})
 )

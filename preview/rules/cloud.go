@@ -2,192 +2,198 @@ package rules
 
 // Sentences of several rules here.
 const (
-	narrowCloud = "Limit the request to the actions and resources the operator needs, or provide the credentials by hand."
+	narrowCloud = "Limit the permissions to the actions and resources that the operator needs, or create the credentials by hand."
 	onlyWide    = "Only requests that are not limited to resources count."
-	ofOthers    = "They are not the operator's alone."
-	anyRole     = "It can give itself any role."
 )
 
 // The rules about access to a cloud.
 var (
 	CloudWildcardAction = row(Rule{
 		Name: "cloud-wildcard-action", Ref: "AWS-01", Level: Critical, Title: "asks for every action",
-		Why:    "A wildcard includes actions that were not reviewed, and those to come.",
+		Why: "The wildcard includes actions that were not reviewed, and actions that the provider adds later.",
+		Cases: []Case{
+			{For: ":*", Title: "asks for every action of a service", Why: "The wildcard includes actions of the service that were not reviewed, and actions that the provider adds later."},
+		},
 		Reduce: narrowCloud,
 		Looks:  `AWS statements that allow the action "*", or every action of a service, and the policies AdministratorAccess and PowerUserAccess.`,
 		When:   `Critical for "*", a warning for "SERVICE:*", PowerUserAccess, and "*" with a NotAction.`,
 	})
 	CloudIAMWrite = row(Rule{
-		Name: "cloud-iam-write", Ref: "AWS-02", Level: Critical, Title: "changes cloud identities",
-		Why:    "A principal that edits policies, keys or trust becomes an administrator of the account.",
+		Name: "cloud-iam-write", Ref: "AWS-02", Level: Critical, Title: "can change IAM users, roles or policies",
+		Why:    "An identity that can change IAM policies, access keys or trust relationships can make itself an administrator of the AWS account.",
 		Reduce: narrowCloud,
 		Looks:  "AWS statements that allow one of iam:CreatePolicyVersion, iam:AttachRolePolicy, iam:PutRolePolicy, iam:UpdateAssumeRolePolicy, iam:CreateAccessKey and their like; wildcards include them.",
 		When:   "Critical on every resource, a warning on named ones.",
 	})
 	CloudPassRole = row(Rule{
-		Name: "cloud-pass-role", Ref: "AWS-03", Level: Critical, Title: "hands roles to services",
-		Why:    "Code started with a passed role has its rights.",
+		Name: "cloud-pass-role", Ref: "AWS-03", Level: Critical, Title: "can pass IAM roles to AWS services",
+		Why:    "What is started with a passed role, such as an instance or a function, has the permissions of that role, which may be more than the operator's.",
 		Reduce: narrowCloud,
 		Looks:  "AWS statements that allow one of iam:PassRole; wildcards include them, without a condition on iam:PassedToService or on every resource.",
 		When:   "Critical together with an action that starts something as the role (ec2:RunInstances, lambda:CreateFunction and their like), else a warning.",
 	})
 	CloudAssumeRole = row(Rule{
-		Name: "cloud-assume-role", Ref: "AWS-04", Level: Critical, Title: "assumes any role",
-		Why:    "Every role that trusts the account is within reach, in other accounts too.",
+		Name: "cloud-assume-role", Ref: "AWS-04", Level: Critical, Title: "can assume any IAM role",
+		Why:    "Every IAM role that trusts this AWS account can be assumed, including roles of other accounts.",
 		Reduce: narrowCloud,
 		Looks:  "AWS statements that allow one of sts:AssumeRole; wildcards include them on every resource.",
 		When:   onlyWide,
 	})
 	CloudReadSecrets = row(Rule{
-		Name: "cloud-read-secrets", Ref: "AWS-05", Level: High, Title: "decrypts or reads secrets of the account",
-		Why:    ofOthers,
+		Name: "cloud-read-secrets", Ref: "AWS-05", Level: High, Title: "can read or decrypt secrets of the AWS account",
+		Why:    "The permission is not limited to the operator's own secrets, parameters or keys.",
 		Reduce: narrowCloud,
 		Looks:  "AWS statements that allow one of kms:Decrypt, kms:CreateGrant, secretsmanager:GetSecretValue, ssm:GetParameter*; wildcards include them on every resource.",
 		When:   onlyWide,
 	})
 	CloudAllBuckets = row(Rule{
-		Name: "cloud-all-buckets", Ref: "AWS-06", Level: High, Title: "reads or changes every bucket",
-		Why:    "Data of others is within reach.",
+		Name: "cloud-all-buckets", Ref: "AWS-06", Level: High, Title: "can read or change every S3 bucket",
+		Why: "The permission is not limited to the operator's own buckets: data of other applications is included.",
+		Cases: []Case{
+			{For: "s3:GetObject", Title: "can read every S3 bucket", Why: "The permission is not limited to the operator's own buckets: data of other applications can be read."},
+			{For: "s3:DeleteObject s3:PutBucketPolicy", Title: "can change every S3 bucket", Why: "The permission is not limited to the operator's own buckets: data of other applications can be deleted, or opened to others."},
+		},
 		Reduce: narrowCloud,
 		Looks:  "AWS statements that allow one of s3:GetObject, s3:DeleteObject, s3:PutBucketPolicy; wildcards include them on every resource.",
 		When:   onlyWide,
 	})
 	CloudHosts = row(Rule{
-		Name: "cloud-hosts", Ref: "AWS-07", Level: High, Title: "takes over machines",
-		Why:    "It opens their network, changes them or runs commands on them.",
+		Name: "cloud-hosts", Ref: "AWS-07", Level: High, Title: "can take control of EC2 instances",
+		Why:    "Depending on the actions, any instance of the account can be changed, commands can be run on it, or its network can be opened.",
 		Reduce: narrowCloud,
 		Looks:  "AWS statements that allow one of ec2:AuthorizeSecurityGroupIngress, ec2:ModifyInstanceAttribute, ssm:SendCommand, ssm:StartSession; wildcards include them on every resource.",
 		When:   onlyWide,
 	})
 	CloudAccount = row(Rule{
-		Name: "cloud-account", Ref: "AWS-08", Level: Critical, Title: "changes the account or its audit",
-		Why:    "Trails of what happened can be stopped.",
+		Name: "cloud-account", Ref: "AWS-08", Level: Critical, Title: "can change the AWS account or stop its audit log",
+		Why:    "Depending on the actions, the account or its organization can be changed, or the records of CloudTrail, AWS Config and GuardDuty can be stopped.",
 		Reduce: narrowCloud,
 		Looks:  "AWS statements that allow one of organizations:LeaveOrganization, account:CloseAccount, cloudtrail:StopLogging, config:DeleteConfigRule, guardduty:DeleteDetector and their like; wildcards include them.",
 	})
 	CloudClusterAdmin = row(Rule{
-		Name: "cloud-cluster-admin", Ref: "AWS-09", Level: Critical, Title: "makes cluster administrators from the cloud",
-		Why:    "Access entries of the cluster give any right in it.",
+		Name: "cloud-cluster-admin", Ref: "AWS-09", Level: Critical, Title: "can make EKS cluster administrators",
+		Why:    "Access entries and access policies of EKS give any permission in a cluster, whatever its RBAC objects say.",
 		Reduce: narrowCloud,
 		Looks:  "AWS statements that allow one of eks:CreateAccessEntry, eks:AssociateAccessPolicy, eks:UpdateClusterConfig; wildcards include them.",
 	})
 	CloudAllBut = row(Rule{
-		Name: "cloud-all-but", Ref: "AWS-10", Level: High, Title: "allows everything except a list (NotAction)",
-		Why:    "What a cloud adds later is permitted too.",
+		Name: "cloud-all-but", Ref: "AWS-10", Level: High, Title: "allows everything except a list",
+		Why:    "NotAction and NotResource allow all that the list does not name, including what AWS adds later.",
 		Reduce: narrowCloud,
 		Looks:  "AWS statements that allow with NotAction or NotResource.",
 	})
 	CloudWriteEverywhere = row(Rule{
-		Name: "cloud-write-everywhere", Ref: "AWS-11", Level: Medium, Title: "changes any resource of a kind",
-		Why:    "Nothing limits the change to the operator's own resources.",
+		Name: "cloud-write-everywhere", Ref: "AWS-11", Level: Medium, Title: "can change any resource with these actions",
+		Why:    "Nothing limits the actions to the operator's own resources.",
 		Reduce: narrowCloud,
 		Looks:  "AWS statements that allow an action that does not only read, on every resource and without condition.",
 	})
 	CloudBasicRole = row(Rule{
-		Name: "cloud-basic-role", Ref: "GCP-01", Level: Critical, Title: "is owner or editor of the project",
-		Why:    "Basic roles reach nearly everything in a project.",
+		Name: "cloud-basic-role", Ref: "GCP-01", Level: Critical, Title: "is owner or editor of the Google Cloud project",
+		Why:    "The basic roles owner and editor permit nearly every action on every resource of a project.",
 		Reduce: narrowCloud,
 		Looks:  "The Google Cloud roles owner and editor.",
 	})
 	CloudIAMRole = row(Rule{
-		Name: "cloud-iam-role", Ref: "GCP-02", Level: Critical, Title: "administers identities",
-		Why:    "It can give itself any role, or act as any account.",
+		Name: "cloud-iam-role", Ref: "GCP-02", Level: Critical, Title: "can administer or use Google Cloud identities",
+		Why:    "Depending on the role, an identity can give itself any role, or act as other service accounts.",
 		Reduce: narrowCloud,
 		Looks:  "Google Cloud roles that administer accounts, keys, roles or policies, or act as accounts.",
 	})
 	CloudEscalation = row(Rule{
-		Name: "cloud-escalation", Ref: "GCP-03", Level: Critical, Title: "can raise its own rights",
-		Why:    "These permissions are known ways to become another account.",
+		Name: "cloud-escalation", Ref: "GCP-03", Level: Critical, Title: "has permissions known for privilege escalation",
+		Why:    "Depending on the permission, an identity can run code as another service account, create keys or tokens for it, or change who has access.",
 		Reduce: narrowCloud,
 		Looks:  "Google Cloud permissions by which an account becomes another one, such as iam.serviceAccounts.actAs, iam.roles.update and *.setIamPolicy.",
 		When:   "Critical for one of them together with iam.serviceAccounts.actAs, else a warning.",
 	})
 	CloudServiceAdmin = row(Rule{
-		Name: "cloud-service-admin", Ref: "GCP-04", Level: High, Title: "administers a service of the project",
-		Why:    "Resources of others are within reach.",
+		Name: "cloud-service-admin", Ref: "GCP-04", Level: High, Title: "administers a Google Cloud service, or reads its secrets",
+		Why:    "The role covers every resource of the service in the project, including those of other applications.",
 		Reduce: narrowCloud,
 		Looks:  "Google Cloud roles that administer Compute Engine, Kubernetes Engine, Cloud Storage, Secret Manager or Cloud KMS, or read secrets.",
 	})
 	CloudAzureOwner = row(Rule{
-		Name: "cloud-azure-owner", Ref: "AZ-01", Level: Critical, Title: "administers access",
-		Why:    anyRole,
+		Name: "cloud-azure-owner", Ref: "AZ-01", Level: Critical, Title: "can change who has access in Azure",
+		Why:    "Owner, User Access Administrator and similar roles can change role assignments, including those of their own identity.",
 		Reduce: narrowCloud,
 		Looks:  "The Azure roles Owner, User Access Administrator and their like.",
 	})
 	CloudAzureContributor = row(Rule{
-		Name: "cloud-azure-contributor", Ref: "AZ-02", Level: High, Title: "holds a privileged role",
-		Why:    "It changes nearly everything in its scope, which is chosen outside this plan.",
+		Name: "cloud-azure-contributor", Ref: "AZ-02", Level: High, Title: "holds a privileged Azure role",
+		Why:    "The role can change or take control of every resource of its kind in its scope. A scope that the evidence does not show is chosen outside this plan.",
 		Reduce: narrowCloud,
 		Looks:  "The Azure role Contributor, and contributors and administrators of identities, vaults, storage, machines and clusters.",
 		When:   "A warning; critical for Contributor of a whole subscription.",
 	})
 	CloudAzureAuthorization = row(Rule{
-		Name: "cloud-azure-authorization", Ref: "AZ-03", Level: Critical, Title: "can write every resource or who has access",
-		Why:    anyRole,
+		Name: "cloud-azure-authorization", Ref: "AZ-03", Level: Critical, Title: "can write Azure role assignments",
+		Why:    "An identity that can write role assignments or role definitions can give itself any role; permission to write every resource includes that.",
 		Reduce: narrowCloud,
 		Looks:  `Azure permissions to write role assignments or definitions; "*" and "*/write" include them.`,
 	})
 	CloudAzureHosts = row(Rule{
-		Name: "cloud-azure-hosts", Ref: "AZ-04", Level: High, Title: "takes over machines or identities",
-		Why:    "It runs commands on machines, or binds identities to them.",
+		Name: "cloud-azure-hosts", Ref: "AZ-04", Level: High, Title: "can take control of Azure machines, clusters or identities",
+		Why:    "Depending on the permission, an identity can run commands on virtual machines, attach managed identities, change what an app runs, or fetch credentials of clusters.",
 		Reduce: narrowCloud,
 		Looks:  "Azure permissions to run commands on machines, to change them, or to bind identities.",
 	})
 	CloudAzureKeys = row(Rule{
-		Name: "cloud-azure-keys", Ref: "AZ-05", Level: High, Title: "reads keys, secrets or data",
-		Why:    ofOthers,
+		Name: "cloud-azure-keys", Ref: "AZ-05", Level: High, Title: "can read or change keys, secrets or blobs in Azure",
+		Why:    "Nothing limits the permission to the operator's own vaults and storage accounts.",
 		Reduce: narrowCloud,
 		Looks:  "Azure permissions to list keys, to read secrets or blobs, or to write vaults.",
 	})
 	CloudIBMAdministrator = row(Rule{
-		Name: "cloud-ibm-administrator", Ref: "IBM-01", Level: Critical, Title: "administers every service or identities",
-		Why:    anyRole,
+		Name: "cloud-ibm-administrator", Ref: "IBM-01", Level: Critical, Title: "administers every IBM Cloud service, or IAM",
+		Why:    "An administrator or manager of all services or of IAM can give any access to any identity, including its own.",
 		Reduce: narrowCloud,
 		Looks:  "IBM Cloud policies with the role Administrator or Manager that no serviceName limits, or of IAM itself.",
 	})
 	CloudVSphereControl = row(Rule{
-		Name: "cloud-vsphere-control", Ref: "VS-01", Level: High, Title: "administers hosts or permissions",
-		Why:    "It controls machines of others.",
+		Name: "cloud-vsphere-control", Ref: "VS-01", Level: High, Title: "can change vSphere hosts, settings or permissions",
+		Why:    "Hosts, global settings and permissions are shared with all other users of the vCenter.",
 		Reduce: narrowCloud,
 		Looks:  "vSphere privileges to change roles, permissions, hosts or global settings.",
 	})
 	CloudUnscoped = row(Rule{
 		Name: "cloud-unscoped", Ref: "ANY-01", Level: High, Title: "gets the cluster's full cloud credential",
-		Why:    "The provider has no way to limit the request.",
-		Reduce: "Provide a credential of its own by hand.",
+		Why:    "Requests to this provider cannot be limited: the operator gets a copy of the credential that the cluster itself uses.",
+		Reduce: "Create a credential with fewer permissions by hand.",
 		Looks:  "CredentialsRequests of providers whose requests cannot be limited (OpenStack, Nutanix, oVirt, KubeVirt).",
 	})
 	CloudStaticCredentials = row(Rule{
 		Name: "cloud-static-credentials", Ref: "ANY-02", Level: Medium, Title: "holds long-lived cloud keys",
-		Why:     "The package supports short-lived tokens, which need no key.",
-		Reduce:  "Use token authentication.",
+		Why:     "The package also supports short-lived tokens, with which no long-lived key has to be stored.",
+		Reduce:  "Use the token authentication that the package supports, and remove the Secret.",
 		Looks:   "Secrets with long-lived cloud keys in a package that declares support for short-lived tokens.",
 		Example: Example{Of: "Secret keys:", Evidence: "core/Secret/app/keys: static credentials beside token support"},
 	})
 	CloudSharedIdentity = row(Rule{
 		Name: "cloud-shared-identity", Ref: "ANY-03", Level: Medium, Title: "shares a cloud identity",
-		Why:    "Every pod that runs as the account has the cloud rights.",
-		Reduce: ownAccount,
+		Why:    "Every pod that runs as this ServiceAccount has its cloud permissions.",
+		Reduce: "Give each workload a ServiceAccount of its own.",
 		Looks:  "ServiceAccounts with a cloud identity that are named default or that several workloads use.",
 	})
 	CloudCredentialsMode = row(Rule{
 		Name: "cloud-credentials-mode", Ref: "ANY-01", Level: High, Title: "hands out its full cloud credential",
-		Why:     "In mode passthrough the cluster answers a CredentialsRequest with a copy of its own credential, whatever the request asks for.",
-		Reduce:  "Have the cluster mint credentials, or provide one by hand that can do no more than the request asks for.",
+		Why:     "OpenShift answers a CredentialsRequest in this mode with a copy of the cluster's own cloud credential, whatever the request asks for.",
+		Reduce:  "Let OpenShift create a credential for each request (mode Mint), or create one by hand that permits only what the request asks for.",
 		Looks:   "spec.credentialsMode of the CloudCredential named cluster, where a plan brings CredentialsRequests or roles that write them and the cluster has such an object. Offline nothing is read.",
 		When:    "A warning where a request gets a copy of the cluster's credential, which in the default mode those of Azure and vSphere do; else info, also where it may not be read.",
 		Example: Example{Of: "CloudCredential cluster:", Evidence: "mode passthrough: CredentialsRequest/app/op (aws) gets a copy of the credential of the cluster"},
+		Reason:  "The mode of OpenShift's cloud credentials decides what a CredentialsRequest gets: an identity of its own, a copy of the cluster's credential, or what an administrator creates by hand.",
 	})
 	CloudAccessUndeclared = row(Rule{
 		Name: "cloud-access-undeclared", Level: Medium, Title: "uses cloud credentials; the required permissions are not declared",
-		Why:    "What it may do there is decided by the credentials that it is given; this review cannot show it.",
-		Reduce: "Ask the publisher for the actions it needs, and give it an identity of its own with no more.",
+		Why:    "What the operator can do in the cloud depends on the credentials it is given, and is not part of this review.",
+		Reduce: "Ask the publisher which cloud actions the operator needs, and give it an identity that permits only those.",
 		Looks:  "Signs of access to a cloud (annotations, variables, token volumes, Secret keys, identities) for which no actions are stated, and requests in a form that cannot be read. Requests that an operator makes at run time are the finding cloud-credentials-requested.",
 	})
 	CloudAccessWidened = row(Rule{
 		Name: "cloud-access-widened", Ref: "ANY-04", Level: Medium, Title: "asks for more cloud access than before",
-		Why:     "The installed version did without.",
-		Reduce:  "Read the release notes for the reason.",
+		Why:     "Allow: a permission that the installed version does not ask for. Deny: a restriction that the installed version has and this one does not.",
+		Reduce:  "Read in the release notes why the permission is needed.",
 		Looks:   "Cloud permissions that an upgrade adds or widens, and denials that it drops.",
 		Example: Example{Of: "CredentialsRequest/app/op:", Evidence: "CredentialsRequest/app/op: aws Allow s3:PutObject on arn:aws:s3:::backup/*"},
 	})

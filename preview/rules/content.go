@@ -2,63 +2,62 @@ package rules
 
 // Sentences of several rules here.
 const (
-	unlikeContent = "What is applied differs here from what the package's files say."
-	noPart        = "These files are part of the content and take no part in what is applied."
+	noPart = "These files are part of the content, but nothing from them is applied."
 )
 
 // The rules about content and how it is rendered.
 var (
 	ExternalFormat = row(Rule{
 		Name: "external-format", Level: Medium, Title: "was rendered by an external program",
-		Why:    "The program ran with your rights and was not sandboxed; the objects are its work as much as the content's.",
+		Why:    "The objects were made by a program that ran with your permissions and without a sandbox: the review can be trusted only as far as that program.",
 		Text:   "ran %s %s, with your rights, not sandboxed",
 		Reduce: "Use a built-in format.",
 		Looks:  "Formats named by --format, or in the configuration.",
 	}.example("package/mongodb", "kubectl-operator-format-cue", "sha256:11"))
 	ExternalFormatWarning = row(Rule{
 		Name: "external-format-warning", Level: Medium, Title: "has warnings from the format program",
-		Why:     "The program that made the objects was not content with something.",
-		Reduce:  "Read what the program says.",
+		Why:     "The format program reported this problem when it rendered the package.",
+		Reduce:  "Correct what the format program reports in the package or its values.",
 		Looks:   "Results of severity warning that the program gave.",
 		Example: noteExample("package/mongodb", "a value is deprecated"),
 	})
 	ExternalFormatSays = row(Rule{
 		Name: "external-format-says", Level: Notice, Title: "has notes from the format program",
-		Why:     "The program that made the objects wants it known.",
+		Why:     "The format program reported this when it rendered the package.",
 		Looks:   "Results of severity info that the program gave.",
 		Example: noteExample("package/mongodb", "3 files were rendered"),
 	})
 	FilesNotRead = row(Rule{
 		Name: "files-not-read", Level: Notice, Title: "has files that are not read",
 		Why:     noPart,
-		Reduce:  "Remove them from the content, or name the directory that is meant with --path.",
+		Reduce:  "Remove the files from the content, or select the directory that is meant with --path.",
 		Looks:   "Manifests of the content that are not part of the package.",
 		Example: noteExample("package/mongodb", "not read: docs/example.yaml"),
 	})
 	ToolConfigNotRead = row(Rule{
 		Name: "tool-config-not-read", Level: Notice, Title: "configures another installer",
-		Why:     noPart,
-		Reduce:  "Set what they set with --values or --set where it matters.",
+		Why:     "The files configure another installer, and their settings have no effect here.",
+		Reduce:  "Where the settings matter, make them with --values or --set.",
 		Looks:   "Documents in the content that configure another installer and are not objects.",
 		Example: noteExample("package/mongodb", "not read: kapp-config.yaml"),
 	})
 	NestedBundles = row(Rule{
 		Name: "nested-bundles", Level: Notice, Title: "holds further bundles",
-		Why:     noPart,
+		Why:     "Of bundles inside a bundle, only what the outer bundle names is applied.",
 		Reduce:  "Install each bundle by itself.",
 		Looks:   "Bundles that lie within another.",
 		Example: noteExample("package/mongodb", "not read: bundles/other"),
 	})
 	ImageLocked = row(Rule{
 		Name: "image-locked", Level: Notice, Title: "has images replaced by an image lock",
-		Why:     unlikeContent,
+		Why:     "The images that run are those of the package's image lock (images.yml), not those that its manifests name.",
 		Looks:   "Image references of the content that an image lock (images.yml) replaces by digests.",
 		Example: noteExample("package/mongodb", "registry.example.com/app:v1 is locked to registry.example.com/app@sha256:11"),
 	})
 	HookNotRun = row(Rule{
 		Name: "hook-not-run", Level: Notice, Title: "is a hook that does not run here",
-		Why:     "What is applied differs here from what Helm or Argo CD would do.",
-		Reduce:  "Run it by hand where it matters.",
+		Why:     "Helm or Argo CD would run this hook; this program does not.",
+		Reduce:  "Run the hook by hand where it matters.",
 		Looks:   "Hooks of charts for events that nothing here brings about, such as test and rollback, and those of Argo CD's Applications for SyncFail, Skip, PreDelete and PostDelete.",
 		Example: noteExample("core/Pod/app/test", "it runs at test, which nothing here does; it is not installed"),
 	})
@@ -71,41 +70,41 @@ var (
 	})
 	HookKept = row(Rule{
 		Name: "hook-kept", Level: Notice, Title: "has hooks whose objects stay",
-		Why:    "What a plan creates stays until a reviewed plan deletes it; a changed Job of the same name is deleted and created again.",
+		Why:    "Objects that hooks create are not deleted when the hook ends. They stay until a reviewed plan deletes them; a changed Job of the same name is deleted and created again.",
 		Text:   "%s would delete after their hooks have run, and here stay until the release is removed: %s",
-		Reduce: "Delete them by hand where it matters.",
+		Reduce: "Delete the objects by hand where it matters.",
 		Looks:  "Hooks of charts, and of Argo CD's Applications, with a hook-delete-policy.",
 	}.example("package/app", "Helm", "batch/Job/app/migrate"))
 	ArgoCDHook = row(Rule{
 		Name: "argo-cd-hook", Level: Notice, Title: "is a hook of Argo CD",
-		Why:     "Argo CD runs hooks again at each sync; here a hook runs again when it changes.",
+		Why:     "Argo CD runs a hook at every sync; here it runs again only when it has changed.",
 		Looks:   "Objects that an Application asks for with argocd.argoproj.io/hook, or helm.sh/hook in its place: PreSync runs before the others, PostSync after them, in the order of waves.",
 		Example: noteExample("batch/Job/app/migrate", "Argo CD's hook PreSync: it runs before the other objects, as hook of weight 0, and again when it changes"),
 	})
 	ArgoCDHookIgnored = row(Rule{
 		Name: "argo-cd-hook-ignored", Level: Medium, Title: "carries Argo CD sync waves or hooks that have no effect",
-		Why:     "Objects are applied by their kinds, in stages that the review lists. What has to wait for another object of its kind, or must not run now, is not what Argo CD would make of it.",
-		Reduce:  "Ask for it with an Application, whose hooks run, or take the annotations out.",
+		Why:     "Objects are applied in the order of their kinds, in the stages that the review lists. Where an object must wait for another of its kind, or must not run now, the result differs from Argo CD's.",
+		Reduce:  "Install from an Argo CD Application, whose hooks run, or remove the annotations.",
 		Looks:   "Annotations of Argo CD that have no effect here: sync-wave of objects that are no hooks, and hooks of content that no Application asks for.",
 		Example: noteExample("package/app", "objects are applied in the order of their kinds, and not in that of Argo CD's waves; wave 1: apps/Deployment/app/web"),
 	})
 	ContentDependsOnCluster = row(Rule{
 		Name: "content-depends-on-cluster", Level: Notice, Title: "depends on the cluster",
-		Why:     "The same chart makes other objects on another cluster, so an approval of the content holds for this cluster alone.",
-		Reduce:  "Name what it asks for with --kube-version and --api-versions.",
+		Why:     "The same chart makes other objects on another cluster, so an approval of the content is valid for this cluster only.",
+		Reduce:  "Set what the chart asks for with --kube-version and --api-versions.",
 		Looks:   "Charts that ask for the cluster's version, its APIs or its objects (.Capabilities, lookup).",
 		Example: noteExample("package/mongodb", "its objects depend on what the cluster is or holds"),
 	})
 	ManifestReplaced = row(Rule{
-		Name: "manifest-replaced", Level: Notice, Title: "is made twice by the package",
-		Why:     unlikeContent,
-		Reduce:  "Remove one of the two from the package.",
+		Name: "manifest-replaced", Level: Notice, Title: "is defined twice by the package",
+		Why:     "The package defines this object twice, and only one of the two is applied.",
+		Reduce:  "Remove one of the two definitions from the package.",
 		Looks:   "Objects that a package both ships as a manifest and describes in its ClusterServiceVersion.",
 		Example: noteExample("core/ServiceAccount/app/op", "the bundle's own manifest replaces the one made from the CSV"),
 	})
 	Nondeterministic = row(Rule{
 		Name: "nondeterministic", Level: Medium, Title: "holds values from a clock or a random source",
-		Why:     "The plan keeps the values of its rendering, and another rendering has others: it is applied on the screen that made it, or with --plan, never by --approve.",
+		Why:     "Every rendering gives other values. The plan keeps those of its own rendering, so it can be applied on the review screen or with --plan, but not with --approve.",
 		Reduce:  "Set the value with --set or --values, or apply the saved plan with --plan.",
 		Looks:   "Whether a second rendering of the same content gives the same objects, field by field.",
 		Example: Example{Of: "Secret op:", Evidence: "core/Secret/app/op: .data.password comes from a clock or a random source: a second rendering gave another value"},

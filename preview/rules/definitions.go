@@ -2,8 +2,8 @@ package rules
 
 // Sentences of several rules here.
 const (
-	changeBefore = "Look for objects and manifests that use it, and change them before the upgrade."
-	refused      = "Objects and manifests that were fine are refused on their next change."
+	changeBefore = "Before the upgrade, find the objects and manifests that use the changed fields, and correct them."
+	refused      = "Objects and manifests that were valid before may be refused when they are next written."
 	stored       = "Every stored object of a CRD whose schema changes, up to 20,000, against the new schema with its defaults and CEL rules, as the API server does on a write. What the old schema refuses too is left out, and so are rules that compare with the earlier value."
 	eachVersion  = " Each version that both CRDs have is compared."
 )
@@ -20,29 +20,29 @@ var (
 	})
 	CRDStoredVersionRemoved = row(Rule{
 		Name: "crd-stored-version-removed", Level: Critical, Title: "no longer defines a version that objects are stored in",
-		Why:     "The API server refuses such an update, because it could not read those objects any more.",
+		Why:     "The API server refuses the update, because objects that are stored in that version could no longer be read.",
 		Reduce:  "Rewrite every object in the new storage version (storage version migration), then remove the old one from status.storedVersions.",
 		Looks:   "status.storedVersions of a CRD that exists, against the versions of the new one.",
 		Example: Example{Of: "CustomResourceDefinition things.example.com", Evidence: "v1beta2 stored version defined → none"},
 	})
 	CRDVersionNotServed = row(Rule{
 		Name: "crd-version-not-served", Level: Medium, Title: "no longer serves a version",
-		Why:     "Clients, manifests and other operators that use that version fail from then on.",
-		Reduce:  "Move them to a version that stays before the upgrade.",
+		Why:     "Clients, manifests and other operators that use the version fail after the upgrade.",
+		Reduce:  "Before the upgrade, move clients and manifests to a version that stays.",
 		Looks:   "Versions that are served now and will not be.",
 		Example: Example{Of: "CustomResourceDefinition things.example.com", Evidence: "v1beta1 version served → none"},
 	})
 	CRDConversionChanged = row(Rule{
-		Name: "crd-conversion-changed", Level: Medium, Title: "converts between versions in another way",
-		Why:     "Objects stored in one version are read in another through it: from None on, fields that only one version has are lost; with a webhook, no object can be read while it is down.",
-		Reduce:  "Make sure that the new way is in place, and migrate stored objects first.",
+		Name: "crd-conversion-changed", Level: Medium, Title: "changes how objects are converted between versions",
+		Why:     "Objects are converted when they are read in another version than they are stored in. With strategy None, fields that only one version has are lost; with Webhook, no object can be converted while the webhook is down.",
+		Reduce:  "Make sure that the new conversion works, and migrate stored objects before the upgrade.",
 		Looks:   "spec.conversion of a CRD that exists, against the new one's.",
 		When:    "Info when the webhook stays and only its address changes.",
 		Example: Example{Of: "CustomResourceDefinition things.example.com", Evidence: "conversion None → Webhook"},
 	})
 	CRDVersionsDiffer = row(Rule{
 		Name: "crd-versions-differ", Level: Notice, Title: "serves versions that do not hold the same fields",
-		Why:     "Without a webhook only the version's name is converted: what one version accepts, the other may refuse or drop.",
+		Why:     "Without a conversion webhook, only the apiVersion of an object is changed: fields that one version accepts may be refused or dropped in another.",
 		Reduce:  "Use one version for all clients.",
 		Looks:   "Each two served versions of the new CRD, without a conversion webhook, unless the old CRD differed in the same way.",
 		Example: Example{Of: "CustomResourceDefinition things.example.com", Evidence: "v1beta1 to v1 spec.a: field string → none"},
@@ -52,11 +52,11 @@ var (
 		Why:     "Deleting a CRD deletes every custom resource of its kind in all namespaces, at once and for good.",
 		Reduce:  "Leave it out of the removal: without --include-crds it is kept.",
 		Looks:   "CRDs that the plan deletes.",
-		Example: Example{Of: "CustomResourceDefinition things.example.com", Evidence: "the definition is deleted"},
+		Example: Example{Of: "CustomResourceDefinition things.example.com", Evidence: "the CRD is deleted"},
 	})
 	CRDShared = row(Rule{
 		Name: "crd-shared", Level: Critical, Title: "is shared with another release",
-		Why:     "The other release has objects of it too, and cannot be upgraded until it has the CRD as this plan leaves it. If this release is removed all the same, no release manages the CRD.",
+		Why:     "Another release contains the same CRD and may have objects of it. Once this plan changes the CRD, that release cannot be upgraded until its package has the CRD in the same form; once this plan removes its release, no release manages the CRD.",
 		Reduce:  "Uninstall the other release first, or upgrade both to versions with the same CRD.",
 		Looks:   "CRDs of this release that the plan changes, or whose release it removes, against the records of all releases: a release with exactly the same CRD shares it.",
 		When:    "Warning when an upgrade changes it, and when its release is removed and the records of other releases may not be listed; unknown when it would then be deleted.",
@@ -64,14 +64,14 @@ var (
 	})
 	CRDKept = row(Rule{
 		Name: "crd-kept", Level: Notice, Title: "is no longer in the package, and is kept",
-		Why:     "It goes on serving its objects, and no controller looks after them: no later version of the package updates it, and it goes only with uninstall --include-crds.",
-		Reduce:  "Move the objects to what took their place, delete them while something still runs their finalizers, and then delete the CRD by hand.",
+		Why:     "The CRD goes on serving its custom resources, but no controller acts on them and no later version of the package updates it. Only uninstall --include-crds deletes it.",
+		Reduce:  "Move the custom resources to what replaces them, or delete them while a controller can still remove their finalizers; then delete the CRD by hand.",
 		Looks:   "CRDs of the installed version that the planned one does not have, and, in a cluster, how many custom resources they have.",
 		Example: Example{Of: "CustomResourceDefinition things.example.com", Evidence: "serves v1alpha1, v1beta1; 3 objects are stored"},
 	})
 	CRDFieldRemoved = row(Rule{
 		Name: "crd-field-removed", Level: Medium, Title: "loses fields",
-		Why:     "Values that are set in them are dropped without a word when the object is next written.",
+		Why:     "Values in these fields are dropped without a warning when an object is next written.",
 		Reduce:  changeBefore,
 		Looks:   "Fields of the schema that the new one does not have." + eachVersion,
 		Example: Example{Of: "CustomResourceDefinition things.example.com", Evidence: "v1 spec.old: field string → none"},
@@ -92,7 +92,7 @@ var (
 	})
 	CRDDefaultChanged = row(Rule{
 		Name: "crd-default-changed", Level: Notice, Title: "changes defaults",
-		Why:     "Objects that leave the field out mean something else from then on, without having been changed.",
+		Why:     "Objects that do not set the field behave differently after the upgrade, although they were not changed.",
 		Reduce:  changeBefore,
 		Looks:   "The default of each field." + eachVersion,
 		Example: Example{Of: "CustomResourceDefinition things.example.com", Evidence: "v1 spec.replicas: default 1 → 3"},
@@ -144,22 +144,22 @@ var (
 	})
 	CRDSchemaUnchecked = row(Rule{
 		Name: "crd-schema-unchecked", Level: NotKnown, Title: "has a schema that cannot be compared",
-		Why:     "What the new CRD takes away is not known.",
+		Why:     "The schema is too large or too deep to compare, so fields that it removes and rules that it tightens were not found.",
 		Reduce:  changeBefore,
 		Looks:   "Schemas of more than 200,000 fields or 100 levels." + eachVersion,
 		Example: Example{Of: "CustomResourceDefinition things.example.com", Evidence: "v1 schema too deep or too large → too deep or too large"},
 	})
 	CRDStoredObjectsBreak = row(Rule{
-		Name: "crd-stored-objects-break", Level: Critical, Title: "refuses objects that are stored",
-		Why:     "Creating or restoring them fails, and so does every change, theirs by the operator included, that touches the part that does not fit; before Kubernetes 1.33 every change at all.",
-		Reduce:  "Change the named fields of these objects before the upgrade.",
+		Name: "crd-stored-objects-break", Level: Critical, Title: "no longer accepts objects that are stored",
+		Why:     "After the upgrade these objects cannot be created or restored from a backup, and the API server refuses every change of the invalid fields, also by the operator; before Kubernetes 1.33 every change of the object.",
+		Reduce:  "Correct the named fields of these objects before the upgrade.",
 		Looks:   stored,
 		Example: Example{Of: "CustomResourceDefinition things.example.com", Evidence: "1 of 12 objects: app/a: spec.size: should be greater than or equal to 2"},
 	})
 	CRDStoredObjectsLoseFields = row(Rule{
 		Name: "crd-stored-objects-lose-fields", Level: Medium, Title: "drops fields of objects that are stored",
-		Why:     "The API server drops the fields when the object is next written, and what they asked for with them.",
-		Reduce:  "Move what the fields say to the fields of the new version before the upgrade.",
+		Why:     "The API server drops these fields when an object is next written, and the settings in them are lost.",
+		Reduce:  "Before the upgrade, move the settings to the fields of the new version.",
 		Looks:   stored,
 		Example: Example{Of: "CustomResourceDefinition things.example.com", Evidence: "1 of 12 objects: app/a: spec.old"},
 	})

@@ -10,9 +10,9 @@ const flyteDocs = "https://docs.flyte.org/en/latest/deployment/plugins/k8s/index
 // a task first needs it.
 var (
 	FlyteSections = row(Rule{
-		Name: "flyte-sections", Level: Notice, Title: "enables plugins of Flyte, of four parts each",
-		Why:    "A plugin works where all four parts are there.",
-		Reduce: "Nothing has to be done; what is missing is the finding flyte-section-missing.",
+		Name: "flyte-sections", Level: Notice, Title: "enables plugins of Flyte",
+		Why:    "A Flyte plugin needs four parts: an operator, the engine's configuration, the engine's permissions for the custom resource, and objects in each project's namespace.",
+		Reduce: "Nothing has to be done. A part that is missing is the finding flyte-section-missing.",
 		Looks:  "Configurations of Flyte's engine in ConfigMaps (tasks.task-plugins): for each plugin that is asked for, the operator, the engine's configuration, its rights and the objects of the projects.",
 		Source: flyteDocs,
 		Example: Example{
@@ -22,7 +22,7 @@ var (
 	})
 	FlyteObjectsLeft = row(Rule{
 		Name: "flyte-objects-left", Level: Critical, Title: "turns off plugins of Flyte that are in use",
-		Why:     "No controller takes the finalizers off these objects any more, and aborting their tasks does not delete them.",
+		Why:     "Without the plugin, Flyte does not remove the finalizers of these objects any more, and aborting their tasks does not delete them.",
 		Reduce:  "Wait until their tasks have ended, or abort them, and preview again.",
 		Looks:   "The custom resources in the cluster of plugins that the live configuration asks for by name and the plan's does not.",
 		When:    "It is critical where there are objects, and not known where they cannot be counted.",
@@ -31,7 +31,7 @@ var (
 	})
 	FlyteSectionMissing = row(Rule{
 		Name: "flyte-section-missing", Level: Medium, Title: "enables plugins of Flyte that lack a part",
-		Why:    "Nothing fails before the first task that needs it.",
+		Why:    "A task that uses the plugin fails; until then, nothing shows that a part is missing.",
 		Reduce: "Bring all four parts in one plan: the operator, the engine's configuration, its rights to the custom resource, and what each project's namespace needs.",
 		Looks:  "Configurations of Flyte's engine in ConfigMaps (tasks.task-plugins), against the CRDs, permissions and accounts of the plan and, where one is read, of the cluster.",
 		Source: flyteDocs,
@@ -41,9 +41,9 @@ var (
 		},
 	})
 	FlyteUnread = row(Rule{
-		Name: "flyte-unread", Level: NotKnown, Title: "enables plugins of Flyte of which parts may not be read",
-		Why:    "Whether these parts are there is not known; nothing fails before the first task that needs one.",
-		Reduce: "Get the right to list what the evidence names, or ask an administrator who has it.",
+		Name: "flyte-unread", Level: NotKnown, Title: "enables plugins of Flyte that could not be checked completely",
+		Why:    "Whether these parts exist is not known. If one is missing, tasks that use the plugin fail.",
+		Reduce: "Preview with permission to list what the evidence names.",
 		Looks:  "Parts of Flyte's plugins that the plan does not bring and that were not found in the cluster, where something that could be such a part may not be read there.",
 		Source: flyteDocs,
 		Example: Example{
@@ -53,16 +53,16 @@ var (
 	})
 	FlyteConfigIgnored = row(Rule{
 		Name: "flyte-config-ignored", Level: Medium, Title: "configures Flyte plugins in a way that the engine may ignore",
-		Why:     "The engine does not refuse what it does not know: the task type is run by another plugin, or fails.",
-		Reduce:  "Correct the id, or leave out what the engine does not read. A plugin that was built into your engine is not known here.",
+		Why:     "Flyte's engine ignores plugins and settings that it does not know: the task type is run by another plugin, or its tasks fail.",
+		Reduce:  "Correct the id, or remove what the engine does not read. Plugins that were compiled into a custom engine are not known here.",
 		Looks:   "The ids in enabled-plugins and default-for-task-types, against the plugins that Flyte has; the list enabled-plugins, against the generation of the engine, as the CRDs FlyteWorkflow (v1) and TaskAction (v2) show it; and other ConfigMaps with task-plugins that the same workload mounts.",
 		Source:  flyteDocs,
 		Example: Example{Of: "ConfigMap flyte-propeller-config", Evidence: "task type ray is for rayjob, which is no plugin of Flyte's own"},
 	})
 	FlyteEngineNotRestarted = row(Rule{
-		Name: "flyte-engine-not-restarted", Level: Medium, Title: "changes the plugins of an engine that is not restarted",
-		Why:    "An engine loads its plugins when it starts, and goes on with those that it has.",
-		Reduce: "Restart it after the apply, as the evidence says, or have the plan bring the workload with a checksum of the configuration in its pod template.",
+		Name: "flyte-engine-not-restarted", Level: Medium, Title: "changes plugins of a Flyte engine that is not restarted",
+		Why:    "Flyte's engine loads its plugins when it starts, so the change has no effect until it is restarted.",
+		Reduce: "Restart the engine after the apply with the command in the evidence, or put a checksum of the configuration into its pod template.",
 		Looks:  "Workloads of the plan, or else Deployments of the cluster, that mount an engine's ConfigMap of which the plan changes the plugins, and whose pods stay as they are.",
 		Source: flyteDocs,
 		Example: Example{
@@ -72,8 +72,8 @@ var (
 	})
 	FlyteListsChanged = row(Rule{
 		Name: "flyte-lists-changed", Level: Notice, Title: "changes the lists of Flyte's plugins",
-		Why:    "The engine takes each list as a whole, so both are shown as a whole.",
-		Reduce: "Nothing has to be done; what goes with the change is the finding flyte-default-removed.",
+		Why:    "Flyte's engine replaces each list as a whole and merges nothing, so the evidence shows the old and the new list in full.",
+		Reduce: "Nothing has to be done. Plugins that the change disables are the finding flyte-default-removed.",
 		Looks:  "The lists enabled-plugins and default-for-task-types of a live ConfigMap, against those of the plan.",
 		Source: flyteDocs,
 		Example: Example{
@@ -82,9 +82,9 @@ var (
 		},
 	})
 	FlyteProjectRights = row(Rule{
-		Name: "flyte-project-rights", Level: Medium, Title: "gives rights in every project",
-		Why:    "The engine makes these objects in the namespace of each project, also of those to come; they are not reviewed then.",
-		Reduce: "List in the template's Role what the plugin's driver needs.",
+		Name: "flyte-project-rights", Level: Medium, Title: "grants permissions in every Flyte project",
+		Why:    "Flyte creates these objects in the namespace of each project, also of projects that are created later, without another review.",
+		Reduce: "List in the template's Role only what the plugin's driver needs.",
 		Looks:  "Templates in ConfigMaps whose objects go into {{ namespace }}: Roles and bindings among them, and the cloud roles of their ServiceAccounts.",
 		When:   "It is as severe as the worst of what the objects would be, were they the plan's own.",
 		Source: flyteDocs,
@@ -94,9 +94,9 @@ var (
 		},
 	})
 	FlyteDefaultRemoved = row(Rule{
-		Name: "flyte-default-removed", Level: Critical, Title: "takes plugins of Flyte away",
-		Why:     "The engine replaces these lists by what the configuration says, and merges nothing.",
-		Reduce:  "Write the whole lists, with container, sidecar and k8s-array.",
+		Name: "flyte-default-removed", Level: Critical, Title: "disables plugins of Flyte",
+		Why:     "Flyte's engine uses the configured list in place of its own and merges nothing: plugins that the list lacks are disabled.",
+		Reduce:  "Write the whole list, including container, sidecar and k8s-array.",
 		Looks:   "The lists enabled-plugins and default-for-task-types, against those of the live ConfigMap, else against the engine's own.",
 		When:    "It is critical where a task type is left with a plugin that is not enabled, else a warning.",
 		Source:  flyteDocs,

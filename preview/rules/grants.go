@@ -2,7 +2,9 @@ package rules
 
 // Sentences of several rules here.
 const (
-	listNames = "Restrict the rule by resourceNames, or bind it in the namespaces that need it."
+	listNames    = "Restrict the rule with resourceNames, or bind the role only in the namespaces that need it."
+	inNamespaces = "Bind the role only in the namespaces that need it."
+	onlyNames    = "Restrict the rule with resourceNames, or ask the publisher why the operator needs it."
 )
 
 // The rules about what grants permit. Their modifiers, and what they look at
@@ -10,50 +12,60 @@ const (
 var (
 	RBACEverything = row(Rule{
 		Name: "rbac-everything", Ref: "RBAC-01", Level: Critical, Title: "can do everything",
-		Why:    "Verbs, resources and groups are all wildcards: this equals cluster-admin, for types to come as well.",
-		Reduce: "Ask the publisher to list the resources and verbs the operator needs.",
+		Why:    "All verbs on all resources of all API groups is what cluster-admin permits, including resources that are added later.",
+		Reduce: "Ask the publisher to list the resources and verbs that the operator needs.",
 		Looks:  `Effective permissions with verbs, resources and API groups all "*", without resource names.`,
 	})
 	RBACGroupWildcard = row(Rule{
 		Name: "rbac-group-wildcard", Ref: "RBAC-02", Level: Critical, Title: "has full control of an API group",
-		Why:    "Every verb on every resource of the group includes sub-resources and special verbs such as escalate.",
-		Reduce: "List the resources and verbs the operator needs.",
+		Why: "All verbs on all resources include subresources, and kinds that are added to the API group later.",
+		Cases: []Case{
+			{For: "core", Title: "has full control of the core API group", Why: "The core API group contains Secrets, ServiceAccount tokens, pods and nodes."},
+			{For: "apps", Title: "has full control of API group apps", Why: "With Deployments, StatefulSets and DaemonSets, pods can be run as any ServiceAccount of their namespace."},
+			{For: "rbac.authorization.k8s.io", Title: "has full control of API group rbac.authorization.k8s.io", Why: "The verbs escalate and bind are included, with which the subject can give itself any permission."},
+			{For: "own", Title: "has full control of its own API group", Why: "The package itself defines this API group with its CRDs. Subresources, and kinds that are added to the group later, are included."},
+		},
+		Reduce: "List the resources and verbs that the operator needs.",
 		Looks:  `Effective permissions with verbs "*" on resources "*" of an API group.`,
 		When:   "Critical for core, apps and rbac.authorization.k8s.io, a warning for other groups, info for the plan's own API groups.",
 	})
 	RBACWriteAllResources = row(Rule{
 		Name: "rbac-write-all-resources", Ref: "RBAC-04", Level: Critical, Title: "can write every resource",
-		Why:    "Writing any resource leads to every right there is, and to everything being destroyed.",
-		Reduce: "List the resources the operator writes.",
+		Why: "Every resource includes workloads and Secrets, with which the subject can get the permissions of any ServiceAccount, and all data can be deleted.",
+		Cases: []Case{
+			{For: "create update patch", Why: "Every resource includes workloads and Secrets, with which the subject can get the permissions of any ServiceAccount."},
+			{For: "delete", Title: "can delete every resource", Why: "Every workload, Secret and PersistentVolumeClaim can be deleted, and data with them."},
+		},
+		Reduce: "List the resources that the operator writes.",
 		Looks:  `Effective permissions to create, update, patch or delete resources "*" that include the core group.`,
 	})
 	RBACReadAllResources = row(Rule{
 		Name: "rbac-read-all-resources", Ref: "RBAC-03", Level: Critical, Title: "can read every resource",
-		Why:    "Every resource includes every Secret: tokens, passwords and private keys.",
-		Reduce: "List the resources the operator reads, without secrets.",
+		Why:    "Every resource includes Secrets, which hold tokens, passwords and private keys.",
+		Reduce: "List the resources that the operator reads, without secrets.",
 		Looks:  `Effective permissions to get, list or watch resources "*" that include the core group, and so Secrets.`,
 	})
 	RBACAllVerbs = row(Rule{
 		Name: "rbac-all-verbs", Ref: "RBAC-05", Level: Medium, Title: "has all verbs on a resource",
-		Why:    "The wildcard includes verbs that were hardly meant, such as deletecollection, and verbs to come.",
-		Reduce: "List the verbs the operator needs.",
+		Why:    "The wildcard also permits verbs such as deletecollection, and verbs that are added later.",
+		Reduce: "List the verbs that the operator needs.",
 		Looks:  `Effective permissions with verbs "*" on named resources that are not the plan's own.`,
 	})
 	RBACAllURLs = row(Rule{
 		Name: "rbac-all-urls", Ref: "RBAC-06", Level: Medium, Title: "can reach every non-resource URL",
-		Why:    "Metrics, logs and debug endpoints of the API server become readable.",
+		Why:    "Paths of the API server such as /metrics, /logs and /debug are included.",
 		Reduce: "List the URLs, such as /metrics.",
 		Looks:  `Effective permissions on nonResourceURLs "*".`,
 	})
 	RBACDeleteCollection = row(Rule{
 		Name: "rbac-deletecollection", Ref: "RBAC-79", Level: Medium, Title: "can bulk-delete (deletecollection)",
 		Why:    "One request deletes every object of a kind in a namespace.",
-		Reduce: "Grant delete instead.",
+		Reduce: "Grant the verb delete instead of deletecollection.",
 		Looks:  `Effective permissions with the verb deletecollection, without "*", on resources that are not the plan's own.`,
 	})
 	RBACDeadRule = row(Rule{
 		Name: "rbac-dead-rule", Level: Notice, Title: "has a rule without effect",
-		Why:     "Cluster-scoped resources and URLs cannot be granted in a namespace: either the rule or its scope is a mistake.",
+		Why:     "Permissions for cluster-scoped resources and URLs have no effect in a namespace: either the rule or the scope of its binding is a mistake.",
 		Reduce:  "Remove the rule.",
 		Looks:   "Effective permissions in a namespace on cluster-scoped resources or URLs.",
 		Example: Example{Title: "ServiceAccount op: has a rule without effect in namespace app", Evidence: "ServiceAccount app/op in namespace app: get on nodes"},
@@ -66,29 +78,29 @@ var (
 	})
 	RBACSecretsWrite = row(Rule{
 		Name: "rbac-secrets-write", Ref: "RBAC-11", Level: Critical, Title: "can write Secrets",
-		Why:    "A subject that writes and reads Secrets can have a token made for any ServiceAccount; writing alone replaces credentials.",
+		Why:    "A subject that can write and read Secrets can create a token for any ServiceAccount of the namespace; one that can only write them can replace credentials.",
 		Reduce: listNames,
 		When:   "Critical when the same subject also reads Secrets there, else a warning.",
 	})
 	RBACPodsLog = row(Rule{
 		Name: "rbac-pods-log", Ref: "RBAC-17", Level: Low, Title: "can read pod logs",
-		Why:    "Logs may hold secrets.",
+		Why:    "Logs may contain passwords and tokens.",
 		Reduce: listNames,
 	})
 	RBACTokensCreate = row(Rule{
-		Name: "rbac-tokens-create", Ref: "RBAC-18", Level: Critical, Title: "can mint tokens for any ServiceAccount",
-		Why:    "A token of an account gives every right of that account.",
+		Name: "rbac-tokens-create", Ref: "RBAC-18", Level: Critical, Title: "can mint ServiceAccount tokens",
+		Why:    "A token of a ServiceAccount gives all permissions of that ServiceAccount.",
 		Reduce: listNames,
 		When:   "Stays critical where another account within reach holds a critical permission.",
 	})
 	RBACServiceAccountsWrite = row(Rule{
 		Name: "rbac-serviceaccounts-write", Ref: "RBAC-19", Level: Medium, Title: "can write ServiceAccounts",
-		Why:    "An annotation on a ServiceAccount can bind it to a cloud identity.",
+		Why:    "On many clouds, an annotation on a ServiceAccount gives its pods a cloud identity.",
 		Reduce: listNames,
 	})
 	RBACConfigMapsSystem = row(Rule{
 		Name: "rbac-configmaps-system", Ref: "RBAC-66", Level: Critical, Title: "can write ConfigMaps of kube-system",
-		Why:    "They configure authentication (aws-auth), DNS and the control plane.",
+		Why:    "ConfigMaps in kube-system configure DNS, the control plane and, on EKS, who can log in (aws-auth).",
 		Reduce: listNames,
 		Looks:  "Effective permissions in kube-system to create, update or patch ConfigMaps.",
 		Example: Example{
@@ -104,233 +116,260 @@ var (
 	})
 	CloudCredentialsRequested = row(Rule{
 		Name: "cloud-credentials-requested", Ref: "RBAC-80", Level: High, Title: "can write CredentialsRequests",
-		Why:    "The operator asks for cloud permissions at run time; which ones does not stand in what is reviewed here.",
-		Reduce: "Read the operator's documentation for the request it makes, and provide the credentials by hand.",
+		Why:    "On OpenShift, the operator can request cloud permissions at run time. Which ones is not part of this review.",
+		Reduce: "Look for the CredentialsRequest in the operator's documentation, and create the credentials by hand.",
 	})
 	RBACCloudIAMWrite = row(Rule{
 		Name: "rbac-cloud-iam-write", Ref: "RBAC-80", Level: High, Title: "can write objects that grant cloud permissions",
-		Why:    "Through them it can grant whatever the controller behind them may.",
+		Why:    "Controllers such as AWS Controllers for Kubernetes, Crossplane or Config Connector create cloud identities and policies from these objects, with their own cloud permissions.",
 		Reduce: listNames,
 		Looks:  "Effective permissions to create, update or patch custom resources through which cloud identities are administered (AWS Controllers for Kubernetes, Crossplane, Config Connector and the like).",
 	})
 	RBACSecretSourcesWrite = row(Rule{
-		Name: "rbac-secret-sources-write", Ref: "RBAC-82", Level: High, Title: "can write objects that produce Secrets",
-		Why:    "External secrets, sealed secrets and certificates obtain or replace credentials.",
+		Name: "rbac-secret-sources-write", Ref: "RBAC-82", Level: High, Title: "can write objects from which controllers create Secrets",
+		Why: "Controllers create and replace Secrets as these objects say, so credentials and certificates can be obtained or replaced.",
+		Cases: []Case{
+			{For: "externalsecrets clusterexternalsecrets secretstores clustersecretstores pushsecrets", Title: "can write objects of the External Secrets Operator", Why: "The External Secrets Operator copies credentials between an external store and Secrets, as these objects say."},
+			{For: "sealedsecrets", Title: "can write SealedSecrets", Why: "The Sealed Secrets controller creates or replaces a Secret from each SealedSecret, and so its credentials."},
+			{For: "certificates certificaterequests issuers clusterissuers", Title: "can write cert-manager certificates or issuers", Why: "cert-manager issues certificates as these objects ask, so a certificate for the name of another service can be obtained."},
+		},
 		Reduce: listNames,
 	})
 	RBACWorkloadsWrite = row(Rule{
-		Name: "rbac-workloads-write", Ref: "RBAC-12", Level: High, Title: "can create workloads",
-		Why:    "A pod can run as any ServiceAccount of its namespace, mount any Secret there and, unless pod security forbids it, take over the node.",
-		Reduce: listNames,
+		Name: "rbac-workloads-write", Ref: "RBAC-12", Level: High, Title: "can create or change workloads",
+		Why:    "A pod can run as any ServiceAccount of its namespace, mount any Secret there and, unless Pod Security forbids it, take over the node.",
+		Reduce: inNamespaces,
 		When:   "Critical where another account within reach holds a critical permission: a pod can run as it.",
 	})
 	RBACPodsModify = row(Rule{
 		Name: "rbac-pods-modify", Ref: "RBAC-13", Level: High, Title: "can change running pods",
-		Why:    "Changing the image of a running pod runs code with its rights.",
+		Why:    "A running pod that is given another image runs other code with the permissions of its ServiceAccount.",
 		Reduce: listNames,
 	})
 	RBACPodsExec = row(Rule{
 		Name: "rbac-pods-exec", Ref: "RBAC-14", Level: High, Title: "can exec into pods",
-		Why:    "A command in a pod has its ServiceAccount, its Secrets and its network.",
-		Reduce: listNames,
+		Why:    "A command in a pod has the pod's ServiceAccount, Secrets and network.",
+		Reduce: inNamespaces,
 	})
 	RBACEphemeralContainers = row(Rule{
 		Name: "rbac-ephemeral-containers", Ref: "RBAC-15", Level: High, Title: "can add containers to running pods",
-		Why:    "An added container shares the pod's ServiceAccount and Secrets.",
-		Reduce: listNames,
+		Why:    "A container that is added to a pod shares its ServiceAccount, Secrets and network.",
+		Reduce: inNamespaces,
 	})
 	RBACPorts = row(Rule{
-		Name: "rbac-ports", Ref: "RBAC-16", Level: Medium, Title: "can reach ports of pods and Services",
-		Why:    "Requests through the API server pass by every NetworkPolicy.",
-		Reduce: listNames,
+		Name: "rbac-ports", Ref: "RBAC-16", Level: Medium, Title: "can reach ports of pods or Services",
+		Why:    "Requests through the API server (port-forward, proxy) bypass NetworkPolicies.",
+		Reduce: inNamespaces,
 	})
 	RBACCustomExec = row(Rule{
-		Name: "rbac-custom-exec", Ref: "RBAC-83", Level: High, Title: "can exec into, or open consoles of, custom resources",
-		Why:    "Exec, console and proxy sub-resources of custom resources run code as pods/exec does.",
-		Reduce: listNames,
+		Name: "rbac-custom-exec", Ref: "RBAC-83", Level: High, Title: "can open consoles or ports of virtual machines (KubeVirt)",
+		Why:    "Consoles, VNC and port-forward of KubeVirt give access to a virtual machine, as pods/exec does to a pod.",
+		Reduce: inNamespaces,
 	})
 	RBACPodsStatus = row(Rule{
 		Name: "rbac-pods-status", Ref: "RBAC-33", Level: Medium, Title: "can write the status of pods or Services",
-		Why:    "A forged status draws traffic to another address (CVE-2020-8554).",
+		Why:    "A forged address in the status of a pod or Service redirects traffic (CVE-2020-8554).",
 		Reduce: listNames,
 	})
 	RBACVolumesWrite = row(Rule{
-		Name: "rbac-volumes-write", Ref: "RBAC-63", Level: High, Title: "can create PersistentVolumes",
-		Why:    "A hostPath volume reads and writes the file system of a node.",
-		Reduce: "Use a StorageClass and claims.",
+		Name: "rbac-volumes-write", Ref: "RBAC-63", Level: High, Title: "can write PersistentVolumes",
+		Why:    "A PersistentVolume of type hostPath gives pods access to the file system of a node.",
+		Reduce: "Use a StorageClass, whose driver creates the PersistentVolumes.",
 	})
 	RBACStorageWrite = row(Rule{
-		Name: "rbac-storage-write", Ref: "RBAC-64", Level: Medium, Title: "can write CSI drivers and StorageClasses",
-		Why:    "They decide which code mounts volumes on nodes and whose volumes.",
-		Reduce: listNames,
+		Name: "rbac-storage-write", Ref: "RBAC-64", Level: Medium, Title: "can write StorageClasses, CSI drivers or VolumeAttachments",
+		Why:    "These objects decide which driver provides and mounts volumes, and which volume is attached to which node.",
+		Reduce: onlyNames,
 	})
 	RBACClaimsWrite = row(Rule{
-		Name: "rbac-claims-write", Ref: "RBAC-65", Level: Medium, Title: "can modify or delete PVCs and VolumeSnapshots",
-		Why:    "Data can be copied or deleted with them.",
+		Name: "rbac-claims-write", Ref: "RBAC-65", Level: Medium, Title: "can write or delete PVCs or VolumeSnapshots",
+		Why:    "Deleting a claim can delete its data; a VolumeSnapshot, or a claim that is made from one, copies data.",
 		Reduce: listNames,
 	})
 	UnseenWorkloads = row(Rule{
-		Name: "unseen-workloads", Ref: "POD-21", Level: Notice, Title: "runs pods that are not part of this review",
-		Why:  "The operator creates them at run time, from its own code and from custom resources.",
+		Name: "unseen-workloads", Ref: "POD-21", Level: Notice, Title: "can create pods that are not part of this review",
+		Why:  "The images and security settings of pods that the operator creates at run time are not known before.",
 		When: "Always info.",
 	})
 	RBACEscalate = row(Rule{
 		Name: "rbac-escalate", Ref: "RBAC-20", Level: Critical, Title: "can write roles with rights it does not hold (verb escalate)",
-		Why:    "The escalate verb lifts the check that a subject grants no more than it has.",
-		Reduce: "Remove the verb escalate.",
+		Why:    "With the verb escalate, a subject can write roles with more permissions than it holds itself.",
+		Reduce: "Remove the verb escalate, or the wildcard that includes it.",
 	})
 	RBACBind = row(Rule{
-		Name: "rbac-bind", Ref: "RBAC-21", Level: Critical, Title: "can bind any role (verb bind)",
-		Why:    "The bind verb lets it hand out roles whose rights it does not hold.",
-		Reduce: "Restrict bind to the roles needed, by resourceNames.",
+		Name: "rbac-bind", Ref: "RBAC-21", Level: Critical, Title: "can grant roles with more permissions than its own (verb bind)",
+		Why:    "Without the verb bind, a subject can only grant roles whose permissions it holds itself.",
+		Reduce: "Restrict bind with resourceNames to the roles that the operator binds.",
 	})
 	RBACRolesWrite = row(Rule{
 		Name: "rbac-roles-write", Ref: "RBAC-22", Level: Medium, Title: "can write roles",
-		Why:    "It can pass on every right it holds or will hold.",
+		Why:    "A subject can add any permission that it holds itself to a role, for every subject that is bound to the role.",
 		Reduce: listNames,
 	})
 	RBACBindingsWrite = row(Rule{
 		Name: "rbac-bindings-write", Ref: "RBAC-23", Level: High, Title: "can write role bindings",
-		Why:    "It can give its own rights to any subject.",
+		Why:    "A subject can grant the permissions that it holds itself to any other subject.",
 		Reduce: listNames,
 	})
 	RBACImpersonate = row(Rule{
 		Name: "rbac-impersonate", Ref: "RBAC-24", Level: Critical, Title: "can impersonate other identities",
-		Why:    "A subject that may impersonate has every right of those it acts as.",
-		Reduce: "Restrict impersonate by resourceNames.",
+		Why:    "Requests that are made as another user, group or ServiceAccount have all permissions of that identity.",
+		Reduce: "Restrict impersonate with resourceNames, or remove the wildcard that includes it.",
 	})
 	RBACApproveCertificates = row(Rule{
 		Name: "rbac-approve-certificates", Ref: "RBAC-40", Level: Critical, Title: "can issue client certificates",
-		Why:    "Creating and approving signing requests for the API server's client signer makes an administrator's certificate.",
-		Reduce: "Restrict approve to the signers needed.",
+		Why:    "A subject that can create certificate signing requests and approve them for the API server's client signer can get a client certificate for any user name.",
+		Reduce: "Restrict approve with resourceNames to the signers that the operator needs.",
 	})
 	RBACSignCertificates = row(Rule{
 		Name: "rbac-sign-certificates", Ref: "RBAC-41", Level: Critical, Title: "can sign certificates",
-		Why:    "It can sign certificate signing requests itself.",
-		Reduce: "Restrict sign to the signers needed.",
+		Why:    "A subject that signs certificate signing requests decides what the certificates say; those of the API server's client signer log in as any user.",
+		Reduce: "Restrict sign with resourceNames to the signers that the operator needs.",
 	})
 	RBACTrustBundles = row(Rule{
-		Name: "rbac-trust-bundles", Ref: "RBAC-42", Level: High, Title: "can write trust anchors",
-		Why:    "A subject that adds a trust anchor can pose as any server that clients check with it.",
-		Reduce: listNames,
+		Name: "rbac-trust-bundles", Ref: "RBAC-42", Level: High, Title: "can write trust anchors (ClusterTrustBundles)",
+		Why:    "Clients that use a ClusterTrustBundle accept every certificate of a CA in it, so a subject that adds a CA can pose as any server.",
+		Reduce: onlyNames,
 	})
 	RBACInstallersWrite = row(Rule{
 		Name: "rbac-installers-write", Ref: "RBAC-81", Level: Critical, Title: "can write objects that install software",
-		Why:    "Their controllers often hold cluster-admin, and do what these objects say.",
+		Why: "Controllers act on these objects with their own, often cluster-admin permissions: they install software, run commands or create nodes.",
+		Cases: []Case{
+			{For: "clusterextensions subscriptions operatorgroups catalogsources installplans clusterserviceversions applications applicationsets appprojects kustomizations helmreleases providers configurations", Why: "OLM, Argo CD, Flux and Crossplane install what these objects describe, often with cluster-admin permissions."},
+			{For: "pipelineruns taskruns", Title: "can start Tekton runs", Why: "A PipelineRun or TaskRun runs any commands in pods, as any ServiceAccount of its namespace."},
+			{For: "machines machinesets machinedeployments", Title: "can write Machines of the cluster", Why: "Machine controllers create and delete nodes of the cluster as these objects say."},
+		},
 		Reduce: listNames,
 	})
 	RBACReviews = row(Rule{
-		Name: "rbac-reviews", Ref: "RBAC-78", Level: Notice, Title: "can run access reviews (SubjectAccessReview)",
-		Why: "Normal for programs that check tokens of their clients.",
+		Name: "rbac-reviews", Ref: "RBAC-78", Level: Notice, Title: "can run TokenReviews or SubjectAccessReviews",
+		Why: "Normal for programs that check the tokens or permissions of their clients.",
 	})
 	RBACNodesProxy = row(Rule{
 		Name: "rbac-nodes-proxy", Ref: "RBAC-30", Level: Critical, Title: "can call the kubelet API",
-		Why:    "The kubelet runs commands in any pod, past admission and audit; get is enough.",
-		Reduce: "Read metrics through nodes/metrics.",
+		Why:    "The kubelet's API runs commands in any pod of its node, past admission and audit; the verb get is enough.",
+		Reduce: "Grant nodes/metrics instead, if only metrics are read.",
 	})
 	RBACNodesWrite = row(Rule{
 		Name: "rbac-nodes-write", Ref: "RBAC-31", Level: Medium, Title: "can change nodes",
-		Why:    "Labels, taints and capacity decide where pods run.",
-		Reduce: listNames,
+		Why:    "Labels, taints and capacity of nodes decide where pods run.",
+		Reduce: onlyNames,
 	})
 	RBACEvict = row(Rule{
-		Name: "rbac-evict", Ref: "RBAC-32", Level: High, Title: "can remove nodes or evict pods",
-		Why:    "Evictions can cause downtime, or force pods onto a chosen node.",
+		Name: "rbac-evict", Ref: "RBAC-32", Level: High, Title: "can evict pods or delete nodes",
+		Why: "Evictions and deleted nodes stop pods, which can cause downtime or force pods onto a chosen node.",
+		Cases: []Case{
+			{For: "pods/eviction", Title: "can evict pods", Why: "Evictions can cause downtime, or force pods onto a chosen node."},
+			{For: "nodes", Title: "can delete nodes", Why: "Pods of a deleted node are stopped, and the node has to join the cluster again."},
+		},
 		Reduce: listNames,
 	})
 	RBACNodesRead = row(Rule{
-		Name: "rbac-nodes-read", Ref: "RBAC-34", Level: Low, Title: "can read node logs and metrics",
-		Why:    "Logs of a host may hold secrets.",
-		Reduce: listNames,
+		Name: "rbac-nodes-read", Ref: "RBAC-34", Level: Low, Title: "can read node logs or metrics",
+		Why: "Logs of a node may contain secrets, and metrics show what runs on it.",
+		Cases: []Case{
+			{For: "nodes/log", Title: "can read node logs", Why: "Logs of a node may contain secrets."},
+			{For: "nodes/metrics nodes/stats", Title: "can read node metrics", Why: "Normal for monitoring: metrics show which pods run on a node, and what they use."},
+		},
+		Reduce: onlyNames,
 	})
 	RBACWebhooksWrite = row(Rule{
 		Name: "rbac-webhooks-write", Ref: "RBAC-50", Level: Critical, Title: "can write admission webhooks",
-		Why:    "A webhook sees every object it asks for; a mutating one changes any pod and takes its token.",
-		Reduce: listNames,
+		Why:    "An admission webhook receives every object that its rules cover, Secrets included; a mutating webhook can change them, such as add containers to pods.",
+		Reduce: onlyNames,
 		When:   "Critical for mutating webhooks, and when the subject also writes CustomResourceDefinitions; a warning for validating ones alone.",
 	})
 	RBACWebhooksDelete = row(Rule{
 		Name: "rbac-webhooks-delete", Ref: "RBAC-51", Level: High, Title: "can delete admission webhooks",
-		Why:    "The policies they enforce end.",
-		Reduce: listNames,
+		Why:    "Once an admission webhook is deleted, the policies that it enforces no longer apply.",
+		Reduce: onlyNames,
 	})
 	RBACAdmissionPolicies = row(Rule{
 		Name: "rbac-admission-policies", Ref: "RBAC-52", Level: Critical, Title: "can write admission policies",
-		Why:    "Policies change, refuse or let through every request, without a webhook.",
-		Reduce: listNames,
+		Why:    "Admission policies refuse or change requests of every user, without a webhook; deleting one ends its checks.",
+		Reduce: onlyNames,
 		When:   "Critical for mutating policies, a warning for validating ones.",
 	})
 	RBACCRDsWrite = row(Rule{
 		Name: "rbac-crds-write", Ref: "RBAC-53", Level: High, Title: "can write CRDs",
-		Why:    "A conversion webhook reads and changes every custom resource; APIs of others can be broken or taken over.",
-		Reduce: listNames,
+		Why:    "A conversion webhook in a CRD receives and can change every custom resource of its kind, and a changed schema can break other operators.",
+		Reduce: onlyNames,
 	})
 	RBACCRDsDelete = row(Rule{
 		Name: "rbac-crds-delete", Ref: "RBAC-54", Level: High, Title: "can delete CRDs",
 		Why:    "Deleting a CRD deletes all its custom resources, in every namespace.",
-		Reduce: listNames,
+		Reduce: onlyNames,
 	})
 	RBACAPIServicesWrite = row(Rule{
 		Name: "rbac-apiservices-write", Ref: "RBAC-55", Level: Critical, Title: "can write APIServices",
-		Why:    "It can pose as an API group and receive the tokens and bodies of its callers.",
-		Reduce: listNames,
+		Why:    "An APIService sends the requests for an API group to a chosen server, with their content and the name of the user.",
+		Reduce: onlyNames,
 	})
 	RBACPrioritiesWrite = row(Rule{
-		Name: "rbac-priorities-write", Ref: "RBAC-56", Level: Medium, Title: "can write PriorityClasses and RuntimeClasses",
-		Why:    "Others can be starved or preempted, or run in a weaker sandbox.",
-		Reduce: listNames,
+		Name: "rbac-priorities-write", Ref: "RBAC-56", Level: Medium, Title: "can write PriorityClasses, RuntimeClasses or FlowSchemas",
+		Why: "These objects decide which pods and API requests come first, and in which sandbox pods run.",
+		Cases: []Case{
+			{For: "priorityclasses", Title: "can write PriorityClasses", Why: "Pods with a higher priority can evict others from a node."},
+			{For: "runtimeclasses", Title: "can write RuntimeClasses", Why: "A RuntimeClass decides in which sandbox the containers of a pod run."},
+			{For: "flowschemas prioritylevelconfigurations", Title: "can write FlowSchemas or PriorityLevelConfigurations", Why: "These objects decide whose requests the API server answers first, and whose it refuses under load."},
+		},
+		Reduce: onlyNames,
 	})
 	RBACSCC = row(Rule{
 		Name: "rbac-scc", Ref: "RBAC-72", Level: High, Title: "can use or write SecurityContextConstraints",
-		Why:    "They decide which pods may be privileged.",
+		Why: "SecurityContextConstraints and PodSecurityPolicies decide which pods may run privileged.",
+		Cases: []Case{
+			{For: "use", Title: "can use SecurityContextConstraints", Why: "The subject's pods may run with all that these SecurityContextConstraints or PodSecurityPolicies allow, such as privileged containers."},
+			{For: "create update patch delete", Title: "can write SecurityContextConstraints", Why: "SecurityContextConstraints and PodSecurityPolicies decide which pods may run privileged, and the subject can change them for itself and others."},
+		},
 		Reduce: "Use restricted-v2 or nonroot-v2.",
 	})
 	RBACNamespacesChange = row(Rule{
 		Name: "rbac-namespaces-change", Ref: "RBAC-60", Level: High, Title: "can change Namespaces",
-		Why:    "Labels of a namespace switch pod security and network policies off.",
+		Why:    "Labels of a namespace decide its Pod Security level and which network policies apply to it.",
 		Reduce: listNames,
 	})
 	RBACNamespacesDelete = row(Rule{
 		Name: "rbac-namespaces-delete", Ref: "RBAC-61", Level: High, Title: "can delete Namespaces",
-		Why:    "Everything in a namespace goes with it.",
+		Why:    "Deleting a namespace deletes everything in it.",
 		Reduce: listNames,
 	})
 	RBACNamespacesCreate = row(Rule{
 		Name: "rbac-namespaces-create", Ref: "RBAC-62", Level: Low, Title: "can create Namespaces",
-		Why: "A new namespace has no policies yet.",
+		Why: "A new namespace has no quotas, network policies or Pod Security level yet.",
 	})
 	RBACEndpointsWrite = row(Rule{
 		Name: "rbac-endpoints-write", Ref: "RBAC-68", Level: High, Title: "can redirect Service traffic (write Endpoints)",
-		Why:    "Traffic to a service goes where its endpoints say (CVE-2021-25740).",
+		Why:    "Traffic to a Service goes to the addresses in its Endpoints, also to pods of other namespaces (CVE-2021-25740).",
 		Reduce: listNames,
 	})
 	RBACServicesWrite = row(Rule{
 		Name: "rbac-services-write", Ref: "RBAC-69", Level: Medium, Title: "can write Services",
-		Why:    "Services can hijack traffic by externalIPs (CVE-2020-8554) or expose internal workloads.",
+		Why:    "Services can hijack traffic through externalIPs (CVE-2020-8554), or expose internal workloads.",
 		Reduce: listNames,
 	})
 	RBACIngressWrite = row(Rule{
-		Name: "rbac-ingress-write", Ref: "RBAC-70", Level: Medium, Title: "can write Ingresses or Gateways",
-		Why:    "Routes and certificates of others can be taken over.",
+		Name: "rbac-ingress-write", Ref: "RBAC-70", Level: Medium, Title: "can write Ingresses, Gateways or Routes",
+		Why:    "These objects decide where requests for a host name go: traffic of other applications can be redirected or cut off.",
 		Reduce: listNames,
 	})
 	RBACNetworkPoliciesWrite = row(Rule{
 		Name: "rbac-network-policies-write", Ref: "RBAC-71", Level: Medium, Title: "can write NetworkPolicies",
-		Why:    "The network between pods can be opened.",
+		Why:    "NetworkPolicies restrict the traffic between pods, and the subject can lift the restrictions.",
 		Reduce: listNames,
 	})
 	RBACQuotasWrite = row(Rule{
-		Name: "rbac-quotas-write", Ref: "RBAC-73", Level: Medium, Title: "can write ResourceQuotas and LimitRanges",
-		Why:    "Without them one workload takes the resources of all.",
+		Name: "rbac-quotas-write", Ref: "RBAC-73", Level: Medium, Title: "can write ResourceQuotas or LimitRanges",
+		Why:    "Quotas and limits keep one workload from using up what others need, and the subject can change them.",
 		Reduce: listNames,
 	})
 	RBACEventsWrite = row(Rule{
 		Name: "rbac-events-write", Ref: "RBAC-75", Level: Notice, Title: "can write Events",
-		Why: "Normal for controllers.",
+		Why: "Normal for controllers, which report what they do as Events.",
 	})
 	RBACLeasesOwn = row(Rule{
 		Name: "rbac-leases-own", Ref: "RBAC-76", Level: Notice, Title: "can write Leases",
-		Why:   "Normal for leader election.",
+		Why:   "Normal for controllers, which use a Lease to elect a leader.",
 		Looks: "Effective permissions in a namespace, other than those of the control plane, to write leases.",
 		Example: Example{
 			Title:    "ServiceAccount op: can write Leases in namespace app",
@@ -338,8 +377,8 @@ var (
 		},
 	})
 	RBACLeasesSystem = row(Rule{
-		Name: "rbac-leases-system", Ref: "RBAC-77", Level: Medium, Title: "can write Leases of the control plane",
-		Why:    "Leader election of the control plane and heartbeats of nodes can be disturbed.",
+		Name: "rbac-leases-system", Ref: "RBAC-77", Level: Medium, Title: "can write Leases, those of the control plane included",
+		Why:    "Leases hold the leader election of the control plane and the heartbeats of nodes, which changes can disturb.",
 		Reduce: listNames,
 		Looks:  "Effective permissions to write leases cluster-wide, in kube-system or in kube-node-lease.",
 	})

@@ -2,7 +2,7 @@ package rules
 
 // Sentences of several rules here.
 const (
-	trust = "Everyone who can write to the repository decides what is installed."
+	trust = "Without a verified signature, everyone who can write to the package's repository decides what is installed."
 )
 
 // The rules about where a package comes from and which version of it is chosen.
@@ -23,70 +23,70 @@ var (
 	}.example("package/mongodb"))
 	Deprecated = row(Rule{
 		Name: "deprecated", Level: Medium, Title: "is deprecated",
-		Why:     "Its publisher advises against it; fixes may not come any more.",
+		Why:     "The publisher advises against using it, and may not fix faults any more.",
 		Reduce:  "Choose another version or channel.",
 		Looks:   "What the catalog says about the package, its channel and the version, and what a chart says of itself.",
 		Example: noteExample("package/mongodb", "channel stable is deprecated: use stable-v2"),
 	})
 	NoUpgradeEdges = row(Rule{
 		Name: "no-upgrade-edges", Level: Notice, Title: "follows no upgrade edges",
-		Why:     "Upgrade edges say from which versions a version was tested; this one was chosen without them.",
+		Why:     "The upgrade edges of a catalog say from which versions an upgrade was tested. This version was chosen without them.",
 		Reduce:  "Upgrade by package name, without REF.",
 		Looks:   "Upgrades to a version that no catalog's upgrade edges lead to.",
 		Example: noteExample("package/mongodb", "the upgrade path was not checked"),
 	})
 	Downgrade = row(Rule{
 		Name: "downgrade", Level: Medium, Title: "goes back to an older version",
-		Why:    "Older versions are rarely tested on what newer ones have stored, and the cluster keeps the objects of the newer CRDs.",
+		Why:    "Older versions are rarely tested with data that newer ones have stored, and the objects of newer CRDs stay in the cluster.",
 		Text:   "from %s down to %s",
-		Reduce: "Stay on the version, or ask its publisher whether the way back is supported.",
+		Reduce: "Stay on the installed version, or ask the publisher whether this downgrade is supported.",
 		Looks:  "An upgrade to a version that is lower than the one installed.",
 	}.example("package/mongodb", "1.10.0", "1.9.0"))
 	UpgradePath = row(Rule{
 		Name: "upgrade-path", Level: Notice, Title: "is the first of several upgrades",
-		Why:     "The version asked for is more than one upgrade edge away; each step is reviewed on its own.",
-		Reduce:  "Run upgrade again when this one is healthy.",
+		Why:     "The requested version is more than one upgrade edge away: each step is a plan of its own.",
+		Reduce:  "Run upgrade again when this version is healthy.",
 		Looks:   "Upgrades to a version that is more than one upgrade edge away.",
 		Example: noteExample("package/mongodb", "1.8.1 → 1.9.0 (this plan) → 1.10.0; run upgrade again afterwards"),
 	})
 	PackageNameLookAlike = row(Rule{
 		Name: "package-name-look-alike", Level: Medium, Title: "has nearly the name of another",
-		Why:     "A name that is nearly another's may be a typing error, or typosquatting.",
-		Reduce:  "Make sure that it is the package you mean.",
+		Why:     "A name that is nearly that of another package may be a typing error, or typosquatting.",
+		Reduce:  "Make sure that this is the package you mean.",
 		Looks:   "Other package names of the catalog that are one letter away, look the same or differ in the word operator, and have more versions.",
 		Example: noteExample("package/mongodb", `the name is one letter away from "mongodb-operator" of MongoDB, Inc.; make sure which one is meant`),
 	})
 	PreflightDisabled = row(Rule{
 		Name: "preflight-disabled", Level: Notice, Title: "switches off the preflight check",
-		Why:    "A reader of the request knows that it was switched off there; here every check runs all the same.",
+		Why:    "The request file switches off a safety check of another installer. This program runs all its checks regardless.",
 		Text:   "%s: %s would not check whether changed CustomResourceDefinitions are safe; this tool checks as ever",
 		Reduce: "Remove the setting from the request file.",
 		Looks:  "Request files that switch off the upgrade safety of CustomResourceDefinitions, such as a ClusterExtension with preflight enforcement None.",
 	}.example("package/mongodb", "spec.install.preflight.crdUpgradeSafety.enforcement is None", "OLM"))
 	ValuesFromSecret = row(Rule{
 		Name: "values-from-secret", Level: Medium, Title: "takes values from a Secret",
-		Why:    "What the package does with them shows in its objects, and there in the review: only values in Secrets, and those whose key looks like a secret's, are hidden.",
+		Why:    "The values become part of the rendered objects and of the review. Only values in Secrets, and values whose key looks like that of a secret, are hidden there.",
 		Text:   "values come from Secret %s/%s",
-		Reduce: "Have the package refer to the Secret in the cluster by its name.",
+		Reduce: "Have the package refer to the Secret in the cluster by name.",
 		Looks:  "Request files with values from a Secret, such as valuesFrom of a HelmRelease.",
 	}.example("package/mongodb", "apps", "database"))
 	CrossNamespaceSecret = row(Rule{
 		Name: "cross-namespace-secret", Level: Medium, Title: "takes credentials from another namespace",
-		Why:    "The author of the request chose which credentials go to a server, and which server that is.",
+		Why:    "The author of the request file chooses the server that these credentials are sent to, and so could obtain credentials of another namespace.",
 		Text:   "credentials come from Secret %s, outside the request's namespace",
 		Reduce: "Keep the Secret in the namespace of the request.",
 		Looks:  "Request files that name a Secret of another namespace than their own, permitted by --allow-cross-namespace-secrets.",
 	}.example("package/mongodb", "flux-system/registry"))
 	RequestObjectsNotApplied = row(Rule{
 		Name: "request-objects-not-applied", Level: Notice, Title: "is in a file with objects that are not applied",
-		Why:     "A plan is one release, and of the file it holds what the request asks for. What else is needed has to be there, or be applied by other means.",
-		Reduce:  "Apply them first where they matter, such as labels of the namespace for pod security.",
+		Why:     "A plan applies only the package that the request asks for. Other objects in the file must exist already, or be applied by other means.",
+		Reduce:  "Apply the other objects first where they matter, such as namespace labels for Pod Security.",
 		Looks:   "Other objects in the file of a request: a Namespace, accounts, roles, Secrets, repositories that it does not refer to.",
 		Example: noteExample("package/mongodb", "the file holds objects that the request does not refer to, and they are not applied: ServiceAccount argocd/argocd-installer"),
 	})
 	ReleaseRenamed = row(Rule{
 		Name: "release-renamed", Level: Notice, Title: "has another name than its request",
-		Why:    "Releases are found by labels and Secrets that carry their names. Charts put the name into those of their objects.",
+		Why:    "The name of a release is part of the labels and Secrets by which it is found, and charts use it in the names of their objects.",
 		Text:   "the release is called %s: its name cannot have the dots of %s; templates see this name",
 		Reduce: "Give the object a name without dots, or set the name of the release in the request where it has a field for that.",
 		Looks:  "Request files whose object has a name that a release cannot have.",

@@ -3,8 +3,8 @@ package rules
 // Sentences of several rules here.
 const (
 	fromRecord      = "it comes from the record of revision %d, which is %s"
-	unknownReliance = "Whether that release relies on what this plan changes is not known."
-	ownRecord       = "Who may write Secrets in the release's namespace may write its record. It decides what the evidence lists."
+	unknownReliance = "The record may be of a release that relies on what this plan changes, which is not known."
+	ownRecord       = "Everyone who can write Secrets in the release's namespace can change its record, and the record decides what the evidence lists."
 )
 
 // The rules about records of releases, and about going back to what they hold.
@@ -13,7 +13,7 @@ var (
 		Name: "record-unreadable", Level: Medium, Title: "cannot be read",
 		Why:    unknownReliance,
 		Reason: unknownReliance + " Look at it: kubectl get %s -o yaml",
-		Reduce: "Look at the Secret; delete it if it is of no release.",
+		Reduce: "Look at the Secret, and delete it if it belongs to no release.",
 		Looks:  "Secrets of all namespaces that are marked as the record of a release, where the plan changes a CustomResourceDefinition or meets an object of another release.",
 		Example: Example{
 			Of:       "Secret team-x/kubectl-operator.noise is marked as the record of a release and",
@@ -22,46 +22,46 @@ var (
 	})
 	RecordNotVerified = row(Rule{
 		Name: "record-not-verified", Level: Medium, Title: "comes from a record that is not verified",
-		Why:    "Who may write Secrets in the release's namespace may write its record: content that comes back from one is judged as new content, and nothing shows that it is what was applied.",
+		Why:    "Everyone who can write Secrets in the release's namespace can change the record, and nothing shows whether its content is what was applied. It is reviewed like new content.",
 		Text:   fromRecord,
 		Reason: ownRecord,
-		Reduce: "Let a key sign records, --record-key FILE or records.key in the configuration; review what comes back as a new package.",
+		Reduce: "Sign records with --record-key FILE or records.key in the configuration, and review what comes from this record like a new package.",
 		Looks:  "Records of the release that a plan draws on, where no key is configured that could verify them.",
 		When:   "It is a warning where content comes back from the record, by rollback or where a plan made with --on-failure rollback fails. It is for information where the record only decides which marked objects are deleted, or which findings were accepted.",
 	}.example("package/mongodb", 1, "not verified"))
 	RecordNotSigned = row(Rule{
 		Name: "record-not-signed", Level: Critical, Title: "comes from a record that no trusted key signed",
-		Why:    "Records are signed here, and this one is not: it was written without the key, or changed by others since.",
+		Why:    "A key is configured for records of releases, and this record has no valid signature of it: it was written without the key, or changed since.",
 		Text:   fromRecord,
 		Reason: ownRecord,
-		Reduce: "Find out who wrote it: kubectl get secret -o yaml --show-managed-fields. Install the version again from its source instead of going back to it.",
+		Reduce: "Find out who wrote the record: kubectl get secret -o yaml --show-managed-fields. Install the version again from its source instead of going back to this record.",
 		Looks:  "Records of the release that a plan draws on, where --record-key or records of the configuration names keys: a signature by one of them, for this cluster, of the record as it is.",
 		When:   "It is critical where content comes back from the record, and a warning where the record only decides which marked objects are deleted, or which findings were accepted.",
 	}.example("package/mongodb", 1, "not verified: it is not signed"))
 	OnFailureRollback = row(Rule{
 		Name: "on-failure-rollback", Level: Notice, Title: "is rolled back on failure",
-		Why:     "Where the apply fails after a write, it does this by itself, and nothing else; it stops at what others changed meanwhile.",
+		Why:     "If the apply fails after it has changed something, it takes these steps without another review, and stops at objects that others have changed meanwhile.",
 		Reduce:  "Plan without --on-failure rollback: a failed apply then stops, and rollback goes back after a review of its own.",
 		Looks:   "Plans made with --on-failure rollback: what the rollback does with each object if all of the plan was applied. Objects that a failing plan did not reach stay as they are.",
 		Example: Example{Title: "a failure goes back to revision 3: 1 update, 1 delete", Evidence: "update apps/Deployment/app/op\ndelete core/ConfigMap/app/new"},
 	})
 	OnFailureRecreates = row(Rule{
-		Name: "on-failure-recreates", Level: Medium, Title: "is not in the cluster, and a failure brings it",
-		Why:     "It was deleted after that revision was applied, or the record was changed: find out which before it comes back.",
-		Reduce:  "Plan without --on-failure rollback, or find out why the object is gone.",
+		Name: "on-failure-recreates", Level: Medium, Title: "is not in the cluster, and a rollback on failure creates it",
+		Why:     "The object was deleted after the earlier revision was applied, or the record of that revision was changed.",
+		Reduce:  "Find out why the object is gone, or plan without --on-failure rollback.",
 		Looks:   "Plans made with --on-failure rollback: objects of the revision to go back to that are not in the cluster now.",
 		Example: Example{Of: "ClusterRoleBinding op", Evidence: "rbac.authorization.k8s.io/ClusterRoleBinding/-/op: revision 1 has it as sha256:3f1c"},
 	})
 	Rollback = row(Rule{
 		Name: "rollback", Level: Notice, Title: "goes back to an earlier revision",
-		Why:    "They are planned against the cluster as it is now, from the record of that revision and not from its source.",
+		Why:    "The objects come from the record of that revision and not from the package's source, and are compared with the cluster as it is now.",
 		Text:   "its objects are those of revision %d; hooks do not run",
 		Reduce: "Use upgrade NAME REF to take the content from its source again.",
 		Looks:  "Plans of rollback.",
 	}.example("package/mongodb", 2))
 	RollbackKept = row(Rule{
 		Name: "rollback-kept", Level: Medium, Title: "is not rolled back",
-		Why:     "After the rollback it is not what it was in that revision.",
+		Why:     "After the rollback, this object still differs from that revision.",
 		Reduce:  "For a CRD, migrate the stored objects first; for a Secret, write its former values, or use upgrade NAME REF.",
 		Looks:   "CRDs that cannot be rolled back without loss of stored data, and Secrets, whose values are not in records.",
 		Example: noteExample("core/Secret/app/op", "its values stay as they are: those of earlier revisions are not on record"),

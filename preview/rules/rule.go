@@ -10,6 +10,7 @@
 package rules
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -26,6 +27,9 @@ type Rule struct {
 	Level Level
 	Title string // follows an object, such as "can read Secrets"
 	Why   string // it matters, one sentence
+	// Cases are worded in place of Title and Why where all evidence of a finding
+	// is of one case.
+	Cases []Case
 	// Reason is the format for [Rule.WithReason] where a finding's reason
 	// names something of its own, in place of Why.
 	Reason string
@@ -39,6 +43,16 @@ type Rule struct {
 	Looks, When string
 	Source      string // URL of what it is based on, where Ref does not say it
 	Example     Example
+}
+
+// Case is the wording of a rule for one kind of its evidence.
+type Case struct {
+	// For lists, separated by spaces, what the case is about: resources, verbs,
+	// API groups or cloud actions. For rules about objects it is the beginning
+	// of a piece of evidence.
+	For   string
+	Title string // empty for that of the rule
+	Why   string
 }
 
 // Example is a finding of a rule as it looks. That of a rule of package risk is
@@ -78,6 +92,21 @@ func (r Rule) FindingOf(severity preview.Severity, object, title, evidence strin
 // arguments.
 func (r Rule) WithReason(args ...any) Rule {
 	r.Why = fmt.Sprintf(r.Reason, args...)
+	return r
+}
+
+// Worded returns the rule with the title and reason of the one case that all of a
+// finding's evidence is about, by its place in Cases. Without one, or with several,
+// it returns the rule itself.
+func (r Rule) Worded(cases map[int]bool) Rule {
+	if len(cases) != 1 {
+		return r
+	}
+	for at := range cases {
+		if at >= 0 && at < len(r.Cases) {
+			r.Title, r.Why = cmp.Or(r.Cases[at].Title, r.Title), r.Cases[at].Why
+		}
+	}
 	return r
 }
 

@@ -6,6 +6,7 @@ import (
 	"go/parser"
 	"go/token"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -82,8 +83,44 @@ func TestRows(t *testing.T) {
 		if r.Title == "" || strings.HasSuffix(r.Title, ".") {
 			t.Errorf("rule %s: title %q", r.Name, r.Title)
 		}
+		for _, text := range readable(r) {
+			if word, _, _ := strings.Cut(text, " "); slices.Contains([]string{"It", "They", "Their", "Them", "Its", "Both", "Some"}, word) && !strings.HasPrefix(text, "Some Linux") {
+				t.Errorf("rule %s: %q begins with a word for something that stands elsewhere", r.Name, text)
+			}
+		}
 		if named, ok := Named(r.Name); !ok || named.Why != r.Why {
 			t.Errorf("rule %s is not found by its name", r.Name)
+		}
+	}
+}
+
+// readable returns the sentences of a rule, each of which is read alone.
+func readable(r Rule) []string {
+	out := []string{r.Why, r.Reason, r.Reduce}
+	for _, of := range r.Cases {
+		out = append(out, of.Title, of.Why)
+	}
+	return out
+}
+
+// Where all evidence is of one case, the case is what is said; else the rule is.
+func TestAFindingOfOneCase(t *testing.T) {
+	r := Rule{Title: "t", Why: "w", Cases: []Case{{"a", "at", "aw"}, {"b", "bt", "bw"}, {"c", "", "cw"}}}
+	for title, cases := range map[string][]int{"t": nil, "at": {0}, "bt": {1}} {
+		set := map[int]bool{}
+		for _, at := range cases {
+			set[at] = true
+		}
+		if got := r.Worded(set); got.Title != title {
+			t.Errorf("cases %v: %s, want %s", cases, got.Title, title)
+		}
+	}
+	if got := r.Worded(map[int]bool{2: true}); got.Title != "t" || got.Why != "cw" {
+		t.Errorf("a case without a title: %s, %s", got.Title, got.Why)
+	}
+	for _, set := range []map[int]bool{{0: true, 1: true}, {-1: true}, {-1: true, 0: true}, {3: true}} {
+		if got := r.Worded(set); got.Title != "t" || got.Why != "w" {
+			t.Errorf("cases %v: %s", set, got.Title)
 		}
 	}
 }

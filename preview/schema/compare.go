@@ -46,7 +46,7 @@ func Compare(before, after map[string]any, stored []string) []Issue {
 	}
 	issues = append(issues, comparePairs(before, after)...)
 	slices.SortFunc(issues, compareIssues)
-	return slices.Compact(issues)
+	return slices.CompactFunc(issues, func(a, b Issue) bool { return compareIssues(a, b) == 0 })
 }
 
 func compareIssues(a, b Issue) int {
