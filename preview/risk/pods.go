@@ -92,16 +92,21 @@ func hostPaths(pod map[string]any) (Level, []string) {
 	return level, lines
 }
 
-// readOnly reports whether every mount of a volume is read-only.
+// readOnly reports whether a volume is mounted, and every mount is read-only.
 func readOnly(pod map[string]any, volume string) bool {
+	mounted := false
 	for _, container := range cloud.Containers(pod) {
 		for _, mount := range preview.Maps(container, "volumeMounts") {
-			if preview.String(mount, "name") == volume && mount["readOnly"] != true {
+			if preview.String(mount, "name") != volume {
+				continue
+			}
+			if mount["readOnly"] != true {
 				return false
 			}
+			mounted = true
 		}
 	}
-	return true
+	return mounted
 }
 
 func flags(names ...string) func(map[string]any) (Level, []string) {

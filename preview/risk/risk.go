@@ -54,6 +54,7 @@ func Evaluate(in Input) ([]preview.Finding, error) {
 	c := newScan(in)
 	c.judgeGrants()
 	c.judgeObjects()
+	c.judgeContent()
 	c.judgePodSecurity()
 	c.judgeQuotas()
 	c.judgePlatforms()

@@ -40,14 +40,20 @@ type scan struct {
 }
 
 func newScan(in Input) *scan {
+	rules := table()
+	return newScanBy(in, rules, namedResources(rules))
+}
+
+// newScanBy returns a scan with the rules of another, and the resources that
+// these name.
+func newScanBy(in Input, rules []entry, named map[string]map[string]bool) *scan {
 	c := &scan{
-		in: in, plan: in.Plan, rules: table(), found: map[string]*mergedFinding{},
+		in: in, plan: in.Plan, rules: rules, named: named, found: map[string]*mergedFinding{},
 		own: map[string]bool{}, accounts: map[string]bool{}, origins: map[string]string{},
 		objects: map[string]*preview.Object{}, idle: map[string]bool{}, reads: map[string]bool{}, changed: map[string]bool{}, users: map[string]int{},
 		clouds: map[string]bool{}, starters: map[string]bool{}, declared: map[string]bool{},
 		held: newSubjectRights(in.Plan.Access.Grants), around: newLookups(in.Plan),
 	}
-	c.named = namedResources(c.rules)
 	c.in.Reach.Grants = in.Plan.Access.Grants
 	c.index()
 	if in.RelatedImages != nil {

@@ -1,0 +1,187 @@
+package risk
+
+import (
+	"cmp"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/access"
+	"github.com/kubectl-operator/kubectl-operator/preview/cloud"
+	"github.com/kubectl-operator/kubectl-operator/preview/risk/content"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
+)
+
+// judgeContent judges the pods, roles, bindings and manifests inside of objects as
+// what they are: the content of one object is a plan of its own, to which every
+// rule about grants, objects and cloud permissions is applied. A finding is about
+// the object that carries the content.
+//
+// In a custom resource the content is as severe as it would be outside: its
+// controller applies it. In a ConfigMap, a Secret, metadata or the arguments of a
+// container nothing says that anything does, so that it is a warning at most.
+func (c *scan) judgeContent() {
+	finder := content.NewFinder()
+	for i := range c.plan.Objects {
+		o := &c.plan.Objects[i]
+		if o.Planned == nil {
+			continue
+		}
+		items, unread := finder.Find(o.Planned)
+		if len(unread) > 0 {
+			hit := carriedHit(o, prefixLines(o.ID, unread))
+			hit.severity = preview.NotKnown
+			c.hit(rules.ContentUnread, hit)
+		}
+		var applied, stored []content.Item
+		for _, item := range items {
+			if item.Inert || content.BuiltIn(o.Planned) && !c.handsOver(o) {
+				stored = append(stored, item)
+			} else {
+				applied = append(applied, item)
+			}
+		}
+		c.judgeItems(o, applied, Medium, Critical)
+		c.judgeItems(o, stored, High, High)
+	}
+}
+
+// handsOver reports whether a controller applies what a ConfigMap or Secret holds.
+func (c *scan) handsOver(o *preview.Object) bool {
+	return o.Is(preview.KindSecret) && preview.String(o.Planned, "type") == "addons.cluster.x-k8s.io/resource-set"
+}
+
+func carriedHit(o *preview.Object, evidence []string) ruleHit {
+	return ruleHit{object: o.ID, evidence: evidence, narrow: o.Namespace != "", known: o.Action == preview.ActionUnchanged, held: o.Untouched()}
+}
+
+// judgeItems makes findings about one object of what its items meet, from one
+// level up to another. Of parts without a kind, what they lack counts for nothing:
+// their controller may add it.
+func (c *scan) judgeItems(carrier *preview.Object, items []content.Item, least, most Level) {
+	if len(items) == 0 {
+		return
+	}
+	sub, places := c.contentScan(carrier, items)
+	sub.judgeGrants()
+	sub.judgeObjects()
+	sub.judgeCloud()
+	for _, m := range sub.found {
+		if m.level < least || ofSurroundings[m.Rule] {
+			continue
+		}
+		place := places[m.Object]
+		if place.partial && ofLacks[m.Rule] {
+			continue
+		}
+		rule, _ := rules.Named(m.Rule)
+		hit := carriedHit(carrier, nil)
+		hit.level = min(m.level, most)
+		hit.title = name(carrier.ID) + ": its content " + rule.Title
+		for _, line := range m.lines {
+			line = strings.TrimPrefix(line, m.Object+": ")
+			hit.evidence = append(hit.evidence, carrier.ID+": at "+cmp.Or(preview.EvidenceName(place.path), ".")+": "+line)
+		}
+		c.hit(rule, hit)
+	}
+}
+
+// ofSurroundings are rules that compare an object with what is around it, which
+// for content is not known.
+var ofSurroundings = map[string]bool{
+	rules.BindingForeignAccount.Name: true, rules.BindingUnknownRole.Name: true, rules.HostileText.Name: true, rules.ImageNotListed.Name: true,
+	rules.AccessReach.Name: true, rules.PodSecurityRelaxed.Name: true,
+}
+
+// ofLacks are rules that a pod meets by what its spec does not say.
+var ofLacks = map[string]bool{rules.PodRoot.Name: true}
+
+// contentPlace says where an item stands in its carrier.
+type contentPlace struct {
+	path    string
+	partial bool // it has no kind of its own
+}
+
+// contentScan returns a scan over items as if they were applied, and where each
+// stands, by id.
+func (c *scan) contentScan(carrier *preview.Object, items []content.Item) (*scan, map[string]contentPlace) {
+	places := map[string]contentPlace{}
+	p := &preview.Plan{Release: c.plan.Release}
+	var bodies, whole []map[string]any
+	bound := map[string]bool{}
+	for _, item := range items {
+		ref := preview.RefOf(item.Body)
+		if ref.Namespace == "" && !ref.Is(preview.KindClusterRole, preview.KindClusterRoleBinding) {
+			ref.Namespace = carrier.Namespace
+		}
+		if ref.Name == "" {
+			ref.Name = item.Path
+		}
+		body := named(item.Body, ref)
+		id := ref.ID()
+		if _, twice := places[id]; twice {
+			id += "#" + item.Path
+		}
+		places[id] = contentPlace{item.Path, !item.Whole}
+		p.Objects = append(p.Objects, preview.Object{
+			ID: id, APIVersion: ref.APIVersion, Kind: ref.Kind, Namespace: ref.Namespace, Name: ref.Name, Action: preview.ActionCreate, Planned: body,
+		})
+		bodies = append(bodies, body)
+		if item.Whole {
+			whole = append(whole, body)
+		}
+		if ref.Is(preview.KindRoleBinding, preview.KindClusterRoleBinding) {
+			bound[access.RoleOf(body).ID()] = true
+		}
+	}
+	p.Access.Grants = append(access.Compute(access.Input{Objects: bodies}), unboundGrants(bodies, bound)...)
+	for i := range p.Access.Grants {
+		p.Access.Grants[i].Change = preview.GrantNew
+	}
+	p.Cloud = cloud.Delta(preview.Cloud{}, cloud.Scan(cloud.Input{Objects: whole}))
+	return c.scanOf(p), places
+}
+
+// named returns an object with the name and namespace that it is judged under.
+func named(body map[string]any, ref preview.Ref) map[string]any {
+	out, meta := map[string]any{}, map[string]any{}
+	for key, v := range body {
+		out[key] = v
+	}
+	for key, v := range preview.Map(body, "metadata") {
+		meta[key] = v
+	}
+	meta["name"] = ref.Name
+	if ref.Namespace != "" {
+		meta["namespace"] = ref.Namespace
+	}
+	out["metadata"] = meta
+	return out
+}
+
+// unboundGrants returns what roles permit that no binding of the content names, to
+// a subject that stands for whom its controller binds.
+func unboundGrants(bodies []map[string]any, bound map[string]bool) []preview.Grant {
+	var out []preview.Grant
+	for _, body := range bodies {
+		ref := preview.RefOf(body)
+		if !ref.Is(preview.KindRole, preview.KindClusterRole) || bound[ref.ID()] {
+			continue
+		}
+		for _, g := range access.Rules(body) {
+			g.Subject, g.Scope, g.Via = preview.Subject{Kind: "bound to " + ref.Kind, Name: ref.Name}, preview.ScopeCluster, []string{ref.Kind + "/" + ref.Name}
+			if ref.Is(preview.KindRole) {
+				g.Scope, g.Namespace, g.Via = preview.ScopeNamespace, ref.Namespace, []string{ref.Kind + "/" + ref.Namespace + "/" + ref.Name}
+			}
+			out = append(out, g)
+		}
+	}
+	return out
+}
+
+// scanOf returns a scan over another plan with the rules of this one, in which
+// what this plan brings is own too.
+func (c *scan) scanOf(p *preview.Plan) *scan {
+	sub := newScanBy(Input{Plan: p}, c.rules, c.named)
+	sub.own, sub.accounts = c.own, c.accounts
+	return sub
+}

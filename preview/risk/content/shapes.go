@@ -1,0 +1,167 @@
+package content
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+const rbacVersion = "rbac.authorization.k8s.io/v1"
+
+func same(a, b map[string]any) bool {
+	return a != nil && b != nil && reflect.ValueOf(a).Pointer() == reflect.ValueOf(b).Pointer()
+}
+
+// isManifest reports whether a mapping is an object and no reference to one: it
+// has content beside its name.
+func isManifest(m map[string]any) bool {
+	if preview.String(m, "apiVersion") == "" || preview.String(m, "kind") == "" {
+		return false
+	}
+	for _, v := range m {
+		switch v.(type) {
+		case map[string]any, []any:
+			return true
+		}
+	}
+	return false
+}
+
+// asManifest returns an object with the name and content that stand elsewhere in
+// rules that make objects: {apiVersion, kind, name, data: {…}}.
+func asManifest(m map[string]any) map[string]any {
+	content := preview.Map(m, "data")
+	if preview.Map(m, "metadata") != nil && (content == nil || preview.IsKind(m, preview.KindConfigMap, preview.KindSecret)) {
+		return m
+	}
+	out := maps.Clone(m)
+	if !preview.IsKind(m, preview.KindConfigMap, preview.KindSecret) {
+		for key, v := range content {
+			if _, set := out[key]; !set {
+				out[key] = v
+			}
+		}
+	}
+	if preview.Map(out, "metadata") == nil {
+		out["metadata"] = map[string]any{"name": preview.String(m, "name"), "namespace": preview.String(m, "namespace")}
+	}
+	return out
+}
+
+// containerLists are the fields whose items are containers where they name an
+// image, and need nothing else.
+var containerLists = []string{
+	"container", "containers", "initContainers", "ephemeralContainers", "extraContainers", "extraInitContainers", "sidecars", "sidecarContainers",
+	"steps", "script", "task", "mainContainer",
+}
+
+// containerFields are those that make a container of a mapping with an image.
+var containerFields = []string{
+	"args", "command", "env", "envFrom", "imagePullPolicy", "lifecycle", "livenessProbe", "ports", "readinessProbe", "script", "securityContext", "source",
+	"startupProbe", "volumeDevices", "volumeMounts", "workingDir",
+}
+
+// isContainer reports whether a mapping under a key is one container: it names an
+// image and how to run it, or asks for privileges of one.
+func isContainer(key string, m map[string]any) bool {
+	if preview.String(m, "image") != "" {
+		return slices.Contains(containerLists, key) || slices.ContainsFunc(containerFields, func(field string) bool { return m[field] != nil })
+	}
+	security := preview.Map(m, "securityContext")
+	return security["privileged"] == true || len(preview.List(security, "capabilities", "add")) > 0 || preview.Value(security, "windowsOptions", "hostProcess") == true
+}
+
+// podOf returns a Pod of a mapping that has containers, paths of the node or
+// parts of the node's own; nil of any other.
+func podOf(m map[string]any) map[string]any {
+	var containers, first, volumes []any
+	for _, key := range slices.Sorted(maps.Keys(m)) {
+		list := &containers
+		if strings.HasPrefix(strings.ToLower(key), "init") {
+			list = &first
+		}
+		*list = append(*list, containersOf(key, m[key])...)
+		volumes = append(volumes, volumesOf(m[key])...)
+	}
+	node := m["hostNetwork"] == true || m["hostPID"] == true || m["hostIPC"] == true
+	if len(containers)+len(first)+len(volumes) == 0 && !node {
+		return nil
+	}
+	spec := maps.Clone(m)
+	spec["containers"], spec["initContainers"] = containers, first
+	delete(spec, "ephemeralContainers") // among the containers
+	spec["volumes"] = append(others(m, volumes), volumes...)
+	return map[string]any{
+		"apiVersion": "v1", "kind": "Pod", "metadata": map[string]any{"annotations": preview.Map(m, "metadata")["annotations"]}, "spec": spec,
+	}
+}
+
+// others returns the volumes of a pod spec that are not on the node.
+func others(m map[string]any, node []any) []any {
+	list := preview.List(m, "volumes")
+	if len(node) == 0 {
+		return list
+	}
+	return slices.DeleteFunc(slices.Clone(list), func(v any) bool { return len(volumesOf([]any{v})) > 0 })
+}
+
+// volumesOf returns the volumes with a path of the node that a field holds.
+func volumesOf(v any) []any {
+	var out []any
+	one, _ := v.(map[string]any)
+	for _, volume := range append(mapsIn(v), one) {
+		if preview.String(volume, "hostPath", "path") != "" {
+			out = append(out, volume)
+		}
+	}
+	return out
+}
+
+func mapsIn(v any) []map[string]any { return preview.Maps(map[string]any{"": v}, "") }
+
+// containersOf returns the containers that a field holds: one, a list, or by name.
+func containersOf(key string, v any) []any {
+	var out []any
+	add := func(name string, m map[string]any) {
+		if isContainer(key, m) {
+			out = append(out, asContainer(name, m))
+		}
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		add(key, v)
+	case []any:
+		for _, m := range mapsIn(v) {
+			add(key, m)
+		}
+	}
+	return out
+}
+
+// asContainer returns a container whose script is among its arguments.
+func asContainer(name string, m map[string]any) map[string]any {
+	out := maps.Clone(m)
+	if preview.String(m, "name") == "" {
+		out["name"] = name
+	}
+	for _, field := range []string{"script", "source"} {
+		if text := preview.String(m, field); text != "" {
+			out["args"] = append(slices.Clone(preview.List(m, "args")), text)
+		}
+	}
+	return out
+}
+
+// policyRules returns the items of a list that are rules of a role.
+func policyRules(v any) []any {
+	var out []any
+	for _, m := range mapsIn(v) {
+		if len(preview.Texts(m["verbs"])) > 0 && len(preview.Texts(m["resources"]))+len(preview.Texts(m["nonResourceURLs"])) > 0 {
+			out = append(out, m)
+		}
+	}
+	return out
+}
