@@ -256,3 +256,23 @@ func artifactLayer(data []byte, kind ArtifactKind, l limits) (v1.Descriptor, err
 	}
 	return layer, nil
 }
+
+// pipedPluginLayer is the media type of the one file that a plugin of PipeCD is
+// in a registry.
+const pipedPluginLayer = "application/vnd.pipecd.piped.plugin"
+
+// pipedPlugin reads the file of a plugin of PipeCD. piped would put several
+// layers one behind the other, which is never meant.
+func (s imageReader) pipedPlugin(ctx context.Context, from blobReader, p Pin, layers []v1.Descriptor) (*Content, error) {
+	if len(layers) != 1 {
+		return nil, fmt.Errorf("it has %d layers; a plugin has one", len(layers))
+	}
+	if err := s.fetchLayers(ctx, from, p.Reference.Text, layers); err != nil {
+		return nil, err
+	}
+	data, err := s.cache.read(layers[0].Digest.String(), s.limits.layerBytes)
+	if err != nil {
+		return nil, fmt.Errorf("layer %s: %w", layers[0].Digest, err)
+	}
+	return &Content{FS: plainTree(data, 0o755).freeze(), Source: p.Source, Plain: true}, nil
+}

@@ -108,3 +108,25 @@ func authorizeGCS(ctx context.Context, client *http.Client, request *http.Reques
 	token.SetAuthHeader(request)
 	return "check the Google credentials", nil
 }
+
+// authorizeGoogle adds a token for the key of a service account. Other kinds of
+// Google's keys are refused, since they may name programs to run, and a key's
+// token server has to be Google's.
+func (c *Credentials) authorizeGoogle(ctx context.Context, request *http.Request) error {
+	settings, err := google.JWTConfigFromJSON(c.google, gcsScope)
+	if err != nil {
+		return errors.New("the key is not that of a service account")
+	}
+	if u, err := url.Parse(settings.TokenURL); err != nil || !isGoogle(u) {
+		return errors.New("the key of the service account names a token server that is not Google's")
+	}
+	token, err := settings.TokenSource(ctx).Token()
+	if err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return errors.New("Google gives no token for the key of the service account; it may have been revoked")
+	}
+	token.SetAuthHeader(request)
+	return nil
+}

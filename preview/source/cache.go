@@ -226,3 +226,21 @@ func (b *blob) verify() error {
 }
 
 func digestOf(h hash.Hash) string { return "sha256:" + hex.EncodeToString(h.Sum(nil)) }
+
+// writeAside writes a file under another name and renames it, so that no process
+// sees half of it.
+func writeAside(name string, data []byte) error {
+	temp, err := os.CreateTemp(filepath.Dir(name), partialPrefix+"*")
+	if err != nil {
+		return fmt.Errorf("%w: %w", errCacheWrite, err)
+	}
+	defer func() { _ = os.Remove(temp.Name()) }() // gone already after the rename
+	_, err = temp.Write(data)
+	if err = errors.Join(err, temp.Close()); err == nil {
+		err = replace(temp.Name(), name)
+	}
+	if err != nil {
+		return fmt.Errorf("%w: %w", errCacheWrite, err)
+	}
+	return nil
+}

@@ -4,9 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -87,22 +85,4 @@ func (f *Fetcher) recall(r ref.Reference) (Pin, bool) {
 		r = pinRange(r, found.Source.Digest)
 	}
 	return Pin{Source: found.Source, Reference: r, Version: found.Version, Remembered: found.Time}, true
-}
-
-// writeAside writes a file under another name and renames it, so that no process
-// sees half of it.
-func writeAside(name string, data []byte) error {
-	temp, err := os.CreateTemp(filepath.Dir(name), partialPrefix+"*")
-	if err != nil {
-		return fmt.Errorf("%w: %w", errCacheWrite, err)
-	}
-	defer func() { _ = os.Remove(temp.Name()) }() // gone already after the rename
-	_, err = temp.Write(data)
-	if err = errors.Join(err, temp.Close()); err == nil {
-		err = replace(temp.Name(), name)
-	}
-	if err != nil {
-		return fmt.Errorf("%w: %w", errCacheWrite, err)
-	}
-	return nil
 }

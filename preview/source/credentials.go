@@ -210,3 +210,9 @@ func (c *Credentials) authorize(r *http.Request, scheme authScheme) bool {
 	}
 	return true
 }
+
+// Getter reads objects of the target cluster, with the user's own rights.
+type Getter interface {
+	// Get returns nil and no error for an object that does not exist.
+	Get(ctx context.Context, ref preview.Ref) (map[string]any, error)
+}

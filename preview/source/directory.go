@@ -2,8 +2,6 @@ package source
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -173,41 +171,4 @@ func localMode(mode fs.FileMode) fs.FileMode {
 
 func changed(name string) error {
 	return fmt.Errorf("%s changed while it was read; try again", bounded.Quote(name))
-}
-
-func describeMode(m fs.FileMode) string {
-	switch {
-	case m&fs.ModeSymlink != 0:
-		return "a symbolic link"
-	case m&fs.ModeNamedPipe != 0:
-		return "a pipe"
-	case m&fs.ModeSocket != 0:
-		return "a socket"
-	case m&fs.ModeDevice != 0:
-		return "a device"
-	case m.IsDir():
-		return "a directory"
-	}
-	return "not a plain file"
-}
-
-// treeHash is the pin of a directory: sha256 over a version line, then for
-// each file, in the lexical walk order of [fs.WalkDir], its path, a zero byte
-// and the sha256 of its bytes. Location, owners, modes, times and empty
-// directories are not in it.
-type treeHash struct{ files []byte }
-
-const treeVersion = "kubectl-operator tree v1\n"
-
-func newTreeHash() *treeHash { return &treeHash{files: []byte(treeVersion)} }
-
-func (h *treeHash) add(name string, data []byte) { h.addSum(name, sha256.Sum256(data)) }
-
-func (h *treeHash) addSum(name string, sum [sha256.Size]byte) {
-	h.files = append(append(append(h.files, name...), 0), sum[:]...)
-}
-
-func (h *treeHash) sum() string {
-	sum := sha256.Sum256(h.files)
-	return "sha256:" + hex.EncodeToString(sum[:])
 }

@@ -2,6 +2,7 @@ package source
 
 import (
 	"fmt"
+	"io/fs"
 	"path"
 	"strings"
 	"unicode/utf8"
@@ -115,4 +116,20 @@ func (l limits) checkPath(name string) error {
 		return fmt.Errorf("%s: nested %d deep; at most %d levels are read", bounded.Quote(name), depth, l.depth)
 	}
 	return nil
+}
+
+func describeMode(m fs.FileMode) string {
+	switch {
+	case m&fs.ModeSymlink != 0:
+		return "a symbolic link"
+	case m&fs.ModeNamedPipe != 0:
+		return "a pipe"
+	case m&fs.ModeSocket != 0:
+		return "a socket"
+	case m&fs.ModeDevice != 0:
+		return "a device"
+	case m.IsDir():
+		return "a directory"
+	}
+	return "not a plain file"
 }

@@ -140,12 +140,6 @@ type Options struct {
 	Progress func(Progress)
 }
 
-// Getter reads objects of the target cluster, with the user's own rights.
-type Getter interface {
-	// Get returns nil and no error for an object that does not exist.
-	Get(ctx context.Context, ref preview.Ref) (map[string]any, error)
-}
-
 // Progress reports the download of one reference, in bytes.
 type Progress struct {
 	Reference   string
@@ -175,19 +169,6 @@ type Content struct {
 	Source preview.Source
 	Labels map[string]string // of the image's config; nil for a directory
 	Plain  bool              // it is one file that is no archive, under the name PlainFile
-}
-
-// PlainFile is the name of the only file of content that is no archive.
-const PlainFile = "file"
-
-// ShippedMode is the mode that its source has for a file of content: type bits
-// aside all of it for an archive and an image, 0755 or 0644 for a directory and
-// a git commit. It is zero where the source knows none.
-func ShippedMode(info fs.FileInfo) fs.FileMode {
-	if n, ok := info.(*node); ok {
-		return n.shipped
-	}
-	return 0
 }
 
 // source is one kind of source.
@@ -305,3 +286,6 @@ func (f *Fetcher) Open(ctx context.Context, p Pin) (*Content, error) {
 	}
 	return content, nil
 }
+
+// Store returns the store in the Fetcher's cache.
+func (f *Fetcher) Store() Store { return f.store }

@@ -25,9 +25,6 @@ type Store struct {
 	key   func() []byte
 }
 
-// Store returns the store in the Fetcher's cache.
-func (f *Fetcher) Store() Store { return f.store }
-
 func newStore(c cache) Store { return Store{cache: c, key: sync.OnceValue(storeKey)} }
 
 // Open opens a file to read. What is not there is fs.ErrNotExist.

@@ -239,3 +239,16 @@ func (d *openDir) ReadDir(n int) ([]fs.DirEntry, error) {
 	d.read += len(rest)
 	return slices.Clone(rest), nil
 }
+
+// PlainFile is the name of the only file of content that is no archive.
+const PlainFile = "file"
+
+// ShippedMode is the mode that its source has for a file of content: type bits
+// aside all of it for an archive and an image, 0755 or 0644 for a directory and
+// a git commit. It is zero where the source knows none.
+func ShippedMode(info fs.FileInfo) fs.FileMode {
+	if n, ok := info.(*node); ok {
+		return n.shipped
+	}
+	return 0
+}

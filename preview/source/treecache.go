@@ -2,8 +2,6 @@ package source
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -67,45 +65,4 @@ func (c cache) tree(digest string, l limits, most contentLimits) (*tree, error) 
 		return nil, errors.Join(fmt.Errorf("tree %s: %w", digest, ErrDigestMismatch), err)
 	}
 	return t, nil
-}
-
-// treeDigest hashes the files of a tree in the order of [fs.WalkDir].
-func treeDigest(fsys fs.FS) (string, error) {
-	hash := newTreeHash()
-	err := fs.WalkDir(fsys, ".", func(name string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
-			return err
-		}
-		data, err := fs.ReadFile(fsys, name)
-		hash.add(name, data)
-		return err
-	})
-	return hash.sum(), err
-}
-
-// listedFile is one line of a listing.
-type listedFile struct{ path, digest string }
-
-// parseListing reads what treeHash hashes.
-func parseListing(data []byte, l limits) ([]listedFile, error) {
-	rest, ok := bytes.CutPrefix(data, []byte(treeVersion))
-	if !ok {
-		return nil, errors.New("it is not the listing of a tree")
-	}
-	var files []listedFile
-	for len(rest) > 0 {
-		name, after, found := bytes.Cut(rest, []byte{0})
-		if !found || len(after) < sha256.Size {
-			return nil, errors.New("the listing of the tree ends too early")
-		}
-		if !fs.ValidPath(string(name)) || string(name) == "." {
-			return nil, fmt.Errorf("%s is not the path of a file", bounded.Quote(string(name)))
-		}
-		if err := l.checkPath(string(name)); err != nil {
-			return nil, err
-		}
-		files = append(files, listedFile{string(name), "sha256:" + hex.EncodeToString(after[:sha256.Size])})
-		rest = after[sha256.Size:]
-	}
-	return files, nil
 }
