@@ -38,7 +38,7 @@ func FuzzLayer(f *testing.F) {
 			u.keep = []string{"configs"}
 		}
 		for _, layer := range [][]byte{first, second} {
-			entries, err := u.read(bytes.NewReader(layer), int64(len(layer)))
+			entries, err := u.readLayer(bytes.NewReader(layer), int64(len(layer)))
 			if err == nil {
 				u.apply(entries)
 			}

@@ -270,7 +270,7 @@ func (s imageReader) pipedPlugin(ctx context.Context, from blobReader, p Pin, la
 	if err := s.fetchLayers(ctx, from, p.Reference.Text, layers); err != nil {
 		return nil, err
 	}
-	data, err := s.cache.read(layers[0].Digest.String(), s.limits.layerBytes)
+	data, err := s.cache.bytes(layers[0].Digest.String(), s.limits.layerBytes)
 	if err != nil {
 		return nil, fmt.Errorf("layer %s: %w", layers[0].Digest, err)
 	}

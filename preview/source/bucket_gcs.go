@@ -90,8 +90,8 @@ func isGoogle(u *url.URL) bool {
 // advise when the store refuses.
 func authorizeGCS(ctx context.Context, client *http.Client, request *http.Request, given *Credentials) (string, error) {
 	ctx = context.WithValue(ctx, oauth2.HTTPClient, client)
-	if given != nil && given.google != nil {
-		return "check the key of the service account", given.authorizeGoogle(ctx, request)
+	if key := given.googleKey(); key != nil {
+		return "check the key of the service account", authorizeServiceAccount(ctx, request, key)
 	}
 	credentials, err := google.FindDefaultCredentials(ctx, gcsScope)
 	if err != nil {
@@ -109,11 +109,11 @@ func authorizeGCS(ctx context.Context, client *http.Client, request *http.Reques
 	return "check the Google credentials", nil
 }
 
-// authorizeGoogle adds a token for the key of a service account. Other kinds of
+// authorizeServiceAccount adds a token for the key of a service account. Other kinds of
 // Google's keys are refused, since they may name programs to run, and a key's
 // token server has to be Google's.
-func (c *Credentials) authorizeGoogle(ctx context.Context, request *http.Request) error {
-	settings, err := google.JWTConfigFromJSON(c.google, gcsScope)
+func authorizeServiceAccount(ctx context.Context, request *http.Request, key []byte) error {
+	settings, err := google.JWTConfigFromJSON(key, gcsScope)
 	if err != nil {
 		return errors.New("the key is not that of a service account")
 	}

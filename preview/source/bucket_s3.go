@@ -38,7 +38,7 @@ func openS3(ctx context.Context, client *http.Client, r ref.Reference, given *Cr
 	// Without credentials an object is asked for as the public may.
 	login := "check the AWS credentials"
 	credentials := settings.Credentials
-	if given != nil && given.accessKey != "" {
+	if given.hasS3Key() {
 		credentials = given
 	}
 	if _, err := credentials.Retrieve(ctx); err != nil {

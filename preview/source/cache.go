@@ -107,8 +107,8 @@ func touch(name string) {
 	_ = os.Chtimes(name, now, now)
 }
 
-// read returns a whole small entry, verified.
-func (c cache) read(digest string, most int64) ([]byte, error) {
+// bytes returns a whole small entry, verified.
+func (c cache) bytes(digest string, most int64) ([]byte, error) {
 	b, err := c.open(digest)
 	if err != nil {
 		return nil, err
@@ -168,15 +168,15 @@ func (c cache) store(want string, most int64, r io.Reader) (string, error) {
 	case n > most && want == "":
 		return "", fmt.Errorf("%w of %s", bounded.ErrTooLarge, bounded.ByteCount(most))
 	case n > most:
-		return "", fmt.Errorf("asked for %s, got more bytes than it has: %w", want, ErrDigestMismatch)
+		return "", fmt.Errorf("asked for %s, got more bytes than it has: %w", want, bounded.ErrDigestMismatch)
 	case err != nil && source.Err == nil:
 		return "", fmt.Errorf("%w: %w", errCacheWrite, err)
-	case err != nil && !errors.Is(err, ErrDigestMismatch):
+	case err != nil && !errors.Is(err, bounded.ErrDigestMismatch):
 		return "", err
 	}
 	got := digestOf(sum)
 	if want != "" && got != want {
-		return "", fmt.Errorf("asked for %s, got %s: %w", want, got, ErrDigestMismatch)
+		return "", fmt.Errorf("asked for %s, got %s: %w", want, got, bounded.ErrDigestMismatch)
 	}
 	if err := temp.Close(); err != nil {
 		return "", fmt.Errorf("%w: %w", errCacheWrite, err)
@@ -213,14 +213,14 @@ func (b *blob) Read(p []byte) (int, error) {
 
 func (b *blob) Close() error { return b.file.Close() }
 
-// verify reads what is left and returns ErrDigestMismatch unless the whole
+// verify reads what is left and returns [bounded.ErrDigestMismatch] unless the whole
 // entry was what its name says.
 func (b *blob) verify() error {
 	if _, err := io.Copy(io.Discard, b); err != nil {
 		return fmt.Errorf("reading the cache: %w", err)
 	}
 	if digestOf(b.hash) != b.digest {
-		return fmt.Errorf("cache entry %s: %w", b.digest, ErrDigestMismatch)
+		return fmt.Errorf("cache entry %s: %w", b.digest, bounded.ErrDigestMismatch)
 	}
 	return nil
 }

@@ -57,7 +57,7 @@ func TestWhatWasUsedLeastRecentlyGoesFirst(t *testing.T) {
 	now := time.Now()
 	c := cache{dir: t.TempDir()}
 	digests := fill(t, c, 6, 1000, now.Add(-time.Hour))
-	if _, err := c.read(digests[0], 1000); err != nil { // which is a use
+	if _, err := c.bytes(digests[0], 1000); err != nil { // which is a use
 		t.Fatal(err)
 	}
 	c.trim(6000, now)

@@ -27,9 +27,9 @@ func randomLayer(t *testing.T, random *rand.Rand, id int) (data []byte, listing 
 		name, flag := places[random.IntN(len(places))], byte(tar.TypeReg)
 		switch random.IntN(6) {
 		case 0:
-			name = path.Join(path.Dir(name), whiteout+path.Base(name))
+			name = path.Join(path.Dir(name), ".wh."+path.Base(name))
 		case 1:
-			name = path.Join(name, opaqueWhiteout)
+			name = path.Join(name, ".wh..wh..opq")
 		case 2:
 			flag = tar.TypeDir
 		}
@@ -56,7 +56,7 @@ func unpacked(layers [][]byte) (map[string]string, error) {
 	l := defaultLimits()
 	u := &unpacker{limits: l, keep: []string{"c/k"}, tree: newTree(), left: budget{limits: l.catalog}}
 	for _, layer := range layers {
-		entries, err := u.read(bytes.NewReader(layer), int64(len(layer)))
+		entries, err := u.readLayer(bytes.NewReader(layer), int64(len(layer)))
 		if err != nil {
 			return nil, err
 		}
@@ -66,10 +66,11 @@ func unpacked(layers [][]byte) (map[string]string, error) {
 		return nil, nil
 	}
 	out := map[string]string{}
-	return out, fs.WalkDir(u.tree.freeze(), ".", func(name string, entry fs.DirEntry, err error) error {
+	fsys := u.tree.freeze()
+	return out, fs.WalkDir(fsys, ".", func(name string, entry fs.DirEntry, err error) error {
 		if err == nil && !entry.IsDir() {
 			var data []byte
-			data, err = fs.ReadFile(memFS{u.tree.root}, name)
+			data, err = fs.ReadFile(fsys, name)
 			out[name] = string(data)
 		}
 		return err

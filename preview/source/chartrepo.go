@@ -1,13 +1,11 @@
 package source
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
-	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
@@ -74,12 +72,11 @@ func (s *chartSource) fetch(ctx context.Context, r ref.Reference, digest string)
 	}
 	for i := range versions {
 		v := &versions[i]
-		if v.raw != nil && bytes.Contains(bytes.ToLower(v.raw), []byte(strings.TrimPrefix(digest, "sha256:"))) {
-			if err := v.read(); err != nil {
-				return err
-			}
+		is, err := v.hasDigest(digest)
+		if err != nil {
+			return err
 		}
-		if v.digest == digest {
+		if is {
 			_, err = s.download(ctx, r, *v, digest)
 			return err
 		}

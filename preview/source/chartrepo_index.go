@@ -1,6 +1,7 @@
 package source
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -43,6 +44,16 @@ func (v *chartVersion) read() error {
 	}
 	*v = *whole
 	return nil
+}
+
+// hasDigest reports whether the index gives an archive this digest.
+func (v *chartVersion) hasDigest(digest string) (bool, error) {
+	if v.raw != nil && bytes.Contains(bytes.ToLower(v.raw), []byte(strings.TrimPrefix(digest, "sha256:"))) {
+		if err := v.read(); err != nil {
+			return false, err
+		}
+	}
+	return v.digest == digest, nil
 }
 
 // parseChartIndex decodes an index whole and returns what it lists for one chart

@@ -165,29 +165,3 @@ func TestAnIndexIsReadTheSameWayInEveryForm(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
-
-// FuzzChartIndex: whatever an index holds, what is chosen of it is one of its
-// versions, has an address, and a digest that is one.
-func FuzzChartIndex(f *testing.F) {
-	f.Add([]byte("entries: {x: [{version: 1.0.0, urls: [a.tgz], digest: "+strings.Repeat("0", 64)+"}]}"), ">=1")
-	f.Add([]byte(`{"entries": {"x": [{"version": "v2", "urls": ["https://h/a.tgz"]}, {"removed": true}]}}`), "")
-	f.Add([]byte("entries: {x: [null, 1, {version: 1}]}"), "1")
-	f.Add([]byte("entries:\n  x:\n  - version: 1.0.0\n    urls:\n    - a.tgz\n  y:\n"), "1")
-	f.Fuzz(func(t *testing.T, data []byte, wanted string) {
-		versions, err := readChartIndex(bytes.NewReader(data), "x")
-		if err != nil {
-			return
-		}
-		got, err := chooseChart(versions, wanted)
-		if err != nil {
-			return
-		}
-		if got.url == "" || got.version == nil || got.digest != "" && len(got.digest) != len("sha256:")+64 {
-			t.Errorf("chose %+v", got)
-		}
-		address, _, err := chartAddress("https://example.com/charts", got.url)
-		if err == nil && !strings.HasPrefix(address, "https://") && !strings.HasPrefix(address, "http://") {
-			t.Errorf("%q led to %q", got.url, address)
-		}
-	})
-}

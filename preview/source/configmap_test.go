@@ -39,7 +39,7 @@ func TestKeysOfAConfigMap(t *testing.T) {
 			if err := json.Unmarshal([]byte(test.object), &object); err != nil {
 				t.Fatal(err)
 			}
-			keys, err := configMapKeys(object, smallLimits())
+			keys, err := configMapKeys(object, configMapLimits())
 			if test.bad {
 				if err == nil || !strings.Contains(err.Error(), test.want) {
 					t.Fatalf("got %v, want an error with %q", err, test.want)
@@ -92,11 +92,11 @@ func FuzzConfigMap(f *testing.F) {
 		if err != nil || object == nil {
 			return
 		}
-		keys, err := configMapKeys(object, smallLimits())
+		keys, err := configMapKeys(object, configMapLimits())
 		if err != nil {
 			return
 		}
-		content, err := (&configMapSource{limits: smallLimits()}).content(Pin{}, keys)
+		content, err := (&configMapSource{limits: configMapLimits()}).content(Pin{}, keys)
 		if err != nil {
 			return
 		}
@@ -110,4 +110,11 @@ func FuzzConfigMap(f *testing.F) {
 			t.Error(err)
 		}
 	})
+}
+
+// configMapLimits are small enough for a test to go past them.
+func configMapLimits() limits {
+	l := defaultLimits()
+	l.bundle = contentLimits{"bundle", 50, 128 * bounded.KiB, 64 * bounded.KiB}
+	return l
 }

@@ -177,6 +177,34 @@ func first(data map[string]string, keys ...string) string {
 // given reports whether there is more than roots.
 func (c *Credentials) given() bool { return c != nil && c.secret != "" }
 
+// googleKey returns the key of a Google service account as JSON, or nil.
+func (c *Credentials) googleKey() []byte {
+	if c == nil {
+		return nil
+	}
+	return c.google
+}
+
+// hasS3Key reports whether there are keys of S3, which Retrieve returns.
+func (c *Credentials) hasS3Key() bool { return c != nil && c.accessKey != "" }
+
+// sshKey returns the private key and the known_hosts lines to use for ssh; both are
+// nil where there are none.
+func (c *Credentials) sshKey() (key ssh.Signer, knownHosts []byte) {
+	if c == nil {
+		return nil, nil
+	}
+	return c.key, c.knownHosts
+}
+
+// rootsPEM returns the certificates that are trusted besides the system's, or nil.
+func (c *Credentials) rootsPEM() []byte {
+	if c == nil {
+		return nil
+	}
+	return c.roots
+}
+
 // Resolve implements [authn.Keychain].
 func (c *Credentials) Resolve(target authn.Resource) (authn.Authenticator, error) {
 	switch {

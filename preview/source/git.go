@@ -150,9 +150,7 @@ func (s *gitSource) connect(ctx context.Context, r ref.Reference) (git.Remote, e
 		return newGitHTTP(s.web, r.URL, s.limits.layerBytes)
 	}
 	o := git.SSHOptions{Patience: s.options.RequestTimeout, MostBytes: s.limits.layerBytes, Explain: explainNetwork}
-	if c := s.options.Credentials; c != nil {
-		o.Key, o.KnownHosts = c.key, c.knownHosts
-	}
+	o.Key, o.KnownHosts = s.options.Credentials.sshKey()
 	return git.DialSSH(ctx, r.URL, o)
 }
 

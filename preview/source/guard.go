@@ -100,10 +100,7 @@ func newTransport(o Options, tlsConfig *tls.Config) *http.Transport {
 
 // trustedRoots are those of the system, and those that were given.
 func trustedRoots(o Options) (*x509.CertPool, error) {
-	var given []byte
-	if o.Credentials != nil {
-		given = o.Credentials.roots
-	}
+	given := o.Credentials.rootsPEM()
 	if o.CAFile == "" && len(given) == 0 {
 		return nil, nil // the system's
 	}

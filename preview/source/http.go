@@ -35,16 +35,11 @@ func newWeb(o Options) *web {
 			if err != nil {
 				return nil, err
 			}
-			keys := credentials{given: o.Credentials}
-			if !o.Credentials.given() {
-				if keys, err = readCredentials(); err != nil {
-					return nil, err
-				}
+			transport, err := newAuthorizer(guard, o.Credentials)
+			if err != nil {
+				return nil, err
 			}
-			return &http.Client{
-				Transport:     &authorizer{inner: guard, keys: keys},
-				CheckRedirect: checkRedirect,
-			}, nil
+			return &http.Client{Transport: transport, CheckRedirect: checkRedirect}, nil
 		}),
 	}
 }

@@ -28,11 +28,11 @@ const (
 
 const gitTokenUser = "x-access-token"
 
-// credentials are those of the user for https servers. They come from a token
+// userCredentials are those of the user for https servers. They come from a token
 // for one host in the environment, TokenVariable(HOST) or a forge's own, else
 // from the netrc file (NETRC, else ~/.netrc). An entry "default" of a netrc
 // file is not used: it would go to any host that a reference names.
-type credentials struct {
+type userCredentials struct {
 	env   func(string) string
 	netrc []netrcEntry
 	given *Credentials // in place of all others, where set
@@ -57,8 +57,8 @@ func TokenVariable(host string) string {
 
 const maxNetrc = 1 * bounded.MiB
 
-func readCredentials() (credentials, error) {
-	c := credentials{env: os.Getenv}
+func readUserCredentials() (userCredentials, error) {
+	c := userCredentials{env: os.Getenv}
 	name := os.Getenv("NETRC")
 	if name == "" {
 		home, err := os.UserHomeDir()
@@ -85,7 +85,7 @@ func readCredentials() (credentials, error) {
 
 // authorize sets the header of a request to host, and reports whether there
 // was something to set.
-func (c credentials) authorize(r *http.Request, host string, scheme authScheme) bool {
+func (c userCredentials) authorize(r *http.Request, host string, scheme authScheme) bool {
 	if c.given.given() {
 		return c.given.authorize(r, scheme)
 	}
@@ -106,7 +106,7 @@ func (c credentials) authorize(r *http.Request, host string, scheme authScheme) 
 	return false
 }
 
-func (c credentials) token(host string) string {
+func (c userCredentials) token(host string) string {
 	for _, name := range append([]string{TokenVariable(host)}, forgeTokens[strings.ToLower(host)]...) {
 		if token := strings.TrimSpace(c.env(name)); token != "" {
 			return token
@@ -179,11 +179,24 @@ func withCredentials(ctx context.Context, s *sentCredentials) context.Context {
 	return context.WithValue(ctx, credentialsKey{}, s)
 }
 
+// newAuthorizer returns a transport that adds credentials of the user, or what was
+// given in their place.
+func newAuthorizer(inner http.RoundTripper, given *Credentials) (http.RoundTripper, error) {
+	keys := userCredentials{given: given}
+	if !given.given() {
+		var err error
+		if keys, err = readUserCredentials(); err != nil {
+			return nil, err
+		}
+	}
+	return &authorizer{inner: inner, keys: keys}, nil
+}
+
 // authorizer adds credentials to requests to the host they are for: not after
 // a redirect to another host or port, and never without TLS.
 type authorizer struct {
 	inner http.RoundTripper
-	keys  credentials
+	keys  userCredentials
 }
 
 // RoundTrip implements [http.RoundTripper].

@@ -106,7 +106,7 @@ func (s imageReader) manifest(ctx context.Context, from blobReader, digest strin
 }
 
 func (s imageReader) oneManifest(ctx context.Context, from blobReader, digest string) (*manifest, error) {
-	data, err := s.cache.read(digest, s.limits.manifestBytes)
+	data, err := s.cache.bytes(digest, s.limits.manifestBytes)
 	if err != nil {
 		if err := s.missing(digest, err); err != nil {
 			return nil, err
@@ -158,7 +158,7 @@ func (s imageReader) labels(ctx context.Context, from blobReader, config v1.Desc
 // config reads the config blob of an image.
 func (s imageReader) config(ctx context.Context, from blobReader, config v1.Descriptor) ([]byte, error) {
 	digest := config.Digest.String()
-	data, err := s.cache.read(digest, s.limits.manifestBytes)
+	data, err := s.cache.bytes(digest, s.limits.manifestBytes)
 	if err == nil {
 		return data, nil
 	}
@@ -168,7 +168,7 @@ func (s imageReader) config(ctx context.Context, from blobReader, config v1.Desc
 	if err := s.fetch(ctx, from, config, nil); err != nil {
 		return nil, err
 	}
-	return s.cache.read(digest, s.limits.manifestBytes)
+	return s.cache.bytes(digest, s.limits.manifestBytes)
 }
 
 // fetch brings one blob into the cache, verified. count, when set, is called with

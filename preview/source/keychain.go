@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/google/go-containerregistry/pkg/authn"
 	"github.com/google/go-containerregistry/pkg/name"
@@ -41,11 +42,12 @@ type authFile struct {
 const authFileBytes = 1 * bounded.MiB
 
 // newUserKeychain reads the one file that was named, else DOCKER_AUTH_CONFIG,
-// Docker's file and Podman's, those that there are.
-func newUserKeychain(o Options) (*userKeychain, error) {
-	k := &userKeychain{helper: credentialHelper{patience: o.RequestTimeout}, helped: map[string]authn.AuthConfig{}}
-	if o.RegistryConfig != "" {
-		file, err := readAuthFile(o.RegistryConfig)
+// Docker's file and Podman's, those that there are. A helper that one names may
+// take as long as patience.
+func newUserKeychain(registryConfig string, patience time.Duration) (*userKeychain, error) {
+	k := &userKeychain{helper: credentialHelper{patience: patience}, helped: map[string]authn.AuthConfig{}}
+	if registryConfig != "" {
+		file, err := readAuthFile(registryConfig)
 		if err != nil {
 			return nil, fmt.Errorf("reading --registry-config: %w", err)
 		}

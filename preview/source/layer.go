@@ -54,8 +54,8 @@ const (
 	effectClear  // opaque whiteout
 )
 
-// read parses one layer of compressedSize bytes.
-func (u *unpacker) read(r io.Reader, compressedSize int64) ([]layerEntry, error) {
+// readLayer parses one layer of compressedSize bytes.
+func (u *unpacker) readLayer(r io.Reader, compressedSize int64) ([]layerEntry, error) {
 	var entries []layerEntry
 	err := u.each(r, compressedSize, func(e layerEntry, body io.Reader) error {
 		if e.effect == effectFile {

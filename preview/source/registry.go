@@ -80,7 +80,7 @@ func registryKeys(ctx context.Context, o Options) (authn.Keychain, error) {
 	if o.Credentials.given() {
 		return o.Credentials, nil
 	}
-	keys, err := newUserKeychain(o)
+	keys, err := newUserKeychain(o.RegistryConfig, o.RequestTimeout)
 	if err != nil || len(o.PullSecrets) == 0 {
 		return keys, err
 	}

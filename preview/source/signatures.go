@@ -280,7 +280,7 @@ func (s imageReader) signatures(ctx context.Context, from blobReader, l referrer
 // whole reads a small blob through the cache.
 func (s imageReader) whole(ctx context.Context, from blobReader, d v1.Descriptor) ([]byte, error) {
 	digest := d.Digest.String()
-	data, err := s.cache.read(digest, d.Size)
+	data, err := s.cache.bytes(digest, d.Size)
 	if err == nil {
 		return data, nil
 	}
@@ -290,7 +290,7 @@ func (s imageReader) whole(ctx context.Context, from blobReader, d v1.Descriptor
 	if err := s.fetch(ctx, from, d, nil); err != nil {
 		return nil, err
 	}
-	return s.cache.read(digest, d.Size)
+	return s.cache.bytes(digest, d.Size)
 }
 
 // listingName returns the cache file of the listing of an image.

@@ -40,7 +40,7 @@ func (c cache) putTree(fsys fs.FS) (string, error) {
 // tree reads a tree back. What it returns hashes to the digest; a tree of
 // which anything is missing is fs.ErrNotExist.
 func (c cache) tree(digest string, l limits, most contentLimits) (*tree, error) {
-	listing, err := c.read(digest, treeListingBytes)
+	listing, err := c.bytes(digest, treeListingBytes)
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +51,7 @@ func (c cache) tree(digest string, l limits, most contentLimits) (*tree, error) 
 	t := newTree()
 	left := budget{limits: most}
 	for _, f := range files {
-		data, err := c.read(f.digest, most.fileBytes)
+		data, err := c.bytes(f.digest, most.fileBytes)
 		if err != nil {
 			return nil, err
 		}
@@ -62,7 +62,7 @@ func (c cache) tree(digest string, l limits, most contentLimits) (*tree, error) 
 	}
 	// A listing with a path twice, or out of order, is that of no tree.
 	if again, err := treeDigest(t.freeze()); err != nil || again != digest {
-		return nil, errors.Join(fmt.Errorf("tree %s: %w", digest, ErrDigestMismatch), err)
+		return nil, errors.Join(fmt.Errorf("tree %s: %w", digest, bounded.ErrDigestMismatch), err)
 	}
 	return t, nil
 }

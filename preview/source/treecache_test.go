@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 )
 
 func TestATreeComesBackFromTheCacheAsItWas(t *testing.T) {
@@ -77,7 +79,7 @@ func TestATreeThatIsDamagedInTheCacheIsNotRead(t *testing.T) {
 		if err := os.WriteFile(listing, []byte(treeVersion), 0o600); err != nil {
 			t.Fatal(err)
 		}
-	}, ErrDigestMismatch)
+	}, bounded.ErrDigestMismatch)
 	damage("a missing file", func(t *testing.T, blobs, listing string) {
 		entries, err := os.ReadDir(blobs)
 		if err != nil {

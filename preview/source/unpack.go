@@ -107,7 +107,7 @@ func (s imageReader) parseLayer(digest string, size int64, u *unpacker) ([]layer
 		return nil, err
 	}
 	defer func() { _ = b.Close() }()
-	entries, err := u.read(b, size)
+	entries, err := u.readLayer(b, size)
 	if bad := b.verify(); bad != nil {
 		return nil, bad // then whatever was wrong with the archive is beside the point
 	}
