@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
+	"github.com/kubectl-operator/kubectl-operator/preview/source/chartindex"
 )
 
 // chartIndexBytes caps an index.yaml, of which only one chart's entries are
@@ -55,12 +56,12 @@ func (s *chartSource) resolve(ctx context.Context, r ref.Reference) (digest, ver
 	if err != nil {
 		return "", "", err
 	}
-	chosen, err := chooseChart(versions, r.Version)
+	chosen, err := chartindex.Choose(versions, r.Version)
 	if err != nil {
 		return "", "", err
 	}
-	digest, err = s.download(ctx, r, chosen, chosen.digest)
-	return digest, chosen.text, err
+	digest, err = s.download(ctx, r, chosen, chosen.Digest)
+	return digest, chosen.Text, err
 }
 
 // fetch brings the archive with a digest into the cache again: from where the
@@ -72,7 +73,7 @@ func (s *chartSource) fetch(ctx context.Context, r ref.Reference, digest string)
 	}
 	for i := range versions {
 		v := &versions[i]
-		is, err := v.hasDigest(digest)
+		is, err := v.HasDigest(digest)
 		if err != nil {
 			return err
 		}
@@ -81,7 +82,7 @@ func (s *chartSource) fetch(ctx context.Context, r ref.Reference, digest string)
 			return err
 		}
 	}
-	chosen, err := chooseChart(versions, r.Version)
+	chosen, err := chartindex.Choose(versions, r.Version)
 	if err != nil {
 		return err
 	}
@@ -90,7 +91,7 @@ func (s *chartSource) fetch(ctx context.Context, r ref.Reference, digest string)
 }
 
 // versions reads the index.
-func (s *chartSource) versions(ctx context.Context, r ref.Reference) ([]chartVersion, error) {
+func (s *chartSource) versions(ctx context.Context, r ref.Reference) ([]chartindex.Version, error) {
 	if s.options.Offline {
 		return nil, errOffline
 	}
@@ -99,7 +100,7 @@ func (s *chartSource) versions(ctx context.Context, r ref.Reference) ([]chartVer
 		return nil, fmt.Errorf("index.yaml: %w", err)
 	}
 	defer func() { _ = body.Close() }()
-	versions, err := readChartIndex(body, r.Name)
+	versions, err := chartindex.Read(body, r.Name)
 	if err != nil {
 		return nil, fmt.Errorf("index.yaml: %w", err)
 	}
@@ -108,16 +109,16 @@ func (s *chartSource) versions(ctx context.Context, r ref.Reference) ([]chartVer
 
 // download brings the archive of a version into the cache and returns its
 // digest, which must be want unless that is empty.
-func (s *chartSource) download(ctx context.Context, r ref.Reference, v chartVersion, want string) (string, error) {
-	address, elsewhere, err := chartAddress(r.URL, v.url)
+func (s *chartSource) download(ctx context.Context, r ref.Reference, v chartindex.Version, want string) (string, error) {
+	address, elsewhere, err := chartAddress(r.URL, v.URL)
 	if err != nil {
-		return "", fmt.Errorf("version %s: %w", v.text, err)
+		return "", fmt.Errorf("version %s: %w", v.Text, err)
 	}
 	body, err := s.web.send(ctx, webRequest{
 		method: http.MethodGet, address: address, most: s.limits.layerBytes, scheme: authBearer, anonymous: elsewhere,
 	})
 	if err != nil {
-		return "", fmt.Errorf("version %s: %w", v.text, err)
+		return "", fmt.Errorf("version %s: %w", v.Text, err)
 	}
 	defer func() { _ = body.Close() }()
 	reader := &meteredReader{r: body, now: Progress{Reference: r.Text, Total: max(body.size, 0)}, report: s.options.Progress}
@@ -127,7 +128,7 @@ func (s *chartSource) download(ctx context.Context, r ref.Reference, v chartVers
 		want, err = s.cache.add(s.limits.layerBytes, reader)
 	}
 	if err != nil {
-		return "", fmt.Errorf("version %s: %w", v.text, err)
+		return "", fmt.Errorf("version %s: %w", v.Text, err)
 	}
 	return want, nil
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/Masterminds/semver/v3"
+	"github.com/kubectl-operator/kubectl-operator/preview/source/chartindex"
 )
 
 func FuzzManifest(f *testing.F) {
@@ -33,20 +34,20 @@ func FuzzChartIndex(f *testing.F) {
 	f.Add([]byte("entries: {x: [null, 1, {version: 1}]}"), "1")
 	f.Add([]byte("entries:\n  x:\n  - version: 1.0.0\n    urls:\n    - a.tgz\n  y:\n"), "1")
 	f.Fuzz(func(t *testing.T, data []byte, wanted string) {
-		versions, err := readChartIndex(bytes.NewReader(data), "x")
+		versions, err := chartindex.Read(bytes.NewReader(data), "x")
 		if err != nil {
 			return
 		}
-		got, err := chooseChart(versions, wanted)
+		got, err := chartindex.Choose(versions, wanted)
 		if err != nil {
 			return
 		}
-		if _, err := semver.NewVersion(got.text); err != nil || got.url == "" || got.digest != "" && len(got.digest) != len("sha256:")+64 {
+		if _, err := semver.NewVersion(got.Text); err != nil || got.URL == "" || got.Digest != "" && len(got.Digest) != len("sha256:")+64 {
 			t.Errorf("chose %+v", got)
 		}
-		address, _, err := chartAddress("https://example.com/charts", got.url)
+		address, _, err := chartAddress("https://example.com/charts", got.URL)
 		if err == nil && !strings.HasPrefix(address, "https://") && !strings.HasPrefix(address, "http://") {
-			t.Errorf("%q led to %q", got.url, address)
+			t.Errorf("%q led to %q", got.URL, address)
 		}
 	})
 }

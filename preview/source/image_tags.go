@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/name"
 
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
+	"github.com/kubectl-operator/kubectl-operator/preview/source/chartindex"
 )
 
 // Limits on the tags of one repository: a registry decides how many pages there
@@ -26,12 +27,12 @@ func (s *imageSource) pinRange(ctx context.Context, r ref.Reference) (Pin, error
 		return Pin{}, fmt.Errorf("image %s: %w", r.Image, err)
 	}
 	tagged := r
-	tagged.Text, tagged.Image, tagged.Version = "oci://"+r.Image+":"+chosen.url, r.Image+":"+chosen.url, ""
+	tagged.Text, tagged.Image, tagged.Version = "oci://"+r.Image+":"+chosen.URL, r.Image+":"+chosen.URL, ""
 	pin, err := s.pin(ctx, tagged)
 	if err != nil {
 		return Pin{}, err
 	}
-	pin.Reference, pin.Version = pinRange(r, pin.Source.Digest), chosen.text
+	pin.Reference, pin.Version = pinRange(r, pin.Source.Digest), chosen.Text
 	return pin, nil
 }
 
@@ -43,25 +44,25 @@ func pinRange(r ref.Reference, digest string) ref.Reference {
 	return r
 }
 
-func (s *imageSource) chooseTag(ctx context.Context, r ref.Reference) (chartVersion, error) {
+func (s *imageSource) chooseTag(ctx context.Context, r ref.Reference) (chartindex.Version, error) {
 	repo, err := parseRepository(r.Image, s.options.PlainHTTP)
 	switch {
 	case err != nil:
-		return chartVersion{}, err
+		return chartindex.Version{}, err
 	case s.options.Offline:
-		return chartVersion{}, fmt.Errorf("%w, and --offline forbids to look its tags up; give HOST/REPO@sha256:HEX", ErrNotCached)
+		return chartindex.Version{}, fmt.Errorf("%w, and --offline forbids to look its tags up; give HOST/REPO@sha256:HEX", ErrNotCached)
 	case mirrorsOf(s.options.Mirrors, repo).never:
-		return chartVersion{}, fmt.Errorf("the mirror rules forbid to ask %s, and mirrors answer digests only; give HOST/REPO@sha256:HEX", repo.RegistryStr())
+		return chartindex.Version{}, fmt.Errorf("the mirror rules forbid to ask %s, and mirrors answer digests only; give HOST/REPO@sha256:HEX", repo.RegistryStr())
 	}
 	tags, err := s.tags(ctx, repo)
 	if err != nil {
-		return chartVersion{}, fmt.Errorf("listing its tags: %w", err)
+		return chartindex.Version{}, fmt.Errorf("listing its tags: %w", err)
 	}
 	versions := tagVersions(tags)
 	if len(versions) == 0 {
-		return chartVersion{}, fmt.Errorf("none of its %d tags is a version", len(tags))
+		return chartindex.Version{}, fmt.Errorf("none of its %d tags is a version", len(tags))
 	}
-	return chooseChart(versions, r.Version)
+	return chartindex.Choose(versions, r.Version)
 }
 
 // tags lists the tags of a repository, page by page.
@@ -90,15 +91,15 @@ func (s *imageSource) tags(ctx context.Context, repo name.Repository) ([]string,
 
 // tagVersions are the tags that are versions of three numbers, as Helm and Flux
 // take them. A tag has "_" where a version has "+".
-func tagVersions(tags []string) []chartVersion {
-	var out []chartVersion
+func tagVersions(tags []string) []chartindex.Version {
+	var out []chartindex.Version
 	for _, tag := range tags {
 		text := strings.ReplaceAll(tag, "_", "+")
 		if _, err := semver.StrictNewVersion(strings.TrimPrefix(text, "v")); err != nil {
 			continue
 		}
-		if v := newChartVersion(text); v != nil {
-			v.url = tag
+		if v := chartindex.NewVersion(text); v != nil {
+			v.URL = tag
 			out = append(out, *v)
 		}
 	}

@@ -1,4 +1,4 @@
-package source
+package chartindex
 
 import (
 	"bufio"
@@ -21,10 +21,10 @@ const chartEntriesBytes = 64 * bounded.MiB
 // or is broken. It is decoded whole, which is the judge of both.
 var errUnusual = errors.New("it is not written as programs write an index")
 
-// readChartIndex returns what an index lists for one chart, and holds no more of
+// Read returns what an index lists for one chart, and holds no more of
 // it than that: an index lists all versions of all charts, and of a large one
 // the decoded form takes twenty times its size.
-func readChartIndex(r io.Reader, name string) ([]chartVersion, error) {
+func Read(r io.Reader, name string) ([]Version, error) {
 	start := &indexStart{r: r}
 	buffered := bufio.NewReaderSize(start, 64*bounded.KiB)
 	scan := scanBlockIndex
@@ -40,7 +40,7 @@ func readChartIndex(r io.Reader, name string) ([]chartVersion, error) {
 			return nil, fmt.Errorf("%w, and larger than the %s that are read of another", errUnusual, bounded.ByteCount(preview.MaxDocumentBytes))
 		}
 		if err == nil {
-			return parseChartIndex(bytes.Join(start.pieces, nil), name)
+			return parse(bytes.Join(start.pieces, nil), name)
 		}
 	}
 	if start.failed != nil {
@@ -97,10 +97,10 @@ type blockIndex struct {
 	item      []byte // lines of the current one
 	inItem    bool
 	held      int
-	versions  []chartVersion
+	versions  []Version
 }
 
-func scanBlockIndex(r *bufio.Reader, name string) ([]chartVersion, error) {
+func scanBlockIndex(r *bufio.Reader, name string) ([]Version, error) {
 	b := &blockIndex{name: name, itemDepth: -1}
 	for begins := true; ; {
 		line, err := r.ReadSlice('\n')
@@ -125,7 +125,7 @@ func scanBlockIndex(r *bufio.Reader, name string) ([]chartVersion, error) {
 	}
 }
 
-func (b *blockIndex) end() ([]chartVersion, error) {
+func (b *blockIndex) end() ([]Version, error) {
 	if err := b.endItem(); err != nil {
 		return nil, err
 	}
@@ -258,20 +258,20 @@ func (b *blockIndex) endItem() error {
 
 // chartVersionOf reads an entry: as far as its version, where that stands on a
 // line of its own. Most entries are asked for no more.
-func chartVersionOf(item []byte) (*chartVersion, error) {
+func chartVersionOf(item []byte) (*Version, error) {
 	if text, ok := peekChartVersion(item); ok {
-		v := newChartVersion(text)
+		v := NewVersion(text)
 		if v != nil {
 			v.raw = bytes.Clone(item)
 		}
 		return v, nil
 	}
-	return decodeChartVersion(item)
+	return decodeVersion(item)
 }
 
-// decodeChartVersion decodes an entry. What cannot be decoded by itself may
+// decodeVersion decodes an entry. What cannot be decoded by itself may
 // refer to another part of the index.
-func decodeChartVersion(item []byte) (*chartVersion, error) {
+func decodeVersion(item []byte) (*Version, error) {
 	docs, err := preview.Decode(item)
 	if err != nil || len(docs) > 1 {
 		return nil, errUnusual
@@ -280,7 +280,7 @@ func decodeChartVersion(item []byte) (*chartVersion, error) {
 	if len(docs) == 1 {
 		entry, _ = docs[0].(map[string]any)
 	}
-	return parseChartVersion(entry)
+	return parseVersion(entry)
 }
 
 // plainChartVersion has two dots, so that it is no number.
@@ -322,7 +322,7 @@ func peekChartVersion(item []byte) (string, bool) {
 }
 
 // scanJSONIndex reads an index that is JSON.
-func scanJSONIndex(r *bufio.Reader, name string) ([]chartVersion, error) {
+func scanJSONIndex(r *bufio.Reader, name string) ([]Version, error) {
 	j := &jsonIndex{decoder: json.NewDecoder(r), name: name}
 	err := j.members(j.top)
 	if err == nil && j.decoder.More() || err == nil && !j.found {
@@ -339,7 +339,7 @@ type jsonIndex struct {
 	name           string
 	entries, found bool
 	raw            json.RawMessage
-	versions       []chartVersion
+	versions       []Version
 }
 
 func (j *jsonIndex) top(key string) error {
@@ -373,7 +373,7 @@ func (j *jsonIndex) entry() error {
 		return errUnusual
 	}
 	entry, _ := value.(map[string]any)
-	v, err := parseChartVersion(entry)
+	v, err := parseVersion(entry)
 	if v != nil {
 		j.versions = append(j.versions, *v)
 	}

@@ -1,4 +1,4 @@
-package source
+package chartindex
 
 import (
 	"bytes"
@@ -30,12 +30,12 @@ func TestAVersionIsChosenTheSameWayWhateverTheOrder(t *testing.T) {
 				for _, v := range test.versions {
 					list = append(list, entry(v))
 				}
-				versions, err := parseChartIndex([]byte("entries: {x: ["+strings.Join(list, ", ")+"]}"), "x")
+				versions, err := parse([]byte("entries: {x: ["+strings.Join(list, ", ")+"]}"), "x")
 				if err != nil {
 					t.Fatal(err)
 				}
-				got, err := chooseChart(versions, test.wanted)
-				if err != nil || got.text != test.want || got.url != test.want+".tgz" {
+				got, err := Choose(versions, test.wanted)
+				if err != nil || got.Text != test.want || got.URL != test.want+".tgz" {
 					t.Errorf("of %q got %+v, %v, want %s", test.versions, got, err, test.want)
 				}
 				test.versions = append(test.versions[1:], test.versions[0])
@@ -93,14 +93,14 @@ func TestOfALargeIndexOneChartIsHeld(t *testing.T) {
 			index := largeIndex(test.versions, test.oneChart)
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			versions, err := readChartIndex(bytes.NewReader(index), test.chart)
+			versions, err := Read(bytes.NewReader(index), test.chart)
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := chooseChart(versions, "")
+			got, err := Choose(versions, "")
 			runtime.ReadMemStats(&after)
-			if err != nil || got.text != test.want || got.url == "" {
-				t.Errorf("got %s at %q, %v", got.text, got.url, err)
+			if err != nil || got.Text != test.want || got.URL == "" {
+				t.Errorf("got %s at %q, %v", got.Text, got.URL, err)
 			}
 			times := float64(after.TotalAlloc-before.TotalAlloc) / float64(len(index))
 			t.Logf("%d MB, allocated %.2f times that", len(index)>>20, times)
@@ -127,18 +127,18 @@ func TestAnIndexIsReadTheSameWayInEveryForm(t *testing.T) {
 		"YAML that begins as JSON":   `{"entries": {x: [{version: 1.2.3, urls: [x.tgz], digest: ` + digest + `}]}}`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			for way, read := range map[string]func() ([]chartVersion, error){
-				"in pieces": func() ([]chartVersion, error) {
-					return readChartIndex(iotest.OneByteReader(strings.NewReader(index)), "x")
+			for way, read := range map[string]func() ([]Version, error){
+				"in pieces": func() ([]Version, error) {
+					return Read(iotest.OneByteReader(strings.NewReader(index)), "x")
 				},
-				"whole": func() ([]chartVersion, error) { return parseChartIndex([]byte(index), "x") },
+				"whole": func() ([]Version, error) { return parse([]byte(index), "x") },
 			} {
 				versions, err := read()
 				if err != nil {
 					t.Fatalf("%s: %v", way, err)
 				}
-				got, err := chooseChart(versions, "")
-				if err != nil || got.text != "1.2.3" || got.url != "x.tgz" || got.digest != "sha256:"+digest {
+				got, err := Choose(versions, "")
+				if err != nil || got.Text != "1.2.3" || got.URL != "x.tgz" || got.Digest != "sha256:"+digest {
 					t.Errorf("%s: got %+v, %v", way, got, err)
 				}
 			}
@@ -152,16 +152,16 @@ func TestAnIndexIsReadTheSameWayInEveryForm(t *testing.T) {
 		"an entry broken": "entries:\n  x:\n  - version: 1.0.0\n    urls: [\n",
 		"more after JSON": `{"entries": {"x": [{"version": "1.0.0"}]}} {}`,
 	} {
-		versions, err := readChartIndex(strings.NewReader(index), "x")
+		versions, err := Read(strings.NewReader(index), "x")
 		if err == nil {
-			_, err = chooseChart(versions, "")
+			_, err = Choose(versions, "")
 		}
 		if err == nil {
 			t.Errorf("%s: got %+v", name, versions)
 		}
 	}
 	broken := errors.New("the network")
-	if _, err := readChartIndex(io.MultiReader(strings.NewReader("entries:\n  x:\n"), iotest.ErrReader(broken)), "x"); !errors.Is(err, broken) {
+	if _, err := Read(io.MultiReader(strings.NewReader("entries:\n  x:\n"), iotest.ErrReader(broken)), "x"); !errors.Is(err, broken) {
 		t.Errorf("got %v", err)
 	}
 }
