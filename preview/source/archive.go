@@ -115,7 +115,7 @@ func openArchive(ctx context.Context, c cache, l limits, digest string, fetch fu
 }
 
 func unpackBlob(c cache, l limits, digest string) (*tree, error) {
-	b, err := c.open(digest)
+	b, err := c.blob(digest)
 	if err != nil {
 		return nil, err
 	}

@@ -82,9 +82,9 @@ func (c cache) has(digest string, size int64) bool {
 	return err == nil && info.Mode().IsRegular() && info.Size() == size
 }
 
-// open returns an entry to read, with the hash that will tell at its end
+// blob returns an entry to read, with the hash that will tell at its end
 // whether the bytes were right. No entry is fs.ErrNotExist.
-func (c cache) open(digest string) (*blob, error) {
+func (c cache) blob(digest string) (*blob, error) {
 	name, err := c.path(digest)
 	if err != nil {
 		return nil, err
@@ -109,7 +109,7 @@ func touch(name string) {
 
 // bytes returns a whole small entry, verified.
 func (c cache) bytes(digest string, most int64) ([]byte, error) {
-	b, err := c.open(digest)
+	b, err := c.blob(digest)
 	if err != nil {
 		return nil, err
 	}

@@ -64,7 +64,7 @@ func (s imageReader) walkImage(ctx context.Context, from blobReader, p Pin, visi
 func (s imageReader) verifyLayers(ctx context.Context, from blobReader, text string, layers []v1.Descriptor) error {
 	for _, layer := range layers {
 		digest := layer.Digest.String()
-		b, err := s.cache.open(digest)
+		b, err := s.cache.blob(digest)
 		if err == nil {
 			_, err = io.Copy(io.Discard, bounded.ContextReader{Context: ctx, Reader: b})
 			if err == nil {
@@ -85,7 +85,7 @@ func (s imageReader) verifyLayers(ctx context.Context, from blobReader, text str
 }
 
 func (s imageReader) walkLayer(ctx context.Context, layer v1.Descriptor, w *layerWalk) error {
-	b, err := s.cache.open(layer.Digest.String())
+	b, err := s.cache.blob(layer.Digest.String())
 	if errors.Is(err, fs.ErrNotExist) {
 		return errors.New("it vanished from the cache; try again")
 	}

@@ -55,7 +55,7 @@ func Compose(parts ...Part) (fs.FS, error) {
 			if err := errors.Join(l.checkPath(to), left.take(to, int64(len(data)))); err != nil {
 				return err
 			}
-			if other := t.taken(to, from); other != "" {
+			if other := from[t.inTheWay(to)]; other != "" {
 				return fmt.Errorf("%s is there from %s already; give each source a destination of its own", bounded.Quote(to), other)
 			}
 			t.put(to, data, 0)
@@ -67,26 +67,6 @@ func Compose(parts ...Part) (fs.FS, error) {
 		}
 	}
 	return t.freeze(), nil
-}
-
-// taken says whose file stands at a path, or on the way to it, or below it.
-func (t *tree) taken(name string, from map[*node]string) string {
-	n := t.root
-	for _, part := range split(name) {
-		if n = n.children[part]; n == nil {
-			return ""
-		}
-		if n.children == nil {
-			return from[n]
-		}
-	}
-	for n.children != nil {
-		for _, child := range n.children { // any file below will do: there is one
-			n = child
-			break
-		}
-	}
-	return from[n]
 }
 
 func filesOf(files map[string]string) fs.FS {

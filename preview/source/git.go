@@ -99,7 +99,7 @@ func (s *gitSource) read(ctx context.Context, r ref.Reference) (*Content, error)
 // every object that took.
 func (s *gitSource) content(ctx context.Context, r ref.Reference, objects git.ObjectReader, name plumbing.Hash) (*Content, []git.Object, error) {
 	files, left := newTree(), budget{limits: s.limits.catalog}
-	w := &git.Walk{Objects: objects, Limits: s.limits.git(), Put: func(path string, data []byte, mode fs.FileMode) error {
+	w := &git.Walk{Objects: objects, Limits: gitLimits(s.limits), Put: func(path string, data []byte, mode fs.FileMode) error {
 		if err := left.take(path, int64(len(data))); err != nil {
 			return err
 		}
@@ -124,8 +124,8 @@ func (s *gitSource) content(ctx context.Context, r ref.Reference, objects git.Ob
 	}, w.Used, nil
 }
 
-// git returns the limits for the objects of a repository.
-func (l limits) git() git.Limits {
+// gitLimits returns the limits for the objects of a repository.
+func gitLimits(l limits) git.Limits {
 	return git.Limits{
 		Bytes: l.catalog.bytes, FileBytes: l.catalog.fileBytes,
 		DirectoryBytes: l.manifestBytes, Files: l.catalog.files, Entries: l.entries, CheckPath: l.checkPath,
@@ -139,7 +139,7 @@ func (s *gitSource) fetch(ctx context.Context, r ref.Reference) (git.ObjectReade
 		return nil, plumbing.ZeroHash, err
 	}
 	defer func() { _ = remote.Close() }()
-	return git.Fetch(ctx, remote, r.GitRef, r.Subdir, s.limits.git(), func(body io.Reader) io.Reader {
+	return git.Fetch(ctx, remote, r.GitRef, r.Subdir, gitLimits(s.limits), func(body io.Reader) io.Reader {
 		return &meteredReader{r: body, now: Progress{Reference: r.Text}, report: s.options.Progress}
 	})
 }

@@ -65,12 +65,12 @@ func (s *gitSource) recall(r ref.Reference) (git.ObjectReader, bool) {
 	if json.Unmarshal(data, &found) != nil {
 		return nil, false
 	}
-	b, err := s.cache.open(found.Pack)
+	b, err := s.cache.blob(found.Pack)
 	if err != nil {
 		return nil, false
 	}
 	defer func() { _ = b.Close() }()
-	objects, err := git.ReadPack(b, s.limits.git())
+	objects, err := git.ReadPack(b, gitLimits(s.limits))
 	if bad := b.verify(); bad != nil {
 		_ = s.cache.remove(found.Pack) // else it is written again, under the same name
 		return nil, false

@@ -71,6 +71,24 @@ func (t *tree) find(name string) *node {
 	return n
 }
 
+// inTheWay returns the file that stands at a path, on the way to it, or below it, or
+// nil: a file can be put at the path where there is none.
+func (t *tree) inTheWay(name string) *node {
+	n := t.root
+	for _, part := range split(name) {
+		if n = n.children[part]; n == nil || n.children == nil {
+			return n
+		}
+	}
+	for n.children != nil {
+		for _, child := range n.children { // any file below will do: there is one
+			n = child
+			break
+		}
+	}
+	return n
+}
+
 // remove deletes a path and everything below it.
 func (t *tree) remove(name string) {
 	if parent := t.find(path.Dir(name)); parent != nil {

@@ -28,7 +28,7 @@ func (s imageReader) unpack(ctx context.Context, from blobReader, layers []v1.De
 	if s.limits.artifacts {
 		u.left.limits, labels = s.limits.catalog, nil
 	}
-	catalog, err := u.choose(labels)
+	catalog, err := chooseKept(u, labels)
 	if err != nil {
 		return nil, err
 	}
@@ -48,8 +48,8 @@ func (s imageReader) unpack(ctx context.Context, from blobReader, layers []v1.De
 	return u.tree, placeBundle(u.tree, labels, s.limits)
 }
 
-// choose says what is kept, and whether that is a catalog's.
-func (u *unpacker) choose(labels map[string]string) (catalog bool, err error) {
+// chooseKept says what is kept, and whether that is a catalog's.
+func chooseKept(u *unpacker, labels map[string]string) (catalog bool, err error) {
 	if value, ok := labels[LabelConfigs]; ok {
 		dir, err := labelledDir(LabelConfigs, value, u.limits)
 		u.keep, u.left.limits = []string{dir}, u.limits.catalog
@@ -102,7 +102,7 @@ func (s imageReader) unpackLayer(ctx context.Context, from blobReader, layer v1.
 }
 
 func (s imageReader) parseLayer(digest string, size int64, u *unpacker) ([]layerEntry, error) {
-	b, err := s.cache.open(digest)
+	b, err := s.cache.blob(digest)
 	if err != nil {
 		return nil, err
 	}
