@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 	"github.com/kubectl-operator/kubectl-operator/preview/source"
+	"github.com/kubectl-operator/kubectl-operator/preview/source/filetree"
 )
 
 // Request holds the inputs of [Fetch]: the set, its platform and the sources.
@@ -139,7 +140,7 @@ func (q Request) check(ctx context.Context, from *source.Fetcher, pin source.Pin
 	if !content.Plain {
 		return SignerInfo{}, fmt.Errorf("its signature: %s is no single file; it has to be a Sigstore bundle", clip(at.Text))
 	}
-	bundle, err := fs.ReadFile(content.FS, source.PlainFile)
+	bundle, err := fs.ReadFile(content.FS, filetree.PlainFile)
 	switch {
 	case err != nil:
 		return SignerInfo{}, fmt.Errorf("its signature: %w", err)

@@ -12,7 +12,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/kubectl-operator/kubectl-operator/preview/source"
+	"github.com/kubectl-operator/kubectl-operator/preview/source/filetree"
 )
 
 // File is one file that an install would write.
@@ -162,11 +162,11 @@ func (f FetchedPlugin) members() ([]member, error) {
 		if err != nil {
 			return err
 		}
-		data, err := source.Bytes(f.content.FS, name)
+		data, err := filetree.Bytes(f.content.FS, name)
 		if err != nil {
 			return err
 		}
-		out = append(out, member{short, source.ShippedMode(info), data})
+		out = append(out, member{short, filetree.ShippedMode(info), data})
 		return nil
 	})
 	switch {

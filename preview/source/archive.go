@@ -13,18 +13,19 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
+	"github.com/kubectl-operator/kubectl-operator/preview/source/filetree"
 )
 
 // archiveSource reads archives from the web and from local files. The pin is
 // the sha256 of the archive's bytes, so it is what sha256sum prints.
 type archiveSource struct {
 	options Options
-	limits  limits
+	limits  filetree.Limits
 	cache   cache
 	web     *web
 }
 
-func newArchiveSource(o Options, l limits) *archiveSource {
+func newArchiveSource(o Options, l filetree.Limits) *archiveSource {
 	return &archiveSource{options: o, limits: l, cache: cache{dir: o.CacheDir}, web: newWeb(o)}
 }
 
@@ -59,7 +60,7 @@ func (s *archiveSource) open(ctx context.Context, p Pin) (*Content, error) {
 		return again.content, err
 	}
 	digest, limits := p.Source.Digest, s.limits
-	limits.unended = p.Reference.SHA256 != ""
+	limits.Unended = p.Reference.SHA256 != ""
 	t, err := openArchive(ctx, s.cache, limits, digest, func() error {
 		_, err := s.download(ctx, p.Reference, digest)
 		return err
@@ -67,7 +68,7 @@ func (s *archiveSource) open(ctx context.Context, p Pin) (*Content, error) {
 	if err != nil {
 		return nil, fmt.Errorf("archive %s: %w", displayURL(p.Reference.URL), err)
 	}
-	return &Content{FS: t.freeze(), Source: p.Source, Plain: t.plain}, nil
+	return &Content{FS: t.Freeze(), Source: p.Source, Plain: t.Plain}, nil
 }
 
 // download brings the archive into the cache and returns its digest, which
@@ -79,22 +80,22 @@ func (s *archiveSource) download(ctx context.Context, r ref.Reference, want stri
 		}
 		return "", fmt.Errorf("--offline forbids to fetch %s: %w", want, ErrNotCached)
 	}
-	body, err := s.web.get(ctx, r.URL, s.limits.layerBytes)
+	body, err := s.web.get(ctx, r.URL, s.limits.LayerBytes)
 	if err != nil {
 		return "", err
 	}
 	defer func() { _ = body.Close() }()
 	reader := &meteredReader{r: body, now: Progress{Reference: r.Text, Total: max(body.size, 0)}, report: s.options.Progress}
 	if want == "" {
-		return s.cache.add(s.limits.layerBytes, reader)
+		return s.cache.add(s.limits.LayerBytes, reader)
 	}
-	return want, s.cache.put(want, s.limits.layerBytes, reader)
+	return want, s.cache.put(want, s.limits.LayerBytes, reader)
 }
 
 // openArchive unpacks the archive of a digest from the cache. Where it is
 // missing, or damaged, fetch has to bring it there, once. Nothing is said of an
 // archive before its last byte is verified.
-func openArchive(ctx context.Context, c cache, l limits, digest string, fetch func() error) (*tree, error) {
+func openArchive(ctx context.Context, c cache, l filetree.Limits, digest string, fetch func() error) (*filetree.Tree, error) {
 	for attempt := 0; ; attempt++ {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -114,7 +115,7 @@ func openArchive(ctx context.Context, c cache, l limits, digest string, fetch fu
 	}
 }
 
-func unpackBlob(c cache, l limits, digest string) (*tree, error) {
+func unpackBlob(c cache, l filetree.Limits, digest string) (*filetree.Tree, error) {
 	b, err := c.blob(digest)
 	if err != nil {
 		return nil, err
@@ -124,7 +125,7 @@ func unpackBlob(c cache, l limits, digest string) (*tree, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the cache: %w", err)
 	}
-	t, err := l.unpackArchive(b, info.Size())
+	t, err := l.UnpackArchive(b, info.Size())
 	if bad := b.verify(); bad != nil {
 		return nil, bad // then whatever was wrong with the archive is beside the point
 	}
@@ -144,26 +145,26 @@ func (s *archiveSource) local(ctx context.Context, r ref.Reference) (*Content, e
 	case err != nil:
 		return nil, bounded.PathCause(err)
 	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("it is %s; an archive is a plain file", describeMode(info.Mode()))
-	case info.Size() > s.limits.layerBytes:
-		return nil, fmt.Errorf("it has %s; at most %s are read", bounded.ByteCount(info.Size()), bounded.ByteCount(s.limits.layerBytes))
+		return nil, fmt.Errorf("it is %s; an archive is a plain file", filetree.DescribeMode(info.Mode()))
+	case info.Size() > s.limits.LayerBytes:
+		return nil, fmt.Errorf("it has %s; at most %s are read", bounded.ByteCount(info.Size()), bounded.ByteCount(s.limits.LayerBytes))
 	}
 	sum := sha256.New()
-	source := io.TeeReader(bounded.ContextReader{Context: ctx, Reader: io.LimitReader(file, s.limits.layerBytes)}, sum)
-	t, err := s.limits.unpackArchive(source, info.Size())
+	source := io.TeeReader(bounded.ContextReader{Context: ctx, Reader: io.LimitReader(file, s.limits.LayerBytes)}, sum)
+	t, err := s.limits.UnpackArchive(source, info.Size())
 	if err != nil {
 		return nil, err
 	}
 	if _, err := io.Copy(io.Discard, source); err != nil {
 		return nil, err
 	}
-	if t.plain {
-		t = plainTree(t.find(PlainFile).data, localMode(info.Mode()))
+	if t.Plain {
+		t = filetree.Plain(t.Find(filetree.PlainFile).Data, localMode(info.Mode()))
 	}
 	return &Content{
-		FS:     t.freeze(),
+		FS:     t.Freeze(),
 		Source: preview.Source{Kind: "archive", Reference: r.Text, Digest: digestOf(sum)},
-		Plain:  t.plain,
+		Plain:  t.Plain,
 	}, nil
 }
 

@@ -18,6 +18,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
+	"github.com/kubectl-operator/kubectl-operator/preview/source/filetree"
 )
 
 // emptyConfig is the config of artifacts that have none (OCI image specification
@@ -236,7 +237,7 @@ func (f *Fetcher) artifact(ctx context.Context, at name.Digest, kind ArtifactKin
 }
 
 // artifactLayer finds the one file of an artifact.
-func artifactLayer(data []byte, kind ArtifactKind, l limits) (v1.Descriptor, error) {
+func artifactLayer(data []byte, kind ArtifactKind, l filetree.Limits) (v1.Descriptor, error) {
 	if _, err := parseManifest(data, l); err != nil {
 		return v1.Descriptor{}, err
 	}
@@ -270,9 +271,9 @@ func (s imageReader) pipedPlugin(ctx context.Context, from blobReader, p Pin, la
 	if err := s.fetchLayers(ctx, from, p.Reference.Text, layers); err != nil {
 		return nil, err
 	}
-	data, err := s.cache.bytes(layers[0].Digest.String(), s.limits.layerBytes)
+	data, err := s.cache.bytes(layers[0].Digest.String(), s.limits.LayerBytes)
 	if err != nil {
 		return nil, fmt.Errorf("layer %s: %w", layers[0].Digest, err)
 	}
-	return &Content{FS: plainTree(data, 0o755).freeze(), Source: p.Source, Plain: true}, nil
+	return &Content{FS: filetree.Plain(data, 0o755).Freeze(), Source: p.Source, Plain: true}, nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
+	"github.com/kubectl-operator/kubectl-operator/preview/source/filetree"
 )
 
 // bucketSource reads archives from object stores. The pin is the sha256 of the
@@ -20,14 +21,14 @@ import (
 // version.
 type bucketSource struct {
 	options Options
-	limits  limits
+	limits  filetree.Limits
 	cache   cache
 
 	// connect makes the one way to the network, when it is needed first.
 	connect func() (*guard, error)
 }
 
-func newBucketSource(o Options, l limits) *bucketSource {
+func newBucketSource(o Options, l filetree.Limits) *bucketSource {
 	return &bucketSource{
 		options: o, limits: l, cache: cache{dir: o.CacheDir},
 		connect: sync.OnceValues(func() (*guard, error) { return newGuard(o) }),
@@ -56,7 +57,7 @@ func (s *bucketSource) open(ctx context.Context, p Pin) (*Content, error) {
 	if err != nil {
 		return nil, objectError(p.Reference, err)
 	}
-	return &Content{FS: t.freeze(), Source: p.Source, Plain: t.plain}, nil
+	return &Content{FS: t.Freeze(), Source: p.Source, Plain: t.Plain}, nil
 }
 
 // download brings the object into the cache and returns its digest, which must
@@ -80,8 +81,8 @@ func (s *bucketSource) download(ctx context.Context, r ref.Reference, want strin
 		return "", err
 	}
 	defer func() { _ = body.Close() }()
-	if body.size > s.limits.layerBytes {
-		return "", fmt.Errorf("it has %s; at most %s are read", bounded.ByteCount(body.size), bounded.ByteCount(s.limits.layerBytes))
+	if body.size > s.limits.LayerBytes {
+		return "", fmt.Errorf("it has %s; at most %s are read", bounded.ByteCount(body.size), bounded.ByteCount(s.limits.LayerBytes))
 	}
 	reader := &meteredReader{
 		r:      &objectReader{body, storeOf(r)},
@@ -89,9 +90,9 @@ func (s *bucketSource) download(ctx context.Context, r ref.Reference, want strin
 		report: s.options.Progress,
 	}
 	if want == "" {
-		return s.cache.add(s.limits.layerBytes, reader)
+		return s.cache.add(s.limits.LayerBytes, reader)
 	}
-	return want, s.cache.put(want, s.limits.layerBytes, reader)
+	return want, s.cache.put(want, s.limits.LayerBytes, reader)
 }
 
 // objectReader explains errors of the network.

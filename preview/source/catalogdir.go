@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
+	"github.com/kubectl-operator/kubectl-operator/preview/source/filetree"
 )
 
 // pinCatalog pins a directory as pin does, to the same digest, and holds none
@@ -31,13 +32,13 @@ func (s directorySource) hash(ctx context.Context, dir string, store Store) (str
 		return "", err
 	}
 	defer func() { _ = root.Close() }()
-	left, hash, known := budget{limits: s.limits.catalog}, newTreeHash(), loadStats(store, dir)
+	left, hash, known := filetree.Budget{Limits: s.limits.Catalog}, filetree.NewHash(), loadStats(store, dir)
 	err = s.each(ctx, root, func(name string, entry fs.DirEntry) error {
 		info, err := entry.Info()
 		if err != nil {
 			return changed(name)
 		}
-		if err := left.take(name, info.Size()); err != nil {
+		if err := left.Take(name, info.Size()); err != nil {
 			return err
 		}
 		sum, ok := known.sum(name, info)
@@ -48,17 +49,17 @@ func (s directorySource) hash(ctx context.Context, dir string, store Store) (str
 			}
 			known.note(name, info, sum, hashed)
 		}
-		hash.addSum(name, sum)
+		hash.AddSum(name, sum)
 		return nil
 	})
-	if err == nil && left.files == 0 {
+	if err == nil && left.Files == 0 {
 		err = errors.New("it holds no files")
 	}
 	if err != nil {
 		return "", err
 	}
 	known.save(store, dir)
-	return hash.sum(), nil
+	return hash.Sum(), nil
 }
 
 // hashRegular hashes a file of a size that must not change meanwhile.
@@ -110,13 +111,13 @@ func (s directorySource) visit(ctx context.Context, p Pin, visit Visit) error {
 		return err
 	}
 	defer func() { _ = root.Close() }()
-	left, hash := budget{limits: s.limits.catalog}, newTreeHash()
+	left, hash := filetree.Budget{Limits: s.limits.Catalog}, filetree.NewHash()
 	err = s.each(ctx, root, func(name string, entry fs.DirEntry) error {
 		info, err := entry.Info()
 		if err != nil {
 			return changed(name)
 		}
-		if err := left.take(name, info.Size()); err != nil {
+		if err := left.Take(name, info.Size()); err != nil {
 			return err
 		}
 		sum := sha256.New()
@@ -131,11 +132,11 @@ func (s directorySource) visit(ctx context.Context, p Pin, visit Visit) error {
 		if err != nil {
 			return err
 		}
-		hash.addSum(name, [sha256.Size]byte(sum.Sum(nil)))
+		hash.AddSum(name, [sha256.Size]byte(sum.Sum(nil)))
 		return nil
 	})
-	if err == nil && hash.sum() != p.Source.Digest {
-		err = fmt.Errorf("it is %s now, not %s: %w; try again", hash.sum(), p.Source.Digest, ErrDigestMismatch)
+	if err == nil && hash.Sum() != p.Source.Digest {
+		err = fmt.Errorf("it is %s now, not %s: %w; try again", hash.Sum(), p.Source.Digest, ErrDigestMismatch)
 	}
 	return err
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
+	"github.com/kubectl-operator/kubectl-operator/preview/source/filetree"
 )
 
 // walkImage reads the layers of a catalog image from the top down, each once.
@@ -106,7 +107,7 @@ func (s imageReader) walkLayer(ctx context.Context, layer v1.Descriptor, w *laye
 // layerWalk reads layers from the top down, and keeps the paths that the layers
 // above have replaced or removed.
 type layerWalk struct {
-	unpacker
+	filetree.Unpacker
 	visit Visit
 	kept  string // directory
 	found bool
@@ -125,10 +126,10 @@ func newLayerPaths() layerPaths {
 	return layerPaths{files: map[string]bool{}, dirs: map[string]bool{}, hidden: map[string]bool{}, cleared: map[string]bool{}}
 }
 
-func newLayerWalk(l limits, keep string, visit Visit) *layerWalk {
+func newLayerWalk(l filetree.Limits, keep string, visit Visit) *layerWalk {
 	return &layerWalk{
 		kept:     keep,
-		unpacker: unpacker{limits: l, keep: []string{keep}, left: budget{limits: l.catalog}},
+		Unpacker: filetree.Unpacker{Limits: l, Keep: []string{keep}, Left: filetree.Budget{Limits: l.Catalog}},
 		visit:    visit, above: newLayerPaths(),
 	}
 }
@@ -137,16 +138,16 @@ func newLayerWalk(l limits, keep string, visit Visit) *layerWalk {
 // removed.
 func (w *layerWalk) layer(r io.Reader, compressedSize int64) error {
 	w.here = newLayerPaths()
-	err := w.each(r, compressedSize, func(e layerEntry, body io.Reader) error {
-		switch e.effect {
-		case effectRemove:
-			w.here.hidden[e.path] = true
-		case effectClear:
-			w.here.cleared[e.path] = true
-		case effectDir:
-			return w.dir(e.path)
-		case effectFile:
-			return w.file(e.path, body)
+	err := w.Each(r, compressedSize, func(e filetree.LayerEntry, body io.Reader) error {
+		switch e.Effect {
+		case filetree.EffectRemove:
+			w.here.hidden[e.Path] = true
+		case filetree.EffectClear:
+			w.here.cleared[e.Path] = true
+		case filetree.EffectDir:
+			return w.dir(e.Path)
+		case filetree.EffectFile:
+			return w.file(e.Path, body)
 		}
 		return nil
 	})
@@ -179,7 +180,7 @@ func (w *layerWalk) dir(name string) error {
 // find notes that the kept directory is there: an entry in it makes it, even
 // one that does not stay.
 func (w *layerWalk) find(name string) {
-	w.found = w.found || (name == w.kept || w.within(name)) && !w.above.covers(w.kept)
+	w.found = w.found || (name == w.kept || w.Within(name)) && !w.above.covers(w.kept)
 }
 
 // file visits a file, unless it does not stay: what it hides in the layers

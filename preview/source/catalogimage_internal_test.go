@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/slowtest"
+	"github.com/kubectl-operator/kubectl-operator/preview/source/filetree"
 )
 
 // randomLayer is a layer around the directory c/k, with all that layers can do
@@ -53,20 +54,20 @@ func randomLayer(t *testing.T, random *rand.Rand, id int) (data []byte, listing 
 
 // unpacked applies layers from the bottom up, in memory.
 func unpacked(layers [][]byte) (map[string]string, error) {
-	l := defaultLimits()
-	u := &unpacker{limits: l, keep: []string{"c/k"}, tree: newTree(), left: budget{limits: l.catalog}}
+	l := filetree.DefaultLimits()
+	u := &filetree.Unpacker{Limits: l, Keep: []string{"c/k"}, Tree: filetree.New(), Left: filetree.Budget{Limits: l.Catalog}}
 	for _, layer := range layers {
-		entries, err := u.readLayer(bytes.NewReader(layer), int64(len(layer)))
+		entries, err := u.ReadLayer(bytes.NewReader(layer), int64(len(layer)))
 		if err != nil {
 			return nil, err
 		}
-		u.apply(entries)
+		u.Apply(entries)
 	}
-	if !u.tree.sub("c/k") {
+	if !u.Tree.Sub("c/k") {
 		return nil, nil
 	}
 	out := map[string]string{}
-	fsys := u.tree.freeze()
+	fsys := u.Tree.Freeze()
 	return out, fs.WalkDir(fsys, ".", func(name string, entry fs.DirEntry, err error) error {
 		if err == nil && !entry.IsDir() {
 			var data []byte
@@ -80,7 +81,7 @@ func unpacked(layers [][]byte) (map[string]string, error) {
 // walked reads layers from the top down, as a stream.
 func walked(t *testing.T, layers [][]byte) (map[string]string, error) {
 	out := map[string]string{}
-	w := newLayerWalk(defaultLimits(), "c/k", func(name string, r io.Reader) error {
+	w := newLayerWalk(filetree.DefaultLimits(), "c/k", func(name string, r io.Reader) error {
 		data, err := io.ReadAll(r)
 		if _, again := out[name]; again {
 			t.Errorf("%s visited twice", name)

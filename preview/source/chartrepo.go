@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 	"github.com/kubectl-operator/kubectl-operator/preview/source/chartindex"
+	"github.com/kubectl-operator/kubectl-operator/preview/source/filetree"
 )
 
 // chartIndexBytes caps an index.yaml, of which only one chart's entries are
@@ -23,12 +24,12 @@ const chartIndexBytes = 256 * bounded.MiB
 // version a range means; the pin is the sha256 of that version's archive.
 type chartSource struct {
 	options Options
-	limits  limits
+	limits  filetree.Limits
 	cache   cache
 	web     *web
 }
 
-func newChartSource(o Options, l limits) *chartSource {
+func newChartSource(o Options, l filetree.Limits) *chartSource {
 	return &chartSource{options: o, limits: l, cache: cache{dir: o.CacheDir}, web: newWeb(o)}
 }
 
@@ -47,7 +48,7 @@ func (s *chartSource) open(ctx context.Context, p Pin) (*Content, error) {
 	if err != nil {
 		return nil, chartError(p.Reference, err)
 	}
-	return &Content{FS: t.freeze(), Source: p.Source}, nil
+	return &Content{FS: t.Freeze(), Source: p.Source}, nil
 }
 
 // resolve chooses a version and brings its archive into the cache.
@@ -115,7 +116,7 @@ func (s *chartSource) download(ctx context.Context, r ref.Reference, v chartinde
 		return "", fmt.Errorf("version %s: %w", v.Text, err)
 	}
 	body, err := s.web.send(ctx, webRequest{
-		method: http.MethodGet, address: address, most: s.limits.layerBytes, scheme: authBearer, anonymous: elsewhere,
+		method: http.MethodGet, address: address, most: s.limits.LayerBytes, scheme: authBearer, anonymous: elsewhere,
 	})
 	if err != nil {
 		return "", fmt.Errorf("version %s: %w", v.Text, err)
@@ -123,9 +124,9 @@ func (s *chartSource) download(ctx context.Context, r ref.Reference, v chartinde
 	defer func() { _ = body.Close() }()
 	reader := &meteredReader{r: body, now: Progress{Reference: r.Text, Total: max(body.size, 0)}, report: s.options.Progress}
 	if want != "" {
-		err = s.cache.put(want, s.limits.layerBytes, reader)
+		err = s.cache.put(want, s.limits.LayerBytes, reader)
 	} else {
-		want, err = s.cache.add(s.limits.layerBytes, reader)
+		want, err = s.cache.add(s.limits.LayerBytes, reader)
 	}
 	if err != nil {
 		return "", fmt.Errorf("version %s: %w", v.Text, err)

@@ -7,6 +7,7 @@ import (
 	"path"
 
 	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
+	"github.com/kubectl-operator/kubectl-operator/preview/source/filetree"
 )
 
 // Part is content that becomes a directory of other content.
@@ -22,12 +23,12 @@ type Part struct {
 // where another part has a directory: which of them wins would be up to their
 // order.
 func Compose(parts ...Part) (fs.FS, error) {
-	l := defaultLimits()
-	left := budget{limits: l.catalog}
-	t := newTree()
-	from := map[*node]string{}
+	l := filetree.DefaultLimits()
+	left := filetree.Budget{Limits: l.Catalog}
+	t := filetree.New()
+	from := map[*filetree.Node]string{}
 	for _, p := range parts {
-		at, err := l.cleanPath(p.Destination)
+		at, err := l.CleanPath(p.Destination)
 		if err != nil {
 			return nil, fmt.Errorf("%s: its destination: %w", p.Name, err)
 		}
@@ -52,27 +53,27 @@ func Compose(parts ...Part) (fs.FS, error) {
 				return err
 			}
 			to := path.Join(at, name)
-			if err := errors.Join(l.checkPath(to), left.take(to, int64(len(data)))); err != nil {
+			if err := errors.Join(l.CheckPath(to), left.Take(to, int64(len(data)))); err != nil {
 				return err
 			}
-			if other := from[t.inTheWay(to)]; other != "" {
+			if other := from[t.InTheWay(to)]; other != "" {
 				return fmt.Errorf("%s is there from %s already; give each source a destination of its own", bounded.Quote(to), other)
 			}
-			t.put(to, data, 0)
-			from[t.find(to)] = p.Name
+			t.Put(to, data, 0)
+			from[t.Find(to)] = p.Name
 			return nil
 		})
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", p.Name, err)
 		}
 	}
-	return t.freeze(), nil
+	return t.Freeze(), nil
 }
 
 func filesOf(files map[string]string) fs.FS {
-	t := newTree()
+	t := filetree.New()
 	for name, text := range files {
-		t.put(name, []byte(text), 0)
+		t.Put(name, []byte(text), 0)
 	}
-	return t.freeze()
+	return t.Freeze()
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
+	"github.com/kubectl-operator/kubectl-operator/preview/source/filetree"
 )
 
 // configMapSource reads the files of a ConfigMap of the target cluster and
@@ -28,7 +29,7 @@ import (
 // unpacker of OLM v0 lay them out.
 type configMapSource struct {
 	options Options
-	limits  limits
+	limits  filetree.Limits
 	cache   cache
 }
 
@@ -37,7 +38,7 @@ func (s *configMapSource) pin(ctx context.Context, r ref.Reference) (Pin, error)
 	if err != nil {
 		return Pin{}, configMapError(r, err)
 	}
-	digest, err := s.cache.putTree(keys.freeze())
+	digest, err := s.cache.putTree(keys.Freeze())
 	if err != nil {
 		return Pin{}, configMapError(r, err)
 	}
@@ -62,7 +63,7 @@ func (s *configMapSource) open(ctx context.Context, p Pin) (*Content, error) {
 // reopen takes a pinned tree from the cache, else from the cluster where it
 // must still be the same.
 func (s *configMapSource) reopen(ctx context.Context, p Pin) (*Content, error) {
-	keys, err := s.cache.tree(p.Source.Digest, s.limits, s.limits.bundle)
+	keys, err := s.cache.tree(p.Source.Digest, s.limits, s.limits.Bundle)
 	if err == nil {
 		return s.content(p, keys)
 	}
@@ -72,7 +73,7 @@ func (s *configMapSource) reopen(ctx context.Context, p Pin) (*Content, error) {
 	if keys, err = s.read(ctx, p.Reference); err != nil {
 		return nil, err
 	}
-	digest, err := s.cache.putTree(keys.freeze())
+	digest, err := s.cache.putTree(keys.Freeze())
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +84,7 @@ func (s *configMapSource) reopen(ctx context.Context, p Pin) (*Content, error) {
 }
 
 // read returns the keys of the ConfigMap as the files of a flat tree.
-func (s *configMapSource) read(ctx context.Context, r ref.Reference) (*tree, error) {
+func (s *configMapSource) read(ctx context.Context, r ref.Reference) (*filetree.Tree, error) {
 	if s.options.Offline {
 		return nil, errOffline
 	}
@@ -104,9 +105,9 @@ func (s *configMapSource) read(ctx context.Context, r ref.Reference) (*tree, err
 
 // configMapKeys reads data and binaryData. No key may be in both (Kubernetes
 // API reference, ConfigMap v1).
-func configMapKeys(object map[string]any, l limits) (*tree, error) {
-	t := newTree()
-	left := budget{limits: l.bundle}
+func configMapKeys(object map[string]any, l filetree.Limits) (*filetree.Tree, error) {
+	t := filetree.New()
+	left := filetree.Budget{Limits: l.Bundle}
 	for _, field := range []string{"data", "binaryData"} {
 		entries, _ := object[field].(map[string]any)
 		for _, key := range slices.Sorted(maps.Keys(entries)) {
@@ -121,27 +122,27 @@ func configMapKeys(object map[string]any, l limits) (*tree, error) {
 					return nil, fmt.Errorf("%s[%s] is not base64", field, bounded.Quote(key))
 				}
 			}
-			if cleaned, err := l.cleanPath(key); err != nil || cleaned != key || key == "" || strings.Contains(key, "/") {
+			if cleaned, err := l.CleanPath(key); err != nil || cleaned != key || key == "" || strings.Contains(key, "/") {
 				return nil, fmt.Errorf("key %s is not the name of a file", bounded.Quote(key))
 			}
-			if t.find(key) != nil {
+			if t.Find(key) != nil {
 				return nil, fmt.Errorf("key %s is in data and in binaryData", bounded.Quote(key))
 			}
-			if err := left.take(key, int64(len(data))); err != nil {
+			if err := left.Take(key, int64(len(data))); err != nil {
 				return nil, err
 			}
-			t.put(key, data, 0)
+			t.Put(key, data, 0)
 		}
 	}
-	if left.files == 0 {
+	if left.Files == 0 {
 		return nil, errors.New("it holds no files")
 	}
 	return t, nil
 }
 
 // content lays the keys out.
-func (s *configMapSource) content(p Pin, keys *tree) (*Content, error) {
-	names := slices.Sorted(maps.Keys(keys.root.children))
+func (s *configMapSource) content(p Pin, keys *filetree.Tree) (*Content, error) {
+	names := slices.Sorted(maps.Keys(keys.Root.Children))
 	for _, name := range names {
 		if !ref.IsArchive(name) {
 			continue
@@ -149,18 +150,18 @@ func (s *configMapSource) content(p Pin, keys *tree) (*Content, error) {
 		if len(names) > 1 {
 			return nil, fmt.Errorf("key %s is an archive, but there are other keys beside it; leave one or the other", bounded.Quote(name))
 		}
-		data := keys.root.children[name].data
-		t, err := s.limits.unpackArchive(bytes.NewReader(data), int64(len(data)))
+		data := keys.Root.Children[name].Data
+		t, err := s.limits.UnpackArchive(bytes.NewReader(data), int64(len(data)))
 		if err != nil {
 			return nil, fmt.Errorf("key %s: %w", bounded.Quote(name), err)
 		}
-		return &Content{FS: t.freeze(), Source: p.Source}, nil
+		return &Content{FS: t.Freeze(), Source: p.Source}, nil
 	}
-	t := newTree()
+	t := filetree.New()
 	for _, name := range names {
-		t.put(path.Join("manifests", name), keys.root.children[name].data, 0)
+		t.Put(path.Join("manifests", name), keys.Root.Children[name].Data, 0)
 	}
-	return &Content{FS: t.freeze(), Source: p.Source}, nil
+	return &Content{FS: t.Freeze(), Source: p.Source}, nil
 }
 
 func configMapError(r ref.Reference, err error) error {

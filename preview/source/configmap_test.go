@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
+	"github.com/kubectl-operator/kubectl-operator/preview/source/filetree"
 )
 
 func TestKeysOfAConfigMap(t *testing.T) {
@@ -49,7 +50,7 @@ func TestKeysOfAConfigMap(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := strings.Join(slices.Sorted(maps.Keys(keys.root.children)), " "); got != test.want {
+			if got := strings.Join(slices.Sorted(maps.Keys(keys.Root.Children)), " "); got != test.want {
 				t.Errorf("got %q, want %q", got, test.want)
 			}
 		})
@@ -57,10 +58,10 @@ func TestKeysOfAConfigMap(t *testing.T) {
 }
 
 func TestAnArchiveInAConfigMapStandsAlone(t *testing.T) {
-	s := &configMapSource{limits: defaultLimits()}
-	keys := newTree()
-	keys.put("x.tgz", []byte("x"), 0)
-	keys.put("y.yaml", []byte("y"), 0)
+	s := &configMapSource{limits: filetree.DefaultLimits()}
+	keys := filetree.New()
+	keys.Put("x.tgz", []byte("x"), 0)
+	keys.Put("y.yaml", []byte("y"), 0)
 	if _, err := s.content(Pin{}, keys); err == nil || !strings.Contains(err.Error(), "other keys beside it") {
 		t.Errorf("got %v", err)
 	}
@@ -113,8 +114,8 @@ func FuzzConfigMap(f *testing.F) {
 }
 
 // configMapLimits are small enough for a test to go past them.
-func configMapLimits() limits {
-	l := defaultLimits()
-	l.bundle = contentLimits{"bundle", 50, 128 * bounded.KiB, 64 * bounded.KiB}
+func configMapLimits() filetree.Limits {
+	l := filetree.DefaultLimits()
+	l.Bundle = filetree.ContentLimits{What: "bundle", Files: 50, Bytes: 128 * bounded.KiB, FileBytes: 64 * bounded.KiB}
 	return l
 }

@@ -12,11 +12,12 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
+	"github.com/kubectl-operator/kubectl-operator/preview/source/filetree"
 )
 
 // directorySource pins a directory to the hash of its files. Every file is
 // read once, when it is pinned; what opens are those bytes.
-type directorySource struct{ limits limits }
+type directorySource struct{ limits filetree.Limits }
 
 func (s directorySource) pin(ctx context.Context, r ref.Reference) (Pin, error) {
 	content, err := s.read(ctx, r)
@@ -47,30 +48,30 @@ func (s directorySource) read(ctx context.Context, r ref.Reference) (*Content, e
 	}
 	defer func() { _ = root.Close() }()
 
-	left := budget{limits: s.limits.catalog}
-	if info, err := root.Lstat("manifests"); err == nil && info.IsDir() && !s.limits.artifacts {
-		left.limits = s.limits.bundle
+	left := filetree.Budget{Limits: s.limits.Catalog}
+	if info, err := root.Lstat("manifests"); err == nil && info.IsDir() && !s.limits.Artifacts {
+		left.Limits = s.limits.Bundle
 	}
-	t := newTree()
-	hash := newTreeHash()
+	t := filetree.New()
+	hash := filetree.NewHash()
 	err = s.each(ctx, root, func(name string, _ fs.DirEntry) error {
 		data, mode, err := readRegular(root, name, &left)
 		if err != nil {
 			return err
 		}
-		t.put(name, data, localMode(mode))
-		hash.add(name, data)
+		t.Put(name, data, localMode(mode))
+		hash.Add(name, data)
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	if left.files == 0 {
+	if left.Files == 0 {
 		return nil, errors.New("it holds no files")
 	}
 	return &Content{
-		FS:     t.freeze(),
-		Source: preview.Source{Kind: "directory", Reference: r.Text, Digest: hash.sum()},
+		FS:     t.Freeze(),
+		Source: preview.Source{Kind: "directory", Reference: r.Text, Digest: hash.Sum()},
 	}, nil
 }
 
@@ -103,7 +104,7 @@ func (s directorySource) each(ctx context.Context, root *os.Root, use func(name 
 		if name == "." {
 			return nil
 		}
-		if _, err := s.limits.cleanPath(name); err != nil {
+		if _, err := s.limits.CleanPath(name); err != nil {
 			return err
 		}
 		switch {
@@ -112,7 +113,7 @@ func (s directorySource) each(ctx context.Context, root *os.Root, use func(name 
 		case entry.IsDir() || entry.Name() == ".git":
 			return nil
 		case !entry.Type().IsRegular():
-			return fmt.Errorf("%s is %s; only plain files and directories are read", bounded.Quote(name), describeMode(entry.Type()))
+			return fmt.Errorf("%s is %s; only plain files and directories are read", bounded.Quote(name), filetree.DescribeMode(entry.Type()))
 		}
 		return use(name, entry)
 	})
@@ -131,7 +132,7 @@ func openRegular(root *os.Root, name string) (*os.File, fs.FileInfo, error) {
 	case err != nil:
 		err = fmt.Errorf("%s: %w", bounded.Quote(name), bounded.PathCause(err))
 	case !info.Mode().IsRegular():
-		err = fmt.Errorf("%s is %s; only plain files and directories are read", bounded.Quote(name), describeMode(info.Mode()))
+		err = fmt.Errorf("%s is %s; only plain files and directories are read", bounded.Quote(name), filetree.DescribeMode(info.Mode()))
 	}
 	if err != nil {
 		_ = file.Close()
@@ -140,13 +141,13 @@ func openRegular(root *os.Root, name string) (*os.File, fs.FileInfo, error) {
 	return file, info, nil
 }
 
-func readRegular(root *os.Root, name string, left *budget) ([]byte, fs.FileMode, error) {
+func readRegular(root *os.Root, name string, left *filetree.Budget) ([]byte, fs.FileMode, error) {
 	file, info, err := openRegular(root, name)
 	if err != nil {
 		return nil, 0, err
 	}
 	defer func() { _ = file.Close() }()
-	if err := left.take(name, info.Size()); err != nil {
+	if err := left.Take(name, info.Size()); err != nil {
 		return nil, 0, err
 	}
 	data := make([]byte, info.Size())

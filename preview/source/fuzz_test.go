@@ -7,6 +7,7 @@ import (
 
 	"github.com/Masterminds/semver/v3"
 	"github.com/kubectl-operator/kubectl-operator/preview/source/chartindex"
+	"github.com/kubectl-operator/kubectl-operator/preview/source/filetree"
 )
 
 func FuzzManifest(f *testing.F) {
@@ -15,7 +16,7 @@ func FuzzManifest(f *testing.F) {
 	f.Add([]byte(`{"config":{"Labels":{"a":"b"}}}`), "")
 	f.Fuzz(func(t *testing.T, data []byte, platform string) {
 		_, _ = parseLabels(data)
-		m, err := parseManifest(data, defaultLimits())
+		m, err := parseManifest(data, filetree.DefaultLimits())
 		if err != nil {
 			return
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
+	"github.com/kubectl-operator/kubectl-operator/preview/source/filetree"
 	"github.com/kubectl-operator/kubectl-operator/preview/source/git"
 )
 
@@ -25,12 +26,12 @@ import (
 // hashes to the digest.
 type gitSource struct {
 	options Options
-	limits  limits
+	limits  filetree.Limits
 	cache   cache
 	web     *web
 }
 
-func newGitSource(o Options, l limits) *gitSource {
+func newGitSource(o Options, l filetree.Limits) *gitSource {
 	return &gitSource{options: o, limits: l, cache: cache{dir: o.CacheDir}, web: newWeb(o)}
 }
 
@@ -98,37 +99,37 @@ func (s *gitSource) read(ctx context.Context, r ref.Reference) (*Content, error)
 // content reads the directory of a reference from a commit. It also returns
 // every object that took.
 func (s *gitSource) content(ctx context.Context, r ref.Reference, objects git.ObjectReader, name plumbing.Hash) (*Content, []git.Object, error) {
-	files, left := newTree(), budget{limits: s.limits.catalog}
+	files, left := filetree.New(), filetree.Budget{Limits: s.limits.Catalog}
 	w := &git.Walk{Objects: objects, Limits: gitLimits(s.limits), Put: func(path string, data []byte, mode fs.FileMode) error {
-		if err := left.take(path, int64(len(data))); err != nil {
+		if err := left.Take(path, int64(len(data))); err != nil {
 			return err
 		}
-		files.put(path, data, mode)
+		files.Put(path, data, mode)
 		return nil
 	}}
 	commit, err := w.Read(ctx, name, r.Subdir)
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := s.limits.checkKind(files); err != nil {
+	if err := s.limits.CheckKind(files); err != nil {
 		return nil, nil, err
 	}
-	hash := newTreeHash()
-	_ = files.root.each("", func(name string, data []byte) error {
-		hash.add(name, data)
+	hash := filetree.NewHash()
+	_ = files.Root.Each("", func(name string, data []byte) error {
+		hash.Add(name, data)
 		return nil
 	})
 	return &Content{
-		FS:     files.freeze(),
-		Source: preview.Source{Kind: "git", Reference: gitReferenceAt(r, commit.String()), Digest: hash.sum()},
+		FS:     files.Freeze(),
+		Source: preview.Source{Kind: "git", Reference: gitReferenceAt(r, commit.String()), Digest: hash.Sum()},
 	}, w.Used, nil
 }
 
 // gitLimits returns the limits for the objects of a repository.
-func gitLimits(l limits) git.Limits {
+func gitLimits(l filetree.Limits) git.Limits {
 	return git.Limits{
-		Bytes: l.catalog.bytes, FileBytes: l.catalog.fileBytes,
-		DirectoryBytes: l.manifestBytes, Files: l.catalog.files, Entries: l.entries, CheckPath: l.checkPath,
+		Bytes: l.Catalog.Bytes, FileBytes: l.Catalog.FileBytes,
+		DirectoryBytes: l.ManifestBytes, Files: l.Catalog.Files, Entries: l.Entries, CheckPath: l.CheckPath,
 	}
 }
 
@@ -147,9 +148,9 @@ func (s *gitSource) fetch(ctx context.Context, r ref.Reference) (git.ObjectReade
 // connect returns the transport to the server of a reference.
 func (s *gitSource) connect(ctx context.Context, r ref.Reference) (git.Remote, error) {
 	if !strings.HasPrefix(r.URL, "ssh://") {
-		return newGitHTTP(s.web, r.URL, s.limits.layerBytes)
+		return newGitHTTP(s.web, r.URL, s.limits.LayerBytes)
 	}
-	o := git.SSHOptions{Patience: s.options.RequestTimeout, MostBytes: s.limits.layerBytes, Explain: explainNetwork}
+	o := git.SSHOptions{Patience: s.options.RequestTimeout, MostBytes: s.limits.LayerBytes, Explain: explainNetwork}
 	o.Key, o.KnownHosts = s.options.Credentials.sshKey()
 	return git.DialSSH(ctx, r.URL, o)
 }

@@ -77,9 +77,9 @@ func (s *imageSource) download(ctx context.Context, image name.Reference) ([]byt
 	if err != nil {
 		return nil, err
 	}
-	got, err := registry.Get(withBodyCap(ctx, s.limits.manifestBytes), image)
+	got, err := registry.Get(withBodyCap(ctx, s.limits.ManifestBytes), image)
 	if errors.Is(err, bounded.ErrTooLarge) {
-		return nil, fmt.Errorf("the manifest is %w of %s", bounded.ErrTooLarge, bounded.ByteCount(s.limits.manifestBytes))
+		return nil, fmt.Errorf("the manifest is %w of %s", bounded.ErrTooLarge, bounded.ByteCount(s.limits.ManifestBytes))
 	}
 	if err != nil {
 		return nil, explain(err, image.Context().RegistryStr())

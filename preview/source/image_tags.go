@@ -71,7 +71,7 @@ func (s *imageSource) tags(ctx context.Context, repo name.Repository) ([]string,
 	if err != nil {
 		return nil, err
 	}
-	ctx = withBodyCap(ctx, s.limits.manifestBytes) // each page
+	ctx = withBodyCap(ctx, s.limits.ManifestBytes) // each page
 	lister, err := puller.Lister(ctx, repo)
 	if err != nil {
 		return nil, explain(err, repo.RegistryStr())

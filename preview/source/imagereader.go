@@ -14,6 +14,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
+	"github.com/kubectl-operator/kubectl-operator/preview/source/filetree"
 	"github.com/kubectl-operator/kubectl-operator/preview/tasks"
 )
 
@@ -43,7 +44,7 @@ var errOffline = fmt.Errorf("%w, and --offline forbids to fetch it", ErrNotCache
 // imageReader reads images by digest, through the cache.
 type imageReader struct {
 	options Options
-	limits  limits
+	limits  filetree.Limits
 	cache   cache
 }
 
@@ -53,7 +54,7 @@ func (s imageReader) keep(data []byte) (string, error) {
 	sum := sha256.New()
 	sum.Write(data)
 	digest := digestOf(sum)
-	return digest, s.cache.put(digest, s.limits.manifestBytes, bytes.NewReader(data))
+	return digest, s.cache.put(digest, s.limits.ManifestBytes, bytes.NewReader(data))
 }
 
 func (s imageReader) read(ctx context.Context, from blobReader, p Pin) (*Content, error) {
@@ -72,7 +73,7 @@ func (s imageReader) read(ctx context.Context, from blobReader, p Pin) (*Content
 	if err != nil {
 		return nil, err
 	}
-	if s.limits.artifacts && string(layers[0].MediaType) == pipedPluginLayer {
+	if s.limits.Artifacts && string(layers[0].MediaType) == pipedPluginLayer {
 		return s.pipedPlugin(ctx, from, p, layers)
 	}
 	if err := s.fetchLayers(ctx, from, p.Reference.Text, layers); err != nil {
@@ -82,7 +83,7 @@ func (s imageReader) read(ctx context.Context, from blobReader, p Pin) (*Content
 	if err != nil {
 		return nil, err
 	}
-	return &Content{FS: t.freeze(), Source: p.Source, Labels: labels}, nil
+	return &Content{FS: t.Freeze(), Source: p.Source, Labels: labels}, nil
 }
 
 // indexDepth limits the nesting of indexes.
@@ -106,7 +107,7 @@ func (s imageReader) manifest(ctx context.Context, from blobReader, digest strin
 }
 
 func (s imageReader) oneManifest(ctx context.Context, from blobReader, digest string) (*manifest, error) {
-	data, err := s.cache.bytes(digest, s.limits.manifestBytes)
+	data, err := s.cache.bytes(digest, s.limits.ManifestBytes)
 	if err != nil {
 		if err := s.missing(digest, err); err != nil {
 			return nil, err
@@ -115,7 +116,7 @@ func (s imageReader) oneManifest(ctx context.Context, from blobReader, digest st
 			return nil, fmt.Errorf("manifest %s: %w", digest, err)
 		}
 		// put hashes once more, so that what is parsed below has the digest.
-		if err := s.cache.put(digest, s.limits.manifestBytes, bytes.NewReader(data)); err != nil {
+		if err := s.cache.put(digest, s.limits.ManifestBytes, bytes.NewReader(data)); err != nil {
 			return nil, err
 		}
 	}
@@ -158,7 +159,7 @@ func (s imageReader) labels(ctx context.Context, from blobReader, config v1.Desc
 // config reads the config blob of an image.
 func (s imageReader) config(ctx context.Context, from blobReader, config v1.Descriptor) ([]byte, error) {
 	digest := config.Digest.String()
-	data, err := s.cache.bytes(digest, s.limits.manifestBytes)
+	data, err := s.cache.bytes(digest, s.limits.ManifestBytes)
 	if err == nil {
 		return data, nil
 	}
@@ -168,7 +169,7 @@ func (s imageReader) config(ctx context.Context, from blobReader, config v1.Desc
 	if err := s.fetch(ctx, from, config, nil); err != nil {
 		return nil, err
 	}
-	return s.cache.bytes(digest, s.limits.manifestBytes)
+	return s.cache.bytes(digest, s.limits.ManifestBytes)
 }
 
 // fetch brings one blob into the cache, verified. count, when set, is called with

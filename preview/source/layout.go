@@ -15,6 +15,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
+	"github.com/kubectl-operator/kubectl-operator/preview/source/filetree"
 )
 
 // annotationRefName carries the tag of an image in a layout (OCI image
@@ -57,7 +58,7 @@ func (s layoutSource) open(ctx context.Context, p Pin) (*Content, error) {
 
 // lookUp finds the digest of a tag, or of the only image there is.
 func (s layoutSource) lookUp(files layoutFiles, tag string) (string, error) {
-	data, err := readMember(files, "index.json", s.limits.manifestBytes)
+	data, err := readMember(files, "index.json", s.limits.ManifestBytes)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", errors.New("it has no index.json, so it is no OCI layout")
 	}
@@ -115,11 +116,11 @@ func pickFromLayout(data []byte, tag string) (string, error) {
 // is checked by who asked.
 type layoutOrigin struct {
 	files  layoutFiles
-	limits limits
+	limits filetree.Limits
 }
 
 func (o layoutOrigin) manifest(_ context.Context, digest string) ([]byte, error) {
-	data, err := readMember(o.files, blobMember(digest), o.limits.manifestBytes)
+	data, err := readMember(o.files, blobMember(digest), o.limits.ManifestBytes)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, errors.New("the layout does not have it")
 	}

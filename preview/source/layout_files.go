@@ -12,6 +12,7 @@ import (
 	"syscall"
 
 	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
+	"github.com/kubectl-operator/kubectl-operator/preview/source/filetree"
 )
 
 // layoutFiles are the files of a layout.
@@ -22,7 +23,7 @@ type layoutFiles interface {
 }
 
 // openLayout opens a directory or a tar file.
-func openLayout(ctx context.Context, path string, l limits) (layoutFiles, error) {
+func openLayout(ctx context.Context, path string, l filetree.Limits) (layoutFiles, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, bounded.PathCause(err)
@@ -83,7 +84,7 @@ func (t layoutTar) member(name string) (io.ReadCloser, error) {
 
 // indexTar reads the headers of a tar file. Members that no layout has are
 // passed over.
-func indexTar(ctx context.Context, file *os.File, l limits) (layoutTar, error) {
+func indexTar(ctx context.Context, file *os.File, l filetree.Limits) (layoutTar, error) {
 	out := layoutTar{file: file, members: map[string]span{}}
 	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
 		return out, errors.New("it is neither a directory nor a plain file")
@@ -97,9 +98,9 @@ func indexTar(ctx context.Context, file *os.File, l limits) (layoutTar, error) {
 		case errors.Is(err, tar.ErrHeader):
 			return out, errors.New("it is not a tar file; one that is compressed has to be unpacked first")
 		case err != nil:
-			return out, archiveError(err)
-		case entries >= l.entries:
-			return out, fmt.Errorf("more than %d entries", l.entries)
+			return out, filetree.ArchiveError(err)
+		case entries >= l.Entries:
+			return out, fmt.Errorf("more than %d entries", l.Entries)
 		case ctx.Err() != nil:
 			return out, ctx.Err()
 		}

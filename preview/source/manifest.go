@@ -12,6 +12,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
+	"github.com/kubectl-operator/kubectl-operator/preview/source/filetree"
 )
 
 // manifest is an OCI or Docker schema 2 image manifest or index, distinguished by
@@ -25,7 +26,7 @@ type manifest struct {
 	FSLayers      json.RawMessage `json:"fsLayers"` // schema 1
 }
 
-func parseManifest(data []byte, l limits) (*manifest, error) {
+func parseManifest(data []byte, l filetree.Limits) (*manifest, error) {
 	var m manifest
 	if err := json.Unmarshal(data, &m); err != nil {
 		return nil, errors.New("the manifest is not JSON of the expected shape")
@@ -42,14 +43,14 @@ func parseManifest(data []byte, l limits) (*manifest, error) {
 		return &m, nil
 	case m.Config == nil || len(m.Layers) == 0:
 		return nil, errors.New("the manifest has no config or no layers")
-	case len(m.Layers) > l.layers:
-		return nil, fmt.Errorf("the image has %d layers; at most %d are read", len(m.Layers), l.layers)
+	case len(m.Layers) > l.Layers:
+		return nil, fmt.Errorf("the image has %d layers; at most %d are read", len(m.Layers), l.Layers)
 	}
-	if err := checkDescriptor(*m.Config, l.manifestBytes); err != nil {
+	if err := checkDescriptor(*m.Config, l.ManifestBytes); err != nil {
 		return nil, fmt.Errorf("the image's config: %w", err)
 	}
 	for _, layer := range m.Layers {
-		if err := checkDescriptor(layer, l.layerBytes); err != nil {
+		if err := checkDescriptor(layer, l.LayerBytes); err != nil {
 			return nil, fmt.Errorf("layer %s: %w", bounded.Quote(layer.Digest.String()), err)
 		}
 	}

@@ -3,6 +3,8 @@ package source
 import (
 	"slices"
 	"testing"
+
+	"github.com/kubectl-operator/kubectl-operator/preview/source/filetree"
 )
 
 func TestPlatformsOfAnIndex(t *testing.T) {
@@ -12,7 +14,7 @@ func TestPlatformsOfAnIndex(t *testing.T) {
 		{"digest":"sha256:3333333333333333333333333333333333333333333333333333333333333333","platform":{"os":"linux","architecture":"amd64","variant":"v3"}},
 		{"digest":"sha256:4444444444444444444444444444444444444444444444444444444444444444","platform":{"os":"unknown","architecture":"unknown"}},
 		{"digest":"sha256:5555555555555555555555555555555555555555555555555555555555555555","platform":{"os":"linux","architecture":"x, linux/arm"}},
-		{"digest":"sha256:6666666666666666666666666666666666666666666666666666666666666666"}]}`), limits{})
+		{"digest":"sha256:6666666666666666666666666666666666666666666666666666666666666666"}]}`), filetree.Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}

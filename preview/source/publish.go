@@ -20,6 +20,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 
 	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
+	"github.com/kubectl-operator/kubectl-operator/preview/source/filetree"
 )
 
 // NewRegistry returns an OCI registry that holds everything in memory, for
@@ -96,7 +97,7 @@ func tarOf(dir fs.FS) ([]byte, error) {
 			return err
 		}
 		if !entry.Type().IsRegular() {
-			return fmt.Errorf("%s is %s", bounded.Quote(name), describeMode(entry.Type()))
+			return fmt.Errorf("%s is %s", bounded.Quote(name), filetree.DescribeMode(entry.Type()))
 		}
 		data, err := fs.ReadFile(dir, name)
 		if err != nil {

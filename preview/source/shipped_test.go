@@ -13,6 +13,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 	"github.com/kubectl-operator/kubectl-operator/preview/source"
+	"github.com/kubectl-operator/kubectl-operator/preview/source/filetree"
 )
 
 // shipped fetches a local file or directory as what a host program loads.
@@ -34,7 +35,7 @@ func listing(t *testing.T, content *source.Content) string {
 			return err
 		}
 		info, err := entry.Info()
-		fmt.Fprintf(&out, "%s %s\n", source.ShippedMode(info), name)
+		fmt.Fprintf(&out, "%s %s\n", filetree.ShippedMode(info), name)
 		return err
 	})
 	if err != nil {
@@ -129,7 +130,7 @@ func TestWhatIsNoArchiveIsOneFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := listing(t, content); !content.Plain || got != "-rwxr-xr-x "+source.PlainFile+"\n" {
+	if got := listing(t, content); !content.Plain || got != "-rwxr-xr-x "+filetree.PlainFile+"\n" {
 		t.Errorf("plain %v, %s", content.Plain, got)
 	}
 	if content.Source.Digest != sha256Of([]byte("\x7fELF and so on")) {

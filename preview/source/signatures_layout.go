@@ -27,7 +27,7 @@ func (s layoutSource) eachLister(ctx context.Context, p Pin, visit func(referrer
 		return err
 	}
 	defer func() { _ = files.Close() }()
-	data, err := readMember(files, "index.json", s.limits.manifestBytes)
+	data, err := readMember(files, "index.json", s.limits.ManifestBytes)
 	if err != nil {
 		return fmt.Errorf("index.json: %w", err)
 	}
@@ -70,7 +70,7 @@ func (b layoutReferrers) referrers(ctx context.Context, digest string) ([]v1.Des
 		if !ref.IsDigest(d.Digest.String()) || d.Digest.String() == digest {
 			continue
 		}
-		data, err := readMember(b.files, blobMember(d.Digest.String()), b.limits.manifestBytes)
+		data, err := readMember(b.files, blobMember(d.Digest.String()), b.limits.ManifestBytes)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // layouts may be partial
 		}

@@ -47,7 +47,7 @@ func (b registryReferrers) tagged(ctx context.Context, tag string) ([]byte, erro
 		return nil, err
 	}
 	repo := b.places[0]
-	got, err := registry.Get(withBodyCap(ctx, b.source.limits.manifestBytes), repo.Tag(tag))
+	got, err := registry.Get(withBodyCap(ctx, b.source.limits.ManifestBytes), repo.Tag(tag))
 	if err == nil {
 		return got.Manifest, nil
 	}
@@ -84,7 +84,7 @@ func (b registryReferrers) referrers(ctx context.Context, digest string) ([]v1.D
 		if pages == maxReferrerPages || len(out) > maxReferrers || left <= 0 {
 			return out, &UnreadableSignature{fmt.Errorf("the list of referrers is longer than is read: at most %d, on %d pages of %s in all", maxReferrers, maxReferrerPages, bounded.ByteCount(referrerBytes))}
 		}
-		page, err := readReferrers(withBodyCap(ctx, min(left, b.source.limits.manifestBytes)), client, next)
+		page, err := readReferrers(withBodyCap(ctx, min(left, b.source.limits.ManifestBytes)), client, next)
 		if errors.Is(err, errNoReferrersAPI) && pages == 0 {
 			return b.taggedReferrers(ctx, digest)
 		}

@@ -74,6 +74,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
+	"github.com/kubectl-operator/kubectl-operator/preview/source/filetree"
 )
 
 // ErrDigestMismatch is in the chain of every error about bytes that do not
@@ -180,7 +181,7 @@ type source interface {
 // Fetcher resolves and opens references. It is safe for concurrent use.
 type Fetcher struct {
 	options Options
-	limits  limits
+	limits  filetree.Limits
 	cache   cache
 	store   Store
 	trimmed sync.Once
@@ -201,8 +202,8 @@ func (f *Fetcher) With(c *Credentials) *Fetcher {
 
 // New returns a Fetcher. It touches neither disk nor network.
 func New(o Options) *Fetcher {
-	o, l := o.withDefaults(), defaultLimits()
-	l.artifacts = o.Artifacts
+	o, l := o.withDefaults(), filetree.DefaultLimits()
+	l.Artifacts = o.Artifacts
 	reader := imageReader{options: o, limits: l, cache: cache{dir: o.CacheDir}}
 	return &Fetcher{
 		options: o, limits: l, cache: reader.cache, store: newStore(reader.cache), image: newImageSource(reader),

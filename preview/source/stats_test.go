@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
+	"github.com/kubectl-operator/kubectl-operator/preview/source/filetree"
 )
 
 func TestAFileIsSettledWhenItWasHashedWellAfterItsLastChange(t *testing.T) {
@@ -56,12 +57,12 @@ func TestOnlyFilesThatChangedAreReadAgain(t *testing.T) {
 	known.save(store, dir)
 	mustBe := func(when string, a, b [sha256.Size]byte) {
 		t.Helper()
-		want := newTreeHash()
-		want.addSum("a", a)
-		want.addSum("b", b)
-		pin, err := directorySource{defaultLimits()}.pinCatalog(t.Context(), ref.Reference{Kind: ref.KindDirectory, Path: dir}, store)
-		if err != nil || pin.Source.Digest != want.sum() {
-			t.Errorf("%s: got %s, %v, want %s", when, pin.Source.Digest, err, want.sum())
+		want := filetree.NewHash()
+		want.AddSum("a", a)
+		want.AddSum("b", b)
+		pin, err := directorySource{filetree.DefaultLimits()}.pinCatalog(t.Context(), ref.Reference{Kind: ref.KindDirectory, Path: dir}, store)
+		if err != nil || pin.Source.Digest != want.Sum() {
+			t.Errorf("%s: got %s, %v, want %s", when, pin.Source.Digest, err, want.Sum())
 		}
 	}
 	if info, err := os.Lstat(dir); err != nil || statOf(info).changed == 0 {

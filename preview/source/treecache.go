@@ -7,6 +7,7 @@ import (
 	"io/fs"
 
 	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
+	"github.com/kubectl-operator/kubectl-operator/preview/source/filetree"
 )
 
 // The digest of a tree is the sha256 of a listing (see treeHash). So the cache
@@ -18,7 +19,7 @@ const treeListingBytes = 16 * bounded.MiB
 
 // putTree stores every file of a tree and returns its digest.
 func (c cache) putTree(fsys fs.FS) (string, error) {
-	hash := newTreeHash()
+	hash := filetree.NewHash()
 	err := fs.WalkDir(fsys, ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
@@ -27,41 +28,41 @@ func (c cache) putTree(fsys fs.FS) (string, error) {
 		if err != nil {
 			return err
 		}
-		hash.add(name, data)
+		hash.Add(name, data)
 		_, err = c.add(int64(len(data)), bytes.NewReader(data))
 		return err
 	})
 	if err != nil {
 		return "", err
 	}
-	return c.add(treeListingBytes, bytes.NewReader(hash.files))
+	return c.add(treeListingBytes, bytes.NewReader(hash.Files))
 }
 
 // tree reads a tree back. What it returns hashes to the digest; a tree of
 // which anything is missing is fs.ErrNotExist.
-func (c cache) tree(digest string, l limits, most contentLimits) (*tree, error) {
+func (c cache) tree(digest string, l filetree.Limits, most filetree.ContentLimits) (*filetree.Tree, error) {
 	listing, err := c.bytes(digest, treeListingBytes)
 	if err != nil {
 		return nil, err
 	}
-	files, err := parseListing(listing, l)
+	files, err := filetree.ParseListing(listing, l)
 	if err != nil {
 		return nil, fmt.Errorf("tree %s: %w", digest, err)
 	}
-	t := newTree()
-	left := budget{limits: most}
+	t := filetree.New()
+	left := filetree.Budget{Limits: most}
 	for _, f := range files {
-		data, err := c.bytes(f.digest, most.fileBytes)
+		data, err := c.bytes(f.Digest, most.FileBytes)
 		if err != nil {
 			return nil, err
 		}
-		if err := left.take(f.path, int64(len(data))); err != nil {
+		if err := left.Take(f.Path, int64(len(data))); err != nil {
 			return nil, err
 		}
-		t.put(f.path, data, 0)
+		t.Put(f.Path, data, 0)
 	}
 	// A listing with a path twice, or out of order, is that of no tree.
-	if again, err := treeDigest(t.freeze()); err != nil || again != digest {
+	if again, err := filetree.Digest(t.Freeze()); err != nil || again != digest {
 		return nil, errors.Join(fmt.Errorf("tree %s: %w", digest, bounded.ErrDigestMismatch), err)
 	}
 	return t, nil

@@ -10,11 +10,12 @@ import (
 	"testing/fstest"
 
 	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
+	"github.com/kubectl-operator/kubectl-operator/preview/source/filetree"
 )
 
 func TestATreeComesBackFromTheCacheAsItWas(t *testing.T) {
 	c := cache{dir: t.TempDir()}
-	l := defaultLimits()
+	l := filetree.DefaultLimits()
 	want := fstest.MapFS{
 		"a/b": {Data: []byte("1")}, "a-b": {Data: []byte("2")}, "a.b/c/d": {Data: []byte("")}, "z": {Data: []byte("1")},
 	}
@@ -22,19 +23,19 @@ func TestATreeComesBackFromTheCacheAsItWas(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := c.tree(digest, l, l.bundle)
+	got, err := c.tree(digest, l, l.Bundle)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, file := range want {
-		if data, err := fs.ReadFile(got.freeze(), name); err != nil || string(data) != string(file.Data) {
+		if data, err := fs.ReadFile(got.Freeze(), name); err != nil || string(data) != string(file.Data) {
 			t.Errorf("%s: %q, %v", name, data, err)
 		}
 	}
-	if again, err := treeDigest(got.freeze()); err != nil || again != digest {
+	if again, err := filetree.Digest(got.Freeze()); err != nil || again != digest {
 		t.Errorf("it hashes to %s, %v, want %s", again, err, digest)
 	}
-	_, err = c.tree(digest, l, contentLimits{what: "bundle", files: 2, bytes: 100, fileBytes: 100})
+	_, err = c.tree(digest, l, filetree.ContentLimits{What: "bundle", Files: 2, Bytes: 100, FileBytes: 100})
 	if err == nil || !strings.Contains(err.Error(), "more than 2 files") {
 		t.Errorf("beyond the caps: %v", err)
 	}
@@ -52,15 +53,15 @@ func TestADirectoryAndItsTreeInTheCacheHaveOneDigest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	hash := newTreeHash()
-	hash.add("manifests/x.yaml", []byte("x"))
-	if digest != hash.sum() {
-		t.Errorf("got %s, want %s", digest, hash.sum())
+	hash := filetree.NewHash()
+	hash.Add("manifests/x.yaml", []byte("x"))
+	if digest != hash.Sum() {
+		t.Errorf("got %s, want %s", digest, hash.Sum())
 	}
 }
 
 func TestATreeThatIsDamagedInTheCacheIsNotRead(t *testing.T) {
-	l := defaultLimits()
+	l := filetree.DefaultLimits()
 	damage := func(what string, hurt func(t *testing.T, blobs, listing string), want error) {
 		t.Run(what, func(t *testing.T) {
 			c := cache{dir: t.TempDir()}
@@ -70,13 +71,13 @@ func TestATreeThatIsDamagedInTheCacheIsNotRead(t *testing.T) {
 			}
 			blobs := filepath.Join(c.dir, "blobs", "sha256")
 			hurt(t, blobs, filepath.Join(blobs, strings.TrimPrefix(digest, "sha256:")))
-			if _, err := c.tree(digest, l, l.bundle); !errors.Is(err, want) {
+			if _, err := c.tree(digest, l, l.Bundle); !errors.Is(err, want) {
 				t.Errorf("got %v, want %v", err, want)
 			}
 		})
 	}
 	damage("a poisoned listing", func(t *testing.T, _, listing string) {
-		if err := os.WriteFile(listing, []byte(treeVersion), 0o600); err != nil {
+		if err := os.WriteFile(listing, []byte(filetree.ListingVersion), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}, bounded.ErrDigestMismatch)

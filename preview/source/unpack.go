@@ -10,6 +10,7 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 
 	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
+	"github.com/kubectl-operator/kubectl-operator/preview/source/filetree"
 )
 
 // The image labels that name directories.
@@ -23,10 +24,10 @@ const (
 // unpack applies the layers. What is kept depends on what the labels say the
 // image is: of a catalog its configs, of a bundle its manifests and metadata,
 // whatever they lie on, of everything else all.
-func (s imageReader) unpack(ctx context.Context, from blobReader, layers []v1.Descriptor, labels map[string]string) (*tree, error) {
-	u := &unpacker{limits: s.limits, tree: newTree(), left: budget{limits: s.limits.bundle}}
-	if s.limits.artifacts {
-		u.left.limits, labels = s.limits.catalog, nil
+func (s imageReader) unpack(ctx context.Context, from blobReader, layers []v1.Descriptor, labels map[string]string) (*filetree.Tree, error) {
+	u := &filetree.Unpacker{Limits: s.limits, Tree: filetree.New(), Left: filetree.Budget{Limits: s.limits.Bundle}}
+	if s.limits.Artifacts {
+		u.Left.Limits, labels = s.limits.Catalog, nil
 	}
 	catalog, err := chooseKept(u, labels)
 	if err != nil {
@@ -40,19 +41,19 @@ func (s imageReader) unpack(ctx context.Context, from blobReader, layers []v1.De
 		if err != nil {
 			return nil, fmt.Errorf("layer %s: %w", layer.Digest, err)
 		}
-		u.apply(entries)
+		u.Apply(entries)
 	}
-	if catalog && !u.tree.sub(u.keep[0]) {
-		return nil, fmt.Errorf("label %s names %s, which the image does not have", LabelConfigs, bounded.Quote(u.keep[0]))
+	if catalog && !u.Tree.Sub(u.Keep[0]) {
+		return nil, fmt.Errorf("label %s names %s, which the image does not have", LabelConfigs, bounded.Quote(u.Keep[0]))
 	}
-	return u.tree, placeBundle(u.tree, labels, s.limits)
+	return u.Tree, placeBundle(u.Tree, labels, s.limits)
 }
 
 // chooseKept says what is kept, and whether that is a catalog's.
-func chooseKept(u *unpacker, labels map[string]string) (catalog bool, err error) {
+func chooseKept(u *filetree.Unpacker, labels map[string]string) (catalog bool, err error) {
 	if value, ok := labels[LabelConfigs]; ok {
-		dir, err := labelledDir(LabelConfigs, value, u.limits)
-		u.keep, u.left.limits = []string{dir}, u.limits.catalog
+		dir, err := labelledDir(LabelConfigs, value, u.Limits)
+		u.Keep, u.Left.Limits = []string{dir}, u.Limits.Catalog
 		return true, err
 	}
 	if _, ok := labels[labelManifests]; !ok {
@@ -61,11 +62,11 @@ func chooseKept(u *unpacker, labels map[string]string) (catalog bool, err error)
 	for _, d := range bundleDirs() {
 		dir := d.place
 		if value, ok := labels[d.label]; ok {
-			if dir, err = labelledDir(d.label, value, u.limits); err != nil {
+			if dir, err = labelledDir(d.label, value, u.Limits); err != nil {
 				return false, err
 			}
 		}
-		u.keep = append(u.keep, dir)
+		u.Keep = append(u.Keep, dir)
 	}
 	return false, nil
 }
@@ -80,7 +81,7 @@ func bundleDirs() []bundleDir {
 
 // unpackLayer parses a layer from the cache and says nothing of it before its
 // last byte is verified. An entry that was damaged is fetched again, once.
-func (s imageReader) unpackLayer(ctx context.Context, from blobReader, layer v1.Descriptor, u *unpacker) ([]layerEntry, error) {
+func (s imageReader) unpackLayer(ctx context.Context, from blobReader, layer v1.Descriptor, u *filetree.Unpacker) ([]filetree.LayerEntry, error) {
 	digest := layer.Digest.String()
 	for attempt := 0; ; attempt++ {
 		if err := ctx.Err(); err != nil {
@@ -101,13 +102,13 @@ func (s imageReader) unpackLayer(ctx context.Context, from blobReader, layer v1.
 	}
 }
 
-func (s imageReader) parseLayer(digest string, size int64, u *unpacker) ([]layerEntry, error) {
+func (s imageReader) parseLayer(digest string, size int64, u *filetree.Unpacker) ([]filetree.LayerEntry, error) {
 	b, err := s.cache.blob(digest)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = b.Close() }()
-	entries, err := u.readLayer(b, size)
+	entries, err := u.ReadLayer(b, size)
 	if bad := b.verify(); bad != nil {
 		return nil, bad // then whatever was wrong with the archive is beside the point
 	}
@@ -116,7 +117,7 @@ func (s imageReader) parseLayer(digest string, size int64, u *unpacker) ([]layer
 
 // placeBundle moves the directories that the labels of a bundle image name to
 // where formats look for them.
-func placeBundle(t *tree, labels map[string]string, l limits) error {
+func placeBundle(t *filetree.Tree, labels map[string]string, l filetree.Limits) error {
 	for _, d := range bundleDirs() {
 		value, ok := labels[d.label]
 		if !ok {
@@ -129,7 +130,7 @@ func placeBundle(t *tree, labels map[string]string, l limits) error {
 		if dir == d.place {
 			continue
 		}
-		if !t.move(dir, d.place) {
+		if !t.Move(dir, d.place) {
 			return fmt.Errorf("label %s names %s, which the image does not have", d.label, bounded.Quote(dir))
 		}
 	}
@@ -137,8 +138,8 @@ func placeBundle(t *tree, labels map[string]string, l limits) error {
 }
 
 // labelledDir reads a directory label, which may be absolute.
-func labelledDir(label, value string, l limits) (string, error) {
-	dir, err := l.cleanPath(strings.TrimLeft(value, "/"))
+func labelledDir(label, value string, l filetree.Limits) (string, error) {
+	dir, err := l.CleanPath(strings.TrimLeft(value, "/"))
 	if err != nil {
 		return "", fmt.Errorf("label %s: %w", label, err)
 	}

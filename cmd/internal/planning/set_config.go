@@ -18,6 +18,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/plugins"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 	"github.com/kubectl-operator/kubectl-operator/preview/source"
+	"github.com/kubectl-operator/kubectl-operator/preview/source/filetree"
 )
 
 // ReadSet reads the config that options name: a file of this machine, or in
@@ -63,7 +64,7 @@ func (p SetPlanner) fetchedSet(ctx context.Context, text string, env []string, p
 	if !content.Plain {
 		return nil, errors.New("it is an archive; a config is one YAML file")
 	}
-	data, err := fs.ReadFile(content.FS, source.PlainFile)
+	data, err := fs.ReadFile(content.FS, filetree.PlainFile)
 	if err != nil {
 		return nil, err
 	}

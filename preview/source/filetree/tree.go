@@ -1,4 +1,4 @@
-package source
+package filetree
 
 import (
 	"bytes"
@@ -11,77 +11,77 @@ import (
 	"time"
 )
 
-// tree holds files in memory. It is built by one goroutine, then frozen and
+// Tree holds files in memory. It is built by one goroutine, then frozen and
 // handed out as a read-only file system.
-type tree struct {
-	root  *node
-	plain bool // see Content.Plain
+type Tree struct {
+	Root  *Node
+	Plain bool // see Content.Plain
 }
 
-// node is a directory when children is not nil, else a file.
-type node struct {
+// Node is a directory when children is not nil, else a file.
+type Node struct {
 	name     string
-	data     []byte
+	Data     []byte
 	shipped  fs.FileMode // see ShippedMode
-	children map[string]*node
+	Children map[string]*Node
 	sorted   []fs.DirEntry // of a frozen directory
 }
 
-func newTree() *tree { return &tree{root: newDir(".")} }
+func New() *Tree { return &Tree{Root: newDir(".")} }
 
-// plainTree holds one file that is no archive.
-func plainTree(data []byte, mode fs.FileMode) *tree {
-	t := newTree()
-	t.plain = true
-	t.put(PlainFile, data, mode)
+// Plain holds one file that is no archive.
+func Plain(data []byte, mode fs.FileMode) *Tree {
+	t := New()
+	t.Plain = true
+	t.Put(PlainFile, data, mode)
 	return t
 }
 
-func newDir(name string) *node { return &node{name: name, children: map[string]*node{}} }
+func newDir(name string) *Node { return &Node{name: name, Children: map[string]*Node{}} }
 
-// put stores a file, replacing whatever stood at its path or was a file on the
+// Put stores a file, replacing whatever stood at its path or was a file on the
 // way to it, as a later layer does.
-func (t *tree) put(name string, data []byte, mode fs.FileMode) {
+func (t *Tree) Put(name string, data []byte, mode fs.FileMode) {
 	parent := t.mkdir(path.Dir(name))
 	base := path.Base(name)
-	parent.children[base] = &node{name: base, data: data, shipped: mode &^ fs.ModeType}
+	parent.Children[base] = &Node{name: base, Data: data, shipped: mode &^ fs.ModeType}
 }
 
-func (t *tree) mkdir(name string) *node {
-	dir := t.root
+func (t *Tree) mkdir(name string) *Node {
+	dir := t.Root
 	for _, part := range split(name) {
-		child := dir.children[part]
-		if child == nil || child.children == nil {
+		child := dir.Children[part]
+		if child == nil || child.Children == nil {
 			child = newDir(part)
-			dir.children[part] = child
+			dir.Children[part] = child
 		}
 		dir = child
 	}
 	return dir
 }
 
-// find returns the node at a path, or nil.
-func (t *tree) find(name string) *node {
-	n := t.root
+// Find returns the node at a path, or nil.
+func (t *Tree) Find(name string) *Node {
+	n := t.Root
 	for _, part := range split(name) {
-		if n = n.children[part]; n == nil {
+		if n = n.Children[part]; n == nil {
 			return nil
 		}
 	}
 	return n
 }
 
-// inTheWay returns the file that stands at a path, on the way to it, or below it, or
+// InTheWay returns the file that stands at a path, on the way to it, or below it, or
 // nil: a file can be put at the path where there is none.
-func (t *tree) inTheWay(name string) *node {
-	n := t.root
+func (t *Tree) InTheWay(name string) *Node {
+	n := t.Root
 	for _, part := range split(name) {
-		if n = n.children[part]; n == nil || n.children == nil {
+		if n = n.Children[part]; n == nil || n.Children == nil {
 			return n
 		}
 	}
-	for n.children != nil {
-		for _, child := range n.children { // any file below will do: there is one
+	for n.Children != nil {
+		for _, child := range n.Children { // any file below will do: there is one
 			n = child
 			break
 		}
@@ -90,59 +90,59 @@ func (t *tree) inTheWay(name string) *node {
 }
 
 // remove deletes a path and everything below it.
-func (t *tree) remove(name string) {
-	if parent := t.find(path.Dir(name)); parent != nil {
-		delete(parent.children, path.Base(name))
+func (t *Tree) remove(name string) {
+	if parent := t.Find(path.Dir(name)); parent != nil {
+		delete(parent.Children, path.Base(name))
 	}
 }
 
 // clear empties a directory.
-func (t *tree) clear(name string) {
-	if n := t.find(name); n != nil && n.children != nil {
-		clear(n.children)
+func (t *Tree) clear(name string) {
+	if n := t.Find(name); n != nil && n.Children != nil {
+		clear(n.Children)
 	}
 }
 
-// move puts the directory at from where to is. It reports whether there was one.
-func (t *tree) move(from, to string) bool {
-	n := t.find(from)
-	if n == nil || n.children == nil {
+// Move puts the directory at from where to is. It reports whether there was one.
+func (t *Tree) Move(from, to string) bool {
+	n := t.Find(from)
+	if n == nil || n.Children == nil {
 		return false
 	}
 	t.remove(from)
 	moved := *n
 	moved.name = path.Base(to)
-	t.mkdir(path.Dir(to)).children[moved.name] = &moved
+	t.mkdir(path.Dir(to)).Children[moved.name] = &moved
 	return true
 }
 
-// sub makes the directory at a path the root. It reports whether there was one.
-func (t *tree) sub(name string) bool {
-	n := t.find(name)
-	if n == nil || n.children == nil {
+// Sub makes the directory at a path the root. It reports whether there was one.
+func (t *Tree) Sub(name string) bool {
+	n := t.Find(name)
+	if n == nil || n.Children == nil {
 		return false
 	}
 	root := *n
 	root.name = "."
-	t.root = &root
+	t.Root = &root
 	return true
 }
 
-// freeze drops empty directories, which no digest covers, and returns the file
+// Freeze drops empty directories, which no digest covers, and returns the file
 // system.
-func (t *tree) freeze() fs.FS {
-	t.root.freeze()
-	return memFS{t.root}
+func (t *Tree) Freeze() fs.FS {
+	t.Root.freeze()
+	return memFS{t.Root}
 }
 
-func (n *node) freeze() {
+func (n *Node) freeze() {
 	n.sorted = nil
-	for _, name := range slices.Sorted(maps.Keys(n.children)) {
-		child := n.children[name]
-		if child.children != nil {
+	for _, name := range slices.Sorted(maps.Keys(n.Children)) {
+		child := n.Children[name]
+		if child.Children != nil {
 			child.freeze()
-			if len(child.children) == 0 {
-				delete(n.children, name)
+			if len(child.Children) == 0 {
+				delete(n.Children, name)
 				continue
 			}
 		}
@@ -159,19 +159,19 @@ func split(name string) []string {
 
 // node is its own fs.FileInfo. Modes and times carry nothing of the machine.
 
-func (n *node) Name() string       { return n.name }
-func (n *node) Size() int64        { return int64(len(n.data)) }
-func (n *node) ModTime() time.Time { return time.Time{} }
-func (n *node) IsDir() bool        { return n.children != nil }
-func (n *node) Sys() any           { return nil }
-func (n *node) Mode() fs.FileMode {
+func (n *Node) Name() string       { return n.name }
+func (n *Node) Size() int64        { return int64(len(n.Data)) }
+func (n *Node) ModTime() time.Time { return time.Time{} }
+func (n *Node) IsDir() bool        { return n.Children != nil }
+func (n *Node) Sys() any           { return nil }
+func (n *Node) Mode() fs.FileMode {
 	if n.IsDir() {
 		return fs.ModeDir | 0o555
 	}
 	return 0o444
 }
 
-type memFS struct{ root *node }
+type memFS struct{ root *Node }
 
 func (m memFS) Open(name string) (fs.File, error) {
 	n, err := m.find("open", name)
@@ -181,7 +181,7 @@ func (m memFS) Open(name string) (fs.File, error) {
 	if n.IsDir() {
 		return &openDir{node: n, path: name}, nil
 	}
-	return &openFile{node: n, Reader: bytes.NewReader(n.data)}, nil
+	return &openFile{node: n, Reader: bytes.NewReader(n.Data)}, nil
 }
 
 func (m memFS) ReadFile(name string) ([]byte, error) {
@@ -203,7 +203,7 @@ func Bytes(content fs.FS, name string) ([]byte, error) {
 	if n.IsDir() {
 		return nil, &fs.PathError{Op: "read", Path: name, Err: fs.ErrInvalid}
 	}
-	return n.data, nil
+	return n.Data, nil
 }
 
 func (m memFS) Stat(name string) (fs.FileInfo, error) {
@@ -214,12 +214,12 @@ func (m memFS) Stat(name string) (fs.FileInfo, error) {
 	return n, nil
 }
 
-func (m memFS) find(op, name string) (*node, error) {
+func (m memFS) find(op, name string) (*Node, error) {
 	if !fs.ValidPath(name) {
 		return nil, &fs.PathError{Op: op, Path: name, Err: fs.ErrInvalid}
 	}
-	t := tree{root: m.root}
-	n := t.find(name)
+	t := Tree{Root: m.root}
+	n := t.Find(name)
 	if n == nil {
 		return nil, &fs.PathError{Op: op, Path: name, Err: fs.ErrNotExist}
 	}
@@ -227,7 +227,7 @@ func (m memFS) find(op, name string) (*node, error) {
 }
 
 type openFile struct {
-	node *node
+	node *Node
 	*bytes.Reader
 }
 
@@ -235,7 +235,7 @@ func (f *openFile) Stat() (fs.FileInfo, error) { return f.node, nil }
 func (f *openFile) Close() error               { return nil }
 
 type openDir struct {
-	node *node
+	node *Node
 	path string
 	read int
 }
@@ -265,7 +265,7 @@ const PlainFile = "file"
 // aside all of it for an archive and an image, 0755 or 0644 for a directory and
 // a git commit. It is zero where the source knows none.
 func ShippedMode(info fs.FileInfo) fs.FileMode {
-	if n, ok := info.(*node); ok {
+	if n, ok := info.(*Node); ok {
 		return n.shipped
 	}
 	return 0

@@ -1,4 +1,4 @@
-package source
+package filetree
 
 import (
 	"bytes"
@@ -11,47 +11,47 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 )
 
-// treeHash is the pin of a directory: sha256 over a version line, then for
+// Hash is the pin of a directory: sha256 over a version line, then for
 // each file, in the lexical walk order of [fs.WalkDir], its path, a zero byte
 // and the sha256 of its bytes. Location, owners, modes, times and empty
 // directories are not in it.
-type treeHash struct{ files []byte }
+type Hash struct{ Files []byte }
 
-const treeVersion = "kubectl-operator tree v1\n"
+const ListingVersion = "kubectl-operator tree v1\n"
 
-func newTreeHash() *treeHash { return &treeHash{files: []byte(treeVersion)} }
+func NewHash() *Hash { return &Hash{Files: []byte(ListingVersion)} }
 
-func (h *treeHash) add(name string, data []byte) { h.addSum(name, sha256.Sum256(data)) }
+func (h *Hash) Add(name string, data []byte) { h.AddSum(name, sha256.Sum256(data)) }
 
-func (h *treeHash) addSum(name string, sum [sha256.Size]byte) {
-	h.files = append(append(append(h.files, name...), 0), sum[:]...)
+func (h *Hash) AddSum(name string, sum [sha256.Size]byte) {
+	h.Files = append(append(append(h.Files, name...), 0), sum[:]...)
 }
 
-func (h *treeHash) sum() string {
-	sum := sha256.Sum256(h.files)
+func (h *Hash) Sum() string {
+	sum := sha256.Sum256(h.Files)
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// treeDigest hashes the files of a tree in the order of [fs.WalkDir].
-func treeDigest(fsys fs.FS) (string, error) {
-	hash := newTreeHash()
+// Digest hashes the files of a tree in the order of [fs.WalkDir].
+func Digest(fsys fs.FS) (string, error) {
+	hash := NewHash()
 	err := fs.WalkDir(fsys, ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
 		}
 		data, err := fs.ReadFile(fsys, name)
-		hash.add(name, data)
+		hash.Add(name, data)
 		return err
 	})
-	return hash.sum(), err
+	return hash.Sum(), err
 }
 
 // listedFile is one line of a listing.
-type listedFile struct{ path, digest string }
+type listedFile struct{ Path, Digest string }
 
-// parseListing reads what treeHash hashes.
-func parseListing(data []byte, l limits) ([]listedFile, error) {
-	rest, ok := bytes.CutPrefix(data, []byte(treeVersion))
+// ParseListing reads what treeHash hashes.
+func ParseListing(data []byte, l Limits) ([]listedFile, error) {
+	rest, ok := bytes.CutPrefix(data, []byte(ListingVersion))
 	if !ok {
 		return nil, errors.New("it is not the listing of a tree")
 	}
@@ -64,7 +64,7 @@ func parseListing(data []byte, l limits) ([]listedFile, error) {
 		if !fs.ValidPath(string(name)) || string(name) == "." {
 			return nil, fmt.Errorf("%s is not the path of a file", bounded.Quote(string(name)))
 		}
-		if err := l.checkPath(string(name)); err != nil {
+		if err := l.CheckPath(string(name)); err != nil {
 			return nil, err
 		}
 		files = append(files, listedFile{string(name), "sha256:" + hex.EncodeToString(after[:sha256.Size])})

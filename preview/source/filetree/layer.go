@@ -1,4 +1,4 @@
-package source
+package filetree
 
 import (
 	"archive/tar"
@@ -24,44 +24,44 @@ const (
 	opaqueWhiteout = ".wh..wh..opq"
 )
 
-// unpacker applies layers in order to a tree. Only what lies below the
+// Unpacker applies layers in order to a tree. Only what lies below the
 // directories to keep is held; without any everything is.
-type unpacker struct {
-	limits   limits
-	keep     []string
-	left     budget
+type Unpacker struct {
+	Limits   Limits
+	Keep     []string
+	Left     Budget
 	entries  int
 	inflated int64
-	tree     *tree
+	Tree     *Tree
 }
 
-// layerEntry is one effect of a layer. Layers are read whole before any of it is
+// LayerEntry is one effect of a layer. Layers are read whole before any of it is
 // applied, so a layer that turns out to be broken leaves no trace.
-type layerEntry struct {
-	path   string
+type LayerEntry struct {
+	Path   string
 	size   int64 // of a file
 	mode   fs.FileMode
 	data   []byte
-	effect effect
+	Effect effect
 }
 
 type effect int
 
 const (
-	effectFile effect = iota
-	effectDir
-	effectRemove // whiteout
-	effectClear  // opaque whiteout
+	EffectFile effect = iota
+	EffectDir
+	EffectRemove // whiteout
+	EffectClear  // opaque whiteout
 )
 
-// readLayer parses one layer of compressedSize bytes.
-func (u *unpacker) readLayer(r io.Reader, compressedSize int64) ([]layerEntry, error) {
-	var entries []layerEntry
-	err := u.each(r, compressedSize, func(e layerEntry, body io.Reader) error {
-		if e.effect == effectFile {
+// ReadLayer parses one layer of compressedSize bytes.
+func (u *Unpacker) ReadLayer(r io.Reader, compressedSize int64) ([]LayerEntry, error) {
+	var entries []LayerEntry
+	err := u.Each(r, compressedSize, func(e LayerEntry, body io.Reader) error {
+		if e.Effect == EffectFile {
 			e.data = make([]byte, e.size) // the budget has capped it
 			if _, err := io.ReadFull(body, e.data); err != nil {
-				return fmt.Errorf("%s: %w", bounded.Quote(e.path), err)
+				return fmt.Errorf("%s: %w", bounded.Quote(e.Path), err)
 			}
 		}
 		entries = append(entries, e)
@@ -70,17 +70,17 @@ func (u *unpacker) readLayer(r io.Reader, compressedSize int64) ([]layerEntry, e
 	return entries, err
 }
 
-// each hands every entry of a layer that is kept to use, and of a file its
+// Each hands every entry of a layer that is kept to use, and of a file its
 // bytes.
-func (u *unpacker) each(r io.Reader, compressedSize int64, use func(layerEntry, io.Reader) error) error {
+func (u *Unpacker) Each(r io.Reader, compressedSize int64, use func(LayerEntry, io.Reader) error) error {
 	plain, err := decompress(r)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = plain.Close() }()
 	counted := &inflateReader{
-		r: plain, total: &u.inflated, most: u.limits.inflatedBytes,
-		mostHere: u.limits.ratioFloor + u.limits.ratio*compressedSize, ratio: u.limits.ratio,
+		r: plain, total: &u.inflated, most: u.Limits.inflatedBytes,
+		mostHere: u.Limits.ratioFloor + u.Limits.ratio*compressedSize, ratio: u.Limits.ratio,
 	}
 	archive := tar.NewReader(counted)
 	for {
@@ -89,17 +89,17 @@ func (u *unpacker) each(r io.Reader, compressedSize int64, use func(layerEntry, 
 			return nil
 		}
 		if err != nil {
-			return archiveError(err)
+			return ArchiveError(err)
 		}
-		if u.entries++; u.entries > u.limits.entries {
-			return fmt.Errorf("more than %d entries", u.limits.entries)
+		if u.entries++; u.entries > u.Limits.Entries {
+			return fmt.Errorf("more than %d entries", u.Limits.Entries)
 		}
 		e, keep, err := u.entry(header)
 		if err == nil && keep {
 			err = use(e, archive)
 		}
 		if err != nil {
-			return archiveError(err)
+			return ArchiveError(err)
 		}
 	}
 }
@@ -108,84 +108,84 @@ func (u *unpacker) each(r io.Reader, compressedSize int64, use func(layerEntry, 
 // wherever it lies; all else is asked of what is kept, because the base of an
 // image holds links, devices and odd names that are not read. Absolute names
 // lie below the root, as container runtimes have it.
-func (u *unpacker) entry(header *tar.Header) (layerEntry, bool, error) {
+func (u *Unpacker) entry(header *tar.Header) (LayerEntry, bool, error) {
 	name, err := rooted(strings.TrimLeft(header.Name, "/"))
 	if err != nil || header.Typeflag == tar.TypeXGlobalHeader || !u.concerns(name) {
-		return layerEntry{}, false, err
+		return LayerEntry{}, false, err
 	}
-	if err := u.limits.checkPath(name); err != nil {
-		return layerEntry{}, false, err
+	if err := u.Limits.CheckPath(name); err != nil {
+		return LayerEntry{}, false, err
 	}
 	dir, base := path.Split(name)
 	switch {
 	case strings.HasPrefix(base, whiteout):
 		return u.whiteout(strings.TrimSuffix(dir, "/"), base)
 	case header.Typeflag == tar.TypeDir:
-		return layerEntry{path: name, effect: effectDir}, name != "", nil
+		return LayerEntry{Path: name, Effect: EffectDir}, name != "", nil
 	case header.Typeflag != tar.TypeReg:
-		return layerEntry{}, false, fmt.Errorf("%s is %s; only plain files and directories are read", bounded.Quote(name), describeType(header.Typeflag))
+		return LayerEntry{}, false, fmt.Errorf("%s is %s; only plain files and directories are read", bounded.Quote(name), describeType(header.Typeflag))
 	case name == "":
-		return layerEntry{}, false, errors.New("a file that stands for the root")
-	case !u.within(name):
+		return LayerEntry{}, false, errors.New("a file that stands for the root")
+	case !u.Within(name):
 		// A file where the kept directory or one above it was replaces it.
-		return layerEntry{path: name, effect: effectRemove}, true, nil
+		return LayerEntry{Path: name, Effect: EffectRemove}, true, nil
 	}
-	if err := u.left.take(name, header.Size); err != nil {
-		return layerEntry{}, false, err
+	if err := u.Left.Take(name, header.Size); err != nil {
+		return LayerEntry{}, false, err
 	}
-	return layerEntry{path: name, size: header.Size, mode: header.FileInfo().Mode(), effect: effectFile}, true, nil
+	return LayerEntry{Path: name, size: header.Size, mode: header.FileInfo().Mode(), Effect: EffectFile}, true, nil
 }
 
-func (u *unpacker) whiteout(dir, base string) (layerEntry, bool, error) {
+func (u *Unpacker) whiteout(dir, base string) (LayerEntry, bool, error) {
 	if base == opaqueWhiteout {
-		return layerEntry{path: dir, effect: effectClear}, true, nil
+		return LayerEntry{Path: dir, Effect: EffectClear}, true, nil
 	}
 	target := strings.TrimPrefix(base, whiteout)
 	if target == "" || target == "." || target == ".." {
-		return layerEntry{}, false, fmt.Errorf("%s is not a whiteout", bounded.Quote(path.Join(dir, base)))
+		return LayerEntry{}, false, fmt.Errorf("%s is not a whiteout", bounded.Quote(path.Join(dir, base)))
 	}
-	return layerEntry{path: path.Join(dir, target), effect: effectRemove}, true, nil
+	return LayerEntry{Path: path.Join(dir, target), Effect: EffectRemove}, true, nil
 }
 
-// within reports whether name is kept.
-func (u *unpacker) within(name string) bool {
-	return len(u.keep) == 0 || slices.ContainsFunc(u.keep, func(dir string) bool { return strings.HasPrefix(name, dir+"/") })
+// Within reports whether name is kept.
+func (u *Unpacker) Within(name string) bool {
+	return len(u.Keep) == 0 || slices.ContainsFunc(u.Keep, func(dir string) bool { return strings.HasPrefix(name, dir+"/") })
 }
 
 // concerns reports whether name, or what name is a whiteout of, is kept, is a
 // kept directory, or is one above it.
-func (u *unpacker) concerns(name string) bool {
+func (u *Unpacker) concerns(name string) bool {
 	dir, base := path.Split(name)
 	if base == opaqueWhiteout {
 		name = strings.TrimSuffix(dir, "/")
 	} else if target, ok := strings.CutPrefix(base, whiteout); ok {
 		name = dir + target
 	}
-	return u.within(name) || name == "" || slices.ContainsFunc(u.keep, func(dir string) bool { return strings.HasPrefix(dir+"/", name+"/") })
+	return u.Within(name) || name == "" || slices.ContainsFunc(u.Keep, func(dir string) bool { return strings.HasPrefix(dir+"/", name+"/") })
 }
 
-// apply puts a layer on top of those before it. Whiteouts hide lower layers
+// Apply puts a layer on top of those before it. Whiteouts hide lower layers
 // only, so they come first.
-func (u *unpacker) apply(entries []layerEntry) {
+func (u *Unpacker) Apply(entries []LayerEntry) {
 	for _, e := range entries {
-		switch e.effect {
-		case effectRemove:
-			u.tree.remove(e.path)
-		case effectClear:
-			u.tree.clear(e.path)
+		switch e.Effect {
+		case EffectRemove:
+			u.Tree.remove(e.Path)
+		case EffectClear:
+			u.Tree.clear(e.Path)
 		}
 	}
 	for _, e := range entries {
-		switch e.effect {
-		case effectFile:
-			u.tree.put(e.path, e.data, e.mode)
-		case effectDir:
-			u.tree.mkdir(e.path)
+		switch e.Effect {
+		case EffectFile:
+			u.Tree.Put(e.Path, e.data, e.mode)
+		case EffectDir:
+			u.Tree.mkdir(e.Path)
 		}
 	}
 }
 
-func archiveError(err error) error {
+func ArchiveError(err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		return errors.New("the archive ends too early")
 	}

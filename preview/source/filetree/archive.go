@@ -1,4 +1,4 @@
-package source
+package filetree
 
 import (
 	"archive/tar"
@@ -20,19 +20,19 @@ import (
 // whole.
 const zipBytes = 128 * bounded.MiB
 
-// unpackArchive reads a tar (plain, gzip or zstd) or zip archive of size bytes,
+// UnpackArchive reads a tar (plain, gzip or zstd) or zip archive of size bytes,
 // distinguished by its first bytes, into memory. Links, devices, two entries of
 // one name and names that lead out are refused. When everything lies below one
 // directory at the top, that directory is the root, unless it is called
 // "manifests", which means something to formats. An archive has to have its end:
 // what was cut between two of its members would pass for a shorter one.
-func (l limits) unpackArchive(r io.Reader, size int64) (*tree, error) {
+func (l Limits) UnpackArchive(r io.Reader, size int64) (*Tree, error) {
 	buffered := bufio.NewReaderSize(r, 64*bounded.KiB)
 	magic, _ := buffered.Peek(4)
-	if l.artifacts && !isArchive(buffered) {
+	if l.Artifacts && !isArchive(buffered) {
 		return l.plainFile(buffered)
 	}
-	u := &archiveUnpacker{limits: l, left: budget{limits: l.catalog}, tree: newTree()}
+	u := &archiveUnpacker{limits: l, left: Budget{Limits: l.Catalog}, tree: New()}
 	var err error
 	if bytes.HasPrefix(magic, []byte("PK\x03\x04")) || bytes.HasPrefix(magic, []byte("PK\x05\x06")) {
 		err = u.zip(buffered)
@@ -42,16 +42,16 @@ func (l limits) unpackArchive(r io.Reader, size int64) (*tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	if u.left.files == 0 {
+	if u.left.Files == 0 {
 		return nil, errors.New("it holds no files")
 	}
-	if l.artifacts {
+	if l.Artifacts {
 		return u.tree, nil
 	}
 	if top := soleDirectory(u.tree); top != "" && top != "manifests" {
-		u.tree.sub(top)
+		u.tree.Sub(top)
 	}
-	return u.tree, l.checkKind(u.tree)
+	return u.tree, l.CheckKind(u.tree)
 }
 
 // isArchive recognises by its first bytes whether something is an archive, or
@@ -68,54 +68,54 @@ func isArchive(r *bufio.Reader) bool {
 }
 
 // plainFile takes what is no archive as the one file that it is.
-func (l limits) plainFile(r io.Reader) (*tree, error) {
-	data, err := bounded.ReadAll(r, l.catalog.fileBytes)
+func (l Limits) plainFile(r io.Reader) (*Tree, error) {
+	data, err := bounded.ReadAll(r, l.Catalog.FileBytes)
 	switch {
 	case err != nil:
 		return nil, err
 	case len(data) == 0:
 		return nil, errors.New("it is empty")
 	}
-	return plainTree(data, 0), nil
+	return Plain(data, 0), nil
 }
 
-// checkKind holds what looks like a bundle to the caps of one.
-func (l limits) checkKind(t *tree) error {
-	if n := t.find("manifests"); n == nil || n.children == nil {
+// CheckKind holds what looks like a bundle to the caps of one.
+func (l Limits) CheckKind(t *Tree) error {
+	if n := t.Find("manifests"); n == nil || n.Children == nil {
 		return nil
 	}
-	left := budget{limits: l.bundle}
-	return t.root.each("", func(name string, data []byte) error { return left.take(name, int64(len(data))) })
+	left := Budget{Limits: l.Bundle}
+	return t.Root.Each("", func(name string, data []byte) error { return left.Take(name, int64(len(data))) })
 }
 
 // soleDirectory is the name of the one thing at the top, when that is a
 // directory.
-func soleDirectory(t *tree) string {
-	if len(t.root.children) != 1 {
+func soleDirectory(t *Tree) string {
+	if len(t.Root.Children) != 1 {
 		return ""
 	}
-	for name, child := range t.root.children {
-		if child.children != nil {
+	for name, child := range t.Root.Children {
+		if child.Children != nil {
 			return name
 		}
 	}
 	return ""
 }
 
-// each calls f for every file below a node, in lexical order.
-func (n *node) each(name string, f func(name string, data []byte) error) error {
-	if n.children == nil {
-		return f(name, n.data)
+// Each calls f for every file below a node, in lexical order.
+func (n *Node) Each(name string, f func(name string, data []byte) error) error {
+	if n.Children == nil {
+		return f(name, n.Data)
 	}
-	for _, child := range sortedKeys(n.children) {
-		if err := n.children[child].each(path.Join(name, child), f); err != nil {
+	for _, child := range sortedKeys(n.Children) {
+		if err := n.Children[child].Each(path.Join(name, child), f); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func sortedKeys(children map[string]*node) []string {
+func sortedKeys(children map[string]*Node) []string {
 	names := make([]string, 0, len(children))
 	for name := range children {
 		names = append(names, name)
@@ -126,10 +126,10 @@ func sortedKeys(children map[string]*node) []string {
 
 // archiveUnpacker fills a tree from one archive.
 type archiveUnpacker struct {
-	limits  limits
-	left    budget
+	limits  Limits
+	left    Budget
 	entries int
-	tree    *tree
+	tree    *Tree
 }
 
 func (u *archiveUnpacker) tar(r io.Reader, size int64) error {
@@ -154,7 +154,7 @@ func (u *archiveUnpacker) tar(r io.Reader, size int64) error {
 			return errors.New("it is neither a tar archive (plain, gzip or zstd) nor a zip archive")
 		}
 		if err != nil {
-			return archiveError(err)
+			return ArchiveError(err)
 		}
 		if header.Typeflag == tar.TypeXGlobalHeader { // git archive writes the commit there
 			continue
@@ -163,7 +163,7 @@ func (u *archiveUnpacker) tar(r io.Reader, size int64) error {
 			return fmt.Errorf("%s is %s; only plain files and directories are read", bounded.Quote(header.Name), describeType(header.Typeflag))
 		}
 		if err := u.entry(memberOf(header), archive); err != nil {
-			return archiveError(err)
+			return ArchiveError(err)
 		}
 	}
 }
@@ -176,11 +176,11 @@ const tarBlock = 512
 // which one will do. Without any it was cut, unless its digest was given. What
 // compressed it is read on, since its checksum and length come last.
 func (u *archiveUnpacker) ended(inflated io.Reader, last int64) error {
-	if last < tarBlock && u.entries > 0 && !u.limits.unended {
+	if last < tarBlock && u.entries > 0 && !u.limits.Unended {
 		return errors.New("the archive ends too early: the blocks that end a tar archive are missing; fetch it again, or give its #sha256=")
 	}
 	if _, err := io.Copy(io.Discard, inflated); err != nil {
-		return archiveError(err)
+		return ArchiveError(err)
 	}
 	return nil
 }
@@ -192,8 +192,8 @@ func (u *archiveUnpacker) zip(r io.Reader) error {
 	}
 	// archive/zip allocates for what the directory holds, so that is counted
 	// before.
-	if bytes.Count(data, []byte("PK\x01\x02")) > u.limits.entries {
-		return fmt.Errorf("more than %d entries", u.limits.entries)
+	if bytes.Count(data, []byte("PK\x01\x02")) > u.limits.Entries {
+		return fmt.Errorf("more than %d entries", u.limits.Entries)
 	}
 	archive, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
@@ -210,13 +210,13 @@ func (u *archiveUnpacker) zip(r io.Reader) error {
 func (u *archiveUnpacker) zipEntry(f *zip.File) error {
 	switch mode := f.Mode(); {
 	case mode.Type()&^fs.ModeDir != 0:
-		return fmt.Errorf("%s is %s; only plain files and directories are read", bounded.Quote(f.Name), describeMode(mode))
+		return fmt.Errorf("%s is %s; only plain files and directories are read", bounded.Quote(f.Name), DescribeMode(mode))
 	case f.Flags&1 != 0:
 		return fmt.Errorf("%s is encrypted", bounded.Quote(f.Name))
 	case mode.IsDir() || strings.HasSuffix(f.Name, "/"):
 		return u.entry(archiveMember{f.Name, fs.ModeDir, 0}, nil)
-	case f.UncompressedSize64 > uint64(u.limits.catalog.fileBytes):
-		return fmt.Errorf("%s claims %d bytes; at most %s are read", bounded.Quote(f.Name), f.UncompressedSize64, bounded.ByteCount(u.limits.catalog.fileBytes))
+	case f.UncompressedSize64 > uint64(u.limits.Catalog.FileBytes):
+		return fmt.Errorf("%s claims %d bytes; at most %s are read", bounded.Quote(f.Name), f.UncompressedSize64, bounded.ByteCount(u.limits.Catalog.FileBytes))
 	}
 	body, err := f.Open()
 	if err != nil {
@@ -255,10 +255,10 @@ func memberOf(header *tar.Header) archiveMember {
 // entry takes one member. Sizes are claims: the body must have exactly as many
 // bytes.
 func (u *archiveUnpacker) entry(m archiveMember, body io.Reader) error {
-	if u.entries++; u.entries > u.limits.entries {
-		return fmt.Errorf("more than %d entries", u.limits.entries)
+	if u.entries++; u.entries > u.limits.Entries {
+		return fmt.Errorf("more than %d entries", u.limits.Entries)
 	}
-	cleaned, err := u.limits.cleanPath(m.name)
+	cleaned, err := u.limits.CleanPath(m.name)
 	if err != nil {
 		return err
 	}
@@ -271,10 +271,10 @@ func (u *archiveUnpacker) entry(m archiveMember, body io.Reader) error {
 	if err := u.directory(path.Dir(cleaned)); err != nil {
 		return err
 	}
-	if u.tree.find(cleaned) != nil {
+	if u.tree.Find(cleaned) != nil {
 		return fmt.Errorf("%s is in it twice", bounded.Quote(cleaned))
 	}
-	if err := u.left.take(cleaned, m.size); err != nil {
+	if err := u.left.Take(cleaned, m.size); err != nil {
 		return err
 	}
 	data := make([]byte, m.size) // take has capped it
@@ -285,20 +285,20 @@ func (u *archiveUnpacker) entry(m archiveMember, body io.Reader) error {
 	if n, err := io.ReadFull(body, make([]byte, 1)); n != 0 || !errors.Is(err, io.EOF) {
 		return fmt.Errorf("%s does not hold what its header says", bounded.Quote(cleaned))
 	}
-	u.tree.put(cleaned, data, m.mode)
+	u.tree.Put(cleaned, data, m.mode)
 	return nil
 }
 
 // directory makes a directory, unless a file has its place or one above it.
 func (u *archiveUnpacker) directory(name string) error {
-	dir := u.tree.root
+	dir := u.tree.Root
 	for _, part := range split(name) {
-		child := dir.children[part]
+		child := dir.Children[part]
 		if child == nil {
 			child = newDir(part)
-			dir.children[part] = child
+			dir.Children[part] = child
 		}
-		if child.children == nil {
+		if child.Children == nil {
 			return fmt.Errorf("%s is in it twice, as a file and as a directory", bounded.Quote(name))
 		}
 		dir = child
@@ -315,5 +315,5 @@ func zipError(err error) error {
 	case errors.Is(err, zip.ErrChecksum):
 		return errors.New("the zip archive does not have the checksum it names")
 	}
-	return archiveError(err)
+	return ArchiveError(err)
 }

@@ -1,4 +1,4 @@
-package source
+package filetree
 
 import (
 	"archive/tar"
@@ -11,11 +11,11 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 )
 
-func smallLimits() limits {
-	l := defaultLimits()
-	l.inflatedBytes, l.ratioFloor, l.entries = 1*bounded.MiB, 256*bounded.KiB, 200
-	l.bundle = contentLimits{"bundle", 50, 128 * bounded.KiB, 64 * bounded.KiB}
-	l.catalog = l.bundle
+func smallLimits() Limits {
+	l := DefaultLimits()
+	l.inflatedBytes, l.ratioFloor, l.Entries = 1*bounded.MiB, 256*bounded.KiB, 200
+	l.Bundle = ContentLimits{"bundle", 50, 128 * bounded.KiB, 64 * bounded.KiB}
+	l.Catalog = l.Bundle
 	return l
 }
 
@@ -33,22 +33,22 @@ func FuzzLayer(f *testing.F) {
 	f.Add([]byte{0x1f, 0x8b, 8, 0}, []byte{0x28, 0xb5, 0x2f, 0xfd}, false)
 	f.Fuzz(func(t *testing.T, first, second []byte, catalog bool) {
 		l := smallLimits()
-		u := &unpacker{limits: l, tree: newTree(), left: budget{limits: l.bundle}}
+		u := &Unpacker{Limits: l, Tree: New(), Left: Budget{Limits: l.Bundle}}
 		if catalog {
-			u.keep = []string{"configs"}
+			u.Keep = []string{"configs"}
 		}
 		for _, layer := range [][]byte{first, second} {
-			entries, err := u.readLayer(bytes.NewReader(layer), int64(len(layer)))
+			entries, err := u.ReadLayer(bytes.NewReader(layer), int64(len(layer)))
 			if err == nil {
-				u.apply(entries)
+				u.Apply(entries)
 			}
 		}
 		if catalog {
-			u.tree.sub("configs")
+			u.Tree.Sub("configs")
 		}
 		var total int64
 		var names []string
-		fsys := u.tree.freeze()
+		fsys := u.Tree.Freeze()
 		err := fs.WalkDir(fsys, ".", func(name string, entry fs.DirEntry, err error) error {
 			if err != nil || entry.IsDir() {
 				return err
@@ -61,7 +61,7 @@ func FuzzLayer(f *testing.F) {
 		if err != nil {
 			t.Error(err)
 		}
-		if total > l.bundle.bytes {
+		if total > l.Bundle.Bytes {
 			t.Errorf("holds %d bytes", total)
 		}
 		if err := fstest.TestFS(fsys, names...); err != nil {
@@ -74,9 +74,9 @@ func FuzzCleanPath(f *testing.F) {
 	for _, seed := range []string{"a/b", "./a//b/", "../a", "/a", "a/../b", ".", "", "a\\b"} {
 		f.Add(seed)
 	}
-	l := defaultLimits()
+	l := DefaultLimits()
 	f.Fuzz(func(t *testing.T, name string) {
-		cleaned, err := l.cleanPath(name)
+		cleaned, err := l.CleanPath(name)
 		if err == nil && cleaned != "" && !fs.ValidPath(cleaned) {
 			t.Errorf("%q became %q", name, cleaned)
 		}
@@ -96,21 +96,21 @@ func FuzzArchive(f *testing.F) {
 	f.Add([]byte{0x28, 0xb5, 0x2f, 0xfd})
 	f.Fuzz(func(t *testing.T, data []byte) {
 		l := smallLimits()
-		tree, err := l.unpackArchive(bytes.NewReader(data), int64(len(data)))
+		tree, err := l.UnpackArchive(bytes.NewReader(data), int64(len(data)))
 		if err != nil {
 			return
 		}
 		var total int64
-		_ = tree.root.each("", func(name string, data []byte) error {
+		_ = tree.Root.Each("", func(name string, data []byte) error {
 			total += int64(len(data))
 			if !fs.ValidPath(name) {
 				t.Errorf("let %q through", name)
 			}
 			return nil
 		})
-		if total > l.catalog.bytes {
+		if total > l.Catalog.Bytes {
 			t.Errorf("holds %d bytes", total)
 		}
-		_ = tree.freeze()
+		_ = tree.Freeze()
 	})
 }

@@ -1,4 +1,4 @@
-package source
+package filetree
 
 import (
 	"fmt"
@@ -11,79 +11,79 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 )
 
-// limits cap what one source may make us read, store and hold. They stand far
+// Limits cap what one source may make us read, store and hold. They stand far
 // above honest bundles and catalogs (the largest bundle known here has 4 MB)
 // and far below what hurts a laptop.
-type limits struct {
-	manifestBytes int64 // one manifest, index or config
-	layers        int
-	layerBytes    int64 // one layer as transferred
+type Limits struct {
+	ManifestBytes int64 // one manifest, index or config
+	Layers        int
+	LayerBytes    int64 // one layer as transferred
 	inflatedBytes int64 // all layers, decompressed, skipped entries included
 	ratio         int64 // decompressed to transferred, beyond ratioFloor bytes
 	ratioFloor    int64
-	entries       int // of all layers, skipped ones included
+	Entries       int // of all layers, skipped ones included
 	depth         int
 	pathBytes     int
-	bundle        contentLimits
-	catalog       contentLimits
-	artifacts     bool // see Options.Artifacts
-	unended       bool // tar archives without an end are read: their digest was given
+	Bundle        ContentLimits
+	Catalog       ContentLimits
+	Artifacts     bool // see Options.Artifacts
+	Unended       bool // tar archives without an end are read: their digest was given
 }
 
-// contentLimits cap what is kept.
-type contentLimits struct {
-	what      string // for the error
-	files     int
-	bytes     int64
-	fileBytes int64
+// ContentLimits cap what is kept.
+type ContentLimits struct {
+	What      string // for the error
+	Files     int
+	Bytes     int64
+	FileBytes int64
 }
 
-func defaultLimits() limits {
-	return limits{
-		manifestBytes: 4 * bounded.MiB,
-		layers:        128,
-		layerBytes:    512 * bounded.MiB,
+func DefaultLimits() Limits {
+	return Limits{
+		ManifestBytes: 4 * bounded.MiB,
+		Layers:        128,
+		LayerBytes:    512 * bounded.MiB,
 		inflatedBytes: 4 * bounded.GiB,
 		ratio:         200,
 		ratioFloor:    16 * bounded.MiB,
-		entries:       200_000,
+		Entries:       200_000,
 		depth:         32,
 		pathBytes:     1024,
-		bundle:        contentLimits{"bundle", 10_000, 64 * bounded.MiB, preview.MaxDocumentBytes},
-		catalog:       contentLimits{"catalog", 100_000, 512 * bounded.MiB, 512 * bounded.MiB},
+		Bundle:        ContentLimits{"bundle", 10_000, 64 * bounded.MiB, preview.MaxDocumentBytes},
+		Catalog:       ContentLimits{"catalog", 100_000, 512 * bounded.MiB, 512 * bounded.MiB},
 	}
 }
 
-// budget counts files and bytes against contentLimits.
-type budget struct {
-	limits contentLimits
-	files  int
+// Budget counts files and bytes against contentLimits.
+type Budget struct {
+	Limits ContentLimits
+	Files  int
 	bytes  int64
 }
 
-// take accounts for one more file, or says which cap it breaks.
-func (b *budget) take(name string, size int64) error {
-	b.files++
+// Take accounts for one more file, or says which cap it breaks.
+func (b *Budget) Take(name string, size int64) error {
+	b.Files++
 	b.bytes += size
-	switch l := b.limits; {
-	case size > l.fileBytes:
-		return fmt.Errorf("%s has %s; a file of a %s may have %s", bounded.Quote(name), bounded.ByteCount(size), l.what, bounded.ByteCount(l.fileBytes))
-	case b.files > l.files:
-		return fmt.Errorf("more than %d files; a %s may not have them", l.files, l.what)
-	case b.bytes > l.bytes:
-		return fmt.Errorf("more than %s in all; a %s may not have them", bounded.ByteCount(l.bytes), l.what)
+	switch l := b.Limits; {
+	case size > l.FileBytes:
+		return fmt.Errorf("%s has %s; a file of a %s may have %s", bounded.Quote(name), bounded.ByteCount(size), l.What, bounded.ByteCount(l.FileBytes))
+	case b.Files > l.Files:
+		return fmt.Errorf("more than %d files; a %s may not have them", l.Files, l.What)
+	case b.bytes > l.Bytes:
+		return fmt.Errorf("more than %s in all; a %s may not have them", bounded.ByteCount(l.Bytes), l.What)
 	}
 	return nil
 }
 
-// cleanPath makes the name of an archive's or directory's entry a path below
+// CleanPath makes the name of an archive's or directory's entry a path below
 // its root, or refuses it. The root itself is "".
-func (l limits) cleanPath(name string) (string, error) {
+func (l Limits) CleanPath(name string) (string, error) {
 	cleaned, err := rooted(name)
 	if err != nil {
 		return "", err
 	}
-	return cleaned, l.checkPath(cleaned)
+	return cleaned, l.CheckPath(cleaned)
 }
 
 // rooted refuses names that lead out of the root, even where they come back.
@@ -102,9 +102,9 @@ func rooted(name string) (string, error) {
 	return "", nil
 }
 
-// checkPath refuses paths that other machines, or file systems, would read in
+// CheckPath refuses paths that other machines, or file systems, would read in
 // another way, and those beyond the caps.
-func (l limits) checkPath(name string) error {
+func (l Limits) CheckPath(name string) error {
 	switch depth := strings.Count(name, "/") + 1; {
 	case len(name) > l.pathBytes:
 		return fmt.Errorf("%s: a path of %d bytes; at most %d are read", bounded.Quote(name), len(name), l.pathBytes)
@@ -118,7 +118,7 @@ func (l limits) checkPath(name string) error {
 	return nil
 }
 
-func describeMode(m fs.FileMode) string {
+func DescribeMode(m fs.FileMode) string {
 	switch {
 	case m&fs.ModeSymlink != 0:
 		return "a symbolic link"

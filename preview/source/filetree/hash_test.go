@@ -1,4 +1,4 @@
-package source
+package filetree
 
 import (
 	"io/fs"
@@ -7,22 +7,22 @@ import (
 
 // FuzzTreeListing: what is read from a listing writes that listing again.
 func FuzzTreeListing(f *testing.F) {
-	hash := newTreeHash()
-	hash.add("a/b", []byte("x"))
-	hash.add("c", nil)
-	f.Add(hash.files)
-	f.Add([]byte(treeVersion + "../x\x00"))
+	hash := NewHash()
+	hash.Add("a/b", []byte("x"))
+	hash.Add("c", nil)
+	f.Add(hash.Files)
+	f.Add([]byte(ListingVersion + "../x\x00"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		files, err := parseListing(data, defaultLimits())
+		files, err := ParseListing(data, DefaultLimits())
 		if err != nil {
 			return
 		}
-		size := len(treeVersion)
+		size := len(ListingVersion)
 		for _, file := range files {
-			if !fs.ValidPath(file.path) || len(file.digest) != len("sha256:")+64 {
+			if !fs.ValidPath(file.Path) || len(file.Digest) != len("sha256:")+64 {
 				t.Errorf("read %+v", file)
 			}
-			size += len(file.path) + 1 + 32
+			size += len(file.Path) + 1 + 32
 		}
 		if size != len(data) {
 			t.Errorf("%d bytes were read as %d", len(data), size)
