@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
+	"github.com/kubectl-operator/kubectl-operator/preview/source/diskcache"
 	"github.com/kubectl-operator/kubectl-operator/preview/source/filetree"
 )
 
@@ -21,12 +22,12 @@ import (
 type archiveSource struct {
 	options Options
 	limits  filetree.Limits
-	cache   cache
+	cache   diskcache.Cache
 	web     *web
 }
 
 func newArchiveSource(o Options, l filetree.Limits) *archiveSource {
-	return &archiveSource{options: o, limits: l, cache: cache{dir: o.CacheDir}, web: newWeb(o)}
+	return &archiveSource{options: o, limits: l, cache: diskcache.Cache{Dir: o.CacheDir}, web: newWeb(o)}
 }
 
 func (s *archiveSource) pin(ctx context.Context, r ref.Reference) (Pin, error) {
@@ -87,15 +88,15 @@ func (s *archiveSource) download(ctx context.Context, r ref.Reference, want stri
 	defer func() { _ = body.Close() }()
 	reader := &meteredReader{r: body, now: Progress{Reference: r.Text, Total: max(body.size, 0)}, report: s.options.Progress}
 	if want == "" {
-		return s.cache.add(s.limits.LayerBytes, reader)
+		return s.cache.Add(s.limits.LayerBytes, reader)
 	}
-	return want, s.cache.put(want, s.limits.LayerBytes, reader)
+	return want, s.cache.Put(want, s.limits.LayerBytes, reader)
 }
 
 // openArchive unpacks the archive of a digest from the cache. Where it is
 // missing, or damaged, fetch has to bring it there, once. Nothing is said of an
 // archive before its last byte is verified.
-func openArchive(ctx context.Context, c cache, l filetree.Limits, digest string, fetch func() error) (*filetree.Tree, error) {
+func openArchive(ctx context.Context, c diskcache.Cache, l filetree.Limits, digest string, fetch func() error) (*filetree.Tree, error) {
 	for attempt := 0; ; attempt++ {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -105,7 +106,7 @@ func openArchive(ctx context.Context, c cache, l filetree.Limits, digest string,
 		case attempt > 0 || !errors.Is(err, ErrDigestMismatch) && !errors.Is(err, fs.ErrNotExist):
 			return t, err
 		case errors.Is(err, ErrDigestMismatch):
-			if err := c.remove(digest); err != nil {
+			if err := c.Remove(digest); err != nil {
 				return nil, err
 			}
 		}
@@ -115,18 +116,18 @@ func openArchive(ctx context.Context, c cache, l filetree.Limits, digest string,
 	}
 }
 
-func unpackBlob(c cache, l filetree.Limits, digest string) (*filetree.Tree, error) {
-	b, err := c.blob(digest)
+func unpackBlob(c diskcache.Cache, l filetree.Limits, digest string) (*filetree.Tree, error) {
+	b, err := c.Blob(digest)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = b.Close() }()
-	info, err := b.file.Stat()
+	info, err := b.File.Stat()
 	if err != nil {
 		return nil, fmt.Errorf("reading the cache: %w", err)
 	}
 	t, err := l.UnpackArchive(b, info.Size())
-	if bad := b.verify(); bad != nil {
+	if bad := b.Verify(); bad != nil {
 		return nil, bad // then whatever was wrong with the archive is beside the point
 	}
 	return t, err
@@ -163,7 +164,7 @@ func (s *archiveSource) local(ctx context.Context, r ref.Reference) (*Content, e
 	}
 	return &Content{
 		FS:     t.Freeze(),
-		Source: preview.Source{Kind: "archive", Reference: r.Text, Digest: digestOf(sum)},
+		Source: preview.Source{Kind: "archive", Reference: r.Text, Digest: diskcache.DigestOf(sum)},
 		Plain:  t.Plain,
 	}, nil
 }

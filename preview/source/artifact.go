@@ -223,7 +223,7 @@ func (f *Fetcher) artifact(ctx context.Context, at name.Digest, kind ArtifactKin
 	}
 	var out []byte
 	from := registryOrigin{source: f.image, places: []name.Repository{at.Context()}}
-	err = from.blob(withBodyCap(ctx, max(layer.Size, bounded.MiB)), layer, func(r io.Reader) error {
+	err = from.Blob(withBodyCap(ctx, max(layer.Size, bounded.MiB)), layer, func(r io.Reader) error {
 		out, err = io.ReadAll(io.LimitReader(r, layer.Size+1))
 		return err
 	})
@@ -271,7 +271,7 @@ func (s imageReader) pipedPlugin(ctx context.Context, from blobReader, p Pin, la
 	if err := s.fetchLayers(ctx, from, p.Reference.Text, layers); err != nil {
 		return nil, err
 	}
-	data, err := s.cache.bytes(layers[0].Digest.String(), s.limits.LayerBytes)
+	data, err := s.cache.Bytes(layers[0].Digest.String(), s.limits.LayerBytes)
 	if err != nil {
 		return nil, fmt.Errorf("layer %s: %w", layers[0].Digest, err)
 	}

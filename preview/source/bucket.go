@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
+	"github.com/kubectl-operator/kubectl-operator/preview/source/diskcache"
 	"github.com/kubectl-operator/kubectl-operator/preview/source/filetree"
 )
 
@@ -22,7 +23,7 @@ import (
 type bucketSource struct {
 	options Options
 	limits  filetree.Limits
-	cache   cache
+	cache   diskcache.Cache
 
 	// connect makes the one way to the network, when it is needed first.
 	connect func() (*guard, error)
@@ -30,7 +31,7 @@ type bucketSource struct {
 
 func newBucketSource(o Options, l filetree.Limits) *bucketSource {
 	return &bucketSource{
-		options: o, limits: l, cache: cache{dir: o.CacheDir},
+		options: o, limits: l, cache: diskcache.Cache{Dir: o.CacheDir},
 		connect: sync.OnceValues(func() (*guard, error) { return newGuard(o) }),
 	}
 }
@@ -90,9 +91,9 @@ func (s *bucketSource) download(ctx context.Context, r ref.Reference, want strin
 		report: s.options.Progress,
 	}
 	if want == "" {
-		return s.cache.add(s.limits.LayerBytes, reader)
+		return s.cache.Add(s.limits.LayerBytes, reader)
 	}
-	return want, s.cache.put(want, s.limits.LayerBytes, reader)
+	return want, s.cache.Put(want, s.limits.LayerBytes, reader)
 }
 
 // objectReader explains errors of the network.

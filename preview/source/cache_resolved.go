@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
+	"github.com/kubectl-operator/kubectl-operator/preview/source/diskcache"
 )
 
 // resolution is the cached result of resolving a reference. The
@@ -37,7 +38,7 @@ func isRemembered(r ref.Reference) bool {
 // resolvedName returns the cache file of a reference. How far the answer could be trusted
 // is part of it: what came without TLS never answers for a caller who wants it.
 func (f *Fetcher) resolvedName(r ref.Reference) (string, error) {
-	dir, err := f.cache.dirOf("resolved")
+	dir, err := f.cache.SubDir("resolved")
 	if err != nil {
 		return "", err
 	}
@@ -57,9 +58,9 @@ func (f *Fetcher) remember(p Pin) error {
 	}
 	data, err := json.Marshal(resolution{Source: p.Source, Version: p.Version, Time: time.Now().UTC()})
 	if err != nil {
-		return fmt.Errorf("%w: %w", errCacheWrite, err)
+		return fmt.Errorf("%w: %w", diskcache.ErrWrite, err)
 	}
-	return writeAside(name, data)
+	return diskcache.WriteFile(name, data)
 }
 
 // recall returns the pin that a reference was resolved to before. An entry
@@ -80,7 +81,7 @@ func (f *Fetcher) recall(r ref.Reference) (Pin, bool) {
 	if json.Unmarshal(data, &found) != nil || !ref.IsDigest(found.Source.Digest) || found.Source.Kind == "" {
 		return Pin{}, false
 	}
-	touch(name)
+	diskcache.Touch(name)
 	if r.Kind == ref.KindImage && r.Version != "" {
 		r = pinRange(r, found.Source.Digest)
 	}

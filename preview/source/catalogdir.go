@@ -13,12 +13,13 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
+	"github.com/kubectl-operator/kubectl-operator/preview/source/diskcache"
 	"github.com/kubectl-operator/kubectl-operator/preview/source/filetree"
 )
 
 // pinCatalog pins a directory as pin does, to the same digest, and holds none
 // of it. What was hashed before and has not changed since is not read.
-func (s directorySource) pinCatalog(ctx context.Context, r ref.Reference, store Store) (Pin, error) {
+func (s directorySource) pinCatalog(ctx context.Context, r ref.Reference, store diskcache.Store) (Pin, error) {
 	digest, err := s.hash(ctx, r.Path, store)
 	if err != nil {
 		return Pin{}, fmt.Errorf("reading directory %s: %w", r.Path, err)
@@ -26,7 +27,7 @@ func (s directorySource) pinCatalog(ctx context.Context, r ref.Reference, store 
 	return Pin{Source: preview.Source{Kind: "directory", Reference: r.Text, Digest: digest}, Reference: r}, nil
 }
 
-func (s directorySource) hash(ctx context.Context, dir string, store Store) (string, error) {
+func (s directorySource) hash(ctx context.Context, dir string, store diskcache.Store) (string, error) {
 	root, err := openDirectory(dir)
 	if err != nil {
 		return "", err

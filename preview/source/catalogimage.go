@@ -65,11 +65,11 @@ func (s imageReader) walkImage(ctx context.Context, from blobReader, p Pin, visi
 func (s imageReader) verifyLayers(ctx context.Context, from blobReader, text string, layers []v1.Descriptor) error {
 	for _, layer := range layers {
 		digest := layer.Digest.String()
-		b, err := s.cache.blob(digest)
+		b, err := s.cache.Blob(digest)
 		if err == nil {
 			_, err = io.Copy(io.Discard, bounded.ContextReader{Context: ctx, Reader: b})
 			if err == nil {
-				err = b.verify()
+				err = b.Verify()
 			}
 			_ = b.Close()
 		}
@@ -86,7 +86,7 @@ func (s imageReader) verifyLayers(ctx context.Context, from blobReader, text str
 }
 
 func (s imageReader) walkLayer(ctx context.Context, layer v1.Descriptor, w *layerWalk) error {
-	b, err := s.cache.blob(layer.Digest.String())
+	b, err := s.cache.Blob(layer.Digest.String())
 	if errors.Is(err, fs.ErrNotExist) {
 		return errors.New("it vanished from the cache; try again")
 	}
@@ -98,7 +98,7 @@ func (s imageReader) walkLayer(ctx context.Context, layer v1.Descriptor, w *laye
 	if ctx.Err() != nil {
 		return err
 	}
-	if bad := b.verify(); bad != nil {
+	if bad := b.Verify(); bad != nil {
 		return bad // then whatever was wrong with the archive is beside the point
 	}
 	return err

@@ -62,7 +62,7 @@ func (f *Fetcher) WalkCatalog(ctx context.Context, p Pin, visit Visit) error {
 		err = f.Remember(p)
 	}
 	if err == nil && !f.options.Offline {
-		f.trimmed.Do(func() { f.cache.trim(f.options.CacheBytes, time.Now()) })
+		f.trimmed.Do(func() { f.cache.Trim(f.options.CacheBytes, time.Now()) })
 	}
 	return err
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 	"github.com/kubectl-operator/kubectl-operator/preview/source/chartindex"
+	"github.com/kubectl-operator/kubectl-operator/preview/source/diskcache"
 	"github.com/kubectl-operator/kubectl-operator/preview/source/filetree"
 )
 
@@ -25,12 +26,12 @@ const chartIndexBytes = 256 * bounded.MiB
 type chartSource struct {
 	options Options
 	limits  filetree.Limits
-	cache   cache
+	cache   diskcache.Cache
 	web     *web
 }
 
 func newChartSource(o Options, l filetree.Limits) *chartSource {
-	return &chartSource{options: o, limits: l, cache: cache{dir: o.CacheDir}, web: newWeb(o)}
+	return &chartSource{options: o, limits: l, cache: diskcache.Cache{Dir: o.CacheDir}, web: newWeb(o)}
 }
 
 func (s *chartSource) pin(ctx context.Context, r ref.Reference) (Pin, error) {
@@ -124,9 +125,9 @@ func (s *chartSource) download(ctx context.Context, r ref.Reference, v chartinde
 	defer func() { _ = body.Close() }()
 	reader := &meteredReader{r: body, now: Progress{Reference: r.Text, Total: max(body.size, 0)}, report: s.options.Progress}
 	if want != "" {
-		err = s.cache.put(want, s.limits.LayerBytes, reader)
+		err = s.cache.Put(want, s.limits.LayerBytes, reader)
 	} else {
-		want, err = s.cache.add(s.limits.LayerBytes, reader)
+		want, err = s.cache.Add(s.limits.LayerBytes, reader)
 	}
 	if err != nil {
 		return "", fmt.Errorf("version %s: %w", v.Text, err)

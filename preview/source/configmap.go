@@ -15,6 +15,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
+	"github.com/kubectl-operator/kubectl-operator/preview/source/diskcache"
 	"github.com/kubectl-operator/kubectl-operator/preview/source/filetree"
 )
 
@@ -30,7 +31,7 @@ import (
 type configMapSource struct {
 	options Options
 	limits  filetree.Limits
-	cache   cache
+	cache   diskcache.Cache
 }
 
 func (s *configMapSource) pin(ctx context.Context, r ref.Reference) (Pin, error) {
@@ -38,7 +39,7 @@ func (s *configMapSource) pin(ctx context.Context, r ref.Reference) (Pin, error)
 	if err != nil {
 		return Pin{}, configMapError(r, err)
 	}
-	digest, err := s.cache.putTree(keys.Freeze())
+	digest, err := s.cache.PutTree(keys.Freeze())
 	if err != nil {
 		return Pin{}, configMapError(r, err)
 	}
@@ -63,7 +64,7 @@ func (s *configMapSource) open(ctx context.Context, p Pin) (*Content, error) {
 // reopen takes a pinned tree from the cache, else from the cluster where it
 // must still be the same.
 func (s *configMapSource) reopen(ctx context.Context, p Pin) (*Content, error) {
-	keys, err := s.cache.tree(p.Source.Digest, s.limits, s.limits.Bundle)
+	keys, err := s.cache.Tree(p.Source.Digest, s.limits, s.limits.Bundle)
 	if err == nil {
 		return s.content(p, keys)
 	}
@@ -73,7 +74,7 @@ func (s *configMapSource) reopen(ctx context.Context, p Pin) (*Content, error) {
 	if keys, err = s.read(ctx, p.Reference); err != nil {
 		return nil, err
 	}
-	digest, err := s.cache.putTree(keys.Freeze())
+	digest, err := s.cache.PutTree(keys.Freeze())
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
+	"github.com/kubectl-operator/kubectl-operator/preview/source/diskcache"
 	"github.com/kubectl-operator/kubectl-operator/preview/source/filetree"
 	"github.com/kubectl-operator/kubectl-operator/preview/source/git"
 )
@@ -27,12 +28,12 @@ import (
 type gitSource struct {
 	options Options
 	limits  filetree.Limits
-	cache   cache
+	cache   diskcache.Cache
 	web     *web
 }
 
 func newGitSource(o Options, l filetree.Limits) *gitSource {
-	return &gitSource{options: o, limits: l, cache: cache{dir: o.CacheDir}, web: newWeb(o)}
+	return &gitSource{options: o, limits: l, cache: diskcache.Cache{Dir: o.CacheDir}, web: newWeb(o)}
 }
 
 func (s *gitSource) pin(ctx context.Context, r ref.Reference) (Pin, error) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
+	"github.com/kubectl-operator/kubectl-operator/preview/source/diskcache"
 	"github.com/kubectl-operator/kubectl-operator/preview/source/git"
 )
 
@@ -21,7 +22,7 @@ type gitMemory struct {
 // memoryFile returns the cache file for a directory of a commit. The repository is
 // not part of its name: a hash names the same commit in every repository.
 func (s *gitSource) memoryFile(r ref.Reference) (string, error) {
-	dir, err := s.cache.dirOf("resolved")
+	dir, err := s.cache.SubDir("resolved")
 	if err != nil {
 		return "", err
 	}
@@ -35,7 +36,7 @@ func (s *gitSource) remember(r ref.Reference, used []git.Object) error {
 	if err := git.WritePack(&pack, used); err != nil {
 		return err
 	}
-	digest, err := s.cache.add(int64(pack.Len()), &pack)
+	digest, err := s.cache.Add(int64(pack.Len()), &pack)
 	if err != nil {
 		return err
 	}
@@ -47,7 +48,7 @@ func (s *gitSource) remember(r ref.Reference, used []git.Object) error {
 	if err != nil {
 		return err
 	}
-	return writeAside(name, data)
+	return diskcache.WriteFile(name, data)
 }
 
 // recall returns what remember kept. Damaged entries count as none: what they
@@ -65,19 +66,19 @@ func (s *gitSource) recall(r ref.Reference) (git.ObjectReader, bool) {
 	if json.Unmarshal(data, &found) != nil {
 		return nil, false
 	}
-	b, err := s.cache.blob(found.Pack)
+	b, err := s.cache.Blob(found.Pack)
 	if err != nil {
 		return nil, false
 	}
 	defer func() { _ = b.Close() }()
 	objects, err := git.ReadPack(b, gitLimits(s.limits))
-	if bad := b.verify(); bad != nil {
-		_ = s.cache.remove(found.Pack) // else it is written again, under the same name
+	if bad := b.Verify(); bad != nil {
+		_ = s.cache.Remove(found.Pack) // else it is written again, under the same name
 		return nil, false
 	}
 	if err != nil {
 		return nil, false
 	}
-	touch(name)
+	diskcache.Touch(name)
 	return objects, true
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
+	"github.com/kubectl-operator/kubectl-operator/preview/source/diskcache"
 )
 
 // imageSource reads images from OCI registries. The digest of a pin is that of
@@ -139,7 +140,7 @@ func (o registryOrigin) manifest(ctx context.Context, digest string) ([]byte, er
 	return data, err
 }
 
-func (o registryOrigin) blob(ctx context.Context, d v1.Descriptor, use func(io.Reader) error) error {
+func (o registryOrigin) Blob(ctx context.Context, d v1.Descriptor, use func(io.Reader) error) error {
 	return o.each(ctx, func(repo name.Repository) error {
 		registry, err := o.source.connect(ctx)
 		if err != nil {
@@ -167,7 +168,7 @@ func (o registryOrigin) each(ctx context.Context, try func(name.Repository) erro
 		switch {
 		case err == nil:
 			return nil
-		case ctx.Err() != nil, errors.Is(err, errCacheWrite):
+		case ctx.Err() != nil, errors.Is(err, diskcache.ErrWrite):
 			return err
 		case failed == nil:
 			failed = err

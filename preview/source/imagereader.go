@@ -14,6 +14,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
+	"github.com/kubectl-operator/kubectl-operator/preview/source/diskcache"
 	"github.com/kubectl-operator/kubectl-operator/preview/source/filetree"
 	"github.com/kubectl-operator/kubectl-operator/preview/tasks"
 )
@@ -26,16 +27,16 @@ const parallelDownloads = 4
 type blobReader interface {
 	// manifest reads a manifest or index whole.
 	manifest(ctx context.Context, digest string) ([]byte, error)
-	// blob hands the bytes of a blob to use; again from elsewhere, if there is
+	// Blob hands the bytes of a blob to use; again from elsewhere, if there is
 	// an elsewhere, when use says that they were not the blob's.
-	blob(ctx context.Context, d v1.Descriptor, use func(io.Reader) error) error
+	Blob(ctx context.Context, d v1.Descriptor, use func(io.Reader) error) error
 }
 
 // offlineReader is the origin that has nothing.
 type offlineReader struct{}
 
 func (offlineReader) manifest(context.Context, string) ([]byte, error) { return nil, errOffline }
-func (offlineReader) blob(context.Context, v1.Descriptor, func(io.Reader) error) error {
+func (offlineReader) Blob(context.Context, v1.Descriptor, func(io.Reader) error) error {
 	return errOffline
 }
 
@@ -45,7 +46,7 @@ var errOffline = fmt.Errorf("%w, and --offline forbids to fetch it", ErrNotCache
 type imageReader struct {
 	options Options
 	limits  filetree.Limits
-	cache   cache
+	cache   diskcache.Cache
 }
 
 // keep puts a manifest into the cache under the digest of the bytes we have.
@@ -53,8 +54,8 @@ type imageReader struct {
 func (s imageReader) keep(data []byte) (string, error) {
 	sum := sha256.New()
 	sum.Write(data)
-	digest := digestOf(sum)
-	return digest, s.cache.put(digest, s.limits.ManifestBytes, bytes.NewReader(data))
+	digest := diskcache.DigestOf(sum)
+	return digest, s.cache.Put(digest, s.limits.ManifestBytes, bytes.NewReader(data))
 }
 
 func (s imageReader) read(ctx context.Context, from blobReader, p Pin) (*Content, error) {
@@ -107,7 +108,7 @@ func (s imageReader) manifest(ctx context.Context, from blobReader, digest strin
 }
 
 func (s imageReader) oneManifest(ctx context.Context, from blobReader, digest string) (*manifest, error) {
-	data, err := s.cache.bytes(digest, s.limits.ManifestBytes)
+	data, err := s.cache.Bytes(digest, s.limits.ManifestBytes)
 	if err != nil {
 		if err := s.missing(digest, err); err != nil {
 			return nil, err
@@ -116,7 +117,7 @@ func (s imageReader) oneManifest(ctx context.Context, from blobReader, digest st
 			return nil, fmt.Errorf("manifest %s: %w", digest, err)
 		}
 		// put hashes once more, so that what is parsed below has the digest.
-		if err := s.cache.put(digest, s.limits.ManifestBytes, bytes.NewReader(data)); err != nil {
+		if err := s.cache.Put(digest, s.limits.ManifestBytes, bytes.NewReader(data)); err != nil {
 			return nil, err
 		}
 	}
@@ -137,7 +138,7 @@ func (e *formError) Unwrap() error { return e.error }
 func (s imageReader) missing(digest string, err error) error {
 	switch {
 	case errors.Is(err, ErrDigestMismatch), errors.Is(err, bounded.ErrTooLarge):
-		return s.cache.remove(digest)
+		return s.cache.Remove(digest)
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	}
@@ -159,7 +160,7 @@ func (s imageReader) labels(ctx context.Context, from blobReader, config v1.Desc
 // config reads the config blob of an image.
 func (s imageReader) config(ctx context.Context, from blobReader, config v1.Descriptor) ([]byte, error) {
 	digest := config.Digest.String()
-	data, err := s.cache.bytes(digest, s.limits.ManifestBytes)
+	data, err := s.cache.Bytes(digest, s.limits.ManifestBytes)
 	if err == nil {
 		return data, nil
 	}
@@ -169,7 +170,7 @@ func (s imageReader) config(ctx context.Context, from blobReader, config v1.Desc
 	if err := s.fetch(ctx, from, config, nil); err != nil {
 		return nil, err
 	}
-	return s.cache.bytes(digest, s.limits.ManifestBytes)
+	return s.cache.Bytes(digest, s.limits.ManifestBytes)
 }
 
 // fetch brings one blob into the cache, verified. count, when set, is called with
@@ -179,9 +180,9 @@ func (s imageReader) fetch(ctx context.Context, from blobReader, d v1.Descriptor
 		count = func(int64) {}
 	}
 	digest := d.Digest.String()
-	err := from.blob(ctx, d, func(r io.Reader) error {
+	err := from.Blob(ctx, d, func(r io.Reader) error {
 		counted := &countingReader{r: r, count: count}
-		err := s.cache.put(digest, d.Size, counted)
+		err := s.cache.Put(digest, d.Size, counted)
 		if err != nil {
 			count(-counted.n)
 		}
@@ -200,7 +201,7 @@ func (s imageReader) fetchLayers(ctx context.Context, from blobReader, text stri
 	progress := Progress{Reference: text}
 	for _, layer := range layers {
 		digest := layer.Digest.String()
-		if seen[digest] || s.cache.has(digest, layer.Size) {
+		if seen[digest] || s.cache.Has(digest, layer.Size) {
 			continue
 		}
 		seen[digest] = true

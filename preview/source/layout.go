@@ -127,7 +127,7 @@ func (o layoutOrigin) manifest(_ context.Context, digest string) ([]byte, error)
 	return data, err
 }
 
-func (o layoutOrigin) blob(ctx context.Context, d v1.Descriptor, use func(io.Reader) error) error {
+func (o layoutOrigin) Blob(ctx context.Context, d v1.Descriptor, use func(io.Reader) error) error {
 	file, err := o.files.member(blobMember(d.Digest.String()))
 	if errors.Is(err, fs.ErrNotExist) {
 		return errors.New("the layout does not have it")

@@ -17,6 +17,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
+	"github.com/kubectl-operator/kubectl-operator/preview/source/diskcache"
 	"github.com/kubectl-operator/kubectl-operator/preview/tasks"
 )
 
@@ -280,7 +281,7 @@ func (s imageReader) signatures(ctx context.Context, from blobReader, l referrer
 // whole reads a small blob through the cache.
 func (s imageReader) whole(ctx context.Context, from blobReader, d v1.Descriptor) ([]byte, error) {
 	digest := d.Digest.String()
-	data, err := s.cache.bytes(digest, d.Size)
+	data, err := s.cache.Bytes(digest, d.Size)
 	if err == nil {
 		return data, nil
 	}
@@ -290,12 +291,12 @@ func (s imageReader) whole(ctx context.Context, from blobReader, d v1.Descriptor
 	if err := s.fetch(ctx, from, d, nil); err != nil {
 		return nil, err
 	}
-	return s.cache.bytes(digest, d.Size)
+	return s.cache.Bytes(digest, d.Size)
 }
 
 // listingName returns the cache file of the listing of an image.
 func (f *Fetcher) listingName(p Pin) (string, error) {
-	dir, err := f.cache.dirOf("resolved")
+	dir, err := f.cache.SubDir("resolved")
 	if err != nil {
 		return "", err
 	}
@@ -316,9 +317,9 @@ func (f *Fetcher) rememberListing(p Pin, l referrerListing) error {
 	}
 	data, err := json.Marshal(l)
 	if err != nil {
-		return fmt.Errorf("%w: %w", errCacheWrite, err)
+		return fmt.Errorf("%w: %w", diskcache.ErrWrite, err)
 	}
-	return writeAside(name, data)
+	return diskcache.WriteFile(name, data)
 }
 
 // recallListing returns the stored listing of an image. A damaged entry counts as
@@ -338,6 +339,6 @@ func (f *Fetcher) recallListing(p Pin) (referrerListing, bool) {
 			return referrerListing{}, false
 		}
 	}
-	touch(name)
+	diskcache.Touch(name)
 	return l, true
 }

@@ -74,6 +74,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
+	"github.com/kubectl-operator/kubectl-operator/preview/source/diskcache"
 	"github.com/kubectl-operator/kubectl-operator/preview/source/filetree"
 )
 
@@ -182,8 +183,8 @@ type source interface {
 type Fetcher struct {
 	options Options
 	limits  filetree.Limits
-	cache   cache
-	store   Store
+	cache   diskcache.Cache
+	store   diskcache.Store
 	trimmed sync.Once
 	image   *imageSource
 	archive *archiveSource
@@ -204,9 +205,9 @@ func (f *Fetcher) With(c *Credentials) *Fetcher {
 func New(o Options) *Fetcher {
 	o, l := o.withDefaults(), filetree.DefaultLimits()
 	l.Artifacts = o.Artifacts
-	reader := imageReader{options: o, limits: l, cache: cache{dir: o.CacheDir}}
+	reader := imageReader{options: o, limits: l, cache: diskcache.Cache{Dir: o.CacheDir}}
 	return &Fetcher{
-		options: o, limits: l, cache: reader.cache, store: newStore(reader.cache), image: newImageSource(reader),
+		options: o, limits: l, cache: reader.cache, store: diskcache.NewStore(reader.cache), image: newImageSource(reader),
 		archive: newArchiveSource(o, l), git: newGitSource(o, l),
 		bucket: newBucketSource(o, l), chart: newChartSource(o, l),
 	}
@@ -283,10 +284,10 @@ func (f *Fetcher) Open(ctx context.Context, p Pin) (*Content, error) {
 		return nil, err
 	}
 	if !f.options.Offline {
-		f.trimmed.Do(func() { f.cache.trim(f.options.CacheBytes, time.Now()) })
+		f.trimmed.Do(func() { f.cache.Trim(f.options.CacheBytes, time.Now()) })
 	}
 	return content, nil
 }
 
 // Store returns the store in the Fetcher's cache.
-func (f *Fetcher) Store() Store { return f.store }
+func (f *Fetcher) Store() diskcache.Store { return f.store }

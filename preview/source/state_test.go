@@ -4,7 +4,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/kubectl-operator/kubectl-operator/preview/source"
+	"github.com/kubectl-operator/kubectl-operator/preview/source/diskcache"
 )
 
 func TestStateDirIsWhereTheUserHasIt(t *testing.T) {
@@ -12,7 +12,7 @@ func TestStateDirIsWhereTheUserHasIt(t *testing.T) {
 	t.Setenv("HOME", home)
 	inHome := filepath.Join(home, ".local", "state", "kubectl-operator")
 	for base, want := range map[string]string{"": inHome, "relative": inHome, "/state": "/state/kubectl-operator"} {
-		got, err := source.StateDir(func(string) string { return base })
+		got, err := diskcache.StateDir(func(string) string { return base })
 		if err != nil || got != want {
 			t.Errorf("XDG_STATE_HOME=%q: got %q, %v; want %q", base, got, err, want)
 		}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
+	"github.com/kubectl-operator/kubectl-operator/preview/source/diskcache"
 )
 
 // statIndex holds the hash of each file of a directory and its metadata at that
@@ -88,7 +89,7 @@ func statsName(dir string) (string, error) {
 
 // loadStats reads the index of a directory. A file that is damaged, or that another
 // user wrote, is an empty index.
-func loadStats(store Store, dir string) *statIndex {
+func loadStats(store diskcache.Store, dir string) *statIndex {
 	s := &statIndex{entries: map[string]statEntry{}, seen: map[string]bool{}}
 	name, err := statsName(dir)
 	if err != nil {
@@ -112,7 +113,7 @@ func loadStats(store Store, dir string) *statIndex {
 
 // save writes the index if a file was hashed. An error is ignored: then the files are
 // hashed again.
-func (s *statIndex) save(store Store, dir string) {
+func (s *statIndex) save(store diskcache.Store, dir string) {
 	name, err := statsName(dir)
 	if err != nil || !s.fresh && len(s.seen) == len(s.entries) {
 		return
@@ -124,7 +125,7 @@ func (s *statIndex) save(store Store, dir string) {
 	})
 }
 
-func sealStats(store Store, name string, body []byte) []byte {
+func sealStats(store diskcache.Store, name string, body []byte) []byte {
 	mac := hmac.New(sha256.New, store.Key())
 	mac.Write([]byte(statsMagic + name + "\n"))
 	mac.Write(body)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
+	"github.com/kubectl-operator/kubectl-operator/preview/source/diskcache"
 	"github.com/kubectl-operator/kubectl-operator/preview/source/filetree"
 )
 
@@ -40,7 +41,7 @@ func TestAFileIsSettledWhenItWasHashedWellAfterItsLastChange(t *testing.T) {
 // were not read.
 func TestOnlyFilesThatChangedAreReadAgain(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
-	dir, store := t.TempDir(), newStore(cache{dir: t.TempDir()})
+	dir, store := t.TempDir(), diskcache.NewStore(diskcache.Cache{Dir: t.TempDir()})
 	claimed := map[string][sha256.Size]byte{"a": sha256.Sum256([]byte("not a")), "b": sha256.Sum256([]byte("not b"))}
 	known := loadStats(store, dir)
 	for name, sum := range claimed {

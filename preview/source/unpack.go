@@ -103,13 +103,13 @@ func (s imageReader) unpackLayer(ctx context.Context, from blobReader, layer v1.
 }
 
 func (s imageReader) parseLayer(digest string, size int64, u *filetree.Unpacker) ([]filetree.LayerEntry, error) {
-	b, err := s.cache.blob(digest)
+	b, err := s.cache.Blob(digest)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = b.Close() }()
 	entries, err := u.ReadLayer(b, size)
-	if bad := b.verify(); bad != nil {
+	if bad := b.Verify(); bad != nil {
 		return nil, bad // then whatever was wrong with the archive is beside the point
 	}
 	return entries, err

@@ -21,7 +21,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 	"github.com/kubectl-operator/kubectl-operator/preview/report"
-	"github.com/kubectl-operator/kubectl-operator/preview/source"
+	"github.com/kubectl-operator/kubectl-operator/preview/source/diskcache"
 )
 
 // releaseRun is the run of a command on a release: install, upgrade, rollback
@@ -275,7 +275,7 @@ type appliedPlans struct{ path string }
 
 // appliedPlans returns the list of this user, applied-plans in [source.StateDir].
 func (a *app) appliedPlans() (appliedPlans, error) {
-	dir, err := source.StateDir(a.getenv)
+	dir, err := diskcache.StateDir(a.getenv)
 	if err != nil {
 		return appliedPlans{}, err
 	}

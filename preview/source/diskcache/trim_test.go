@@ -1,4 +1,4 @@
-package source
+package diskcache
 
 import (
 	"bytes"
@@ -15,11 +15,11 @@ import (
 
 // fill puts n blobs of size bytes into a cache, each used a minute after the
 // one before, the last at the given time. It returns their digests.
-func fill(t *testing.T, c cache, n, size int, last time.Time) []string {
+func fill(t *testing.T, c Cache, n, size int, last time.Time) []string {
 	t.Helper()
 	digests := make([]string, n)
 	for i := range n {
-		digest, err := c.add(int64(size), bytes.NewReader(bytes.Repeat([]byte{byte(i)}, size)))
+		digest, err := c.Add(int64(size), bytes.NewReader(bytes.Repeat([]byte{byte(i)}, size)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -29,7 +29,7 @@ func fill(t *testing.T, c cache, n, size int, last time.Time) []string {
 	return digests
 }
 
-func backdate(t *testing.T, c cache, digest string, to time.Time) {
+func backdate(t *testing.T, c Cache, digest string, to time.Time) {
 	t.Helper()
 	name, err := c.path(digest)
 	if err != nil {
@@ -41,10 +41,10 @@ func backdate(t *testing.T, c cache, digest string, to time.Time) {
 }
 
 // kept tells which of the blobs of 1,000 bytes are still there, as a string of 1 and 0.
-func kept(c cache, digests []string) string {
+func kept(c Cache, digests []string) string {
 	var out strings.Builder
 	for _, digest := range digests {
-		if c.has(digest, 1000) {
+		if c.Has(digest, 1000) {
 			out.WriteByte('1')
 		} else {
 			out.WriteByte('0')
@@ -55,20 +55,20 @@ func kept(c cache, digests []string) string {
 
 func TestWhatWasUsedLeastRecentlyGoesFirst(t *testing.T) {
 	now := time.Now()
-	c := cache{dir: t.TempDir()}
+	c := Cache{Dir: t.TempDir()}
 	digests := fill(t, c, 6, 1000, now.Add(-time.Hour))
-	if _, err := c.bytes(digests[0], 1000); err != nil { // which is a use
+	if _, err := c.Bytes(digests[0], 1000); err != nil { // which is a use
 		t.Fatal(err)
 	}
-	c.trim(6000, now)
+	c.Trim(6000, now)
 	if got := kept(c, digests); got != "111111" {
 		t.Errorf("within the limit: kept %s", got)
 	}
-	c.trim(3500, now)
+	c.Trim(3500, now)
 	if got := kept(c, digests); got != "100011" {
 		t.Errorf("kept %s, want the one just read and the last two", got)
 	}
-	c.trim(0, now.Add(time.Hour))
+	c.Trim(0, now.Add(time.Hour))
 	if got := kept(c, digests); got != "000000" {
 		t.Errorf("kept %s, want nothing", got)
 	}
@@ -76,9 +76,9 @@ func TestWhatWasUsedLeastRecentlyGoesFirst(t *testing.T) {
 
 func TestWhatIsInUseStaysWhateverTheLimit(t *testing.T) {
 	now := time.Now()
-	c := cache{dir: t.TempDir()}
+	c := Cache{Dir: t.TempDir()}
 	digests := fill(t, c, 3, 1000, now.Add(-9*time.Minute))
-	c.trim(1, now)
+	c.Trim(1, now)
 	if got := kept(c, digests); got != "001" {
 		t.Errorf("kept %s, want what was used nine minutes ago", got)
 	}
@@ -86,10 +86,10 @@ func TestWhatIsInUseStaysWhateverTheLimit(t *testing.T) {
 
 func TestWhatDeadWritersLeftIsSweptAway(t *testing.T) {
 	now := time.Now()
-	c := cache{dir: t.TempDir()}
+	c := Cache{Dir: t.TempDir()}
 	fill(t, c, 1, 10, now)
 	for _, dir := range []string{"blobs/sha256", "resolved", derivedDir} {
-		place, err := c.dirOf(dir)
+		place, err := c.SubDir(dir)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -102,7 +102,7 @@ func TestWhatDeadWritersLeftIsSweptAway(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		c.trim(1<<30, now)
+		c.Trim(1<<30, now)
 		left, err := os.ReadDir(place)
 		if err != nil {
 			t.Fatal(err)
@@ -119,7 +119,7 @@ func TestTrimmingTouchesNothingOutsideTheCache(t *testing.T) {
 	if err := os.WriteFile(outside, make([]byte, 5000), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c := cache{dir: t.TempDir()}
+	c := Cache{Dir: t.TempDir()}
 	digests := fill(t, c, 2, 1000, now.Add(-time.Hour))
 	dir, err := c.blobDir()
 	if err != nil {
@@ -128,7 +128,7 @@ func TestTrimmingTouchesNothingOutsideTheCache(t *testing.T) {
 	if err := os.Symlink(outside, filepath.Join(dir, strings.Repeat("a", 64))); err != nil {
 		t.Fatal(err)
 	}
-	c.trim(0, now)
+	c.Trim(0, now)
 	if got := kept(c, digests); got != "00" {
 		t.Errorf("kept %s", got)
 	}
@@ -138,21 +138,21 @@ func TestTrimmingTouchesNothingOutsideTheCache(t *testing.T) {
 }
 
 func BenchmarkTrim(b *testing.B) {
-	c := cache{dir: b.TempDir()}
+	c := Cache{Dir: b.TempDir()}
 	for i := range 10_000 {
-		if _, err := c.add(100, strings.NewReader(fmt.Sprint(i))); err != nil {
+		if _, err := c.Add(100, strings.NewReader(fmt.Sprint(i))); err != nil {
 			b.Fatal(err)
 		}
 	}
 	now := time.Now()
 	for b.Loop() {
-		c.trim(1<<30, now)
+		c.Trim(1<<30, now)
 	}
 }
 
 func TestWhatWasComputedIsCountedAndGoesLikeABlob(t *testing.T) {
 	now := time.Now()
-	c := cache{dir: t.TempDir()}
+	c := Cache{Dir: t.TempDir()}
 	fill(t, c, 1, 1000, now.Add(-time.Hour))
 	store := Store{cache: c}
 	if err := store.Create("index", func(w io.Writer) error { _, err := w.Write(make([]byte, 1000)); return err }); err != nil {
@@ -165,11 +165,11 @@ func TestWhatWasComputedIsCountedAndGoesLikeABlob(t *testing.T) {
 	if err := os.Chtimes(name, now, now.Add(-2*time.Hour)); err != nil {
 		t.Fatal(err)
 	}
-	c.trim(2000, now)
+	c.Trim(2000, now)
 	if _, err := os.Stat(name); err != nil {
 		t.Error(err)
 	}
-	c.trim(1500, now)
+	c.Trim(1500, now)
 	if _, err := store.Open("index"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("it is still there: %v", err)
 	}

@@ -1,4 +1,4 @@
-package source
+package diskcache
 
 import (
 	"crypto/sha256"
@@ -17,27 +17,27 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 )
 
-// cache keeps blobs under the sha256 of their bytes. It is a convenience, not
+// Cache keeps blobs under the sha256 of their bytes. It is a convenience, not
 // an authority: entries are hashed again on every read. Writers use a file of
 // their own and rename it, so two processes never see each other's halves.
-type cache struct{ dir string }
+type Cache struct{ Dir string }
 
-// errCacheWrite is in the chain of errors of this machine's disk: another
+// ErrWrite is in the chain of errors of this machine's disk: another
 // source of the same bytes would not help.
-var errCacheWrite = errors.New("writing the cache")
+var ErrWrite = errors.New("writing the cache")
 
 // partialPrefix begins the names of files that are still being written.
 const partialPrefix = ".partial-"
 
 // blobDir returns where blobs live, and makes it.
-func (c cache) blobDir() (string, error) { return c.dirOf("blobs", "sha256") }
+func (c Cache) blobDir() (string, error) { return c.SubDir("blobs", "sha256") }
 
-// dirOf returns a directory of the cache, and makes it.
-func (c cache) dirOf(parts ...string) (string, error) {
-	base := c.dir
+// SubDir returns a directory of the cache, and makes it.
+func (c Cache) SubDir(parts ...string) (string, error) {
+	base := c.Dir
 	if base == "" {
 		var err error
-		if base, err = defaultCacheDir(); err != nil {
+		if base, err = defaultDir(); err != nil {
 			return "", err
 		}
 	}
@@ -48,7 +48,7 @@ func (c cache) dirOf(parts ...string) (string, error) {
 	return dir, nil
 }
 
-func defaultCacheDir() (string, error) {
+func defaultDir() (string, error) {
 	base := os.Getenv("XDG_CACHE_HOME")
 	if !filepath.IsAbs(base) { // the XDG specification says to ignore relative ones
 		home, err := os.UserHomeDir()
@@ -60,7 +60,7 @@ func defaultCacheDir() (string, error) {
 	return filepath.Join(base, "kubectl-operator"), nil
 }
 
-func (c cache) path(digest string) (string, error) {
+func (c Cache) path(digest string) (string, error) {
 	if !ref.IsDigest(digest) {
 		return "", fmt.Errorf("%s is not a sha256 digest", bounded.Quote(digest))
 	}
@@ -71,9 +71,9 @@ func (c cache) path(digest string) (string, error) {
 	return filepath.Join(dir, strings.TrimPrefix(digest, "sha256:")), nil
 }
 
-// has reports whether there is an entry of the right size. It says nothing
+// Has reports whether there is an entry of the right size. It says nothing
 // about its bytes.
-func (c cache) has(digest string, size int64) bool {
+func (c Cache) Has(digest string, size int64) bool {
 	name, err := c.path(digest)
 	if err != nil {
 		return false
@@ -82,9 +82,9 @@ func (c cache) has(digest string, size int64) bool {
 	return err == nil && info.Mode().IsRegular() && info.Size() == size
 }
 
-// blob returns an entry to read, with the hash that will tell at its end
+// Blob returns an entry to read, with the hash that will tell at its end
 // whether the bytes were right. No entry is fs.ErrNotExist.
-func (c cache) blob(digest string) (*blob, error) {
+func (c Cache) Blob(digest string) (*blob, error) {
 	name, err := c.path(digest)
 	if err != nil {
 		return nil, err
@@ -96,20 +96,20 @@ func (c cache) blob(digest string) (*blob, error) {
 	if err != nil {
 		return nil, err
 	}
-	touch(name)
-	return &blob{digest: digest, file: file, hash: sha256.New()}, nil
+	Touch(name)
+	return &blob{digest: digest, File: file, hash: sha256.New()}, nil
 }
 
-// touch notes that an entry was used; those used least recently go first. That
+// Touch notes that an entry was used; those used least recently go first. That
 // it fails, as in a cache that is read only, is no error.
-func touch(name string) {
+func Touch(name string) {
 	now := time.Now()
 	_ = os.Chtimes(name, now, now)
 }
 
-// bytes returns a whole small entry, verified.
-func (c cache) bytes(digest string, most int64) ([]byte, error) {
-	b, err := c.blob(digest)
+// Bytes returns a whole small entry, verified.
+func (c Cache) Bytes(digest string, most int64) ([]byte, error) {
+	b, err := c.Blob(digest)
 	if err != nil {
 		return nil, err
 	}
@@ -118,11 +118,11 @@ func (c cache) bytes(digest string, most int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return data, b.verify()
+	return data, b.Verify()
 }
 
-// remove forgets an entry. That another process did it first is no error.
-func (c cache) remove(digest string) error {
+// Remove forgets an entry. That another process did it first is no error.
+func (c Cache) Remove(digest string) error {
 	name, err := c.path(digest)
 	if err != nil {
 		return err
@@ -133,9 +133,9 @@ func (c cache) remove(digest string) error {
 	return nil
 }
 
-// put stores what r yields, if that is the blob of the digest with at most
+// Put stores what r yields, if that is the blob of the digest with at most
 // `most` bytes. Nothing else ever gets the name.
-func (c cache) put(digest string, most int64, r io.Reader) error {
+func (c Cache) Put(digest string, most int64, r io.Reader) error {
 	if _, err := c.path(digest); err != nil {
 		return err
 	}
@@ -143,19 +143,19 @@ func (c cache) put(digest string, most int64, r io.Reader) error {
 	return err
 }
 
-// add stores at most `most` bytes under whatever digest they have.
-func (c cache) add(most int64, r io.Reader) (string, error) { return c.store("", most, r) }
+// Add stores at most `most` bytes under whatever digest they have.
+func (c Cache) Add(most int64, r io.Reader) (string, error) { return c.store("", most, r) }
 
 // store writes a blob and returns its digest, which must be want unless that
 // is empty.
-func (c cache) store(want string, most int64, r io.Reader) (string, error) {
+func (c Cache) store(want string, most int64, r io.Reader) (string, error) {
 	dir, err := c.blobDir()
 	if err != nil {
 		return "", err
 	}
 	temp, err := os.CreateTemp(dir, partialPrefix+"*") // 0600
 	if err != nil {
-		return "", fmt.Errorf("%w: %w", errCacheWrite, err)
+		return "", fmt.Errorf("%w: %w", ErrWrite, err)
 	}
 	defer func() {
 		_ = temp.Close()
@@ -170,19 +170,19 @@ func (c cache) store(want string, most int64, r io.Reader) (string, error) {
 	case n > most:
 		return "", fmt.Errorf("asked for %s, got more bytes than it has: %w", want, bounded.ErrDigestMismatch)
 	case err != nil && source.Err == nil:
-		return "", fmt.Errorf("%w: %w", errCacheWrite, err)
+		return "", fmt.Errorf("%w: %w", ErrWrite, err)
 	case err != nil && !errors.Is(err, bounded.ErrDigestMismatch):
 		return "", err
 	}
-	got := digestOf(sum)
+	got := DigestOf(sum)
 	if want != "" && got != want {
 		return "", fmt.Errorf("asked for %s, got %s: %w", want, got, bounded.ErrDigestMismatch)
 	}
 	if err := temp.Close(); err != nil {
-		return "", fmt.Errorf("%w: %w", errCacheWrite, err)
+		return "", fmt.Errorf("%w: %w", ErrWrite, err)
 	}
 	if err := replace(temp.Name(), filepath.Join(dir, strings.TrimPrefix(got, "sha256:"))); err != nil {
-		return "", fmt.Errorf("%w: %w", errCacheWrite, err)
+		return "", fmt.Errorf("%w: %w", ErrWrite, err)
 	}
 	return got, nil
 }
@@ -201,38 +201,38 @@ func replace(file, name string) error {
 // blob is a cache entry being read.
 type blob struct {
 	digest string
-	file   *os.File
+	File   *os.File
 	hash   hash.Hash
 }
 
 func (b *blob) Read(p []byte) (int, error) {
-	n, err := b.file.Read(p)
+	n, err := b.File.Read(p)
 	b.hash.Write(p[:n])
 	return n, err
 }
 
-func (b *blob) Close() error { return b.file.Close() }
+func (b *blob) Close() error { return b.File.Close() }
 
-// verify reads what is left and returns [bounded.ErrDigestMismatch] unless the whole
+// Verify reads what is left and returns [bounded.ErrDigestMismatch] unless the whole
 // entry was what its name says.
-func (b *blob) verify() error {
+func (b *blob) Verify() error {
 	if _, err := io.Copy(io.Discard, b); err != nil {
 		return fmt.Errorf("reading the cache: %w", err)
 	}
-	if digestOf(b.hash) != b.digest {
+	if DigestOf(b.hash) != b.digest {
 		return fmt.Errorf("cache entry %s: %w", b.digest, bounded.ErrDigestMismatch)
 	}
 	return nil
 }
 
-func digestOf(h hash.Hash) string { return "sha256:" + hex.EncodeToString(h.Sum(nil)) }
+func DigestOf(h hash.Hash) string { return "sha256:" + hex.EncodeToString(h.Sum(nil)) }
 
-// writeAside writes a file under another name and renames it, so that no process
+// WriteFile writes a file under another name and renames it, so that no process
 // sees half of it.
-func writeAside(name string, data []byte) error {
+func WriteFile(name string, data []byte) error {
 	temp, err := os.CreateTemp(filepath.Dir(name), partialPrefix+"*")
 	if err != nil {
-		return fmt.Errorf("%w: %w", errCacheWrite, err)
+		return fmt.Errorf("%w: %w", ErrWrite, err)
 	}
 	defer func() { _ = os.Remove(temp.Name()) }() // gone already after the rename
 	_, err = temp.Write(data)
@@ -240,7 +240,7 @@ func writeAside(name string, data []byte) error {
 		err = replace(temp.Name(), name)
 	}
 	if err != nil {
-		return fmt.Errorf("%w: %w", errCacheWrite, err)
+		return fmt.Errorf("%w: %w", ErrWrite, err)
 	}
 	return nil
 }

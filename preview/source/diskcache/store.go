@@ -1,4 +1,4 @@
-package source
+package diskcache
 
 import (
 	"crypto/rand"
@@ -21,11 +21,11 @@ import (
 // cache: a cache that others could write to, or that was restored from
 // elsewhere, holds nothing that is believed.
 type Store struct {
-	cache cache
+	cache Cache
 	key   func() []byte
 }
 
-func newStore(c cache) Store { return Store{cache: c, key: sync.OnceValue(storeKey)} }
+func NewStore(c Cache) Store { return Store{cache: c, key: sync.OnceValue(storeKey)} }
 
 // Open opens a file to read. What is not there is fs.ErrNotExist.
 func (s Store) Open(name string) (*os.File, error) {
@@ -38,7 +38,7 @@ func (s Store) Open(name string) (*os.File, error) {
 	}
 	file, err := os.Open(path)
 	if err == nil {
-		touch(path)
+		Touch(path)
 	}
 	return file, err
 }
@@ -52,7 +52,7 @@ func (s Store) Create(name string, write func(io.Writer) error) error {
 	}
 	temp, err := os.CreateTemp(filepath.Dir(path), partialPrefix+"*") // 0600
 	if err != nil {
-		return fmt.Errorf("%w: %w", errCacheWrite, err)
+		return fmt.Errorf("%w: %w", ErrWrite, err)
 	}
 	defer func() {
 		_ = temp.Close()
@@ -66,7 +66,7 @@ func (s Store) Create(name string, write func(io.Writer) error) error {
 			err = replace(temp.Name(), path)
 		}
 		if err != nil {
-			err = fmt.Errorf("%w: %w; --cache-dir chooses another place", errCacheWrite, bounded.PathCause(err))
+			err = fmt.Errorf("%w: %w; --cache-dir chooses another place", ErrWrite, bounded.PathCause(err))
 		}
 	}
 	return err
@@ -93,7 +93,7 @@ func (s Store) path(name string) (string, error) {
 	if name == "" || strings.HasPrefix(name, ".") || strings.ContainsAny(name, `/\`) {
 		return "", fmt.Errorf("%s is not the name of a file", bounded.Quote(name))
 	}
-	dir, err := s.cache.dirOf(derivedDir)
+	dir, err := s.cache.SubDir(derivedDir)
 	if err != nil {
 		return "", err
 	}
@@ -132,7 +132,7 @@ func storeKey() []byte {
 	if key, err := bounded.ReadFile(name, storeKeyBytes); err == nil && len(key) == storeKeyBytes {
 		return key
 	}
-	if os.MkdirAll(dir, 0o700) != nil || writeAside(name, fresh) != nil {
+	if os.MkdirAll(dir, 0o700) != nil || WriteFile(name, fresh) != nil {
 		return fresh
 	}
 	// Another process may have done the same since.

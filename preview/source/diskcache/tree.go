@@ -1,4 +1,4 @@
-package source
+package diskcache
 
 import (
 	"bytes"
@@ -17,8 +17,8 @@ import (
 // treeListingBytes caps a listing: a catalog may have 100,000 files.
 const treeListingBytes = 16 * bounded.MiB
 
-// putTree stores every file of a tree and returns its digest.
-func (c cache) putTree(fsys fs.FS) (string, error) {
+// PutTree stores every file of a tree and returns its digest.
+func (c Cache) PutTree(fsys fs.FS) (string, error) {
 	hash := filetree.NewHash()
 	err := fs.WalkDir(fsys, ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
@@ -29,19 +29,19 @@ func (c cache) putTree(fsys fs.FS) (string, error) {
 			return err
 		}
 		hash.Add(name, data)
-		_, err = c.add(int64(len(data)), bytes.NewReader(data))
+		_, err = c.Add(int64(len(data)), bytes.NewReader(data))
 		return err
 	})
 	if err != nil {
 		return "", err
 	}
-	return c.add(treeListingBytes, bytes.NewReader(hash.Files))
+	return c.Add(treeListingBytes, bytes.NewReader(hash.Files))
 }
 
-// tree reads a tree back. What it returns hashes to the digest; a tree of
+// Tree reads a tree back. What it returns hashes to the digest; a tree of
 // which anything is missing is fs.ErrNotExist.
-func (c cache) tree(digest string, l filetree.Limits, most filetree.ContentLimits) (*filetree.Tree, error) {
-	listing, err := c.bytes(digest, treeListingBytes)
+func (c Cache) Tree(digest string, l filetree.Limits, most filetree.ContentLimits) (*filetree.Tree, error) {
+	listing, err := c.Bytes(digest, treeListingBytes)
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +52,7 @@ func (c cache) tree(digest string, l filetree.Limits, most filetree.ContentLimit
 	t := filetree.New()
 	left := filetree.Budget{Limits: most}
 	for _, f := range files {
-		data, err := c.bytes(f.Digest, most.FileBytes)
+		data, err := c.Bytes(f.Digest, most.FileBytes)
 		if err != nil {
 			return nil, err
 		}

@@ -1,4 +1,4 @@
-package source
+package diskcache
 
 import (
 	"errors"
@@ -14,16 +14,16 @@ import (
 )
 
 func TestATreeComesBackFromTheCacheAsItWas(t *testing.T) {
-	c := cache{dir: t.TempDir()}
+	c := Cache{Dir: t.TempDir()}
 	l := filetree.DefaultLimits()
 	want := fstest.MapFS{
 		"a/b": {Data: []byte("1")}, "a-b": {Data: []byte("2")}, "a.b/c/d": {Data: []byte("")}, "z": {Data: []byte("1")},
 	}
-	digest, err := c.putTree(want)
+	digest, err := c.PutTree(want)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := c.tree(digest, l, l.Bundle)
+	got, err := c.Tree(digest, l, l.Bundle)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +35,7 @@ func TestATreeComesBackFromTheCacheAsItWas(t *testing.T) {
 	if again, err := filetree.Digest(got.Freeze()); err != nil || again != digest {
 		t.Errorf("it hashes to %s, %v, want %s", again, err, digest)
 	}
-	_, err = c.tree(digest, l, filetree.ContentLimits{What: "bundle", Files: 2, Bytes: 100, FileBytes: 100})
+	_, err = c.Tree(digest, l, filetree.ContentLimits{What: "bundle", Files: 2, Bytes: 100, FileBytes: 100})
 	if err == nil || !strings.Contains(err.Error(), "more than 2 files") {
 		t.Errorf("beyond the caps: %v", err)
 	}
@@ -49,7 +49,7 @@ func TestADirectoryAndItsTreeInTheCacheHaveOneDigest(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "manifests", "x.yaml"), []byte("x"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	digest, err := cache{dir: t.TempDir()}.putTree(os.DirFS(dir))
+	digest, err := Cache{Dir: t.TempDir()}.PutTree(os.DirFS(dir))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,14 +64,14 @@ func TestATreeThatIsDamagedInTheCacheIsNotRead(t *testing.T) {
 	l := filetree.DefaultLimits()
 	damage := func(what string, hurt func(t *testing.T, blobs, listing string), want error) {
 		t.Run(what, func(t *testing.T) {
-			c := cache{dir: t.TempDir()}
-			digest, err := c.putTree(fstest.MapFS{"x": {Data: []byte("1")}})
+			c := Cache{Dir: t.TempDir()}
+			digest, err := c.PutTree(fstest.MapFS{"x": {Data: []byte("1")}})
 			if err != nil {
 				t.Fatal(err)
 			}
-			blobs := filepath.Join(c.dir, "blobs", "sha256")
+			blobs := filepath.Join(c.Dir, "blobs", "sha256")
 			hurt(t, blobs, filepath.Join(blobs, strings.TrimPrefix(digest, "sha256:")))
-			if _, err := c.tree(digest, l, l.Bundle); !errors.Is(err, want) {
+			if _, err := c.Tree(digest, l, l.Bundle); !errors.Is(err, want) {
 				t.Errorf("got %v, want %v", err, want)
 			}
 		})

@@ -1,4 +1,4 @@
-package source
+package diskcache
 
 import (
 	"io/fs"
@@ -18,24 +18,24 @@ const (
 	minUnwritten = time.Hour
 )
 
-// cacheEntry is a file of the cache.
-type cacheEntry struct {
+// entry is a file of the cache.
+type entry struct {
 	path string
 	size int64
 	used time.Time
 }
 
-// trim removes what was used least recently until the cache has at most most
+// Trim removes what was used least recently until the cache has at most most
 // bytes, and what writers that died left behind. It runs beside other
 // processes: who has an entry open keeps reading it, and one that is gone is
 // fetched again. What it cannot remove stays; the cache works all the same.
-func (c cache) trim(most int64, now time.Time) {
-	base, err := c.dirOf()
+func (c Cache) Trim(most int64, now time.Time) {
+	base, err := c.SubDir()
 	if err != nil {
 		return
 	}
-	entries, total := cacheEntries(base, now)
-	slices.SortFunc(entries, func(a, b cacheEntry) int {
+	entries, total := entries(base, now)
+	slices.SortFunc(entries, func(a, b entry) int {
 		if order := a.used.Compare(b.used); order != 0 {
 			return order
 		}
@@ -51,9 +51,9 @@ func (c cache) trim(most int64, now time.Time) {
 	}
 }
 
-// cacheEntries lists the entries and their size in all, and removes what dead
+// entries lists the entries and their size in all, and removes what dead
 // writers left.
-func cacheEntries(base string, now time.Time) (entries []cacheEntry, total int64) {
+func entries(base string, now time.Time) (entries []entry, total int64) {
 	for _, dir := range []string{filepath.Join(base, "blobs", "sha256"), filepath.Join(base, "resolved"), filepath.Join(base, derivedDir)} {
 		files, err := os.ReadDir(dir)
 		if err != nil {
@@ -71,7 +71,7 @@ func cacheEntries(base string, now time.Time) (entries []cacheEntry, total int64
 				}
 				continue
 			}
-			entries = append(entries, cacheEntry{path, info.Size(), info.ModTime()})
+			entries = append(entries, entry{path, info.Size(), info.ModTime()})
 			total += info.Size()
 		}
 	}
