@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 	"github.com/kubectl-operator/kubectl-operator/preview/source"
+	"github.com/kubectl-operator/kubectl-operator/preview/source/auth"
 	"github.com/kubectl-operator/kubectl-operator/preview/source/filetree"
 )
 
@@ -189,7 +190,7 @@ func (q Request) sources(a *Artifact) (*source.Fetcher, error) {
 	if !a.Auth.Given() {
 		return q.Sources, nil
 	}
-	login := source.Login{Username: a.Auth.Username, AccessKey: a.Auth.AccessKeyID}
+	login := auth.Login{Username: a.Auth.Username, AccessKey: a.Auth.AccessKeyID}
 	for _, part := range []struct {
 		from Secret
 		into *string
@@ -207,7 +208,7 @@ func (q Request) sources(a *Artifact) (*source.Fetcher, error) {
 	if key != "" {
 		login.GoogleKey = []byte(key)
 	}
-	return q.Sources.With(source.NewCredentials(login, a.Reference)), nil
+	return q.Sources.With(auth.NewCredentials(login, a.Reference)), nil
 }
 
 const maxSecret = 64 << 10

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/oauth2/google"
 
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
+	"github.com/kubectl-operator/kubectl-operator/preview/source/auth"
 )
 
 const (
@@ -25,7 +26,7 @@ const (
 // the Application Default Credentials, or as the public may where there are
 // none. Google's token goes to Google only: an endpoint is part of the
 // reference, and its author must not get it.
-func openGCS(ctx context.Context, client *http.Client, r ref.Reference, given *Credentials) (*storedObject, error) {
+func openGCS(ctx context.Context, client *http.Client, r ref.Reference, given *auth.Credentials) (*storedObject, error) {
 	endpoint, err := gcsEndpointOf(r, os.Getenv("STORAGE_EMULATOR_HOST"))
 	if err != nil {
 		return nil, err
@@ -88,9 +89,9 @@ func isGoogle(u *url.URL) bool {
 
 // authorizeGCS adds a token, where there is one to be had. It returns what to
 // advise when the store refuses.
-func authorizeGCS(ctx context.Context, client *http.Client, request *http.Request, given *Credentials) (string, error) {
+func authorizeGCS(ctx context.Context, client *http.Client, request *http.Request, given *auth.Credentials) (string, error) {
 	ctx = context.WithValue(ctx, oauth2.HTTPClient, client)
-	if key := given.googleKey(); key != nil {
+	if key := given.GoogleKey(); key != nil {
 		return "check the key of the service account", authorizeServiceAccount(ctx, request, key)
 	}
 	credentials, err := google.FindDefaultCredentials(ctx, gcsScope)

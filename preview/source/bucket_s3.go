@@ -15,6 +15,7 @@ import (
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
+	"github.com/kubectl-operator/kubectl-operator/preview/source/auth"
 )
 
 // s3Region signs requests where nothing names a region; stores other than
@@ -25,7 +26,7 @@ const s3Region = "us-east-1"
 // AWS SDK finds: its environment variables, shared files, single sign-on, web
 // identity, the machine's role. Objects come through client; the machine's
 // metadata service, which has no TLS, is asked by the SDK itself.
-func openS3(ctx context.Context, client *http.Client, r ref.Reference, given *Credentials) (*storedObject, error) {
+func openS3(ctx context.Context, client *http.Client, r ref.Reference, given *auth.Credentials) (*storedObject, error) {
 	load := []func(*config.LoadOptions) error{config.WithLogger(logging.Nop{})}
 	if r.Region != "" {
 		load = append(load, config.WithRegion(r.Region))
@@ -38,7 +39,7 @@ func openS3(ctx context.Context, client *http.Client, r ref.Reference, given *Cr
 	// Without credentials an object is asked for as the public may.
 	login := "check the AWS credentials"
 	credentials := settings.Credentials
-	if given.hasS3Key() {
+	if given.HasS3Key() {
 		credentials = given
 	}
 	if _, err := credentials.Retrieve(ctx); err != nil {

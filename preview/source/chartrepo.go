@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
+	"github.com/kubectl-operator/kubectl-operator/preview/source/auth"
 	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 	"github.com/kubectl-operator/kubectl-operator/preview/source/chartindex"
 	"github.com/kubectl-operator/kubectl-operator/preview/source/diskcache"
@@ -117,7 +118,7 @@ func (s *chartSource) download(ctx context.Context, r ref.Reference, v chartinde
 		return "", fmt.Errorf("version %s: %w", v.Text, err)
 	}
 	body, err := s.web.send(ctx, webRequest{
-		method: http.MethodGet, address: address, most: s.limits.LayerBytes, scheme: authBearer, anonymous: elsewhere,
+		method: http.MethodGet, address: address, most: s.limits.LayerBytes, scheme: auth.Bearer, anonymous: elsewhere,
 	})
 	if err != nil {
 		return "", fmt.Errorf("version %s: %w", v.Text, err)

@@ -18,6 +18,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 	"github.com/kubectl-operator/kubectl-operator/preview/source"
+	"github.com/kubectl-operator/kubectl-operator/preview/source/auth"
 	"github.com/kubectl-operator/kubectl-operator/preview/source/sourcetest"
 )
 
@@ -42,7 +43,7 @@ func getWith(t *testing.T, o source.Options, body map[string]any, text string) (
 	t.Helper()
 	reference, err := ref.Parse(text)
 	must(t, err)
-	given, err := source.ReadCredentials(t.Context(), secrets{"ns/s": body}, "ns/s", reference)
+	given, err := auth.ReadCredentials(t.Context(), secrets{"ns/s": body}, "ns/s", reference)
 	if err != nil {
 		return source.Pin{}, err
 	}
@@ -185,6 +186,6 @@ func privateKey(t *testing.T, key ed25519.PrivateKey) string {
 func TestACredentialIsNotReadWithoutACluster(t *testing.T) {
 	reference, err := ref.Parse("https://example.com/x.tgz")
 	must(t, err)
-	_, err = source.ReadCredentials(t.Context(), nil, "ns/s", reference)
+	_, err = auth.ReadCredentials(t.Context(), nil, "ns/s", reference)
 	mustFail(t, err, "no cluster may be asked for it; leave out --offline")
 }

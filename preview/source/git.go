@@ -152,7 +152,7 @@ func (s *gitSource) connect(ctx context.Context, r ref.Reference) (git.Remote, e
 		return newGitHTTP(s.web, r.URL, s.limits.LayerBytes)
 	}
 	o := git.SSHOptions{Patience: s.options.RequestTimeout, MostBytes: s.limits.LayerBytes, Explain: explainNetwork}
-	o.Key, o.KnownHosts = s.options.Credentials.sshKey()
+	o.Key, o.KnownHosts = s.options.Credentials.SSHKey()
 	return git.DialSSH(ctx, r.URL, o)
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp"
 
+	"github.com/kubectl-operator/kubectl-operator/preview/source/auth"
 	"github.com/kubectl-operator/kubectl-operator/preview/source/git"
 )
 
@@ -37,7 +38,7 @@ const gitInfoRefs = "/info/refs"
 func (g *gitHTTP) Advertise(ctx context.Context) (*packp.AdvRefs, error) {
 	body, err := g.web.send(ctx, webRequest{
 		method: http.MethodGet, address: g.base + gitInfoRefs + "?service=git-upload-pack",
-		most: git.RefsBytes, scheme: authGit,
+		most: git.RefsBytes, scheme: auth.Git,
 	})
 	if err != nil {
 		return nil, err
@@ -61,7 +62,7 @@ func (g *gitHTTP) Upload(ctx context.Context, request []byte) (io.ReadCloser, er
 			"Content-Type": {"application/x-git-upload-pack-request"},
 			"Accept":       {"application/x-git-upload-pack-result"},
 		},
-		most: g.mostBytes, scheme: authGit, anonymous: g.left,
+		most: g.mostBytes, scheme: auth.Git, anonymous: g.left,
 	})
 }
 

@@ -100,7 +100,7 @@ func newTransport(o Options, tlsConfig *tls.Config) *http.Transport {
 
 // trustedRoots are those of the system, and those that were given.
 func trustedRoots(o Options) (*x509.CertPool, error) {
-	given := o.Credentials.rootsPEM()
+	given := o.Credentials.RootsPEM()
 	if o.CAFile == "" && len(given) == 0 {
 		return nil, nil // the system's
 	}

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/kubectl-operator/kubectl-operator/preview/source/auth"
 	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 )
 
@@ -35,7 +36,7 @@ func newWeb(o Options) *web {
 			if err != nil {
 				return nil, err
 			}
-			transport, err := newAuthorizer(guard, o.Credentials)
+			transport, err := auth.NewTransport(guard, o.Credentials)
 			if err != nil {
 				return nil, err
 			}
@@ -65,7 +66,7 @@ func (b *webBody) Close() error {
 
 // get reads a URL, of which no more than most bytes are wanted.
 func (w *web) get(ctx context.Context, address string, most int64) (*webBody, error) {
-	return w.send(ctx, webRequest{method: http.MethodGet, address: address, most: most, scheme: authBearer})
+	return w.send(ctx, webRequest{method: http.MethodGet, address: address, most: most, scheme: auth.Bearer})
 }
 
 // webRequest is one that may be sent again.
@@ -74,7 +75,7 @@ type webRequest struct {
 	header          http.Header
 	body            []byte
 	most            int64 // bytes of the answer
-	scheme          authScheme
+	scheme          auth.Scheme
 	anonymous       bool // sends no credentials, not even those for its host
 }
 
@@ -118,8 +119,8 @@ func backOff(ctx context.Context, attempt int, asked time.Duration, why error) e
 // try asks once. A pause of zero or more says that it is worth asking again,
 // after that long.
 func (w *web) try(ctx context.Context, client *http.Client, u *url.URL, q webRequest) (*webBody, time.Duration, error) {
-	sent := &sentCredentials{host: u.Host, scheme: q.scheme, never: q.anonymous}
-	request, err := http.NewRequestWithContext(withCredentials(ctx, sent), q.method, u.String(), bytes.NewReader(q.body))
+	sent := &auth.Sent{Host: u.Host, Scheme: q.scheme, Never: q.anonymous}
+	request, err := http.NewRequestWithContext(auth.WithSent(ctx, sent), q.method, u.String(), bytes.NewReader(q.body))
 	if err != nil {
 		return nil, -1, errors.New("it is not a URL")
 	}
@@ -146,16 +147,16 @@ func (w *web) try(ctx context.Context, client *http.Client, u *url.URL, q webReq
 }
 
 // checkResponse turns any answer but 200 with a bearable size into a sentence.
-func checkResponse(response *http.Response, host string, most int64, sent *sentCredentials) (time.Duration, error) {
+func checkResponse(response *http.Response, host string, most int64, sent *auth.Sent) (time.Duration, error) {
 	switch code := response.StatusCode; {
 	case code == http.StatusOK && response.ContentLength > most:
 		return -1, fmt.Errorf("%s announces %s; at most %s are read", host, bounded.ByteCount(response.ContentLength), bounded.ByteCount(most))
 	case code == http.StatusOK:
 		return 0, nil
 	case code == http.StatusUnauthorized || code == http.StatusForbidden:
-		return -1, fmt.Errorf("%s refuses access (%d); %s", host, code, sent.advice())
+		return -1, fmt.Errorf("%s refuses access (%d); %s", host, code, sent.Advice())
 	case code == http.StatusNotFound:
-		return -1, fmt.Errorf("%s does not have it (404), or hides it; check the name, or %s", host, sent.advice())
+		return -1, fmt.Errorf("%s does not have it (404), or hides it; check the name, or %s", host, sent.Advice())
 	case code == http.StatusTooManyRequests:
 		return retryAfter(response, time.Now()), fmt.Errorf("%s has had too many requests (429)", host)
 	case code == http.StatusBadGateway || code == http.StatusServiceUnavailable || code == http.StatusGatewayTimeout:

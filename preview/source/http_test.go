@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/kubectl-operator/kubectl-operator/preview/source"
+	"github.com/kubectl-operator/kubectl-operator/preview/source/auth"
 	"github.com/kubectl-operator/kubectl-operator/preview/source/sourcetest"
 )
 
@@ -272,7 +273,7 @@ func TestTokenVariablesOfTwoHostsDiffer(t *testing.T) {
 		"git-example.com:8443": "KUBECTL_OPERATOR_TOKEN_GIT__EXAMPLE_COM",
 		"GitHub.com":           "KUBECTL_OPERATOR_TOKEN_GITHUB_COM",
 	} {
-		if got := source.TokenVariable(host); got != want {
+		if got := auth.TokenVariable(host); got != want {
 			t.Errorf("%s: got %s, want %s", host, got, want)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 	"github.com/kubectl-operator/kubectl-operator/preview/source"
+	"github.com/kubectl-operator/kubectl-operator/preview/source/auth"
 )
 
 // The dimensions of the table: every source with every way to log in and every
@@ -222,7 +223,7 @@ func (c matrixCell) get(t *testing.T, text string, moves bool) (source.Pin, *sou
 	must(t, err)
 	f := source.New(c.o)
 	if c.secret != nil {
-		given, err := source.ReadCredentials(t.Context(), secrets{"ns/s": c.secret}, "ns/s", reference)
+		given, err := auth.ReadCredentials(t.Context(), secrets{"ns/s": c.secret}, "ns/s", reference)
 		if err != nil {
 			return source.Pin{}, nil, err
 		}

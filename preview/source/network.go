@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 
+	"github.com/kubectl-operator/kubectl-operator/preview/source/auth"
 	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 )
 
@@ -24,7 +25,7 @@ func explainNetwork(err error, peer string) error {
 	var (
 		noHTTP  *plainHTTPError
 		private *privateAddressError
-		helper  *helperError
+		helper  *auth.HelperError
 		unknown x509.UnknownAuthorityError
 		badName x509.HostnameError
 		dns     *net.DNSError

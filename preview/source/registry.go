@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 	"github.com/google/go-containerregistry/pkg/v1/remote/transport"
 
+	"github.com/kubectl-operator/kubectl-operator/preview/source/auth"
 	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 )
 
@@ -77,14 +78,14 @@ func (c *registryClient) repository(ctx context.Context, repo name.Repository) (
 // registryKeys are the credentials for registries: those that were given for the
 // reference, else pull secrets and then the user's own.
 func registryKeys(ctx context.Context, o Options) (authn.Keychain, error) {
-	if o.Credentials.given() {
+	if o.Credentials.Given() {
 		return o.Credentials, nil
 	}
-	keys, err := newUserKeychain(o.RegistryConfig, o.RequestTimeout)
+	keys, err := auth.NewUserKeychain(o.RegistryConfig, o.RequestTimeout)
 	if err != nil || len(o.PullSecrets) == 0 {
 		return keys, err
 	}
-	pulls, err := readPullSecrets(ctx, o.Cluster, o.PullSecrets)
+	pulls, err := auth.ReadPullSecrets(ctx, o.Cluster, o.PullSecrets)
 	if err != nil {
 		return nil, err
 	}

@@ -73,6 +73,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
+	"github.com/kubectl-operator/kubectl-operator/preview/source/auth"
 	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 	"github.com/kubectl-operator/kubectl-operator/preview/source/diskcache"
 	"github.com/kubectl-operator/kubectl-operator/preview/source/filetree"
@@ -112,7 +113,7 @@ type Options struct {
 	PullSecrets []string
 	// Credentials, when set, are those of one reference: they take the place
 	// of the user's own.
-	Credentials *Credentials
+	Credentials *auth.Credentials
 	// Mirrors say where content of a registry or repository may be read from
 	// instead, by digest.
 	Mirrors []Mirror
@@ -136,7 +137,7 @@ type Options struct {
 	RequestTimeout time.Duration
 	// Cluster answers for what lies in the target cluster: ConfigMap sources
 	// and pull secrets. Nil means that no cluster may be asked.
-	Cluster Getter
+	Cluster auth.Getter
 	// Progress, when set, is called while blobs are downloaded. Calls do not
 	// overlap.
 	Progress func(Progress)
@@ -195,7 +196,7 @@ type Fetcher struct {
 
 // With returns a Fetcher that has credentials for one reference. It shares the
 // cache.
-func (f *Fetcher) With(c *Credentials) *Fetcher {
+func (f *Fetcher) With(c *auth.Credentials) *Fetcher {
 	o := f.options
 	o.Credentials = c
 	return New(o)

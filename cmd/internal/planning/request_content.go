@@ -17,6 +17,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 	"github.com/kubectl-operator/kubectl-operator/preview/source"
+	"github.com/kubectl-operator/kubectl-operator/preview/source/auth"
 )
 
 // fetchRequested reads the sources of a request file and puts them together.
@@ -153,13 +154,13 @@ func (r *Resolver) fetchSource(ctx context.Context, s ref.RequestSource, file st
 	if s.Secret == "" && s.CA == "" {
 		return r.fetch(ctx, reference)
 	}
-	var given *source.Credentials
+	var given *auth.Credentials
 	if s.Secret != "" {
-		var cluster source.Getter
+		var cluster auth.Getter
 		if r.cluster != nil {
 			cluster = r.cluster
 		}
-		if given, err = source.ReadCredentials(ctx, cluster, s.Secret, reference); err != nil {
+		if given, err = auth.ReadCredentials(ctx, cluster, s.Secret, reference); err != nil {
 			return fetchedContent{}, err
 		}
 	}

@@ -1,4 +1,4 @@
-package source
+package auth
 
 import (
 	"context"
@@ -41,10 +41,10 @@ type authFile struct {
 // authFileBytes caps a config file; it has a line for each registry.
 const authFileBytes = 1 * bounded.MiB
 
-// newUserKeychain reads the one file that was named, else DOCKER_AUTH_CONFIG,
+// NewUserKeychain reads the one file that was named, else DOCKER_AUTH_CONFIG,
 // Docker's file and Podman's, those that there are. A helper that one names may
 // take as long as patience.
-func newUserKeychain(registryConfig string, patience time.Duration) (*userKeychain, error) {
+func NewUserKeychain(registryConfig string, patience time.Duration) (*userKeychain, error) {
 	k := &userKeychain{helper: credentialHelper{patience: patience}, helped: map[string]authn.AuthConfig{}}
 	if registryConfig != "" {
 		file, err := readAuthFile(registryConfig)
@@ -169,7 +169,7 @@ func (k *userKeychain) ResolveContext(ctx context.Context, target authn.Resource
 		if helper != "" {
 			auth, err := k.ask(ctx, helper, host)
 			if err != nil {
-				return nil, &helperError{host, file.place, helper, err}
+				return nil, &HelperError{host, file.place, helper, err}
 			}
 			if auth != (authn.AuthConfig{}) {
 				return authn.FromConfig(auth), nil

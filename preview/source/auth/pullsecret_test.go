@@ -1,4 +1,4 @@
-package source
+package auth
 
 import (
 	"context"
@@ -51,7 +51,7 @@ func TestPullSecretsMatchRegistriesAsTheKubeletDoes(t *testing.T) {
 		}, "credsStore": "evil", "credHelpers": {"helped.example.com": "evil"}}`),
 		"b/two": secretOf("kubernetes.io/dockercfg", ".dockercfg", `{"old.example.com": {"username": "old", "password": "x", "email": "e"}}`),
 	}
-	keys, err := readPullSecrets(t.Context(), cluster, []string{"a/one", "b/two"})
+	keys, err := ReadPullSecrets(t.Context(), cluster, []string{"a/one", "b/two"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +114,7 @@ func TestPullSecretsThatCannotBeReadSayWhy(t *testing.T) {
 		"a/large":     "no usable .dockerconfigjson",
 		"a/forbidden": "forbidden",
 	} {
-		_, err := readPullSecrets(t.Context(), cluster, []string{name})
+		_, err := ReadPullSecrets(t.Context(), cluster, []string{name})
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want an error with %q", name, err, want)
 			continue
@@ -123,7 +123,7 @@ func TestPullSecretsThatCannotBeReadSayWhy(t *testing.T) {
 			t.Errorf("%s: the secret is in %q", name, err)
 		}
 	}
-	if _, err := readPullSecrets(t.Context(), nil, []string{"a/b"}); err == nil || !strings.Contains(err.Error(), "no cluster may be asked") {
+	if _, err := ReadPullSecrets(t.Context(), nil, []string{"a/b"}); err == nil || !strings.Contains(err.Error(), "no cluster may be asked") {
 		t.Errorf("without a cluster: %v", err)
 	}
 }

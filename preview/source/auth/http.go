@@ -1,4 +1,4 @@
-package source
+package auth
 
 import (
 	"bufio"
@@ -15,15 +15,15 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 )
 
-// authScheme selects the Authorization header for a token from the environment.
+// Scheme selects the Authorization header for a token from the environment.
 // Names and passwords are always sent as Basic.
-type authScheme int
+type Scheme int
 
 const (
-	authBearer authScheme = iota
-	// authGit sends a token as the password of Basic, which is what git servers
+	Bearer Scheme = iota
+	// Git sends a token as the password of Basic, which is what git servers
 	// take. GitHub, GitLab and Gitea ignore the name beside a token.
-	authGit
+	Git
 )
 
 const gitTokenUser = "x-access-token"
@@ -85,12 +85,12 @@ func readUserCredentials() (userCredentials, error) {
 
 // authorize sets the header of a request to host, and reports whether there
 // was something to set.
-func (c userCredentials) authorize(r *http.Request, host string, scheme authScheme) bool {
-	if c.given.given() {
+func (c userCredentials) authorize(r *http.Request, host string, scheme Scheme) bool {
+	if c.given.Given() {
 		return c.given.authorize(r, scheme)
 	}
 	if token := c.token(host); token != "" {
-		if scheme == authGit {
+		if scheme == Git {
 			r.SetBasicAuth(gitTokenUser, token)
 		} else {
 			r.Header.Set("Authorization", "Bearer "+token)
@@ -154,36 +154,36 @@ func parseNetrc(text string) []netrcEntry {
 	return out
 }
 
-// sentCredentials says for which host credentials may be sent with a request
+// Sent says for which host credentials may be sent with a request
 // and its redirects, and whether they were.
-type sentCredentials struct {
-	host   string // HOST or HOST:PORT of the first request
-	scheme authScheme
-	never  bool // nothing is sent, whatever the user has
+type Sent struct {
+	Host   string // HOST or HOST:PORT of the first request
+	Scheme Scheme
+	Never  bool // nothing is sent, whatever the user has
 	sent   bool
 }
 
-func (s *sentCredentials) advice() string {
+func (s *Sent) Advice() string {
 	switch {
-	case s.never:
+	case s.Never:
 		return "no credentials are sent there"
 	case s.sent:
 		return "the credentials for it do not give access"
 	}
-	return "give credentials for it in a netrc file or in " + TokenVariable(s.host)
+	return "give credentials for it in a netrc file or in " + TokenVariable(s.Host)
 }
 
-type credentialsKey struct{}
+type sentKey struct{}
 
-func withCredentials(ctx context.Context, s *sentCredentials) context.Context {
-	return context.WithValue(ctx, credentialsKey{}, s)
+func WithSent(ctx context.Context, s *Sent) context.Context {
+	return context.WithValue(ctx, sentKey{}, s)
 }
 
-// newAuthorizer returns a transport that adds credentials of the user, or what was
+// NewTransport returns a transport that adds credentials of the user, or what was
 // given in their place.
-func newAuthorizer(inner http.RoundTripper, given *Credentials) (http.RoundTripper, error) {
+func NewTransport(inner http.RoundTripper, given *Credentials) (http.RoundTripper, error) {
 	keys := userCredentials{given: given}
-	if !given.given() {
+	if !given.Given() {
 		var err error
 		if keys, err = readUserCredentials(); err != nil {
 			return nil, err
@@ -203,9 +203,9 @@ type authorizer struct {
 func (a *authorizer) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
 	r.Header.Del("Authorization")
-	sent, ok := r.Context().Value(credentialsKey{}).(*sentCredentials)
-	if ok && !sent.never && r.URL.Scheme == "https" && r.URL.Host == sent.host {
-		sent.sent = a.keys.authorize(r, r.URL.Hostname(), sent.scheme)
+	sent, ok := r.Context().Value(sentKey{}).(*Sent)
+	if ok && !sent.Never && r.URL.Scheme == "https" && r.URL.Host == sent.Host {
+		sent.sent = a.keys.authorize(r, r.URL.Hostname(), sent.Scheme)
 	}
 	return a.inner.RoundTrip(r)
 }

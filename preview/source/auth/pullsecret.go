@@ -1,4 +1,4 @@
-package source
+package auth
 
 import (
 	"context"
@@ -37,8 +37,8 @@ type dockerEntry struct {
 	RegistryToken string `json:"registrytoken"`
 }
 
-// readPullSecrets reads Secrets, given as NAMESPACE/NAME, with the user's rights.
-func readPullSecrets(ctx context.Context, cluster Getter, names []string) (authn.Keychain, error) {
+// ReadPullSecrets reads Secrets, given as NAMESPACE/NAME, with the user's rights.
+func ReadPullSecrets(ctx context.Context, cluster Getter, names []string) (authn.Keychain, error) {
 	if cluster == nil {
 		return nil, fmt.Errorf("pull secret %s: no cluster may be asked for it; leave out --offline", names[0])
 	}

@@ -1,4 +1,4 @@
-package source
+package auth
 
 import (
 	"bytes"
@@ -38,17 +38,17 @@ var (
 // helperNotFound is the answer of a helper that has nothing for a registry.
 const helperNotFound = "credentials not found in native keychain"
 
-// helperError is a helper that gave no answer.
-type helperError struct {
+// HelperError is a helper that gave no answer.
+type HelperError struct {
 	registry, place, helper string
 	err                     error
 }
 
-func (e *helperError) Error() string {
+func (e *HelperError) Error() string {
 	return fmt.Sprintf("no credentials for %s, which %s leaves to docker-credential-%s: %v", e.registry, e.place, e.helper, e.err)
 }
 
-func (e *helperError) Unwrap() error { return e.err }
+func (e *HelperError) Unwrap() error { return e.err }
 
 // get asks a helper for the credentials of a registry; none are no error.
 func (h credentialHelper) get(ctx context.Context, helper, server string) (authn.AuthConfig, error) {

@@ -1,4 +1,4 @@
-package source
+package auth
 
 import (
 	"context"
@@ -174,31 +174,31 @@ func first(data map[string]string, keys ...string) string {
 	return ""
 }
 
-// given reports whether there is more than roots.
-func (c *Credentials) given() bool { return c != nil && c.secret != "" }
+// Given reports whether there is more than roots.
+func (c *Credentials) Given() bool { return c != nil && c.secret != "" }
 
-// googleKey returns the key of a Google service account as JSON, or nil.
-func (c *Credentials) googleKey() []byte {
+// GoogleKey returns the key of a Google service account as JSON, or nil.
+func (c *Credentials) GoogleKey() []byte {
 	if c == nil {
 		return nil
 	}
 	return c.google
 }
 
-// hasS3Key reports whether there are keys of S3, which Retrieve returns.
-func (c *Credentials) hasS3Key() bool { return c != nil && c.accessKey != "" }
+// HasS3Key reports whether there are keys of S3, which Retrieve returns.
+func (c *Credentials) HasS3Key() bool { return c != nil && c.accessKey != "" }
 
-// sshKey returns the private key and the known_hosts lines to use for ssh; both are
+// SSHKey returns the private key and the known_hosts lines to use for ssh; both are
 // nil where there are none.
-func (c *Credentials) sshKey() (key ssh.Signer, knownHosts []byte) {
+func (c *Credentials) SSHKey() (key ssh.Signer, knownHosts []byte) {
 	if c == nil {
 		return nil, nil
 	}
 	return c.key, c.knownHosts
 }
 
-// rootsPEM returns the certificates that are trusted besides the system's, or nil.
-func (c *Credentials) rootsPEM() []byte {
+// RootsPEM returns the certificates that are trusted besides the system's, or nil.
+func (c *Credentials) RootsPEM() []byte {
 	if c == nil {
 		return nil
 	}
@@ -221,7 +221,7 @@ func (c *Credentials) Resolve(target authn.Resource) (authn.Authenticator, error
 }
 
 // authorize sets the header of a request to the host of the reference.
-func (c *Credentials) authorize(r *http.Request, scheme authScheme) bool {
+func (c *Credentials) authorize(r *http.Request, scheme Scheme) bool {
 	switch {
 	case !strings.EqualFold(r.URL.Host, c.host):
 		return false
@@ -229,7 +229,7 @@ func (c *Credentials) authorize(r *http.Request, scheme authScheme) bool {
 		r.Header.Set("Authorization", "Bearer "+c.token)
 	case c.username+c.password != "":
 		user := c.username
-		if user == "" && scheme == authGit {
+		if user == "" && scheme == Git {
 			user = gitTokenUser
 		}
 		r.SetBasicAuth(user, c.password)
