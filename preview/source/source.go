@@ -32,7 +32,7 @@
 // Every read has a limit, checked before memory is spent: the size of manifests,
 // layers and files, the number of entries, the depth and length of paths, the bytes
 // after decompression and their ratio to those before. They are far above the largest
-// known bundle and catalog and far below what exhausts a laptop; see limits. Links,
+// known bundle and catalog and far below what exhausts a laptop; see [filetree.Limits]. Links,
 // devices, absolute paths and paths with ".." are refused where they would be content. A body slower than 4 KiB/s is given up, so that no server can hold a run.
 //
 // # 3 Addresses
@@ -58,7 +58,7 @@
 // A cache entry is named by its digest and verified when it is read, so the cache is
 // not trusted; a damaged entry is fetched again. Files that cannot be verified by their
 // name, such as indexes of catalogs, are sealed with an HMAC whose key is outside the
-// cache ([Store], [StateDir]). Resolved tags and branches are remembered for offline
+// cache ([diskcache.Store], [diskcache.StateDir]). Resolved tags and branches are remembered for offline
 // use alone. Entries are removed by last use beyond Options.CacheBytes.
 package source
 
@@ -122,8 +122,8 @@ type Options struct {
 	CacheBytes int64
 	// Artifacts reads what host programs load. An archive is content as it is,
 	// whatever lies at its top; what is no archive is content of one file,
-	// [PlainFile]; and files have the mode that their source has for them, see
-	// [ShippedMode].
+	// [filetree.PlainFile]; and files have the mode that their source has for them, see
+	// [filetree.ShippedMode].
 	Artifacts bool
 	// Offline contacts nothing: references answer as they were resolved
 	// before, from the cache alone. What is not there is an ErrNotCached.

@@ -1,3 +1,12 @@
+// Package auth finds the credentials that sources are read with: those of one reference,
+// from a Secret or a login of the user's config ([Credentials]), pull secrets of the
+// cluster ([ReadPullSecrets]), the user's Docker and Podman files with their credential
+// helpers ([NewUserKeychain]), and tokens and netrc entries for https servers
+// ([NewTransport]).
+//
+// What is found for a host is sent to that host and to no other, not after a redirect
+// either. Errors and messages never hold credentials, nor the text of a file or the output
+// of a program that has some.
 package auth
 
 import (

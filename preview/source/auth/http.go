@@ -19,6 +19,7 @@ import (
 // Names and passwords are always sent as Basic.
 type Scheme int
 
+// How a token is sent.
 const (
 	Bearer Scheme = iota
 	// Git sends a token as the password of Basic, which is what git servers
@@ -163,6 +164,7 @@ type Sent struct {
 	sent   bool
 }
 
+// Advice returns what the user can do about a server that gave no access.
 func (s *Sent) Advice() string {
 	switch {
 	case s.Never:
@@ -175,6 +177,7 @@ func (s *Sent) Advice() string {
 
 type sentKey struct{}
 
+// WithSent returns a context whose requests are given the credentials that s allows.
 func WithSent(ctx context.Context, s *Sent) context.Context {
 	return context.WithValue(ctx, sentKey{}, s)
 }

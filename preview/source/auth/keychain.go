@@ -20,9 +20,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 )
 
-// userKeychain takes the credentials of the user from config files as Docker
+// UserKeychain takes the credentials of the user from config files as Docker
 // and Podman keep them. The first file that has some for a registry decides.
-type userKeychain struct {
+type UserKeychain struct {
 	files  []authFile
 	helper credentialHelper
 
@@ -44,8 +44,8 @@ const authFileBytes = 1 * bounded.MiB
 // NewUserKeychain reads the one file that was named, else DOCKER_AUTH_CONFIG,
 // Docker's file and Podman's, those that there are. A helper that one names may
 // take as long as patience.
-func NewUserKeychain(registryConfig string, patience time.Duration) (*userKeychain, error) {
-	k := &userKeychain{helper: credentialHelper{patience: patience}, helped: map[string]authn.AuthConfig{}}
+func NewUserKeychain(registryConfig string, patience time.Duration) (*UserKeychain, error) {
+	k := &UserKeychain{helper: credentialHelper{patience: patience}, helped: map[string]authn.AuthConfig{}}
 	if registryConfig != "" {
 		file, err := readAuthFile(registryConfig)
 		if err != nil {
@@ -150,14 +150,14 @@ func parseAuthFile(place string, data []byte) (authFile, error) {
 }
 
 // Resolve implements [authn.Keychain].
-func (k *userKeychain) Resolve(target authn.Resource) (authn.Authenticator, error) {
+func (k *UserKeychain) Resolve(target authn.Resource) (authn.Authenticator, error) {
 	return k.ResolveContext(context.Background(), target)
 }
 
 // ResolveContext implements [authn.ContextKeychain]. Of one file the longest
 // part of the repository's name that has an entry decides, then the helper, then
 // the registry's entry.
-func (k *userKeychain) ResolveContext(ctx context.Context, target authn.Resource) (authn.Authenticator, error) {
+func (k *UserKeychain) ResolveContext(ctx context.Context, target authn.Resource) (authn.Authenticator, error) {
 	host := strings.ToLower(target.RegistryStr())
 	_, repo, _ := strings.Cut(target.String(), "/")
 	for _, file := range k.files {
@@ -194,7 +194,7 @@ func (f authFile) entry(host, repo string) (auth authn.AuthConfig, path string, 
 }
 
 // ask runs a helper, once for each registry: some ask the user.
-func (k *userKeychain) ask(ctx context.Context, helper, host string) (authn.AuthConfig, error) {
+func (k *UserKeychain) ask(ctx context.Context, helper, host string) (authn.AuthConfig, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	key := helper + "\n" + host

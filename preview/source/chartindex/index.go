@@ -1,3 +1,10 @@
+// Package chartindex reads the index.yaml of classic Helm repositories ("The Chart
+// Repository Guide", the index file): [Read] returns the versions that it lists of one
+// chart, and [Choose] the version that a range means.
+//
+// An index lists every version of every chart and may have hundreds of megabytes, so it
+// is read line by line, and only the entries of one chart are held and decoded. An index
+// that is not written as Helm writes it is decoded whole, up to a limit.
 package chartindex
 
 import (
@@ -24,7 +31,8 @@ type Version struct {
 	raw []byte
 }
 
-// NewVersion returns nil for a text that is no version.
+// NewVersion returns a version that is known by its text alone, such as the tag of an
+// image; nil for a text that is no version.
 func NewVersion(text string) *Version {
 	version, err := semver.NewVersion(text)
 	if err != nil {

@@ -1,3 +1,11 @@
+// Package diskcache keeps content on disk between runs: blobs under the sha256 of their
+// bytes, trees of files made of such blobs, and in a [Store] files that were computed
+// from content.
+//
+// The cache is not trusted: a blob is hashed again whenever it is read, and what has no
+// name to check it by is sealed by its writer with a key that lies outside the cache.
+// Files are written aside and renamed, so that several processes can use one cache, and
+// [Cache.Trim] removes those that were used least recently.
 package diskcache
 
 import (
@@ -84,7 +92,7 @@ func (c Cache) Has(digest string, size int64) bool {
 
 // Blob returns an entry to read, with the hash that will tell at its end
 // whether the bytes were right. No entry is fs.ErrNotExist.
-func (c Cache) Blob(digest string) (*blob, error) {
+func (c Cache) Blob(digest string) (*Blob, error) {
 	name, err := c.path(digest)
 	if err != nil {
 		return nil, err
@@ -97,7 +105,7 @@ func (c Cache) Blob(digest string) (*blob, error) {
 		return nil, err
 	}
 	Touch(name)
-	return &blob{digest: digest, File: file, hash: sha256.New()}, nil
+	return &Blob{digest: digest, File: file, hash: sha256.New()}, nil
 }
 
 // Touch notes that an entry was used; those used least recently go first. That
@@ -198,24 +206,25 @@ func replace(file, name string) error {
 	return os.Rename(file, name)
 }
 
-// blob is a cache entry being read.
-type blob struct {
+// Blob is a cache entry being read.
+type Blob struct {
 	digest string
 	File   *os.File
 	hash   hash.Hash
 }
 
-func (b *blob) Read(p []byte) (int, error) {
+func (b *Blob) Read(p []byte) (int, error) {
 	n, err := b.File.Read(p)
 	b.hash.Write(p[:n])
 	return n, err
 }
 
-func (b *blob) Close() error { return b.File.Close() }
+// Close closes the file.
+func (b *Blob) Close() error { return b.File.Close() }
 
 // Verify reads what is left and returns [bounded.ErrDigestMismatch] unless the whole
 // entry was what its name says.
-func (b *blob) Verify() error {
+func (b *Blob) Verify() error {
 	if _, err := io.Copy(io.Discard, b); err != nil {
 		return fmt.Errorf("reading the cache: %w", err)
 	}
@@ -225,6 +234,7 @@ func (b *blob) Verify() error {
 	return nil
 }
 
+// DigestOf returns the digest of what was written to a hash, as "sha256:HEX".
 func DigestOf(h hash.Hash) string { return "sha256:" + hex.EncodeToString(h.Sum(nil)) }
 
 // WriteFile writes a file under another name and renames it, so that no process

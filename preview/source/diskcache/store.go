@@ -25,6 +25,7 @@ type Store struct {
 	key   func() []byte
 }
 
+// NewStore returns the store in a cache. It touches the disk when it is first used.
 func NewStore(c Cache) Store { return Store{cache: c, key: sync.OnceValue(storeKey)} }
 
 // Open opens a file to read. What is not there is fs.ErrNotExist.

@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/source/filetree"
 )
 
-// The digest of a tree is the sha256 of a listing (see treeHash). So the cache
+// The digest of a tree is the sha256 of a listing (see [filetree.Hash]). So the cache
 // keeps a tree as a registry keeps an image: the listing under the digest of
 // the tree, each file under its own.
 

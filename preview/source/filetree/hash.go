@@ -15,18 +15,23 @@ import (
 // each file, in the lexical walk order of [fs.WalkDir], its path, a zero byte
 // and the sha256 of its bytes. Location, owners, modes, times and empty
 // directories are not in it.
-type Hash struct{ Files []byte }
+type Hash struct{ Files []byte } // the listing
 
+// ListingVersion begins every listing.
 const ListingVersion = "kubectl-operator tree v1\n"
 
+// NewHash returns the hash of a tree without files.
 func NewHash() *Hash { return &Hash{Files: []byte(ListingVersion)} }
 
+// Add takes one file, the next in order.
 func (h *Hash) Add(name string, data []byte) { h.AddSum(name, sha256.Sum256(data)) }
 
+// AddSum is Add for a file of which only the sha256 is known.
 func (h *Hash) AddSum(name string, sum [sha256.Size]byte) {
 	h.Files = append(append(append(h.Files, name...), 0), sum[:]...)
 }
 
+// Sum returns the digest of the tree, as "sha256:HEX".
 func (h *Hash) Sum() string {
 	sum := sha256.Sum256(h.Files)
 	return "sha256:" + hex.EncodeToString(sum[:])
@@ -46,16 +51,16 @@ func Digest(fsys fs.FS) (string, error) {
 	return hash.Sum(), err
 }
 
-// listedFile is one line of a listing.
-type listedFile struct{ Path, Digest string }
+// ListedFile is one line of a listing.
+type ListedFile struct{ Path, Digest string }
 
-// ParseListing reads what treeHash hashes.
-func ParseListing(data []byte, l Limits) ([]listedFile, error) {
+// ParseListing reads what a [Hash] has hashed.
+func ParseListing(data []byte, l Limits) ([]ListedFile, error) {
 	rest, ok := bytes.CutPrefix(data, []byte(ListingVersion))
 	if !ok {
 		return nil, errors.New("it is not the listing of a tree")
 	}
-	var files []listedFile
+	var files []ListedFile
 	for len(rest) > 0 {
 		name, after, found := bytes.Cut(rest, []byte{0})
 		if !found || len(after) < sha256.Size {
@@ -67,7 +72,7 @@ func ParseListing(data []byte, l Limits) ([]listedFile, error) {
 		if err := l.CheckPath(string(name)); err != nil {
 			return nil, err
 		}
-		files = append(files, listedFile{string(name), "sha256:" + hex.EncodeToString(after[:sha256.Size])})
+		files = append(files, ListedFile{string(name), "sha256:" + hex.EncodeToString(after[:sha256.Size])})
 		rest = after[sha256.Size:]
 	}
 	return files, nil

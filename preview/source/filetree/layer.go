@@ -42,13 +42,16 @@ type LayerEntry struct {
 	size   int64 // of a file
 	mode   fs.FileMode
 	data   []byte
-	Effect effect
+	Effect Effect
 }
 
-type effect int
+// Effect is what an entry does to the tree.
+type Effect int
 
+// The effects: a file or directory is added, one that lies below is removed, or the
+// content of a directory is.
 const (
-	EffectFile effect = iota
+	EffectFile Effect = iota
 	EffectDir
 	EffectRemove // whiteout
 	EffectClear  // opaque whiteout
@@ -185,6 +188,7 @@ func (u *Unpacker) Apply(entries []LayerEntry) {
 	}
 }
 
+// ArchiveError returns an error of reading a tar archive in words of ours.
 func ArchiveError(err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		return errors.New("the archive ends too early")

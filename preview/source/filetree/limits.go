@@ -26,7 +26,7 @@ type Limits struct {
 	pathBytes     int
 	Bundle        ContentLimits
 	Catalog       ContentLimits
-	Artifacts     bool // see Options.Artifacts
+	Artifacts     bool // an archive is content as it is, and what is no archive is one file
 	Unended       bool // tar archives without an end are read: their digest was given
 }
 
@@ -38,6 +38,7 @@ type ContentLimits struct {
 	FileBytes int64
 }
 
+// DefaultLimits returns the limits of every source.
 func DefaultLimits() Limits {
 	return Limits{
 		ManifestBytes: 4 * bounded.MiB,
@@ -54,7 +55,7 @@ func DefaultLimits() Limits {
 	}
 }
 
-// Budget counts files and bytes against contentLimits.
+// Budget counts files and bytes against [ContentLimits].
 type Budget struct {
 	Limits ContentLimits
 	Files  int
@@ -118,6 +119,7 @@ func (l Limits) CheckPath(name string) error {
 	return nil
 }
 
+// DescribeMode returns the type of a file in words, such as "a pipe".
 func DescribeMode(m fs.FileMode) string {
 	switch {
 	case m&fs.ModeSymlink != 0:

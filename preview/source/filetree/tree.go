@@ -1,3 +1,14 @@
+// Package filetree holds the files of a source in memory: a [Tree] that archives and
+// layers of images are unpacked into, and that is handed out as a read-only [fs.FS].
+//
+// All that is read is held to [Limits] before memory is spent: the number and sizes of
+// files, the bytes after decompression and their ratio to those before, the depth and
+// length of paths. Links, devices, absolute paths and paths with ".." are refused where
+// they would be content; of an image they are skipped outside of what is kept.
+//
+// [Digest] is the hash of a tree: equal files have equal digests, whether they come from
+// a directory, a ConfigMap or a commit. What it hashes is a listing, which [ParseListing]
+// reads back.
 package filetree
 
 import (
@@ -15,18 +26,19 @@ import (
 // handed out as a read-only file system.
 type Tree struct {
 	Root  *Node
-	Plain bool // see Content.Plain
+	Plain bool // it is one file that is no archive, under the name PlainFile
 }
 
 // Node is a directory when children is not nil, else a file.
 type Node struct {
 	name     string
 	Data     []byte
-	shipped  fs.FileMode // see ShippedMode
+	shipped  fs.FileMode // see [ShippedMode]
 	Children map[string]*Node
 	sorted   []fs.DirEntry // of a frozen directory
 }
 
+// New returns an empty tree.
 func New() *Tree { return &Tree{Root: newDir(".")} }
 
 // Plain holds one file that is no archive.
@@ -157,13 +169,24 @@ func split(name string) []string {
 	return strings.Split(name, "/")
 }
 
-// node is its own fs.FileInfo. Modes and times carry nothing of the machine.
+// A node is its own [fs.FileInfo]. Modes and times carry nothing of the machine.
 
-func (n *Node) Name() string       { return n.name }
-func (n *Node) Size() int64        { return int64(len(n.Data)) }
+// Name returns the last part of its path.
+func (n *Node) Name() string { return n.name }
+
+// Size returns the bytes of a file.
+func (n *Node) Size() int64 { return int64(len(n.Data)) }
+
+// ModTime returns the zero time.
 func (n *Node) ModTime() time.Time { return time.Time{} }
-func (n *Node) IsDir() bool        { return n.Children != nil }
-func (n *Node) Sys() any           { return nil }
+
+// IsDir reports whether it is a directory.
+func (n *Node) IsDir() bool { return n.Children != nil }
+
+// Sys returns nil.
+func (n *Node) Sys() any { return nil }
+
+// Mode returns a mode that only reads.
 func (n *Node) Mode() fs.FileMode {
 	if n.IsDir() {
 		return fs.ModeDir | 0o555
