@@ -18,7 +18,6 @@ func clusterRules() []entry {
 	return []entry{
 		{Rule: rules.WebhookOutsideCluster, object: outsideWebhooks},
 		{Rule: rules.APIService, object: apiService},
-		{Rule: rules.AdmissionPolicy, object: admissionPolicy},
 		{Rule: rules.PriorityClass, object: priorityClass},
 		{Rule: rules.ServiceExternalIPs, object: externalIPs},
 		{Rule: rules.VolumeHostPath, object: hostPathVolume},
@@ -81,34 +80,6 @@ func apiService(_ *scan, o *preview.Object) (Level, []string) {
 		lines = append(lines, "insecureSkipTLSVerify: the API server does not verify who answers")
 	}
 	return None, lines
-}
-
-// admissionPolicy leaves out policies on nothing but the plan's own kinds, and
-// takes a validating one that is bound without Deny for what it then is.
-func admissionPolicy(c *scan, o *preview.Object) (Level, []string) {
-	mutating := o.Is(preview.KindMutatingAdmissionPolicy)
-	if o.Planned == nil || o.Ref().Group() != "admissionregistration.k8s.io" || !mutating && !o.Is(preview.KindValidatingAdmissionPolicy) {
-		return None, nil
-	}
-	verb, level := "refuses", Medium
-	if mutating {
-		verb, level = "changes", High
-	}
-	var lines []string
-	for _, rule := range preview.Maps(o.Planned, "spec", "matchConstraints", "resourceRules") {
-		groups, resources := words(rule["apiGroups"]), words(rule["resources"])
-		if c.onlyOurs(preview.Grant{APIGroups: groups, Resources: resources}) {
-			continue
-		}
-		if slices.Contains(groups, "") || slices.Contains(groups, all) {
-			level = High
-		}
-		lines = append(lines, verb+" "+operations(rule)+" of "+listed(resources, "all resources")+inGroups(groups))
-	}
-	if !mutating && !c.denies(o.Name) {
-		level = Notice
-	}
-	return level, lines
 }
 
 // denies reports whether a validating policy may refuse requests: a binding of

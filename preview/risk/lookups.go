@@ -16,11 +16,13 @@ type lookups struct {
 	reads     map[string][]map[string]any
 	workloads map[string][]*preview.Object   // that make pods, by namespace
 	policies  map[string]bool                // validating policies that the plan binds → whether one binding says Deny
+	bound     map[string][]*preview.Object   // bindings of the plan, by the admission policy that they bind
 	own       []string                       // the plan's own namespaces
 	empty     bool                           // nothing stays, as after uninstall
 	rules     map[string]string              // hashes of what roles state, by id
 	labels    map[string][]map[string]string // that pods have, by namespace, each set once
 	behind    map[string][]map[string]string // labels of the pods that a Service selects
+	writers   map[string]map[string]bool     // names of configurations that accounts of the plan may update, by resource
 	left      int                            // selections of pods that are still evaluated
 }
 
@@ -31,7 +33,7 @@ const maxSelections = 1 << 20
 func newLookups(p *preview.Plan) lookups {
 	a := lookups{
 		byID: map[string]*preview.Object{}, reads: map[string][]map[string]any{}, workloads: map[string][]*preview.Object{},
-		policies: map[string]bool{}, own: p.OwnNamespaces(), empty: true, rules: map[string]string{}, labels: map[string][]map[string]string{},
+		policies: map[string]bool{}, bound: map[string][]*preview.Object{}, writers: map[string]map[string]bool{}, own: p.OwnNamespaces(), empty: true, rules: map[string]string{}, labels: map[string][]map[string]string{},
 		behind: map[string][]map[string]string{}, left: maxSelections,
 	}
 	seen := map[string]bool{}
@@ -45,8 +47,11 @@ func newLookups(p *preview.Plan) lookups {
 			a.workloads[o.Namespace] = append(a.workloads[o.Namespace], o)
 			a.addLabels(o, seen)
 		}
+		policy := preview.String(o.Planned, "spec", "policyName")
+		if o.Planned != nil && o.Is(preview.KindValidatingAdmissionPolicyBinding, kindMutatingBinding) {
+			a.bound[string(o.GroupKind())+"/"+policy] = append(a.bound[string(o.GroupKind())+"/"+policy], o)
+		}
 		if o.Is(preview.KindValidatingAdmissionPolicyBinding) {
-			policy := preview.String(o.Planned, "spec", "policyName")
 			a.policies[policy] = a.policies[policy] || slices.Contains(words(preview.Value(o.Planned, "spec", "validationActions")), "Deny")
 		}
 	}

@@ -201,16 +201,28 @@ var objectCases = []struct {
 		},
 	},
 	{
-		"webhook-mutates-pods", preview.Warning, webhook("Mutating", "rules: [{apiGroups: [''], resources: [pods]}], failurePolicy: Ignore"),
+		"webhook-sees-secrets", preview.Critical, webhook("Validating", "rules: [{apiGroups: [''], resources: [secrets]}], failurePolicy: Ignore"),
+		[]string{webhook("Validating", "rules: [{apiGroups: [''], resources: [pods]}]"), webhook("Validating", "rules: [{apiGroups: [x.io], resources: [secrets]}]"), webhook("Validating", "rules: [{apiGroups: [''], resources: ['secrets'], scope: Cluster}]")},
+	},
+	{
+		"webhook-changes-objects", preview.Critical, webhook("Mutating", "rules: [{apiGroups: [rbac.authorization.k8s.io], resources: ['*']}], failurePolicy: Ignore"),
+		[]string{webhook("Validating", "rules: [{apiGroups: [rbac.authorization.k8s.io], resources: ['*']}]"), webhook("Mutating", "rules: [{apiGroups: [x.io], resources: [ys]}]") + "---\n" + crdOf("x.io", "ys")},
+	},
+	{
+		"admission-binding", preview.Warning, bindingOf("Mutating", "policyName: other"),
+		[]string{bindingOf("Mutating", "policyName: p") + "---\n" + policyOf("Mutating", "[x.io]", "[ys]") + "---\n" + crdOf("x.io", "ys")},
+	},
+	{
+		"webhook-mutates-pods", preview.Critical, webhook("Mutating", "rules: [{apiGroups: [''], resources: [pods]}], failurePolicy: Ignore"),
 		[]string{webhook("Validating", "rules: [{apiGroups: [''], resources: [pods]}]"), webhook("Mutating", "rules: [{apiGroups: [x.io], resources: [pods]}]")},
 	},
 	{
-		"webhook-without-ca", preview.Critical, webhook("Validating", "clientConfig: {service: {name: s}}"),
+		"webhook-without-ca", preview.Warning, webhook("Validating", "clientConfig: {service: {name: s}}"),
 		[]string{webhook("Validating", "clientConfig: {service: {name: s}, caBundle: eA==}"), webhook("Validating", "clientConfig: {url: 'https://x'}"), strings.Replace(webhook("Validating", "clientConfig: {service: {name: s}}"), "name: w}", "name: w, annotations: {cert-manager.io/inject-ca-from: a/b}}", 1)},
 	},
 	{"webhook-outside-cluster", preview.Warning, webhook("Validating", "clientConfig: {url: 'https://u:p@hooks.example.com/x?k=v'}"), []string{webhook("Validating", "clientConfig: {url: 'https://s.app.svc:443/x'}"), webhook("Validating", "clientConfig: {service: {name: s}}")}},
 	{"api-service", preview.Warning, apiServiceOf("service: {namespace: app, name: s}, insecureSkipTLSVerify: true"), []string{apiServiceOf("x: y")}},
-	{"admission-policy", preview.Warning, policyOf("Mutating", "['']", "[pods]"), []string{policyOf("Mutating", "[x.io]", "[ys]") + "---\n" + crdOf("x.io", "ys")}},
+	{"admission-policy", preview.Critical, policyOf("Mutating", "['']", "[pods]"), []string{policyOf("Mutating", "[x.io]", "[ys]") + "---\n" + crdOf("x.io", "ys")}},
 	{"priority-class", preview.Warning, priorityOf("value: 5, globalDefault: true"), []string{priorityOf("value: 5, preemptionPolicy: Never"), priorityOf("value: -5")}},
 	{"service-external-ips", preview.Warning, "apiVersion: v1\nkind: Service\nmetadata: {name: s, namespace: app}\nspec: {externalIPs: [192.0.2.1]}\n", []string{"apiVersion: v1\nkind: Service\nmetadata: {name: s, namespace: app}\nspec: {externalIPs: []}\n"}},
 	{"volume-host-path", preview.Critical, volumeOf("hostPath: {path: /var/run/../../etc}"), []string{volumeOf("nfs: {path: /etc}")}},
@@ -274,6 +286,10 @@ func apiServiceOf(spec string) string {
 func policyOf(kind, groups, resources string) string {
 	return "apiVersion: admissionregistration.k8s.io/v1\nkind: " + kind + "AdmissionPolicy\nmetadata: {name: p}\n" +
 		"spec: {matchConstraints: {resourceRules: [{apiGroups: " + groups + ", resources: " + resources + ", operations: [CREATE]}]}}\n"
+}
+
+func bindingOf(kind, spec string) string {
+	return "apiVersion: admissionregistration.k8s.io/v1\nkind: " + kind + "AdmissionPolicyBinding\nmetadata: {name: b}\nspec: {" + spec + "}\n"
 }
 
 func crdOf(group, plural string) string {

@@ -14,8 +14,6 @@ func webhookRules() []entry {
 	return []entry{
 		{Rule: rules.WebhookFailClosedClusterWide, object: webhookMatch(failsClosed)},
 		{Rule: rules.WebhookBlocksItself, object: webhookMatch(blocksItself)},
-		{Rule: rules.WebhookMutatesPods, object: webhookMatch(mutatesPods)},
-		{Rule: rules.WebhookWithoutCA, object: withoutCA},
 		{Rule: rules.ServiceExposed, object: exposedService},
 	}
 }
@@ -133,54 +131,6 @@ func (c *scan) podsBehind(service *preview.Object) (found []map[string]string, c
 	}
 	c.around.behind[service.ID] = found
 	return found, true
-}
-
-func mutatesPods(_ *scan, o *preview.Object, webhook map[string]any) []string {
-	if !o.Is(preview.KindMutatingWebhookConfiguration) {
-		return nil
-	}
-	var lines []string
-	for _, rule := range preview.Maps(webhook, "rules") {
-		groups, resources := words(rule["apiGroups"]), words(rule["resources"])
-		core := slices.Contains(groups, "") || slices.Contains(groups, all)
-		if core && slices.ContainsFunc(resources, func(r string) bool {
-			return slices.Contains([]string{"pods", "pods/*", "secrets", all, "*/*"}, r)
-		}) {
-			lines = append(lines, "mutates "+listed(resources, "all resources"))
-		}
-	}
-	return lines
-}
-
-// injectors are the annotations by which a controller fills in a caBundle.
-var injectors = []string{
-	"cert-manager.io/inject-ca-from", "cert-manager.io/inject-ca-from-secret", "cert-manager.io/inject-apiserver-ca",
-	"service.beta.openshift.io/inject-cabundle",
-}
-
-func withoutCA(_ *scan, o *preview.Object) (Level, []string) {
-	if o.Planned == nil || slices.ContainsFunc(injectors, func(key string) bool {
-		return preview.String(o.Planned, "metadata", "annotations", key) != ""
-	}) {
-		return None, nil
-	}
-	var lines []string
-	missing := func(client map[string]any, field string) {
-		if preview.Map(client, "service") != nil && preview.String(client, "caBundle") == "" {
-			lines = append(lines, field+" is empty")
-		}
-	}
-	switch {
-	case isWebhook(o):
-		for _, webhook := range preview.Maps(o.Planned, "webhooks") {
-			missing(preview.Map(webhook, "clientConfig"), "caBundle of webhook "+preview.String(webhook, "name"))
-		}
-	case o.Is(preview.KindCustomResourceDefinition):
-		missing(preview.Map(o.Planned, "spec", "conversion", "webhook", "clientConfig"), "caBundle of the conversion webhook")
-	case o.Is(preview.KindAPIService) && preview.Value(o.Planned, "spec", "insecureSkipTLSVerify") != true:
-		missing(preview.Map(o.Planned, "spec"), "caBundle of the API service")
-	}
-	return None, lines
 }
 
 func exposedService(_ *scan, o *preview.Object) (Level, []string) {

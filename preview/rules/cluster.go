@@ -14,18 +14,6 @@ var (
 		Reduce: "Exclude the webhook's own namespace with a namespaceSelector, or its pods with an objectSelector.",
 		Looks:  "Webhooks with failurePolicy Fail on new pods that are answered by a Service of a namespace which their namespaceSelector selects, unless their objectSelector leaves out the pods of the plan behind it.",
 	})
-	WebhookMutatesPods = row(Rule{
-		Name: "webhook-mutates-pods", Ref: "WH-02", Level: High, Title: "can change pods or Secrets of other workloads",
-		Why:    "A webhook that mutates pods can add containers to them; one that mutates Secrets reads and can change every Secret that is written.",
-		Reduce: "Restrict the webhook's rules or its namespaceSelector.",
-		Looks:  "Mutating webhooks with rules on pods, Secrets or everything of the core group.",
-	})
-	WebhookWithoutCA = row(Rule{
-		Name: "webhook-without-ca", Level: Critical, Title: "calls a server that it cannot verify (empty caBundle)",
-		Why:    "Without a caBundle the API server cannot verify the server it calls: the calls fail until one is filled in, and with failurePolicy Ignore the check is skipped.",
-		Reduce: "Install a bundle with --certs cert-manager or --certs service-ca; for a chart, make sure that a hook or an annotation fills in the caBundle.",
-		Looks:  "Webhooks, conversion webhooks and APIServices that call a Service, have no caBundle and no annotation by which a controller fills one in.",
-	})
 	ServiceExposed = row(Rule{
 		Name: "service-exposed", Ref: "NET-01", Level: Medium, Title: "is reachable from outside the cluster",
 		Why: "Services of type LoadBalancer or NodePort, Ingresses and Routes can be reached from outside the cluster.",
@@ -50,11 +38,11 @@ var (
 		Looks:  "APIServices that name a Service.",
 	})
 	AdmissionPolicy = row(Rule{
-		Name: "admission-policy", Level: High, Title: "refuses or changes requests of other users",
+		Name: "admission-policy", Level: Critical, Title: "refuses or changes requests of other users",
 		Why:    "An admission policy is evaluated for the requests of every user, and with failurePolicy Fail an error in the policy refuses them.",
 		Reduce: "Restrict the policy with matchConstraints, or bind it only to the namespaces it is meant for.",
 		Looks:  "ValidatingAdmissionPolicies and MutatingAdmissionPolicies on more than the plan's own kinds.",
-		When:   "A warning; info for a validating one that the plan binds without Deny.",
+		When:   "Critical for a mutating policy that reaches pods, workloads, Secrets, RBAC or volumes in namespaces that were not selected by label; info for a validating policy that the plan binds without Deny; otherwise a warning.",
 	})
 	PriorityClass = row(Rule{
 		Name: "priority-class", Level: High, Title: "raises the priority of pods",

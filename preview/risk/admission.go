@@ -1,0 +1,401 @@
+package risk
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/risk/intercept"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
+)
+
+// admissionRules returns the rules about what webhooks and admission policies
+// intercept: as dangerous as the rights that they replace.
+func admissionRules() []entry {
+	return []entry{
+		{Rule: rules.WebhookSeesSecrets, object: interceptMatch(seesOthers)},
+		{Rule: rules.WebhookMutatesPods, object: interceptMatch(changesPods)},
+		{Rule: rules.WebhookChangesObjects, object: interceptMatch(changesOthers)},
+		{Rule: rules.AdmissionPolicy, object: admissionPolicy},
+		{Rule: rules.AdmissionBinding, object: admissionBinding},
+	}
+}
+
+const (
+	kindMutatingBinding preview.GroupKind = "admissionregistration.k8s.io/MutatingAdmissionPolicyBinding"
+	nameOperatorIn                        = "In"
+)
+
+// reach is how much of the cluster selectors let through.
+type reach int
+
+// Own is the release's own namespaces, chosen those or the objects that their
+// owners label, wide the namespaces and objects without a choice of theirs.
+const (
+	reachOwn reach = iota
+	reachChosen
+	reachWide
+)
+
+// lower takes a level down to what a reach makes of it.
+func (r reach) lower(level Level) Level {
+	switch {
+	case r == reachChosen && level > Low:
+		return level.Lower()
+	case r == reachOwn:
+		return min(level, Low)
+	}
+	return level
+}
+
+// hook is a webhook, a policy or a binding with its selectors.
+type hook struct {
+	body                map[string]any // of the selectors
+	namespaces, objects reach
+}
+
+func (c *scan) newHook(body map[string]any) hook {
+	return hook{body: body, namespaces: c.namespaceReach(preview.Map(body, "namespaceSelector")), objects: objectReach(preview.Map(body, "objectSelector"))}
+}
+
+// reach returns how far a hook reaches for a resource. The namespaceSelector does
+// not hold for objects of the cluster, but for Namespaces.
+func (h hook) reach(row intercept.Resource) reach {
+	if row.Cluster && row.Name != "namespaces" {
+		return h.objects
+	}
+	return min(h.namespaces, h.objects)
+}
+
+// namespaceReach evaluates a namespaceSelector on namespaces that every cluster
+// has and on one of which nothing is known.
+func (c *scan) namespaceReach(selector map[string]any) reach {
+	for _, level := range []string{"", "privileged", "baseline", "restricted"} {
+		have := map[string]string{nameLabel: "any-other"}
+		if level != "" {
+			for _, mode := range []string{"enforce", "audit", "warn"} {
+				have["pod-security.kubernetes.io/"+mode], have["pod-security.kubernetes.io/"+mode+"-version"] = level, "latest"
+			}
+		}
+		if selects(selector, have) {
+			return reachWide
+		}
+	}
+	for _, namespace := range sharedNamespaces {
+		have := c.namespaceLabels(namespace)
+		have[nameLabel] = namespace
+		if selects(selector, have) {
+			return reachWide
+		}
+	}
+	if c.namesOwn(selector) {
+		return reachOwn
+	}
+	return reachChosen
+}
+
+// namesOwn reports whether a selector asks for the release's own namespaces by
+// their names.
+func (c *scan) namesOwn(selector map[string]any) bool {
+	names := []string{}
+	if name := preview.String(selector, "matchLabels", nameLabel); name != "" {
+		names = append(names, name)
+	}
+	for _, e := range preview.Maps(selector, "matchExpressions") {
+		if preview.String(e, "key") == nameLabel && preview.String(e, "operator") == nameOperatorIn {
+			names = append(names, words(e["values"])...)
+		}
+	}
+	return len(names) > 0 && !slices.ContainsFunc(names, func(name string) bool { return !slices.Contains(c.around.own, name) })
+}
+
+// usualLabels are keys that objects have without a choice of their owners.
+var usualLabels = []string{
+	"app", "name", "k8s-app", "component", "tier", "pod-template-hash", "controller-revision-hash", "job-name", "batch.kubernetes.io/job-name",
+	"owner", "release", "chart", "heritage", "helm.sh/chart", "kubernetes.io/bootstrapping", "kubernetes.io/cluster-service",
+	"app.kubernetes.io/name", "app.kubernetes.io/instance", "app.kubernetes.io/component", "app.kubernetes.io/part-of",
+	"app.kubernetes.io/managed-by", "app.kubernetes.io/version", "statefulset.kubernetes.io/pod-name",
+}
+
+// objectReach reports whether an objectSelector covers objects that did not ask
+// for it: without labels, or with those that most have.
+func objectReach(selector map[string]any) reach {
+	usual := map[string]string{}
+	for _, key := range usualLabels {
+		usual[key] = "any"
+	}
+	for _, e := range preview.Maps(selector, "matchExpressions") {
+		if key := preview.String(e, "key"); slices.Contains([]string{"k8s-app", "component", "tier"}, key) && len(words(e["values"])) > 0 {
+			usual[key] = words(e["values"])[0] // what the control plane's own are labelled with
+		}
+	}
+	for key, value := range preview.Map(selector, "matchLabels") {
+		if slices.Contains([]string{"k8s-app", "component", "tier"}, key) {
+			usual[key] = fmt.Sprint(value)
+		}
+	}
+	if selects(selector, map[string]string{}) || selects(selector, usual) {
+		return reachWide
+	}
+	return reachChosen
+}
+
+// judged is one judgement of what a rule of a hook intercepts.
+type judged struct {
+	level Level
+	what  string
+}
+
+// interceptMatch runs a judgement on every rule of every webhook of a
+// configuration.
+func interceptMatch(judge func(c *scan, h hook, r intercept.Rule, mutating bool) []judged) objectMatch {
+	return func(c *scan, o *preview.Object) (Level, []string) {
+		if !isWebhook(o) {
+			return None, nil
+		}
+		worst, lines := None, []string{}
+		for _, webhook := range preview.Maps(o.Planned, "webhooks") {
+			h, where := c.newHook(webhook), c.answeredElsewhere(webhook)
+			for _, rule := range preview.Maps(webhook, "rules") {
+				r := interceptRule(rule)
+				for _, j := range judge(c, h, r, o.Is(preview.KindMutatingWebhookConfiguration)) {
+					if where != "" && j.level > Low {
+						j.level = j.level.Raise()
+					}
+					worst = max(worst, j.level)
+					lines = append(lines, "webhook "+preview.String(webhook, "name")+": "+j.what+c.within(h, rule)+where)
+				}
+			}
+		}
+		return worst, lines
+	}
+}
+
+func interceptRule(rule map[string]any) intercept.Rule {
+	return intercept.Rule{
+		Groups: words(rule["apiGroups"]), Resources: words(rule["resources"]), Operations: words(rule["operations"]), Scope: preview.String(rule, "scope"),
+	}
+}
+
+// answeredElsewhere says where the requests of a webhook go, when that is neither
+// a Service of the plan nor one of the release's own namespaces.
+func (c *scan) answeredElsewhere(webhook map[string]any) string {
+	client := preview.Map(webhook, "clientConfig")
+	if text := preview.String(client, "url"); text != "" && !inCluster(text) {
+		return ", answered outside the cluster"
+	}
+	service := preview.Map(client, "service")
+	namespace, name := preview.String(service, "namespace"), preview.String(service, "name")
+	if namespace == "" || slices.Contains(c.around.own, namespace) || c.objects[preview.Ref{APIVersion: "v1", Kind: "Service", Namespace: namespace, Name: name}.ID()] != nil {
+		return ""
+	}
+	return ", answered by Service " + namespace + "/" + name + ", which is not in this plan"
+}
+
+// within says where a rule holds.
+func (c *scan) within(h hook, rule map[string]any) string {
+	text := ""
+	if selector := preview.Map(h.body, "objectSelector"); len(selector) > 0 {
+		text = " (" + selectorWords("objects", selector) + ")"
+	}
+	if inWholeCluster(rule) {
+		return text
+	}
+	if selector := preview.Map(h.body, "namespaceSelector"); len(selector) > 0 {
+		return text + " in " + selectorWords("namespaces", selector)
+	}
+	return text + " in every namespace"
+}
+
+// seesOthers finds what is read by being sent: what was written, and of what is
+// deleted the whole object. Who changes Secrets sees them too.
+func seesOthers(_ *scan, h hook, r intercept.Rule, mutating bool) []judged {
+	if mutating && r.Changes() {
+		return nil
+	}
+	worst := judged{}
+	for _, row := range r.Covered() {
+		if level := h.reach(row).lower(row.See); row.See > Low && level > worst.level {
+			worst = judged{level, "is sent " + namedResource(row)}
+		}
+	}
+	return ifAny(worst)
+}
+
+// changesPods finds the change of what runs code or holds credentials.
+func changesPods(_ *scan, h hook, r intercept.Rule, mutating bool) []judged {
+	return changes(h, r, mutating, runsOrHolds)
+}
+
+// changesOthers finds the change of anything else: of Kubernetes by the table, of
+// others' custom resources by the right to write them.
+func changesOthers(c *scan, h hook, r intercept.Rule, mutating bool) []judged {
+	if !mutating || !r.Changes() || slices.Contains(r.Groups, all) && slices.ContainsFunc(r.Covered(), runsOrHolds) {
+		return nil
+	}
+	out := changes(h, r, mutating, func(row intercept.Resource) bool { return !runsOrHolds(row) })
+	for _, group := range r.Groups {
+		foreign := preview.Grant{
+			Subject: preview.Subject{Kind: preview.SubjectServiceAccount, Name: "webhook"}, Scope: preview.ScopeCluster,
+			APIGroups: []string{group}, Resources: r.Resources, Verbs: []string{"create", "patch", "update"},
+		}
+		if group == all || intercept.Known(group) || c.onlyOurs(foreign) {
+			continue
+		}
+		level := Medium
+		for _, m := range c.matchGrant(foreign) {
+			level = max(level, m.level)
+		}
+		level = min(h.namespaces, h.objects).lower(level)
+		out = append(out, judged{level, "changes " + listed(r.Resources, "all resources") + inGroups([]string{group})})
+	}
+	return out
+}
+
+// runsOrHolds reports whether a resource makes pods or holds credentials.
+func runsOrHolds(row intercept.Resource) bool {
+	name, _, _ := strings.Cut(row.Name, "/")
+	return slices.Contains([]string{"pods", "secrets", "replicationcontrollers", "podtemplates"}, name) && row.Group == "" ||
+		row.Group == "apps" || row.Group == "batch"
+}
+
+func changes(h hook, r intercept.Rule, mutating bool, of func(intercept.Resource) bool) []judged {
+	if !mutating || !r.Changes() {
+		return nil
+	}
+	worst := judged{}
+	for _, row := range r.Covered() {
+		if level := h.reach(row).lower(row.Change); of(row) && level > worst.level && row.Change > Low {
+			worst = judged{level, "changes " + listed(r.Resources, "all resources") + inGroups(r.Groups)}
+		}
+	}
+	return ifAny(worst)
+}
+
+func ifAny(j judged) []judged {
+	if j.level == None {
+		return nil
+	}
+	return []judged{j}
+}
+
+func namedResource(row intercept.Resource) string { return row.Name + inGroups([]string{row.Group}) }
+
+// admissionPolicy judges policies on more than the plan's own kinds. What the
+// bindings of the plan narrow counts; one that is bound without Deny refuses
+// nothing.
+func admissionPolicy(c *scan, o *preview.Object) (Level, []string) {
+	mutating := o.Is(preview.KindMutatingAdmissionPolicy)
+	if o.Planned == nil || !mutating && !o.Is(preview.KindValidatingAdmissionPolicy) {
+		return None, nil
+	}
+	level, lines := c.policyLevel(preview.Map(o.Planned, "spec", "matchConstraints"), mutating, c.around.bound[string(o.GroupKind())+"Binding/"+o.Name])
+	if !mutating && len(lines) > 0 && !c.denies(o.Name) {
+		level = Notice
+	}
+	return level, lines
+}
+
+// policyLevel judges the constraints of a policy, narrowed by what binds it.
+func (c *scan) policyLevel(constraints map[string]any, mutating bool, bindings []*preview.Object) (Level, []string) {
+	verb, worst := "refuses", None
+	if mutating {
+		verb = "changes"
+	}
+	h := c.newHook(constraints)
+	narrow := c.widestBinding(bindings)
+	var lines []string
+	for _, rule := range preview.Maps(constraints, "resourceRules") {
+		r := interceptRule(rule)
+		if c.onlyOurs(preview.Grant{APIGroups: r.Groups, Resources: r.Resources}) {
+			continue
+		}
+		level := Medium
+		if slices.ContainsFunc(r.Groups, func(g string) bool { return g == "" || g == all }) || mutating {
+			level = High
+		}
+		if mutating {
+			for _, row := range r.Covered() {
+				level = max(level, narrow.lower(h.reach(row).lower(row.Change)))
+			}
+		}
+		worst = max(worst, level)
+		lines = append(lines, verb+" "+operations(rule)+" of "+listed(r.Resources, "all resources")+inGroups(r.Groups))
+	}
+	return worst, lines
+}
+
+// widestBinding returns how far the bindings of the plan let a policy reach; wide
+// where the plan has none, as others can bind it.
+func (c *scan) widestBinding(bindings []*preview.Object) reach {
+	if len(bindings) == 0 {
+		return reachWide
+	}
+	widest := reachOwn
+	for _, b := range bindings {
+		h := c.newHook(preview.Map(b.Planned, "spec", "matchResources"))
+		widest = max(widest, min(h.namespaces, h.objects))
+	}
+	return widest
+}
+
+// admissionBinding judges what is switched on: a policy of the plan by what it
+// matches, one of the cluster by what is known of it, which is nothing offline.
+func admissionBinding(c *scan, o *preview.Object) (Level, []string) {
+	mutating := o.Is(kindMutatingBinding)
+	if o.Planned == nil || !mutating && !o.Is(preview.KindValidatingAdmissionPolicyBinding) {
+		return None, nil
+	}
+	kind := "ValidatingAdmissionPolicy"
+	if mutating {
+		kind = "MutatingAdmissionPolicy"
+	}
+	policy := preview.String(o.Planned, "spec", "policyName")
+	ref := preview.Ref{APIVersion: "admissionregistration.k8s.io/v1", Kind: kind, Name: policy}
+	switches := "binds " + kind + " " + policy
+	if text := cmp.Or(preview.String(o.Planned, "spec", "paramRef", "name"), selectorIn(o)); text != "" {
+		switches += " with parameters " + text
+	}
+	refuses := mutating || slices.Contains(words(preview.Value(o.Planned, "spec", "validationActions")), "Deny")
+	body, ours := c.policyBody(ref)
+	if body == nil {
+		level := Medium
+		if mutating {
+			level = High
+		}
+		return level, []string{switches + ", which is not in this plan"}
+	}
+	level, lines := c.policyLevel(preview.Map(body, "spec", "matchConstraints"), mutating, []*preview.Object{o})
+	if len(lines) == 0 {
+		return None, nil
+	}
+	if !refuses {
+		level = Notice
+	}
+	if !ours {
+		switches += " of the cluster"
+	}
+	return level, []string{switches + ": " + strings.Join(lines, ", ")}
+}
+
+func selectorIn(o *preview.Object) string {
+	if selector := preview.Map(o.Planned, "spec", "paramRef", "selector"); selector != nil {
+		return "of " + selectorWords("objects", selector)
+	}
+	return ""
+}
+
+// policyBody returns a policy of the plan, else the cluster's as it was read.
+func (c *scan) policyBody(ref preview.Ref) (body map[string]any, ours bool) {
+	if o := c.objects[ref.ID()]; o != nil {
+		return o.Planned, true
+	}
+	for _, read := range c.around.reads[ref.ID()] {
+		if read != nil {
+			return read, false
+		}
+	}
+	return nil, false
+}

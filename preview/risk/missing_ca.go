@@ -1,0 +1,114 @@
+package risk
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
+)
+
+// injectors are the annotations by which a controller fills in a caBundle.
+var injectors = []string{
+	"cert-manager.io/inject-ca-from", "cert-manager.io/inject-ca-from-secret", "cert-manager.io/inject-apiserver-ca",
+	"service.beta.openshift.io/inject-cabundle",
+}
+
+// judgeMissingCAs makes one finding for each package of all its webhooks, CRDs
+// and APIServices without a certificate authority. It is about availability, and
+// as good as settled where an account of the plan may fill them all in.
+func (c *scan) judgeMissingCAs() {
+	first, count, filled := map[string]*preview.Object{}, map[string]int{}, map[string]bool{}
+	lines := map[string][]string{}
+	narrow := map[string]bool{}
+	for i := range c.plan.Objects {
+		o := &c.plan.Objects[i]
+		missing := withoutCA(o)
+		if len(missing) == 0 {
+			continue
+		}
+		by := c.updatesConfiguration(o)
+		if first[o.Package] == nil {
+			first[o.Package], filled[o.Package], narrow[o.Package] = o, true, true
+		}
+		count[o.Package]++
+		filled[o.Package] = filled[o.Package] && by
+		narrow[o.Package] = narrow[o.Package] && o.Untouched()
+		lines[o.Package] = append(lines[o.Package], prefixLines(o.ID, missing)...)
+	}
+	for pkg, o := range first {
+		hit := ruleHit{object: o.ID, evidence: lines[pkg], known: narrow[pkg], held: narrow[pkg]}
+		if n := count[pkg]; n > 1 {
+			hit.title = fmt.Sprintf("%s and %d more: %s", name(o.ID), n-1, rules.WebhookWithoutCA.Title)
+		}
+		if filled[pkg] {
+			hit.level = Low
+			hit.severity = preview.Info
+		}
+		c.hit(rules.WebhookWithoutCA, hit)
+	}
+}
+
+// withoutCA returns what of an object calls a Service that the API server cannot
+// verify, unless an annotation has a controller fill the caBundle in.
+func withoutCA(o *preview.Object) []string {
+	if o.Planned == nil || slices.ContainsFunc(injectors, func(key string) bool {
+		return preview.String(o.Planned, "metadata", "annotations", key) != ""
+	}) {
+		return nil
+	}
+	var lines []string
+	missing := func(client map[string]any, field string) {
+		if preview.Map(client, "service") != nil && preview.String(client, "caBundle") == "" {
+			lines = append(lines, field+" is empty")
+		}
+	}
+	switch {
+	case isWebhook(o):
+		for _, webhook := range preview.Maps(o.Planned, "webhooks") {
+			missing(preview.Map(webhook, "clientConfig"), "caBundle of webhook "+preview.String(webhook, "name"))
+		}
+	case o.Is(preview.KindCustomResourceDefinition):
+		if len(preview.List(o.Planned, "spec", "versions")) != 1 { // one version is never converted
+			missing(preview.Map(o.Planned, "spec", "conversion", "webhook", "clientConfig"), "caBundle of the conversion webhook")
+		}
+	case o.Is(preview.KindAPIService) && preview.Value(o.Planned, "spec", "insecureSkipTLSVerify") != true:
+		missing(preview.Map(o.Planned, "spec"), "caBundle of the API service")
+	}
+	return lines
+}
+
+// updatesConfiguration reports whether an account of the plan may update an
+// object, as a job that fills a caBundle in does.
+func (c *scan) updatesConfiguration(o *preview.Object) bool {
+	resource := map[preview.GroupKind]string{
+		preview.KindValidatingWebhookConfiguration: "validatingwebhookconfigurations",
+		preview.KindMutatingWebhookConfiguration:   "mutatingwebhookconfigurations",
+		preview.KindCustomResourceDefinition:       "customresourcedefinitions",
+		preview.KindAPIService:                     "apiservices",
+	}[o.GroupKind()]
+	names, looked := c.around.writers[resource]
+	if !looked {
+		names = c.writersOf(o.Ref().Group(), resource)
+		c.around.writers[resource] = names
+	}
+	return names[""] || names[o.Name]
+}
+
+// writersOf returns the names of a cluster-scoped resource that accounts of the
+// plan may update; the empty name for all.
+func (c *scan) writersOf(group, resource string) map[string]bool {
+	names, wanted := map[string]bool{}, newShape(group, resource, "update patch")
+	for _, g := range c.plan.Access.Grants {
+		if _, ok := wanted.cut(g); !ok || g.Change == preview.GrantRemoved || g.Scope != preview.ScopeCluster || g.Subject.Kind != preview.SubjectServiceAccount {
+			continue
+		}
+		if len(g.ResourceNames) == 0 {
+			names[""] = true
+		}
+		for _, name := range g.ResourceNames {
+			names[name] = true
+		}
+	}
+	return names
+}

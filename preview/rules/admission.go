@@ -1,0 +1,43 @@
+package rules
+
+// reachOfWebhooks says how the selectors of a webhook change its severity.
+const reachOfWebhooks = "Critical where namespaces are covered that were not selected by a label, a warning where namespaces or objects are selected by label, info for the release's own namespaces; one level more where the webhook is answered outside the cluster, or by a Service that is not in the plan. Conditions (matchConditions) are not evaluated and change nothing."
+
+// The rules about what webhooks and admission policies intercept.
+var (
+	WebhookSeesSecrets = row(Rule{
+		Name: "webhook-sees-secrets", Ref: "WH-03", Level: Critical, Title: "can read Secrets, tokens or configuration in requests (webhook)",
+		Why:    "The API server sends a webhook the whole object of every request that it covers, and of a deletion the old object; no right in RBAC is needed to read them.",
+		Reduce: "Remove the resource from the webhook's rules, or select namespaces with a namespaceSelector.",
+		Looks:  "Webhooks on Secrets, ConfigMaps, token reviews and connections to pods.",
+		When:   reachOfWebhooks,
+	})
+	WebhookMutatesPods = row(Rule{
+		Name: "webhook-mutates-pods", Ref: "WH-02", Level: Critical, Title: "can change pods, workloads or Secrets of others",
+		Why:    "A webhook that mutates pods or workloads can add containers that run with their ServiceAccounts and volumes; one that mutates Secrets reads and can change every Secret that is written.",
+		Reduce: "Restrict the webhook's rules or its namespaceSelector.",
+		Looks:  "Mutating webhooks on pods, their subresources, the workloads that create pods, Secrets, or everything.",
+		When:   reachOfWebhooks,
+	})
+	WebhookChangesObjects = row(Rule{
+		Name: "webhook-changes-objects", Ref: "WH-02", Level: Critical, Title: "can change objects of others (webhook)",
+		Why:    "What the webhook writes into a request is done with the rights of the user who sent the request.",
+		Reduce: "Restrict the webhook's rules to the package's own kinds, or its namespaceSelector.",
+		Looks:  "Mutating webhooks on other kinds that the plan does not bring, as severe as the right to write them.",
+		When:   reachOfWebhooks,
+	})
+	WebhookWithoutCA = row(Rule{
+		Name: "webhook-without-ca", Level: High, Title: "calls a server that it cannot verify (empty caBundle)",
+		Why:    "Without a caBundle the API server cannot verify the server it calls: the calls fail until one is filled in, and with failurePolicy Ignore the check is skipped.",
+		Reduce: "Install a bundle with --certs cert-manager or --certs service-ca; for a chart, make sure that a hook or an annotation fills in the caBundle.",
+		Looks:  "Webhooks, conversion webhooks of CustomResourceDefinitions with several versions, and APIServices that call a Service, have no caBundle and no annotation by which a controller fills one in. One finding for each package.",
+		When:   "A warning; info where a ServiceAccount of the plan may update each of these objects, as a job that fills the caBundle in.",
+	})
+	AdmissionBinding = row(Rule{
+		Name: "admission-binding", Level: Critical, Title: "puts an admission policy into effect for other users",
+		Why:    "An admission policy has no effect until it is bound; the binding decides which requests it refuses or changes, and with which parameters.",
+		Reduce: "Restrict the binding's matchResources to the namespaces it is meant for.",
+		Looks:  "Bindings of ValidatingAdmissionPolicies and MutatingAdmissionPolicies on more than the plan's own kinds, with the policy from the plan or the cluster.",
+		When:   "As severe as the policy; info for a validating binding without Deny.",
+	})
+)
