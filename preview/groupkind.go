@@ -23,6 +23,7 @@ const (
 	KindServiceAccount        GroupKind = "ServiceAccount"
 
 	KindDeployment GroupKind = "apps/Deployment"
+	KindDaemonSet  GroupKind = "apps/DaemonSet"
 	KindJob        GroupKind = "batch/Job"
 
 	KindRole               GroupKind = "rbac.authorization.k8s.io/Role"

@@ -2,6 +2,16 @@ package preview
 
 import "strings"
 
+// PodAccount returns the name of the ServiceAccount that a pod runs as, empty for
+// the default one. The API server takes the deprecated serviceAccount where
+// serviceAccountName is not set.
+func PodAccount(pod map[string]any) string {
+	if name := String(pod, "serviceAccountName"); name != "" {
+		return name
+	}
+	return String(pod, "serviceAccount")
+}
+
 // PodReferences lists what must exist for a pod to start. Optional references
 // and what every cluster has (the default ServiceAccount) are left out.
 func PodReferences(pod map[string]any, namespace string) []Ref {
@@ -11,7 +21,7 @@ func PodReferences(pod map[string]any, namespace string) []Ref {
 			refs = append(refs, Ref{APIVersion: apiVersion, Kind: kind, Namespace: ns, Name: name})
 		}
 	}
-	if sa := String(pod, "serviceAccountName"); sa != "default" {
+	if sa := PodAccount(pod); sa != "default" {
 		add("v1", "ServiceAccount", namespace, sa)
 	}
 	if class := String(pod, "priorityClassName"); !strings.HasPrefix(class, "system-") {

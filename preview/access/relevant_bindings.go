@@ -30,7 +30,7 @@ func (a accounts) collect(body map[string]any) {
 	namespace := preview.String(body, "metadata", "namespace")
 	switch pod, _ := preview.PodTemplate(body); {
 	case pod != nil:
-		name := preview.String(pod, "serviceAccountName")
+		name := preview.PodAccount(pod)
 		if name == "" {
 			name = "default"
 		}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net"
 	"net/url"
-	"path"
 	"slices"
 	"strings"
 
@@ -141,12 +140,7 @@ func hostPathVolume(_ *scan, o *preview.Object) (Level, []string) {
 }
 
 // controlsNode reports whether a path of the node leads to control over it.
-func controlsNode(text string) bool {
-	clean := path.Clean("/" + text)
-	return clean == "/" || strings.Contains(text, "..") || slices.ContainsFunc(nodePaths, func(p string) bool {
-		return clean == p || strings.HasPrefix(clean, p+"/")
-	})
-}
+func controlsNode(text string) bool { return nodePaths.Judge(text).Writable == Critical }
 
 // tokenSecret finds Secrets that the cluster fills with a token of an account:
 // of the plan's own, or of any other.

@@ -40,20 +40,6 @@ func isSwitch(value string) bool {
 	return slices.Contains([]string{"true", "false", "0", "1"}, strings.ToLower(value))
 }
 
-func tolerations(pod map[string]any) (Level, []string) {
-	var lines []string
-	for _, t := range preview.Maps(pod, "tolerations") {
-		key := preview.String(t, "key")
-		switch {
-		case key == "" && preview.String(t, "operator") == "Exists":
-			lines = append(lines, "tolerates every taint")
-		case isControlPlane(key) && slices.ContainsFunc(keysOf(preview.Map(pod, "nodeSelector")), isControlPlane):
-			lines = append(lines, "selects and tolerates "+key)
-		}
-	}
-	return None, lines
-}
-
 func isControlPlane(key string) bool {
 	return key == "node-role.kubernetes.io/control-plane" || key == "node-role.kubernetes.io/master"
 }

@@ -11,6 +11,11 @@ import (
 )
 
 func podRules() []entry {
+	return slices.Concat(isolationRules(), volumeRules(), podIdentityRules(), podNetworkRules(), placementRules())
+}
+
+// isolationRules returns the rules about what keeps containers apart from the node.
+func isolationRules() []entry {
 	return []entry{
 		{Rule: rules.PodPrivileged, object: containerMatch(privileged)},
 		{Rule: rules.PodHostPath, object: podMatch(hostPaths)},
@@ -21,13 +26,13 @@ func podRules() []entry {
 		{Rule: rules.PodKeepsCapabilities, object: containerMatch(keepsCapabilities)},
 		{Rule: rules.PodRoot, object: containerMatch(root)},
 		{Rule: rules.PodPrivilegeEscalation, object: containerMatch(escalation)},
-		{Rule: rules.PodUnconfined, object: containerMatch(unconfined)},
+		{Rule: rules.PodUnconfined, object: unconfinedPod},
 		{Rule: rules.PodNoSeccomp, object: containerMatch(noSeccomp)},
 		{Rule: rules.PodSysctls, object: podMatch(sysctls)},
 		{Rule: rules.PodHostProcess, object: containerMatch(hostProcess)},
 		{Rule: rules.PodTokenAudience, object: podMatch(foreignTokens)},
 		{Rule: rules.PodSecretEnv, object: containerMatch(secretEnv)},
-		{Rule: rules.PodControlPlane, object: podMatch(tolerations)},
+		{Rule: rules.PodControlPlane, object: controlPlane},
 		{Rule: rules.PodPreempts, object: podMatch(systemPriority)},
 		{Rule: rules.PodRemoteCode, object: containerMatch(remoteCode)},
 		{Rule: rules.PodNoLimits, object: containerMatch(noLimits)},
@@ -70,45 +75,6 @@ func privileged(_, container map[string]any) (Level, []string) {
 	return None, nil
 }
 
-// nodePaths are those of the node that lead to control over it.
-var nodePaths = []string{"/etc", "/root", "/var/run", "/run", "/var/lib/kubelet", "/proc", "/dev", "/var/lib/containerd", "/var/lib/docker"}
-
-func hostPaths(pod map[string]any) (Level, []string) {
-	level, lines := None, []string(nil)
-	for _, volume := range preview.Maps(pod, "volumes") {
-		path := preview.String(volume, "hostPath", "path")
-		if preview.Map(volume, "hostPath") == nil {
-			continue
-		}
-		at, text := High, "hostPath "+preview.EvidenceName(path)
-		if controlsNode(path) {
-			at = Critical
-		}
-		if readOnly(pod, preview.String(volume, "name")) {
-			at, text = at.Lower(), text+" read-only"
-		}
-		level, lines = max(level, at), append(lines, text)
-	}
-	return level, lines
-}
-
-// readOnly reports whether a volume is mounted, and every mount is read-only.
-func readOnly(pod map[string]any, volume string) bool {
-	mounted := false
-	for _, container := range cloud.Containers(pod) {
-		for _, mount := range preview.Maps(container, "volumeMounts") {
-			if preview.String(mount, "name") != volume {
-				continue
-			}
-			if mount["readOnly"] != true {
-				return false
-			}
-			mounted = true
-		}
-	}
-	return mounted
-}
-
 func flags(names ...string) func(map[string]any) (Level, []string) {
 	return func(pod map[string]any) (Level, []string) {
 		var lines []string
@@ -131,11 +97,11 @@ func hostPorts(pod, container map[string]any) (Level, []string) {
 	return None, lines
 }
 
-// nodeCapabilities own the node; strongCapabilities come close.
+// nodeCapabilities own the node; baseCapabilities are those of the baseline pod
+// security standard. All others come close to the former.
 var (
-	nodeCapabilities   = []string{"SYS_ADMIN", "SYS_MODULE", "SYS_PTRACE", "ALL"}
-	strongCapabilities = []string{"DAC_READ_SEARCH", "DAC_OVERRIDE", "NET_ADMIN", "NET_RAW", "BPF", "SYS_RAWIO"}
-	baseCapabilities   = []string{
+	nodeCapabilities = []string{"ALL", "SYS_ADMIN", "SYS_MODULE", "SYS_PTRACE", "SYS_RAWIO", "DAC_READ_SEARCH"}
+	baseCapabilities = []string{
 		"AUDIT_WRITE", "CHOWN", "FOWNER", "FSETID", "KILL", "MKNOD", "NET_BIND_SERVICE", "SETFCAP", "SETGID", "SETPCAP", "SETUID", "SYS_CHROOT",
 	}
 )
@@ -144,16 +110,16 @@ func capabilities(_, container map[string]any) (Level, []string) {
 	level, lines := None, []string(nil)
 	for _, item := range preview.List(container, "securityContext", "capabilities", "add") {
 		text, _ := item.(string)
-		name := strings.TrimPrefix(strings.ToUpper(text), "CAP_")
+		name := strings.TrimPrefix(strings.ToUpper(strings.TrimSpace(text)), "CAP_")
 		switch {
 		case slices.Contains(nodeCapabilities, name):
 			level = Critical
-		case slices.Contains(strongCapabilities, name) || !slices.Contains(baseCapabilities, name):
+		case !slices.Contains(baseCapabilities, name):
 			level = max(level, High)
 		default:
 			continue
 		}
-		lines = append(lines, "adds "+name)
+		lines = append(lines, "adds "+preview.EvidenceName(name))
 	}
 	return level, lines
 }
@@ -204,7 +170,7 @@ func unconfined(pod, container map[string]any) (Level, []string) {
 	for _, field := range []string{"type", "user", "role"} {
 		v, _ := securitySetting(pod, container, "seLinuxOptions", field).(string)
 		if v != "" && !(field == "type" && slices.Contains([]string{"container_t", "container_init_t", "container_kvm_t", "container_engine_t"}, v)) {
-			lines = append(lines, "seLinuxOptions."+field+" "+v)
+			lines = append(lines, "seLinuxOptions."+field+" "+preview.EvidenceName(v))
 		}
 	}
 	if securitySetting(pod, container, "procMount") == "Unmasked" {
@@ -230,8 +196,9 @@ var safeSysctls = []string{
 func sysctls(pod map[string]any) (Level, []string) {
 	var lines []string
 	for _, item := range preview.Maps(pod, "securityContext", "sysctls") {
-		if name := preview.String(item, "name"); !slices.Contains(safeSysctls, name) {
-			lines = append(lines, "sysctl "+name)
+		name := preview.String(item, "name")
+		if dotted := strings.ReplaceAll(name, "/", "."); !slices.Contains(safeSysctls, dotted) {
+			lines = append(lines, "sysctl "+preview.EvidenceName(name))
 		}
 	}
 	return None, lines

@@ -101,7 +101,7 @@ func (c *scan) indexObject(o *preview.Object) {
 	}
 	c.origins[origin] = o.ID
 	if pod, _ := preview.PodTemplate(o.Planned); pod != nil {
-		c.users[o.Namespace+"/"+preview.String(pod, "serviceAccountName")]++
+		c.users[o.Namespace+"/"+preview.PodAccount(pod)]++
 	}
 	if !brings(o) {
 		return

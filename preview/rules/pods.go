@@ -21,8 +21,8 @@ var (
 		Name: "pod-host-path", Ref: "POD-02", Level: Critical, Title: "mounts paths of the node",
 		Why:    "The pod can read files of the node and, unless the volume is read-only, change them.",
 		Reduce: dropIt,
-		Looks:  "hostPath volumes of pods.",
-		When:   "Critical for paths that lead to control over the node (/, /etc, /root, /run, /var/run, /proc, /dev, the folders of kubelet and container runtime), else a warning; one step less when every mount is read-only.",
+		Looks:  "hostPath volumes of pods, and mountPropagation of volume mounts.",
+		When:   "Critical for paths that lead to control over the node or to credentials of the cluster, and for paths above them: /, /etc, /root, /run, /var/run, /var/log, /proc, /sys, /dev, programs of the node, the folders of kubelet, etcd, control plane and container runtime. Read-only it stays critical for sockets and credentials, and is a warning otherwise. mountPropagation Bidirectional is critical.",
 	})
 	PodHostProcesses = row(Rule{
 		Name: "pod-host-processes", Ref: "POD-03", Level: High, Title: "shares processes or memory with the node",
@@ -51,7 +51,7 @@ var (
 		Why:    "Some Linux capabilities are as good as root on the node, such as SYS_ADMIN.",
 		Reduce: dropIt,
 		Looks:  "securityContext.capabilities.add of every container.",
-		When:   "Critical for SYS_ADMIN, SYS_MODULE, SYS_PTRACE and ALL, a warning for others; those of the baseline pod security standard but DAC_OVERRIDE are no finding.",
+		When:   "Critical for SYS_ADMIN, SYS_MODULE, SYS_PTRACE, SYS_RAWIO, DAC_READ_SEARCH and ALL, a warning for others; those of the baseline pod security standard but DAC_OVERRIDE are no finding.",
 	})
 	PodKeepsCapabilities = row(Rule{
 		Name: "pod-keeps-capabilities", Ref: "POD-06", Level: Low, Title: "does not drop all capabilities",
@@ -75,7 +75,7 @@ var (
 		Name: "pod-unconfined", Ref: "POD-09", Level: Medium, Title: "switches off confinement",
 		Why:    "Without seccomp, AppArmor or SELinux, or with an unmasked /proc, less limits what a container can do to its node.",
 		Reduce: dropIt,
-		Looks:  "seccompProfile and appArmorProfile Unconfined, seLinuxOptions that leave container_t, procMount Unmasked.",
+		Looks:  "seccompProfile and appArmorProfile Unconfined, also by annotation, seLinuxOptions that leave container_t, procMount Unmasked.",
 	})
 	PodNoSeccomp = row(Rule{
 		Name: "pod-no-seccomp", Ref: "POD-09", Level: Low, Title: "has no seccomp profile",
@@ -110,7 +110,7 @@ var (
 		Name: "pod-control-plane", Ref: "POD-17", Level: Medium, Title: "may run on control plane nodes",
 		Why:    "The pod tolerates the taint that keeps workloads off the nodes of the control plane.",
 		Reduce: dropIt,
-		Looks:  "Tolerations of every taint; a node selector of the control plane with its toleration.",
+		Looks:  "Tolerations of every taint; a node selector or node affinity for the control plane with its toleration; DaemonSets that tolerate it.",
 	})
 	PodPreempts = row(Rule{
 		Name: "pod-preempts", Ref: "POD-18", Level: Medium, Title: "preempts other pods",

@@ -1,0 +1,139 @@
+// Package nodepath judges paths of a node that pods mount. A table has the paths
+// that lead to control over a node or to credentials; a path is held to it both
+// ways, as /var is above /var/lib/kubelet and reaches it too.
+package nodepath
+
+import (
+	_ "embed"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
+)
+
+//go:embed paths.tsv
+var data string
+
+// Verdict is what the mount of a path amounts to.
+type Verdict struct {
+	Writable rules.Level
+	ReadOnly rules.Level
+	// Leads says what the path leads to; empty where the table has nothing.
+	Leads string
+}
+
+// row is a line of the table.
+type row struct {
+	path string
+	tree bool // all below it too
+	Verdict
+}
+
+// Table is the table of paths.
+type Table struct {
+	rows []row
+}
+
+// Load reads the table that is built in.
+func Load() *Table {
+	t := &Table{}
+	for line := range strings.Lines(data) {
+		line = strings.TrimSuffix(line, "\n")
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		f := strings.Split(line, "\t")
+		t.rows = append(t.rows, row{f[0], f[1] == "tree", Verdict{levels[f[2]], levels[f[3]], f[4]}})
+	}
+	return t
+}
+
+// levels are the words of the table.
+var levels = map[string]rules.Level{"critical": rules.Critical, "high": rules.High, "medium": rules.Medium}
+
+// sockets are the files that hand over a container runtime, wherever they lie.
+var sockets = []string{
+	"docker.sock", "containerd.sock", "containerd.sock.ttrpc", "crio.sock", "cri-dockerd.sock", "dockershim.sock", "podman.sock", "buildkitd.sock", "frakti.sock",
+	"kubelet.sock", "cri-o.sock", "rkt.sock", "pouchd.sock", "isulad.sock", "libvirt-sock", "nri.sock", "system_bus_socket",
+}
+
+// Judge returns the verdict on a path as a hostPath volume states it: that of the
+// longest path of the table at or above it, and of all below it.
+func (t *Table) Judge(text string) Verdict {
+	at := Clean(text)
+	if slices.Contains(sockets, path.Base(at)) && !strings.HasPrefix(at, "/var/lib/kubelet/pod-resources/") {
+		return Verdict{rules.Critical, rules.Critical, "the container runtime or the kubelet"}
+	}
+	worst, longest := Verdict{rules.High, rules.Medium, ""}, -1
+	for _, r := range t.rows {
+		if (at == r.path || r.tree && strings.HasPrefix(at, r.path+"/")) && len(r.path) > longest {
+			worst, longest = r.Verdict, len(r.path)
+		}
+	}
+	for _, r := range t.rows {
+		if at == "/" || strings.HasPrefix(r.path, at+"/") {
+			worst = worse(worst, r)
+		}
+	}
+	if stepsUp(text) {
+		return Verdict{rules.Critical, rules.Critical, "a path that steps up"}
+	}
+	return worst
+}
+
+// worse returns a verdict with that of a path below it.
+func worse(v Verdict, below row) Verdict {
+	if below.Writable > v.Writable || below.ReadOnly > v.ReadOnly {
+		v.Leads = below.path + ": " + below.Leads
+	}
+	return Verdict{max(v.Writable, below.Writable), max(v.ReadOnly, below.ReadOnly), v.Leads}
+}
+
+func stepsUp(text string) bool {
+	return slices.Contains(strings.Split(strings.ReplaceAll(text, `\`, "/"), "/"), "..")
+}
+
+var (
+	drive       = regexp.MustCompile(`^/?([A-Za-z]):(/|$)`)
+	ofProcess   = regexp.MustCompile(`^/proc/[^/]+/(?:task/[^/]+/)?(?:root|cwd)(/|$)`)
+	legacyLinks = [...][2]string{{"/var/run", "/run"}, {"/var/lock", "/run/lock"}}
+)
+
+// Clean returns a path as the node has it: separators and drives of Windows in
+// one spelling, without empty parts, dots and links that every node has.
+func Clean(text string) string {
+	slashed := strings.ReplaceAll(text, `\`, "/")
+	for _, prefix := range []string{"//./", "//?/"} { // device paths of Windows
+		if rest, ok := strings.CutPrefix(slashed, prefix); ok && (strings.HasPrefix(strings.ToLower(rest), "pipe") || drive.MatchString(rest)) {
+			slashed = "/" + rest
+			if strings.HasPrefix(strings.ToLower(rest), "pipe") {
+				return strings.ToLower(path.Clean(slashed))
+			}
+		}
+	}
+	if found := drive.FindStringSubmatch(slashed); found != nil {
+		return strings.ToLower(path.Clean("/" + strings.TrimPrefix(slashed, "/")))
+	}
+	at := path.Clean("/" + slashed)
+	for range maxLinks {
+		before := at
+		if end := ofProcess.FindString(at); end != "" {
+			at = path.Clean("/" + at[len(end):])
+		}
+		for _, link := range legacyLinks {
+			if rest, ok := strings.CutPrefix(at, link[0]); ok && (rest == "" || rest[0] == '/') {
+				at = link[1] + rest
+			}
+		}
+		if at == before {
+			return at
+		}
+	}
+	return "/"
+}
+
+// maxLinks bounds how many links of a path are followed; one with more is taken
+// for the root.
+const maxLinks = 16

@@ -1,0 +1,121 @@
+package risk
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
+)
+
+// podIdentityRules returns the rules about what pods run as.
+func podIdentityRules() []entry {
+	return []entry{
+		{Rule: rules.PodForeignAccount, object: foreignAccount},
+		{Rule: rules.PodGroups, object: containerMatch(nodeGroups)},
+		{Rule: rules.PodWindowsAccount, object: containerMatch(windowsAccount)},
+		{Rule: rules.PodLongToken, object: podMatch(longTokens)},
+		{Rule: rules.PodSharesProcesses, object: podMatch(flags("shareProcessNamespace"))},
+	}
+}
+
+// adminAccounts are accounts of kube-system that amount to the control of a
+// cluster: those of the built-in controllers that read Secrets, make pods, or
+// change every object (plugin/pkg/auth/authorizer/rbac/bootstrappolicy of
+// Kubernetes), and some that installers bind to cluster-admin.
+func adminAccounts() []string {
+	return []string{
+		"certificate-controller", "cloud-controller-manager", "cloud-node-lifecycle-controller", "clusterrole-aggregation-controller", "cronjob-controller",
+		"daemon-set-controller", "deployment-controller", "expand-controller", "ephemeral-volume-controller", "generic-garbage-collector", "job-controller",
+		"legacy-service-account-token-cleaner", "namespace-controller", "node-controller", "persistent-volume-binder", "replicaset-controller",
+		"replication-controller", "resourcequota-controller", "service-account-controller", "statefulset-controller", "storage-version-migrator-controller",
+		"token-cleaner", "bootstrap-signer", "kube-controller-manager", "validatingadmissionpolicy-status-controller", "root-ca-cert-publisher",
+		"tiller", "admin", "cluster-admin", "admin-user", "kubernetes-dashboard", "helm", "helm-controller",
+	}
+}
+
+// foreignAccount finds pods that run as an account that neither the package nor
+// each namespace brings: they have its rights, whatever they are.
+func foreignAccount(c *scan, o *preview.Object) (Level, []string) {
+	pod, _ := preview.PodTemplate(o.Planned)
+	name := preview.PodAccount(pod)
+	if name == "" || name == "default" || c.accounts[o.Namespace+"/"+name] {
+		return None, nil
+	}
+	account := preview.Subject{Kind: preview.SubjectServiceAccount, Namespace: o.Namespace, Name: name}
+	line := "runs as ServiceAccount " + o.Namespace + "/" + preview.EvidenceName(name)
+	switch {
+	case len(c.held.powerful[account]) > 0:
+		return Critical, []string{line + ", which can " + strings.Join(keysOfSet(c.held.powerful[account]), ", ")}
+	case o.Namespace == kubeSystem && slices.Contains(adminAccounts(), name):
+		return Critical, []string{line + " of the control plane"}
+	case slices.Contains(sharedNamespaces, o.Namespace):
+		return High, []string{line}
+	}
+	return Medium, []string{line}
+}
+
+func keysOfSet(set map[string]bool) []string {
+	out := make([]string, 0, len(set))
+	for key := range set {
+		out = append(out, key)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// hostGroups are groups by which files and devices of most Linux systems are
+// reached: root, adm, disk, kmem, shadow.
+var hostGroups = map[int64]string{0: "root", 4: "adm", 6: "disk", 9: "kmem", 15: "kmem", 42: "shadow"}
+
+func nodeGroups(pod, _ map[string]any) (Level, []string) {
+	var lines []string
+	level := None
+	for _, item := range preview.List(pod, "securityContext", "supplementalGroups") {
+		if id, ok := item.(int64); ok && hostGroups[id] != "" {
+			level = max(level, Medium)
+			lines = append(lines, "supplementalGroups "+strconv.FormatInt(id, 10)+" ("+hostGroups[id]+")")
+		}
+	}
+	if preview.Value(pod, "securityContext", "fsGroup") == int64(0) {
+		level, lines = max(level, Low), append(lines, "fsGroup 0 (root)")
+	}
+	return level, lines
+}
+
+// windowsAccount finds identities of Windows beyond the container's own user.
+func windowsAccount(pod, container map[string]any) (Level, []string) {
+	var lines []string
+	if name, _ := securitySetting(pod, container, "windowsOptions", "gmsaCredentialSpecName").(string); name != "" {
+		lines = append(lines, "gmsaCredentialSpecName "+preview.EvidenceName(name))
+	}
+	if spec, _ := securitySetting(pod, container, "windowsOptions", "gmsaCredentialSpec").(string); spec != "" {
+		lines = append(lines, "a gmsaCredentialSpec of its own")
+	}
+	user, _ := securitySetting(pod, container, "windowsOptions", "runAsUserName").(string)
+	_, short, found := strings.Cut(user, `\`)
+	if !found {
+		short = user
+	}
+	if slices.Contains([]string{"containeradministrator", "administrator", "system", "local service", "network service"}, strings.ToLower(short)) {
+		lines = append(lines, "runAsUserName "+preview.EvidenceName(user))
+	}
+	return None, lines
+}
+
+// longestToken is the validity in seconds beyond which a token outlives the pods
+// of most releases: a week.
+const longestToken = 7 * 24 * 60 * 60
+
+func longTokens(pod map[string]any) (Level, []string) {
+	var lines []string
+	for _, volume := range preview.Maps(pod, "volumes") {
+		for _, source := range preview.Maps(volume, "projected", "sources") {
+			if seconds, _ := preview.Value(source, "serviceAccountToken", "expirationSeconds").(int64); seconds > longestToken {
+				lines = append(lines, "a token for "+strconv.FormatInt(seconds/(24*60*60), 10)+" days")
+			}
+		}
+	}
+	return None, lines
+}

@@ -1,0 +1,199 @@
+package risk
+
+import (
+	"net/netip"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/risk/code"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
+)
+
+// podNetworkRules returns the rules about names and requests of pods.
+func podNetworkRules() []entry {
+	return []entry{
+		{Rule: rules.PodNames, object: podMatch(nameOverrides)},
+		{Rule: rules.PodProbeElsewhere, object: containerMatch(probesElsewhere)},
+		{Rule: rules.PodEnvironment, object: containerMatch(environment)},
+	}
+}
+
+// trustedNames are names that programs trust to lead to the API server, to a
+// cloud or to where images come from; a name below one is trusted alike.
+var trustedNames = []string{
+	"kubernetes", "kubernetes.default", "kubernetes.default.svc", "cluster.local", "svc", "metadata", "metadata.google.internal", "metadata.goog", "instance-data",
+	"amazonaws.com", "googleapis.com", "google.com", "microsoftonline.com", "azure.com", "windows.net", "aliyuncs.com", "oraclecloud.com", "ibm.com",
+	"docker.io", "docker.com", "quay.io", "gcr.io", "ghcr.io", "pkg.dev", "registry.k8s.io", "k8s.gcr.io", "mcr.microsoft.com", "azurecr.io", "redhat.io", "redhat.com",
+	"github.com", "githubusercontent.com", "gitlab.com", "pypi.org", "pythonhosted.org", "npmjs.org", "golang.org", "debian.org", "ubuntu.com", "alpinelinux.org",
+	"vault", "sigstore.dev", "letsencrypt.org",
+}
+
+func trustedName(name string) bool {
+	name = strings.TrimSuffix(strings.ToLower(name), ".")
+	return slices.ContainsFunc(trustedNames, func(t string) bool { return name == t || strings.HasSuffix(name, "."+t) })
+}
+
+// nameOverrides finds what makes names lead elsewhere in a pod: entries of its
+// hosts file, name servers and search domains of its own.
+func nameOverrides(pod map[string]any) (Level, []string) {
+	level, lines := None, []string(nil)
+	for _, alias := range preview.Maps(pod, "hostAliases") {
+		for _, name := range words(alias["hostnames"]) {
+			at := Low
+			if trustedName(name) {
+				at = High
+			}
+			level, lines = max(level, at), append(lines, preview.EvidenceName(name)+" leads to "+preview.EvidenceName(preview.String(alias, "ip")))
+		}
+		if ip := preview.String(alias, "ip"); code.Metadata(ip) {
+			level, lines = High, append(lines, preview.EvidenceName(ip)+" is the metadata service of a cloud")
+		}
+	}
+	for _, server := range words(preview.Value(pod, "dnsConfig", "nameservers")) {
+		at := Medium
+		if ip, err := netip.ParseAddr(server); err == nil && (ip.IsPrivate() || ip.IsLoopback() || ip.IsLinkLocalUnicast()) {
+			at = Low
+		}
+		level, lines = max(level, at), append(lines, "asks name server "+preview.EvidenceName(server))
+	}
+	for _, domain := range words(preview.Value(pod, "dnsConfig", "searches")) {
+		if trusted := strings.HasSuffix(strings.TrimSuffix(domain, "."), "cluster.local"); !trusted {
+			level, lines = max(level, Low), append(lines, "looks names up in "+preview.EvidenceName(domain))
+		}
+	}
+	return level, lines
+}
+
+// handlers returns the probes and hooks of a container, each as "livenessProbe".
+func handlers(container map[string]any) map[string]map[string]any {
+	out := map[string]map[string]any{}
+	for _, name := range []string{"livenessProbe", "readinessProbe", "startupProbe"} {
+		if handler := preview.Map(container, name); handler != nil {
+			out[name] = handler
+		}
+	}
+	for _, name := range []string{"postStart", "preStop"} {
+		if handler := preview.Map(container, "lifecycle", name); handler != nil {
+			out[name] = handler
+		}
+	}
+	return out
+}
+
+// probesElsewhere finds probes and hooks that the kubelet sends from the node's
+// network to another address than the pod's.
+func probesElsewhere(pod, container map[string]any) (Level, []string) {
+	level, lines := None, []string(nil)
+	all := handlers(container)
+	for _, name := range sortedNames(all) {
+		for _, kind := range []string{"httpGet", "tcpSocket"} {
+			host := preview.String(all[name], kind, "host")
+			if host == "" || host == "$(POD_IP)" {
+				continue
+			}
+			at := Medium
+			switch {
+			case code.Metadata(host):
+				at = High
+			case code.Loopback(host) && pod["hostNetwork"] == true:
+				continue // itself
+			}
+			text := name + " " + kind + " " + host
+			if kind == "httpGet" {
+				text += preview.String(all[name], kind, "path")
+			}
+			level, lines = max(level, at), append(lines, preview.EvidenceName(text))
+		}
+	}
+	return level, lines
+}
+
+func sortedNames(all map[string]map[string]any) []string {
+	names := make([]string, 0, len(all))
+	for name := range all {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// loaders are variables whose value is code that each program of a kind loads.
+var loaders = []string{
+	"LD_PRELOAD", "LD_AUDIT", "LD_LIBRARY_PATH", "BASH_ENV", "ENV", "PROMPT_COMMAND", "PYTHONSTARTUP", "PYTHONPATH", "PERL5OPT", "PERL5DB", "RUBYOPT",
+	"NODE_OPTIONS", "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS", "GIT_SSH_COMMAND", "GIT_EXTERNAL_DIFF", "PHPRC", "LUA_INIT", "DOTNET_STARTUP_HOOKS",
+	"CORECLR_PROFILER_PATH", "GCONV_PATH",
+}
+
+// environment finds variables that load code into programs, or that send their
+// requests elsewhere.
+func environment(_, container map[string]any) (Level, []string) {
+	level, lines := None, []string(nil)
+	for _, env := range preview.Maps(container, "env") {
+		name, value := preview.String(env, "name"), preview.String(env, "value")
+		if value == "" {
+			continue
+		}
+		at := None
+		switch upper := strings.ToUpper(name); {
+		case upper == "KUBERNETES_SERVICE_HOST", upper == "KUBERNETES_MASTER":
+			at = redirects(value)
+		case slices.Contains([]string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"}, upper):
+			at = redirects(value)
+		case slices.Contains(loaders, name):
+			at = loads(name, value)
+		}
+		if at != None {
+			level, lines = max(level, at), append(lines, name+"="+code.Excerpt(withoutCredentials(value)))
+		}
+	}
+	return level, lines
+}
+
+// redirects judges a host that requests are sent to: within the cluster it is no
+// finding.
+func redirects(value string) Level {
+	host := code.Host(value)
+	switch {
+	case host == "", strings.Contains(value, "$("), code.Inside(host):
+		return None
+	}
+	return High
+}
+
+// loads judges the value of a variable that programs load code from: options
+// without code are no finding.
+func loads(name, value string) Level {
+	switch name {
+	case "NODE_OPTIONS", "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS":
+		for _, mark := range []string{"--require", "-r ", "--import", "--loader", "-javaagent", "-agentpath", "-agentlib", "-Xrun", "OnOutOfMemoryError", "OnError", "--inspect=0"} {
+			if strings.Contains(value, mark) {
+				return Medium
+			}
+		}
+		return None
+	case "LD_LIBRARY_PATH", "PYTHONPATH":
+		if strings.Contains(value, "/tmp") || strings.Contains(value, "/dev/shm") {
+			return Medium
+		}
+		return None
+	case "ENV":
+		if !strings.HasPrefix(value, "/") && !strings.Contains(value, "$(") && !strings.Contains(value, "`") {
+			return None // the name of an environment, such as production
+		}
+	}
+	return Medium
+}
+
+// withoutCredentials leaves out what a URL has before the host.
+func withoutCredentials(value string) string {
+	scheme, rest, found := strings.Cut(value, "://")
+	if !found {
+		return value
+	}
+	host, path, _ := strings.Cut(rest, "/")
+	if at := strings.LastIndexByte(host, '@'); at >= 0 {
+		host = host[at+1:]
+	}
+	return scheme + "://" + host + "/" + path
+}

@@ -1,0 +1,207 @@
+package risk
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/risk/code"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
+)
+
+// placementRules returns the rules about where pods go, how many there are, and
+// what their annotations ask for.
+func placementRules() []entry {
+	return []entry{
+		{Rule: rules.PodNodeName, object: podMatch(placedByName)},
+		{Rule: rules.PodScheduler, object: podMatch(otherScheduler)},
+		{Rule: rules.PodRuntimeClass, object: podMatch(runtimeClass)},
+		{Rule: rules.PodRepels, object: podMatch(repels)},
+		{Rule: rules.PodFlood, object: flood},
+		{Rule: rules.PodAnnotations, object: runtimeAnnotations},
+	}
+}
+
+func placedByName(pod map[string]any) (Level, []string) {
+	if name := preview.String(pod, "nodeName"); name != "" {
+		return None, []string{"nodeName " + preview.EvidenceName(name)}
+	}
+	return None, nil
+}
+
+func otherScheduler(pod map[string]any) (Level, []string) {
+	if name := preview.String(pod, "schedulerName"); name != "" && name != "default-scheduler" {
+		return None, []string{"schedulerName " + preview.EvidenceName(name)}
+	}
+	return None, nil
+}
+
+func runtimeClass(pod map[string]any) (Level, []string) {
+	if name := preview.String(pod, "runtimeClassName"); name != "" {
+		return None, []string{"runtimeClassName " + preview.EvidenceName(name)}
+	}
+	return None, nil
+}
+
+// controlPlane finds pods that run beside the control plane: by what they tolerate
+// and ask for, or because a DaemonSet runs on each node that it tolerates.
+func controlPlane(_ *scan, o *preview.Object) (Level, []string) {
+	pod, _ := preview.PodTemplate(o.Planned)
+	if pod == nil {
+		return None, nil
+	}
+	var lines []string
+	for _, t := range preview.Maps(pod, "tolerations") {
+		key := preview.String(t, "key")
+		switch {
+		case key == "":
+			if operator := preview.String(t, "operator"); operator == "Exists" {
+				lines = append(lines, "tolerates every taint")
+			}
+		case isControlPlane(key) && (slices.ContainsFunc(keysOf(preview.Map(pod, "nodeSelector")), isControlPlane) || asksForControlPlane(pod)):
+			lines = append(lines, "selects and tolerates "+key)
+		case isControlPlane(key) && o.Is(preview.KindDaemonSet):
+			lines = append(lines, "runs on each node, and tolerates "+key)
+		}
+	}
+	return None, lines
+}
+
+// asksForControlPlane reports whether node affinity names the control plane.
+func asksForControlPlane(pod map[string]any) bool {
+	affinity := preview.Map(pod, "affinity", "nodeAffinity")
+	terms := preview.Maps(affinity, "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms")
+	for _, preferred := range preview.Maps(affinity, "preferredDuringSchedulingIgnoredDuringExecution") {
+		terms = append(terms, preview.Map(preferred, "preference"))
+	}
+	return slices.ContainsFunc(terms, func(term map[string]any) bool {
+		return slices.ContainsFunc(preview.Maps(term, "matchExpressions"), func(e map[string]any) bool {
+			operator := preview.String(e, "operator")
+			return isControlPlane(preview.String(e, "key")) && operator != "DoesNotExist" && operator != "NotIn"
+		})
+	})
+}
+
+// repels finds required anti-affinity against every pod of every namespace: the
+// scheduler keeps those off the nodes too.
+func repels(pod map[string]any) (Level, []string) {
+	var lines []string
+	for _, term := range preview.Maps(pod, "affinity", "podAntiAffinity", "requiredDuringSchedulingIgnoredDuringExecution") {
+		selector, stated := term["labelSelector"].(map[string]any)
+		namespaces, everywhere := term["namespaceSelector"].(map[string]any)
+		if stated && len(selector) == 0 && (everywhere && len(namespaces) == 0 || len(words(term["namespaces"])) > 0) {
+			lines = append(lines, "podAntiAffinity to every pod by "+preview.EvidenceName(preview.String(term, "topologyKey")))
+		}
+	}
+	return None, lines
+}
+
+// manyPods is the number of pods of one object beyond which it takes a cluster up.
+const manyPods = 500
+
+func flood(_ *scan, o *preview.Object) (Level, []string) {
+	pod, _ := preview.PodTemplate(o.Planned)
+	if pod == nil {
+		return None, nil
+	}
+	var lines []string
+	for _, path := range [][]string{{"spec", "replicas"}, {"spec", "parallelism"}, {"spec", "jobTemplate", "spec", "parallelism"}} {
+		if n, _ := preview.Value(o.Planned, path...).(int64); n > manyPods {
+			lines = append(lines, fmt.Sprintf("%s %d", path[len(path)-1], n))
+		}
+	}
+	return None, lines
+}
+
+// annotation is an annotation that a container runtime, an admission plugin or a
+// controller takes for a field of the pod.
+type annotation struct {
+	key    string // the whole key, or its beginning where it ends in a slash or a dot
+	values []string
+	level  Level
+}
+
+// annotationTable lists what annotations of pods do. Values empty means any.
+func annotationTable() []annotation {
+	return []annotation{
+		{"kubernetes.io/config.mirror", nil, High},
+		{"kubernetes.io/config.source", nil, High},
+		{"io.kubernetes.cri-o.", nil, High},
+		{"io.katacontainers.", nil, High},
+		{"io.containers.", nil, Medium},
+		{"run.oci.", nil, High},
+		{"cdi.k8s.io/", nil, High},
+		{"devices.nri.io/", nil, High},
+		{"mounts.nri.io/", nil, High},
+		{"nri.containerd.io/", nil, High},
+		{"hook-injector.nri.io/", nil, High},
+		{"security.alpha.kubernetes.io/", nil, Medium},
+		{"openshift.io/required-scc", []string{"privileged", "anyuid", "hostaccess", "hostmount-anyuid", "hostmount-anyuid-v2", "hostnetwork", "node-exporter", "hostnetwork-v2"}, High},
+		{"k8s.v1.cni.cncf.io/networks", nil, Medium},
+		{"v1.multus-cni.io/default-network", nil, Medium},
+		{"cni.projectcalico.org/", nil, Medium},
+		{"vault.hashicorp.com/agent-inject-command", nil, Medium},
+		{"vault.hashicorp.com/agent-inject-secret", nil, Low},
+		{"vault.hashicorp.com/role", nil, Low},
+		{"traffic.sidecar.istio.io/exclude", nil, Low},
+		{"sidecar.istio.io/inject", []string{"false"}, Low},
+	}
+}
+
+// unconfinedBy are the annotations that the API server or the kubelet takes for
+// a profile of a container, which may be unconfined.
+var unconfinedBy = []string{"container.apparmor.security.beta.kubernetes.io/", "container.seccomp.security.alpha.kubernetes.io/", "seccomp.security.alpha.kubernetes.io/pod"}
+
+func runtimeAnnotations(_ *scan, o *preview.Object) (Level, []string) {
+	level, lines := None, []string(nil)
+	for _, all := range podAnnotations(o) {
+		for _, key := range keysOf(all) {
+			value, _ := all[key].(string)
+			for _, row := range annotationTable() {
+				if row.matches(key, value) {
+					level, lines = max(level, row.level), append(lines, preview.EvidenceName(key)+": "+code.Excerpt(value))
+				}
+			}
+		}
+	}
+	return level, lines
+}
+
+func (a annotation) matches(key, value string) bool {
+	whole := key == a.key
+	if last := a.key[len(a.key)-1]; last == '/' || last == '.' || strings.HasPrefix(a.key, "vault.") || strings.HasPrefix(a.key, "traffic.") {
+		whole = strings.HasPrefix(key, a.key)
+	}
+	return whole && (a.values == nil || slices.Contains(a.values, strings.ToLower(strings.TrimSpace(value))))
+}
+
+// podAnnotations returns the annotations that pods of an object have.
+func podAnnotations(o *preview.Object) []map[string]any {
+	pod, meta := preview.PodTemplate(o.Planned)
+	if pod == nil {
+		return nil
+	}
+	return []map[string]any{preview.Map(meta, "annotations")}
+}
+
+// unconfinedAnnotations finds profiles that annotations switch off.
+func unconfinedAnnotations(o *preview.Object) []string {
+	var lines []string
+	for _, all := range podAnnotations(o) {
+		for _, key := range keysOf(all) {
+			value, _ := all[key].(string)
+			if strings.EqualFold(value, "unconfined") && slices.ContainsFunc(unconfinedBy, func(p string) bool { return strings.HasPrefix(key, p) }) {
+				lines = append(lines, "annotation "+preview.EvidenceName(key)+" unconfined")
+			}
+		}
+	}
+	return lines
+}
+
+// unconfinedPod judges the fields of an object's containers and the annotations
+// that stand for them.
+func unconfinedPod(c *scan, o *preview.Object) (Level, []string) {
+	level, lines := containerMatch(unconfined)(c, o)
+	return level, append(lines, unconfinedAnnotations(o)...)
+}

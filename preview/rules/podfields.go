@@ -1,0 +1,126 @@
+package rules
+
+// The rules about fields of pods that say where pods go, what they mount, what they
+// run as and whom they ask.
+var (
+	PodGitRepo = row(Rule{
+		Name: "pod-git-repo", Level: Critical, Title: "has the kubelet run git",
+		Why:    "The kubelet clones the repository as root of the node, and hooks in it are run (CVE-2024-10220).",
+		Reduce: "Clone it in an init container.",
+		Looks:  "gitRepo volumes of pods.",
+		Source: "https://github.com/kubernetes/kubernetes/issues/128885",
+	})
+	PodVolumeAddress = row(Rule{
+		Name: "pod-volume-address", Level: High, Title: "mounts storage by its address",
+		Why:    "The node mounts what the pod names, a server or a disk of others included; no administrator of storage has a say in it.",
+		Reduce: "Use a PersistentVolumeClaim.",
+		Looks:  "Volumes that name a server, a disk of the cloud account or a driver: nfs, iscsi, rbd, cephfs, glusterfs, flexVolume, fc, csi and the like.",
+		When:   "Info for CSI drivers that only issue certificates.",
+	})
+	PodImageVolume = row(Rule{
+		Name: "pod-image-volume", Level: High, Title: "mounts images as files",
+		Why:    "The tag may point to other files later.",
+		Reduce: byDigest,
+		Looks:  "image volumes of pods.",
+		When:   "Info where the image is named by digest.",
+	})
+	PodSubPath = row(Rule{
+		Name: "pod-sub-path", Level: High, Title: "mounts by a path that leaves its volume",
+		Why:    "A path with .. has no honest use; kubelets that did not refuse it gave files of the node.",
+		Reduce: dropIt,
+		Looks:  "subPath and subPathExpr of volume mounts.",
+		Source: "https://github.com/kubernetes/kubernetes/issues/104980",
+	})
+	PodCertificate = row(Rule{
+		Name: "pod-certificate", Level: Medium, Title: "asks for a certificate as itself",
+		Why:   "What trusts the signer takes the pod for what the certificate says.",
+		Looks: "Projected podCertificate volumes.",
+		When:  "A warning for signers of Kubernetes, whose certificates the API server may accept, else info.",
+	})
+	PodForeignAccount = row(Rule{
+		Name: "pod-foreign-account", Level: Critical, Title: "runs as an account that the package does not bring",
+		Why:    "The pod has the rights of that account, which are not part of this review.",
+		Reduce: "Give the pod a ServiceAccount of its own.",
+		Looks:  "serviceAccountName of pods, and the deprecated serviceAccount, against the ServiceAccounts of the plan; default is left out.",
+		When:   "Critical for accounts of the built-in controllers in kube-system, and for accounts that hold critical rights by the bindings that were read; else a warning.",
+	})
+	PodGroups = row(Rule{
+		Name: "pod-groups", Level: Medium, Title: "joins groups of the node",
+		Why:    "Files and devices of the node that are mounted belong to these groups.",
+		Reduce: dropIt,
+		Looks:  "supplementalGroups root, adm, disk, kmem and shadow of pods, and fsGroup 0.",
+		When:   "Info for fsGroup 0.",
+	})
+	PodWindowsAccount = row(Rule{
+		Name: "pod-windows-account", Level: Medium, Title: "runs as an account of Windows",
+		Why:    "The container acts as an account of the domain, or as an administrator within.",
+		Reduce: dropIt,
+		Looks:  "gmsaCredentialSpec, gmsaCredentialSpecName and runAsUserName in windowsOptions of containers and pods.",
+	})
+	PodLongToken = row(Rule{
+		Name: "pod-long-token", Level: Low, Title: "asks for a token that lasts long",
+		Why:    "A copy of the token works for that time, unless the API server has a lower limit.",
+		Reduce: "Lower expirationSeconds; the kubelet renews tokens by itself.",
+		Looks:  "expirationSeconds of projected serviceAccountToken volumes, above seven days.",
+	})
+	PodSharesProcesses = row(Rule{
+		Name: "pod-shares-processes", Level: Low, Title: "shares processes among its containers",
+		Why:    "Each container sees the processes, files and variables of the others.",
+		Reduce: dropIt,
+		Looks:  "shareProcessNamespace of pods.",
+	})
+	PodNames = row(Rule{
+		Name: "pod-names", Level: High, Title: "changes where names lead",
+		Why:    "Requests to these names go where the pod says, with the credentials in them.",
+		Reduce: dropIt,
+		Looks:  "hostAliases, and name servers and search domains in dnsConfig of pods.",
+		When:   "A warning for names of the API server, metadata services, clouds and registries, and for name servers outside of private networks; else info.",
+	})
+	PodProbeElsewhere = row(Rule{
+		Name: "pod-probe-elsewhere", Level: High, Title: "has the kubelet send requests elsewhere",
+		Why:    "The kubelet sends them from the node's network, which reaches what pods may not.",
+		Reduce: "Leave host out, which is the pod's own address.",
+		Looks:  "host in the httpGet and tcpSocket of probes and lifecycle hooks, but for loopback addresses of pods in the node's network.",
+	})
+	PodEnvironment = row(Rule{
+		Name: "pod-environment", Level: High, Title: "sets variables that load code or redirect requests",
+		Why:    "Programs load the code, or send requests and credentials to the host, without a word of it in their arguments.",
+		Reduce: dropIt,
+		Looks:  "Variables such as LD_PRELOAD, BASH_ENV and NODE_OPTIONS; KUBERNETES_SERVICE_HOST and HTTPS_PROXY that lead out of the cluster.",
+	})
+	PodNodeName = row(Rule{
+		Name: "pod-node-name", Level: Medium, Title: "goes to a node without the scheduler",
+		Why:    "Taints that keep pods off the node, such as the control plane's, do not hold.",
+		Reduce: "Use a nodeSelector.",
+		Looks:  "nodeName of pods.",
+	})
+	PodScheduler = row(Rule{
+		Name: "pod-scheduler", Level: Low, Title: "is placed by another scheduler",
+		Why:   "That scheduler decides on which nodes the pods run; without it they do not start.",
+		Looks: "schedulerName of pods.",
+	})
+	PodRuntimeClass = row(Rule{
+		Name: "pod-runtime-class", Level: Notice, Title: "is run by a runtime of its own",
+		Why:   "The RuntimeClass decides how far containers are kept apart from the node.",
+		Looks: "runtimeClassName of pods.",
+	})
+	PodRepels = row(Rule{
+		Name: "pod-repels", Level: Medium, Title: "keeps all other pods off its nodes",
+		Why:    "The scheduler places no other pod beside one with such anti-affinity; with enough replicas nothing else can start.",
+		Reduce: "Narrow the selectors.",
+		Looks:  "Required podAntiAffinity with an empty labelSelector in other namespaces.",
+	})
+	PodFlood = row(Rule{
+		Name: "pod-flood", Level: Medium, Title: "asks for very many pods",
+		Why:    "So many pods take up nodes, addresses and the control plane.",
+		Reduce: "Lower the number.",
+		Looks:  "replicas and parallelism above 500.",
+	})
+	PodAnnotations = row(Rule{
+		Name: "pod-annotations", Level: High, Title: "has annotations that change how it is run",
+		Why:    "Container runtimes, networks and controllers take them for settings that no field shows: devices, mounts, networks, hooks, or a pod of the kubelet's own.",
+		Reduce: "Remove the annotation; ask the publisher why the pod needs it.",
+		Looks:  "Annotations of pods for mirror pods, CRI-O, Kata Containers, crun, CDI, NRI, Multus, OpenShift's SecurityContextConstraints, Vault's injector and Istio.",
+		When:   "Info for those of Vault and Istio that only switch something on or off.",
+	})
+)
