@@ -6,6 +6,10 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
+// CollectedInCluster says why the permissions of an aggregated ClusterRole are not
+// known without its cluster.
+const CollectedInCluster = "its rules are collected from all ClusterRoles with a label, also from those of the cluster, which was not asked"
+
 // AggregatingRoles returns the ids of the aggregated ClusterRoles among objects
 // and existing that bindings among them refer to: what they permit depends on
 // every ClusterRole of the cluster.

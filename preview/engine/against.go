@@ -74,7 +74,7 @@ func (d *builder) decideAgainst(installed []preview.Object) {
 		o.Action = d.leftoverAction(&o)
 		d.plan.Objects = append(d.plan.Objects, o)
 	}
-	d.cannotCollect(access.AggregatingRoles(preview.PlannedBodies(d.plan.Objects), nil), "it aggregates (collects) the rules of all ClusterRoles with a label, and those of the cluster are known only there")
+	d.cannotCollect(access.AggregatingRoles(preview.PlannedBodies(d.plan.Objects), nil), access.CollectedInCluster)
 }
 
 // olderFingerprints returns the fingerprints of the findings of the older

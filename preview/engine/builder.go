@@ -78,7 +78,7 @@ func (d *builder) decideOffline() {
 		}
 		o.SecretKeys = preview.SecretKeys(nil, o.Planned)
 	}
-	d.cannotCollect(access.AggregatingRoles(preview.PlannedBodies(d.plan.Objects), nil), "it aggregates (collects) the rules of all ClusterRoles with a label, and those of the cluster are known only there")
+	d.cannotCollect(access.AggregatingRoles(preview.PlannedBodies(d.plan.Objects), nil), access.CollectedInCluster)
 }
 
 // addNamespace plans the creation of one of the plan's own namespaces, unless

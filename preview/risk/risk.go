@@ -63,7 +63,9 @@ func Evaluate(in Input) ([]preview.Finding, error) {
 	c.judgeCloud()
 	c.judgeCredentialsMode()
 	for _, u := range in.Plan.Unknowns {
-		c.hit(rules.Unknown, ruleHit{object: u.Object, evidence: []string{u.Why}, severity: preview.NotKnown})
+		c.hit(rules.Unknown, ruleHit{
+			object: u.Object, evidence: []string{u.Why}, cases: lineCases(rules.Unknown, []string{u.Why}), severity: preview.NotKnown,
+		})
 	}
 	c.extra(in.Extra)
 	return c.findings(in), nil

@@ -46,7 +46,7 @@ var (
 		Looks:  `Effective permissions to get, list or watch resources "*" that include the core group, and so Secrets.`,
 	})
 	RBACAllVerbs = row(Rule{
-		Name: "rbac-all-verbs", Ref: "RBAC-05", Level: Medium, Title: "has all verbs on a resource",
+		Name: "rbac-all-verbs", Ref: "RBAC-05", Level: Medium, Title: "has all verbs (*) on resources",
 		Why:    "The wildcard also permits verbs such as deletecollection, and verbs that are added later.",
 		Reduce: "List the verbs that the operator needs.",
 		Looks:  `Effective permissions with verbs "*" on named resources that are not the plan's own.`,
@@ -319,7 +319,7 @@ var (
 		Name: "rbac-scc", Ref: "RBAC-72", Level: High, Title: "can use or write SecurityContextConstraints",
 		Why: "SecurityContextConstraints and PodSecurityPolicies decide which pods may run privileged.",
 		Cases: []Case{
-			{For: "use", Title: "can use SecurityContextConstraints", Why: "The subject's pods may run with all that these SecurityContextConstraints or PodSecurityPolicies allow, such as privileged containers."},
+			{For: "use", Title: "can use SecurityContextConstraints", Why: "The subject's pods may run with all that these SecurityContextConstraints or PodSecurityPolicies allow, such as running as root."},
 			{For: "create update patch delete", Title: "can write SecurityContextConstraints", Why: "SecurityContextConstraints and PodSecurityPolicies decide which pods may run privileged, and the subject can change them for itself and others."},
 		},
 		Reduce: "Use restricted-v2 or nonroot-v2.",

@@ -63,8 +63,11 @@ var (
 	})
 	Unknown = row(Rule{
 		Name: "unknown", Level: NotKnown, Title: "could not be read",
-		Why:     "What could not be read is not reviewed. If it is an object of the plan and you accept this, the object is created; if it exists already, the apply stops.",
-		Reduce:  "Preview with permission to read it.",
+		Why: "What could not be read is not reviewed. If it is an object of the plan and you accept this, the object is created; if it exists already, the apply stops.",
+		Cases: []Case{
+			{For: "its rules are collected", Title: "has rules that are known only in a cluster", Why: "The ClusterRole aggregates the rules of other ClusterRoles by their labels. Rules that it gets from ClusterRoles of the cluster are not part of this review."},
+		},
+		Reduce:  "Preview with a cluster, and with permission to read what the finding names.",
 		Looks:   "Everything that the plan depends on and that could not be read, as the API server said.",
 		When:    "Always unknown: such a plan is applied only with each unknown accepted by name.",
 		Example: Example{Of: "ClusterRole r:", Evidence: "forbidden"},

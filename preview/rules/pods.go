@@ -97,7 +97,7 @@ var (
 	})
 	PodTokenAudience = row(Rule{
 		Name: "pod-token-audience", Ref: "POD-15", Level: Notice, Title: "has a token for a service outside the cluster",
-		Why:   "Services outside the cluster that trust its tokens for this audience, such as the IAM of a cloud, accept the token as a login.",
+		Why:   "Services outside the cluster that trust the cluster's tokens for this audience, such as the IAM of a cloud, accept the token as a login.",
 		Looks: "Projected serviceAccountToken volumes with an audience.",
 	})
 	PodSecretEnv = row(Rule{
