@@ -7,8 +7,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// adopt adopts an object in two writes: the first removes the former owner's
-// references and marks, the second applies the planned object on top of that.
+// adopt takes over an object in two writes: the first removes the former owner's
+// references and marks, the second applies the planned object.
 func (w *writer) adopt(ctx context.Context, o *preview.Object, live map[string]any) (writeResult, error) {
 	free, err := w.release(ctx, o, live)
 	if err != nil {
@@ -17,9 +17,9 @@ func (w *writer) adopt(ctx context.Context, o *preview.Object, live map[string]a
 	return w.write(ctx, o, free)
 }
 
-// release removes the former owner's references and marks from an object, by a
-// JSON patch with tests on uid and resourceVersion, and returns the object
-// after it. A run that was interrupted afterwards finds nothing left to remove.
+// release removes the former owner's references and marks from an object, with a
+// JSON patch that tests uid and resourceVersion, and returns the object
+// afterwards. After an interruption nothing is left to remove.
 func (w *writer) release(ctx context.Context, o *preview.Object, live map[string]any) (map[string]any, error) {
 	var last error
 	for try := range clock.MaxAttempts {
@@ -53,7 +53,7 @@ func (w *writer) release(ctx context.Context, o *preview.Object, live map[string
 	return nil, last
 }
 
-// afterPatch reads an object again whose patch was refused or had no answer.
+// afterPatch reads an object again after its patch was refused or not answered.
 func (w *writer) afterPatch(ctx context.Context, o *preview.Object, live map[string]any, cause error) (map[string]any, error) {
 	late, cancel := withGrace(ctx)
 	defer cancel()

@@ -62,7 +62,7 @@ func newRun(a *attempt) *applier {
 	return &applier{attempt: a, checker: &checker{attempt: a}, writer: &writer{attempt: a}, waiter: &waiter{attempt: a}}
 }
 
-// probe returns a copy of the run for a check in advance: it reports nothing,
+// probe returns a copy of the run for a check in advance, which reports nothing
 // and does not change this run.
 func (r *applier) probe() *applier {
 	a := *r.attempt
@@ -114,7 +114,7 @@ func (r *applier) apply(ctx context.Context) error {
 	return r.undo(ctx, held, r.close(ctx, held, r.undoneError(err)))
 }
 
-// carryOut sends the plan and waits until it is healthy.
+// carryOut sends the plan's writes and waits until the release is healthy.
 func (r *applier) carryOut(ctx context.Context) error {
 	if err := r.stages(ctx); err != nil {
 		return err
@@ -126,15 +126,15 @@ func (r *applier) carryOut(ctx context.Context) error {
 }
 
 // hasWork reports whether the plan needs a revision of its own. An uninstall
-// does even when nothing is left to delete: its record says so. So does a plan
-// on an unfinished revision: everything may have been written, but it was not seen
-// it become healthy, and success must not be claimed without a look.
+// always does, because its record says that the release is gone. So does a plan
+// that continues an unfinished revision: even if everything was written, whether
+// it became healthy was not yet checked.
 func (r *applier) hasWork() bool {
 	return r.plan.Summary.Changes() || record.IsUninstall(r.plan) || r.before != nil && r.before.State.Unfinished()
 }
 
-// underLock repeats the checks now that no other run writes this release, and
-// records what is about to happen.
+// underLock repeats the checks while holding the release's lock, so that no other
+// run can write, and records the plan before its first write.
 func (r *applier) underLock(ctx context.Context) error {
 	if err := r.checkBase(ctx); err != nil {
 		return r.fail("", "", err) // the Namespace may have been made
@@ -163,8 +163,8 @@ func (r *applier) underLock(ctx context.Context) error {
 	return nil
 }
 
-// close records how the run ended. A run that was interrupted stays applying,
-// so that its digest resumes it.
+// close records how the run ended. An interrupted run keeps the state applying, so
+// that its digest can resume it.
 func (r *applier) close(ctx, held context.Context, err error) error {
 	if err != nil && held.Err() != nil {
 		err = r.interruptError(ctx, held, err)
@@ -204,7 +204,7 @@ func (r *applier) close(ctx, held context.Context, err error) error {
 	return err
 }
 
-// save writes the record as it stands, as long as it has a place.
+// save writes the record in its current state, if there is a place to write it to.
 func (r *applier) save(ctx context.Context, more []preview.Object) error {
 	if r.leaving {
 		r.record.Updated = r.opts.Clock.Now().UTC()
@@ -241,7 +241,7 @@ func (r *applier) interruptError(ctx, held context.Context, err error) error {
 	return e
 }
 
-// result ends the run: it makes the receipt and sends it to the sink.
+// result ends the run: it makes the receipt and sends it as the last event.
 func (r *applier) result(err error) (*record.Receipt, error) {
 	var receipt *record.Receipt
 	switch {

@@ -12,7 +12,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// attempt is the state that the parts of a run share: the plan, and its progress.
+// attempt is the state that the parts of a run share: the plan and the run's
+// progress.
 type attempt struct {
 	plan     *preview.Plan
 	approval record.Approval
@@ -65,7 +66,8 @@ func (a *attempt) stopError() *Error {
 	return e
 }
 
-// progress counts what was applied, what was not, and what is in flight.
+// progress counts the objects that were applied, that were not, and whose write is
+// in flight.
 func (a *attempt) progress() string {
 	if a.record == nil {
 		return "nothing was sent"
@@ -99,8 +101,8 @@ func (a *attempt) resumeAdvice() string {
 	return "run it again with --yes --approve " + digest + " to resume it"
 }
 
-// fail makes the error of something that went wrong now: before the first
-// write nothing changed, after it something did.
+// fail returns the error for a failure at this moment. Its kind depends on whether
+// a write was sent before.
 func (a *attempt) fail(doing, next string, err error) *Error {
 	kind := NotStarted
 	if a.wrote {
@@ -138,9 +140,9 @@ func (a *attempt) ownNamespace() *preview.Object {
 	return nil
 }
 
-// isOwnNamespace judges by what the Namespace holds and by who wrote it. Our
-// own name among its managers cannot be asked for: a Namespace that sets
-// nothing but its name leaves no managed field behind.
+// isOwnNamespace reports whether an earlier run of this plan created the
+// Namespace, by its content and field managers. Our own name among the managers is
+// not required: a Namespace that sets only its name has no managed fields.
 func (a *attempt) isOwnNamespace(o *preview.Object, live map[string]any) bool {
 	if !hasOnlyOurManager(live) {
 		return false
@@ -149,8 +151,8 @@ func (a *attempt) isOwnNamespace(o *preview.Object, live map[string]any) bool {
 	return err == nil && verdict == Same
 }
 
-// noAnswerError returns the error of a run that had no answer from the cluster
-// while it waited or checked: the same command resumes it.
+// noAnswerError returns the error of a run that got no answer from the cluster
+// while waiting or checking. The same command resumes it.
 func (a *attempt) noAnswerError(doing, so string, err error) error {
 	if isOutage(err) && (a.wrote || a.isResumed()) {
 		return &Error{Kind: Interrupted, Operation: doing, Cause: err.Error(), Advice: so + a.resumeAdvice(), Err: err}
@@ -158,7 +160,7 @@ func (a *attempt) noAnswerError(doing, so string, err error) error {
 	return a.fail(doing, "", err)
 }
 
-// isResumed reports whether this run goes on where an earlier one stopped.
+// isResumed reports whether this run resumes an interrupted one.
 func (a *attempt) isResumed() bool { return a.before != nil && a.before.Digest == a.plan.Digest }
 
 // bringsAPIGroup reports whether the plan itself brings CRDs of an API group.
@@ -172,9 +174,9 @@ func (a *attempt) bringsAPIGroup(group string) bool {
 	return false
 }
 
-// reviewedResult returns the object as the review showed it after its write. An
-// adoption was merged at review and not dry-run, because its former owner still
-// had it: it has no defaults, and only the sealed fields are compared.
+// reviewedResult returns the object as the review showed it after its write. For
+// an adoption there was no dry run, because the former owner still had the object:
+// only the planned fields are compared then.
 func (a *attempt) reviewedResult(o *preview.Object) map[string]any {
 	fresh := a.freshObject(o)
 	if fresh == nil || a.plan.ReadMode == preview.ReadGet || o.Action == preview.ActionAdopt {
@@ -183,8 +185,8 @@ func (a *attempt) reviewedResult(o *preview.Object) map[string]any {
 	return fresh.ResultBody
 }
 
-// freshObject returns an object as the last whole check saw it; a resumed run
-// has only the recorded plan.
+// freshObject returns an object from the last complete check; in a resumed run,
+// from the recorded plan.
 func (a *attempt) freshObject(o *preview.Object) *preview.Object {
 	if a.checked == nil {
 		return o
@@ -192,7 +194,7 @@ func (a *attempt) freshObject(o *preview.Object) *preview.Object {
 	return a.checked.Object(o.ID)
 }
 
-// liveOf returns the object a write is made on, as read last.
+// liveOf returns the live object that a write is made on, as read last.
 func (a *attempt) liveOf(o *preview.Object) map[string]any {
 	if fresh := a.freshObject(o); fresh != nil {
 		return fresh.LiveBody
@@ -200,8 +202,8 @@ func (a *attempt) liveOf(o *preview.Object) map[string]any {
 	return nil
 }
 
-// recordWritten enters a written object into the record, with what a comparison
-// with the review says about it.
+// recordWritten enters a written object into the record, with its differences from
+// the review.
 func (a *attempt) recordWritten(o *preview.Object, w WrittenObject) Verdict {
 	entry := a.record.Object(o.ID)
 	entry.State, entry.UID, entry.Message, entry.Cause, entry.Offender = record.StateApplied, preview.UID(w.Live), "", "", ""
@@ -237,8 +239,8 @@ func (a *attempt) recordRemoved(o *preview.Object, gone bool) {
 	a.emit(Event{Type: EventObject, Object: o.ID, State: entry.State})
 }
 
-// failedObject enters a failed write into the record. One whose outcome is
-// unknown stays in flight.
+// failedObject enters a failed write into the record. A write with unknown outcome
+// stays in flight.
 func (a *attempt) failedObject(ctx context.Context, o *preview.Object, doing string, err error) error {
 	e := a.objectError(o, doing, err)
 	entry := a.record.Object(o.ID)
@@ -263,7 +265,7 @@ func (a *attempt) failedObject(ctx context.Context, o *preview.Object, doing str
 	return e
 }
 
-// timeout returns how long the gate of a stage may take.
+// timeout returns how long to wait for a stage.
 func (a *attempt) timeout(stage *preview.Stage) time.Duration {
 	if a.opts.StageTimeout > 0 {
 		return a.opts.StageTimeout
@@ -274,12 +276,13 @@ func (a *attempt) timeout(stage *preview.Stage) time.Duration {
 	return DefaultRolloutTimeout
 }
 
-// isUndoing reports whether the newest record is the undo of this plan.
+// isUndoing reports whether the newest record is that of this plan's rollback on
+// failure.
 func (a *attempt) isUndoing() bool {
 	return a.before != nil && a.before.Undoes != nil && a.before.Undoes.Digest == a.plan.Digest
 }
 
-// objectError words the failure of one write.
+// objectError returns the error for a failed write of one object.
 func (a *attempt) objectError(o *preview.Object, doing string, err error) *Error {
 	kind, next := NotStarted, ""
 	var moved *changedObjectError

@@ -10,14 +10,14 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/tasks"
 )
 
-// writeCounter counts the writes of plan objects that were made, or whose
-// outcome is unknown. It survives a panic that ended the run.
+// writeCounter counts writes of plan objects that were made or whose outcome is
+// unknown. It is outside of the run, so that it survives a panic.
 type writeCounter struct{ made atomic.Int64 }
 
 // happened reports whether the target changed, or may have changed.
 func (w *writeCounter) happened() bool { return w.made.Load() > 0 }
 
-// count sends a write. One that was refused did not happen.
+// count sends a write and counts it unless the API server refused it.
 func (w *writeCounter) count(ref preview.Ref, send func() error) error {
 	if strings.HasPrefix(ref.Name, preview.RecordName("")) {
 		return send() // a record or a lock
@@ -30,7 +30,7 @@ func (w *writeCounter) count(ref preview.Ref, send func() error) error {
 	return err
 }
 
-// countingCluster counts writes before they are sent.
+// countingCluster is a cluster whose writes are counted before they are sent.
 type countingCluster struct {
 	Cluster
 	writes *writeCounter
@@ -50,8 +50,9 @@ func (c countingCluster) Delete(ctx context.Context, ref preview.Ref, uid, resou
 	return c.writes.count(ref, func() error { return c.Cluster.Delete(ctx, ref, uid, resourceVersion, dependents) })
 }
 
-// applyRecovered is apply with panics returned as errors: nothing is recorded
-// any more, as after a kill, and the same digest resumes the plan.
+// applyRecovered runs apply and returns a panic as an error. Nothing is recorded
+// after a panic, as if the process had been killed, and the same digest resumes
+// the plan.
 func (r *applier) applyRecovered(ctx context.Context, writes *writeCounter) error {
 	err := tasks.Try(func() error { return r.apply(ctx) })
 	var known *Error

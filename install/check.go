@@ -20,7 +20,7 @@ type checker struct {
 	parent map[string]any // the Secret of the record before this revision
 }
 
-// precheck refuses what can be refused before the cluster is read as a whole.
+// precheck checks what needs no complete read of the cluster, and refuses early.
 func (c *checker) precheck(ctx context.Context) error {
 	doing := "checking the plan for " + c.plan.Release.Name
 	if err := engine.CheckPlanned(c.plan); err != nil {
@@ -58,8 +58,8 @@ func (c *checker) precheck(ctx context.Context) error {
 	return c.findNamespace(ctx)
 }
 
-// checkExpiry refuses a plan whose time is over, one that was begun as well:
-// a new plan takes over from there. What began in time is not stopped midway.
+// checkExpiry refuses an expired plan, even to resume it: a new plan is needed
+// then. A run that began in time is not stopped.
 func (c *checker) checkExpiry() error {
 	if why := c.plan.Expired(c.opts.Clock.Now()); why != "" {
 		return refusal("checking the plan for "+c.plan.Release.Name, "preview again; if the clock is wrong, set it", why)
@@ -67,8 +67,8 @@ func (c *checker) checkExpiry() error {
 	return nil
 }
 
-// checkQuorum asks for the signed approvals that are required, and notes who
-// gave them and which findings all of them accept.
+// checkQuorum verifies the required signed approvals, and notes who gave them and
+// which findings all of them accept.
 func (c *checker) checkQuorum(users []string) error {
 	if c.opts.Quorum == nil {
 		return nil
@@ -91,7 +91,7 @@ func (c *checker) checkQuorum(users []string) error {
 }
 
 // checkBase compares the newest record with the revision that the plan is based
-// on. The plan's own unfinished record passes: it will be resumed.
+// on. The plan's own unfinished record is allowed, and will be resumed.
 func (c *checker) checkBase(ctx context.Context) error {
 	doing := "checking the revision that the plan is based on"
 	record, secret, err := record.LoadWithSecret(ctx, c.cluster, c.plan.Release)
@@ -129,9 +129,9 @@ func (c *checker) checkBase(ctx context.Context) error {
 	return nil
 }
 
-// wholeCheck plans again from the sealed content and fresh reads, persisting
-// nothing. It compares the Facts with the approved ones, and today's findings
-// with the approval.
+// wholeCheck makes the plan again from the sealed content and fresh reads, with
+// nothing persisted. It compares the Facts with the approved ones, and today's
+// findings with the approval.
 func (c *checker) wholeCheck(ctx context.Context) error {
 	doing := "checking that the cluster is as reviewed"
 	var cluster engine.Cluster = c.cluster
@@ -172,8 +172,8 @@ func (c *checker) wholeCheck(ctx context.Context) error {
 	return c.checkOperands(ctx)
 }
 
-// notChecked returns the error of a check that made no plan to compare with: a
-// refusal of the engine keeps its own advice, and any other error may pass.
+// notChecked returns the error of a check that could not make the plan again. A
+// refusal of the engine keeps its advice; any other error may be temporary.
 func (c *checker) notChecked(doing string, err error) *Error {
 	if refused, ok := errors.AsType[*engine.RefusedError](err); ok {
 		return c.fail(doing, refused.Next, refusal(doing, refused.Next, refused.What))
@@ -181,7 +181,8 @@ func (c *checker) notChecked(doing string, err error) *Error {
 	return c.fail(doing, "run the command again", err)
 }
 
-// judge holds today's findings against the user's own policy, and records which.
+// judge applies the user's own policy to today's findings, and records which
+// policy it was.
 func (c *checker) judge(now *preview.Plan) error {
 	if c.opts.Judge == nil {
 		return nil
@@ -195,8 +196,8 @@ func (c *checker) judge(now *preview.Plan) error {
 	return nil
 }
 
-// checkMembers refuses a plan that is silent about a member of the installed
-// revision that still exists: it would be left behind, and forgotten.
+// checkMembers refuses a plan that does not mention an existing object of the
+// installed revision, which would be left without a release.
 func (c *checker) checkMembers(ctx context.Context) error {
 	if c.before == nil {
 		return nil
@@ -225,10 +226,9 @@ func (c *checker) checkMembers(ctx context.Context) error {
 	return c.fail("checking what is installed", "", refusal("checking what is installed", "preview again, and approve what it shows", reasons...))
 }
 
-// findNamespace looks for the Namespace that an earlier run of this plan
-// created before it was interrupted: it is as the plan creates it, no other
-// client wrote it, and there is no record in it. Such a Namespace counts as
-// absent.
+// findNamespace looks for the Namespace that an interrupted run of this plan
+// created: it is as planned, no other client has written to it, and it contains no
+// record. It is then treated as absent, as it was at review.
 func (c *checker) findNamespace(ctx context.Context) error {
 	o := c.ownNamespace()
 	if o == nil || c.before != nil {
@@ -244,9 +244,9 @@ func (c *checker) findNamespace(ctx context.Context) error {
 	return nil
 }
 
-// BeforeNamespace returns the cluster without the release Namespace, when a run
-// of a plan created that and was interrupted right after; nil when there was no
-// such run. Only a plan made on it has the digest that was approved.
+// BeforeNamespace returns the cluster without the release Namespace if an
+// interrupted run of a plan created that, nil otherwise. Only a plan made on it
+// has the approved digest.
 func BeforeNamespace(ctx context.Context, cluster PlanningCluster, release preview.Release) (engine.Cluster, error) {
 	ref := preview.Ref{APIVersion: "v1", Kind: "Namespace", Name: release.Namespace}
 	live, err := cluster.Get(ctx, ref)
@@ -267,7 +267,8 @@ type PlanningCluster interface {
 	record.Getter
 }
 
-// hasOnlyOurManager reports whether a Namespace stays and no other client wrote it.
+// hasOnlyOurManager reports whether a Namespace is not being deleted and no other
+// client has written to it.
 func hasOnlyOurManager(live map[string]any) bool {
 	if preview.String(live, "metadata", "deletionTimestamp") != "" {
 		return false
@@ -281,15 +282,15 @@ func hasOnlyOurManager(live map[string]any) bool {
 	return true
 }
 
-// clusterWithoutNamespace is a cluster in which the release Namespace, and with it
-// everything it holds, does not exist: what the review saw before this plan's
-// first write made it.
+// clusterWithoutNamespace hides the release Namespace and its content, as if they
+// did not exist: the state that was reviewed before this plan's first write
+// created the Namespace.
 type clusterWithoutNamespace struct {
 	engine.Cluster
 	object *preview.Object
 }
 
-// Read answers that the Namespace and what is in it are absent.
+// Read returns not found for the Namespace and what is in it.
 func (w *clusterWithoutNamespace) Read(ctx context.Context, refs []preview.Ref) []preview.ReadResult {
 	results := make([]preview.ReadResult, len(refs))
 	var asked []preview.Ref
@@ -318,7 +319,7 @@ func (w *clusterWithoutNamespace) List(ctx context.Context, apiVersion, kind, na
 	}), err
 }
 
-// DryRun answers for the Namespace what it answered at review.
+// DryRun returns for the Namespace the result of the review's dry run.
 func (w *clusterWithoutNamespace) DryRun(ctx context.Context, items []preview.DryRun) []preview.DryRunResult {
 	results := make([]preview.DryRunResult, len(items))
 	var asked []preview.DryRun

@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// Verdict is the outcome of [Compare].
+// Verdict is the result of [Compare].
 type Verdict string
 
 // The verdicts.
@@ -29,7 +29,7 @@ const (
 	NoteOutside    = "changed outside this plan" // drift that was there before the write
 )
 
-// WrittenObject is one object after a write, with what it is held against.
+// WrittenObject is an object after a write, with the states it is compared with.
 type WrittenObject struct {
 	// Sealed is the planned object, as it was sent.
 	Sealed map[string]any
@@ -44,11 +44,11 @@ type WrittenObject struct {
 	Live map[string]any
 }
 
-// Compare decides whether a written object is the reviewed one (section 4
-// of the package documentation). It is when every sealed path has the sealed (defaulted) value,
-// no path of the reviewed result is missing or different, and nothing was
-// added that the review did not show; generated fields aside. The notes say
-// what differs, by path and without values.
+// Compare decides whether a written object is the reviewed one (section 4 of the
+// package documentation): every planned path has the planned (defaulted) value, no
+// path of the reviewed result is missing or different, and nothing was added that
+// the review did not show, except generated fields. The notes name the paths that
+// differ, without values.
 func Compare(t preview.TypeConverter, w WrittenObject) (Verdict, []string, error) {
 	c, err := newComparison(t, w)
 	if err != nil {
@@ -60,8 +60,8 @@ func Compare(t preview.TypeConverter, w WrittenObject) (Verdict, []string, error
 	return c.comparePlanned()
 }
 
-// comparison holds the four objects of a [WrittenObject], without volatile fields,
-// all parsed by schema or all without.
+// comparison holds the four states of a [WrittenObject] without volatile fields;
+// either all or none are parsed by schema.
 type comparison struct {
 	sealed, reviewed, before, live parsedObject
 }
@@ -100,7 +100,7 @@ func (c *comparison) parse(slots []*parsedObject, parse func(map[string]any) (*t
 	return nil
 }
 
-// compareReviewed holds the object against the reviewed dry-run result.
+// compareReviewed compares the object with the reviewed dry-run result.
 func (c *comparison) compareReviewed() (Verdict, []string, error) {
 	diff, err := c.reviewed.typed.Compare(c.live.typed)
 	if err != nil {
@@ -134,7 +134,8 @@ func (c *comparison) compareReviewed() (Verdict, []string, error) {
 	return Same, nil, nil
 }
 
-// unchangedByWrite reports whether a path had, before the write, what it has now.
+// unchangedByWrite reports whether a path has the value that it had before the
+// write.
 func (c *comparison) unchangedByWrite(path fieldpath.Path) bool {
 	if c.before.body == nil {
 		return false
@@ -144,7 +145,8 @@ func (c *comparison) unchangedByWrite(path fieldpath.Path) bool {
 	return had == has && reflect.DeepEqual(before, now)
 }
 
-// comparePlanned holds the object against what was sent alone.
+// comparePlanned compares the object with what was sent, for an object without a
+// reviewed dry run.
 func (c *comparison) comparePlanned() (Verdict, []string, error) {
 	diff, err := c.sealed.typed.Compare(c.live.typed)
 	if err != nil {
@@ -170,9 +172,9 @@ func (c *comparison) comparePlanned() (Verdict, []string, error) {
 	return Same, nil, nil
 }
 
-// equivalent reports whether a path that differs in form still says the same:
-// an empty value left out, a quantity written otherwise, a default filled in
-// below it.
+// equivalent reports whether two values that differ in form mean the same: an
+// omitted empty value, a quantity in another notation, or a default that was
+// filled in.
 func equivalent(want, have parsedObject, path fieldpath.Path) bool {
 	w, wanted := lookup(want.body, path)
 	h, had := lookup(have.body, path)
@@ -185,7 +187,7 @@ func equivalent(want, have parsedObject, path fieldpath.Path) bool {
 	return covers(w, h, path.String())
 }
 
-// covers reports whether have says everything that want says.
+// covers reports whether have contains every value of want.
 func covers(want, have any, path string) bool {
 	switch w := want.(type) {
 	case map[string]any:
@@ -235,7 +237,7 @@ func sameQuantity(want, have any, path string) bool {
 	return errA == nil && errB == nil && a.Cmp(b) == 0
 }
 
-// sameBytes compares base64 that may be wrapped.
+// sameBytes compares base64 texts that may have line breaks.
 func sameBytes(want, have any, path string) bool {
 	a, okA := want.(string)
 	b, okB := have.(string)
@@ -247,7 +249,7 @@ func sameBytes(want, have any, path string) bool {
 	return errA == nil && errB == nil && string(x) == string(y)
 }
 
-// isEmpty reports whether the API server may leave a value out.
+// isEmpty reports whether a value is one that the API server may omit.
 func isEmpty(v any) bool {
 	switch v := v.(type) {
 	case nil:
@@ -273,7 +275,7 @@ func isEmpty(v any) bool {
 	return false
 }
 
-// lookup returns what stands at a path of a decoded object.
+// lookup returns the value at a path of a decoded object.
 func lookup(at any, path fieldpath.Path) (any, bool) {
 	for _, element := range path {
 		next, ok := stepInto(at, element)
@@ -310,9 +312,9 @@ func stepInto(at any, element fieldpath.PathElement) (any, bool) {
 	return nil, false
 }
 
-// matchesItem reports whether a list item is the one an element names by key or
-// by value. A key that the item leaves out has a default there (the protocol
-// of a port), so only keys that are set can tell items apart.
+// matchesItem reports whether a list item is the one that a path element names by
+// key or value. A key field that the item omits has a default (such as protocol of
+// a port), so only fields that are set are compared.
 func matchesItem(item any, element fieldpath.PathElement) bool {
 	if element.Value != nil {
 		return value.Equals(value.NewValueInterface(item), *element.Value)

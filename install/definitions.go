@@ -14,9 +14,9 @@ import (
 // maxHeld bounds the objects that a message names when their finalizers keep a CRD.
 const maxHeld = 5
 
-// awaitDefinitions waits until the definitions that a stage deleted are gone,
-// and so all their objects. That may take the operator, which is removed after
-// them.
+// awaitDefinitions waits until the CRDs that a stage deleted are gone, and with
+// them all their objects. Their finalizers may need the operator, which is deleted
+// in a later stage.
 func (w *waiter) awaitDefinitions(ctx context.Context, stage *preview.Stage) error {
 	if stage.ID != preview.StagePruneDefinitions {
 		return nil
@@ -51,7 +51,8 @@ func (w *waiter) awaitDefinitions(ctx context.Context, stage *preview.Stage) err
 	return &named
 }
 
-// heldObjects names the first objects of a definition that wait for finalizers.
+// heldObjects returns the first custom resources of a CRD that wait for
+// finalizers.
 func (w *waiter) heldObjects(ctx context.Context, definition map[string]any) []string {
 	version, kind := preview.ServedVersion(definition), preview.String(definition, "spec", "names", "kind")
 	if version == "" {

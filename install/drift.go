@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 )
 
-// Drift is the difference between a live object and what the newest revision of
-// its release made of it. The set is closed.
+// Drift is the kind of difference between a live object and what the release's
+// newest revision made of it.
 type Drift string
 
 // The drifts.
@@ -28,11 +28,11 @@ const (
 	DriftPending Drift = "pending" // the newest revision was interrupted before it
 )
 
-// Drifted reports whether the object must have been changed.
+// Drifted reports whether the object was changed since the release wrote it.
 func (d Drift) Drifted() bool { return d == DriftChanged || d == DriftMissing || d == DriftTaken }
 
-// ObjectDrift is one object of a release's inventory. Paths say where it
-// differs, without values.
+// ObjectDrift is the drift of one object of a release. Paths lists the fields that
+// differ, without values.
 type ObjectDrift struct {
 	ID    string   `json:"id"`
 	Drift Drift    `json:"drift"`
@@ -40,10 +40,10 @@ type ObjectDrift struct {
 	Why   string   `json:"why,omitempty"`
 }
 
-// Drifts holds the live objects of a release against its newest record: every
-// sealed path must have the sealed value. live are the
-// objects of [record.Record.Items] as read, in that order. The error says why there is
-// nothing to compare with; what is missing is reported all the same.
+// Drifts compares the live objects of a release with its newest record: every
+// planned path must have the planned value. live has the objects of
+// [record.Record.Items] in that order. The error says why a comparison was not
+// possible; missing objects are reported nevertheless.
 func Drifts(ctx context.Context, cluster record.Getter, schemas engine.Schemas, stored *record.Record, live []preview.ReadResult) ([]ObjectDrift, error) {
 	plan, err := record.LoadArchivedPlan(ctx, cluster, stored)
 	out := make([]ObjectDrift, 0, len(stored.Inventory))
@@ -58,8 +58,8 @@ func Drifts(ctx context.Context, cluster record.Getter, schemas engine.Schemas, 
 	return out, err
 }
 
-// decidePresence decides what needs no comparison; empty means that the object is
-// there and the release's.
+// decidePresence returns the drift that shows without comparing fields; empty if
+// the object exists and belongs to the release.
 func decidePresence(stored *record.Record, item record.Item, live preview.ReadResult) (drift Drift, why string) {
 	entry := stored.Object(item.Ref().ID())
 	pending := entry != nil && (entry.State == record.StatePending || entry.State == record.StateSent) && stored.State.Unfinished()
@@ -88,7 +88,7 @@ func decidePresence(stored *record.Record, item record.Item, live preview.ReadRe
 	return "", ""
 }
 
-// finalizers names what holds an object that is being deleted.
+// finalizers returns the finalizers that hold an object which is being deleted.
 func finalizers(body map[string]any) string {
 	var names []string
 	for _, f := range preview.List(body, "metadata", "finalizers") {
@@ -138,8 +138,8 @@ func compareRecorded(schemas engine.Schemas, plan *record.ArchivedPlan, item rec
 	return DriftNone, nil, ""
 }
 
-// WithLiveValues makes a Secret of its recorded shape and the values that the
-// live one has under the same keys. A key that it does not have is an error.
+// WithLiveValues fills the recorded shape of a Secret with the values of the live
+// one. A key that the live Secret lacks is an error.
 func WithLiveValues(shape, live map[string]any) (map[string]any, error) {
 	if live == nil {
 		return nil, errors.New("it is gone, and its values are not on record")

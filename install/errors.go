@@ -8,7 +8,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/install/rollout"
 )
 
-// Kind says what an error means for the target. It is also the exit code.
+// Kind is the kind of an error: what it means for the cluster. It is also the exit
+// code.
 type Kind int
 
 // The kinds. Failed and Interrupted stand for a target that changed or may
@@ -21,9 +22,9 @@ const (
 	Refused     Kind = 5 // not what was approved, or not allowed
 )
 
-// Error is everything [Apply] and [Gate] return. Its text has at most three
-// lines: what was being done, what came back, what to do next. It may hold
-// text from the cluster and must pass textsafe before a person sees it.
+// Error is the type of all errors of [Apply] and [Gate]. Its text has at most
+// three lines: what was being done, what came back, what to do next. It may
+// contain text from the cluster and must pass textsafe before a person sees it.
 type Error struct {
 	Kind      Kind
 	Object    string // object id, when one object is to blame
@@ -50,7 +51,7 @@ func (e *Error) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// TimedOut reports whether the run ended because its time was over.
+// TimedOut reports whether the run ended because its time limit was reached.
 func (e *Error) TimedOut() bool { return e.timedOut }
 
 func (e *Error) Unwrap() error { return e.Err }
@@ -79,7 +80,7 @@ func joinReasons(reasons []string) string {
 	return strings.Join(reasons[:maxReasons], "; ") + "; and " + strconv.Itoa(len(reasons)-maxReasons) + " more"
 }
 
-// asError gives any error the shape of an [Error].
+// asError returns any error as an [Error].
 func asError(kind Kind, doing, next string, err error) *Error {
 	var e *Error
 	if errors.As(err, &e) {

@@ -7,7 +7,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/install/rollout"
 )
 
-// EventType is the kind of an [Event]. The set is contract.
+// EventType is the kind of an [Event]. The values are part of the JSON contract.
 type EventType string
 
 // The event types.
@@ -49,8 +49,8 @@ type Event struct {
 	Receipt       *record.Receipt `json:"receipt,omitempty"`
 }
 
-// WaitState is what a run waits for at one moment, for a screen that shows it
-// live. It is not an event and is not recorded.
+// WaitState is what a run is waiting for at one moment, for a live screen. It is
+// neither an event nor recorded.
 type WaitState struct {
 	Stage    string    // empty when it does not wait
 	Deadline time.Time // when it gives up, zero when it never does

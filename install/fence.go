@@ -7,7 +7,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// Fence returns the fence of a record that the holder of the lock writes.
+// Fence returns what identifies this run as the holder of the lock, to be written
+// into a record.
 func (l *lock) Fence(revision int) record.Fence {
 	if l == nil {
 		return record.Fence{Revision: revision}
@@ -17,8 +18,8 @@ func (l *lock) Fence(revision int) record.Fence {
 	return record.Fence{Holder: l.holder, Transitions: transitionsOf(l.live), Revision: revision}
 }
 
-// LostError reports that another run holds the lock, and ends the context of
-// the lock.
+// LostError records that another run has the lock, and cancels the context of this
+// run.
 func (l *lock) LostError() error {
 	if l != nil {
 		l.lost(errLockLost)
@@ -26,8 +27,8 @@ func (l *lock) LostError() error {
 	return errLockLost
 }
 
-// DropLease deletes the Lease of a run that was killed after its last write to
-// the record. If it fails, the next writer only waits for the lease to expire.
+// DropLease deletes the Lease of a run that was killed after it had recorded its
+// end. If that fails, the next run waits until the Lease expires.
 func DropLease(ctx context.Context, cluster Cluster, release preview.Release) {
 	stored, secret, err := record.LoadWithSecret(ctx, cluster, release)
 	if err == nil && stored != nil && !stored.State.Unfinished() {

@@ -13,16 +13,15 @@ import (
 )
 
 // Gate decides whether an approval covers a plan. The plan's findings must be
-// today's: [Apply] calls Gate with the plan as recomputed right now, and front
-// ends call it before they ask. It is the same function for the screen, for
-// flags and for plan files. The error is an [Error] of kind [Refused] that
-// names every reason.
+// current: [Apply] calls Gate with a freshly computed plan, and front ends call it
+// before they ask. Screen, flags and plan files all use it. The error is an
+// [Error] of kind [Refused] that names every reason.
 func Gate(plan *preview.Plan, approval record.Approval) error {
 	return gate(plan, approval, false)
 }
 
-// gate is Gate; resumed means that the plan is the recorded one, of which the
-// digest is enough.
+// gate is Gate; with resumed, the plan is the recorded one, for which the digest
+// suffices.
 func gate(plan *preview.Plan, approval record.Approval, resumed bool) error {
 	if err := gateDigest(plan, approval); err != nil {
 		return err
@@ -92,8 +91,9 @@ func gateDigest(plan *preview.Plan, approval record.Approval) error {
 
 const repeatAdvice = "save the plan with preview --out and apply that with --plan, or review it on the screen"
 
-// gateRepeatable refuses to apply by a digest what no second rendering gives:
-// the digest of a plan made elsewhere stands for other values.
+// gateRepeatable refuses to apply by digest (--approve) content that a second
+// rendering would not give again: the digest of a plan made elsewhere would stand
+// for other values.
 func gateRepeatable(plan *preview.Plan, approval record.Approval) string {
 	if approval.How != record.ApprovedByDigest && approval.How != record.ApprovedByContent {
 		return ""
@@ -130,7 +130,8 @@ func digestOrNone(digest string) string {
 	return digest
 }
 
-// gateActions names every object that this version does not apply.
+// gateActions returns an error that names every object whose action this version
+// cannot apply.
 func gateActions(plan *preview.Plan) []string {
 	var reasons []string
 	for i := range plan.Objects {
@@ -155,7 +156,7 @@ func gateActions(plan *preview.Plan) []string {
 	return reasons
 }
 
-// conflictAdvice says what would settle a conflict.
+// conflictAdvice returns what the user can do about a field conflict.
 func conflictAdvice(plan *preview.Plan) string {
 	switch plan.Options.Conflicts {
 	case preview.ConflictsOwn:
@@ -166,8 +167,8 @@ func conflictAdvice(plan *preview.Plan) string {
 	return "; plan with --conflicts take to take it over, or --conflicts leave to leave it alone"
 }
 
-// gateUnknowns asks for each unknown by name. What is not served cannot be
-// written at all.
+// gateUnknowns requires each unknown to be accepted by name. An object whose API
+// is not served cannot be accepted.
 func gateUnknowns(plan *preview.Plan, approval record.Approval) []string {
 	var reasons []string
 	for _, u := range plan.Unknowns {
@@ -196,8 +197,9 @@ func findingOf(plan *preview.Plan, id string) (preview.Finding, bool) {
 	return preview.Finding{}, false
 }
 
-// gateContent holds a content approval to what follows from content alone
-// (section 2 of the package documentation): creates, updates and unchanged objects.
+// gateContent checks that a plan contains only what follows from approved content
+// (section 2 of the package documentation): creates, updates and unchanged
+// objects.
 func gateContent(plan *preview.Plan) []string {
 	var reasons []string
 	for i := range plan.Objects {
@@ -254,8 +256,8 @@ func gateContent(plan *preview.Plan) []string {
 	return slices.Compact(reasons)
 }
 
-// gateFiles names what happens to files that does not follow from the content of
-// a plugin set alone.
+// gateFiles returns an error that names file changes which do not follow from the
+// content of a plugin set alone.
 func gateFiles(plan *preview.Plan) []string {
 	var reasons []string
 	for _, f := range plan.Files {
@@ -269,8 +271,8 @@ func gateFiles(plan *preview.Plan) []string {
 	return reasons
 }
 
-// aggregatedRoles returns the roles of the plan, as grants name them, that are
-// filled with rules of roles that the plan only read.
+// aggregatedRoles returns the plan's roles that aggregate rules of ClusterRoles
+// outside the plan.
 func aggregatedRoles(plan *preview.Plan) map[string]bool {
 	var sealed, read []map[string]any
 	for i := range plan.Objects {
@@ -292,8 +294,8 @@ func aggregatedRoles(plan *preview.Plan) map[string]bool {
 	return out
 }
 
-// planHasRole finds a grant's role, written KIND/NAME or KIND/NAMESPACE/NAME,
-// among the objects the plan brings.
+// planHasRole reports whether the plan contains a grant's role, written KIND/NAME
+// or KIND/NAMESPACE/NAME.
 func planHasRole(plan *preview.Plan, via string) bool {
 	parts := strings.SplitN(via, "/", 3)
 	for i := range plan.Objects {
@@ -308,10 +310,10 @@ func planHasRole(plan *preview.Plan, via string) bool {
 	return false
 }
 
-// gateFindings names every critical finding that is not approved. One that an
-// earlier revision accepted needs no second approval where a person or a digest
-// stands for the plan; --yes alone is refused for it, as who may write records
-// could have written that.
+// gateFindings returns an error that names every critical finding without
+// approval. A finding accepted in an earlier revision needs no second approval if
+// a person or a digest approves the plan. With --yes alone it does, because
+// everyone who can write records could have written that acceptance.
 func gateFindings(plan *preview.Plan, approval record.Approval) []string {
 	var reasons []string
 	for _, f := range plan.Findings {
@@ -337,8 +339,8 @@ func gateFindings(plan *preview.Plan, approval record.Approval) []string {
 	return reasons
 }
 
-// isContentFinding reports whether a finding is about an object that the content
-// brings, rather than about something seen only in the cluster.
+// isContentFinding reports whether a finding is about an object in the content, as
+// opposed to something found only in the cluster.
 func isContentFinding(plan *preview.Plan, f preview.Finding) bool {
 	if plan.Platform != "" && strings.HasPrefix(f.Object, "file/") {
 		return true

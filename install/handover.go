@@ -4,9 +4,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// withReleases lists what a stage writes, in order. Before a former owner is
-// deleted that others are garbage-collected with, those are released: the first
-// of their two writes.
+// withReleases returns the writes of a stage, in order. Objects that would be
+// garbage-collected with a former owner are released from it before the owner is
+// deleted.
 func (r *applier) withReleases(stage *preview.Stage, objects []*preview.Object) []*preview.Object {
 	if stage.ID != preview.StageHandOver {
 		return objects

@@ -34,15 +34,15 @@ var (
 	errLockOld  = errors.New("the lock on the release could not be renewed in time")
 )
 
-// lockLost reports whether a context ended because of the lock.
+// lockLost reports whether a context was cancelled because the lock was lost.
 func lockLost(held context.Context) bool {
 	cause := context.Cause(held)
 	var broken *tasks.Panic
 	return errors.Is(cause, errLockLost) || errors.Is(cause, errLockOld) || errors.As(cause, &broken)
 }
 
-// lock is a held lease. It renews itself until released. A nil lock is that of a
-// run which has none and needs none.
+// lock is a held Lease, renewed in the background until it is released. A nil lock
+// is that of a run that needs none.
 type lock struct {
 	cluster Cluster
 	ref     preview.Ref
@@ -66,16 +66,16 @@ type lock struct {
 	leaving atomic.Bool
 }
 
-// leaseWatch judges a foreign lease on the local clock: it has expired when
-// nothing about it changed for its whole duration. Clocks of machines differ,
-// so what renewTime says is never compared with the time here.
+// leaseWatch decides whether another run's Lease has expired: it has when nothing
+// in it changed for its whole duration on the local clock. Clocks of machines
+// differ, so renewTime is never compared with the local time.
 type leaseWatch struct {
 	seen  string
 	since time.Time
 }
 
-// expired takes one more look at the lease and reports whether it has expired,
-// and whether its holder showed a sign of life since the first look.
+// expired observes the Lease once more and reports whether it has expired, and
+// whether its holder has renewed it since the first observation.
 func (w *leaseWatch) expired(lease map[string]any, now time.Time) (expired, alive bool) {
 	mark := preview.UID(lease) + " " + preview.String(lease, "spec", "holderIdentity") + " " + preview.String(lease, "spec", "renewTime")
 	if w.seen == "" {
@@ -136,7 +136,7 @@ func (r *applier) acquire(ctx context.Context) (*lock, error) {
 	}
 }
 
-// await returns when the lease may be taken: absent (nil), ours, or expired.
+// await waits until the lease can be taken: it is absent (nil), ours, or expired.
 func (l *lock) await(ctx context.Context, watch *leaseWatch) (map[string]any, error) {
 	for {
 		lease, err := l.cluster.Get(ctx, l.ref)
@@ -167,8 +167,8 @@ func (l *lock) await(ctx context.Context, watch *leaseWatch) (map[string]any, er
 	}
 }
 
-// write creates the lease, or updates exactly the one given. renewal is the
-// renewTime that was sent.
+// write creates or updates the lease, with the resourceVersion that was read.
+// renewal is its new renewTime.
 func (l *lock) write(ctx context.Context, live map[string]any) (written map[string]any, renewal string, err error) {
 	now := l.clock.Now().UTC().Format(microTime)
 	acquired, transitions := now, transitionsOf(live)
@@ -201,9 +201,9 @@ func transitionsOf(lease map[string]any) int64 {
 	return n
 }
 
-// keep renews the lease in the background. The context it returns ends, with
-// that as its cause, when the lease is lost or could not be renewed in time:
-// from then on another run may be writing.
+// keep renews the lease in the background. The returned context is cancelled when
+// the lease is lost or could not be renewed in time, because another run may be
+// writing from then on.
 func (l *lock) keep(ctx context.Context) context.Context {
 	l.held, l.lost = context.WithCancelCause(ctx)
 	// Renewing goes on while an interrupted run records what it did.
@@ -219,7 +219,8 @@ func (l *lock) keep(ctx context.Context) context.Context {
 	return l.held
 }
 
-// keepRenewing renews the lease until ctx ends. An error is why the lock is lost.
+// keepRenewing renews the lease until ctx ends. Its error is why the lock was
+// lost.
 func (l *lock) keepRenewing(ctx context.Context) error {
 	for clock.Sleep(ctx, l.clock, renewEvery) == nil {
 		switch err := l.renew(ctx); {
@@ -235,8 +236,8 @@ func (l *lock) keepRenewing(ctx context.Context) error {
 	return nil
 }
 
-// age returns the time since the last acknowledged renewal was sent, the time
-// included in which the process or the machine did not run.
+// age returns the time since the last successful renewal was sent, including time
+// in which the process or machine was suspended.
 func (l *lock) age() time.Duration {
 	renewed := l.renewed.Load()
 	if renewed == nil {
@@ -245,10 +246,9 @@ func (l *lock) age() time.Duration {
 	return clock.StampOf(l.clock).Since(*renewed)
 }
 
-// Confirm returns nil only while this run is the only writer; it is called
-// before each write, and after each create. Where the last renewal is too old
-// to be sure, because the process was stopped or the machine suspended, the
-// lease is renewed first.
+// Confirm returns nil only if this run is the only writer; it is called before
+// each write and after each create. If the last renewal is too old, because the
+// process was stopped or the machine suspended, it renews the lease first.
 func (l *lock) Confirm(ctx context.Context) error {
 	switch {
 	case l == nil || l.leaving.Load():
@@ -261,8 +261,7 @@ func (l *lock) Confirm(ctx context.Context) error {
 	return l.Prove(ctx)
 }
 
-// Prove renews the lease now. If it was taken, or cannot be renewed, the
-// context of the lock ends.
+// Prove renews the lease now. If that fails, the context of the lock is cancelled.
 func (l *lock) Prove(ctx context.Context) error {
 	if l == nil || l.leaving.Load() {
 		return nil
@@ -286,11 +285,10 @@ func (l *lock) Prove(ctx context.Context) error {
 	return errLockOld
 }
 
-// suspend tolerates a lease that is not renewed, while nothing is written: a
-// cluster that does not answer meanwhile ends nothing. It ends with resume,
-// before the next write: a lease that no other run took is renewed, and one
-// that was taken, or that cannot be renewed now, is lost. A run that only waits
-// for a deleted namespace has no lock (nil).
+// suspend stops requiring renewals while the run only waits and writes nothing, so
+// that an unreachable cluster does not end it. resume must be called before the
+// next write: it renews the lease, and fails if another run took it. The nil lock
+// of a run that waits for a deleted namespace does nothing.
 func (l *lock) suspend() {
 	if l != nil {
 		l.resting.Store(true)
@@ -332,9 +330,8 @@ func (l *lock) renew(ctx context.Context) error {
 	return err
 }
 
-// release gives the lease back, in whatever version it is: a renewal may have
-// been written whose answer never came. What fails here only makes the next
-// writer wait for the lease to expire.
+// release deletes the lease, whatever its version: the answer to the last renewal
+// may have been lost. If that fails, the next run waits until the lease expires.
 func (l *lock) release(ctx context.Context) {
 	if l.stop != nil {
 		l.stop()

@@ -10,11 +10,10 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// verifyEndState compares every object of the plan with the review once more at
-// the end: unchanged ones, for which nothing was sent, and written ones, which
-// others may have changed since. A difference fails the run, so that success
-// says that all of it was there at the end. A custom resource is only reported:
-// its controller may write to it.
+// verifyEndState compares every object of the plan with the review at the end of
+// the run: unchanged ones, for which nothing was sent, and written ones, which
+// others may have changed since. A difference fails the run. Differences in custom
+// resources are only reported, because their controller may write to them.
 func (r *applier) verifyEndState(ctx context.Context) error {
 	var objects []*preview.Object
 	var refs []preview.Ref
@@ -60,8 +59,8 @@ func (r *applier) verifyEndState(ctx context.Context) error {
 	return e
 }
 
-// mustMatchReview reports whether an object must be as reviewed at the end of
-// the run. An object that differed right after its own write was reported then.
+// mustMatchReview reports whether an object is compared with the review at the
+// end. One that differed right after its own write was reported then.
 func (r *applier) mustMatchReview(o *preview.Object) bool {
 	switch entry := r.record.Object(o.ID); {
 	case o.Action == preview.ActionUnchanged:
@@ -73,22 +72,21 @@ func (r *applier) mustMatchReview(o *preview.Object) bool {
 	}
 }
 
-// isCustom reports whether an object is of a kind that Kubernetes itself does not
-// bring.
+// isCustom reports whether an object is a custom resource.
 func isCustom(o *preview.Object) bool {
 	group := o.Ref().Group()
 	return strings.Contains(group, ".") && !strings.HasSuffix(group, ".k8s.io")
 }
 
-// unseenError returns the error of a run whose objects could not be read again
-// at its end.
+// unseenError returns the error of a run that could not read its objects again at
+// the end.
 func (r *applier) unseenError(doing string, o *preview.Object, err error) error {
 	return r.noAnswerError(doing, "everything was written; ", fmt.Errorf("reading %s: %w", o.ID, err))
 }
 
-// editText returns how an object differs from the review, empty when it does
-// not. An unchanged resourceVersion is proof enough: a CRD that the plan wrote
-// may change how an object reads.
+// editText describes how an object differs from the review, empty if it does not.
+// An object with an unchanged resourceVersion is not compared: a CRD in the plan
+// may change how it is read.
 func (r *applier) editText(o *preview.Object, live map[string]any) (string, error) {
 	uid, version := o.Live.UID, preview.ResourceVersion(r.liveOf(o))
 	if record.HasWrite(o.Action) {
@@ -118,8 +116,8 @@ func (r *applier) editText(o *preview.Object, live map[string]any) (string, erro
 	return "changed meanwhile: " + strings.Join(notes, "; "), nil
 }
 
-// hasCompleted reports whether an object may be gone because it has done its work: a Pod
-// or Job that ended, or a Job that asks to be deleted then.
+// hasCompleted reports whether an object may be missing because it has finished: a
+// Pod or Job that ended, or a Job with a TTL.
 func (r *applier) hasCompleted(o *preview.Object) bool {
 	switch o.Kind {
 	case "Job", "Pod":
@@ -128,9 +126,9 @@ func (r *applier) hasCompleted(o *preview.Object) bool {
 	return false
 }
 
-// withoutScale is a live object with the number of replicas that was sealed where
-// an autoscaler, or a person, has set another by the scale subresource: that is
-// what this is for.
+// withoutScale returns a live object with the planned number of replicas if an
+// autoscaler or a user has changed it through the scale subresource, which is not
+// a difference.
 func withoutScale(live, sealed map[string]any) map[string]any {
 	replicas := preview.Value(sealed, "spec", "replicas")
 	for _, entry := range preview.Maps(live, "metadata", "managedFields") {

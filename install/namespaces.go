@@ -25,8 +25,8 @@ func namespaceRef(release preview.Release) preview.Ref {
 	return preview.Ref{APIVersion: "v1", Kind: "Namespace", Name: release.Namespace}
 }
 
-// ownNamespaceLast puts the release Namespace after all others: the record is in
-// it.
+// ownNamespaceLast moves the deletion of the release Namespace to the end, because
+// the record is in it.
 func (r *applier) ownNamespaceLast(objects []*preview.Object) []*preview.Object {
 	own := deletedNamespace(r.plan)
 	at := slices.Index(objects, own)
@@ -36,8 +36,9 @@ func (r *applier) ownNamespaceLast(objects []*preview.Object) []*preview.Object 
 	return append(slices.Delete(slices.Clone(objects), at, at+1), own)
 }
 
-// removeNamespace deletes one Namespace, if it holds nothing that was not
-// reviewed. Before that of the release, the receipt is kept elsewhere.
+// removeNamespace deletes a Namespace if it contains nothing that was not
+// reviewed. Before the release Namespace is deleted, the receipt is stored
+// elsewhere.
 func (r *applier) removeNamespace(ctx context.Context, o *preview.Object) error {
 	r.emit(Event{Type: EventObject, Object: o.ID, State: record.StateSent})
 	if err := r.mayRemoveNamespace(ctx, o); err != nil {
@@ -69,9 +70,9 @@ func (r *applier) mayRemoveNamespace(ctx context.Context, o *preview.Object) err
 	return nil
 }
 
-// finishDeletedNamespace ends a run of which an earlier one deleted the release Namespace as
-// the last of its writes: what is left is to see it go. Nothing can be written
-// there any more, no lock and no record.
+// finishDeletedNamespace completes a run whose earlier attempt deleted the release
+// Namespace as its last write: it waits until the Namespace is gone. Lock and
+// record cannot be written there any more.
 func (r *applier) finishDeletedNamespace(ctx context.Context) (ended bool, err error) {
 	o := deletedNamespace(r.plan)
 	if o == nil || !r.isResumed() {
@@ -90,16 +91,16 @@ func (r *applier) finishDeletedNamespace(ctx context.Context) (ended bool, err e
 	return true, r.close(ctx, ctx, r.awaitNamespaceGone(ctx))
 }
 
-// namespaceStays reports whether a live Namespace is the one of a uid and is not being
+// namespaceStays reports whether a live Namespace has a uid and is not being
 // deleted.
 func namespaceStays(live map[string]any, uid string) bool {
 	return live != nil && preview.UID(live) == uid && preview.String(live, "metadata", "deletionTimestamp") == ""
 }
 
-// FinishRemoval is the rest of an uninstall that was interrupted after it had
-// deleted the release Namespace, and with it the record: it waits until the
-// Namespace that the receipt names is gone. The receipt it returns is nil
-// where that run did not come so far, or the Namespace is not being deleted.
+// FinishRemoval completes an uninstall that was interrupted after it had deleted
+// the release Namespace, and the record in it: it waits until the Namespace named
+// by the receipt is gone. The returned receipt is nil if that run did not delete
+// the Namespace.
 func FinishRemoval(ctx context.Context, receipt *record.Receipt, cluster Cluster, opts Options) (*record.Receipt, error) {
 	if opts.Clock == nil {
 		opts.Clock = clock.System{}
@@ -150,7 +151,7 @@ func FinishRemoval(ctx context.Context, receipt *record.Receipt, cluster Cluster
 	return done, err
 }
 
-// awaitNamespaceGone waits until the Namespaces are gone that an earlier run deleted.
+// awaitNamespaceGone waits until Namespaces that an earlier run deleted are gone.
 func (r *applier) awaitNamespaceGone(ctx context.Context) error {
 	var left []preview.Ref
 	for i := range r.plan.Objects {

@@ -15,9 +15,8 @@ type Counter interface {
 	Count(ctx context.Context, apiVersion, kind string) (int, error)
 }
 
-// Operands counts the custom resources of CustomResourceDefinitions, by
-// KIND.GROUP; kinds without any are left out. crds are the definitions as the
-// cluster has them.
+// Operands counts the custom resources of CRDs, keyed by KIND.GROUP, without those
+// that have none. crds are the CRDs as the cluster has them.
 func Operands(ctx context.Context, counter Counter, crds []map[string]any) (map[string]int, error) {
 	out := map[string]int{}
 	for _, crd := range crds {
@@ -45,10 +44,10 @@ type Lister interface {
 	List(ctx context.Context, apiVersion, kind, namespace, selector string) ([]map[string]any, error)
 }
 
-// LeftOperands counts what the removal of a release would leave without its
-// operator, by KIND.GROUP: the custom resources of the definitions that stay.
-// Those of a definition that belongs to another release have that one's
-// operator, except in the namespace of the release itself.
+// LeftOperands counts the custom resources that removing a release would leave
+// without their operator, keyed by KIND.GROUP: those of CRDs that stay. For a CRD
+// that another release has too, only custom resources in the release's own
+// namespace count.
 func LeftOperands(ctx context.Context, cluster interface {
 	Counter
 	Lister
@@ -88,8 +87,8 @@ func (c namespaceCounter) Count(ctx context.Context, apiVersion, kind string) (i
 	return len(found), err
 }
 
-// checkOperands refuses to take an operator away from what it operates, unless
-// the plan removes that first.
+// checkOperands refuses to delete an operator that still has custom resources,
+// unless the plan deletes these first.
 func (c *checker) checkOperands(ctx context.Context) error {
 	if !record.IsUninstall(c.plan) {
 		return nil

@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 )
 
-// Options steer [Apply] without changing what is applied.
+// Options are settings of [Apply] that do not change what is applied.
 type Options struct {
 	// Schemas know the built-in kinds. Required.
 	Schemas engine.Schemas

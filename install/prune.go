@@ -5,9 +5,8 @@ import (
 	"fmt"
 )
 
-// prune forgets the oldest revisions beyond the limit, now that the newest is
-// applied. A record that cannot be removed does no harm: it is tried again
-// after the next apply.
+// prune deletes the oldest revisions beyond the limit, after the newest was
+// applied. A failure is ignored, because the next apply tries again.
 func (r *applier) prune(ctx context.Context) {
 	before := len(r.record.Older)
 	if err := r.store.Forget(ctx, r.record, r.opts.HistoryMax); err != nil {

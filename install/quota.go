@@ -7,8 +7,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// quotaAdvice says how to make room for an object that exceeds a ResourceQuota,
-// up to what follows then.
+// quotaAdvice returns what to do about an object that exceeds a ResourceQuota.
 func quotaAdvice(o *preview.Object, err error) string {
 	return fmt.Sprintf("raise the quota (kubectl edit resourcequota %s -n %s) or free what it counts, then ", quotaIn(err.Error()), o.Namespace)
 }

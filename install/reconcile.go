@@ -10,11 +10,10 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 )
 
-// Reconcile says what became of the objects that a record left in flight: a
-// run that was killed could not say. It reads, and writes nothing; the record
-// stays as it is. An update stays in flight where the cluster does not tell: of
-// a Secret, whose body is not recorded, and of an object that is neither as
-// before nor as after, because others changed it too.
+// Reconcile finds out what became of the objects whose write was in flight when a
+// run was killed, by reading the cluster; it does not change the record. An update
+// stays in flight if the cluster does not show it: for a Secret, whose body is not
+// recorded, and for an object that others have changed as well.
 func Reconcile(ctx context.Context, cluster Cluster, schemas engine.Schemas, stored *record.Record) ([]record.ObjectReceipt, error) {
 	objects := slices.Clone(stored.Objects)
 	if !slices.ContainsFunc(objects, func(o record.ObjectReceipt) bool { return o.State == record.StateSent }) {
@@ -45,8 +44,7 @@ func Reconcile(ctx context.Context, cluster Cluster, schemas engine.Schemas, sto
 	return objects, nil
 }
 
-// reconciled decides whether the one write of an object that may have happened
-// did.
+// reconciled decides whether a write in flight was carried out.
 func (w *writer) reconciled(ctx context.Context, o *preview.Object, live map[string]any) (record.ObjectState, error) {
 	switch {
 	case o.Action == preview.ActionDelete && (live == nil || preview.UID(live) != o.Live.UID):
@@ -84,8 +82,8 @@ func (w *writer) reconciled(ctx context.Context, o *preview.Object, live map[str
 	return record.StateSent, nil // it was changed, before the write or after it
 }
 
-// reconciledAdoption decides whether the first write of an adoption happened; the
-// second did not.
+// reconciledAdoption decides whether the first of the two writes of an adoption
+// was carried out.
 func (w *writer) reconciledAdoption(o *preview.Object, live map[string]any) (record.ObjectState, error) {
 	if o.Adoption == nil || preview.UID(live) != o.Live.UID {
 		return record.StateSent, nil

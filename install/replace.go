@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// dependentsOf says what becomes of the dependents of an object that the plan
-// deletes. What is created again must not meet the pods of its forerunner.
+// dependentsOf returns the propagation policy for an object that the plan deletes.
+// If the object is created again, its old pods must be gone first.
 func dependentsOf(o *preview.Object) preview.Propagation {
 	switch {
 	case o.Action == preview.ActionReplace:
@@ -23,9 +23,9 @@ func dependentsOf(o *preview.Object) preview.Propagation {
 	return preview.Background
 }
 
-// replace deletes exactly the reviewed object, waits until it is gone, and
-// creates the new one. live is what was read last: the reviewed object, or nil
-// when an earlier run came that far.
+// replace deletes exactly the reviewed object, waits until it is gone, and creates
+// the new one. live is the reviewed object, or nil if an earlier run has deleted
+// it already.
 func (w *writer) replace(ctx context.Context, o *preview.Object, live map[string]any) (writeResult, error) {
 	if live != nil {
 		gone, err := w.remove(ctx, o, live)
@@ -45,13 +45,13 @@ func (w *writer) replace(ctx context.Context, o *preview.Object, live map[string
 	return w.write(ctx, o, nil)
 }
 
-// deletionError reports an object whose deletion did not end in time.
+// deletionError is the error for an object that was not gone in time.
 type deletionError struct{ what string }
 
 func (e *deletionError) Error() string { return e.what }
 
-// awaitGone waits until the deleted object does not exist any more. Another
-// one under its name is for the create to find.
+// awaitGone waits until the deleted object no longer exists. Another object under
+// the same name is left for the create to detect.
 func (w *writer) awaitGone(ctx context.Context, o *preview.Object) error {
 	deadline := w.opts.Clock.Now().Add(w.timeoutOf(o))
 	for {

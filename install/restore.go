@@ -17,10 +17,10 @@ type BulkReader interface {
 	Read(ctx context.Context, refs []preview.Ref) []preview.ReadResult
 }
 
-// RestoreContent returns the content of a recorded revision, ready to be
-// planned against the cluster as it is now. Hooks are left out, and so are CRDs
-// that cannot be rolled back without data loss: those stay as they are. Values
-// of Secrets are not on record; they stay, too.
+// RestoreContent returns the content of a recorded revision, to be planned against
+// the present cluster. Hooks are left out, and so are CRDs that cannot be rolled
+// back without losing data. Values of Secrets are not recorded and stay as they
+// are.
 func RestoreContent(ctx context.Context, cluster BulkReader, stored *record.Record) ([]engine.Content, error) {
 	plan, shapes, err := record.LoadRecordedPlan(ctx, cluster, stored)
 	if err != nil {
@@ -57,7 +57,8 @@ func RestoreContent(ctx context.Context, cluster BulkReader, stored *record.Reco
 	return contents, nil
 }
 
-// unsetFields are the fields of a recorded object that its revision did not set.
+// unsetFields returns the fields of a recorded object that its revision did not
+// set.
 func unsetFields(recorded *preview.Plan, o *preview.Object) []string {
 	switch {
 	case o.Action == preview.ActionSkip, o.Action == preview.ActionShared:
@@ -73,9 +74,9 @@ func unsetFields(recorded *preview.Plan, o *preview.Object) []string {
 	return slices.Compact(paths)
 }
 
-// EarlierRevision returns the revision to which a plan on top of a record rolls
-// back when its apply fails: the recorded one, or none where nothing is
-// installed. An unfinished revision cannot be rolled back to.
+// EarlierRevision returns the revision that a failed plan is rolled back to: the
+// one in the record, or none for a new release. An unfinished revision is an
+// error.
 func EarlierRevision(ctx context.Context, cluster BulkReader, stored *record.Record) (*engine.PriorRevision, error) {
 	switch {
 	case stored == nil || stored.State == record.Uninstalled:
@@ -102,7 +103,8 @@ type restorer struct {
 	notes    map[string][]preview.Note // by package
 }
 
-// read looks at the Secrets and definitions as they are now.
+// read reads the Secrets and CRDs that the earlier revision contains from the
+// cluster.
 func (r *restorer) read(ctx context.Context, cluster BulkReader, plan *preview.Plan) error {
 	var refs []preview.Ref
 	for i := range plan.Objects {
@@ -121,7 +123,8 @@ func (r *restorer) read(ctx context.Context, cluster BulkReader, plan *preview.P
 	return nil
 }
 
-// restore completes an object, or decides that the cluster keeps its own.
+// restore completes an object of the earlier revision, or decides that it stays as
+// it is in the cluster.
 func (r *restorer) restore(o *preview.Object) (wanted bool, err error) {
 	live := r.live[o.ID]
 	if shape := r.shapes[o.ID]; shape != nil {
@@ -151,16 +154,16 @@ func (r *restorer) note(o *preview.Object, text string) {
 	r.notes[o.Package] = append(r.notes[o.Package], rules.RollbackKept.Note(o.ID, text))
 }
 
-// unverified notes where nothing proves that a package comes back as it was
-// approved: neither does the record say who wrote it.
+// unverified notes that nothing proves that the restored content is what was
+// approved, because the record is not verified.
 func (r *restorer) unverified(pkg preview.Package, signature *preview.RecordSignature) {
 	if rule, raised := engine.RecordRule(signature); raised {
 		r.notes[pkg.Name] = append(r.notes[pkg.Name], rule.Note("package/"+pkg.Name, rule.NoteText(r.revision, signature)))
 	}
 }
 
-// InstalledSet is the plugin set that a record brought, as it says itself; the
-// zero value where it is none's.
+// InstalledSet returns the plugin set that a record contains; the zero value if it
+// contains none.
 func InstalledSet(ctx context.Context, cluster record.Getter, stored *record.Record) (engine.InstalledSet, error) {
 	if stored == nil || stored.State == record.Uninstalled || !stored.IsSet() {
 		return engine.InstalledSet{}, nil

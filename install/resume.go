@@ -10,9 +10,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 )
 
-// resume takes an unfinished record of this plan over. Every object must be as
-// it was reviewed, before the write or after it; what is neither, another client
-// else has changed.
+// resume continues an unfinished record of this plan. Every object must be as
+// reviewed, before or after its write; any other state means that another client
+// has changed it.
 func (r *applier) resume(ctx context.Context) (err error) {
 	if err := r.gateAgain(); err != nil {
 		return err
@@ -25,7 +25,7 @@ func (r *applier) resume(ctx context.Context) (err error) {
 	return r.takeOver(ctx)
 }
 
-// takeOver is resume for what passed the gate.
+// takeOver resumes a record after the gate was passed.
 func (r *applier) takeOver(ctx context.Context) error {
 	r.log(fmt.Sprintf("resuming revision %d, which is %s", r.record.Revision, r.record.State))
 	if err := r.knowsObjects(); err != nil {
@@ -56,9 +56,9 @@ func (r *applier) takeOver(ctx context.Context) error {
 }
 
 // gateAgain passes the recorded plan through the gate as if it were new: with
-// the findings of today's rules besides those recorded, judged by today's
-// policy, whatever one said when it was recorded. Where it passes, the record
-// says by which approval, and what that accepted.
+// findings of the present rules as well as the recorded ones, judged by the
+// present policy. If it passes, the record gets the new approval and its accepted
+// findings.
 func (r *applier) gateAgain() error {
 	today := *r.plan
 	today.Findings, today.Policy = preview.WithoutPolicy(r.plan.Findings), nil
@@ -85,7 +85,7 @@ func (r *applier) gateAgain() error {
 	return nil
 }
 
-// knowsObjects holds the record against the plan: it must be about the same
+// knowsObjects returns an error unless the record and the plan are about the same
 // objects.
 func (r *applier) knowsObjects() error {
 	for i := range r.plan.Objects {
@@ -96,8 +96,8 @@ func (r *applier) knowsObjects() error {
 	return nil
 }
 
-// resumeObject decides what is left to do for one object. why is not empty
-// when the object is neither as before nor as after.
+// resumeObject decides what is left to do for one object. why is set if the object
+// is as reviewed neither before nor after its write.
 func (r *applier) resumeObject(ctx context.Context, o *preview.Object) (why string, err error) {
 	if o.Action == preview.ActionKeep || o.Action == preview.ActionSkip {
 		return "", nil

@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/report"
 )
 
-// dryRunGate is one more gate for a plan that was made without dry runs: it is
-// applied only if the API server would do what was reviewed.
+// dryRunGate checks a plan that was made without dry runs: it is applied only if a
+// dry run now gives what was reviewed.
 func (c *checker) dryRunGate(ctx context.Context, cluster engine.Cluster) error {
 	if c.plan.ReadMode != preview.ReadGet {
 		return nil
@@ -29,9 +29,9 @@ func (c *checker) dryRunGate(ctx context.Context, cluster engine.Cluster) error 
 	return nil
 }
 
-// DeniedError returns the error of a plan that the API server would refuse
-// whatever is approved, because a permission is missing or a quota is used up;
-// nil for others.
+// DeniedError returns an error for a plan that the API server would refuse even if
+// it is approved, because a permission is missing or a quota is used up; nil for
+// other plans.
 func DeniedError(p *preview.Plan) error {
 	if in := p.Access.Installer; len(in.Missing) > 0 {
 		return missingRights(p, in)
@@ -48,8 +48,8 @@ func DeniedError(p *preview.Plan) error {
 	return fmt.Errorf("%s; raise the quota or free what it counts, then run the command again", joinReasons(over))
 }
 
-// missingRights returns the error of a user who may not carry the plan out. Rights that only
-// a role of the plan gives are named with that role.
+// missingRights returns an error for a user who lacks permissions to apply the
+// plan. Permissions that only a role of the plan grants are named with that role.
 func missingRights(p *preview.Plan, in preview.Installer) error {
 	var own, roles []string
 	given := map[string][]string{}
@@ -90,8 +90,8 @@ func missingReadRights(plan *preview.Plan) []string {
 	return reasons
 }
 
-// roleCommand returns the command that prints the roles with which the plan can
-// be made and applied.
+// roleCommand returns the command that prints the roles needed to make and apply
+// the plan.
 func roleCommand(p *preview.Plan) string {
 	if report.RoleCommandRenders(p) {
 		return report.RoleCommand(p) + ", a preview or upgrade with the same --values and --set,"

@@ -14,14 +14,15 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/tasks"
 )
 
-// waiter waits for what was written.
+// waiter waits until the objects that were written are ready, and deleted ones
+// gone.
 type waiter struct {
 	*attempt
 	shown  WaitState     // what a screen was last shown of a wait
 	putOff time.Duration // by how much the waits were longer than their timeouts
 }
 
-// gates waits until the stages before stage i let it begin (section 5 of the
+// gates waits until the stages before stage i allow it to begin (section 5 of the
 // package documentation).
 func (w *waiter) gates(ctx context.Context, i int) error {
 	to := &w.plan.Stages[i]
@@ -45,10 +46,10 @@ func (w *waiter) gates(ctx context.Context, i int) error {
 	return nil
 }
 
-// gateOf lists what stage from must bring to readiness before stage to begins:
-// by kind, and what the user has a check for. A PersistentVolumeClaim is never
-// among it by its kind: one that waits for its first consumer would wait for
-// ever.
+// gateOf returns the objects of stage from that must be ready before stage to
+// begins: those of certain kinds, and those with a health check of the user.
+// PersistentVolumeClaims are left out, because a claim that waits for its first
+// consumer would block for ever.
 func (w *waiter) gateOf(from, to *preview.Stage) []preview.Ref {
 	var refs []preview.Ref
 	for _, id := range from.Objects {
@@ -82,8 +83,8 @@ func (w *waiter) hasCheck(o *preview.Object) bool {
 	return slices.ContainsFunc(w.opts.Checks, func(c rollout.Check) bool { return c.Selects(o.Planned) })
 }
 
-// webhookServices lists the Services behind the webhooks of a stage: a webhook
-// whose Service has no ready endpoint rejects, or delays, what it intercepts.
+// webhookServices returns the Services behind a stage's webhooks. A webhook whose
+// Service has no ready endpoint rejects or delays requests.
 func (w *waiter) webhookServices(stage *preview.Stage) []preview.Ref {
 	var refs []preview.Ref
 	seen := map[preview.Ref]bool{}
@@ -108,8 +109,8 @@ func (w *waiter) webhookServices(stage *preview.Stage) []preview.Ref {
 	return refs
 }
 
-// rollout waits after the last write until everything is healthy and what was
-// deleted is gone. Operands come after their operator, whose work they are.
+// rollout waits after the last write until everything is ready and deleted objects
+// are gone. Custom resources are waited for after their operator.
 func (w *waiter) rollout(ctx context.Context) error {
 	if w.opts.NoWait {
 		return nil
@@ -138,8 +139,8 @@ func (w *waiter) rollout(ctx context.Context) error {
 	return w.await(ctx, "operands", operands)
 }
 
-// await follows objects until they are ready or gone. What failed for good is
-// an error of kind [Failed]; what needs more time than it has, [Interrupted].
+// await waits until objects are ready or gone. A permanent failure is an error of
+// kind [Failed], a timeout one of kind [Interrupted].
 func (w *waiter) await(ctx context.Context, stage string, o rollout.Options) error {
 	o.Watcher, o.Inspector, o.Discovery, o.Clock, o.Checks = w.cluster, w.cluster, w.cluster, w.opts.Clock, w.opts.Checks
 	o.More = w.opts.More
@@ -194,8 +195,7 @@ func (w *waiter) await(ctx context.Context, stage string, o rollout.Options) err
 	return w.rolloutError(doing, report)
 }
 
-// showWait shows a screen what the run waits for, when that is something else
-// than before.
+// showWait tells the screen what the run is waiting for, if that has changed.
 func (w *waiter) showWait(now WaitState) {
 	if w.opts.Waiting != nil && now != w.shown {
 		w.shown = now
@@ -228,7 +228,7 @@ func (w *waiter) rolloutError(doing string, report rollout.Report) *Error {
 	return e
 }
 
-// unreadyObjects names the objects in some states, with why.
+// unreadyObjects returns the names of the objects in some states, with the reason.
 func unreadyObjects(s rollout.Snapshot, states ...rollout.State) []string {
 	var out []string
 	for _, object := range s.Objects {
@@ -241,8 +241,8 @@ func unreadyObjects(s rollout.Snapshot, states ...rollout.State) []string {
 	return out
 }
 
-// observe says what became of one object since the last look, and enters it
-// into the record. A divergence stays on record: readiness does not heal it.
+// observe records the new state of one object. A difference from the review stays
+// on record, even if the object becomes ready.
 func (w *waiter) observe(seen map[string]rollout.Object, object rollout.Object) {
 	id := object.Ref.ID()
 	before, known := seen[id]
@@ -286,8 +286,9 @@ func objectState(s rollout.State) record.ObjectState {
 	return record.StateWaiting
 }
 
-// awaitRest waits until all that the plan deletes before the Namespaces is gone.
-// What hangs there would hang in them, and without a record.
+// awaitRest waits until everything that the plan deletes before the Namespaces is
+// gone. Objects that hang would otherwise block the deletion of the Namespaces,
+// after the record in them was deleted.
 func (w *waiter) awaitRest(ctx context.Context, to *preview.Stage) error {
 	var refs []preview.Ref
 	for i := range w.plan.Objects {
@@ -302,8 +303,8 @@ func (w *waiter) awaitRest(ctx context.Context, to *preview.Stage) error {
 	return w.await(ctx, preview.StagePrune, rollout.Options{Gone: refs, Timeout: w.timeout(to)})
 }
 
-// addNamespaceState adds to the end of a wait what the control plane says about the
-// release Namespace where that does not go.
+// addNamespaceState adds to a wait's error why the control plane cannot delete the
+// release Namespace.
 func (w *waiter) addNamespaceState(ctx context.Context, err error) error {
 	o := deletedNamespace(w.plan)
 	var e *Error

@@ -8,9 +8,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// takeLock makes this run the only writer of the release. If the plan creates
-// the release namespace, the lease has no place before it: then creating the
-// Namespace is the lock and the first write, and the lease follows.
+// takeLock makes this run the only writer of the release. If the plan creates the
+// release namespace, the Lease cannot be created before it: then creating the
+// Namespace serves as the lock, and the Lease follows.
 func (r *applier) takeLock(ctx context.Context) (held context.Context, release func(), err error) {
 	if o := r.ownNamespace(); o != nil && r.before == nil && r.namespace == nil {
 		if err := r.createNamespace(ctx, o); err != nil {
@@ -32,7 +32,8 @@ func (r *applier) takeLock(ctx context.Context) (held context.Context, release f
 	}, nil
 }
 
-// recordNamespace enters the Namespace that was made before there was a record.
+// recordNamespace adds the Namespace to the inventory that was created before
+// there was a record.
 func (r *applier) recordNamespace() {
 	o := r.ownNamespace()
 	if o == nil || r.namespace == nil {
@@ -42,8 +43,8 @@ func (r *applier) recordNamespace() {
 	r.recordWritten(o, WrittenObject{Sealed: o.Planned, Reviewed: o.ResultBody, Before: r.namespace, Live: r.namespace})
 }
 
-// stages sends the plan's stages in order. A stage begins when the gates of
-// the stages before it are open.
+// stages writes the plan's stages in order. A stage begins when the stages before
+// it are ready enough.
 func (r *applier) stages(ctx context.Context) error {
 	for i := range r.plan.Stages {
 		stage := &r.plan.Stages[i]
@@ -70,8 +71,8 @@ func (r *applier) stages(ctx context.Context) error {
 	return nil
 }
 
-// stage records which objects are about to be written, writes them, and
-// records what became of them.
+// stage records which objects are about to be written, writes them, and records
+// the results.
 func (r *applier) stage(ctx context.Context, stage *preview.Stage, objects []*preview.Object) error {
 	objects = r.ownNamespaceLast(r.withReleases(stage, objects))
 	r.emit(Event{Type: EventStage, Stage: stage.ID, Message: preview.Plural(len(objects), "object")})
@@ -123,8 +124,8 @@ func (r *applier) stage(ctx context.Context, stage *preview.Stage, objects []*pr
 	return nil
 }
 
-// markUnsent takes back the intent for objects that were not sent after all. One
-// between its two writes stays there.
+// markUnsent removes from the record the objects that were to be written and were
+// not. An adoption between its two writes stays in flight.
 func (r *applier) markUnsent(objects []*preview.Object, before map[string]record.ObjectState) {
 	for _, o := range objects {
 		r.record.Object(o.ID).State = record.StatePending
@@ -135,8 +136,8 @@ func (r *applier) markUnsent(objects []*preview.Object, before map[string]record
 	}
 }
 
-// stopsOnDivergence names the objects that must be what was reviewed before
-// anything is built on them: permissions, webhooks, and what runs.
+// stopsOnDivergence reports which objects must be exactly as reviewed before the
+// next stage: permissions, webhooks and workloads.
 func stopsOnDivergence(o *preview.Object) bool {
 	switch o.Ref().Group() {
 	case "rbac.authorization.k8s.io", "admissionregistration.k8s.io":
@@ -146,7 +147,7 @@ func stopsOnDivergence(o *preview.Object) bool {
 		preview.Map(o.Planned, "spec", "jobTemplate", "spec", "template", "spec") != nil || o.Kind == "Pod"
 }
 
-// sendIn sends what an object's write is in a stage.
+// sendIn makes the write that an object has in a stage.
 func (r *applier) sendIn(ctx context.Context, stage *preview.Stage, o *preview.Object) (Verdict, error) {
 	if stage.ID == preview.StageHandOver {
 		return Same, r.releaseFormerOwner(ctx, o)
@@ -157,7 +158,7 @@ func (r *applier) sendIn(ctx context.Context, stage *preview.Stage, o *preview.O
 	return r.send(ctx, o)
 }
 
-// send writes one object and enters the outcome into the record.
+// send writes one object and records the result.
 func (r *applier) send(ctx context.Context, o *preview.Object) (Verdict, error) {
 	r.emit(Event{Type: EventObject, Object: o.ID, State: record.StateSent})
 	before := r.liveOf(o)

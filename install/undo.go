@@ -15,9 +15,9 @@ import (
 // StageUndo prefixes the stage names in the events of a rollback on failure.
 const StageUndo = "undo"
 
-// triggersUndo reports whether an error leads to the undo that the plan seals:
-// something failed, or took longer than it may. A run that was asked to stop, or
-// that does not know what became of a write, is resumed instead.
+// triggersUndo reports whether an error starts the rollback on failure that the
+// plan contains: something failed or timed out. A run that was asked to stop, or
+// whose last write has an unknown outcome, is resumed instead.
 func (r *applier) triggersUndo(ctx context.Context, err error) bool {
 	var e *Error
 	if r.plan.FailureRollback == nil || r.record == nil || ctx.Err() != nil || r.stopRequested() || !errors.As(err, &e) {
@@ -40,17 +40,17 @@ func (r *applier) hasWritten() bool {
 	})
 }
 
-// undoneError returns the error of a plan that is rolled back on failure:
-// whatever caused it, the plan is not resumed.
+// undoneError returns the error of a plan that was rolled back on failure, with
+// its cause. Such a plan cannot be resumed.
 func (r *applier) undoneError(err error) error {
 	e := *asError(Failed, "applying "+r.plan.Release.Name, "", err)
 	e.Kind = Failed
 	return &e
 }
 
-// undo applies the rollback that the plan contains, under the lock and as a
-// revision of its own, and returns the error of a plan that failed with cause.
-// Whatever comes of the rollback, the plan has failed.
+// undo applies the rollback that the plan contains, under the lock and as a new
+// revision, and returns the error of the plan that failed with cause. The plan
+// counts as failed even if the rollback succeeds.
 func (r *applier) undo(ctx, held context.Context, cause error) error {
 	r.wrote = true // perhaps by an earlier run of this plan
 	r.emit(Event{Type: EventStage, Stage: StageUndo, Message: "the plan failed; " + r.undoText() + ", as planned"})
@@ -71,10 +71,9 @@ func (r *applier) undoText() string {
 	return fmt.Sprintf("going back to revision %d", r.plan.FailureRollback.Revision)
 }
 
-// beginUndo plans the undo on fresh reads, holds it against the sealed one, and
-// records what is about to happen. Every object must be as it was reviewed,
-// before the write or after it: what others changed is left alone, and
-// nothing is sent.
+// beginUndo plans the rollback again on fresh reads, compares it with the reviewed
+// one, and records it. If an object is as reviewed neither before nor after its
+// write, others have changed it: then nothing is sent.
 func (r *applier) beginUndo(ctx context.Context) (*applier, error) {
 	doing := "undoing " + r.plan.Release.Name
 	back, err := r.planUndo(ctx)
@@ -102,7 +101,7 @@ func (r *applier) beginUndo(ctx context.Context) (*applier, error) {
 	return u, nil
 }
 
-// undoRun is the run that applies the plan of an undo on top of a record.
+// undoRun returns the run that applies the plan of a rollback on top of a record.
 func (r *applier) undoRun(back *preview.Plan, before *record.Record) *applier {
 	opts := r.opts
 	opts.Checks = nil // they are about what failed
@@ -159,8 +158,8 @@ func (c *checker) earlierContent(ctx context.Context) (*engine.PriorRevision, er
 	return EarlierRevision(ctx, c.cluster, record)
 }
 
-// checkUndo checks, before anything is written, that the rollback in the plan
-// can be applied: the revision it goes back to is on record as it was reviewed.
+// checkUndo checks before the first write that the plan's rollback can be applied:
+// the revision that it goes back to must be on record as it was reviewed.
 func (c *checker) checkUndo(ctx context.Context, now *preview.Plan) error {
 	if now.FailureRollback == nil {
 		return nil
@@ -179,8 +178,8 @@ func (c *checker) checkUndo(ctx context.Context, now *preview.Plan) error {
 	return nil
 }
 
-// foreignEdits names the objects that are neither as the plan found them nor as
-// it left them. back holds them as they were read for the undo.
+// foreignEdits returns the objects that are neither as the plan found them nor as
+// it left them. back has them as read for the rollback.
 func (r *applier) foreignEdits(ctx context.Context, back *preview.Plan) ([]string, error) {
 	var reasons []string
 	for i := range r.plan.Objects {
@@ -211,8 +210,8 @@ func (r *applier) foreignEdits(ctx context.Context, back *preview.Plan) ([]strin
 	return reasons, nil
 }
 
-// checkUndoOperands refuses to take an operator away from what others had it
-// operate meanwhile. What the plan itself made is part of the undo.
+// checkUndoOperands refuses to delete an operator if others have created custom
+// resources for it meanwhile. Those of the plan itself are rolled back too.
 func (r *applier) checkUndoOperands(ctx context.Context) error {
 	if !record.IsUninstall(r.plan) {
 		return nil
@@ -237,7 +236,7 @@ func (r *applier) checkUndoOperands(ctx context.Context) error {
 	return nil
 }
 
-// followUndo sends the undo and waits for it.
+// followUndo applies the rollback and waits for it.
 func (r *applier) followUndo(ctx, held context.Context, u *applier) error {
 	r.undone = u
 	return u.close(ctx, held, u.carryOut(held))
@@ -266,8 +265,8 @@ func (r *applier) undoOutcomeError(cause, err error) error {
 	return &failed
 }
 
-// isOutage reports whether an error is about the connection or the login, and
-// not about the request: then the same command can finish later.
+// isOutage reports whether an error is about the connection or the login, so that
+// the same command can succeed later.
 func isOutage(err error) bool {
 	reason := preview.ReasonOf(err)
 	return reason == preview.ReasonUnavailable || reason == preview.ReasonUnauthorized
@@ -282,8 +281,8 @@ func errorCause(err error) string {
 	return err.Error()
 }
 
-// resumeUndo goes on with an undo that was interrupted. The recorded plan must
-// be the sealed undo; nothing else in the record decides what is sent.
+// resumeUndo resumes an interrupted rollback. The recorded plan must be the one
+// that the failed plan contains; nothing else in the record decides what is sent.
 func (r *applier) resumeUndo(ctx, held context.Context) error {
 	failed := &Error{
 		Kind: Failed, Operation: "applying " + r.plan.Release.Name, Cause: fmt.Sprintf("revision %d of this plan had failed", r.before.Undoes.Revision),
@@ -321,8 +320,8 @@ func (r *applier) takeOverUndo(ctx context.Context) (*applier, error) {
 	return u, u.takeOver(ctx)
 }
 
-// recordedUndo reads the plan of the undo. The bodies of its Secrets have the
-// values that are live, as they had when it was recorded.
+// recordedUndo reads the plan of the rollback from the record. Bodies of its
+// Secrets get the live values, which were the same when it was recorded.
 func (r *applier) recordedUndo(ctx context.Context) (*preview.Plan, error) {
 	_, shapes, err := record.LoadRecordedPlan(ctx, r.cluster, r.before)
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/diff"
 )
 
-// writer sends single objects, each to its end: written, not written, or not
-// known.
+// writer sends writes of single objects, and finds out for each whether it was
+// carried out.
 type writer struct {
 	*attempt
 	late []string // what became of creates that came after the lock was lost
@@ -24,14 +24,14 @@ type writer struct {
 // writeGrace limits a write that is under way when the run is asked to stop.
 const writeGrace = 5 * time.Second
 
-// outcomeError reports a write whose outcome is unknown: it may have been carried out.
+// outcomeError is the error for a write that may or may not have been carried out.
 type outcomeError struct{ err error }
 
 func (e *outcomeError) Error() string { return "the outcome is unknown: " + e.err.Error() }
 func (e *outcomeError) Unwrap() error { return e.err }
 
-// mayHaveBeenSent reports whether a request may have been carried out although it
-// failed here. One that was throttled was not.
+// mayHaveBeenSent reports whether a failed request may have been carried out. A
+// throttled one (429) was not.
 func mayHaveBeenSent(err error) bool {
 	reason := preview.ReasonOf(err)
 	return reason == preview.ReasonUnavailable && !preview.Throttled(err) || reason == ""
@@ -42,26 +42,27 @@ func unknownOutcome(err error) bool {
 	return errors.As(err, &unknown)
 }
 
-// changedObjectError refuses a write on an object that is not the reviewed one any more.
+// changedObjectError is the error for an object that is no longer the reviewed
+// one.
 type changedObjectError struct{ what string }
 
 func (e *changedObjectError) Error() string { return e.what }
 
-// withGrace returns a context in which a request under way may finish shortly
-// after ctx ended, so that its outcome is known. Nothing new is sent by then.
+// withGrace returns a context that ends shortly after ctx, so that a request in
+// flight can finish and its outcome is known. No new request is sent by then.
 func withGrace(ctx context.Context) (context.Context, context.CancelFunc) {
 	late, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() { time.AfterFunc(writeGrace, cancel) })
 	return late, func() { stop(); cancel() }
 }
 
-// writeResult holds an object as a write left it, with the one that the write was made
-// on: nil when it created the object.
+// writeResult has an object after a write, and the live object that the write was
+// made on, nil if it was created.
 type writeResult struct{ live, on map[string]any }
 
-// write creates or updates one object, exactly once. before is the live object
-// the write is made on, nil when it creates. What was created after the lock was
-// lost is deleted again.
+// write creates or updates one object, exactly once. before is the live object,
+// nil to create. An object that was created after the lock was lost is deleted
+// again.
 func (w *writer) write(ctx context.Context, o *preview.Object, before map[string]any) (writeResult, error) {
 	made, err := w.writeOn(ctx, o, before)
 	if err == nil && made.on == nil {
@@ -70,10 +71,10 @@ func (w *writer) write(ctx context.Context, o *preview.Object, before map[string
 	return made, err
 }
 
-// writeOn sends an update with before's uid and resourceVersion; when that no
-// longer is the live object, the write is tried again on the new one as long as
-// nothing relevant about it changed. A write without an answer is followed by a
-// read to learn whether it happened.
+// writeOn sends an update with the uid and resourceVersion of before. If the live
+// object has changed, the write is tried on the new version if no relevant field
+// changed. If a write is not answered, the object is read to find out whether it
+// was carried out.
 func (w *writer) writeOn(ctx context.Context, o *preview.Object, before map[string]any) (writeResult, error) {
 	var last error
 	lost := false // a write may have happened without our knowing
@@ -115,10 +116,9 @@ func (w *writer) writeOn(ctx context.Context, o *preview.Object, before map[stri
 	return writeResult{}, last
 }
 
-// applyTaking sends a write that may take over the contested fields that were
-// reviewed. force is for the whole request: it would take any other contested
-// field too. So an unforced dry run at the same resourceVersion comes first,
-// which must meet no conflict but the reviewed ones.
+// applyTaking sends a write that takes over the reviewed conflicting fields. Since
+// force covers the whole request, a dry run without force at the same
+// resourceVersion comes first, and must show no other conflicts.
 func (w *writer) applyTaking(ctx context.Context, o *preview.Object, item preview.DryRun) (map[string]any, error) {
 	if !w.plan.Takes(o) || item.UID == "" {
 		return w.applyOnce(ctx, item)
@@ -144,8 +144,8 @@ func (w *writer) applyTaking(ctx context.Context, o *preview.Object, item previe
 	return w.applyOnce(ctx, item)
 }
 
-// notSentError returns the error of a check before a write: nothing was
-// written, whatever the check found.
+// notSentError returns the error of a check before a write, which was then not
+// sent.
 func notSentError(err error) error {
 	if preview.ReasonOf(err) == preview.ReasonChanged {
 		return err
@@ -161,8 +161,8 @@ func (w *writer) applyOnce(ctx context.Context, item preview.DryRun) (live map[s
 	return live, err
 }
 
-// sendOnce sends one write of a plan object, again only while the API server says
-// that it has no time for it. Before each, the lock must be this run's.
+// sendOnce sends one write of a plan object, again only if the API server
+// throttles it (429). Before each try, this run must hold the lock.
 func (w *writer) sendOnce(ctx context.Context, send func(context.Context) error) error {
 	late, cancel := withGrace(ctx)
 	defer cancel()
@@ -181,9 +181,9 @@ func (w *writer) sendOnce(ctx context.Context, send func(context.Context) error)
 	return err
 }
 
-// reread reads an object after a write that was refused or had no answer. If
-// one had none (lost), or an earlier run of the plan may have sent it (resumed), it reports
-// whether the object is what it made of it.
+// reread reads an object after a write that was refused or not answered. If an
+// answer was lost, or an earlier run may have sent the write (resumed), it reports
+// whether the object is as the write makes it.
 func (w *writer) reread(ctx context.Context, o *preview.Object, lost, resumed bool, cause error) (live map[string]any, written bool, err error) {
 	late, cancel := withGrace(ctx)
 	defer cancel()
@@ -203,8 +203,8 @@ func (w *writer) reread(ctx context.Context, o *preview.Object, lost, resumed bo
 	return live, written, nil
 }
 
-// outcomeUnknown returns the error of a write on an object that changed since. If one was sent before
-// whose answer was lost, it may have been carried out all the same.
+// outcomeUnknown returns the error for a write on an object that has changed
+// since. If an answer was lost before, the write may have been carried out.
 func (w *writer) outcomeUnknown(lost bool, err error) error {
 	var moved *changedObjectError
 	if !lost || !errors.As(err, &moved) {
@@ -214,7 +214,7 @@ func (w *writer) outcomeUnknown(lost bool, err error) error {
 	return &outcomeError{err}
 }
 
-// rebase decides whether a write may be made on the object as it is now.
+// rebase decides whether a write can be made on the present version of an object.
 func (w *writer) rebase(o *preview.Object, before, live map[string]any, cause error) (map[string]any, error) {
 	switch {
 	case before == nil && live == nil:
@@ -236,7 +236,7 @@ func (w *writer) rebase(o *preview.Object, before, live map[string]any, cause er
 	return live, nil
 }
 
-// isBefore reports whether a live object still is the one that was reviewed.
+// isBefore reports whether a live object is still as reviewed, before its write.
 func (w *writer) isBefore(o *preview.Object, live map[string]any) (bool, error) {
 	if preview.UID(live) != o.Live.UID {
 		return false, nil
@@ -245,8 +245,8 @@ func (w *writer) isBefore(o *preview.Object, live map[string]any) (bool, error) 
 	return fingerprint == o.Live.Fingerprint || o.Adoption != nil && fingerprint == o.Adoption.Fingerprint, err
 }
 
-// isAfter reports whether an object already is what applying o makes of it: a
-// dry run by our manager changes neither a value nor which fields we own.
+// isAfter reports whether an object is already as applying o makes it: a dry run
+// by our manager changes neither a value nor which fields we own.
 func (w *writer) isAfter(ctx context.Context, o *preview.Object, live map[string]any) (bool, error) {
 	for range clock.MaxAttempts {
 		result := w.cluster.DryRun(ctx, []preview.DryRun{{
@@ -357,9 +357,8 @@ func (w *writer) deleteOnce(ctx context.Context, o *preview.Object, live map[str
 	})
 }
 
-// releaseFormerOwner sends one write of the stage that removes former owners.
-// An owner must be gone before anything is applied: as long as it exists, its
-// controller may write to what it owned.
+// releaseFormerOwner removes former owners in their own stage. They must be gone
+// before anything is applied, because their controller could write to the objects.
 func (w *writer) releaseFormerOwner(ctx context.Context, o *preview.Object) error {
 	w.emit(Event{Type: EventObject, Object: o.ID, State: record.StateSent})
 	if o.Action == preview.ActionAdopt {

@@ -22,9 +22,9 @@ const (
 	maxConflicts = 1000
 )
 
-// classify turns what a request came back with into a [preview.Refusal]. The
-// API server distinguishes many of these cases by text only; each text below is
-// held by a test against a real one.
+// classify converts an error response into a [preview.Refusal]. The API server
+// distinguishes many cases only by text; each text used here is tested against a
+// real API server.
 func classify(err error) error {
 	if err == nil {
 		return nil
@@ -50,7 +50,7 @@ func classify(err error) error {
 	return refusal
 }
 
-// transportRefusal is for requests that no API server answered.
+// transportRefusal returns the refusal for a request that no API server answered.
 func transportRefusal(err error) error {
 	var unsent *readOnlyError
 	if errors.As(err, &unsent) {
@@ -94,8 +94,8 @@ func reasonOf(s metav1.Status) preview.Reason {
 	return preview.ReasonOther
 }
 
-// reasonOfText recognises answers whose code does not tell them apart. The
-// texts count at the beginning only: further on a message may quote values.
+// reasonOfText distinguishes responses that have the same status code, by the
+// beginning of their text. Later parts may quote values.
 func reasonOfText(message string) (preview.Reason, bool) {
 	webhook := strings.HasPrefix(message, "admission webhook ")
 	switch {
@@ -115,8 +115,8 @@ func reasonOfText(message string) (preview.Reason, bool) {
 // What follows is the name of the quota, what was requested, is used, and limited.
 var exceededQuota = regexp.MustCompile(`^[a-z0-9.-]+ "[^"]*" is forbidden: exceeded quota: `)
 
-// reasonOfForbidden sets apart a namespace on its way out and a quota that is
-// used up, which no right would help against.
+// reasonOfForbidden distinguishes a namespace that is being deleted, and an
+// exceeded quota, from missing permissions.
 func reasonOfForbidden(s metav1.Status) preview.Reason {
 	for _, cause := range causesOf(s) {
 		if cause.Type == "NamespaceTerminating" {
@@ -129,8 +129,8 @@ func reasonOfForbidden(s metav1.Status) preview.Reason {
 	return preview.ReasonForbidden
 }
 
-// reasonOfNotFound says what was not found: the object, something it needs
-// first, or the kind itself.
+// reasonOfNotFound distinguishes what was not found: the object, something it
+// depends on, or the kind.
 func reasonOfNotFound(s metav1.Status) preview.Reason {
 	unexpected := func(c metav1.StatusCause) bool { return c.Type == metav1.CauseTypeUnexpectedServerResponse }
 	if s.Details == nil || s.Details.Name == "" || slices.ContainsFunc(causesOf(s), unexpected) {
@@ -147,8 +147,8 @@ func reasonOfNotFound(s metav1.Status) preview.Reason {
 	return preview.ReasonNotFound
 }
 
-// isMissing reports whether a request for one existing object came back
-// without it. There a missing namespace or role is that object itself.
+// isMissing reports whether a request for one existing object found nothing. Then
+// a missing namespace or role in the message is that object.
 func isMissing(err error) bool {
 	switch preview.ReasonOf(err) {
 	case preview.ReasonNotFound, preview.ReasonNamespaceMissing, preview.ReasonRoleMissing:
@@ -161,8 +161,8 @@ func isMissing(err error) bool {
 // it has the code of an invalid object.
 var deniedByPolicy = regexp.MustCompile(`^[a-z0-9.-]+ "[^"]*" is forbidden: ValidatingAdmissionPolicy `)
 
-// reasonOfInvalid is immutable only when nothing else is wrong: replacing an
-// object that is invalid besides would delete it for nothing.
+// reasonOfInvalid returns immutable only if nothing else is invalid, because
+// replacing an object that is invalid anyway would delete it in vain.
 func reasonOfInvalid(s metav1.Status) preview.Reason {
 	if deniedByPolicy.MatchString(s.Message) {
 		return preview.ReasonPolicy
@@ -204,8 +204,8 @@ func isManagerConflict(cause metav1.StatusCause) bool {
 	return cause.Type == metav1.CauseTypeFieldManagerConflict
 }
 
-// conflictsOf reads who owns which contested field. A cause's message is
-// `conflict with "MANAGER"` and more; its field is the path.
+// conflictsOf returns the owners of conflicting fields. A cause's message is
+// `conflict with "MANAGER"` and more, its field is the path.
 func conflictsOf(s metav1.Status) []preview.Conflict {
 	var out []preview.Conflict
 	for _, cause := range causesOf(s) {

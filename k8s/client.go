@@ -108,8 +108,8 @@ func Connect(ctx context.Context, o Options) (*Client, error) {
 	return c, nil
 }
 
-// isImpersonating reports whether requests say that they are another user's: by
-// --as and the flags beside it, or by the kubeconfig.
+// isImpersonating reports whether requests are sent as another user: by --as and
+// related flags, or by the kubeconfig.
 func isImpersonating(config *rest.Config) bool {
 	i := config.Impersonate
 	return i.UserName != "" || i.UID != "" || len(i.Groups) > 0 || len(i.Extra) > 0
@@ -171,9 +171,9 @@ func (c *Client) readVersion(ctx context.Context) error {
 	return nil
 }
 
-// Target identifies the cluster: the uid of its kube-system namespace. The
-// refusal when that may not be read is forbidden: without it an approval is
-// not bound to a cluster. The rest of the target comes with the error.
+// Target returns the identity of the cluster: the uid of its kube-system
+// namespace. If that may not be read, the error is forbidden, and an approval is
+// not bound to the cluster. The other fields are returned with the error.
 func (c *Client) Target(ctx context.Context) (preview.Target, error) {
 	target := preview.Target{Server: c.server, Version: c.version, Context: c.context, User: c.user}
 	group, ctx := tasks.WithContext(ctx)
@@ -206,8 +206,8 @@ func (c *Client) Target(ctx context.Context) (preview.Target, error) {
 	return target, err
 }
 
-// whoAmI is the user of a client as the API server sees it, with its groups;
-// empty when it does not say.
+// whoAmI returns user and groups of the client as the API server sees them; empty
+// if it does not answer.
 func (c *Client) whoAmI(ctx context.Context, as rest.Interface) (name string, groups []string) {
 	if c.readOnly == preview.ReadGet {
 		return "", nil // the API server is asked by POST

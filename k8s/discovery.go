@@ -42,9 +42,9 @@ func (d *discoveryCache) store(apiVersion string, kinds map[string]resource) {
 	d.kinds[apiVersion] = kinds
 }
 
-// Kind reports whether objects of a kind live in a namespace. What is not
-// served is refused with that reason; this answer is not remembered, so that
-// a kind appears as soon as its CRD is served.
+// Kind reports whether a kind is namespaced. A kind that is not served is an error
+// with that reason, which is not cached, so that the kind is found as soon as its
+// CRD is served.
 func (c *Client) Kind(ctx context.Context, apiVersion, kind string) (namespaced bool, err error) {
 	res, err := c.lookup(ctx, apiVersion, kind)
 	return res.namespaced, err
@@ -60,9 +60,9 @@ func (c *Client) Refresh() {
 	c.discovery.kinds = nil
 }
 
-// lookup finds a kind, asking the server when the cache does not have it. It
-// asks for one API version only, so an aggregated API that is down fails its
-// own kinds and no others.
+// lookup returns the resource of a kind, from the cache or the server. It reads
+// the discovery of one API version only, so that an aggregated API that is down
+// affects no other kinds.
 func (c *Client) lookup(ctx context.Context, apiVersion, kind string) (resource, error) {
 	answer := c.lookupAll(ctx, apiVersion, []string{kind})[kind]
 	return answer.resource, answer.err
@@ -112,7 +112,8 @@ type lookupResult struct {
 	err error
 }
 
-// locate looks the kinds of refs up, each API version once and at the same time.
+// locate looks up the kinds of refs, with one concurrent request for each API
+// version.
 func (c *Client) locate(ctx context.Context, refs []preview.Ref) map[typeKey]lookupResult {
 	byVersion := map[string][]string{}
 	found := map[typeKey]lookupResult{}
@@ -141,8 +142,8 @@ func (c *Client) locate(ctx context.Context, refs []preview.Ref) map[typeKey]loo
 	return found
 }
 
-// lookupAll is lookup for several kinds of one API version: one request for
-// all that the cache does not have, and one failure for all of them.
+// lookupAll is lookup for several kinds of one API version, with a single request
+// and a common error.
 func (c *Client) lookupAll(ctx context.Context, apiVersion string, kinds []string) map[string]lookupResult {
 	answers := make(map[string]lookupResult, len(kinds))
 	var asked map[string]resource

@@ -83,8 +83,8 @@ func (f *Flags) load(kubeconfig string) (*connection, error) {
 	return c, nil
 }
 
-// checkCluster finds out whether anything names a cluster. Without it clientcmd
-// falls back to localhost:8080, whose refusal says nothing about what is
+// checkCluster returns an error if neither kubeconfig nor flags name a cluster.
+// Otherwise clientcmd would try localhost:8080, whose error does not say what is
 // missing.
 func (f *Flags) checkCluster(raw clientcmdapi.Config, file string) error {
 	switch {

@@ -12,7 +12,7 @@ import (
 // maxLog bounds the log text read of one container, in bytes.
 const maxLog = 1 << 20
 
-// Events lists the events about the object with a uid, in no order.
+// Events lists the events about the object with a uid, unordered.
 func (c *Client) Events(ctx context.Context, namespace, uid string) ([]map[string]any, error) {
 	return c.list(ctx, "v1", "Event", namespace, map[string]string{"fieldSelector": "involvedObject.uid=" + uid})
 }

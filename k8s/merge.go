@@ -20,11 +20,10 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// Merge computes here what a server-side apply (KEP-555) would make
-// of a live object, reading no more than the schema of its kind. It goes by
-// the live object's managedFields, as the API server does, and answers as
-// [Client.DryRun] would, conflicts included unless force takes them. Not in the result: what defaulting
-// and admission would add, and whether anything would refuse it.
+// Merge computes what a server-side apply (KEP-555) would make of a live object,
+// from the object's managedFields and the schema of its kind. The result is as
+// that of [Client.DryRun], including conflicts unless force is set, but without
+// defaulting, admission and validation.
 func (c *Client) Merge(ctx context.Context, live map[string]any, item preview.DryRun) preview.DryRunResult {
 	result, err := c.mergeObject(ctx, live, item)
 	var conflicts merge.Conflicts
@@ -93,9 +92,8 @@ func (c *Client) mergeObject(ctx context.Context, live map[string]any, item prev
 // have a number in their names.
 const applyManager = "apply"
 
-// managersOf reads who owns which fields. Fields that were set in another
-// version of the kind would have to be converted, which only the API server
-// can do.
+// managersOf returns the owners of fields. Fields that were set in another API
+// version are an error, because only the API server can convert them.
 func managersOf(live map[string]any, apiVersion, own string) (fieldpath.ManagedFields, error) {
 	managers := fieldpath.ManagedFields{}
 	for i, item := range preview.List(live, "metadata", "managedFields") {
@@ -141,7 +139,8 @@ func conflictRefusal(conflicts merge.Conflicts) error {
 	return refusal
 }
 
-// untrackedFields are the fields that the API server keeps out of managedFields.
+// untrackedFields returns the fields that the API server keeps out of
+// managedFields.
 func untrackedFields() *fieldpath.Set {
 	return fieldpath.NewSet(
 		fieldpath.MakePathOrDie("apiVersion"), fieldpath.MakePathOrDie("kind"), fieldpath.MakePathOrDie("metadata"),
@@ -165,13 +164,13 @@ func toTyped(from managedfields.TypeConverter, body map[string]any) (*typed.Type
 	return from.ObjectToTyped(&unstructured.Unstructured{Object: body}, typed.AllowDuplicates)
 }
 
-// openAPICache holds the structures of API versions that the server published.
+// openAPICache caches the schemas of API versions that the server publishes.
 type openAPICache struct {
 	mu         sync.Mutex
 	converters map[string]managedfields.TypeConverter // by API version
 }
 
-// typeConverter returns the merge structure of a kind as the cluster publishes it
+// typeConverter returns the merge schema of a kind as the cluster publishes it
 // (OpenAPI v3, KEP-2896), for built-in kinds and custom ones alike.
 func (c *Client) typeConverter(ctx context.Context, ref preview.Ref) (managedfields.TypeConverter, error) {
 	c.openapi.mu.Lock()

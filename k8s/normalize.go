@@ -8,9 +8,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// normalizeScalars spells the scalars of a built-in object as the API server stores
-// them: cpu "1000m" is "1" there, and an apply of the one changes nothing.
-// Of a custom resource nothing is known; it stays as it is.
+// normalizeScalars writes the scalars of a built-in object as the API server
+// stores them, such as cpu "1" for "1000m", so that equal values compare as equal.
+// Custom resources are not changed.
 func normalizeScalars(sealed map[string]any) map[string]any {
 	ref := preview.RefOf(sealed)
 	groupVersion, err := schema.ParseGroupVersion(ref.APIVersion)
@@ -32,8 +32,8 @@ func normalizeScalars(sealed map[string]any) map[string]any {
 	return spelled
 }
 
-// copyScalars returns sealed with the scalars of decoded wherever both have the
-// same type.
+// copyScalars returns sealed with those scalars of decoded that have the same
+// type.
 func copyScalars(sealed, decoded any) any {
 	switch s := sealed.(type) {
 	case map[string]any:
@@ -64,10 +64,9 @@ func copyScalars(sealed, decoded any) any {
 	return sealed
 }
 
-// atomicDefaults returns the default of a field that the API server fills in
-// built-in kinds inside lists and maps that an apply replaces as a whole: there
-// a merge loses it, and the API server puts it back. The key is the nearest
-// named field above and the field.
+// atomicDefaults returns the default of a field inside lists and maps that an
+// apply replaces as a whole. A merge loses such a default, and the API server sets
+// it again. The key is the nearest named parent field and the field.
 func atomicDefaults(above, field string) any {
 	switch above + "." + field {
 	case "fieldRef.apiVersion":
@@ -86,8 +85,8 @@ func atomicDefaults(above, field string) any {
 	return nil
 }
 
-// keepDefaults puts back into a merge of a built-in object what the API server
-// would default there, where the live object shows that it did.
+// keepDefaults adds the API server's defaults to a merged built-in object, where
+// the live object has them.
 func keepDefaults(live, merged any, above string) {
 	switch m := merged.(type) {
 	case map[string]any:
@@ -117,7 +116,8 @@ func isScalar(v any) bool {
 	return false
 }
 
-// isBuiltIn reports whether the API server's own code defaults a kind.
+// isBuiltIn reports whether a kind is one of the API server's own, which have
+// built-in defaults.
 func isBuiltIn(ref preview.Ref) bool {
 	groupVersion, err := schema.ParseGroupVersion(ref.APIVersion)
 	return err == nil && scheme.Scheme.Recognizes(groupVersion.WithKind(ref.Kind))

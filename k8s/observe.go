@@ -60,7 +60,7 @@ func (c *Client) Observe(ctx context.Context, refs []preview.Ref, each func(ref 
 	return group.Wait()
 }
 
-// observer follows the objects of one kind in one namespace.
+// observer watches the objects of one kind in one namespace.
 type observer struct {
 	c      *Client
 	key    batchKey
@@ -93,7 +93,7 @@ func newObservers(c *Client, refs []preview.Ref, report func(preview.Ref, map[st
 	return list
 }
 
-// run follows until ctx ends.
+// run watches until ctx ends.
 func (w *observer) run(ctx context.Context) error {
 	for ctx.Err() == nil {
 		err := w.listAndWatch(ctx)
@@ -141,8 +141,8 @@ func (w *observer) reportAll(bodies map[string]map[string]any, err error) {
 
 func (w *observer) names() []string { return slices.Sorted(maps.Keys(w.refs)) }
 
-// listAndWatch reports the current state, then changes. It returns nil when
-// the list must be read again.
+// listAndWatch reports the present state, then changes. It returns nil if the list
+// has to be read again.
 func (w *observer) listAndWatch(ctx context.Context) error {
 	res, err := w.c.lookup(ctx, w.key.apiVersion, w.key.kind)
 	if err != nil {
@@ -183,7 +183,7 @@ func (w *observer) listAndWatch(ctx context.Context) error {
 	return nil
 }
 
-// selector narrows to the only object where there is one.
+// selector returns a field selector if only one object is observed.
 func (w *observer) selector() map[string]string {
 	if len(w.refs) != 1 {
 		return nil
@@ -206,8 +206,8 @@ func (w *observer) watchRequest(res resource, params map[string]string, version 
 	return r
 }
 
-// watch reports events until the stream ends. It returns the resourceVersion
-// to go on from, empty when that is too old.
+// watch reports events until the stream ends. It returns the resourceVersion to
+// continue from, empty if that is too old.
 func (w *observer) watch(ctx context.Context, r *rest.Request, from string) (version string, err error) {
 	stream, err := r.MaxRetries(0).Stream(ctx)
 	if err != nil {
@@ -263,7 +263,8 @@ func (w *observer) event(line []byte) (version string, err error) {
 	return version, nil
 }
 
-// watchError reads the Status of an ERROR event; expired is no error.
+// watchError returns the error in the Status of an ERROR event; an expired
+// resourceVersion is not an error.
 func watchError(object []byte) error {
 	var status metav1.Status
 	if err := json.Unmarshal(object, &status); err != nil {

@@ -49,7 +49,8 @@ func (c *Client) Pages(ctx context.Context, apiVersion, kind string, each func(o
 	})
 }
 
-// pages reads a collection in one state, page by page, until use returns false.
+// pages reads a collection in one consistent state, page by page, until use
+// returns false.
 func (c *Client) pages(ctx context.Context, res resource, namespace string, params map[string]string, use func(listPage) bool) error {
 	p := pager{client: c, resource: res, namespace: namespace, params: params, limit: pageSize}
 	return p.run(ctx, use)
@@ -118,7 +119,7 @@ func continueToken(err error) string {
 	return answer.Status().Continue
 }
 
-// retryExpired reads a list, again from its beginning when it expires.
+// retryExpired reads a list, and starts again if it expires.
 func retryExpired(list func() error) error {
 	for range maxAgain - 1 {
 		if err := list(); !isExpired(err) {
@@ -145,8 +146,8 @@ func (c *Client) readPage(ctx context.Context, r *rest.Request) (listPage, error
 	return decodePage(data)
 }
 
-// decodePage reads a LIST response. Items are decoded one by one, so that the
-// cap of one document does not hold for the whole page.
+// decodePage decodes a LIST response. Items are decoded one by one, so that the
+// size limit for one object does not apply to the whole page.
 func decodePage(data []byte) (listPage, error) {
 	var envelope struct {
 		Metadata struct {

@@ -14,10 +14,10 @@ import (
 // proxyTimeout bounds one download through the API server.
 const proxyTimeout = 10 * time.Minute
 
-// ServiceGet copies what a Service of the cluster answers to an HTTPS GET. The
-// API server asks it, with this user's rights to get services/proxy in the
-// namespace; it does not verify the Service's certificate. path begins with
-// "/". Errors are as those of [Client.Get], or of w.
+// ServiceGet writes the answer of a Service to an HTTPS GET to w. The API server's
+// Service proxy sends the request, with this user's permission on services/proxy;
+// it does not verify the Service's certificate. path begins with "/". Errors are
+// as those of [Client.Get], or of w.
 func (c *Client) ServiceGet(ctx context.Context, namespace, service, port, path string, w io.Writer) error {
 	for _, segment := range append(strings.Split(strings.TrimPrefix(path, "/"), "/"), namespace, service, port) {
 		if problems := rest.IsValidPathSegmentName(segment); len(problems) > 0 || strings.ContainsAny(segment, "?#:") || segment == "" {
@@ -39,9 +39,8 @@ func (c *Client) ServiceGet(ctx context.Context, namespace, service, port, path 
 	return err
 }
 
-// noRedirect refuses requests that follow a redirect. What the API server
-// passes on may come from a Service, and must not send the user's credentials
-// elsewhere.
+// noRedirect refuses to follow redirects. What the API server proxies may come
+// from a Service, and a redirect could send the user's credentials elsewhere.
 func noRedirect(r *http.Request) error {
 	if r.Response == nil {
 		return nil

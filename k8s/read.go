@@ -19,7 +19,7 @@ const (
 	maxListed = 50_000
 )
 
-// Get reads one object; it is nil when the object does not exist.
+// Get reads one object; nil if it does not exist.
 func (c *Client) Get(ctx context.Context, ref preview.Ref) (map[string]any, error) {
 	res, err := c.lookup(ctx, ref.APIVersion, ref.Kind)
 	if err != nil {
@@ -40,9 +40,9 @@ func (c *Client) get(ctx context.Context, res resource, ref preview.Ref) (map[st
 	return body, err
 }
 
-// Read reads many objects at once and answers in the order of refs. Several of
-// one kind and namespace come from one list where that is allowed and small;
-// Secrets never do, so that no other Secret is read.
+// Read reads many objects and returns them in the order of refs. Several of one
+// kind and namespace are read by one list if that is permitted and small; never
+// Secrets, so that no other Secret is read.
 func (c *Client) Read(ctx context.Context, refs []preview.Ref) []preview.ReadResult {
 	results := make([]preview.ReadResult, len(refs))
 	types := c.locate(ctx, refs)
@@ -102,9 +102,9 @@ func (k batchKey) listable(members int, res resource) bool {
 	return members >= listFrom && !k.isSecret() && res.namespaced == (k.namespace != "")
 }
 
-// readByList answers the members from one page of a list. It reports false
-// when that page does not hold the whole collection or may not be read; then
-// gets are cheaper, or say why.
+// readByList takes the requested objects from one page of a list. It returns false
+// if the page does not contain the whole collection, or listing is forbidden; then
+// the objects are read one by one.
 func (c *Client) readByList(ctx context.Context, res resource, namespace string, members []int, results []preview.ReadResult) bool {
 	r := c.collection(res, namespace).Param("limit", strconv.Itoa(max(64, 8*len(members))))
 	page, err := c.readPage(ctx, r)
@@ -123,16 +123,17 @@ func (c *Client) readByList(ctx context.Context, res resource, namespace string,
 	return true
 }
 
-// setType adds what the API server leaves out of the items of a list.
+// setType sets apiVersion and kind, which the API server omits in the items of a
+// list.
 func setType(body map[string]any, apiVersion, kind string) {
 	if body != nil {
 		body["apiVersion"], body["kind"] = apiVersion, kind
 	}
 }
 
-// List reads the objects of a kind that a label selector matches, in one
-// namespace or, when it is empty, in all of them. It is refused as not served
-// when the cluster does not know the kind.
+// List reads the objects of a kind that match a label selector, in one namespace
+// or, if that is empty, in all. A kind that the cluster does not serve is an
+// error.
 func (c *Client) List(ctx context.Context, apiVersion, kind, namespace, labelSelector string) ([]map[string]any, error) {
 	return c.list(ctx, apiVersion, kind, namespace, map[string]string{"labelSelector": labelSelector})
 }

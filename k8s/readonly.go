@@ -9,10 +9,10 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// readOnlyTransport sends nothing that could change the cluster: whatever the
-// code above it asks for, a client with one cannot write. In mode get it lets
-// GETs pass alone; in mode dry-run also server-side dry runs and the reviews
-// in which a user asks about itself (section 3 of the package documentation).
+// readOnlyTransport blocks requests that could change the cluster, so that a
+// client with it cannot write. In mode get it permits only GETs; in mode dry-run
+// also server-side dry runs, and reviews about the user itself (section 3 of the
+// package documentation).
 type readOnlyTransport struct {
 	mode preview.ReadMode
 	next http.RoundTripper
@@ -25,7 +25,7 @@ func (t readOnlyTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return t.next.RoundTrip(r)
 }
 
-// writesTransport reports requests that may change the cluster before they are
+// writesTransport reports requests that may change the cluster, before they are
 // sent.
 type writesTransport struct {
 	writes func()
@@ -62,7 +62,8 @@ func (t readOnlyTransport) allows(r *http.Request) bool {
 	return false
 }
 
-// opensConnection reports whether a GET opens a way into a pod instead of reading.
+// opensConnection reports whether a GET opens a connection into a pod (exec,
+// attach, port-forward) instead of reading.
 func opensConnection(path string) bool {
 	segments := strings.Split(strings.Trim(path, "/"), "/")
 	for i := range segments {
@@ -76,7 +77,7 @@ func opensConnection(path string) bool {
 	return false
 }
 
-// readOnlyError is a request that was not sent.
+// readOnlyError is the error for a request that was blocked.
 type readOnlyError struct {
 	mode    preview.ReadMode
 	request string

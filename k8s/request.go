@@ -32,8 +32,7 @@ func (c *Client) do(ctx context.Context, r *rest.Request) (data []byte, warnings
 	return data, warnings, err
 }
 
-// readRaw sends a request that changes nothing, again when the server is
-// unavailable for a moment.
+// readRaw sends a read request, again if the server is temporarily unavailable.
 func (c *Client) readRaw(ctx context.Context, r *rest.Request) ([]byte, error) {
 	var data []byte
 	err := c.retry(ctx, func() error {
@@ -65,8 +64,8 @@ func decodeBody(data []byte) (map[string]any, error) {
 	return body, nil
 }
 
-// retry repeats what failed as unavailable. A request that ran into its
-// timeout is not repeated: the user set how long to wait.
+// retry repeats requests that fail as unavailable. One that reached its timeout is
+// not repeated, because the user has set how long to wait.
 func (c *Client) retry(ctx context.Context, attempt func() error) error {
 	for _, delay := range c.backoff {
 		err := attempt()
@@ -95,8 +94,8 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// collection addresses the objects of a kind, in all namespaces when namespace
-// is empty.
+// collection returns the URL path of a kind's objects, in all namespaces if
+// namespace is empty.
 func (c *Client) collection(res resource, namespace string) *rest.Request {
 	r := c.rest.Get().AbsPath(res.path).Resource(res.plural)
 	if res.namespaced && namespace != "" {
@@ -105,7 +104,7 @@ func (c *Client) collection(res resource, namespace string) *rest.Request {
 	return r
 }
 
-// object addresses what a ref names.
+// object returns the URL path of an object.
 func (c *Client) object(verb string, res resource, ref preview.Ref) (*rest.Request, error) {
 	refuse := func(problem string) (*rest.Request, error) {
 		return nil, &preview.Refusal{Reason: preview.ReasonOther, Message: fmt.Sprintf("%s %q: %s", ref.Kind, ref.Name, problem)}
@@ -149,8 +148,7 @@ func groupVersionPath(apiVersion string) (string, error) {
 	return "/apis/" + group + "/" + version, nil
 }
 
-// cappedTransport ends a response body that grows beyond any honest one, and
-// follows no redirects.
+// cappedTransport fails responses beyond a size limit, and follows no redirects.
 type cappedTransport struct {
 	next http.RoundTripper
 }

@@ -11,10 +11,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/tasks"
 )
 
-// Residents lists what a namespace holds: the objects of every kind that can be
-// listed and deleted there, each kind in one version, without spec and status.
-// A kind that cannot be listed, and an API that does not answer, is an error:
-// it is not known what is there of it.
+// Residents lists the objects in a namespace, of every kind that can be listed and
+// deleted there, without spec and status. A kind that cannot be listed is an
+// error, because its objects are not known.
 func (c *Client) Residents(ctx context.Context, namespace string) ([]map[string]any, error) {
 	groups, err := c.groups(ctx)
 	if err != nil {
@@ -70,8 +69,8 @@ func (c *Client) residentsOf(ctx context.Context, kind namespacedKind, namespace
 	return bodies, nil
 }
 
-// deletableKinds are the namespaced kinds of which objects can be listed and deleted,
-// each once.
+// deletableKinds returns the namespaced kinds whose objects can be listed and
+// deleted, each in one version.
 func deletableKinds(groups []apidiscovery.APIGroupDiscovery) ([]namespacedKind, error) {
 	var out []namespacedKind
 	for _, group := range groups {

@@ -19,15 +19,15 @@ import (
 // review there lists what holds in every namespace and outside of them.
 const nowhere = "kubectl-operator.nowhere"
 
-// Plural names the resource of a kind, such as "deployments".
+// Plural returns the resource name of a kind, such as "deployments".
 func (c *Client) Plural(ctx context.Context, apiVersion, kind string) (string, error) {
 	res, err := c.lookup(ctx, apiVersion, kind)
 	return res.plural, err
 }
 
-// May answers which rights the current user has, in their order. One rules
-// review per namespace settles most of them; what no rule covers is asked for
-// by an access review of its own, because other authorizers may allow it.
+// May returns for each right whether the current user has it. One
+// SelfSubjectRulesReview per namespace answers most of them; others are asked by
+// an access review each, because authorizers other than RBAC may permit them.
 func (c *Client) May(ctx context.Context, rights []preview.Right) []preview.RightAnswer {
 	answers := make([]preview.RightAnswer, len(rights))
 	rules := c.ownRules(ctx, rights)
@@ -65,8 +65,8 @@ func policyRule(r preview.Right) rbacv1.PolicyRule {
 	return rule
 }
 
-// ownRules reviews the user's rules in the namespaces of rights. A review that
-// is refused leaves none, and each right is asked for.
+// ownRules returns the user's rules in the namespaces of rights. If a review is
+// refused it returns none, and each right is asked for.
 func (c *Client) ownRules(ctx context.Context, rights []preview.Right) map[string][]rbacv1.PolicyRule {
 	namespaces := map[string]bool{}
 	for _, r := range rights {
@@ -121,7 +121,7 @@ func (c *Client) may(ctx context.Context, r preview.Right) preview.RightAnswer {
 	return preview.RightAnswer{Allowed: err == nil && review.Status.Allowed, Err: err}
 }
 
-// review asks the API server about the user itself; it stores nothing.
+// review sends a review about the user itself, which stores nothing.
 func (c *Client) review(ctx context.Context, resource, kind string, into any, header *metav1.TypeMeta) error {
 	*header = metav1.TypeMeta{APIVersion: "authorization.k8s.io/v1", Kind: kind}
 	body, err := json.Marshal(into)

@@ -18,9 +18,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// Schemas knows the merge structure of the built-in kinds as of the Kubernetes
-// release this tool is built with. It needs no cluster. Kinds that CRDs or
-// aggregated APIs define have no schema here. It may be used concurrently.
+// Schemas has the merge schemas of the built-in kinds of the Kubernetes release
+// that this program is built with. It needs no cluster. Kinds of CRDs and
+// aggregated APIs are not in it. It may be used concurrently.
 type Schemas struct {
 	// The schemas are parsed when first used, which takes 70 ms.
 	builtIn    func() managedfields.TypeConverter
@@ -80,7 +80,7 @@ func (s *Schemas) Check(body map[string]any) error {
 	return nil
 }
 
-// converter returns the schemas that hold the object's kind, nil when none do.
+// converter returns the schemas that contain the object's kind, nil if none do.
 func (s *Schemas) converter(body map[string]any) managedfields.TypeConverter {
 	ref := preview.RefOf(body)
 	groupVersion, err := schema.ParseGroupVersion(ref.APIVersion)

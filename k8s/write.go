@@ -20,8 +20,8 @@ import (
 // 409 for what was made meanwhile, which it would merge otherwise.
 const absentVersion = "1"
 
-// DryRun asks the API server what each apply would lead to, persisting
-// nothing, and answers in the order of items.
+// DryRun sends each apply as a server-side dry run, which persists nothing, and
+// returns the results in the order of items.
 func (c *Client) DryRun(ctx context.Context, items []preview.DryRun) []preview.DryRunResult {
 	refs := make([]preview.Ref, len(items))
 	for i, item := range items {
@@ -56,11 +56,11 @@ func (c *Client) DryRun(ctx context.Context, items []preview.DryRun) []preview.D
 	return results
 }
 
-// Apply writes one object by server-side apply and returns what the API server
-// stored. With uid and resourceVersion it updates exactly that object, without
-// it creates; in both cases it is refused as changed when the object is not
-// what it was. It is sent once: after an unavailable answer the caller reads
-// the object to learn whether the write happened.
+// Apply writes one object by server-side apply and returns the stored object. With
+// uid and resourceVersion it updates exactly that object, without them it creates
+// one; an object that has changed is an error. It sends the request once: after an
+// unavailable error the caller must read the object to learn whether the write
+// happened.
 func (c *Client) Apply(ctx context.Context, item preview.DryRun) (map[string]any, error) {
 	ref := preview.RefOf(item.Body)
 	res, err := c.lookup(ctx, ref.APIVersion, ref.Kind)

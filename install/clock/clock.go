@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/install/rollout"
 )
 
-// Clock is the time as apply sees it; tests bring their own.
+// Clock is the time for an apply; tests use their own.
 type Clock = rollout.Clock
 
 // System is the clock of the machine.
@@ -18,23 +18,24 @@ type System struct{}
 // Now is the time of day.
 func (System) Now() time.Time { return time.Now() }
 
-// After answers once, when d has passed.
+// After sends once, after d.
 func (System) After(d time.Duration) <-chan time.Time { return time.After(d) }
 
-// SinceBoot counts the time in which the machine was suspended, too.
+// SinceBoot returns the time since boot, including time in which the machine was
+// suspended.
 func (System) SinceBoot() time.Duration { return sinceBoot() }
 
-// bootClock is a [Clock] that goes on while the machine is suspended. The
-// monotonic reading of [time.Now] stands still then on most systems.
+// bootClock is a [Clock] that keeps running while the machine is suspended. On
+// most systems the monotonic reading of [time.Now] stops then.
 type bootClock interface{ SinceBoot() time.Duration }
 
-// Stamp is a moment on each clock that judges a lease.
+// Stamp is a moment as read on each clock that is used for leases.
 type Stamp struct {
 	boot time.Duration
 	wall time.Time // without a monotonic reading
 }
 
-// StampOf reads each of the clocks.
+// StampOf reads all clocks.
 func StampOf(clock Clock) Stamp {
 	s := Stamp{wall: clock.Now().Round(0)}
 	if c, ok := clock.(bootClock); ok {
@@ -43,9 +44,9 @@ func StampOf(clock Clock) Stamp {
 	return s
 }
 
-// Since returns the time that passed, by the clock that says more: a virtual
-// machine that was paused may know of it by its wall clock alone, and a wall
-// clock that was set ahead only costs a renewal.
+// Since returns the time that passed since the stamp, the larger of what the
+// clocks say. A virtual machine that was paused may notice it only by its wall
+// clock; a wall clock that was set ahead only causes an early renewal.
 func (s Stamp) Since(earlier Stamp) time.Duration {
 	return max(s.boot-earlier.boot, s.wall.Sub(earlier.wall))
 }

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// sinceBoot reads the clock that macOS calls monotonic: unlike that of Linux it
-// goes on while the machine sleeps (clock_gettime(3)).
+// sinceBoot reads CLOCK_MONOTONIC, which on macOS continues while the machine
+// sleeps (clock_gettime(3)).
 func sinceBoot() time.Duration {
 	var now unix.Timespec
 	if unix.ClockGettime(unix.CLOCK_MONOTONIC, &now) != nil {

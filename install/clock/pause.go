@@ -15,7 +15,8 @@ const (
 	maxRetryAfter = 30 * time.Second
 )
 
-// pauseAfter returns the wait after try n, from 0, that failed with err.
+// pauseAfter returns how long to wait after try n, counted from 0, that failed
+// with err.
 func pauseAfter(err error, n int) time.Duration {
 	if preview.ReasonOf(err) != preview.ReasonUnavailable {
 		return RetryPause
@@ -31,8 +32,9 @@ func pauseAfter(err error, n int) time.Duration {
 // refuses with 429.
 const maxThrottled = 2 * time.Minute
 
-// Unthrottled sends a write until the answer is another than "too many requests"
-// (429): that one says that nothing was carried out, and when to come again.
+// Unthrottled sends a write again while the API server answers 429 (too many
+// requests), which means that the write was not carried out and says how long to
+// wait.
 func Unthrottled(ctx context.Context, clock Clock, send func() error) error {
 	end := clock.Now().Add(maxThrottled)
 	for n := 0; ; n++ {
@@ -43,7 +45,8 @@ func Unthrottled(ctx context.Context, clock Clock, send func() error) error {
 	}
 }
 
-// Pause waits after try n of a write that failed with err, unless it was the last.
+// Pause waits after try n of a write that failed with err, unless that was the
+// last try.
 func Pause(ctx context.Context, clock Clock, err error, n int) error {
 	if n+1 >= MaxAttempts {
 		return nil

@@ -67,15 +67,16 @@ func list(ctx context.Context, cluster Reader, namespace string) ([]record.Recor
 	return records, errors.Join(broken...)
 }
 
-// Find reads the newest record of an installed release by name: in the
-// namespace if one is given, else of the only release of that name. Two are an
-// error that lists them. Where listing is forbidden the namespace is the name.
+// Find reads the newest record of an installed release by name: in the given
+// namespace, else of the only release with that name. Two releases with that name
+// are an error that lists them. If the user may not list releases, the name is
+// tried as the namespace.
 func Find(ctx context.Context, cluster Reader, name, namespace string) (*record.Record, error) {
 	return find(ctx, cluster, name, namespace, (*record.Record).Installed)
 }
 
-// Recall is Find for releases that were uninstalled too: what they remember
-// stays.
+// Recall is Find for releases that may have been uninstalled: their records
+// remain.
 func Recall(ctx context.Context, cluster Reader, name, namespace string) (*record.Record, error) {
 	return find(ctx, cluster, name, namespace, func(*record.Record) bool { return true })
 }
@@ -106,8 +107,7 @@ func find(ctx context.Context, cluster Reader, name, namespace string, wanted fu
 	return nil, fmt.Errorf("finding release %s: there is none of that name; see kubectl operator list", name)
 }
 
-// readNamed reads the newest records of all releases of a name. Those of others are
-// not looked at.
+// readNamed reads the newest record of every release with a name.
 func readNamed(ctx context.Context, cluster Reader, name string) ([]record.Record, error) {
 	secrets, err := cluster.List(ctx, "v1", "Secret", "", preview.LabelRelease+"="+name+","+preview.LabelSetID)
 	if err != nil {

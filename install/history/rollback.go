@@ -11,11 +11,10 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 )
 
-// Rollback makes the content of an earlier revision again, for a plan against
-// the cluster as it is now. to 0 is the last revision before the newest that
-// was applied. Hooks are left out, and so are the CustomResourceDefinitions that
-// the cluster could not go back to without loss: those stay as they are. Values
-// of Secrets are not on record; they stay, too.
+// Rollback returns the content of an earlier revision, for a plan against the
+// present cluster; to 0 means the last applied revision before the newest. Hooks
+// are left out, and so are CRDs that cannot be rolled back without losing stored
+// data. Values of Secrets are not recorded and stay as they are.
 func Rollback(ctx context.Context, cluster install.BulkReader, newest *record.Record, to int) (contents []engine.Content, revision int, err error) {
 	target, err := rollbackTarget(ctx, cluster, newest, to)
 	if err != nil {
@@ -25,7 +24,8 @@ func Rollback(ctx context.Context, cluster install.BulkReader, newest *record.Re
 	return contents, target.Revision, err
 }
 
-// rollbackTarget finds the revision to go back to: one that was applied.
+// rollbackTarget returns the revision to roll back to, which must have been
+// applied.
 func rollbackTarget(ctx context.Context, cluster Getter, newest *record.Record, to int) (*record.Record, error) {
 	doing := "rolling release " + newest.Release.Name + " back"
 	if to == 0 {
@@ -46,8 +46,8 @@ func rollbackTarget(ctx context.Context, cluster Getter, newest *record.Record, 
 	return nil, fmt.Errorf("%s: revision %d was not applied as a whole, it is %s; choose one that was: %s", doing, to, target.State, newest.Kept())
 }
 
-// rollbackDefault is the revision that a rollback goes back to by itself. A rollback
-// that was interrupted goes on to where it went.
+// rollbackDefault returns the revision that a rollback without --to goes back to.
+// An interrupted rollback continues to its own target.
 func rollbackDefault(r *record.Record) int {
 	if request := r.Request; r.State.Unfinished() && request.Action == preview.RequestRollback && request.Revision > 0 {
 		return request.Revision

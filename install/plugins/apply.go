@@ -18,7 +18,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/plugins"
 )
 
-// Options steer [Apply] without changing what is applied.
+// Options are settings of [Apply] that do not change what is applied.
 type Options struct {
 	// Files hold the bytes of every file that the plan wants.
 	Files []plugins.File
@@ -67,7 +67,7 @@ func Apply(ctx context.Context, plan *preview.Plan, approved record.Approval, o 
 	return r.result(err)
 }
 
-// applier is one call of Apply.
+// applier is the state of one call of Apply.
 type applier struct {
 	plan     *preview.Plan
 	approval record.Approval
@@ -77,10 +77,10 @@ type applier struct {
 	switched bool // the host finds something else than before
 }
 
-// isClean reports whether a plan removes generations rather than adding one.
+// isClean reports whether a plan only deletes earlier generations.
 func isClean(plan *preview.Plan) bool { return len(plan.Packages) == 0 }
 
-// location returns the directory in which the host looks, for plans of every action.
+// location returns the directory from which the host loads plugins.
 func location(plan *preview.Plan) string {
 	if isClean(plan) {
 		return strings.TrimSuffix(plan.Location.Path, generationsSuffix)
@@ -130,7 +130,7 @@ func (r *applier) apply(ctx context.Context) error {
 	return r.switchOver(ctx)
 }
 
-// checkApproval holds the plan to its digest and the approval to the plan.
+// checkApproval compares the plan with its digest, and the approval with the plan.
 func (r *applier) checkApproval() error {
 	if err := engine.CheckPlanned(r.plan); err != nil {
 		return &install.Error{Kind: install.Refused, Operation: "checking the plan of " + r.plan.Release.Name, Cause: err.Error(), Err: err}
@@ -154,7 +154,7 @@ func (r *applier) checkApproval() error {
 	return install.Gate(r.plan, r.approval)
 }
 
-// countSigned asks for the signed approvals that are required.
+// countSigned verifies the signed approvals that are required.
 func (r *applier) countSigned() error {
 	doing := "counting the signed approvals of " + r.plan.Release.Name
 	signed, accepted, err := r.o.Quorum.Check(r.plan, []string{r.approval.By}, r.o.Now())
@@ -172,8 +172,8 @@ func (r *applier) countSigned() error {
 	return nil
 }
 
-// failed words what went wrong by what it means: before the switch nothing
-// changed for the host, after it something did.
+// failed returns the error for a failure, by its moment: before the switch nothing
+// has changed for the host, after it the new generation is installed.
 func (r *applier) failed(err error) error {
 	if known, ok := errors.AsType[*install.Error](err); ok {
 		return known
@@ -188,8 +188,8 @@ func (r *applier) failed(err error) error {
 	return e
 }
 
-// advice returns the advice for an error of the disk, with a separator; empty
-// for other errors.
+// advice returns what to do about a disk error, preceded by a separator; empty for
+// other errors.
 func advice(err error) string {
 	switch {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
@@ -204,7 +204,7 @@ func advice(err error) string {
 	return ""
 }
 
-// result ends the run: it sends it to the sink.
+// result sends the last event of the run.
 func (r *applier) result(err error) (*Receipt, error) {
 	event := install.Event{Type: install.EventResult, Digest: r.plan.Digest, ContentDigest: r.plan.ContentDigest}
 	receipt := r.receipt

@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// check compares what is at the location now with what the plan saw there.
+// check compares the files at the location with those that the plan saw.
 func (r *applier) check(ctx context.Context) error {
 	now, err := Read(ctx, location(r.plan))
 	if err != nil {
@@ -34,7 +34,7 @@ func (r *applier) check(ctx context.Context) error {
 	}
 }
 
-// changedFiles says which files are not as the plan saw them.
+// changedFiles returns the files that differ from those that the plan saw.
 func (r *applier) changedFiles(there map[string]preview.LiveFile) []string {
 	seen := map[string]preview.LiveFile{}
 	for _, f := range r.plan.Files {
@@ -56,7 +56,7 @@ func (r *applier) changedGeneration(current, next int) []string {
 	return nil
 }
 
-// Drift is one file that is not as it was installed.
+// Drift is a file that differs from what was installed.
 type Drift struct {
 	Path string `json:"path"`
 	What string `json:"what"` // changed, mode, missing or extra
@@ -65,7 +65,7 @@ type Drift struct {
 	Is  string `json:"is,omitempty"`
 }
 
-// compareFiles compares files with what they should be, by path.
+// compareFiles compares files with the expected ones, by path.
 func compareFiles(want, there map[string]preview.LiveFile) []Drift {
 	var out []Drift
 	for _, path := range slices.Sorted(maps.Keys(want)) {
@@ -94,7 +94,7 @@ func (d Drift) String() string {
 	return d.Path + " is " + d.What
 }
 
-// differences are sentences about files that are not as they were.
+// differences describes the files that differ, one sentence each.
 func differences(want, there map[string]preview.LiveFile) []string {
 	var out []string
 	for _, d := range compareFiles(want, there) {

@@ -11,9 +11,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// PlanClean lists the files of the generations that are older than the newest
-// keep before the current one. Generation 0 is not this tool's and stays. The
-// plan is neither judged nor sealed yet.
+// PlanClean plans to delete the files of earlier generations, except the newest
+// keep of them. Generation 0, the files from before the first install, stays. The
+// returned plan has neither findings nor digests yet.
 func PlanClean(ctx context.Context, location string, keep int) (*preview.Plan, error) {
 	current, receipt, err := currentOf(location)
 	if err != nil {
@@ -48,7 +48,7 @@ func PlanClean(ctx context.Context, location string, keep int) (*preview.Plan, e
 	return p, nil
 }
 
-// currentOf is the generation that the host finds, with its receipt.
+// currentOf returns the current generation, which the host loads, and its receipt.
 func currentOf(location string) (int, *Receipt, error) {
 	info, err := os.Lstat(location)
 	if err != nil || info.Mode()&os.ModeSymlink == 0 {

@@ -27,7 +27,7 @@ const KindCleanReceipt = "PluginCleanReceipt"
 // was stopped in between is gone on with by its digest.
 const cleanFile = "clean.json"
 
-// generationNumbers returns the generations whose files a clean removes, by their paths.
+// generationNumbers returns the numbers of the generations that a plan deletes.
 func generationNumbers(paths []string) []int {
 	var out []int
 	for _, p := range paths {
@@ -39,8 +39,8 @@ func generationNumbers(paths []string) []int {
 	return out
 }
 
-// generationIn is the generation that a path below the folder of all is in, 0
-// for none that may be removed.
+// generationIn returns the number of the generation that a path belongs to, 0 for
+// a path that must not be deleted.
 func generationIn(p string) int {
 	number, _, _ := strings.Cut(p, "/")
 	n, err := strconv.Atoi(number)
@@ -50,9 +50,8 @@ func generationIn(p string) int {
 	return n
 }
 
-// filesToRemove returns all files in the folders of generations, by path below
-// the folder of all; those that the host does not load are among them. A
-// generation that is gone has none.
+// filesToRemove returns all files in the directories of some generations,
+// including files that the host does not load. A missing generation has none.
 func filesToRemove(ctx context.Context, location string, generations []int) (map[string]preview.LiveFile, error) {
 	out := map[string]preview.LiveFile{}
 	for _, n := range generations {
@@ -68,8 +67,8 @@ func filesToRemove(ctx context.Context, location string, generations []int) (map
 	return out, nil
 }
 
-// readClean reads the receipt of the last clean; nil where there is none that
-// can be read.
+// readClean reads the receipt of the last clean; nil if there is none or it cannot
+// be read.
 func readClean(location string) *Receipt {
 	data, err := readSmall(filepath.Join(location+generationsSuffix, cleanFile))
 	if err != nil {
@@ -82,7 +81,7 @@ func readClean(location string) *Receipt {
 	return r
 }
 
-// newCleanReceipt is the receipt of a clean that is about to begin.
+// newCleanReceipt returns the receipt of a clean that begins.
 func newCleanReceipt(plan *preview.Plan, approval record.Approval, tool string, now time.Time) *Receipt {
 	return &Receipt{
 		APIVersion: preview.APIVersion, Kind: KindCleanReceipt, Generation: plan.Generation.From, From: plan.Generation.From,
@@ -91,10 +90,12 @@ func newCleanReceipt(plan *preview.Plan, approval record.Approval, tool string, 
 	}
 }
 
-// IsClean reports whether a receipt is that of a clean.
+// IsClean reports whether the receipt is that of a clean, and not of an installed
+// generation.
 func (r *Receipt) IsClean() bool { return r.Kind == KindCleanReceipt }
 
-// RemovedGenerations are the generations that the clean of a receipt removes.
+// RemovedGenerations returns the generations that a clean deletes, from its
+// receipt.
 func (r *Receipt) RemovedGenerations() []int {
 	var paths []string
 	for _, f := range r.Removed {
@@ -103,8 +104,8 @@ func (r *Receipt) RemovedGenerations() []int {
 	return generationNumbers(paths)
 }
 
-// remainingFiles are the files of a clean in the generations that are there still: those
-// that were reviewed, and those on the disk.
+// remainingFiles returns the files of generations that a clean has not deleted
+// yet: as reviewed, and as found on the disk.
 func (r *Receipt) remainingFiles(ctx context.Context, location string) (seen, there map[string]preview.LiveFile, err error) {
 	all, err := generationsOnDisk(location)
 	if err != nil {
@@ -126,7 +127,7 @@ func (r *Receipt) remainingFiles(ctx context.Context, location string) (seen, th
 	return seen, there, err
 }
 
-// leftoverOfClean judges the receipt of the last clean.
+// leftoverOfClean reports whether the last clean was interrupted.
 func leftoverOfClean(location string) (leftover, *Receipt) {
 	receipt := readClean(location)
 	if receipt == nil || receipt.State != StatePending {
@@ -139,7 +140,7 @@ func leftoverOfClean(location string) (leftover, *Receipt) {
 	return emptied, receipt
 }
 
-// markCleaned notes in the receipt of a clean that it is done.
+// markCleaned records in the receipt of a clean that it is complete.
 func (p *locationRoot) markCleaned(receipt *Receipt) error {
 	receipt.State = StateCleaned
 	return p.noteClean(receipt)
@@ -153,8 +154,8 @@ func (p *locationRoot) noteClean(receipt *Receipt) error {
 	return p.replace(p.siblingPath(cleanFile), data)
 }
 
-// removeGenerations removes the generations of a clean, one at a time: each is out of
-// sight by one rename. What an interrupted run removed already stays so.
+// removeGenerations deletes the generations of a clean, one after the other. Each
+// is renamed first, so that an interruption leaves no part of one under its name.
 func (p *locationRoot) removeGenerations(ctx context.Context, receipt *Receipt, gone func(n int)) error {
 	all, err := generationsOnDisk(p.location)
 	if err != nil {
@@ -177,8 +178,8 @@ func (p *locationRoot) removeGenerations(ctx context.Context, receipt *Receipt, 
 	return p.sync(p.generations())
 }
 
-// removeGenerations removes what was reviewed, with a receipt of it written
-// before the first and finished after the last.
+// removeGenerations deletes the reviewed generations. The receipt is written
+// before the first one and completed after the last.
 func (r *applier) removeGenerations(ctx context.Context) error {
 	now := r.o.Now().UTC()
 	r.receipt = newCleanReceipt(r.plan, r.approval, r.o.Tool, now)
@@ -202,7 +203,7 @@ func (r *applier) removeGenerations(ctx context.Context) error {
 	return nil
 }
 
-// interruptedClean is the receipt of an interrupted run of the plan.
+// interruptedClean returns the receipt of an interrupted run of the plan.
 func (r *applier) interruptedClean() *Receipt {
 	receipt := readClean(location(r.plan))
 	if receipt == nil || receipt.Digest != r.plan.Digest || receipt.State != StatePending {
@@ -211,8 +212,8 @@ func (r *applier) interruptedClean() *Receipt {
 	return receipt
 }
 
-// checkClean compares the generations that a plan removes with what it saw of
-// them. Those that an interrupted run of it removed are as they are to be.
+// checkClean compares the generations that a plan deletes with what the plan saw.
+// Those that an interrupted run of the same plan has deleted may be missing.
 func (r *applier) checkClean(ctx context.Context) ([]string, error) {
 	at := location(r.plan)
 	if done := readClean(at); done != nil && done.Digest == r.plan.Digest && done.State == StateCleaned {
@@ -230,7 +231,7 @@ func (r *applier) checkClean(ctx context.Context) ([]string, error) {
 	return differences(seen, there), err
 }
 
-// refuseAppliedClean refuses a clean that was carried out.
+// refuseAppliedClean returns an error for a clean that was already carried out.
 func refuseAppliedClean(receipt *Receipt, location string) error {
 	return &install.Error{
 		Kind: install.Refused, Operation: "checking the clean of " + receipt.Set,
@@ -238,8 +239,8 @@ func refuseAppliedClean(receipt *Receipt, location string) error {
 	}
 }
 
-// resumeClean goes on with the clean that an approved digest began; nil where
-// the last one is of another digest.
+// resumeClean resumes the interrupted clean of an approved digest; nil if the last
+// clean has another digest.
 func resumeClean(ctx context.Context, location, digest string, o Options) (*Receipt, error) {
 	receipt := readClean(location)
 	switch {

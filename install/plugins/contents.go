@@ -17,7 +17,7 @@ import (
 // files.
 const ConfigFile = "config.yaml"
 
-// bytesAt reads files below a location, never out of it.
+// bytesAt reads files below a location, without following links out of it.
 func bytesAt(location string) func(string, int64) ([]byte, error) {
 	return func(path string, most int64) ([]byte, error) {
 		root, err := os.OpenRoot(location)
@@ -38,7 +38,7 @@ func bytesAt(location string) func(string, int64) ([]byte, error) {
 	}
 }
 
-// configAt reads what a generation recorded of its config; none is nil.
+// configAt reads the config that a generation has recorded, nil if there is none.
 func configAt(location string, generation int) (*plugins.Config, error) {
 	data, err := readSmall(filepath.Join(location+generationsSuffix, strconv.Itoa(generation), ConfigFile))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -4,5 +4,6 @@ package plugins
 
 import "errors"
 
-// exchange needs a call that only Linux has in this form.
+// exchange returns an error, because only Linux has the system call that swaps two
+// names.
 func (p *locationRoot) exchange(string, string) error { return errors.ErrUnsupported }

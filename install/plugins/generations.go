@@ -13,8 +13,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/plugins"
 )
 
-// Generation is one set of files at a location, as it was installed and as it is
-// on disk.
+// Generation is an installed version of a plugin set, with its files as installed
+// and as on disk.
 type Generation struct {
 	Number  int      `json:"generation"`
 	Current bool     `json:"current"`
@@ -56,7 +56,7 @@ func List(ctx context.Context, location string) ([]Generation, error) {
 	return out, nil
 }
 
-// currentNumber is the generation that the host finds, -1 for none.
+// currentNumber returns the number of the current generation, -1 if there is none.
 func currentNumber(location string) (int, error) {
 	info, err := os.Lstat(location)
 	switch {
@@ -93,7 +93,7 @@ func (g *Generation) read(ctx context.Context, location string) error {
 	return nil
 }
 
-// files are those on disk.
+// files returns the files of the generation on disk.
 func (g *Generation) files(ctx context.Context, location string) (map[string]preview.LiveFile, error) {
 	there := map[string]preview.LiveFile{}
 	return there, readFiles(ctx, filesPath(location, g.Number), there)

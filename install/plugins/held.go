@@ -13,9 +13,9 @@ import (
 // maxHolder bounds what is read of who holds a location.
 const maxHolder = 256
 
-// acquireLock takes the lock of a location until the returned function is called, or
-// the process ends. Who holds it stands in the file. It does not wait: what
-// that another process changes is to be reviewed again.
+// acquireLock takes the lock of a location until the returned function is called,
+// or the process ends. The lock file names its holder. A lock that is taken is an
+// error: what another process changes has to be reviewed again.
 func (p *locationRoot) acquireLock(holder string, now time.Time) (release func() error, err error) {
 	file, err := p.root.OpenFile(p.siblingPath(heldFile), os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {

@@ -48,8 +48,8 @@ const (
 	maxLock  = 16 << 20
 )
 
-// Read returns what stands at a location, an absolute path. Nothing there is
-// generation 0 without files.
+// Read returns the current generation at a location, an absolute path. A location
+// without files is generation 0.
 func Read(ctx context.Context, location string) (plugins.InstalledFiles, error) {
 	out := plugins.InstalledFiles{Files: map[string]preview.LiveFile{}}
 	info, err := os.Lstat(location)
@@ -83,8 +83,8 @@ func Read(ctx context.Context, location string) (plugins.InstalledFiles, error) 
 	return out, err
 }
 
-// InstalledState returns the lock and the config of a generation at a location, as far as
-// it has them.
+// InstalledState returns the lock file and the config that a generation has
+// recorded, if any.
 func InstalledState(location string, generation int) (plugins.InstalledFiles, error) {
 	out := plugins.InstalledFiles{Generation: generation}
 	if generation == 0 {
@@ -100,8 +100,8 @@ func InstalledState(location string, generation int) (plugins.InstalledFiles, er
 	return out, nil
 }
 
-// nextNumber is the first number above those of all generations. One that is pending
-// and not the current one never was one.
+// nextNumber returns the number for a new generation, above all others. An
+// unfinished generation that never became the current one does not count.
 func nextNumber(location string, current int) (int, error) {
 	all, err := generationsOnDisk(location)
 	out := current + 1
@@ -114,7 +114,8 @@ func nextNumber(location string, current int) (int, error) {
 	return out, err
 }
 
-// generationOf reads the number from where the location leads.
+// generationOf returns the number of the generation that the location's link
+// points to.
 func generationOf(location string) (int, error) {
 	to, err := os.Readlink(location)
 	if err != nil {
@@ -154,13 +155,13 @@ func readSmall(name string) ([]byte, error) {
 	return data, err
 }
 
-// foreignFilesError refuses a directory that holds more than plugins.
+// foreignFilesError is the error for a directory with files that are no plugins.
 type foreignFilesError string
 
 func (u foreignFilesError) Error() string { return string(u) }
 
-// readFiles hashes every file below a location. A link or a device among them is
-// an error: what it is could not be put back.
+// readFiles hashes every file below a location. A link or a device is an error,
+// because it could not be restored.
 func readFiles(ctx context.Context, location string, into map[string]preview.LiveFile) error {
 	root, err := os.OpenRoot(location)
 	if err != nil {
@@ -209,8 +210,8 @@ func hashFile(root *os.Root, name string, most int64) (preview.LiveFile, int64, 
 	return preview.LiveFile{SHA256: hex.EncodeToString(sum.Sum(nil)), Mode: plugins.ModeText(info.Mode())}, n, err
 }
 
-// HostID names this machine without telling its secrets: a hash of its machine
-// id (machine-id(5)), else of its name.
+// HostID returns an identity of this machine that reveals nothing about it: a hash
+// of its machine id (machine-id(5)), else of its host name.
 func HostID() string {
 	id, err := readSmall("/etc/machine-id")
 	if err != nil || len(strings.TrimSpace(string(id))) == 0 {

@@ -22,9 +22,8 @@ const (
 	doomedPrefix  = ".old-" // one that is being removed
 )
 
-// locationRoot gives access to a location and the folder of its generations,
-// through the directory that both are in: nothing done through it leaves that
-// directory.
+// locationRoot accesses a location and the directory of its generations through
+// their common parent directory, so that no path can leave it.
 type locationRoot struct {
 	location string
 	root     *os.Root
@@ -32,7 +31,7 @@ type locationRoot struct {
 	step     func(what string)
 }
 
-// withLock does something at a location while no other process is at it.
+// withLock runs a function while holding the lock of a location.
 func withLock(location string, o Options, do func(*locationRoot) error) error {
 	p, err := openLocation(location, o.Step)
 	if err != nil {
@@ -46,8 +45,8 @@ func withLock(location string, o Options, do func(*locationRoot) error) error {
 	return errors.Join(do(p), release())
 }
 
-// openLocation makes the directories that a location needs, and opens them. step is
-// called with every change of the disk before it is made; it may be nil.
+// openLocation creates the directories that a location needs, and opens them.
+// step, which may be nil, is called before every change on disk.
 func openLocation(location string, step func(string)) (*locationRoot, error) {
 	if step == nil {
 		step = func(string) {}
@@ -84,19 +83,19 @@ func (p *locationRoot) openGenerations() error {
 
 func (p *locationRoot) close() error { return p.root.Close() }
 
-// generations is the folder of the generations, below root.
+// generations returns the path of the directory with all generations.
 func (p *locationRoot) generations() string { return p.base + generationsSuffix }
 
 // siblingPath returns the path of a file in the folder of the generations, below root.
 func (p *locationRoot) siblingPath(name string) string { return path.Join(p.generations(), name) }
 
-// generation is the folder of one generation, below root.
+// generation returns the path of the directory of one generation.
 func (p *locationRoot) generation(n int) string { return p.siblingPath(strconv.Itoa(n)) }
 
 // linkTarget returns the target of the location's link for a generation, below root.
 func (p *locationRoot) linkTarget(n int) string { return path.Join(p.generation(n), filesDir) }
 
-// mkdir makes one directory that everybody may look into, whatever the umask.
+// mkdir creates a directory that all users may read, regardless of the umask.
 func (p *locationRoot) mkdir(name string) error {
 	p.step("make " + name)
 	if err := p.root.Mkdir(name, 0o755); err != nil {
@@ -120,8 +119,7 @@ func (p *locationRoot) remove(name string) error {
 	return p.root.RemoveAll(name)
 }
 
-// write makes a file that must not exist, and has its bytes on the disk before it
-// returns.
+// write creates a file that must not exist, and syncs it to disk.
 func (p *locationRoot) write(name string, data []byte, mode fs.FileMode) error {
 	p.step("write " + name)
 	file, err := p.root.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
@@ -136,7 +134,7 @@ func (p *locationRoot) write(name string, data []byte, mode fs.FileMode) error {
 	return errors.Join(file.Chmod(mode), file.Sync(), file.Close())
 }
 
-// replace writes a file anew, as a whole.
+// replace replaces the content of a file atomically.
 func (p *locationRoot) replace(name string, data []byte) error {
 	temp := path.Join(path.Dir(name), tempFile)
 	if err := p.remove(temp); err != nil {
@@ -151,7 +149,7 @@ func (p *locationRoot) replace(name string, data []byte) error {
 	return p.sync(path.Dir(name))
 }
 
-// sync has the entries of a directory on the disk.
+// sync syncs the entries of a directory to disk.
 func (p *locationRoot) sync(name string) error {
 	p.step("sync " + name)
 	dir, err := p.root.Open(name)
@@ -161,7 +159,8 @@ func (p *locationRoot) sync(name string) error {
 	return errors.Join(dir.Sync(), dir.Close())
 }
 
-// generationsOnDisk are those of the folders that look like generations, in order.
+// generationsOnDisk returns the numbers of the directories that look like
+// generations, sorted.
 func generationsOnDisk(location string) ([]int, error) {
 	entries, err := os.ReadDir(location + generationsSuffix)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -181,7 +180,7 @@ func generationsOnDisk(location string) ([]int, error) {
 	return out, nil
 }
 
-// names lists the folder of the generations.
+// names returns the entries in the directory of the generations.
 func (p *locationRoot) names() ([]string, error) {
 	dir, err := p.root.Open(p.generations())
 	if err != nil {
@@ -192,7 +191,7 @@ func (p *locationRoot) names() ([]string, error) {
 	return names, errors.Join(err, dir.Close())
 }
 
-// isTemporary reports whether a name stands for work that was begun.
+// isTemporary reports whether a name is that of an unfinished directory or file.
 func isTemporary(name string) bool {
 	return name == nextLink || name == tempFile || strings.HasPrefix(name, stagingPrefix) || strings.HasPrefix(name, doomedPrefix)
 }

@@ -27,8 +27,8 @@ const (
 	StateCleaned = "cleaned"
 )
 
-// Receipt records what was approved and installed as one generation, beside whose
-// files it lies; or what was approved and removed by a clean.
+// Receipt records what was approved and installed as a generation, or deleted by a
+// clean. It is stored beside the files of the generation.
 type Receipt struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
@@ -75,7 +75,7 @@ type ReceiptFile struct {
 	Action preview.Action `json:"action,omitempty"`
 }
 
-// newPendingReceipt is the receipt of what a plan is about to install.
+// newPendingReceipt returns the receipt of what a plan is about to install.
 func newPendingReceipt(plan *preview.Plan, approval record.Approval, tool string, now time.Time) *Receipt {
 	pkg := plan.Packages[0]
 	r := &Receipt{
@@ -94,7 +94,7 @@ func newPendingReceipt(plan *preview.Plan, approval record.Approval, tool string
 	return r
 }
 
-// removedFiles are the files that a plan takes away.
+// removedFiles returns the files that a plan deletes.
 func removedFiles(plan *preview.Plan) []ReceiptFile {
 	var out []ReceiptFile
 	for _, f := range plan.Files {
@@ -105,8 +105,8 @@ func removedFiles(plan *preview.Plan) []ReceiptFile {
 	return out
 }
 
-// newFoundReceipt is the receipt of the files that a plan finds at its location and did
-// not install.
+// newFoundReceipt returns the receipt for files that were at the location before
+// the first install.
 func newFoundReceipt(plan *preview.Plan, now time.Time) *Receipt {
 	r := &Receipt{
 		APIVersion: preview.APIVersion, Kind: KindReceipt, State: StateFound, Location: *plan.Location, Set: plan.Release.Name, Format: "files",
@@ -120,13 +120,13 @@ func newFoundReceipt(plan *preview.Plan, now time.Time) *Receipt {
 	return r
 }
 
-// Encode is the file that holds a receipt.
+// Encode returns the receipt as a file.
 func (r *Receipt) Encode() ([]byte, error) {
 	data, err := json.MarshalIndent(r, "", "  ")
 	return append(data, '\n'), err
 }
 
-// expectedFiles are the files of a generation as a look at the disk must find them.
+// expectedFiles returns the files that a generation must have on disk.
 func (r *Receipt) expectedFiles() map[string]preview.LiveFile {
 	out := map[string]preview.LiveFile{}
 	for _, f := range r.Files {
@@ -135,8 +135,8 @@ func (r *Receipt) expectedFiles() map[string]preview.LiveFile {
 	return out
 }
 
-// Install is the receipt in the form that every apply reports. Its target is
-// HOST:PATH of the location.
+// Install returns the receipt in the form that all applies report, with HOST:PATH
+// of the location as the target.
 func (r *Receipt) Install() *record.Receipt {
 	out := &record.Receipt{
 		Release: preview.Release{Name: r.Set}, Revision: r.Generation, Digest: r.Digest, ContentDigest: r.ContentDigest,
@@ -154,8 +154,8 @@ func (r *Receipt) Install() *record.Receipt {
 	return out
 }
 
-// ReadReceipt reads the receipt of a generation at a location. Who can write
-// there can write receipts: what is done with one holds its files to it.
+// ReadReceipt reads the receipt of a generation. Everyone who can write at the
+// location can write receipts, so files are compared with it before it is used.
 func ReadReceipt(location string, generation int) (*Receipt, error) {
 	data, err := readSmall(filepath.Join(location+generationsSuffix, strconv.Itoa(generation), receiptFile))
 	if err != nil {

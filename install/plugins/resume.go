@@ -10,11 +10,10 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// Resume looks whether the installed generation at the place of a plan is the
-// one that an approved digest made. A run that was interrupted after its switch
-// is finished, and its receipt returned; one that was not is a refusal: a plan is
-// carried out once. Both nil means that the digest is of another generation. A
-// clean that was interrupted goes on with what it had not removed yet.
+// Resume checks whether the installed generation is that of an approved digest. A
+// run that was interrupted after its switch is completed and its receipt returned;
+// a completed one is an error, because a plan is applied once. Both results are
+// nil if the generation is of another digest. An interrupted clean is continued.
 func Resume(ctx context.Context, plan *preview.Plan, digest string, o Options) (*Receipt, error) {
 	if o.Now == nil {
 		o.Now = time.Now

@@ -18,17 +18,17 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/plugins"
 )
 
-// Rollback is a plan to have the files of an earlier generation again, with what
-// its apply needs.
+// Rollback is a plan that restores the files of an earlier generation.
 type Rollback struct {
 	*preview.Plan
 	Files  []plugins.File
 	Beside map[string][]byte
 }
 
-// PlanRollback plans a new generation with the files of an earlier one, the last
-// before the current one when to is negative. An earlier generation that is not
-// as it was installed is refused. The plan is neither judged nor sealed yet.
+// PlanRollback plans a new generation with the files of an earlier one; a negative
+// to means the one before the current. An earlier generation whose files have
+// changed since is refused. The returned plan has neither findings nor digests
+// yet.
 func PlanRollback(ctx context.Context, location string, to int) (*Rollback, error) {
 	current, receipt, err := currentOf(location)
 	if err != nil {
@@ -79,8 +79,8 @@ func PlanRollback(ctx context.Context, location string, to int) (*Rollback, erro
 	return out, out.addBeside(location, &earlier)
 }
 
-// previousGeneration is the generation that the current one replaced, or the newest that is
-// left before it.
+// previousGeneration returns the generation that the current one replaced, else
+// the newest one before it.
 func previousGeneration(location string, current int, receipt *Receipt) (int, error) {
 	all, err := generationsOnDisk(location)
 	if err != nil {
@@ -97,8 +97,8 @@ func previousGeneration(location string, current int, receipt *Receipt) (int, er
 	return 0, &engine.RefusedError{What: "no earlier generation is left at " + location, Next: "install from the config"}
 }
 
-// set returns a generation's set as its receipt has it. Files that were found
-// there count as the set's that replaced them.
+// set returns the plugin set in a generation's receipt. Files from before the
+// first install count as those of the set that replaced them.
 func (g *Generation) set(location string, current *Receipt) (plugins.FileOwner, error) {
 	out := plugins.FileOwner{Name: g.Receipt.Set, Version: g.Receipt.Version, Format: g.Receipt.Format, Values: g.Receipt.Config}
 	if g.Number == 0 {
@@ -109,7 +109,7 @@ func (g *Generation) set(location string, current *Receipt) (plugins.FileOwner, 
 	return out, err
 }
 
-// bytes reads the files of a generation that has no drift, and holds them to the
+// bytes reads the files of an unchanged generation, and compares them with its
 // receipt.
 func (g *Generation) bytes(location string) ([]plugins.File, error) {
 	root, err := os.OpenRoot(filesPath(location, g.Number))
@@ -136,8 +136,9 @@ func (g *Generation) bytes(location string) ([]plugins.File, error) {
 	return out, nil
 }
 
-// addBeside takes over what lies beside the files of the earlier generation, but
-// for its receipt. Files that were found there have an empty lock.
+// addBeside copies the other recorded files of the earlier generation, such as
+// config and lock, but not its receipt. Files from before the first install get an
+// empty lock file.
 func (r *Rollback) addBeside(location string, g *Generation) error {
 	if g.Number == 0 {
 		lock := plugins.Lock{Name: r.Release.Name, Platforms: map[string][]plugins.LockedArtifact{}}

@@ -19,8 +19,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/plugins"
 )
 
-// stage writes the new generation beside the others, where no host looks, and
-// holds every file of it to the plan.
+// stage writes the new generation to a directory that the host does not load, and
+// compares every file with the plan.
 func (r *applier) stage(ctx context.Context) error {
 	to := r.plan.Generation.To
 	r.receipt = newPendingReceipt(r.plan, r.approval, r.o.Tool, r.o.Now().UTC())
@@ -84,7 +84,7 @@ func (r *applier) writeFiles(ctx context.Context, dir string) error {
 	return nil
 }
 
-// parents makes the directories that a file is in.
+// parents creates the parent directories of a file.
 func (r *applier) parents(dir, file string, made map[string]bool) error {
 	parts := strings.Split(path.Dir(file), "/")
 	for i := range parts {
@@ -100,7 +100,8 @@ func (r *applier) parents(dir, file string, made map[string]bool) error {
 	return nil
 }
 
-// writeBeside writes the receipt and what else belongs to the generation.
+// writeBeside writes the receipt, the config and the lock of a generation beside
+// its files.
 func (r *applier) writeBeside(staging string) error {
 	data, err := r.receipt.Encode()
 	if err != nil {
@@ -117,7 +118,7 @@ func (r *applier) writeBeside(staging string) error {
 	return nil
 }
 
-// syncAll has the entries of all directories below one on the disk.
+// syncAll syncs the entries of a directory and all directories below it to disk.
 func (r *applier) syncAll(dir string) error {
 	return fs.WalkDir(r.place.root.FS(), dir, func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || !entry.IsDir() {
@@ -127,7 +128,8 @@ func (r *applier) syncAll(dir string) error {
 	})
 }
 
-// compare reads a directory below root, and wants exactly the files of the plan.
+// compare reads a directory and returns an error unless it has exactly the files
+// of the plan.
 func (r *applier) compare(ctx context.Context, dir string) error {
 	root, err := r.place.root.OpenRoot(dir)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"strconv"
 )
 
-// leftover classifies an entry in the folder of the generations that an
-// interrupted run left.
+// leftover is the kind of an entry that an interrupted run left in the directory
+// of the generations.
 type leftover int
 
 const (
@@ -19,7 +19,7 @@ const (
 	emptied                  // the receipt of a clean that removed all, and does not say so yet
 )
 
-// leftoverOf judges one entry. What cannot be read is no leftover.
+// leftoverOf classifies one entry. An unreadable entry is not a leftover.
 func leftoverOf(location, name string, current int) (leftover, *Receipt) {
 	if isTemporary(name) {
 		return begun, nil
@@ -44,8 +44,8 @@ func leftoverOf(location, name string, current int) (leftover, *Receipt) {
 	return begun, receipt
 }
 
-// hasOriginalFiles reports whether generation 0 holds the files that were at the
-// location before, rather than the link that is exchanged for them.
+// hasOriginalFiles reports whether generation 0 contains the files from before the
+// first install, and not the link that will be exchanged for them.
 func hasOriginalFiles(location string) bool {
 	info, err := os.Lstat(filesPath(location, 0))
 	return !errors.Is(err, fs.ErrNotExist) && (err != nil || info.Mode()&fs.ModeSymlink == 0)
@@ -66,8 +66,8 @@ func hasLeftovers(location string) bool {
 	return false
 }
 
-// sweep removes what interrupted runs left, and finishes the receipt of one that
-// was interrupted after its switch. The lock must be held.
+// sweep deletes what interrupted runs have left, and completes the receipt of a
+// run that was interrupted after its switch. The lock must be held.
 func (p *locationRoot) sweep(location string) error {
 	current, err := currentNumber(location)
 	if err != nil {
@@ -96,7 +96,8 @@ func (p *locationRoot) sweep(location string) error {
 	return nil
 }
 
-// clear removes an entry: out of sight by one rename, before its files go.
+// clear deletes an entry. It is renamed first, so that an interruption leaves no
+// part of it under its name.
 func (p *locationRoot) clear(name string) error {
 	away := name
 	if !isTemporary(name) {
@@ -108,8 +109,7 @@ func (p *locationRoot) clear(name string) error {
 	return p.remove(p.siblingPath(away))
 }
 
-// installed notes in a receipt that its generation is the one that the host
-// finds.
+// installed records in a receipt that its generation is the current one.
 func (p *locationRoot) installed(receipt *Receipt) error {
 	receipt.State = StateInstalled
 	data, err := receipt.Encode()

@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/install"
 )
 
-// switchOver makes the host find the new generation, by one call that is done or
-// not, and looks whether it does.
+// switchOver makes the new generation the current one with one atomic call, and
+// checks the result.
 func (r *applier) switchOver(ctx context.Context) error {
 	g, p := r.plan.Generation, r.place
 	if err := ctx.Err(); err != nil {
@@ -58,8 +58,8 @@ func (r *applier) switchLink() error {
 	return p.rename(p.siblingPath(nextLink), p.base)
 }
 
-// takeOver exchanges a plain directory at the location for the link, so that it
-// becomes generation 0 by the same call.
+// takeOver exchanges a plain directory at the location for the link with one call,
+// which makes the directory generation 0.
 func (r *applier) takeOver(to string) error {
 	p := r.place
 	if err := p.mkdir(p.generation(0)); errors.Is(err, fs.ErrExist) {

@@ -12,11 +12,11 @@ import (
 // Installed reports whether the release is, or may partly be, in the cluster.
 func (r *Record) Installed() bool { return r.State != Uninstalled }
 
-// MadeNamespaces reports whether the release ever made a Namespace.
+// MadeNamespaces reports whether the release has ever created a Namespace.
 func (r *Record) MadeNamespaces() bool { return len(r.Namespaces) > 0 }
 
-// Items lists the objects the release has in the cluster, by id. After an
-// interrupted run it may name objects that were never created.
+// Items returns the release's objects in the cluster, sorted by id. After an
+// interrupted run, some of them may never have been created.
 func (r *Record) Items() []Item {
 	return slices.SortedFunc(slices.Values(r.Inventory), func(a, b Item) int { return cmp.Compare(a.Ref().ID(), b.Ref().ID()) })
 }
@@ -29,8 +29,8 @@ func (r *Record) Bundle() string {
 	return ""
 }
 
-// Version is the version of the first package. Sections have one each, and the
-// release none.
+// Version returns the version of the first package; empty for a release of several
+// sections, each with a version of its own.
 func (r *Record) Version() string {
 	if p := r.firstPackage(); p != nil && !r.Sections() {
 		return p.Version
@@ -38,8 +38,7 @@ func (r *Record) Version() string {
 	return ""
 }
 
-// Name is the name of the first package, wherever it came from; of sections it is
-// all their names.
+// Name returns the name of the first package; for sections, the names of all.
 func (r *Record) Name() string {
 	if r.Sections() {
 		var names []string
@@ -54,7 +53,7 @@ func (r *Record) Name() string {
 	return ""
 }
 
-// OfSet reports whether the release is a plugin set, which its file brings.
+// OfSet reports whether the release is a plugin set.
 func (r *Record) OfSet() bool {
 	p := r.firstPackage()
 	return p != nil && strings.HasPrefix(p.Format, preview.FormatPlugins)
@@ -86,7 +85,7 @@ func (r *Record) Channel() string {
 	return ""
 }
 
-// Sections reports whether the release is of the sections of a request.
+// Sections reports whether the release consists of sections of a request file.
 func (r *Record) Sections() bool { return preview.InSections(r.Packages) }
 
 func (r *Record) firstPackage() *preview.Package {
@@ -109,8 +108,8 @@ func (r *Record) catalog() *preview.ResolutionStep {
 	return nil
 }
 
-// Approves is the digest of which an approval goes on with an unfinished
-// revision: that of its plan, or of the plan which it undoes.
+// Approves returns the digest whose approval resumes an unfinished revision: that
+// of its plan or, for a rollback on failure, that of the failed plan.
 func (r *Record) Approves() string {
 	if r.Undoes != nil {
 		return r.Undoes.Digest
@@ -118,7 +117,7 @@ func (r *Record) Approves() string {
 	return r.Digest
 }
 
-// Kept lists the revisions on record.
+// Kept returns the revisions that are still on record.
 func (r *Record) Kept() string {
 	var all []string
 	for _, o := range r.Older {
@@ -127,7 +126,7 @@ func (r *Record) Kept() string {
 	return "on record are " + strings.Join(append(all, fmt.Sprintf("%d (%s)", r.Revision, r.State)), ", ")
 }
 
-// Numbers are the revisions on record, the newest first.
+// Numbers returns the numbers of the revisions on record, newest first.
 func (r *Record) Numbers() []int {
 	out := []int{r.Revision}
 	for i := len(r.Older) - 1; i >= 0; i-- {
@@ -136,8 +135,9 @@ func (r *Record) Numbers() []int {
 	return out
 }
 
-// Spent says why a plan of this digest is not applied again: it was applied, or it
-// failed and was undone. It is empty for any other, and for one that is resumed.
+// Spent returns why a plan with this digest cannot be applied again: it was
+// applied, or it failed and was rolled back. It is empty for other digests, and
+// for a run that can be resumed.
 func (r *Record) Spent(digest string) string {
 	switch {
 	case r.State.Unfinished():
@@ -150,7 +150,7 @@ func (r *Record) Spent(digest string) string {
 	return ""
 }
 
-// Lineage returns the pins of a revision's packages: the sources of its
+// Lineage returns the digests of a revision's packages: the sources of its
 // content.
 func (r *Record) Lineage() []preview.Source {
 	var out []preview.Source

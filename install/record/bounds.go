@@ -20,10 +20,11 @@ type bounds struct {
 // values.
 func releaseBounds() bounds { return bounds{bytes: maxHeaderBytes, items: 250_000, values: 2_000_000} }
 
-// listBounds bounds each of many records.
+// listBounds bounds each record when many are listed.
 func listBounds() bounds { return bounds{bytes: 4 << 20, items: 25_000, values: 200_000} }
 
-// archiveBounds bounds the first line of a plan archive, which is all but bodies.
+// archiveBounds bounds the first line of a plan archive, which is the plan without
+// the bodies of its objects.
 func archiveBounds() bounds { return bounds{bytes: maxArchive, items: 1_500_000, values: 8_000_000} }
 
 // bodyBounds bounds all other lines of a plan archive together.
@@ -35,8 +36,8 @@ const MaxListed = 256 << 20
 // size counts the elements and values of JSON.
 type size struct{ items, values int }
 
-// measure counts what decoding JSON would make. It does not judge the JSON:
-// where that is broken, decoding says so.
+// measure counts the elements that decoding JSON would allocate. Invalid JSON is
+// left for the decoder to report.
 func measure(data []byte) size {
 	var n size
 	lists := []bool{false} // of what is open, whether it is a list
@@ -68,7 +69,7 @@ func measure(data []byte) size {
 
 func (n *size) add(other size) { n.items, n.values = n.items+other.items, n.values+other.values }
 
-// check says what of a size is more than the bounds allow.
+// check returns an error that says by what a size exceeds the bounds.
 func (n size) check(b bounds) error {
 	switch {
 	case n.items > b.items:

@@ -44,7 +44,7 @@ func encodeHeader(r *Record) ([]byte, error) {
 	return packed, nil
 }
 
-// split cuts packed bytes into what single Secrets take.
+// split splits packed bytes into parts that each fit into a Secret.
 func split(data []byte) [][]byte {
 	var parts [][]byte
 	for len(data) > 0 {
@@ -73,8 +73,8 @@ func decodeIndex(data []byte) (headerIndex, error) {
 	return index, nil
 }
 
-// decodeHeader unpacks and checks a record. The name and namespace it claims
-// must be those of the Secret it came from.
+// decodeHeader unpacks and checks a record. The release name and namespace in it
+// must match the Secret that it came from.
 func decodeHeader(packed []byte, release preview.Release, within bounds) (*Record, error) {
 	data, err := decompress(packed, within.bytes)
 	if err != nil {
@@ -128,7 +128,7 @@ type archiveLine struct {
 	Read   map[string]any `json:"read,omitempty"`
 }
 
-// shapeOf is a Secret without its values.
+// shapeOf returns a Secret without its values.
 func shapeOf(secret map[string]any) map[string]any {
 	shape := preview.CloneBody(secret)
 	for key := range preview.Map(shape, "data") {
@@ -182,8 +182,8 @@ func archiveOf(data []byte, parts [][]byte) Archive {
 	return Archive{Parts: len(parts), Bytes: len(data), SHA256: preview.HashBytes(data)}
 }
 
-// join puts parts together again. What an interrupted write left, or others
-// changed, is not what they were written as.
+// join concatenates the parts of a record and verifies their hash, because parts
+// may be left by an interrupted write or changed by others.
 func join(parts [][]byte, want Archive) ([]byte, error) {
 	data := bytes.Join(parts, nil)
 	if len(data) != want.Bytes || preview.HashBytes(data) != want.SHA256 {
@@ -251,8 +251,8 @@ func decodeArchive(parts [][]byte, want Archive, digest string) (*ArchivedPlan, 
 	return plan, nil
 }
 
-// addBodies puts the bodies of one line back. They are decoded with exact
-// integers, unlike the plan, whose numbers are for display.
+// addBodies adds the bodies in one line of an archive to the plan. They are
+// decoded with exact integers; numbers in the plan itself are only for display.
 func (plan *ArchivedPlan) addBodies(line []byte) error {
 	v, err := preview.DecodeJSON(line)
 	if err != nil {
@@ -326,9 +326,9 @@ func secretValue(secret map[string]any, key string) ([]byte, error) {
 	return base64.StdEncoding.DecodeString(text)
 }
 
-// partName is the name of a further Secret of a record. Part 0 is a copy of
-// the record of a revision that is not the newest; parts 1 and on hold its
-// plan, those above each of the slots a record too large for one Secret.
+// partName returns the name of an additional Secret of a record. Part 0 is a copy
+// of the record of an older revision; parts from 1 on contain its plan, and higher
+// ones the slots of a record that is too large for one Secret.
 func partName(release string, revision, part int) string {
 	return preview.RecordName(release) + ".v" + strconv.Itoa(revision) + "." + strconv.Itoa(part)
 }
@@ -341,7 +341,8 @@ func releaseOf(secretName string) (string, bool) {
 	return strings.CutPrefix(secretName, preview.RecordName(""))
 }
 
-// Pin is the digest that sensitive values of a package are hashed with.
+// Pin returns the digest that is used as the salt when sensitive values of a
+// package are hashed.
 func (plan *ArchivedPlan) Pin(name string) string {
 	for _, pkg := range plan.Packages {
 		if pkg.Name == name && len(pkg.Sources) > 0 {

@@ -7,9 +7,10 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// Fence names the run that wrote a record, and stands in its Secret: the holder
-// of the lock, how often the lease had changed hands, and the revision. A run
-// that was stopped for longer than its lease lasts finds another one there.
+// Fence identifies the run that wrote a record: the holder of the lock, how often
+// the lease had changed hands, and the revision. It is stored with the record, so
+// that a run which was suspended past its lease sees that another one has written
+// since.
 type Fence struct {
 	Holder      string `json:"holder"`
 	Transitions int64  `json:"transitions"`
@@ -21,8 +22,8 @@ func (f Fence) encoded() string {
 	return base64.StdEncoding.EncodeToString(data)
 }
 
-// FenceOf reads the fence of a Secret; the zero value where it has none, as a
-// record of an earlier version of this tool.
+// FenceOf reads the fence in a Secret; the zero value if it has none, as in
+// records of earlier versions.
 func FenceOf(secret map[string]any) Fence {
 	var f Fence
 	text, err := base64.StdEncoding.DecodeString(preview.String(secret, "data", keyFence))

@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// Forget deletes the oldest revisions beyond a limit, 0 for the usual one, and
-// takes them out of a record, which is to be saved then.
+// Forget deletes the oldest revisions beyond a limit, 0 for the default, and
+// removes them from the record, which must be saved afterwards.
 func (s *Store) Forget(ctx context.Context, record *Record, limit int) error {
 	if limit == 0 {
 		limit = preview.DefaultHistoryMax
@@ -23,8 +23,8 @@ func (s *Store) Forget(ctx context.Context, record *Record, limit int) error {
 	return nil
 }
 
-// surplusRevisions are the revisions to forget. A limit below 1 is none. The last that
-// was applied stays whatever the limit: it is what a rollback goes back to.
+// surplusRevisions returns the revisions to delete. A limit below 1 keeps all. The
+// last applied revision always stays, for a rollback.
 func surplusRevisions(older []KeptRevision, limit int) []int {
 	var out []int
 	if limit < 1 {
@@ -39,8 +39,7 @@ func surplusRevisions(older []KeptRevision, limit int) []int {
 	return out
 }
 
-// lastApplied is the newest revision of a list that was applied, 0 when none
-// was.
+// lastApplied returns the newest applied revision of a list, 0 if there is none.
 func lastApplied(older []KeptRevision) int {
 	for _, o := range slices.Backward(older) {
 		if o.State == Applied {
@@ -50,9 +49,8 @@ func lastApplied(older []KeptRevision) int {
 	return 0
 }
 
-// remove deletes what is kept of an older revision. The record itself goes
-// last, so that one of which something is missing can still be distinguished from one
-// that was never there.
+// remove deletes the Secrets of an older revision. The record itself is deleted
+// last, so that an incompletely deleted revision can be recognised.
 func (s *Store) remove(ctx context.Context, revision int) error {
 	for _, slot := range []int{0, 1, 2} {
 		var parts []map[string]any

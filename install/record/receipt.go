@@ -18,7 +18,7 @@ const (
 	ApprovedByPlan    = "plan file"      // --plan FILE --yes
 )
 
-// Approval is a digest plus who and how. Apply acts on nothing else.
+// Approval is an approved digest, with who approved and how. Apply requires one.
 type Approval struct {
 	Digest  string `json:"digest"` // the review digest, or the content digest for ApprovedByContent
 	How     string `json:"how"`
@@ -33,8 +33,8 @@ type Approval struct {
 	Policy string `json:"policy,omitempty"`
 }
 
-// Acceptance names a finding and, unless the plan itself was approved with it,
-// the fingerprint it was accepted with.
+// Acceptance names an accepted finding and its fingerprint, which is empty if the
+// plan itself was approved together with it.
 type Acceptance struct {
 	ID          string `json:"id"`
 	Fingerprint string `json:"fingerprint"`
@@ -95,9 +95,9 @@ const (
 	StateDiverged ObjectState = "diverged" // applied, and not what was reviewed
 )
 
-// WithReviewed returns the approval with the critical findings of the plan it
-// was given on accepted. What only a policy makes critical is not among them: no
-// plan file approves that; nor what the plan file had not as critical.
+// WithReviewed returns the approval with the critical findings of the approved
+// plan accepted. Findings that only a policy makes critical, and those that were
+// not critical in the plan file, are not accepted by it.
 func (a Approval) WithReviewed(findings []preview.Finding) Approval {
 	a.Accepted = slices.Clone(a.Accepted)
 	for _, f := range findings {
@@ -120,8 +120,9 @@ func (a Approval) Accepts(f preview.Finding) bool {
 	})
 }
 
-// CoversRuleset reports whether a bare digest stands for the criticals that
-// today's rules find: only if the approver's tool had the same rules.
+// CoversRuleset reports whether approval by digest also covers critical findings
+// of the present rules, which requires that the approver's version had the same
+// ruleset.
 func (a Approval) CoversRuleset() bool {
 	return (a.How == ApprovedByDigest || a.How == ApprovedByContent) && a.Ruleset == preview.Ruleset
 }

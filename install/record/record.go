@@ -32,16 +32,17 @@ var transitions = map[State][]State{
 	Failed:   {Applying, Abandoned},
 }
 
-// CanBecome reports whether a record may go from one state to another.
+// CanBecome reports whether a record may change from one state to another.
 func (s State) CanBecome(next State) bool { return slices.Contains(transitions[s], next) }
 
-// Unfinished reports whether a record of this state is resumed by the approval
-// of its own digest.
+// Unfinished reports whether a record in this state can be resumed with the
+// approval of its digest.
 func (s State) Unfinished() bool {
 	return s == Pending || s == Applying || s == Failed
 }
 
-// whenSuperseded returns the state of a record once a newer revision begins.
+// whenSuperseded returns the state that a record gets when a newer revision
+// begins.
 func (s State) whenSuperseded() State {
 	if s.Unfinished() && s != Failed {
 		return Abandoned
@@ -49,9 +50,9 @@ func (s State) whenSuperseded() State {
 	return s
 }
 
-// Record is the stored state of one revision of a release, in the release's
-// namespace. It is read from the cluster and therefore hostile: see
-// [Load] for what is checked.
+// Record is the stored state of one revision of a release, kept in the release's
+// namespace. Others may have changed it, so it is checked when it is read: see
+// [Load].
 type Record struct {
 	Release       preview.Release   `json:"release"`
 	Revision      int               `json:"revision"`
@@ -102,7 +103,7 @@ type Record struct {
 	Signature *preview.RecordSignature `json:"-"`
 }
 
-// KeptRevision is a revision of which the record is kept, and how it ended.
+// KeptRevision is a revision on record, and how it ended.
 type KeptRevision struct {
 	Revision int   `json:"revision"`
 	State    State `json:"state"`
@@ -136,8 +137,8 @@ type Archive struct {
 	SHA256 string `json:"sha256"`
 }
 
-// Verify checks who signed the record, for what is made of it: the base of a
-// plan, or content that comes back. identity is that of the cluster.
+// Verify verifies who signed the record, before its content is used. identity is
+// that of the cluster.
 func (r *Record) Verify(keys Keys, identity string) {
 	r.keys, r.identity = keys, identity
 	r.Signature = keys.verify(r, identity)
@@ -146,8 +147,8 @@ func (r *Record) Verify(keys Keys, identity string) {
 // VerifyLike verifies the record with the keys that verified another.
 func (r *Record) VerifyLike(other *Record) { r.Verify(other.keys, other.identity) }
 
-// PlanBase returns the recorded facts that a new plan for the release is based
-// on. Accepted findings are among them until the release is uninstalled.
+// PlanBase returns the facts about the installed revision that a new plan starts
+// from, including accepted findings until the release is uninstalled.
 func (r *Record) PlanBase() preview.Base {
 	base := preview.Base{Revision: r.Revision, Digest: r.Digest, Signature: r.Signature}
 	if len(r.Accepted) > 0 && r.State != Uninstalled {
@@ -166,9 +167,9 @@ func (r *Record) Receipt() *Receipt {
 	}
 }
 
-// New begins the record of a plan's revision. before is the newest
-// record so far, nil when there is none; what it owns stays owned until it is
-// deleted.
+// New returns the record for a plan's new revision. before is the newest record so
+// far, nil if there is none; the objects in its inventory stay there until they
+// are deleted.
 func New(plan *preview.Plan, approval Approval, before *Record, tool string, now time.Time) *Record {
 	r := &Record{
 		Release: plan.Release, Revision: plan.Base.Revision + 1, State: Pending,
@@ -212,9 +213,9 @@ func New(plan *preview.Plan, approval Approval, before *Record, tool string, now
 	return r
 }
 
-// AcceptedFindings are the fingerprints the receipt of this plan accepts: its
-// criticals, which passed the gate, and those of earlier receipts that the plan
-// still has.
+// AcceptedFindings returns the fingerprints of the critical findings that a plan's
+// approval accepts, and those accepted in earlier revisions that the plan still
+// has.
 func AcceptedFindings(plan *preview.Plan, before *Record, revision int) map[string]int {
 	out := map[string]int{}
 	for _, f := range plan.Findings {
@@ -231,7 +232,7 @@ func AcceptedFindings(plan *preview.Plan, before *Record, revision int) map[stri
 	return out
 }
 
-// HasWrite reports whether apply sends anything for an action.
+// HasWrite reports whether an action sends a request to the cluster.
 func HasWrite(a preview.Action) bool {
 	switch a {
 	case preview.ActionCreate, preview.ActionUpdate, preview.ActionReplace, preview.ActionAdopt, preview.ActionDelete,
@@ -241,8 +242,8 @@ func HasWrite(a preview.Action) bool {
 	return false
 }
 
-// AddToInventory enters an object into the inventory, or updates its entry there. The
-// release namespace that no package brings is of no package.
+// AddToInventory adds an object to the inventory, or updates its entry. The
+// release namespace belongs to no package unless one contains it.
 func (r *Record) AddToInventory(o *preview.Object, uid string) {
 	if o.Package == "" && o.Kind == "Namespace" && o.Planned != nil {
 		return
@@ -263,7 +264,7 @@ func (r *Record) AddToInventory(o *preview.Object, uid string) {
 	}
 }
 
-// AddNamespace notes a Namespace that the release created.
+// AddNamespace records a Namespace that the release created.
 func (r *Record) AddNamespace(o *preview.Object, uid string) {
 	if o.Kind != "Namespace" || o.Ref().Group() != "" || o.Action != preview.ActionCreate {
 		return
@@ -274,8 +275,8 @@ func (r *Record) AddNamespace(o *preview.Object, uid string) {
 	r.Namespaces[o.Name] = uid
 }
 
-// MarkDeleting marks an object whose deletion was acknowledged and that waits
-// for finalizers: until it is gone, it belongs to the release.
+// MarkDeleting marks an object that is being deleted and waits for finalizers. It
+// stays in the inventory until it is gone.
 func (r *Record) MarkDeleting(id string) {
 	for i := range r.Inventory {
 		if r.Inventory[i].Ref().ID() == id {
@@ -284,8 +285,8 @@ func (r *Record) MarkDeleting(id string) {
 	}
 }
 
-// DropIntent takes an object out of the inventory that was only about to be
-// created or adopted. What an earlier revision owned stays.
+// DropIntent removes an object from the inventory that was to be created or
+// adopted and was not. Objects of an earlier revision stay.
 func (r *Record) DropIntent(id string) {
 	for _, item := range r.Inventory {
 		if item.Ref().ID() == id && (item.UID == "" || item.Action == preview.ActionAdopt) {
@@ -300,7 +301,7 @@ func (r *Record) RemoveFromInventory(id string) {
 	r.Inventory = slices.DeleteFunc(r.Inventory, func(i Item) bool { return i.Ref().ID() == id })
 }
 
-// Object returns the entry of an object, or nil.
+// Object returns the entry of an object in the inventory, nil if there is none.
 func (r *Record) Object(id string) *ObjectReceipt {
 	for i := range r.Objects {
 		if r.Objects[i].ID == id {
@@ -311,8 +312,8 @@ func (r *Record) Object(id string) *ObjectReceipt {
 }
 
 // holdings returns the CRDs and namespaces of this release that other releases
-// check. Whatever came of the newest revision, they rely on its plan; where the
-// cluster differs from that, their own reads show it.
+// check. They are those of the newest revision's plan, whatever its state; other
+// releases compare them with the cluster themselves.
 func (r *Record) holdings() preview.Holdings {
 	h := preview.Holdings{Gone: r.State == Uninstalled, Definitions: map[string]preview.Holding{}, Namespaces: r.Namespaces}
 	for _, o := range r.Objects {
@@ -324,9 +325,9 @@ func (r *Record) holdings() preview.Holdings {
 	return h
 }
 
-// groupKinds lists the kinds of the inventory as KIND.GROUP, sorted, in the
-// form of the applyset annotation; more adds kinds that are about to come. What
-// is only patched is no member of the set.
+// groupKinds returns the kinds in the inventory as KIND.GROUP, sorted, for the
+// applyset annotation; more adds kinds that are about to be created. Objects that
+// are only patched do not count.
 func (r *Record) groupKinds(more []preview.Object) string {
 	set := map[string]bool{}
 	for _, item := range r.Inventory {
@@ -349,8 +350,8 @@ func groupKind(ref preview.Ref) string {
 	return ref.Kind
 }
 
-// namespaces lists the namespaces of the inventory, and of more, other than
-// the release's own.
+// namespaces returns the namespaces of the objects in the inventory, and of more,
+// other than the release's own.
 func (r *Record) namespaces(more []preview.Object) string {
 	set := map[string]bool{}
 	for _, item := range r.Inventory {
@@ -365,9 +366,9 @@ func (r *Record) namespaces(more []preview.Object) string {
 	return strings.Join(slices.Sorted(maps.Keys(set)), ",")
 }
 
-// IsUninstall reports whether a plan removes a release, by its objects, which
-// are Facts: nothing but deletes, keeps and hosts whose annotation is removed,
-// on top of an installed revision.
+// IsUninstall reports whether a plan removes a release. It decides by the plan's
+// objects, which are part of its digest: all are deleted or kept, or are hosts
+// whose annotation is removed.
 func IsUninstall(plan *preview.Plan) bool {
 	for i := range plan.Objects {
 		o := &plan.Objects[i]
@@ -378,21 +379,22 @@ func IsUninstall(plan *preview.Plan) bool {
 	return plan.Base.Revision > 0
 }
 
-// RollbackOf names the failed revision that this one reverts, and the digest
-// of its plan: the approval of that plan covers this rollback on failure.
+// RollbackOf names the failed revision that this one reverts, and the digest of
+// its plan, whose approval covers the rollback on failure.
 type RollbackOf struct {
 	Revision int    `json:"revision"`
 	Digest   string `json:"digest"`
 }
 
-// Holds reports whether an object is in the inventory, or is about to be.
+// Holds reports whether an object is in the inventory, including objects that are
+// about to be created.
 func (r *Record) Holds(id, uid string) bool {
 	return r != nil && slices.ContainsFunc(r.Inventory, func(item Item) bool {
 		return item.Ref().ID() == id && (item.UID == "" || item.UID == uid)
 	})
 }
 
-// IsSet reports whether a record is of a plugin set, which is its only package.
+// IsSet reports whether the only package of a record is a plugin set.
 func (r *Record) IsSet() bool {
 	return len(r.Packages) == 1 && strings.HasPrefix(r.Packages[0].Format, preview.FormatPlugins)
 }

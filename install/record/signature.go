@@ -21,8 +21,8 @@ const maxSignature = 512
 
 const notSigned = "it is not signed"
 
-// Keys sign the records of releases, and verify them. Without keys records
-// are neither signed nor verified.
+// Keys sign and verify the records of releases. Without keys, records are neither
+// signed nor verified.
 type Keys struct {
 	// Signer signs what is written; nil leaves it unsigned.
 	Signer *approval.Key
@@ -30,8 +30,8 @@ type Keys struct {
 	Trusted []approval.PublicKey
 }
 
-// storedForm is a record as it was read: the hash of its bytes, and the signature
-// beside them, if any.
+// storedForm is a record as it was read: the hash of its bytes, and its signature,
+// if any.
 type storedForm struct {
 	sum       []byte
 	signature []byte
@@ -42,7 +42,8 @@ func sumOf(packed []byte) []byte {
 	return []byte(hex.EncodeToString(sum[:]))
 }
 
-// sign returns the signature of a packed record, nil without a key for it.
+// sign returns the signature of a packed record, nil if there is no key to sign
+// with.
 func (k Keys) sign(packed []byte) ([]byte, error) {
 	if k.Signer == nil {
 		return nil, nil
@@ -79,8 +80,8 @@ func (k Keys) verify(r *Record, identity string) *preview.RecordSignature {
 	return &preview.RecordSignature{Problem: "its signature is of no key that is trusted, or it was changed since"}
 }
 
-// signatureOf reads the signature beside a record, nil where there is none. What
-// cannot be one is kept as such: it verifies nothing.
+// signatureOf returns the signature of a record, nil if there is none. A malformed
+// signature is returned as well, and fails to verify.
 func signatureOf(secret map[string]any) []byte {
 	text := preview.String(secret, "data", keySignature)
 	if len(text) > base64.StdEncoding.EncodedLen(maxSignature) {
@@ -105,9 +106,9 @@ func (k Keys) ownSignature() *preview.RecordSignature {
 	return nil
 }
 
-// ForSuccessor returns the keys for a record that resumes or replaces the one
-// that was read. If that one was not verified, the new one stays unsigned:
-// signing it would vouch for what others may have written.
+// ForSuccessor returns the keys for a record that resumes or replaces another. If
+// the other was not verified, the new one is not signed, because a signature would
+// vouch for content that others may have written.
 func (k Keys) ForSuccessor(before *Record) Keys {
 	if before.Signature == nil || before.Signature.Key == "" {
 		return Keys{Trusted: k.Trusted}

@@ -11,10 +11,9 @@ const (
 	StageFailed    StageStatus = "failed"
 )
 
-// StageReceipt records what was observed of one stage. Rollback is set where it takes
-// back what an earlier revision did: by hand, or because a plan failed that
-// sealed so. Log has a line for each object that said something, in the order of
-// the stage.
+// StageReceipt records what was observed of one stage. Rollback is set if the
+// stage reverts an earlier revision, by the command rollback or on failure. Log
+// has a line for each object with a message.
 type StageReceipt struct {
 	ID       string      `json:"id"`
 	Requires []string    `json:"requires"`
@@ -24,7 +23,8 @@ type StageReceipt struct {
 	Log      []string    `json:"log"`
 }
 
-// stageReceipts derives the receipts of the stages from those of the objects.
+// stageReceipts returns the receipts of the stages, computed from those of the
+// objects.
 func (r *Record) stageReceipts() []StageReceipt {
 	var out []StageReceipt
 	for _, stage := range r.Stages {

@@ -38,9 +38,8 @@ func secretRef(release preview.Release, name string) preview.Ref {
 	return preview.Ref{APIVersion: "v1", Kind: "Secret", Namespace: release.Namespace, Name: name}
 }
 
-// Load reads the newest record of a release, nil when there is none. A
-// record of another format version, or one that does not hold together, is an
-// error.
+// Load reads the newest record of a release, nil if there is none. A record of
+// another format version, or with contradictions, is an error.
 func Load(ctx context.Context, cluster Getter, release preview.Release) (*Record, error) {
 	record, _, err := LoadWithSecret(ctx, cluster, release)
 	return record, err
@@ -60,16 +59,16 @@ func LoadWithSecret(ctx context.Context, cluster Getter, release preview.Release
 	return record, secret, err
 }
 
-// lostRecordAdvice says how to go on with a release of which the record cannot be read.
+// lostRecordAdvice returns what to do about a release whose record cannot be read.
 func lostRecordAdvice(namespace, name string) string {
 	secret := " secret " + name + " -n " + namespace
 	release, _ := releaseOf(name)
 	return "look at it: kubectl get" + secret + " -o yaml; if it cannot be repaired, delete it and install the release again, which adopts its objects: kubectl delete" + secret + " && kubectl operator install REF " + release + " -n " + namespace
 }
 
-// Decode reads the record out of its Secret, which is also the release's
-// ApplySet parent (KEP-3659) and must be marked as ours. A large record has
-// further parts, which are read from the cluster.
+// Decode reads a record from its Secret, which is also the release's ApplySet
+// parent (KEP-3659) and must have this program's labels. The parts of a large
+// record are read from the cluster.
 func Decode(ctx context.Context, cluster Getter, secret map[string]any) (*Record, error) {
 	var record *Record
 	release, err := recordOf(secret)
@@ -83,9 +82,9 @@ func Decode(ctx context.Context, cluster Getter, secret map[string]any) (*Record
 	return record, nil
 }
 
-// DecodeListed is DecodeRecord for one of many records, most of which were not
-// asked for: it reads no further Secrets, and none that is larger than almost all
-// are. unpacked is how much it was.
+// DecodeListed decodes one of many listed records. It reads no further Secrets,
+// and refuses records beyond a size that nearly all are below. unpacked is the
+// size of the record.
 func DecodeListed(ctx context.Context, secret map[string]any) (record *Record, unpacked int, err error) {
 	release, err := recordOf(secret)
 	if err != nil {
@@ -103,7 +102,7 @@ func DecodeListed(ctx context.Context, secret map[string]any) (record *Record, u
 	return record, record.unpacked, nil
 }
 
-// recordOf is the release of which a Secret is the record, by its marks.
+// recordOf returns the release whose record a Secret is, by its labels.
 func recordOf(secret map[string]any) (preview.Release, error) {
 	ref := preview.RefOf(secret)
 	where := "reading the record " + ref.Namespace + "/" + ref.Name
@@ -147,8 +146,8 @@ func decodeSecret(ctx context.Context, cluster Getter, secret map[string]any, re
 	return record, nil
 }
 
-// header returns the packed record of a Secret, from its parts when it has
-// only their index.
+// header returns the packed record in a Secret, or assembles it from the parts
+// that the Secret lists.
 func header(ctx context.Context, cluster Getter, secret map[string]any, release preview.Release) (packed []byte, slot int, err error) {
 	if preview.String(secret, "data", keyIndex) == "" {
 		packed, err = secretValue(secret, keyRecord)
@@ -171,8 +170,8 @@ func header(ctx context.Context, cluster Getter, secret map[string]any, release 
 	return packed, index.Slot, err
 }
 
-// readParts reads what stands under a key of the Secrets that hold the parts
-// of something, from 1.
+// readParts reads the value under a key of the Secrets that hold the parts of a
+// record or plan, numbered from 1.
 func readParts(ctx context.Context, cluster Getter, release preview.Release, key string, count int, name func(i int) string) ([][]byte, error) {
 	var parts [][]byte
 	for i := 1; i <= count; i++ {
@@ -214,9 +213,9 @@ func LoadRevision(ctx context.Context, cluster Getter, release preview.Release, 
 	return record, err
 }
 
-// LoadPlan reads the plan of a record's revision. The bodies of its Secrets
-// are not recorded: they come from sealed, by object id, and must have the
-// reviewed digest; sealed may be nil when the plan holds no Secret.
+// LoadPlan reads the plan of a recorded revision. Bodies of Secrets are not
+// recorded: they are taken from sealed, by object id, and must have the recorded
+// digest. sealed may be nil if the plan contains no Secret.
 func LoadPlan(ctx context.Context, cluster Getter, record *Record, sealed map[string]map[string]any) (*preview.Plan, error) {
 	plan, err := LoadArchivedPlan(ctx, cluster, record)
 	if err != nil {
@@ -234,9 +233,9 @@ func LoadPlan(ctx context.Context, cluster Getter, record *Record, sealed map[st
 	return plan.Plan, nil
 }
 
-// LoadRecordedPlan reads the plan of a record's revision as it is kept: Secrets have
-// no body, and a shape by object id, see [WithLiveValues]. The other bodies
-// have the recorded digests.
+// LoadRecordedPlan reads the plan of a recorded revision without the bodies of
+// Secrets, for which it returns the shape by object id, see [WithLiveValues]. All
+// other bodies are verified by their digests.
 func LoadRecordedPlan(ctx context.Context, cluster Getter, record *Record) (plan *preview.Plan, shapes map[string]map[string]any, err error) {
 	loaded, err := LoadArchivedPlan(ctx, cluster, record)
 	if err != nil {
@@ -278,7 +277,7 @@ type SecretWriter interface {
 	Delete(ctx context.Context, ref preview.Ref, uid, resourceVersion string, dependents preview.Propagation) error
 }
 
-// Lock is held by the writer of a release's records.
+// Lock is the lock of a release, held by the run that writes its records.
 type Lock interface {
 	// Confirm returns nil only while this run is the only writer.
 	Confirm(ctx context.Context) error
@@ -302,9 +301,9 @@ type Store struct {
 	Parent map[string]any
 }
 
-// Begin writes everything a new revision needs before its first object: the
-// record it replaces under a name of its own, the plan, and last the record
-// itself, which makes the revision the newest.
+// Begin writes what a new revision needs before its first object: a copy of the
+// previous record, the plan, and last the new record, which makes the revision the
+// newest.
 func (s *Store) Begin(ctx context.Context, plan *preview.Plan, before, record *Record) error {
 	parts, archive, err := encodeArchive(plan)
 	if err != nil {
@@ -331,8 +330,8 @@ func (s *Store) Begin(ctx context.Context, plan *preview.Plan, before, record *R
 	return s.Save(ctx, record, plan.Objects)
 }
 
-// Save writes the record. more are objects whose kinds may come into being
-// next; the applyset annotations name them before they do.
+// Save writes the record. more are objects that may be created next; their kinds
+// are added to the applyset annotations before that.
 func (s *Store) Save(ctx context.Context, record *Record, more []preview.Object) error {
 	holdings, err := json.Marshal(record.holdings())
 	if err != nil {
@@ -360,11 +359,10 @@ func (s *Store) Save(ctx context.Context, record *Record, more []preview.Object)
 	return nil
 }
 
-// header packs a record for its Secret, which holds so many bytes beside it, and
-// signs it. One
-// that is too large is written to Secrets of its own first, in the slot that the
-// record as stored does not use: until the Secret with the index is written the
-// old record stays whole.
+// header packs and signs a record for its Secret, which has beside bytes of other
+// data. A record that is too large is first written to other Secrets, in the slot
+// that the stored record does not use, so that the old record stays complete until
+// the Secret with the index is written.
 func (s *Store) header(ctx context.Context, record *Record, beside int, keys Keys) (data map[string][]byte, slot int, err error) {
 	packed, err := encodeHeader(record)
 	if err != nil {
@@ -418,10 +416,10 @@ func (s *Store) put(ctx context.Context, body map[string]any) error {
 	return err
 }
 
-// write sends a Secret of ours until it is stored, on top of exactly the one that
-// was read. What changed underneath is written over only if it is this run's own,
-// whose answer was lost, what a run before it left there, or an edit by hand: the
-// record of a run that took the lock since is the end of this one.
+// write sends a Secret until it is stored, replacing exactly the version that was
+// read. If the stored Secret has changed, it is replaced only if the change was
+// this run's own, an interrupted run's, or an edit by hand; a record of a run that
+// took the lock ends this run.
 func (s *Store) write(ctx context.Context, body, live map[string]any) (map[string]any, error) {
 	ref := preview.RefOf(body)
 	doing := fmt.Sprintf("writing the record %s/%s", ref.Namespace, ref.Name)
@@ -467,10 +465,9 @@ func (s *Store) write(ctx context.Context, body, live map[string]any) (map[strin
 	return nil, fmt.Errorf("%s: %w", doing, last)
 }
 
-// mayReplace decides whether a stored Secret that is not the one expected may be
-// written over: a record only if it carries this run's fence, or still that of
-// the record which this run read under the lock. After that read the lease must
-// be this run's still: then no other run wrote what was read.
+// mayReplace decides whether a stored Secret that has changed may be replaced: a
+// record only if it has this run's fence, or the fence of the record that this run
+// read under the lock. The lease must still be this run's after that read.
 func (s *Store) mayReplace(ctx context.Context, live, body, parent map[string]any) error {
 	if live == nil {
 		return s.Lock.Confirm(ctx)
@@ -482,7 +479,7 @@ func (s *Store) mayReplace(ctx context.Context, live, body, parent map[string]an
 	return s.Lock.Prove(ctx)
 }
 
-// isStored reports whether a stored Secret is what was sent.
+// isStored reports whether a stored Secret has the content that was sent.
 func isStored(live, sent map[string]any) bool {
 	if live == nil || !reflect.DeepEqual(live["data"], sent["data"]) {
 		return false

@@ -16,7 +16,7 @@ type verdict struct {
 	cause   Cause
 }
 
-// assess says where an object stands by what it says about itself.
+// assess returns the readiness of an object from its own status.
 func assess(body map[string]any) verdict {
 	if v, ok := assessByKind(body); ok {
 		return v
@@ -37,9 +37,8 @@ func assess(body map[string]any) verdict {
 	return verdict{state: Waiting, message: result.Message}
 }
 
-// assessByKind has the rules where kstatus is silent or too early: kinds without
-// rule of their own count as ready there, and so do a Job that runs and a Pod
-// that failed.
+// assessByKind has rules for kinds where kstatus is wrong or too early: kinds
+// without a rule count as ready there, as do a running Job and a failed Pod.
 func assessByKind(body map[string]any) (verdict, bool) {
 	if preview.Value(body, "metadata", "deletionTimestamp") != nil {
 		return verdict{}, false
@@ -73,7 +72,7 @@ func assessByKind(body map[string]any) (verdict, bool) {
 	return verdict{}, false
 }
 
-// assessJob waits for completion; kstatus is content with a start.
+// assessJob is ready when the Job is complete; for kstatus a started Job suffices.
 func assessJob(body map[string]any) (verdict, bool) {
 	if conditionIs(body, "Complete", "True") || conditionIs(body, "Failed", "True") {
 		return verdict{}, false // as kstatus has it
@@ -97,8 +96,8 @@ func assessPod(body map[string]any) (verdict, bool) {
 	return verdict{}, false
 }
 
-// assessReplicaFailure says why there are no pods at all, such as a quota or a
-// missing ServiceAccount, which is more than kstatus' count of them.
+// assessReplicaFailure returns why a workload has no pods at all, such as a quota
+// or a missing ServiceAccount, where kstatus only counts pods.
 func assessReplicaFailure(body map[string]any) (verdict, bool) {
 	c := condition(body, "ReplicaFailure")
 	if preview.String(c, "status") != "True" || preview.String(condition(body, "Progressing"), "reason") == "ProgressDeadlineExceeded" {
@@ -107,9 +106,8 @@ func assessReplicaFailure(body map[string]any) (verdict, bool) {
 	return verdict{state: Waiting, message: "no pods: " + preview.String(c, "message")}, true
 }
 
-// assessConditions looks at the conditions that the generic rule does not know:
-// Available where there is no Ready, and Degraded (API conventions, "Typical
-// status properties").
+// assessConditions checks conditions that the generic rule ignores: Available if
+// there is no Ready, and Degraded (API conventions, "Typical status properties").
 func assessConditions(body map[string]any) verdict {
 	for _, bad := range []struct{ name, value string }{{"Available", "False"}, {"Degraded", "True"}} {
 		c := condition(body, bad.name)
@@ -123,7 +121,7 @@ func assessConditions(body map[string]any) verdict {
 	return verdict{state: Ready}
 }
 
-// assessCondition is ready when a condition is True.
+// assessCondition returns ready if the condition of a type is True.
 func assessCondition(body map[string]any, name string) verdict {
 	c := condition(body, name)
 	if preview.String(c, "status") == "True" {

@@ -1,7 +1,7 @@
 package rollout
 
-// Cause is the reason why an object is not ready. The set is closed, and its
-// names are those of events, receipts and JSON.
+// Cause is the reason why an object is not ready. Its values are part of the JSON
+// contract, and used in events and receipts.
 type Cause string
 
 // The causes.
@@ -49,5 +49,5 @@ var words = map[Cause]string{
 	Reported: "reports failure", Deadline: "deadline exceeded",
 }
 
-// Words say a cause in a few words, empty for none.
+// Words returns a short description of a cause, empty if there is none.
 func (c Cause) Words() string { return words[c] }

@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// diagnosis is the reason why an object is not ready, as far as it is known.
+// diagnosis is the known reason why an object is not ready.
 type diagnosis struct {
 	cause    Cause
 	offender preview.Ref // the first object at fault, often a pod
@@ -19,9 +19,9 @@ type diagnosis struct {
 	final    bool // waiting cannot heal it
 }
 
-// diagnose looks behind an object that is not ready: at its conditions, its
-// pods, the events about both, and the logs of a container at fault. What
-// cannot be read is left out: a diagnosis never fails a rollout.
+// diagnose finds out why an object is not ready, from its conditions, its pods,
+// the events of both, and the log of a failing container. What cannot be read is
+// left out, because a diagnosis must not fail a rollout.
 func (l *podReader) diagnose(ctx context.Context, body map[string]any) diagnosis {
 	d := ownCause(body)
 	d.offender = preview.RefOf(body)
@@ -87,8 +87,9 @@ func ownCause(body map[string]any) diagnosis {
 	return diagnosis{}
 }
 
-// certificateCause reads a Certificate or an issuer of cert-manager. After a
-// failed issuance cert-manager waits an hour before the next.
+// certificateCause returns the cause in the status of a cert-manager Certificate
+// or issuer. After a failed issuance, cert-manager waits an hour before it tries
+// again.
 func certificateCause(body map[string]any) diagnosis {
 	d := diagnosis{cause: NotIssued}
 	for _, name := range []string{"Issuing", "Ready"} {
@@ -134,8 +135,8 @@ func (l *podReader) podDiagnosis(ctx context.Context, p problem) diagnosis {
 	return d
 }
 
-// endedCause says why a container ended. A program that is not there will not
-// be there next time; any other may have waited for something.
+// endedCause returns why a container ended. A missing program cannot appear later;
+// with any other error, the container may have waited for something.
 func endedCause(ended map[string]any) (cause Cause, final bool) {
 	switch preview.String(ended, "reason") {
 	case "OOMKilled":
@@ -167,7 +168,7 @@ func waitingCause(p problem, events []map[string]any) (cause Cause, final bool) 
 	return "", false
 }
 
-// probeEvent is the newest warning about a failing probe of one of some kinds.
+// probeEvent returns the newest event about a failing probe of the given kinds.
 func probeEvent(events []map[string]any, kinds ...string) string {
 	for _, event := range events {
 		for _, kind := range kinds {
@@ -179,8 +180,8 @@ func probeEvent(events []map[string]any, kinds ...string) string {
 	return ""
 }
 
-// eventCause says what a warning is about, where its reason is one that
-// controllers and kubelets give.
+// eventCause returns the cause that a warning event gives, if its reason is a
+// known one of controllers or the kubelet.
 func eventCause(event map[string]any) (cause Cause, final bool) {
 	message := preview.String(event, "message")
 	switch preview.String(event, "reason") {
@@ -202,8 +203,8 @@ var (
 	claimMissing        = regexp.MustCompile(`persistentvolumeclaim "([^"]+)" not found`)
 )
 
-// unschedulable says which predicate no node meets. When it is a volume, the
-// claim is to blame.
+// unschedulable returns the scheduler's reason why no node takes a pod. If it is
+// about a volume, the claim's events are the cause.
 func (l *podReader) unschedulable(ctx context.Context, p problem, d diagnosis) diagnosis {
 	d.cause, d.message = Unschedulable, predicates(p.message)
 	if m := claimMissing.FindStringSubmatch(p.message); m != nil {

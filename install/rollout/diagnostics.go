@@ -38,8 +38,8 @@ type Event struct {
 	Text    string
 }
 
-// Log holds the last lines of one container; Ended says that they are of the
-// run that ended.
+// Log has the last lines of one container. Ended reports that they are from a run
+// that has ended.
 type Log struct {
 	Pod       preview.Ref
 	Container string
@@ -92,8 +92,8 @@ func Logs(ctx context.Context, r Reader, in Inspector, ref preview.Ref) (Diagnos
 	return out, ctx.Err()
 }
 
-// readObject reads the object itself: its uid leads to its events, its selector to
-// its pods.
+// readObject reads the object; its uid is needed to find its events, its selector
+// to find its pods.
 func readObject(ctx context.Context, r Reader, in Inspector, ref preview.Ref) (*podReader, map[string]any, error) {
 	read := r.Read(ctx, []preview.Ref{ref})
 	if len(read) == 0 {
@@ -102,8 +102,8 @@ func readObject(ctx context.Context, r Reader, in Inspector, ref preview.Ref) (*
 	return &podReader{in: in, blind: map[string]bool{}}, read[0].Body, read[0].Err
 }
 
-// containerProblems are the containers of a pod that print or have printed, and
-// are not ready.
+// containerProblems returns the containers of a pod that have started and are not
+// ready.
 func containerProblems(pod map[string]any) []problem {
 	var out []problem
 	for _, list := range []string{"initContainerStatuses", "containerStatuses"} {

@@ -17,22 +17,22 @@ const (
 	maxEvent = 4 << 10
 )
 
-// podReader reads the pods, events and logs of objects for one round of
-// diagnosis. It records what may not be read, so that a person can read why
-// causes are missing.
+// podReader reads the pods, events and logs for one round of diagnosis. It records
+// what the user may not read, so that a missing cause can be explained.
 type podReader struct {
 	in    Inspector
 	blind map[string]bool
 }
 
-// noteUnreadable notes what the user may not read. Other failures may pass.
+// noteUnreadable records what the user may not read. Other errors are ignored as
+// temporary.
 func (l *podReader) noteUnreadable(what, namespace string, err error) {
 	if preview.ReasonOf(err) == preview.ReasonForbidden {
 		l.blind[what+" in namespace "+namespace] = true
 	}
 }
 
-// list is empty when it cannot be read.
+// list lists objects; it returns none if that fails.
 func (l *podReader) list(ctx context.Context, apiVersion, kind, namespace, selector string) []map[string]any {
 	items, err := l.in.List(ctx, apiVersion, kind, namespace, selector)
 	l.noteUnreadable("list "+strings.ToLower(kind)+"s", namespace, err)
@@ -51,7 +51,7 @@ func (l *podReader) podsOf(ctx context.Context, body map[string]any) []map[strin
 	return l.list(ctx, "v1", "Pod", preview.RefOf(body).Namespace, selector)
 }
 
-// warnings are the warnings about an object, newest first.
+// warnings returns the warning events about an object, newest first.
 func (l *podReader) warnings(ctx context.Context, body map[string]any) []map[string]any {
 	return warnings(l.events(ctx, body))
 }
@@ -67,8 +67,8 @@ func (l *podReader) events(ctx context.Context, body map[string]any) []map[strin
 	return events
 }
 
-// logs are the last n lines of the run of a container that ended, or else of the
-// one under way.
+// logs returns the last n log lines of a container: of its run that ended, else of
+// the present one.
 func (l *podReader) logs(ctx context.Context, p problem, n int) (lines []string, ended bool) {
 	if p.container == "" || !p.crashed && !p.running {
 		return nil, false
@@ -107,13 +107,13 @@ func warnings(events []map[string]any) []map[string]any {
 	return list
 }
 
-// eventText is REASON: MESSAGE.
+// eventText returns REASON: MESSAGE of an event.
 func eventText(event map[string]any) string {
 	return clipped(preview.String(event, "reason")+": "+preview.String(event, "message"), maxEvent)
 }
 
-// eventTime returns the time at which an event was last seen, in any of the
-// forms of core/v1 and events.k8s.io.
+// eventTime returns when an event was last seen, from any of the fields of core/v1
+// and events.k8s.io.
 func eventTime(event map[string]any) time.Time {
 	for _, text := range []string{
 		preview.String(event, "series", "lastObservedTime"), preview.String(event, "lastTimestamp"),

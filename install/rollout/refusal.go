@@ -19,9 +19,9 @@ var (
 	absent             = regexp.MustCompile(`(?i)(secret|configmap|serviceaccount|persistentvolumeclaim|priorityclass[a-z. ]*|references non-existent [a-z]+ key)s?\b[^:]{0,80}(not found|was found)`)
 )
 
-// RefusalCause says from the words of the API server why it refused an object,
-// empty when they say nothing known, and whether it will refuse it again as
-// long as nothing is changed.
+// RefusalCause returns why the API server refused an object, from its message,
+// empty if the message is not known; and whether trying again without a change is
+// useless.
 func RefusalCause(text string) (cause Cause, final bool) {
 	switch {
 	// Those of a webhook or policy come first: they may quote the others.
@@ -47,8 +47,8 @@ func RefusalCause(text string) (cause Cause, final bool) {
 	return "", false
 }
 
-// exceedsQuota reports whether a quota is smaller than what is asked for: then it
-// does not help that others leave.
+// exceedsQuota reports whether a request is larger than the whole quota, so that
+// freeing resources would not help.
 func exceedsQuota(text string) bool {
 	sums := quotaSums.FindStringSubmatch(text)
 	if sums == nil {
@@ -75,7 +75,7 @@ func quantities(text string) map[string]resource.Quantity {
 	return out
 }
 
-// predicates are the reasons of a scheduler's message, without its numbers of
+// predicates returns the reasons in a scheduler's message, without the numbers of
 // nodes: "0/3 nodes are available: 1 Insufficient cpu, 2 node(s) had …".
 func predicates(message string) string {
 	_, reasons, ok := strings.Cut(message, "nodes are available: ")
@@ -92,8 +92,8 @@ func predicates(message string) string {
 	return strings.Join(list, ", ")
 }
 
-// imageCause says why an image is not there. texts are what the kubelet says
-// of it: older ones say why only in events.
+// imageCause returns why an image cannot be pulled. texts are the kubelet's
+// messages; older kubelets give the reason only in events.
 func imageCause(reason string, texts ...string) (cause Cause, final bool) {
 	if reason == "InvalidImageName" {
 		return ImageInvalid, true
@@ -117,8 +117,8 @@ func imageCause(reason string, texts ...string) (cause Cause, final bool) {
 	return ImagePull, false
 }
 
-// forbiddenLine is the first log line in which the API server refuses the
-// pod's own account something.
+// forbiddenLine returns the first log line in which the API server denies the
+// pod's own ServiceAccount something.
 func forbiddenLine(lines []string, account string) string {
 	for _, line := range lines {
 		if m := mayNot.FindStringSubmatch(line); m != nil && m[1] == account {

@@ -19,7 +19,7 @@ type Watcher interface {
 }
 
 // Inspector reads the events, pods and logs of an object, and its CRD. What it
-// cannot read is left out of the report.
+// cannot read is missing from the report.
 type Inspector interface {
 	// List returns the objects of a kind that a label selector matches, all
 	// when it is empty.
@@ -30,13 +30,13 @@ type Inspector interface {
 	Endpoints(ctx context.Context, namespace, service string) (ready int, err error)
 }
 
-// Discovery reports whether a kind is served: nil, or an error.
+// Discovery checks whether a kind is served: nil, or an error.
 type Discovery interface {
 	Kind(ctx context.Context, apiVersion, kind string) (namespaced bool, err error)
 }
 
-// Check is a statement that must be true of the objects it selects, besides
-// what makes them ready anyway. Package preview/health has them.
+// Check is a health check: a condition that selected objects must meet to be
+// ready. Package preview/health implements it.
 type Check interface {
 	Selects(body map[string]any) bool
 	Holds(body map[string]any) (ok bool, why string)
@@ -44,7 +44,7 @@ type Check interface {
 	String() string
 }
 
-// Clock is the time as the wait sees it; tests bring their own.
+// Clock is the time for a wait; tests use their own.
 type Clock interface {
 	Now() time.Time
 	// After returns a channel that receives once, after d.
@@ -90,8 +90,8 @@ type Object struct {
 	Logs     []string // the last lines of the container at fault
 }
 
-// Snapshot holds the states of all objects at one time: failed ones first, then
-// those waited for, then ready ones, each by id.
+// Snapshot has the states of all objects at one time: failed ones first, then
+// waiting, then ready ones, each sorted by id.
 type Snapshot struct {
 	Time    time.Time
 	Objects []Object
@@ -134,7 +134,7 @@ const (
 	Unseen Outcome = "unseen"
 )
 
-// Report is the last snapshot of a wait.
+// Report is the result of a wait with its last snapshot.
 type Report struct {
 	Outcome Outcome
 	Elapsed time.Duration
@@ -143,7 +143,7 @@ type Report struct {
 	Snapshot
 }
 
-// Options say what to wait for.
+// Options are the objects to wait for, and for how long.
 type Options struct {
 	Watcher   Watcher
 	Inspector Inspector // nil: reasons come from the objects alone

@@ -7,8 +7,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// podSelector is the label selector of the pods a workload owns or a Service
-// leads to, empty for objects without pods.
+// podSelector returns the label selector of a workload's pods, or of the pods
+// behind a Service; empty for objects without pods.
 func podSelector(body map[string]any) string {
 	labels := preview.Map(body, "spec", "selector", "matchLabels")
 	switch preview.String(body, "kind") {

@@ -42,8 +42,8 @@ type trackedObject struct {
 	met       bool      // nothing more was missing
 }
 
-// tracker holds the objects of one wait. Reports come in from the watcher's
-// goroutine; everything else happens in that of the wait.
+// tracker holds the objects of one wait. The watcher's goroutine adds reports;
+// everything else runs in the goroutine of the wait.
 type tracker struct {
 	options Options
 	changed chan struct{} // holds one signal
@@ -98,7 +98,7 @@ func (t *tracker) refs() []preview.Ref {
 	return list
 }
 
-// observe takes one report of the watcher.
+// observe handles one report of the watcher.
 func (t *tracker) observe(ref preview.Ref, body map[string]any, err error) {
 	unmet := t.unmet(body)
 	t.mu.Lock()
@@ -133,7 +133,7 @@ func (t *tracker) observe(ref preview.Ref, body map[string]any, err error) {
 	}
 }
 
-// unmet returns what is missing for the first check that selects an object and fails.
+// unmet returns why the first failing health check of an object fails.
 func (t *tracker) unmet(body map[string]any) string {
 	if body == nil {
 		return ""
@@ -185,7 +185,7 @@ func (t *tracker) snapshot() Snapshot {
 	return s
 }
 
-// failed reports whether an object says that it failed.
+// failed reports whether an object's own status says that it failed.
 func (t *tracker) failed() bool {
 	return len(t.subjects(1, func(o *trackedObject) bool { return o.verdict().state == Failed })) > 0
 }
@@ -196,7 +196,7 @@ func (t *tracker) markTimedOut() {
 	t.over = true
 }
 
-// setDiagnosis takes what a look behind the object found at a time.
+// setDiagnosis stores the result of a diagnosis.
 func (o *trackedObject) setDiagnosis(d diagnosis, now time.Time) {
 	switch {
 	case !d.final:
@@ -207,8 +207,8 @@ func (o *trackedObject) setDiagnosis(d diagnosis, now time.Time) {
 	o.diagnosis = d
 }
 
-// assess says where the object stands with all that is known about it. What
-// waiting cannot heal has failed when it stood for the grace.
+// assess returns the state of the object from all that is known. A cause that
+// waiting cannot resolve makes it failed after a grace period.
 func (o *trackedObject) assess(now time.Time, grace time.Duration) Object {
 	object := Object{Ref: o.ref}
 	v := o.verdict()
@@ -269,7 +269,7 @@ func (o *trackedObject) verdict() verdict {
 	return assess(o.body)
 }
 
-// finalizers lists the finalizers that hold up the deletion of an object.
+// finalizers returns the finalizers that delay the deletion of an object.
 func finalizers(body map[string]any) string {
 	var names []string
 	for _, item := range preview.List(body, "metadata", "finalizers") {
@@ -283,13 +283,13 @@ func finalizers(body map[string]any) string {
 	return "waiting for finalizers " + strings.Join(names, ", ")
 }
 
-// subject is a copy of a tracked object to work on without the lock.
+// subject is a copy of a tracked object, to be diagnosed without holding the lock.
 type subject struct {
 	*trackedObject
 	body map[string]any
 }
 
-// subjects returns those of which want is true, at most n.
+// subjects returns at most n copies of objects for which want is true.
 func (t *tracker) subjects(n int, want func(*trackedObject) bool) []subject {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -326,8 +326,8 @@ func (t *tracker) inspect(ctx context.Context) {
 	}
 }
 
-// complete checks what an object needs beyond its own readiness, and reports
-// whether something is still missing.
+// complete checks what an object needs in addition to its own readiness, and
+// reports whether something is still missing.
 func (t *tracker) complete(ctx context.Context) (pending bool) {
 	ctx, cancel := context.WithTimeout(ctx, inspectTime)
 	defer cancel()

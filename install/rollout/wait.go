@@ -109,8 +109,8 @@ func (w *waitLoop) extendDeadline(more time.Duration) <-chan time.Time {
 	return w.Clock.After(w.start.Add(w.limit).Sub(w.Clock.Now()))
 }
 
-// timedOut is the end of a wait whose time is over. An object that cannot heal
-// has failed even so.
+// timedOut returns the end of a wait whose time is over. An object whose cause
+// waiting cannot resolve counts as failed.
 func (w *waitLoop) timedOut() Report {
 	w.tracker.markTimedOut()
 	report := w.report(TimedOut)
@@ -120,7 +120,7 @@ func (w *waitLoop) timedOut() Report {
 	return report
 }
 
-// publish passes a snapshot on when it differs from the last one.
+// publish sends a snapshot to the caller if it differs from the last one.
 func (w *waitLoop) publish() {
 	s := w.tracker.snapshot()
 	if w.limit > 0 {

@@ -56,8 +56,8 @@ func Compute(in Input) []preview.Grant {
 	return s.Compute(in.Objects, in.Accounts...)
 }
 
-// RBACIndex indexes the roles and bindings that exist besides the objects that
-// grants are computed for, to be used for many sets of objects.
+// RBACIndex indexes the existing roles and bindings, to compute the grants of
+// several sets of objects.
 type RBACIndex struct {
 	roles    *roleSet
 	bindings []map[string]any
@@ -76,8 +76,9 @@ func NewRBACIndex(existing []map[string]any, missing []string) *RBACIndex {
 	return s
 }
 
-// Compute is like the function [Compute] for objects besides the indexed ones;
-// accounts are further objects whose accounts' bindings count.
+// Compute is the function [Compute] with the indexed roles and bindings as the
+// existing ones; accounts are further objects whose accounts' bindings are
+// considered.
 func (s *RBACIndex) Compute(objects []map[string]any, accounts ...map[string]any) []preview.Grant {
 	roles := newRoleSetOn(s.roles, objects)
 	c := collector{index: map[string]int{}}
@@ -107,8 +108,8 @@ func (s *RBACIndex) Compute(objects []map[string]any, accounts ...map[string]any
 	return c.grants
 }
 
-// RoleRefs returns the roles that bindings among objects refer to and that are
-// not among objects: what must be read from the cluster, sorted by id.
+// RoleRefs returns the roles that bindings among objects refer to and that objects
+// do not contain, sorted by id: they have to be read from the cluster.
 func RoleRefs(objects []map[string]any) []preview.Ref {
 	have := idsOf(objects)
 	var refs []preview.Ref
@@ -139,10 +140,10 @@ func RoleOf(binding map[string]any) preview.Ref {
 	return ref
 }
 
-// Subjects returns whom a binding names, sorted, each once. A ServiceAccount
-// without namespace is one of the RoleBinding's own, and a user name of the
-// form system:serviceaccount:NAMESPACE:NAME is that ServiceAccount, as the
-// RBAC authorizer has it.
+// Subjects returns the subjects of a binding, sorted, without duplicates. A
+// ServiceAccount without namespace gets that of the RoleBinding, and a user named
+// system:serviceaccount:NAMESPACE:NAME becomes that ServiceAccount, as in the RBAC
+// authorizer.
 func Subjects(binding map[string]any) []preview.Subject {
 	var subjects []preview.Subject
 	for _, item := range preview.List(binding, "subjects") {
@@ -179,13 +180,13 @@ func compareSubjects(a, b preview.Subject) int {
 
 func subjectKey(s preview.Subject) string { return s.Kind + "\x00" + s.Namespace + "\x00" + s.Name }
 
-// collector merges equal grants as they come in.
+// collector collects grants and merges equal ones.
 type collector struct {
 	grants []preview.Grant
 	index  map[string]int // key of everything but Via → position in grants
 }
 
-// bindHeld adds what a binding of the cluster gives.
+// bindHeld adds the grants of a binding that exists in the cluster.
 func (c *collector) bindHeld(roles *roleSet, ours accounts, binding map[string]any) {
 	added, rest := roles.parts(RoleOf(binding))
 	var own []preview.Subject
@@ -235,8 +236,9 @@ func (c *collector) add(g preview.Grant, via []string) {
 	known.Via = append(known.Via, via...)
 }
 
-// grantKey identifies what a grant permits and to whom, not through what. The
-// length of each list keeps list borders apart.
+// grantKey returns a key of a grant's subject and permissions, without its roles
+// and bindings. The lengths of the lists are part of it, so that different lists
+// have different keys.
 func grantKey(g preview.Grant) string {
 	var b strings.Builder
 	b.WriteString(subjectKey(g.Subject) + "\x00" + g.Scope + "\x00" + g.Namespace)

@@ -7,26 +7,26 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// Request is one question to the authorizer, as a SubjectAccessReview puts it.
-// Resource is RESOURCE or RESOURCE/SUBRESOURCE; Namespace is empty for all of
-// them and for cluster-scoped resources. A request with a URL has nothing else
-// but a verb.
+// Request is a question to the authorizer, as in a SubjectAccessReview. Resource
+// is RESOURCE or RESOURCE/SUBRESOURCE; an empty Namespace means all namespaces, or
+// a cluster-scoped resource. A request with a URL has only a verb besides.
 type Request struct {
 	Namespace, Verb, Group, Resource, Name string
 	URL                                    string
 }
 
-// Allows reports whether grants, but for removed ones, permit a request to a
-// subject, by itself or as a member of the groups that a ServiceAccount is in.
-// It decides as the RBAC authorizer does (kubernetes plugin/pkg/auth/authorizer/
-// rbac and pkg/apis/rbac/v1/evaluation_helpers.go).
+// Allows reports whether grants, except removed ones, permit a request to a
+// subject, directly or through the groups of a ServiceAccount. It decides as the
+// RBAC authorizer does (kubernetes plugin/pkg/auth/authorizer/rbac and
+// pkg/apis/rbac/v1/evaluation_helpers.go).
 func Allows(grants []preview.Grant, subject preview.Subject, r Request) bool {
 	return slices.ContainsFunc(grants, func(g preview.Grant) bool {
 		return g.Change != preview.GrantRemoved && includesSubject(subject, g.Subject) && permits(g, r)
 	})
 }
 
-// includesSubject reports whether what is granted to one subject goes to another.
+// includesSubject reports whether a grant to one subject applies to another, such
+// as a group to its members.
 func includesSubject(who, granted preview.Subject) bool {
 	if who == granted {
 		return true

@@ -44,8 +44,8 @@ func bodiesOf(table []byte) []map[string]any {
 	return bodies
 }
 
-// IsBuiltIn reports whether every cluster has a role at its start, by group,
-// kind, namespace and name.
+// IsBuiltIn reports whether a role has the name of one that every cluster has from
+// its start.
 func IsBuiltIn(role preview.Ref) bool {
 	return role.Group() == rbacGroup && builtInByID()[role.ID()] != nil
 }
@@ -62,13 +62,13 @@ func UnchangedBuiltIn(role map[string]any) bool {
 	return err == nil && err2 == nil && want == got
 }
 
-// BuiltIn returns the roles that every API server makes at its start
-// (kubernetes plugin/pkg/auth/authorizer/rbac/bootstrappolicy): name, the labels
-// that aggregation goes by, rules and aggregation rule. Aggregated ones are
-// without the rules that they collect. Callers must not modify them.
+// BuiltIn returns the roles that every API server creates (kubernetes
+// plugin/pkg/auth/authorizer/rbac/bootstrappolicy), with the labels for
+// aggregation, rules and aggregation rules. Aggregated roles are without the rules
+// that they collect. Callers must not modify the result.
 func BuiltIn() []map[string]any { return builtIn() }
 
-// essence cuts a role or binding down to what the tables say about it.
+// essence reduces a role or binding to the fields that the table has.
 func essence(role map[string]any) map[string]any {
 	meta := map[string]any{"name": preview.String(role, "metadata", "name")}
 	if namespace := preview.String(role, "metadata", "namespace"); namespace != "" {

@@ -59,9 +59,9 @@ func Escalates(g preview.Grant) bool {
 	return slices.ContainsFunc(clusterRights[:], func(e clusterRight) bool { return e.grantedBy(g) })
 }
 
-// ActingAccounts returns the ServiceAccounts among subjects of grants: those
-// named, and for a group of a namespace's accounts its default account, which
-// every namespace has. They are sorted, each once.
+// ActingAccounts returns the ServiceAccounts among subjects of grants, sorted,
+// without duplicates. For the group of a namespace's accounts it returns the
+// account default, which every namespace has.
 func ActingAccounts(grants []preview.Grant) []preview.Subject {
 	var out []preview.Subject
 	seen := map[preview.Subject]bool{}
@@ -79,9 +79,9 @@ func ActingAccounts(grants []preview.Grant) []preview.Subject {
 	return out
 }
 
-// SourceRoles returns the roles that a grant's rule comes from: the role of its
-// first binding and, where that aggregates the rule, the role that states it.
-// Roles that objects bring are left out.
+// SourceRoles returns the roles from which a grant's rule comes: the role of its
+// first binding and, if that aggregates the rule, the role that states it. Roles
+// in objects are left out.
 func SourceRoles(in Input, g preview.Grant) []map[string]any {
 	if len(g.Via) == 0 {
 		return nil
@@ -92,8 +92,8 @@ func SourceRoles(in Input, g preview.Grant) []map[string]any {
 	})
 }
 
-// EscalatingRoles returns, for a ClusterRole that an account may give itself,
-// the roles whose rules hold the highest right.
+// EscalatingRoles returns the roles that contribute the strongest right to a
+// ClusterRole that an account can bind itself to.
 func EscalatingRoles(in Input, id string) []map[string]any {
 	n := &AccountGraph{roles: newRoleSet(in)}
 	rank := n.highestRight(id)

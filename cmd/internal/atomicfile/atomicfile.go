@@ -9,9 +9,10 @@ import (
 	"path/filepath"
 )
 
-// Write has a path hold data with the permissions of mode. Until the rename
-// at the end a reader of the path finds what was there before; a link there is
-// replaced, not followed. Its directory must be there.
+// Write writes data to the file at a path, with the permissions of mode: into a
+// temporary file that is renamed at the end, so that a reader sees the old content
+// or the new. A symbolic link at the path is replaced, not followed. The directory
+// must exist.
 func Write(path string, data []byte, mode fs.FileMode) error {
 	next, err := os.CreateTemp(filepath.Dir(path), ".new-*")
 	if err != nil {

@@ -104,9 +104,10 @@ func (c *approver) run(ctx context.Context, place string) error {
 	return nil
 }
 
-// statement returns the approval statement to be signed. It lists every finding that the
-// plan needs accepted: those that --accept names and, where a person is asked, the rest,
-// which that person accepts with the plan. With --yes a finding that is not named is an error.
+// statement returns the approval statement to be signed. It lists every critical
+// or unknown finding that the plan needs accepted: those that --accept names and,
+// if a person is asked, all others, which that person accepts with the plan. With
+// --yes, a finding that is not named is an error.
 func (c *approver) statement(plan *planning.SavedPlan) (approval.Statement, error) {
 	s := approval.NewStatement(plan.Plan, plan.FileSHA256)
 	named, err := install.ParseAccept(c.accept, plan.Findings, true)
@@ -156,8 +157,8 @@ func (c *approver) readKey(ctx context.Context) (*approval.Key, error) {
 	return key, nil
 }
 
-// passphrase returns the passphrase of a key file: from the environment, else
-// asked for.
+// passphrase returns the passphrase of a key file, from the environment or by
+// asking for it.
 func (a *app) passphrase(ctx context.Context, file string) ([]byte, error) {
 	if phrase := a.getenv(passphraseVariable); phrase != "" {
 		return []byte(phrase), nil
@@ -168,8 +169,8 @@ func (a *app) passphrase(ctx context.Context, file string) ([]byte, error) {
 	return a.askHidden(ctx, "Passphrase of "+file+": ")
 }
 
-// ask shows the plan and wants the name of the release. Anything else, and the
-// end of the input, is no.
+// ask shows the plan and asks for the name of the release. Any other answer, and
+// the end of the input, counts as no.
 func (c *approver) ask(ctx context.Context, plan *preview.Plan, key string) error {
 	s := c.app.streams
 	err := report.Write(s.Human(), plan, report.Options{Format: report.Text, Color: s.Color(), ASCII: s.ASCII(), Width: s.Width(), Brief: true})

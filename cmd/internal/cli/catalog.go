@@ -66,8 +66,8 @@ too. The rest of the file stays as it is.`,
 	return cmd
 }
 
-// addCatalog reads the catalog before it is written down: a misspelt reference
-// is found now and not at the next install.
+// addCatalog adds a catalog to the configuration. It reads the catalog first, so
+// that a misspelt reference fails now and not at the next install.
 func (a *app) addCatalog(ctx context.Context, added config.Catalog, src planning.SourceOptions) error {
 	if !ref.IsName(added.Name) {
 		return usagef("catalog name %q: want lower-case letters, digits, \"-\" and \".\"", added.Name)
@@ -101,7 +101,8 @@ func (a *app) addCatalog(ctx context.Context, added config.Catalog, src planning
 	return nil
 }
 
-// absolutePath makes a path of the command line mean the same from everywhere.
+// absolutePath makes a path from the command line absolute, so that the
+// configuration can be used from any working directory.
 func absolutePath(text string) (string, error) {
 	if _, ok, err := catalog.ParseServed(text); ok {
 		return text, err
@@ -309,7 +310,7 @@ func (a *app) showCatalog(ctx context.Context, want planning.Selection, name str
 	return a.printDocument(output, shown, func() error { return a.printPackage(shown) })
 }
 
-// hitRows are packages as a table.
+// hitRows returns packages as rows of a table.
 func hitRows(hits []catalog.Hit) [][]string {
 	rows := [][]string{{"PACKAGE", "CHANNEL", "VERSION", "CATALOG", "DESCRIPTION"}}
 	for _, h := range hits {
@@ -318,8 +319,8 @@ func hitRows(hits []catalog.Hit) [][]string {
 	return rows
 }
 
-// hitNote returns the note beside a package in a list, beginning with what
-// speaks against it.
+// hitNote returns the remark beside a package in a list; warnings, such as that it
+// is deprecated, come first.
 func hitNote(h catalog.Hit) string {
 	switch {
 	case h.Problem != "":
@@ -330,7 +331,8 @@ func hitNote(h catalog.Hit) string {
 	return h.Description
 }
 
-// packageItem is a package as catalog show prints it. Texts are hostile.
+// packageItem is a package in the output of catalog show. Its texts come from the
+// catalog and are escaped before they are printed.
 type packageItem struct {
 	Name           string         `json:"name"`
 	Catalog        catalog.Origin `json:"catalog"`
@@ -440,7 +442,8 @@ func (out console) printPackage(p packageItem) error {
 	return nil
 }
 
-// upgradesFrom names the upgrade edges that lead to a version.
+// upgradesFrom returns the versions from which a version's upgrade edges lead to
+// it.
 func (v versionItem) upgradesFrom() string {
 	var parts []string
 	if v.Replaces != "" {

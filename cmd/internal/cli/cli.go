@@ -48,7 +48,7 @@ type app struct {
 	config func() (config.Config, error)
 }
 
-// Options start the command line.
+// Options are the settings with which a program starts the command line.
 type Options struct {
 	Version string
 	Getenv  func(string) string
@@ -63,7 +63,8 @@ func Main(ctx context.Context, args []string, o Options) int {
 	return newApp(o).main(ctx, args)
 }
 
-// Command is the whole command tree, for the generators of documents.
+// Command returns the whole command tree, for the generators of man pages and
+// other documents.
 func Command(o Options) *cobra.Command { return newApp(o).newRootCommand() }
 
 func (a *app) main(ctx context.Context, args []string) int {
@@ -96,8 +97,8 @@ func (a *app) printError(err error) {
 	}
 }
 
-// close flushes what was printed. Output that did not arrive is an error, for
-// a command that succeeded otherwise.
+// close flushes the output. If output could not be written, a command that
+// succeeded otherwise fails.
 func (a *app) close(err error) int {
 	flushErr := a.streams.Flush()
 	if a.logFile != nil {
@@ -182,7 +183,8 @@ func (a *app) start() error {
 	return nil
 }
 
-// rangeArgs is cobra.RangeArgs with a sentence for a person.
+// rangeArgs is cobra.RangeArgs with an error that says in a sentence which
+// arguments are expected.
 func rangeArgs(least, most int, want string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if len(args) < least || len(args) > most {
@@ -192,10 +194,12 @@ func rangeArgs(least, most int, want string) cobra.PositionalArgs {
 	}
 }
 
-// usagef is a command line that makes no sense. Help is pointed to.
+// usagef returns an error about wrong flags or arguments, which is printed with a
+// hint to --help.
 func usagef(format string, args ...any) error { return planning.Usagef(format, args...) }
 
-// refuse is a refusal of this package: exit 5, nothing changed.
+// refuse returns an error of exit code 5: the request is refused, and nothing was
+// changed.
 func refuse(what, next string) error { return planning.Refuse(what, next) }
 
 // The exit codes answer one question: did the target change? They are contract.
@@ -213,7 +217,8 @@ type silentExit struct{ code int }
 
 func (e *silentExit) Error() string { return fmt.Sprintf("exit code %d", e.code) }
 
-// exitCode is the one place where an error becomes an exit code.
+// exitCode returns the exit code for an error. No other function chooses exit
+// codes.
 func exitCode(err error) int {
 	var silent *silentExit
 	var refused *engine.RefusedError
@@ -233,7 +238,8 @@ func exitCode(err error) int {
 	return exitError
 }
 
-// errorText is the one place where an error becomes text: at most three lines.
+// errorText returns the text for an error, at most three lines. No other function
+// words errors for the user.
 func errorText(err error, program string) string {
 	var silent *silentExit
 	var usage *planning.UsageError
@@ -279,8 +285,8 @@ func (a *app) newVersionCommand() *cobra.Command {
 	return cmd
 }
 
-// session is one run of a command that plans or looks at releases: its planner,
-// the flags that are more than options of that, and the client of its cluster.
+// session is one run of a command that plans, or that reads releases: its planner,
+// its client of the cluster, and the flags that are not options of these.
 type session struct {
 	*planning.Planner
 	app *app
@@ -303,7 +309,7 @@ func (a *app) newSession() *session {
 	return s
 }
 
-// sourceSession is a session of a command that only looks into catalogs.
+// sourceSession returns the session of a command that only reads catalogs.
 func (a *app) sourceSession(o planning.SourceOptions) *session {
 	s := a.newSession()
 	s.Source = o
@@ -326,8 +332,8 @@ func (s *session) connect(ctx context.Context) (*k8s.Client, error) {
 	return s.client, err
 }
 
-// writer contacts the cluster to apply what was approved. Nothing else has a
-// client that can write.
+// writer returns a client that can write to the cluster, for an approved plan. All
+// other clients can only read.
 func (s *session) writer(ctx context.Context) (*k8s.Client, error) {
 	return s.dial(ctx, "")
 }
@@ -346,7 +352,7 @@ func (s *session) typer() engine.Schemas {
 	return s.schemas
 }
 
-// loadPolicy reads the policy before anything is contacted.
+// loadPolicy reads the policy file, before the cluster or a server is contacted.
 func (s *session) loadPolicy() error {
 	return firstError(s.judged.check(), s.Planner.LoadPolicy())
 }

@@ -127,7 +127,8 @@ func (a *app) completeRevisions(cmd *cobra.Command, flag string) {
 	})
 }
 
-// safeNames emits only what a shell cannot misread: DNS-1123 names.
+// safeNames returns only names that a shell cannot misread as completions:
+// DNS-1123 names.
 func safeNames(names []string, prefix string) []string {
 	var out []string
 	for _, name := range names {

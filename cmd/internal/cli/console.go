@@ -36,7 +36,7 @@ type console struct {
 	streams *streams.Streams
 }
 
-// documentOutput is -o of commands that print one document.
+// documentOutput is the flag -o of commands that print one document.
 type documentOutput struct{ format string }
 
 func (f *documentOutput) add(cmd *cobra.Command) {
@@ -68,7 +68,7 @@ func (c console) printDocument(output documentOutput, document any, text func() 
 	return text()
 }
 
-// itemsOutput is -o of commands that print a list.
+// itemsOutput is the flag -o of commands that print a list.
 type itemsOutput struct {
 	format string
 }
@@ -136,9 +136,9 @@ func argument(args []string, i int) string {
 // patience is the longest time without a progress line while a command works.
 const patience = time.Minute
 
-// progress writes to standard error, for a waiting person, what is being done: a
-// terminal gets every step. Elsewhere a command that takes long says now and
-// then where it is, so that it is not taken for dead.
+// progress prints to standard error what the command is doing. On a terminal,
+// every step is printed; elsewhere, a line now and then shows that the command is
+// still running.
 func (a *app) progress() func(string) {
 	if a.streams.ErrTTY() {
 		return func(line string) {
@@ -153,7 +153,8 @@ func (a *app) progress() func(string) {
 	}
 }
 
-// throttledProgress forwards a line if none was printed recently.
+// throttledProgress forwards a progress line unless another one was printed
+// recently.
 type throttledProgress struct {
 	say  func(string)
 	now  func() time.Time
@@ -170,24 +171,27 @@ func (t *throttledProgress) forward(line string) {
 	}
 }
 
-// outputFlag is -o of commands that print a plan.
+// outputFlag is the flag -o of commands that print a plan.
 type outputFlag struct {
 	format string
 	names  []string // that it takes
 	forms  string   // the same in words
 }
 
-// add is for a command that ends with a plan: it has every form of such plans.
+// add adds the flag -o to a command that ends with a plan, with every output form
+// of plans.
 func (f *outputFlag) add(flags *pflag.FlagSet, scope report.Scope) {
 	f.register(flags, report.Names(scope), report.OneOf(report.Names(scope)))
 }
 
-// addProgress is for a command that applies, and reports how that goes.
+// addProgress adds the flag -o to a command that applies a plan and prints its
+// progress.
 func (f *outputFlag) addProgress(flags *pflag.FlagSet) {
 	f.register(flags, report.ProgressNames(), report.OneOf(report.ProgressNames()))
 }
 
-// addEither is for a command that applies, or stops after the plan.
+// addEither adds the flag -o to a command that either applies a plan or stops
+// after printing it.
 func (f *outputFlag) addEither(flags *pflag.FlagSet, scope report.Scope) {
 	progress, all := report.ProgressNames(), report.Names(scope)
 	others := slices.DeleteFunc(slices.Clone(all), func(name string) bool { return slices.Contains(progress, name) })
@@ -218,7 +222,8 @@ func offer(flags *pflag.FlagSet, forms ...string) {
 	_ = flags.SetAnnotation("output", formsAnnotation, forms) // the flag exists
 }
 
-// completeOutputs makes the shell offer the forms of -o, in a command and below it.
+// completeOutputs registers shell completion for the values of -o, for a command
+// and its subcommands.
 func completeOutputs(cmd *cobra.Command) {
 	if flag := cmd.Flags().Lookup("output"); flag != nil {
 		_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(flag.Annotations[formsAnnotation], cobra.ShellCompDirectiveNoFileComp)) // the flag exists
@@ -228,7 +233,8 @@ func completeOutputs(cmd *cobra.Command) {
 	}
 }
 
-// plural names resources as the cluster does, where there is one.
+// plural returns the resource name of a kind, such as deployments, as the cluster
+// has it if there is a cluster.
 func (p *session) plural(ctx context.Context) installer.Plural {
 	return func(apiVersion, kind string) string {
 		if p.client == nil {
@@ -239,12 +245,14 @@ func (p *session) plural(ctx context.Context) installer.Plural {
 	}
 }
 
-// reportOptions are those of a form, with what the cluster and the request add.
+// reportOptions returns the options of an output form, including what comes from
+// the cluster and the request.
 func (p *session) reportOptions(ctx context.Context, format string, asked report.PlanRequest) report.Options {
 	return report.Options{Format: format, Plural: p.plural(ctx), Asked: asked}
 }
 
-// printAll prints plans in their order: as JSON one document, a list of several.
+// printAll prints plans in order. As JSON, one plan is one document and several
+// are a list.
 func (p *session) printAll(ctx context.Context, all []reviewedPlan, format string) error {
 	form, _ := report.FormOf(format)
 	write := func(text string) error {
@@ -269,7 +277,8 @@ func (p *session) printAll(ctx context.Context, all []reviewedPlan, format strin
 	return nil
 }
 
-// print writes a report once all of it is there: one that is interrupted is none.
+// print writes a report after it was made completely, so that an interrupted
+// command prints no part of one.
 func (c console) print(ctx context.Context, plan *preview.Plan, o report.Options) error {
 	out := c.streams.Out
 	if form, _ := report.FormOf(o.Format); form.Human {
@@ -357,8 +366,9 @@ func (p *session) loadPlan(ctx context.Context, place string, flags savedFlags) 
 	return plan, err
 }
 
-// askHidden reads a line that is not shown, on a terminal. The echo is off
-// before the question is there, so that no answer comes too early.
+// askHidden asks for a line on a terminal without showing what is typed. Echo is
+// switched off before the question is printed, so that an early answer is not
+// shown either.
 func (c console) askHidden(ctx context.Context, question string) (line []byte, err error) {
 	terminal := int(c.streams.In.Fd())
 	before, err := term.MakeRaw(terminal)
@@ -383,8 +393,8 @@ func (c console) askHidden(ctx context.Context, question string) (line []byte, e
 	}
 }
 
-// readRaw reads a line from a terminal that hands over every key. Ctrl-C and
-// the end of the input are no answer.
+// readRaw reads a line from a terminal in raw mode, key by key. Ctrl-C and the end
+// of the input are errors.
 func readRaw(in *os.File) ([]byte, error) {
 	const erase, kill, interrupt, end = 0x7f, 0x15, 0x03, 0x04
 	var line []byte

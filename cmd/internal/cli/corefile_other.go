@@ -2,5 +2,5 @@
 
 package cli
 
-// noCoreFile has nothing to do where crashes leave no core files.
+// noCoreFile does nothing on systems whose crashes leave no core files.
 func noCoreFile() {}

@@ -4,5 +4,6 @@ package cli
 
 import "syscall"
 
-// noCoreFile keeps the memory of this process out of files.
+// noCoreFile disables core files for this process, which could contain
+// credentials.
 func noCoreFile() { _ = syscall.Setrlimit(syscall.RLIMIT_CORE, &syscall.Rlimit{}) }

@@ -86,8 +86,9 @@ func (f *approveFlags) check() error {
 	return nil
 }
 
-// approvedDigest is the digest that a plan is held to: of several, each of the content
-// on one platform, that of its own.
+// approvedDigest returns the value of --approve that a plan is compared with.
+// Where there are several, each is for a platform, and that of the plan's platform
+// counts.
 func (f *approveFlags) approvedDigest(p *preview.Plan) (string, error) {
 	digests := strings.Split(f.approve, ",")
 	switch {
@@ -130,7 +131,7 @@ func (f *rolloutFlags) check() error {
 	return nil
 }
 
-// keep is the limit as apply takes it.
+// keep returns the limit of kept revisions in the form that apply expects.
 func (f *rolloutFlags) keep() int {
 	if f.historyMax == 0 {
 		return -1
@@ -149,7 +150,8 @@ func addCatalogFlag(flags *pflag.FlagSet, into *[]string) {
 	flags.StringArrayVar(into, "catalog", nil, "file-based catalog to resolve packages in: a directory, an image, clustercatalog:NAME, catalogsource:NAMESPACE/NAME or a name from the configuration (repeatable; default: all configured, else those of the cluster)")
 }
 
-// addRenderFlags adds the flags that configure a bundle.
+// addRenderFlags adds the flags that set values and parameters for rendering a
+// package.
 func addRenderFlags(flags *pflag.FlagSet, o *planning.RenderOptions) {
 	flags.StringVar(&o.InstallMode, "install-mode", "", "AllNamespaces, SingleNamespace, OwnNamespace or MultiNamespace (default: the only one the bundle supports, else AllNamespaces)")
 	flags.StringArrayVar(&o.WatchNamespaces, "watch-namespace", nil, "namespace the operator watches (repeatable)")
@@ -161,7 +163,8 @@ func addRenderFlags(flags *pflag.FlagSet, o *planning.RenderOptions) {
 	flags.BoolVar(&o.PinImages, "pin-images", false, "resolve the tags of the pods' images and apply the digests behind them; say which nodes they do not run on")
 }
 
-// addReadFlags adds the flags that say how the cluster is read, and whether it is.
+// addReadFlags adds the flags that choose how the cluster is read, or that it is
+// not read (--offline).
 func addReadFlags(flags *pflag.FlagSet, o *planning.ReadOptions, offline bool) {
 	if offline {
 		flags.BoolVar(&o.Offline, "offline", false, "contact no cluster: plan for an empty one; references resolved before come from the cache")
@@ -174,7 +177,8 @@ func addRecordFlags(flags *pflag.FlagSet, o *planning.RecordOptions) {
 	flags.StringVar(&o.Key, "record-key", "", "key that signs the records of releases, and by which they are verified; a public key only verifies (default: records of the configuration)")
 }
 
-// addSourceFlags adds the flags that say how content is fetched.
+// addSourceFlags adds the flags for fetching content from registries and other
+// servers.
 func addSourceFlags(flags *pflag.FlagSet, o *planning.SourceOptions) {
 	addRegistryFlags(flags, o)
 	flags.StringArrayVar(&o.PullSecrets, "pull-secret", nil, "Secret of the cluster with registry credentials, as NAMESPACE/NAME; read with your permissions (repeatable)")
@@ -182,22 +186,22 @@ func addSourceFlags(flags *pflag.FlagSet, o *planning.SourceOptions) {
 	flags.StringVar(&o.Platform, "platform", "", "platform to pick from a multi-platform image, as OS/ARCH (default linux/amd64, on every machine); of a PluginSet also several with commas between, or all")
 }
 
-// addSetSourceFlags adds the flags of commands that read plugin sets, which are for the
-// platform of the machine.
+// addSetSourceFlags adds the source flags of commands that read plugin sets for
+// the platform of this machine.
 func addSetSourceFlags(flags *pflag.FlagSet, o *planning.SourceOptions) {
 	addConfigSourceFlags(flags, o)
 	flags.StringVar(&o.Platform, "platform", "", "platform that the plugins are for, as OS/ARCH, several with commas between, or all of those that the config and its lock name: one review and one content digest for every machine (default: this machine's)")
 	o.SetsAlone = true
 }
 
-// addConfigSourceFlags adds the flags of commands that fetch no plugins, and maybe their
-// config from a server.
+// addConfigSourceFlags adds the source flags of commands that fetch no plugins,
+// but may fetch their config from a server.
 func addConfigSourceFlags(flags *pflag.FlagSet, o *planning.SourceOptions) {
 	addRegistryFlags(flags, o)
 	flags.StringVar(&o.CacheDir, "cache-dir", "", "where downloaded content is kept by digest (default: the user's cache directory)")
 }
 
-// addRegistryFlags adds the flags of commands that read nothing but saved plans.
+// addRegistryFlags adds the registry flags of commands that read only saved plans.
 func addRegistryFlags(flags *pflag.FlagSet, o *planning.SourceOptions) {
 	flags.StringVar(&o.RegistryConfig, "registry-config", "", "Docker config file with registry credentials (default: the user's own)")
 	flags.StringVar(&o.CAFile, "ca-file", "", "PEM file of certificate authorities that registries may use, besides the system's")
@@ -206,7 +210,7 @@ func addRegistryFlags(flags *pflag.FlagSet, o *planning.SourceOptions) {
 	flags.BoolVar(&o.PlainHTTP, "plain-http", false, "allow registries without TLS")
 }
 
-// addSignatureFlags adds the flags that say whose signatures are asked for.
+// addSignatureFlags adds the flags that choose whose signatures are required.
 func addSignatureFlags(flags *pflag.FlagSet, o *planning.SignatureOptions) {
 	flags.StringVar(&o.Mode, "verify", "", "signatures of images: required, if-present or off (default: required when a signer is named, else if-present)")
 	flags.StringVar(&o.Signer.Key, "verify-key", "", "PEM file of public keys, one of which must have signed")
@@ -215,8 +219,8 @@ func addSignatureFlags(flags *pflag.FlagSet, o *planning.SignatureOptions) {
 	flags.StringVar(&o.Signer.TrustedRoot, "trusted-root", "", "file of a Sigstore trusted root; none is ever fetched")
 }
 
-// addPartFlags adds the flags that say which part of the content is meant, and
-// what it is.
+// addPartFlags adds the flags that select a part of the content, such as a
+// directory, and its format.
 func addPartFlags(flags *pflag.FlagSet, o *planning.ContentOptions) {
 	flags.StringVar(&o.Format, "format", "", "format of the content: "+planning.FormatNames()+", or the NAME of a program kubectl-operator-format-NAME on the PATH (default: what the content looks like)")
 	flags.StringVar(&o.Path, "path", "", "directory within the content to use, as SUBDIR or DIR/SUBDIR; of plain manifests those in its manifests/ count, else those at its top, else all below it")
@@ -231,14 +235,14 @@ func addContentFlags(flags *pflag.FlagSet, o *planning.Options) {
 	addRenderFlags(flags, &o.Render)
 }
 
-// requestFlags name request files.
+// requestFlags are the flags for request files (-f).
 type requestFlags struct {
 	files   []string
 	options *planning.RequestOptions
 }
 
-// open takes standard input for the file, before it is decided whether a person
-// can be asked.
+// open reads the request file; "-" takes standard input, and so has to come before
+// it is decided whether the user can be asked.
 func (f *requestFlags) open(s *streams.Streams) {
 	if slices.Contains(f.files, planning.StandardInput) {
 		f.options.Stdin = s.TakeInput()
@@ -251,7 +255,8 @@ func (f *requestFlags) add(flags *pflag.FlagSet, how string, o *planning.Request
 	flags.BoolVar(&o.CrossNamespaceSecrets, "allow-cross-namespace-secrets", false, "let a request file name credentials outside its own namespace")
 }
 
-// refuseRepeated refuses what a request file says itself.
+// refuseRepeated returns an error if a flag sets what the request file sets as
+// well.
 func (f *requestFlags) refuseRepeated(flags *pflag.FlagSet, args []string) error {
 	if len(f.files) == 0 {
 		if f.options.CrossNamespaceSecrets {
@@ -280,7 +285,8 @@ func (f *againstFlag) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.reference, "against", "", "compare with this version, as if it were installed: a REF like the other, rendered with the same flags; no cluster is contacted")
 }
 
-// check refuses what only a cluster can answer. It makes the plan offline.
+// check makes the plan offline, and refuses flags that only a cluster could
+// answer.
 func (f *againstFlag) check(flags *pflag.FlagSet, p *session) error {
 	if !flags.Changed("against") {
 		return nil
@@ -311,7 +317,7 @@ func (f *policyFlags) add(flags *pflag.FlagSet, o *planning.PolicyOptions) {
 	flags.StringVar(&o.Path, "policy", "", "file of rules, severities and waivers that findings are judged by, before the question and at apply time (default: that of the configuration)")
 }
 
-// check refuses an empty name: a script whose variable is unset must not run
+// check refuses an empty --policy: a script whose variable is unset must not run
 // without its policy.
 func (f *policyFlags) check() error {
 	if f.given != nil && f.given("policy") && f.options.Path == "" {
@@ -329,7 +335,8 @@ func firstError(errs ...error) error {
 	return nil
 }
 
-// ownerFlags fill the reviewed choices about what belongs to others.
+// ownerFlags are the flags for objects and fields that belong to other owners,
+// such as --adopt and --conflicts.
 type ownerFlags struct {
 	options *planning.OwnerOptions
 	choices []string // of conflicts
@@ -346,8 +353,9 @@ func (f *ownerFlags) add(cmd *cobra.Command, flags *pflag.FlagSet, o *planning.O
 	f.addTo(cmd, flags, o, preview.DefaultConflicts(preview.RequestInstall), conflictChoices)
 }
 
-// addToRollback adds the same flags. The fields that the revision gone back to
-// has set are taken back, unless another choice is made.
+// addToRollback adds the same flags for rollback, where --conflicts has another
+// default: fields that the earlier revision set are taken back from their present
+// managers.
 func (f *ownerFlags) addToRollback(cmd *cobra.Command, flags *pflag.FlagSet, o *planning.OwnerOptions) {
 	choices := append([]string{preview.ConflictsOwn}, conflictChoices...)
 	f.addTo(cmd, flags, o, preview.DefaultConflicts(preview.RequestRollback), choices)
@@ -371,8 +379,9 @@ func conflictHelp(choices []string) string {
 	return help
 }
 
-// check refuses what is no choice, choices beside a plan that has made them, and
-// an undo where no cluster is read that could tell what it goes back to.
+// check refuses unknown values, owner flags together with a saved plan, which has
+// its choices already, and --on-failure rollback without a cluster to read the
+// earlier revision from.
 func (f *ownerFlags) check(planned, offline bool) error {
 	switch {
 	case f.given == nil: // a command without them
@@ -388,8 +397,8 @@ func (f *ownerFlags) check(planned, offline bool) error {
 	return nil
 }
 
-// healthFlags add checks to what makes objects ready. They are no part of what
-// is approved: see package health.
+// healthFlags add health checks to what makes objects ready. The checks are not
+// part of the approved plan: see package health.
 type healthFlags struct {
 	texts  []string
 	checks []health.Check // those of texts, then those of a request file
@@ -400,7 +409,7 @@ func (f *healthFlags) add(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&f.texts, "health-check", nil, "what must be true besides before objects count as ready, KIND[.GROUP][/NAME]=CEL with the object as self: Deployment.apps/web=self.status.readyReplicas>1 (may be repeated)")
 }
 
-// check compiles what was given.
+// check compiles the health checks of the flags.
 func (f *healthFlags) check() error {
 	if len(f.texts) > health.MaxChecks {
 		return usagef("%d health checks; at most %d are made", len(f.texts), health.MaxChecks)
@@ -416,8 +425,8 @@ func (f *healthFlags) check() error {
 	return nil
 }
 
-// match refuses a check that is about nothing in the plan: a person who
-// misspelled a kind would read that all is well.
+// match refuses a health check that matches no object of the plan, because a
+// misspelt kind would otherwise pass as healthy.
 func (f *healthFlags) match(p *preview.Plan) error {
 	for _, c := range f.checks[:f.asked] {
 		found := false
@@ -431,7 +440,7 @@ func (f *healthFlags) match(p *preview.Plan) error {
 	return nil
 }
 
-// rolloutChecks are the checks as a rollout takes them.
+// rolloutChecks returns the health checks in the form that a rollout takes.
 func (f *healthFlags) rolloutChecks() []rollout.Check {
 	out := make([]rollout.Check, 0, len(f.checks))
 	for _, c := range f.checks {

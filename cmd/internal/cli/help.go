@@ -38,7 +38,7 @@ func (a *app) newHelpCommand() *cobra.Command {
 	}
 }
 
-// nearTopic offers the topic that may have been meant.
+// nearTopic returns the topic whose name is most like a misspelt one.
 func nearTopic(args []string) string {
 	for _, t := range help.Topics() {
 		if len(args) == 1 && spelling.Distance(args[0], t.Name, 3) <= 2 {

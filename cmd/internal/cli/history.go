@@ -147,7 +147,8 @@ func (c console) printRevision(item revisionItem) {
 	}
 }
 
-// priorAcceptance finds, for the screen, who accepted what a revision of a release brought.
+// priorAcceptance returns who accepted the critical findings of a revision, and
+// when, for display on the screen.
 func (p *session) priorAcceptance(ctx context.Context, release preview.Release, revision int) (review.PriorAcceptance, bool) {
 	if p.client == nil {
 		return review.PriorAcceptance{}, false

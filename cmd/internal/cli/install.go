@@ -91,7 +91,7 @@ func (a *app) newInstallCommand() *cobra.Command {
 	return cmd
 }
 
-// runFiles installs what the one request file asks for.
+// runFiles installs the release that a request file describes.
 func (r *releaseRun) runFiles(ctx context.Context) error {
 	files := r.session.requests.files
 	if len(files) > 1 {

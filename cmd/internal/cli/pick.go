@@ -16,8 +16,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/pick"
 )
 
-// pick asks a person which package of the catalogs to install, and returns its
-// name. What else was chosen with it is as if the command line said it.
+// pick asks the user to choose a package of the catalogs, and returns its name.
+// Its channel and version are set as if they were given by flags.
 func (p *session) pick(ctx context.Context) (string, error) {
 	picks := picker{session: p}
 	choose := picks.onScreen
@@ -61,7 +61,7 @@ func (p *picker) load(ctx context.Context, progress func(string)) ([]catalog.Hit
 	return p.hits, checkHits(p.hits)
 }
 
-// checkHits is why there is nothing to choose from, nil when there is.
+// checkHits returns an error if there is no package to choose, which says why.
 func checkHits(hits []catalog.Hit) error {
 	why := ""
 	for _, h := range hits {
@@ -119,15 +119,15 @@ func (p *picker) onScreen(ctx context.Context) (pick.Choice, error) {
 // narrows the list.
 const maxListed = 40
 
-// question is a list that a person chooses from.
+// question is a list of packages and the prompt to choose from it.
 type question struct {
 	ctx context.Context
 	in  io.Reader
 	app *app
 }
 
-// choose lists packages and asks until the answer is one of them. No answer
-// declines.
+// choose prints packages and asks until one of them is chosen. An empty answer
+// cancels.
 func (q *question) choose(all []catalog.Hit) (catalog.Hit, error) {
 	var packages []catalog.Hit
 	for _, h := range all {
@@ -168,9 +168,8 @@ func (q *question) choose(all []catalog.Hit) (catalog.Hit, error) {
 	}
 }
 
-// matchAnswer returns the packages that an answer selects: one of those listed
-// by its number, else a package by its name, else all whose name or description
-// hold it.
+// matchAnswer returns the packages that an answer stands for: a number of the
+// list, else a package name, else all whose name or description contains it.
 func matchAnswer(listed, all []catalog.Hit, answer string) []catalog.Hit {
 	if n, err := strconv.Atoi(answer); err == nil {
 		if n >= 1 && n <= min(len(listed), maxListed) {

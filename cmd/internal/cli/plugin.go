@@ -30,7 +30,7 @@ until they are cleaned away.`,
 	return cmd
 }
 
-// pluginFlags say which set is meant, and where it goes.
+// pluginFlags select a plugin set and the location it is installed to.
 type pluginFlags struct{ planning.SetOptions }
 
 // add declares the flags that name a set and its place.
@@ -65,8 +65,8 @@ func (f *pluginFlags) checkMode() error {
 	return nil
 }
 
-// place is the location of commands that are about what is installed: the flag
-// says it, or the config.
+// place returns the location of the installed plugins, from the flag or the
+// config.
 func (f *pluginFlags) place(ctx context.Context, p *session) (string, error) {
 	if f.Location != "" { // no need of the config
 		return f.givenLocation()
@@ -82,7 +82,8 @@ func (f *pluginFlags) givenLocation() (string, error) {
 	return planning.Location(f.Location)
 }
 
-// placeOf is the location with the set of the config, nil where none is named.
+// placeOf returns the location and the plugin set of the config, which is nil if
+// no config is named.
 func (f *pluginFlags) placeOf(ctx context.Context, p *session) (string, *plugins.Set, error) {
 	if err := f.checkMode(); err != nil {
 		return "", nil, err

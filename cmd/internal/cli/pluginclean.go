@@ -51,8 +51,8 @@ install is yours to remove.`,
 	return cmd
 }
 
-// clean plans from the disk. A saved plan says itself which generations it
-// removes.
+// clean plans to remove earlier generations of plugins, from the state on disk. A
+// saved plan names the generations itself.
 func (r *setRun) clean(ctx context.Context, f pluginFlags, keep int) (*planning.SetPlan, error) {
 	if r.loaded != nil {
 		return &planning.SetPlan{Plan: r.loaded.Plan}, nil // Apply reads the disk again

@@ -85,7 +85,8 @@ func (a *app) pluginList(ctx context.Context, location string, set *plugins.Set,
 	})
 }
 
-// printWanted prints how each plugin of a config stands.
+// printWanted prints the state of each plugin of a config: installed, changed or
+// missing.
 func (c console) printWanted(w *plugins.SyncStatus, generations []installed.Generation) error {
 	s := c.streams
 	lock := "no lock file"
@@ -117,8 +118,8 @@ func (c console) printWanted(w *plugins.SyncStatus, generations []installed.Gene
 	return nil
 }
 
-// printGenerations prints a table, then what the current generation is made of
-// and what differs on disk.
+// printGenerations prints the generations as a table, then the plugins of the
+// current one and the files that differ on disk.
 func (c console) printGenerations(location string, generations []installed.Generation) error {
 	s := c.streams
 	if len(generations) == 0 {

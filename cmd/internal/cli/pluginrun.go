@@ -18,7 +18,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/review"
 )
 
-// setFunc plans a plugin set, telling a waiting person what is being done.
+// setFunc plans a plugin set, and reports its progress.
 type setFunc func(ctx context.Context, progress func(string)) (*planning.SetPlan, error)
 
 // setRun is the run of a command on a plugin set: plugin install, rollback and
@@ -36,18 +36,19 @@ func newSetRun(a *app, instead string) *setRun {
 	return r
 }
 
-// addWithPreview is addApply for commands that may stop after the plan.
+// addWithPreview adds the flags of [runner.addApply] for a command that can also
+// stop after the plan.
 func (r *setRun) addWithPreview(flags *pflag.FlagSet) {
 	r.addApply(flags)
 	r.addPreview(flags, report.AnyPlan)
 	flags.Lookup("out").Usage = "save the plan, for --plan: to this file, or to a registry as oci://HOST/REPO[:TAG]"
 }
 
-// check refuses flags that make no sense, and a run that could not ask, before
-// anything is read.
+// check refuses wrong flags, and a run that would have to ask without a terminal,
+// before anything is read.
 func (r *setRun) check() error { return r.checkWith(nil) }
 
-// place is the location that flags or a saved plan name.
+// place returns the plugin location that the flags or the saved plan name.
 func (r *setRun) place(ctx context.Context, f pluginFlags) (string, error) {
 	if r.loaded != nil && f.Location == "" && f.Config == "" {
 		return r.loaded.Location.Path, f.checkMode()
@@ -55,7 +56,8 @@ func (r *setRun) place(ctx context.Context, f pluginFlags) (string, error) {
 	return f.place(ctx, r.session)
 }
 
-// choices are those of the saved plan, nil without one: then they are made now.
+// choices returns the reviewer's choices from the saved plan; nil without one,
+// because then they are made in this run.
 func (r *setRun) choices() *preview.Options {
 	if r.loaded == nil {
 		return nil
@@ -79,7 +81,7 @@ func (r *setRun) run(ctx context.Context, title, action string, plan setFunc) er
 	})
 }
 
-// load reads the saved plan, which must be one that the command carries out.
+// load reads the saved plan and refuses one for another command.
 func (r *setRun) load(ctx context.Context, action string) error {
 	p, err := r.session.loadPlan(ctx, r.approve.plan, r.saved)
 	if err != nil {
@@ -109,8 +111,9 @@ func (r *setRun) print(ctx context.Context, p *preview.Plan) error {
 	return r.app.print(ctx, p, report.Options{Format: r.output.format})
 }
 
-// resume ends a run whose plan is the installed generation already: one that was
-// interrupted after the switch is finished, any other refused.
+// resume handles a plan whose generation is installed already: if its run was
+// interrupted after the switch, the run is completed; else the plan is refused as
+// applied.
 func (r *setRun) resume(ctx context.Context, fresh *preview.Plan, digest string) (*preview.Plan, bool, error) {
 	done, err := r.finishInterrupted(ctx, fresh, digest)
 	if !done && err == nil && r.loaded != nil {
@@ -120,7 +123,8 @@ func (r *setRun) resume(ctx context.Context, fresh *preview.Plan, digest string)
 	return nil, done, err
 }
 
-// finishInterrupted finishes the run of a digest that was interrupted after the switch.
+// finishInterrupted completes the run of a plan digest that was interrupted after
+// the switch to its generation.
 func (r *setRun) finishInterrupted(ctx context.Context, p *preview.Plan, digest string) (bool, error) {
 	noteWrite(ctx)
 	receipt, err := installed.Resume(ctx, p, digest, r.options(nil))
@@ -138,7 +142,7 @@ func (r *setRun) finishInterrupted(ctx context.Context, p *preview.Plan, digest 
 	return true, nil
 }
 
-// review asks, and applies what was approved there.
+// review shows the plan for approval, and applies it if it is approved.
 func (r *setRun) review(ctx context.Context, title string, plan planFunc) error {
 	outcome, err := r.app.reviewFunc()(ctx, review.Options{
 		Terminal: r.app.terminal(), Title: title, Resolve: plan,
@@ -198,7 +202,7 @@ func (r *setRun) holder() string {
 	return fmt.Sprintf("process %d of %s on %s", os.Getpid(), localUser(), host)
 }
 
-// localUser returns the machine account that runs this program.
+// localUser returns the name of the operating system user that runs this program.
 func localUser() string {
 	if u, err := user.Current(); err == nil {
 		return u.Username

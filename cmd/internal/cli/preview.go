@@ -15,7 +15,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/review"
 )
 
-// documentFlags are those of commands that end with a plan.
+// documentFlags are the flags of commands that end with printing plans.
 type documentFlags struct {
 	output           outputFlag
 	out              outFlags
@@ -135,8 +135,7 @@ func (a *app) newPreviewCommand() *cobra.Command {
 	return cmd
 }
 
-// previewRequest returns the request of the arguments, or of the one request
-// file.
+// previewRequest returns what to plan, from the arguments or the one request file.
 func (p *session) previewRequest(ctx context.Context, args []string) (planning.PlanRequest, error) {
 	switch files := p.requests.files; {
 	case len(files) == 1:
@@ -206,7 +205,7 @@ review is on the screen, as install shows it, and read-only.`,
 	return cmd
 }
 
-// reviewedPlan is a plan and what it was made for.
+// reviewedPlan is a plan together with the request it was made for.
 type reviewedPlan struct {
 	*preview.Plan
 	want planning.PlanRequest
@@ -240,7 +239,7 @@ func (a *app) previewFiles(ctx context.Context, p *session, doc documentFlags) e
 	return p.documents(ctx, all, doc)
 }
 
-// documents prints plans, saves the one if asked, and picks the exit code.
+// documents prints plans, saves the plan if asked to, and chooses the exit code.
 func (p *session) documents(ctx context.Context, all []reviewedPlan, doc documentFlags) error {
 	// The file first: a plan that cannot be saved was not reviewed for later.
 	if doc.out.To != "" {

@@ -30,7 +30,7 @@ type printer struct {
 	last  map[string]record.ObjectState // of each object, as printed
 }
 
-// plan says what is about to be applied.
+// plan prints what is about to be applied.
 func (p *printer) plan(plan *preview.Plan) {
 	if p.json {
 		p.write(install.Event{
@@ -75,7 +75,7 @@ func title(plan *preview.Plan) string {
 	return name + " -> namespace " + plan.Release.Namespace
 }
 
-// countActions counts what a plan does: to objects, or to files.
+// countActions counts the actions of a plan by kind: on objects, or on files.
 func countActions(plan *preview.Plan) string {
 	if plan.OnMachine() {
 		return preview.FileCounts(plan.Files, "  ")
@@ -83,7 +83,8 @@ func countActions(plan *preview.Plan) string {
 	return countText(plan.Summary)
 }
 
-// countText words a summary, actions that do not occur left out.
+// countText returns counts as text such as "2 create, 1 update", without those
+// that are zero.
 func countText(s preview.Summary) string {
 	text := ""
 	for _, a := range preview.Actions() {
@@ -97,7 +98,7 @@ func countText(s preview.Summary) string {
 	return text[:len(text)-2]
 }
 
-// event is the sink of an apply.
+// event prints one event of an apply.
 func (p *printer) event(e install.Event) {
 	if p.json {
 		p.write(e)
@@ -118,8 +119,8 @@ func (p *printer) event(e install.Event) {
 	}
 }
 
-// object prints a step of an object that is new to a person: not
-// that it is about to be sent, and each state once.
+// object prints an object's progress when its state has changed; that it is about
+// to be sent is not printed.
 func (p *printer) object(e install.Event) {
 	if e.State == record.StateSent || p.last[e.Object] == e.State && e.State != record.StateWaiting {
 		return
@@ -132,14 +133,14 @@ func (p *printer) object(e install.Event) {
 	p.app.streams.Printf("%s\n", line)
 }
 
-// printWhile runs an apply and prints now and then that it goes on.
+// printWhile runs an apply, and prints a line now and then while nothing happens.
 func (p *printer) printWhile(ctx context.Context, plan *preview.Plan, apply func()) {
 	started := time.Now()
 	defer frame.Heartbeat(ctx, p.beat, func() { p.printHeartbeat(plan, time.Since(started)) })()
 	apply()
 }
 
-// printHeartbeat says that the apply goes on, and how far it is.
+// printHeartbeat prints that the apply is still running, and its progress.
 func (p *printer) printHeartbeat(plan *preview.Plan, elapsed time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -168,7 +169,7 @@ func (p *printer) printDone(plan *preview.Plan, receipt *record.Receipt, err err
 	p.app.streams.Printf("%s", follow.Summary(plan, followed, receipt, err))
 }
 
-// printFailed ends the events of a run that never began.
+// printFailed prints the final event of a run that failed before it began.
 func (p *printer) printFailed(err error) {
 	code := exitCode(err)
 	p.write(install.Event{Time: time.Now().UTC(), Type: install.EventError, Message: err.Error()})
@@ -192,8 +193,8 @@ func setTitle(plan *preview.Plan) string {
 	return strings.TrimSpace(plan.Release.Name + " " + version)
 }
 
-// setDone prints how it went; errors are printed by Main, and in JSON were events
-// already.
+// setDone prints the result of applying a plugin set. Errors are printed by Main;
+// as JSON they were printed as events already.
 func (p *printer) setDone(plan *preview.Plan, receipt *installed.Receipt, err error) {
 	s := p.app.streams
 	switch {
@@ -208,14 +209,15 @@ func (p *printer) setDone(plan *preview.Plan, receipt *installed.Receipt, err er
 	}
 }
 
-// setUndo names the way back, where there is one.
+// setUndo prints the command that reverts the change, if there is an earlier
+// generation.
 func (p *printer) setUndo(location string, receipt *installed.Receipt) {
 	if receipt.From > 0 || receipt.TookOver {
 		p.app.streams.Printf("  rollback %s\n", report.SetRollback(location, receipt.From))
 	}
 }
 
-// setResumed ends a run that found its plan installed.
+// setResumed prints the end of a run whose plugin set is installed already.
 func (p *printer) setResumed(receipt *installed.Receipt) {
 	if !p.json && receipt.IsClean() {
 		p.app.streams.Printf("%s      DONE, %s removed, some by a run that was interrupted\n  plan     %s\n",

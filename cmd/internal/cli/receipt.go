@@ -21,8 +21,8 @@ import (
 // maxReceipt bounds a receipt that is read back, in bytes.
 const maxReceipt = 64 << 20
 
-// receiptFlag keeps the receipt of an apply in a file, beside the record in the
-// cluster.
+// receiptFlag is the flag that keeps the receipt of an apply in a file, in
+// addition to the record in the cluster.
 type receiptFlag struct {
 	path string
 }
@@ -39,9 +39,9 @@ type receiptFile struct {
 	startedRun bool
 }
 
-// open makes the file before the first write, so that one that cannot be made
-// stops nothing midway. The file of an unfinished run of the same plan is gone
-// on with; any other stays as it is.
+// open creates the receipt file before the first write to the cluster, so that a
+// failure stops the run before anything changed. The file of an unfinished run of
+// the same plan is continued; any other file is left as it is.
 func (f *receiptFlag) open(digest string) (*receiptFile, error) {
 	if f.path == "" {
 		return nil, nil
@@ -62,8 +62,8 @@ func (f *receiptFlag) open(digest string) (*receiptFile, error) {
 	return &receiptFile{path: f.path}, file.Close()
 }
 
-// begun reads the receipt that an interrupted run left in the file, nil when
-// there is none.
+// begun returns the receipt that an interrupted run left in the file, nil if there
+// is none.
 func (f *receiptFlag) begun() (*record.Receipt, error) {
 	if f.path == "" {
 		return nil, nil
@@ -87,8 +87,8 @@ func (f *receiptFlag) begun() (*record.Receipt, error) {
 	return receipt, nil
 }
 
-// apply is [install.Apply] with the receipt written to the file, which does not
-// stay when there is none.
+// apply calls [install.Apply] and writes the receipt to the file. The file is
+// removed if the run made no receipt.
 func (f *receiptFile) apply(ctx context.Context, p *preview.Plan, approval record.Approval, cluster install.Cluster, opts install.Options) (*record.Receipt, error) {
 	if f == nil {
 		return install.Apply(ctx, p, approval, cluster, opts)
@@ -97,8 +97,8 @@ func (f *receiptFile) apply(ctx context.Context, p *preview.Plan, approval recor
 	return f.end(install.Apply(ctx, p, approval, cluster, opts))
 }
 
-// end writes the receipt of a run that ended with err, if not nil. The file does
-// not stay when there is none.
+// end writes the final receipt of a run; err is the run's error. The file is
+// removed if there is no receipt.
 func (f *receiptFile) end(receipt *record.Receipt, err error) (*record.Receipt, error) {
 	switch {
 	case f == nil:
@@ -111,7 +111,7 @@ func (f *receiptFile) end(receipt *record.Receipt, err error) (*record.Receipt, 
 	return f.keep(receipt, err)
 }
 
-// keep writes the receipt of a run that ended with err, if not nil.
+// keep writes the receipt of a run; err is the run's error.
 func (f *receiptFile) keep(receipt *record.Receipt, ended error) (*record.Receipt, error) {
 	err := f.write(receipt)
 	switch {
@@ -127,7 +127,7 @@ func (f *receiptFile) keep(receipt *record.Receipt, ended error) (*record.Receip
 	return receipt, errors.Join(ended, fmt.Errorf("writing the receipt: %w", err))
 }
 
-// write puts a receipt in the place of the file, as a whole or not at all.
+// write replaces the content of the file with a receipt, atomically.
 func (f *receiptFile) write(receipt *record.Receipt) error {
 	data, err := json.MarshalIndent(receipt, "", "  ")
 	if err != nil {

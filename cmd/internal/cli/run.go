@@ -16,10 +16,10 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/review"
 )
 
-// planFunc plans, telling a waiting person what is being done.
+// planFunc makes a plan, and reports its progress.
 type planFunc func(ctx context.Context, progress func(string)) (*preview.Plan, error)
 
-// runner takes a plan through approval and apply, for every command that
+// runner takes a plan through review, approval and apply, for every command that
 // changes something.
 type runner struct {
 	app     *app
@@ -74,8 +74,9 @@ func (r *runner) addPreview(flags *pflag.FlagSet, scope report.Scope) {
 	flags.BoolVar(&r.preview, "preview", false, "stop after the plan and print it; --out saves it for --plan")
 }
 
-// checkWith refuses flags that make no sense, and a run that could not ask,
-// before anything is contacted. own is what the command found wrong itself.
+// checkWith refuses wrong flags, and a run that would have to ask without a
+// terminal, before anything is contacted. own is an error that the command itself
+// found.
 func (r *runner) checkWith(own error) error {
 	if err := firstError(r.approve.check(), own, r.output.check(), r.out.check(), r.session.loadPolicy()); err != nil {
 		return err
@@ -94,8 +95,8 @@ func (r *runner) checkWith(own error) error {
 	return r.app.checkCanPrompt(r.output.format, r.approve.yes, r.instead)
 }
 
-// checkCanPrompt refuses a form of output that a run does not have, and a run that has
-// to ask without a terminal: instead names the commands for that.
+// checkCanPrompt refuses an output form that the command does not have, and a run
+// that must ask but has no terminal; the error names the commands in instead.
 func (c console) checkCanPrompt(format string, yes bool, instead string) error {
 	switch {
 	case !slices.Contains(report.ProgressNames(), format):
@@ -110,7 +111,8 @@ func (c console) checkCanPrompt(format string, yes bool, instead string) error {
 	return nil
 }
 
-// run plans, and prints that, applies it without asking, or asks.
+// run makes the plan, and then prints it, applies it without asking, or asks for
+// approval, as the flags say.
 func (r *runner) run(ctx context.Context, title string, plan planFunc) error {
 	plan = plan.interruptible()
 	switch {
@@ -161,7 +163,8 @@ func (r *runner) applyScripted(ctx context.Context, p *preview.Plan) error {
 	return r.applyApproved(ctx, p, approval)
 }
 
-// applyApproved passes the gate of flags, then applies with progress as lines.
+// applyApproved checks the approval that the flags give, then applies the plan and
+// prints progress as lines.
 func (r *runner) applyApproved(ctx context.Context, p *preview.Plan, approval record.Approval) error {
 	findings, err := r.to.findings(p)
 	if err != nil {
@@ -174,8 +177,8 @@ func (r *runner) applyApproved(ctx context.Context, p *preview.Plan, approval re
 	return r.to.apply(ctx, p, approval)
 }
 
-// declineError returns the error of a review that ended without an approval, or
-// after an approval was refused: then refusal decides the exit code.
+// declineError returns the error of a review that ended without an approval. If an
+// approval was refused, that refusal decides the exit code.
 func (r *runner) declineError(outcome review.Outcome, nothing string, refusal error) error {
 	r.app.streams.Printf("%s\n", nothing)
 	if p := outcome.Plan; p != nil && (p.OnMachine() && p.SetChanges() || p.Summary.Changes()) {
@@ -191,8 +194,8 @@ func (r *runner) printer() *printer {
 	return &printer{app: r.app, json: r.output.format == "json", last: map[string]record.ObjectState{}}
 }
 
-// reportFailure reports an error before apply began, as the last event where events
-// were asked for.
+// reportFailure prints an error that happened before the apply began; with -o json
+// as the last event.
 func (r *runner) reportFailure(err error) error {
 	if err != nil && r.output.format == "json" {
 		r.printer().printFailed(err)

@@ -45,8 +45,8 @@ func (r *releaseRun) add(flags *pflag.FlagSet) {
 	r.output.addProgress(flags)
 }
 
-// addWithPreview is add for commands on a release, which may stop after the
-// plan. To plan an install is what preview is for.
+// addWithPreview adds the flags of a command on a release that can also stop after
+// the plan.
 func (r *releaseRun) addWithPreview(flags *pflag.FlagSet) {
 	r.addApply(flags)
 	r.rollout.add(flags)
@@ -54,8 +54,8 @@ func (r *releaseRun) addWithPreview(flags *pflag.FlagSet) {
 	r.addPreview(flags, report.OfRelease)
 }
 
-// check refuses flags that make no sense, and a run that could not ask, before
-// anything is contacted.
+// check refuses wrong flags, and a run that would have to ask without a terminal,
+// before anything is contacted.
 func (r *releaseRun) check() error {
 	p := r.session
 	own := firstError(p.Read.Check(), r.rollout.check(), r.health.check(), p.owners.check(r.approve.plan != "", p.Read.Offline))
@@ -72,8 +72,8 @@ func (r *releaseRun) print(ctx context.Context, p *preview.Plan) error {
 	return r.app.print(ctx, p, r.session.reportOptions(ctx, r.output.format, nil))
 }
 
-// resume goes on with an interrupted run of the approved digest. Where there is
-// none, the gate says that the digests differ.
+// resume continues an interrupted run of the approved digest. Without such a run,
+// the plan is compared with the digest as usual.
 func (r *releaseRun) resume(ctx context.Context, fresh *preview.Plan, digest string) (*preview.Plan, bool, error) {
 	resumed, err := r.unfinishedPlan(ctx, fresh, digest)
 	if err == nil && resumed == nil {
@@ -82,8 +82,9 @@ func (r *releaseRun) resume(ctx context.Context, fresh *preview.Plan, digest str
 	return resumed, false, err
 }
 
-// refuseRepeat refuses a digest that was applied, or failed and was undone, and
-// deletes the Lease that its run may have left behind. It returns nil for any other.
+// refuseRepeat returns an error if the approved digest was applied already, or
+// failed and was rolled back, and deletes the Lease that such a run may have left.
+// It returns nil for any other digest.
 func (r *releaseRun) refuseRepeat(ctx context.Context, newest *record.Record, digest string) error {
 	why := newest.Spent(digest)
 	if why == "" {
@@ -93,16 +94,16 @@ func (r *releaseRun) refuseRepeat(ctx context.Context, newest *record.Record, di
 	return refuse(why, "preview again to see what would change now")
 }
 
-// dropLease deletes the Lease that a killed run left behind after its last word.
+// dropLease deletes the Lease of a run that was killed after it had recorded its
+// end.
 func (r *releaseRun) dropLease(ctx context.Context, release preview.Release) {
 	if cluster, err := r.session.writer(ctx); err == nil {
 		install.DropLease(ctx, cluster, release)
 	}
 }
 
-// unfinishedPlan returns the plan that an interrupted run of the approved
-// digest recorded, nil when there is none: the same command resumes it, or its
-// rollback.
+// unfinishedPlan returns the recorded plan of an interrupted run of the approved
+// digest, nil if there is none. Applying it resumes the run, or its rollback.
 func (r *releaseRun) unfinishedPlan(ctx context.Context, fresh *preview.Plan, digest string) (*preview.Plan, error) {
 	stored, err := record.Load(ctx, r.session.client, fresh.Release)
 	if err != nil || stored == nil {
@@ -144,9 +145,9 @@ func (r *releaseRun) restartedPlan(ctx context.Context, fresh *preview.Plan, dig
 	return p, nil
 }
 
-// runPlanFile applies a saved plan. It must be one for the release that the
-// command names, if it names one, and do what the command is called; install
-// and upgrade are one.
+// runPlanFile applies a saved plan. Its release must be the one that the command
+// names, if any, and its action that of the command; install and upgrade count as
+// the same.
 func (r *releaseRun) runPlanFile(ctx context.Context, name, action string) error {
 	p, err := r.session.loadPlan(ctx, r.approve.plan, r.saved)
 	if err != nil {
@@ -207,8 +208,9 @@ func commandOf(action string) string {
 	return action
 }
 
-// findings are those of a plan as today's policy judges them: those of a plan
-// file are as the built-in rules made them, which is what the file approves.
+// findings returns the findings of a plan as the current policy judges them. A
+// plan file stores them as the built-in rules made them, which is what its
+// approval covers.
 func (r *releaseRun) findings(p *preview.Plan) ([]preview.Finding, error) {
 	if p.Policy != nil {
 		return p.Findings, nil
@@ -221,7 +223,7 @@ func (r *releaseRun) findings(p *preview.Plan) ([]preview.Finding, error) {
 	return judged.Findings, nil
 }
 
-// apply passes what a plan needs besides, then applies it.
+// apply applies a plan, with the inputs that its kind needs.
 func (r *releaseRun) apply(ctx context.Context, p *preview.Plan, approval record.Approval) error {
 	if err := r.health.match(p); err != nil {
 		return r.reportFailure(err)
@@ -264,13 +266,12 @@ const (
 	keptApplied     = 4096
 )
 
-// appliedPlans lists the saved plans that were applied from this machine, by
-// digest and cluster, in the user's state directory. What keeps a plan from being
-// applied twice is the record in the cluster. A record can go, with its namespace or
-// by the hand of a user who may write Secrets there, and then the cluster may be
-// again as it was reviewed: a deploy job with the old file would bring back what was
-// removed, with approvals that still count. Here the list refuses that; on a machine
-// without the list only the end that --expires seals does.
+// appliedPlans lists the saved plans that this machine has applied, by digest and
+// cluster, in the user's state directory. Normally the record in the cluster keeps
+// a plan from being applied twice. If the record was deleted and the cluster is
+// again as it was reviewed, a deploy job with an old plan file would restore what
+// was removed, with approvals that are still valid: this list refuses that. On
+// other machines only the expiry in the plan (--expires) does.
 type appliedPlans struct{ path string }
 
 // appliedPlans returns the list of this user, applied-plans in [source.StateDir].
@@ -282,8 +283,8 @@ func (a *app) appliedPlans() (appliedPlans, error) {
 	return appliedPlans{filepath.Join(dir, "applied-plans")}, nil
 }
 
-// appliedAt returns when a plan was applied, empty when it is not in the list. A list
-// that cannot be read holds nothing.
+// appliedAt returns when a plan was applied, empty if the list does not have it.
+// An unreadable list counts as empty.
 func (l appliedPlans) appliedAt(p *preview.Plan) string {
 	lines, err := l.read()
 	if err != nil {
@@ -315,7 +316,7 @@ func (l appliedPlans) read() ([]string, error) {
 	return strings.Split(string(bytes.TrimSpace(data)), "\n"), nil
 }
 
-// add notes that a plan was applied.
+// add adds an applied plan to the list.
 func (l appliedPlans) add(p *preview.Plan, at time.Time) error {
 	if err := os.MkdirAll(filepath.Dir(l.path), 0o700); err != nil {
 		return err
@@ -329,9 +330,9 @@ func (l appliedPlans) add(p *preview.Plan, at time.Time) error {
 	return atomicfile.Write(l.path, []byte(strings.TrimSpace(strings.Join(lines, "\n"))+"\n"), 0o600)
 }
 
-// refuseApplied refuses a saved plan that this machine has applied where the cluster does
-// not know of it any more. What the cluster knows of is judged there: it is
-// resumed, or said to be applied already.
+// refuseApplied refuses a saved plan that this machine has applied if the cluster
+// has no record of it. If the cluster has one, that record decides: the run is
+// resumed, or refused as applied.
 func (r *releaseRun) refuseApplied(ctx context.Context, p *preview.Plan) error {
 	list, err := r.app.appliedPlans()
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox"
 )
 
-// newSandboxCommand manages the user's embedded control plane. Paths and facts
-// go to out, so that they can be used in scripts; remarks go to errOut.
+// newSandboxCommand returns the command that manages the user's embedded control
+// plane. Paths and facts are printed to out for scripts, remarks to errOut.
 func newSandboxCommand(out, errOut io.Writer) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sandbox",

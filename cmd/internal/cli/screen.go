@@ -26,14 +26,14 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/review"
 )
 
-// screenFlag is --tui of commands that only show a plan.
+// screenFlag is the flag --tui of commands that only show a plan.
 type screenFlag struct{ on bool }
 
 func (f *screenFlag) add(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.on, "tui", false, "show the review on the screen instead of printing it; nothing can be approved there")
 }
 
-// check refuses what says how to print or judge a plan that is only looked at.
+// check refuses --tui together with flags about printing or judging the plan.
 func (f *screenFlag) check(a *app, flags *pflag.FlagSet) error {
 	if !f.on {
 		return nil
@@ -52,7 +52,8 @@ func (f *screenFlag) check(a *app, flags *pflag.FlagSet) error {
 	return nil
 }
 
-// browse shows a review that cannot be approved, until the person leaves it.
+// browse shows a plan on the screen without a way to approve it, until the user
+// quits.
 func (a *app) browse(ctx context.Context, o review.Options) error {
 	o.Terminal, o.ReadOnly = a.terminal(), true
 	outcome, err := tui.Review(ctx, o)
@@ -62,8 +63,8 @@ func (a *app) browse(ctx context.Context, o review.Options) error {
 	return outcome.Err
 }
 
-// reviewFunc returns the function that shows a review which can be approved: on
-// the screen, or in lines.
+// reviewFunc returns the function that asks for approval: on the screen, or in
+// lines of text.
 func (a *app) reviewFunc() func(context.Context, review.Options) (review.Outcome, error) {
 	if a.streams.Lines() {
 		return tui.PlainReview
@@ -71,9 +72,9 @@ func (a *app) reviewFunc() func(context.Context, review.Options) (review.Outcome
 	return tui.Review
 }
 
-// terminal returns the terminal of this process, with the decisions about
-// colour and characters that hold for all output. Lines of text go through the
-// one writer for people instead.
+// terminal returns the terminal of this process, with the decisions on colour and
+// character set that apply to all output. Lines of text are written by
+// [streams.Streams.Human] instead.
 func (a *app) terminal() frame.Terminal {
 	if a.streams.Lines() {
 		return frame.Terminal{Input: a.streams.In, Output: a.streams.Human(), ASCII: a.streams.ASCII(), Width: a.streams.Width()}
@@ -83,8 +84,8 @@ func (a *app) terminal() frame.Terminal {
 	}
 }
 
-// review asks on the screen and applies what was approved there. Where
-// nothing of that was applied, it can be reviewed again.
+// review asks for approval on the screen and applies the approved plan. If the
+// apply changed nothing, the user can review again.
 func (r *releaseRun) review(ctx context.Context, title string, plan planFunc) error {
 	open := r.app.reviewFunc()
 	options := review.Options{
@@ -117,8 +118,8 @@ func (r *releaseRun) review(ctx context.Context, title string, plan planFunc) er
 	}
 }
 
-// feasible returns the error of an interactive review in which no answer could
-// lead to an apply, before the review begins.
+// feasible returns an error before an interactive review if no answer could lead
+// to an apply.
 func (r *releaseRun) feasible(ctx context.Context, p *preview.Plan) error {
 	if err := r.health.match(p); err != nil {
 		return err
@@ -136,9 +137,9 @@ func (r *releaseRun) feasible(ctx context.Context, p *preview.Plan) error {
 	return install.RefuseOperands(p.Release, counts)
 }
 
-// watch follows the objects that a plan depends on until ctx ends, and reports
-// each that changes, or is again as it was. A plan without a cluster depends on
-// none.
+// watch watches the objects that a plan depends on until ctx ends, and reports
+// each one that changes, or returns to the state it was planned with. A plan made
+// without a cluster depends on none.
 func (p *session) watch(ctx context.Context, plan *preview.Plan, moved func(review.Drift)) error {
 	if p.client == nil {
 		<-ctx.Done()
@@ -157,9 +158,9 @@ func (p *session) watch(ctx context.Context, plan *preview.Plan, moved func(revi
 	})
 }
 
-// carryOut applies what was approved, and shows it as it was reviewed. again says
-// that nothing was applied, for the reason returned, and that the person wants to
-// review it once more.
+// carryOut applies the approved plan and shows its progress. again reports that
+// nothing was applied and that the user wants to review once more; the error says
+// why nothing was applied.
 func (r *releaseRun) carryOut(ctx context.Context, outcome review.Outcome) (again bool, err error) {
 	p := outcome.Plan
 	cluster, err := r.session.writer(ctx)
@@ -184,8 +185,8 @@ func (r *releaseRun) carryOut(ctx context.Context, outcome review.Outcome) (agai
 	return f.follow(ctx)
 }
 
-// applyDisplay shows an apply, on the screen or in lines. The apply runs on its
-// own: the screen only asks it to stop, or for more time.
+// applyDisplay shows the progress of an apply, on the screen or in lines. The
+// apply runs independently: the screen can only ask it to stop or to wait longer.
 type applyDisplay struct {
 	*releaseRun
 	plan    *preview.Plan
@@ -199,9 +200,9 @@ type applyResult struct {
 	err     error
 }
 
-// follow applies and shows it. When its time is over the person may go on: the
-// same plan, by the same approval, is resumed. review says that nothing was
-// applied and that the person wants to review it again.
+// follow applies a plan and shows its progress. If it times out, the user can wait
+// longer, which resumes the plan with the same approval. review reports that
+// nothing was applied and that the user wants to review again.
 func (f *applyDisplay) follow(ctx context.Context) (review bool, err error) {
 	var before applyResult // of the run that is gone on with
 	for {
@@ -226,8 +227,8 @@ func (f *applyDisplay) follow(ctx context.Context) (review bool, err error) {
 	}
 }
 
-// resumeError returns the error of a run that could not resume one that changed
-// the cluster before.
+// resumeError returns the error of a run that could not resume an earlier one,
+// which had changed the cluster.
 func resumeError(err error) error {
 	if err == nil {
 		return nil
@@ -238,8 +239,8 @@ func resumeError(err error) error {
 	}
 }
 
-// once shows one run on one screen. Events are read until the screen is left,
-// and dropped after that.
+// once shows one run of the apply on one screen. Events are read until the screen
+// is closed, and dropped afterwards.
 func (f *applyDisplay) once(ctx context.Context, resumes bool) (follow.Outcome, applyResult, error) {
 	applying, stopNow := context.WithCancel(ctx)
 	defer stopNow()
@@ -305,9 +306,9 @@ const (
 	behindTime = 20 * time.Second
 )
 
-// followLines is follow for a terminal that is not drawn on: a line for each
-// change, then what stands behind what is not well, and when the time is over
-// the question whether to wait longer. The end of the input is no.
+// followLines is follow without a screen: it prints a line for each change, then
+// the causes of unhealthy objects, and on a timeout asks whether to wait longer.
+// The end of the input counts as no.
 func (f *applyDisplay) followLines(ctx context.Context) error {
 	var before applyResult // of the run that is gone on with
 	for {
@@ -329,14 +330,14 @@ func (f *applyDisplay) followLines(ctx context.Context) error {
 	}
 }
 
-// canResume reports whether an apply ended because its time was over, and what it
-// did stands.
+// canResume reports whether an apply timed out with its changes still in place, so
+// that it can go on waiting.
 func canResume(end applyResult) bool {
 	e, ok := errors.AsType[*install.Error](end.err)
 	return ok && e.TimedOut() && e.Kind == install.Interrupted && end.receipt != nil && end.receipt.Undo == nil
 }
 
-// wantsMore asks whether to wait longer.
+// wantsMore asks the user whether to wait longer.
 func (f *applyDisplay) wantsMore(ctx context.Context, end applyResult) bool {
 	more := f.rollout.rolloutTimeout
 	if more <= 0 {
@@ -359,8 +360,8 @@ func (f *applyDisplay) wantsMore(ctx context.Context, end applyResult) bool {
 	}
 }
 
-// unhealthyObjects are the objects of a receipt that are not as they should be, those that
-// failed first.
+// unhealthyObjects returns the objects of a receipt that are not ready or failed,
+// failed ones first.
 func unhealthyObjects(r *record.Receipt) []record.ObjectReceipt {
 	var failed, waiting []record.ObjectReceipt
 	for _, o := range r.Objects {

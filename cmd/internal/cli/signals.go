@@ -21,10 +21,10 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/tasks"
 )
 
-// Signals ends ctx in order when the process is asked to end: by ctrl-c, by a
-// supervisor, or because its terminal is gone. A second request ends the process
-// at once, with the exit code that is true then: 4 once something may have been
-// written, else 2.
+// Signals returns a context that ends when the process is asked to end: by Ctrl-C,
+// by a supervisor's signal, or because its terminal was closed. A second signal
+// ends the process at once, with exit code 4 if something may have been written,
+// else 2.
 func Signals(ctx context.Context) (context.Context, context.CancelFunc) {
 	s := &shutdown{terminal: terminalState()}
 	ctx, cancel := context.WithCancel(context.WithValue(ctx, shutdownKey{}, s))
@@ -62,15 +62,15 @@ const sameRequest = 300 * time.Millisecond
 
 type shutdownKey struct{}
 
-// shutdown holds what a process needs to end at once: the terminal's state, and
-// whether something was written.
+// shutdown holds what is needed to end the process at once: the state of the
+// terminal to restore, and whether something was written.
 type shutdown struct {
 	wrote    atomic.Bool
 	terminal *term.State // as it was found, nil where there is none
 }
 
-// noteWrite notes that a request which may change a cluster or an installation is
-// about to be made.
+// noteWrite records that a request which may change a cluster or an installation
+// is about to be sent, for the exit code.
 func noteWrite(ctx context.Context) {
 	if s, ok := ctx.Value(shutdownKey{}).(*shutdown); ok {
 		s.wrote.Store(true)
@@ -89,7 +89,7 @@ func terminalState() *term.State {
 // cursor, the mouse and bracketed paste.
 const leaveScreen = "\x1b[?1049l\x1b[?25h\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?2004l"
 
-// leave ends the process.
+// leave restores the terminal and ends the process.
 func (s *shutdown) leave(w io.Writer) {
 	if now := terminalState(); s.terminal != nil && !reflect.DeepEqual(now, s.terminal) {
 		_ = term.Restore(int(os.Stdin.Fd()), s.terminal)
@@ -104,9 +104,9 @@ func (s *shutdown) leave(w io.Writer) {
 	os.Exit(exitInterrupted)
 }
 
-// announceStop says, once a signal ends ctx, that it was received: an apply ends
-// after the request that is under way, which may take seconds. It is for runs
-// without a screen; what it returns ends it.
+// announceStop prints that a signal was received, because an apply still finishes
+// the request in flight, which may take seconds. It is for runs without a screen.
+// The function it returns ends the watch.
 func (a *app) announceStop(ctx context.Context) (end func() bool) {
 	return context.AfterFunc(ctx, func() {
 		fmt.Fprintln(a.streams.HumanErr(), "stopping after the request that is under way; a second signal ends the program at once")
@@ -117,9 +117,9 @@ func (a *app) announceStop(ctx context.Context) (end func() bool) {
 // looks at its context, and returns what it was doing.
 const orderly = 500 * time.Millisecond
 
-// interruptible runs work that writes nothing, and returns as soon as ctx ends
-// without waiting for the work: a package may take long to judge, in many loops
-// of many packages. The work ends with the process.
+// interruptible runs work that writes nothing, and returns when ctx ends without
+// waiting for the work: judging a large package may take long in loops that do not
+// check ctx. The abandoned work ends with the process.
 func interruptible[T any](ctx context.Context, work func() (T, error)) (T, error) {
 	var value T
 	done := tasks.Async(func() (err error) {
@@ -143,8 +143,8 @@ func interruptible[T any](ctx context.Context, work func() (T, error)) (T, error
 	}
 }
 
-// interruptible returns a planFunc that returns as soon as its context ends.
-// Work left behind reports no more progress.
+// interruptible returns a planFunc that returns when its context ends. The
+// abandoned work reports no more progress.
 func (plan planFunc) interruptible() planFunc {
 	return func(ctx context.Context, progress func(string)) (*preview.Plan, error) {
 		return interruptible(ctx, func() (*preview.Plan, error) {
@@ -157,17 +157,17 @@ func (plan planFunc) interruptible() planFunc {
 	}
 }
 
-// AbortWhenBroken prepares a process for crashes that nothing can recover, such
-// as those of the Go runtime itself: they end it with SIGABRT, and without a core
-// file, which could hold credentials. Go's own exit code for them is 2, and that
-// means here that nothing changed.
+// AbortWhenBroken makes crashes that cannot be recovered, such as those of the Go
+// runtime, end the process with SIGABRT and without a core file, which could
+// contain credentials. Go's own exit code for a crash is 2, which here means that
+// nothing changed.
 func AbortWhenBroken() {
 	debug.SetTraceback("crash")
 	noCoreFile()
 }
 
-// panicError returns the error of a panic that ended a command: its exit code
-// says whether the cluster changed, and the stack goes to the log file.
+// panicError returns the error for a panic in a command. Its exit code says
+// whether the cluster may have changed, and the stack trace goes to the log file.
 func (a *app) panicError(ctx context.Context, err error) error {
 	var broken *tasks.Panic
 	if !errors.As(err, &broken) {
@@ -191,8 +191,8 @@ func (a *app) panicError(ctx context.Context, err error) error {
 	return e
 }
 
-// countingSink returns a sink that notes a change of the cluster before it
-// passes an event on.
+// countingSink returns a sink that records a change of the cluster, for the exit
+// code, and then forwards the event.
 func (a *app) countingSink(sink install.Sink) install.Sink {
 	if a.watch == nil {
 		return sink

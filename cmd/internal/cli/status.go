@@ -18,7 +18,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 )
 
-// statusItem is a release with its objects as they stand now.
+// statusItem is a release with the current state of its objects.
 type statusItem struct {
 	releaseItem
 	Healthy bool           `json:"healthy"`
@@ -39,8 +39,8 @@ type statusItem struct {
 	Unread  string             `json:"unread,omitempty"` // why nothing could be compared
 }
 
-// statusObject is one object: whether it is well, and whether it still is what
-// the release made it.
+// statusObject is the state of one object: whether it is ready, and whether it
+// differs from what the release applied.
 type statusObject struct {
 	ID      string   `json:"id"`
 	State   string   `json:"state"`
@@ -149,7 +149,7 @@ func (p *session) statusOf(ctx context.Context, stored *record.Record) (statusIt
 	return item, p.countInterrupted(ctx, stored, &item)
 }
 
-// staticReader serves the rollout with objects that were read before.
+// staticReader answers the rollout's reads from objects that were read before.
 type staticReader struct{ results []preview.ReadResult }
 
 func (r staticReader) Read(context.Context, []preview.Ref) []preview.ReadResult { return r.results }
@@ -169,8 +169,8 @@ func (item *statusItem) add(o rollout.Object, d install.ObjectDrift) {
 	item.Objects = append(item.Objects, object)
 }
 
-// countInterrupted counts what an unfinished revision has written, as the cluster
-// shows it.
+// countInterrupted counts the objects that an unfinished revision has written, by
+// reading the cluster.
 func (p *session) countInterrupted(ctx context.Context, stored *record.Record, item *statusItem) error {
 	if !stored.State.Unfinished() {
 		return nil
@@ -245,7 +245,7 @@ func (c console) printObject(o statusObject) {
 	}
 }
 
-// countsOf words numbers by name, in order.
+// countsOf returns numbers by name as text, sorted by name.
 func countsOf(numbers map[string]int) string {
 	var words []string
 	for _, name := range slices.Sorted(maps.Keys(numbers)) {
@@ -254,7 +254,7 @@ func countsOf(numbers map[string]int) string {
 	return strings.Join(words, ", ")
 }
 
-// clip keeps table rows on one line.
+// clip shortens a text to one line of a table.
 func clip(s string, cells int) string { return textsafe.Truncate(textsafe.Line(s), cells) }
 
 // releaseItem is one release in lists.
@@ -272,7 +272,8 @@ type releaseItem struct {
 	Signature *preview.RecordSignature `json:"signature,omitempty"`
 }
 
-// signatureNote is beside the state of a record that no trusted key signed.
+// signatureNote returns the remark beside the state of a release whose record no
+// trusted key has signed.
 func (i releaseItem) signatureNote() string {
 	if i.Signature != nil && i.Signature.Problem != "" {
 		return i.State + " (" + i.Signature.String() + ")"

@@ -89,9 +89,9 @@ func (a *app) newUninstallCommand() *cobra.Command {
 	return cmd
 }
 
-// refuseRemoved looks why an uninstall cannot be planned. Of a release that is gone
-// it deletes the Lease that a killed uninstall left behind, and where the approved
-// digest was that uninstall's it says so.
+// refuseRemoved returns the error of an uninstall that finds no release. It
+// deletes the Lease that a killed uninstall may have left, and says so if the
+// approved digest is that of the uninstall.
 func (r *releaseRun) refuseRemoved(ctx context.Context, name string, cannot error) error {
 	removed, err := r.session.Recall(ctx, name)
 	if err != nil || removed.Installed() {
@@ -104,8 +104,8 @@ func (r *releaseRun) refuseRemoved(ctx context.Context, name string, cannot erro
 	return cannot
 }
 
-// finishRemoval goes on with an uninstall of which only the receipt is left: it
-// deleted the release's namespace, and the record with it, and was interrupted.
+// finishRemoval completes an interrupted uninstall that had deleted the release's
+// namespace, and the record in it, so that only the receipt is left.
 func (r *releaseRun) finishRemoval(ctx context.Context, name, digest string) (finished bool, err error) {
 	begun, err := r.receipt.begun()
 	if err != nil || begun == nil || begun.Release.Name != name || begun.Digest != digest {

@@ -40,7 +40,8 @@ type Config struct {
 	Policy string `json:"policy"`
 }
 
-// Format is a program as a format. It runs only while it has this digest.
+// Format is an external program as a format. The program runs only if the file has
+// this digest.
 type Format struct {
 	Name   string   `json:"name"`   // as in kubectl-operator-format-NAME
 	SHA256 string   `json:"sha256"` // of the program's bytes, hexadecimal
@@ -48,7 +49,7 @@ type Format struct {
 	Files  []string `json:"files"`  // patterns (path.Match) one of which content of this format has
 }
 
-// Catalog is a catalog by a name that --catalog takes too.
+// Catalog is a catalog with a name that can be used with --catalog.
 type Catalog struct {
 	Name      string `json:"name"`
 	Reference string `json:"reference"`
@@ -57,13 +58,14 @@ type Catalog struct {
 	Priority int `json:"priority"`
 }
 
-// Verification says whose signatures are asked for.
+// Verification configures whose signatures are required.
 type Verification struct {
 	// Policies hold for repositories; of several the longest prefix decides.
 	Policies []Policy `json:"policies"`
 }
 
-// Policy says what a signature must be for the repositories below a prefix.
+// Policy is a signature policy: which signature is required for the repositories
+// whose names begin with a prefix.
 type Policy struct {
 	Prefix      string `json:"prefix"`      // HOST[/PATH], whole parts; empty means every repository
 	Mode        string `json:"mode"`        // required, if-present or off
@@ -73,21 +75,20 @@ type Policy struct {
 	TrustedRoot string `json:"trustedRoot"` // file of roots, certificate authorities and logs
 }
 
-// Records says which keys sign the records of releases, and which are believed.
+// Records configures which keys sign and verify the records of releases.
 type Records struct {
 	Key     string   `json:"key"`     // file of the private key that signs what is applied
 	Trusted []string `json:"trusted"` // files of public keys, PEM
 }
 
-// Cache bounds what is kept on disk.
+// Cache limits what is kept in the cache on disk.
 type Cache struct {
 	MaxBytes int64 `json:"maxBytes"` // 0 means the default
 }
 
-// Load reads the file that KUBECTL_OPERATOR_CONFIG names, else
-// ${XDG_CONFIG_HOME:-~/.config}/kubectl-operator/config.yaml, which need not
-// exist. Unknown fields are errors: a policy with a typing error must
-// not become no policy.
+// Load reads the configuration file that KUBECTL_OPERATOR_CONFIG names, else
+// ${XDG_CONFIG_HOME:-~/.config}/kubectl-operator/config.yaml, which may be
+// missing. Unknown fields are errors, so that a misspelt policy is not ignored.
 func Load(getenv func(string) string) (Config, error) {
 	path, named := getenv("KUBECTL_OPERATOR_CONFIG"), true
 	if path == "" {
@@ -135,7 +136,7 @@ func read(path string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(file, preview.MaxDocumentBytes+1))
 }
 
-// Parse reads a configuration and checks it. Paths stay as they are.
+// Parse reads and checks a configuration. Relative paths in it stay relative.
 func Parse(data []byte) (Config, error) {
 	var c Config
 	docs, err := preview.Decode(data)
@@ -165,8 +166,8 @@ func Parse(data []byte) (Config, error) {
 	return c, nil
 }
 
-// spellOff makes "mode: off" of policies the word that it looks like: in YAML as
-// Kubernetes reads it, a bare off is the boolean false.
+// spellOff replaces the boolean false by "off" in the field mode of policies:
+// Kubernetes' YAML reads an unquoted off as false.
 func spellOff(doc any) {
 	root, _ := doc.(map[string]any)
 	for _, policy := range preview.Maps(root, "verification", "policies") {
@@ -176,7 +177,8 @@ func spellOff(doc any) {
 	}
 }
 
-// describe words an error of the JSON decoder for a person who wrote YAML.
+// describe returns an error of the JSON decoder in words for the author of a YAML
+// file.
 func describe(err error) error {
 	var wrong *json.UnmarshalTypeError
 	if errors.As(err, &wrong) {
@@ -216,7 +218,7 @@ func (c *Config) check() error {
 	return nil
 }
 
-// isCatalogReference reports whether something can be a catalog.
+// isCatalogReference reports whether a text has the form of a catalog reference.
 func isCatalogReference(text string) bool {
 	if _, ok, err := catalog.ParseServed(text); ok {
 		return err == nil
@@ -247,7 +249,8 @@ func (c *Config) checkFormats() error {
 	return nil
 }
 
-// anchor makes relative paths mean the directory of the file they are in.
+// anchor makes relative paths absolute, from the directory of the configuration
+// file.
 func (c *Config) anchor(dir string) {
 	at := func(path *string) {
 		if *path != "" && !filepath.IsAbs(*path) {

@@ -16,8 +16,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/atomicfile"
 )
 
-// AddCatalog adds a catalog to the user's configuration file, which is made
-// when there is none, and returns its path.
+// AddCatalog adds a catalog to the user's configuration file, which is created if
+// it does not exist, and returns the path of the file.
 func AddCatalog(getenv func(string) string, added Catalog) (string, error) {
 	return edit(getenv, func(c *Config) error {
 		if slices.ContainsFunc(c.Catalogs, func(have Catalog) bool { return have.Name == added.Name }) {
@@ -41,8 +41,8 @@ func RemoveCatalog(getenv func(string) string, name string) (string, error) {
 	})
 }
 
-// edit changes the catalogs of the configuration file, and nothing else in it.
-// A file that does not parse is left alone.
+// edit changes the list of catalogs in the configuration file and nothing else. A
+// file that cannot be parsed is not changed.
 func edit(getenv func(string) string, change func(*Config) error) (string, error) {
 	path := getenv("KUBECTL_OPERATOR_CONFIG")
 	if path == "" {
@@ -76,10 +76,10 @@ func edit(getenv func(string) string, change func(*Config) error) (string, error
 	return path, nil
 }
 
-// rewrite returns the file with the catalogs of want: by changing only the
-// lines of the one that was added or removed, else, where the file writes them
-// in another way than line by line, by writing it anew with its comments. It
-// returns nothing that does not read as want.
+// rewrite returns the configuration file with another list of catalogs. It changes
+// only the lines of the catalog that was added or removed; if the file does not
+// have one item per line, it is written anew with its comments. The result is
+// parsed again, and an error is returned unless it has the wanted catalogs.
 func rewrite(data []byte, have, want Config) ([]byte, error) {
 	for _, way := range []func([]byte, Config, Config) ([]byte, error){splice, reencode} {
 		out, err := way(data, have, want)
@@ -137,7 +137,7 @@ func splice(data []byte, have, want Config) ([]byte, error) {
 	return []byte(strings.Join(lines[:from], "") + strings.Join(lines[to:], "")), nil
 }
 
-// reencode writes the file anew, in the decoder's own order and with its
+// reencode writes the whole file anew with the YAML encoder, including its
 // comments.
 func reencode(data []byte, have, want Config) ([]byte, error) {
 	var doc yaml.Node
@@ -178,7 +178,7 @@ func reencode(data []byte, have, want Config) ([]byte, error) {
 	return out.Bytes(), encoder.Close()
 }
 
-// entry is a catalog as it is written.
+// entry is a catalog as YAML lines.
 type entry Catalog
 
 func (e entry) node() *yaml.Node {
@@ -194,7 +194,7 @@ func (e entry) node() *yaml.Node {
 	return node
 }
 
-// lines are the entry as an item of a list that is indented.
+// lines returns the entry as an item of an indented list.
 func (e entry) lines(indent int) string {
 	text, err := yaml.Marshal([]*yaml.Node{e.node()})
 	if err != nil {
@@ -207,7 +207,7 @@ func (e entry) lines(indent int) string {
 	return out.String()
 }
 
-// document is the mapping of the file, nil when it is empty.
+// document returns the top-level mapping of the file, nil for an empty file.
 func document(data []byte) (*yaml.Node, error) {
 	var doc yaml.Node
 	if err := yaml.Unmarshal(data, &doc); err != nil {
@@ -231,7 +231,7 @@ func field(mapping *yaml.Node, key string) *yaml.Node {
 	return nil
 }
 
-// lastLine is the last line on which a value of a node begins.
+// lastLine returns the number of the last line of a node.
 func lastLine(n *yaml.Node) int {
 	last := n.Line
 	for _, child := range n.Content {
@@ -248,8 +248,8 @@ func headComment(n *yaml.Node) string {
 	return text
 }
 
-// replace writes a file whole or not at all. It keeps the permissions of the one
-// before, and what a symbolic link leads to stays in its place.
+// replace writes a file atomically. It keeps the permissions of the old file, and
+// writes through a symbolic link.
 func replace(path string, data []byte) error {
 	mode := fs.FileMode(0o600)
 	if target, err := filepath.EvalSymlinks(path); err == nil {

@@ -16,9 +16,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/source"
 )
 
-// choose resolves a package name in the catalogs given, and returns where its
-// content is. installed is what the release runs now, to follow the upgrade
-// edges from it; nil takes any version.
+// choose resolves a package name in the given catalogs and returns the chosen
+// content. installed is the version that the release has, whose upgrade edges are
+// followed; with nil, any version may be chosen.
 func (r *Resolver) choose(ctx context.Context, out *Resolution, among Selection, reference ref.Reference, installed *catalog.Installed) (ref.Reference, error) {
 	query, err := among.Query(reference)
 	if err != nil {
@@ -61,10 +61,10 @@ func (s *Selection) Query(reference ref.Reference) (catalog.Query, error) {
 	return q, nil
 }
 
-// noteChoice notes what a reviewer should know of the choice. Notes are sealed,
-// so they follow from the catalog of the choice alone and do not name it: where
-// catalogs are differs between machines, and which others were looked in. What
-// the others add goes to the reasons, which are only recorded.
+// noteChoice notes for the reviewer why this version was chosen. Notes are part of
+// the content digest, so they contain only what follows from the chosen catalog
+// itself, without its name: other machines may have other catalogs. Reasons about
+// other catalogs are recorded outside the digest.
 func (out *Resolution) noteChoice(installed *catalog.Installed, policy catalog.Policy) {
 	choice := out.choice
 	if len(choice.Deprecated) > 0 {
@@ -99,9 +99,9 @@ func (out *Resolution) noteDowngrade(from, to string) {
 	}
 }
 
-// withoutEdges notes that a version was chosen by the user and not along a
-// catalog's upgrade edges. An older one must have been asked for: the head of a
-// channel may have moved back, or be that of another channel.
+// withoutEdges notes that a version was chosen without following a catalog's
+// upgrade edges. An older version than the installed one is allowed only if it was
+// asked for: the head of a channel may have moved back.
 func (out *Resolution) withoutEdges(stored *record.Record) error {
 	if stored == nil || !stored.Installed() {
 		return nil
@@ -129,8 +129,8 @@ type CatalogRef struct {
 	Priority  int
 }
 
-// catalogRefs are the catalogs that are named, where a name stands for
-// what the configuration says of it, else all that are configured.
+// catalogRefs returns the catalogs given by --catalog, with names replaced by what
+// the configuration says, else all configured ones.
 func (e Environment) catalogRefs(given []string) ([]CatalogRef, error) {
 	configured, err := e.Config()
 	if err != nil {
@@ -155,10 +155,11 @@ func (e Environment) catalogRefs(given []string) ([]CatalogRef, error) {
 	return out, nil
 }
 
-// upgradeCatalog is the catalog that a release came from, where an upgrade may look
-// for the next version by itself: one of the configuration, or, where
-// that has none, a ClusterCatalog, which only administrators make. Who may write
-// Secrets in the namespace of a release may name any other in its record.
+// upgradeCatalog returns the catalog that a release came from, if upgrades may use
+// it without being asked to: it must be in the configuration or, if that has none,
+// be a ClusterCatalog, which only administrators create. Other catalogs named in a
+// release's record are not trusted, because everyone who can write Secrets there
+// can change the record.
 func (e Environment) upgradeCatalog(stored *record.Record) ([]string, error) {
 	reference := stored.Catalog()
 	configured, err := e.Config()
@@ -178,14 +179,15 @@ func (e Environment) upgradeCatalog(stored *record.Record) ([]string, error) {
 		name, reference, report.CommandLine("kubectl", "operator", "upgrade", name, "-n", namespace, "--catalog", reference))
 }
 
-// Catalogs opens every catalog named, else every configured one, else those of
-// the cluster.
+// Catalogs opens the catalogs given by --catalog, else all configured ones, else
+// those of the cluster.
 func (r *Resolver) Catalogs(ctx context.Context, names []string) ([]*catalog.Catalog, error) {
 	return r.CatalogsFor(ctx, Selection{Catalogs: names})
 }
 
-// CatalogsFor opens the catalogs to look in, once: who chooses a package and who
-// looks for what it requires must see the same, also when a tag moves meanwhile.
+// CatalogsFor opens the catalogs once for a whole command: choosing a package and
+// resolving its dependencies must see the same content, even if a tag moves in
+// between.
 func (r *Resolver) CatalogsFor(ctx context.Context, among Selection) ([]*catalog.Catalog, error) {
 	names := among.Catalogs
 	if len(names) == 0 && among.CatalogSource != "" {
@@ -203,8 +205,8 @@ func (r *Resolver) CatalogsFor(ctx context.Context, among Selection) ([]*catalog
 	return opened, err
 }
 
-// openAll opens the catalogs named, else those that labels of the cluster's
-// select, else every configured one, else those of the cluster.
+// openAll opens the named catalogs, else the ClusterCatalogs that labels select,
+// else all configured ones, else those of the cluster.
 func (r *Resolver) openAll(ctx context.Context, names []string, selector string) ([]*catalog.Catalog, error) {
 	if len(names) == 0 && selector != "" {
 		return r.selectedCatalogs(ctx, selector)
@@ -227,7 +229,7 @@ func (r *Resolver) openAll(ctx context.Context, names []string, selector string)
 	return out, nil
 }
 
-// versionOf is the version of a bundle that is known by its own name.
+// versionOf returns the version of a bundle from its own name.
 func versionOf(catalogs []*catalog.Catalog, pkg, bundle string) (string, error) {
 	for _, c := range catalogs {
 		if !c.Has(pkg) {
@@ -259,8 +261,8 @@ func (r *Resolver) OpenNamed(ctx context.Context, c CatalogRef) (*catalog.Catalo
 	return r.openCatalog(ctx, catalog.Origin{Reference: c.Reference, Priority: c.Priority}, reference)
 }
 
-// bundleReference returns the reference of a bundle as its catalog states it. A
-// catalog cannot point into the file system.
+// bundleReference returns the reference of a bundle as its catalog states it.
+// References into the file system are refused.
 func bundleReference(choice *catalog.Choice) (ref.Reference, error) {
 	reference, err := ref.Parse("oci://" + choice.Image)
 	if err != nil || reference.Kind != ref.KindImage {
@@ -269,14 +271,15 @@ func bundleReference(choice *catalog.Choice) (ref.Reference, error) {
 	return reference, nil
 }
 
-// openCatalog opens a catalog by its index, whatever its size.
+// openCatalog opens a catalog through its index, without loading all of it.
 func (r *Resolver) openCatalog(ctx context.Context, origin catalog.Origin, reference ref.Reference) (*catalog.Catalog, error) {
 	return cacheFirst(r, func(from *source.Fetcher) (*catalog.Catalog, error) {
 		return r.catalogFrom(ctx, from, origin, reference)
 	})
 }
 
-// catalogFrom pins a catalog, checks who signed it, and only then reads it.
+// catalogFrom resolves a catalog to a digest, verifies its signature, and then
+// reads it.
 func (r *Resolver) catalogFrom(ctx context.Context, from *source.Fetcher, origin catalog.Origin, reference ref.Reference) (*catalog.Catalog, error) {
 	r.progress("resolving " + reference.Text)
 	pin, err := from.PinCatalog(ctx, reference)
@@ -305,7 +308,7 @@ func (r *Resolver) catalogFrom(ctx context.Context, from *source.Fetcher, origin
 	return opened, from.Remember(pin)
 }
 
-// sayRemembered reports an answer that comes from the cache.
+// sayRemembered reports that an answer comes from the cache.
 func (r *Resolver) sayRemembered(pin source.Pin) {
 	if !pin.Remembered.IsZero() {
 		r.progress("from the cache, as resolved on " + pin.Remembered.UTC().Format("2006-01-02 15:04 UTC"))

@@ -17,7 +17,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 )
 
-// catalogServer is the cluster, as far as its catalogs are asked for.
+// catalogServer is the part of a cluster from which catalogs are read.
 type catalogServer interface {
 	// Select lists the objects that a label selector matches.
 	Select(ctx context.Context, apiVersion, kind, labelSelector string) ([]map[string]any, error)
@@ -45,11 +45,12 @@ func (t targetCluster) ServiceGet(ctx context.Context, namespace, service, port,
 
 var errNoCatalog = &UsageError{text: "a package name needs a catalog to resolve it in; name one with --catalog DIRECTORY or --catalog IMAGE, or in the configuration: catalog add"}
 
-// ServedKind is a kind of objects that are catalogs.
+// ServedKind is a kind of objects that describe catalogs in a cluster, such as
+// ClusterCatalog.
 type ServedKind struct{ apiVersion, kind string }
 
-// ServedKinds are the kinds of catalogs that a cluster may have, in the order in
-// which they are looked for.
+// ServedKinds returns the kinds of catalogs that a cluster may have, in the order
+// in which they are tried.
 func ServedKinds() []ServedKind {
 	return []ServedKind{
 		{catalog.ClusterCatalogAPI, catalog.ClusterCatalogKind},
@@ -57,7 +58,7 @@ func ServedKinds() []ServedKind {
 	}
 }
 
-// server is the cluster to ask for catalogs.
+// server returns the cluster from which catalogs are read.
 func (r *Resolver) server() (catalogServer, error) {
 	server, ok := r.cluster.(catalogServer)
 	if !ok {
@@ -66,8 +67,8 @@ func (r *Resolver) server() (catalogServer, error) {
 	return server, nil
 }
 
-// servedCatalogs lists the catalogs of the cluster of one kind, by name. A kind
-// that is not served has none.
+// servedCatalogs lists the catalog objects of one kind in the cluster, sorted by
+// name; none if the cluster does not serve the kind.
 func servedCatalogs(ctx context.Context, server catalogServer, of ServedKind, selector string) ([]catalog.Served, error) {
 	bodies, err := server.Select(ctx, of.apiVersion, of.kind, selector)
 	if preview.ReasonOf(err) == preview.ReasonNotServed {
@@ -86,13 +87,14 @@ func servedCatalogs(ctx context.Context, server catalogServer, of ServedKind, se
 	return out, nil
 }
 
-// ServedCatalogs lists the catalogs of the cluster of one kind, by name.
+// ServedCatalogs lists the catalog objects of one kind in the cluster, sorted by
+// name.
 func (p *Planner) ServedCatalogs(ctx context.Context, kind ServedKind) ([]catalog.Served, error) {
 	return servedCatalogs(ctx, targetCluster{p}, kind, "")
 }
 
-// clusterCatalogs opens the ClusterCatalogs of the cluster, those that are not
-// switched off; a cluster without any may have CatalogSources.
+// clusterCatalogs opens the enabled ClusterCatalogs of the cluster. If there are
+// none, it opens CatalogSources.
 func (r *Resolver) clusterCatalogs(ctx context.Context) ([]*catalog.Catalog, error) {
 	server, err := r.server()
 	if err != nil {
@@ -143,8 +145,8 @@ func (r *Resolver) selectedCatalogs(ctx context.Context, selector string) ([]*ca
 	return nil, fmt.Errorf("the cluster has no ClusterCatalog with the labels %q", selector)
 }
 
-// selectorText writes a selector as the API server takes it (Kubernetes, "Labels
-// and Selectors"). The server refuses what is none.
+// selectorText returns a label selector in the syntax of the API server, which
+// refuses invalid ones (Kubernetes, "Labels and Selectors").
 func selectorText(s ref.Selector) string {
 	var terms []string
 	for key, value := range s.MatchLabels {
@@ -164,7 +166,7 @@ func selectorText(s ref.Selector) string {
 	return strings.Join(terms, ",")
 }
 
-// namedInCluster opens one catalog of the cluster.
+// namedInCluster opens one catalog of the cluster by name.
 func (r *Resolver) namedInCluster(ctx context.Context, name catalog.ServedRef) (*catalog.Catalog, error) {
 	server, err := r.server()
 	if err != nil {
@@ -188,8 +190,9 @@ func (r *Resolver) namedInCluster(ctx context.Context, name catalog.ServedRef) (
 	return r.openOneServed(ctx, server, served)
 }
 
-// openServed opens catalogs of the cluster. Those that cannot be used are
-// named; one that should be there and cannot be read is an error, as in OLM.
+// openServed opens catalogs of the cluster. Those that state a problem, such as
+// being disabled, are returned as unusable; any other that cannot be read is an
+// error, as in OLM.
 func (r *Resolver) openServed(ctx context.Context, server catalogServer, list []catalog.Served) (opened []*catalog.Catalog, unusable []string, err error) {
 	for _, s := range list {
 		if s.Problem != "" {
@@ -206,7 +209,8 @@ func (r *Resolver) openServed(ctx context.Context, server catalogServer, list []
 	return opened, unusable, nil
 }
 
-// openOneServed asks catalogd, and reads the image where that does not answer.
+// openOneServed opens a catalog of the cluster from catalogd, or from its image if
+// catalogd does not answer.
 func (r *Resolver) openOneServed(ctx context.Context, server catalogServer, s catalog.Served) (*catalog.Catalog, error) {
 	origin := catalog.Origin{Reference: s.Reference(), Priority: s.Priority}
 	if s.Endpoint != nil {
@@ -231,8 +235,8 @@ func (r *Resolver) openOneServed(ctx context.Context, server catalogServer, s ca
 // read.
 const maxServed = 512 << 20
 
-// fromCatalogd opens a catalog by what catalogd serves, the hash of which is its
-// identity. It is downloaded when the catalog is another one than before.
+// fromCatalogd opens a catalog as catalogd serves it. Its identity is the hash of
+// that content, and it is downloaded only if the catalog has changed.
 func (r *Resolver) fromCatalogd(ctx context.Context, server catalogServer, s catalog.Served, origin catalog.Origin) (*catalog.Catalog, error) {
 	store := r.fetcher.Store()
 	var ready *download // not read yet
@@ -273,7 +277,7 @@ func (r *Resolver) fromCatalogd(ctx context.Context, server catalogServer, s cat
 	return c, err
 }
 
-// download is a file of what catalogd served.
+// download is a file with the content that catalogd served.
 type download struct {
 	*os.File
 	digest string
@@ -300,7 +304,7 @@ func fetchServed(ctx context.Context, server catalogServer, e catalog.Endpoint) 
 	return got, nil
 }
 
-// cappedWriter ends a stream that is too long.
+// cappedWriter is a writer that fails beyond a size limit.
 type cappedWriter struct {
 	to   io.Writer
 	left int64

@@ -14,10 +14,11 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
 )
 
-// closure returns a package and, after it, those that it needs besides what the
-// cluster has, each before what needs it. Content that comes from no catalog,
-// where there is none to look in, stands alone: what it needs is in its review.
-// What is planned beside it meets requirements too.
+// closure returns a package and its dependencies that the cluster does not have,
+// each before the packages that need it. Content from outside a catalog is
+// returned alone if there is no catalog to search, and its requirements are part
+// of the review. Packages that are planned together meet each other's
+// requirements.
 func (p *Planner) closure(ctx context.Context, r *Resolver, root *Resolution, release preview.Release, stored *record.Record, beside []deps.Installed) ([]*Resolution, error) {
 	properties, err := root.properties()
 	if err != nil {
@@ -66,7 +67,7 @@ func (p *Planner) closure(ctx context.Context, r *Resolver, root *Resolution, re
 	return packages, nil
 }
 
-// properties returns the properties of the bundle: those in its catalog, else
+// properties returns the OLM properties of the bundle: those in its catalog, else
 // those in its own metadata.
 func (out *Resolution) properties() ([]catalog.Property, error) {
 	if out.choice != nil {
@@ -75,7 +76,8 @@ func (out *Resolution) properties() ([]catalog.Property, error) {
 	return deps.FromContent(out.content.FS)
 }
 
-// unmet lists requirements that nothing was looked for to meet.
+// unmet returns the requirements of a package for which no dependency was
+// searched.
 func (out *Resolution) unmet(properties []catalog.Property) error {
 	requirements, err := deps.Requirements(properties)
 	for _, text := range requirements {
@@ -86,9 +88,9 @@ func (out *Resolution) unmet(properties []catalog.Property) error {
 	return err
 }
 
-// dependencyCatalogs returns the catalogs in which dependencies are looked up, by
-// descending priority: those that the package was looked up in and, unless --catalog
-// names some, all that are configured.
+// dependencyCatalogs returns the catalogs that are searched for dependencies, by
+// descending priority: those in which the package was found and, unless --catalog
+// is given, all configured ones.
 func (p *Planner) dependencyCatalogs(ctx context.Context, r *Resolver, root *Resolution) ([]*catalog.Catalog, error) {
 	catalogs := slices.Clone(root.catalogs)
 	if len(p.Selection.Catalogs) == 0 || root.choice == nil {
@@ -116,7 +118,8 @@ func (out *Resolution) catalogIndex(catalogs []*catalog.Catalog) int {
 	})
 }
 
-// addPresentPackages adds what the cluster and the release have already to a problem.
+// addPresentPackages adds the packages that are installed in the cluster or in the
+// release to a dependency problem.
 func (p *Planner) addPresentPackages(ctx context.Context, problem *deps.Problem, release preview.Release, stored *record.Record) error {
 	cluster, err := p.Connect(ctx)
 	if err != nil {
@@ -140,7 +143,7 @@ func (p *Planner) addPresentPackages(ctx context.Context, problem *deps.Problem,
 }
 
 // dependency reads the content of a package that another one requires. It is
-// rendered with the defaults, for the same cluster.
+// rendered with default values, for the same cluster.
 func (r *Resolver) dependency(ctx context.Context, pkg *deps.Package, catalogs []*catalog.Catalog, root *Resolution) (*Resolution, error) {
 	out := &Resolution{
 		params: format.Params{Values: map[string]any{}, Certs: root.params.Certs, KubeVersion: root.params.KubeVersion, APIVersions: root.params.APIVersions},
@@ -166,8 +169,8 @@ func (r *Resolver) dependency(ctx context.Context, pkg *deps.Package, catalogs [
 	return out, out.isPackage(pkg)
 }
 
-// isPackage refuses content that is another package than the catalog says: its
-// dependencies were resolved for that one.
+// isPackage refuses content whose own package name differs from that in the
+// catalog, because dependencies were resolved for the name in the catalog.
 func (out *Resolution) isPackage(pkg *deps.Package) error {
 	if out.info.Package != pkg.Package || out.info.Version != pkg.Version {
 		return contradicts(&pkg.Choice, out.info)
@@ -175,16 +178,16 @@ func (out *Resolution) isPackage(pkg *deps.Package) error {
 	return nil
 }
 
-// present packages are those that others installed in the cluster, as far as
-// the user may see them.
+// presentPackages are the packages that others have installed in the cluster, as
+// far as the user may list them.
 type presentPackages struct {
 	packages []deps.Installed
 	releases map[string]bool // installed releases, by name
 }
 
-// installedPackages looks for packages of other releases, of OLM v1 and of OLM
-// v0. What may not be listed is not known; objects of another owner are
-// refused later all the same.
+// installedPackages lists the packages of other releases, of OLM v1 and of OLM v0.
+// What the user may not list is left out; objects of other owners are still
+// refused later.
 func installedPackages(ctx context.Context, cluster Cluster, release preview.Release) (presentPackages, error) {
 	out := presentPackages{releases: map[string]bool{}}
 	records, err := history.List(ctx, cluster, "")
@@ -225,7 +228,7 @@ func installedPackages(ctx context.Context, cluster Cluster, release preview.Rel
 	return out, nil
 }
 
-// ownName returns the package name in the content itself.
+// ownName returns the package name that the content itself states.
 func ownName(pkg *preview.Package) string {
 	if s := pkg.Parameters.Section; s != nil {
 		return s.Package
@@ -233,7 +236,7 @@ func ownName(pkg *preview.Package) string {
 	return pkg.Name
 }
 
-// add keeps what names a package and a version that can be compared.
+// add adds a package if it has a name and a version that can be compared.
 func (p *presentPackages) add(in deps.Installed) {
 	if _, err := catalog.ParseVersion(in.Version); err == nil && in.Package != "" {
 		p.packages = append(p.packages, in)
@@ -248,8 +251,8 @@ func fromExtension(body map[string]any) deps.Installed {
 	}
 }
 
-// fromCSV reads what OLM v0 notes of a bundle on its CSV. Copies that OLM makes
-// for other namespaces are not installs of their own.
+// fromCSV returns the package that OLM v0 has installed as a
+// ClusterServiceVersion. Copies of it in other namespaces are ignored.
 func fromCSV(body map[string]any) deps.Installed {
 	if preview.String(body, "metadata", "labels", "olm.copiedFrom") != "" {
 		return deps.Installed{}
@@ -270,7 +273,7 @@ func fromCSV(body map[string]any) deps.Installed {
 	return in
 }
 
-// servedAPIs knows which APIs the cluster serves besides those of a release.
+// servedAPIs answers which APIs the cluster serves, without those of one release.
 type servedAPIs struct {
 	cluster Cluster
 	release preview.Release

@@ -51,7 +51,7 @@ func (f *SourceOptions) check() error {
 	return nil
 }
 
-// addresses are the private addresses that servers may lead to.
+// addresses returns the private addresses that servers may redirect to.
 func (f *SourceOptions) addresses() ([]netip.AddrPort, error) {
 	var out []netip.AddrPort
 	for _, text := range f.PrivateAddresses {
@@ -64,8 +64,8 @@ func (f *SourceOptions) addresses() ([]netip.AddrPort, error) {
 	return out, nil
 }
 
-// severalPlatforms reports whether a plugin set is asked for on more platforms than
-// one, or may be.
+// severalPlatforms reports whether a plugin set may be planned for more than one
+// platform.
 func (f *SourceOptions) severalPlatforms() bool {
 	return f.Platform == plugins.AllPlatforms || strings.Contains(f.Platform, ",")
 }
@@ -82,7 +82,7 @@ func (f *SourceOptions) checkPlatforms() error {
 	return nil
 }
 
-// fetching puts options and configuration together.
+// fetching returns the settings for fetching, from options and configuration.
 func (e Environment) fetching(f SourceOptions, progress func(string)) (source.Options, error) {
 	if err := f.check(); err != nil {
 		return source.Options{}, err
@@ -116,8 +116,8 @@ func (e Environment) fetching(f SourceOptions, progress func(string)) (source.Op
 	}, nil
 }
 
-// downloadMeter reports a download that takes longer than one
-// notices, and then once a second.
+// downloadMeter reports the progress of a download that takes longer than a
+// moment, once a second.
 type downloadMeter struct {
 	say           func(string)
 	now           func() time.Time
@@ -149,8 +149,8 @@ func (m *downloadMeter) update(p source.Progress) {
 
 func mebibytes(n int64) string { return fmt.Sprintf("%.1f", float64(n)/(1<<20)) }
 
-// targetCluster reads from the cluster a command is about. It connects when
-// something is first asked for.
+// targetCluster reads from the cluster that a command is about. It connects at the
+// first request.
 type targetCluster struct{ planner *Planner }
 
 // Get implements [format.Cluster] and [source.Getter].

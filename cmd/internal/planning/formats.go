@@ -20,13 +20,13 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 )
 
-// formatRow is a row of the table of formats.
+// formatRow is one format in the table of formats.
 type formatRow struct {
 	name   string // as --format takes it
 	format format.Format
 }
 
-// formats is the closed set of formats. Content belongs to the first that
+// formats returns all built-in formats. Content is of the first format that
 // recognises it.
 func formats() []formatRow {
 	bundles, charts, kustomizations, manifests := registryv1.New(), helm.New(), kustomize.New(), plain.New()
@@ -43,13 +43,13 @@ func formats() []formatRow {
 // that say which files they are for come before it.
 const plainName = "plain"
 
-// ContentOptions say which part of the content is meant, and what it is.
+// ContentOptions select a part of the content, and its format.
 type ContentOptions struct {
 	Format string // empty is what the content looks like
 	Path   string // within the content
 }
 
-// FormatNames lists the built-in formats for messages and help.
+// FormatNames returns the built-in formats for messages and help.
 func FormatNames() string {
 	var names []string
 	for _, b := range formats() {
@@ -58,7 +58,7 @@ func FormatNames() string {
 	return strings.Join(names, ", ")
 }
 
-// builtinFormat is the format of a name, nil when it is not built in.
+// builtinFormat returns the built-in format of a name, nil if there is none.
 func builtinFormat(name string) format.Format {
 	for _, b := range formats() {
 		if b.name == name {
@@ -68,7 +68,7 @@ func builtinFormat(name string) format.Format {
 	return nil
 }
 
-// narrow makes a directory of the content all of it.
+// narrow restricts the content to one of its directories.
 func (out *Resolution) narrow(to, text string) error {
 	if to == "" {
 		return nil
@@ -91,8 +91,9 @@ func (out *Resolution) narrow(to, text string) error {
 	return nil
 }
 
-// detect finds the format of the content: the one that is asked for, else the
-// first that recognises it, or a program that the user's configuration names.
+// detect returns the format of the content: the one that the user chose, else the
+// first built-in one that recognises it, else a program from the user's
+// configuration.
 func (r *Resolver) detect(out *Resolution, want PlanRequest) error {
 	if want.Format != "" {
 		return r.forced(out, want)
@@ -118,8 +119,8 @@ func (r *Resolver) detect(out *Resolution, want PlanRequest) error {
 	return fmt.Errorf("reading %s: not a bundle: it is of none of the formats %s; --format NAME has a program read it", want.Text, FormatNames())
 }
 
-// configured takes content for that of a program of the user's configuration:
-// one that says which files it is for, or one that does not.
+// configured returns the format program of the user's configuration for some
+// content: one whose file patterns match, or the one without patterns.
 func (r *Resolver) configured(out *Resolution, says bool) (found bool, err error) {
 	configured, err := r.env.Config()
 	if err != nil {
@@ -133,7 +134,7 @@ func (r *Resolver) configured(out *Resolution, says bool) (found bool, err error
 	return false, nil
 }
 
-// forced takes the content for what the user says it is.
+// forced returns the format that the user chose for the content.
 func (r *Resolver) forced(out *Resolution, want PlanRequest) error {
 	out.request.Format = want.Format
 	if f := builtinFormat(want.Format); f != nil {
@@ -165,8 +166,8 @@ func (r *Resolver) forced(out *Resolution, want PlanRequest) error {
 	return r.program(out, want.Format, nil)
 }
 
-// matches reports whether content holds a file that one of the patterns fits,
-// or whether there are none.
+// matches reports whether the content has a file that matches one of the patterns.
+// Without patterns it is true.
 func matches(content fs.FS, patterns []string) bool {
 	for _, pattern := range patterns {
 		if found, err := fs.Glob(content, pattern); err == nil && len(found) > 0 {
@@ -176,8 +177,8 @@ func matches(content fs.FS, patterns []string) bool {
 	return len(patterns) == 0
 }
 
-// program makes a program the format of the content. What the configuration
-// says of it, if anything, holds.
+// program returns a format program as the format of the content, with the settings
+// that the configuration has for it.
 func (r *Resolver) program(out *Resolution, name string, entry *config.Format) error {
 	var at string
 	if entry != nil {
@@ -207,8 +208,8 @@ func (r *Resolver) program(out *Resolution, name string, entry *config.Format) e
 	return nil
 }
 
-// setDefaultName gives content that has no name of its own that of the release, else
-// one made of the reference.
+// setDefaultName names content that has no name of its own: after the release,
+// else after the reference.
 func (out *Resolution) setDefaultName(want PlanRequest, reference ref.Reference) error {
 	if out.info.Package != "" {
 		return nil
@@ -224,7 +225,8 @@ var (
 	archiveEnd = regexp.MustCompile(`\.(tgz|tar|tar\.(gz|zst)|zip)$`)
 )
 
-// defaultName makes a name of the last part of a reference, as in a label.
+// defaultName returns the last part of a reference, changed to be a valid label
+// value.
 func defaultName(r ref.Reference) string {
 	last := archiveEnd.ReplaceAllString(strings.ToLower(r.BaseName()), "")
 	last = strings.Trim(notInNames.ReplaceAllString(last, "-"), "-")
@@ -234,7 +236,7 @@ func defaultName(r ref.Reference) string {
 	return last
 }
 
-// RunFormatChild does the work that this process was started for by one of the
-// formats, and does not return. In any other process it returns at once. It
-// comes before anything else in main.
+// RunFormatChild runs the sandboxed part of a format if this process was started
+// for it, and then exits. In any other process it returns at once. It must be
+// called first in main.
 func RunFormatChild() { child.Main(helm.Task(), kustomize.Task()) }

@@ -19,7 +19,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 )
 
-// Planner makes plans. One serves one command.
+// Planner makes the plans of one command.
 type Planner struct {
 	Options
 	env Environment
@@ -45,8 +45,8 @@ func (p *Planner) Connect(ctx context.Context) (Cluster, error) {
 	return cluster, nil
 }
 
-// Resolver turns references into content by the options of the planner. Offline it
-// asks no cluster.
+// Resolver returns a resolver that turns references into content, with the
+// planner's options. Offline, it asks no cluster.
 func (p *Planner) Resolver(progress func(string)) (*Resolver, error) {
 	var cluster format.Cluster
 	if !p.Read.Offline {
@@ -71,7 +71,7 @@ type PlanRequest struct {
 	Set       *plugins.Set // that a host in the cluster loads, of the file called text; nil for anything else
 }
 
-// Request asks for a reference by the options of the planner.
+// Request returns the request to plan a reference with the planner's options.
 func (p *Planner) Request(text, name string) (PlanRequest, error) {
 	params, err := p.Render.params()
 	return PlanRequest{
@@ -80,8 +80,8 @@ func (p *Planner) Request(text, name string) (PlanRequest, error) {
 	}, err
 }
 
-// Plan plans to install what is asked for, or to upgrade the release it is
-// installed as.
+// Plan plans to install a package, or to upgrade the release that it is installed
+// as.
 func (p *Planner) Plan(ctx context.Context, want PlanRequest, progress func(string)) (*preview.Plan, error) {
 	switch {
 	case want.Set != nil:
@@ -120,8 +120,8 @@ func (p *Planner) Plan(ctx context.Context, want PlanRequest, progress func(stri
 	return p.build(ctx, r, found, release, record)
 }
 
-// installedVersion returns the version that the release of a request file runs
-// now, where the file asks for the upgrade edges of a catalog; nil otherwise.
+// installedVersion returns the installed version of a request file's release if
+// the file asks for upgrade edges of a catalog; nil otherwise.
 func (p *Planner) installedVersion(ctx context.Context, want PlanRequest) (*catalog.Installed, error) {
 	if want.File == nil || want.File.Package == nil || want.namespace == "" || p.Read.Offline {
 		return nil, nil
@@ -133,8 +133,8 @@ func (p *Planner) installedVersion(ctx context.Context, want PlanRequest) (*cata
 	return &catalog.Installed{Bundle: record.Bundle(), Version: record.Version()}, nil
 }
 
-// Upgrade plans an existing release. Without a reference it goes to the
-// package and catalog the release came from, along the upgrade edges.
+// Upgrade plans to upgrade an existing release. Without a reference, it uses the
+// package and catalog that the release came from, and follows the upgrade edges.
 func (p *Planner) Upgrade(ctx context.Context, name, text string, progress func(string)) (*preview.Plan, error) {
 	want, err := p.Request(text, name)
 	if err != nil {
@@ -181,9 +181,9 @@ func (p *Planner) Upgrade(ctx context.Context, name, text string, progress func(
 	return p.build(ctx, r, found, record.Release, record)
 }
 
-// Uninstall plans to remove every member of a release but, unless they are
-// included, CRDs and Namespaces. Those that an earlier uninstall kept can be
-// removed by another.
+// Uninstall plans to delete every object of a release, except CRDs and Namespaces
+// unless they are included. CRDs and Namespaces that an earlier uninstall kept can
+// be deleted by a later one.
 func (p *Planner) Uninstall(ctx context.Context, name string, include Removal) (*preview.Plan, error) {
 	find := p.Find
 	if include != (Removal{}) {
@@ -223,7 +223,7 @@ func (p *Planner) Rollback(ctx context.Context, name string, to int) (*preview.P
 	return p.Judge(engine.Build(ctx, contents, p.cluster, opts))
 }
 
-// Find looks a release up by name; the cluster is connected afterwards.
+// Find returns a release by name, and connects to the cluster.
 func (p *Planner) Find(ctx context.Context, name string) (*record.Record, error) {
 	cluster, err := p.Connect(ctx)
 	if err != nil {
@@ -233,7 +233,7 @@ func (p *Planner) Find(ctx context.Context, name string) (*record.Record, error)
 	return p.Verified(ctx, record, err)
 }
 
-// Recall is find for what a release remembers: one that was uninstalled too.
+// Recall is like Find, but also returns a release that was uninstalled.
 func (p *Planner) Recall(ctx context.Context, name string) (*record.Record, error) {
 	cluster, err := p.Connect(ctx)
 	if err != nil {
@@ -267,7 +267,8 @@ func (p *Planner) build(ctx context.Context, r *Resolver, found *Resolution, rel
 	return p.planOnRecord(ctx, contents, stored, opts)
 }
 
-// planOnRecord plans contents on top of a record, nil for none.
+// planOnRecord plans contents on top of the installed revision in a record, nil
+// for a new release.
 func (p *Planner) planOnRecord(ctx context.Context, contents []engine.Content, stored *record.Record, opts engine.Options) (*preview.Plan, error) {
 	opts.Request.Action = preview.RequestInstall
 	if stored != nil && stored.Installed() {
@@ -284,9 +285,9 @@ func (p *Planner) planOnRecord(ctx context.Context, contents []engine.Content, s
 	return p.Judge(engine.Build(ctx, contents, cluster, opts))
 }
 
-// earlierRevision returns the revision to which a failed apply rolls back, nil
-// where it stops. An unfinished revision cannot be rolled back to; one that the
-// approved digest resumes needs none, because its own plan holds it.
+// earlierRevision returns the revision that a failed apply is rolled back to, nil
+// if it is not rolled back. An unfinished revision cannot be one; a run that
+// resumes the approved digest needs none, because its own plan contains it.
 func (p *Planner) earlierRevision(ctx context.Context, stored *record.Record) (*engine.PriorRevision, error) {
 	if !p.Owners.RollsBack() || stored != nil && stored.State.Unfinished() && stored.Approves() == p.Approved {
 		return nil, nil
@@ -294,7 +295,7 @@ func (p *Planner) earlierRevision(ctx context.Context, stored *record.Record) (*
 	return install.EarlierRevision(ctx, p.cluster, stored)
 }
 
-// renderContent renders what was found, and what it requires.
+// renderContent renders a package and its dependencies.
 func (p *Planner) renderContent(ctx context.Context, r *Resolver, found *Resolution, release preview.Release, stored *record.Record, upgrade bool) ([]engine.Content, error) {
 	packages, err := p.closure(ctx, r, found, release, stored, nil)
 	if err != nil {
@@ -303,8 +304,8 @@ func (p *Planner) renderContent(ctx context.Context, r *Resolver, found *Resolut
 	return r.seal(ctx, packages, release, func(*Resolution) bool { return upgrade })
 }
 
-// seal renders packages and hashes them. What one of them defines says, for the
-// others, which kinds have a namespace.
+// seal renders packages and computes their content digests. CRDs of one package
+// decide for all whether a kind is namespaced.
 func (r *Resolver) seal(ctx context.Context, packages []*Resolution, release preview.Release, upgrade func(*Resolution) bool) ([]engine.Content, error) {
 	outputs := make([]*format.Output, 0, len(packages))
 	var bodies []map[string]any
@@ -343,7 +344,7 @@ func (p *Planner) options(release preview.Release, stored *record.Record) engine
 	return opts
 }
 
-// stage is the time of a stage as a plan has it.
+// stage returns the timeout of a stage in the form a plan stores it.
 func (p *Planner) stage() string {
 	if p.StageTimeout == 0 {
 		return ""
@@ -351,7 +352,8 @@ func (p *Planner) stage() string {
 	return p.StageTimeout.String()
 }
 
-// Recheck plans the same content again from fresh reads.
+// Recheck makes the plan of the same content again, from fresh reads of the
+// cluster.
 func (p *Planner) Recheck(ctx context.Context, plan *preview.Plan, progress func(string)) (*preview.Plan, error) {
 	if p.cluster == nil {
 		return nil, errors.New("no cluster was contacted for this plan")
@@ -359,7 +361,7 @@ func (p *Planner) Recheck(ctx context.Context, plan *preview.Plan, progress func
 	return p.Judge(engine.RecheckWithProgress(ctx, plan, p.cluster, p.env.Schemas(), progress))
 }
 
-// Options choose how plans are made, whatever they are of.
+// Options are the choices for making a plan, for releases and plugin sets alike.
 type Options struct {
 	Source     SourceOptions
 	Signatures SignatureOptions
@@ -392,13 +394,13 @@ type Selection struct {
 	CatalogSource string       // NAMESPACE/NAME in the cluster
 }
 
-// ReadOptions say how the cluster is read.
+// ReadOptions choose how the cluster is read.
 type ReadOptions struct {
 	Offline bool
 	Mode    string // a [preview.ReadMode]; empty is dry runs
 }
 
-// Check refuses a mode that does not exist, and one beside Offline.
+// Check refuses an unknown read mode, and a read mode together with Offline.
 func (o *ReadOptions) Check() error {
 	switch preview.ReadMode(o.Mode) {
 	case preview.ReadDryRun:
@@ -420,8 +422,8 @@ func (o *ReadOptions) mode() preview.ReadMode {
 	return preview.ReadMode(o.Mode)
 }
 
-// OwnerOptions are the reviewed choices about what belongs to others, and about
-// kinds that the cluster does not have. They are part of the plan.
+// OwnerOptions are the reviewed choices about objects and fields of other owners,
+// and about kinds that the cluster does not serve. They are part of the plan.
 type OwnerOptions struct {
 	Conflicts string // empty is the default
 	Adopt     bool
@@ -429,10 +431,10 @@ type OwnerOptions struct {
 	OnFailure string
 }
 
-// RollsBack reports whether a failed apply is to lead back.
+// RollsBack reports whether a failed apply is to be rolled back.
 func (o *OwnerOptions) RollsBack() bool { return o.OnFailure == preview.OnFailureRollback }
 
-// options are the reviewed choices of a new plan.
+// options returns the reviewed choices in the form a plan stores them.
 func (o *OwnerOptions) options() preview.Options {
 	options := preview.DefaultOptions()
 	if o.Conflicts != "" {
@@ -442,14 +444,13 @@ func (o *OwnerOptions) options() preview.Options {
 	return options
 }
 
-// Removal says what an uninstall deletes that it keeps otherwise.
+// Removal chooses what an uninstall deletes in addition: CRDs and Namespaces.
 type Removal struct {
 	CRDs, Namespaces bool
 }
 
-// Environment holds what planning takes from the program around it:
-// flags, configuration,
-// schemas and the cluster.
+// Environment is what planning gets from the rest of the program: flags,
+// configuration, schemas and the cluster.
 type Environment struct {
 	Version string // of the program; plans carry it
 	Getenv  func(string) string
@@ -481,7 +482,8 @@ type objectReader interface {
 	Get(ctx context.Context, ref preview.Ref) (map[string]any, error)
 }
 
-// catalogReader reads what a catalog server answers through the API server.
+// catalogReader reads from a catalog server through the API server's Service
+// proxy.
 type catalogReader interface {
 	// ServiceGet copies what a Service answers to a GET.
 	ServiceGet(ctx context.Context, namespace, service, port, path string, w io.Writer) error
@@ -493,8 +495,8 @@ type crdReader interface {
 	Definition(ctx context.Context, apiVersion, kind string) (map[string]any, error)
 }
 
-// UsageError is a question that makes no sense: flags, arguments or a request
-// file that cannot be planned whatever the cluster holds.
+// UsageError is an error about flags, arguments or a request file that could not
+// be planned in any cluster.
 type UsageError struct{ text string }
 
 func (e *UsageError) Error() string { return e.text }
@@ -502,5 +504,5 @@ func (e *UsageError) Error() string { return e.text }
 // Usagef makes a [UsageError].
 func Usagef(format string, args ...any) error { return &UsageError{fmt.Sprintf(format, args...)} }
 
-// Refuse is a refusal: what was asked for is not planned, and nothing changed.
+// Refuse returns an error for a request that is not planned; nothing was changed.
 func Refuse(what, next string) error { return &engine.RefusedError{What: what, Next: next} }

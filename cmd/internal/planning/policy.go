@@ -47,8 +47,8 @@ func (p *Planner) LoadPolicy() error {
 	return nil
 }
 
-// Judge judges the findings of a plan that was just made: the one place where
-// plans pass a policy before they are shown. Apply passes them again.
+// Judge applies the policy to the findings of a new plan, before it is shown.
+// Apply judges them again.
 func (p *Planner) Judge(plan *preview.Plan, err error) (*preview.Plan, error) {
 	if err != nil {
 		return nil, err
@@ -62,7 +62,7 @@ func (p *Planner) Judge(plan *preview.Plan, err error) (*preview.Plan, error) {
 	return plan, nil
 }
 
-// JudgeAgain applies the policy to findings that apply made afresh.
+// JudgeAgain applies the policy to findings that apply has computed anew.
 func (p *Planner) JudgeAgain(plan *preview.Plan) error {
 	if !p.loaded {
 		return errors.New("the policy was not read")

@@ -19,16 +19,16 @@ type RecordOptions struct {
 	Signs bool
 }
 
-// keyring holds the keys once they were read.
+// keyring caches the keys after they were read.
 type keyring struct {
 	read bool
 	keys record.Keys
 }
 
-// SigningKeys are the keys as [Planner.RecordKeys] read them.
+// SigningKeys returns the keys that [Planner.RecordKeys] has read.
 func (p *Planner) SigningKeys() record.Keys { return p.keyring.keys }
 
-// RecordKeys reads the keys once.
+// RecordKeys reads the keys, once per command.
 func (p *Planner) RecordKeys(ctx context.Context) (record.Keys, error) {
 	if p.keyring.read {
 		return p.keyring.keys, nil
@@ -85,8 +85,8 @@ func (p *Planner) readRecordKey(ctx context.Context, keys *record.Keys, path, na
 	return nil
 }
 
-// Verified checks who signed a record that was found, nil for none; err is that
-// of finding it. Without keys the cluster is not asked who it is.
+// Verified verifies who signed a record, nil for none; err is the error of reading
+// it. Without keys, the identity of the cluster is not read.
 func (p *Planner) Verified(ctx context.Context, stored *record.Record, err error) (*record.Record, error) {
 	if err != nil {
 		return nil, err

@@ -35,7 +35,7 @@ type RequestFile struct {
 	path string
 }
 
-// ReadRequest reads what a request file asks for.
+// ReadRequest reads and parses a request file.
 func (p *Planner) ReadRequest(ctx context.Context, path string) (PlanRequest, error) {
 	data, err := p.readRequest(path)
 	if err != nil {
@@ -91,7 +91,7 @@ func (p *Planner) ofFile(request *ref.Request, path string) (PlanRequest, error)
 	return want, p.secretsOf(&want)
 }
 
-// readRequest reads a request file, one byte more of it than is taken.
+// readRequest reads a request file, and fails if it is larger than the limit.
 func (p *Planner) readRequest(path string) ([]byte, error) {
 	if path == StandardInput {
 		data, err := io.ReadAll(io.LimitReader(p.Requests.Stdin, preview.MaxDocumentBytes+1))
@@ -115,8 +115,8 @@ func (p *Planner) readRequest(path string) ([]byte, error) {
 	return data, nil
 }
 
-// fromFile takes over how a request file chooses among versions. Catalogs of
-// the command line stand in for those of the file.
+// fromFile takes over the version selection of a request file. Catalogs from the
+// command line replace those in the file.
 func (s *Selection) fromFile(pkg *ref.PackageRequest) {
 	s.Version, s.bundle, s.channels, s.Selector, s.CatalogSource = pkg.Version, pkg.Bundle, pkg.Channels, pkg.Selector, pkg.CatalogSource
 	if len(s.Catalogs) == 0 {
@@ -130,7 +130,7 @@ func (s *Selection) fromFile(pkg *ref.PackageRequest) {
 	}
 }
 
-// secretsOf decides about Secrets outside the request's namespace.
+// secretsOf decides whether a request may read Secrets outside its own namespace.
 func (p *Planner) secretsOf(want *PlanRequest) error {
 	for _, s := range want.File.Sources {
 		if !s.Foreign {
@@ -146,7 +146,7 @@ func (p *Planner) secretsOf(want *PlanRequest) error {
 	return nil
 }
 
-// Paused refuses to install what its request file holds back.
+// Paused returns an error if the request file suspends the installation.
 func (w PlanRequest) Paused() error {
 	if w.File == nil || w.File.Paused == "" {
 		return nil
@@ -154,8 +154,8 @@ func (w PlanRequest) Paused() error {
 	return Refuse(fmt.Sprintf("%s is paused: %s is true", w.File.Object, w.File.Paused), "preview shows what it would do; set it to false to install")
 }
 
-// Unreviewed says how the content of a plan differs from what its request file
-// was written back with; empty when it does not.
+// Unreviewed describes how the content of a plan differs from the digests that
+// were written back into its request file; empty if it does not.
 func (w PlanRequest) Unreviewed(plan *preview.Plan) string {
 	if w.File == nil || w.File.ContentDigest == "" || w.File.ContentDigest == plan.ContentDigest {
 		return ""
@@ -163,8 +163,8 @@ func (w PlanRequest) Unreviewed(plan *preview.Plan) string {
 	return fmt.Sprintf("%s was reviewed with the content digest %s, and now leads to %s", w.File.Object, w.File.ContentDigest, plan.ContentDigest)
 }
 
-// root is the package that was asked for, among those that it requires: it has
-// the name that was given, or came from no catalog.
+// root returns the package that the user asked for, among the packages of a plan
+// that also has its dependencies.
 func (w PlanRequest) root(plan *preview.Plan) *preview.Package {
 	name, _, _ := strings.Cut(w.Text, "@")
 	if reference, err := ref.Parse(w.Text); err == nil && reference.Kind != ref.KindPackage {
@@ -178,7 +178,7 @@ func (w PlanRequest) root(plan *preview.Plan) *preview.Package {
 	return &plan.Packages[0]
 }
 
-// pinnedTo returns the pins of a package in a plan, to be written back into a
+// pinnedTo returns the digests of a package in a plan, to be written back into a
 // request file.
 func pinnedTo(plan *preview.Plan, pkg *preview.Package) ref.Pinned {
 	p := ref.Pinned{ContentDigest: plan.ContentDigest, Sources: pkg.Sources, Version: pkg.Version, Bundle: pkg.Bundle}
@@ -188,7 +188,7 @@ func pinnedTo(plan *preview.Plan, pkg *preview.Package) ref.Pinned {
 	return p
 }
 
-// Pinned writes a request for exactly what was planned.
+// Pinned returns the request file with the digests of exactly what was planned.
 func (w PlanRequest) Pinned(plan *preview.Plan) ([]byte, error) {
 	if w.Set != nil {
 		return nil, Usagef("-o request: a PluginSet is pinned by its lock file; plugin preview -c %s --update-lock writes it", w.Text)
@@ -226,8 +226,8 @@ func (w PlanRequest) Pinned(plan *preview.Plan) ([]byte, error) {
 	return request.Write(p)
 }
 
-// secretValue is the path of a value that is secret by its name, empty
-// when there is none.
+// secretValue returns the path of a value whose key looks like that of a secret,
+// empty if there is none.
 func secretValue(values map[string]any, path string) string {
 	for _, key := range slices.Sorted(maps.Keys(values)) {
 		below := strings.TrimPrefix(path+"."+key, ".")

@@ -20,7 +20,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/source/auth"
 )
 
-// fetchRequested reads the sources of a request file and puts them together.
+// fetchRequested fetches all sources of a request file and combines them.
 func (r *Resolver) fetchRequested(ctx context.Context, want PlanRequest, out *Resolution) error {
 	request := want.File.Request
 	parts := make([]source.Part, 0, len(request.Sources)+1)
@@ -55,7 +55,7 @@ func (r *Resolver) fetchRequested(ctx context.Context, want PlanRequest, out *Re
 	return out.valuesFiles(request)
 }
 
-// kustomized adds the kustomization that a controller makes for itself.
+// kustomized adds the kustomization.yaml that Flux or Argo CD would generate.
 func (out *Resolution) kustomized(request *ref.Request) error {
 	if request.Kustomized == nil {
 		return nil
@@ -85,9 +85,9 @@ func (out *Resolution) kustomized(request *ref.Request) error {
 	return nil
 }
 
-// kustomizationOf lists what lies in a directory, as Flux does: manifests, and
-// directories with a kustomization of their own. It is nil when the directory
-// has one itself.
+// kustomizationOf returns the kustomization that Flux generates for a directory:
+// its manifests, and its subdirectories that have a kustomization. It is nil if
+// the directory has a kustomization of its own.
 func kustomizationOf(files fs.FS, dir string) ([]string, error) {
 	resources := []string{}
 	own := false
@@ -125,7 +125,8 @@ func hasKustomization(files fs.FS, dir string) bool {
 	return false
 }
 
-// weakerProvenance returns the weaker of two provenances, for contents used together.
+// weakerProvenance returns the weaker of the verification results of two contents
+// that are used together.
 func weakerProvenance(a, b provenance) provenance {
 	if a.rule.Name == "" && (b.rule.Name != "" || a.verification.Status == "verified") {
 		return b
@@ -133,7 +134,8 @@ func weakerProvenance(a, b provenance) provenance {
 	return a
 }
 
-// besideFile makes a relative path mean the directory of the file that names it.
+// besideFile makes a relative path absolute, from the directory of the file that
+// contains it.
 func besideFile(r ref.Reference, file string) (ref.Reference, error) {
 	if r.Path == "" || filepath.IsAbs(r.Path) {
 		return r, nil
@@ -145,7 +147,7 @@ func besideFile(r ref.Reference, file string) (ref.Reference, error) {
 	return ref.Parse(strings.Replace(r.Text, r.Path, joined, 1))
 }
 
-// fetchSource reads one source, with the credentials that go with it.
+// fetchSource fetches one source of a request file, with its credentials.
 func (r *Resolver) fetchSource(ctx context.Context, s ref.RequestSource, file string) (fetchedContent, error) {
 	reference, err := besideFile(s.Reference, file)
 	if err != nil {
@@ -175,8 +177,8 @@ func (r *Resolver) fetchSource(ctx context.Context, s ref.RequestSource, file st
 	return with.fetch(ctx, reference)
 }
 
-// valuesFiles reads the files of values that a request names, below what it
-// says itself.
+// valuesFiles reads the values files that a request names; values in the request
+// itself override them.
 func (out *Resolution) valuesFiles(request *ref.Request) error {
 	if len(request.ValuesFiles) == 0 {
 		return nil
@@ -204,7 +206,7 @@ func (out *Resolution) valuesFiles(request *ref.Request) error {
 	return nil
 }
 
-// RenderOptions are the configuration of a bundle.
+// RenderOptions are the values and parameters for rendering a package.
 type RenderOptions struct {
 	InstallMode     string
 	WatchNamespaces []string
@@ -222,7 +224,8 @@ var (
 	apiVersion  = regexp.MustCompile(`^([a-z0-9]([a-z0-9.-]*[a-z0-9])?/)?v[0-9]+((alpha|beta)[0-9]+)?$`)
 )
 
-// params reads the files behind the options.
+// params reads the files that the options name, and returns the parameters of
+// rendering.
 func (o *RenderOptions) params() (format.Params, error) {
 	if !slices.Contains([]string{"", "AllNamespaces", "SingleNamespace", "OwnNamespace", "MultiNamespace"}, o.InstallMode) {
 		return format.Params{}, Usagef("--install-mode %s: want AllNamespaces, SingleNamespace, OwnNamespace or MultiNamespace", o.InstallMode)
@@ -267,7 +270,8 @@ func (o *RenderOptions) params() (format.Params, error) {
 	}, nil
 }
 
-// mergeValues lays one values file over another: maps merge, all else replaces.
+// mergeValues merges one values file into another: maps are merged, everything
+// else is replaced.
 func mergeValues(into, from map[string]any) {
 	for key, v := range from {
 		below, isMap := v.(map[string]any)
@@ -279,7 +283,7 @@ func mergeValues(into, from map[string]any) {
 	}
 }
 
-// setValue applies one KEY=VALUE. The value means what it would in YAML.
+// setValue applies one --set KEY=VALUE. The value is parsed as YAML.
 func setValue(values map[string]any, assignment string) error {
 	path, text, ok := strings.Cut(assignment, "=")
 	keys := strings.Split(path, ".")

@@ -25,7 +25,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/tasks"
 )
 
-// Resolver turns what a user typed into sealed content.
+// Resolver resolves references from the user, such as package names or images, to
+// content with a digest.
 type Resolver struct {
 	env Environment
 	// cached, where set, answers before fetcher does: it contacts nothing.
@@ -37,8 +38,8 @@ type Resolver struct {
 	opened   map[string][]*catalog.Catalog // by what was asked for
 }
 
-// newResolver makes the resolver of one command. Without a cluster it runs
-// offline: what was resolved before comes from the cache.
+// newResolver returns the resolver of one command. Without a cluster it is
+// offline, and answers come from the cache.
 func (e Environment) newResolver(src SourceOptions, signed SignatureOptions, cluster format.Cluster, progress func(string)) (*Resolver, error) {
 	if progress == nil {
 		progress = func(string) {}
@@ -70,18 +71,19 @@ func (e Environment) newResolver(src SourceOptions, signed SignatureOptions, clu
 	return r, nil
 }
 
-// fetchedContent is content, and who made it.
+// fetchedContent is fetched content with its verification result.
 type fetchedContent struct {
 	*source.Content
 	provenance
 }
 
-// fetch reads what a reference leads to.
+// fetch fetches the content of a reference.
 func (r *Resolver) fetch(ctx context.Context, reference ref.Reference) (fetchedContent, error) {
 	return cacheFirst(r, func(from *source.Fetcher) (fetchedContent, error) { return r.open(ctx, from, reference) })
 }
 
-// cacheFirst asks the cache where there is no cluster, and then whom it must.
+// cacheFirst opens content from the cache when offline, and asks a server if the
+// cache does not have it.
 func cacheFirst[T any](r *Resolver, open func(*source.Fetcher) (T, error)) (T, error) {
 	if r.cached != nil {
 		got, err := open(r.cached)
@@ -94,7 +96,8 @@ func cacheFirst[T any](r *Resolver, open func(*source.Fetcher) (T, error)) (T, e
 	return open(r.fetcher)
 }
 
-// open pins, checks who signed what the pin stands for, and only then reads it.
+// open resolves a reference to a digest, verifies the signature of that digest,
+// and then reads the content.
 func (r *Resolver) open(ctx context.Context, from *source.Fetcher, reference ref.Reference) (fetchedContent, error) {
 	r.progress("resolving " + reference.Text)
 	pin, err := from.Pin(ctx, reference)
@@ -118,8 +121,8 @@ func (r *Resolver) open(ctx context.Context, from *source.Fetcher, reference ref
 	return got, chartAsListed(pin, got.FS)
 }
 
-// openAndList reads content and, meanwhile, what lies beside it: that is for
-// information, and as far as it can be had.
+// openAndList reads content and at the same time lists its referrers, such as
+// SBOMs. The list is for information: errors in it are ignored.
 func openAndList(ctx context.Context, from *source.Fetcher, pin source.Pin) (*source.Content, []preview.Referrer, error) {
 	listing, stop := context.WithCancel(ctx)
 	defer stop()
@@ -136,7 +139,7 @@ func openAndList(ctx context.Context, from *source.Fetcher, pin source.Pin) (*so
 	return content, found, err
 }
 
-// Resolution is content before it belongs to a release.
+// Resolution is content that was resolved and not yet rendered for a release.
 type Resolution struct {
 	request preview.Request
 	params  format.Params
@@ -176,8 +179,8 @@ func (out *Resolution) packageNotes() []preview.Note {
 	return notes
 }
 
-// find resolves a reference to content. installed is what the release runs
-// now, nil when it is new: a package name is then followed along its edges.
+// find resolves a reference to content. installed is the version that the release
+// has, whose upgrade edges are followed for a package name; nil for a new release.
 func (r *Resolver) find(ctx context.Context, want PlanRequest, installed *catalog.Installed) (*Resolution, error) {
 	reference, err := ref.Parse(want.Text)
 	if err != nil {
@@ -220,8 +223,8 @@ func (r *Resolver) find(ctx context.Context, want PlanRequest, installed *catalo
 	return out, out.setDefaultName(want, reference)
 }
 
-// release names a new release: NAME, else the package; -n, else the bundle's
-// suggestion, else the package.
+// release returns name and namespace of a new release: from the flags, else the
+// namespace that the bundle suggests and the name of the package.
 func (out *Resolution) release(name, namespace string) (preview.Release, error) {
 	r := preview.Release{
 		Name:      cmp.Or(name, out.info.Package),
@@ -230,7 +233,8 @@ func (out *Resolution) release(name, namespace string) (preview.Release, error) 
 	return r, checkRelease(r)
 }
 
-// checkRelease holds names to what the record's name and label can carry.
+// checkRelease checks that names fit into the Secret name and the label of a
+// record.
 func checkRelease(r preview.Release) error {
 	for _, part := range [...]struct{ what, name string }{{"release name", r.Name}, {"namespace", r.Namespace}} {
 		if !ref.IsName(part.name) || strings.Contains(part.name, ".") || len(part.name) > 63 {
@@ -240,7 +244,7 @@ func checkRelease(r preview.Release) error {
 	return nil
 }
 
-// render makes the objects of the content for a release.
+// render renders the content into objects for a release.
 func (r *Resolver) render(ctx context.Context, found *Resolution, release preview.Release, upgrade bool) (*format.Output, error) {
 	r.progress("rendering " + cmp.Or(found.info.Bundle, found.info.Package))
 	if found.section != nil {
@@ -272,7 +276,8 @@ func (r *Resolver) render(ctx context.Context, found *Resolution, release previe
 	return output, nil
 }
 
-// seal hashes rendered content. beside are the objects that it is planned with.
+// seal computes the digest of rendered content. beside are the objects of other
+// packages in the same plan.
 func (out *Resolution) seal(release preview.Release, output *format.Output, beside []map[string]any) (engine.Content, error) {
 	return engine.Prepare(release, engine.Material{
 		Info: out.info, Output: output, Values: out.params.Values, SecretValues: out.secretValues,
@@ -282,10 +287,9 @@ func (out *Resolution) seal(release preview.Release, output *format.Output, besi
 	})
 }
 
-// checkIdentity refuses content that says of itself that it is another package, or
-// another version, than the catalog says: that is what was asked for, and what
-// upgrade edges were followed for. Content that has no name is what the catalog
-// calls it.
+// checkIdentity refuses content whose own package name or version differs from
+// that in the catalog: upgrade edges were followed for the latter. Content without
+// a name gets that of the catalog.
 func (out *Resolution) checkIdentity() error {
 	if out.choice == nil {
 		return nil
@@ -299,7 +303,8 @@ func (out *Resolution) checkIdentity() error {
 	return nil
 }
 
-// contradicts is the refusal of content that is not what a catalog says it is.
+// contradicts returns the error for content whose own name or version differs from
+// that in the catalog.
 func contradicts(choice *catalog.Choice, is format.Info) error {
 	return Refuse(
 		fmt.Sprintf("catalog %s says that %s is %s %s, and it is %s", choice.Catalog.Reference, choice.Image, choice.Package, choice.Version, strings.TrimSpace(is.Package+" "+is.Version)),
@@ -307,11 +312,11 @@ func contradicts(choice *catalog.Choice, is format.Info) error {
 	)
 }
 
-// sameVersion compares versions as texts, but for a "v" before them.
+// sameVersion compares versions as text, ignoring a leading "v".
 func sameVersion(a, b string) bool { return strings.TrimPrefix(a, "v") == strings.TrimPrefix(b, "v") }
 
-// chartAsListed refuses an archive that says of itself that it is another chart,
-// or another version, than the index or tag that led to it.
+// chartAsListed refuses a chart archive whose own name or version differs from
+// that of the index or tag that led to it.
 func chartAsListed(pin source.Pin, content fs.FS) error {
 	listed := pin.Reference.Kind == ref.KindChart
 	if !listed && pin.Version == "" {
@@ -344,7 +349,8 @@ func chartAsListed(pin source.Pin, content fs.FS) error {
 	)
 }
 
-// listing names what lists charts.
+// listing returns, for messages, where the versions of a package are listed: the
+// index of a chart repository, or the tags of a repository.
 func listing(r ref.Reference) string {
 	if r.Kind == ref.KindChart {
 		return "the index of " + r.URL
@@ -367,9 +373,9 @@ func inRange(version, asked string) bool {
 // maxPinned bounds the images of one package that are looked up.
 const maxPinned = 200
 
-// pinImages resolves the tags of the images that a package's pods name, and
-// writes the digests behind them: what runs is then part of the content digest.
-// An image that is named by digest already stays as it is.
+// pinImages resolves the tags of images in pods to digests and writes the digests
+// into the objects, so that they are part of the content digest. Images that have
+// a digest stay as they are.
 func (r *Resolver) pinImages(ctx context.Context, pkg string, output *format.Output) error {
 	pinned := map[string]string{} // by the reference that the content has
 	for _, o := range output.Objects {
@@ -411,8 +417,8 @@ func (r *Resolver) pinImages(ctx context.Context, pkg string, output *format.Out
 	return nil
 }
 
-// pinImage returns an image with the digest of its tag behind it, and the
-// platforms that it runs on.
+// pinImage returns an image with the digest that its tag resolves to, and the
+// platforms it supports.
 func (r *Resolver) pinImage(ctx context.Context, image string) (string, []string, error) {
 	reference, err := source.PodImage(image)
 	if err != nil {
@@ -436,7 +442,7 @@ func (r *Resolver) pinImage(ctx context.Context, image string) (string, []string
 	return image + "@" + pin.Source.Digest, platforms, nil
 }
 
-// eachImage visits the containers of a pod that name an image.
+// eachImage calls a function for every container of a pod that has an image.
 func eachImage(pod map[string]any, visit func(container map[string]any, image string)) {
 	for _, field := range []string{"initContainers", "containers", "ephemeralContainers"} {
 		for _, container := range preview.Maps(pod, field) {

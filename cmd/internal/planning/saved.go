@@ -43,7 +43,8 @@ type SavedPlan struct {
 	FileSHA256 string // of the plan file
 }
 
-// image is HOST/REPO@sha256:HEX of a plan in a registry, empty for a file.
+// image returns HOST/REPO@sha256:HEX for a plan in a registry, empty for one in a
+// file.
 func (s *SavedPlan) image() string {
 	image, remote := strings.CutPrefix(s.Place, RegistryPrefix)
 	if !remote {
@@ -52,14 +53,13 @@ func (s *SavedPlan) image() string {
 	return image
 }
 
-// PlanStore saves plans and reads them again, with the approvals beside them: in
-// files, and in registries.
+// PlanStore saves and loads plans and their approvals, in files and registries.
 type PlanStore struct {
 	schemas  func() engine.Schemas
 	registry func() (*source.Fetcher, error)
 }
 
-// Saved returns where plans are saved.
+// Saved returns the store of saved plans.
 func (p *Planner) Saved() *PlanStore {
 	return &PlanStore{schemas: p.env.Schemas, registry: p.artifacts}
 }
@@ -106,7 +106,7 @@ func (s *PlanStore) read(ctx context.Context, place string, keys planfile.Keys) 
 	return file, nil
 }
 
-// checkPlanImage wants HOST/REPO@sha256:HEX and nothing that can be moved.
+// checkPlanImage accepts only HOST/REPO@sha256:HEX, not a tag, which could move.
 func checkPlanImage(image string) error {
 	_, digest, pinned := strings.Cut(image, "@")
 	switch {
@@ -125,7 +125,7 @@ type SaveOptions struct {
 	Recipients       []string // keys of age or ssh, or files of them
 }
 
-// Save saves a plan and notes in it where.
+// Save saves a plan and records in it where it was saved.
 func (s *PlanStore) Save(ctx context.Context, plan *preview.Plan, o SaveOptions) error {
 	to, err := planfile.ReadRecipients(o.Recipients)
 	if err != nil {
@@ -172,7 +172,7 @@ func planAnnotations(plan *preview.Plan) map[string]string {
 	return out
 }
 
-// repositoryName is HOST/REPO of an image, whatever follows.
+// repositoryName returns HOST/REPO of an image reference.
 func repositoryName(image string) string {
 	repo, _, _ := strings.Cut(image, "@")
 	if colon := strings.LastIndex(repo, ":"); colon > strings.LastIndex(repo, "/") {
@@ -181,7 +181,8 @@ func repositoryName(image string) string {
 	return repo
 }
 
-// artifacts reads and writes what lies in registries beside content.
+// artifacts returns the client for artifacts in registries, such as saved plans
+// and approvals.
 func (p *Planner) artifacts() (*source.Fetcher, error) {
 	opts, err := p.env.fetching(p.Source, func(string) {})
 	if err != nil {
@@ -205,7 +206,7 @@ const maxApprovals = 200
 // approvalSuffix follows the name of the plan file.
 var approvalSuffix = regexp.MustCompile(`^\.approval-[1-9][0-9]{0,3}\.json$`)
 
-// KeepApproval puts an approval beside its plan, and says where.
+// KeepApproval stores an approval beside its plan, and returns where.
 func (s *PlanStore) KeepApproval(ctx context.Context, plan *SavedPlan, signed []byte) (string, error) {
 	if image := plan.image(); image != "" {
 		fetcher, err := s.registry()
@@ -235,8 +236,8 @@ func (s *PlanStore) KeepApproval(ctx context.Context, plan *SavedPlan, signed []
 	return "", fmt.Errorf("saving the approval: there are %d beside %s; delete old ones", maxApprovals, plan.Place)
 }
 
-// Quorum reads who may approve and what lies beside the plan; nil where no
-// approvals are needed.
+// Quorum returns the required approvers and the approvals beside the plan; nil if
+// no approvals are required.
 func (s *PlanStore) Quorum(ctx context.Context, plan *SavedPlan, need int, signers string) (*approval.Quorum, error) {
 	if need == 0 {
 		return nil, nil
@@ -262,7 +263,7 @@ func (s *PlanStore) Quorum(ctx context.Context, plan *SavedPlan, need int, signe
 	return &approval.Quorum{Need: need, Approvers: approvers, PlanFile: plan.FileSHA256, Found: found}, nil
 }
 
-// approvals are those beside a plan, good or not.
+// approvals returns all approvals that are stored beside a plan, valid or not.
 func (s *PlanStore) approvals(ctx context.Context, plan *SavedPlan) ([]approval.FoundApproval, error) {
 	if image := plan.image(); image != "" {
 		return s.pulledApprovals(ctx, image)
@@ -313,7 +314,7 @@ func (s *PlanStore) pulledApprovals(ctx context.Context, image string) ([]approv
 	return out, nil
 }
 
-// ReadSmallFile reads a key or an approval, which are small.
+// ReadSmallFile reads a file such as a key or an approval, up to a size limit.
 func ReadSmallFile(path string) ([]byte, error) {
 	file, err := os.Open(path)
 	if err != nil {

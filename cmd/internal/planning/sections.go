@@ -14,14 +14,14 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 )
 
-// section is a part of a request file that is a package of its own.
+// section is a part of a request file that describes a package of its own.
 type section struct {
 	name, namespace string // its namespace is empty for the release's
 	PlanRequest
 }
 
-// sectionsOf turns each section of a request file, a package with settings of its own
-// in one release, into the request of that package.
+// sectionsOf returns a request for each section of a request file. Sections are
+// packages of one release, each with settings of its own.
 func (p *Planner) sectionsOf(request *ref.Request, path string) ([]section, error) {
 	var out []section
 	for _, s := range request.Sections {
@@ -38,8 +38,8 @@ func (p *Planner) sectionsOf(request *ref.Request, path string) ([]section, erro
 	return out, nil
 }
 
-// sectionNames returns the names of the sections, which stand for the reference
-// that such a request does not have.
+// sectionNames returns the names of a request's sections, which are shown in place
+// of a reference.
 func sectionNames(list []section) string {
 	var names []string
 	for _, s := range list {
@@ -48,7 +48,7 @@ func sectionNames(list []section) string {
 	return "sections " + strings.Join(names, ", ")
 }
 
-// pinnedSections returns the pins of the sections of a request, in their order.
+// pinnedSections returns the digests of a request's sections, in their order.
 func (w PlanRequest) pinnedSections(plan *preview.Plan) ref.Pinned {
 	p := ref.Pinned{ContentDigest: plan.ContentDigest}
 	for _, s := range w.sections {
@@ -61,8 +61,8 @@ func (w PlanRequest) pinnedSections(plan *preview.Plan) ref.Pinned {
 	return p
 }
 
-// sections plans a request file of sections. Each is a package of the plan, and
-// what it requires is one besides.
+// sections plans a request file with sections. Each section, and each of their
+// dependencies, is a package of the plan.
 func (p *Planner) sections(ctx context.Context, want PlanRequest, progress func(string)) (*preview.Plan, error) {
 	r, err := p.Resolver(progress)
 	if err != nil {
@@ -101,8 +101,8 @@ func (p *Planner) sections(ctx context.Context, want PlanRequest, progress func(
 	return p.planOnRecord(ctx, contents, stored, opts)
 }
 
-// findSections resolves each section to content. A package of a catalog goes
-// along the upgrade edges from the version that the section has installed.
+// findSections resolves each section to content. Packages from a catalog follow
+// the upgrade edges from the version that the section has installed.
 func (r *Resolver) findSections(ctx context.Context, list []section, installed []preview.Package, release preview.Release) ([]*Resolution, error) {
 	var out []*Resolution
 	for _, s := range list {
@@ -127,8 +127,8 @@ func (r *Resolver) findSections(ctx context.Context, list []section, installed [
 	return out, nil
 }
 
-// installedSection returns the installed package of a section: the section of that name,
-// else the content of that name.
+// installedSection returns the installed package of a section, found by the name
+// of the section, else by that of its content.
 func installedSection(installed []preview.Package, section, content string) *preview.Package {
 	for i := range installed {
 		if pkg := &installed[i]; pkg.Parameters.Section != nil && pkg.Name == section {
@@ -143,8 +143,8 @@ func installedSection(installed []preview.Package, section, content string) *pre
 	return nil
 }
 
-// withDependencies adds what sections require and nothing beside them meets,
-// each before what needs it, and names the packages of sections after these.
+// withDependencies adds the dependencies of sections that no other section meets,
+// each before what needs it, and names the sections' packages.
 func (p *Planner) withDependencies(ctx context.Context, r *Resolver, list []section, roots []*Resolution, release preview.Release, stored *record.Record) ([]*Resolution, error) {
 	var out []*Resolution
 	beside := make([]deps.Installed, 0, len(roots))
@@ -181,7 +181,8 @@ func (p *Planner) withDependencies(ctx context.Context, r *Resolver, list []sect
 	return out, nil
 }
 
-// asInstalled returns a package as the dependency check of other packages sees it.
+// asInstalled returns a package in the form in which dependency resolution sees
+// installed packages.
 func (out *Resolution) asInstalled(by string) (deps.Installed, error) {
 	properties, err := deps.FromContent(out.content.FS)
 	if err != nil {
@@ -190,7 +191,7 @@ func (out *Resolution) asInstalled(by string) (deps.Installed, error) {
 	return deps.Installed{Package: out.info.Package, Version: out.info.Version, By: by, Properties: properties, Planned: true}, nil
 }
 
-// withVersion keeps the packages whose version says something.
+// withVersion returns the packages whose version can be compared.
 func withVersion(list []deps.Installed) []deps.Installed {
 	var all presentPackages
 	for _, in := range list {

@@ -21,8 +21,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/source/filetree"
 )
 
-// ReadSet reads the config that options name: a file of this machine, or in
-// client mode what the server gives out.
+// ReadSet reads a plugin config: from a file of this machine or, in client mode,
+// from a server.
 func (p SetPlanner) ReadSet(ctx context.Context, f SetOptions, progress func(string)) (*plugins.Set, error) {
 	if f.Mode != ModeClient {
 		return p.pluginSet(f.Config)
@@ -34,9 +34,9 @@ func (p SetPlanner) ReadSet(ctx context.Context, f SetOptions, progress func(str
 	return set, nil
 }
 
-// fetchedSet reads the config of a server: at an address, or in a ConfigMap of
-// the cluster, with the user's own rights. It may name nothing of this machine
-// but the variables that it was allowed.
+// fetchedSet reads a plugin config from a URL, or from a ConfigMap with the user's
+// own permissions. Such a config cannot name files of this machine, and only those
+// environment variables that the user allowed.
 func (p SetPlanner) fetchedSet(ctx context.Context, text string, env []string, progress func(string)) (*plugins.Set, error) {
 	reference, err := p.configReference(text)
 	if err != nil {
@@ -72,7 +72,7 @@ func (p SetPlanner) fetchedSet(ctx context.Context, text string, env []string, p
 	return plugins.Parse(data, read)
 }
 
-// configReference reads where a server gives out its config.
+// configReference parses the address of a server's plugin config.
 func (p SetPlanner) configReference(text string) (ref.Reference, error) {
 	reference, err := ref.Parse(text)
 	switch {
@@ -86,7 +86,8 @@ func (p SetPlanner) configReference(text string) (ref.Reference, error) {
 	return ref.Reference{}, Usagef("--mode client fetches the config from the server; name https://HOST/PATH or configmap://NAMESPACE/NAME")
 }
 
-// setOfConfigMap reads the one config among the keys of a ConfigMap.
+// setOfConfigMap parses the plugin config in a ConfigMap, which must have exactly
+// one.
 func setOfConfigMap(files fs.FS, read plugins.Options) (*plugins.Set, error) {
 	data := map[string]any{}
 	err := fs.WalkDir(files, ".", func(name string, entry fs.DirEntry, err error) error {
@@ -107,15 +108,15 @@ func setOfConfigMap(files fs.FS, read plugins.Options) (*plugins.Set, error) {
 	return plugins.Parse(body, read)
 }
 
-// configName is the name of a file, the last part of an address, or the name of
-// a ConfigMap.
+// configName returns the name of a config for display: of the file, the last part
+// of the URL, or the ConfigMap.
 func configName(text string) string {
 	text, _, _ = strings.Cut(text, "#")
 	text, _, _ = strings.Cut(text, "?")
 	return path.Base(filepath.ToSlash(text))
 }
 
-// readLock reads a lock file; none is nil unless it is due.
+// readLock reads a lock file. A missing one is nil, or an error if it is required.
 func readLock(path string, set *plugins.Set, due bool) (*plugins.Lock, error) {
 	data, err := readAtMost(path, plugins.MaxBytes)
 	if errors.Is(err, fs.ErrNotExist) && !due {
@@ -131,7 +132,7 @@ func readLock(path string, set *plugins.Set, due bool) (*plugins.Lock, error) {
 	return lock, lock.CheckName(set)
 }
 
-// readAtMost reads a file of one byte more than is read at most.
+// readAtMost reads a file up to a limit, and one byte more to detect a larger one.
 func readAtMost(path string, most int64) ([]byte, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -142,7 +143,8 @@ func readAtMost(path string, most int64) ([]byte, error) {
 	return data, withoutPath(err)
 }
 
-// withoutPath drops operation and path from an error of a file that is named already.
+// withoutPath removes operation and path from a file error, for messages that name
+// the file already.
 func withoutPath(err error) error {
 	var path *fs.PathError
 	if errors.As(err, &path) {
@@ -162,7 +164,7 @@ func (o *SetOptions) lockPath() string {
 	return o.Config + ".lock"
 }
 
-// keepLock writes the lock file where that was asked for.
+// keepLock writes the lock file if the user asked for it.
 func (o *SetOptions) keepLock(fresh *plugins.Lock) error {
 	if !o.UpdateLock {
 		return nil
@@ -173,8 +175,8 @@ func (o *SetOptions) keepLock(fresh *plugins.Lock) error {
 	return nil
 }
 
-// Status compares a config and its lock with the current generation, for the
-// platform that this is of.
+// Status compares a config and its lock file with the current generation, for this
+// platform.
 func (o *SetOptions) Status(location string, set *plugins.Set, generations []installed.Generation) (*plugins.SyncStatus, error) {
 	lock, err := readLock(o.lockPath(), set, o.Lock != "")
 	if err != nil {

@@ -24,7 +24,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/verify"
 )
 
-// SetOptions say which plugin set is meant, and where it goes.
+// SetOptions select a plugin set and its location.
 type SetOptions struct {
 	Config, Mode, Location, Lock string
 	UpdateLock                   bool
@@ -38,11 +38,11 @@ const (
 	ModeClient = "client" // on a server that this machine is a client of
 )
 
-// SetPlanner plans plugin sets. Those of a host in the cluster become the plan of
-// a release.
+// SetPlanner plans plugin sets. A set whose host runs in the cluster becomes the
+// plan of a release.
 type SetPlanner struct{ *Planner }
 
-// Sets returns the planner of plugin sets with the same options.
+// Sets returns a planner of plugin sets with the same options.
 func (p *Planner) Sets() SetPlanner { return SetPlanner{p} }
 
 // SetPlan is the plan of a plugin set, with what its apply needs.
@@ -53,8 +53,8 @@ type SetPlan struct {
 	Beside map[string][]byte // that belongs to the generation
 }
 
-// PlanSet makes the plan of a set with choices of the reviewer; nil are the
-// default. The lock file is written when everything else went well.
+// PlanSet plans a plugin set. choices are the reviewer's, nil for the defaults.
+// The lock file is written if everything else succeeded.
 func (p SetPlanner) PlanSet(ctx context.Context, f SetOptions, options *preview.Options, progress func(string)) (*SetPlan, error) {
 	set, err := p.ReadSet(ctx, f, progress)
 	if err != nil {
@@ -71,7 +71,7 @@ func (p SetPlanner) PlanSet(ctx context.Context, f SetOptions, options *preview.
 	return made, f.keepLock(fresh)
 }
 
-// planForHost plans a set that a host in the cluster loads, whose choices are those
+// planForHost plans a plugin set whose host runs in the cluster, with the choices
 // of a release.
 func (p SetPlanner) planForHost(ctx context.Context, set *plugins.Set, f SetOptions, _ *preview.Options, progress func(string)) (*SetPlan, *plugins.Lock, error) {
 	if f.Against != "" {
@@ -88,7 +88,7 @@ func (p SetPlanner) planForHost(ctx context.Context, set *plugins.Set, f SetOpti
 	return &SetPlan{Plan: plan}, fresh, nil
 }
 
-// planForMachine plans a set whose files go to a place on this machine.
+// planForMachine plans a plugin set that is installed on this machine.
 func (p SetPlanner) planForMachine(ctx context.Context, set *plugins.Set, f SetOptions, options *preview.Options, progress func(string)) (*SetPlan, *plugins.Lock, error) {
 	own, platforms, err := p.platforms(set, f, runtime.GOOS+"/"+runtime.GOARCH, "")
 	if err != nil {
@@ -139,7 +139,8 @@ func (p SetPlanner) planForMachine(ctx context.Context, set *plugins.Set, f SetO
 	}, fresh, nil
 }
 
-// finishSet notes the choices of the reviewer, and judges and seals the plan.
+// finishSet adds the reviewer's choices to a plan, judges it and computes its
+// digests.
 func (p SetPlanner) finishSet(plan *preview.Plan, options *preview.Options) error {
 	switch {
 	case options != nil:
@@ -155,7 +156,8 @@ func (p SetPlanner) finishSet(plan *preview.Plan, options *preview.Options) erro
 	return err
 }
 
-// fetchSet fetches what a set names, held to its lock, and locks it anew.
+// fetchSet fetches the plugins of a set, verifies them against its lock file, and
+// returns the new lock.
 func (p SetPlanner) fetchSet(ctx context.Context, set *plugins.Set, f SetOptions, platform string, progress func(string)) ([]plugins.FetchedPlugin, *plugins.Lock, error) {
 	lock, err := readLock(f.lockPath(), set, f.Lock != "" && !f.UpdateLock)
 	if err != nil {
@@ -187,7 +189,7 @@ func (p SetPlanner) fetchSet(ctx context.Context, set *plugins.Set, f SetOptions
 	return fetched, plugins.NewLock(set.Name, platform, fetched, lock), nil
 }
 
-// pluginSet reads a config.
+// pluginSet reads a plugin config.
 func (p SetPlanner) pluginSet(path string) (*plugins.Set, error) {
 	data, err := readAtMost(path, plugins.MaxBytes)
 	if err != nil {
@@ -200,7 +202,7 @@ func (p SetPlanner) pluginSet(path string) (*plugins.Set, error) {
 	return set, nil
 }
 
-// pluginTarget finds out where a set goes and what is there.
+// pluginTarget reads the location of a plugin set and what is installed there.
 func (p SetPlanner) pluginTarget(ctx context.Context, set *plugins.Set, f SetOptions, platform string) (plugins.Target, error) {
 	out := plugins.Target{Platform: platform}
 	location, err := f.LocationOf(set)
@@ -258,7 +260,8 @@ func (p SetPlanner) RollbackSet(ctx context.Context, location string, to int, op
 	}, nil
 }
 
-// CleanSet plans to remove earlier generations, all but so many.
+// CleanSet plans to remove earlier generations, except the newest ones up to a
+// number.
 func (p SetPlanner) CleanSet(ctx context.Context, location string, keep int, options *preview.Options) (*SetPlan, error) {
 	plan, err := installed.PlanClean(ctx, location, keep)
 	if err != nil {
@@ -270,8 +273,8 @@ func (p SetPlanner) CleanSet(ctx context.Context, location string, keep int, opt
 	return &SetPlan{Plan: plan}, nil
 }
 
-// comparisonBase makes another config, or a lock, stand in for what is installed: the
-// whole of it, or of a lock the artifacts alone.
+// comparisonBase replaces the installed state by that of another config or lock
+// file, for a comparison. A lock file replaces only the artifacts.
 func (p SetPlanner) comparisonBase(ctx context.Context, text string, set *plugins.Set, target *plugins.Target, progress func(string)) (*preview.Baseline, error) {
 	data, err := readAtMost(text, plugins.MaxBytes)
 	if err != nil {
@@ -306,9 +309,10 @@ func (p SetPlanner) comparisonBase(ctx context.Context, text string, set *plugin
 	return &preview.Baseline{Reference: text, Package: older.Name, Version: older.Version, ContentDigest: pkg.ContentDigest, Notes: pkg.Notes}, nil
 }
 
-// platforms are those that a set is planned for, sorted, and the one of them
-// whose files are shown as the plan's own: this machine's or that of the pods,
-// which is own, or else the first. Only those count that begin with system.
+// platforms returns the platforms that a set is planned for, sorted, and the one
+// whose files the plan shows: own, the platform of this machine or of the pods, if
+// it is among them, else the first. Only platforms that begin with system are
+// allowed.
 func (p SetPlanner) platforms(set *plugins.Set, f SetOptions, own, system string) (first string, all []string, err error) {
 	if err := p.Source.checkPlatforms(); err != nil {
 		return "", nil, err
@@ -336,8 +340,8 @@ func (p SetPlanner) platforms(set *plugins.Set, f SetOptions, own, system string
 	return all[0], all, nil
 }
 
-// fetchPlatforms fetches a set for every platform, first, which is one of them,
-// first, and locks them all.
+// fetchPlatforms fetches a set for every platform, beginning with first, and locks
+// them all.
 func (p SetPlanner) fetchPlatforms(ctx context.Context, set *plugins.Set, f SetOptions, first string, all []string, progress func(string)) ([]plugins.PlatformSet, *plugins.Lock, error) {
 	fetched, fresh, err := p.fetchSet(ctx, set, f, first, progress)
 	if err != nil {
@@ -358,9 +362,9 @@ func (p SetPlanner) fetchPlatforms(ctx context.Context, set *plugins.Set, f SetO
 	return out, fresh, nil
 }
 
-// resolveExecutors looks up what the tags of the images that plugins run in
-// stand for now, where that was asked for. It is shown, and part of no digest:
-// the files and the config name the tag.
+// resolveExecutors resolves the tags of images that plugins run in, if the user
+// asked for it. The result is shown and is part of no digest, because files and
+// config contain the tag.
 func (p SetPlanner) resolveExecutors(ctx context.Context, plan *preview.Plan, progress func(string)) error {
 	if !p.Render.PinImages {
 		return nil
@@ -393,7 +397,7 @@ func (r *Resolver) imageDigest(ctx context.Context, image string) (string, error
 	return full[len(image)+1:], nil
 }
 
-// requestedSet reads a PluginSet that a host in the cluster loads: it is planned
+// requestedSet reads a PluginSet whose host runs in the cluster, which is planned
 // and applied like a bundle.
 func (p *Planner) requestedSet(path string) (PlanRequest, error) {
 	set, err := p.Sets().pluginSet(path)
@@ -409,7 +413,7 @@ func (p *Planner) setRequest(path string, set *plugins.Set) PlanRequest {
 	}
 }
 
-// planHostedSet plans the ConfigMap of a set and the restart of its host.
+// planHostedSet plans the ConfigMap of a plugin set and the restart of its host.
 func (p *Planner) planHostedSet(ctx context.Context, want PlanRequest, progress func(string)) (*preview.Plan, error) {
 	fetched, lock, err := p.Sets().fetchHosted(ctx, want.Set, SetOptions{Config: want.Text}, progress)
 	if err != nil {
@@ -418,8 +422,8 @@ func (p *Planner) planHostedSet(ctx context.Context, want PlanRequest, progress 
 	return p.hostedPlan(ctx, want, fetched, lock, progress)
 }
 
-// fetchHosted fetches a set for each platform that pods of its host may run on:
-// that is Linux, whatever runs here.
+// fetchHosted fetches a set for each Linux platform that the pods of its host may
+// run on, whatever this machine is.
 func (p SetPlanner) fetchHosted(ctx context.Context, set *plugins.Set, f SetOptions, progress func(string)) ([]plugins.PlatformSet, *plugins.Lock, error) {
 	own, all, err := p.platforms(set, f, onLinux+runtime.GOARCH, onLinux)
 	if err != nil {
@@ -458,8 +462,8 @@ func (p *Planner) hostedPlan(ctx context.Context, want PlanRequest, fetched []pl
 // bundleType is the media type of the bundles that are read as files.
 const bundleType = "application/vnd.dev.sigstore.bundle.v0.3+json"
 
-// signatureCheck holds every artifact of a plugin set to who must have signed
-// it: images by what lies beside them, others by the bundle that the config
+// signatureCheck verifies the signature of every artifact of a plugin set: of
+// images through their referrers, of others through the bundle that the config
 // names.
 func (p SetPlanner) signatureCheck() (func(context.Context, *source.Fetcher, source.Pin, []byte) (plugins.SignerInfo, error), error) {
 	configured, err := p.env.Config()
@@ -486,7 +490,7 @@ func (p SetPlanner) signatureCheck() (func(context.Context, *source.Fetcher, sou
 	}, nil
 }
 
-// detached decides by a Sigstore bundle over the very bytes of an artifact.
+// detached verifies an artifact with a detached Sigstore bundle.
 func (c *checker) detached(pin source.Pin, bundle []byte) (provenance, error) {
 	policy := verify.Choose(c.policies, c.override, repositoryOf(pin.Reference))
 	out := provenance{verification: preview.Verification{Status: verify.Unverified}}
@@ -509,8 +513,8 @@ func (c *checker) detached(pin source.Pin, bundle []byte) (provenance, error) {
 	return out, refusal(err)
 }
 
-// HostedSet is the PluginSet that was asked for, and the pod template of its host
-// in the cluster with what installs it.
+// HostedSet returns the requested PluginSet, and the pod template of its host as
+// it has to be to load the set.
 func (w PlanRequest) HostedSet(plan *preview.Plan) (*report.HostedSet, error) {
 	if w.Set == nil {
 		return nil, Usagef("-o pod-template is of a PluginSet with a host in the cluster: preview -f FILE")

@@ -13,14 +13,14 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/verify"
 )
 
-// SignatureOptions say whose signatures are asked for. They win over the policies
-// of the configuration.
+// SignatureOptions choose whose signatures are required. They override the
+// policies of the configuration.
 type SignatureOptions struct {
 	Mode   string // a [verify.Mode]
 	Signer verify.Signer
 }
 
-// policy is the options as what wins over every configured policy.
+// policy returns the options as a policy that overrides every configured one.
 func (o *SignatureOptions) policy() (verify.Policy, error) {
 	mode, err := verify.ParseMode(o.Mode)
 	if err != nil {
@@ -35,7 +35,7 @@ func (o *SignatureOptions) policy() (verify.Policy, error) {
 	return verify.Policy{Mode: mode, Signer: o.Signer}, nil
 }
 
-// checker holds content to who must have signed it.
+// checker verifies that content is signed as required.
 type checker struct {
 	policies []verify.Policy
 	override verify.Policy
@@ -59,7 +59,7 @@ func newChecker(configured config.Verification, options SignatureOptions) (*chec
 	return c, nil
 }
 
-// provenance holds the verification and the referrers of some content.
+// provenance is the verification result and the referrers of some content.
 type provenance struct {
 	verification preview.Verification
 	looked       bool // for signatures, because a signer is trusted
@@ -69,7 +69,7 @@ type provenance struct {
 	text         string
 }
 
-// notes are the findings about a package.
+// notes returns the notes about a package's signature.
 func (c provenance) notes(pkg string) []preview.Note {
 	if c.rule.Name == "" {
 		return nil
@@ -77,8 +77,8 @@ func (c provenance) notes(pkg string) []preview.Note {
 	return []preview.Note{c.rule.Note("package/"+pkg, c.text)}
 }
 
-// check decides whether pinned content may be read at all. A refusal ends with
-// exit code 5.
+// check decides, before pinned content is read, whether its signature permits
+// that. A refusal has exit code 5.
 func (c *checker) check(ctx context.Context, from *source.Fetcher, pin source.Pin) (provenance, error) {
 	policy := verify.Choose(c.policies, c.override, repositoryOf(pin.Reference))
 	out := provenance{verification: preview.Verification{Status: verify.Unverified}}
@@ -118,8 +118,8 @@ func (c *checker) check(ctx context.Context, from *source.Fetcher, pin source.Pi
 	return out, nil
 }
 
-// unreadableError refuses an image beside which there is something that is no
-// signature in any form that is read. A server that failed may answer later.
+// unreadableError returns the error for an image whose signatures are in no known
+// form. A failed request can be tried again.
 func unreadableError(err error) error {
 	if _, odd := errors.AsType[*source.UnreadableSignature](err); odd {
 		return Refuse("verification failed: "+err.Error(), "take content that its publisher signed in a form that cosign writes")
@@ -135,7 +135,8 @@ func artifacts(signatures []source.Signature) []verify.Artifact {
 	return out
 }
 
-// refusal makes an answer of preview/verify one of this program.
+// refusal converts an error of preview/verify into one with an exit code and
+// advice.
 func refusal(err error) error {
 	if refused, ok := errors.AsType[*verify.UnverifiedError](err); ok {
 		return Refuse(refused.What, refused.Next)
@@ -143,8 +144,8 @@ func refusal(err error) error {
 	return err
 }
 
-// repositoryOf returns HOST/REPO of an image, by which policies are chosen;
-// empty for content that is in no repository.
+// repositoryOf returns HOST/REPO of an image, by which signature policies are
+// chosen; empty for content outside a registry.
 func repositoryOf(r ref.Reference) string {
 	if r.Kind != ref.KindImage {
 		return ""

@@ -33,15 +33,15 @@ type Streams struct {
 	settings settings
 }
 
-// Options are the global flags that steer output.
+// Options are the global flags about output.
 type Options struct {
 	Color string // auto, always or never; empty means auto
 	ASCII bool   // nothing but ASCII, whatever the terminal can show
 	Plain bool   // lines of text and questions instead of screens
 }
 
-// New describes the streams of this process. Until Configure is called the
-// environment alone decides.
+// New returns the streams of this process. Until Configure is called, only the
+// environment decides about colour and characters.
 func New(in, out, err *os.File, getenv func(string) string) *Streams {
 	return newStreams(in, out, err, terminal{
 		stdin: isTerminal(in), stdout: isTerminal(out), stderr: isTerminal(err),
@@ -85,29 +85,31 @@ func escaping(to io.Writer, color, ascii bool) *textsafe.Writer {
 	return w
 }
 
-// Human writes text for people: standard output, escaped.
+// Human returns the writer to standard output for people; it escapes control
+// characters.
 func (s *Streams) Human() io.Writer { return &s.human }
 
-// HumanErr is standard error for people, escaped, never coloured.
+// HumanErr returns the writer to standard error for people; it escapes control
+// characters and never colours.
 func (s *Streams) HumanErr() io.Writer { return &s.humanErr }
 
-// Printf writes text for people to standard output. Errors show in Flush.
+// Printf prints text for people to standard output. Flush returns write errors.
 func (s *Streams) Printf(format string, args ...any) { fmt.Fprintf(&s.human, format, args...) }
 
-// Errorf writes text for people to standard error. Errors show in Flush.
+// Errorf prints text for people to standard error. Flush returns write errors.
 func (s *Streams) Errorf(format string, args ...any) { fmt.Fprintf(&s.humanErr, format, args...) }
 
-// Status writes to standard error, for a waiting person, what is being done.
+// Status prints to standard error what the program is doing.
 func (s *Streams) Status(line string) { s.Errorf("%s\n", line) }
 
-// Flush writes what an incomplete character held back, and returns the first
-// error that writing to standard output or error met since New.
+// Flush writes an incomplete last character, and returns the first error of all
+// writes to standard output or error.
 func (s *Streams) Flush() error {
 	return errors.Join(s.human.flush(), s.humanErr.flush(), s.out.failure(), s.err.failure())
 }
 
-// TakeInput returns standard input as what a command is about. Keys come from the
-// controlling terminal from then on, where there is one.
+// TakeInput returns standard input as data for the command, such as a request
+// file. From then on keys are read from the controlling terminal, if there is one.
 func (s *Streams) TakeInput() io.Reader {
 	in := s.In
 	if s.terminal.stdin {
@@ -134,8 +136,8 @@ func (s *Streams) Color() bool { return s.settings.color }
 // ASCII reports whether standard output must hold nothing but ASCII.
 func (s *Streams) ASCII() bool { return s.settings.asciiOut }
 
-// Width is the number of cells of a line on standard output, 0 when it is not
-// a terminal or does not say.
+// Width returns the columns of standard output, 0 if it is no terminal or its
+// width is not known.
 func (s *Streams) Width() int { return s.terminal.width }
 
 // CanDraw reports whether screens can be drawn: both ends are a terminal, and
@@ -145,20 +147,19 @@ func (s *Streams) CanDraw() bool {
 	return t.stdin && t.stdout && t.getenv("TERM") != "dumb"
 }
 
-// CanPrompt reports whether a person can be asked on the screen: it can be drawn
-// on, and no CI system says that it runs unattended.
+// CanPrompt reports whether the user can be asked on a screen: there is a terminal
+// to draw on, and the environment is not that of a CI system.
 func (s *Streams) CanPrompt() bool { return s.CanDraw() && s.terminal.getenv("CI") == "" }
 
-// Lines reports whether a person wants lines of text instead of screens: by
-// --plain, by ACCESSIBLE, or because the terminal is a dumb one.
+// Lines reports whether output is lines of text instead of screens: because of
+// --plain, ACCESSIBLE, or a dumb terminal.
 func (s *Streams) Lines() bool {
 	t := s.terminal
 	return s.settings.plain || truthy(t.getenv("ACCESSIBLE")) || t.getenv("TERM") == "dumb"
 }
 
-// CanAsk reports whether a person can be asked at all. Who says --plain wants
-// to be asked wherever the answers come from, a pipe too; what only describes
-// the terminal needs one.
+// CanAsk reports whether the user can be asked at all. With --plain, answers may
+// come from a pipe; otherwise a terminal is required.
 func (s *Streams) CanAsk() bool {
 	t := s.terminal
 	switch {
@@ -195,8 +196,8 @@ func width(f *os.File) int {
 	return w
 }
 
-// humanWriter passes text to the writer in force: commands are given it before
-// the flags are read that choose one.
+// humanWriter forwards text to the current writer, because commands get it before
+// the flags that choose the writer are parsed.
 type humanWriter struct {
 	mu sync.Mutex
 	to *textsafe.Writer
@@ -220,7 +221,7 @@ func (h *humanWriter) flush() error {
 	return h.to.Flush()
 }
 
-// sink remembers the first error, so that no output is lost unnoticed.
+// sink is a writer that remembers the first error.
 type sink struct {
 	mu  sync.Mutex
 	to  io.Writer

@@ -12,14 +12,15 @@ const (
 	ColorNever  = "never"
 )
 
-// terminal is everything that output decisions depend on.
+// terminal is what decides about output: the streams, the environment and the
+// global flags.
 type terminal struct {
 	stdin, stdout, stderr bool
 	width                 int
 	getenv                func(string) string
 }
 
-// settings are the decisions.
+// settings are the decisions about colour and characters.
 type settings struct {
 	color, asciiOut, asciiErr, plain bool
 }

@@ -58,8 +58,8 @@ func newTopic(name, text string) Topic {
 	return Topic{Name: name, Summary: summary, Text: text}
 }
 
-// Write prints the page for a terminal of the width, in columns. Code is never
-// broken, so that it can be copied.
+// Write prints the page, wrapped to a width in columns. Lines of code are never
+// wrapped, so that they can be copied.
 func (t Topic) Write(to io.Writer, width int) error {
 	if _, err := io.WriteString(to, render([]byte(t.Text), width)); err != nil {
 		return fmt.Errorf("printing the topic %s: %w", t.Name, err)

@@ -21,16 +21,16 @@ const (
 	unknownWidth = 80
 )
 
-// renderer prints Markdown as lines. Of Markdown it knows what the pages use; a
-// test holds the pages to that.
+// renderer prints Markdown as plain lines. It supports only the Markdown that the
+// manual uses, which a test ensures.
 type renderer struct {
 	source []byte
 	width  int
 	out    strings.Builder
 }
 
-// render returns the text of a page in lines of at most width columns, code and
-// single words aside; a width of 0 is not known.
+// render returns the text of a page in lines of at most width columns; code and
+// long words may be wider. A width of 0 means that none is known.
 func render(source []byte, width int) string {
 	if width == 0 {
 		width = unknownWidth
@@ -69,8 +69,7 @@ func (r *renderer) block(n ast.Node, indent string) {
 	}
 }
 
-// list prints each item behind a dash; what an item holds besides its text comes
-// below it.
+// list prints each item after a dash, and nested content below the item's text.
 func (r *renderer) list(n *ast.List, indent string) {
 	for item := n.FirstChild(); item != nil; item = item.NextSibling() {
 		for part := item.FirstChild(); part != nil; part = part.NextSibling() {
@@ -86,9 +85,9 @@ func (r *renderer) list(n *ast.List, indent string) {
 // narrow is the widest first column, in columns, that has the others beside it.
 const narrow = 14
 
-// table prints each row as its first cell with the others beside it, or below it
-// where that is long: a table of sentences is wider than a terminal. From the third
-// column on, the head of the column stands before its cell.
+// table prints each row as its first cell followed by the others, on the same line
+// or below it, because a table of sentences is wider than a terminal. From the
+// third column on, each cell is preceded by its column's title.
 func (r *renderer) table(n *table.Table, indent string) {
 	var rows [][]string
 	beside := 0
@@ -123,8 +122,8 @@ func (r *renderer) table(n *table.Table, indent string) {
 	}
 }
 
-// inline is the text below a node on one line. Spaces inside code are hard, so
-// that a command is not broken apart; [renderer.wrap] softens them.
+// inline returns the text below a node as one line. Spaces inside code become
+// non-breaking until [renderer.wrap], so that a command is not split.
 func (r *renderer) inline(parent ast.Node) string {
 	var out strings.Builder
 	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {
