@@ -195,7 +195,7 @@ func (w *waiter) await(ctx context.Context, stage string, o rollout.Options) err
 	return w.rolloutError(doing, report)
 }
 
-// showWait tells the screen what the run is waiting for, if that has changed.
+// showWait shows on the screen what the run is waiting for, if that has changed.
 func (w *waiter) showWait(now WaitState) {
 	if w.opts.Waiting != nil && now != w.shown {
 		w.shown = now

@@ -10,10 +10,10 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 )
 
-// Adoption lists what the first of the two writes of an adoption removes from an
-// object: the marks and owner references of its former owner, whose fields it
-// gives to our field manager. Of the former owner itself, which is deleted, it
-// says what that lets go of, and nothing else.
+// Adoption is what the first of the two writes of an adoption removes from an
+// object: marks and owner references of the former owner, whose fields become
+// those of our field manager. For the former owner itself, which is deleted, it
+// only lists the objects that are released.
 type Adoption struct {
 	// OwnerReferences to remove, as KIND/NAME, sorted.
 	OwnerReferences []string `json:"ownerReferences,omitempty"`
@@ -27,12 +27,12 @@ type Adoption struct {
 	Releases []string `json:"releases,omitempty"`
 }
 
-// FormerOwner reports whether an object is deleted so that others can be taken
-// over from it. It is no member of the release.
+// FormerOwner reports whether an object is deleted so that others can be adopted
+// from it. It is not a member of the release.
 func (o *Object) FormerOwner() bool { return o.Action == ActionDelete && o.Adoption != nil }
 
-// Lines say what the first write of an adoption takes off, or what a former
-// owner lets go of: one line each, in order.
+// Lines returns what the first write of an adoption removes, or what a former
+// owner releases, one line each.
 func (a *Adoption) Lines() []string {
 	if a == nil {
 		return nil
@@ -52,8 +52,8 @@ func (a *Adoption) Lines() []string {
 	return out
 }
 
-// OrphansDependents reports whether deleting a former owner must leave its dependents,
-// which would be garbage-collected with it.
+// OrphansDependents reports whether a former owner has to be deleted without its
+// dependents, which would otherwise be garbage-collected.
 func OrphansDependents(o *Object) bool { return o.FormerOwner() && o.Is(KindClusterServiceVersion) }
 
 // companions are the labels and annotations that stand beside a tool's mark.
@@ -68,9 +68,9 @@ var formers = [...]string{
 	"kustomize-controller", "helm-controller", "argocd-controller", "argocd-application-controller", "kapp", "kapp-controller",
 }
 
-// WithoutFormerOwner returns a live object without its former owner, as the first write
-// of its adoption leaves it, and what that takes off. Marks that the sealed
-// object has itself stay.
+// WithoutFormerOwner returns a live object as the first write of its adoption
+// leaves it, and what that write removes. Marks that the planned object has too
+// are kept.
 func WithoutFormerOwner(t TypeConverter, live, sealed map[string]any) (map[string]any, *Adoption, error) {
 	out, a := CloneBody(live), &Adoption{}
 	meta := Map(out, "metadata")
@@ -117,9 +117,9 @@ func (a *Adoption) strip(from, wanted map[string]any, key string) {
 	a.Marks = append(a.Marks, key)
 }
 
-// migrate makes the fields of former managers those of our apply, as
-// client-go's csaupgrade does for kubectl (KEP-555, "upgrading from
-// client-side apply"): what the new content leaves out is then removed.
+// migrate moves the fields of former managers to our field manager, as client-go's
+// csaupgrade does for kubectl (KEP-555, "upgrading from client-side apply"), so
+// that the next apply removes fields that the new content omits.
 func (a *Adoption) migrate(meta map[string]any, apiVersion string) error {
 	var kept []any
 	ours := fieldpath.NewSet()
@@ -176,9 +176,9 @@ type PatchOp struct {
 	Value any    `json:"value,omitempty"`
 }
 
-// ReleasePatch returns the JSON patch that turns a live object into the result
-// of [WithoutFormerOwner]. It tests uid and resourceVersion first. It is nil
-// when there is nothing to take off.
+// ReleasePatch returns the JSON patch that turns a live object into the result of
+// [WithoutFormerOwner], nil if there is nothing to remove. It tests uid and
+// resourceVersion first.
 func ReleasePatch(live, released map[string]any, a *Adoption) []PatchOp {
 	if len(a.OwnerReferences)+len(a.Marks)+len(a.Managers) == 0 {
 		return nil

@@ -114,7 +114,8 @@ func lessUTF16(a, b string) bool {
 	return len(x) < len(y)
 }
 
-// writeString escapes as RFC 8785 section 3.2.2.2 does: only what JSON requires.
+// writeString writes a JSON string, escaping only what RFC 8785 section 3.2.2.2
+// requires.
 func writeString(b *bytes.Buffer, s string) error {
 	if !utf8.ValidString(s) {
 		return fmt.Errorf("canonical JSON: text is not valid UTF-8: %q", truncate(s, 40))
@@ -151,8 +152,9 @@ func writeString(b *bytes.Buffer, s string) error {
 	return nil
 }
 
-// writeFloat follows ECMAScript's Number::toString, which RFC 8785 section
-// 3.2.2.3 prescribes; encoding/json uses the same thresholds for exponents.
+// writeFloat writes a number as ECMAScript's Number::toString does, which RFC 8785
+// section 3.2.2.3 prescribes; encoding/json uses the same thresholds for
+// exponents.
 func writeFloat(b *bytes.Buffer, f float64) error {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		return fmt.Errorf("canonical JSON: %v is not a JSON number", f)
@@ -185,8 +187,8 @@ func Hash(v any) (string, error) {
 	return HashBytes(data), nil
 }
 
-// hashStruct hashes a Go value through its JSON form: for the tool's own
-// types, whose field names are contract.
+// hashStruct hashes a Go value through its JSON form. It is for types of this
+// program, whose JSON field names are part of the contract.
 func hashStruct(v any) (string, error) {
 	data, err := json.Marshal(v)
 	if err != nil {

@@ -1,17 +1,16 @@
 package preview
 
-// ReadResult answers the read of one object. Body and Err are both nil when
-// the object does not exist. Err is a [Refusal] when the API server answered.
+// ReadResult is the result of reading one object. Body and Err are both nil if the
+// object does not exist. Err is a [Refusal] if the API server answered.
 type ReadResult struct {
 	Ref  Ref
 	Body map[string]any
 	Err  error
 }
 
-// DryRun asks what applying Body would lead to. UID and ResourceVersion pin
-// the object it was decided on; both are empty when it does not exist. Force
-// takes fields other managers own. Manager is the field manager; empty means
-// [FieldManager].
+// DryRun is a request for the result of applying Body. UID and ResourceVersion are
+// those of the live object; both are empty if it does not exist. Force takes over
+// fields of other managers. An empty Manager means [FieldManager].
 type DryRun struct {
 	Body                 map[string]any
 	UID, ResourceVersion string
@@ -19,8 +18,8 @@ type DryRun struct {
 	Manager              string
 }
 
-// DryRunResult answers one [DryRun]: the would-be object, or why not. Warnings
-// are the API server's Warning headers.
+// DryRunResult is the result of a [DryRun]: the object as it would be, or an
+// error. Warnings are the API server's Warning headers.
 type DryRunResult struct {
 	Body     map[string]any
 	Warnings []string

@@ -13,12 +13,12 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Decode reads every YAML or JSON document of a file, once, into maps with
-// string keys, slices, strings, booleans, int64, uint64 and float64.
-// Scalars mean what they mean to the API server's own decoder (YAML 1.1
-// booleans, timestamps as text). Duplicate keys, keys that are not strings,
-// numbers that are not finite, and documents that expand beyond the caps are
-// errors that name the line. Empty documents are dropped.
+// Decode decodes every YAML or JSON document of a file into maps with string keys,
+// slices, strings, booleans, int64, uint64 and float64. Scalars have the meaning
+// that the API server's decoder gives them (YAML 1.1 booleans, timestamps as
+// text). Duplicate keys, keys that are not strings, numbers that are not finite,
+// and documents that expand beyond the size limits are errors with a line number.
+// Empty documents are dropped.
 func Decode(data []byte) ([]any, error) {
 	var values []any
 	if err := eachDocument(data, false, func(doc Document) { values = append(values, doc.Value) }); err != nil {
@@ -131,7 +131,8 @@ func (d *yamlDecoder) key(n *yaml.Node) (string, error) {
 	return key, nil
 }
 
-// merge adds the keys of a YAML 1.1 merge value ("<<") that are not set yet.
+// merge adds the keys of a YAML 1.1 merge value ("<<") that are not set in the
+// mapping itself.
 func (d *yamlDecoder) merge(into map[string]any, n *yaml.Node, depth int) error {
 	v, err := d.value(n, depth+1)
 	if err != nil {
@@ -212,7 +213,8 @@ func floating(n *yaml.Node) (any, error) {
 	return number(f), nil
 }
 
-// number makes integral doubles integers, as a round trip through JSON does.
+// number returns a float64 without fraction as an integer, as a round trip through
+// JSON does.
 func number(f float64) any {
 	if f == math.Trunc(f) && math.Abs(f) < 1<<53 {
 		return int64(f)
@@ -220,8 +222,8 @@ func number(f float64) any {
 	return f
 }
 
-// decodeJSONStream decodes JSON values one after the other; line is that on
-// which the data begins. Of manifests it counts the objects while it decodes.
+// decodeJSONStream decodes concatenated JSON values; line is the line on which the
+// data begins. For manifests it counts the objects while it decodes.
 func decodeJSONStream(data []byte, line int, manifests bool) ([]Document, error) {
 	if len(data) > MaxDocumentBytes {
 		return nil, fmt.Errorf("%d bytes are more than the %d that one file may have", len(data), MaxDocumentBytes)
@@ -250,8 +252,8 @@ func decodeJSONStream(data []byte, line int, manifests bool) ([]Document, error)
 	}
 }
 
-// limitError is a decoding failure at a limit, which another decoder would reach
-// as well.
+// limitError is the error for data beyond a size limit, for which it is useless to
+// try another decoder.
 type limitError struct{ error }
 
 func (c *limitError) Unwrap() error { return c.error }

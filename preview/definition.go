@@ -1,8 +1,8 @@
 package preview
 
-// ServedVersion returns the version under which the objects of a
-// CustomResourceDefinition are read: the storage version if it is served, else
-// the first that is; empty when none is.
+// ServedVersion returns the version in which objects of a CRD are read: the
+// storage version if it is served, else the first served one; empty if there is
+// none.
 func ServedVersion(definition map[string]any) string {
 	first := ""
 	for _, version := range Maps(Map(definition, "spec"), "versions") {

@@ -17,8 +17,7 @@ var evidenceText = strings.NewReplacer("\r\n", "␤", "\n", "␤", "\r", "␤", 
 // piece of evidence.
 func EvidenceName(s string) string { return evidenceText.Replace(s) }
 
-// EvidencePieces splits a finding's evidence into the pieces that it was joined
-// from, each on one line.
+// EvidencePieces splits a finding's evidence into its pieces, each on one line.
 func EvidencePieces(evidence string) []string {
 	if evidence == "" {
 		return nil
@@ -30,9 +29,10 @@ func EvidencePieces(evidence string) []string {
 	return pieces
 }
 
-// CompareEvidence orders pieces of evidence: groups that everybody is in, then
-// other groups and people, then accounts and all else, each by text. What a view
-// leaves out for length is then never a person behind accounts.
+// CompareEvidence compares pieces of evidence for sorting: groups with all users
+// first, then other groups and users, then ServiceAccounts and everything else,
+// each by text. A view that omits the end of a long list so never omits a person
+// before an account.
 func CompareEvidence(a, b string) int {
 	if d := evidenceRank(a) - evidenceRank(b); d != 0 {
 		return d
@@ -60,8 +60,8 @@ func evidenceRank(piece string) int {
 	return len(everybody) + 1
 }
 
-// evidenceSubject reads whom a piece of evidence is about: KIND NAME at its
-// begin, or behind the id of a binding.
+// evidenceSubject returns the subject of a piece of evidence: KIND NAME at its
+// beginning, or after the id of a binding.
 func evidenceSubject(piece string) (kind, name string) {
 	if id, rest, ok := strings.Cut(piece, ": "); ok && strings.Count(id, "/") >= 3 && !strings.Contains(id, " ") {
 		piece = rest
@@ -75,8 +75,8 @@ func evidenceSubject(piece string) (kind, name string) {
 	return "", ""
 }
 
-// EvidenceRest says how many pieces a view leaves out, of what kind, and where
-// they are.
+// EvidenceRest returns how many pieces of evidence a view omits, of which kinds,
+// and where to find them.
 func EvidenceRest(pieces []string) string {
 	counts := map[string]int{}
 	for _, piece := range pieces {

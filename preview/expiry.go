@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// ExpiresAt returns until when a plan with these options may be applied, the
-// zero time for ever. What is not a time in the form that is sealed (RFC 3339,
-// UTC, whole seconds) is an error.
+// ExpiresAt returns until when a plan with these options may be applied; the zero
+// time means for ever. A time that is not in the sealed form (RFC 3339, UTC, whole
+// seconds) is an error.
 func (o Options) ExpiresAt() (time.Time, error) {
 	if o.Expires == "" {
 		return time.Time{}, nil
@@ -19,11 +19,11 @@ func (o Options) ExpiresAt() (time.Time, error) {
 	return at, nil
 }
 
-// ExpiryText writes a time as it is sealed.
+// ExpiryText returns a time in the sealed form.
 func ExpiryText(at time.Time) string { return at.UTC().Truncate(time.Second).Format(time.RFC3339) }
 
-// Expired says why a plan may not be applied at a time any more; empty when it
-// may. The clock is this machine's: there is no other to go by.
+// Expired returns why a plan can no longer be applied at a time, empty if it can.
+// The time is that of this machine's clock.
 func (p *Plan) Expired(now time.Time) string {
 	at, err := p.Options.ExpiresAt()
 	switch {

@@ -7,9 +7,10 @@ import (
 	"strings"
 )
 
-// Facts are everything apply will do and every live fact it was decided on.
-// Their canonical hash is the review digest. Status, resourceVersions, the
-// clock, the user, and the server's URL and version are not in it.
+// Facts are everything that an apply will do, and every live fact on which that
+// was decided. Their canonical hash is the review digest. Status,
+// resourceVersions, the time, the user, and the server's URL and version are not
+// part of them.
 type Facts struct {
 	ContentDigest string        `json:"contentDigest"`
 	Release       Release       `json:"release"`
@@ -35,7 +36,7 @@ type Facts struct {
 	FailureRollback *FailureRollback  `json:"undo,omitempty"`
 }
 
-// BaselineFact is the planned part of an [Baseline].
+// BaselineFact is the part of a [Baseline] that is in the Facts.
 type BaselineFact struct {
 	Package       string `json:"package"`
 	Version       string `json:"version"`
@@ -43,7 +44,7 @@ type BaselineFact struct {
 	Notes         []Note `json:"notes,omitempty"`
 }
 
-// PackageFact is the planned part of a [Package].
+// PackageFact is the part of a [Package] that is in the Facts.
 type PackageFact struct {
 	Name string `json:"name"`
 	// Version of a plugin set: that of a bundle is in its content digest.
@@ -59,7 +60,7 @@ type PackageFact struct {
 	Executors     []Executor   `json:"executors,omitempty"`
 }
 
-// SourceFact is the planned part of a [Source].
+// SourceFact is the part of a [Source] that is in the Facts.
 type SourceFact struct {
 	// Kind of the source, such as oci, git or directory.
 	Kind string `json:"kind"`
@@ -67,7 +68,7 @@ type SourceFact struct {
 	Digest string `json:"digest"`
 }
 
-// ObjectFact is the planned part of an [Object].
+// ObjectFact is the part of an [Object] that is in the Facts.
 type ObjectFact struct {
 	ID         string            `json:"id"`
 	APIVersion string            `json:"apiVersion,omitempty"` // of what was not read and is not written: nothing else holds it
@@ -86,7 +87,7 @@ type ObjectFact struct {
 	Format     string            `json:"format,omitempty"`
 }
 
-// Facts extracts the sealed half of a plan, lists sorted by key.
+// Facts returns the Facts of a plan, with lists sorted by key.
 func (p *Plan) Facts() Facts {
 	f := Facts{
 		ContentDigest: p.ContentDigest, Release: p.Release, Base: p.Base, ReadMode: p.ReadMode,
@@ -142,7 +143,7 @@ func (p *Package) fact() PackageFact {
 	return fact
 }
 
-// Fact returns the planned part of an object.
+// Fact returns the part of an object that is in the Facts.
 func (o *Object) Fact() ObjectFact {
 	fact := ObjectFact{
 		ID: o.ID, Package: o.Package, Origin: o.Origin, Action: o.Action, Digest: o.Digest, Live: o.Live,
@@ -154,8 +155,8 @@ func (o *Object) Fact() ObjectFact {
 	return fact
 }
 
-// SortGrants orders grants by subject, scope, what they reach and how. Of each
-// the key is made once: a plan may have 50,000.
+// SortGrants sorts grants by subject, scope and permissions. The sort key of each
+// is computed once, because a plan may have 50,000.
 func SortGrants(grants []Grant) {
 	type keyed struct {
 		key   string

@@ -20,9 +20,9 @@ type tuple struct {
 	verb                      string
 }
 
-// cell is a tuple without its verb: a resource in a group, or a URL. Names are
-// left out: a rule that gains or loses resource names changes, it does not
-// vanish.
+// cell is a tuple without its verb: a resource in an API group, or a URL. Resource
+// names are not part of it, so that a rule whose resource names change counts as
+// changed and not as removed.
 type cell struct {
 	subject, scope, namespace string
 	group, resource           string
@@ -68,7 +68,7 @@ func subjectsOf(grants []preview.Grant) map[preview.Subject]bool {
 	return out
 }
 
-// expansion is a set of grants expanded to tuples.
+// expansion is a set of grants as single permissions (tuples).
 type expansion struct {
 	tuples [][]tuple // by grant; nil for one too large to expand, or with nothing to compare
 	has    map[tuple]bool
@@ -80,8 +80,8 @@ type expansion struct {
 	touched map[cell]bool
 }
 
-// expand leaves out grants of subjects that the other side has none of: there is
-// nothing to compare them with.
+// expand returns grants as tuples. Grants of subjects that the other set does not
+// contain are left out, because there is nothing to compare them with.
 func expand(grants []preview.Grant, others map[preview.Subject]bool) *expansion {
 	e := &expansion{
 		has: map[tuple]bool{}, named: map[tuple]bool{}, whole: map[string]bool{}, touched: map[cell]bool{},
@@ -153,8 +153,8 @@ func tuplesOf(g preview.Grant) []tuple {
 	return list
 }
 
-// covers reports whether the set permits a tuple, by itself, through wildcards,
-// or through a grant in the whole cluster.
+// covers reports whether the set permits a tuple, directly, through wildcards, or
+// through a cluster-wide grant.
 func (e *expansion) covers(t tuple) bool {
 	scopes := []tuple{t}
 	if t.scope == preview.ScopeNamespace {
@@ -187,8 +187,8 @@ func wildcardForms(s string) []string {
 	return []string{s, all}
 }
 
-// wildcardResources lists the resource patterns that cover a tuple's. Of URLs
-// only the "*" suffix is a wildcard.
+// wildcardResources returns the resource patterns that match a tuple's resource.
+// In URLs only a trailing "*" is a wildcard.
 func wildcardResources(t tuple) []string {
 	list := wildcardForms(t.resource)
 	if t.url {
@@ -251,8 +251,8 @@ func (e *expansion) touch(c cell) {
 	}
 }
 
-// touches reports whether the subject could already do anything on what the
-// tuples reach, in the same scope or in a smaller one.
+// touches reports whether the subject already has any permission on the resources
+// of the tuples, in the same scope or in a smaller one.
 func (e *expansion) touches(tuples []tuple) bool {
 	for _, t := range tuples {
 		at := t.cell()
@@ -288,8 +288,8 @@ func lostCells(before, after *expansion) map[cell]bool {
 	return lost
 }
 
-// removedPart returns the part of an installed grant of which nothing is left: all
-// of it, or the resources that lost every verb.
+// removedPart returns the part of an installed grant that is no longer permitted
+// at all: the whole grant, or the resources that lost every verb.
 func removedPart(g preview.Grant, tuples []tuple, after *expansion) []preview.Grant {
 	g = clone(g)
 	g.Change, g.Rules = preview.GrantRemoved, []string{}
@@ -318,8 +318,8 @@ func removedPart(g preview.Grant, tuples []tuple, after *expansion) []preview.Gr
 	return lostParts(g, kept)
 }
 
-// lostParts cuts the kept cells out of a grant: one grant for all groups that
-// lost the same resources, one for the URLs.
+// lostParts returns the removed resources of a grant as grants: one for all API
+// groups that lost the same resources, one for the URLs.
 func lostParts(g preview.Grant, kept map[cell]bool) []preview.Grant {
 	at := cell{subject: subjectKey(g.Subject), scope: g.Scope, namespace: g.Namespace}
 	var parts []preview.Grant

@@ -12,7 +12,7 @@ import (
 // maxAccounts bounds the number of accounts on an escalation path.
 const maxAccounts = 500
 
-// impersonation is one permission that lets a subject act as another account.
+// impersonation is a permission by which a subject can act as another account.
 type impersonation struct {
 	group, resource string
 	verbs           []string
@@ -36,8 +36,7 @@ var impersonations = [...]impersonation{
 	{"", "secrets", []string{"get", "list"}, false, "reads Secrets of namespace %N, where a token of %A may be"},
 }
 
-// clusterRight is a permission over the whole cluster that an escalation path
-// ends in.
+// clusterRight is a cluster-wide permission that an escalation path can end in.
 type clusterRight struct {
 	group, resource string
 	verbs           []string
@@ -53,8 +52,8 @@ var clusterRights = [...]clusterRight{
 	{"", "nodes/proxy", []string{"get", "create"}, "reaches every kubelet"},
 }
 
-// EscalationPath lists the steps by which an account gets a permission over the
-// whole cluster that it does not hold itself: acting as other accounts, or
+// EscalationPath is a sequence of steps by which an account gets a cluster-wide
+// permission that it does not hold itself: by acting as other accounts, or by
 // giving itself a role.
 type EscalationPath struct {
 	// Steps are parts of a sentence, the last saying what is reached, such as
@@ -70,8 +69,7 @@ type EscalationPath struct {
 	rank  int // in ends
 }
 
-// GraphInput holds the grants and accounts that escalation paths are searched
-// in.
+// GraphInput has the grants and accounts in which escalation paths are searched.
 type GraphInput struct {
 	Grants           []preview.Grant   // the plan's
 	ClusterGrants    []preview.Grant   // of accounts that only the cluster has, see [ClusterGrants]
@@ -79,8 +77,8 @@ type GraphInput struct {
 	Roles            Input             // where roles are found that an account may give itself
 }
 
-// AccountGraph holds which account may act as which other. It is not for
-// concurrent use. It is not for concurrent use.
+// AccountGraph records which account can act as which other. It is not for
+// concurrent use.
 type AccountGraph struct {
 	// Skipped is the number of accounts beyond the limit, which are not
 	// searched.
@@ -93,9 +91,9 @@ type AccountGraph struct {
 	roles    *roleSet
 }
 
-// NewAccountGraph prepares the search for escalation paths. Accounts are those
-// that Grants name, and Exist: of an account that only a binding names there is
-// nothing to act as.
+// NewAccountGraph prepares the search for escalation paths. Only accounts that
+// have grants, or are in Exist, are considered: an account that only a binding
+// names cannot be acted as.
 func NewAccountGraph(in GraphInput) *AccountGraph {
 	n := &AccountGraph{
 		held: map[preview.Subject][]preview.Grant{}, direct: map[preview.Subject]EscalationPath{},
@@ -144,9 +142,9 @@ func nearness(s preview.Subject, exist map[preview.Subject]bool) int {
 	return 2
 }
 
-// Path returns the shortest escalation path of an account; of several as short,
-// the one that ends in the highest right. It has no steps when there is none,
-// and when the account is at such an end already.
+// Path returns the shortest escalation path of an account; among paths of equal
+// length, the one that ends in the strongest right. It has no steps if there is
+// none, or if the account holds such a right itself.
 func (n *AccountGraph) Path(from preview.Subject) EscalationPath {
 	if end, _ := n.heldRight(from); end != "" {
 		return EscalationPath{}
@@ -191,8 +189,8 @@ type pathStep struct {
 	path    EscalationPath
 }
 
-// extend returns the path with one more account. What the first step rests on is
-// the account's own.
+// extend returns the path with one more account. The grants of the first step are
+// left out, because they are the account's own.
 func (s pathStep) extend(to preview.Subject, text string, g preview.Grant) EscalationPath {
 	way := EscalationPath{
 		Steps: append(slices.Clone(s.path.Steps), text), Accounts: append(slices.Clone(s.path.Accounts), to),
@@ -204,7 +202,7 @@ func (s pathStep) extend(to preview.Subject, text string, g preview.Grant) Escal
 	return way
 }
 
-// join returns the path followed by that of its last account.
+// join returns the path followed by the path of its last account.
 func (w EscalationPath) join(end EscalationPath) EscalationPath {
 	return EscalationPath{
 		Steps: slices.Concat(w.Steps, end.Steps), Accounts: w.Accounts, Grants: slices.Concat(w.Grants, end.Grants),
@@ -221,7 +219,7 @@ func (n *AccountGraph) grantsOf(account preview.Subject) []preview.Grant {
 	return out
 }
 
-// heldRight returns the highest cluster right that an account holds itself.
+// heldRight returns the strongest cluster-wide right that an account holds itself.
 func (n *AccountGraph) heldRight(account preview.Subject) (text string, way EscalationPath) {
 	list := n.grantsOf(account)
 	for rank, e := range clusterRights {
@@ -232,7 +230,7 @@ func (n *AccountGraph) heldRight(account preview.Subject) (text string, way Esca
 	return "", EscalationPath{}
 }
 
-// directPath returns the path of an account that needs no other account.
+// directPath returns the path of an account that leads over no other account.
 func (n *AccountGraph) directPath(account preview.Subject) EscalationPath {
 	if way, known := n.direct[account]; known {
 		return way
@@ -245,9 +243,9 @@ func (n *AccountGraph) directPath(account preview.Subject) EscalationPath {
 	return way
 }
 
-// selfGrantPath returns the path through a ClusterRole that the account may bind
-// by name, or may write beyond its own rights. It also takes writing bindings,
-// or being bound to the role already.
+// selfGrantPath returns the path by which an account gives itself a ClusterRole:
+// one that it may bind by name, or may write with rights it does not hold. The
+// account must also be able to write bindings, or be bound to the role already.
 func (n *AccountGraph) selfGrantPath(list []preview.Grant) EscalationPath {
 	wide := func(resource string, verbs ...string) int {
 		return slices.IndexFunc(list, func(g preview.Grant) bool {
@@ -284,8 +282,8 @@ func (n *AccountGraph) selfGrantPath(list []preview.Grant) EscalationPath {
 	return best
 }
 
-// highestRight returns the rank of the highest cluster right of a role when it
-// is bound in the whole cluster, or -1.
+// highestRight returns the rank of the strongest right that a role has when it is
+// bound cluster-wide, or -1.
 func (n *AccountGraph) highestRight(roleID string) int {
 	members, complete := n.roles.members(roleID)
 	if !complete {
@@ -308,8 +306,8 @@ func (e clusterRight) grantedBy(g preview.Grant) bool {
 		slices.ContainsFunc(e.verbs, func(verb string) bool { return Reaches(g, e.group, e.resource, verb) })
 }
 
-// actAs returns how one account acts as another, and the grant that permits it;
-// empty when it cannot.
+// actAs returns how an account can act as another, and the grant that permits it;
+// empty if it cannot.
 func (n *AccountGraph) actAs(from, to preview.Subject) (string, preview.Grant) {
 	found, known := n.usable[from]
 	if !known {
@@ -336,8 +334,8 @@ func (w impersonation) matches(g preview.Grant) bool {
 	return slices.ContainsFunc(w.verbs, func(verb string) bool { return Reaches(g, w.group, w.resource, verb) })
 }
 
-// reaches reports whether a grant permits impersonating an account. Of what is
-// restricted to names other than those of accounts nothing is known.
+// reaches reports whether a grant permits to impersonate an account. A grant
+// restricted to resource names that are not accounts counts as no.
 func (w impersonation) reaches(g preview.Grant, to preview.Subject) bool {
 	if g.Scope == preview.ScopeNamespace && g.Namespace != to.Namespace {
 		return false

@@ -124,7 +124,8 @@ func groupsOf(g preview.Grant) string {
 	return " of " + series(named)
 }
 
-// orderVerbs puts the common verbs into the order people say them in.
+// orderVerbs returns verbs in their usual order: get, list, watch, create and so
+// on.
 func orderVerbs(verbs []string) []string {
 	common := []string{"get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"}
 	out := slices.Clone(verbs)
@@ -139,7 +140,7 @@ func rank(list []string, s string) int {
 	return len(list)
 }
 
-// series writes "a, b and c", long lists cut with a count.
+// series returns "a, b and c"; a long list is cut, with the number of the rest.
 func series(items []string) string {
 	if extra := len(items) - maxNamed; extra > 1 {
 		return strings.Join(items[:maxNamed], ", ") + " and " + strconv.Itoa(extra) + " more"
@@ -182,8 +183,8 @@ func WildcardText(m *preview.WildcardExpansion) string {
 	return text
 }
 
-// specialVerbText names the verbs of a resource that a wildcard brings along and
-// that neither read nor write.
+// specialVerbText returns the verbs that a wildcard includes on a resource and
+// that neither read nor write, such as impersonate.
 func specialVerbText(m *preview.WildcardExpansion, r preview.ResourceAccess) string {
 	if !slices.Contains(m.Verbs, all) {
 		return ""
@@ -200,8 +201,8 @@ func specialVerbText(m *preview.WildcardExpansion, r preview.ResourceAccess) str
 	return " (" + strings.Join(verbs, ", ") + ")"
 }
 
-// DiscoveryText names the resource list that wildcards were expanded against,
-// and what is missing in it.
+// DiscoveryText says which list of resources wildcards were expanded with, and
+// what is missing in it.
 func DiscoveryText(w *preview.Wildcards) string {
 	if w == nil {
 		return ""

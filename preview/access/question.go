@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// Question is a [Request] as typed by a user.
+// Question is a [Request] as the user typed it.
 type Question struct {
 	Request
 	// Groups are the API groups that the resource may be of: those of known
@@ -23,8 +23,8 @@ type Question struct {
 // Forms says what [ParseQuestion] reads.
 const Forms = "VERB RESOURCE[.GROUP][/SUBRESOURCE] [NAME] [-n NAMESPACE], or VERB /URL"
 
-// KnownResources returns the resources that a question may name without their
-// group: those of Kubernetes itself, and of the CRDs among objects.
+// KnownResources returns the resources whose API group a question can omit: those
+// of Kubernetes itself, and of the CRDs among objects.
 func KnownResources(objects []map[string]any) []preview.ServedResource {
 	return slices.Concat(served(), asked[:], definedResources(objects))
 }
@@ -32,9 +32,9 @@ func KnownResources(objects []map[string]any) []preview.ServedResource {
 // maxQuestion bounds what is read, in bytes.
 const maxQuestion = 1000
 
-// ParseQuestion reads a question such as "get secrets", "create pods/exec -n
-// app" or "bind clusterroles.rbac.authorization.k8s.io admin". known are the
-// resources in which a group is looked up when none is named.
+// ParseQuestion parses a question such as "get secrets", "create pods/exec -n app"
+// or "bind clusterroles.rbac.authorization.k8s.io admin". known are the resources
+// in which a missing API group is looked up.
 func ParseQuestion(text string, known []preview.ServedResource) (Question, error) {
 	q := Question{}
 	if len(text) > maxQuestion {
@@ -87,7 +87,7 @@ func ParseQuestion(text string, known []preview.ServedResource) (Question, error
 	return q, nil
 }
 
-// Answer holds the grants that permit a request in one API group.
+// Answer has the grants that permit a request, in one API group.
 type Answer struct {
 	Request Request
 	Allowed bool
@@ -97,8 +97,9 @@ type Answer struct {
 	By, Only []preview.Grant
 }
 
-// Ask answers a question about a subject, once for each API group that it may
-// be about. Other grants than those given may exist: a no is one of these.
+// Ask answers a question about a subject, once for each API group that it can
+// mean. It knows only the grants that it is given, so an answer "no" holds for
+// those.
 func Ask(grants []preview.Grant, subject preview.Subject, q Question) []Answer {
 	groups := q.Groups
 	if q.URL != "" {
@@ -134,8 +135,8 @@ func Ask(grants []preview.Grant, subject preview.Subject, q Question) []Answer {
 	return out
 }
 
-// Words says what a request is about, such as "get secrets in every namespace".
-// Names in it come from outside.
+// Words returns a request as text, such as "get secrets in every namespace". Names
+// in it come from outside.
 func (q Question) Words(r Request) string {
 	if r.URL != "" {
 		return r.Verb + " " + r.URL

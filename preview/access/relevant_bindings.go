@@ -8,14 +8,15 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// accounts are ServiceAccounts as NAMESPACE/NAME, and their namespaces.
+// accounts is a set of ServiceAccounts, as NAMESPACE/NAME, and of their
+// namespaces.
 type accounts struct {
 	names      map[string]bool
 	namespaces map[string]bool
 }
 
-// accountsOf finds the accounts of objects: those they bring, those their pods
-// run as, and those their bindings name.
+// accountsOf returns the ServiceAccounts that objects contain, that their pods run
+// as, and that their bindings name.
 func accountsOf(lists ...[]map[string]any) accounts {
 	a := accounts{names: map[string]bool{}, namespaces: map[string]bool{}}
 	for _, list := range lists {
@@ -51,8 +52,8 @@ func (a accounts) add(namespace, name string) {
 	a.namespaces[namespace] = true
 }
 
-// has reports whether a subject is one of the accounts, or a group that every
-// token of one of them is in.
+// has reports whether a subject is one of the accounts, or a group that one of
+// them is a member of.
 func (a accounts) has(s preview.Subject) bool {
 	switch s.Kind {
 	case preview.SubjectServiceAccount:
@@ -78,17 +79,17 @@ var givenToAll = [...]string{
 	"system:service-account-issuer-discovery",
 }
 
-// TouchesRBAC reports whether objects include roles, bindings, accounts or pods
-// that use one.
+// TouchesRBAC reports whether objects include roles, bindings, ServiceAccounts, or
+// pods that use one.
 func TouchesRBAC(objects []map[string]any) bool {
 	return slices.ContainsFunc(objects, isRBAC) || len(accountsOf(objects).names) > 0
 }
 
-// RelevantBindings returns the bindings of the cluster among existing that
-// concern objects: they give rights to an account of theirs or to a group that
-// holds one, or bind a role that objects bring or would change. Subjects of the
-// first sort are cut down to those. roles are the cluster's. What every cluster
-// gives to everybody is left out while its role is the built-in one.
+// RelevantBindings returns the bindings of the cluster that matter for objects:
+// those that grant something to an account of theirs or to its group, which are
+// returned with only these subjects, and those to a role that objects contain.
+// existing are the bindings of the cluster, roles its roles. Bindings that every
+// cluster has for all users are left out if their role is unchanged.
 func RelevantBindings(objects, existing, roles []map[string]any) []map[string]any {
 	set := newRoleSet(Input{Objects: objects, Existing: roles})
 	ours := accountsOf(objects)
@@ -109,8 +110,8 @@ func RelevantBindings(objects, existing, roles []map[string]any) []map[string]an
 	return out
 }
 
-// bindsEveryone reports whether a binding is one of [givenToAll], to the rules
-// that every cluster has.
+// bindsEveryone reports whether a binding is one of [givenToAll] and its role has
+// the rules that every cluster has.
 func (s *roleSet) bindsEveryone(binding map[string]any) bool {
 	role := RoleOf(binding)
 	if !slices.Contains(givenToAll[:], role.Name) || preview.String(binding, "metadata", "name") != role.Name {
@@ -120,13 +121,13 @@ func (s *roleSet) bindsEveryone(binding map[string]any) bool {
 }
 
 // OwnSubjects returns the subjects that are accounts of objects, or groups that
-// every token of one of them is in.
+// such an account is a member of.
 func OwnSubjects(objects []map[string]any, subjects []preview.Subject) []preview.Subject {
 	ours := accountsOf(objects)
 	return slices.DeleteFunc(slices.Clone(subjects), func(s preview.Subject) bool { return !ours.has(s) })
 }
 
-// OnlySubjects returns a binding without the subjects that are not among keep.
+// OnlySubjects returns a binding with only those subjects that are in keep.
 func OnlySubjects(binding map[string]any, keep []preview.Subject) map[string]any {
 	out := maps.Clone(binding)
 	var subjects []any

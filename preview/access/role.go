@@ -6,7 +6,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// roleSet finds the rules of a role, aggregation included.
+// roleSet looks up the rules of roles, including aggregated ones.
 type roleSet struct {
 	base    *roleSet                  // of what is not in roles; nil for none
 	roles   map[string]map[string]any // by object id
@@ -20,8 +20,7 @@ type roleSet struct {
 	left *int
 }
 
-// selection caches the ClusterRoles that the selector of an aggregated role
-// selects.
+// selection caches which ClusterRoles the selector of an aggregated role selects.
 type selection struct{ ids []string }
 
 // maxMembers bounds the roles that are gathered for all aggregated roles of a
@@ -33,7 +32,7 @@ func newRoleSet(in Input) *roleSet {
 	return newRoleSetOn(newBaseRoles(in.Existing, in.Missing), in.Objects)
 }
 
-// newBaseRoles returns the roles that exist without the plan.
+// newBaseRoles returns the roles of the cluster without the plan.
 func newBaseRoles(existing []map[string]any, missing []string) *roleSet {
 	left := maxMembers
 	s := &roleSet{roles: map[string]map[string]any{}, selected: map[string]*selection{}, left: &left}
@@ -51,8 +50,8 @@ func newBaseRoles(existing []map[string]any, missing []string) *roleSet {
 	return s
 }
 
-// newRoleSetOn adds the roles of a plan, whose version of a role replaces the
-// stored one.
+// newRoleSetOn adds the roles of a plan, which replace those of the cluster with
+// the same id.
 func newRoleSetOn(base *roleSet, objects []map[string]any) *roleSet {
 	s := &roleSet{
 		base: base, roles: map[string]map[string]any{}, planned: idsOf(objects),
@@ -82,7 +81,7 @@ func (s *roleSet) clusterRoles() []string {
 	return ids
 }
 
-// role returns the role with an id, nil where there is none.
+// role returns the role with an id, nil if there is none.
 func (s *roleSet) role(id string) map[string]any {
 	if body := s.roles[id]; body != nil || s.base == nil {
 		return body
@@ -96,8 +95,9 @@ func (s *roleSet) rules(ref preview.Ref) []preview.Grant {
 	return slices.Concat(added, rest)
 }
 
-// parts returns a role's rules in two parts: what comes from roles of the plan,
-// and what the cluster has without it. Of a role of the plan all comes from it.
+// parts returns a role's rules in two parts: those from roles of the plan, and
+// those that the cluster has without the plan. A role of the plan has only the
+// first part.
 func (s *roleSet) parts(ref preview.Ref) (added, rest []preview.Grant) {
 	id := ref.ID()
 	if known, ok := s.cache[id]; ok {
@@ -123,11 +123,11 @@ func (s *roleSet) parts(ref preview.Ref) (added, rest []preview.Grant) {
 	return added, rest
 }
 
-// members returns the role itself and every ClusterRole whose rules the
-// aggregation controller adds to it, directly or through other aggregated
-// roles. A role's own rules count even when it aggregates: they are in effect
-// until the controller overwrites them. It is not complete, and the role
-// alone, where the set has gathered [maxMembers].
+// members returns a role and every ClusterRole whose rules the aggregation
+// controller adds to it, directly or through other aggregated roles. The own rules
+// of an aggregated role count, because they apply until the controller overwrites
+// them. If there are more than [maxMembers], complete is false and only the role
+// itself is returned.
 func (s *roleSet) members(id string) (ids []string, complete bool) {
 	if s.role(id) == nil {
 		return nil, true
@@ -141,7 +141,7 @@ func (s *roleSet) members(id string) (ids []string, complete bool) {
 	return w.found, true
 }
 
-// walk gathers roles and the roles that they aggregate, each once.
+// walk collects roles and the roles that they aggregate, without duplicates.
 type walk struct {
 	found []string
 	seen  map[string]bool
@@ -150,7 +150,7 @@ type walk struct {
 
 func newWalk() *walk { return &walk{seen: map[string]bool{}, taken: map[*selection]bool{}} }
 
-// from adds a role that there is, and those whose rules are added to it.
+// from adds a role, if it exists, and those that it aggregates.
 func (w *walk) from(s *roleSet, id string) {
 	if w.seen[id] || s.role(id) == nil {
 		return
@@ -179,8 +179,8 @@ func (w *walk) from(s *roleSet, id string) {
 	}
 }
 
-// selects returns the ClusterRoles that a selector selects, sorted. Roles that
-// aggregate each other mostly have the same selector.
+// selects returns the ClusterRoles that a label selector selects, sorted. Results
+// are cached, because many roles have the same selector.
 func (s *roleSet) selects(selector map[string]any) *selection {
 	key, err := preview.Hash(selector)
 	if known := s.selected[key]; known != nil && err == nil {
@@ -205,9 +205,8 @@ func (s *roleSet) selects(selector map[string]any) *selection {
 	return out
 }
 
-// Rules returns the rules a role states itself as grants without subject and
-// scope. Rules that can permit nothing (no verb, or neither resource nor URL)
-// are left out.
+// Rules returns the rules in a role itself as grants without subject and scope.
+// Rules that permit nothing (no verb, or neither resource nor URL) are left out.
 func Rules(role map[string]any) []preview.Grant {
 	var rules []preview.Grant
 	for _, item := range preview.List(role, "rules") {
@@ -236,16 +235,16 @@ func allRights() []preview.Grant {
 	}
 }
 
-// texts returns the strings of a decoded list, sorted, each once. Other values
-// are none the API accepts.
+// texts returns the strings of a decoded list, sorted, without duplicates. Values
+// of other types are ignored, as the API would refuse them.
 func texts(v any) []string {
 	out := append([]string{}, preview.Texts(v)...) // not nil: grants are JSON
 	slices.Sort(out)
 	return slices.Compact(out)
 }
 
-// selects evaluates a label selector (matchLabels and matchExpressions, all of
-// which must hold). An empty selector selects everything.
+// selects reports whether labels match a label selector (matchLabels and
+// matchExpressions, all of which must hold). An empty selector matches everything.
 func selects(selector, labels map[string]any) bool {
 	for key, want := range preview.Map(selector, "matchLabels") {
 		if got, ok := labels[key]; !ok || !equalText(got, want) {

@@ -27,8 +27,8 @@ var served = sync.OnceValue(func() []preview.ServedResource {
 	return list
 })
 
-// BuiltInServed returns what an API server of [BuiltInVersion] serves by itself.
-// Callers must not modify it.
+// BuiltInServed returns the resources that an API server of [BuiltInVersion]
+// serves without CRDs. Callers must not modify it.
 func BuiltInServed() []preview.ServedResource { return served() }
 
 // asked are resources that RBAC is asked about and no API server lists: names
@@ -52,7 +52,8 @@ var specialVerbs = map[string][]string{
 	"securitycontextconstraints.security.openshift.io": {"use"},
 }
 
-// danger is a resource that makes a wildcard dangerous, with the verbs that do.
+// danger is a resource that makes a wildcard dangerous, with the verbs by which it
+// does.
 type danger struct {
 	name, verbs string
 }
@@ -98,8 +99,8 @@ var dangers = [...]danger{
 	{"securitycontextconstraints.security.openshift.io", "use create update patch"},
 }
 
-// Danger ranks a resource by what may be done with it at worst, "*" and then
-// 0 the most dangerous. Those that are not dangerous by themselves come last and alike.
+// Danger returns a rank of a resource by the worst use of it: 0, for "*", is the
+// most dangerous. Resources without a known danger have the same last rank.
 func Danger(group, resource string) int {
 	if resource == all {
 		return -1
@@ -113,9 +114,9 @@ func Danger(group, resource string) int {
 	return len(dangers)
 }
 
-// Expand lists which of the served resources the rules with wildcards among
-// grants match. Removed grants, and wildcards in URLs, are left out. Objects'
-// own definitions count as served. It is nil when there is nothing to expand.
+// Expand returns the served resources that wildcards in grants match; nil if there
+// are no wildcards. Removed grants and wildcards in URLs are left out. CRDs among
+// objects count as served.
 func Expand(grants []preview.Grant, list []preview.ServedResource, objects []map[string]any) *preview.Wildcards {
 	out := &preview.Wildcards{Meanings: []preview.WildcardExpansion{}}
 	known := map[string]bool{}
@@ -144,8 +145,7 @@ func Expand(grants []preview.Grant, list []preview.ServedResource, objects []map
 	return out
 }
 
-// hasWildcard reports whether a grant names resources or what to do with them by a
-// wildcard.
+// hasWildcard reports whether a grant has a wildcard in its resources or verbs.
 func hasWildcard(g preview.Grant) bool {
 	return len(g.Resources) > 0 && (slices.Contains(g.APIGroups, all) || slices.Contains(g.Verbs, all) ||
 		slices.ContainsFunc(g.Resources, func(r string) bool { return r == all || strings.HasPrefix(r, all+"/") }))
@@ -179,7 +179,7 @@ func newExpander(list []preview.ServedResource, objects []map[string]any) *expan
 	return x
 }
 
-// resourceName returns RESOURCE.GROUP/SUBRESOURCE, without what is empty.
+// resourceName returns RESOURCE.GROUP/SUBRESOURCE, without empty parts.
 func resourceName(group, resource string) string {
 	if group == "" {
 		return resource

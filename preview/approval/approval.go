@@ -59,8 +59,8 @@ type AcceptedFinding struct {
 	Fingerprint string `json:"fingerprint"`
 }
 
-// NewStatement returns the statement for approving a plan whose file has a
-// sha256. A plan that saw no cluster is approved for its content.
+// NewStatement returns the statement for approving a plan; sha256 is the hash of
+// its file. A plan that was made without a cluster is approved for its content.
 func NewStatement(p *preview.Plan, planFile string) Statement {
 	s := Statement{
 		APIVersion: preview.APIVersion, Kind: Kind, Scope: ScopePlan, Release: p.Release,
@@ -74,7 +74,7 @@ func NewStatement(p *preview.Plan, planFile string) Statement {
 }
 
 // NeededAcceptances returns the findings that an approval of the plan has to
-// accept: those critical by the built-in rules, and what could not be read.
+// accept: those that the built-in rules make critical, and what could not be read.
 func NeededAcceptances(p *preview.Plan) []preview.Finding {
 	var out []preview.Finding
 	for _, f := range p.Findings {
@@ -85,7 +85,8 @@ func NeededAcceptances(p *preview.Plan) []preview.Finding {
 	return out
 }
 
-// Sign signs a statement as of a time. lasts is how long it holds, 0 for ever.
+// Sign signs a statement at a time. lasts is how long the signature is valid, 0
+// for ever.
 func Sign(s Statement, key *Key, now time.Time, lasts time.Duration) ([]byte, error) {
 	s.Signed, s.Expires = preview.ExpiryText(now), ""
 	if lasts > 0 {
@@ -110,7 +111,7 @@ func Sign(s Statement, key *Key, now time.Time, lasts time.Duration) ([]byte, er
 	return append(data, '\n'), nil
 }
 
-// encode writes the one form in which a statement is signed and read.
+// encode returns a statement in the one form that is signed and verified.
 func encode(s Statement) ([]byte, error) {
 	data, err := json.Marshal(s)
 	if err != nil {
@@ -123,7 +124,7 @@ func encode(s Statement) ([]byte, error) {
 	return preview.Canonical(v)
 }
 
-// unverifiedEnvelope is a decoded envelope whose signature was not checked yet.
+// unverifiedEnvelope is a decoded envelope whose signature has not been verified.
 type unverifiedEnvelope struct {
 	statement Statement
 	signed    []byte // what the signature is over
@@ -174,7 +175,7 @@ func open(data []byte) (*unverifiedEnvelope, error) {
 	return o, nil
 }
 
-// decodeStrict decodes JSON in which no key is set twice and none is unknown.
+// decodeStrict decodes JSON, and refuses duplicate and unknown keys.
 func decodeStrict(data []byte, into any) error {
 	if _, err := preview.DecodeJSON(data); err != nil {
 		return err

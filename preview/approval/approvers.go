@@ -20,8 +20,7 @@ const (
 	maxKeysEach       = 16
 )
 
-// Approvers lists the people who may approve, and the number of approvals that a
-// plan needs.
+// Approvers lists the people who may approve, and how many approvals a plan needs.
 type Approvers struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
@@ -32,8 +31,8 @@ type Approvers struct {
 	Approvers        []Approver `json:"approvers"`
 }
 
-// Approver is one person with the keys and user names that are theirs. Several
-// keys are still one approver.
+// Approver is a person, with their keys and user names. Several keys of one person
+// count as one approver.
 type Approver struct {
 	Name string `json:"name"`
 	Key  string `json:"key"` // public keys in PEM
@@ -44,16 +43,16 @@ type Approver struct {
 	keys map[string]crypto.PublicKey // by id
 }
 
-// SharedKeyError reports a key that is listed for two approvers, whose approvals
-// would both be one person's.
+// SharedKeyError is the error for a key listed for two approvers, with which one
+// person could approve twice.
 type SharedKeyError struct{ First, Second, ID string }
 
 func (e *SharedKeyError) Error() string {
 	return fmt.Sprintf("the approvers %s and %s have the same key, %s", e.First, e.Second, e.ID)
 }
 
-// ReadApprovers reads a file of approvers: YAML or JSON, in which an unknown
-// field is an error.
+// ReadApprovers reads a file of approvers in YAML or JSON. An unknown field is an
+// error.
 func ReadApprovers(data []byte) (*Approvers, error) {
 	if len(data) > maxApproversBytes {
 		return nil, errors.New("it has more than 1 MiB")
@@ -122,7 +121,7 @@ func (a *Approver) readKeys() error {
 	return nil
 }
 
-// whoSigned finds the approver whose key made a signature.
+// whoSigned returns the approver whose key made a signature.
 func (a *Approvers) whoSigned(o *unverifiedEnvelope) (name, id string, ok bool) {
 	for i := range a.Approvers {
 		for id, key := range a.Approvers[i].keys {
@@ -134,7 +133,7 @@ func (a *Approvers) whoSigned(o *unverifiedEnvelope) (name, id string, ok bool) 
 	return "", "", false
 }
 
-// isUser reports whether an approver goes by a user name of the cluster.
+// isUser reports whether an approver has a user name of the cluster.
 func (a *Approvers) isUser(name, user string) bool {
 	return slices.ContainsFunc(a.Approvers, func(one Approver) bool {
 		return one.Name == name && slices.Contains(one.Users, user)

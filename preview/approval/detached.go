@@ -10,7 +10,7 @@ import (
 	"github.com/secure-systems-lab/go-securesystemslib/dsse"
 )
 
-// PublicKey verifies signatures that a [Key] made.
+// PublicKey verifies signatures made with a [Key].
 type PublicKey struct {
 	ID  string // "sha256:HEX" of its PKIX form
 	key crypto.PublicKey
@@ -19,21 +19,22 @@ type PublicKey struct {
 // Verifier returns the public half of a key.
 func (k *Key) Verifier() PublicKey { return PublicKey{ID: k.ID, key: k.Public} }
 
-// SignDetached signs a payload that is kept elsewhere. Its type, a media type,
-// is signed with it (DSSE protocol 1.0.2, pre-authentication encoding): a
-// signature for one purpose is none for another.
+// SignDetached signs a payload that is stored elsewhere. The media type is signed
+// with it (DSSE protocol 1.0.2, pre-authentication encoding), so that a signature
+// for one purpose is not valid for another.
 func (k *Key) SignDetached(payloadType string, payload []byte) ([]byte, error) {
 	return k.sign(dsse.PAE(payloadType, payload))
 }
 
-// Verifies reports whether the key signed a payload as one of this type.
+// Verifies reports whether a signature of a payload with this media type was made
+// with the key.
 func (k PublicKey) Verifies(payloadType string, payload, sig []byte) bool {
 	return verify(k.key, dsse.PAE(payloadType, payload), sig)
 }
 
 // ReadPublicKeys reads the PUBLIC KEY blocks of a PEM file, ECDSA or Ed25519, at
-// least one. Any other block is an error, which does not quote it: it may be a
-// private key.
+// least one. Any other block is an error that does not quote the block, because it
+// may be a private key.
 func ReadPublicKeys(data []byte) ([]PublicKey, error) {
 	var keys []PublicKey
 	for rest := data; ; {

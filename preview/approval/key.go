@@ -28,9 +28,9 @@ const (
 	cosignKey   = "ENCRYPTED COSIGN PRIVATE KEY"
 )
 
-// ReadKey reads a private key in PEM: PKCS #8 or SEC 1, ECDSA or Ed25519, or as
-// cosign encrypts it. passphrase is asked only for the latter. Errors never
-// hold the key.
+// ReadKey reads a private key in PEM: PKCS #8 or SEC 1, ECDSA or Ed25519, or
+// encrypted by cosign. passphrase is called only for an encrypted key. Errors
+// never contain the key.
 func ReadKey(data []byte, passphrase func() ([]byte, error)) (*Key, error) {
 	block, _ := pem.Decode(data)
 	if block == nil {
@@ -73,7 +73,8 @@ func newKey(signer crypto.Signer) (*Key, error) {
 	return &Key{ID: id, Public: signer.Public(), signer: signer}, nil
 }
 
-// keyID names a key of a kind that can approve.
+// keyID returns the id of a key, or an error for a kind of key that cannot
+// approve.
 func keyID(public crypto.PublicKey) (string, error) {
 	switch key := public.(type) {
 	case ed25519.PublicKey:

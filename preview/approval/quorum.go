@@ -13,8 +13,8 @@ import (
 // applier.
 const skew = 5 * time.Minute
 
-// Quorum holds the number of approvals that a plan needs, and those that were
-// found.
+// Quorum has the number of approvals that a plan needs, and the approvals that
+// were found.
 type Quorum struct {
 	Need      int
 	Approvers *Approvers
@@ -22,15 +22,15 @@ type Quorum struct {
 	Found     []FoundApproval
 }
 
-// FoundApproval is an approval as it was found beside a plan. Err is set where
-// it could not be read.
+// FoundApproval is an approval that was found beside a plan. Err is set if it
+// could not be read.
 type FoundApproval struct {
 	Name string // of the file, or the digest of the artifact
 	Data []byte
 	Err  error
 }
 
-// Signature is a counted approval as receipts record it.
+// Signature is a valid approval in the form that receipts record.
 type Signature struct {
 	Approver string `json:"approver"`
 	KeyID    string `json:"keyId"`
@@ -39,7 +39,7 @@ type Signature struct {
 	Expires  string `json:"expires,omitempty"`
 }
 
-// QuorumError is returned for a plan with too few valid approvals.
+// QuorumError is the error for a plan with too few valid approvals.
 type QuorumError struct {
 	// Reasons are one sentence each: how many there are of how many, then why
 	// each of the others does not count.
@@ -48,10 +48,10 @@ type QuorumError struct {
 
 func (e *QuorumError) Error() string { return strings.Join(e.Reasons, "; ") }
 
-// Check counts the approvals of a plan that is about to be applied by a person
-// whom the cluster knows by the names in users: the credentials' own, and an
-// impersonated one. It returns those that count and the findings that all of
-// them accept, or a [QuorumError].
+// Check counts the approvals of a plan before it is applied. users are the names
+// of the person who applies it: that of the credentials, and an impersonated one.
+// It returns the approvals that count and the findings that all of them accept, or
+// a [QuorumError].
 func (q *Quorum) Check(p *preview.Plan, users []string, now time.Time) ([]Signature, []AcceptedFinding, error) {
 	var counted []Signature
 	var accepted [][]AcceptedFinding
@@ -84,7 +84,7 @@ func (q *Quorum) Check(p *preview.Plan, users []string, now time.Time) ([]Signat
 	return counted, commonAcceptances(accepted), nil
 }
 
-// judge says why an approval does not count, or who gave it.
+// judge returns the approver of an approval, or why the approval does not count.
 func (q *Quorum) judge(p *preview.Plan, found FoundApproval, users []string, now time.Time) (*unverifiedEnvelope, Signature, string) {
 	if found.Err != nil {
 		return nil, Signature{}, found.Err.Error()
@@ -121,7 +121,7 @@ func (q *Quorum) judge(p *preview.Plan, found FoundApproval, users []string, now
 	return o, Signature{Approver: name, KeyID: id, Scope: s.Scope, Signed: s.Signed, Expires: s.Expires}, ""
 }
 
-// mismatch holds a statement to the plan.
+// mismatch returns how a statement differs from the plan, empty if it does not.
 func (q *Quorum) mismatch(p *preview.Plan, s Statement) string {
 	want := NewStatement(p, q.PlanFile)
 	content := s.Scope == ScopeContent

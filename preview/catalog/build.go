@@ -28,12 +28,12 @@ const (
 // compressed and written.
 const arenaBytes = 2 << 20
 
-// Walk hands every file of a catalog to visit, in any order, each once. It may
+// Walk calls visit with every file of a catalog, in any order, each once. It may
 // be called again.
 type Walk func(visit func(path string, r io.Reader) error) error
 
-// builder writes an index while it reads a catalog once. It holds a few
-// megabytes of documents at a time, so the catalog may have any size.
+// builder writes the index of a catalog in one pass. It keeps only a few megabytes
+// of documents in memory, so the catalog may have any size.
 type builder struct {
 	out    io.Writer
 	offset int64
@@ -54,13 +54,14 @@ type builder struct {
 	bytes            int64
 }
 
-// builtPackage is a package whose documents were written or are in the arena.
+// builtPackage is a package of the catalog, with where its documents are.
 type builtPackage struct {
 	name     string
 	segments []segment
 }
 
-// arenaDocument locates a document of a package in the arena.
+// arenaDocument is the position of a document in the arena, the buffer of
+// documents not yet written.
 type arenaDocument struct {
 	owner      *builtPackage
 	start, end int
@@ -95,7 +96,7 @@ func build(walk Walk, key []byte, identity string, out io.Writer) error {
 	return b.finish(key, identity)
 }
 
-// restart forgets what was read.
+// restart discards what was read, for another pass.
 func (b *builder) restart(ignored ignoreRules) {
 	b.packages, b.broken, b.other, b.ignored = map[string]*builtPackage{}, nil, nil, ignored
 	b.arena, b.filed = b.arena[:0], b.filed[:0]
@@ -148,8 +149,8 @@ func (b *builder) visit(name string, r io.Reader) error {
 	return nil
 }
 
-// isCatalogFile reports whether a file says by its name that it is read: the
-// other files of a catalog may be anything, such as a README.
+// isCatalogFile reports whether a file is part of the catalog, by its name. Other
+// files, such as a README, are ignored.
 func isCatalogFile(name string) bool {
 	switch strings.ToLower(path.Ext(name)) {
 	case ".yaml", ".yml", ".json", ".jsonl", ".ndjson":
@@ -158,7 +159,7 @@ func isCatalogFile(name string) bool {
 	return false
 }
 
-// brokenFile is a file of which some documents could not be distinguished.
+// brokenFile is a file in which some documents could not be separated.
 type brokenFile struct{ path, problem string }
 
 // brokenError names files that could not be read.
@@ -187,7 +188,7 @@ func (b *builder) visitIgnore(name string, r io.Reader) error {
 	return err
 }
 
-// countedReader stops at a cap.
+// countedReader is a reader that fails beyond a size limit.
 type countedReader struct {
 	r       io.Reader
 	n, left int64
@@ -201,7 +202,7 @@ func (c *countedReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// clipped shortens an error that may quote the catalog.
+// clipped shortens an error, which may quote the catalog.
 func clipped(s string) string {
 	const most = 500
 	if len(s) > most {
@@ -210,8 +211,8 @@ func clipped(s string) string {
 	return s
 }
 
-// add files a document under its package. Documents of unknown schemas, and of
-// packages that no reference could name, are left out.
+// add adds a document to its package. Documents of unknown schemas, and of
+// packages whose name is invalid, are left out.
 func (b *builder) add(file string, d document) error {
 	if b.documents++; b.documents > maxDocuments {
 		return fmt.Errorf("more than %d documents", maxDocuments)
@@ -243,7 +244,7 @@ func (b *builder) add(file string, d document) error {
 	return b.flush()
 }
 
-// flush writes what is in the arena, one segment for each package.
+// flush writes the documents in memory to the index, one segment for each package.
 func (b *builder) flush() error {
 	slices.SortStableFunc(b.filed, func(x, y arenaDocument) int { return strings.Compare(x.owner.name, y.owner.name) })
 	for rest := b.filed; len(rest) > 0; {
@@ -268,7 +269,7 @@ func (b *builder) flush() error {
 	return nil
 }
 
-// gather returns the bytes of some filings, which most often lie side by side.
+// gather returns the bytes of several documents, which are usually adjacent.
 func (b *builder) gather(list []arenaDocument) []byte {
 	first, last := list[0], list[len(list)-1]
 	size := 0
@@ -285,7 +286,7 @@ func (b *builder) gather(list []arenaDocument) []byte {
 	return b.scratch
 }
 
-// finish writes the directory and its seal.
+// finish writes the directory of the index and its HMAC.
 func (b *builder) finish(key []byte, identity string) error {
 	if err := b.flush(); err != nil {
 		return err
@@ -320,7 +321,7 @@ func (b *builder) finish(key []byte, identity string) error {
 	return b.write(trailer)
 }
 
-// emptyError is a catalog without packages.
+// emptyError is the error for a catalog without packages.
 type emptyError struct{ other []brokenFile }
 
 func (e *emptyError) Error() string {

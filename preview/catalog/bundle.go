@@ -21,8 +21,8 @@ type Bundle struct {
 	more bundleDetails // read through details
 }
 
-// Property is one property of a bundle: its type, and its decoded value, which
-// is as hostile as the catalog. It must not be changed.
+// Property is one property of a bundle: its type and its decoded value, which
+// comes from the catalog and is not trusted. It must not be changed.
 type Property struct {
 	Type  string
 	Value any
@@ -34,7 +34,8 @@ const (
 	propertyCSVMetadata = "olm.csv.metadata"
 )
 
-// bundleDetails holds the parts of a bundle that few bundles are asked for.
+// bundleDetails has the parts of a bundle that are decoded only when they are
+// asked for.
 type bundleDetails struct {
 	properties    []Property
 	relatedImages []string
@@ -75,15 +76,14 @@ func newBundle(d document, fields map[string]any) (*Bundle, error) {
 	return &Bundle{Name: d.name, Version: version, Image: image, doc: d}, nil
 }
 
-// Properties returns the properties of the bundle, in the order published. They
-// are decoded when they are first asked for.
+// Properties returns the properties of the bundle in their published order. They
+// are decoded at the first call.
 func (b *Bundle) Properties() ([]Property, error) {
 	d := b.details()
 	return d.properties, d.err
 }
 
-// RelatedImages returns the images that the bundle lists as its own, as
-// published.
+// RelatedImages returns the images that the bundle lists in relatedImages.
 func (b *Bundle) RelatedImages() ([]string, error) {
 	d := b.details()
 	return d.relatedImages, d.err
@@ -131,7 +131,7 @@ func properties(fields map[string]any, typ string) []any {
 	return out
 }
 
-// checkImage returns an error unless the bundle names an image to pull.
+// checkImage returns an error unless the bundle has an image.
 func (b *Bundle) checkImage() error {
 	if b.Image == "" {
 		return fmt.Errorf("bundle %q names no image", b.Name)

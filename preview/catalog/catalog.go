@@ -23,7 +23,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// Origin is the source of a catalog: its reference as typed and its pin.
+// Origin is where a catalog came from: its reference as typed, and its digest.
 type Origin struct {
 	Reference string `json:"reference"`
 	Digest    string `json:"digest"`
@@ -55,7 +55,8 @@ type documents struct {
 	pkg, channels, bundles, deprecations []document
 }
 
-// document is one meta of a catalog: its three look-up keys, and the bytes.
+// document is one document of a catalog: its schema, package and name, and its
+// bytes.
 type document struct {
 	schema, pkg, name string
 	file              string
@@ -70,7 +71,7 @@ const (
 	schemaDeprecations = "olm.deprecations"
 )
 
-// add files a document by its schema.
+// add adds a document, by its schema.
 func (docs *documents) add(d document) {
 	switch d.schema {
 	case schemaPackage:
@@ -87,7 +88,7 @@ func (docs *documents) add(d document) {
 // Origin returns where the catalog came from.
 func (c *Catalog) Origin() Origin { return c.origin }
 
-// Names returns the packages in order. All are DNS-1123 subdomains.
+// Names returns the names of the packages, sorted. All are DNS-1123 subdomains.
 func (c *Catalog) Names() []string {
 	x := c.current()
 	names := make([]string, len(x.entries))
@@ -97,14 +98,14 @@ func (c *Catalog) Names() []string {
 	return names
 }
 
-// Has reports whether there is a package of a name, usable or not.
+// Has reports whether the catalog has a package with a name, valid or not.
 func (c *Catalog) Has(name string) bool {
 	_, ok := c.current().find(name)
 	return ok
 }
 
-// Package decodes one package. A package that breaks the rules of file-based
-// catalogs, or is not there, is an error that says how.
+// Package decodes one package. A missing package, and one that breaks the rules of
+// file-based catalogs, is an error.
 func (c *Catalog) Package(name string) (*Package, error) {
 	docs, err := c.documents(name)
 	if err != nil {
@@ -123,8 +124,8 @@ func (c *Catalog) current() *index {
 	return c.index
 }
 
-// documents reads the documents of a package; where the index is damaged, from
-// the catalog once more.
+// documents reads the documents of a package from the index; if that is damaged,
+// from the catalog.
 func (c *Catalog) documents(name string) (*documents, error) {
 	x := c.current()
 	entry, ok := x.find(name)
@@ -147,7 +148,7 @@ func (c *Catalog) documents(name string) (*documents, error) {
 	return docs, nil
 }
 
-// mend replaces an index that turned out to be damaged.
+// mend replaces a damaged index.
 func (c *Catalog) mend(damaged *index, because error) (*index, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

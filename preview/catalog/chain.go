@@ -10,13 +10,14 @@ import (
 // channels have some hundred entries.
 const maxEdgeChecks = 2_000_000
 
-// upgradeStart is an installed bundle; it need not be in the catalog.
+// upgradeStart is the installed bundle that an upgrade starts from. The catalog
+// need not contain it.
 type upgradeStart struct {
 	bundle  string
 	version Version
 }
 
-// edges are the entries of a scope, ready to be asked again and again.
+// edges are the upgrade edges of some channels, parsed for repeated use.
 type edges struct {
 	scope
 	entries []edge
@@ -31,8 +32,8 @@ type edge struct {
 	skipOver skipRange
 }
 
-// edges parses the ranges of the entries. One that does not parse skips over
-// nothing, as in OLM.
+// edges parses the entries of the channels. A skipRange that cannot be parsed is
+// ignored, as in OLM.
 func (s scope) edges() *edges {
 	out := &edges{scope: s}
 	for _, c := range s.channels {
@@ -46,7 +47,8 @@ func (s scope) edges() *edges {
 	return out
 }
 
-// how says how an entry supersedes a bundle, empty when it does not.
+// how returns by which field an entry upgrades from a bundle (replaces, skips or
+// skipRange), empty if it does not.
 func (e *edge) how(from upgradeStart) string {
 	switch {
 	case e.Name == from.bundle:
@@ -60,7 +62,7 @@ func (e *edge) how(from upgradeStart) string {
 	return ""
 }
 
-// next are the entries that supersede a bundle, the highest first.
+// next returns the entries that upgrade from a bundle, highest version first.
 func (g *edges) next(from upgradeStart) []*edge {
 	var out []*edge
 	for i := range g.entries {
@@ -73,9 +75,9 @@ func (g *edges) next(from upgradeStart) []*edge {
 	return out
 }
 
-// upgrade goes along the edges: to the highest bundle in range that is one edge
-// away, as OLM v1 does. When the version asked for, or the head when none is,
-// is further away, it is the first step of a shortest way there.
+// upgrade follows the upgrade edges: to the highest bundle in range that is one
+// edge away, as OLM v1 does. If the requested version, or else the head of the
+// channel, is further away, it returns the first step of a shortest path there.
 func (s scope) upgrade(q Query, from upgradeStart, wanted versionRange) (*Choice, error) {
 	graph := s.edges()
 	successors := graph.next(from)
@@ -103,7 +105,7 @@ func (s scope) upgrade(q Query, from upgradeStart, wanted versionRange) (*Choice
 	return nil, s.noUpgrade(q, from, wanted, graph)
 }
 
-// installed is the installed bundle, nil when the channels do not have it.
+// installed returns the installed bundle, nil if the channels do not contain it.
 func (s scope) installed(from upgradeStart) *Bundle {
 	if s.channelOf(from.bundle) == nil {
 		return nil
@@ -111,8 +113,8 @@ func (s scope) installed(from upgradeStart) *Bundle {
 	return s.Bundle(from.bundle)
 }
 
-// headAbove recognises the heads that a way which begins with a direct successor
-// may lead on to. A deprecated one is no goal for who could stay clear of it.
+// headAbove returns which bundles are goals of an upgrade path: the heads of the
+// channels. A deprecated head is not a goal if there is another.
 func (s scope) headAbove(direct *Bundle) func(*Bundle) bool {
 	return func(b *Bundle) bool {
 		isHead := func(c *Channel) bool { return slices.Contains(c.Heads, b.Name) }
@@ -121,9 +123,9 @@ func (s scope) headAbove(direct *Bundle) func(*Bundle) bool {
 	}
 }
 
-// way is a shortest chain of upgrades to a bundle that is a goal, empty when
-// there is none. Of several it takes the highest goal that is not deprecated,
-// and the highest bundles on the way. No step leads to an older version.
+// way returns a shortest path of upgrades to a goal, empty if there is none. Among
+// several it chooses the highest goal that is not deprecated, and the highest
+// bundles on the way. No step leads to an older version.
 func (g *edges) way(from upgradeStart, goal func(*Bundle) bool) []*Bundle {
 	before := map[*Bundle]*Bundle{}
 	level := []*Bundle{nil} // nil stands for where the way begins
@@ -159,8 +161,7 @@ func (g *edges) way(from upgradeStart, goal func(*Bundle) bool) []*Bundle {
 	return nil
 }
 
-// preferred orders bundles: what is not deprecated first, then by falling
-// version.
+// preferred sorts bundles: not deprecated first, then by descending version.
 func preferred(a, b *Bundle) int {
 	switch {
 	case a.Deprecated == "" && b.Deprecated != "":
@@ -171,7 +172,7 @@ func preferred(a, b *Bundle) int {
 	return b.Version.Compare(a.Version)
 }
 
-// step chooses the first bundle of a way.
+// step returns the first bundle of a path.
 func (s scope) step(g *edges, from upgradeStart, way []*Bundle) (*Choice, error) {
 	var taken *edge
 	for _, e := range g.next(from) {
@@ -221,8 +222,8 @@ func (s scope) noUpgrade(q Query, from upgradeStart, wanted versionRange, g *edg
 	return fmt.Errorf("%s; REF %s@VERSION, an image or a directory needs no edge%s", what, s.Name, s.badRanges())
 }
 
-// badRanges says which ranges of the channels mean nothing: perhaps it was they
-// that should have led on.
+// badRanges returns the invalid ranges in the channels, which may be why no
+// upgrade was found.
 func (s scope) badRanges() string {
 	for _, c := range s.channels {
 		for _, e := range c.Entries {
@@ -234,8 +235,8 @@ func (s scope) badRanges() string {
 	return ""
 }
 
-// Path words the way of an upgrade that is the first of several steps, empty
-// when one step is all: "1.8.1 → 1.9.0 (this plan) → 1.10.0".
+// Path returns the path of an upgrade that takes several steps as text, empty if
+// one step suffices: "1.8.1 → 1.9.0 (this plan) → 1.10.0".
 func (c *Choice) Path(from string) string {
 	if len(c.Next) == 0 {
 		return ""

@@ -24,11 +24,11 @@ type ignoreRule struct {
 
 type ignoreRules []ignoreRule
 
-// ignoreSource is an ignore file.
+// ignoreSource is the content of an ignore file.
 type ignoreSource struct{ path, text string }
 
-// parseIgnores reads every ignore file. Those of parents come first, so a
-// later rule is the more specific one.
+// parseIgnores parses all ignore files, those of parent directories first, so that
+// later rules are more specific.
 func parseIgnores(sources []ignoreSource) (ignoreRules, error) {
 	slices.SortFunc(sources, func(a, b ignoreSource) int {
 		return cmp.Or(cmp.Compare(strings.Count(a.path, "/"), strings.Count(b.path, "/")), strings.Compare(a.path, b.path))
@@ -75,7 +75,8 @@ func parseIgnore(base, line string) (ignoreRule, bool, error) {
 	return rule, true, nil
 }
 
-// ignores reports whether a file, or a directory that it is in, is left out.
+// ignores reports whether a file is ignored, itself or because of a directory that
+// contains it.
 func (rules ignoreRules) ignores(name string) bool {
 	if len(rules) == 0 {
 		return false
@@ -88,7 +89,7 @@ func (rules ignoreRules) ignores(name string) bool {
 	return rules.match(name, false)
 }
 
-// match reports whether a path is left out. The last rule that matches decides.
+// match reports whether the rules ignore a path. The last matching rule decides.
 func (rules ignoreRules) match(name string, isDir bool) bool {
 	out := false
 	for _, rule := range rules {
@@ -109,9 +110,9 @@ func (rules ignoreRules) match(name string, isDir bool) bool {
 	return out
 }
 
-// matchSegments matches path segments against patterns in which "**" stands
-// for any number of them. Only the last "**" is ever retried, so the time is
-// bounded by the product of the lengths.
+// matchSegments matches path segments against patterns, in which "**" matches any
+// number of segments. Only the last "**" is retried, so the time is bounded by the
+// product of the lengths.
 func matchSegments(patterns, parts []string) bool {
 	p, s := 0, 0
 	star, retry := -1, 0

@@ -36,33 +36,33 @@ const (
 // errNoIndex is the error of everything that is not the index asked for.
 var errNoIndex = errors.New("it is not an index of this catalog")
 
-// index is an open one.
+// index is an open index of a catalog.
 type index struct {
 	r        io.ReaderAt
 	entries  []packageEntry // by name
 	segments []segment
 }
 
-// packageEntry is a package, and which of the segments are its.
+// packageEntry is a package in the index, with its segments.
 type packageEntry struct {
 	name        string
 	first, last int
 }
 
-// segment locates some documents of one package in the index file.
+// segment is the position of some documents of one package in the index file.
 type segment struct {
 	offset    int64
 	size, raw int // compressed, and not
 	sum       [sha256.Size]byte
 }
 
-// indexName is the file of a catalog's index.
+// indexName returns the file name of a catalog's index.
 func indexName(identity string) string {
 	sum := sha256.Sum256([]byte(identity))
 	return hex.EncodeToString(sum[:]) + "." + indexFormat
 }
 
-// seal is an HMAC over an identity and what belongs to it.
+// seal returns an HMAC over an identity and the data that belongs to it.
 func seal(key []byte, identity string, body []byte) []byte {
 	mac := hmac.New(sha256.New, key)
 	mac.Write(appendText([]byte(indexMagic), identity))
@@ -70,7 +70,7 @@ func seal(key []byte, identity string, body []byte) []byte {
 	return mac.Sum(nil)
 }
 
-// unseal returns what comes before a seal that is good.
+// unseal returns the data before a valid HMAC.
 func unseal(key []byte, identity string, data []byte) ([]byte, bool) {
 	if len(data) < sha256.Size {
 		return nil, false
@@ -146,7 +146,7 @@ func (x *index) readDirectory(data []byte) error {
 	return nil
 }
 
-// find returns a package's entry.
+// find returns the entry of a package.
 func (x *index) find(name string) (packageEntry, bool) {
 	i, ok := slices.BinarySearchFunc(x.entries, name, func(e packageEntry, name string) int { return strings.Compare(e.name, name) })
 	if !ok {
@@ -170,7 +170,7 @@ func (x *index) documents(e packageEntry) (*documents, error) {
 	return docs, nil
 }
 
-// segment reads one segment, which must be the one that was written.
+// segment reads one segment and verifies its hash.
 func (x *index) segment(s segment) ([]byte, error) {
 	packed := make([]byte, s.size) // sealed, so honest
 	if _, err := x.r.ReadAt(packed, s.offset); err != nil {
@@ -207,7 +207,8 @@ func schemaOf(letter byte) string {
 	return ""
 }
 
-// letterOf is 0 for a schema that is not read.
+// letterOf returns the letter that stands for a schema in the index, 0 for a
+// schema that is not read.
 func letterOf(schema string) byte {
 	switch schema {
 	case schemaPackage:
@@ -252,8 +253,8 @@ func (docs *documents) read(data []byte) error {
 	return nil
 }
 
-// cutBytes reads a length and as many bytes. It returns how much that was, 0
-// when there is not enough.
+// cutBytes reads a length and that many bytes. It returns how many bytes were
+// used, 0 if there are too few.
 func cutBytes(data []byte) ([]byte, int) {
 	size, n := binary.Uvarint(data)
 	if n <= 0 || size > uint64(len(data)-n) {
@@ -267,8 +268,8 @@ func appendText(out []byte, s string) []byte {
 	return append(binary.AppendUvarint(out, uint64(len(s))), s...)
 }
 
-// fields reads a directory: numbers and texts. What it reads after it went bad
-// is zero.
+// fields decodes numbers and texts of an index directory. After an error all
+// values are zero.
 type fields struct {
 	text string
 	bad  bool
@@ -291,7 +292,7 @@ func (f *fields) uvarint() uint64 {
 	return 0
 }
 
-// count reads how many things follow, each of at least one byte.
+// count reads the number of items that follow, each of at least one byte.
 func (f *fields) count() int {
 	n := f.uvarint()
 	if n > uint64(len(f.text)) {

@@ -30,7 +30,7 @@ type Channel struct {
 	Heads []string
 }
 
-// Entry places a bundle in a channel's upgrade graph.
+// Entry is a bundle's place in the upgrade graph of a channel.
 type Entry struct {
 	Name      string
 	Replaces  string
@@ -51,7 +51,7 @@ func (p *Package) Channel(name string) *Channel {
 // Bundle returns the bundle of a name, or nil.
 func (p *Package) Bundle(name string) *Bundle { return p.bundles[name] }
 
-// Versions returns the channel's bundles, highest version first.
+// Versions returns the bundles of the channel, highest version first.
 func (p *Package) Versions(c *Channel) []*Bundle {
 	var out []*Bundle
 	for _, e := range c.Entries {
@@ -112,8 +112,8 @@ func (p *Package) decodeHead(docs []document) error {
 	return err
 }
 
-// decodeDocument decodes a document and makes sure that it is what it looked
-// like when it was filed.
+// decodeDocument decodes a document, and verifies that schema, package and name
+// are those under which it was stored.
 func decodeDocument(d document) (map[string]any, error) {
 	fields, err := decodeFields(d.raw)
 	if err != nil {
@@ -131,8 +131,8 @@ func decodeDocument(d document) (map[string]any, error) {
 	return fields, nil
 }
 
-// decodeChannel reads a channel without regard to its bundles: Heads are in
-// the order of the entries.
+// decodeChannel decodes a channel without its bundles; Heads are in the order of
+// the entries.
 func decodeChannel(d document) (*Channel, error) {
 	fields, err := decodeDocument(d)
 	if err != nil {
@@ -170,8 +170,8 @@ func decodeChannel(d document) (*Channel, error) {
 	return c, c.checkCircles()
 }
 
-// checkCircles refuses entries that replace each other in a circle, wherever in
-// the channel: which of them is newer is not known.
+// checkCircles returns an error if entries of the channel replace each other in a
+// circle, because then no version is the newest.
 func (c *Channel) checkCircles() error {
 	replaces := map[string]string{}
 	for _, e := range c.Entries {
@@ -202,7 +202,8 @@ func (c *Channel) checkCircles() error {
 	return nil
 }
 
-// join checks a channel against the package's bundles and orders its heads.
+// join checks that the bundles of a channel exist in the package, and sorts its
+// heads.
 func (p *Package) join(c *Channel) error {
 	for _, e := range c.Entries {
 		if p.bundles[e.Name] == nil {
@@ -288,7 +289,7 @@ func (p *Package) deprecate(item any) error {
 	return nil
 }
 
-// text returns a field that is text or not there.
+// text returns a field that must be a text or be missing.
 func text(fields map[string]any, key string) (string, error) {
 	switch value := fields[key].(type) {
 	case nil:

@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// LookAlike is another package whose name could be taken for the one chosen.
+// LookAlike is another package whose name is easily mistaken for the chosen one.
 type LookAlike struct {
 	Package   string
 	Publisher string // as it calls itself; hostile text, may be empty
@@ -86,8 +86,7 @@ func (p *Package) Publisher() string {
 	return ""
 }
 
-// alike says in what way two different names are close, empty when they are
-// not.
+// alike returns how two different names resemble each other, empty if they do not.
 func alike(a, b string) string {
 	stemA, stemB := stem(a), stem(b)
 	switch {
@@ -103,7 +102,7 @@ func alike(a, b string) string {
 	return ""
 }
 
-// stem is a name without the word that most of them end in.
+// stem returns a name without the word "operator" at its end.
 func stem(name string) string {
 	for _, suffix := range [...]string{"-operator", ".operator", "operator"} {
 		if cut, ok := strings.CutSuffix(name, suffix); ok && cut != "" {
@@ -122,8 +121,8 @@ func unmistakable(name string) string { return lookAlikeLetters.Replace(name) }
 // word, not a mistake.
 const shortWord = 5
 
-// oneEdit reports whether two names are one slip of the keyboard apart: a
-// letter too many, two swapped, or another one in a word that is long enough.
+// oneEdit reports whether two names differ by one typing error: a letter too many,
+// two letters swapped, or another letter in a long word.
 func oneEdit(a, b string) bool {
 	if len(a) > len(b) {
 		a, b = b, a
@@ -150,7 +149,7 @@ func oneEdit(a, b string) bool {
 	return false
 }
 
-// wordAt is the word of a name that a position is in.
+// wordAt returns the word of a name at a position.
 func wordAt(name string, at int) string {
 	from := strings.LastIndexAny(name[:at], "-.") + 1
 	to := strings.IndexAny(name[at:], "-.")

@@ -8,7 +8,7 @@ import (
 	"os"
 )
 
-// Store keeps indexes. A source.Store is one.
+// Store stores indexes; source.Store implements it.
 type Store interface {
 	// Open opens a file to read. What is not there is fs.ErrNotExist.
 	Open(name string) (*os.File, error)
@@ -20,10 +20,10 @@ type Store interface {
 	Key() []byte
 }
 
-// Open opens a catalog by its index in the store; the first time, or where the
-// index is not what was written, it walks the catalog and writes one. identity
-// names the catalog's exact content. A store that has no place for files
-// costs a walk each time and memory, and nothing else.
+// Open opens a catalog by its index in the store. If there is no valid index, it
+// walks the catalog and writes one. identity is the digest of the catalog's
+// content. With a store that keeps no files, every call walks the catalog and
+// keeps the index in memory.
 func Open(store Store, identity string, origin Origin, walk Walk) (*Catalog, error) {
 	again := func() (*index, error) { return buildIndex(store, identity, walk) }
 	x, err := storedIndex(store, identity)
@@ -36,8 +36,8 @@ func Open(store Store, identity string, origin Origin, walk Walk) (*Catalog, err
 	return &Catalog{origin: origin, store: store, identity: identity, index: x, again: again}, nil
 }
 
-// storedIndex opens the index of a catalog. Its file stays open: a process that trims
-// the store, what was opened can be read.
+// storedIndex opens the index of a catalog. The file stays open, so that it
+// remains readable if another process trims the store.
 func storedIndex(store Store, identity string) (*index, error) {
 	file, err := store.Open(indexName(identity))
 	if err != nil {
@@ -69,7 +69,7 @@ func buildIndex(store Store, identity string, walk Walk) (*index, error) {
 	return storedIndex(store, identity)
 }
 
-// buildInMemory makes an index that is not kept.
+// buildInMemory builds an index that is not stored.
 func buildInMemory(walk Walk) (*index, error) {
 	var data bytes.Buffer
 	if err := build(walk, nil, "", &data); err != nil {

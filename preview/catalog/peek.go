@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// readBundle reads of a bundle what places it among the versions of a package:
-// most of hundreds are asked for no more. It is read quickly where it is
-// written as programs write it, else decoded; what is chosen is decoded in any
-// case, and must say the same (see [Bundle.check]).
+// readBundle reads what is needed to sort a bundle among the versions of its
+// package, because most bundles are not used any further. Bundles as programs
+// write them are read without a full decoding; a chosen bundle is decoded and must
+// have the same values (see [Bundle.check]).
 func readBundle(d document) (*Bundle, error) {
 	peeked, ok := peekBundle(d)
 	if !ok {
@@ -24,7 +24,7 @@ func readBundle(d document) (*Bundle, error) {
 	return &Bundle{Name: d.name, Version: version, Image: peeked.image, doc: d}, nil
 }
 
-// check decodes a bundle and holds it to what was read quickly.
+// check decodes a bundle and compares it with what the fast reading found.
 func (b *Bundle) check() error {
 	strict, err := decodeBundle(b.doc)
 	if err != nil {
@@ -81,8 +81,8 @@ var (
 	plainVersion = regexp.MustCompile(`^[0-9]+\.[0-9]+\.[0-9]+[-+.0-9A-Za-z]*$`)
 )
 
-// peekYAMLBundle reads block YAML as opm writes it: an item of the properties
-// is two lines, "type" and "value", the value a mapping below.
+// peekYAMLBundle reads the head of a bundle in block YAML as opm writes it: each
+// property has two lines, "type" and "value", with the value as a nested mapping.
 func peekYAMLBundle(raw []byte, pkg string) (bundleHead, bool) {
 	var out bundleHead
 	images, found := 0, 0
@@ -134,7 +134,7 @@ func peekYAMLBundle(raw []byte, pkg string) (bundleHead, bool) {
 	return out, images <= 1 && found == 1 && owner == pkg && plainVersion.MatchString(out.version)
 }
 
-// unquoted is a scalar without simple quotes.
+// unquoted returns a scalar without simple quotes.
 func unquoted(value string) string {
 	value = strings.TrimSpace(value)
 	if len(value) >= 2 && (value[0] == '"' || value[0] == '\'') && value[len(value)-1] == value[0] {

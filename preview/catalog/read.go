@@ -11,9 +11,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// peekJSON finds the end and the look-up keys, in whatever case, of the object
-// that data begins with. It distinguishes strings from brackets and no more: most
-// documents are of packages that are not asked for, and the others are decoded.
+// peekJSON finds the end of the first JSON object in data, and its schema, package
+// and name, in any letter case. It only separates strings and brackets, because
+// most documents are never used and others are decoded later.
 func peekJSON(data []byte) (document, error) {
 	if data[0] != '{' {
 		return document{}, errors.New("something else than a JSON object")
@@ -63,7 +63,8 @@ func peekJSON(data []byte) (document, error) {
 	return document{}, errMore
 }
 
-// field returns the look-up key that a field holds, or nil.
+// field returns where the value of one of the keys schema, package and name is
+// stored, nil for any other key.
 func (d *document) field(name []byte) *string {
 	switch {
 	case len(name) == 6 && bytes.EqualFold(name, []byte("schema")):
@@ -76,8 +77,8 @@ func (d *document) field(name []byte) *string {
 	return nil
 }
 
-// stringEnd returns the length of the JSON string data begins with, or 0 when
-// it does not end.
+// stringEnd returns the length of the JSON string at the beginning of data, or 0
+// if it does not end.
 func stringEnd(data []byte) int {
 	for at := 1; at < len(data); {
 		quote := bytes.IndexByte(data[at:], '"')
@@ -97,7 +98,7 @@ func stringEnd(data []byte) int {
 	return 0
 }
 
-// isBlank reports whether a chunk holds nothing but markers, directives and
+// isBlank reports whether a chunk contains only document markers, directives and
 // comments.
 func isBlank(chunk []byte) bool {
 	for line := range bytes.Lines(chunk) {
@@ -112,9 +113,9 @@ func isBlank(chunk []byte) bool {
 	return true
 }
 
-// peekYAML finds the look-up keys of a block mapping without decoding it. It
-// gives up, and leaves it to the decoder, on anything but plain or simply
-// quoted words on lines of their own.
+// peekYAML finds schema, package and name of a block mapping without decoding it.
+// If it meets anything but plain or simply quoted words on their own lines, it
+// leaves the document to the decoder.
 func peekYAML(chunk []byte) (document, bool) {
 	d := document{raw: chunk}
 	for line := range bytes.Lines(chunk) {
@@ -141,7 +142,7 @@ func peekYAML(chunk []byte) (document, bool) {
 	return d, d.schema != ""
 }
 
-// simpleScalar reads a value that means the same to every YAML reader.
+// simpleScalar reads a value that has the same meaning in every YAML version.
 func simpleScalar(value string) (string, bool) {
 	value = strings.TrimSpace(value)
 	if len(value) >= 2 && (value[0] == '"' || value[0] == '\'') && value[len(value)-1] == value[0] {
@@ -179,8 +180,8 @@ func decodeMeta(chunk []byte) (document, error) {
 	return d, nil
 }
 
-// decodeFields decodes one document into its fields. The look-up keys are
-// found in any case, and must not be there twice.
+// decodeFields decodes a document into its top-level fields. Schema, package and
+// name are found in any letter case and must not occur twice.
 func decodeFields(raw []byte) (map[string]any, error) {
 	docs, err := preview.Decode(raw)
 	if err != nil {

@@ -14,9 +14,9 @@ import (
 // trusts the object as much as the download does, for the same cluster says
 // both.
 
-// state distinguishes what an object in the cluster stood for. It is empty where
-// the object does not say enough: its uid is that of no other in any cluster,
-// and catalogd writes the digest and the time whenever it unpacks.
+// state returns a text that identifies the present state of a catalog object in
+// the cluster; empty if the object does not contain enough for that. It contains
+// the object's uid, and digest and time of the last unpacking by catalogd.
 func (s Served) state() string {
 	if s.uid == "" || s.Image == "" || s.unpacked == "" || s.Endpoint == nil {
 		return ""
@@ -24,8 +24,8 @@ func (s Served) state() string {
 	return strings.Join([]string{s.uid, s.Image, s.unpacked, s.Endpoint.Namespace, s.Endpoint.Service, s.Endpoint.Port, s.Endpoint.Path}, "\n")
 }
 
-// Recall returns the hash of what catalogd served for a catalog when it was in
-// the state it is in now.
+// Recall returns the stored hash of a catalog's content if catalogd still serves
+// the same state.
 func Recall(store Store, s Served) (digest string, ok bool) {
 	state := s.state()
 	if state == "" {
@@ -44,8 +44,8 @@ func Recall(store Store, s Served) (digest string, ok bool) {
 	return digest, hmac.Equal([]byte(seal), []byte(recallSeal(store, state, digest)))
 }
 
-// Remember keeps the hash of what catalogd served for a catalog. That it cannot
-// be kept is no error: the next time it is downloaded again.
+// Remember stores the hash of the content that catalogd serves for a catalog.
+// Errors are ignored: then the catalog is downloaded again.
 func Remember(store Store, s Served, digest string) {
 	if state := s.state(); state != "" {
 		_ = store.Create(recallName(state), func(w io.Writer) error {

@@ -24,8 +24,8 @@ type Query struct {
 // EveryChannel among the channels of a query means all the package has.
 const EveryChannel = "*"
 
-// Policy says what an upgrade may do (OLM v1, upgradeConstraintPolicy). Without
-// an installed bundle it has no meaning.
+// Policy is what an upgrade may do (OLM v1, upgradeConstraintPolicy). It applies
+// only if a bundle is installed.
 type Policy string
 
 // The policies. The empty one is CatalogProvided.
@@ -40,7 +40,7 @@ type Installed struct {
 	Version string
 }
 
-// Choice is the bundle a query led to, and how.
+// Choice is the bundle that a query found, and how.
 type Choice struct {
 	Package string
 	Bundle  string
@@ -65,10 +65,10 @@ type Choice struct {
 	versions int // of the package, in its catalog
 }
 
-// Properties are the properties of the chosen bundle.
+// Properties returns the properties of the chosen bundle.
 func (c *Choice) Properties() ([]Property, error) { return c.bundle.Properties() }
 
-// Via is the choice as a step of a plan.
+// Via returns the choice in the form that a plan records.
 func (c *Choice) Via() preview.ResolutionStep {
 	return preview.ResolutionStep{
 		Kind: "catalog", Reference: c.Catalog.Reference, Digest: c.Catalog.Digest, Channel: c.Channel,
@@ -76,7 +76,8 @@ func (c *Choice) Via() preview.ResolutionStep {
 	}
 }
 
-// candidate is the answer of one catalog to a query: a choice, or the reason for none.
+// candidate is the answer of one catalog to a query: a choice, or why there is
+// none.
 type candidate struct {
 	catalog *Catalog
 	pkg     *Package // nil when it cannot be read
@@ -86,15 +87,14 @@ type candidate struct {
 
 func (c *candidate) priority() int { return c.catalog.origin.Priority }
 
-// deprecated reports whether the bundle itself is. Deprecated packages and
+// deprecated reports whether the bundle is deprecated. Deprecated packages and
 // channels are only reported, as in OLM.
 func (c *candidate) deprecated() bool { return c.choice.bundle.Deprecated != "" }
 
-// Resolve finds the bundle a query means. Of several catalogs that have the
-// package the one of the highest priority decides, but a bundle that is not
-// deprecated is preferred to one that is (OLM v1). A package that two catalogs
-// of equal priority have is an error, never a pick; a catalog that is given
-// twice counts once.
+// Resolve returns the bundle that a query asks for. If several catalogs have the
+// package, the one with the highest priority decides, but a bundle that is not
+// deprecated is preferred (OLM v1). A package in two catalogs of equal priority is
+// an error. A catalog that is given twice counts once.
 func Resolve(cats []*Catalog, q Query) (*Choice, error) {
 	all := candidates(cats, q)
 	if len(all) == 0 {
@@ -130,7 +130,7 @@ func Resolve(cats []*Catalog, q Query) (*Choice, error) {
 	return winner.choice, nil
 }
 
-// candidates asks every catalog that has the package, highest priority first.
+// candidates queries every catalog that has the package, highest priority first.
 func candidates(cats []*Catalog, q Query) []*candidate {
 	var out []*candidate
 	for _, c := range cats {
@@ -152,8 +152,7 @@ func candidates(cats []*Catalog, q Query) []*candidate {
 	return out
 }
 
-// best is the first candidate with a choice that is not deprecated, else the
-// first with any.
+// best returns the first candidate that is not deprecated, else the first.
 func best(all []*candidate) *candidate {
 	var deprecated *candidate
 	for _, c := range all {
@@ -182,8 +181,8 @@ func (c *candidate) rejected(winner *candidate) preview.RejectedCandidate {
 	return out
 }
 
-// noneHas is the error of several catalogs that have the package, and nothing
-// of it that a query means.
+// noneHas returns the error for catalogs that have the package, but no bundle that
+// matches the query.
 func noneHas(all []*candidate) error {
 	if len(all) == 1 {
 		return all[0].err

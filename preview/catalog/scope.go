@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// scope is the part of a package that a query looks at: some of its channels,
-// at least one.
+// scope is the part of a package that a query considers: one or more of its
+// channels.
 type scope struct {
 	*Package
 	channels []*Channel
@@ -50,8 +50,8 @@ func (p *Package) resolve(q Query) (*Choice, error) {
 	return choice, nil
 }
 
-// DowngradeError is the answer to a query that leads to an older version than
-// the installed one without having asked for a version.
+// DowngradeError is the error for a query that found an older version than the
+// installed one, without having asked for a version.
 type DowngradeError struct {
 	From, To string
 	Where    string // such as "channel stable"
@@ -61,7 +61,7 @@ func (e *DowngradeError) Error() string {
 	return fmt.Sprintf("%s leads from %s down to %s; a downgrade is planned only when its version is asked for: PACKAGE@%s", e.Where, e.From, e.To, e.To)
 }
 
-// scope finds the channels of a query.
+// scope returns the channels that a query considers.
 func (p *Package) scope(names []string) (scope, error) {
 	s := scope{Package: p}
 	if len(names) == 0 {
@@ -96,7 +96,7 @@ func (p *Package) channelNames() string {
 	return Few(names)
 }
 
-// what names the channels.
+// what returns the names of the channels, for messages.
 func (s scope) what() string {
 	if len(s.channels) == 1 {
 		return "channel " + s.channels[0].Name
@@ -108,7 +108,7 @@ func (s scope) what() string {
 	return "channels " + Few(names)
 }
 
-// bundles are those of the channels, highest version first.
+// bundles returns the bundles of the channels, highest version first.
 func (s scope) bundles() []*Bundle {
 	if len(s.channels) == 1 {
 		return s.Versions(s.channels[0])
@@ -127,7 +127,7 @@ func (s scope) bundles() []*Bundle {
 	return out
 }
 
-// channelOf is the first channel with an entry for a bundle, nil when none has.
+// channelOf returns the first channel that contains a bundle, nil if none does.
 func (s scope) channelOf(bundle string) *Channel {
 	for _, c := range s.channels {
 		if slices.ContainsFunc(c.Entries, func(e Entry) bool { return e.Name == bundle }) {
@@ -137,9 +137,9 @@ func (s scope) channelOf(bundle string) *Channel {
 	return nil
 }
 
-// fresh picks a bundle without regard to what is installed: the head of the one
-// channel, or the highest version in range. A deprecated one is taken from a
-// range only when there is no other, as in OLM v1.
+// fresh chooses a bundle for a new installation: the head of the channel, or the
+// highest version in range. A deprecated bundle is chosen only if there is no
+// other, as in OLM v1.
 func (s scope) fresh(q Query, wanted versionRange) (*Choice, error) {
 	if q.Version == "" && len(s.channels) == 1 {
 		c := s.channels[0]
@@ -188,7 +188,8 @@ func (s scope) noVersion(q Query, wanted versionRange, all []*Bundle) error {
 	return fmt.Errorf("%s; it has %s%s", err, Few(versions(all)), preReleaseHint(all, q.Version))
 }
 
-// preReleaseHint says why a range that looks right does not match.
+// preReleaseHint returns why a range does not match pre-releases, if that could be
+// the cause.
 func preReleaseHint(all []*Bundle, wanted string) string {
 	if len(all) == 0 || strings.Contains(wanted, "-") {
 		return ""
@@ -201,8 +202,8 @@ func preReleaseHint(all []*Bundle, wanted string) string {
 	return `; they are pre-releases, which a range means only when it names one, such as ">=0-0"`
 }
 
-// highest returns the highest bundle in range from a list in falling order. A
-// deprecated one is taken only when there is no other.
+// highest returns the highest bundle in range from a list sorted by descending
+// version. A deprecated one is returned only if there is no other.
 func highest(list []*Bundle, wanted versionRange) *Bundle {
 	var deprecated *Bundle
 	for _, b := range list {
@@ -225,7 +226,7 @@ func versions(list []*Bundle) []string {
 	return out
 }
 
-// Few joins the first names of a list.
+// Few returns the first names of a list as text.
 func Few(names []string) string {
 	const most = 5
 	text := strings.Join(names[:min(len(names), most)], ", ")

@@ -13,7 +13,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/spelling"
 )
 
-// Hit is one package that a search found. Its texts are hostile.
+// Hit is a package that a search found. Its texts come from the catalog and are
+// not trusted.
 type Hit struct {
 	Package        string `json:"package"`
 	DefaultChannel string `json:"defaultChannel"`
@@ -28,10 +29,10 @@ type Hit struct {
 	Terms string `json:"-"`
 }
 
-// Search returns the packages whose name, description, provider or keywords hold
-// term, in any case; all of them for the empty term. They come by name, then in the order
-// of the catalogs. A catalog that can no longer be read is one hit, without a
-// package.
+// Search returns the packages whose name, description, provider or keywords
+// contain term, in any letter case; all packages for an empty term. They are
+// sorted by name, then in the order of the catalogs. A catalog that cannot be read
+// is one hit without a package.
 func Search(cats []*Catalog, term string) []Hit {
 	term = strings.ToLower(term)
 	hits := []Hit{}
@@ -53,8 +54,8 @@ func Search(cats []*Catalog, term string) []Hit {
 	return hits
 }
 
-// newHit decodes what a list shows of a package, and no more: its own document,
-// the default channel and the bundles at its head.
+// newHit decodes only what a list shows of a package: its own document, the
+// default channel and the bundles at its head.
 func newHit(name string, docs *documents) Hit {
 	p := &Package{Name: name}
 	err := p.decodeHead(docs.pkg)
@@ -79,9 +80,9 @@ func newHit(name string, docs *documents) Hit {
 	return hit
 }
 
-// addHead fills in the version of the default channel's highest head, and the
-// summary it gives of itself when the package has none. What else it says of
-// itself is returned.
+// addHead fills in the version of the default channel's highest head and, if the
+// package has no description, that of the bundle. It returns the rest of the
+// bundle's summary.
 func (h *Hit) addHead(docs *documents) ([]string, error) {
 	var channel *Channel
 	for _, d := range docs.channels {
@@ -134,8 +135,8 @@ type csvSummary struct {
 	Keywords []string `json:"keywords"`
 }
 
-// describe reads the summary in a bundle's CSV. It is for a list, so its JSON is read
-// less strictly than that of content to install.
+// describe reads the summary in a bundle's CSV. It is only shown in a list, so
+// that its JSON is parsed less strictly than that of content.
 func describe(d document) csvSummary {
 	var metadata csvSummary
 	var bundle struct {
@@ -181,7 +182,7 @@ func packageDeprecation(docs []document) string {
 	return ""
 }
 
-// firstLine shortens a description to what a list shows.
+// firstLine shortens a description to one line for a list.
 func firstLine(s string) string {
 	const most = 200
 	s = strings.TrimSpace(s)
@@ -192,7 +193,7 @@ func firstLine(s string) string {
 	return s
 }
 
-// notFound is the error about a package in none of the catalogs.
+// notFound returns the error for a package that no catalog contains.
 func notFound(cats []*Catalog, name string) error {
 	where := "in " + references(cats)
 	if len(cats) > 1 {
@@ -208,8 +209,8 @@ func notFound(cats []*Catalog, name string) error {
 	return errors.New(text)
 }
 
-// nearest returns the package name with the fewest edits from name, the first
-// in order among equals, or nothing when none is near.
+// nearest returns the package name with the fewest edits from a name, empty if
+// none is similar.
 func nearest(cats []*Catalog, name string) string {
 	best, fewest := "", max(1, len(name)/3)+1
 	for _, c := range cats {

@@ -26,8 +26,8 @@ const (
 	catalogSourcePrefix  = "catalogsource:"  // and NAMESPACE/NAME
 )
 
-// Served is a catalog that an object in the cluster stands for: a
-// ClusterCatalog of OLM v1 or a CatalogSource of OLM v0.
+// Served is a catalog that an object in the cluster describes: a ClusterCatalog of
+// OLM v1 or a CatalogSource of OLM v0.
 type Served struct {
 	Kind, Namespace, Name string
 	Priority              int
@@ -47,7 +47,7 @@ type Endpoint struct {
 	Path                     string // begins with "/"
 }
 
-// Reference is the catalog as --catalog takes it.
+// Reference returns the catalog in the form that --catalog accepts.
 func (s Served) Reference() string { return s.ref().Text() }
 
 func (s Served) ref() ServedRef {
@@ -59,7 +59,7 @@ type ServedRef struct {
 	Kind, Namespace, Name string
 }
 
-// ServedCatalogSource is the reference of a CatalogSource, NAMESPACE/NAME.
+// ServedCatalogSource returns the reference of a CatalogSource, NAMESPACE/NAME.
 func ServedCatalogSource(path string) string { return catalogSourcePrefix + path }
 
 // Text returns the reference in the form that [ParseServed] reads.
@@ -70,8 +70,9 @@ func (r ServedRef) Text() string {
 	return catalogSourcePrefix + r.Namespace + "/" + r.Name
 }
 
-// ParseServed reads "clustercatalog:NAME" or "catalogsource:NAMESPACE/NAME". It
-// reports false for what is neither, and an error for what only begins so.
+// ParseServed parses "clustercatalog:NAME" or "catalogsource:NAMESPACE/NAME". It
+// returns false for a text without one of these prefixes, and an error if the rest
+// is invalid.
 func ParseServed(text string) (r ServedRef, ok bool, err error) {
 	if name, found := strings.CutPrefix(text, clusterCatalogPrefix); found {
 		if !ref.IsName(name) {
@@ -89,8 +90,8 @@ func ParseServed(text string) (r ServedRef, ok bool, err error) {
 	return r, false, nil
 }
 
-// ReadServed reads a ClusterCatalog or a CatalogSource. What is in it is
-// hostile: references must parse, and an endpoint must be a Service.
+// ReadServed reads a ClusterCatalog or a CatalogSource. Its content is not
+// trusted: references must be valid, and an endpoint must be a Service.
 func ReadServed(body map[string]any) Served {
 	s := Served{
 		Kind:      preview.String(body, "kind"),
@@ -151,7 +152,7 @@ func (s *Served) readCatalogSource(body map[string]any) {
 	}
 }
 
-// priorityOf reads an int32; all else is the default.
+// priorityOf returns a priority that is an int32, else the default.
 func priorityOf(value any) int {
 	if n, ok := value.(int64); ok && n == int64(int32(n)) {
 		return int(n)
@@ -161,9 +162,9 @@ func priorityOf(value any) int {
 
 var errNoService = errors.New("its URL is not https://SERVICE.NAMESPACE.svc/catalogs/NAME")
 
-// parseEndpoint reads the base URL of a catalog, by which catalogd is reached
-// from inside the cluster. It must name a Service: that is asked through the
-// API server, with the user's rights.
+// parseEndpoint parses the base URL at which catalogd serves a catalog inside the
+// cluster. Its host must be a Service, which is read through the API server with
+// the user's permissions.
 func parseEndpoint(base string) (*Endpoint, error) {
 	u, err := url.Parse(base)
 	if err != nil || u.Scheme != "https" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {

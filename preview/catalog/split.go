@@ -14,9 +14,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// splitter separates the documents of files while it reads them: concatenated
-// JSON objects, or YAML documents. It holds little more than one document, and
-// serves one file after the other.
+// splitter splits files into documents while it reads them: concatenated JSON
+// objects, or YAML documents. It keeps little more than one document in memory,
+// and is used for one file after the other.
 type splitter struct {
 	most int // bytes of one document
 
@@ -38,9 +38,9 @@ func newSplitter() *splitter {
 // errMore asks for more of the file.
 var errMore = errors.New("the document does not end")
 
-// split hands each document of a file to emit, whose bytes are good until it
-// returns. broken is the first error about a document that could not be read
-// apart, with its line; err is one of reading, or of emit.
+// split calls emit with each document of a file; the bytes are valid until emit
+// returns. broken is the first error about a document that could not be separated,
+// with its line; err is an error of reading, or of emit.
 func (s *splitter) split(r io.Reader, emit func(document) error) (broken, err error) {
 	s.r, s.start, s.end, s.used, s.line, s.eof, s.failed = r, 0, 0, 0, 1, false, nil
 	if len(s.buf) > splitBuffer { // one large document is no reason to keep the room
@@ -67,8 +67,9 @@ func (s *splitter) split(r io.Reader, emit func(document) error) (broken, err er
 	return broken, err
 }
 
-// at says on which line something is wrong with the document that begins after
-// some bytes of the window. What decodes a document counts from its own first.
+// at returns an error with the line at which something is wrong, for a document
+// that begins at an offset of the window. A decoder counts lines from the
+// document's own first one.
 func (s *splitter) at(after int, err error) error {
 	line := s.line + bytes.Count(s.buf[s.start:min(s.start+after, s.end)], []byte("\n"))
 	if match := ownLine.FindStringSubmatch(err.Error()); match != nil {
@@ -83,14 +84,14 @@ var ownLine = regexp.MustCompile(`(?s)^line ([0-9]+): (.*)$`)
 
 func (s *splitter) window() []byte { return s.buf[s.start:s.end] }
 
-// use drops the first n bytes of the window.
+// use removes the first n bytes of the window.
 func (s *splitter) use(n int) {
 	s.line += bytes.Count(s.buf[s.start:s.start+n], []byte("\n"))
 	s.start += n
 	s.used += int64(n)
 }
 
-// more reads on. A document that needs more than the cap is an error.
+// more reads more bytes. A document beyond the size limit is an error.
 func (s *splitter) more() error {
 	if s.end-s.start > s.most {
 		return fmt.Errorf("after %d bytes: a document of more than %d MiB", s.used, s.most>>20)
@@ -117,9 +118,9 @@ func (s *splitter) more() error {
 	return nil
 }
 
-// splitJSON reads objects. Where the first is none, the whole file is YAML, of
-// which a flow mapping looks like JSON and need not be; and so is what follows
-// a document marker.
+// splitJSON splits JSON objects. If the first value is not one, the whole file is
+// YAML, whose flow mappings may look like JSON; so is everything after a document
+// marker.
 func (s *splitter) splitJSON(after int, emit func(document) error) (broken, err error) {
 	for count := 0; ; count++ {
 		d, size, err := s.nextJSON(after)
@@ -141,8 +142,8 @@ func (s *splitter) splitJSON(after int, emit func(document) error) (broken, err 
 	}
 }
 
-// nextJSON finds the object that comes after some bytes and any blanks. It is
-// io.EOF when there is none.
+// nextJSON finds the next object after some bytes and white space; io.EOF if there
+// is none.
 func (s *splitter) nextJSON(after int) (d document, size int, err error) {
 	for {
 		at := after
@@ -174,15 +175,15 @@ func (s *splitter) nextJSON(after int) (d document, size int, err error) {
 	}
 }
 
-// isNull reports whether a value comes next that says nothing.
+// isNull reports whether the next value is null.
 func isNull(data []byte, eof bool) bool {
 	rest, ok := bytes.CutPrefix(data, []byte("null"))
 	return ok && (len(rest) > 0 && strings.IndexByte(" \t\r\n{", rest[0]) >= 0 || len(rest) == 0 && eof)
 }
 
-// checkJSON looks closer at an object without keys: it may be no JSON at all,
-// because the peek is not strict. So it does at what hides others where it
-// cannot be read.
+// checkJSON decodes a JSON object whose schema, package and name were not found,
+// or that can hide other documents: the fast reading is not strict enough for
+// these.
 func (d document) checkJSON() error {
 	if (d.schema == "" || d.pkg+d.name == "" || d.steers()) && !json.Valid(d.raw) {
 		return errors.New("something else than a JSON object")
@@ -190,8 +191,7 @@ func (d document) checkJSON() error {
 	return nil
 }
 
-// atMarker reports whether a YAML document marker, or nothing but comments,
-// comes next.
+// atMarker reports whether a YAML document marker, or only comments, come next.
 func (s *splitter) atMarker() bool {
 	if !s.eof && s.end-s.start < splitBuffer/2 && s.more() != nil {
 		return false
@@ -204,8 +204,8 @@ func (s *splitter) atMarker() bool {
 	return s.eof
 }
 
-// splitYAML cuts at document markers. A line that begins with "---" is one
-// wherever it stands: YAML forbids it within any scalar (1.2.2, section 9.1.2).
+// splitYAML splits at document markers. A line that begins with "---" is always
+// one, because YAML forbids it within scalars (1.2.2, section 9.1.2).
 func (s *splitter) splitYAML(emit func(document) error) (broken, err error) {
 	for {
 		size, err := s.nextYAML()
@@ -240,9 +240,9 @@ func metaYAML(chunk []byte) (document, error) {
 	return decodeMeta(chunk)
 }
 
-// steers reports whether a document decides what others mean: without one that
-// cannot be read, versions are offered that it takes away. Bundles are most of a
-// catalog, and each is read when its package is.
+// steers reports whether a document changes the meaning of others, such as a
+// deprecation: an unreadable one is an error for the whole catalog. Bundles, which
+// are most documents, are checked only when their package is read.
 func (d document) steers() bool {
 	return d.schema == schemaPackage || d.schema == schemaChannel || d.schema == schemaDeprecations
 }
@@ -250,8 +250,8 @@ func (d document) steers() bool {
 // errNoDocument is a document that says nothing.
 var errNoDocument = errors.New("an empty document")
 
-// nextYAML returns the size of the document that comes next, io.EOF at the
-// end. A document beyond the cap is passed over, and an error.
+// nextYAML returns the size of the next document, io.EOF at the end. A document
+// beyond the size limit is skipped and reported as an error.
 func (s *splitter) nextYAML() (int, error) {
 	var tooLarge error
 	for from := 0; ; {

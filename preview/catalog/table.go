@@ -16,15 +16,16 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/tasks"
 )
 
-// table holds a row for every package: its summary for a search, and the APIs that
-// it provides. It is made of all bundles when it is first needed, and stored beside
-// the index.
+// table has a row for every package: its summary for searches, and the APIs that
+// it provides. It is computed from all bundles when it is first needed, and stored
+// beside the index.
 type table struct {
 	rows      []Hit      // by package, without their catalog
 	providers []provider // by API
 }
 
-// provider is an API, and the packages, as rows, of which a bundle has it.
+// provider is an API and the rows of the packages that have a bundle which
+// provides it.
 type provider struct {
 	api      string // see apiKey
 	packages []int
@@ -41,9 +42,8 @@ const (
 
 func apiKey(group, version, kind string) string { return group + "/" + version + "/" + kind }
 
-// Providers returns the packages, in order, of which some bundle says that it
-// provides an API. It does not say whether they can be used: a package may
-// still turn out to be broken.
+// Providers returns the packages with a bundle that provides an API, sorted. A
+// returned package may still turn out to be broken.
 func (c *Catalog) Providers(group, version, kind string) ([]string, error) {
 	t, err := c.table()
 	if err != nil {
@@ -62,7 +62,7 @@ func (c *Catalog) Providers(group, version, kind string) ([]string, error) {
 	return out, nil
 }
 
-// table returns the table, from the store where it is there.
+// table returns the table, from the store if it is there.
 func (c *Catalog) table() (*table, error) {
 	c.tabling.Lock()
 	defer c.tabling.Unlock()
@@ -100,7 +100,7 @@ func (c *Catalog) storedTable() *table {
 	return readTable(body)
 }
 
-// storeTable keeps the table for the next time; without, it is made again.
+// storeTable stores the table for later runs. If that fails, it is computed again.
 func (c *Catalog) storeTable(t *table) {
 	if c.store == nil {
 		return
@@ -112,7 +112,7 @@ func (c *Catalog) storeTable(t *table) {
 	})
 }
 
-// makeTable looks at every package.
+// makeTable computes the table from every package.
 func (c *Catalog) makeTable() (*table, error) {
 	names := c.Names()
 	t := &table{rows: make([]Hit, len(names))}
@@ -148,7 +148,7 @@ func (c *Catalog) row(name string) (Hit, []string, error) {
 	return newHit(name, docs), providedAPIs(docs), nil
 }
 
-// providedAPIs returns the keys of what any bundle provides.
+// providedAPIs returns the keys of the APIs that any bundle provides.
 func providedAPIs(docs *documents) []string {
 	seen := map[string]bool{}
 	for _, d := range docs.bundles {
@@ -166,9 +166,9 @@ const propertyGVK = "olm.gvk"
 // gvk is the value of an olm.gvk property.
 type gvk struct{ Group, Version, Kind string }
 
-// gvkValues returns those of a bundle. Most bundles are written by the same few
-// programs, and there are many: what looks as those write it is read without
-// decoding all that is around it.
+// gvkValues returns the olm.gvk properties of a bundle. Bundles are many and
+// mostly written by the same few programs, so that the usual form is read without
+// decoding the rest.
 func gvkValues(d document) []gvk {
 	count := bytes.Count(d.raw, []byte(propertyGVK)) - bytes.Count(d.raw, []byte(propertyGVK+"."))
 	if count == 0 {
@@ -212,7 +212,8 @@ func gvkJSON(raw []byte) (out []gvk) {
 	}
 }
 
-// gvkYAML reads items of a block sequence, of which each begins with its type.
+// gvkYAML reads the properties in a YAML block sequence whose items begin with
+// their type.
 func gvkYAML(raw []byte) (out []gvk) {
 	for {
 		at := bytes.Index(raw, []byte("- type: "+propertyGVK+"\n"))
@@ -263,7 +264,7 @@ func (t *table) append(out []byte) []byte {
 	return out
 }
 
-// readTable returns nil for what append did not write.
+// readTable decodes a stored table; nil if it is not valid.
 func readTable(data []byte) *table {
 	f := &fields{text: string(data)}
 	t := &table{rows: make([]Hit, f.count())}

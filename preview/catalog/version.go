@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 )
 
-// Version is the version of a bundle: a semantic version, and a release that
-// orders builds of it (operator-registry, "composite version").
+// Version is the version of a bundle: a semantic version, and a release number
+// that orders builds of the same version (operator-registry, "composite version").
 type Version struct {
 	text    string
 	number  semver.Version // without build metadata that is a release
@@ -23,8 +23,9 @@ const maxRelease = 20
 
 var releasePattern = regexp.MustCompile(`^[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*$`)
 
-// ParseVersion reads a semantic version. Build metadata that reads as a release
-// (at most 20 characters, dot-separated identifiers, no leading zeros) is one.
+// ParseVersion parses a semantic version. Build metadata of the form of a release
+// (at most 20 characters, dot-separated identifiers, no leading zeros) is taken as
+// one.
 func ParseVersion(s string) (Version, error) {
 	if len(s) > 256 {
 		return Version{}, fmt.Errorf("a version of %d characters; at most 256 are read", len(s))
@@ -58,7 +59,7 @@ func parseRelease(s string) ([]semver.PRVersion, bool) {
 // String returns the version as published.
 func (v Version) String() string { return v.text }
 
-// Compare orders by version, then release; no release comes first.
+// Compare compares versions, then releases; no release is the lowest.
 func (v Version) Compare(other Version) int {
 	if c := v.number.Compare(other.number); c != 0 {
 		return c
@@ -71,11 +72,11 @@ func (v Version) Compare(other Version) int {
 	return len(v.release) - len(other.release)
 }
 
-// versionRange is a range of --version or NAME@RANGE, of Masterminds semver:
-// pre-releases match only where the range names one.
+// versionRange is a range from --version or NAME@RANGE, of Masterminds semver:
+// pre-releases match only if the range contains one.
 type versionRange struct{ constraint *masterminds.Constraints }
 
-// parseRange reads a range; the empty one holds every version.
+// parseRange parses a range; the empty range matches every version.
 func parseRange(s string) (versionRange, error) {
 	if s == "" {
 		return versionRange{}, nil
@@ -87,7 +88,8 @@ func parseRange(s string) (versionRange, error) {
 	return versionRange{c}, err
 }
 
-// contains ignores build metadata and release, as OLM does.
+// contains reports whether the range contains a version, ignoring build metadata
+// and release, as OLM does.
 func (r versionRange) contains(v Version) bool {
 	if r.constraint == nil {
 		return true
@@ -98,13 +100,13 @@ func (r versionRange) contains(v Version) bool {
 	return err == nil && r.constraint.Check(m)
 }
 
-// skipRange is the parsed skipRange of a channel entry (blang/semver, which
-// reads ranges in another way than Masterminds does; OLM keeps both).
+// skipRange is the parsed skipRange of a channel entry. It uses blang/semver,
+// whose syntax differs from Masterminds'; OLM uses both as well.
 type skipRange semver.Range
 
 const maxSkipRange = 1024
 
-// parseSkipRange reads a skipRange; the empty one contains nothing.
+// parseSkipRange parses a skipRange; the empty one matches no version.
 func parseSkipRange(s string) (skipRange, error) {
 	if s == "" {
 		return nil, nil
@@ -121,8 +123,8 @@ func parseSkipRange(s string) (skipRange, error) {
 
 func (r skipRange) contains(v Version) bool { return r != nil && r(v.number) }
 
-// CompareVersions orders two published versions. It reports false when one of
-// them is no semantic version, so that nothing can be said.
+// CompareVersions compares two published versions. It returns false if one of them
+// is not a semantic version.
 func CompareVersions(a, b string) (order int, ok bool) {
 	left, errLeft := ParseVersion(a)
 	right, errRight := ParseVersion(b)

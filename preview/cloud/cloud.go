@@ -38,7 +38,7 @@ const (
 	credential = "CredentialsRequest"
 )
 
-// Input holds the objects and annotations that are searched for cloud access.
+// Input has the objects and annotations that are searched for cloud access.
 type Input struct {
 	Objects []map[string]any
 	// Annotations are the package's own, for registry+v1 the CSV's.
@@ -46,7 +46,7 @@ type Input struct {
 	PackageID   string // name of the package, for origins of annotations; empty to leave it out
 }
 
-// ScanAll is like [Scan] for several packages, each with annotations of its own.
+// ScanAll is [Scan] for several packages, each with its own annotations.
 func ScanAll(sources []Input) preview.Cloud {
 	s := &scanner{}
 	for _, in := range sources {
@@ -55,8 +55,9 @@ func ScanAll(sources []Input) preview.Cloud {
 	return s.sorted()
 }
 
-// Scan lists cloud access, sorted, each entry once. Permissions have no
-// Change yet; [Delta] sets it. What cannot be read is declared, not dropped.
+// Scan returns the cloud access in objects, sorted, without duplicates.
+// Permissions have no Change until [Delta] sets it. What cannot be parsed is
+// listed as declared, not dropped.
 func Scan(in Input) preview.Cloud {
 	return ScanAll([]Input{in})
 }
@@ -78,7 +79,7 @@ func (s *scanner) sorted() preview.Cloud {
 	return s.out
 }
 
-// compare orders permissions by everything but rules and change.
+// compare compares permissions by everything except rules and change.
 func compare(a, b preview.CloudPermission) int { return strings.Compare(key(a), key(b)) }
 
 func key(p preview.CloudPermission) string {
@@ -104,7 +105,7 @@ func conditionText(conditions map[string]any) string {
 	return string(data)
 }
 
-// scanner collects the cloud access found in the objects of a package.
+// scanner collects the cloud access in the objects of a package.
 type scanner struct {
 	out preview.Cloud
 }
@@ -123,7 +124,7 @@ func (s *scanner) declare(provider, origin string) {
 	s.out.Declared = append(s.out.Declared, preview.CloudDeclaration{Provider: provider, Origin: origin})
 }
 
-// permit adds one statement with every list sorted and present.
+// permit adds one permission, with sorted, non-nil lists.
 func (s *scanner) permit(p preview.CloudPermission) {
 	for _, list := range []*[]string{&p.Actions, &p.Resources, &p.Roles, &p.Rules} {
 		sorted := slices.Clone(*list)
@@ -138,7 +139,7 @@ func (s *scanner) permit(p preview.CloudPermission) {
 	s.out.Permissions = append(s.out.Permissions, p)
 }
 
-// TokenAuth returns the annotation by which a package declares that it takes
+// TokenAuth returns the annotation by which a package declares support for
 // short-lived tokens of a provider (OpenShift docs, "Token authentication for
 // Operators on cloud providers").
 func TokenAuth(provider string) string {
@@ -148,7 +149,7 @@ func TokenAuth(provider string) string {
 // Examples is the annotation with the examples of a package, a JSON list.
 const Examples = "alm-examples"
 
-// AnnotationOrigin returns the origin of access that an annotation of a package
+// AnnotationOrigin returns the origin of cloud access that a package's annotation
 // declares.
 func AnnotationOrigin(key, packageID string) string {
 	if packageID == "" {
@@ -157,8 +158,8 @@ func AnnotationOrigin(key, packageID string) string {
 	return "annotation " + key + " of package " + packageID
 }
 
-// annotations reads the cloud access declared by a package's annotations: the
-// flags of token authentication, and the CredentialsRequests among its examples.
+// annotations reads the cloud access declared by a package's annotations: support
+// for token authentication, and CredentialsRequests among its examples.
 func (s *scanner) annotations(annotations map[string]string, packageID string) {
 	for _, provider := range []string{AWS, Azure, GCP} {
 		if value := annotations[TokenAuth(provider)]; strings.EqualFold(strings.TrimSpace(value), "true") {

@@ -15,10 +15,10 @@ const (
 )
 
 // Delta returns the planned cloud access with Change set on every permission,
-// and behind it, as removed, the installed permissions that have no
-// counterpart. Permissions are compared per provider, origin and effect by
-// action, resource, role and condition. Widened means that an action, a
-// resource or a role came, or a condition went; narrowed the reverse.
+// followed by the installed permissions without counterpart, as removed.
+// Permissions are compared per provider, origin and effect by action, resource,
+// role and condition. Widened means that an action, a resource or a role was added
+// or a condition removed; narrowed means the reverse.
 func Delta(installed, planned preview.Cloud) preview.Cloud {
 	before, after := byOrigin(installed.Permissions), byOrigin(planned.Permissions)
 	out := preview.Cloud{Permissions: []preview.CloudPermission{}, Declared: slices.Clone(planned.Declared)}
@@ -36,7 +36,7 @@ func Delta(installed, planned preview.Cloud) preview.Cloud {
 	return out
 }
 
-// permissionSet holds the permissions of one origin.
+// permissionSet has the permissions of one origin.
 type permissionSet struct {
 	list []preview.CloudPermission
 	keys map[string]bool
@@ -56,7 +56,7 @@ func byOrigin(list []preview.CloudPermission) map[string]permissionSet {
 	return out
 }
 
-// has reports whether a permission of another set has a counterpart in s.
+// has reports whether a permission of another set has an equal one in s.
 func (s permissionSet) has(p preview.CloudPermission, other permissionSet) bool {
 	if s.keys[key(p)] {
 		return true
@@ -93,8 +93,8 @@ func change(p preview.CloudPermission, before, after permissionSet) string {
 	return preview.GrantSame
 }
 
-// coveredBy reports whether every action on every resource, and every role, of
-// p is permitted by one of the others.
+// coveredBy reports whether other permissions permit every action of p on every
+// resource, and every role.
 func coveredBy(p preview.CloudPermission, others []preview.CloudPermission) bool {
 	if len(p.Actions)*max(1, len(p.Resources))*len(others) > maxPairs {
 		return false
@@ -122,8 +122,8 @@ func coveredBy(p preview.CloudPermission, others []preview.CloudPermission) bool
 	return true
 }
 
-// Covers reports whether a permission's action patterns include an action.
-// Actions compare without case; in a pattern "*" and "?" are wildcards.
+// Covers reports whether a permission's action patterns match an action. Letter
+// case is ignored; "*" and "?" in a pattern are wildcards.
 func Covers(p preview.CloudPermission, action string) bool {
 	return slices.ContainsFunc(p.Actions, func(pattern string) bool { return Glob(strings.ToLower(pattern), strings.ToLower(action)) })
 }
@@ -139,7 +139,8 @@ func resourcesCover(p preview.CloudPermission, resources []string) bool {
 	return !slices.ContainsFunc(resources, func(r string) bool { return !resourceCovers(p, r) })
 }
 
-// conditionsCover reports whether p is at least as limited as wide.
+// conditionsCover reports whether the conditions of p limit it at least as much as
+// those of wide.
 func conditionsCover(wide, p preview.CloudPermission) bool {
 	return len(wide.Conditions) == 0 || conditionText(wide.Conditions) == conditionText(p.Conditions)
 }
@@ -155,10 +156,10 @@ func related(a, b preview.CloudPermission) bool {
 		slices.ContainsFunc(b.Actions, func(action string) bool { return Covers(a, action) })
 }
 
-// Glob matches text against a pattern in which "*" stands for any text and "?"
-// for any one character, in time proportional to the product of their lengths.
-// Wildcards in text are plain characters: a pattern that matches one covers
-// whatever it stands for.
+// Glob matches text against a pattern in which "*" stands for any text and "?" for
+// one character, in time proportional to the product of the lengths. Wildcards in
+// text count as plain characters, so that a pattern which matches one covers
+// everything it stands for.
 func Glob(pattern, text string) bool {
 	p, t, star, mark := 0, 0, -1, 0
 	for t < len(text) {

@@ -8,8 +8,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// iamRow is a group of custom resources through which a controller manages
-// cloud permissions. Resources limits the group to some; none means all.
+// iamRow is an API group of custom resources by which a controller manages cloud
+// permissions. Resources restricts the row to some of its resources; none means
+// all.
 type iamRow struct {
 	group     string // or ".SUFFIX"
 	provider  string
@@ -35,9 +36,9 @@ var iamTable = [...]iamRow{
 	{"managedidentity.azure.upbound.io", Azure, nil},
 }
 
-// IAMResource reports whether objects of a group and (plural, lower-case)
-// resource make a controller grant cloud permissions, and of which provider.
-// A "*" resource counts.
+// IAMResource reports whether objects of a group and (plural, lower-case) resource
+// make a controller grant cloud permissions, and for which provider. The resource
+// "*" counts.
 func IAMResource(group, resource string) (provider string, ok bool) {
 	resource, _, _ = strings.Cut(resource, "/")
 	if group == all && resource == "credentialsrequests" {
@@ -55,8 +56,8 @@ func IAMResource(group, resource string) (provider string, ok bool) {
 	return "", false
 }
 
-// plainGroup returns the group of Crossplane's cluster-scoped resources for that
-// of its namespaced ones, which have the same fields.
+// plainGroup returns the API group of Crossplane's cluster-scoped resources for
+// that of the namespaced ones, which have the same fields.
 func plainGroup(group string) string {
 	if stem, ok := strings.CutSuffix(group, ".m.upbound.io"); ok {
 		return stem + ".upbound.io"
@@ -70,8 +71,8 @@ var writeVerbs = []string{"create", "update", "patch", all}
 // RunTime begins the origin of what an operator asks for when it runs.
 const RunTime = "created by the operator at run time"
 
-// role finds roles that write such objects: what they ask for is decided at
-// run time and cannot be reviewed here.
+// role finds roles that may write such objects: what they request is decided at
+// run time and cannot be reviewed.
 func (s *scanner) role(body map[string]any) {
 	ref := preview.RefOf(body)
 	if !ref.Is(preview.KindRole, preview.KindClusterRole) {
@@ -95,8 +96,8 @@ func (s *scanner) role(body map[string]any) {
 	}
 }
 
-// iamResource reads an IAM custom resource: what it permits where its fields
-// are known, its presence otherwise.
+// iamResource reads an IAM custom resource: the permissions in it if its fields
+// are known, else only that it exists.
 func (s *scanner) iamResource(body map[string]any) {
 	ref := preview.RefOf(body)
 	group, provider := plainGroup(ref.Group()), ""
@@ -171,8 +172,8 @@ func (s *scanner) awsResource(spec map[string]any, origin string) {
 	}
 }
 
-// gcpResource reads bindings of roles, one permission for each who-gets-what,
-// and custom roles. Who gets it stands among the conditions.
+// gcpResource reads role bindings, one permission for each member and role, and
+// custom roles. The member is stored among the conditions.
 func (s *scanner) gcpResource(spec map[string]any, origin string) {
 	resources := slices.Concat(
 		texts(spec["project"]), texts(spec["folder"]), texts(spec["orgId"]), texts(spec["serviceAccountId"]),
@@ -273,7 +274,7 @@ func policyDocument(v any) (statements []map[string]any, whole bool) {
 	return maps(document, "Statement", &whole), whole
 }
 
-// policy reads what an AWS policy permits. NotAction and NotResource permit
+// policy reads the permissions in an AWS policy. NotAction and NotResource permit
 // everything else, so they are read as "*" with the exception among the
 // conditions.
 func (s *scanner) policy(v any, origin string) {
@@ -312,7 +313,7 @@ const (
 	notResource = "NotResource"
 )
 
-// trust reads who may assume a role.
+// trust reads who may assume a role, from its trust policy.
 func (s *scanner) trust(v any, origin string) {
 	if v == nil {
 		return

@@ -16,9 +16,9 @@ var identities = [...]struct{ provider, key, prefix string }{
 	{Alibaba, "pod-identity.alibabacloud.com/role-name", ""},
 }
 
-// IsIdentity reports whether a permission only names an identity to act as: one
-// that a ServiceAccount, a pod or a request is bound to. What the identity may
-// do stands in the cloud.
+// IsIdentity reports whether a permission only names an identity that a
+// ServiceAccount, pod or request uses. What the identity may do is configured in
+// the cloud.
 func IsIdentity(p preview.CloudPermission) bool {
 	if len(p.Actions) > 0 || len(p.Roles) == 0 {
 		return false
@@ -34,8 +34,8 @@ func IsIdentity(p preview.CloudPermission) bool {
 
 const workloadIdentity = "azure.workload.identity/use"
 
-// identity reads the cloud identity of a ServiceAccount and what a namespace
-// lets its pods assume.
+// identity reads the cloud identity of a ServiceAccount, and the identities that a
+// namespace permits its pods to assume.
 func (s *scanner) identity(body map[string]any) {
 	annotations := preview.Map(body, "metadata", "annotations")
 	switch preview.RefOf(body).GroupKind() {
@@ -88,8 +88,8 @@ var variables = map[string]string{
 	"GOOGLE_APPLICATION_CREDENTIALS":     GCP,
 }
 
-// pods reads the annotations, labels, variables and token volumes of a pod
-// template.
+// pods reads the cloud access in annotations, labels, variables and token volumes
+// of a pod template.
 func (s *scanner) pods(body map[string]any) {
 	spec, meta := preview.PodTemplate(body)
 	if spec == nil {
@@ -125,8 +125,8 @@ var assigned = map[string]string{
 	"SERVICE_ACCOUNT_EMAIL": accountPrefix,
 }
 
-// variable reads an environment variable: an identity where one is given, else
-// the fact that the program looks for one.
+// variable reads an environment variable: the identity in it, or only that the
+// program expects one.
 func (s *scanner) variable(env map[string]any, at string) {
 	name, value := preview.String(env, "name"), preview.String(env, "value")
 	if provider, ok := credentialKeys[strings.ToLower(preview.String(env, "valueFrom", "secretKeyRef", "key"))]; ok {
@@ -158,7 +158,7 @@ func (s *scanner) arguments(container map[string]any, at string) {
 	}
 }
 
-// secretKeys finds keys with cloud credentials that volumes take from Secrets.
+// secretKeys finds keys with cloud credentials that volumes mount from Secrets.
 func (s *scanner) secretKeys(spec map[string]any, at string) {
 	items := func(source map[string]any, nameField string) {
 		for _, item := range preview.Maps(source, "items") {
@@ -180,7 +180,7 @@ func (s *scanner) secretKey(provider string, source map[string]any, nameField, k
 	s.declare(provider, "key "+key+" of Secret "+preview.String(source, nameField)+" in "+at)
 }
 
-// Containers returns a pod's containers of every sort.
+// Containers returns a pod's containers, including init and ephemeral ones.
 func Containers(spec map[string]any) []map[string]any {
 	var out []map[string]any
 	for _, field := range []string{"initContainers", "containers", "ephemeralContainers"} {
@@ -189,8 +189,8 @@ func Containers(spec map[string]any) []map[string]any {
 	return out
 }
 
-// Audiences lists the audiences of projected ServiceAccount tokens other than
-// the cluster's own API server.
+// Audiences returns the audiences of a pod's projected ServiceAccount tokens,
+// except that of the cluster's own API server.
 func Audiences(spec map[string]any) []string {
 	var out []string
 	for _, volume := range preview.Maps(spec, "volumes") {
@@ -205,7 +205,7 @@ func Audiences(spec map[string]any) []string {
 	return slices.Compact(out)
 }
 
-// tokenProvider returns the cloud provider that trusts tokens of an audience.
+// tokenProvider returns the cloud provider that accepts tokens with an audience.
 func tokenProvider(audience string) string {
 	switch {
 	case audience == "sts.amazonaws.com":
@@ -241,15 +241,15 @@ var staticKeys = map[string]bool{
 	"ibmcloud_api_key": true, "clouds.yaml": true,
 }
 
-// StaticOrigin returns the origin of access that a Secret with long-lived keys
-// gives.
+// StaticOrigin returns the origin of cloud access for a Secret with long-lived
+// keys.
 func StaticOrigin(namespace, name string) string {
 	return "static credentials in " + objectName(map[string]any{
 		"kind": "Secret", "metadata": map[string]any{"namespace": namespace, "name": name},
 	})
 }
 
-// secret recognises static credentials by the names of their keys alone.
+// secret recognises static cloud credentials by the names of a Secret's keys.
 func (s *scanner) secret(body map[string]any) {
 	if !preview.IsKind(body, preview.KindSecret) {
 		return

@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// Document is one policy or role definition to hand to a cloud team. Texts and
-// body hold text from outside as it is.
+// Document is a policy or role definition for a cloud administrator. Its texts
+// come from outside and are not escaped.
 type Document struct {
 	Provider, Origin string
 	Title            string   // what it is, in our words
@@ -22,10 +22,10 @@ type Document struct {
 	YAML bool
 }
 
-// Policies derives from planned cloud access what a cloud team grants it with,
-// in the order of providers and origins. A document never permits more than was
-// asked for: what a provider would not accept is left out and reported, and where
-// that is a denial the document is.
+// Policies returns the documents with which a cloud administrator can grant the
+// planned cloud access, sorted by provider and origin. A document never permits
+// more than was requested: what a provider would not accept is left out and
+// reported. If that is a denial, the whole document is left out.
 func Policies(c preview.Cloud) []Document {
 	var out []Document
 	names := map[string]bool{}
@@ -45,8 +45,8 @@ func Policies(c preview.Cloud) []Document {
 	return out
 }
 
-// byRequest groups permissions by provider and origin, which they are sorted
-// by. What an upgrade removes is left out.
+// byRequest groups permissions, sorted by provider and origin. Permissions that an
+// upgrade removes are left out.
 func byRequest(list []preview.CloudPermission) [][]preview.CloudPermission {
 	kept := slices.DeleteFunc(slices.Clone(list), func(p preview.CloudPermission) bool { return p.Change == preview.GrantRemoved })
 	slices.SortStableFunc(kept, compare)
@@ -69,7 +69,8 @@ func declaredProviders(c preview.Cloud) []string {
 	return slices.Compact(out)
 }
 
-// permissionRequest holds the permissions that one origin asks of one provider.
+// permissionRequest has the permissions that one origin requests from one
+// provider.
 type permissionRequest struct {
 	provider, origin, name string
 	notes                  []string // about the documents as a whole
@@ -99,7 +100,7 @@ func (r *permissionRequest) documents(list []preview.CloudPermission) []Document
 	return []Document{r.plainText(granted)}
 }
 
-// kind returns who creates the grant in the cloud for this origin.
+// kind returns who creates the grant in the cloud for an origin.
 func (r *permissionRequest) kind() {
 	switch {
 	case strings.HasPrefix(r.origin, credential+"/") && strings.Contains(r.origin, " in "):
@@ -117,7 +118,8 @@ func (r *permissionRequest) document(title string, body any) Document {
 	return Document{Provider: r.provider, Origin: r.origin, Title: title, Notes: slices.Clone(r.notes), Body: body}
 }
 
-// plainText returns the permissions as words where no document can be derived.
+// plainText returns the permissions as words, for a provider without a document
+// format.
 func (r *permissionRequest) plainText(list []preview.CloudPermission) Document {
 	d := r.document("to be granted with the provider's own tools", nil)
 	for _, p := range list {
@@ -143,7 +145,7 @@ var notInNames = regexp.MustCompile(`[^A-Za-z0-9]+`)
 
 const maxName = 56 // with a number behind it, below the least of the providers: 64 for the id of a Google Cloud role
 
-// uniqueName makes of an origin a name that every provider takes.
+// uniqueName returns a name made from an origin that is valid for every provider.
 func uniqueName(origin string, taken map[string]bool) string {
 	name := strings.ToLower(strings.Trim(notInNames.ReplaceAllString(origin, "-"), "-"))
 	if name == "" || len(name) > maxName || taken[name] {

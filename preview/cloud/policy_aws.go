@@ -76,9 +76,9 @@ func (r *permissionRequest) aws(list []preview.CloudPermission) []Document {
 	return out
 }
 
-// awsStatementOf writes one permission as a statement, nil when IAM would not
-// accept it or it would permit more than was asked for. problem says what was
-// left out.
+// awsStatementOf returns one permission as a statement, nil if IAM would not
+// accept it or it would permit more than was requested. problem says what was left
+// out.
 func awsStatementOf(p preview.CloudPermission) (statement *awsStatement, problem string) {
 	if p.Effect != allow && p.Effect != "Deny" {
 		return nil, "left out: a statement with the effect " + p.Effect
@@ -123,8 +123,8 @@ func awsStatementOf(p preview.CloudPermission) (statement *awsStatement, problem
 	return s, problem
 }
 
-// awsConditions reports whether conditions are of the form
-// OPERATOR: {KEY: value or values}.
+// awsConditions reports whether conditions have the form OPERATOR: {KEY: value or
+// values}.
 func awsConditions(conditions map[string]any) bool {
 	for operator, keys := range conditions {
 		byKey, ok := keys.(map[string]any)
@@ -151,8 +151,8 @@ func awsConditions(conditions map[string]any) bool {
 	return true
 }
 
-// awsParts distributes statements over as many policies as their size takes. A
-// statement that is too long by itself is divided by its actions.
+// awsParts distributes statements over several policies, because their size is
+// limited. A statement that is too long is split by actions.
 func awsParts(statements []awsStatement) [][]awsStatement {
 	var short []awsStatement
 	for _, s := range statements {

@@ -24,8 +24,8 @@ var providerOf = map[string]string{
 	"OvirtProviderSpec":           OVirt,
 }
 
-// credentialsRequest reads a CredentialsRequest. inside names the object that
-// carries it when it is not one of the plan's own.
+// credentialsRequest reads a CredentialsRequest. inside is the object that
+// contains it, if it is not an object of the plan itself.
 func (s *scanner) credentialsRequest(body map[string]any, inside string) {
 	if ref := preview.RefOf(body); ref.Kind != credential || ref.Group() != credentialGroup {
 		return
@@ -79,7 +79,7 @@ func (s *scanner) providerSpec(spec map[string]any, provider, origin string) {
 	}
 }
 
-// maps is like [preview.Maps] and records when it left something out.
+// maps is [preview.Maps], and records if it left out invalid items.
 func maps(body map[string]any, field string, whole *bool) []map[string]any {
 	out := preview.Maps(body, field)
 	if given, isList := body[field].([]any); body[field] != nil && (!isList || len(given) != len(out)) {
@@ -88,7 +88,7 @@ func maps(body map[string]any, field string, whole *bool) []map[string]any {
 	return out
 }
 
-// list is like [texts] and records when it left something out.
+// list is [texts], and records if it left out invalid items.
 func list(body map[string]any, field string, whole *bool) []string {
 	out := texts(body[field])
 	switch v := body[field].(type) {
@@ -101,8 +101,8 @@ func list(body map[string]any, field string, whole *bool) []string {
 	return out
 }
 
-// unscopedGrant returns the grant of a provider without fields to limit it: the
-// platform's whole credential is given.
+// unscopedGrant returns the permission for a provider whose requests cannot be
+// limited: the whole credential of the platform.
 func unscopedGrant(provider, origin string) preview.CloudPermission {
 	if provider == "" {
 		provider = "unknown"
@@ -134,8 +134,8 @@ func (s *scanner) awsRequest(spec map[string]any, origin string) (whole bool) {
 	return whole
 }
 
-// conditions reads conditions. They limit a permission, so what cannot be read
-// is left out and reported.
+// conditions reads the conditions of a permission. They limit it, so that invalid
+// ones are left out and reported.
 func conditions(body map[string]any, field string, whole *bool) map[string]any {
 	out := preview.Map(body, field)
 	if body[field] != nil && out == nil {
@@ -144,7 +144,8 @@ func conditions(body map[string]any, field string, whole *bool) map[string]any {
 	return preview.CloneBody(out)
 }
 
-// dataPlane marks permissions on what a service stores, not on the service.
+// dataPlane marks permissions on the data in a service, as opposed to the service
+// itself.
 func dataPlane() map[string]any { return map[string]any{planeKey: planeData} }
 
 const (
@@ -159,7 +160,7 @@ const (
 )
 
 // azureRequest reads role bindings, actions and data actions. Their scope is
-// chosen when the request is fulfilled and does not stand in it.
+// chosen when the request is fulfilled and is not part of it.
 func (s *scanner) azureRequest(spec map[string]any, origin string) (whole bool) {
 	whole = true
 	var roles []string
@@ -179,7 +180,7 @@ func (s *scanner) azureRequest(spec map[string]any, origin string) (whole bool) 
 	return whole
 }
 
-// gcpRequest reads predefined roles and custom permissions, both bound at
+// gcpRequest reads predefined roles and custom permissions, which are bound at
 // project level.
 func (s *scanner) gcpRequest(spec map[string]any, origin string) (whole bool) {
 	whole = true
@@ -193,8 +194,8 @@ func (s *scanner) gcpRequest(spec map[string]any, origin string) (whole bool) {
 	return whole
 }
 
-// ibmRequest reads policies; what one is limited to is its attributes, written
-// NAME=VALUE with the operator where it is not equality.
+// ibmRequest reads policies. Their resource attributes are written NAME=VALUE,
+// with the operator if it is not equality.
 func (s *scanner) ibmRequest(spec map[string]any, provider, origin string) (whole bool) {
 	whole = true
 	for _, policy := range maps(spec, "policies", &whole) {
@@ -218,8 +219,8 @@ func (s *scanner) ibmRequest(spec map[string]any, provider, origin string) (whol
 // maxEmbedded bounds the text of a ConfigMap that is searched for requests.
 const maxEmbedded = 1 << 20
 
-// embedded finds CredentialsRequests that a ConfigMap carries as text, which
-// an operator then creates.
+// embedded finds CredentialsRequests in the text of a ConfigMap, from which an
+// operator creates them.
 func (s *scanner) embedded(body map[string]any) {
 	if !preview.IsKind(body, preview.KindConfigMap) {
 		return
@@ -241,8 +242,8 @@ func (s *scanner) embedded(body map[string]any) {
 	}
 }
 
-// text reads the CredentialsRequests of YAML or JSON text and reports whether
-// it found one. A list without kind, as that of examples, counts by its items.
+// text reads the CredentialsRequests in YAML or JSON text and reports whether it
+// found any. Of a list without kind, the items are read.
 func (s *scanner) text(text, inside string) (found bool) {
 	if len(text) > maxEmbedded {
 		return false

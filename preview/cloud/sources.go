@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// Sources groups bodies by package: each has annotations of its own.
+// Sources groups objects by package, because each package has its own annotations.
 func Sources(p *preview.Plan, body func(*preview.Object) map[string]any) []Input {
 	byPackage := map[string][]map[string]any{}
 	for i := range p.Objects {
@@ -24,9 +24,9 @@ func Sources(p *preview.Plan, body func(*preview.Object) map[string]any) []Input
 	return out
 }
 
-// packageAnnotations recovers a package's own annotations from its pod
-// templates, which registry+v1 copies them to. So they come from sealed
-// content, and a saved plan gives the same answer.
+// packageAnnotations returns a package's annotations from its pod templates, to
+// which registry+v1 copies them. So they come from sealed content, and a saved
+// plan gives the same result.
 func packageAnnotations(objects []map[string]any) map[string]string {
 	out := map[string]string{}
 	for _, body := range objects {

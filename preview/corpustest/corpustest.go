@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// Dir returns a folder of the corpus: below CORPUS, else below
-// ../shared/corpus beside the repository. Without it the test is skipped with
-// one visible line; with CI set it fails.
+// Dir returns a directory of the test corpus: below CORPUS, else below
+// ../shared/corpus beside the repository. Without a corpus the test is skipped;
+// with CI set it fails.
 func Dir(t testing.TB, elem ...string) string {
 	t.Helper()
 	root := os.Getenv("CORPUS")
@@ -27,7 +27,7 @@ func Dir(t testing.TB, elem ...string) string {
 	return dir
 }
 
-// Bundles returns the directories of all bundles, however odd, sorted.
+// Bundles returns the directories of all bundles, including invalid ones, sorted.
 func Bundles(t testing.TB) []string {
 	t.Helper()
 	root := Dir(t)

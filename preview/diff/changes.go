@@ -31,7 +31,7 @@ func Changes(live, result map[string]any) []preview.Change {
 	return sorted(differences(live, result))
 }
 
-// sorted orders the differences by path.
+// sorted returns the differences sorted by path.
 func sorted(found []difference) []preview.Change {
 	changes := []preview.Change{}
 	for _, d := range found {
@@ -43,17 +43,17 @@ func sorted(found []difference) []preview.Change {
 	return changes
 }
 
-// Values is like [Changes] for values that are no objects: nothing in them is
-// volatile, and sensitive values are masked already.
+// Values is [Changes] for values that are not objects: they have no volatile
+// fields, and sensitive values are already masked.
 func Values(before, after map[string]any) []preview.Change {
 	w := &walker{}
 	w.maps("", node{before, before}, node{after, after})
 	return sorted(w.found)
 }
 
-// ResultHash hashes the (path, value) pairs at which result differs from live
-// (for a nil live object: all of them), so that drift elsewhere in the live
-// object does not move it. Sensitive values enter through scrypt.
+// ResultHash returns a hash of the (path, value) pairs at which result differs
+// from live, or of all pairs for a nil live object. Changes elsewhere in the live
+// object do not affect it. Sensitive values are hashed with scrypt.
 func ResultHash(live, result map[string]any) (string, error) {
 	var pairs []any
 	secrets := map[string]any{}
@@ -75,8 +75,8 @@ func ResultHash(live, result map[string]any) (string, error) {
 	return preview.Hash(hashed)
 }
 
-// hashSecrets puts the sensitive values through the one hash that may see
-// them, as the data of a Secret in the object's place.
+// hashSecrets replaces sensitive values by their scrypt hash, in the form of the
+// data of a Secret.
 func hashSecrets(object, values map[string]any) (string, error) {
 	ref := preview.RefOf(object)
 	return preview.HashObject(map[string]any{
@@ -85,7 +85,7 @@ func hashSecrets(object, values map[string]any) (string, error) {
 	}, "")
 }
 
-// difference is one leaf, or one list of scalars, that differs.
+// difference is a leaf, or a list of scalars, that differs between two objects.
 type difference struct {
 	path     string
 	op       string
@@ -103,7 +103,7 @@ func differences(live, result map[string]any) []difference {
 	return w.found
 }
 
-// changes returns the difference in the form in which it is shown.
+// changes returns the difference in the form that is shown.
 func (d difference) changes() []preview.Change {
 	if d.op == OpChange && !d.order {
 		if items := d.itemChanges(); items != nil {
@@ -117,8 +117,8 @@ func (d difference) changes() []preview.Change {
 	return []preview.Change{change}
 }
 
-// itemChanges lists the items that a list of scalars gains and loses. It returns
-// nil when that is not the whole difference.
+// itemChanges returns the items that were added to or removed from a list of
+// scalars, nil if other changes were made too.
 func (d difference) itemChanges() []preview.Change {
 	from, fromOK := d.from.shown.([]any)
 	to, toOK := d.to.shown.([]any)
@@ -140,8 +140,8 @@ func (d difference) itemChanges() []preview.Change {
 	return changes
 }
 
-// splitCommon splits list into the items that other lacks and those it has,
-// counting repeated ones.
+// splitCommon splits a list into the items that another list lacks and those that
+// it has, counting repeated items.
 func splitCommon(list, other []any) (missing, kept []any) {
 	count := map[string]int{}
 	for _, item := range other {

@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// FactChange is one Fact that differs from the reviewed one. Values are text for
-// a person; sensitive ones are masked.
+// FactChange is a Fact that differs from the reviewed one. Values are text for
+// display; sensitive ones are masked.
 type FactChange struct {
 	Path, Reviewed, Now string
 }
@@ -19,7 +19,8 @@ func (m FactChange) String() string {
 	return fmt.Sprintf("%s: reviewed %s, now %s", m.Path, ShortOrNone(m.Reviewed), ShortOrNone(m.Now))
 }
 
-// ShortOrNone shortens a value for a sentence, "(none)" where it is empty.
+// ShortOrNone shortens a value for a sentence, and returns "(none)" if it is
+// empty.
 func ShortOrNone(s string) string {
 	if s == "" {
 		return "(none)"
@@ -27,8 +28,9 @@ func ShortOrNone(s string) string {
 	return preview.Shorten(s, 120)
 }
 
-// FactChanges lists the leaves at which two of our own values differ in JSON
-// form, in path order. List items with an id or object are matched by it.
+// FactChanges returns the leaves at which two values of this program's types
+// differ in JSON form, sorted by path. List items with an id or object are matched
+// by it.
 func FactChanges(a, b any) []FactChange {
 	x, errX := generic(a)
 	y, errY := generic(b)
@@ -40,7 +42,7 @@ func FactChanges(a, b any) []FactChange {
 	return out
 }
 
-// Text returns the JSON of a value, empty for none.
+// Text returns a value as JSON, empty for nil.
 func Text(v any) string {
 	if v == nil {
 		return ""
@@ -90,7 +92,7 @@ func compareItems(path string, a, b map[string]any, out *[]FactChange) {
 	}
 }
 
-// indexItems indexes list items by their id where they have one, else by position.
+// indexItems indexes list items by their id, else by position.
 func indexItems(items []any) map[string]any {
 	out := make(map[string]any, len(items))
 	for i, item := range items {

@@ -9,16 +9,16 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// Field is a value of a manifest: the line it begins at, counted from 1, and
-// its path as a [preview.Change] writes it.
+// Field is a value in a manifest: the line at which it begins, counted from 1, and
+// its path as in a [preview.Change].
 type Field struct {
 	Line int
 	Path string
 }
 
-// Fields returns where the values of a manifest begin, in the order of lines.
-// Of values that begin at one line it has the innermost. Text that is not one
-// YAML document has no fields.
+// Fields returns where the values of a manifest begin, sorted by line. If several
+// values begin on one line, the innermost is returned. Text that is not exactly
+// one YAML document has no fields.
 func Fields(manifest string) []Field {
 	var document yaml.Node
 	if err := yaml.Unmarshal([]byte(manifest), &document); err != nil || len(document.Content) == 0 {
@@ -29,8 +29,7 @@ func Fields(manifest string) []Field {
 	return fields
 }
 
-// FieldAt returns the path of the value that a line belongs to, empty when it
-// belongs to none.
+// FieldAt returns the path of the value on a line, empty if there is none.
 func FieldAt(fields []Field, line int) string {
 	at, found := slices.BinarySearchFunc(fields, line, func(f Field, line int) int { return f.Line - line })
 	if !found {
@@ -70,7 +69,7 @@ func (w *fieldWalk) value(path, field string, n *yaml.Node) {
 	}
 }
 
-// itemNames names the items of a list as the walk over two objects does.
+// itemNames returns the names of a list's items, in the form that paths have.
 func itemNames(field string, items []*yaml.Node) []string {
 	nodes := make([]node, len(items))
 	for i, item := range items {

@@ -4,7 +4,7 @@ import (
 	"strings"
 )
 
-// LineOp says what happens to a line.
+// LineOp is what happens to a line of a diff: kept, deleted or inserted.
 type LineOp string
 
 // The line operations.
@@ -14,9 +14,9 @@ const (
 	LineInsert LineOp = "+"
 )
 
-// Line is one line of a diff. From and To are its line numbers, counted from
-// 1, in the old and the new text; 0 where it does not occur. Spans are the
-// parts that differ from the line it replaces, none when all of it does.
+// Line is one line of a diff. From and To are its line numbers in the old and the
+// new text, counted from 1; 0 if it does not occur. Spans are the parts that
+// differ from the line it replaces; none if the whole line differs.
 type Line struct {
 	Op       LineOp
 	Text     string
@@ -29,24 +29,24 @@ type Span struct {
 	Start, End int
 }
 
-// Hunk is a run of changed lines with the lines around them.
+// Hunk is a run of changed lines with unchanged lines around it.
 type Hunk struct {
 	Lines []Line
 }
 
-// Hunks returns the line diff of two texts with the given number of equal
-// lines around each change. It returns none when the texts are equal. The same
-// texts always give the same hunks, in bounded time: where two stretches
-// resemble each other nowhere, one replaces the other as a whole.
+// Hunks returns the line diff of two texts, with a number of unchanged lines
+// around each change; none if the texts are equal. The result depends only on the
+// texts, and takes bounded time: long passages with no similarity are shown as
+// replaced.
 func Hunks(before, after string, context int) []Hunk {
 	lines := Lines(before, after)
 	markSpans(lines)
 	return group(lines, max(context, 0))
 }
 
-// Lines returns the line diff of two texts, equal lines included. Deleted lines
-// come right before those that replace them. Spans are left to [Spans], which
-// takes longer for a long text than the lines do.
+// Lines returns the line diff of two texts, with unchanged lines. Deleted lines
+// precede the lines that replace them. Spans are not computed, because [Spans]
+// takes longer for a long text.
 func Lines(before, after string) []Line {
 	return diffLines(splitLines(before), splitLines(after))
 }
@@ -58,7 +58,7 @@ func splitLines(s string) []string {
 	return strings.Split(strings.TrimSuffix(s, "\n"), "\n")
 }
 
-// group cuts a whole diff into hunks.
+// group splits a whole diff into hunks.
 func group(lines []Line, context int) []Hunk {
 	var hunks []Hunk
 	start, end := -1, 0

@@ -22,8 +22,8 @@ type LineDiffs struct{ left int }
 // NewLineDiffs returns an empty collection.
 func NewLineDiffs() LineDiffs { return LineDiffs{left: maxAllLines} }
 
-// Diff returns the parts of two texts that differ, each with lines around it. With
-// nothing before it a text is one part.
+// Diff returns the parts of two texts that differ, with unchanged lines around
+// them. If the old text is empty, the new text is one part.
 func (p *LineDiffs) Diff(was, is string) []preview.Change {
 	var out []preview.Change
 	kept := 0
@@ -42,8 +42,7 @@ func (p *LineDiffs) Diff(was, is string) []preview.Change {
 	return out
 }
 
-// hunkChange returns one hunk as a change: the lines before, and the lines
-// after.
+// hunkChange returns a hunk as a change, with the lines before and after.
 func hunkChange(h Hunk) preview.Change {
 	var from, to []string
 	first, last, now := 0, 0, false

@@ -19,8 +19,8 @@ type differ struct {
 	to    int
 }
 
-// diffLines returns every line of both texts with what happens to it,
-// deletions before the insertions that replace them.
+// diffLines returns every line of both texts with its LineOp, deletions before the
+// insertions that replace them.
 func diffLines(before, after []string) []Line {
 	d := &differ{}
 	ids := map[string]int32{}
@@ -45,7 +45,7 @@ func (d *differ) intern(ids map[string]int32, lines []string) []int32 {
 }
 
 // stretch diffs a range of lines by patience diff: lines that occur once on both
-// sides anchor it, and the ranges between anchors are diffed in turn.
+// sides are anchors, and the ranges between them are diffed in turn.
 func (d *differ) stretch(a, b []int32) {
 	n := 0
 	for n < len(a) && n < len(b) && a[n] == b[n] {
@@ -81,8 +81,8 @@ func (d *differ) stretch(a, b []int32) {
 
 type anchor struct{ a, b int }
 
-// commonOnce returns the longest run, in order on both sides, of lines that
-// occur exactly once on each.
+// commonOnce returns the longest sequence of lines that occur exactly once on each
+// side, in the same order.
 func commonOnce(a, b []int32) []anchor {
 	type seen struct{ inA, inB, a, b int }
 	lines := make(map[int32]*seen, len(a))
@@ -108,8 +108,8 @@ func commonOnce(a, b []int32) []anchor {
 	return longestIncreasing(candidates)
 }
 
-// longestIncreasing picks the longest subsequence with growing b (patience
-// sorting); candidates come with growing a.
+// longestIncreasing returns the longest subsequence with growing b (patience
+// sorting); candidates are sorted by a.
 func longestIncreasing(candidates []anchor) []anchor {
 	var tails []int // index into candidates of the smallest end of each length
 	previous := make([]int, len(candidates))
@@ -136,8 +136,7 @@ func longestIncreasing(candidates []anchor) []anchor {
 	return out
 }
 
-// myers diffs a short stretch exactly. Lines become runes of a private
-// alphabet, numbered from 1 within the stretch.
+// myers computes the shortest diff of a short range, with lines mapped to runes.
 func (d *differ) myers(a, b []int32) {
 	local := map[int32]rune{}
 	runes := func(ids []int32) []rune {
@@ -169,8 +168,8 @@ func (d *differ) myers(a, b []int32) {
 	}
 }
 
-// newDiff has no time limit: a limit would make the result depend on the
-// machine. Callers bound the input.
+// newDiff returns a diff algorithm without time limit, because a limit would make
+// results depend on the machine. Callers bound the input.
 func newDiff() *diffmatchpatch.DiffMatchPatch {
 	dmp := diffmatchpatch.New()
 	dmp.DiffTimeout = 0

@@ -29,7 +29,8 @@ type pair struct {
 	equal    bool
 }
 
-// match pairs the items of two lists, in the order of after, removed ones last.
+// match pairs the items of two lists, in the order of the new list, removed items
+// last.
 func match(field string, before, after []node) []pair {
 	if key := listKey(field, before, after); key != "" {
 		return matchByKey(key, before, after)
@@ -64,8 +65,8 @@ func has(m map[string]int, key string) bool {
 	return ok
 }
 
-// matchByContent pairs equal items wherever they stand, then the rest in
-// order, so that one rule put first does not look like a change of all.
+// matchByContent pairs equal items regardless of position, then the rest in order,
+// so that an inserted first item does not show as a change of all.
 func matchByContent(before, after []node) []pair {
 	equal := map[string][]int{}
 	for i, item := range before {
@@ -99,8 +100,8 @@ func matchByContent(before, after []node) []pair {
 	return pairs
 }
 
-// order reports whether items that both lists have stand in another order, and
-// gives their names, or former positions, in both.
+// order reports whether the common items of two lists are in another order, and
+// returns their names or old positions in both orders.
 func order(pairs []pair) (was, is []any, moved bool) {
 	byFrom := map[int]string{}
 	last, size := -1, 0
@@ -121,8 +122,8 @@ func order(pairs []pair) (was, is []any, moved bool) {
 	return was, is, moved
 }
 
-// listKey returns the field by which the items of both lists can be distinguished
-// apart, empty when there is none.
+// listKey returns the field that distinguishes the items of both lists, empty if
+// there is none.
 func listKey(field string, before, after []node) string {
 	candidates, ok := listKeys[field]
 	if !ok {
@@ -153,9 +154,8 @@ func identifiesItems(key string, items []node) bool {
 	return true
 }
 
-// itemName returns the text within the brackets of an item's path: KEY=VALUE,
-// quoted when the value holds anything that would be read as structure, or the
-// position.
+// itemName returns the text within the brackets of an item's path: KEY=VALUE, with
+// the value quoted if it has special characters, or the position.
 func itemName(key string, item node, position int) string {
 	m, _ := item.raw.(map[string]any)
 	if key == "" || m == nil {

@@ -7,24 +7,23 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// Setter names the field manager that set a field of a live object, from
-// metadata.managedFields. Time is RFC 3339, empty where it is not known.
+// Setter is the field manager that set a field of a live object, from
+// metadata.managedFields. Time is RFC 3339, empty if not known.
 type Setter struct {
 	Manager string
 	Time    string
 }
 
-// SetField is a field of a live object with its last manager and value. Value is
-// masked where it is sensitive.
+// SetField is a field of a live object with its last manager and its value, which
+// is masked if sensitive.
 type SetField struct {
 	Path  string
 	Value any
 	Setter
 }
 
-// SetFields returns the fields of a live object whose manager is known, with
-// paths as those of [Changes], sorted. Status, and what the volatile table
-// names, are left out; so are empty maps, and what cannot be read.
+// SetFields returns the fields of a live object whose manager is known, sorted by
+// path as in [Changes]. Status, volatile fields and empty maps are left out.
 func SetFields(live map[string]any) []SetField {
 	// Masked before it is cut: what is cut off does not say what kind it is of.
 	steady := preview.MaskObject(preview.WithoutVolatile(live))
@@ -45,8 +44,8 @@ func SetFields(live map[string]any) []SetField {
 	return out
 }
 
-// isEmptied reports whether a leaf is a map of which nothing is left, as where an
-// owner set nothing in it but what the volatile table names.
+// isEmptied reports whether a leaf is an empty map, as is left when a manager set
+// only volatile fields in it.
 func isEmptied(v any) bool {
 	m, ok := v.(map[string]any)
 	return ok && len(m) == 0

@@ -16,8 +16,8 @@ const (
 	maxSpanWork = 1 << 15
 )
 
-// markSpans pairs the deleted lines of each block with the inserted ones that
-// follow them, in order, and marks within each pair what differs.
+// markSpans pairs the deleted lines of each block with the inserted lines that
+// follow, in order, and marks what differs within each pair.
 func markSpans(lines []Line) {
 	for i := 0; i < len(lines); {
 		deleted := run(lines[i:], LineDelete)
@@ -40,8 +40,8 @@ func run(lines []Line, op LineOp) int {
 	return n
 }
 
-// Spans returns the parts of two lines that differ. Both are empty when less
-// than a third of the longer line stays: then the whole line is the change.
+// Spans returns the parts of two lines that differ. Both are empty if less than a
+// third of the longer line is common: then the whole line counts as changed.
 func Spans(before, after string) (inBefore, inAfter []Span) {
 	if max(len(before), len(after)) > maxSpanLine || !utf8.ValidString(before) || !utf8.ValidString(after) {
 		return nil, nil
@@ -63,8 +63,8 @@ func Spans(before, after string) (inBefore, inAfter []Span) {
 	return inBefore, inAfter
 }
 
-// letterSpans compares two texts exactly. Spans are moved by an offset; same
-// is the number of bytes that both texts have.
+// letterSpans compares two texts character by character. offset is added to the
+// spans; same is the number of common bytes.
 func letterSpans(before, after string, offset int) (inBefore, inAfter []Span, same int) {
 	dmp := newDiff()
 	i, j := offset, offset
@@ -84,8 +84,8 @@ func letterSpans(before, after string, offset int) (inBefore, inAfter []Span, sa
 	return inBefore, inAfter, same
 }
 
-// commonStart returns the number of bytes, of whole characters, that two texts
-// begin with alike.
+// commonStart returns the length of the common beginning of two texts, in bytes of
+// whole characters.
 func commonStart(a, b string) int {
 	n := 0
 	for n < len(a) && n < len(b) && a[n] == b[n] {
@@ -97,8 +97,8 @@ func commonStart(a, b string) int {
 	return n
 }
 
-// commonEnd returns the number of bytes, of whole characters, that two texts end
-// with alike.
+// commonEnd returns the length of the common end of two texts, in bytes of whole
+// characters.
 func commonEnd(a, b string) int {
 	n := 0
 	for n < len(a) && n < len(b) && a[len(a)-1-n] == b[len(b)-1-n] {

@@ -7,8 +7,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// node is one value in two forms that have the same shape: as it is, for
-// comparing, and with sensitive values masked, for showing.
+// node is a value in two forms of the same shape: as it is, for comparing, and
+// with sensitive values masked, for showing.
 type node struct {
 	raw, shown any
 }
@@ -38,8 +38,8 @@ func (n node) keys() []string {
 	return keys
 }
 
-// at returns what stands under a key. Masking replaces whole values, so below
-// a masked one nothing is left to show but the mask.
+// at returns the node under a key. Below a masked value, the masked form is the
+// mask itself.
 func (n node) at(key string) node {
 	raw, _ := n.raw.(map[string]any)
 	if shown, ok := n.shown.(map[string]any); ok {
@@ -69,7 +69,7 @@ func (w *walker) add(path, op string, from, to node) {
 	w.found = append(w.found, difference{path: path, op: op, from: from, to: to})
 }
 
-// values compares two values of which at least one is there.
+// values compares two values, of which one may be missing.
 func (w *walker) values(path, field string, from, to node) {
 	switch to.raw.(type) {
 	case map[string]any:
@@ -137,8 +137,9 @@ func (w *walker) lists(path, field string, from, to node) {
 	}
 }
 
-// leaves adds or removes everything below a value. Empty maps and lists count
-// as leaves: emptyDir: {} says something. So does a list of scalars.
+// leaves reports everything below a value as added or removed. Empty maps and
+// lists count as leaves, because emptyDir: {} has a meaning; so do lists of
+// scalars.
 func (w *walker) leaves(path, field, op string, n node) {
 	switch v := n.raw.(type) {
 	case map[string]any:
@@ -176,8 +177,8 @@ func scalars(items []node) bool {
 	return !slices.ContainsFunc(items, func(n node) bool { return !n.isScalar() })
 }
 
-// scalarEqual compares two scalars by their canonical form, in which 1 and 1.0
-// are the same number.
+// scalarEqual compares two scalars by their canonical form, in which 1 and 1.0 are
+// equal.
 func scalarEqual(a, b any) bool {
 	return a == b || scalarKey(a) == scalarKey(b)
 }

@@ -14,15 +14,14 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 )
 
-// YAML returns an object as YAML for people: sensitive values masked, fields in
-// the usual order. Characters that do not show stand as YAML escapes, so the
-// text needs no further escaping but for tabs and for letters that pass for
-// others.
+// YAML returns an object as YAML for display: sensitive values masked, fields in
+// the usual order. Invisible characters are YAML escapes, so that the text needs
+// no further escaping except for tabs and look-alike letters.
 func YAML(body map[string]any) string {
 	return Manifest(preview.MaskObject(body))
 }
 
-// Manifest is like [YAML] with nothing masked: it decodes to the same object.
+// Manifest is [YAML] without masking: it decodes to the same object.
 func Manifest(body map[string]any) string {
 	var out bytes.Buffer
 	encoder := yaml.NewEncoder(&out)
@@ -97,8 +96,8 @@ func textNode(s string) *yaml.Node {
 
 var base60 = regexp.MustCompile(`^[-+]?[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?$`)
 
-// blockSafe reports whether s survives as a block scalar, if it is one: the
-// decoder takes white space at its start for indentation.
+// blockSafe reports whether s can be written as a block scalar: the decoder takes
+// leading white space for indentation.
 func blockSafe(s string) bool {
 	if !strings.Contains(s, "\n") {
 		return true
@@ -106,8 +105,8 @@ func blockSafe(s string) bool {
 	return !strings.ContainsAny(s[:1], " \t\n")
 }
 
-// otherInYAML11 reports whether a YAML 1.1 decoder takes a plain s for
-// something else than text. The encoder knows the rules of 1.2 only.
+// otherInYAML11 reports whether a YAML 1.1 decoder reads a plain s as something
+// else than text. The encoder knows only the rules of 1.2.
 func otherInYAML11(s string) bool {
 	switch strings.ToLower(s) {
 	case "y", "n", "yes", "no", "on", "off", "=", "<<":
@@ -116,13 +115,12 @@ func otherInYAML11(s string) bool {
 	return base60.MatchString(s)
 }
 
-// isHidden characters are those a viewer may not show. Tabs and line breaks are
-// left to block scalars; viewers expand them.
+// isHidden reports whether a viewer may not show a character. Tabs and line breaks
+// are excluded.
 func isHidden(r rune) bool { return r != '\n' && r != '\t' && !textsafe.Printable(r) }
 
-// escapeYAML writes what does not show, and what the encoder takes for
-// printable, as YAML escapes. Such characters occur only within double quotes:
-// textNode put them there.
+// escapeYAML replaces invisible characters by YAML escapes. They occur only within
+// double quotes, as textNode ensures.
 func escapeYAML(s string) string {
 	if !strings.ContainsFunc(s, isHidden) {
 		return s

@@ -8,10 +8,10 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/owners"
 )
 
-// decideForeign decides on an object that is not of this release. It can be
-// taken over when nothing acts on it any more, or when that is OLM v0, of which
-// the plan says how it lets go. Whether it is, --adopt says; without, it shows
-// as what it would be.
+// decideForeign decides about an object that does not belong to this release. It
+// can be adopted if no other owner acts on it, or if the owner is OLM v0, for
+// which the plan contains the migration. Whether it is adopted depends on --adopt;
+// without it, the object is blocked.
 func (d *builder) decideForeign(ctx context.Context, o *preview.Object) error {
 	if o.Planned == nil || preview.String(o.LiveBody, "metadata", "deletionTimestamp") != "" {
 		return nil
@@ -35,22 +35,22 @@ func (d *builder) decideForeign(ctx context.Context, o *preview.Object) error {
 	return d.Note(ownerKind, o.ID, note)
 }
 
-// controllers finds what acts on an object besides releases.
+// controllers finds the owners that act on an object, other than releases.
 func (d *builder) controllers(ctx context.Context, live map[string]any) (owners.Controllers, error) {
 	return owners.Finder{Cluster: d.cluster, Release: d.plan.Release}.Find(ctx, live)
 }
 
-// isInOtherSet reports whether an object is of an ApplySet of another tool. Its
-// parent can be any object, so that no process can tell whether it exists.
+// isInOtherSet reports whether an object is in an ApplySet of another tool. The
+// parent of that set can be of any kind, so that its existence cannot be checked.
 func (d *builder) isInOtherSet(o *preview.Object) bool {
 	owner, _ := preview.ForeignOwner(o.LiveBody, d.plan.Release)
 	return owner.Tool == preview.ToolApplySet
 }
 
-// decideAdoptions settles the objects that are taken over: what the first
-// write takes off, and what the apply after it leads to. That apply cannot be
-// tried before the first write, so it is merged here; a forced dry run of it
-// says what the API server would refuse.
+// decideAdoptions computes the result of adoptions: what the first write removes,
+// and what the second, the apply, changes. The apply cannot be dry-run before the
+// first write, so it is merged here; a forced dry run shows what the API server
+// would refuse.
 func (d dryRunner) decideAdoptions(ctx context.Context) error {
 	var tries []preview.DryRun
 	var at []int

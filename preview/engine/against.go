@@ -12,8 +12,8 @@ import (
 )
 
 // Compare plans contents without a cluster as if older contents of the same
-// release were installed. Such a plan says what changes between two versions; it
-// is offline, and never applied.
+// release were installed. The plan shows what changes between two versions; it is
+// offline and cannot be applied.
 func Compare(contents, older []Content, against preview.Baseline, opts Options) (*preview.Plan, error) {
 	p := &preview.Plan{
 		Tool: preview.Tool{Version: opts.Tool}, Request: opts.Request, Release: opts.Release,
@@ -47,8 +47,8 @@ func Compare(contents, older []Content, against preview.Baseline, opts Options) 
 	return p, p.Seal()
 }
 
-// decideAgainst compares every object with the one of its id in the older
-// version. What admission and defaulting would make of either is not known.
+// decideAgainst compares every object with that of the older version with the same
+// id. Admission and defaulting are not included.
 func (d *builder) decideAgainst(installed []preview.Object) {
 	before := map[string]*preview.Object{}
 	for i := range installed {
@@ -77,8 +77,8 @@ func (d *builder) decideAgainst(installed []preview.Object) {
 	d.cannotCollect(access.AggregatingRoles(preview.PlannedBodies(d.plan.Objects), nil), access.CollectedInCluster)
 }
 
-// olderFingerprints returns the fingerprints of the findings of the older
-// version, judged alone and by the current rules.
+// olderFingerprints returns the fingerprints of the older version's findings,
+// computed with the present rules.
 func olderFingerprints(p *preview.Plan, schemas Schemas) (map[string]string, error) {
 	if p.Against == nil {
 		return nil, nil
@@ -111,10 +111,10 @@ func olderFingerprints(p *preview.Plan, schemas Schemas) (map[string]string, err
 	return out, nil
 }
 
-// acceptedFingerprints returns the findings, by fingerprint, that a receipt of
-// the release accepted and that are warnings instead of critical. What goes back
-// to an earlier revision is judged as new content: records say what that was,
-// and who may write Secrets in the namespace may write records.
+// acceptedFingerprints returns the fingerprints of findings that a receipt of the
+// release accepted, which become warnings instead of critical. For a rollback it
+// returns none: its content is judged as new, because everyone who can write
+// Secrets in the namespace can change the record.
 func acceptedFingerprints(p *preview.Plan) map[string]int {
 	if isRollback(p) || p.LacksLiveState() {
 		return nil
@@ -122,8 +122,8 @@ func acceptedFingerprints(p *preview.Plan) map[string]int {
 	return p.Base.Accepted
 }
 
-// sharedFingerprints returns the fingerprints of the findings that the older
-// version has too. No older version makes an object appliable.
+// sharedFingerprints returns the fingerprints of findings that the older version
+// has too, except of objects that cannot be applied.
 func sharedFingerprints(older map[string]string) map[string]bool {
 	out := map[string]bool{}
 	for fingerprint, rule := range older {

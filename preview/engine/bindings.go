@@ -16,16 +16,16 @@ func isBinding(o *preview.Object) bool {
 	return o.Planned != nil && o.Is(preview.KindRoleBinding, preview.KindClusterRoleBinding)
 }
 
-// bindsOwnRole reports whether an object is a binding to a role of the plan.
-// What the API server answers to its dry run depends on who asks: it checks the
-// role as it is stored now, if it is, and only for users who may not bind it. So
-// the answer is no Fact, and reviewer and deployer plan the same.
+// bindsOwnRole reports whether an object is a binding to a role of the plan. Its
+// dry run depends on the user: the API server checks the stored role, if any, and
+// only for users without the verb bind. So the result is not a Fact, and reviewer
+// and deployer get the same plan.
 func (d dryRunner) bindsOwnRole(o *preview.Object) bool {
 	return isBinding(o) && d.plan.Object(access.RoleOf(o.Planned).ID()) != nil
 }
 
 // bindsAnother reports whether a live binding refers to another role than the
-// planned one: that cannot change in place (kubernetes pkg/apis/rbac/validation,
+// planned one. The roleRef is immutable (kubernetes pkg/apis/rbac/validation,
 // "cannot change roleRef").
 func bindsAnother(o *preview.Object) bool {
 	return o.LiveBody != nil && access.RoleOf(o.LiveBody) != access.RoleOf(o.Planned)
@@ -35,16 +35,17 @@ func bindsAnother(o *preview.Object) bool {
 // binding gives more than its writer has.
 const escalationRefusal = "is attempting to grant RBAC permissions not currently held"
 
-// escalates reports whether a binding was refused because of the rights of who
-// asks, after everything that comes before that check.
+// escalates reports whether a binding was refused because the user lacks
+// permissions of its role, which the API server checks last.
 func escalates(err error) bool {
 	refusal, ok := errors.AsType[*preview.Refusal](err)
 	return ok && (refusal.Reason == preview.ReasonRoleMissing || refusal.Reason == preview.ReasonForbidden && strings.Contains(refusal.Message, escalationRefusal))
 }
 
-// decideOwnBinding decides an update of a binding to a role of the plan by a merge with
-// the live binding: the API server refuses its dry run while the role is not stored. A
-// create keeps its action; defaults and admission are not known.
+// decideOwnBinding decides an update of a binding to a role of the plan by merging
+// it with the live binding, because the API server refuses its dry run while the
+// role is not stored. A create is not dry-run; defaults and admission are not
+// known.
 func (d dryRunner) decideOwnBinding(ctx context.Context, o *preview.Object) error {
 	if o.LiveBody == nil {
 		return nil
@@ -56,8 +57,9 @@ func (d dryRunner) decideOwnBinding(ctx context.Context, o *preview.Object) erro
 	return d.decideFromResult(o, result.Body)
 }
 
-// decideBindings checks for each binding what the API server checks when it is
-// written: bind on its role, or all that the role permits as the plan leaves it.
+// decideBindings checks for each binding what the API server checks on its write:
+// that the user has the verb bind on the role, or all permissions that the role
+// has after the plan.
 func (d rights) decideBindings(ctx context.Context) error {
 	for i := range d.plan.Objects {
 		o := &d.plan.Objects[i]
@@ -71,7 +73,7 @@ func (d rights) decideBindings(ctx context.Context) error {
 	return nil
 }
 
-// endsInApply reports whether an action ends with an apply of the planned object.
+// endsInApply reports whether an action applies the planned object.
 func endsInApply(a preview.Action) bool {
 	switch a {
 	case preview.ActionCreate, preview.ActionUpdate, preview.ActionReplace, preview.ActionAdopt:
@@ -100,7 +102,8 @@ func (d rights) decideBinding(ctx context.Context, o *preview.Object) error {
 	return nil
 }
 
-// rolesOfBinding returns the role as the plan leaves it, and those it collects.
+// rolesOfBinding returns the binding's role as the plan leaves it, and the roles
+// that it aggregates.
 func (d rights) rolesOfBinding(to preview.Ref) []map[string]any {
 	sealed, read := preview.PlannedBodies(d.plan.Objects), d.plan.ReadBodies()
 	all := slices.Concat(read, sealed)

@@ -7,8 +7,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/owners"
 )
 
-// BlockedBy returns [preview.WhyBlocked] with what is known of the owner, and
-// what to do about it, in words that follow the object's id.
+// BlockedBy returns [preview.WhyBlocked] with details of the owner and what to do,
+// in words that follow the object's id.
 func BlockedBy(p *preview.Plan, o *preview.Object) string { return blockedBy(p, recordSearch{p}, o) }
 
 func blockedBy(p *preview.Plan, seen recordReader, o *preview.Object) string {
@@ -30,7 +30,7 @@ func blockedBy(p *preview.Plan, seen recordReader, o *preview.Object) string {
 	return why + leaveSetAdvice(o, owner)
 }
 
-// sharingAdvice says what has to be done for an object of another release to be
+// sharingAdvice returns what to do so that an object of another release can be
 // shared.
 func sharingAdvice(o *preview.Object, owner Owner) string {
 	look := "kubectl operator status " + preview.ShellWord(owner.Name) + " -n " + preview.ShellWord(owner.Namespace)
@@ -45,7 +45,8 @@ func sharingAdvice(o *preview.Object, owner Owner) string {
 	return ", which has another form of it; only one that is exactly the same is shared: bring both releases to versions with the same definition"
 }
 
-// leaveSetAdvice says how an object leaves the ApplySet of another tool.
+// leaveSetAdvice returns how to remove an object from the ApplySet of another
+// tool.
 func leaveSetAdvice(o *preview.Object, owner preview.Owner) string {
 	if owner.Tool != preview.ToolApplySet {
 		return ""
@@ -54,8 +55,8 @@ func leaveSetAdvice(o *preview.Object, owner preview.Owner) string {
 		preview.LabelSetID, preview.ShellWord(owner.Name), preview.KubectlArgument(o.Ref()), preview.LabelPartOf)
 }
 
-// Adoptable says what an object that exists is, and that --adopt takes it over,
-// in words that follow the object's id.
+// Adoptable returns a description of an existing object that --adopt would take
+// over, in words that follow the object's id.
 func Adoptable(p *preview.Plan, o *preview.Object) string {
 	const how = "; plan with --adopt to take it over"
 	found := recordedOwner(recordSearch{p}, o.ID)

@@ -11,9 +11,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/schema"
 )
 
-// builder decides the action of each planned object and of those that left the
-// set, and records the live facts that it decides on. It fills the plan it was
-// given and nothing else.
+// builder decides the action of each planned object and of those that are no
+// longer in the release, and records the live facts for these decisions. It fills
+// the plan that it was given.
 type builder struct {
 	*recorder
 	schemas Schemas
@@ -81,9 +81,10 @@ func (d *builder) decideOffline() {
 	d.cannotCollect(access.AggregatingRoles(preview.PlannedBodies(d.plan.Objects), nil), access.CollectedInCluster)
 }
 
-// addNamespace plans the creation of one of the plan's own namespaces, unless
-// the content brings it. It belongs to the plan and to no package, and is no
-// member of the release, which it outlives: its mark says who made it.
+// addNamespace plans the creation of one of the release's own namespaces, unless
+// the content contains it. The Namespace belongs to no package and is not a member
+// of the release, because it stays when the release is removed; an annotation
+// records who created it.
 func (d *builder) addNamespace(name string) {
 	body := ownNamespace(d.plan.Release, name)
 	ref := preview.RefOf(body)
@@ -109,19 +110,20 @@ func ownNamespace(release preview.Release, name string) map[string]any {
 	return body
 }
 
-// isOwnNamespace recognises an object that [builder.addNamespace] planned.
+// isOwnNamespace reports whether an object was planned by [builder.addNamespace].
 func isOwnNamespace(p *preview.Plan, o *preview.Object) bool {
 	return o.Package == "" && o.Is(preview.KindNamespace) && slices.Contains(p.OwnNamespaces(), o.Name)
 }
 
-// goesWithRelease reports whether a Namespace beside that of the release is one
-// that this removal deletes: a run that was killed after it did is gone on with
-// while the Namespace waits for its finalizers.
+// goesWithRelease reports whether this removal deletes a Namespace other than the
+// release's. It also recognises one whose deletion was already begun by an
+// interrupted run.
 func (d *builder) goesWithRelease(live map[string]any) bool {
 	return d.removesNamespace(live) && preview.String(live, "metadata", "name") != d.plan.Release.Namespace
 }
 
-// readNamespaces learns which namespaces exist, and refuses one that is going away.
+// readNamespaces reads which namespaces exist, and refuses one that is being
+// deleted.
 func (d *builder) readNamespaces(ctx context.Context) error {
 	own := d.plan.OwnNamespaces()
 	names := slices.Clone(own)
@@ -195,7 +197,7 @@ func (d *builder) discover(ctx context.Context) error {
 	return nil
 }
 
-// readObjects reads every object and decides what does not need a dry run.
+// readObjects reads every object and decides what needs no dry run.
 func (d *builder) readObjects(ctx context.Context) error {
 	var refs []preview.Ref
 	var at []int
@@ -262,8 +264,8 @@ func (d *builder) decideUnserved(o *preview.Object, err error) {
 	d.unknown(o.ID, err.Error())
 }
 
-// decideFromLive settles ownership. What is absent or ours and wanted is left
-// for the dry run, marked create or update.
+// decideFromLive decides by the live object and its owner. Objects that are absent
+// or belong to the release are marked create or update and decided by the dry run.
 func (d *builder) decideFromLive(o *preview.Object) error {
 	switch {
 	case o.Patches():
@@ -287,10 +289,10 @@ func (d *builder) decideFromLive(o *preview.Object) error {
 	return nil
 }
 
-// leftoverAction decides on a member of the installed revision that is in the
-// set no more. Namespaces are kept, with what they hold, and so are CRDs, unless
-// the removal is to include them; so is what does not carry our mark any longer.
-// Empty means gone already.
+// leftoverAction decides about an object of the installed revision that is no
+// longer planned. Namespaces and CRDs are kept unless the removal includes them;
+// objects without the release's mark are kept too. Empty means that the object is
+// gone.
 func (d *builder) leftoverAction(o *preview.Object) preview.Action {
 	switch {
 	case o.LiveBody == nil:
@@ -307,15 +309,14 @@ func (d *builder) leftoverAction(o *preview.Object) preview.Action {
 	return preview.ActionDelete
 }
 
-// removesDefinitions reports whether this is a removal that was asked to delete
-// what others would keep.
+// removesDefinitions reports whether this is a removal that includes CRDs.
 func (d *builder) removesDefinitions() bool {
 	return d.plan.Options.IncludeCRDs && len(d.plan.Packages) == 0
 }
 
-// keptByHelm reports whether a leftover is one that Helm would leave alone: an
-// object that asks to be kept, and, while the release goes on, a hook of an
-// earlier revision, which may hold what the others use.
+// keptByHelm reports whether a leftover is one that Helm would keep: an object
+// with the annotation to keep it and, unless the release is removed, a hook of an
+// earlier revision, which other objects may use.
 func (d *builder) keptByHelm(o *preview.Object) bool {
 	_, hook := preview.Map(o.LiveBody, "metadata", "annotations")["helm.sh/hook"]
 	return o.HelmKeeps() || o.OfHelm() && hook && len(d.plan.Packages) > 0

@@ -7,10 +7,10 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/flyte"
 )
 
-// check examines one aspect of the cluster beyond the objects that a plan
-// writes: it records what it reads, makes findings of that, and compares it
-// again before apply. A new one is a type in a file of its own, named in
-// [checks]; what it finds is a row of package rules.
+// check examines one aspect of the cluster in addition to the planned objects: it
+// records what it reads, makes findings of it, and compares it again before apply.
+// A new check is a type in its own file, listed in [checks]; its findings are rows
+// in package rules.
 type check interface {
 	// read records what the check rests on, once the actions of all objects are
 	// decided. What is recorded is a Fact.
@@ -32,16 +32,16 @@ func checks() []check {
 	}
 }
 
-// noCheck is a check without effect. One that only reads, or only finds, embeds
-// it.
+// noCheck is a check that does nothing, embedded by checks that only read or only
+// find.
 type noCheck struct{}
 
 func (noCheck) read(context.Context, *recorder) error                   { return nil }
 func (noCheck) findings(*decidedPlan) []preview.Finding                 { return nil }
 func (noCheck) staleReads(context.Context, *rereader) ([]string, error) { return nil, nil }
 
-// decidedPlan is a plan whose actions are decided, with an index of what was
-// recorded in it.
+// decidedPlan is a plan with decided actions, and an index of the reads recorded
+// in it.
 type decidedPlan struct {
 	plan    *preview.Plan
 	schemas Schemas
@@ -58,7 +58,7 @@ func (d *builder) check(ctx context.Context) error {
 	return nil
 }
 
-// flytePlugins is the check of package flyte.
+// flytePlugins is the check implemented by package flyte.
 type flytePlugins struct{}
 
 func (flytePlugins) read(ctx context.Context, to *recorder) error { return flyte.Read(ctx, to) }

@@ -10,14 +10,14 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// Content is one package with its planned objects, independent of any cluster.
+// Content is a package with its planned objects, independent of a cluster.
 type Content struct {
 	Package preview.Package
 	Objects []preview.Object
 	Set     *Set // nil for what is no plugin set
 }
 
-// Material is one package as its source and format return it, before [Prepare].
+// Material is a package as source and format return it, before [Prepare].
 type Material struct {
 	Info   format.Info
 	Output *format.Output
@@ -38,8 +38,8 @@ type Material struct {
 	Beside []map[string]any
 }
 
-// verification says unverified where no signature was looked for: an empty status is left to
-// plans that only recorded one.
+// verification returns the verification result of content, "unverified" if no
+// signature was checked. An empty one is reserved for recorded plans.
 func verification(v preview.Verification) preview.Verification {
 	if v.Status == "" {
 		v.Status = "unverified"
@@ -47,8 +47,8 @@ func verification(v preview.Verification) preview.Verification {
 	return v
 }
 
-// Prepare makes the planned objects of a package for a release: normalised,
-// given a namespace, labelled as members of the release, hashed.
+// Prepare makes the planned objects of a package for a release: normalised, with
+// namespaces and the release's labels, and hashed.
 func Prepare(release preview.Release, m Material) (Content, error) {
 	if len(m.Sources) == 0 {
 		return Content{}, fmt.Errorf("package %s: it has no source", m.Info.Package)
@@ -153,7 +153,7 @@ func (s contentBuilder) build(r format.RenderedObject) (preview.Object, []string
 	}, removed, nil
 }
 
-// checkMeta refuses an object that has no name before it exists.
+// checkMeta refuses an object without a name, such as one with generateName.
 func checkMeta(body map[string]any) error {
 	if preview.String(body, "metadata", "generateName") != "" {
 		return fmt.Errorf("%s uses generateName; its name would not be known before it is created", preview.RefOf(body).Kind)
@@ -161,8 +161,8 @@ func checkMeta(body map[string]any) error {
 	return nil
 }
 
-// checkName refuses names that would break out of an id or a request path. The
-// API server is the judge of everything else.
+// checkName refuses names that could break out of an object id or a request path.
+// Everything else is left to the API server.
 func checkName(ref preview.Ref) error {
 	for _, part := range []string{ref.APIVersion, ref.Kind, ref.Namespace, ref.Name} {
 		if len(part) > 253 || strings.ContainsAny(part, " \t\r\n\x00%?#\\") || strings.Contains(part, "..") {
@@ -192,7 +192,7 @@ func sortedUnique(list []string) []string {
 	return slices.Compact(list)
 }
 
-// refuseDuplicates refuses two packages that bring one object.
+// refuseDuplicates returns an error if two packages contain the same object.
 func refuseDuplicates(objects []preview.Object) error {
 	owner := map[string]string{}
 	for i := range objects {

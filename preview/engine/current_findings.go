@@ -6,10 +6,10 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// CurrentFindings returns the findings of a plan under the current rules: those
-// it carries, and those that follow from its planned objects and Facts now. A
-// plan from a record carries what was stored there, and no live bodies: only
-// what is sealed can be trusted to say what is critical.
+// CurrentFindings returns the findings of a plan under the present rules: those in
+// the plan, and those computed now from its planned objects and Facts. A plan from
+// a record has stored findings, which cannot be trusted to be complete, and no
+// live bodies.
 func CurrentFindings(p *preview.Plan, schemas Schemas) ([]preview.Finding, error) {
 	fresh := *p
 	fresh.Objects, fresh.Reads, fresh.Unknowns = slices.Clone(p.Objects), slices.Clone(p.Reads), slices.Clone(p.Unknowns)

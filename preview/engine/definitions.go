@@ -12,8 +12,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/schema"
 )
 
-// definitionUpdate is a CustomResourceDefinition that exists and that the plan
-// writes.
+// definitionUpdate is an existing CRD that the plan changes.
 type definitionUpdate struct {
 	object        *preview.Object
 	before, after map[string]any
@@ -44,8 +43,8 @@ func definitionUpdates(p *preview.Plan) []definitionUpdate {
 // changes.
 type storedObjects struct{ noCheck }
 
-// read checks the stored objects of each definition that the plan
-// updates, and records what came of it.
+// read checks the stored objects of each CRD that the plan changes, and records
+// the results.
 func (storedObjects) read(ctx context.Context, to *recorder) error {
 	for _, u := range definitionUpdates(to.plan) {
 		checker := schema.NewChecker(u.before, u.after)
@@ -76,8 +75,8 @@ func storedVersions(definition map[string]any) []string {
 	return slices.Compact(out)
 }
 
-// findings judge updates and deletions of CustomResourceDefinitions:
-// one finding for each rule and definition.
+// findings returns one finding for each rule and CRD that the plan changes or
+// deletes.
 func (storedObjects) findings(of *decidedPlan) []preview.Finding {
 	p := of.plan
 	outcomes := map[string]*schema.Outcome{}

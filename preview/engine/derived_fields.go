@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/risk"
 )
 
-// derive fills in what follows from decisions and bodies alone. Deriving a
-// saved plan again must give the same.
+// derive computes the parts of a plan that follow from decisions and bodies. For a
+// saved plan it must give the same result.
 func derive(p *preview.Plan, schemas Schemas) error {
 	for i := range p.Objects {
 		p.Objects[i].Changes = changes(&p.Objects[i])
@@ -56,8 +56,9 @@ func relatedImages(p *preview.Plan) []string {
 	return out
 }
 
-// changes compares what is with what would be. Without a dry-run result the
-// planned object stands in for it. A create has none: everything in it is new.
+// changes returns the differences between the live object and the result of the
+// plan. Without a dry-run result, the planned object is used. A create has no
+// differences, because everything in it is new.
 func changes(o *preview.Object) []preview.Change {
 	if o.Planned == nil {
 		return nil
@@ -73,8 +74,8 @@ func changes(o *preview.Object) []preview.Change {
 	return nil
 }
 
-// grants computes what the plan permits and how that differs from what the
-// installed revision did.
+// grants computes the permissions that the plan grants, and the differences from
+// those of the installed revision.
 func grants(p *preview.Plan) []preview.Grant {
 	before, after := installedBodies(p), preview.PlannedBodies(p.Objects)
 	in := access.Input{Existing: p.ReadBodies(), Missing: p.AbsentReads(), Accounts: slices.Concat(before, after), Unread: p.ReadMode == preview.ReadOffline}
@@ -84,7 +85,7 @@ func grants(p *preview.Plan) []preview.Grant {
 	return access.Delta(installed, access.Compute(in))
 }
 
-// installedBodies returns the live objects that belong to the release now.
+// installedBodies returns the live objects that belong to the release.
 func installedBodies(p *preview.Plan) []map[string]any {
 	var out []map[string]any
 	for i := range p.Objects {

@@ -8,9 +8,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// Drift compares single live objects with those that a plan was made on, while
-// the plan is reviewed. It sees less than [Recheck], which asks for dry runs
-// too: what it finds makes a plan stale, and finding nothing promises nothing.
+// Drift compares single live objects with those that a plan was made on, during
+// the review. It checks less than [Recheck], which also uses dry runs: a
+// difference makes the plan stale, but no difference proves nothing.
 type Drift struct {
 	plan  *preview.Plan
 	typer preview.TypeConverter
@@ -18,7 +18,7 @@ type Drift struct {
 	reads map[string]preview.Read
 }
 
-// NewDrift prepares to compare with a plan.
+// NewDrift returns a Drift for a plan.
 func NewDrift(p *preview.Plan, typer preview.TypeConverter) *Drift {
 	d := &Drift{plan: p, typer: typer, reads: map[string]preview.Read{}}
 	brought := plannedKinds(p)
@@ -58,13 +58,12 @@ func plannedKinds(p *preview.Plan) map[string]struct{} {
 	return out
 }
 
-// Refs lists the live objects that can be followed one by one: those that the
-// plan is about, and those it was read from.
+// Refs returns the live objects that can be watched one by one: those in the plan,
+// and those that it depends on.
 func (d *Drift) Refs() []preview.Ref { return d.refs }
 
-// Describe says in a few words how a live object differs from the one that the
-// plan was made on; empty when no Fact about it changed. body is nil when it
-// does not exist.
+// Describe returns how a live object differs from the one the plan was made on,
+// empty if no Fact about it changed. body is nil if it does not exist.
 func (d *Drift) Describe(ref preview.Ref, body map[string]any) string {
 	if o := d.plan.Object(ref.ID()); o != nil {
 		return d.describeObject(o, body)
@@ -98,8 +97,8 @@ func (d *Drift) describeObject(o *preview.Object, body map[string]any) string {
 	return "changed"
 }
 
-// secretChanged reports whether a key of a Secret compares otherwise than at the
-// review: the keys that the plan leaves alone are in no fingerprint.
+// secretChanged reports whether a key of a Secret has another value than at
+// review, for keys that no fingerprint covers because the plan does not set them.
 func (d *Drift) secretChanged(o *preview.Object, body map[string]any) bool {
 	if o.Planned == nil || !o.Is(preview.KindSecret) {
 		return false
@@ -132,8 +131,8 @@ func (d *Drift) describeRead(r preview.Read, body map[string]any) string {
 	return "changed"
 }
 
-// matchesRead reports whether a live object has the fingerprint of a read; form is
-// the object, or its spec where that was recorded.
+// matchesRead reports whether a live object has the fingerprint of a recorded
+// read; form is the object or its spec, as recorded.
 func (d *Drift) matchesRead(r preview.Read, body, form map[string]any) (bool, error) {
 	if preview.Map(r.Body, "spec") == nil {
 		return matchesRecordedRead(d.plan, form, r.Fingerprint)
@@ -144,8 +143,8 @@ func (d *Drift) matchesRead(r preview.Read, body, form map[string]any) (bool, er
 	return hash == r.Fingerprint, err
 }
 
-// presenceChange compares existence and identity. decided is false for an object
-// that is there, as it was.
+// presenceChange compares existence and uid of an object. decided is false for an
+// object that exists as before.
 func presenceChange(was bool, uid string, body map[string]any) (text string, decided bool) {
 	switch {
 	case body == nil && was:

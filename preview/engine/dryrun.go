@@ -15,11 +15,11 @@ import (
 // dry run is read again. Controllers move status fields all the time.
 const maxRounds = 5
 
-// dryRunner finds the result of creates and updates, by dry runs or, where the
-// cluster is only read, by merges.
+// dryRunner computes the result of creates and updates, by dry runs or, in mode
+// get, by merges.
 type dryRunner struct{ *builder }
 
-// dryRun asks what creates and updates would lead to.
+// dryRun requests dry runs of creates and updates.
 func (d dryRunner) dryRun(ctx context.Context) error {
 	var pending []int
 	for i := range d.plan.Objects {
@@ -90,9 +90,8 @@ func (d dryRunner) secretKeys() {
 	}
 }
 
-// dryRunRound asks for each pending object, and again for those whose conflicts
-// the reviewed options settle. It returns the objects that were not what had
-// been read.
+// dryRunRound dry-runs each pending object, and again those whose conflicts the
+// options settle. It returns the objects that had changed since they were read.
 func (d dryRunner) dryRunRound(ctx context.Context, pending []int) (moved []int, err error) {
 	for len(pending) > 0 {
 		var contested []int
@@ -128,7 +127,7 @@ func (d dryRunner) dryRunRound(ctx context.Context, pending []int) (moved []int,
 // tell a person how far it is.
 const dryRunsAtOnce = 200
 
-// askDryRuns asks for dry runs and says how many were answered.
+// askDryRuns sends dry runs and returns how many were answered.
 func (d dryRunner) askDryRuns(ctx context.Context, items []preview.DryRun) ([]preview.DryRunResult, error) {
 	results := make([]preview.DryRunResult, 0, len(items))
 	for some := range slices.Chunk(items, dryRunsAtOnce) {
@@ -155,8 +154,8 @@ func (d dryRunner) dryRuns(pending []int) []preview.DryRun {
 	return items
 }
 
-// settleConflicts enters newly found conflicts, and reports whether asking again in
-// the way that the reviewed options settle them can get further.
+// settleConflicts records new conflicts, and reports whether another dry run with
+// the options' choice can settle them.
 func (d dryRunner) settleConflicts(o *preview.Object, err error) bool {
 	var refusal *preview.Refusal
 	if !errors.As(err, &refusal) || refusal.Reason != preview.ReasonConflict {
@@ -172,7 +171,8 @@ func (d dryRunner) settleConflicts(o *preview.Object, err error) bool {
 	return len(o.Conflicts) > known && len(d.plan.Unsettled(o)) == 0
 }
 
-// readAgain reads objects that moved, and returns those that still need a dry run.
+// readAgain reads objects that have changed, and returns those that still need a
+// dry run.
 func (d dryRunner) readAgain(ctx context.Context, moved []int) (pending []int, err error) {
 	refs := make([]preview.Ref, 0, len(moved))
 	for _, i := range moved {
@@ -194,7 +194,7 @@ func (d dryRunner) readAgain(ctx context.Context, moved []int) (pending []int, e
 	return pending, nil
 }
 
-// withoutDryRun settles an object whose namespace or kind does not exist yet.
+// withoutDryRun decides an object whose namespace or kind does not exist yet.
 func (d dryRunner) withoutDryRun(o *preview.Object) {
 	if o.Namespace == "" || d.namespaces[o.Namespace] {
 		return
@@ -228,8 +228,8 @@ func secretChanges(live, result map[string]any) bool {
 	return false
 }
 
-// decideFromRefusal reads a refused dry run. What cannot be settled is
-// unknown; what the network ate is an error.
+// decideFromRefusal decides by the error of a dry run. What cannot be decided is
+// unknown; a network failure is an error.
 func (d dryRunner) decideFromRefusal(ctx context.Context, o *preview.Object, err error) error {
 	var refusal *preview.Refusal
 	if !errors.As(err, &refusal) {
@@ -262,8 +262,8 @@ func (d dryRunner) decideFromRefusal(ctx context.Context, o *preview.Object, err
 	return nil
 }
 
-// forbidden names the rights for lack of which an object was refused. A role is
-// refused for what it gives.
+// forbidden returns the permissions whose lack made the API server refuse an
+// object. For a role, these are the permissions in it.
 func (d rights) forbidden(ctx context.Context, o *preview.Object, refusal *preview.Refusal) error {
 	if strings.Contains(refusal.Message, escalationRefusal) && !isBinding(o) {
 		lacks, err := d.missingForRole(ctx, o.Ref(), []map[string]any{o.Planned}, o.Namespace)

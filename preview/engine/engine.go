@@ -48,7 +48,7 @@ type Cluster interface {
 	May(ctx context.Context, rights []preview.Right) []preview.RightAnswer
 }
 
-// Server says what it serves.
+// Server answers which APIs the cluster serves.
 type Server interface {
 	Served(ctx context.Context) (preview.Discovery, error)
 	// Residents returns the objects of a namespace, of every kind that can be
@@ -65,8 +65,8 @@ type Schemas interface {
 	Check(body map[string]any) error
 }
 
-// RefusedError is returned for a plan that cannot be made because of the state
-// of the cluster, as opposed to a failure to make one.
+// RefusedError is the error for a plan that the state of the cluster does not
+// allow, as opposed to a failure while planning.
 type RefusedError struct {
 	What, Next string
 }
@@ -107,8 +107,8 @@ type InstalledObject struct {
 	Format  string // of the package that brought it; empty where the record does not say
 }
 
-// Build plans contents against a cluster, or offline when cluster is nil.
-// Without contents it plans to remove every member of the release.
+// Build plans contents against a cluster, or offline if cluster is nil. Without
+// contents, it plans to remove the release.
 func Build(ctx context.Context, contents []Content, cluster Cluster, opts Options) (*preview.Plan, error) {
 	p := &preview.Plan{
 		Tool:     preview.Tool{Version: opts.Tool},
@@ -159,7 +159,8 @@ func Build(ctx context.Context, contents []Content, cluster Cluster, opts Option
 	return p, checkLookups(p)
 }
 
-// Finish judges and seals the plan of a plugin set, which reads no cluster.
+// Finish judges the plan of a plugin set and computes its digests. It reads no
+// cluster.
 func Finish(p *preview.Plan, schemas Schemas) error {
 	if err := derive(p, schemas); err != nil {
 		return err
@@ -173,14 +174,14 @@ func Finish(p *preview.Plan, schemas Schemas) error {
 	return nil
 }
 
-// Recheck plans the sealed content of a plan again on fresh reads, in the same
-// read mode. The digests of the two plans are equal exactly when no Fact moved.
-// The old plan is only read: it may be shown, or checked again, at the same time.
+// Recheck makes the plan again from its sealed content and fresh reads, in the
+// same read mode. The two digests are equal exactly if no Fact has changed. The
+// old plan is not modified, and may be in use elsewhere.
 func Recheck(ctx context.Context, old *preview.Plan, cluster Cluster, schemas Schemas) (*preview.Plan, error) {
 	return RecheckWithProgress(ctx, old, cluster, schemas, nil)
 }
 
-// RecheckWithProgress is like [Recheck] and calls progress with each step.
+// RecheckWithProgress is [Recheck], and calls progress at each step.
 func RecheckWithProgress(ctx context.Context, old *preview.Plan, cluster Cluster, schemas Schemas, progress func(string)) (*preview.Plan, error) {
 	mode := preview.ReadDryRun
 	if old.ReadMode == preview.ReadGet {
@@ -189,8 +190,8 @@ func RecheckWithProgress(ctx context.Context, old *preview.Plan, cluster Cluster
 	return recheck(ctx, old, mode, cluster, Options{Schemas: schemas, Progress: progress})
 }
 
-// recheck is like [Recheck] in a read mode of its own. Of opts only what helps
-// the reading counts.
+// recheck is [Recheck] in another read mode. Only those options count that affect
+// reading.
 func recheck(ctx context.Context, old *preview.Plan, mode preview.ReadMode, cluster Cluster, opts Options) (*preview.Plan, error) {
 	p := &preview.Plan{
 		Tool: old.Tool, Request: old.Request, Release: old.Release, Base: old.Base,
@@ -219,7 +220,7 @@ func recheck(ctx context.Context, old *preview.Plan, mode preview.ReadMode, clus
 	return p, nil
 }
 
-// plan decides, derives and seals.
+// plan decides, derives and computes the digests.
 func plan(ctx context.Context, p *preview.Plan, cluster Cluster, opts Options) error {
 	d := newBuilder(p, cluster, opts.Schemas, opts.Progress)
 	if err := d.decide(ctx); err != nil {
@@ -240,7 +241,8 @@ func plan(ctx context.Context, p *preview.Plan, cluster Cluster, opts Options) e
 	return p.Seal()
 }
 
-// stages puts what is written into stages. Those of a rollback say so.
+// stages divides the plan's writes into stages. Stages of a rollback are marked as
+// such.
 func stages(p *preview.Plan, timeout string) []preview.Stage {
 	out := preview.BuildStages(writtenObjects(p.Objects), timeout)
 	for i := range out {
@@ -249,8 +251,8 @@ func stages(p *preview.Plan, timeout string) []preview.Stage {
 	return out
 }
 
-// commonTimeout recovers --stage-timeout from a plan: the timeout that all its
-// stages share, if it is not just what each has anyway.
+// commonTimeout returns the --stage-timeout with which a plan was made: the
+// timeout that all stages share, unless it is the default of each.
 func commonTimeout(p *preview.Plan) string {
 	if len(p.Stages) == 0 {
 		return ""
@@ -264,7 +266,7 @@ func commonTimeout(p *preview.Plan) string {
 	return ""
 }
 
-// writtenObjects returns the objects that apply sends something for.
+// writtenObjects returns the objects for which an apply sends a request.
 func writtenObjects(objects []preview.Object) []preview.Object {
 	var out []preview.Object
 	for _, o := range objects {

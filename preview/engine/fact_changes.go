@@ -7,9 +7,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/diff"
 )
 
-// FactChanges lists the facts that differ between two plans of the same content.
-// Where a live object moved, or what this tool found out about one, it names the
-// fields that did, not the fingerprint.
+// FactChanges returns the Facts that differ between two plans of the same content.
+// For a live object, or a value that this program recorded, it names the changed
+// fields in place of the fingerprint.
 func FactChanges(reviewed, now *preview.Plan, typer preview.TypeConverter) []diff.FactChange {
 	var out []diff.FactChange
 	fieldsOf, named := map[string][]diff.FactChange{}, map[string]bool{}
@@ -43,7 +43,7 @@ func FactChanges(reviewed, now *preview.Plan, typer preview.TypeConverter) []dif
 	return out
 }
 
-// fingerprintOf returns the id in the path of a fingerprint, such as
+// fingerprintOf returns the object id in the path of a fingerprint, such as
 // objects[ID].live.fingerprint or reads[ID].fingerprint.
 func fingerprintOf(path string) (id string, ok bool) {
 	for _, form := range []struct{ prefix, suffix string }{
@@ -58,8 +58,8 @@ func fingerprintOf(path string) (id string, ok bool) {
 	return "", false
 }
 
-// describeNoteChange names what changed of a read that this tool recorded in a
-// form of its own.
+// describeNoteChange describes a change of a value that this program recorded
+// among the reads.
 func describeNoteChange(before, now *preview.Read) []diff.FactChange {
 	if now == nil {
 		return nil

@@ -8,9 +8,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// merge decides without dry runs: what an update leads to is computed from the
-// live object and who owns its fields. What a create leads to beyond its own
-// fields is not known.
+// merge decides without dry runs: the result of an update is computed from the
+// live object and the managers of its fields. For a create only its own fields are
+// known.
 func (d dryRunner) merge(ctx context.Context, pending []int) error {
 	d.Report("merging %d objects here: the cluster is only read", len(pending))
 	for _, i := range pending {
@@ -39,10 +39,9 @@ func (d dryRunner) merge(ctx context.Context, pending []int) error {
 	return nil
 }
 
-// DryRunGate asks the cluster for the dry runs that a plan of mode get was made
-// without. It returns every reason why applying it would not do what the plan
-// says, none when the cluster agrees, and the rights that the user was found to
-// lack. Nothing is persisted.
+// DryRunGate sends the dry runs that a plan of mode get was made without. It
+// returns every reason why applying would differ from the plan, none if there is
+// no difference, and the permissions that the user lacks. Nothing is persisted.
 func DryRunGate(ctx context.Context, reviewed *preview.Plan, cluster Cluster, schemas Schemas) (reasons []string, missing []preview.MissingRight, err error) {
 	now, err := recheck(ctx, reviewed, preview.ReadDryRun, cluster, Options{Schemas: schemas})
 	if err != nil {
@@ -82,8 +81,9 @@ func hasUnknown(p *preview.Plan, object string) bool {
 	return false
 }
 
-// sameEffect allows for what defaulting hides from a merge: an update may turn
-// out to change nothing. What turned unknown is reported by its reason.
+// sameEffect reports whether a dry run agrees with a merge: an update may turn out
+// to change nothing because of defaulting. Objects that became unknown are
+// reported with their reason.
 func sameEffect(reviewed, now preview.Action) bool {
 	return reviewed == now || now == preview.ActionUnknown ||
 		(reviewed == preview.ActionUpdate || reviewed == preview.ActionPatch) && now == preview.ActionUnchanged

@@ -5,11 +5,11 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// helmRecords finds the Helm releases whose objects are taken over.
+// helmRecords finds the Helm releases whose objects are adopted.
 type helmRecords struct{ noCheck }
 
-// findings tell what becomes of Helm's own record of a release of which
-// objects are taken over: nothing, and that it must go.
+// findings returns a finding for each Helm release whose objects are adopted:
+// Helm's own record stays, and has to be deleted by the user.
 func (helmRecords) findings(of *decidedPlan) []preview.Finding {
 	p := of.plan
 	var out []preview.Finding

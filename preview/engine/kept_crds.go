@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/schema"
 )
 
-// keptCRDs returns the CustomResourceDefinitions that left the set of a release
-// that goes on. (An uninstall is refused while there are objects.)
+// keptCRDs returns the CRDs that an upgrade keeps although the new version does
+// not contain them. (An uninstall is refused while there are objects.)
 func keptCRDs(p *preview.Plan) []*preview.Object {
 	var out []*preview.Object
 	for i := range p.Objects {
@@ -22,9 +22,8 @@ func keptCRDs(p *preview.Plan) []*preview.Object {
 	return out
 }
 
-// countKept adds to each kept CRD the number of its objects. It is for the
-// reader of the plan now: objects come and go, and nothing that apply does
-// depends on how many there are.
+// countKept adds the number of stored objects to each kept CRD. It is only for
+// display and not a Fact, because apply does not depend on it.
 func countKept(ctx context.Context, p *preview.Plan, pager schema.Pager) error {
 	for _, o := range keptCRDs(p) {
 		counted, err := schema.CountStored(ctx, o.LiveBody, pager)

@@ -8,13 +8,13 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// lookups checks whether the cluster still answers the lookups of templates as
-// at the review.
+// lookups checks whether template lookups still have the same results as at
+// review.
 type lookups struct{ noCheck }
 
-// read asks the cluster again what rendering asked it. The answers are
-// Facts: when one moves between review and apply, the objects are not those
-// that the content makes any more.
+// read repeats the lookups that templates made during rendering. The answers are
+// Facts: if one changes between review and apply, the content would render other
+// objects.
 func (c lookups) read(ctx context.Context, to *recorder) error {
 	var served []string
 	for _, pkg := range to.plan.Packages {
@@ -35,7 +35,7 @@ func (c lookups) read(ctx context.Context, to *recorder) error {
 	return nil
 }
 
-// currentValue returns the value that a cluster read has now.
+// currentValue returns the present value of a lookup.
 func (c lookups) currentValue(ctx context.Context, to *recorder, read preview.ClusterRead, served []string) (string, error) {
 	switch read.Kind {
 	case preview.ReadKubeVersion:
@@ -74,8 +74,8 @@ func (c lookups) lookup(ctx context.Context, to *recorder, name string) (string,
 	return preview.LookupValue(ref, found)
 }
 
-// recordedLookups maps the reads of lookups to the values that the objects were
-// rendered with.
+// recordedLookups returns the lookups of rendering with the values that the
+// objects were rendered with.
 func recordedLookups(p *preview.Plan) map[string]string {
 	out := map[string]string{}
 	for _, pkg := range p.Packages {
@@ -86,8 +86,8 @@ func recordedLookups(p *preview.Plan) map[string]string {
 	return out
 }
 
-// checkLookups refuses a plan whose cluster changed between rendering and
-// reading.
+// checkLookups returns an error if the cluster changed between rendering and
+// planning.
 func checkLookups(p *preview.Plan) error {
 	answers := recordedLookups(p)
 	for _, r := range p.Reads {

@@ -21,15 +21,14 @@ func deletesNamespace(o *preview.Object) bool {
 	return o.Is(preview.KindNamespace) && o.Action == preview.ActionDelete
 }
 
-// removesNamespaces reports whether this is a removal that was asked to delete
-// the Namespaces that the release made.
+// removesNamespaces reports whether this is a removal that includes the Namespaces
+// created by the release.
 func removesNamespaces(p *preview.Plan) bool {
 	return p.Options.IncludeNamespaces && len(p.Packages) == 0
 }
 
-// readCreatedNamespaces reads from the release's record which Namespaces the
-// release created. The record is read and not the plan believed: a plan may come
-// from an attacker.
+// readCreatedNamespaces reads from the release's record which Namespaces it
+// created. The plan is not trusted for that, because it may come from an attacker.
 func (d *builder) readCreatedNamespaces(ctx context.Context) error {
 	if !removesNamespaces(d.plan) {
 		return nil
@@ -49,16 +48,16 @@ func (d *builder) readCreatedNamespaces(ctx context.Context) error {
 	return nil
 }
 
-// removesNamespace reports whether the plan deletes a live Namespace: the very
-// one that the release made, and no other of that name. The record says so, and
-// so must the Namespace itself: who may write Secrets in one namespace may write
-// any other into a record, and cannot mark it.
+// removesNamespace reports whether the plan deletes a live Namespace: it must be
+// the one that the release created, by the record and by its own annotation. Users
+// who can write Secrets in one namespace could enter any other into the record,
+// but cannot annotate it.
 func (d *builder) removesNamespace(live map[string]any) bool {
 	uid := preview.String(live, "metadata", "uid")
 	return removesNamespaces(d.plan) && uid != "" && d.createdNamespaces[preview.String(live, "metadata", "name")] == uid && preview.CreatedBy(live, d.plan.Release)
 }
 
-// contentsRecord lists, by id, the objects of others in a namespace.
+// contentsRecord lists the ids of objects of others in a namespace.
 type contentsRecord struct {
 	Objects []string `json:"objects"`
 }
@@ -66,9 +65,9 @@ type contentsRecord struct {
 // namespaceContents lists the objects that are deleted along with namespaces.
 type namespaceContents struct{ noCheck }
 
-// read records what each Namespace that the plan deletes holds of
-// others. That is a Fact: one more object than was reviewed, and the plan is not
-// carried out. What cannot be counted cannot be approved.
+// read records the objects of others in each Namespace that the plan deletes. They
+// are Facts: if one is added after the review, the plan is not applied. If they
+// cannot be listed, the plan cannot be approved.
 func (namespaceContents) read(ctx context.Context, to *recorder) error {
 	for i := range to.plan.Objects {
 		o := &to.plan.Objects[i]
@@ -87,8 +86,8 @@ func (namespaceContents) read(ctx context.Context, to *recorder) error {
 	return nil
 }
 
-// NewNamespaceContents returns the objects in a Namespace that a plan deletes
-// that were not there at the review.
+// NewNamespaceContents returns the objects in a Namespace to be deleted that did
+// not exist at review.
 func NewNamespaceContents(ctx context.Context, p *preview.Plan, cluster Cluster, namespace string) ([]string, error) {
 	found, err := listContents(ctx, p, cluster, namespace)
 	was := recordedContents(recordSearch{p}, namespace)
@@ -126,9 +125,8 @@ func listContents(ctx context.Context, p *preview.Plan, cluster Cluster, namespa
 	return out, nil
 }
 
-// refuseOtherRelease refuses to delete the namespace in which another release
-// lives: its record would be lost, and what it left could not be removed
-// elsewhere.
+// refuseOtherRelease refuses to delete a namespace with the record of another
+// release, which could not be managed without it.
 func refuseOtherRelease(ctx context.Context, cluster Cluster, ref preview.Ref, namespace string) error {
 	r := cluster.Read(ctx, []preview.Ref{ref})[0]
 	if r.Err != nil || r.Body == nil {
@@ -144,8 +142,8 @@ func refuseOtherRelease(ctx context.Context, cluster Cluster, ref preview.Ref, n
 	}
 }
 
-// deletedKinds returns the kinds, as KIND.GROUP, whose CRD the plan deletes:
-// their objects are counted with that.
+// deletedKinds returns the kinds, as KIND.GROUP, whose CRD the plan deletes. Their
+// objects are counted with the CRD.
 func deletedKinds(p *preview.Plan) map[string]bool {
 	out := map[string]bool{}
 	for i := range p.Objects {
@@ -156,8 +154,8 @@ func deletedKinds(p *preview.Plan) map[string]bool {
 	return out
 }
 
-// isIncidental reports whether an object need not be named: every namespace has
-// it, a controller made it for another object, which counts, or it is being
+// isIncidental reports whether an object in a namespace need not be listed: every
+// namespace has it, a controller created it for another object, or it is being
 // deleted.
 func isIncidental(body map[string]any) bool {
 	ref := preview.RefOf(body)
@@ -197,8 +195,8 @@ func recordedContents(seen recordReader, namespace string) []string {
 	return found.Objects
 }
 
-// findings say what a removal deletes with Namespaces, and which it
-// was asked to delete and does not.
+// findings returns a finding for each Namespace that a removal deletes, with its
+// content, and for each that it keeps although asked to delete it.
 func (namespaceContents) findings(of *decidedPlan) []preview.Finding {
 	p := of.plan
 	if !removesNamespaces(p) {
@@ -258,8 +256,8 @@ func countByKind(ids []string) string {
 	return strings.Join(parts, ", ")
 }
 
-// nameOrCount names ids. It ends with a hash where it does not name them
-// all, so that accepting it accepts no other list.
+// nameOrCount returns ids as text. If it omits some, it ends with a hash of all,
+// so that its acceptance covers exactly this list.
 func nameOrCount(ids []string) string {
 	text := strings.Join(ids[:min(len(ids), maxContents)], preview.EvidenceMark)
 	if n := len(ids) - maxContents; n > 0 {

@@ -13,13 +13,14 @@ import (
 // maxForeign bounds the objects that are listed of one namespace.
 const maxForeign = 50
 
-// foreignNamespaces finds what goes into other namespaces than the release.
+// foreignNamespaces finds objects that go into other namespaces than the
+// release's.
 type foreignNamespaces struct{ noCheck }
 
-// findings returns one finding for each object that a user who installs into one
-// namespace would not expect in another. Where the objects of registry+v1 go
-// follows from the install mode, which is shown, and a section may have a
-// namespace of its own.
+// findings returns one finding for each namespace other than the release's into
+// which objects go. Bundles of registry+v1 are excluded, because the displayed
+// install mode decides their namespaces, and so are sections with a namespace of
+// their own.
 func (foreignNamespaces) findings(of *decidedPlan) []preview.Finding {
 	p := of.plan
 	own := map[string]string{} // namespace, besides the release's, by package

@@ -10,8 +10,8 @@ import (
 // notes turns what resolving and rendering noted into findings.
 type notes struct{ noCheck }
 
-// findings turn what resolving and rendering noted into findings. How severe a
-// note is and why it matters, its rule says.
+// findings returns a finding for each note of resolving and rendering. Its rule
+// decides severity and reason.
 func (notes) findings(of *decidedPlan) []preview.Finding {
 	p := of.plan
 	var out []preview.Finding
@@ -30,8 +30,8 @@ func (notes) findings(of *decidedPlan) []preview.Finding {
 	return out
 }
 
-// noteTitle returns the text of a note, except for rules of which one package or
-// object may have several: their texts are evidence.
+// noteTitle returns the text of a note, or for rules with several notes per object
+// a common title, with the texts as evidence.
 func noteTitle(n preview.Note) string {
 	switch n.Rule {
 	case rules.ImagePinned.Name:

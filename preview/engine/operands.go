@@ -15,17 +15,17 @@ func isDeletedDefinition(o *preview.Object) bool {
 	return o.Is(preview.KindCustomResourceDefinition) && o.Action == preview.ActionDelete
 }
 
-// operandsRecord says how many objects a definition has.
+// operandsRecord has the number of custom resources of a CRD.
 type operandsRecord struct {
 	Operands string `json:"operands"`
 }
 
-// operands counts the objects that go with definitions.
+// operands counts the custom resources that are deleted with CRDs.
 type operands struct{ noCheck }
 
-// read records how many objects go with each definition that the plan
-// deletes. The numbers are Facts: one more object than was reviewed, and the
-// plan is not carried out. What cannot be counted cannot be approved.
+// read records how many custom resources each deleted CRD has. The numbers are
+// Facts: if one is added after the review, the plan is not applied. If they cannot
+// be counted, the plan cannot be approved.
 func (operands) read(ctx context.Context, to *recorder) error {
 	for i := range to.plan.Objects {
 		o := &to.plan.Objects[i]

@@ -16,15 +16,15 @@ const BootContainer = "kubectl-operator-plugins"
 // It is served nowhere: it is this tool's own.
 const hostKind = "PluginHost"
 
-// hostRecord says whether the pods of a host have anything of its set.
+// hostRecord has whether the pods of a host use anything of its plugin set.
 type hostRecord struct {
 	Loads bool `json:"loads"`
 }
 
-// pluginHosts looks at the hosts of plugin sets.
+// pluginHosts checks the hosts of plugin sets.
 type pluginHosts struct{ noCheck }
 
-// read looks at the pod templates of hosts that are restarted.
+// read reads the pod templates of hosts that will be restarted.
 func (pluginHosts) read(_ context.Context, to *recorder) error {
 	for i := range to.plan.Objects {
 		o := &to.plan.Objects[i]
@@ -72,7 +72,7 @@ func loadsSet(host *preview.Object, configs []string) bool {
 	return slices.ContainsFunc(preview.Maps(pod, "containers"), has) || slices.ContainsFunc(preview.Maps(pod, "initContainers"), boots)
 }
 
-// findings returns the hosts that a restart gives nothing new.
+// findings returns the hosts whose restart would load no changed plugin.
 func (pluginHosts) findings(of *decidedPlan) []preview.Finding {
 	p := of.plan
 	var out []preview.Finding

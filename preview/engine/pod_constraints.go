@@ -13,14 +13,14 @@ import (
 // maxLimits bounds the quotas and limit ranges that are read of one namespace.
 const maxLimits = 100
 
-// podConstraints records the limits on the plan's pods: quotas, limit ranges,
-// platforms of nodes, and how credentials are served.
+// podConstraints records what limits the plan's pods: quotas, limit ranges, node
+// platforms, and how cloud credentials are provided.
 type podConstraints struct{ noCheck }
 
-// read reads the ResourceQuotas and LimitRanges of the namespaces
-// that pods of the plan go into. Their specs are Facts; what is used of a
-// quota is not. Where they may not be listed, the plan says so and is
-// complete all the same: a quota never changes what apply sends.
+// read reads the ResourceQuotas and LimitRanges of the namespaces of the plan's
+// pods. Their specs are Facts; the used amounts are not. If they may not be
+// listed, the plan says so and is still complete, because a quota does not change
+// what apply sends.
 func (c podConstraints) read(ctx context.Context, to *recorder) error {
 	for _, namespace := range podNamespaces(to.plan) {
 		if !to.namespaces[namespace] {
@@ -38,8 +38,8 @@ func (c podConstraints) read(ctx context.Context, to *recorder) error {
 	return c.readNodes(ctx, to)
 }
 
-// readCredentialsMode reads how the cluster serves CredentialsRequests, where
-// the plan has some. A cluster without such an object serves none.
+// readCredentialsMode reads how an OpenShift cluster serves CredentialsRequests,
+// if the plan has some.
 func (c podConstraints) readCredentialsMode(ctx context.Context, to *recorder) error {
 	ref := risk.CredentialsRef()
 	if !risk.ReadsCredentialsMode(cloudAccess(to.plan)) || to.plan.Object(ref.ID()) != nil {
@@ -89,8 +89,8 @@ func podNamespaces(p *preview.Plan) []string {
 	return slices.Compact(out)
 }
 
-// readNodes reads which platforms the nodes have, where the plan knows on
-// which its images run.
+// readNodes reads the platforms of the nodes, if the plan knows those of its
+// images.
 func (c podConstraints) readNodes(ctx context.Context, to *recorder) error {
 	if !slices.ContainsFunc(to.plan.Packages, func(pkg preview.Package) bool {
 		return slices.ContainsFunc(pkg.Notes, func(n preview.Note) bool { return n.Rule == rules.ImagePinned.Name })

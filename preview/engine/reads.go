@@ -8,9 +8,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/tasks"
 )
 
-// readBody cuts a read object down to what plans rest on: a namespace's labels,
-// a role's rules, whom a binding gives which role. Of an aggregated role the
-// rules are left out: they move with every role that it collects.
+// readBody reduces an object to what plans depend on: a namespace's labels, a
+// role's rules, a binding's subjects and role. The rules of an aggregated role are
+// left out, because they change with every role that it aggregates.
 func readBody(body map[string]any) map[string]any {
 	ref := preview.RefOf(body)
 	meta := map[string]any{"name": ref.Name, "uid": preview.String(body, "metadata", "uid")}
@@ -36,7 +36,8 @@ func readBody(body map[string]any) map[string]any {
 // values enter takes 32 MB.
 const maxFingerprints = 4
 
-// fingerprint seals what each decision rests on.
+// fingerprint computes the fingerprints of the live objects that decisions depend
+// on.
 func (d *builder) fingerprint(ctx context.Context) error {
 	live, err := liveFacts(ctx, d.schemas, d.plan.Objects)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/schema"
 )
 
-// recorder reads a cluster for a plan and records in the plan the reads and what
-// could not be read. It decides nothing.
+// recorder reads the cluster for a plan, and records in the plan what was read and
+// what could not be read.
 type recorder struct {
 	plan     *preview.Plan
 	cluster  Cluster // nil: offline
@@ -32,7 +32,7 @@ func newRecorder(p *preview.Plan, cluster Cluster, progress func(string)) *recor
 // Plan returns the plan that is being made.
 func (d *recorder) Plan() *preview.Plan { return d.plan }
 
-// Read answers in the order of refs.
+// Read reads objects and returns them in the order of refs.
 func (d *recorder) Read(ctx context.Context, refs []preview.Ref) []preview.ReadResult {
 	return d.cluster.Read(ctx, refs)
 }
@@ -42,7 +42,7 @@ func (d *recorder) List(ctx context.Context, apiVersion, kind, namespace, select
 	return d.cluster.List(ctx, apiVersion, kind, namespace, selector)
 }
 
-// Exists reports whether a namespace is in the cluster.
+// Exists reports whether a namespace exists in the cluster.
 func (d *recorder) Exists(namespace string) bool { return d.namespaces[namespace] }
 
 // unknown records an object that could not be read, and the reason.
@@ -57,7 +57,8 @@ func (d *recorder) Report(format string, args ...any) {
 	}
 }
 
-// AddRead records a live object that a Fact came from and that is not changed.
+// AddRead records a live object that a Fact depends on and that the plan does not
+// change.
 func (d *recorder) AddRead(id string, body map[string]any) {
 	kept := readBody(body)
 	fingerprint, err := preview.Hash(kept)
@@ -70,15 +71,15 @@ func (d *recorder) AddRead(id string, body map[string]any) {
 	})
 }
 
-// cannotCollect records aggregated roles of which it is not known what they collect.
+// cannotCollect records aggregated roles whose rules are not known.
 func (d *recorder) cannotCollect(ids []string, why string) {
 	for _, id := range ids {
 		d.unknown(id, why)
 	}
 }
 
-// Note records a value as a read of a kind of this tool's own. Its fields are
-// those of record's JSON.
+// Note records a value of this program as a read of its own kind. Its fields are
+// those of the value's JSON.
 func (d *recorder) Note(kind, name string, record any) error {
 	ref := ownRef(kind, name)
 	data, err := json.Marshal(record)
@@ -109,7 +110,7 @@ func (d *recorder) Record(kind, name string, into any) bool {
 // Names returns the names recorded under a kind.
 func (d *recorder) Names(kind string) []string { return d.records.Names(kind) }
 
-// readSpec records fields of the spec of a live object, all without names.
+// readSpec records fields from the specs of live objects, without their names.
 func (d *recorder) readSpec(body map[string]any, fields ...string) error {
 	kept := readBody(body)
 	if spec := preview.CloneBody(preview.Map(body, "spec")); spec != nil {
@@ -129,8 +130,8 @@ func (d *recorder) readSpec(body map[string]any, fields ...string) error {
 	return nil
 }
 
-// listRBAC lists a kind in the whole cluster; allowed is false when that may
-// not be read.
+// listRBAC lists the objects of a kind in the whole cluster; allowed is false if
+// the user may not list them.
 func (d *recorder) listRBAC(ctx context.Context, kind string) (list []map[string]any, allowed bool, err error) {
 	list, err = d.cluster.List(ctx, access.APIVersion, kind, "", "")
 	switch {
@@ -142,8 +143,8 @@ func (d *recorder) listRBAC(ctx context.Context, kind string) (list []map[string
 	return list, true, nil
 }
 
-// ExcludePlanned leaves out the objects that the plan itself writes or deletes.
-// What is kept of earlier revisions stays in effect.
+// ExcludePlanned removes the objects that the plan writes or deletes. Objects of
+// earlier revisions that it keeps stay.
 func (d *recorder) ExcludePlanned(bodies []map[string]any) []map[string]any {
 	if d.own == nil {
 		d.own = map[string]bool{}
@@ -156,14 +157,14 @@ func (d *recorder) ExcludePlanned(bodies []map[string]any) []map[string]any {
 	return slices.DeleteFunc(slices.Clone(bodies), func(body map[string]any) bool { return d.own[preview.RefOf(body).ID()] })
 }
 
-// CountObjects words how many objects there are of a live definition.
+// CountObjects returns as text how many objects a live CRD has.
 func (d *recorder) CountObjects(ctx context.Context, definition map[string]any) (string, error) {
 	d.Report("counting the objects of %s", preview.String(definition, "metadata", "name"))
 	return schema.Operands(ctx, d.cluster, definition)
 }
 
-// unreadable notes a record of another release that cannot be read: what that
-// shares is not known, and it stops no other release.
+// unreadable records a record of another release that cannot be read. It is not
+// known what that release shares, and other releases are not affected.
 func (d *recorder) unreadable(secret map[string]any) {
 	if id := preview.RefOf(secret).ID(); !slices.Contains(d.broken, id) {
 		d.broken = append(d.broken, id)

@@ -7,8 +7,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// records indexes the values that this tool recorded among the reads of a plan,
-// by kind and name. The kinds are served nowhere.
+// records indexes the values that this program recorded among a plan's reads, by
+// kind and name.
 type records struct {
 	bodies map[string]map[string]any
 	names  map[string][]string // by kind, in the order of the reads
@@ -36,8 +36,8 @@ func (r *records) add(read preview.Read) {
 // Names returns the names recorded under a kind.
 func (r *records) Names(kind string) []string { return r.names[kind] }
 
-// Record decodes what was recorded; false where nothing was. A field of another
-// type than is recorded counts as one that is not there.
+// Record decodes a recorded value; false if there is none. A field of an
+// unexpected type counts as missing.
 func (r *records) Record(kind, name string, into any) bool {
 	return decode(r.bodies[ownRef(kind, name).ID()], into)
 }
@@ -72,7 +72,7 @@ func ownRef(kind, name string) preview.Ref {
 	return preview.Ref{APIVersion: preview.APIVersion, Kind: kind, Name: name}
 }
 
-// bodyRead returns a live object that a plan only read, nil where it did not.
+// bodyRead returns a live object that a plan has only read, nil if there is none.
 func bodyRead(p *preview.Plan, id string) map[string]any {
 	for _, read := range p.Reads {
 		if read.ID == id {

@@ -8,9 +8,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// RecordRule returns the rule for a record with this signature: none where the
-// record was verified. Who may write Secrets in its namespace may write it, and
-// a signature shows that it is as it was written.
+// RecordRule returns the rule for a record with this signature state, none if the
+// record was verified. Everyone who can write Secrets in the namespace can write a
+// record; a signature shows that it is unchanged.
 func RecordRule(s *preview.RecordSignature) (r rules.Rule, raised bool) {
 	switch {
 	case s == nil:
@@ -21,12 +21,12 @@ func RecordRule(s *preview.RecordSignature) (r rules.Rule, raised bool) {
 	return rules.Rule{}, false
 }
 
-// ownRecord finds what rests on an unverified record of the release itself.
+// ownRecord finds what depends on an unverified record of the release itself.
 type ownRecord struct{ noCheck }
 
-// findings returns what rests on the record of the base revision: what a failure
+// findings returns what depends on the record of the base revision: what a failure
 // restores, which objects are deleted, and which findings were accepted before.
-// Content that a rollback takes from one has a note of its own.
+// Content that a rollback takes from the record has its own note.
 func (ownRecord) findings(of *decidedPlan) []preview.Finding {
 	p := of.plan
 	rule, raised := RecordRule(p.Base.Signature)

@@ -11,15 +11,14 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// reference is an object that a pod template names and that exists apart from
-// it.
+// reference is an object that a pod template refers to.
 type reference struct {
 	ref  preview.Ref
 	from string // object id
 }
 
-// externalReferences lists what the plan's pod templates need and the plan
-// does not bring, sorted, each once.
+// externalReferences returns what the plan's pods refer to and the plan does not
+// contain, sorted, without duplicates.
 func externalReferences(p *preview.Plan) []preview.Ref {
 	var out []preview.Ref
 	for _, r := range referencesOf(p) {
@@ -50,8 +49,8 @@ func referencesOf(p *preview.Plan) []reference {
 	return out
 }
 
-// plannedIDs lists the ids of what exists once the plan is applied: its
-// objects, and the Secrets that cert-manager or service-ca make for them.
+// plannedIDs returns the ids of what exists after the apply: the plan's objects,
+// and the Secrets that cert-manager or service-ca create for them.
 func plannedIDs(p *preview.Plan) map[string]bool {
 	ids := map[string]bool{}
 	secret := func(namespace, name string) {
@@ -79,9 +78,8 @@ func plannedIDs(p *preview.Plan) map[string]bool {
 // cluster.
 type references struct{}
 
-// read looks for what the plan's pods and packages need from the
-// cluster. A reference that may not be read is left out of the reads, and the
-// finding about it says so.
+// read looks up what the plan's pods and packages need in the cluster. A reference
+// that the user may not read is not recorded, and its finding says so.
 func (c references) read(ctx context.Context, to *recorder) error {
 	var refs []preview.Ref
 	for _, ref := range externalReferences(to.plan) {
@@ -125,7 +123,8 @@ func (c references) readRequired(ctx context.Context, to *recorder) error {
 	return nil
 }
 
-// requiredAPIs lists what the packages require and the plan does not bring.
+// requiredAPIs returns the APIs that the packages require and the plan does not
+// provide.
 func requiredAPIs(p *preview.Plan) []string {
 	brought := map[string]bool{}
 	for i := range p.Objects {
@@ -153,8 +152,8 @@ func requiredAPIs(p *preview.Plan) []string {
 
 func apiReadID(api string) string { return "api/" + api }
 
-// findings returns the objects that must exist and are in neither plan nor
-// cluster. Offline nothing can be said about it.
+// findings returns the required objects that are neither in the plan nor in the
+// cluster. Offline it returns none.
 func (references) findings(of *decidedPlan) []preview.Finding {
 	p := of.plan
 	if p.ReadMode == preview.ReadOffline {

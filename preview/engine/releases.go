@@ -14,8 +14,8 @@ import (
 // or that of other tools.
 const ownerKind = "Owner"
 
-// ownerRecord records the owner of an object, and the other releases that share
-// it. Of a release it has the state, of what other tools act on the owners.
+// ownerRecord records the owner of an object and the releases that share it, with
+// the release's state or what the other tool's controllers do.
 type ownerRecord struct {
 	State   string         `json:"state,omitempty"`
 	Same    *bool          `json:"same,omitempty"`
@@ -51,7 +51,7 @@ func recordedOwner(seen recordReader, id string) ownerRecord {
 	return out
 }
 
-// add enters what acts on the object.
+// add adds an owner that acts on the object.
 func (r *ownerRecord) add(found owners.Controllers) {
 	r.Owners = make([]recordOwner, 0, len(found.Objects))
 	for _, body := range found.Objects {
@@ -63,8 +63,8 @@ func (r *ownerRecord) add(found owners.Controllers) {
 	r.Hidden = append([]string{}, found.Hidden...)
 }
 
-// owningRelease returns the release that has the object; ok is false where none
-// does any more.
+// owningRelease returns the release that owns the object; ok is false if none does
+// any more.
 func (r ownerRecord) owningRelease() (o Owner, ok bool) {
 	if r.State != ownerThere && r.State != ownerHidden {
 		return Owner{}, false
@@ -96,21 +96,21 @@ func (o Owner) String() string {
 	return "release " + o.Name + " in namespace " + o.Namespace
 }
 
-// releaseRecord is another release, as its record describes it.
+// releaseRecord is another release as its record describes it.
 type releaseRecord struct {
 	state    string
 	release  preview.Release
 	holdings preview.Holdings
 }
 
-// otherReleases looks up the releases that objects carry the marks of.
+// otherReleases looks up the releases whose marks objects have.
 type otherReleases struct {
 	*recorder
 	known map[string]*releaseRecord // by ApplySet id
 }
 
-// releaseOf finds the release by whose ApplySet id an object is marked. name is
-// what the object says that it is called.
+// releaseOf returns the release with an ApplySet id. name is the release name on
+// the object.
 func (d *otherReleases) releaseOf(ctx context.Context, setID, name string) (*releaseRecord, error) {
 	if known := d.known[setID]; known != nil {
 		return known, nil
@@ -141,8 +141,8 @@ func (d *otherReleases) releaseOf(ctx context.Context, setID, name string) (*rel
 	return found, nil
 }
 
-// guessRecord reads the record where it most likely is, for users who may not
-// list the Secrets of all namespaces.
+// guessRecord reads a release's record from its most likely namespace, for users
+// who may not list Secrets in all namespaces.
 func (d *otherReleases) guessRecord(ctx context.Context, setID, name string) ([]map[string]any, error) {
 	for _, namespace := range []string{name, d.plan.Release.Namespace} {
 		if preview.SetID(preview.Release{Name: name, Namespace: namespace}) != setID {
@@ -157,9 +157,9 @@ func (d *otherReleases) guessRecord(ctx context.Context, setID, name string) ([]
 	return nil, nil
 }
 
-// decideOfRelease decides on an object that carries the mark of another
-// release. What that left behind when it went can be taken over; of what it
-// has, only a CustomResourceDefinition that is the same can be shared.
+// decideOfRelease decides about an object with the mark of another release. If
+// that release is gone, the object can be adopted; of an existing release, only an
+// identical CRD can be shared.
 func (d *builder) decideOfRelease(ctx context.Context, o *preview.Object) error {
 	setID := preview.String(o.LiveBody, "metadata", "labels", preview.LabelPartOf)
 	owner, err := d.releases.releaseOf(ctx, setID, preview.String(o.LiveBody, "metadata", "labels", preview.LabelRelease))
@@ -203,9 +203,8 @@ func (d *builder) markForOwner(o *preview.Object, release preview.Release) map[s
 	return body
 }
 
-// decideShared holds the live form of each definition that another release has
-// sealed alike against what was sealed: applying it in that release's name must
-// change nothing. Nothing is ever sent.
+// decideShared checks each CRD that another release has in the same form: applying
+// it in that release's name must change nothing. Nothing is sent except dry runs.
 func (d dryRunner) decideShared(ctx context.Context) error {
 	pending := d.withAction(preview.ActionShared)
 	for round := 1; len(pending) > 0; round++ {
@@ -231,8 +230,8 @@ func (d dryRunner) decideShared(ctx context.Context) error {
 	return nil
 }
 
-// tryShared asks what applying each in its owner's name leads to. Who may not
-// write the owner's definitions gets the answer from a merge.
+// tryShared dry-runs each shared CRD in its owner's name, or merges it if the user
+// may not write the owner's CRDs.
 func (d dryRunner) tryShared(ctx context.Context, pending []int) []preview.DryRunResult {
 	items := make([]preview.DryRun, 0, len(pending))
 	for _, i := range pending {
@@ -258,8 +257,7 @@ func (d dryRunner) tryShared(ctx context.Context, pending []int) []preview.DryRu
 	return results
 }
 
-// readShared reads definitions again that changed between their read and their
-// dry run.
+// readShared reads CRDs again that changed between read and dry run.
 func (d dryRunner) readShared(ctx context.Context, at []int) error {
 	refs := make([]preview.Ref, 0, len(at))
 	for _, i := range at {

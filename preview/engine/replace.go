@@ -7,8 +7,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// decideReplacements settles the objects whose immutable fields change: which
-// of them may be deleted and created again, and what the creation leads to.
+// decideReplacements decides about objects whose immutable fields change: which
+// may be deleted and created again, and what the create results in.
 func (d dryRunner) decideReplacements(ctx context.Context) error {
 	var probes []preview.DryRun
 	var at []int
@@ -53,8 +53,8 @@ func probe(o *preview.Object) map[string]any {
 	return body
 }
 
-// rename returns a copy of an object under another name, wherever the name
-// stands as a value: a Job's pods are labelled with it.
+// rename returns a copy of an object with another name, including where the name
+// occurs as a value, such as in the pod labels of a Job.
 func rename(body map[string]any, from, to string) map[string]any {
 	out, _ := renameValue(body, from, to).(map[string]any)
 	return out

@@ -9,10 +9,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/schema"
 )
 
-// RestoreContents makes content from the planned objects of an earlier revision.
-// They stay as they were rendered then: what rendering asked the cluster does
-// not count any more, nor what was found out about the package's source. set is
-// that of a plugin set, notes are about what does not come back.
+// RestoreContents makes content from the planned objects of an earlier revision,
+// as they were rendered then. Template lookups and findings about the source are
+// not repeated. set is the plugin set, if any; notes say what is not restored.
 func RestoreContents(release preview.Release, pkg preview.Package, objects []preview.Object, set *Set, revision int, notes []preview.Note) (Content, error) {
 	c := Content{Package: pkg}
 	byID := map[string]bool{}
@@ -56,7 +55,7 @@ func RestoreContents(release preview.Release, pkg preview.Package, objects []pre
 	return c, err
 }
 
-// isRollback recognises a rollback by its notes, which are Facts.
+// isRollback reports whether a plan is a rollback, by its notes, which are Facts.
 func isRollback(p *preview.Plan) bool {
 	for _, pkg := range p.Packages {
 		for _, n := range pkg.Notes {
@@ -71,9 +70,9 @@ func isRollback(p *preview.Plan) bool {
 // maxReasons bounds the reasons that one sentence names.
 const maxReasons = 3
 
-// UnsafeDefinition says why a definition cannot go back from live to sealed;
-// empty when it can: every stored version stays defined, and no change of the
-// schema is worse than information.
+// UnsafeDefinition returns why a CRD cannot be rolled back from live to sealed,
+// empty if it can: every stored version must stay defined, and no schema change
+// may be worse than info.
 func UnsafeDefinition(live, sealed map[string]any) string {
 	var reasons []string
 	for _, issue := range schema.Compare(live, sealed, preview.Texts(preview.List(live, "status", "storedVersions"))) {
@@ -84,7 +83,7 @@ func UnsafeDefinition(live, sealed map[string]any) string {
 	return joinReasons(reasons)
 }
 
-// joinReasons joins reasons, of many the first.
+// joinReasons joins the first reasons of a list.
 func joinReasons(reasons []string) string {
 	if more := len(reasons) - maxReasons; more > 0 {
 		reasons = append(reasons[:maxReasons:maxReasons], fmt.Sprintf("and %d more", more))

@@ -17,10 +17,10 @@ const rbacAPIGroup = "rbac.authorization.k8s.io"
 // rights checks which permissions the current user lacks to apply the plan.
 type rights struct{ *recorder }
 
-// installerRights records the permissions that the current user lacks to apply
-// the plan, and decides the bindings: a dry run checks a role against what its
-// writer holds, but a binding only against the role as it is stored. In mode get
-// no cluster is asked.
+// installerRights records the permissions that the user lacks to apply the plan,
+// and decides about bindings: a dry run checks a role against its writer's
+// permissions, but a binding only against the stored role. In mode get nothing is
+// asked.
 func (d rights) installerRights(ctx context.Context) error {
 	if d.plan.ReadMode != preview.ReadDryRun {
 		return nil
@@ -44,7 +44,7 @@ func (d rights) installerRights(ctx context.Context) error {
 	return err
 }
 
-// plural names resources as the cluster does.
+// plural returns the resource names of kinds as the cluster has them.
 func (d rights) plural(ctx context.Context) installer.Plural {
 	return func(apiVersion, kind string) string {
 		name, _ := d.cluster.Plural(ctx, apiVersion, kind) // what is not served yet has the name its definition gives
@@ -52,8 +52,8 @@ func (d rights) plural(ctx context.Context) installer.Plural {
 	}
 }
 
-// filterMissing returns the rights that the user does not have. Rights whose
-// check failed are omitted; the API server enforces them at apply.
+// filterMissing returns the rights that the user lacks. Rights that could not be
+// checked are left out; the API server checks them at apply.
 func (d rights) filterMissing(ctx context.Context, rights []preview.Right) ([]preview.Right, error) {
 	var out []preview.Right
 	for i, answer := range d.cluster.May(ctx, rights) {
@@ -72,8 +72,9 @@ func (d rights) missing(r preview.Right, why string) { d.missingFor("", r, why) 
 // maxMissing bounds how many rights are named that one role gives.
 const maxMissing = 20
 
-// missingForRole names what a role of the plan gives and the user does not hold: the
-// API server permits no user to grant more. It reports whether there is any.
+// missingForRole records the permissions in a role of the plan that the user does
+// not hold, because the API server lets no user grant more. It reports whether
+// there are any.
 func (d rights) missingForRole(ctx context.Context, role preview.Ref, bodies []map[string]any, namespace string) (bool, error) {
 	var held []preview.Right
 	for _, body := range bodies {

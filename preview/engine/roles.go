@@ -15,12 +15,12 @@ import (
 // maxHeld bounds how many bindings of the cluster a plan records.
 const maxHeld = 1000
 
-// roles records what the cluster permits besides the plan.
+// roles records the RBAC objects of the cluster that affect the plan.
 type roles struct{ noCheck }
 
-// read reads what the cluster holds besides the plan and grants rest on:
-// bindings to the plan's accounts and roles, the roles that bindings name and
-// the plan does not bring, and the ClusterRoles that aggregated ones collect.
+// read reads the RBAC objects of the cluster that grants depend on: bindings to
+// the plan's accounts and roles, the roles that bindings refer to, and the
+// ClusterRoles that aggregated ones collect.
 func (c roles) read(ctx context.Context, to *recorder) error {
 	objects := slices.Concat(preview.PlannedBodies(to.plan.Objects), installedBodies(to.plan))
 	if len(to.plan.Packages) == 0 || !access.TouchesRBAC(objects) {
@@ -77,7 +77,7 @@ func (c roles) readNamed(ctx context.Context, to *recorder, refs []preview.Ref) 
 	return bodies, nil
 }
 
-// listBindings lists the bindings of the cluster, as many as the user may.
+// listBindings lists the bindings of the cluster that the user may list.
 func (c roles) listBindings(ctx context.Context, to *recorder) ([]map[string]any, error) {
 	bindings, allowed, err := to.listRBAC(ctx, "ClusterRoleBinding")
 	if err != nil {
@@ -101,10 +101,9 @@ func (c roles) listBindings(ctx context.Context, to *recorder) ([]map[string]any
 // maxLocal bounds in how many namespaces RoleBindings are listed one by one.
 const maxLocal = 50
 
-// listLocalBindings lists the RoleBindings of the namespaces that the plan
-// touches, where those of the whole cluster may not be listed. Those of other
-// namespaces may give its accounts something too, so the plan says which were
-// seen and is not complete.
+// listLocalBindings lists the RoleBindings in the plan's namespaces, if the user
+// may not list those of the whole cluster. Others may grant its accounts something
+// too, so the plan records which namespaces were read and is incomplete.
 func (c roles) listLocalBindings(ctx context.Context, to *recorder) ([]map[string]any, error) {
 	var bindings []map[string]any
 	var seen, forbidden []string
@@ -134,7 +133,7 @@ func (c roles) listLocalBindings(ctx context.Context, to *recorder) ([]map[strin
 	return bindings, nil
 }
 
-// readHeld records the bindings of the cluster that matter to the plan.
+// readHeld records the bindings of the cluster that affect the plan.
 func (c roles) readHeld(to *recorder, objects, bindings, roles []map[string]any) []map[string]any {
 	held := access.RelevantBindings(objects, to.ExcludePlanned(bindings), to.ExcludePlanned(roles))
 	slices.SortFunc(held, func(a, b map[string]any) int {
@@ -150,12 +149,13 @@ func (c roles) readHeld(to *recorder, objects, bindings, roles []map[string]any)
 	return held
 }
 
-// kindID stands for all objects of a kind in the list of what is not known.
+// kindID returns the id that stands for all objects of a kind in the list of
+// unknowns.
 func kindID(kind string) string {
 	return preview.Ref{APIVersion: access.APIVersion, Kind: kind, Name: "*"}.ID()
 }
 
-// staleReads names the roles, bindings and namespaces that are not as they were.
+// staleReads returns the roles, bindings and namespaces that have changed.
 func (roles) staleReads(ctx context.Context, again *rereader) ([]string, error) {
 	p := again.plan
 	var refs []preview.Ref
@@ -197,8 +197,7 @@ var readVersions = map[string]string{
 	"rbac.authorization.k8s.io/RoleBinding": access.APIVersion, "rbac.authorization.k8s.io/ClusterRoleBinding": access.APIVersion,
 }
 
-// escalationGraph returns the accounts and grants of the cluster that the
-// recorded reads name.
+// escalationGraph returns the accounts and grants in the recorded reads.
 func escalationGraph(p *preview.Plan) access.GraphInput {
 	in := access.Input{
 		Objects: preview.PlannedBodies(p.Objects), Existing: p.ReadBodies(), Missing: p.AbsentReads(), Accounts: installedBodies(p),

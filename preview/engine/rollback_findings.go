@@ -9,11 +9,11 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// rollbackEffects finds what the rollback after a failure leads to.
+// rollbackEffects finds the effects of a rollback on failure.
 type rollbackEffects struct{ noCheck }
 
-// findings returns the effects of the rollback, object by object: they are
-// approved with the plan.
+// findings returns the effects of the rollback for each object. They are approved
+// with the plan.
 func (rollbackEffects) findings(of *decidedPlan) []preview.Finding {
 	p := of.plan
 	if p.FailureRollback == nil {
@@ -47,8 +47,8 @@ func (rollbackEffects) findings(of *decidedPlan) []preview.Finding {
 	return append(out, recreatedObjects(p)...)
 }
 
-// recreatedObjects names the objects that a rollback creates again: they were
-// deleted since the revision was applied, or were never of it.
+// recreatedObjects returns the objects that a rollback creates again: they were
+// deleted since their revision was applied, or never belonged to it.
 func recreatedObjects(p *preview.Plan) []preview.Finding {
 	var out []preview.Finding
 	objects := map[string]*preview.Object{}
@@ -66,8 +66,8 @@ func recreatedObjects(p *preview.Plan) []preview.Finding {
 	return out
 }
 
-// dropDuplicates removes the rollback's findings that the plan has itself: they
-// are approved or refused there.
+// dropDuplicates removes findings of the rollback that the plan itself has too,
+// where they are decided.
 func dropDuplicates(p *preview.Plan) {
 	if p.FailureRollback == nil {
 		return

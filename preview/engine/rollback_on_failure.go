@@ -10,16 +10,16 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rollback"
 )
 
-// PriorRevision is the content of the installed revision, made again, which a
-// failed apply restores. Without contents and with revision 0 there is none, and
-// the rollback removes what the plan made.
+// PriorRevision is the content of the installed revision, which a failed apply
+// restores. With revision 0 and no contents there is none, and the rollback
+// deletes what the plan created.
 type PriorRevision struct {
 	Revision int
 	Contents []Content
 }
 
-// rollbackOf returns the rollback with the objects that are restored, before
-// actions are decided.
+// rollbackOf returns the rollback with the objects to restore, before actions are
+// decided.
 func (e *PriorRevision) rollbackOf() *preview.FailureRollback {
 	u := &preview.FailureRollback{Revision: e.Revision}
 	var packages []preview.Package
@@ -34,9 +34,8 @@ func (e *PriorRevision) rollbackOf() *preview.FailureRollback {
 	return u
 }
 
-// judge returns the critical findings of the restored state as if planned now:
-// the writer of the record decides what is restored, and no rule has seen it
-// otherwise.
+// judge returns the critical findings of the restored state as for a new plan,
+// because the content comes from a record that others may have changed.
 func (e *PriorRevision) judge(ctx context.Context, cluster Cluster, opts Options) ([]preview.Finding, error) {
 	if len(e.Contents) == 0 {
 		return nil, nil
@@ -60,8 +59,8 @@ func (e *PriorRevision) judge(ctx context.Context, cluster Cluster, opts Options
 	return out, nil
 }
 
-// CheckRollbackFindings judges the rollback of a plan again, on fresh reads: the
-// findings must be those in the plan.
+// CheckRollbackFindings computes the findings of a plan's rollback again from
+// fresh reads, and returns an error if they differ from those in the plan.
 func CheckRollbackFindings(ctx context.Context, p *preview.Plan, e *PriorRevision, cluster Cluster, schemas Schemas) error {
 	opts := Options{Tool: p.Tool.Version, Release: p.Release, Schemas: schemas, ReadMode: p.ReadMode, Installed: Installed{Base: p.Base}}
 	found, err := e.judge(ctx, cluster, opts)
@@ -79,8 +78,8 @@ func CheckRollbackFindings(ctx context.Context, p *preview.Plan, e *PriorRevisio
 	return nil
 }
 
-// decideFailureRollback decides what the rollback does with each object. What could not be taken
-// back is a [RefusedError].
+// decideFailureRollback decides what the rollback does with each object. An object
+// that could not be rolled back is a [RefusedError].
 func decideFailureRollback(p *preview.Plan) error {
 	if reasons := rollback.Decide(p); len(reasons) > 0 {
 		return irrevocableError(reasons)
@@ -96,9 +95,8 @@ func irrevocableError(reasons []string) error {
 	}
 }
 
-// CheckPriorRevision compares the rollback of a plan with the recorded revision
-// that it restores: the same objects, and no CRD that could not go back without
-// loss.
+// CheckPriorRevision compares the rollback of a plan with the recorded revision:
+// the same objects, and no CRD whose rollback would lose data.
 func CheckPriorRevision(p *preview.Plan, e *PriorRevision) error {
 	want, have := rollback.RestoredObjects(p.FailureRollback), e.rollbackOf()
 	byID := func(a, b preview.RollbackObject) int { return strings.Compare(a.ID, b.ID) }
@@ -129,8 +127,8 @@ func CheckPriorRevision(p *preview.Plan, e *PriorRevision) error {
 	return nil
 }
 
-// updatedDefinition returns a CRD as the plan leaves it: objects are stored in
-// its storage version from then on.
+// updatedDefinition returns a CRD as the plan leaves it, with its storage version
+// among the stored versions.
 func updatedDefinition(o *preview.Object) map[string]any {
 	after := o.ResultBody
 	if after == nil {

@@ -30,8 +30,8 @@ func (schemaFit) findings(of *decidedPlan) []preview.Finding {
 	return out
 }
 
-// misfit says why an object does not fit the schema of its kind: the embedded
-// one, or that of a definition in the same plan, which no dry run can know yet.
+// misfit returns why an object does not fit the schema of its kind: the built-in
+// one, or that of a CRD in the same plan, which no dry run can know yet.
 func misfit(definitions *schema.Index, o *preview.Object, schemas Schemas) string {
 	if err := schemas.Check(o.Planned); preview.ReasonOf(err) == preview.ReasonNotAppliable {
 		return err.Error()

@@ -9,9 +9,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/diff"
 )
 
-// Set holds the plugin set of a package that a host in the cluster loads: its
-// files, their platform, and the host's directory for them. The host itself
-// fetches them; apply writes the objects alone.
+// Set is a plugin set that a host in the cluster loads: its files, their platform,
+// and the host's directory for them. The host fetches the files itself; apply only
+// writes the objects.
 type Set struct {
 	Platform string // OS/ARCH
 	Location preview.Location
@@ -21,15 +21,15 @@ type Set struct {
 	Platforms []preview.PlatformContent
 }
 
-// InstalledSet is the set that the newest revision of a release brought. The
-// zero value is none.
+// InstalledSet is the plugin set in the newest revision of a release. The zero
+// value means none.
 type InstalledSet struct {
 	Generation int
 	Files      map[string]map[string]preview.LiveFile // by platform, and by path
 	Texts      map[string]string                      // of files, by their sha256
 }
 
-// SetOf returns the set that a plan is of, nil when it is of none.
+// SetOf returns the plugin set of a plan, nil if it has none.
 func SetOf(p *preview.Plan) *Set {
 	if p.Platform == "" || p.Location == nil {
 		return nil
@@ -43,7 +43,7 @@ func SetOf(p *preview.Plan) *Set {
 	return s
 }
 
-// Installed returns what a plan of the set leaves behind.
+// Installed returns the plugin set that is installed after a plan of the set.
 func (s *Set) Installed(p *preview.Plan) InstalledSet {
 	if s == nil {
 		return InstalledSet{}
@@ -72,7 +72,7 @@ func (s *Set) Installed(p *preview.Plan) InstalledSet {
 	return out
 }
 
-// plan fills in what a plan says of the set.
+// plan adds the plugin set to a plan.
 func (s *Set) plan(p *preview.Plan, installed InstalledSet) {
 	if s == nil {
 		return
@@ -90,8 +90,8 @@ func (s *Set) plan(p *preview.Plan, installed InstalledSet) {
 	}
 }
 
-// textChanges says which lines of a file change. The bytes that are installed are
-// with the host alone: what was read in them is on record.
+// textChanges returns the changed lines of a text file. The installed files are
+// only on the host, so the recorded text is compared.
 func textChanges(places *diff.LineDiffs, f *preview.File, texts map[string]string) []preview.Change {
 	if f.Action != preview.ActionCreate && f.Action != preview.ActionUpdate || f.SHA256 == f.Live.SHA256 {
 		return nil
@@ -115,8 +115,8 @@ func textChanges(places *diff.LineDiffs, f *preview.File, texts map[string]strin
 	return places.Diff(was, f.Text)
 }
 
-// digest returns the content digest of the set with its objects. It fills in
-// what each platform makes it.
+// digest returns the content digest of the set together with its objects, and sets
+// the digest of each platform.
 func (s *Set) digest(pkg preview.Package, objects []preview.Object) (string, error) {
 	p := &preview.Plan{Platform: s.Platform, Platforms: s.Platforms, Files: s.Files, Objects: objects}
 	var err error
@@ -129,8 +129,8 @@ func (s *Set) digest(pkg preview.Package, objects []preview.Object) (string, err
 	return preview.SetDigest(p, pkg)
 }
 
-// SealSet turns a prepared package into a plugin set, and adds the restart of
-// the Deployment that loads it. values is the hash of its config.
+// SealSet makes a plugin set of a prepared package, and adds the restart of the
+// Deployment that loads it. values is the hash of its config.
 func SealSet(c Content, release preview.Release, set Set, values string, host preview.Ref) (Content, error) {
 	c.Set, c.Package.Parameters.Values = &set, values
 	c.Objects = append(c.Objects, preview.Object{
@@ -148,8 +148,8 @@ func SealSet(c Content, release preview.Release, set Set, values string, host pr
 	return c, err
 }
 
-// checkPatch holds what is patched to the two forms that are sealed: a restart
-// of a Deployment by the content that the plan has, or nothing at all.
+// checkPatch refuses a patch of any form but two: the restart of a Deployment for
+// the plan's content, or an empty one that releases it.
 func checkPatch(p *preview.Plan, o *preview.Object) error {
 	if o.Manager != preview.PatchManager(p.Release.Name) {
 		return tamperedError("object " + o.ID + " is patched by a manager that is not the release's")
@@ -166,8 +166,8 @@ func checkPatch(p *preview.Plan, o *preview.Object) error {
 	return tamperedError("object " + o.ID + " is patched, and not with the content of the plan")
 }
 
-// decidePatch decides the action on an object of another owner that is only
-// patched. It has to exist, except to be released: then there is nothing to do.
+// decidePatch decides about an object of another owner that is only patched. It
+// must exist, except to be released.
 func decidePatch(o *preview.Object) error {
 	leaving := preview.String(o.LiveBody, "metadata", "deletionTimestamp") != ""
 	switch {

@@ -14,19 +14,19 @@ import (
 // definition of the release.
 const sharersKind = "Sharers"
 
-// sharedWithRecord names the releases that rely on a CRD; Hidden is whether
-// there may be more, as their records may not be listed.
+// sharedWithRecord lists the releases that rely on a CRD. Hidden is set if the
+// records of other releases may not be listed.
 type sharedWithRecord struct {
 	Hidden  bool     `json:"hidden"`
 	Sharers []string `json:"sharers,omitempty"`
 }
 
-// sharedDefinitions looks for other releases that rely on the definitions of this one.
+// sharedDefinitions finds other releases that rely on CRDs of this one.
 type sharedDefinitions struct{ noCheck }
 
-// read finds out which other releases rely on the definitions that the
-// plan changes, or whose release it removes. Who may not list the records gets
-// no answer: a removal says so, and deletes no definition without one.
+// read finds the other releases that have a CRD which the plan changes, or whose
+// release it removes. A user who may not list records gets no answer: then a
+// removal deletes no CRD.
 func (c sharedDefinitions) read(ctx context.Context, to *recorder) error {
 	var at []int
 	for i := range to.plan.Objects {
@@ -70,8 +70,8 @@ func (c sharedDefinitions) read(ctx context.Context, to *recorder) error {
 	return nil
 }
 
-// findings say who relies on a definition that the plan changes, or whose
-// release it removes.
+// findings returns a finding for each changed or orphaned CRD that other releases
+// rely on.
 func (sharedDefinitions) findings(of *decidedPlan) []preview.Finding {
 	p := of.plan
 	var out []preview.Finding
@@ -96,7 +96,7 @@ func (sharedDefinitions) findings(of *decidedPlan) []preview.Finding {
 	return out
 }
 
-// touches reports whether a plan changes what a sharer relies on.
+// touches reports whether a plan changes a CRD that others share.
 func (c sharedDefinitions) touches(to *recorder, o *preview.Object) bool {
 	return len(to.plan.Packages) == 0 || o.Action == preview.ActionUpdate || o.Action == preview.ActionDelete
 }

@@ -19,7 +19,7 @@ var builtIn = [...]string{
 }
 
 // isOptional reports whether the plan works without an object whose kind is not
-// served: nothing in it waits for the object, and no package requires the kind.
+// served: no other object waits for it, and no package requires the kind.
 func isOptional(p *preview.Plan, o *preview.Object) bool {
 	group := o.Ref().Group()
 	switch {
@@ -35,7 +35,7 @@ func isOptional(p *preview.Plan, o *preview.Object) bool {
 	})
 }
 
-// lostWithoutKind says what does not work without a kind.
+// lostWithoutKind returns what does not work without a kind.
 func lostWithoutKind(kind string) string { // a word for the reader, which decides nothing
 	switch kind {
 	case "ServiceMonitor", "PodMonitor":
@@ -52,8 +52,8 @@ func lostWithoutKind(kind string) string { // a word for the reader, which decid
 	return "what its controller would do is not done"
 }
 
-// skippedObjects finds objects that are skipped because their kind is not
-// served.
+// skippedObjects finds objects that are skipped because the cluster does not serve
+// their kind.
 type skippedObjects struct{ noCheck }
 
 func (skippedObjects) findings(of *decidedPlan) []preview.Finding {

@@ -10,10 +10,10 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/risk"
 )
 
-// StaleReads reads again what a plan rests on without changing it, and names
-// what differs: roles, bindings and namespaces, quotas, the platforms of nodes,
-// what pods refer to, template lookups, and the cluster's Flyte plugins. It is
-// for a plan that was applied in part: what its own writes move is left out.
+// StaleReads reads again what a plan depends on without changing it, and returns
+// what differs: roles, bindings and namespaces, quotas, node platforms, references
+// of pods, template lookups, and Flyte plugins. It is for a partly applied plan,
+// so changes by its own writes are left out.
 func StaleReads(ctx context.Context, p *preview.Plan, cluster Cluster) ([]string, error) {
 	again := &rereader{plan: p, cluster: cluster, namespaces: existedBefore(p), was: fingerprints(p.Reads), own: selfAffectedLookups(p)}
 	var moved []string
@@ -27,8 +27,8 @@ func StaleReads(ctx context.Context, p *preview.Plan, cluster Cluster) ([]string
 	return moved, nil
 }
 
-// rereader repeats the reads of the checks of a plan and compares them with
-// those recorded.
+// rereader repeats the reads of a plan's checks and compares them with the
+// recorded ones.
 type rereader struct {
 	plan       *preview.Plan
 	cluster    Cluster
@@ -37,8 +37,7 @@ type rereader struct {
 	own        map[string]bool   // answers that the plan itself changes
 }
 
-// recorder returns a recorder for repeated reads, which are not kept. What is
-// recorded anew is not kept.
+// recorder returns a recorder for repeated reads, whose result is discarded.
 func (a *rereader) recorder() *recorder {
 	now := *a.plan
 	to := newRecorder(&now, a.cluster, nil)
@@ -55,9 +54,9 @@ func (a *rereader) currentReads(ctx context.Context, read func(context.Context, 
 }
 
 // matchesRecordedRead reports whether a live object has the fingerprint of a
-// recorded read. A binding is recorded as far as it names subjects that matter:
-// the plan's own accounts, one that an escalation path leads over, or both. A record has no
-// bodies to say which, so each is tried.
+// recorded read. A binding was recorded with only the subjects that matter: the
+// plan's own accounts, one on an escalation path, or both. Which ones is not
+// recorded, so each combination is tried.
 func matchesRecordedRead(p *preview.Plan, live map[string]any, fingerprint string) (bool, error) {
 	forms := []map[string]any{live}
 	if subjects := access.Subjects(live); len(subjects) > 0 {
@@ -76,8 +75,8 @@ func matchesRecordedRead(p *preview.Plan, live map[string]any, fingerprint strin
 	return false, nil
 }
 
-// changedReads describes the reads that differ from those recorded. What was
-// absent and exists now may be the work of what the plan has installed so far.
+// changedReads describes the reads that differ from the recorded ones. An object
+// that was absent and exists now may have been created by this plan.
 func (a *rereader) changedReads(now []preview.Read) []string {
 	var moved []string
 	for _, r := range now {
@@ -98,7 +97,7 @@ func (a *rereader) changedReads(now []preview.Read) []string {
 	return moved
 }
 
-// unlistedReads names objects that were listed at the review and no longer are.
+// unlistedReads returns objects that were listed at review and are no longer.
 func (a *rereader) unlistedReads(list []preview.Read) []string {
 	now := fingerprints(list)
 	var moved []string
@@ -120,8 +119,8 @@ func fingerprints(reads []preview.Read) map[string]string {
 	return out
 }
 
-// listUnread returns the id of the read that says that a quota, a limit range or
-// the platforms of nodes could not be listed; empty for any other id.
+// listUnread returns the id of the read which records that quotas, limit ranges or
+// nodes could not be listed; empty for other ids.
 func listUnread(id string) string {
 	if strings.HasPrefix(id, risk.NodesID("")) {
 		return risk.UnreadID("Node", "")
@@ -157,9 +156,9 @@ func existedBefore(p *preview.Plan) map[string]bool {
 	return out
 }
 
-// selfAffectedLookups returns the template lookups that this plan's own writes
-// change: those that find objects it writes, or its record, and what its CRDs
-// make the cluster serve.
+// selfAffectedLookups returns the template lookups whose result this plan's own
+// writes change: those that find its objects or its record, or the APIs of its
+// CRDs.
 func selfAffectedLookups(p *preview.Plan) map[string]bool {
 	out := map[string]bool{}
 	for _, pkg := range p.Packages {
@@ -178,14 +177,15 @@ func selfAffectedLookups(p *preview.Plan) map[string]bool {
 	return out
 }
 
-// lookupFinds reports whether a lookup, of one object or of all of a kind, finds a ref.
+// lookupFinds reports whether a lookup, of one object or of all objects of a kind,
+// finds a ref.
 func lookupFinds(asked, ref preview.Ref) bool {
 	return asked.Group() == ref.Group() && asked.Kind == ref.Kind &&
 		(asked.Namespace == "" || asked.Namespace == ref.Namespace) && (asked.Name == "" || asked.Name == ref.Name)
 }
 
-// lookupFindsRecords reports whether a lookup finds the Secrets or the Lease that the
-// release itself is kept in.
+// lookupFindsRecords reports whether a lookup finds the Secrets or the Lease of
+// the release itself.
 func lookupFindsRecords(asked preview.Ref, release preview.Release) bool {
 	for _, ref := range []preview.Ref{
 		{APIVersion: "v1", Kind: "Secret", Namespace: release.Namespace, Name: preview.RecordName(release.Name)},
@@ -198,8 +198,8 @@ func lookupFindsRecords(asked preview.Ref, release preview.Release) bool {
 	return false
 }
 
-// decidesAPI reports whether an object decides if the cluster serves an API
-// version, written as the templates ask for it.
+// decidesAPI reports whether an object determines if the cluster serves an API
+// version, as templates write it.
 func decidesAPI(o *preview.Object, name string) bool {
 	if !o.Is(preview.KindCustomResourceDefinition, preview.KindAPIService) {
 		return false

@@ -37,13 +37,14 @@ func (d dryRunner) tryElsewhere(ctx context.Context) error {
 	return err
 }
 
-// comesWithNamespace reports whether an object of a kind that is served is created
-// in a namespace of the plan.
+// comesWithNamespace reports whether an object is created in a namespace that the
+// plan creates, and its kind is served.
 func (d dryRunner) comesWithNamespace(o *preview.Object) bool {
 	return o.Action == preview.ActionCreate && o.Namespace != "" && !d.namespaces[o.Namespace] && d.served[o.APIVersion+"/"+o.Kind] == nil
 }
 
-// try asks for dry runs of copies, and returns the objects whose name is taken.
+// try dry-runs copies of objects in another namespace, and returns the objects
+// whose name is taken there.
 func (d dryRunner) try(ctx context.Context, objects []int, name func(*preview.Object) string) (taken []int, err error) {
 	for some := range slices.Chunk(objects, dryRunsAtOnce) {
 		items := make([]preview.DryRun, 0, len(some))
@@ -68,8 +69,8 @@ func (d dryRunner) try(ctx context.Context, objects []int, name func(*preview.Ob
 	return taken, nil
 }
 
-// readTrialRefusal reads the refusal of a copy. One that is about the namespace may be
-// about the wrong one.
+// readTrialRefusal reads the error of a copy's dry run. Errors about the namespace
+// are ignored, because it is another one.
 func (d dryRunner) readTrialRefusal(o *preview.Object, err error) {
 	var refusal *preview.Refusal
 	if !errors.As(err, &refusal) {

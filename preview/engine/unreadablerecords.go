@@ -12,12 +12,12 @@ import (
 // can be read.
 const unreadableKind = "Unreadable"
 
-// unreadableRecord lists the unreadable records by id.
+// unreadableRecord is the list of unreadable records, by id.
 type unreadableRecord struct {
 	Records []string `json:"records"`
 }
 
-// unreadableRecords names records of other releases that cannot be read.
+// unreadableRecords finds records of other releases that cannot be read.
 type unreadableRecords struct{ noCheck }
 
 // read records which records could not be read.
@@ -31,7 +31,7 @@ func (unreadableRecords) read(_ context.Context, to *recorder) error {
 
 const unreadableName = "records"
 
-// findings name the records that could not be read, one finding each.
+// findings returns one finding for each unreadable record.
 func (unreadableRecords) findings(of *decidedPlan) []preview.Finding {
 	var found unreadableRecord
 	of.Record(unreadableKind, unreadableName, &found)

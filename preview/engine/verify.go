@@ -13,12 +13,11 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rollback"
 )
 
-// Verify checks a plan that was loaded with its bodies. Facts must hash to its
-// digest and follow from the planned objects, live bodies and dry-run results;
-// the View must follow from the Facts. Whatever does not is named in a
-// [RefusedError]. It returns the plan as recomputed, without the leaves that are
-// only recorded, and a notice when findings could not be compared because
-// another ruleset made them.
+// Verify verifies a plan that was loaded with its bodies. Facts must match its
+// digest and follow from the planned objects, live bodies and dry-run results; the
+// View must follow from the Facts. Differences are named in a [RefusedError]. It
+// returns the recomputed plan without fields that are only recorded, and a notice
+// if findings could not be compared because another ruleset made them.
 func Verify(loaded *preview.Plan, schemas Schemas) (p *preview.Plan, notice string, err error) {
 	if err := CheckPlanned(loaded); err != nil {
 		return nil, "", err
@@ -59,8 +58,8 @@ func Verify(loaded *preview.Plan, schemas Schemas) (p *preview.Plan, notice stri
 }
 
 // markUnreviewed marks the critical findings that are not critical in the stored
-// plan. The stored ones are held to nothing where a policy judged them, or other
-// rules found them: they only take approval away.
+// plan. Stored findings are not compared if a policy judged them or another
+// ruleset made them: marking can only withdraw an approval.
 func markUnreviewed(stored, findings []preview.Finding) {
 	for i := range findings {
 		f := &findings[i]
@@ -75,8 +74,8 @@ func tamperedError(what string) error {
 }
 
 // CheckPlanned recomputes what follows from the planned objects alone: their
-// digests, those of the packages, and the digest of the Facts. What apply sends
-// is then what was approved, wherever the plan value came from.
+// digests, those of the packages, and the digest of the Facts. It ensures that
+// apply sends what was approved, wherever the plan came from.
 func CheckPlanned(p *preview.Plan) error {
 	if err := checkShape(p); err != nil {
 		return err
@@ -105,8 +104,8 @@ func CheckPlanned(p *preview.Plan) error {
 	return nil
 }
 
-// contentDigest returns the content digest of a package, or of the plugin set
-// that a plan is of.
+// contentDigest returns the content digest of a package, or of a plan's plugin
+// set.
 func contentDigest(p *preview.Plan, pkg preview.Package, members []preview.Object) (string, error) {
 	if p.Platform != "" {
 		return preview.SetDigest(p, pkg)
@@ -134,9 +133,9 @@ func checkPlanned(p *preview.Plan, o *preview.Object) error {
 	return checkForm(p, o)
 }
 
-// checkShape refuses what [Build] never makes, and what would be shown as
-// another thing than it is: two objects or packages of one name, of which apply
-// knows only the first, and a base that no record can be.
+// checkShape refuses plans that [Build] never makes and that would be displayed
+// misleadingly: two objects or packages with one name, or an impossible base
+// revision.
 func checkShape(p *preview.Plan) error {
 	objects, packages := map[string]bool{}, map[string]bool{}
 	for i := range p.Objects {
@@ -167,9 +166,9 @@ func checkShape(p *preview.Plan) error {
 	return nil
 }
 
-// checkForm holds an object to the form that [Prepare] seals. In any other the
-// view would miss something: values outside the places that are masked, labels
-// of another release, fields that only the server writes.
+// checkForm checks that an object has the form that [Prepare] makes. Otherwise the
+// display could miss something: secret values in unmasked places, labels of
+// another release, or fields that only the API server writes.
 func checkForm(p *preview.Plan, o *preview.Object) error {
 	if isOwnNamespace(p, o) {
 		if !reflect.DeepEqual(o.Planned, ownNamespace(p.Release, o.Name)) {
@@ -304,7 +303,7 @@ func viewDifference(stored, fresh *preview.Plan) string {
 	return ""
 }
 
-// firstDifference names where the facts of two plans part.
+// firstDifference returns the first path at which the Facts of two plans differ.
 func firstDifference(stored, fresh *preview.Plan) string {
 	moves := diff.FactChanges(stored.Facts(), fresh.Facts())
 	if len(moves) == 0 {
@@ -313,8 +312,8 @@ func firstDifference(stored, fresh *preview.Plan) string {
 	return " (first at " + moves[0].Path + ")"
 }
 
-// forget blanks what a plan file only records: nothing vouches for it, so it
-// is not shown from there. The lists it hangs on are copied first.
+// forget clears the fields of a plan that are only recorded and not verified, so
+// that they are not displayed. The lists that contain them are copied first.
 func forget(p *preview.Plan) {
 	p.Tool, p.Policy = preview.Tool{}, nil
 	if p.Against != nil {
@@ -347,7 +346,8 @@ func forget(p *preview.Plan) {
 	}
 }
 
-// actionOf says what a plan does from its facts.
+// actionOf returns the action of a plan (install, upgrade and so on) from its
+// Facts.
 func actionOf(p *preview.Plan) string {
 	switch {
 	case len(p.Packages) == 0 && p.Platform != "":

@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/access"
 )
 
-// builtInWildcards says what wildcards reach of what every cluster serves and
-// of what the plan's own definitions add.
+// builtInWildcards lists what wildcards match among the resources that every
+// cluster serves and those of the plan's own CRDs.
 func builtInWildcards(p *preview.Plan) *preview.Wildcards {
 	w := access.Expand(p.Access.Grants, access.BuiltInServed(), preview.PlannedBodies(p.Objects))
 	if w != nil {
@@ -18,8 +18,8 @@ func builtInWildcards(p *preview.Plan) *preview.Wildcards {
 	return w
 }
 
-// expandWildcards puts what the cluster serves in the place of what is built
-// in. A cluster that does not tell is no reason not to plan: the view says so.
+// expandWildcards lists what wildcards match among the resources that the cluster
+// serves. If discovery fails, the plan is made anyway and says so.
 func expandWildcards(ctx context.Context, p *preview.Plan, cluster Server) error {
 	if p.Access.Wildcards == nil {
 		return nil

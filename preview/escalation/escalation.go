@@ -16,8 +16,7 @@ import (
 // maxChecks bounds the rounds in which accounts are looked up.
 const maxChecks = 20
 
-// Recorder is the plan in the making: it reads the cluster and records what was
-// read.
+// Recorder is the plan being made: it reads the cluster and records what was read.
 type Recorder interface {
 	Plan() *preview.Plan
 	// Read answers in the order of refs.
@@ -40,10 +39,10 @@ type Input struct {
 }
 
 // Read records, for each of the plan's accounts, the objects on its shortest
-// escalation path to a permission over the whole cluster: the accounts of the
-// cluster that it leads over, their bindings and roles. These are Facts: the
-// finding about a path follows from them, and a plan whose path no longer exists
-// is planned again. Other accounts and bindings of the cluster may come and go.
+// escalation path to a cluster-wide permission: the accounts on it, with their
+// bindings and roles. These are Facts: the finding about the path follows from
+// them, and a plan whose path no longer exists is stale. Other accounts and
+// bindings may change.
 func Read(ctx context.Context, to Recorder, in Input) error {
 	w := &pathFinder{Recorder: to, plan: to.Plan(), own: in.Grants, checked: map[preview.Subject]bool{}}
 	w.planned = preview.PlannedBodies(w.plan.Objects)
@@ -74,12 +73,12 @@ func Read(ctx context.Context, to Recorder, in Input) error {
 	return nil
 }
 
-// recordUnread records what the search did not look at.
+// recordUnread records what the search could not read.
 func (w *pathFinder) recordUnread(what string) {
 	w.plan.Reads = append(w.plan.Reads, preview.Read{ID: risk.EscalationReadID(what)})
 }
 
-// plannedAccounts returns the ServiceAccounts that the plan brings, at most
+// plannedAccounts returns the ServiceAccounts in the plan, at most
 // [risk.MaxEscalationAccounts].
 func plannedAccounts(p *preview.Plan) []preview.Subject {
 	var out []preview.Subject
@@ -92,8 +91,8 @@ func plannedAccounts(p *preview.Plan) []preview.Subject {
 	return out
 }
 
-// rolesOf lists the Roles of the cluster when bindings to accounts refer to any:
-// their rules may be a step of a path.
+// rolesOf lists the Roles of the cluster if bindings to accounts refer to any,
+// because their rules may be a step of a path.
 func (w *pathFinder) rolesOf(ctx context.Context, bindings []map[string]any) ([]map[string]any, error) {
 	if !slices.ContainsFunc(bindings, func(b map[string]any) bool { return access.RoleOf(b).Is(preview.KindRole) }) {
 		return nil, nil
@@ -109,7 +108,7 @@ func (w *pathFinder) rolesOf(ctx context.Context, bindings []map[string]any) ([]
 	return w.ExcludePlanned(list), nil
 }
 
-// pathFinder searches escalation paths over the accounts of a cluster.
+// pathFinder searches escalation paths through the accounts of a cluster.
 type pathFinder struct {
 	Recorder
 	plan              *preview.Plan
@@ -120,16 +119,15 @@ type pathFinder struct {
 	checked           map[preview.Subject]bool // exists
 }
 
-// canEscalate reports whether an account of the plan may act as another at all.
+// canEscalate reports whether any account of the plan can act as another.
 func (w *pathFinder) canEscalate() bool {
 	return len(w.from) > 0 && slices.ContainsFunc(w.own, func(g preview.Grant) bool {
 		return g.Change != preview.GrantRemoved && access.Escalates(g)
 	})
 }
 
-// find searches paths until all accounts on them are known to exist. Only
-// accounts on a candidate path are looked up: one request for each namespace on
-// it.
+// find searches paths until all accounts on them are known to exist. Only accounts
+// on a candidate path are looked up, with one request per namespace.
 func (w *pathFinder) find(ctx context.Context) ([]access.EscalationPath, error) {
 	candidates := access.ActingAccounts(w.others)
 	for range maxChecks {
@@ -160,7 +158,7 @@ func (w *pathFinder) find(ctx context.Context) ([]access.EscalationPath, error) 
 	return nil, nil
 }
 
-// check looks up which candidates of some namespaces exist.
+// check looks up which candidate accounts exist, in some namespaces.
 func (w *pathFinder) check(ctx context.Context, candidates []preview.Subject, namespaces map[string]bool) error {
 	var subjects []preview.Subject
 	var refs []preview.Ref
@@ -186,7 +184,7 @@ func (w *pathFinder) check(ctx context.Context, candidates []preview.Subject, na
 	return nil
 }
 
-// record adds the objects that a path rests on to the reads.
+// record records the objects on a path as reads.
 func (w *pathFinder) record(way access.EscalationPath) {
 	for _, account := range way.Accounts {
 		if w.checked[account] {
@@ -214,8 +212,7 @@ func (w *pathFinder) record(way access.EscalationPath) {
 	}
 }
 
-// addRole records a role that was read. What is only known to be built in is
-// no read.
+// addRole records a role that was read from the cluster.
 func (w *pathFinder) addRole(role map[string]any) {
 	id := preview.RefOf(role).ID()
 	if preview.String(role, "metadata", "uid") != "" && !w.hasRead(id) {
@@ -227,8 +224,7 @@ func (w *pathFinder) hasRead(id string) bool {
 	return slices.ContainsFunc(w.plan.Reads, func(r preview.Read) bool { return r.ID == id })
 }
 
-// addBinding records a binding as far as it names a subject, besides those that
-// it is recorded for already.
+// addBinding records a binding with one more of its subjects.
 func (w *pathFinder) addBinding(body map[string]any, subject preview.Subject) {
 	id := preview.RefOf(body).ID()
 	keep := []preview.Subject{subject}

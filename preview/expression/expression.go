@@ -35,7 +35,7 @@ type Environment struct {
 	variable string
 }
 
-// New makes an environment whose variable may be of any type.
+// New returns an environment with one variable of any type.
 func New(variable string) (*Environment, error) {
 	env, err := cel.NewEnv(
 		cel.Variable(variable, cel.DynType), cel.HomogeneousAggregateLiterals(), cel.DefaultUTCTimeZone(true),
@@ -48,10 +48,10 @@ func New(variable string) (*Environment, error) {
 	return &Environment{env, variable}, nil
 }
 
-// Bool is an expression that gives true or false.
+// Bool is a compiled expression with a boolean result.
 type Bool struct{ program }
 
-// String is an expression that gives text.
+// String is a compiled expression with a text result.
 type String struct{ program }
 
 type program struct {
@@ -59,14 +59,14 @@ type program struct {
 	variable string
 }
 
-// Bool compiles an expression that gives true or false. The error names line
-// and column.
+// Bool compiles an expression with a boolean result. The error names line and
+// column.
 func (e *Environment) Bool(text string) (Bool, error) {
 	p, err := e.compile(text, cel.BoolType)
 	return Bool{p}, err
 }
 
-// String compiles an expression that gives text.
+// String compiles an expression with a text result.
 func (e *Environment) String(text string) (String, error) {
 	p, err := e.compile(text, cel.StringType)
 	return String{p}, err

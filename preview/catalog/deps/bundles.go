@@ -12,9 +12,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 )
 
-// bundles reads the bundles of a package that are in a channel, each at its
-// best place. A package that cannot be read has none, and the reason is kept
-// for a reader who misses it.
+// bundles returns the bundles of a package that are in a channel, each in its most
+// preferred position. A package that cannot be read has none; the error is kept
+// for the explanation.
 func (u *universe) bundles(ctx context.Context, source int, name string) ([]*candidate, error) {
 	key := packageKey{source, name}
 	if known, ok := u.packages[key]; ok {
@@ -34,8 +34,8 @@ func (u *universe) bundles(ctx context.Context, source int, name string) ([]*can
 	return out, nil
 }
 
-// decode lists the bundles of a package, default channel first, in each channel
-// the head first, and what others skip last.
+// decode returns the bundles of a package in order of preference: default channel
+// first, in each channel the head first, and skipped bundles last.
 func (u *universe) decode(source int, p *catalog.Package) []*candidate {
 	channels := make([]*catalog.Channel, len(p.Channels))
 	for i := range p.Channels {
@@ -93,13 +93,13 @@ func (u *universe) candidate(source int, p *catalog.Package, channel *catalog.Ch
 	return c
 }
 
-// excludes reports whether a bundle need not even be read to see that it does
-// not meet a requirement.
+// excludes reports whether name and version of a bundle suffice to see that it
+// does not meet a requirement.
 func (r *requirement) excludes(c *candidate) bool {
 	return r.kind == isPackage && (c.pkg != r.pkg || !r.contains(c.version))
 }
 
-// fill reads what a bundle says of itself, once.
+// fill reads the properties of a bundle, once.
 func (u *universe) fill(c *candidate) error {
 	if c.bundle == nil || c.filled {
 		return nil
@@ -114,7 +114,7 @@ func (u *universe) fill(c *candidate) error {
 	return nil
 }
 
-// read decodes the bundle's properties. An error makes it unusable.
+// read decodes the bundle's properties. If that fails, the bundle cannot be used.
 func (c *candidate) read(rules *celRules) error {
 	properties, err := c.bundle.Properties()
 	if err != nil {

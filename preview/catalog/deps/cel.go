@@ -20,15 +20,15 @@ const (
 	totalCost    = 200_000_000
 )
 
-// celRules compiles rules, each once, and counts what evaluating them costs.
+// celRules compiles CEL rules, each once, and adds up the cost of evaluating them.
 type celRules struct {
 	env   func() (*cel.Env, error)
 	rules map[string]*rule
 	spent uint64
 }
 
-// rule is one compiled CEL rule: a boolean over the list "properties" of
-// {type, value} of one bundle.
+// rule is one compiled CEL rule: a boolean over "properties", the list of {type,
+// value} of a bundle.
 type rule struct {
 	text    string
 	program cel.Program
@@ -48,7 +48,7 @@ func newCEL() *celRules {
 	}
 }
 
-// compile reads a rule. Each text is compiled once.
+// compile compiles a rule; the same text only once.
 func (c *celRules) compile(text string) (*rule, error) {
 	if known := c.rules[text]; known != nil {
 		return known, nil
@@ -75,9 +75,9 @@ func (c *celRules) compile(text string) (*rule, error) {
 	return c.rules[text], nil
 }
 
-// eval decides a rule for one bundle. An evaluation that fails, or costs too
-// much, is a no, as in OLM. Only a problem whose rules cost too much as a whole
-// is an error.
+// eval evaluates a rule for one bundle. A failing or too expensive evaluation
+// counts as false, as in OLM. It is an error only if all rules together cost too
+// much.
 func (r *rule) eval(properties []any) (ternary, error) {
 	if r.owner.spent > totalCost {
 		return no, errors.New("deciding the CEL rules of the requirements takes more steps than are allowed")
@@ -94,8 +94,8 @@ func (r *rule) eval(properties []any) (ternary, error) {
 	return yes, nil
 }
 
-// compareVersions orders two versions as blang/semver does, reading them as
-// tolerantly as OLM.
+// compareVersions compares two versions as blang/semver does, parsed as leniently
+// as in OLM.
 func compareVersions(a, b celref.Val) celref.Val {
 	var parsed [2]semver.Version
 	for i, v := range []celref.Val{a, b} {

@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/catalog"
 )
 
-// The kinds of constraints (operator-framework/api, pkg/constraints).
+// kind is the kind of a constraint (operator-framework/api, pkg/constraints).
 type kind int
 
 const (
@@ -50,8 +50,8 @@ const (
 	maxShown           = 300 // characters of hostile text in a sentence
 )
 
-// ternary is the value of a condition: true, false or unknown. A bundle that is
-// known in part meets only the conditions that are true.
+// ternary is true, false or unknown. A condition on a bundle whose properties are
+// only partly known may be unknown, and then is not met.
 type ternary int
 
 const (
@@ -60,7 +60,7 @@ const (
 	yes
 )
 
-// eval decides a condition for one bundle.
+// eval evaluates a condition for one bundle.
 func (c *constraint) eval(b *bundleFacts) (ternary, error) {
 	switch c.kind {
 	case isAPI:
@@ -105,8 +105,8 @@ func (c *constraint) evalNested(b *bundleFacts) (ternary, error) {
 	return yes - most, nil
 }
 
-// scope returns the packages that can meet a condition; known is false when
-// only looking at all of them says.
+// scope returns the packages that can meet a condition; known is false if every
+// package has to be tried.
 func (c *constraint) scope(u *universe) (names []string, known bool, err error) {
 	switch c.kind {
 	case isPackage:
@@ -140,7 +140,7 @@ func (c *constraint) scope(u *universe) (names []string, known bool, err error) 
 	return nil, false, nil
 }
 
-// String says what is wanted, in a few words.
+// String returns a short description of the condition.
 func (c *constraint) String() string {
 	var parts []string
 	for _, n := range c.nested {
@@ -177,8 +177,8 @@ func shorten(s string) string {
 	return string([]rune(s)[:maxShown]) + "…"
 }
 
-// parseRange reads a range as OLM does for dependencies: blang/semver, in which
-// a space means "and".
+// parseRange parses a version range as OLM does for dependencies: with
+// blang/semver, where a space means "and".
 func parseRange(s string) (semver.Range, error) {
 	if len(s) > maxRangeBytes {
 		return nil, fmt.Errorf("a version range of %d bytes; at most %d are read", len(s), maxRangeBytes)
@@ -190,7 +190,7 @@ func parseRange(s string) (semver.Range, error) {
 	return contains, nil
 }
 
-// parseVersion returns a version as ranges see it.
+// parseVersion parses a version in the form that ranges use.
 func parseVersion(s string) (catalog.Version, semver.Version, error) {
 	v, err := catalog.ParseVersion(s)
 	if err != nil {

@@ -17,7 +17,7 @@ type reader struct {
 	nodes  int
 }
 
-// required reads the value of one of the *.required properties.
+// required reads the value of a property such as olm.package.required.
 func (r *reader) required(typ string, value any) (*constraint, error) {
 	switch typ {
 	case typePackageRequired:
@@ -35,8 +35,8 @@ func (r *reader) required(typ string, value any) (*constraint, error) {
 	return r.constraint(value, 0)
 }
 
-// constraint reads the value of an olm.constraint. Of several keys the first in
-// the order below counts, as in OLM.
+// constraint reads the value of an olm.constraint. If it has several keys, the
+// first in the order below counts, as in OLM.
 func (r *reader) constraint(value any, depth int) (*constraint, error) {
 	if depth > maxDepth {
 		return nil, fmt.Errorf("it is nested deeper than %d levels", maxDepth)

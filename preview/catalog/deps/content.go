@@ -28,9 +28,9 @@ const (
 )
 
 // FromContent returns the properties that opm would publish in a catalog for a
-// registry+v1 bundle directory, as far as they count here: what the CSV owns
-// and requires, and what the files below metadata declare (operator-registry,
-// pkg/registry, "operator-bundle.md"). Content that is no such bundle has none.
+// registry+v1 bundle directory, as far as dependency resolution uses them: what
+// the CSV owns and requires, and the files below metadata (operator-registry,
+// pkg/registry, "operator-bundle.md"). Other content has none.
 func FromContent(content fs.FS) ([]catalog.Property, error) {
 	csv, err := readCSV(content)
 	if err != nil || csv == nil {
@@ -61,7 +61,7 @@ func FromContent(content fs.FS) ([]catalog.Property, error) {
 	return out, nil
 }
 
-// dependency turns an entry of dependencies.yaml into the property it becomes.
+// dependency converts an entry of dependencies.yaml into a property.
 func dependency(p catalog.Property) (catalog.Property, error) {
 	fields, ok := p.Value.(map[string]any)
 	if !ok {
@@ -88,8 +88,8 @@ func dependency(p catalog.Property) (catalog.Property, error) {
 	return p, nil
 }
 
-// readList reads a file with a list of {type, value}. One that is not there has
-// none.
+// readList reads a file with a list of {type, value}. A missing file is an empty
+// list.
 func readList(content fs.FS, name, key string) ([]catalog.Property, error) {
 	data, err := readFile(content, name, maxMetadataBytes)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -129,8 +129,8 @@ func propertyList(value any) ([]catalog.Property, error) {
 	return out, nil
 }
 
-// readCSV returns the bundle's CSV, of several the last one as in OLM, and nil
-// when it has none.
+// readCSV returns the bundle's ClusterServiceVersion, the last one if there are
+// several, as in OLM; nil if there is none.
 func readCSV(content fs.FS) (map[string]any, error) {
 	entries, err := fs.ReadDir(content, "manifests")
 	if errors.Is(err, fs.ErrNotExist) {

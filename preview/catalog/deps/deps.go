@@ -35,7 +35,7 @@ const (
 	solveBudget     = 20 * time.Second
 )
 
-// API is one served kind.
+// API is a kind with its group and version.
 type API struct{ Group, Version, Kind string }
 
 // APIVersion returns GROUP/VERSION, or the version alone in the core group.
@@ -44,7 +44,7 @@ func (a API) APIVersion() string { return strings.TrimPrefix(a.Group+"/"+a.Versi
 // String returns the API as APIVERSION/KIND.
 func (a API) String() string { return a.APIVersion() + "/" + a.Kind }
 
-// Catalog reads the packages of one catalog.
+// Catalog reads the packages of a catalog.
 type Catalog interface {
 	Origin() catalog.Origin
 	// Names returns the packages in order. It is asked only where a requirement
@@ -56,14 +56,15 @@ type Catalog interface {
 	Providers(group, version, kind string) ([]string, error)
 }
 
-// Source is a catalog and its rank: of two that have a package, the one of
-// higher priority is preferred, and of equal ones none is.
+// Source is a catalog and its priority. A package in several catalogs is taken
+// from the one with the highest priority; equal priorities are an error.
 type Source struct {
 	Catalog  Catalog
 	Priority int
 }
 
-// Root is the bundle whose closure is wanted. It is part of every solution.
+// Root is the bundle whose dependencies are resolved. It is part of every
+// solution.
 type Root struct {
 	Package, Version string
 	// Source is the index of the catalog it was chosen in, -1 for content that
@@ -72,7 +73,7 @@ type Root struct {
 	Properties []catalog.Property
 }
 
-// Installed is a package that is there already.
+// Installed is a package that is already installed.
 type Installed struct {
 	Package, Version string
 	// By says who installed it, such as "ClusterExtension x".
@@ -83,7 +84,7 @@ type Installed struct {
 	Planned bool
 }
 
-// Cluster says what a cluster serves.
+// Cluster answers which APIs the cluster serves.
 type Cluster interface {
 	// Serves reports whether an API is served by something else than the
 	// release itself, and, when its definition has an owner, that owner:
@@ -92,7 +93,7 @@ type Cluster interface {
 	Serves(ctx context.Context, api API) (by string, served bool, err error)
 }
 
-// Problem is the input of Solve.
+// Problem is the input of [Solve].
 type Problem struct {
 	Root    Root
 	Sources []Source // highest priority first
@@ -105,7 +106,7 @@ type Problem struct {
 	Release []Installed
 }
 
-// Solution is a root with everything it needs.
+// Solution is the root with all of its dependencies.
 type Solution struct {
 	// Packages are in the order to install them: what a package requires comes
 	// before it, unless it is part of a circle. The root is one of them, the
@@ -132,8 +133,9 @@ type Package struct {
 // TheCluster stands for an API of the cluster that meets a requirement.
 const TheCluster = "the cluster"
 
-// Solve finds the packages that the root needs. An [Unsatisfiable] error says
-// why there are none; any other one that it could not be found out.
+// Solve returns the packages that the root needs. An [Unsatisfiable] error
+// explains why there is no solution; any other error means that none could be
+// searched for.
 func Solve(ctx context.Context, p Problem) (*Solution, error) {
 	u, err := explore(ctx, p)
 	if err != nil {
@@ -153,7 +155,7 @@ func Solve(ctx context.Context, p Problem) (*Solution, error) {
 	return u.solution(chosen), nil
 }
 
-// solution puts what was chosen in order and words.
+// solution returns what was chosen as a Solution, in installation order.
 func (u *universe) solution(chosen *selection) *Solution {
 	s := &Solution{}
 	visited := map[*candidate]bool{}
@@ -189,8 +191,8 @@ func (u *universe) solution(chosen *selection) *Solution {
 	return s
 }
 
-// Requirements are the requirements among the properties of a bundle, in
-// words, each once, in the order published.
+// Requirements returns the requirements in a bundle's properties as text, in their
+// published order, without duplicates.
 func Requirements(properties []catalog.Property) ([]string, error) {
 	facts, err := readProperties(properties, newCEL())
 	if err != nil {
@@ -203,7 +205,7 @@ func Requirements(properties []catalog.Property) ([]string, error) {
 	return out, nil
 }
 
-// Needed reports whether a bundle requires anything at all. It is cheaper than
+// Needed reports whether a bundle has any requirement. It is cheaper than
 // [Requirements], and true also for requirements that cannot be read.
 func Needed(properties []catalog.Property) bool {
 	return slices.ContainsFunc(properties, func(p catalog.Property) bool {

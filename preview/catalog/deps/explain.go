@@ -14,7 +14,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/catalog"
 )
 
-// Unsatisfiable says that no choice of bundles meets what the root requires.
+// Unsatisfiable is the error for a root whose requirements no choice of bundles
+// meets.
 type Unsatisfiable struct {
 	Package, Version string
 	// Constraints cannot hold together; every proper subset of them can.
@@ -38,9 +39,9 @@ func (e *Unsatisfiable) Error() string {
 	return text
 }
 
-// explain returns a smallest set of statements, in the sense that every one of
-// them is needed, that cannot hold together. The statements do not hold
-// together as a whole.
+// explain returns a minimal set of statements that contradict each other: without
+// any one of them, there would be no contradiction. It requires that the
+// statements as a whole contradict each other.
 func (f *formula) explain(ctx context.Context) error {
 	// A package says more than its APIs, so it is named where both are missing.
 	slices.SortStableFunc(f.statements, func(a, b *statement) int { return preview.FalseFirst(!a.namesPackage(), !b.namesPackage()) })
@@ -64,10 +65,9 @@ func (s *statement) namesPackage() bool {
 	return len(s.needs) > 0 && s.needs[0].r.kind == isPackage
 }
 
-// conflict is QuickXplain (Junker, AAAI 2004): a part of list that cannot hold
-// together with background, none of which can be left out. It asks the solver
-// about k·log(n/k) times for k of n statements, and its answer depends on the
-// order of the list alone.
+// conflict implements QuickXplain (Junker, AAAI 2004): it returns a minimal part
+// of list that contradicts background. It calls the solver about k·log(n/k) times
+// for k of n statements, and its result depends only on the order of the list.
 func (f *formula) conflict(ctx context.Context, background []*statement, grown bool, list []*statement) ([]*statement, error) {
 	if grown {
 		var on []z.Lit
@@ -90,7 +90,7 @@ func (f *formula) conflict(ctx context.Context, background []*statement, grown b
 	return slices.Concat(fromLeft, fromRight), err
 }
 
-// sentence puts a statement into words.
+// sentence returns a statement as a sentence.
 func (u *universe) sentence(s *statement) string {
 	switch {
 	case len(s.needs) > 0:
@@ -132,7 +132,7 @@ func (u *universe) needSentence(needs []dependencyEdge) string {
 	return text + ", which only " + catalog.Few(names) + " can meet"
 }
 
-// missing says why no bundle meets a requirement.
+// missing returns why no bundle meets a requirement.
 func (u *universe) missing(r *requirement) string {
 	if len(u.problem.Sources) == 0 {
 		return "no catalog is configured to look in; name one with --catalog"
@@ -161,8 +161,8 @@ func (u *universe) missing(r *requirement) string {
 	return "no catalog has a package that meets it"
 }
 
-// unusable names the first bundle, or package, that might meet a requirement
-// and cannot be used.
+// unusable returns the first bundle or package that could meet a requirement and
+// cannot be used, with the reason.
 func (u *universe) unusable(r *requirement) string {
 	names, known, err := r.scope(u)
 	if err != nil || !known {
@@ -184,9 +184,9 @@ func (u *universe) unusable(r *requirement) string {
 	return ""
 }
 
-// ambiguous refuses a package that two catalogs of equal priority have: which
-// one it comes from is not for a tool to pick, unless the bundle that requires
-// it is from one of them.
+// ambiguous returns an error for a package in two catalogs of equal priority,
+// unless the bundle that requires it is from one of them: the user has to choose
+// between them.
 func (u *universe) ambiguous(chosen *selection) error {
 	for _, c := range chosen.order[1:] {
 		from := chosen.first[c]
@@ -209,7 +209,7 @@ func (u *universe) ambiguous(chosen *selection) error {
 	return nil
 }
 
-// why says what brought a bundle in.
+// why returns the requirement because of which a bundle is part of the solution.
 func (u *universe) why(c *candidate, chosen *selection) string {
 	from, ok := chosen.first[c]
 	if !ok {

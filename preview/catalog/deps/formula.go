@@ -13,8 +13,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// statement is one constraint on a solution, of the kind that an explanation
-// lists. One of its fields is set.
+// statement is one constraint on a solution, as it can appear in an explanation.
+// Exactly one of its fields is set.
 type statement struct {
 	// needs: every bundle here requires one of the options of its requirement.
 	needs []dependencyEdge
@@ -28,13 +28,14 @@ type statement struct {
 	on z.Lit // holds while this literal is assumed
 }
 
-// dependencyEdge is a bundle and one requirement of it.
+// dependencyEdge is a bundle and one of its requirements.
 type dependencyEdge struct {
 	by *candidate
 	r  *requirement
 }
 
-// formula is a universe in clauses, with a switch for every statement.
+// formula encodes a universe of bundles as clauses for the SAT solver, in which
+// every statement can be switched off.
 type formula struct {
 	u          *universe
 	solver     *gini.Gini
@@ -44,7 +45,7 @@ type formula struct {
 	model      []bool // by number, of the last solution found
 }
 
-// encode puts a universe into clauses. The root is in every solution.
+// encode encodes a universe as clauses. The root is in every solution.
 func encode(ctx context.Context, u *universe) (*formula, error) {
 	statements, err := u.statements(ctx)
 	if err != nil {
@@ -76,8 +77,9 @@ func encode(ctx context.Context, u *universe) (*formula, error) {
 	return f, nil
 }
 
-// statements lists the constraints: first what is required, in the order it was
-// found, then what the cluster has, then what may be there only once.
+// statements returns the constraints on a solution: first the requirements in the
+// order they were found, then conflicts with the cluster, then what can be
+// installed only once.
 func (u *universe) statements(ctx context.Context) ([]*statement, error) {
 	out := u.needs()
 	byPackage, byAPI := map[string][]*candidate{}, map[API][]*candidate{}
@@ -120,8 +122,8 @@ func (u *universe) statements(ctx context.Context) ([]*statement, error) {
 	return out, nil
 }
 
-// needs puts what several bundles of a package require in the same words into
-// one statement.
+// needs combines equal requirements of several bundles of a package into one
+// statement.
 func (u *universe) needs() []*statement {
 	var out []*statement
 	known := map[[2]string]*statement{}
@@ -141,9 +143,9 @@ func (u *universe) needs() []*statement {
 	return out
 }
 
-// taken returns the bundles that cannot provide an API because the cluster has
-// a provider. The root and the packages of the release are left to the review,
-// which knows each object's owner.
+// taken returns the bundles that provide an API which the cluster already serves.
+// The root and the release's own packages are not among them: the review decides
+// about the owners of their objects.
 func (u *universe) taken(ctx context.Context, api API, list []*candidate) ([]*candidate, string, error) {
 	by, err := u.serves(ctx, api)
 	if err != nil {
@@ -185,7 +187,8 @@ func (f *formula) clause(literals ...z.Lit) {
 	f.solver.Add(z.LitNull)
 }
 
-// anyOf returns a literal that is true when one of the bundles is in.
+// anyOf returns a literal that is true if one of the bundles is part of the
+// solution.
 func (f *formula) anyOf(list []*candidate) z.Lit {
 	if len(list) == 1 {
 		return f.in[list[0].number]
@@ -197,8 +200,8 @@ func (f *formula) anyOf(list []*candidate) z.Lit {
 	return some
 }
 
-// atMostOne is the sequential encoding (Sinz 2005): linear in the number of
-// literals. Before literal i, seen is true when one of those before it is.
+// atMostOne adds clauses by the sequential encoding (Sinz 2005), whose size is
+// linear. For each literal, seen is true if one before it is.
 func (f *formula) atMostOne(on z.Lit, list []z.Lit) {
 	var seen z.Lit
 	for i, m := range list {
@@ -219,8 +222,8 @@ func (f *formula) atMostOne(on z.Lit, list []z.Lit) {
 
 var errBudget = errors.New("finding out which packages go together takes too long; narrow the catalogs with --catalog, or install the required packages one by one")
 
-// solve reports whether the clauses hold under assumptions, and keeps the model
-// when they do.
+// solve reports whether the clauses can be met under assumptions, and keeps the
+// solution.
 func (f *formula) solve(ctx context.Context, assumed ...z.Lit) (bool, error) {
 	for {
 		if err := ctx.Err(); err != nil {
@@ -244,8 +247,8 @@ func (f *formula) solve(ctx context.Context, assumed ...z.Lit) (bool, error) {
 	}
 }
 
-// selection is a solution: what is in it, and what meets each requirement that
-// the cluster does not.
+// selection is a solution: the chosen bundles, and which of them meets each
+// requirement that the cluster does not meet.
 type selection struct {
 	order []*candidate
 	in    map[*candidate]bool
@@ -254,8 +257,8 @@ type selection struct {
 	first map[*candidate]dependencyEdge
 }
 
-// prefer picks, requirement by requirement from the root on, the first option
-// that a whole solution can be built on.
+// prefer chooses for each requirement, beginning with the root's, the first option
+// for which a complete solution exists.
 func (f *formula) prefer(ctx context.Context) (*selection, error) {
 	var all []z.Lit
 	for _, s := range f.statements {
@@ -299,9 +302,9 @@ func (s *selection) add(c *candidate) {
 	s.order = append(s.order, c)
 }
 
-// pick returns the bundle that meets a requirement, nil when the cluster does.
-// What is part of the solution anyway comes before what is not, except before
-// what the release has.
+// pick returns the bundle that meets a requirement, nil if the cluster does.
+// Bundles already in the solution are preferred, except to bundles that the
+// release has installed.
 func (f *formula) pick(ctx context.Context, chosen *selection, r *requirement) (*candidate, error) {
 	options := slices.Clone(f.u.options[r])
 	slices.SortStableFunc(options, func(a, b *candidate) int {

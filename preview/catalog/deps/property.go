@@ -22,7 +22,7 @@ const (
 	typeDeprecated      = "olm.deprecated"
 )
 
-// bundleFacts holds the parts of a bundle that conditions are evaluated on.
+// bundleFacts has the parts of a bundle that conditions are evaluated on.
 type bundleFacts struct {
 	pkg          string // empty when it is not known
 	version      semver.Version
@@ -35,7 +35,8 @@ type bundleFacts struct {
 	partial bool
 }
 
-// has turns "it is listed" into what is known.
+// has reports whether a property is listed; unknown if the bundle is only partly
+// known.
 func (f *bundleFacts) has(listed bool) ternary {
 	switch {
 	case listed:
@@ -46,8 +47,8 @@ func (f *bundleFacts) has(listed bool) ternary {
 	return no
 }
 
-// readProperties reads what counts of a bundle's properties. Types that are not
-// known are for CEL rules only.
+// readProperties reads the known properties of a bundle. Other types are used only
+// by CEL rules.
 func readProperties(list []catalog.Property, rules *celRules) (*bundleFacts, error) {
 	if len(list) > maxProperties {
 		return nil, fmt.Errorf("%d properties are more than %d", len(list), maxProperties)
@@ -94,7 +95,7 @@ func (f *bundleFacts) read(p catalog.Property, rules *celRules, seen map[string]
 	return nil
 }
 
-// apis returns what a bundle provides, in order.
+// apis returns the APIs that a bundle provides, sorted.
 func (f *bundleFacts) apis() []API {
 	return slices.SortedFunc(maps.Keys(f.provides), compareAPI)
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/catalog"
 )
 
-// candidate is a bundle that may become part of the solution.
+// candidate is a bundle that could become part of the solution.
 type candidate struct {
 	*bundleFacts
 	number  int
@@ -34,8 +34,8 @@ type preference struct {
 
 func (c *candidate) label() string { return c.pkg + " " + c.choice.Version }
 
-// universe is everything that a solution could be made of: the root, and what
-// can meet the requirements of what is in it.
+// universe has everything that a solution could consist of: the root, and all
+// bundles that can meet requirements, directly or indirectly.
 type universe struct {
 	problem Problem
 	rules   *celRules
@@ -59,13 +59,13 @@ type packageKey struct {
 	name   string
 }
 
-// apiServer is the name of the release or object that serves an API, if one does.
+// apiServer is the name of the release or object that provides an API, if any.
 type apiServer struct {
 	by string
 	ok bool
 }
 
-// explore finds every bundle that the root could need, directly or not.
+// explore finds every bundle that the root may need, directly or indirectly.
 func explore(ctx context.Context, p Problem) (*universe, error) {
 	u := &universe{
 		problem: p, rules: newCEL(), numbered: map[*candidate]bool{},
@@ -105,8 +105,8 @@ func (u *universe) addRoot(root Root) error {
 	return nil
 }
 
-// addInstalled reads what others have installed. What is not known of a package
-// is never held against it, nor for it.
+// addInstalled adds the packages that others have installed. Their unknown
+// properties count neither for nor against a condition.
 func (u *universe) addInstalled(list []Installed) error {
 	for _, in := range list {
 		f, err := readProperties(in.Properties, u.rules)
@@ -131,7 +131,7 @@ func (u *universe) reach(c *candidate) {
 	u.reached = append(u.reached, c)
 }
 
-// resolve finds what can meet a requirement of a bundle.
+// resolve finds the bundles that can meet a requirement.
 func (u *universe) resolve(ctx context.Context, by *candidate, r *requirement) error {
 	all, err := u.candidates(ctx, r)
 	if err != nil {
@@ -173,7 +173,7 @@ func (u *universe) resolve(ctx context.Context, by *candidate, r *requirement) e
 	return nil
 }
 
-// candidates returns the bundles to look at for a requirement.
+// candidates returns the bundles to try for a requirement.
 func (u *universe) candidates(ctx context.Context, r *requirement) ([]*candidate, error) {
 	names, known, err := r.scope(u)
 	if err != nil {
@@ -199,7 +199,7 @@ func (u *universe) candidates(ctx context.Context, r *requirement) ([]*candidate
 	return out, nil
 }
 
-// compare is the order of preference of two bundles that meet a requirement.
+// compare compares two bundles that meet a requirement, by preference.
 func (u *universe) compare(by, a, b *candidate) int {
 	own := func(c *candidate) bool { return c.source == by.source }
 	first := func(is func(*candidate) bool) int { return preview.FalseFirst(!is(a), !is(b)) }
@@ -217,7 +217,8 @@ func (u *universe) compare(by, a, b *candidate) int {
 	)
 }
 
-// installedOf returns the bundle of a package that the release has, or nil.
+// installedOf returns the bundle of a package that the release has installed, or
+// nil.
 func (u *universe) installedOf(pkg string) *Installed {
 	i := slices.IndexFunc(u.problem.Release, func(in Installed) bool { return in.Package == pkg })
 	if i < 0 {
@@ -226,7 +227,7 @@ func (u *universe) installedOf(pkg string) *Installed {
 	return &u.problem.Release[i]
 }
 
-// keeps reports whether a bundle is what the release already has.
+// keeps reports whether a bundle is the one that the release has installed.
 func (u *universe) keeps(c *candidate) bool {
 	held := u.installedOf(c.pkg)
 	if held == nil {
@@ -236,7 +237,8 @@ func (u *universe) keeps(c *candidate) bool {
 	return err == nil && v.Compare(c.order) == 0
 }
 
-// raises is false for a step back from what the release has.
+// raises reports whether a bundle is not older than the one that the release has
+// installed.
 func (u *universe) raises(c *candidate) bool {
 	held := u.installedOf(c.pkg)
 	if held == nil {
@@ -246,9 +248,9 @@ func (u *universe) raises(c *candidate) bool {
 	return err != nil || v.Compare(c.order) <= 0
 }
 
-// onCluster says what meets a requirement without installing anything, empty
-// when nothing does. What is served because the release has a package that
-// could be its provider counts as the release's own.
+// onCluster returns what meets a requirement without installing anything, empty if
+// nothing does. An API that is served because of a package of the release counts
+// as that package's.
 func (u *universe) onCluster(ctx context.Context, r *requirement, options []*candidate) (string, error) {
 	for i, f := range u.installed {
 		if f.pkg == u.root.pkg {
@@ -286,7 +288,7 @@ func (u *universe) onCluster(ctx context.Context, r *requirement, options []*can
 	return "", nil
 }
 
-// apis are the APIs that a constraint names.
+// apis returns the APIs that a constraint names.
 func (c *constraint) apis() []API {
 	if c.kind == isAPI {
 		return []API{c.api}
