@@ -23,10 +23,7 @@ func admissionRules() []entry {
 	}
 }
 
-const (
-	kindMutatingBinding preview.GroupKind = "admissionregistration.k8s.io/MutatingAdmissionPolicyBinding"
-	nameOperatorIn                        = "In"
-)
+const kindMutatingBinding preview.GroupKind = "admissionregistration.k8s.io/MutatingAdmissionPolicyBinding"
 
 // reach is how much of the cluster selectors let through.
 type reach int
@@ -104,7 +101,7 @@ func (c *scan) namesOwn(selector map[string]any) bool {
 		names = append(names, name)
 	}
 	for _, e := range preview.Maps(selector, "matchExpressions") {
-		if preview.String(e, "key") == nameLabel && preview.String(e, "operator") == nameOperatorIn {
+		if preview.String(e, "key") == nameLabel && preview.String(e, "operator") == "In" {
 			names = append(names, words(e["values"])...)
 		}
 	}

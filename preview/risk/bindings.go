@@ -20,7 +20,6 @@ func bindingRules() []entry {
 		{Rule: rules.BindingDefaultAccount, object: bindingMatch(bindsDefault)},
 		{Rule: rules.BindingForeignAccount, object: bindingMatch(bindsForeign)},
 		{Rule: rules.BindingUnknownRole, object: bindingMatch(bindsUnknown)},
-		{Rule: rules.AggregatedRole, object: aggregated},
 		{Rule: rules.AggregatedView, object: aggregatedView},
 		{Rule: rules.AggregationOpen, object: openAggregation},
 		{Rule: rules.AccessReach, object: reaches},
@@ -63,14 +62,15 @@ func bindsClusterAdmin(c *scan, o *preview.Object) (Level, []string) {
 	return level, bindingEvidence(o, access.Subjects(o.Planned), "cluster-admin")
 }
 
-// bindsAdmin matches bindings to the role admin; it is less severe in a
-// namespace, as the grants of a role would be.
+// bindsAdmin matches bindings to the roles admin and edit, which read every Secret
+// and run commands in every pod; in a namespace they are less severe, as the grants
+// of a role would be.
 func bindsAdmin(c *scan, o *preview.Object) (Level, []string) {
 	role := access.RoleOf(o.Planned)
 	if !role.Is(preview.KindClusterRole) || role.Name != "admin" && role.Name != "edit" {
 		return None, nil
 	}
-	level := High
+	level := Critical
 	if o.Is(preview.KindRoleBinding) {
 		level = c.inNamespace(o.Namespace, level)
 	}
@@ -196,43 +196,18 @@ func aggregateTargets(o *preview.Object) []string {
 	return targets
 }
 
-// aggregated takes the level of the worst contained rule, at most High: the
-// rights go to people who hold much already.
-func aggregated(c *scan, o *preview.Object) (Level, []string) {
-	targets := aggregateTargets(o)
-	if len(targets) == 0 {
-		return None, nil
-	}
-	level := Low
-	var lines []string
-	for _, g := range access.Rules(o.Planned) {
-		g.Scope = preview.ScopeCluster
-		for _, m := range c.matchGrant(g) {
-			level = max(level, min(m.level, High))
-		}
-		lines = append(lines, aggregatedLine(g, targets...))
-	}
-	return level, lines
-}
-
-// aggregatedLine returns the evidence of a rule that is added to built-in roles.
-func aggregatedLine(g preview.Grant, targets ...string) string {
-	part := shape{groups: g.APIGroups, resources: g.Resources, verbs: g.Verbs}
-	return "adds to ClusterRole " + series(targets, "and") + ": " + permission(g, part)
-}
-
 func aggregatedView(_ *scan, o *preview.Object) (Level, []string) {
 	if !slices.Contains(aggregateTargets(o), "view") {
 		return None, nil
 	}
-	var lines []string
+	var adds []preview.Grant
 	for _, g := range access.Rules(o.Planned) {
 		secrets := access.Reaches(g, "", "secrets", "get") || access.Reaches(g, "", "secrets", "list") || access.Reaches(g, "", "secrets", "watch")
 		if secrets || slices.ContainsFunc(g.Verbs, func(v string) bool { return !slices.Contains([]string{"get", "list", "watch"}, v) }) {
-			lines = append(lines, aggregatedLine(g, "view"))
+			adds = append(adds, g)
 		}
 	}
-	return None, lines
+	return None, permissionLines(adds, "adds to ClusterRole view")
 }
 
 func openAggregation(_ *scan, o *preview.Object) (Level, []string) {

@@ -22,7 +22,7 @@ func TestBuiltInRolesBoundInANamespace(t *testing.T) {
 		{"cluster-admin", "app", "binding-cluster-admin", preview.Warning},
 		{"cluster-admin", "kube-system", "binding-cluster-admin", preview.Critical},
 		{"admin", "app", "binding-admin", preview.Warning},
-		{"edit", "kube-system", "binding-admin", preview.Warning},
+		{"edit", "kube-system", "binding-admin", preview.Critical},
 	} {
 		f := find(evaluate(t, Input{Plan: planOf(t, inNamespace(test.role, test.namespace))}), test.rule)
 		if f == nil || f.Severity != test.want || !strings.Contains(f.Evidence, "in namespace "+test.namespace+": "+test.role) {

@@ -6,6 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/access"
 )
 
 // lookups indexes the plan for rules about one object that look at others, in
@@ -23,7 +24,11 @@ type lookups struct {
 	labels    map[string][]map[string]string // that pods have, by namespace, each set once
 	behind    map[string][]map[string]string // labels of the pods that a Service selects
 	writers   map[string]map[string]bool     // names of configurations that accounts of the plan may update, by resource
-	left      int                            // selections of pods that are still evaluated
+	// aggregating are the selectors of the cluster's aggregated ClusterRoles as far
+	// as they were read, by the role.
+	aggregating map[string]map[string]any
+	collecting  []map[string]any // selectors of the plan's own aggregated ClusterRoles
+	left        int              // selections of pods that are still evaluated
 }
 
 // maxSelections bounds how often labels of pods are held to a selector. Beyond
@@ -33,7 +38,7 @@ const maxSelections = 1 << 20
 func newLookups(p *preview.Plan) lookups {
 	a := lookups{
 		byID: map[string]*preview.Object{}, reads: map[string][]map[string]any{}, workloads: map[string][]*preview.Object{},
-		policies: map[string]bool{}, bound: map[string][]*preview.Object{}, writers: map[string]map[string]bool{}, own: p.OwnNamespaces(), empty: true, rules: map[string]string{}, labels: map[string][]map[string]string{},
+		policies: map[string]bool{}, bound: map[string][]*preview.Object{}, writers: map[string]map[string]bool{}, aggregating: map[string]map[string]any{}, own: p.OwnNamespaces(), empty: true, rules: map[string]string{}, labels: map[string][]map[string]string{},
 		behind: map[string][]map[string]string{}, left: maxSelections,
 	}
 	seen := map[string]bool{}
@@ -47,6 +52,9 @@ func newLookups(p *preview.Plan) lookups {
 			a.workloads[o.Namespace] = append(a.workloads[o.Namespace], o)
 			a.addLabels(o, seen)
 		}
+		if o.Is(preview.KindClusterRole) {
+			a.collecting = append(a.collecting, preview.Maps(o.Planned, "aggregationRule", "clusterRoleSelectors")...)
+		}
 		policy := preview.String(o.Planned, "spec", "policyName")
 		if o.Planned != nil && o.Is(preview.KindValidatingAdmissionPolicyBinding, kindMutatingBinding) {
 			a.bound[string(o.GroupKind())+"/"+policy] = append(a.bound[string(o.GroupKind())+"/"+policy], o)
@@ -57,8 +65,21 @@ func newLookups(p *preview.Plan) lookups {
 	}
 	for i := range p.Reads {
 		a.reads[p.Reads[i].ID] = append(a.reads[p.Reads[i].ID], p.Reads[i].Body)
+		a.addAggregating(p.Reads[i].Body)
 	}
 	return a
+}
+
+// addAggregating adds the selectors of a ClusterRole of the cluster that collects
+// others, but for the built-in ones.
+func (a *lookups) addAggregating(role map[string]any) {
+	ref := preview.RefOf(role)
+	if !ref.Is(preview.KindClusterRole) || access.IsBuiltIn(ref) {
+		return
+	}
+	for _, selector := range preview.Maps(role, "aggregationRule", "clusterRoleSelectors") {
+		a.aggregating["ClusterRole "+ref.Name] = selector
+	}
 }
 
 func (a *lookups) addLabels(o *preview.Object, seen map[string]bool) {

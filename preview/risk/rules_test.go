@@ -133,7 +133,7 @@ var objectCases = []struct {
 	misses   []string
 }{
 	{"binding-cluster-admin", preview.Critical, toRole("cluster-admin", "{kind: User, name: u}"), []string{toRole("view", "{kind: User, name: u}")}},
-	{"binding-admin", preview.Warning, toRole("edit", "{kind: User, name: u}"), []string{toRole("view", "{kind: User, name: u}")}},
+	{"binding-admin", preview.Critical, toRole("edit", "{kind: User, name: u}"), []string{toRole("view", "{kind: User, name: u}")}},
 	{"binding-masters", preview.Critical, toRole("x", "{kind: Group, name: 'system:masters'}"), []string{toRole("x", "{kind: User, name: 'system:masters'}")}},
 	{"binding-anonymous", preview.Critical, toRole("x", "{kind: Group, name: 'system:unauthenticated'}"), []string{toRole("system:public-info-viewer", "{kind: Group, name: 'system:unauthenticated'}")}},
 	{"binding-authenticated", preview.Critical, toRole("x", "{kind: Group, name: 'system:authenticated'}"), []string{toRole("x", "{kind: Group, name: 'system:serviceaccounts:app'}")}},
@@ -201,6 +201,22 @@ var objectCases = []struct {
 		},
 	},
 	{
+		"role-redefined", preview.Critical, strings.Replace(roleHead, "name: r", "name: view", 1) + "}\nrules: [{apiGroups: [''], resources: [secrets], verbs: [list]}]\n",
+		[]string{roleHead + "}\nrules: [{apiGroups: [''], resources: [secrets], verbs: [list]}]\n"},
+	},
+	{
+		"binding-redefined", preview.Warning, strings.Replace(toRole("system:node-proxier", "{kind: User, name: alice}"), "{name: b}", "{name: 'system:node-proxier'}", 1),
+		[]string{strings.Replace(toRole("system:node-proxier", "{kind: User, name: 'system:kube-proxy'}"), "{name: b}", "{name: 'system:node-proxier'}", 1)},
+	},
+	{
+		"binding-outside", preview.Warning, toRole("view", "{kind: User, name: alice}"),
+		[]string{toRole("view", "{kind: ServiceAccount, name: op, namespace: app}"), toRole("view", "{kind: User, name: 'system:serviceaccount:app:op'}"), toRole("view", "{kind: Group, name: 'system:serviceaccounts:app'}")},
+	},
+	{
+		"aggregated-elsewhere", preview.Critical, roleHead + ", labels: {rbac.authorization.k8s.io/aggregate-to-cluster-reader: 'true'}}\nrules: [{apiGroups: [''], resources: [secrets], verbs: [get]}]\n",
+		[]string{roleHead + ", labels: {rbac.authorization.k8s.io/aggregate-to-cluster-reader: 'true'}}\nrules: [{apiGroups: [x], resources: [ys], verbs: [get]}]\n"},
+	},
+	{
 		"webhook-sees-secrets", preview.Critical, webhook("Validating", "rules: [{apiGroups: [''], resources: [secrets]}], failurePolicy: Ignore"),
 		[]string{webhook("Validating", "rules: [{apiGroups: [''], resources: [pods]}]"), webhook("Validating", "rules: [{apiGroups: [x.io], resources: [secrets]}]"), webhook("Validating", "rules: [{apiGroups: [''], resources: ['secrets'], scope: Cluster}]")},
 	},
@@ -222,7 +238,7 @@ var objectCases = []struct {
 	},
 	{"webhook-outside-cluster", preview.Warning, webhook("Validating", "clientConfig: {url: 'https://u:p@hooks.example.com/x?k=v'}"), []string{webhook("Validating", "clientConfig: {url: 'https://s.app.svc:443/x'}"), webhook("Validating", "clientConfig: {service: {name: s}}")}},
 	{"api-service", preview.Warning, apiServiceOf("service: {namespace: app, name: s}, insecureSkipTLSVerify: true"), []string{apiServiceOf("x: y")}},
-	{"admission-policy", preview.Critical, policyOf("Mutating", "['']", "[pods]"), []string{policyOf("Mutating", "[x.io]", "[ys]") + "---\n" + crdOf("x.io", "ys")}},
+	{"admission-policy", preview.Critical, policyOf("Mutating", "['']", "[pods]"), []string{policyOf("Mutating", "[y.io]", "[zs]") + "---\n" + crdOf("y.io", "zs")}},
 	{"priority-class", preview.Warning, priorityOf("value: 5, globalDefault: true"), []string{priorityOf("value: 5, preemptionPolicy: Never"), priorityOf("value: -5")}},
 	{"service-external-ips", preview.Warning, "apiVersion: v1\nkind: Service\nmetadata: {name: s, namespace: app}\nspec: {externalIPs: [192.0.2.1]}\n", []string{"apiVersion: v1\nkind: Service\nmetadata: {name: s, namespace: app}\nspec: {externalIPs: []}\n"}},
 	{"volume-host-path", preview.Critical, volumeOf("hostPath: {path: /var/run/../../etc}"), []string{volumeOf("nfs: {path: /etc}")}},

@@ -16,11 +16,11 @@ var (
 		When:   "One step less for a RoleBinding in a namespace without accounts as powerful as an administrator.",
 	})
 	BindingAdmin = row(Rule{
-		Name: "binding-admin", Ref: "BIND-02", Level: High, Title: "grants the ClusterRole admin or edit",
+		Name: "binding-admin", Ref: "BIND-02", Level: Critical, Title: "grants the ClusterRole admin or edit",
 		Why:    "admin and edit permit reading every Secret and running commands in every pod of the namespaces they are bound in.",
 		Reduce: "Bind a role with only the permissions that the operator needs, in the namespaces that need it.",
 		Looks:  "RoleBindings and ClusterRoleBindings whose role is the ClusterRole admin or edit.",
-		When:   alwaysWarning,
+		When:   "Critical in the whole cluster and in namespaces of the control plane; a warning for a RoleBinding in any other namespace.",
 	})
 	BindingMasters = row(Rule{
 		Name: "binding-masters", Ref: "BIND-03", Level: Critical, Title: "names the group system:masters",
@@ -69,11 +69,11 @@ var (
 		Looks:  "Bindings whose role is neither in the plan nor built in nor read from the cluster. Offline no role is read.",
 	})
 	AggregatedRole = row(Rule{
-		Name: "aggregated-role", Ref: "AGG-01", Level: Low, Title: "adds permissions to the ClusterRoles admin, edit or view",
+		Name: "aggregated-role", Ref: "AGG-01", Level: Critical, Title: "adds permissions to the ClusterRoles admin, edit or view",
 		Why:    "Kubernetes adds the rules of a ClusterRole with an aggregate-to label to the role that the label names, for every subject that is bound to it.",
 		Reduce: "Remove the label aggregate-to-admin, -edit or -view.",
 		Looks:  "ClusterRoles labelled rbac.authorization.k8s.io/aggregate-to-admin, -edit or -view.",
-		When:   "A warning when one of the rules would be a warning or worse by itself, else info.",
+		When:   "As severe as the worst of the rules that the role does not have yet, at least info.",
 	})
 	AggregatedView = row(Rule{
 		Name: "aggregated-view", Ref: "AGG-02", Level: High, Title: "lets everyone with the ClusterRole view read Secrets or write",

@@ -1,0 +1,211 @@
+package risk
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/access"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
+)
+
+// roleObjectRules returns the rules about roles and bindings as objects: what
+// they make of others of the cluster.
+func roleObjectRules() []entry {
+	return []entry{
+		{Rule: rules.RoleRedefined, object: redefinesRole},
+		{Rule: rules.BindingRedefined, object: redefinesBinding},
+		{Rule: rules.BindingOutside, object: bindingMatch(bindsOutside)},
+		{Rule: rules.AggregatedRole, object: aggregated},
+		{Rule: rules.AggregatedElsewhere, object: aggregatedElsewhere},
+	}
+}
+
+// redefinesRole finds roles of every cluster that the plan gives other rules. A
+// role that the cluster binds itself has grants, whose findings say the rest.
+func redefinesRole(c *scan, o *preview.Object) (Level, []string) {
+	if o.Planned == nil || !o.Is(preview.KindClusterRole, preview.KindRole) || !access.IsBuiltIn(o.Ref()) || access.UnchangedBuiltIn(o.Planned) {
+		return None, nil
+	}
+	level := High
+	added := beyond(access.Rules(o.Planned), access.BuiltInRules(o.Ref()))
+	if !access.BoundByDefault(o.Ref()) {
+		level = max(level, c.levelOf(added, preview.Subject{Kind: "everybody with", Name: o.Name}, o.Namespace))
+	}
+	lines := permissionLines(added, "adds to "+o.Kind+" "+o.Name)
+	if len(lines) == 0 {
+		lines = []string{"it has other rules than on every cluster, and none more"}
+	}
+	return level, lines
+}
+
+// redefinesBinding finds bindings of every cluster that the plan gives another
+// role, or other subjects.
+func redefinesBinding(_ *scan, o *preview.Object) (Level, []string) {
+	if o.Planned == nil || !o.Is(preview.KindClusterRoleBinding, preview.KindRoleBinding) {
+		return None, nil
+	}
+	known := access.DefaultBinding(o.Ref())
+	if known == nil {
+		return None, nil
+	}
+	before, after := access.Subjects(known), access.Subjects(o.Planned)
+	var lines []string
+	if was, is := access.RoleOf(known), access.RoleOf(o.Planned); was.ID() != is.ID() {
+		lines = append(lines, "binds "+is.Kind+" "+is.Name+" in place of "+was.Name)
+	}
+	for _, s := range after {
+		if !slices.Contains(before, s) {
+			lines = append(lines, "adds "+subjectName(s))
+		}
+	}
+	for _, s := range before {
+		if !slices.Contains(after, s) {
+			lines = append(lines, "removes "+subjectName(s))
+		}
+	}
+	return None, lines
+}
+
+// bindsOutside finds subjects that are no ServiceAccounts and no groups of them:
+// people and groups of the identity provider, nodes, and the control plane.
+func bindsOutside(c *scan, o *preview.Object) (Level, []string) {
+	level := None
+	found := subjects(o, func(s preview.Subject) bool {
+		if s.Kind == preview.SubjectServiceAccount {
+			return false
+		}
+		switch {
+		case strings.HasPrefix(s.Name, "system:serviceaccounts"), s.Name == "system:authenticated", s.Name == "system:unauthenticated",
+			s.Name == "system:anonymous", s.Name == "system:masters":
+			return false
+		case strings.HasPrefix(s.Name, "system:"):
+			level = High
+		}
+		level = max(level, Medium)
+		return true
+	})
+	return level, bindingEvidence(o, found, roleEvidence(c, o))
+}
+
+// aggregated takes the level of the worst rule that the role which it is added to
+// does not have yet.
+func aggregated(c *scan, o *preview.Object) (Level, []string) {
+	targets := aggregateTargets(o)
+	if len(targets) == 0 {
+		return None, nil
+	}
+	level, own := Low, access.Rules(o.Planned)
+	for _, target := range targets {
+		subject := preview.Subject{Kind: "everybody with", Name: target}
+		role := preview.Ref{APIVersion: "rbac.authorization.k8s.io/v1", Kind: "ClusterRole", Name: target}
+		level = max(level, c.levelOf(beyond(own, access.BuiltInRules(role)), subject, ""))
+	}
+	return level, permissionLines(own, "adds to ClusterRole "+series(targets, "and"))
+}
+
+// aggregationKeys are labels by which roles of well-known systems collect others.
+var aggregationKeys = []string{
+	"duck.knative.dev/", "serving.knative.dev/controller", "eventing.knative.dev/", "rbac.crossplane.io/", "rbac.istio.io/",
+	"rbac.authorization.k8s.io/", "rbac.authorization.kubevirt.io/", "authorization.openshift.io/", "kubevirt.io/",
+}
+
+// aggregatedElsewhere finds ClusterRoles with a label that a role outside the plan
+// selects: one of the cluster, or of another system by its custom.
+func aggregatedElsewhere(c *scan, o *preview.Object) (Level, []string) {
+	if o.Planned == nil || !o.Is(preview.KindClusterRole) {
+		return None, nil
+	}
+	labels := preview.Map(o.Planned, "metadata", "labels")
+	if len(labels) == 0 || c.collectedHere(o) {
+		return None, nil
+	}
+	for _, key := range slices.Sorted(maps.Keys(labels)) {
+		known := slices.ContainsFunc(aggregationKeys, func(prefix string) bool { return strings.HasPrefix(key, prefix) })
+		target, ours := strings.CutPrefix(key, "rbac.authorization.k8s.io/aggregate-to-")
+		if !known && !strings.Contains(key, "aggregate-to-") || ours && slices.Contains([]string{"admin", "edit", "view"}, target) {
+			continue
+		}
+		return c.addedTo("roles that select label "+key, o)
+	}
+	for name, selector := range c.around.aggregating {
+		if c.around.left--; c.around.left > 0 && selects(selector, textLabels(o.Planned)) {
+			return c.addedTo(name, o)
+		}
+	}
+	return None, nil
+}
+
+// collectedHere reports whether a ClusterRole of the plan collects the rules of
+// another: then the grants that come of it are judged.
+func (c *scan) collectedHere(o *preview.Object) bool {
+	have := textLabels(o.Planned)
+	return slices.ContainsFunc(c.around.collecting, func(selector map[string]any) bool {
+		c.around.left--
+		return c.around.left > 0 && selects(selector, have)
+	})
+}
+
+func (c *scan) addedTo(who string, o *preview.Object) (Level, []string) {
+	own := slices.DeleteFunc(access.Rules(o.Planned), func(g preview.Grant) bool { return c.onlyOurs(g) })
+	subject := preview.Subject{Kind: "everybody with", Name: who}
+	level := c.levelOf(own, subject, "")
+	if level <= Low {
+		return None, nil
+	}
+	return level, permissionLines(own, "adds to "+who)
+}
+
+// levelOf returns the worst level of rules as grants to a subject.
+func (c *scan) levelOf(list []preview.Grant, subject preview.Subject, namespace string) Level {
+	level := None
+	for _, g := range list {
+		g.Subject, g.Scope, g.Namespace = subject, preview.ScopeCluster, namespace
+		if namespace != "" {
+			g.Scope = preview.ScopeNamespace
+		}
+		for _, m := range c.matchGrant(g) {
+			level = max(level, m.level)
+		}
+	}
+	return level
+}
+
+// permissionLines returns the evidence of rules that are added to roles.
+func permissionLines(list []preview.Grant, what string) []string {
+	var lines []string
+	for _, g := range list {
+		lines = append(lines, what+": "+permission(g, shape{groups: g.APIGroups, resources: g.Resources, verbs: g.Verbs}))
+	}
+	return lines
+}
+
+// maxTriples bounds how finely two sets of rules are compared.
+const maxTriples = 4096
+
+// beyond returns what rules permit that others do not: for each group and resource
+// the verbs that are left. A rule that names too much to compare stays whole.
+func beyond(list, have []preview.Grant) []preview.Grant {
+	have = slices.DeleteFunc(slices.Clone(have), func(g preview.Grant) bool { return len(g.ResourceNames) > 0 })
+	var out []preview.Grant
+	for _, g := range list {
+		if len(g.Resources) == 0 || len(g.APIGroups)*len(g.Resources)*len(g.Verbs) > maxTriples {
+			out = append(out, g)
+			continue
+		}
+		for _, group := range g.APIGroups {
+			for _, resource := range g.Resources {
+				verbs := slices.DeleteFunc(slices.Clone(g.Verbs), func(verb string) bool {
+					return slices.ContainsFunc(have, func(h preview.Grant) bool { return access.Reaches(h, group, resource, verb) })
+				})
+				if len(verbs) > 0 {
+					part := g
+					part.APIGroups, part.Resources, part.Verbs = []string{group}, []string{resource}, verbs
+					out = append(out, part)
+				}
+			}
+		}
+	}
+	return out
+}
