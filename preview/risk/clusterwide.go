@@ -68,7 +68,7 @@ func withoutUser(text string) string {
 	return u.Scheme + "://" + u.Host + u.EscapedPath()
 }
 
-func apiService(_ *scan, o *preview.Object) (Level, []string) {
+func apiService(c *scan, o *preview.Object) (Level, []string) {
 	service := preview.Map(o.Planned, "spec", "service")
 	if !o.Is(preview.KindAPIService) || service == nil {
 		return None, nil
@@ -78,7 +78,15 @@ func apiService(_ *scan, o *preview.Object) (Level, []string) {
 	if preview.Value(o.Planned, "spec", "insecureSkipTLSVerify") == true {
 		lines = append(lines, "insecureSkipTLSVerify: the API server does not verify who answers")
 	}
-	return None, lines
+	group, level := preview.String(o.Planned, "spec", "group"), High
+	switch {
+	case slices.Contains(projectGroups, group):
+	case builtInGroup(group):
+		level, lines = Critical, append(lines, "group "+group+" is a part of Kubernetes")
+	case c.named[group] != nil && !c.own[group+"/*"]:
+		level, lines = Critical, append(lines, "group "+group+" belongs to another system")
+	}
+	return level, lines
 }
 
 // denies reports whether a validating policy may refuse requests: a binding of

@@ -201,6 +201,28 @@ var objectCases = []struct {
 		},
 	},
 	{
+		"well-known-object", preview.Critical, configMap("kube-system", "coredns", ""),
+		[]string{configMap("app", "coredns", ""), configMap("app", "ingress-nginx-controller", ""), configMap("kube-system", "other", "")},
+	},
+	{
+		"secret-bootstrap-token", preview.Critical, secretOf("kube-system", "bootstrap-token-abcdef", "bootstrap.kubernetes.io/token", "stringData: {usage-bootstrap-authentication: 'true'}"),
+		[]string{secretOf("app", "bootstrap-token-abcdef", "bootstrap.kubernetes.io/token", "stringData: {usage-bootstrap-authentication: 'true'}")},
+	},
+	{
+		"secret-of-tool", preview.Critical, secretOf("app", "sh.helm.release.v1.web.v1", "helm.sh/release.v1", "data: {release: eA==}"),
+		[]string{secretOf("app", "web", "Opaque", "data: {release: eA==}")},
+	},
+	{
+		"secret-in-package", preview.Info, secretOf("app", "pull", "kubernetes.io/dockerconfigjson", "data: {.dockerconfigjson: e30=}"),
+		[]string{secretOf("app", "pull", "kubernetes.io/dockerconfigjson", "data: {}"), secretOf("app", "pull", "Opaque", "data: {a: eA==}")},
+	},
+	{
+		"crd-in-built-in-group", preview.Warning, crdOf("apps", "things"), []string{crdOf("x.io", "ys"), crdOf("cluster.x-k8s.io", "machines")},
+	},
+	{
+		"crd-converted-elsewhere", preview.Warning, converted("other"), []string{converted("app")},
+	},
+	{
 		"role-redefined", preview.Critical, strings.Replace(roleHead, "name: r", "name: view", 1) + "}\nrules: [{apiGroups: [''], resources: [secrets], verbs: [list]}]\n",
 		[]string{roleHead + "}\nrules: [{apiGroups: [''], resources: [secrets], verbs: [list]}]\n"},
 	},
@@ -330,6 +352,18 @@ func apiServiceOf(spec string) string {
 func policyOf(kind, groups, resources string) string {
 	return "apiVersion: admissionregistration.k8s.io/v1\nkind: " + kind + "AdmissionPolicy\nmetadata: {name: p}\n" +
 		"spec: {matchConstraints: {resourceRules: [{apiGroups: " + groups + ", resources: " + resources + ", operations: [CREATE]}]}}\n"
+}
+
+func configMap(namespace, name, meta string) string {
+	return "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: " + name + ", namespace: " + namespace + meta + "}\ndata: {a: b}\n"
+}
+
+func secretOf(namespace, name, kind, fields string) string {
+	return "apiVersion: v1\nkind: Secret\nmetadata: {name: " + name + ", namespace: " + namespace + "}\ntype: " + kind + "\n" + fields + "\n"
+}
+
+func converted(namespace string) string {
+	return strings.TrimSuffix(crdOf("x.io", "ys"), "}\n") + ", versions: [{name: v1}, {name: v2}], conversion: {strategy: Webhook, webhook: {clientConfig: {caBundle: eA==, service: {namespace: " + namespace + ", name: s}}}}}\n"
 }
 
 func bindingOf(kind, spec string) string {

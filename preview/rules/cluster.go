@@ -32,10 +32,11 @@ var (
 		Looks:  "Webhooks and conversion webhooks with a URL whose host is neither a Service nor the machine of the API server.",
 	})
 	APIService = row(Rule{
-		Name: "api-service", Level: High, Title: "serves an API group (APIService)",
+		Name: "api-service", Level: Critical, Title: "serves an API group (APIService)",
 		Why:    "The API server forwards every request for the API group to the Service, with the name and groups of the user; while the Service is down, the group is unavailable and namespaces cannot be deleted.",
 		Reduce: "Make sure that the API group belongs to the publisher, and give the APIService a caBundle.",
 		Looks:  "APIServices that name a Service.",
+		When:   "Critical for an API group of Kubernetes itself, or of another system whose kinds are orders to a controller; else a warning.",
 	})
 	AdmissionPolicy = row(Rule{
 		Name: "admission-policy", Level: Critical, Title: "refuses or changes requests of other users",

@@ -1,0 +1,185 @@
+package risk
+
+import (
+	"encoding/base64"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/access"
+	"github.com/kubectl-operator/kubectl-operator/preview/risk/wellknown"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
+)
+
+// wellKnownRules returns the rules about objects that act by what they are: by
+// their identity, or by their type.
+func wellKnownRules() []entry {
+	return []entry{
+		{Rule: rules.WellKnownObject, object: wellKnownObject},
+		{Rule: rules.SecretBootstrapToken, object: secretMatch(bootstrapToken)},
+		{Rule: rules.SecretOfTool, object: secretOfTool},
+		{Rule: rules.SecretInPackage, object: secretMatch(credentialInPackage)},
+		{Rule: rules.CRDInBuiltInGroup, object: definedInBuiltInGroup},
+		{Rule: rules.CRDConvertedElsewhere, object: convertedElsewhere},
+	}
+}
+
+// wellKnownObject finds objects that control something by their identity. What a
+// package brings into its own namespace is its own, unless the control plane reads
+// it there.
+func wellKnownObject(c *scan, o *preview.Object) (Level, []string) {
+	if o.Planned == nil {
+		return None, nil
+	}
+	found, known := wellknown.Find(o.Ref())
+	own := o.Namespace != "" && slices.Contains(c.around.own, o.Namespace) && !slices.Contains(sharedNamespaces, o.Namespace)
+	if !known || own && found.Namespace != all {
+		return None, nil
+	}
+	level := found.Level
+	if own {
+		level = Medium // its own pods alone read it
+	}
+	return level, []string{"it decides " + found.Controls}
+}
+
+// secretMatch runs a judgement on the Secrets of the plan.
+func secretMatch(judge func(o *preview.Object) (Level, []string)) objectMatch {
+	return func(_ *scan, o *preview.Object) (Level, []string) {
+		if o.Planned == nil || !o.Is(preview.KindSecret) {
+			return None, nil
+		}
+		return judge(o)
+	}
+}
+
+// bootstrapToken finds tokens by which anyone joins a node: only those of
+// kube-system count, and of these the ones for authentication and for signing.
+func bootstrapToken(o *preview.Object) (Level, []string) {
+	if preview.String(o.Planned, "type") != "bootstrap.kubernetes.io/token" || o.Namespace != kubeSystem {
+		return None, nil
+	}
+	text := "a token"
+	if groups := secretValue(o.Planned, "auth-extra-groups"); groups != "" {
+		text += " of groups " + groups
+	}
+	var uses []string
+	for _, use := range []string{"authentication", "signing"} {
+		if secretValue(o.Planned, "usage-bootstrap-"+use) == "true" {
+			uses = append(uses, use)
+		}
+	}
+	if len(uses) == 0 {
+		return High, []string{text + ", for nothing yet"}
+	}
+	return Critical, []string{text + ", for " + series(uses, "and")}
+}
+
+// secretValue returns a value of a Secret, as text or as data.
+func secretValue(secret map[string]any, key string) string {
+	if text := preview.String(secret, "stringData", key); text != "" {
+		return text
+	}
+	data, err := base64.StdEncoding.DecodeString(preview.String(secret, "data", key))
+	if err != nil {
+		return ""
+	}
+	return string(data)
+}
+
+// toolMark is how a tool knows the Secrets and ConfigMaps that it reads.
+type toolMark struct {
+	typ, prefix, label string // one of them is set
+	level              Level
+	what               string
+}
+
+var toolMarks = []toolMark{
+	{typ: "helm.sh/release.v1", level: Critical, what: "a record of a Helm release: helm upgrade, rollback and uninstall do what it says with the rights of the user"},
+	{prefix: "sh.helm.release.v1.", level: Critical, what: "a record of a Helm release: helm upgrade, rollback and uninstall do what it says with the rights of the user"},
+	{typ: preview.TypeRecord, level: Critical, what: "a record of a release of kubectl operator"},
+	{label: "sealedsecrets.bitnami.com/sealed-secrets-key", level: Critical, what: "a key by which the Sealed Secrets controller opens and seals"},
+	{label: "argocd.argoproj.io/secret-type", level: Critical, what: "a cluster, repository or credential of Argo CD, which applies what it finds there"},
+	{typ: "cluster.x-k8s.io/secret", level: High, what: "credentials of a cluster that Cluster API manages"},
+	{typ: "istio.io/ca-root", level: Critical, what: "a certificate authority of Istio"},
+	{label: "istio/multiCluster", level: Critical, what: "a cluster that Istio reads from"},
+	{label: "fluxcd.io/secret-type", level: High, what: "credentials of Flux"},
+	{typ: "rke.cattle.io/machine-plan", level: Critical, what: "commands that Rancher runs as root on a node"},
+	{typ: "fleet.cattle.io/cluster-registration-values", level: Critical, what: "a cluster that Fleet registers"},
+	{typ: "connection.crossplane.io/v1alpha1", level: Medium, what: "credentials of a Crossplane resource"},
+}
+
+func secretOfTool(_ *scan, o *preview.Object) (Level, []string) {
+	if o.Planned == nil || !o.Is(preview.KindSecret, preview.KindConfigMap) {
+		return None, nil
+	}
+	labels := preview.Map(o.Planned, "metadata", "labels")
+	for _, mark := range toolMarks {
+		_, labelled := labels[mark.label]
+		switch {
+		case mark.typ != "" && preview.String(o.Planned, "type") == mark.typ, mark.label != "" && labelled,
+			mark.prefix != "" && strings.HasPrefix(o.Name, mark.prefix):
+			return mark.level, []string{"it is " + mark.what}
+		}
+	}
+	if labels["owner"] == "helm" && labels["name"] != nil && labels["version"] != nil {
+		return Critical, []string{"it is " + toolMarks[0].what}
+	}
+	return None, nil
+}
+
+// credentialInPackage finds credentials that every reader of the package has.
+func credentialInPackage(o *preview.Object) (Level, []string) {
+	switch typ := preview.String(o.Planned, "type"); typ {
+	case "kubernetes.io/dockerconfigjson", "kubernetes.io/dockercfg", "kubernetes.io/basic-auth", "kubernetes.io/ssh-auth":
+		if len(preview.Map(o.Planned, "data"))+len(preview.Map(o.Planned, "stringData")) > 0 {
+			return None, []string{"type " + typ}
+		}
+	}
+	return None, nil
+}
+
+// builtInGroup reports whether Kubernetes itself serves an API group, or keeps it
+// for itself.
+func builtInGroup(group string) bool {
+	return group == "" || strings.HasSuffix(group, ".k8s.io") || strings.HasSuffix(group, ".kubernetes.io") || group == "k8s.io" || group == "kubernetes.io" ||
+		slices.ContainsFunc(access.BuiltInServed(), func(s preview.ServedResource) bool { return s.Group == group })
+}
+
+// projectGroups are groups below k8s.io of projects that packages bring.
+var projectGroups = []string{
+	"metrics.k8s.io", "custom.metrics.k8s.io", "external.metrics.k8s.io", "gateway.networking.k8s.io", "snapshot.storage.k8s.io",
+	"groupsnapshot.storage.k8s.io", "multicluster.x-k8s.io", "node.k8s.io", "app.k8s.io", "apps.kubernetes.io",
+}
+
+// definedInBuiltInGroup finds CustomResourceDefinitions that pass for an API of
+// Kubernetes. Groups that Kubernetes keeps need the annotation of an approval.
+func definedInBuiltInGroup(_ *scan, o *preview.Object) (Level, []string) {
+	group := preview.String(o.Planned, "spec", "group")
+	if o.Planned == nil || !o.Is(preview.KindCustomResourceDefinition) || !builtInGroup(group) || strings.HasSuffix(group, ".x-k8s.io") {
+		return None, nil
+	}
+	served := slices.ContainsFunc(access.BuiltInServed(), func(s preview.ServedResource) bool { return s.Group == group })
+	approval := preview.String(o.Planned, "metadata", "annotations", "api-approved.kubernetes.io")
+	switch {
+	case served:
+		return High, []string{"group " + group + " is served by Kubernetes itself"}
+	case strings.HasPrefix(approval, "https://"):
+		return None, nil
+	case approval != "":
+		return Medium, []string{"group " + group + " is kept for Kubernetes; the annotation says " + approval}
+	}
+	return Medium, []string{"group " + group + " is kept for Kubernetes, and no annotation says that it was approved"}
+}
+
+// convertedElsewhere finds CustomResourceDefinitions whose objects are all sent to
+// a server that the plan does not bring.
+func convertedElsewhere(c *scan, o *preview.Object) (Level, []string) {
+	if o.Planned == nil || !o.Is(preview.KindCustomResourceDefinition) || len(preview.List(o.Planned, "spec", "versions")) == 1 {
+		return None, nil
+	}
+	if where := c.answeredElsewhere(preview.Map(o.Planned, "spec", "conversion", "webhook")); where != "" {
+		return None, []string{"conversion between versions is" + strings.TrimPrefix(where, ",")}
+	}
+	return None, nil
+}

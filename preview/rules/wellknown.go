@@ -1,0 +1,44 @@
+package rules
+
+// The rules about objects that act by their identity or type.
+var (
+	WellKnownObject = row(Rule{
+		Name: "well-known-object", Level: Critical, Title: "replaces an object of the cluster or of another system",
+		Why:    "Other components read an object of exactly this kind, namespace and name, so its content decides what they do.",
+		Reduce: "Remove the object from the package, or give it a name of the package's own.",
+		Looks:  "Objects by the identity of one that the control plane, the network, DNS, cloud providers or widely used systems read, such as the ConfigMaps aws-auth and coredns of kube-system, or the Service kubernetes.",
+		When:   "As severe as what the object controls; objects in the release's own namespaces count only where every namespace has one.",
+	})
+	SecretBootstrapToken = row(Rule{
+		Name: "secret-bootstrap-token", Level: Critical, Title: "is a token that lets nodes join the cluster",
+		Why:    "Everybody who knows the token, which is written in the package, authenticates with it, requests the certificate of a node, and so reads the Secrets of its pods.",
+		Reduce: "Remove the Secret; create tokens with kubeadm token create where a node joins.",
+		Looks:  "Secrets of type bootstrap.kubernetes.io/token in kube-system.",
+		When:   "A warning where no usage is set.",
+	})
+	SecretOfTool = row(Rule{
+		Name: "secret-of-tool", Level: Critical, Title: "is read as an order by another tool",
+		Why:    "The tool finds the object by its type, name or label, and acts on what it says with the tool's own rights.",
+		Reduce: "Remove the object from the package, and register clusters, keys and releases with the tool itself.",
+		Looks:  "Secrets and ConfigMaps with the type, name or label of records of Helm and of this tool, keys of Sealed Secrets, clusters and repositories of Argo CD, and of other tools.",
+		When:   "As severe as what the tool does with it.",
+	})
+	SecretInPackage = row(Rule{
+		Name: "secret-in-package", Level: Low, Title: "brings credentials in the package",
+		Why:    "Everybody who can read the package has them.",
+		Reduce: "Create the Secret in the cluster, and name it in the values.",
+		Looks:  "Secrets of the types for registries, basic authentication and SSH that have content.",
+	})
+	CRDInBuiltInGroup = row(Rule{
+		Name: "crd-in-built-in-group", Level: High, Title: "defines a kind in an API group of Kubernetes",
+		Why:    "People and tools take the kind for a part of Kubernetes, and RBAC rules for the whole group cover it.",
+		Reduce: "Use an API group of the publisher's own.",
+		Looks:  "CustomResourceDefinitions in groups that Kubernetes serves, and in groups below k8s.io and kubernetes.io without an approval (annotation api-approved.kubernetes.io).",
+	})
+	CRDConvertedElsewhere = row(Rule{
+		Name: "crd-converted-elsewhere", Level: High, Title: "sends its objects to a server outside this plan (conversion)",
+		Why:    "That server reads and can change every object of the kind, in each request that asks for another version than the stored one.",
+		Reduce: "Convert with a Service of the package.",
+		Looks:  "CustomResourceDefinitions of several versions whose conversion webhook is outside the cluster, or a Service of another namespace that the plan does not bring.",
+	})
+)
