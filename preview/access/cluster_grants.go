@@ -11,22 +11,24 @@ import (
 const maxOthers = 20_000
 
 // ClusterGrants returns the grants that bindings among in.Existing give to
-// accounts other than the plan's, and to the groups of their namespaces, as far
-// as an escalation path can use them. The second result counts bindings that are
-// left out because there are too many.
+// subjects other than the plan's accounts, as far as an escalation path can use
+// them. Where no binding was read, those that every cluster has count. The second
+// result counts bindings that are left out because there are too many.
 func ClusterGrants(in Input) (grants []preview.Grant, left int) {
 	roles := newRoleSet(in)
 	planned := idsOf(in.Objects)
 	ours := accountsOf(in.Objects, in.Accounts)
 	useful := map[string][]preview.Grant{}
 	c := collector{index: map[string]int{}}
-	for _, body := range in.Existing {
+	bindings := in.Existing
+	if in.Unread {
+		bindings = slices.Concat(bindings, defaultBindings())
+	}
+	for _, body := range bindings {
 		if !isBinding(body) || planned[preview.RefOf(body).ID()] {
 			continue
 		}
-		subjects := slices.DeleteFunc(Subjects(body), func(s preview.Subject) bool {
-			return ours.has(s) || s.Kind != preview.SubjectServiceAccount && !strings.HasPrefix(s.Name, groupAccounts+":")
-		})
+		subjects := slices.DeleteFunc(Subjects(body), ours.has)
 		role := RoleOf(body)
 		rules, known := useful[role.ID()]
 		if !known {
@@ -42,21 +44,14 @@ func ClusterGrants(in Input) (grants []preview.Grant, left int) {
 	return c.grants, left
 }
 
-// Escalates reports whether a rule permits a step of an escalation path, or a
-// right that such paths end in.
+// Escalates reports whether a rule permits part of a step of an escalation path,
+// wherever it is bound.
 func Escalates(g preview.Grant) bool {
-	if slices.ContainsFunc(impersonations[:], func(w impersonation) bool { return w.matches(g) }) {
-		return true
-	}
-	for _, resource := range []string{"clusterroles", "clusterrolebindings"} {
-		for _, verb := range []string{"bind", "create", "escalate", "patch", "update"} {
-			if Reaches(g, rbacGroup, resource, verb) {
-				return true
-			}
-		}
-	}
-	g.Scope, g.ResourceNames = preview.ScopeCluster, nil
-	return slices.ContainsFunc(clusterRights[:], func(e clusterRight) bool { return e.grantedBy(g) })
+	g.Scope = preview.ScopeCluster
+	return slices.ContainsFunc(compiledSteps().rights, func(r right) bool {
+		_, ok := r.in(g)
+		return ok
+	})
 }
 
 // ActingAccounts returns the ServiceAccounts among subjects of grants, sorted,
@@ -89,17 +84,6 @@ func SourceRoles(in Input, g preview.Grant) []map[string]any {
 	return newRoleSet(in).sourceRoles(ViaRef(g.Via[0]).ID(), func(rule preview.Grant) bool {
 		rule.Subject, rule.Scope, rule.Namespace = g.Subject, g.Scope, g.Namespace
 		return grantKey(rule) == grantKey(g)
-	})
-}
-
-// EscalatingRoles returns the roles that contribute the strongest right to a
-// ClusterRole that an account can bind itself to.
-func EscalatingRoles(in Input, id string) []map[string]any {
-	n := &AccountGraph{roles: newRoleSet(in)}
-	rank := n.highestRight(id)
-	return n.roles.sourceRoles(id, func(rule preview.Grant) bool {
-		rule.Scope = preview.ScopeCluster
-		return rank >= 0 && clusterRights[rank].grantedBy(rule)
 	})
 }
 

@@ -4,53 +4,13 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
-	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// maxAccounts bounds the number of accounts on an escalation path.
-const maxAccounts = 500
-
-// impersonation is a permission by which a subject can act as another account.
-type impersonation struct {
-	group, resource string
-	verbs           []string
-	named           bool   // resource names are those of accounts
-	text            string // %N is the namespace, %A the account
-}
-
-// impersonations lists the surest first (RBAC-18, -24, -12, -14, -10).
-var impersonations = [...]impersonation{
-	{"", "serviceaccounts/token", []string{"create"}, true, "obtains a token of %A"},
-	{"", "serviceaccounts", []string{"impersonate"}, true, "impersonates %A"},
-	{"", "pods", []string{"create"}, false, "runs pods in namespace %N as %A"},
-	{"apps", "deployments", []string{"create", "update", "patch"}, false, "runs deployments in namespace %N as %A"},
-	{"apps", "statefulsets", []string{"create", "update", "patch"}, false, "runs statefulsets in namespace %N as %A"},
-	{"apps", "daemonsets", []string{"create", "update", "patch"}, false, "runs daemonsets in namespace %N as %A"},
-	{"apps", "replicasets", []string{"create", "update", "patch"}, false, "runs replicasets in namespace %N as %A"},
-	{"", "replicationcontrollers", []string{"create", "update", "patch"}, false, "runs replicationcontrollers in namespace %N as %A"},
-	{"batch", "jobs", []string{"create"}, false, "runs jobs in namespace %N as %A"},
-	{"batch", "cronjobs", []string{"create", "update", "patch"}, false, "runs cronjobs in namespace %N as %A"},
-	{"", "pods/exec", []string{"create", "get"}, false, "runs commands in pods of namespace %N, such as those of %A"},
-	{"", "secrets", []string{"get", "list"}, false, "reads Secrets of namespace %N, where a token of %A may be"},
-}
-
-// clusterRight is a cluster-wide permission that an escalation path can end in.
-type clusterRight struct {
-	group, resource string
-	verbs           []string
-	text            string
-}
-
-var clusterRights = [...]clusterRight{
-	{all, all, []string{all}, rules.RBACEverything.Title},
-	{rbacGroup, "clusterroles", []string{"escalate", "bind"}, "gives itself any right"},
-	{"", "users", []string{"impersonate"}, "acts as any user"},
-	{"", "groups", []string{"impersonate"}, "acts as a member of any group"},
-	{"", "secrets", []string{"get", "list"}, "reads every Secret"},
-	{"", "nodes/proxy", []string{"get", "create"}, "reaches every kubelet"},
-}
+// maxVisits bounds the work of one graph: rights taken over and places looked at.
+const maxVisits = 4_000_000
 
 // EscalationPath is a sequence of steps by which an account gets a cluster-wide
 // permission that it does not hold itself: by acting as other accounts, or by
@@ -62,42 +22,53 @@ type EscalationPath struct {
 	// Accounts are the accounts acted as, in order.
 	Accounts []preview.Subject
 	// Grants are those that the steps use, without those of the account
-	// itself.
+	// itself. Those of a role that it gives itself name no binding.
 	Grants []preview.Grant
-	// Roles are ids of roles that the account may give itself.
-	Roles []string
-	rank  int // in ends
+	// Extent says what is reached.
+	Extent Extent
 }
 
 // GraphInput has the grants and accounts in which escalation paths are searched.
 type GraphInput struct {
 	Grants           []preview.Grant   // the plan's
-	ClusterGrants    []preview.Grant   // of accounts that only the cluster has, see [ClusterGrants]
+	ClusterGrants    []preview.Grant   // of subjects that only the cluster has, see [ClusterGrants]
 	ExistingAccounts []preview.Subject // those of them that exist
-	Roles            Input             // where roles are found that an account may give itself
+	// Roles are the plan's objects and those of the cluster: roles that an account
+	// may give itself, what pods run as, token Secrets, and labels of namespaces.
+	Roles Input
 }
 
 // AccountGraph records which account can act as which other. It is not for
 // concurrent use.
 type AccountGraph struct {
-	// Skipped is the number of accounts beyond the limit, which are not
-	// searched.
-	Skipped int
-
-	accounts []preview.Subject
-	held     map[preview.Subject][]preview.Grant // by the subject that grants name
-	direct   map[preview.Subject]EscalationPath
-	usable   map[preview.Subject][len(impersonations)][]preview.Grant
-	roles    *roleSet
+	accounts   []preview.Subject // nearest first
+	order      map[preview.Subject]int
+	local      map[string][]preview.Subject        // accounts by namespace
+	held       map[preview.Subject][]preview.Grant // by the subject that grants name
+	holdings   map[preview.Subject]*subjectHoldings
+	found      map[string]*search // by what the account holds
+	table      *stepTable
+	privileged map[string]bool              // namespaces labelled so
+	running    map[string]map[string]string // namespace → workload → account
+	secrets    map[string][]tokenSecret
+	bindings   map[string]preview.Ref   // id of a known binding → its role
+	idle       map[preview.Subject]bool // accounts of the control plane that no pod runs as
+	roles      *roleSet
+	left       int // visits
 }
 
-// NewAccountGraph prepares the search for escalation paths. Only accounts that
-// have grants, or are in Exist, are considered: an account that only a binding
-// names cannot be acted as.
+// tokenSecret is a Secret that holds a token of an account.
+type tokenSecret struct{ name, account string }
+
+// NewAccountGraph prepares the search for escalation paths. Accounts are those
+// that Grants name, and ExistingAccounts: of an account that only a binding names
+// there is nothing to act as.
 func NewAccountGraph(in GraphInput) *AccountGraph {
 	n := &AccountGraph{
-		held: map[preview.Subject][]preview.Grant{}, direct: map[preview.Subject]EscalationPath{},
-		usable: map[preview.Subject][len(impersonations)][]preview.Grant{}, roles: newRoleSet(in.Roles),
+		order: map[preview.Subject]int{}, local: map[string][]preview.Subject{}, held: map[preview.Subject][]preview.Grant{},
+		holdings: map[preview.Subject]*subjectHoldings{}, found: map[string]*search{}, table: compiledSteps(),
+		privileged: map[string]bool{}, running: map[string]map[string]string{}, secrets: map[string][]tokenSecret{},
+		bindings: map[string]preview.Ref{}, idle: controlPlaneAccounts(), roles: newRoleSet(in.Roles), left: maxVisits,
 	}
 	known := map[preview.Subject]bool{}
 	add := func(s preview.Subject) {
@@ -118,227 +89,142 @@ func NewAccountGraph(in GraphInput) *AccountGraph {
 	for _, s := range in.ExistingAccounts {
 		add(s)
 	}
-	// The plan's own come first, then those that every cluster has: what others
-	// are added later then changes no way that is as short.
+	n.sortAccounts(in.ExistingAccounts)
+	for _, list := range [][]map[string]any{defaultBindings(), in.Roles.Existing, in.Roles.Objects} {
+		for _, body := range list {
+			n.note(body)
+		}
+	}
+	return n
+}
+
+// sortAccounts puts the plan's own first, then those that every cluster has: what
+// others are added later then changes no way that is as short.
+func (n *AccountGraph) sortAccounts(existing []preview.Subject) {
 	exist := map[preview.Subject]bool{}
-	for _, s := range in.ExistingAccounts {
+	for _, s := range existing {
 		exist[s] = true
 	}
 	slices.SortFunc(n.accounts, func(a, b preview.Subject) int {
 		return cmp.Or(nearness(a, exist)-nearness(b, exist), compareSubjects(a, b))
 	})
-	n.Skipped = max(0, len(n.accounts)-maxAccounts)
-	n.accounts = n.accounts[:len(n.accounts)-n.Skipped]
-	return n
+	for i, s := range n.accounts {
+		n.order[s] = i
+		n.local[s.Namespace] = append(n.local[s.Namespace], s)
+	}
 }
 
 func nearness(s preview.Subject, exist map[preview.Subject]bool) int {
 	switch {
 	case !exist[s]:
 		return 0
-	case s.Namespace == "kube-system":
+	case s.Namespace == systemNamespace:
 		return 1
 	}
 	return 2
 }
 
-// Path returns the shortest escalation path of an account; among paths of equal
-// length, the one that ends in the strongest right. It has no steps if there is
-// none, or if the account holds such a right itself.
-func (n *AccountGraph) Path(from preview.Subject) EscalationPath {
-	if end, _ := n.heldRight(from); end != "" {
-		return EscalationPath{}
+// note takes in what an object says about its surroundings. Later objects replace
+// what earlier ones said.
+func (n *AccountGraph) note(body map[string]any) {
+	ref := preview.RefOf(body)
+	switch {
+	case isBinding(body):
+		n.bindings[ref.ID()] = RoleOf(body)
+	case preview.IsKind(body, preview.KindNamespace):
+		n.privileged[ref.Name] = preview.String(body, "metadata", "labels", "pod-security.kubernetes.io/enforce") == "privileged"
+	case preview.IsKind(body, preview.KindSecret):
+		if preview.String(body, "type") == "kubernetes.io/service-account-token" {
+			account := preview.String(body, "metadata", "annotations", "kubernetes.io/service-account.name")
+			n.secrets[ref.Namespace] = append(n.secrets[ref.Namespace], tokenSecret{ref.Name, account})
+		}
+	default:
+		if pod, _ := preview.PodTemplate(body); pod != nil {
+			if n.running[ref.Namespace] == nil {
+				n.running[ref.Namespace] = map[string]string{}
+			}
+			n.running[ref.Namespace][ref.Name] = cmp.Or(preview.String(pod, "serviceAccountName"), "default")
+		}
 	}
-	if own := n.directPath(from); len(own.Steps) > 0 {
-		return own
-	}
-	seen := map[preview.Subject]bool{from: true}
-	level := []pathStep{{account: from}}
-	for len(level) > 0 {
-		var next []pathStep
-		var best EscalationPath
-		for _, at := range level {
-			for _, to := range n.accounts {
-				if seen[to] {
-					continue
-				}
-				text, g := n.actAs(at.account, to)
-				if text == "" {
-					continue
-				}
-				seen[to] = true
-				way := at.extend(to, text, g)
-				next = append(next, pathStep{to, way})
-				end := n.directPath(to)
-				if len(end.Steps) > 0 && (len(best.Steps) == 0 || end.rank < best.rank) {
-					best = way.join(end)
-				}
+}
+
+// controlPlaneAccounts returns the accounts that only controllers of the control
+// plane use.
+var controlPlaneAccounts = sync.OnceValue(func() map[preview.Subject]bool {
+	out := map[preview.Subject]bool{}
+	for _, body := range defaultBindings() {
+		for _, s := range Subjects(body) {
+			if s.Kind == preview.SubjectServiceAccount {
+				out[s] = true
 			}
 		}
-		if len(best.Steps) > 0 {
-			return best
+	}
+	return out
+})
+
+// Path returns the shortest escalation path of an account to the highest that it
+// may reach; of several as short, the one by the surest steps. It has no steps
+// when there is none, and when the account itself holds such a permission.
+func (n *AccountGraph) Path(from preview.Subject) EscalationPath {
+	s := n.search(from)
+	if s.holds {
+		return EscalationPath{}
+	}
+	for _, extent := range extents {
+		if end := s.reached[extent]; end != nil {
+			return end.path(extent)
 		}
-		level = next
 	}
 	return EscalationPath{}
 }
 
-// pathStep is an account on a path, with the path that leads to it.
-type pathStep struct {
-	account preview.Subject
-	path    EscalationPath
-}
-
-// extend returns the path with one more account. The grants of the first step are
-// left out, because they are the account's own.
-func (s pathStep) extend(to preview.Subject, text string, g preview.Grant) EscalationPath {
-	way := EscalationPath{
-		Steps: append(slices.Clone(s.path.Steps), text), Accounts: append(slices.Clone(s.path.Accounts), to),
-		Grants: slices.Clone(s.path.Grants),
-	}
-	if len(s.path.Accounts) > 0 {
-		way.Grants = append(way.Grants, g)
-	}
-	return way
-}
-
-// join returns the path followed by the path of its last account.
-func (w EscalationPath) join(end EscalationPath) EscalationPath {
-	return EscalationPath{
-		Steps: slices.Concat(w.Steps, end.Steps), Accounts: w.Accounts, Grants: slices.Concat(w.Grants, end.Grants),
-		Roles: end.Roles, rank: end.rank,
-	}
-}
-
-// grantsOf returns the grants of an account and of its groups.
-func (n *AccountGraph) grantsOf(account preview.Subject) []preview.Grant {
-	out := slices.Clone(n.held[account])
-	for _, group := range []string{groupAuthenticated, groupAccounts, groupAccounts + ":" + account.Namespace} {
-		out = append(out, n.held[preview.Subject{Kind: "Group", Name: group}]...)
+// Amount returns what an account amounts to.
+func (n *AccountGraph) Amount(from preview.Subject) Amount {
+	s := n.search(from)
+	out := Amount{Extent: s.rest(from), Unfinished: s.unfinished, Namespaces: s.administered()}
+	for _, extent := range extents {
+		switch {
+		case s.own[extent] != nil:
+			out.Extent, out.Path, out.Own = extent, s.own[extent].path(extent), true
+			return out
+		case s.reached[extent] != nil:
+			out.Extent, out.Path = extent, s.reached[extent].path(extent)
+			return out
+		}
 	}
 	return out
 }
 
-// heldRight returns the strongest cluster-wide right that an account holds itself.
-func (n *AccountGraph) heldRight(account preview.Subject) (text string, way EscalationPath) {
-	list := n.grantsOf(account)
-	for rank, e := range clusterRights {
-		if i := slices.IndexFunc(list, e.grantedBy); i >= 0 {
-			return e.text, EscalationPath{Steps: []string{e.text}, Grants: []preview.Grant{list[i]}, rank: rank}
+// Unfinished reports whether the search for an account ended at the limit of the
+// graph, so that there may be more than was found.
+func (n *AccountGraph) Unfinished(from preview.Subject) bool { return n.search(from).unfinished }
+
+// groupsOfAccount returns the groups that every token of an account is in.
+func groupsOfAccount(s preview.Subject) []preview.Subject {
+	out := []preview.Subject{{Kind: preview.SubjectGroup, Name: groupAuthenticated}}
+	if s.Kind == preview.SubjectServiceAccount {
+		for _, name := range []string{groupAccounts, groupAccounts + ":" + s.Namespace} {
+			out = append(out, preview.Subject{Kind: preview.SubjectGroup, Name: name})
 		}
 	}
-	return "", EscalationPath{}
+	return out
 }
 
-// directPath returns the path of an account that leads over no other account.
-func (n *AccountGraph) directPath(account preview.Subject) EscalationPath {
-	if way, known := n.direct[account]; known {
-		return way
+// subjectText names a subject in a step.
+func subjectText(s preview.Subject) string {
+	switch s.Kind {
+	case preview.SubjectServiceAccount:
+		return "ServiceAccount " + s.Namespace + "/" + s.Name
+	case preview.SubjectGroup:
+		return "a member of group " + s.Name
 	}
-	_, way := n.heldRight(account)
-	if len(way.Steps) == 0 {
-		way = n.selfGrantPath(n.grantsOf(account))
-	}
-	n.direct[account] = way
-	return way
+	return "user " + s.Name
 }
 
-// selfGrantPath returns the path by which an account gives itself a ClusterRole:
-// one that it may bind by name, or may write with rights it does not hold. The
-// account must also be able to write bindings, or be bound to the role already.
-func (n *AccountGraph) selfGrantPath(list []preview.Grant) EscalationPath {
-	wide := func(resource string, verbs ...string) int {
-		return slices.IndexFunc(list, func(g preview.Grant) bool {
-			return g.Scope == preview.ScopeCluster && slices.ContainsFunc(verbs, func(v string) bool { return Reaches(g, rbacGroup, resource, v) })
-		})
+// stepText fills in a step; a place without name is any namespace.
+func stepText(text, namespace, who string) string {
+	if namespace == "" {
+		text = strings.ReplaceAll(text, "namespace %N", "any namespace")
 	}
-	var best EscalationPath
-	for _, g := range list {
-		if g.Scope != preview.ScopeCluster {
-			continue
-		}
-		for _, name := range g.ResourceNames {
-			id := preview.Ref{APIVersion: rbacVersion, Kind: "ClusterRole", Name: name}.ID()
-			if i := wide("clusterrolebindings", "create"); i >= 0 && Reaches(g, rbacGroup, "clusterroles", "bind") {
-				if rank := n.highestRight(id); rank >= 0 && (len(best.Steps) == 0 || rank < best.rank) {
-					best = EscalationPath{Steps: []string{"gives itself ClusterRole " + name, clusterRights[rank].text}, Grants: []preview.Grant{g, list[i]}, Roles: []string{id}, rank: rank}
-				}
-			}
-			holds := slices.IndexFunc(list, func(h preview.Grant) bool {
-				return h.Scope == preview.ScopeCluster && slices.Contains(h.Via, "ClusterRole/"+name)
-			})
-			writes := slices.IndexFunc(list, func(w preview.Grant) bool {
-				return w.Scope == preview.ScopeCluster && (len(w.ResourceNames) == 0 || slices.Contains(w.ResourceNames, name)) &&
-					(Reaches(w, rbacGroup, "clusterroles", "update") || Reaches(w, rbacGroup, "clusterroles", "patch"))
-			})
-			if holds >= 0 && writes >= 0 && Reaches(g, rbacGroup, "clusterroles", "escalate") {
-				return EscalationPath{
-					Steps:  []string{"writes any right into ClusterRole " + name + ", which it is bound to", clusterRights[0].text},
-					Grants: []preview.Grant{g, list[writes], list[holds]}, Roles: []string{id},
-				}
-			}
-		}
-	}
-	return best
-}
-
-// highestRight returns the rank of the strongest right that a role has when it is
-// bound cluster-wide, or -1.
-func (n *AccountGraph) highestRight(roleID string) int {
-	members, complete := n.roles.members(roleID)
-	if !complete {
-		return 0
-	}
-	for rank, e := range clusterRights {
-		for _, member := range members {
-			for _, g := range Rules(n.roles.role(member)) {
-				if g.Scope = preview.ScopeCluster; e.grantedBy(g) {
-					return rank
-				}
-			}
-		}
-	}
-	return -1
-}
-
-func (e clusterRight) grantedBy(g preview.Grant) bool {
-	return g.Scope == preview.ScopeCluster && len(g.ResourceNames) == 0 &&
-		slices.ContainsFunc(e.verbs, func(verb string) bool { return Reaches(g, e.group, e.resource, verb) })
-}
-
-// actAs returns how an account can act as another, and the grant that permits it;
-// empty if it cannot.
-func (n *AccountGraph) actAs(from, to preview.Subject) (string, preview.Grant) {
-	found, known := n.usable[from]
-	if !known {
-		for _, g := range n.grantsOf(from) {
-			for i, w := range impersonations {
-				if w.matches(g) {
-					found[i] = append(found[i], g)
-				}
-			}
-		}
-		n.usable[from] = found
-	}
-	for i, w := range impersonations {
-		if at := slices.IndexFunc(found[i], func(g preview.Grant) bool { return w.reaches(g, to) }); at >= 0 {
-			account := "ServiceAccount " + to.Namespace + "/" + to.Name
-			return strings.NewReplacer("%N", to.Namespace, "%A", account).Replace(w.text), found[i][at]
-		}
-	}
-	return "", preview.Grant{}
-}
-
-// matches reports whether a grant permits this kind of impersonation.
-func (w impersonation) matches(g preview.Grant) bool {
-	return slices.ContainsFunc(w.verbs, func(verb string) bool { return Reaches(g, w.group, w.resource, verb) })
-}
-
-// reaches reports whether a grant permits to impersonate an account. A grant
-// restricted to resource names that are not accounts counts as no.
-func (w impersonation) reaches(g preview.Grant, to preview.Subject) bool {
-	if g.Scope == preview.ScopeNamespace && g.Namespace != to.Namespace {
-		return false
-	}
-	return len(g.ResourceNames) == 0 || w.named && slices.Contains(g.ResourceNames, to.Name)
+	return strings.NewReplacer("%N", namespace, "%A", who).Replace(text)
 }

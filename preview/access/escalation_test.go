@@ -39,7 +39,7 @@ func TestReach(t *testing.T) {
 		{"a token of another one leads nowhere", [][]preview.Grant{of("op", "app:|serviceaccounts/token other|create"), admin}, ""},
 		{"several steps, the shortest way", [][]preview.Grant{
 			of("op", "app:|pods/exec|get"), of("mid", "app:|serviceaccounts/token last|create"),
-			of("last", "rbac.authorization.k8s.io|clusterroles|bind"),
+			of("last", "rbac.authorization.k8s.io|clusterroles|bind", "rbac.authorization.k8s.io|clusterrolebindings|create"),
 		}, "runs commands in pods of namespace app, such as those of ServiceAccount app/last; gives itself any right"},
 		{"over an account in between", [][]preview.Grant{
 			of("op", "app:|serviceaccounts mid|impersonate"), of("mid", "app:|serviceaccounts/token last|create"), of("last", "|nodes/proxy|get"),

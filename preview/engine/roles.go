@@ -201,6 +201,7 @@ var readVersions = map[string]string{
 func escalationGraph(p *preview.Plan) access.GraphInput {
 	in := access.Input{
 		Objects: preview.PlannedBodies(p.Objects), Existing: p.ReadBodies(), Missing: p.AbsentReads(), Accounts: installedBodies(p),
+		Unread: p.ReadMode == preview.ReadOffline,
 	}
 	others, _ := access.ClusterGrants(in)
 	out := access.GraphInput{ClusterGrants: others, Roles: in}
@@ -209,7 +210,7 @@ func escalationGraph(p *preview.Plan) access.GraphInput {
 		exist[r.ID] = r.Fingerprint == preview.Present
 	}
 	for _, s := range access.ActingAccounts(others) {
-		if exist[access.AccountRef(s).ID()] {
+		if in.Unread || exist[access.AccountRef(s).ID()] {
 			out.ExistingAccounts = append(out.ExistingAccounts, s)
 		}
 	}

@@ -78,13 +78,12 @@ func (w *pathFinder) recordUnread(what string) {
 	w.plan.Reads = append(w.plan.Reads, preview.Read{ID: risk.EscalationReadID(what)})
 }
 
-// plannedAccounts returns the ServiceAccounts in the plan, at most
-// [risk.MaxEscalationAccounts].
+// plannedAccounts returns the ServiceAccounts that the plan brings.
 func plannedAccounts(p *preview.Plan) []preview.Subject {
 	var out []preview.Subject
 	for i := range p.Objects {
 		o := &p.Objects[i]
-		if o.Is(preview.KindServiceAccount) && o.Planned != nil && o.Ref().Group() == "" && len(out) < risk.MaxEscalationAccounts {
+		if o.Is(preview.KindServiceAccount) && o.Planned != nil && o.Ref().Group() == "" {
 			out = append(out, preview.Subject{Kind: o.Kind, Namespace: o.Namespace, Name: o.Name})
 		}
 	}
@@ -144,9 +143,6 @@ func (w *pathFinder) find(ctx context.Context) ([]access.EscalationPath, error) 
 			ways = append(ways, way)
 		}
 		if len(ask) == 0 {
-			if net.Skipped > 0 {
-				w.recordUnread(fmt.Sprintf("%d of %d accounts of the cluster were left out", net.Skipped, len(candidates)))
-			}
 			return ways, nil
 		}
 		if err := w.check(ctx, candidates, ask); err != nil {
@@ -192,6 +188,11 @@ func (w *pathFinder) record(way access.EscalationPath) {
 		}
 	}
 	for _, g := range way.Grants {
+		if len(g.Via) == 1 { // a role that the account gives itself
+			for _, role := range access.SourceRoles(w.in, g) {
+				w.addRole(role)
+			}
+		}
 		if len(g.Via) < 2 {
 			continue
 		}
@@ -202,11 +203,6 @@ func (w *pathFinder) record(way access.EscalationPath) {
 		}
 		w.addBinding(w.bindings[i], g.Subject)
 		for _, role := range access.SourceRoles(w.in, g) {
-			w.addRole(role)
-		}
-	}
-	for _, id := range way.Roles {
-		for _, role := range access.EscalatingRoles(w.in, id) {
 			w.addRole(role)
 		}
 	}

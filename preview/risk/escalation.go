@@ -1,6 +1,7 @@
 package risk
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -23,22 +24,35 @@ func (c *scan) judgeEscalation() {
 			c.hit(rules.AccessReachUnread, ruleHit{object: "cluster/accounts", title: "not all accounts and bindings of the cluster were read", evidence: []string{what}})
 		}
 	}
+	if c.unfinished > 0 {
+		c.hit(rules.AccessReachUnread, ruleHit{
+			object: "cluster/accounts", title: "not all accounts and bindings of the cluster were read",
+			evidence: []string{fmt.Sprintf("the search ended at its limit for %d ServiceAccounts of the plan", c.unfinished)},
+		})
+	}
 }
 
+// reaches finds the escalation path of a ServiceAccount. It is Critical where the
+// path leads to everything and no rule has anything critical to say of what the
+// account holds itself.
 func reaches(c *scan, o *preview.Object) (Level, []string) {
-	if !o.Is(preview.KindServiceAccount) || o.Planned == nil || o.Ref().Group() != "" || c.looked >= MaxEscalationAccounts {
+	if !o.Is(preview.KindServiceAccount) || o.Planned == nil || o.Ref().Group() != "" {
 		return None, nil
 	}
-	c.looked++
 	if c.net == nil {
 		c.net = access.NewAccountGraph(c.in.Reach)
 	}
-	way := c.net.Path(preview.Subject{Kind: "ServiceAccount", Namespace: o.Namespace, Name: o.Name})
+	account := preview.Subject{Kind: "ServiceAccount", Namespace: o.Namespace, Name: o.Name}
+	way := c.net.Path(account)
+	if c.net.Unfinished(account) {
+		c.unfinished++
+	}
 	if len(way.Steps) == 0 {
 		return None, nil
 	}
-	return None, []string{strings.Join(way.Steps, ", which ")}
+	level := None
+	if way.Extent == access.ClusterAdmin && !c.critical[account] {
+		level = Critical
+	}
+	return level, []string{strings.Join(way.Steps, ", which ")}
 }
-
-// MaxEscalationAccounts bounds for how many accounts of a plan escalation paths are searched.
-const MaxEscalationAccounts = 50

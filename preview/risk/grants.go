@@ -175,6 +175,7 @@ func (c *scan) judgeGrants() {
 		if c.judgedByBinding(m.grant) || m.rule.Name != rules.RBACEverything.Name && held.admin(m.grant) {
 			continue
 		}
+		c.critical[m.grant.Subject] = c.critical[m.grant.Subject] || m.level == Critical
 		c.hit(m.rule.Rule, ruleHit{
 			object: roleID(m.grant), about: m.grant.Subject.Kind + " " + m.grant.Subject.Name, where: m.where(), cases: c.grantCases(m),
 			evidence: append([]string{line(m.grant, m.part)}, held.extraEvidence(m)...),

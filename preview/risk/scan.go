@@ -16,27 +16,28 @@ var errNoPlan = errors.New("judging risks: there is no plan")
 // scan is one evaluation of the rules: the plan, its indexes, and what was
 // found.
 type scan struct {
-	in       Input
-	plan     *preview.Plan
-	rules    []entry
-	found    map[string]*mergedFinding  // by finding id
-	own      map[string]bool            // GROUP/RESOURCE and GROUP/* of the plan's CRDs
-	named    map[string]map[string]bool // GROUP → resources that rules about grants name
-	accounts map[string]bool            // NAMESPACE/NAME of the plan's ServiceAccounts
-	origins  map[string]string          // KIND/NAMESPACE/NAME → object id
-	objects  map[string]*preview.Object
-	idle     map[string]bool // ids of objects that nothing is sent for
-	reads    map[string]bool // ids of live objects that exist
-	changed  map[string]bool // ids of built-in roles that the cluster has with other rules, or not at all
-	users    map[string]int  // NAMESPACE/NAME of a ServiceAccount → workloads that run as it
-	clouds   map[string]bool // origins of cloud permissions
-	starters map[string]bool // origins that may start something as a role
-	declared map[string]bool // origins of cloud declarations
-	held     *subjectRights
-	related  map[string]bool // nil when no list is known
-	looked   int             // accounts whose ways were looked for
-	around   lookups
-	net      *access.AccountGraph // made when the first way is looked for
+	in         Input
+	plan       *preview.Plan
+	rules      []entry
+	found      map[string]*mergedFinding  // by finding id
+	own        map[string]bool            // GROUP/RESOURCE and GROUP/* of the plan's CRDs
+	named      map[string]map[string]bool // GROUP → resources that rules about grants name
+	accounts   map[string]bool            // NAMESPACE/NAME of the plan's ServiceAccounts
+	origins    map[string]string          // KIND/NAMESPACE/NAME → object id
+	objects    map[string]*preview.Object
+	idle       map[string]bool // ids of objects that nothing is sent for
+	reads      map[string]bool // ids of live objects that exist
+	changed    map[string]bool // ids of built-in roles that the cluster has with other rules, or not at all
+	users      map[string]int  // NAMESPACE/NAME of a ServiceAccount → workloads that run as it
+	clouds     map[string]bool // origins of cloud permissions
+	starters   map[string]bool // origins that may start something as a role
+	declared   map[string]bool // origins of cloud declarations
+	held       *subjectRights
+	related    map[string]bool          // nil when no list is known
+	critical   map[preview.Subject]bool // subjects that hold a critical permission themselves
+	unfinished int                      // accounts whose escalation paths were not searched to the end
+	around     lookups
+	net        *access.AccountGraph // made when the first way is looked for
 }
 
 func newScan(in Input) *scan {
@@ -50,7 +51,7 @@ func newScanBy(in Input, rules []entry, named map[string]map[string]bool) *scan 
 	c := &scan{
 		in: in, plan: in.Plan, rules: rules, named: named, found: map[string]*mergedFinding{},
 		own: map[string]bool{}, accounts: map[string]bool{}, origins: map[string]string{},
-		objects: map[string]*preview.Object{}, idle: map[string]bool{}, reads: map[string]bool{}, changed: map[string]bool{}, users: map[string]int{},
+		critical: map[preview.Subject]bool{}, objects: map[string]*preview.Object{}, idle: map[string]bool{}, reads: map[string]bool{}, changed: map[string]bool{}, users: map[string]int{},
 		clouds: map[string]bool{}, starters: map[string]bool{}, declared: map[string]bool{},
 		held: newSubjectRights(in.Plan.Access.Grants), around: newLookups(in.Plan),
 	}

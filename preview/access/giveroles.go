@@ -1,0 +1,274 @@
+package access
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// roleRights are the rights by which a subject gives itself roles, as numbers of
+// the table.
+type roleRights struct {
+	bindCluster, bindLocal         int // bind on ClusterRoles, on Roles
+	escalateCluster, escalateLocal int
+	createCluster, createLocal     int // roles
+	changeCluster, changeLocal     int
+	bindEverywhere, bindIn         int // writes ClusterRoleBindings, RoleBindings
+	changeEverywhere, changeIn     int // existing ones
+	secretsRead, secretsChange     int
+}
+
+func newRoleRights(t *stepTable) roleRights {
+	return roleRights{
+		bindCluster: t.id(rightTo(rbacGroup, "clusterroles", "bind")), bindLocal: t.id(rightTo(rbacGroup, "roles", "bind")),
+		escalateCluster: t.id(wideRight(rbacGroup, "clusterroles", "escalate")), escalateLocal: t.id(rightTo(rbacGroup, "roles", "escalate")),
+		createCluster: t.id(wideRight(rbacGroup, "clusterroles", "create")), createLocal: t.id(rightTo(rbacGroup, "roles", "create")),
+		changeCluster: t.id(wideRight(rbacGroup, "clusterroles", "update", "patch")), changeLocal: t.id(rightTo(rbacGroup, "roles", "update", "patch")),
+		bindEverywhere: t.id(wideRight(rbacGroup, "clusterrolebindings", "create")), bindIn: t.id(rightTo(rbacGroup, "rolebindings", "create")),
+		changeEverywhere: t.id(wideRight(rbacGroup, "clusterrolebindings", "update", "patch")), changeIn: t.id(rightTo(rbacGroup, "rolebindings", "update", "patch")),
+		secretsRead: t.id(rightTo("", "secrets", "get", "list", "watch")), secretsChange: t.id(rightTo("", "secrets", "update", "patch")),
+	}
+}
+
+// grants reports whether a right lets a subject give rights that it does not
+// hold.
+func (r roleRights) grants(id int) bool {
+	return id == r.bindCluster || id == r.bindLocal || id == r.escalateCluster || id == r.escalateLocal
+}
+
+// giveRoles takes the steps by which a subject gives itself a role: it may bind
+// one, or write one that it is bound to beyond its own rights.
+func (s *search) giveRoles() {
+	r := s.table.role
+	namespaces := map[string]bool{}
+	for at := range s.held {
+		namespaces[at.namespace] = true
+	}
+	for _, roles := range s.bound {
+		for _, role := range roles {
+			namespaces[role.namespace] = true
+		}
+	}
+	s.bindEverywhere()
+	s.escalate(s.held[place{r.escalateCluster, ""}], "", "ClusterRole", r.changeCluster, r.createCluster)
+	for _, namespace := range slices.Sorted(maps.Keys(namespaces)) {
+		s.left--
+		s.bindIn(namespace)
+		s.escalate(s.in(r.escalateLocal, namespace), namespace, "Role", r.changeLocal, r.createLocal)
+	}
+}
+
+const anyRight = "gives itself any right"
+
+// bindEverywhere binds ClusterRoles in the whole cluster: by a binding of its own,
+// or by naming itself in one that there is.
+func (s *search) bindEverywhere() {
+	r := s.table.role
+	creates, changes := s.held[place{r.bindEverywhere, ""}], s.held[place{r.changeEverywhere, ""}]
+	for _, bind := range s.held[place{r.bindCluster, ""}] {
+		for _, write := range slices.Concat(creates, changes) {
+			if bind.names == nil && write.names == nil {
+				s.end(ClusterAdmin, anyRight, []premise{bind.premise, write.premise}, true)
+			}
+		}
+		for _, write := range creates {
+			for _, name := range bind.names {
+				s.giveRole(preview.Ref{APIVersion: rbacVersion, Kind: "ClusterRole", Name: name}, true, "", bind.premise, write.premise)
+			}
+		}
+		for _, write := range changes {
+			for _, role := range s.boundBy("ClusterRoleBinding", "", write.names, bind.names, "ClusterRole") {
+				s.giveRole(role, true, "", bind.premise, write.premise)
+			}
+		}
+	}
+}
+
+// bindIn binds roles in a namespace, or in each one.
+func (s *search) bindIn(namespace string) {
+	r := s.table.role
+	creates, changes := s.in(r.bindIn, namespace), s.in(r.changeIn, namespace)
+	if len(creates)+len(changes) == 0 {
+		return
+	}
+	for _, bind := range s.in(r.bindCluster, namespace) {
+		for _, write := range creates {
+			if bind.names == nil {
+				s.give("any right", allRights(), false, namespace, stepText(anyRight+" in namespace %N", namespace, ""), bind.premise, write.premise)
+			}
+			for _, name := range bind.names {
+				s.giveRole(preview.Ref{APIVersion: rbacVersion, Kind: "ClusterRole", Name: name}, false, namespace, bind.premise, write.premise)
+			}
+		}
+		for _, write := range changes {
+			for _, role := range s.boundBy("RoleBinding", namespace, write.names, bind.names, "ClusterRole") {
+				s.giveRole(role, false, namespace, bind.premise, write.premise)
+			}
+		}
+	}
+	for _, bind := range s.in(r.bindLocal, namespace) {
+		for _, write := range creates {
+			for _, role := range s.rolesIn(namespace, bind.names) {
+				s.giveRole(role, false, role.Namespace, bind.premise, write.premise)
+			}
+		}
+		for _, write := range changes {
+			for _, role := range s.boundBy("RoleBinding", namespace, write.names, bind.names, "Role") {
+				s.giveRole(role, false, role.Namespace, bind.premise, write.premise)
+			}
+		}
+	}
+}
+
+// boundBy returns the roles of known bindings that may be changed, as far as they
+// may be bound.
+func (s *search) boundBy(kind, namespace string, bindings, roles []string, roleKind string) []preview.Ref {
+	var out []preview.Ref
+	for id, role := range s.bindings {
+		_, of, in, name, err := preview.ParseID(id)
+		if err == nil && of == kind && in == namespace && role.Kind == roleKind && hasName(bindings, name) && hasName(roles, role.Name) {
+			out = append(out, role)
+		}
+	}
+	slices.SortFunc(out, compareRefs)
+	return out
+}
+
+// rolesIn returns the known Roles of a namespace, of all when it is empty, with
+// some names or any.
+func (s *search) rolesIn(namespace string, names []string) []preview.Ref {
+	var out []preview.Ref
+	for _, set := range []*roleSet{s.roles, s.roles.base} {
+		for _, body := range set.roles {
+			ref := preview.RefOf(body)
+			if ref.Is(preview.KindRole) && (namespace == "" || namespace == ref.Namespace) && hasName(names, ref.Name) {
+				out = append(out, ref)
+			}
+		}
+	}
+	slices.SortFunc(out, compareRefs)
+	return slices.Compact(out)
+}
+
+func compareRefs(a, b preview.Ref) int { return strings.Compare(a.ID(), b.ID()) }
+
+// hasName reports whether names, nil for any, include one.
+func hasName(names []string, name string) bool { return names == nil || slices.Contains(names, name) }
+
+// escalate writes rights into a role: one that it is bound to, one that a role
+// aggregates which it is bound to, or a new one that it binds while it is empty.
+func (s *search) escalate(list []gained, namespace string, kind string, change, create int) {
+	for _, allowed := range list {
+		for _, write := range s.in(change, namespace) {
+			names, some := common(allowed.names, write.names)
+			if !some {
+				continue
+			}
+			by := []premise{allowed.premise, write.premise}
+			for _, id := range slices.Sorted(maps.Keys(s.bound)) {
+				s.writeBound(id, names, namespace, kind, by)
+			}
+			if len(s.in(create, namespace)) > 0 {
+				s.bindNew(namespace, kind, append(by, s.in(create, namespace)[0].premise))
+			}
+		}
+		for _, write := range s.in(create, namespace) {
+			if hasName(allowed.names, "") && kind == "ClusterRole" {
+				for _, id := range slices.Sorted(maps.Keys(s.bound)) {
+					s.writeBound(id, []string{""}, namespace, kind, []premise{allowed.premise, write.premise})
+				}
+			}
+		}
+	}
+}
+
+// common returns the names that two lists have in common, nil being any.
+func common(a, b []string) (names []string, some bool) {
+	switch {
+	case a == nil:
+		return b, true
+	case b == nil:
+		return a, true
+	}
+	names = slices.DeleteFunc(slices.Clone(a), func(name string) bool { return !slices.Contains(b, name) })
+	return names, len(names) > 0
+}
+
+// writeBound writes rights into a role that it is bound to, if it may write that,
+// or into one that is aggregated to it.
+func (s *search) writeBound(id string, names []string, namespace string, kind string, by []premise) {
+	_, _, in, name, err := preview.ParseID(id)
+	ref := preview.Ref{APIVersion: rbacVersion, Kind: kind, Namespace: in, Name: name}
+	if err != nil || ref.ID() != id || namespace != "" && in != namespace {
+		return
+	}
+	aggregates := len(preview.List(s.roles.role(id), "aggregationRule", "clusterRoleSelectors")) > 0
+	if !hasName(names, name) && !aggregates {
+		return
+	}
+	text := "writes any right into " + ref.Kind + " " + name + ", which it is bound to"
+	if !hasName(names, name) {
+		text = "writes any right into ClusterRoles that are added to ClusterRole " + name + ", which it is bound to"
+	}
+	for _, to := range s.bound[id] {
+		with := append(slices.Clone(by), to.premise)
+		if names == nil && to.grant.Scope == preview.ScopeCluster {
+			s.end(ClusterAdmin, anyRight, with, true)
+		}
+		s.give("any right", allRights(), to.grant.Scope == preview.ScopeCluster, to.namespace, text, with...)
+	}
+}
+
+// bindNew binds a new role without rights, and then writes rights into it.
+func (s *search) bindNew(namespace string, kind string, by []premise) {
+	r := s.table.role
+	if kind == "ClusterRole" {
+		for _, write := range s.held[place{r.bindEverywhere, ""}] {
+			s.end(ClusterAdmin, anyRight, append(slices.Clone(by), write.premise), true)
+		}
+	}
+	for at, list := range s.held {
+		if at.right == r.bindIn && (namespace == "" || at.namespace == "" || at.namespace == namespace) {
+			in := at.namespace
+			if in == "" {
+				in = namespace
+			}
+			s.give("any right", allRights(), false, in, stepText(anyRight+" in namespace %N", in, ""), append(slices.Clone(by), list[0].premise)...)
+		}
+	}
+}
+
+// giveRole gains the rules of a role in a place.
+func (s *search) giveRole(role preview.Ref, everywhere bool, namespace string, by ...premise) {
+	text := "gives itself " + role.Kind + " " + role.Name
+	if !everywhere {
+		text = stepText(text+" in namespace %N", namespace, "")
+	}
+	list := slices.Clone(s.roles.rules(role))
+	for i := range list {
+		list[i].Via = []string{viaName(role)}
+	}
+	s.give(role.ID(), list, everywhere, namespace, text, by...)
+}
+
+// give gains rules in the whole cluster, in a namespace, or in each namespace.
+func (s *search) give(what string, list []preview.Grant, everywhere bool, namespace, text string, by ...premise) {
+	key := strings.Join([]string{"role", what, strconv.FormatBool(everywhere), namespace}, "\x00")
+	if s.visited[key] {
+		return
+	}
+	if what == "any right" {
+		s.admin[namespace] = true
+	}
+	scope := preview.ScopeNamespace
+	if everywhere {
+		scope = preview.ScopeCluster
+	}
+	for i := range list {
+		list[i].Scope, list[i].Namespace = scope, namespace
+	}
+	s.visit(key, &origin{text: text, premises: by, depth: depthOf(by) + 1, gives: s.newHoldings(list), rules: list})
+}

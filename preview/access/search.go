@@ -1,0 +1,561 @@
+package access
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// stepTable is the table of steps with its rights numbered.
+type stepTable struct {
+	rights []right
+	steps  []numberedStep
+	by     map[int][]int // right → steps that take it
+	role   roleRights
+}
+
+type numberedStep struct {
+	step
+	ids []int // of its rights
+}
+
+var compiledSteps = sync.OnceValue(func() *stepTable {
+	t := &stepTable{by: map[int][]int{}}
+	for at, s := range steps() {
+		numbered := numberedStep{step: s}
+		for _, r := range s.rights {
+			id := t.id(r)
+			numbered.ids = append(numbered.ids, id)
+			t.by[id] = append(t.by[id], at)
+		}
+		t.steps = append(t.steps, numbered)
+	}
+	t.role = newRoleRights(t)
+	return t
+})
+
+func (t *stepTable) id(r right) int {
+	at := slices.IndexFunc(t.rights, func(known right) bool { return known.equal(r) })
+	if at < 0 {
+		at, t.rights = len(t.rights), append(t.rights, r)
+	}
+	return at
+}
+
+func (r right) equal(o right) bool {
+	return r.group == o.group && r.resource == o.resource && r.wide == o.wide && slices.Equal(r.verbs, o.verbs) &&
+		slices.EqualFunc(r.or, o.or, right.equal)
+}
+
+// holding is a right that a subject holds in a place, the whole cluster being "".
+type holding struct {
+	right     int
+	namespace string
+	names     []string // nil for any
+	grant     preview.Grant
+}
+
+// subjectHoldings are the rights of a subject that steps take, and the roles
+// that it is bound to.
+type subjectHoldings struct {
+	list  []holding
+	bound []boundRole
+	key   string
+}
+
+// boundRole is a role that a subject is bound to in a place.
+type boundRole struct {
+	id, namespace string
+	grant         preview.Grant
+}
+
+func (n *AccountGraph) holdingsOf(s preview.Subject) *subjectHoldings {
+	known := n.holdings[s]
+	if known == nil {
+		known = n.newHoldings(n.held[s])
+		n.holdings[s] = known
+	}
+	return known
+}
+
+func (n *AccountGraph) newHoldings(grants []preview.Grant) *subjectHoldings {
+	out, seen := &subjectHoldings{}, map[string]bool{}
+	var key strings.Builder
+	for _, g := range grants {
+		for id, r := range n.table.rights {
+			names, ok := r.in(g)
+			if !ok {
+				continue
+			}
+			text := strconv.Itoa(id) + "\x00" + g.Namespace + "\x00" + strings.Join(names, "\x01") + "\x02"
+			if !seen[text] {
+				seen[text] = true
+				key.WriteString(text)
+				out.list = append(out.list, holding{id, g.Namespace, names, g})
+			}
+		}
+		for i := 0; i+1 < len(g.Via); i += 2 {
+			id := ViaRef(g.Via[i]).ID()
+			if text := id + "\x00" + g.Namespace + "\x02"; !seen[text] {
+				seen[text] = true
+				key.WriteString(text)
+				out.bound = append(out.bound, boundRole{id, g.Namespace, g})
+			}
+		}
+	}
+	out.key = key.String()
+	return out
+}
+
+// origin is something gained, and how: an account, a role, a control of nodes, an
+// end.
+type origin struct {
+	text     string // empty for the account that is searched from
+	subject  preview.Subject
+	premises []premise
+	depth    int
+	gives    *subjectHoldings // of a role that it gave itself; nil for those of the subject
+	rules    []preview.Grant  // of that role
+	nodes    bool
+}
+
+// premise is a right that something was gained by.
+type premise struct {
+	grant preview.Grant
+	by    *origin
+}
+
+type place struct {
+	right     int
+	namespace string
+}
+
+type gained struct {
+	names []string
+	premise
+}
+
+// search is the closure of one account: everything it may act as, and the ends
+// that it reaches.
+type search struct {
+	*AccountGraph
+	held     map[place][]gained
+	bound    map[string][]gainedRole
+	visited  map[string]bool
+	dirty    map[place]bool
+	next     []*origin
+	origins  []*origin
+	own      map[Extent]*origin // with the account's own rights
+	reached  map[Extent]*origin // with others
+	admin    map[string]bool    // places where it acts as any account, or reads all Secrets
+	holds    bool               // holds what rules about single grants judge
+	mayGrant bool               // holds a right to bind or escalate
+
+	unfinished bool
+}
+
+type gainedRole struct {
+	namespace string
+	premise
+}
+
+// search returns the closure of an account. Accounts that hold the same have the
+// same: what one of them adds to another is nothing.
+func (n *AccountGraph) search(from preview.Subject) *search {
+	key := n.holdingsOf(from).key
+	for _, group := range groupsOfAccount(from) {
+		key += "\x03" + n.holdingsOf(group).key
+	}
+	if known := n.found[key]; known != nil {
+		return known
+	}
+	s := &search{
+		AccountGraph: n, held: map[place][]gained{}, bound: map[string][]gainedRole{}, visited: map[string]bool{}, dirty: map[place]bool{},
+		own: map[Extent]*origin{}, reached: map[Extent]*origin{}, admin: map[string]bool{},
+	}
+	n.found[key] = s
+	s.visited[subjectKey(from)] = true
+	s.next = []*origin{{subject: from}}
+	for len(s.next) > 0 && s.reached[ClusterAdmin] == nil && !(s.holds && s.own[ClusterAdmin] != nil) {
+		if n.left <= 0 {
+			s.unfinished = true
+			break
+		}
+		s.round()
+	}
+	return s
+}
+
+// round takes in what the last one gained, and takes every step that this opens.
+func (s *search) round() {
+	now := s.next
+	s.next = nil
+	slices.SortStableFunc(now, func(a, b *origin) int { return cmp.Compare(s.rankOf(a), s.rankOf(b)) })
+	for _, o := range now {
+		s.origins = append(s.origins, o)
+		s.take(o)
+	}
+	for _, at := range s.open() {
+		s.left--
+		s.try(s.table.steps[at.right], at.namespace)
+	}
+	if s.mayGrant {
+		s.giveRoles()
+	}
+	s.readTokens()
+	s.dirty = map[place]bool{}
+	for _, o := range now {
+		if o.nodes {
+			s.everyone("", true, "uses the token of %A on its node", []premise{{by: o}}, o.depth+1)
+		}
+	}
+}
+
+func (s *search) rankOf(o *origin) int {
+	if at, ok := s.order[o.subject]; ok {
+		return at
+	}
+	return -1
+}
+
+// take adds the rights of something gained.
+func (s *search) take(o *origin) {
+	if o.gives != nil {
+		s.add(o.gives, o)
+		return
+	}
+	if o.nodes {
+		return
+	}
+	s.add(s.holdingsOf(o.subject), o)
+	for _, group := range groupsOfAccount(o.subject) {
+		if key := subjectKey(group); !s.visited[key] {
+			s.visited[key] = true
+			s.add(s.holdingsOf(group), o)
+		}
+	}
+}
+
+func (s *search) add(h *subjectHoldings, by *origin) {
+	for _, b := range h.bound {
+		s.bound[b.id] = append(s.bound[b.id], gainedRole{b.namespace, premise{b.grant, by}})
+	}
+	for _, one := range h.list {
+		s.left--
+		at := place{one.right, one.namespace}
+		if slices.ContainsFunc(s.held[at], func(g gained) bool { return g.names == nil || one.names != nil && subset(one.names, g.names) }) {
+			continue
+		}
+		s.held[at] = append(s.held[at], gained{one.names, premise{one.grant, by}})
+		s.dirty[at] = true
+		s.mayGrant = s.mayGrant || s.table.role.grants(one.right)
+	}
+}
+
+func subset(a, b []string) bool {
+	return !slices.ContainsFunc(a, func(name string) bool { return !slices.Contains(b, name) })
+}
+
+// open returns the steps that new rights may complete, as the places to try them
+// in: a right in the whole cluster completes steps in each namespace where the
+// others are held.
+func (s *search) open() []place {
+	todo := map[place]bool{}
+	for at := range s.dirty {
+		for _, number := range s.table.by[at.right] {
+			todo[place{number, at.namespace}] = true
+			if ids := s.table.steps[number].ids; at.namespace == "" && len(ids) > 1 {
+				for other := range s.held {
+					if slices.Contains(ids, other.right) {
+						todo[place{number, other.namespace}] = true
+					}
+				}
+			}
+		}
+	}
+	return slices.SortedFunc(maps.Keys(todo), func(a, b place) int {
+		return cmp.Or(cmp.Compare(a.right, b.right), strings.Compare(a.namespace, b.namespace))
+	})
+}
+
+// in returns the holdings of a right that count in a namespace.
+func (s *search) in(id int, namespace string) []gained {
+	list := s.held[place{id, namespace}]
+	if namespace != "" {
+		list = slices.Concat(list, s.held[place{id, ""}])
+	}
+	return list
+}
+
+// try takes a step in a place where its rights are held.
+func (s *search) try(step numberedStep, namespace string) {
+	if step.step.in != nil && !step.step.in(s.AccountGraph, namespace) {
+		return
+	}
+	var with []premise
+	for _, id := range step.ids[1:] {
+		list := s.in(id, namespace)
+		at := slices.IndexFunc(list, func(g gained) bool { return g.names == nil || step.named })
+		if at < 0 {
+			return
+		}
+		with = append(with, list[at].premise)
+	}
+	for _, first := range s.in(step.ids[0], namespace) {
+		s.gain(step.step, namespace, first.names, append([]premise{first.premise}, with...))
+	}
+}
+
+func (s *search) gain(of step, namespace string, names []string, by []premise) {
+	depth := depthOf(by)
+	whole := names == nil || of.accepts != nil && of.accepts(names, namespace) || of.accepts == nil && of.named
+	switch of.gain {
+	case gainEnd:
+		if whole {
+			s.end(of.extent, stepText(of.text, namespace, ""), by, of.held)
+		}
+	case gainNodes:
+		if whole {
+			s.end(Nodes, stepText(of.text, namespace, ""), by, of.held)
+			s.visit("nodes", &origin{text: stepText(of.text, namespace, ""), premises: by, depth: depth + 1, nodes: true})
+		}
+	case gainAccounts:
+		if whole {
+			s.everyone(namespace, false, of.text, by, depth+1)
+		}
+	case gainRunning:
+		if names == nil {
+			s.everyone(namespace, true, of.text, by, depth+1)
+		} else {
+			s.podsNamed(namespace, names, of.text, by, depth+1)
+		}
+	case gainNamed:
+		if names == nil {
+			s.everyone(namespace, false, of.text, by, depth+1)
+		}
+		for _, name := range names {
+			s.accountNamed(namespace, name, of.text, by, depth+1)
+		}
+	case gainUsers, gainGroups:
+		s.actAs(of, names, by, depth+1)
+	}
+}
+
+func depthOf(by []premise) int {
+	depth := 0
+	for _, p := range by {
+		depth = max(depth, p.by.depth)
+	}
+	return depth
+}
+
+func (s *search) visit(key string, o *origin) {
+	if !s.visited[key] {
+		s.visited[key] = true
+		s.next = append(s.next, o)
+	}
+}
+
+func (s *search) account(to preview.Subject, text string, by []premise, depth int) {
+	s.visit(subjectKey(to), &origin{text: stepText(text, to.Namespace, subjectText(to)), subject: to, premises: by, depth: depth})
+}
+
+// everyone gains every account of a place, or those that pods run as.
+func (s *search) everyone(namespace string, running bool, text string, by []premise, depth int) {
+	s.admin[namespace] = true
+	list := s.local[namespace]
+	if namespace == "" {
+		list = s.accounts
+	}
+	s.left -= len(list)
+	for _, to := range list {
+		if !running || !s.idle[to] {
+			s.account(to, text, by, depth)
+		}
+	}
+}
+
+func (s *search) accountNamed(namespace, name, text string, by []premise, depth int) {
+	list := s.local[namespace]
+	if namespace == "" {
+		list = s.accounts
+	}
+	s.left -= len(list)
+	for _, to := range list {
+		if to.Name == name {
+			s.account(to, text, by, depth)
+		}
+	}
+}
+
+// podsNamed gains the accounts of known workloads whose pods may have the names.
+func (s *search) podsNamed(namespace string, names []string, text string, by []premise, depth int) {
+	for in, workloads := range s.running {
+		if namespace != "" && in != namespace {
+			continue
+		}
+		for workload, account := range workloads {
+			if slices.ContainsFunc(names, func(name string) bool { return name == workload || strings.HasPrefix(name, workload+"-") }) {
+				s.accountNamed(in, account, text, by, depth)
+			}
+		}
+	}
+}
+
+// actAs gains users or groups; any of them is the end.
+func (s *search) actAs(of step, names []string, by []premise, depth int) {
+	kind, anyone := preview.SubjectUser, "any user"
+	if of.gain == gainGroups {
+		kind, anyone = preview.SubjectGroup, "a member of any group"
+	}
+	if names == nil {
+		s.end(ClusterAdmin, stepText(of.text, "", anyone), by, of.held)
+	}
+	for _, name := range names {
+		to := preview.Subject{Kind: kind, Name: name}
+		switch {
+		case kind == preview.SubjectGroup && name == groupMasters:
+			s.end(ClusterAdmin, stepText(of.text, "", subjectText(to)), by, of.held)
+		case !strings.HasPrefix(name, "system:serviceaccount:"):
+			s.account(to, of.text, by, depth)
+		}
+	}
+}
+
+// readTokens gains the accounts whose tokens are in Secrets that it may read.
+func (s *search) readTokens() {
+	read, change := s.table.role.secretsRead, s.table.role.secretsChange
+	for at := range s.dirty {
+		if at.right != read && at.right != change {
+			continue
+		}
+		for namespace := range s.secrets {
+			if at.namespace != "" && at.namespace != namespace {
+				continue
+			}
+			s.readTokensIn(namespace, read, change)
+		}
+		if at.right == read {
+			for _, g := range s.held[at] {
+				if g.names == nil {
+					s.admin[at.namespace] = true
+				}
+			}
+		}
+	}
+}
+
+func (s *search) readTokensIn(namespace string, read, change int) {
+	for _, secret := range s.secrets[namespace] {
+		names := func(g gained) bool { return g.names == nil || slices.Contains(g.names, secret.name) }
+		readable := s.in(read, namespace)
+		at := slices.IndexFunc(readable, names)
+		if at < 0 {
+			continue
+		}
+		by := []premise{readable[at].premise}
+		s.accountNamed(namespace, secret.account, "reads a token of %A in Secret "+secret.name+" of namespace %N", by, depthOf(by)+1)
+		changeable := s.in(change, namespace)
+		if at := slices.IndexFunc(changeable, names); at >= 0 {
+			by = append(by, changeable[at].premise)
+			s.everyone(namespace, false, "turns Secret "+secret.name+" of namespace %N into a token of %A", by, depthOf(by)+1)
+		}
+	}
+}
+
+// end notes what is reached, the shortest way first.
+func (s *search) end(extent Extent, text string, by []premise, held bool) {
+	o := &origin{text: text, premises: by, depth: depthOf(by)}
+	to := s.reached
+	if o.depth == 0 {
+		to, s.holds = s.own, s.holds || held
+	}
+	if to[extent] == nil {
+		to[extent] = o
+	}
+}
+
+// path lists the steps to something gained, those that it rests on first.
+func (o *origin) path(extent Extent) EscalationPath {
+	out := EscalationPath{Extent: extent}
+	seen := map[*origin]bool{}
+	var walk func(*origin)
+	walk = func(at *origin) {
+		if seen[at] {
+			return
+		}
+		seen[at] = true
+		for _, p := range at.premises {
+			walk(p.by)
+		}
+		if at.text == "" {
+			return
+		}
+		out.Steps = append(out.Steps, at.text)
+		if at.subject.Kind == preview.SubjectServiceAccount {
+			out.Accounts = append(out.Accounts, at.subject)
+		}
+		for _, p := range at.premises {
+			if p.by.text != "" && len(p.grant.Verbs) > 0 {
+				out.Grants = append(out.Grants, p.grant)
+			}
+		}
+	}
+	walk(o)
+	return out
+}
+
+// administered returns the namespaces where it may act as any account or reads
+// all Secrets.
+func (s *search) administered() []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(s.admin)), func(namespace string) bool { return namespace == "" })
+}
+
+// rest returns the extent of an account that reaches none of the ends.
+func (s *search) rest(from preview.Subject) Extent {
+	for namespace := range s.admin {
+		if namespace != from.Namespace {
+			return Namespaces
+		}
+	}
+	out := Nothing
+	if len(s.admin) > 0 {
+		out = OwnNamespace
+	}
+	for _, o := range s.origins {
+		for _, g := range o.rules {
+			out = higher(out, plainExtent(g))
+		}
+		for _, subject := range append(groupsOfAccount(o.subject), o.subject) {
+			for _, g := range s.AccountGraph.held[subject] {
+				out = higher(out, plainExtent(g))
+			}
+		}
+	}
+	return out
+}
+
+func higher(a, b Extent) Extent {
+	if slices.Index(extents[:], b) < slices.Index(extents[:], a) {
+		return b
+	}
+	return a
+}
+
+// plainExtent returns what a grant amounts to by itself: reading or writing, in
+// the cluster or in namespaces.
+func plainExtent(g preview.Grant) Extent {
+	writes := slices.ContainsFunc(g.Verbs, func(verb string) bool { return !slices.Contains([]string{"get", "list", "watch"}, verb) })
+	switch {
+	case writes && g.Scope == preview.ScopeCluster && len(g.Resources) > 0:
+		return ClusterWrites
+	case writes:
+		return OwnNamespace
+	}
+	return Reads
+}
