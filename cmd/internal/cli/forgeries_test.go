@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/slowtest"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
@@ -37,8 +38,17 @@ var (
 	goingBack    = []string{"upgrade", "NAME", "DIR/three", "--on-failure", "rollback"}
 )
 
+// forgeries are those of each kind: a soak plays every one, the usual run a third.
 func forgeries() []forgery {
-	return slices.Concat(acceptanceForgeries(), contentForgeries(), inventoryForgeries(), stateForgeries(), formForgeries(), objectForgeries())
+	var all []forgery
+	for _, kind := range [][]forgery{acceptanceForgeries(), contentForgeries(), inventoryForgeries(), stateForgeries(), formForgeries(), objectForgeries()} {
+		for i, row := range kind {
+			if slowtest.InSample(i, 3) {
+				all = append(all, row)
+			}
+		}
+	}
+	return all
 }
 
 // accepts has the newest record accept every finding that the evil package has.

@@ -8,6 +8,7 @@
 package slowtest
 
 import (
+	"os"
 	"regexp"
 	"testing"
 )
@@ -20,6 +21,16 @@ func Skip(t testing.TB, why string) {
 	if Short(t) {
 		t.Skip("skipped: -short leaves out " + why)
 	}
+}
+
+// soakRuns is the environment variable that "make soak" sets.
+const soakRuns = "KUBECTL_OPERATOR_SOAK_RUNS"
+
+// InSample reports whether case i of a matrix, from 0, is run: in "make soak" every one,
+// else each nth, beginning with the first. A matrix of several kinds of cases is sampled
+// kind by kind, so that "make test" has one of each.
+func InSample(i, nth int) bool {
+	return i%nth == 0 || os.Getenv(soakRuns) != ""
 }
 
 // Short reports whether a test is to try fewer cases.
