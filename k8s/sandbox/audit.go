@@ -72,14 +72,16 @@ func (e AuditEvent) String() string {
 // ReadAudit reads an audit log in the order of its entries. The API server
 // writes an entry when the response is complete; a client may read the end of a
 // long response a moment earlier.
-func ReadAudit(path string) ([]AuditEvent, error) {
+func ReadAudit(path string) ([]AuditEvent, error) { return readAudit(path, 0) }
+
+func readAudit(path string, from int64) ([]AuditEvent, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("reading the audit log: %w", err)
 	}
 	defer f.Close()
 	var events []AuditEvent
-	_, err = parseAudit(f, func(e AuditEvent) { events = append(events, e) })
+	_, err = parseAudit(io.NewSectionReader(f, from, math.MaxInt64-from), func(e AuditEvent) { events = append(events, e) })
 	return events, err
 }
 
@@ -110,7 +112,29 @@ func parseAudit(r io.Reader, each func(AuditEvent)) (size int64, err error) {
 type mutations struct {
 	mu     sync.Mutex
 	offset int64
+	since  int64 // see Forget
 	byUser map[string][]AuditEvent
+}
+
+// Forget has Mutations and Requests begin with what comes now: for a control plane that
+// is lent to one test after another.
+func (s *Sandbox) Forget() error {
+	if _, err := s.Mutations(""); err != nil {
+		return err
+	}
+	m := &s.mutations
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.byUser, m.since = nil, m.offset
+	return nil
+}
+
+// Requests returns the entries of the audit log since Forget, or all.
+func (s *Sandbox) Requests() ([]AuditEvent, error) {
+	s.mutations.mu.Lock()
+	since := s.mutations.since
+	s.mutations.mu.Unlock()
+	return readAudit(s.AuditLog(), since)
 }
 
 // Mutations returns what a user has changed in the cluster so far, in order: dry

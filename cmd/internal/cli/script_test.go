@@ -86,7 +86,7 @@ func TestSlowBucketScripts(t *testing.T) {
 }
 
 // Scripts that keep to namespaces and names of their own share a control plane. Those
-// that break it, read its audit log or look at all of it have one each, see below.
+// that read its audit log or look at all of it have one for themselves, see below.
 func TestClusterSharedScripts(t *testing.T) {
 	t.Parallel()
 	box := sandboxtest.New(t) // other tests leave records that cannot be read
@@ -96,7 +96,7 @@ func TestClusterSharedScripts(t *testing.T) {
 	})
 }
 
-// Scripts against the embedded control plane, one of its own for each.
+// Scripts against the embedded control plane, which each has for itself while it runs.
 func TestClusterScripts(t *testing.T) {
 	t.Parallel()
 	slowtest.Skip(t, "tests against the embedded control plane")
@@ -175,13 +175,23 @@ type sandboxKey struct{}
 
 func setupCluster(t testing.TB) func(*testscript.Env) error {
 	return func(env *testscript.Env) error {
-		box, err := sandbox.Start(context.Background(), sandbox.Options{Binary: sandboxtest.Binary(t)})
+		box, err := sandboxtest.Lend(context.Background(), env.Defer)
 		if err != nil {
 			return err
 		}
-		env.Defer(box.Stop)
 		return setupOn(t, env, box)
 	}
+}
+
+// lend returns a control plane that a test has for itself.
+func lend(t *testing.T) *sandbox.Sandbox {
+	t.Helper()
+	sandboxtest.Binary(t) // skips or fails visibly
+	box, err := sandboxtest.Lend(t.Context(), t.Cleanup)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return box
 }
 
 // setupOn prepares a script that runs against a control plane.

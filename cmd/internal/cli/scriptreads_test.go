@@ -18,7 +18,7 @@ import (
 // and none but of these verbs.
 func sentOnlyCommand(ts *testscript.TestScript, _ bool, args []string) {
 	box := ts.Value(sandboxKey{}).(*sandbox.Sandbox)
-	events, err := sandbox.ReadAudit(box.AuditLog())
+	events, err := box.Requests()
 	ts.Check(err)
 	n := 0
 	for _, event := range events {

@@ -1,0 +1,361 @@
+package sandboxtest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox"
+)
+
+const (
+	// resetTimeout is how long a control plane may take to let go of what a test made.
+	// It is discarded then.
+	resetTimeout = 20 * time.Second
+	// resetPoll is the time between two looks at what is left.
+	resetPoll = 50 * time.Millisecond
+	// settleLooks is the number of looks at one object before all are read again, and
+	// resetPatience how often all are read.
+	settleLooks, resetPatience = 40, 12
+)
+
+// spare holds the control planes that were given back. Like shared it is of a package
+// that only tests link, and what it holds ends with the process.
+var spare struct {
+	mu    sync.Mutex
+	boxes []*lent
+}
+
+// Lend returns a control plane that a test has for itself until its end, which
+// atEnd calls: t.Cleanup, or Defer of a script. It is a new one, or one that another
+// test has given back: all that the test made is deleted then, what it edited makes it
+// useless, and audit logs begin with what comes now. A start takes four seconds of
+// processor time, and this less than half of that.
+//
+// A test that kills a part of the control plane, or that asserts how a new one behaves,
+// takes one from New.
+func Lend(ctx context.Context, atEnd func(func())) (*sandbox.Sandbox, error) {
+	l := takeSpare()
+	if l == nil {
+		var err error
+		if l, err = newLent(ctx); err != nil {
+			return nil, err
+		}
+	}
+	atEnd(l.giveBack)
+	return l.box, l.box.Forget()
+}
+
+func takeSpare() *lent {
+	spare.mu.Lock()
+	defer spare.mu.Unlock()
+	n := len(spare.boxes)
+	if n == 0 {
+		return nil
+	}
+	l := spare.boxes[n-1]
+	spare.boxes = spare.boxes[:n-1]
+	return l
+}
+
+// lent is a control plane that is lent to one test after another.
+type lent struct {
+	box    *sandbox.Sandbox
+	config *rest.Config
+	client *http.Client
+	fresh  map[string]stored // what a new one holds
+	served []string          // groups and versions of its OpenAPI
+}
+
+// stored is one object, by its path in the API.
+type stored struct {
+	body       string // as JSON, without what changes by itself
+	finalizers bool
+	deleting   bool
+	managed    bool // the control plane deletes it
+}
+
+func newLent(ctx context.Context) (*lent, error) {
+	box, err := start(ctx)
+	if err != nil {
+		return nil, err
+	}
+	l := &lent{box: box}
+	if l.config, err = clientcmd.BuildConfigFromFlags("", box.Kubeconfig()); err == nil {
+		l.config.QPS = -1 // no client-side limit
+		l.client, err = rest.HTTPClientFor(l.config)
+	}
+	if err == nil {
+		l.fresh, err = l.objects(ctx)
+	}
+	if err == nil {
+		l.served, err = l.openAPI(ctx)
+	}
+	if err != nil {
+		box.Stop()
+		return nil, err
+	}
+	return l, nil
+}
+
+// giveBack makes the control plane what it was. One that cannot be is stopped: the next
+// test gets a new one.
+func (l *lent) giveBack() {
+	ctx, cancel := context.WithTimeout(context.Background(), resetTimeout)
+	defer cancel()
+	if err := l.reset(ctx); err != nil {
+		l.box.Stop()
+		return
+	}
+	spare.mu.Lock()
+	defer spare.mu.Unlock()
+	spare.boxes = append(spare.boxes, l)
+}
+
+// reset deletes what is not as in a new control plane until nothing of it is left.
+func (l *lent) reset(ctx context.Context) error {
+	tick := time.NewTicker(resetPoll)
+	defer tick.Stop()
+	for idle := 0; idle < resetPatience; idle++ {
+		now, err := l.objects(ctx)
+		if err != nil {
+			return err
+		}
+		added := slices.DeleteFunc(slices.Sorted(maps.Keys(now)), func(at string) bool { _, ok := l.fresh[at]; return ok })
+		if len(added) == 0 {
+			if done, err := l.asFresh(ctx, now); done || err != nil {
+				return err
+			}
+		}
+		if err := l.remove(ctx, now, added); err != nil {
+			return err
+		}
+		if err := l.settle(ctx, tick, added); err != nil {
+			return err
+		}
+	}
+	return errors.New("what a test left cannot be deleted, or it has edited an object of the control plane")
+}
+
+// settle waits until those of the objects that take others along are gone, or for a few
+// looks: one that is held by another has to be looked at again.
+func (l *lent) settle(ctx context.Context, tick *time.Ticker, objects []string) error {
+	slow := slices.DeleteFunc(slices.Clone(objects), func(at string) bool {
+		return path.Base(path.Dir(at)) != "customresourcedefinitions"
+	})
+	for range settleLooks {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		for len(slow) > 0 {
+			var answer struct{ Metadata struct{ Name string } }
+			if err := l.send(ctx, http.MethodGet, slow[0], "", "", &answer); err != nil {
+				return err
+			}
+			if answer.Metadata.Name != "" {
+				break
+			}
+			slow = slow[1:]
+		}
+		if len(slow) == 0 {
+			return nil
+		}
+	}
+	return nil
+}
+
+// asFresh reports whether objects and served versions are those of a new control plane.
+func (l *lent) asFresh(ctx context.Context, now map[string]stored) (bool, error) {
+	for at, object := range l.fresh {
+		if now[at].body != object.body {
+			return false, nil
+		}
+	}
+	served, err := l.openAPI(ctx)
+	return slices.Equal(served, l.served), err
+}
+
+// remove asks for the end of objects: first of what answers for others, then of what
+// makes others, and of namespaces last. Their controller begins to empty one after five
+// seconds: one that is empty is released here.
+func (l *lent) remove(ctx context.Context, now map[string]stored, added []string) error {
+	inTheWay := slices.DeleteFunc(slices.Clone(added), func(at string) bool {
+		return !strings.Contains(at, "/admissionregistration.k8s.io/") && (!strings.Contains(at, "/apiservices/") || now[at].managed)
+	})
+	if len(inTheWay) > 0 {
+		added = inTheWay
+	}
+	slices.SortStableFunc(added, func(a, b string) int { return turn(a) - turn(b) })
+	for _, at := range added {
+		object := now[at]
+		if namespace, is := strings.CutPrefix(at, "/api/v1/namespaces/"); is && object.deleting && !l.holds(now, at) {
+			empty := fmt.Sprintf(`{"apiVersion":"v1","kind":"Namespace","metadata":{"name":%q},"spec":{"finalizers":[]}}`, namespace)
+			if err := l.send(ctx, http.MethodPut, at+"/finalize", "application/json", empty, nil); err != nil {
+				return err
+			}
+		}
+		if !object.deleting && !object.managed {
+			const atOnce = `{"kind":"DeleteOptions","apiVersion":"v1","gracePeriodSeconds":0,"propagationPolicy":"Background"}`
+			if err := l.send(ctx, http.MethodDelete, at, "application/json", atOnce, nil); err != nil {
+				return err
+			}
+		}
+		if object.finalizers && !strings.Contains(at, "/customresourcedefinitions/") {
+			if err := l.send(ctx, http.MethodPatch, at, MergePatch, `{"metadata":{"finalizers":null}}`, nil); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// holds reports whether something that is not made again by itself is in a namespace.
+func (l *lent) holds(now map[string]stored, namespace string) bool {
+	for at := range now {
+		within := strings.Contains(at, "/namespaces/"+path.Base(namespace)+"/")
+		if within && !strings.Contains(at, "/events/") {
+			return true
+		}
+	}
+	return false
+}
+
+// turn is the order in which objects are deleted.
+func turn(at string) int {
+	switch {
+	case path.Dir(at) == "/api/v1/namespaces":
+		return 3
+	case strings.Contains(at, "/pods/"):
+		return 2
+	case strings.HasPrefix(at, "/api/"):
+		return 1
+	}
+	return 0
+}
+
+// itsNamespaces are those of a new control plane.
+var itsNamespaces = []string{"default", "kube-system", "kube-public", "kube-node-lease"}
+
+// ofItself are the resources that a control plane writes without being asked.
+var ofItself = []string{"events", "leases", "nodes", "csinodes", "endpoints", "endpointslices", "ipaddresses", "servicecidrs", "componentstatuses", "podmetrics", "nodemetrics", "storageversions"}
+
+// objects reads all that is stored, by path.
+func (l *lent) objects(ctx context.Context) (map[string]stored, error) {
+	client, err := discovery.NewDiscoveryClientForConfigAndClient(l.config, l.client)
+	if err != nil {
+		return nil, err
+	}
+	lists, err := client.ServerPreferredResources()
+	if err != nil && !discovery.IsGroupDiscoveryFailedError(err) { // of an API without a backend
+		return nil, err
+	}
+	out := map[string]stored{}
+	for _, list := range lists {
+		version, err := schema.ParseGroupVersion(list.GroupVersion)
+		if err != nil {
+			return nil, err
+		}
+		for _, resource := range list.APIResources {
+			if !slices.Contains(resource.Verbs, "list") || !slices.Contains(resource.Verbs, "delete") || !resource.Namespaced && slices.Contains(ofItself, resource.Name) {
+				continue
+			}
+			if err := l.list(ctx, version, resource, out); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return out, nil
+}
+
+func (l *lent) list(ctx context.Context, version schema.GroupVersion, resource metav1.APIResource, into map[string]stored) error {
+	base := path.Join("/apis", version.Group, version.Version)
+	if version.Group == "" {
+		base = path.Join("/api", version.Version)
+	}
+	var answer struct{ Items []map[string]any }
+	if err := l.send(ctx, http.MethodGet, path.Join(base, resource.Name), "", "", &answer); err != nil {
+		return err
+	}
+	for _, item := range answer.Items {
+		meta, _ := item["metadata"].(map[string]any)
+		name, _ := meta["name"].(string)
+		namespace, _ := meta["namespace"].(string)
+		switch {
+		case !slices.Contains(itsNamespaces, namespace):
+		case slices.Contains(ofItself, resource.Name), name == "kube-root-ca.crt", resource.Name == "serviceaccounts" && name == "default":
+			continue // some are made a moment later
+		}
+		at := path.Join(base, resource.Name, name)
+		if namespace != "" {
+			at = path.Join(base, "namespaces", namespace, resource.Name, name)
+		}
+		labels, _ := meta["labels"].(map[string]any)
+		object := stored{finalizers: meta["finalizers"] != nil, deleting: meta["deletionTimestamp"] != nil, managed: labels["kube-aggregator.kubernetes.io/automanaged"] != nil}
+		for _, key := range []string{"resourceVersion", "managedFields", "generation"} {
+			delete(meta, key)
+		}
+		delete(item, "status")
+		body, err := json.Marshal(item)
+		if err != nil {
+			return err
+		}
+		object.body = string(body)
+		into[at] = object
+	}
+	return nil
+}
+
+// openAPI returns the groups and versions that are described: what a deleted definition
+// served is gone from it a moment later.
+func (l *lent) openAPI(ctx context.Context) ([]string, error) {
+	var answer struct{ Paths map[string]any }
+	err := l.send(ctx, http.MethodGet, "/openapi/v3", "", "", &answer)
+	return slices.Sorted(maps.Keys(answer.Paths)), err
+}
+
+// send sends a request and decodes the answer. What is not there any more, or is not
+// served, or not yet, is no error.
+func (l *lent) send(ctx context.Context, method, at, contentType, body string, into any) error {
+	request, err := http.NewRequestWithContext(ctx, method, l.config.Host+at, bytes.NewReader([]byte(body)))
+	if err != nil {
+		return err
+	}
+	if contentType != "" {
+		request.Header.Set("Content-Type", contentType)
+	}
+	response, err := l.client.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	data, err := io.ReadAll(response.Body)
+	switch {
+	case err != nil:
+		return err
+	case slices.Contains([]int{http.StatusNotFound, http.StatusConflict, http.StatusMethodNotAllowed, http.StatusTooManyRequests, http.StatusServiceUnavailable}, response.StatusCode):
+		return nil
+	case response.StatusCode >= http.StatusBadRequest:
+		return fmt.Errorf("%s %s: %s: %.300s", method, at, response.Status, data)
+	case into == nil:
+		return nil
+	}
+	return json.Unmarshal(data, into)
+}
