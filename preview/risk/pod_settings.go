@@ -1,7 +1,6 @@
 package risk
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
@@ -59,32 +58,6 @@ func systemPriority(pod map[string]any) (Level, []string) {
 		return None, []string{class}
 	}
 	return None, nil
-}
-
-var (
-	fetchesCode = regexp.MustCompile(`(?:^|[\s;&|/])(curl|wget|pip3? install|npm install|go install|apt-get install|apk add|dnf install|yum install|git clone)(?:\s|$)`)
-	noChecks    = regexp.MustCompile(`^--?(insecure-skip-tls-verify|tls-skip-verify|kubelet-insecure-tls|anonymous-auth|disable-auth|no-auth|insecure)(=true)?$`)
-)
-
-func remoteCode(_, container map[string]any) (Level, []string) {
-	var words []string
-	for _, field := range []string{"command", "args"} {
-		for _, item := range preview.List(container, field) {
-			if text, ok := item.(string); ok {
-				words = append(words, text)
-			}
-		}
-	}
-	var lines []string
-	if found := fetchesCode.FindStringSubmatch(strings.Join(words, " ")); found != nil {
-		lines = append(lines, "runs "+found[1])
-	}
-	for _, word := range words {
-		if noChecks.MatchString(word) {
-			lines = append(lines, "passes "+word)
-		}
-	}
-	return None, lines
 }
 
 func noLimits(_, container map[string]any) (Level, []string) {

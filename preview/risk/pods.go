@@ -11,7 +11,7 @@ import (
 )
 
 func podRules() []entry {
-	return slices.Concat(isolationRules(), volumeRules(), podIdentityRules(), podNetworkRules(), placementRules())
+	return slices.Concat(isolationRules(), volumeRules(), podIdentityRules(), podNetworkRules(), placementRules(), codeRules())
 }
 
 // isolationRules returns the rules about what keeps containers apart from the node.
@@ -34,7 +34,6 @@ func isolationRules() []entry {
 		{Rule: rules.PodSecretEnv, object: containerMatch(secretEnv)},
 		{Rule: rules.PodControlPlane, object: controlPlane},
 		{Rule: rules.PodPreempts, object: podMatch(systemPriority)},
-		{Rule: rules.PodRemoteCode, object: containerMatch(remoteCode)},
 		{Rule: rules.PodNoLimits, object: containerMatch(noLimits)},
 	}
 }

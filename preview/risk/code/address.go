@@ -25,7 +25,7 @@ func Metadata(host string) bool {
 		return true
 	}
 	if ip, ok := Address(name); ok {
-		return slices.Contains(metadataAddresses, ip.String()) || ip.IsLinkLocalUnicast() && ip.Is4()
+		return slices.Contains(metadataAddresses, ip.String())
 	}
 	for _, address := range metadataAddresses { // 169.254.169.254.nip.io, and with dashes
 		if strings.HasPrefix(name, address+".") || strings.HasPrefix(name, strings.ReplaceAll(address, ".", "-")+".") || strings.Contains(name, "."+address+".") {

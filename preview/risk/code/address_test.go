@@ -6,13 +6,13 @@ func TestMetadataAddresses(t *testing.T) {
 	for _, host := range []string{
 		"169.254.169.254", "169.254.169.254:80", "[::ffff:169.254.169.254]:80", "2852039166", "0xA9FEA9FE", "0xa9.0xfe.0xa9.0xfe", "0251.0376.0251.0376", "169.254.43518",
 		"169.16689662", "metadata.google.internal.", "METADATA.google.internal", "fd00:ec2::254", "[fd00:ec2:0:0::254]", "100.100.100.200", "169.254.169.254.nip.io",
-		"169-254-169-254.nip.io", "a.169.254.169.254.nip.io", "169.254.170.2", "168.63.129.16", "169.254.1.1",
+		"169-254-169-254.nip.io", "a.169.254.169.254.nip.io", "169.254.170.2", "168.63.129.16",
 	} {
 		if !Metadata(host) {
 			t.Errorf("%s is not taken for a metadata service", host)
 		}
 	}
-	for _, host := range []string{"", "10.0.0.1", "169.255.1.1", "example.com", "metadata.example.com", "1", "fd00::1", "256.1.1.1", "1.2.3.4.5", "fe80::1"} {
+	for _, host := range []string{"", "10.0.0.1", "169.255.1.1", "example.com", "metadata.example.com", "1", "fd00::1", "256.1.1.1", "1.2.3.4.5", "fe80::1", "169.254.20.10"} {
 		if Metadata(host) {
 			t.Errorf("%s is taken for a metadata service", host)
 		}

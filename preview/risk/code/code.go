@@ -1,0 +1,275 @@
+package code
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Family is what a sign is about.
+type Family int
+
+// The families of signs.
+const (
+	Fetches  Family = iota + 1 // runs code that is not part of the text
+	Attacks                    // does what attackers do: shells for others, credentials, the node
+	Hides                      // keeps from a reader what it does
+	Unchecks                   // switches off authentication or TLS checks
+)
+
+// Sign is one thing that a text shows.
+type Sign struct {
+	Family Family
+	// What the text does, such as "downloads into a shell".
+	What string
+	// Excerpt of the text that shows it, on one line, bounded in length.
+	Excerpt string
+	// Strong reports whether the sign counts in a text of which it is not known
+	// that anything runs it.
+	Strong bool
+	// Outside reports whether the sign names a host outside of the cluster.
+	Outside bool
+}
+
+// String returns what the sign says, with its excerpt.
+func (s Sign) String() string {
+	if s.Excerpt == "" {
+		return s.What
+	}
+	return s.What + ": " + s.Excerpt
+}
+
+const (
+	// maxText bounds how much of a text is read, maxSigns how many signs are
+	// returned, and maxDepth how often what a text encodes is decoded.
+	maxText  = 4 << 20
+	maxSigns = 12
+	maxDepth = 3
+)
+
+// Reader reads the texts of one plan within one budget of work.
+type Reader struct {
+	left int // bytes that may still be held to an expression
+}
+
+// maxWork bounds the bytes of a plan that are held to expressions: hostile texts
+// would take minutes.
+const maxWork = 3 << 20
+
+// NewReader returns a reader with the budget of one plan.
+func NewReader() *Reader { return &Reader{left: maxWork} }
+
+// Exhausted reports whether the budget is spent, so that texts were not read to
+// their end.
+func (r *Reader) Exhausted() bool { return r.left <= 0 }
+
+// Command reads the words of a command: those of a container, a probe or a hook.
+// Variables have the values that the container gives them.
+func (r *Reader) Command(words []string, variables map[string]string) []Sign {
+	in := reading{Reader: r, variables: variables}
+	in.read(expand(strings.Join(words, " "), variables), 0)
+	in.words(words)
+	return in.result()
+}
+
+// Text reads a script, or a text of which it is not known whether it is one.
+func (r *Reader) Text(text string) []Sign {
+	in := reading{Reader: r}
+	in.read(text, 0)
+	return in.result()
+}
+
+// Script reports whether a text is written to be run: by its file name, by its
+// first line, or by lines that a shell would take.
+func Script(name, text string) bool {
+	for _, suffix := range []string{".sh", ".bash", ".zsh", ".ksh", ".py", ".pl", ".rb", ".js", ".mjs", ".php", ".lua", ".ps1", ".psm1", ".bat", ".cmd", ".awk", ".groovy"} {
+		if strings.HasSuffix(strings.ToLower(name), suffix) {
+			return true
+		}
+	}
+	head := strings.TrimLeft(text, "\ufeff \t\r\n")
+	return strings.HasPrefix(head, "#!") || shellLines.MatchString(head)
+}
+
+var shellLines = regexp.MustCompile(`(?m)^\s*(?:set -[a-zA-Z]*[euxo]|export [A-Za-z_]+=|if \[\[? |while (?:true|:|\[)|for [A-Za-z_]+ in |exec ["$/\w]|(?:apt-get|apk|pip3?|curl|wget|kubectl|chmod|mkdir -p) .*(?:&&|\\|\||;)?$)`)
+
+// reading gathers the signs of one text.
+type reading struct {
+	*Reader
+	variables map[string]string
+	signs     []Sign
+	seen      map[string]bool
+}
+
+func (r *reading) result() []Sign {
+	slices.SortStableFunc(r.signs, func(a, b Sign) int { return int(a.Family) - int(b.Family) })
+	if len(r.signs) > maxSigns {
+		return r.signs[:maxSigns]
+	}
+	return r.signs
+}
+
+func (r *reading) add(s Sign) {
+	if r.seen == nil {
+		r.seen = map[string]bool{}
+	}
+	if r.seen[s.What] || len(r.signs) > 4*maxSigns {
+		return
+	}
+	r.seen[s.What] = true
+	r.signs = append(r.signs, s)
+}
+
+// read finds the signs of a text as it is written, as a shell would spell it, and
+// of what it encodes.
+func (r *reading) read(text string, depth int) {
+	if len(text) > maxText {
+		text = text[:maxText]
+	}
+	r.hidden(text)
+	lines := withoutComments(text)
+	r.match(lines)
+	r.left -= len(text) / 64
+	if spelled := spell(lines, r.variables); spelled != lines {
+		before := len(r.signs)
+		r.match(spelled)
+		for _, s := range r.signs[before:] {
+			if s.Strong && s.Family != Unchecks {
+				r.add(Sign{Family: Hides, What: "is spelled so that it is not recognized", Excerpt: s.Excerpt, Strong: true})
+				break
+			}
+		}
+	}
+	if depth < maxDepth {
+		for _, part := range decoded(lines) {
+			r.encoded(part, depth)
+		}
+	}
+}
+
+// encoded takes up the signs of what a text encodes. Only those that count
+// anywhere: what is decoded may be anything.
+func (r *reading) encoded(part blob, depth int) {
+	if part.program != "" {
+		r.add(Sign{Family: Hides, What: "holds a program (" + part.program + ") as text", Excerpt: Excerpt(part.source), Strong: true})
+		return
+	}
+	inner := reading{Reader: r.Reader, variables: r.variables}
+	inner.read(part.text, depth+1)
+	for _, s := range inner.signs {
+		if s.Strong {
+			r.add(s)
+			r.add(Sign{Family: Hides, What: "encodes what it does", Excerpt: Excerpt(part.source), Strong: true})
+		}
+	}
+}
+
+// withoutComments leaves out lines that are comments of a shell.
+func withoutComments(text string) string {
+	if !strings.Contains(text, "#") {
+		return text
+	}
+	var out strings.Builder
+	for line := range strings.Lines(text) {
+		if trimmed := strings.TrimLeft(line, " \t"); strings.HasPrefix(trimmed, "#") && !strings.HasPrefix(trimmed, "#!") {
+			out.WriteByte('\n')
+			continue
+		}
+		out.WriteString(line)
+	}
+	return out.String()
+}
+
+// match adds a sign for each pattern that a text meets. Patterns are held to the
+// lines that have one of their anchors.
+func (r *reading) match(text string) {
+	lower := lowered(text)
+	for i := range patterns {
+		if p := &patterns[i]; p.anchored(lower) {
+			r.matchPattern(p, text, lower)
+		}
+	}
+	r.metadata(text, lower)
+}
+
+// lowered returns a text in lower case with each blank as a space, of the same
+// length.
+func lowered(text string) string {
+	out := []byte(text)
+	for i, c := range out {
+		switch {
+		case c >= 'A' && c <= 'Z':
+			out[i] = c + 'a' - 'A'
+		case c == '\t' || c == '\r' || c == '\v' || c == '\f':
+			out[i] = ' '
+		}
+	}
+	return string(out)
+}
+
+func (p *pattern) anchored(lower string) bool {
+	return slices.ContainsFunc(p.anchors, func(a string) bool { return strings.Contains(lower, a) })
+}
+
+func (r *reading) matchPattern(p *pattern, text, lower string) {
+	last := len(text)
+	if p.then != nil {
+		r.left -= len(text) / 8
+		if last = lastLine(p.then, text); last < 0 {
+			return
+		}
+	}
+	for from := 0; from <= last && from < len(text) && r.left > 0; {
+		end := lineEnd(text, from)
+		if p.anchored(lower[from:end]) {
+			r.left -= end - from
+			for _, at := range p.re.FindAllStringIndex(text[from:end], -1) {
+				at[0], at[1] = at[0]+from, at[1]+from
+				if p.then != nil && from == last && !p.then.MatchString(text[at[1]:end]) {
+					continue
+				}
+				s := Sign{Family: p.family, What: p.what, Strong: p.strong}
+				if p.check == nil || p.check(text, at, &s) {
+					s.Excerpt = excerptAt(text, at[0], at[1])
+					r.add(s)
+					return
+				}
+			}
+		}
+		from = end + 1
+	}
+}
+
+// lineEnd returns where the line that begins at an offset ends.
+func lineEnd(text string, from int) int {
+	if end := strings.IndexByte(text[from:], '\n'); end >= 0 {
+		return from + end
+	}
+	return len(text)
+}
+
+// lastLine returns where the last line begins that meets an expression, -1 for
+// none.
+func lastLine(re *regexp.Regexp, text string) int {
+	for end := len(text); end >= 0; {
+		from := strings.LastIndexByte(text[:end], '\n') + 1
+		if re.MatchString(text[from:end]) {
+			return from
+		}
+		end = from - 1
+	}
+	return -1
+}
+
+// excerptAt returns the line around a match, from shortly before it on.
+func excerptAt(text string, from, to int) string {
+	start := strings.LastIndexByte(text[:from], '\n') + 1
+	start = max(start, from-24)
+	end := strings.IndexByte(text[to:], '\n')
+	if end < 0 {
+		end = len(text)
+	} else {
+		end += to
+	}
+	return Excerpt(strings.ToValidUTF8(text[start:min(end, start+4*maxExcerpt)], ""))
+}

@@ -1,0 +1,54 @@
+package rules
+
+// Sentences of several rules here.
+const (
+	whyAttack   = "Attackers use such commands for shells, credentials, and rights outside of the container; honest programs rarely need them."
+	whyHidden   = "A reader of the manifest cannot see what runs."
+	switchesOff = "switches off security checks when it starts"
+	askForCode  = "Ask the publisher for the code as plain text in the image."
+)
+
+// The rules about code: in the commands of pods, and in texts that pods may run.
+var (
+	PodRemoteCode = row(Rule{
+		Name: "pod-remote-code", Ref: "POD-19", Level: Medium, Title: "fetches code or switches off checks when it starts",
+		Why: "Code that is downloaded at the start was not reviewed, and switched-off checks leave the container's connections unprotected.",
+		Cases: []Case{
+			{For: "downloads ", Title: "downloads code when it starts", Why: "Code that is downloaded at the start of a container is not part of this review."},
+			{For: "passes ", Title: switchesOff, Why: "Without TLS verification or authentication, an attacker can pose as the other side of a connection."},
+			{For: "skips ", Title: switchesOff, Why: "Without TLS verification or signatures, an attacker can pose as the other side of a connection."},
+		},
+		Reduce: dropIt,
+		Looks:  "Commands, arguments, probes, hooks and variables that download and run programs, install packages, clone repositories or apply manifests, in any spelling; arguments that switch off authentication or TLS checks. Requests to the pod itself and to Services are left out.",
+	})
+	PodHostileCode = row(Rule{
+		Name: "pod-hostile-code", Ref: "POD-19", Level: High, Title: "runs commands that reach beyond the container",
+		Why:    whyAttack,
+		Reduce: "Ask the publisher what the command is for.",
+		Looks:  "Commands, arguments, probes, hooks and variables: reverse shells and tunnels, metadata services, the account's token, kubectl on permissions and Secrets, nsenter and chroot, kernel and disks of the node, cron and login files, set-user-ID bits, miners, files sent away, logs and policies switched off.",
+	})
+	PodHiddenCode = row(Rule{
+		Name: "pod-hidden-code", Ref: "POD-19", Level: High, Title: "runs code that is hidden",
+		Why:    whyHidden,
+		Reduce: askForCode,
+		Looks:  "Commands, arguments, probes, hooks and variables: what is decoded and run, programs in base64, words put together by quotes, escapes and variables, characters that change the order of others or have no width, letters that pass for others, code far to the right or far below.",
+	})
+	ScriptRemoteCode = row(Rule{
+		Name: "script-remote-code", Level: Medium, Title: "has a script that fetches code or switches off checks",
+		Why:    "Code that a script downloads is not part of this review, and switched-off checks leave its connections unprotected.",
+		Reduce: dropIt,
+		Looks:  "Texts in ConfigMaps, Secrets, annotations and custom resources, whether a pod mounts them or not. Signs that honest documentation has count in scripts only.",
+	})
+	ScriptHostileCode = row(Rule{
+		Name: "script-hostile-code", Level: High, Title: "has a script that reaches beyond a container",
+		Why:    whyAttack,
+		Reduce: "Ask the publisher what the script is for.",
+		Looks:  "Texts in ConfigMaps, Secrets, annotations and custom resources, for what pod-hostile-code finds in commands. Of Secrets nothing is shown.",
+	})
+	ScriptHiddenCode = row(Rule{
+		Name: "script-hidden-code", Level: High, Title: "has code that is hidden",
+		Why:    whyHidden,
+		Reduce: askForCode,
+		Looks:  "Texts and binary data in ConfigMaps, Secrets, annotations and custom resources, for what pod-hidden-code finds in commands, and programs among them.",
+	})
+)
