@@ -194,8 +194,8 @@ func cloudKey(c CloudPermission) string {
 // Digest hashes the facts.
 func (f Facts) Digest() (string, error) { return hashStruct(f) }
 
-// Seal puts the plan in order, counts it and sets its digests. Package
-// content digests must be set. After Seal the plan must not be modified.
+// Seal sorts the plan's lists, fills its counts and sets its digests. Content
+// digests of the packages must be set. Afterwards the plan must not be modified.
 func (p *Plan) Seal() error {
 	p.APIVersion, p.Kind, p.Ruleset = APIVersion, KindPlan, Ruleset
 	p.Summary = Summarize(p.Objects)
@@ -210,8 +210,8 @@ func (p *Plan) Seal() error {
 	return nil
 }
 
-// PlanContentDigest returns the content digest of the only package, or the hash
-// of the sorted list of several.
+// PlanContentDigest returns the content digest of the only package, or of several
+// packages a hash over their sorted digests.
 func PlanContentDigest(packages []Package) string {
 	digests := make([]string, 0, len(packages))
 	for _, pkg := range packages {
@@ -282,8 +282,8 @@ func list[T any](l []T) []T {
 	return l
 }
 
-// ContentDigest hashes what a package is, independent of any cluster: formats,
-// names, sorted pins, resolved parameters, objects and files.
+// ContentDigest returns the hash of a package independent of a cluster: formats,
+// names, sorted source digests, parameters, objects and files.
 func ContentDigest(r Release, pkg Package, objects []Object, files []File) (string, error) {
 	type objectDigest struct {
 		ID     string `json:"id"`

@@ -6,10 +6,10 @@ const (
 	OnFailureRollback = "rollback"
 )
 
-// FailureRollback says what apply does by itself when it fails after a write: it
-// restores the revision that the plan starts from, or removes what the plan
-// created where there is none. It is a Fact, so that the approval of the plan
-// covers it too; apply carries out nothing else.
+// FailureRollback is what an apply does without asking if it fails after a write:
+// it restores the revision that the plan starts from or, without one, deletes what
+// the plan created. It is a Fact, so that the plan's approval covers it, and an
+// apply does exactly this.
 type FailureRollback struct {
 	// Revision is the number of the revision that is restored; 0 where
 	// nothing is installed.
@@ -24,9 +24,8 @@ type FailureRollback struct {
 	Findings []Finding `json:"findings,omitempty"`
 }
 
-// RollbackObject is the action of the rollback on one object, after the whole
-// plan was applied. After a part of it, what the plan did not come to stays as
-// it is.
+// RollbackObject is the action of the rollback on one object if the whole plan was
+// applied. Objects that a failing plan did not reach stay as they are.
 type RollbackObject struct {
 	// ID of the object, see [Ref.ID].
 	ID string `json:"id"`
@@ -50,7 +49,8 @@ func (u *FailureRollback) Counts() Summary {
 	return s
 }
 
-// Ref returns the object's reference; the zero value where its id is none.
+// Ref returns the reference in the object's id; the zero value if the id is
+// invalid.
 func (o RollbackObject) Ref() Ref {
 	_, kind, namespace, name, err := ParseID(o.ID)
 	if err != nil {

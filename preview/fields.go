@@ -20,8 +20,7 @@ const (
 	ConflictsOwn = "own"
 )
 
-// DefaultConflicts returns the setting for conflicts of a request for which none
-// was given.
+// DefaultConflicts returns the conflict setting for a request that gives none.
 func DefaultConflicts(action string) string {
 	if action == RequestRollback {
 		return ConflictsOwn
@@ -29,9 +28,9 @@ func DefaultConflicts(action string) string {
 	return ConflictsFail
 }
 
-// Sent returns the request body for an object: the sealed one, without the
-// contested fields that the reviewed options leave to their managers. It is
-// nil for an object that is only deleted or kept.
+// Sent returns the request body for an object: the planned one without the
+// conflicting fields that the options leave to their managers. It is nil for an
+// object that is only deleted or kept.
 func (p *Plan) Sent(o *Object) map[string]any {
 	if o.Planned == nil || p.Options.Conflicts != ConflictsLeave || len(o.Conflicts) == 0 || len(p.Unsettled(o)) > 0 {
 		return o.Planned
@@ -40,9 +39,9 @@ func (p *Plan) Sent(o *Object) map[string]any {
 	return body
 }
 
-// Unsettled returns the conflicts of an object that the reviewed options do
-// not settle: all when they fail, with own those at paths that the release has
-// not set, and with leave those in objects that decide what others may do, and
+// Unsettled returns the conflicts of an object that the options do not decide.
+// With fail these are all; with own, those at paths that the release has not set;
+// with leave, those in objects that decide about permissions or admission, and
 // those at paths that the object does not set itself.
 func (p *Plan) Unsettled(o *Object) []Conflict {
 	switch p.Options.Conflicts {
@@ -82,8 +81,8 @@ func (p *Plan) Takes(o *Object) bool {
 	return false
 }
 
-// neverSet returns the conflicts of an object at fields that the revision gone
-// back to left to other managers.
+// neverSet returns the conflicts at fields that the earlier revision of a rollback
+// did not set.
 func (o *Object) neverSet() []Conflict {
 	return slices.DeleteFunc(slices.Clone(o.Conflicts), func(c Conflict) bool {
 		return !slices.ContainsFunc(o.Left, func(left string) bool { return left == WholeObject || overlap(left, c.Path) })
@@ -93,7 +92,7 @@ func (o *Object) neverSet() []Conflict {
 // WholeObject in [Object.Left] stands for every field of the object.
 const WholeObject = "."
 
-// overlap reports whether one path is the other or leads to it.
+// overlap reports whether two paths are equal or one leads to the other.
 func overlap(a, b string) bool {
 	if len(a) > len(b) {
 		a, b = b, a
@@ -102,7 +101,7 @@ func overlap(a, b string) bool {
 	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 
-// Contested says what becomes of a contested field.
+// Contested returns what happens to a conflicting field, as text.
 func (p *Plan) Contested(o *Object, c Conflict) string {
 	switch {
 	case slices.Contains(p.Unsettled(o), c):
@@ -115,8 +114,8 @@ func (p *Plan) Contested(o *Object, c Conflict) string {
 	return c.Path + " is not sent: it is left to " + c.Manager
 }
 
-// valuesAt writes what stands at a contested field now and what the plan sets,
-// sensitive values masked; nothing where the live object is not at hand.
+// valuesAt returns the live and the planned value of a conflicting field as text,
+// sensitive values masked; empty if the live object is not known.
 func (p *Plan) valuesAt(o *Object, path string) string {
 	now, ok := valueAt(MaskObject(o.LiveBody), path)
 	after, set := valueAt(MaskObject(o.Planned), path)
@@ -171,11 +170,11 @@ func conflictPaths(conflicts []Conflict) []string {
 	return out
 }
 
-// WithoutFields returns a copy of an object without what stands at some paths,
-// and the paths at which nothing does, or which mean more than one place. The
-// paths are written as the API server writes those of conflicts (package
-// fieldpath of structured-merge-diff): .spec.containers[name="x"].image. Maps
-// that become empty go too: sent empty, they would be owned.
+// WithoutFields returns a copy of an object without the values at some paths, and
+// the paths that lead to no value or to several. Paths are in the form that the
+// API server uses for conflicts (package fieldpath of structured-merge-diff):
+// .spec.containers[name="x"].image. Maps that become empty are removed too,
+// because an apply would own them.
 func WithoutFields(body map[string]any, paths []string) (out map[string]any, missing []string) {
 	out = CloneBody(body)
 	for _, path := range paths {
@@ -193,8 +192,8 @@ func WithoutFields(body map[string]any, paths []string) (out map[string]any, mis
 // maxPlaces bounds the places that one text may mean.
 const maxPlaces = 16
 
-// find returns the places, as keys and positions, that a text leads to. Names
-// of fields may hold dots, so that one text can mean several.
+// find returns the locations, as keys and positions, that a path can mean. Field
+// names may contain dots, so that one path can mean several.
 func find(at any, path string, place []any) [][]any {
 	if path == "" {
 		return [][]any{place}
@@ -230,15 +229,15 @@ func find(at any, path string, place []any) [][]any {
 	return out
 }
 
-// element is one [...] of a path: a position, a value, or keys.
+// element is one [...] of a path: a position, a value, or key fields.
 type element struct {
 	index int // -1 for the others
 	value string
 	keys  map[string]string
 }
 
-// parseElement reads the [...] that a path begins with. Values stay as they
-// are written: JSON scalars.
+// parseElement parses the [...] at the beginning of a path. Values stay JSON
+// texts.
 func parseElement(path string) (e element, rest string, ok bool) {
 	rest, ok = strings.CutPrefix(path, "[")
 	if !ok {
@@ -279,7 +278,7 @@ func atoi(s string) (int, bool) {
 	return n, err == nil && n >= 0
 }
 
-// cutScalar cuts a value off the front of a text: a quoted string, or anything
+// cutScalar cuts a value off the beginning of a text: a quoted string, or the text
 // up to the next comma or bracket.
 func cutScalar(text string) (value, rest string, ok bool) {
 	if quoted, err := strconv.QuotedPrefix(text); err == nil {
@@ -292,9 +291,9 @@ func cutScalar(text string) (value, rest string, ok bool) {
 	return text[:n], text[n:], true
 }
 
-// matches reports whether a list item is the one meant. A key that the item
-// leaves out has a default there, so only keys that are set tell items apart;
-// one must be.
+// matches reports whether a list item is the one that the element names. A key
+// that the item omits has a default, so only keys that are set are compared, and
+// at least one must be set.
 func (e element) matches(index int, item any) bool {
 	if e.index >= 0 {
 		return index == e.index
@@ -319,7 +318,7 @@ func (e element) matches(index int, item any) bool {
 	return found
 }
 
-// scalarText writes a value as fieldpath does.
+// scalarText returns a value in the notation of fieldpath.
 func scalarText(v any) string {
 	if s, ok := v.(string); ok {
 		return strconv.Quote(s)
@@ -327,7 +326,7 @@ func scalarText(v any) string {
 	return fmt.Sprint(v)
 }
 
-// remove takes out what stands at a place, and maps that become empty by it.
+// remove removes the value at a location, and maps that become empty.
 func remove(at any, place []any) any {
 	last := len(place) == 1
 	switch at := at.(type) {

@@ -10,21 +10,22 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
 )
 
-// TypeConverter knows the merge structure of the built-in kinds: which lists are
-// merged by key and which are atomic.
+// TypeConverter parses objects by the schemas of the built-in kinds, which say
+// which lists are merged by key and which are atomic.
 type TypeConverter interface {
 	// Typed parses an object against the schema of its kind. It fails for a
 	// kind without schema and for an object that does not fit.
 	Typed(body map[string]any) (*typed.TypedValue, error)
 }
 
-// Fingerprint hashes what a decision about a live object rests on: its uid,
-// deletionTimestamp, ownerReferences, finalizers, ownership marks, and the
-// values at every relevant path. Relevant are the paths of the planned object
-// and those our field manager owns, atomic lists whole. Without a sealed
-// object (delete, keep) or with whole set (replace, adopt), every path but the
-// volatile ones is. Sensitive values enter it as they enter any hash, by scrypt:
-// a password that was rotated after the review is not overwritten unseen.
+// Fingerprint returns a hash of everything in a live object that a decision about
+// it depends on: its uid, deletionTimestamp, ownerReferences, finalizers,
+// ownership marks, and the values at every relevant path. Relevant paths are those
+// in the planned object and those that our field manager owns, with atomic lists
+// as a whole. Without a planned object (delete, keep), or with whole set (replace,
+// adopt), all paths except volatile ones are relevant. Sensitive values are
+// included as scrypt hashes, so that a password changed after the review is not
+// overwritten unnoticed.
 func Fingerprint(t TypeConverter, live, sealed map[string]any, whole bool) (string, error) {
 	return fingerprint(t, live, sealed, whole, FieldManager)
 }
@@ -65,8 +66,8 @@ func hashLive(live, content map[string]any, secret string) (string, error) {
 	return Hash(hashed)
 }
 
-// relevant cuts a live object down to its relevant paths, with apiVersion and
-// kind: which values are sensitive depends on them.
+// relevant reduces a live object to its relevant paths, with apiVersion and kind,
+// which decide what is sensitive.
 func relevant(t TypeConverter, live, sealed map[string]any, manager string) (map[string]any, error) {
 	owned, err := ownedFields(live, manager)
 	if err != nil {
@@ -83,9 +84,9 @@ func relevant(t TypeConverter, live, sealed map[string]any, manager string) (map
 	return body, nil
 }
 
-// extract copies what stands at the paths of a set. sealed is the value at the
-// same place in the planned object, as far as there is one: where it is an empty
-// map or list, only the presence counts, not what others put in.
+// extract copies the values at the paths of a set. sealed is the planned value at
+// the same place, if any: if it is an empty map or list, only its presence counts,
+// and not what others put in.
 func extract(live, sealed any, paths *fieldpath.Set) any {
 	switch live := live.(type) {
 	case map[string]any:
@@ -130,8 +131,8 @@ func extractAt(live, sealed any, paths *fieldpath.Set, element fieldpath.PathEle
 	return live, true
 }
 
-// elementOf finds the path element of the set that a list item answers to: its
-// key, its value, or its position.
+// elementOf returns the path element in the set that matches a list item: by key,
+// value or position.
 func elementOf(item any, index int, paths *fieldpath.Set) (found fieldpath.PathElement, ok bool) {
 	try := func(element fieldpath.PathElement) {
 		if !ok && isElement(item, index, element) {

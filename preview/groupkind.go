@@ -3,9 +3,9 @@ package preview
 import "strings"
 
 // GroupKind identifies a kind: KIND in the core group, GROUP/KIND in any other.
-// Rules that give a kind a meaning compare GroupKinds, never the bare kind: every
-// package can define a kind of the same name in a group of its own, and such an
-// object is neither a CustomResourceDefinition nor a ServiceAccount.
+// Rules about kinds compare GroupKinds and never the bare kind, because every
+// package can define a kind of the same name in its own group, and such an object
+// is not a CustomResourceDefinition or ServiceAccount.
 type GroupKind string
 
 // The kinds that something is decided by.
@@ -57,7 +57,7 @@ const (
 	SubjectGroup          = "Group"
 )
 
-// is compares without joining group and kind, which would allocate.
+// is compares group and kind separately, which avoids an allocation.
 func (gk GroupKind) is(r Ref) bool {
 	group, kind, found := strings.Cut(string(gk), "/")
 	if !found {

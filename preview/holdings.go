@@ -11,8 +11,8 @@ import (
 // what other releases need to know of it.
 const KeyHoldings = "definitions"
 
-// Holdings lists the CustomResourceDefinitions and the Namespaces of a release's
-// newest revision, for the plans of other releases and for its removal.
+// Holdings has the CRDs and Namespaces of a release's newest revision, for the
+// plans of other releases and for its removal.
 type Holdings struct {
 	// Gone is set once the release was uninstalled: what still carries its
 	// marks has no owner.
@@ -23,18 +23,16 @@ type Holdings struct {
 	Namespaces map[string]string `json:"namespaces,omitempty"`
 }
 
-// Holding is one CustomResourceDefinition of a release: the digest of the
-// planned object, and whether it belongs to another release that brings the
-// same.
+// Holding is one CRD of a release: the digest of the planned object, and whether
+// another release that contains the same CRD owns it.
 type Holding struct {
 	Digest string `json:"digest"`
 	Shared bool   `json:"shared,omitempty"`
 }
 
-// HoldingsOf reads whose record a Secret is and what it holds. ok is false for
-// a Secret that is no record: its name and namespace must lead to the ApplySet
-// id that it is labelled with. A record that does not say what it holds has no
-// definitions.
+// HoldingsOf returns the release whose record a Secret is, and its holdings. ok is
+// false for a Secret that is not a record: its name and namespace must give the
+// ApplySet id in its label. A record without a list of CRDs has none.
 func HoldingsOf(secret map[string]any) (r Release, h Holdings, ok bool, err error) {
 	ref := RefOf(secret)
 	name, isRecord := strings.CutPrefix(ref.Name, RecordName(""))

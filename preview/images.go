@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// NamedImages lists every image a pod of the plan names, or a plugin runs in, once.
+// NamedImages returns every image of the plan's pods and plugins, without
+// duplicates.
 func (p *Plan) NamedImages() []Image {
 	usedBy := map[string][]string{}
 	for i := range p.Objects {

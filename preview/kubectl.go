@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// KubectlArgument names an object for kubectl: KIND.GROUP NAME -n NAMESPACE.
+// KubectlArgument returns an object as an argument of kubectl: KIND.GROUP NAME -n
+// NAMESPACE.
 func KubectlArgument(ref Ref) string {
 	text := strings.ToLower(ref.Kind)
 	if group := ref.Group(); group != "" {
@@ -20,7 +21,7 @@ func KubectlArgument(ref Ref) string {
 
 var plainWord = regexp.MustCompile(`^[A-Za-z0-9._/=:-]+$`)
 
-// ShellWord makes a name from the cluster one word for a shell.
+// ShellWord returns a name from the cluster as one word of a shell command.
 func ShellWord(name string) string {
 	if plainWord.MatchString(name) {
 		return name

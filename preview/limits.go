@@ -40,10 +40,9 @@ func tooLargeObject(where string, size int) error {
 		where, float64(size)/(1<<20), MaxObjectBytes>>20)
 }
 
-// CheckManifests refuses a file of manifests that holds more objects, or a
-// larger one, than [DecodeDocuments] takes, before any of it is decoded: what a
-// parser makes of a file is thirty times as large. JSON is counted while it is
-// decoded.
+// CheckManifests returns an error for a file of manifests with more objects, or a
+// larger one, than [DecodeDocuments] allows, before decoding, which takes thirty
+// times the memory. JSON is counted while it is decoded.
 func CheckManifests(data []byte) error {
 	if beginsAsJSON(data) {
 		return nil
@@ -66,9 +65,9 @@ func checkShape(data []byte) error {
 	return s.end()
 }
 
-// shape holds the outline of a YAML stream, found without decoding: where
-// documents end, how large each is, and the same of items of a list in block
-// style. A line of three hyphens is a marker wherever it stands.
+// shape is the outline of a YAML stream, found without decoding: the end and size
+// of its documents, and of the items of block lists. A line of three hyphens
+// always ends a document.
 type shape struct {
 	objects, line, size int
 	begin               int  // line on which the document or item begins
@@ -121,7 +120,7 @@ func (s *shape) end() error {
 	return nil
 }
 
-// CheckSize refuses an object that is larger than an API server takes.
+// CheckSize returns an error for an object larger than an API server accepts.
 func CheckSize(body map[string]any) error {
 	if size := minSize(body); size > MaxObjectBytes {
 		return tooLargeObject("it is ", size)
@@ -129,7 +128,7 @@ func CheckSize(body map[string]any) error {
 	return nil
 }
 
-// minSize returns a lower bound of the length of a value as JSON.
+// minSize returns a lower bound of the length of a value's JSON.
 func minSize(v any) int {
 	switch v := v.(type) {
 	case map[string]any:

@@ -22,16 +22,16 @@ type LocatedObject struct {
 	Lines LineIndex
 }
 
-// LineIndex maps the values of a file to their lines. Lines count from 1; the
-// zero Lines knows none and says 0.
+// LineIndex maps the values of a file to their lines, counted from 1. The zero
+// LineIndex returns 0 for all.
 type LineIndex struct {
 	node *yaml.Node // nil where only the beginning is known, as in JSON
 	line int
 }
 
-// At returns the line on which the value at a path begins: keys are strings,
-// places in lists ints. Of a value in a mapping it is the line of its key. Where
-// the path leads to nothing, it is the line of the last value on the way.
+// At returns the line on which the value at a path begins; path elements are
+// string keys and int positions. For a value in a map it is the line of its key.
+// If the path does not exist, it is the line of its longest existing part.
 func (l LineIndex) At(path ...any) int { return l.below(path...).line }
 
 func (l LineIndex) below(path ...any) LineIndex {
@@ -68,14 +68,14 @@ func (l LineIndex) step(step any) (LineIndex, bool) {
 	return LineIndex{}, false
 }
 
-// Objects returns the objects of a document as [Flatten] does, each with the
-// line of its own item.
+// Objects returns the objects of a document, as [Flatten] does, each with its own
+// line.
 func (d Document) Objects() ([]LocatedObject, error) {
 	return flatten(d.Value, d.Lines, 0)
 }
 
-// DecodeDocuments decodes manifests as [Decode] does, reports the positions of
-// the documents, and refuses more and larger objects than a package may have.
+// DecodeDocuments decodes manifests as [Decode] does, with the positions of the
+// documents, and refuses more or larger objects than a package may have.
 func DecodeDocuments(data []byte) ([]Document, error) {
 	var docs []Document
 	err := eachDocument(data, true, func(doc Document) { docs = append(docs, doc) })
@@ -85,8 +85,8 @@ func DecodeDocuments(data []byte) ([]Document, error) {
 	return docs, nil
 }
 
-// eachDocument decodes under the rules of [Decode]. Where it fails, the
-// documents before have been visited.
+// eachDocument decodes documents under the rules of [Decode] and visits them one
+// by one. After an error, earlier documents have been visited.
 func eachDocument(data []byte, manifests bool, visit func(Document)) error {
 	if len(data) > MaxDocumentBytes {
 		return fmt.Errorf("%d bytes are more than the %d that one file may have", len(data), MaxDocumentBytes)

@@ -21,8 +21,8 @@ var (
 	lookupPart    = regexp.MustCompile(`^([A-Za-z0-9]([-A-Za-z0-9._:]*[A-Za-z0-9])?)?$`)
 )
 
-// LookupName writes what a lookup asks for: APIVERSION/KIND/NAMESPACE/NAME,
-// with "-" for no namespace, and "*" where all objects are asked for.
+// LookupName returns a template lookup as text: APIVERSION/KIND/NAMESPACE/NAME,
+// with "-" for no namespace, and "*" for all objects.
 func LookupName(ref Ref) string {
 	namespace, name := ref.Namespace, ref.Name
 	if namespace == "" {
@@ -34,8 +34,8 @@ func LookupName(ref Ref) string {
 	return ref.APIVersion + "/" + ref.Kind + "/" + namespace + "/" + name
 }
 
-// ParseLookup reads what [LookupName] wrote. A reference without a name asks
-// for all objects of its kind.
+// ParseLookup parses the result of [LookupName]. A reference without a name means
+// all objects of its kind.
 func ParseLookup(text string) (Ref, error) {
 	parts := strings.Split(text, "/")
 	if len(parts) != 4 && len(parts) != 5 {
@@ -52,8 +52,8 @@ func ParseLookup(text string) (Ref, error) {
 	return ref, CheckLookup(ref)
 }
 
-// CheckLookup refuses a lookup of what cannot exist: its parts come from
-// templates and end up in request paths.
+// CheckLookup returns an error for a lookup with invalid parts, because they come
+// from templates and are used in request paths.
 func CheckLookup(ref Ref) error {
 	for _, part := range []string{ref.APIVersion, ref.Kind, ref.Namespace, ref.Name} {
 		if len(part) > 253 || strings.Contains(part, "..") {
@@ -71,10 +71,10 @@ func CheckLookup(ref Ref) error {
 	return nil
 }
 
-// LookupValue fingerprints what a lookup found, without what moves by itself:
-// status, server-set metadata and the volatile fields. The values of one Secret
-// enter it as they enter any hash (see [HashObject]), those of a list of
-// Secrets not at all.
+// LookupValue returns a fingerprint of a lookup's result without status,
+// server-set metadata and volatile fields. The values of a single Secret are
+// included as in any hash (see [HashObject]), those of a list of Secrets not at
+// all.
 func LookupValue(ref Ref, found []map[string]any) (string, error) {
 	if len(found) == 0 {
 		return LookupAbsent, nil
@@ -98,14 +98,14 @@ func LookupValue(ref Ref, found []map[string]any) (string, error) {
 	return Hash(map[string]any{"items": list})
 }
 
-// ID names a cluster read among the reads of a plan.
+// ID returns the id of a cluster read among a plan's reads.
 func (r ClusterRead) ID() string { return "render/" + r.Kind + "/" + r.Name }
 
 // AllAPIVersions is the name of a cluster read of all that is served.
 const AllAPIVersions = "*"
 
-// APIVersionValue returns the value of a cluster read of an API version, or of
-// all of them, where served is sorted.
+// APIVersionValue returns the recorded value for a read of one API version, or of
+// all; served must be sorted.
 func APIVersionValue(served []string, name string) string {
 	switch {
 	case name == AllAPIVersions:

@@ -7,16 +7,17 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 )
 
-// FieldOwner is one field manager of a live object and the fields it set, as
-// metadata.managedFields records them. Time is RFC 3339.
+// FieldOwner is a field manager of a live object with the fields it set, as in
+// metadata.managedFields. Time is RFC 3339.
 type FieldOwner struct {
 	Manager string
 	Time    string
 	fields  *fieldpath.Set
 }
 
-// FieldOwners returns the field managers of a live object but those of its status,
-// in their order. What cannot be read is left out: this is for people to see.
+// FieldOwners returns the field managers of a live object except those of its
+// status, in their order. Invalid entries are left out, because the result is only
+// displayed.
 func FieldOwners(live map[string]any) []FieldOwner {
 	var out []FieldOwner
 	for _, item := range List(live, "metadata", "managedFields") {
@@ -36,8 +37,8 @@ func FieldOwners(live map[string]any) []FieldOwner {
 	return out
 }
 
-// Cut returns what an owner set in an object, and the keys that tell list items
-// apart. It shares values with the object.
+// Cut returns the fields that an owner set in an object, with the keys of list
+// items. It shares values with the object.
 func (o FieldOwner) Cut(body map[string]any) map[string]any {
 	cut, _ := extract(body, nil, o.fields).(map[string]any)
 	return cut

@@ -35,8 +35,8 @@ func SetID(r Release) string {
 	return "applyset-" + base64.RawURLEncoding.EncodeToString(sum[:]) + "-v1"
 }
 
-// Mark labels a rendered object as a member of a release. It happens before
-// hashing, so that the labels are part of what is reviewed.
+// Mark adds the labels of a release's members to a rendered object. This happens
+// before hashing, so that they are part of the reviewed content.
 func Mark(body map[string]any, r Release) {
 	meta := Map(body, "metadata")
 	if meta == nil {
@@ -55,7 +55,7 @@ func Mark(body map[string]any, r Release) {
 	}
 }
 
-// MarkCreated notes on a Namespace that a release makes it.
+// MarkCreated adds the annotation to a Namespace that the release created it.
 func MarkCreated(body map[string]any, r Release) {
 	meta := Map(body, "metadata")
 	annotations, ok := meta["annotations"].(map[string]any)
@@ -66,7 +66,8 @@ func MarkCreated(body map[string]any, r Release) {
 	annotations[AnnotationMadeBy] = createdBy(r)
 }
 
-// CreatedBy reports whether a live Namespace says that a release made it.
+// CreatedBy reports whether a live Namespace has the annotation that a release
+// created it.
 func CreatedBy(body map[string]any, r Release) bool {
 	return isNamespace(RefOf(body)) && String(body, "metadata", "annotations", AnnotationMadeBy) == createdBy(r)
 }
@@ -111,9 +112,8 @@ var ownerMarks = [...]struct{ tool, key string }{
 	{ToolCarvel, "kapp.k14s.io/app"},
 }
 
-// ForeignOwner returns the owner whose mark an object carries, unless that is
-// the release itself. An object without marks has no owner; of several, the
-// first of [ForeignOwners] counts.
+// ForeignOwner returns the owner whose mark an object has, if that is not the
+// release itself; the first of [ForeignOwners] if there are several.
 func ForeignOwner(body map[string]any, r Release) (Owner, bool) {
 	owners := ForeignOwners(body, r)
 	if len(owners) == 0 {
@@ -145,7 +145,8 @@ func IsMember(body map[string]any, r Release) bool {
 	return String(body, "metadata", "labels", LabelPartOf) == SetID(r)
 }
 
-// ownershipMarks returns every mark of an object, for its fingerprint.
+// ownershipMarks returns all marks of an object that identify an owner, for its
+// fingerprint.
 func ownershipMarks(body map[string]any) map[string]any {
 	out := map[string]any{}
 	for _, mark := range ownerMarks {
@@ -159,7 +160,7 @@ func ownershipMarks(body map[string]any) map[string]any {
 	return out
 }
 
-// MarkValue returns the value of a label or, without one, an annotation.
+// MarkValue returns the value of a label or, if that is missing, of an annotation.
 func MarkValue(body map[string]any, key string) string {
 	if v := String(body, "metadata", "labels", key); v != "" {
 		return v

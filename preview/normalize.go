@@ -11,8 +11,8 @@ import (
 // serverSet is the metadata that only the API server writes.
 var serverSet = [...]string{"creationTimestamp", "resourceVersion", "uid", "generation", "selfLink", "managedFields"}
 
-// Flatten returns the objects of a document: the document itself, or the items
-// of a List kind, nested ones too. A document without kind or apiVersion is an
+// Flatten returns the objects of a document: the document itself, or the items of
+// a List, including nested lists. A document without kind or apiVersion is an
 // error.
 func Flatten(doc any) ([]map[string]any, error) {
 	located, err := Document{Value: doc}.Objects()
@@ -56,10 +56,10 @@ func flatten(doc any, lines LineIndex, depth int) ([]LocatedObject, error) {
 	return out, nil
 }
 
-// Normalize brings a rendered object into the form that is sealed and sent: no
-// status, no server-set metadata, no nulls, no namespace on a cluster-scoped
-// kind, Secret stringData as data. It modifies body and returns the paths it
-// removed that were not empty, sorted; these are reported, not hidden.
+// Normalize converts a rendered object into the form that is hashed and sent:
+// without status, server-set metadata, nulls and namespace of cluster-scoped
+// kinds, and with Secret stringData as data. It modifies body and returns the
+// removed paths that were not empty, sorted, for the review.
 func Normalize(body map[string]any, namespaced bool) (removed []string, err error) {
 	if status, ok := body["status"]; ok {
 		if !empty(status) {
@@ -96,8 +96,9 @@ func Normalize(body map[string]any, namespaced bool) (removed []string, err erro
 	return removed, nil
 }
 
-// secretData folds stringData into data: under server-side apply stringData
-// never removes an old key. A key in both takes stringData's value, as in the API.
+// secretData merges stringData into data, because with server-side apply
+// stringData never removes an old key. A key in both gets stringData's value, as
+// in the API.
 func secretData(body map[string]any) error {
 	if !IsKind(body, KindSecret) || String(body, "apiVersion") != "v1" {
 		return nil

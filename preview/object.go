@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// Action names what apply does with an object. The set is closed.
+// Action is what an apply does with an object. The values are part of the JSON
+// contract.
 type Action string
 
 // The actions. Unknown is never shown as unchanged.
@@ -33,8 +34,8 @@ func Actions() []Action {
 	}
 }
 
-// Symbol returns the one- to three-cell ASCII mark of an action. It always
-// stands beside the word, never instead of it.
+// Symbol returns the mark of an action, one to three ASCII characters. It is
+// always shown beside the word.
 func (a Action) Symbol() string {
 	switch a {
 	case ActionCreate:
@@ -132,18 +133,19 @@ type Object struct {
 // namespace the plan creates. It exists in every cluster.
 const TrialNamespace = "default"
 
-// HelmKeeps reports whether Helm would leave an object alone that left the set:
-// one that asks to be kept. The annotation means nothing to other formats.
+// HelmKeeps reports whether Helm would keep an object that is no longer in the
+// release, because of its annotation. For other formats the annotation has no
+// meaning.
 func (o *Object) HelmKeeps() bool {
 	return o.OfHelm() && MarkValue(o.LiveBody, "helm.sh/resource-policy") == "keep"
 }
 
-// OfHelm reports whether an object that left the set was rendered by Helm. Where
-// nothing says what rendered it, it may have been.
+// OfHelm reports whether Helm rendered an object that is no longer in the release;
+// true if that is not known.
 func (o *Object) OfHelm() bool { return o.Format == "" || strings.HasPrefix(o.Format, "helm") }
 
-// Hook makes an object run before or after the others of its package, in the
-// order of weights.
+// Hook makes an object run before or after the other objects of its package. Hooks
+// are ordered by weight.
 type Hook struct {
 	// Phase is pre or post: before or after the package's other objects.
 	Phase string `json:"phase"`
@@ -157,8 +159,8 @@ const (
 	HookPost = "post"
 )
 
-// Live identifies the object a decision was made on. Both are empty when it
-// did not exist.
+// Live identifies the live object on which a decision was based. Both fields are
+// empty if there was none.
 type Live struct {
 	// UID of the live object.
 	UID string `json:"uid"`
@@ -188,8 +190,8 @@ type Change struct {
 	To any `json:"to"`
 }
 
-// Origin is the place in the content that an object came from. A generated
-// object names the file that it was generated from.
+// Origin is the place in the content from which an object came. For a generated
+// object it is the file it was generated from.
 type Origin struct {
 	// File is the path within the content.
 	File string `json:"file"`
@@ -202,9 +204,9 @@ type Origin struct {
 	Line int `json:"line,omitempty"`
 }
 
-// Place names the file and, where it is known, the line: "manifests/x.yaml:22".
-// Where it is not, a document other than the first is named. Empty without a
-// file.
+// Place returns the file and the line: "manifests/x.yaml:22". If the line is not
+// known, it returns the number of the document unless that is the first. It is
+// empty without a file.
 func (o Origin) Place() string {
 	switch {
 	case o.File == "":
@@ -233,7 +235,7 @@ func PlannedBodies(objects []Object) []map[string]any {
 	return out
 }
 
-// RefOf reads the reference out of a decoded object.
+// RefOf returns the reference of a decoded object.
 func RefOf(body map[string]any) Ref {
 	return Ref{
 		APIVersion: String(body, "apiVersion"),
@@ -286,7 +288,7 @@ func ParseID(id string) (group, kind, namespace, name string, err error) {
 	return parts[0], parts[1], parts[2], parts[3], nil
 }
 
-// Value returns what stands at a path of map keys, nil when nothing does.
+// Value returns the value at a path of map keys, nil if there is none.
 func Value(body map[string]any, path ...string) any {
 	var at any = body
 	for _, key := range path {
@@ -317,8 +319,8 @@ func List(body map[string]any, path ...string) []any {
 	return l
 }
 
-// Texts returns the strings of a decoded list, in their order. What is no list
-// has none, and other items are left out.
+// Texts returns the strings of a decoded list in order. Other items are left out,
+// and a value that is no list has none.
 func Texts(list any) []string {
 	items, _ := list.([]any)
 	var out []string
@@ -357,8 +359,8 @@ func CloneBody(body map[string]any) map[string]any {
 	return Clone(body).(map[string]any)
 }
 
-// Untouched reports whether the cluster has the object, and nothing is sent for
-// it.
+// Untouched reports whether the object exists in the cluster and nothing is sent
+// for it.
 func (o *Object) Untouched() bool {
 	return o.Action == ActionUnchanged || o.Action == ActionShared || o.Action == ActionKeep
 }

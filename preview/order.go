@@ -1,6 +1,6 @@
 package preview
 
-// FalseFirst compares for sorting: false comes before true.
+// FalseFirst compares two booleans for sorting, with false first.
 func FalseFirst(a, b bool) int {
 	switch {
 	case a == b:

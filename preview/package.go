@@ -52,7 +52,7 @@ type Package struct {
 	Requires []string `json:"requires,omitempty"`
 }
 
-// Executor is an image that a plugin of a set runs in.
+// Executor is an image in which a plugin of a set runs.
 type Executor struct {
 	// Image is the image reference that the plugin names.
 	Image string `json:"image"`
@@ -60,8 +60,8 @@ type Executor struct {
 	By string `json:"by"`
 }
 
-// Note records a decision made between reading the content and having its
-// objects, as a finding of a rule about an object.
+// Note records something noticed while content was resolved or rendered, as a
+// finding of a rule about an object.
 type Note struct {
 	// Rule is the name of the rule that the note follows.
 	Rule string `json:"rule"`
@@ -184,7 +184,7 @@ type RejectedCandidate struct {
 	Why string `json:"why"`
 }
 
-// Verification is the outcome of verifying signatures.
+// Verification is the result of verifying signatures.
 type Verification struct {
 	// Status is verified, unverified or failed; empty in a loaded plan.
 	Status string `json:"status"`
@@ -193,8 +193,8 @@ type Verification struct {
 	Identity string `json:"identity"`
 }
 
-// Referrer is an artifact that names the content it is about as its subject
-// (OCI image specification 1.1), or that cosign tagged by its digest.
+// Referrer is an artifact that refers to the content: through its subject (OCI
+// image specification 1.1), or through a tag of cosign with the content's digest.
 type Referrer struct {
 	// ArtifactType is the media type of the artifact; it may be empty.
 	ArtifactType string `json:"artifactType"`
@@ -211,8 +211,8 @@ func CompareReferrers(a, b Referrer) int {
 	return cmp.Or(strings.Compare(a.ArtifactType, b.ArtifactType), strings.Compare(a.PredicateType, b.PredicateType), strings.Compare(a.Digest, b.Digest))
 }
 
-// InSections reports whether packages are the sections of a request, with what
-// those require.
+// InSections reports whether packages are the sections of a request file, with
+// their dependencies.
 func InSections(packages []Package) bool {
 	return slices.ContainsFunc(packages, func(pkg Package) bool { return pkg.Parameters.Section != nil })
 }

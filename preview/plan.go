@@ -18,8 +18,8 @@ const Ruleset = 5
 // FieldManager is the server-side apply manager of everything this tool writes.
 const FieldManager = "kubectl-operator"
 
-// Plan is the result of a review. What [Plan.Facts] returns of it is Facts; the rest
-// is View and never decides anything at apply time.
+// Plan is the result of a review. The part that [Plan.Facts] returns decides what
+// an apply does; the rest is View, which is only displayed.
 type Plan struct {
 	// APIVersion is the version of the plan format, now
 	// kubectl-operator/v1alpha1.
@@ -183,8 +183,8 @@ type Base struct {
 	Signature *RecordSignature `json:"signature,omitempty"`
 }
 
-// RecordSignature is the outcome of checking the signature of a release's record:
-// the key that made it, or why it does not count.
+// RecordSignature is the result of verifying the signature of a release's record:
+// the key that made it, or why it is not valid.
 type RecordSignature struct {
 	// Key is "sha256:HEX" of the public key that signed the record.
 	Key string `json:"key,omitempty"`
@@ -193,7 +193,7 @@ type RecordSignature struct {
 	Problem string `json:"problem,omitempty"`
 }
 
-// String says what is known of the record, for a sentence.
+// String returns the result as part of a sentence.
 func (s *RecordSignature) String() string {
 	switch {
 	case s == nil:
@@ -204,7 +204,7 @@ func (s *RecordSignature) String() string {
 	return "signed with key " + s.Key
 }
 
-// ReadMode says how the cluster was read.
+// ReadMode is how the cluster was read.
 type ReadMode string
 
 // The read modes.
@@ -214,7 +214,7 @@ const (
 	ReadDryRun  ReadMode = "dry-run" // get, list and server-side dry runs
 )
 
-// Options are the reviewed choices that steer apply.
+// Options are the reviewed choices that change what an apply does.
 type Options struct {
 	// Conflicts says how contested fields are settled: fail, take, leave or
 	// own.
@@ -240,14 +240,14 @@ type Options struct {
 	Expires string `json:"expires,omitempty"`
 }
 
-// DefaultOptions fails on conflicts, adopts nothing, stops on failure and
-// prunes what left the set.
+// DefaultOptions returns the options that fail on conflicts, adopt nothing, stop
+// on failure and prune.
 func DefaultOptions() Options {
 	return Options{Conflicts: ConflictsFail, OnFailure: OnFailureStop, Prune: true}
 }
 
-// Target is the cluster that a plan is for. Only Identity, the uid of the
-// kube-system namespace, is a Fact. Server is shown and never dialled.
+// Target is the cluster of a plan. Only Identity, the uid of the kube-system
+// namespace, is a Fact. Server is only displayed.
 type Target struct {
 	// Identity is the uid of the kube-system namespace, the only Fact of the
 	// target.
@@ -270,9 +270,9 @@ type Target struct {
 	Authenticated string `json:"-"`
 }
 
-// Users returns the names that the API server has for the acting user: that of
-// the credentials first, then an impersonated one. There are none where it does
-// not say whose the credentials are.
+// Users returns the names of the acting user as the API server sees them: that of
+// the credentials first, then an impersonated one. It is empty if the API server
+// does not say whose the credentials are.
 func (t Target) Users() []string {
 	if t.Authenticated == "" {
 		return nil
@@ -307,7 +307,7 @@ type Image struct {
 	UsedBy []string `json:"usedBy"`
 }
 
-// Read is a live object that a Fact rests on and that the plan does not change.
+// Read is a live object that a Fact depends on and that the plan does not change.
 type Read struct {
 	// ID of the object, GROUP/KIND/NAMESPACE/NAME, or of a record of this
 	// program's own.
@@ -326,7 +326,7 @@ type Read struct {
 // an absent one has none.
 const Present = "present"
 
-// ReadBodies returns the live objects that the plan rests on and does not
+// ReadBodies returns the live objects that the plan depends on and does not
 // change.
 func (p *Plan) ReadBodies() []map[string]any {
 	var out []map[string]any
@@ -350,7 +350,7 @@ func (p *Plan) AbsentReads() []string {
 	return ids
 }
 
-// Unknown is an object that could not be read, and the reason.
+// Unknown is an object that could not be read, with the reason.
 type Unknown struct {
 	// Object is the id of what could not be read.
 	Object string `json:"object"`
@@ -358,8 +358,8 @@ type Unknown struct {
 	Why string `json:"why"`
 }
 
-// OwnNamespaces returns the namespaces that the plan creates where they are
-// missing: the release's, first, and those of its sections that objects go into.
+// OwnNamespaces returns the namespaces that the plan creates if they are missing:
+// that of the release first, then those of its sections that contain objects.
 func (p *Plan) OwnNamespaces() []string {
 	out := []string{p.Release.Namespace}
 	for i := range p.Packages {
@@ -385,8 +385,8 @@ func (p *Plan) ObjectsByID() map[string]*Object {
 	return out
 }
 
-// Object returns the object with an id, or nil. It searches: a loop over objects
-// takes [Plan.ObjectsByID].
+// Object returns the object with an id, or nil. It searches all objects; loops use
+// [Plan.ObjectsByID].
 func (p *Plan) Object(id string) *Object {
 	for i := range p.Objects {
 		if p.Objects[i].ID == id {

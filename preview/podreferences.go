@@ -12,8 +12,9 @@ func PodAccount(pod map[string]any) string {
 	return String(pod, "serviceAccount")
 }
 
-// PodReferences lists what must exist for a pod to start. Optional references
-// and what every cluster has (the default ServiceAccount) are left out.
+// PodReferences returns the objects that must exist for a pod to start. Optional
+// references, and objects that every cluster has (the default ServiceAccount), are
+// left out.
 func PodReferences(pod map[string]any, namespace string) []Ref {
 	var refs []Ref
 	add := func(apiVersion, kind, ns, name string) {

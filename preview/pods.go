@@ -1,7 +1,7 @@
 package preview
 
-// PodTemplate returns the spec and metadata of the pods an object makes, nil
-// when its kind makes none.
+// PodTemplate returns spec and metadata of the pods that an object creates, nil if
+// its kind creates none.
 func PodTemplate(body map[string]any) (spec, meta map[string]any) {
 	switch String(body, "kind") {
 	case "Pod":

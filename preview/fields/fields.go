@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 )
 
-// Document is one YAML or JSON document whose fields are read with errors
-// collected.
+// Document is a YAML or JSON document whose fields are read one by one; errors are
+// collected, and unread fields are reported.
 type Document struct {
 	root   map[string]any
 	whole  map[string]bool // paths read or known, with all below them
@@ -24,12 +24,12 @@ type Document struct {
 	Defaults bool
 }
 
-// New begins to read a document.
+// New returns a Document for reading.
 func New(root map[string]any) *Document {
 	return &Document{root: root, whole: map[string]bool{}, partly: map[string]bool{}}
 }
 
-// Know marks paths as dealt with, and all below them.
+// Know marks paths, and everything below them, as read.
 func (r *Document) Know(paths ...string) {
 	for _, path := range paths {
 		r.whole[path] = true
@@ -40,14 +40,14 @@ func (r *Document) Know(paths ...string) {
 	}
 }
 
-// Failed reports whether anything is wrong so far.
+// Failed reports whether any error was recorded.
 func (r *Document) Failed() bool { return len(r.wrong) > 0 }
 
 // maxUnread bounds the fields that an error names.
 const maxUnread = 20
 
-// Err says what cannot be read, at most so many things of it, else which fields
-// are not known.
+// Err returns an error with the fields that are invalid, up to a number, or else
+// with the unknown fields.
 func (r *Document) Err(most int) error {
 	if n := min(most, len(r.wrong)); n > 0 {
 		return fmt.Errorf("%s", strings.Join(r.wrong[:n], "; "))
@@ -66,7 +66,7 @@ func (r *Document) Err(most int) error {
 	return fmt.Errorf("the fields %s are not supported, and they may change what is installed; take them out to go on", strings.Join(unread, ", "))
 }
 
-// unread lists the fields that are set and were not read.
+// unread returns the fields that are set and were not read.
 func (r *Document) unread(path string, v any, into *[]string) {
 	switch {
 	case r.whole[path] || v == nil || r.Defaults && isDefault(v):
@@ -87,7 +87,7 @@ func (r *Document) unread(path string, v any, into *[]string) {
 	}
 }
 
-// isDefault reports whether a field says what its absence says.
+// isDefault reports whether a value means the same as a missing one.
 func isDefault(v any) bool {
 	switch v := v.(type) {
 	case bool:
@@ -105,7 +105,7 @@ func isDefault(v any) bool {
 // maxKey bounds a key in a message, in cells.
 const maxKey = 120
 
-// shorten makes a word from outside fit into a sentence.
+// shorten shortens a text from outside for an error.
 func shorten(word string) string { return textsafe.Truncate(textsafe.Line(word), maxKey) }
 
 func joinPath(path, key string) string {
@@ -121,7 +121,7 @@ func (r *Document) Root() Field { return Field{r: r, Value: r.root} }
 // At returns the field below a path of keys from the document's root.
 func (r *Document) At(path string) Field { return r.Root().At(path) }
 
-// Field is one value within a document, possibly absent.
+// Field is a value in a document; it may be absent.
 type Field struct {
 	r     *Document
 	Path  string
@@ -140,13 +140,13 @@ func (f Field) At(path string) Field {
 // Document returns the document that the field belongs to.
 func (f Field) Document() *Document { return f.r }
 
-// Know marks a field as dealt with, and all below it.
+// Know marks a field, and everything below it, as read.
 func (f Field) Know() { f.r.Know(f.Path) }
 
 // Set reports whether there is a value.
 func (f Field) Set() bool { return f.Value != nil }
 
-// Fail records what is wrong with a field.
+// Fail records an error about a field.
 func (f Field) Fail(format string, args ...any) {
 	f.Know()
 	f.r.wrong = append(f.r.wrong, f.Path+": "+fmt.Sprintf(format, args...))

@@ -26,10 +26,10 @@ func Kind(v any) string {
 	return "a number"
 }
 
-// failKind records that a value is of another kind.
+// failKind records that a value has the wrong type.
 func (f Field) failKind(kind string) { f.Fail("it is %s where %s is due", Kind(f.Value), kind) }
 
-// Text reads a text, "" when it is absent.
+// Text returns a string, "" if the field is absent.
 func (f Field) Text() string {
 	f.Know()
 	switch s := f.Value.(type) {
@@ -42,7 +42,7 @@ func (f Field) Text() string {
 	return ""
 }
 
-// Need reads a text that must be there.
+// Need returns a string, and records an error if the field is absent.
 func (f Field) Need() string {
 	s := f.Text()
 	if s == "" && !f.r.Failed() {
@@ -51,7 +51,7 @@ func (f Field) Need() string {
 	return s
 }
 
-// Flag reads true or false, false when it is absent.
+// Flag returns a boolean, false if the field is absent.
 func (f Field) Flag() bool {
 	f.Know()
 	switch b := f.Value.(type) {
@@ -64,8 +64,8 @@ func (f Field) Flag() bool {
 	return false
 }
 
-// OneOf returns the text of a field, empty when it is absent. A text that is not among
-// the known ones is an error of the field.
+// OneOf returns a string, empty if the field is absent. A string that is not in
+// the list is recorded as an error.
 func (f Field) OneOf(known ...string) string {
 	s := f.Text()
 	if s != "" && !slices.Contains(known, s) {
@@ -74,7 +74,7 @@ func (f Field) OneOf(known ...string) string {
 	return s
 }
 
-// Mapping reads a map with all that is in it.
+// Mapping returns a map, with everything below it marked as read.
 func (f Field) Mapping() map[string]any {
 	f.Know()
 	switch m := f.Value.(type) {
@@ -87,8 +87,7 @@ func (f Field) Mapping() map[string]any {
 	return nil
 }
 
-// IsMap reports whether a field is a map, and says so when it is anything else
-// but absent.
+// IsMap reports whether a field is a map. Any other value is recorded as an error.
 func (f Field) IsMap() bool {
 	_, ok := f.Value.(map[string]any)
 	if !ok && f.Set() {
@@ -137,7 +136,8 @@ func (f Field) Items() []Field {
 	return out
 }
 
-// Maps returns the members of a list of maps; what is none is wrong and left out.
+// Maps returns the items of a list of maps; other items are recorded as errors and
+// left out.
 func (f Field) Maps() []Field {
 	return slices.DeleteFunc(f.Items(), func(item Field) bool {
 		_, isMap := item.Value.(map[string]any)

@@ -8,7 +8,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// pluginConfig is the section tasks.task-plugins of an engine's configuration.
+// pluginConfig is the section tasks.task-plugins of the configuration of a Flyte
+// engine.
 type pluginConfig struct {
 	silent  bool // whether there is no list of enabled plugins
 	listed  bool // whether the list says which plugins there are; an empty one enables all
@@ -17,8 +18,8 @@ type pluginConfig struct {
 	byType  map[string]string // plugin by task type
 }
 
-// v1Defaults returns the configuration of an engine of v1 where nothing is
-// configured.
+// v1Defaults returns the plugin configuration that a v1 engine has without a
+// configuration.
 func v1Defaults() pluginConfig {
 	return pluginConfig{
 		listed: true, enabled: []string{"container", "sidecar", "k8s-array"},
@@ -26,7 +27,7 @@ func v1Defaults() pluginConfig {
 	}
 }
 
-// configOf finds the configuration of an engine in a ConfigMap.
+// configOf returns the configuration of a Flyte engine in a ConfigMap.
 func configOf(body map[string]any) (pluginConfig, bool) {
 	out, found := pluginConfig{silent: true, byType: map[string]string{}}, false
 	for _, config := range yamlFiles(body, "task-plugins") {
@@ -53,10 +54,10 @@ func configOf(body map[string]any) (pluginConfig, bool) {
 	return out, found
 }
 
-// cleanName cleans a name as the engine does.
+// cleanName normalises a plugin name as the engine does.
 func cleanName(text string) string { return strings.ToLower(strings.TrimSpace(text)) }
 
-// yamlFiles returns the files of a ConfigMap that mention a word and are YAML
+// yamlFiles returns the values of a ConfigMap that contain a word and are YAML
 // maps, in the order in which the engine merges them.
 func yamlFiles(body map[string]any, word string) []map[string]any {
 	var out []map[string]any
@@ -91,8 +92,8 @@ const (
 	generationV2 = "v2"
 )
 
-// plugins returns the plugins that an engine of a generation runs under the
-// configuration.
+// plugins returns the plugins that an engine of a generation (v1 or v2) runs with
+// the configuration.
 func (t pluginConfig) plugins(generation string) pluginConfig {
 	switch {
 	case generation == generationV1 && t.silent:
@@ -103,8 +104,7 @@ func (t pluginConfig) plugins(generation string) pluginConfig {
 	return t
 }
 
-// generations lists the CRDs of what engines execute, each of one generation:
-// which of them there are says which engine it is.
+// generations returns the CRDs by which the generation of an engine is recognised.
 func generations() map[string]preview.Ref {
 	ref := preview.Ref{APIVersion: "apiextensions.k8s.io/v1", Kind: "CustomResourceDefinition"}
 	v1, v2 := ref, ref
@@ -112,8 +112,8 @@ func generations() map[string]preview.Ref {
 	return map[string]preview.Ref{generationV1: v1, generationV2: v2}
 }
 
-// generationOf derives an engine's generation from the definitions that the plan
-// leaves and those that the cluster has besides, empty where that says nothing.
+// generationOf returns the generation of an engine, by the CRDs of plan and
+// cluster; empty if they do not decide it.
 func generationOf(x *index, live string) string {
 	found := strings.Fields(live)
 	for generation, ref := range generations() {
@@ -128,8 +128,8 @@ func generationOf(x *index, live string) string {
 	return found[0]
 }
 
-// engine is the configuration of an engine in a plan, before and after. One that
-// goes leaves the engine its own defaults.
+// engine is the configuration of a Flyte engine before and after the plan. Without
+// a configuration the engine has its defaults.
 type engine struct {
 	config        *preview.Object
 	generation    string
@@ -139,8 +139,8 @@ type engine struct {
 	seen          record // what was recorded of it; empty where nothing was
 }
 
-// enginesOf finds the engines of a plan. live are the generations that the
-// cluster's definitions tell of.
+// enginesOf returns the Flyte engines in a plan. live are the generations whose
+// CRDs the cluster has.
 func enginesOf(x *index, seen Records, live func(engine) string) []engine {
 	var out []engine
 	for i := range x.plan.Objects {
@@ -176,7 +176,8 @@ func enginesOf(x *index, seen Records, live func(engine) string) []engine {
 	return out
 }
 
-// record returns a configuration in the form in which reads keep it.
+// record returns a configuration in the form that is recorded among the plan's
+// reads.
 func (t pluginConfig) record() *configRecord {
 	out := &configRecord{Types: maps.Clone(t.byType)}
 	if out.Types == nil {
@@ -197,25 +198,26 @@ func recordedTasks(was *configRecord) (pluginConfig, bool) {
 	return out, true
 }
 
-// turnsOff reports whether a plugin that was asked for by name is not any more.
+// turnsOff reports whether a plugin that was configured by name no longer is.
 func (e engine) turnsOff(plugin taskPlugin) bool {
 	return e.before.uses(plugin.id) && !e.after.uses(plugin.id)
 }
 
-// mayHaveUsed reports whether there may be jobs of a plugin: it was or is asked for by
-// name, or the engine has every plugin.
+// mayHaveUsed reports whether tasks of a plugin may exist: the plugin is or was
+// configured by name, or the engine has all plugins.
 func (e engine) mayHaveUsed(plugin taskPlugin) bool {
 	return e.before.uses(plugin.id) || e.after.uses(plugin.id) || e.generation == generationV2
 }
 
-// asks reports whether the engine is to have a plugin: its configuration names
-// it, or it is of v2, has them all, and the plan brings the plugin's operator.
+// asks reports whether the engine will use a plugin: its configuration names the
+// plugin, or the engine is v2, which has all plugins, and the plan contains the
+// plugin's operator.
 func (e engine) asks(x *index, plugin taskPlugin) bool {
 	return !e.gone && (e.after.uses(plugin.id) || e.generation == generationV2 && bringsResource(x, plugin))
 }
 
-// forgets reports whether the plan brings a plugin's operator, and the list of
-// enabled plugins leaves the plugin out.
+// forgets reports whether the plan contains a plugin's operator, but the list of
+// enabled plugins does not contain the plugin.
 func (e engine) forgets(x *index, plugin taskPlugin) bool {
 	return !e.gone && !e.after.uses(plugin.id) && e.after.listed && bringsResource(x, plugin)
 }

@@ -12,14 +12,15 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 )
 
-// taskPlugin is a plugin with an operator, by its id (flyteplugins, tasks/plugins).
+// taskPlugin is a Flyte plugin that has an operator, by its id (flyteplugins,
+// tasks/plugins).
 type taskPlugin struct {
 	id, group, resource string
 	account             string // that every project's namespace needs
 }
 
-// singular returns the wrong singular name of the resource, which Flyte's own
-// pages use too.
+// singular returns the name of the resource without plural s, which Flyte's
+// documentation uses in error.
 func (f taskPlugin) singular() string { return strings.TrimSuffix(f.resource, "s") }
 
 // definition returns the name of the CRD of the plugin's custom resource.
@@ -37,9 +38,8 @@ func taskPlugins() []taskPlugin {
 	}
 }
 
-// builtInPlugins lists the plugins that engines have besides those with
-// operators (flyteplugins, tasks/plugins), under the ids that configurations
-// use.
+// builtInPlugins returns the plugins without operator that engines have
+// (flyteplugins, tasks/plugins), by the ids that configurations use.
 func builtInPlugins() []string {
 	return []string{
 		"agent-service", "athena", "aws_array", "bigquery", "connector-service", "container", "databricks", "echo", "fast-task",
@@ -48,7 +48,7 @@ func builtInPlugins() []string {
 	}
 }
 
-// Findings hold the engines of a plan to what their plugins need.
+// Findings returns the findings about Flyte engines whose plugins lack something.
 func Findings(p *preview.Plan, seen Records) []preview.Finding {
 	x, out := newIndex(p), templateFindings(p)
 	for _, e := range enginesOf(x, seen, func(e engine) string { return e.seen.Engines }) {
@@ -75,8 +75,8 @@ func Findings(p *preview.Plan, seen Records) []preview.Finding {
 	return out
 }
 
-// leftLines says which objects stay of plugins that are turned off, or whose
-// operator goes.
+// leftLines returns evidence about custom resources of plugins that are turned
+// off, or whose operator is removed.
 func leftLines(e engine) (preview.Severity, []string) {
 	severity := preview.NotKnown
 	var lines []string
@@ -97,8 +97,9 @@ func leftLines(e engine) (preview.Severity, []string) {
 	return severity, lines
 }
 
-// removedLines says what was there and is not any more. A task type whose plugin
-// is not enabled is worse: the engine does not start.
+// removedLines returns evidence about plugins that a configuration no longer has.
+// A task type whose plugin is not enabled is worse, because the engine does not
+// start then.
 func removedLines(before, after pluginConfig) (preview.Severity, []string) {
 	severity := preview.Warning
 	var lines []string
@@ -123,8 +124,8 @@ func removedLines(before, after pluginConfig) (preview.Severity, []string) {
 	return severity, lines
 }
 
-// ignoredLines says what a configuration asks for in vain, or what engines of
-// the two generations make different things of.
+// ignoredLines returns evidence about settings that have no effect, or that the
+// two generations of engines treat differently.
 func ignoredLines(e engine) []string {
 	if e.gone {
 		return nil

@@ -8,9 +8,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// index holds the lookups in a plan that are made for each engine and each
-// plugin. It is made once, so that a plan with very many engines costs each of
-// them the same.
+// index caches what is looked up in a plan for each engine and plugin, so that
+// many engines do not cost more each.
 type index struct {
 	plan         *preview.Plan
 	objects      map[string]*preview.Object
@@ -77,7 +76,7 @@ func (x *index) add(o *preview.Object) {
 	}
 }
 
-// workloads returns the plan's workloads that read a ConfigMap.
+// workloads returns the plan's workloads whose pods read a ConfigMap.
 func (x *index) workloads(config *preview.Object) []map[string]any {
 	var out []map[string]any
 	for _, o := range x.mounting[config.Ref().ID()] {
@@ -86,13 +85,14 @@ func (x *index) workloads(config *preview.Object) []map[string]any {
 	return out
 }
 
-// grantsOf returns the grants to an account, and those to groups, which it may
-// be in.
+// grantsOf returns the grants to an account, and to groups that it may be a member
+// of.
 func (x *index) grantsOf(account preview.Subject) []preview.Grant {
 	return slices.Concat(x.direct[account], x.groups)
 }
 
-// partsIn lists which of [projectParts] the plan has for an account in a namespace.
+// partsIn returns which of [projectParts] the plan contains for an account in a
+// namespace.
 func (x *index) partsIn(account, namespace string) []string {
 	if x.bound[account] == nil {
 		x.bound[account] = map[string][]string{}
@@ -105,7 +105,8 @@ func (x *index) partsIn(account, namespace string) []string {
 	return parts
 }
 
-// templatePartsFor lists which of [projectParts] the plan's templates make for an account.
+// templatePartsFor returns which of [projectParts] the plan's templates create for
+// an account.
 func (x *index) templatePartsFor(account string) []string {
 	parts, known := x.made[account]
 	if !known {
@@ -115,8 +116,8 @@ func (x *index) templatePartsFor(account string) []string {
 	return parts
 }
 
-// packagesFor returns the packages whose templates make some of what every
-// project needs.
+// packagesFor returns the packages whose templates create parts that every project
+// needs.
 func (x *index) packagesFor(account string) []string {
 	packages, known := x.packages[account]
 	if !known {
@@ -126,8 +127,7 @@ func (x *index) packagesFor(account string) []string {
 	return slices.Clone(packages)
 }
 
-// projectsCalled returns the namespaces of projects that the plan's objects go
-// into.
+// projectsCalled returns the project namespaces into which objects of the plan go.
 func (x *index) projectsCalled(names projectNames) []string {
 	key := names.template + "\n" + strings.Join(names.domains, "\n")
 	out, known := x.projects[key]

@@ -11,16 +11,16 @@ import (
 // inCluster is said of what is not in the plan and was seen in the cluster.
 const inCluster = "in the cluster already"
 
-// part is the state of one of the four parts of a plugin: present, missing with
-// its name, or unknown with the reason.
+// part is the state of one of the four parts of a plugin: present, missing, or
+// unknown with the reason.
 type part struct {
 	name, has     string
 	called, lacks string
 	unread        string
 }
 
-// describeMissing returns the missing part or, where something that may not be
-// read could be it, that it is not known.
+// describeMissing returns that a part is missing or, if it could be something that
+// the user may not read, unknown.
 func (f *part) describeMissing(what, hidden string) {
 	if hidden != "" {
 		f.unread = what + ", and " + hidden
@@ -29,8 +29,8 @@ func (f *part) describeMissing(what, hidden string) {
 	f.lacks = what
 }
 
-// review holds the state of the four parts of each plugin, and which parts are
-// neither in the plan nor, where one was read, in the cluster.
+// review has the state of the four parts of each plugin, from the plan and from
+// the cluster if there is one.
 type review struct {
 	*index
 	engine engine
@@ -77,7 +77,7 @@ func (r *review) note(plugin taskPlugin, part part) {
 	}
 }
 
-// hidden says what of a topic may not be read in the cluster.
+// hidden returns what of a topic the user may not read in the cluster.
 func (r *review) hidden(topics ...string) string {
 	var out []string
 	for _, topic := range topics {
@@ -131,15 +131,15 @@ func (r *review) configuration(plugin taskPlugin) part {
 	return part
 }
 
-// bringsResource reports whether the plan has the definition of a plugin's
-// custom resource, and with it, as is taken, its operator.
+// bringsResource reports whether the plan contains the CRD of a plugin's custom
+// resource, which is taken to mean its operator too.
 func bringsResource(x *index, plugin taskPlugin) bool {
 	o := x.objects[definitionRef(plugin).ID()]
 	return o != nil && o.Planned != nil
 }
 
-// losesResource reports whether a plugin's operator was of the release and is
-// no more, whether the definition stays or goes.
+// losesResource reports whether the release no longer contains a plugin's
+// operator, whether its CRD stays or not.
 func losesResource(x *index, plugin taskPlugin) bool {
 	o := x.objects[definitionRef(plugin).ID()]
 	return o != nil && o.Planned == nil
@@ -149,8 +149,8 @@ func definitionRef(plugin taskPlugin) preview.Ref {
 	return preview.Ref{APIVersion: "apiextensions.k8s.io/v1", Kind: "CustomResourceDefinition", Name: plugin.definition()}
 }
 
-// accountsOf returns the accounts, sorted, of workloads. The webhook of an
-// engine may mount its configuration too.
+// accountsOf returns the ServiceAccounts of workloads, sorted. An engine's webhook
+// is among them if it mounts the configuration too.
 func accountsOf(workloads []map[string]any) []string {
 	var out []string
 	for _, body := range workloads {
@@ -169,12 +169,13 @@ func mountingWorkloads(bodies []map[string]any, config preview.Ref) []map[string
 	})
 }
 
-// mounts reports whether pods read a ConfigMap, be it optional or not.
+// mounts reports whether pods read a ConfigMap, optional or not.
 func mounts(pod map[string]any, config preview.Ref) bool {
 	return slices.Contains(mountedConfigMaps(pod, config.Namespace), config.ID())
 }
 
-// mountedConfigMaps lists the ids of the ConfigMaps that pods read, be it optional or not.
+// mountedConfigMaps returns the ids of the ConfigMaps that pods read, optional or
+// not.
 func mountedConfigMaps(pod map[string]any, namespace string) []string {
 	var out []string
 	add := func(name string) {
@@ -205,7 +206,7 @@ func accountOf(pod map[string]any) string {
 	return "default"
 }
 
-// someOf names a few of many.
+// someOf returns the first of many names, with the number of the others.
 func someOf(names []string) string {
 	const few = 5
 	if len(names) <= few {

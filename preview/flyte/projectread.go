@@ -17,8 +17,8 @@ const maxProjects = 500
 // maxNamespaces bounds in how many namespaces RoleBindings are listed one by one.
 const maxNamespaces = 50
 
-// readProjects records what the namespaces of projects are, and what each has of
-// what plugins need in it; and what templates of other ConfigMaps make.
+// readProjects records which namespaces belong to projects, what each has of what
+// plugins need there, and what templates in other ConfigMaps create.
 func (r *reader) readProjects(ctx context.Context) error {
 	names := projectNames{template: r.plan.naming.template, domains: slices.Clone(r.plan.naming.domains)}
 	names.add(r.configs)
@@ -88,8 +88,8 @@ func (r *reader) readProjectParts(ctx context.Context, plugin taskPlugin, namesp
 	return nil
 }
 
-// roleBindings lists the RoleBindings of the engine's namespace and of the
-// projects', once.
+// roleBindings returns the RoleBindings in the namespaces of the engine and the
+// projects. They are listed once.
 func (r *reader) roleBindings(ctx context.Context) ([]map[string]any, error) {
 	if r.listed {
 		return r.local, nil
@@ -124,15 +124,15 @@ func (r *reader) roleBindings(ctx context.Context) ([]map[string]any, error) {
 	return r.local, nil
 }
 
-// readRoles reads the roles that bindings name, but for what the plan itself
-// writes or deletes.
+// readRoles reads the roles of bindings, except those that the plan writes or
+// deletes.
 func (r *reader) readRoles(ctx context.Context, topic string, bindings []map[string]any) ([]map[string]any, error) {
 	out, err := r.bodies(ctx, access.RoleRefs(bindings), func(ref preview.Ref) { r.hide(topic, ref.ID()+" may not be read") })
 	return r.ExcludePlanned(out), err
 }
 
-// bodies reads objects, those that are there. hidden is called with each that may not
-// be read.
+// bodies reads objects and returns the existing ones. hidden is called for each
+// that the user may not read.
 func (r *reader) bodies(ctx context.Context, refs []preview.Ref, hidden func(preview.Ref)) ([]map[string]any, error) {
 	var out []map[string]any
 	for i, result := range r.Read(ctx, refs) {

@@ -12,17 +12,17 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/access"
 )
 
-// projectNames recognises the namespaces of projects by their names. Nothing else
-// does: the templates of Flyte's charts put no label on them. The engine makes
-// the name of each from namespace_mapping.template, by default
-// PROJECT-DOMAIN, where domains are those of its configuration, by default
-// development, staging and production.
+// projectNames recognises the namespaces of Flyte projects by their names, because
+// Flyte's templates give them no label. The engine makes the name from
+// namespace_mapping.template, by default PROJECT-DOMAIN; the domains are
+// configured, by default development, staging and production.
 type projectNames struct {
 	template string
 	domains  []string
 }
 
-// add takes in what configurations say. The last template counts, and all domains.
+// add adds what a configuration says: the last template counts, and the domains of
+// all.
 func (n *projectNames) add(configs []map[string]any) {
 	for _, body := range configs {
 		if !preview.IsKind(body, preview.KindConfigMap) {
@@ -43,7 +43,7 @@ func (n *projectNames) add(configs []map[string]any) {
 	}
 }
 
-// withDefaults returns the default names where configurations give none.
+// withDefaults adds the default template and domains if no configuration has any.
 func (n projectNames) withDefaults() projectNames {
 	n.template = cmp.Or(n.template, "{{ project }}-{{ domain }}")
 	if len(n.domains) == 0 {
@@ -53,7 +53,7 @@ func (n projectNames) withDefaults() projectNames {
 	return n
 }
 
-// pattern matches the names that namespaces of projects have.
+// pattern returns a regular expression for the names of project namespaces.
 func (n projectNames) pattern() *regexp.Regexp {
 	var b strings.Builder
 	b.WriteString("^")
@@ -83,12 +83,12 @@ func (n projectNames) pattern() *regexp.Regexp {
 	return out
 }
 
-// projectParts returns the objects that a plugin with an account needs in every
-// project's namespace.
+// projectParts returns the objects that a plugin with a ServiceAccount needs in
+// the namespace of every project.
 func projectParts() []string { return []string{"ServiceAccount", "Role", "RoleBinding"} }
 
-// projectNamespaces returns the namespaces of projects in the cluster, and those
-// that the plan's objects go into, sorted.
+// projectNamespaces returns the project namespaces in the cluster, and those into
+// which the plan's objects go, sorted.
 func (r *review) projectNamespaces() []string {
 	names := r.naming.withDefaults()
 	if r.seen.Naming != nil {
@@ -150,9 +150,8 @@ func (r *review) projects(plugin taskPlugin) part {
 	return part
 }
 
-// projectsHolding returns the projects' namespaces that hold all of some parts,
-// as the cluster has them or the plan makes them; planned is whether the plan
-// alone makes them all.
+// projectsHolding returns the project namespaces that have all of some parts, in
+// the cluster or the plan; planned is set if the plan alone provides them.
 func (r *review) projectsHolding(plugin taskPlugin, projects, parts []string) (full []string, planned bool) {
 	planned = true
 	for _, namespace := range projects {
@@ -217,8 +216,8 @@ func boundParts(objects []map[string]any, account string) []string {
 	return slices.DeleteFunc(projectParts(), func(kind string) bool { return !found[kind] })
 }
 
-// bindsAccount reports whether a binding gives something to an account of its
-// own namespace.
+// bindsAccount reports whether a binding has an account of its own namespace as
+// subject.
 func bindsAccount(binding map[string]any, account string) bool {
 	return slices.ContainsFunc(access.Subjects(binding), func(s preview.Subject) bool {
 		return s.Kind == preview.SubjectServiceAccount && s.Name == account && s.Namespace == preview.String(binding, "metadata", "namespace")

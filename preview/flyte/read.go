@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/schema"
 )
 
-// Read looks in the cluster for the parts of plugins that the plan does not
-// bring, and counts what is left of those that it turns off.
+// Read looks up the parts of plugins in the cluster that the plan does not
+// contain, and counts the custom resources of plugins that it turns off.
 func Read(ctx context.Context, to Recorder) error {
 	x := newIndex(to.Plan())
 	if len(enginesOf(x, to, func(engine) string { return "" })) == 0 {
@@ -37,8 +37,8 @@ func Read(ctx context.Context, to Recorder) error {
 	return nil
 }
 
-// readGenerations says of which generations the cluster has the definitions,
-// besides those of the plan.
+// readGenerations records the generations whose CRDs the cluster has, apart from
+// those in the plan.
 func readGenerations(ctx context.Context, x *index, to Recorder) (string, error) {
 	var found []string
 	for generation, ref := range generations() {
@@ -57,7 +57,7 @@ func readGenerations(ctx context.Context, x *index, to Recorder) (string, error)
 	return strings.Join(found, " "), nil
 }
 
-// reader looks in the cluster for what it has of one engine's plugins.
+// reader reads what the cluster has of one engine's plugins.
 type reader struct {
 	Recorder
 	plan      *index
@@ -102,8 +102,9 @@ func (r *reader) read(ctx context.Context) error {
 	return r.readEngine(ctx)
 }
 
-// readOperators records how the definitions stand that used plugins need and
-// the plan does not bring, and how many objects those have that are turned off.
+// readOperators records whether the cluster has the CRDs that plugins need and the
+// plan does not contain, and how many custom resources plugins have that are
+// turned off.
 func (r *reader) readOperators(ctx context.Context) error {
 	operators, left := map[string]string{}, map[string]string{}
 	used := slices.DeleteFunc(slices.Clone(r.used), func(plugin taskPlugin) bool { return r.plan.objects[definitionRef(plugin).ID()] != nil })
@@ -149,7 +150,7 @@ func isEstablished(definition map[string]any) bool {
 	})
 }
 
-// countLeft words how many objects there are of a plugin that is turned off.
+// countLeft returns as text how many custom resources a turned-off plugin has.
 func (r *reader) countLeft(ctx context.Context, state string, definition map[string]any) (string, error) {
 	switch {
 	case state == stateHidden:
@@ -167,9 +168,8 @@ func (r *reader) countLeft(ctx context.Context, state string, definition map[str
 	return what, nil
 }
 
-// readConfigs reads the other ConfigMaps of the engine's namespace: they may
-// enable a plugin too, hold templates, and say what projects' namespaces are
-// called.
+// readConfigs reads the other ConfigMaps in the engine's namespace, which may
+// enable plugins, contain templates, or define how project namespaces are named.
 func (r *reader) readConfigs(ctx context.Context) (err error) {
 	if r.configs, err = r.list(ctx, "configs", "v1", "ConfigMap", r.e.config.Namespace); err != nil {
 		return err
@@ -187,8 +187,8 @@ func (r *reader) readConfigs(ctx context.Context) (err error) {
 	return nil
 }
 
-// readEngine records the workloads, the accounts and the rights of an engine
-// that the plan does not bring, and which other configurations it reads.
+// readEngine records the workloads, ServiceAccounts and permissions of an engine
+// that is not in the plan, and which other configurations it reads.
 func (r *reader) readEngine(ctx context.Context) error {
 	workloads := r.plan.workloads(r.e.config)
 	if len(workloads) == 0 {
@@ -223,9 +223,9 @@ func (r *reader) readEngine(ctx context.Context) error {
 	return nil
 }
 
-// list lists the objects of a kind in a namespace, everywhere where none is
-// named, that the plan neither writes nor deletes. Where they may not be listed
-// that is recorded: what a topic lacks is then not known to lack.
+// list lists the objects of a kind in a namespace, or in all, without those that
+// the plan writes or deletes. If the user may not list them, that is recorded for
+// the topic, whose parts are then unknown instead of missing.
 func (r *reader) list(ctx context.Context, topic, apiVersion, kind, namespace string) ([]map[string]any, error) {
 	found, err := r.List(ctx, apiVersion, kind, namespace, "")
 	switch {
@@ -254,7 +254,7 @@ func (r *reader) listRBAC(ctx context.Context, kind string) (list []map[string]a
 	return list, true, nil
 }
 
-// hide records what of a topic may not be read.
+// hide records what of a topic the user may not read.
 func (r *reader) hide(topic, what string) {
 	if r.found.Hidden == nil {
 		r.found.Hidden = map[string]string{}

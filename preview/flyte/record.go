@@ -5,8 +5,8 @@ package flyte
 // the part goes.
 const recordKind = "FlyteEngine"
 
-// record holds what was read of the cluster for the engine of one ConfigMap. Its
-// fields are words, so that what moved can be named.
+// record is what was read in the cluster for the engine of one ConfigMap. Its
+// fields are texts, so that a change can be described.
 type record struct {
 	Engines    string            `json:"engines,omitempty"` // generations whose definitions the cluster has
 	Before     *configRecord     `json:"before,omitempty"`
@@ -39,7 +39,7 @@ type namingRecord struct {
 	Domains  string `json:"domains"`
 }
 
-// recordOf returns what was recorded of the engine of a ConfigMap.
+// recordOf returns the recorded state for the engine of a ConfigMap.
 func recordOf(seen Records, config string) record {
 	var out record
 	seen.Record(recordKind, config, &out)

@@ -6,7 +6,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// Cluster lists the requests to a cluster that the search for plugins needs.
+// Cluster is the part of a cluster that the search for plugins reads.
 type Cluster interface {
 	// Read answers in the order of refs.
 	Read(ctx context.Context, refs []preview.Ref) []preview.ReadResult
@@ -17,8 +17,8 @@ type Cluster interface {
 	CountObjects(ctx context.Context, definition map[string]any) (string, error)
 }
 
-// Records finds what was recorded when a plan was made, by a kind of this tool's
-// own and a name.
+// Records returns values that were recorded among a plan's reads, by kind and
+// name.
 type Records interface {
 	// Record decodes into a pointer; false where nothing was recorded.
 	Record(kind, name string, into any) bool
@@ -26,8 +26,7 @@ type Records interface {
 	Names(kind string) []string
 }
 
-// Recorder is the plan in the making: it reads the cluster and records what was
-// read.
+// Recorder is the plan being made: it reads the cluster and records what was read.
 type Recorder interface {
 	Cluster
 	Records

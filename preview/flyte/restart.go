@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// restartLines names the workloads that go on as they are while the plan
-// changes the plugins of the engine that they are.
+// restartLines returns evidence about workloads of an engine that are not
+// restarted although the plan changes their plugins.
 func restartLines(x *index, e engine) []string {
 	if !e.installed || sameTasks(e.before, e.after) {
 		return nil
@@ -39,8 +39,7 @@ func restartLines(x *index, e engine) []string {
 	return lines
 }
 
-// listLines shows the lists that a plan changes, as they were and as they will
-// be.
+// listLines returns the lists that a plan changes, before and after, as evidence.
 func listLines(e engine) []string {
 	if !e.installed || e.gone || sameTasks(e.before, e.after) {
 		return nil
@@ -75,9 +74,9 @@ func sameTasks(a, b pluginConfig) bool {
 	return reflect.DeepEqual(a.record(), b.record())
 }
 
-// leavesPods reports whether an apply leaves the pods of a workload as they are:
-// nothing is sent, or nothing that is changes their template. Of a plan from a
-// record, which has no live bodies, what is sent counts as a change.
+// leavesPods reports whether an apply does not restart a workload's pods: nothing
+// is sent, or the pod template does not change. For a plan from a record, which
+// has no live bodies, anything that is sent counts as a change.
 func leavesPods(o *preview.Object) bool {
 	switch o.Action {
 	case preview.ActionUnchanged:

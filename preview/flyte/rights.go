@@ -11,9 +11,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/access"
 )
 
-// engineVerbs returns the verbs that the engine needs on a custom resource: it
-// makes and watches one for a task, takes its finalizers off, and deletes it to
-// abort the task.
+// engineVerbs returns the verbs that the engine needs on a custom resource: to
+// create and watch one for a task, remove its finalizers, and delete it to abort
+// the task.
 func engineVerbs() []string {
 	return []string{"create", "get", "list", "watch", "patch", "update", "delete"}
 }
@@ -50,8 +50,8 @@ func (r *review) rights(plugin taskPlugin) part {
 	return part
 }
 
-// hiddenRights says which bindings and roles of the cluster may not be listed,
-// of those that an account of the plan may have or one of the cluster.
+// hiddenRights returns which bindings and roles the user may not list, of those
+// that could grant permissions to the engine's accounts.
 func (r *review) hiddenRights() string {
 	hidden := r.hidden("rights")
 	if hidden == "" && slices.ContainsFunc(r.plan.Unknowns, func(u preview.Unknown) bool { return strings.HasPrefix(u.Why, access.HeldUnknown) }) {
@@ -104,14 +104,14 @@ func (r *review) rightsOf(account string, plugin taskPlugin) *accountRights {
 	return out
 }
 
-// allows asks for a right to a plugin's resource, in every namespace where
-// none is named.
+// allows reports whether an account has a verb on a plugin's resource, in a
+// namespace or, if that is empty, in all.
 func allows(grants []preview.Grant, subject preview.Subject, plugin taskPlugin, resource, namespace, verb string) bool {
 	return access.Allows(grants, subject, access.Request{Namespace: namespace, Verb: verb, Group: plugin.group, Resource: resource})
 }
 
-// scopes returns the namespaces in which the account is given anything, besides
-// those of the projects, sorted.
+// scopes returns the namespaces other than those of projects in which the account
+// has permissions, sorted.
 func (r *review) scopes(projects []string, live map[string]string, grants []preview.Grant) []string {
 	out := slices.Clone(projects)
 	for namespace := range live {
@@ -128,8 +128,9 @@ func (r *review) scopes(projects []string, live map[string]string, grants []prev
 	return slices.Compact(out)
 }
 
-// complete says where an account has all rights from, empty where it has not.
-// Rights in each project that there is do, though not for the next.
+// complete returns where an account's permissions come from if it has all that are
+// needed, else empty. Permissions in each present project suffice, although a new
+// project would lack them.
 func (f *accountRights) complete() string {
 	source := f.source + "for ServiceAccount " + f.account
 	if f.live {
@@ -161,8 +162,8 @@ func (f *accountRights) missingText() string {
 	return text
 }
 
-// engineAccounts returns the accounts of the workloads that mount a
-// configuration: those of the plan, else those that were seen in the cluster.
+// engineAccounts returns the ServiceAccounts of the workloads that mount a
+// configuration: those in the plan, else those in the cluster.
 func (r *review) engineAccounts() []string {
 	if accounts := accountsOf(r.workloads(r.engine.config)); len(accounts) > 0 {
 		return accounts
@@ -170,9 +171,9 @@ func (r *review) engineAccounts() []string {
 	return strings.Fields(r.seen.Accounts)
 }
 
-// likelyAccounts returns, where no workload is known to mount the configuration,
-// the accounts of its namespace that the plan gives rights and no pod of the
-// plan runs as: an operator's own rights are not the engine's.
+// likelyAccounts returns the probable accounts of an engine if no workload mounts
+// the configuration: those in its namespace that the plan grants permissions and
+// that no pod of the plan uses, which excludes operators.
 func (r *review) likelyAccounts() []string {
 	namespace := r.engine.config.Namespace
 	out := slices.DeleteFunc(slices.Clone(r.granted[namespace]), func(name string) bool { return r.accounts[namespace][name] })
@@ -180,9 +181,9 @@ func (r *review) likelyAccounts() []string {
 	return out
 }
 
-// readRights records what the cluster lets an engine's accounts, and the groups
-// that they are in, do with the custom resources, everywhere and in single
-// namespaces. The plan's own grants are not among it.
+// readRights records which permissions the cluster grants an engine's accounts and
+// their groups on the custom resources, cluster-wide and per namespace, without
+// the plan's own grants.
 func (r *reader) readRights(ctx context.Context, accounts []string) error {
 	if len(accounts) == 0 || len(r.used) == 0 {
 		return nil
@@ -232,8 +233,8 @@ func (r *reader) readRights(ctx context.Context, accounts []string) error {
 	return nil
 }
 
-// heldBy describes the permissions of an account on a plugin's resource: by
-// namespace where it is more than everywhere.
+// heldBy describes the permissions of an account on a plugin's resource; per
+// namespace if it has more there than cluster-wide.
 func (r *reader) heldBy(grants []preview.Grant, subject preview.Subject, plugin taskPlugin) map[string]string {
 	all := heldVerbs(grants, subject, plugin, plugin.resource, "")
 	out := map[string]string{}

@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/access"
 )
 
-// plannedText begins what is said of a part that the plan brings: of several packages
-// it names those that do.
+// plannedText returns the beginning of the text for a part in the plan, with the
+// package that contains it if there are several packages.
 func plannedText(p *preview.Plan, packages []string) string {
 	slices.Sort(packages)
 	packages = slices.DeleteFunc(slices.Compact(packages), func(name string) bool { return name == "" })
@@ -52,7 +52,7 @@ func grantingPackages(x *index, account preview.Subject, plugin taskPlugin) []st
 	return out
 }
 
-// templatePackages returns the packages whose templates make some of what every
+// templatePackages returns the packages whose templates create parts that every
 // project needs.
 func templatePackages(p *preview.Plan, account string) []string {
 	own := map[string][]preview.Object{}

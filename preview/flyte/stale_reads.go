@@ -11,9 +11,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/diff"
 )
 
-// StaleReads names what changed since the review in the cluster's Flyte plugins.
-// What the plan itself writes was never among it; objects of a plugin that the
-// plan writes or deletes too are counted with the others, and left out here.
+// StaleReads returns what has changed since the review in the cluster's Flyte
+// plugins. Changes by the plan itself are left out, including the count of objects
+// that it writes or deletes.
 func StaleReads(ctx context.Context, to Recorder) ([]string, error) {
 	names := to.Names(recordKind)
 	if len(names) == 0 {
@@ -36,7 +36,7 @@ func StaleReads(ctx context.Context, to Recorder) ([]string, error) {
 	return moved, nil
 }
 
-// rereader repeats the reads and keeps them beside what was recorded.
+// rereader repeats the reads and compares them with the recorded ones.
 type rereader struct {
 	Recorder
 	noted map[string]record // by name
@@ -47,8 +47,8 @@ func (a rereader) Note(_, name string, found any) error {
 	return nil
 }
 
-// withoutOwn leaves out the number of objects of plugins of which the plan
-// writes or deletes some itself.
+// withoutOwn removes the counts of custom resources of plugins for which the plan
+// itself writes or deletes some.
 func withoutOwn(p *preview.Plan, seen record) record {
 	seen.Left = maps.Clone(seen.Left)
 	for _, plugin := range taskPlugins() {
@@ -59,9 +59,9 @@ func withoutOwn(p *preview.Plan, seen record) record {
 	return seen
 }
 
-// isGain reports whether what is new at a path may be the work of what the plan
-// has installed so far: the engine makes what templates say in each project, and
-// a ClusterRole that collects others is given their rules. A project is not.
+// isGain reports whether an added value may be caused by what the plan has applied
+// so far: the engine creates templated objects in each project, and aggregated
+// ClusterRoles get new rules. A new project is not such a change.
 func isGain(path string) bool {
 	parts := strings.SplitN(path, ".", 3)
 	return len(parts) == 3 && (parts[0] == "projects" || parts[0] == "rights" || parts[0] == "misnamed") || parts[0] == "wide" || parts[0] == "templates"

@@ -21,9 +21,9 @@ var templateVariable = regexp.MustCompile(`\{\{[^{}]*\}\}`)
 // anyProject stands for the namespace of a project in what templates make.
 const anyProject = "PROJECT-DOMAIN"
 
-// templateObjects returns the objects that the engine makes in each project from
-// the templates of a ConfigMap. Other variables than the namespace keep their
-// names.
+// templateObjects returns the objects that the engine creates in each project from
+// the templates in a ConfigMap. Variables other than the namespace are not
+// replaced.
 func templateObjects(config map[string]any) []map[string]any {
 	var out []map[string]any
 	data := preview.Map(config, "data")
@@ -50,9 +50,8 @@ func templateObjects(config map[string]any) []map[string]any {
 	return out
 }
 
-// templateParts lists which of [projectParts] there are for an account in
-// templates that the engine renders into every project. Their bindings may
-// name a ClusterRole among bodies.
+// templateParts returns which of [projectParts] templates create for an account in
+// every project. Their bindings may refer to a ClusterRole in bodies.
 func templateParts(configs, bodies []map[string]any, account string) []string {
 	all := namespaceObjects(bodies, "")
 	for _, body := range configs {
@@ -63,9 +62,9 @@ func templateParts(configs, bodies []map[string]any, account string) []string {
 	return boundParts(all, account)
 }
 
-// templateFindings say what the templates of the plan's ConfigMaps give in the
-// namespace of each project: these objects are not reviewed when the engine makes
-// them. They are judged as if the plan brought them.
+// templateFindings returns findings about what the templates in the plan's
+// ConfigMaps grant in the namespace of each project, because those objects are not
+// reviewed when the engine creates them. They are judged as objects of the plan.
 func templateFindings(p *preview.Plan) []preview.Finding {
 	var out []preview.Finding
 	var around *projectRBAC // made for the first template: most plans have none
@@ -90,8 +89,8 @@ func templateFindings(p *preview.Plan) []preview.Finding {
 	return out
 }
 
-// projectRBAC indexes the roles and bindings of plan and cluster that objects of
-// projects' templates refer to, once for all templates.
+// projectRBAC indexes the roles and bindings that objects of project templates
+// refer to.
 type projectRBAC struct {
 	release preview.Release
 	rbac    *access.RBACIndex
@@ -102,7 +101,8 @@ func newProjectRBAC(p *preview.Plan) *projectRBAC {
 	return &projectRBAC{release: p.Release, rbac: access.NewRBACIndex(slices.Concat(roles, p.ReadBodies()), p.AbsentReads())}
 }
 
-// gives words what objects of a project give, and how severe the worst is.
+// gives returns what objects of a project grant, as text, and the highest
+// severity.
 func (s *projectRBAC) gives(objects []map[string]any) ([]string, preview.Severity) {
 	project := &preview.Plan{Release: s.release}
 	for _, body := range objects {

@@ -22,9 +22,9 @@ const (
 	annotationHelmWeight = "helm.sh/hook-weight"
 )
 
-// ArgoHooks makes hooks of the objects that Argo CD would run as such, and
-// leaves out those that it would not run now. namespace is where objects go that
-// name none.
+// ArgoHooks makes hooks of the objects that Argo CD would run as hooks, and leaves
+// out those that it would not run in an install or upgrade. namespace is that of
+// objects without one.
 func ArgoHooks(out *Output, pkg, namespace string) error {
 	a := argo{pkg: pkg, namespace: namespace, scopes: preview.NewScopes(out.Bodies()), waves: map[string][]string{}}
 	var kept []RenderedObject
@@ -47,8 +47,8 @@ func ArgoHooks(out *Output, pkg, namespace string) error {
 	return nil
 }
 
-// NoteArgoHooks notes what Argo CD would read in the annotations of content that
-// is not applied for it.
+// NoteArgoHooks notes the annotations of Argo CD that have no effect, because the
+// content is not installed from an Application.
 func NoteArgoHooks(out *Output, pkg, namespace string) {
 	a := argo{pkg: pkg, namespace: namespace, scopes: preview.NewScopes(out.Bodies()), waves: map[string][]string{}}
 	for _, r := range out.Objects {
@@ -86,8 +86,8 @@ func (a *argo) wave(body map[string]any) {
 	}
 }
 
-// noteWaves names the objects that waves would order. Kinds do, here: a wave
-// that comes after a kind's stage would have to undo that order.
+// noteWaves notes the objects with sync waves. They have no effect here, where
+// stages are ordered by kind.
 func (a *argo) noteWaves() {
 	if len(a.waves) == 0 {
 		return
@@ -102,8 +102,8 @@ func (a *argo) noteWaves() {
 	a.note(rules.ArgoCDHookIgnored, "package/"+a.pkg, "objects are applied in the order of their kinds, and not in that of Argo CD's waves; "+strings.Join(all, "; "))
 }
 
-// hook decides about one object: whether it is part of the plan, and as which
-// hook. What a chart's own hooks are, its format has said already.
+// hook decides whether an object is part of the plan, and as which hook. Hooks of
+// Helm charts were already decided by their format.
 func (a *argo) hook(r *RenderedObject) (runs bool, err error) {
 	moments, isHook := a.moments(r)
 	if !isHook {
@@ -142,8 +142,8 @@ func (a *argo) hook(r *RenderedObject) (runs bool, err error) {
 	return true, nil
 }
 
-// moments returns the phases of an Argo CD sync in which an object is a hook.
-// Argo CD heeds Helm's annotations where its own is not there.
+// moments returns the phases of an Argo CD sync in which an object is a hook. Argo
+// CD uses Helm's annotation if its own is missing.
 func (a *argo) moments(r *RenderedObject) (moments []string, isHook bool) {
 	annotations := annotationsOf(r.Body)
 	if text, ok := annotations[annotationArgoHook].(string); ok {

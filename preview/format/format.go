@@ -21,9 +21,8 @@ type Format interface {
 	Render(ctx context.Context, in Input) (*Output, error)
 }
 
-// Info describes content before it is rendered: its name, version and format.
-// Package and Version are empty for content that has none, such as plain
-// manifests.
+// Info describes content before it is rendered: package name, version and format.
+// Package and Version are empty if the content has none, as for plain manifests.
 type Info struct {
 	Format             string // such as "registry+v1"
 	Package            string
@@ -32,7 +31,7 @@ type Info struct {
 	SuggestedNamespace string
 }
 
-// Cluster answers questions of formats about the cluster, with the user's own
+// Cluster is the part of a cluster that formats may read, with the user's own
 // permissions.
 type Cluster interface {
 	// Version returns the server's version, such as "v1.37.1".
@@ -46,7 +45,7 @@ type Cluster interface {
 	List(ctx context.Context, apiVersion, kind, namespace string) ([]map[string]any, error)
 }
 
-// Input is everything rendering depends on.
+// Input is everything that rendering depends on.
 type Input struct {
 	Content fs.FS
 	Info    Info // as Detect gave it, names filled in
@@ -62,8 +61,8 @@ type Input struct {
 	Path  string
 }
 
-// Params are the rendering parameters given by the user. Empty fields take the
-// format's defaults, which follow from the content alone.
+// Params are the user's parameters for rendering. Empty fields mean the format's
+// defaults, which depend only on the content.
 type Params struct {
 	InstallMode     string
 	WatchNamespaces []string
@@ -75,8 +74,8 @@ type Params struct {
 	Variables map[string]string
 }
 
-// Output is rendered content. Objects are as the format makes them: not yet
-// normalised, labelled or hashed, in generator order.
+// Output is rendered content. Objects are in the generator's order, not yet
+// normalised, labelled or hashed.
 type Output struct {
 	Objects []RenderedObject
 	// Hooks are those that never run here. They are part of no plan, and judged.
@@ -105,7 +104,7 @@ func (o *Output) Bodies() []map[string]any {
 	return out
 }
 
-// RenderedObject is one object with its origin in the content.
+// RenderedObject is an object with the file and line it came from.
 type RenderedObject struct {
 	Body   map[string]any
 	Origin preview.Origin

@@ -14,11 +14,10 @@ import (
 // maxNondeterministic bounds the notes of one package.
 const maxNondeterministic = 200
 
-// NoteDifferences compares two renderings of one input and notes each field in
-// which they differ: it comes from a clock or a random source. The plan holds
-// the first value, and only that plan is what was reviewed. Objects are
-// distinguished by id, namespace being where those without one go. No note holds
-// a value.
+// NoteDifferences compares two renderings of the same input and notes each field
+// that differs, because it comes from a clock or a random source. The plan has the
+// values of the first rendering. Objects are matched by id; namespace is that of
+// objects without one. Notes contain no values.
 func NoteDifferences(first, second []RenderedObject, namespace string) []preview.Note {
 	a, b := indexByID(first, namespace), indexByID(second, namespace)
 	var notes []preview.Note

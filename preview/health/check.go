@@ -20,29 +20,28 @@ const (
 // CustomResourceDefinition.
 const variable = "self"
 
-// Check is an assertion about each object that it selects.
+// Check is a health check: an assertion about each object that it selects.
 type Check struct {
 	selector  selector
 	assertion assertion
 	text      string // as given
 }
 
-// selector chooses objects: by kind, and by name where there is one, or by
-// labels.
+// selector selects objects by kind and optionally name, or by labels.
 type selector struct {
 	group, kind, name string
 	labels            *labels
 }
 
-// assertion is a condition on an object. why says what is not, in a few words.
+// assertion is a condition on an object. why describes briefly what is not met.
 type assertion interface {
 	holds(body map[string]any) (ok bool, why string)
 }
 
-// String returns the check as it was given.
+// String returns the check as the user gave it.
 func (c Check) String() string { return c.text }
 
-// Selects reports whether the check is about an object.
+// Selects reports whether the check applies to an object.
 func (c Check) Selects(body map[string]any) bool {
 	s := c.selector
 	if s.labels != nil {
@@ -52,13 +51,13 @@ func (c Check) Selects(body map[string]any) bool {
 	return ref.Group() == s.group && ref.Kind == s.kind && (s.name == "" || ref.Name == s.name)
 }
 
-// Holds reports whether the statement is true of an object. What the object
-// does not have yet makes it false.
+// Holds reports whether the assertion is true of an object. A missing field makes
+// it false.
 func (c Check) Holds(body map[string]any) (ok bool, why string) { return c.assertion.holds(body) }
 
 var target = regexp.MustCompile(`^([A-Z][A-Za-z0-9]{0,62})(\.[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?)?(/[a-z0-9]([a-z0-9:._-]{0,251}[a-z0-9])?)?$`)
 
-// Parse reads KIND[.GROUP][/NAME]=EXPRESSION, such as
+// Parse parses KIND[.GROUP][/NAME]=EXPRESSION, such as
 // "MongoDB.mongodb.com/main=self.status.phase == 'Running'". The error of an
 // expression names its line and column.
 func Parse(text string) (Check, error) {
@@ -77,7 +76,7 @@ func Parse(text string) (Check, error) {
 	}, nil
 }
 
-// celAssertion is CEL over the object.
+// celAssertion is a CEL expression over the object.
 type celAssertion struct {
 	text, message string
 	program       expression.Bool

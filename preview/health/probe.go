@@ -19,7 +19,7 @@ type Probe struct {
 	Assertions []Assertion
 }
 
-// Selector chooses objects by Type: GroupKind or Label.
+// Selector selects objects by Type: GroupKind or Label.
 type Selector struct {
 	Type        string
 	Group, Kind string
@@ -27,14 +27,14 @@ type Selector struct {
 	Terms       []Term
 }
 
-// Term is a requirement on one label: In, NotIn, Exists or DoesNotExist.
+// Term is a condition on one label: In, NotIn, Exists or DoesNotExist.
 type Term struct {
 	Key, Operator string
 	Values        []string
 }
 
-// Assertion is one statement, by Type: ConditionEqual, FieldsEqual, FieldValue
-// or CEL.
+// Assertion is one condition, by Type: ConditionEqual, FieldsEqual, FieldValue or
+// CEL.
 type Assertion struct {
 	Type                string
 	Condition, Status   string // ConditionEqual
@@ -53,7 +53,7 @@ const (
 	CEL            = "CEL"
 )
 
-// Checks turns a probe into one check for each assertion.
+// Checks converts a probe into one check for each assertion.
 func (p Probe) Checks() ([]Check, error) {
 	s, about, err := p.Selector.compile()
 	if err != nil {
@@ -160,8 +160,8 @@ func (a Assertion) compile() (assertion, string, error) {
 
 type conditionEqual struct{ kind, status string }
 
-// holds asks for a condition of the generation that is there now, where the
-// object says which one it is of.
+// holds reports whether a status condition has the wanted value. If the condition
+// has an observedGeneration, it must be the present one.
 func (c conditionEqual) holds(body map[string]any) (bool, string) {
 	for _, item := range preview.Maps(body, "status", "conditions") {
 		if preview.String(item, "type") != c.kind {

@@ -13,16 +13,16 @@ import (
 
 const rbacGroup = "rbac.authorization.k8s.io"
 
-// Plural names the resource of a kind, such as "deployments"; empty when it
-// does not know.
+// Plural returns the resource name of a kind, such as "deployments"; empty if it
+// is not known.
 type Plural func(apiVersion, kind string) string
 
 // planParts is for how many Secrets with parts of a plan there are rights.
 const planParts = 4
 
-// Needed lists the requests that planning and applying a plan takes, without
-// those that only some clusters or contents ask for, and without what RBAC's
-// protection against escalation asks for, which is [Held].
+// Needed returns the permissions that planning and applying a plan needs, without
+// those that depend on the cluster or the content, and without those that RBAC's
+// escalation check requires, which [Held] returns.
 func Needed(p *preview.Plan, plural Plural) []preview.Right {
 	n := &rightSet{plural: fallbackPlural(p, plural)}
 	record := preview.RecordName(p.Release.Name)
@@ -67,15 +67,15 @@ func Needed(p *preview.Plan, plural Plural) []preview.Right {
 	return n.sorted()
 }
 
-// addRevisionReads adds what it takes to read the plan of an earlier revision.
+// addRevisionReads adds the permissions to read the plan of an earlier revision.
 func (n *rightSet) addRevisionReads(release preview.Release, revision int) {
 	for part := 0; part <= planParts; part++ {
 		n.add("v1", "Secret", release.Namespace, fmt.Sprintf("%s.v%d.%d", preview.RecordName(release.Name), revision, part), "get")
 	}
 }
 
-// addRevisionWrites adds what recording a revision takes besides the record itself: the
-// parts of its plan, and a place for the record of the one before.
+// addRevisionWrites adds the permissions to record a revision besides the record
+// itself: the parts of its plan, and the copy of the previous record.
 func (n *rightSet) addRevisionWrites(release preview.Release, revision int) {
 	record := preview.RecordName(release.Name)
 	for part := 1; part <= planParts; part++ {
@@ -86,8 +86,8 @@ func (n *rightSet) addRevisionWrites(release preview.Release, revision int) {
 	}
 }
 
-// writeVerbs returns the verbs of server-side apply and of delete (KEP-555: an
-// apply is a patch, and one that creates needs create besides).
+// writeVerbs returns the verbs that server-side apply and delete need (KEP-555: an
+// apply is a patch, and also a create if it creates the object).
 func writeVerbs(a preview.Action) []string {
 	switch a {
 	case preview.ActionCreate, preview.ActionUnknown:
@@ -102,8 +102,8 @@ func writeVerbs(a preview.Action) []string {
 	return nil
 }
 
-// requestVerbs returns the verbs of the requests for an object, when planning or
-// applying: a dry run finds out that nothing changes.
+// requestVerbs returns the verbs of the requests for an object when planning or
+// applying. A dry run of an unchanged object needs them too.
 func requestVerbs(p *preview.Plan, o *preview.Object) []string {
 	switch {
 	case o.Action == preview.ActionUnchanged && p.ReadMode != preview.ReadGet:
@@ -114,8 +114,8 @@ func requestVerbs(p *preview.Plan, o *preview.Object) []string {
 	return writeVerbs(o.Action)
 }
 
-// addCleanup adds the requests that remove the records of the oldest revision:
-// its copy, the parts of its plan, and the first look beyond them.
+// addCleanup adds the permissions to delete the records of the oldest revision:
+// its copy and the parts of its plan.
 func (n *rightSet) addCleanup(namespace, record string, revision int) {
 	if revision < 1 {
 		return
@@ -128,7 +128,7 @@ func (n *rightSet) addCleanup(namespace, record string, revision int) {
 	}
 }
 
-// rightSet collects the requests that a plan needs.
+// rightSet collects the permissions that a plan needs.
 type rightSet struct {
 	plural Plural
 	rights []preview.Right
@@ -154,8 +154,8 @@ func key(r preview.Right) string {
 	return strings.Join([]string{r.Namespace, r.Group, r.Resource, r.URL, r.Name, r.Verb}, "\x00")
 }
 
-// fallbackPlural adds what the plan's own definitions say, and at last the plural
-// that nearly every kind has.
+// fallbackPlural looks up a plural in the plan's own CRDs, and else forms it as
+// most kinds do.
 func fallbackPlural(p *preview.Plan, plural Plural) Plural {
 	brought := map[string]string{}
 	for i := range p.Objects {
@@ -183,9 +183,9 @@ func fallbackPlural(p *preview.Plan, plural Plural) Plural {
 	}
 }
 
-// Held lists what a role lets its holders do, in a namespace or, when it is
-// empty, in all of them: who writes the role, or a binding to it, must have all
-// of it already, or the verb escalate or bind on it.
+// Held returns the permissions in a role, in a namespace or, if it is empty, in
+// all. A user who writes the role or a binding to it must hold them, or the verb
+// escalate or bind.
 func Held(role map[string]any, namespace string) []preview.Right {
 	var out []preview.Right
 	for _, rule := range preview.Maps(role, "rules") {

@@ -13,11 +13,11 @@ import (
 // Subject is the placeholder in the bindings that [Manifests] writes.
 const Subject = "INSTALLER"
 
-// Manifests returns the roles and bindings that let a user apply a plan, as
-// objects in the order to apply them: they include what the plan's own roles
-// grant, because the API server lets no subject grant more than it has. If the
-// plan creates its own namespaces, those come first: a Role needs them, and the
-// right to create namespaces is not given for them.
+// Manifests returns the roles and bindings with which a user can apply a plan, in
+// the order to apply them. They include the permissions in the plan's own roles,
+// because the API server lets no subject grant more than it has. Namespaces that
+// the plan creates come first, because Roles need them; permission to create
+// namespaces is not included.
 func Manifests(p *preview.Plan, plural Plural) []map[string]any {
 	rights := Needed(p, plural)
 	var out []map[string]any
@@ -43,8 +43,8 @@ func Manifests(p *preview.Plan, plural Plural) []map[string]any {
 	return out
 }
 
-// Reads lists the reads that a plan rests on, besides those of its own objects:
-// a user without them plans something else.
+// Reads returns the reads that a plan depends on, besides those of its own
+// objects. A user without permission for them gets another plan.
 func Reads(p *preview.Plan, plural Plural) []preview.Right {
 	n := &rightSet{plural: fallbackPlural(p, plural)}
 	n.addRecordedReads(p)
@@ -71,7 +71,7 @@ func Reads(p *preview.Plan, plural Plural) []preview.Right {
 	return n.sorted()
 }
 
-// addRecordedReads adds what the plan's reads saw one by one.
+// addRecordedReads adds the permissions for the plan's reads of single objects.
 func (n *rightSet) addRecordedReads(p *preview.Plan) {
 	for _, read := range p.Reads {
 		if strings.HasPrefix(read.ID, "nodes/") {
@@ -103,9 +103,9 @@ func (n *rightSet) addRecordedReads(p *preview.Plan) {
 	}
 }
 
-// addRBACReads adds the lists of roles and bindings on which what the plan hands over
-// depends: all bindings, ClusterRoles where roles or bindings of the cluster
-// matter, and Roles where an account of the plan may act as another that has some.
+// addRBACReads adds the permissions to list the roles and bindings that the plan's
+// grants depend on: all bindings, ClusterRoles if roles or bindings of the cluster
+// matter, and Roles if an account of the plan can act as another.
 func (n *rightSet) addRBACReads(p *preview.Plan) {
 	var bodies []map[string]any
 	for i := range p.Objects {
@@ -134,14 +134,12 @@ func (n *rightSet) addRBACReads(p *preview.Plan) {
 	}
 }
 
-// counted reports whether the objects of a definition are listed for an action on
-// it.
+// counted reports whether a CRD's custom resources are listed for an action on it.
 func counted(a preview.Action) bool {
 	return a == preview.ActionUpdate || a == preview.ActionDelete || a == preview.ActionKeep
 }
 
-// shareable reports whether it is asked which other releases rely on a
-// definition.
+// shareable reports whether the records of other releases are searched for a CRD.
 func shareable(p *preview.Plan, o *preview.Object) bool {
 	if len(p.Packages) == 0 {
 		return o.Action == preview.ActionDelete || o.Action == preview.ActionKeep
@@ -155,9 +153,9 @@ func bindsOwnRole(p *preview.Plan, o *preview.Object) bool {
 	return o.Planned != nil && o.Is(preview.KindRoleBinding, preview.KindClusterRoleBinding) && p.Object(access.RoleOf(o.Planned).ID()) != nil
 }
 
-// escalation returns the permissions that RBAC asks of the writer of roles and
-// bindings: all that a role permits, and bind on a role that the cluster has. Of
-// an aggregated role no one can hold the rules beforehand.
+// escalation returns the permissions that RBAC's escalation check requires of a
+// writer of roles and bindings: those in a role, and the verb bind for a role of
+// the cluster. The rules of an aggregated role are not known beforehand.
 func escalation(p *preview.Plan) []preview.Right {
 	var out []preview.Right
 	for i := range p.Objects {
@@ -189,7 +187,7 @@ func escalation(p *preview.Plan) []preview.Right {
 	return out
 }
 
-// minimize leaves out what another of the rights holds already.
+// minimize removes rights that another right includes.
 func minimize(rights []preview.Right) []preview.Right {
 	rights = sorted(rights)
 	have := make(map[preview.Right]bool, len(rights))
@@ -213,8 +211,8 @@ func minimize(rights []preview.Right) []preview.Right {
 	return out
 }
 
-// widerRights lists the rights that include r. Looking these up instead of
-// comparing each with each keeps roles with 10,000 rules quick.
+// widerRights returns the rights that include r. They are looked up, because
+// comparing each with each would be slow for roles with 10,000 rules.
 func widerRights(r preview.Right, urls []preview.Right) []preview.Right {
 	if r.URL != "" {
 		return urls
@@ -235,8 +233,8 @@ func widerRights(r preview.Right, urls []preview.Right) []preview.Right {
 	return out
 }
 
-// holdsURL reports whether who has w has r, both about URLs. A star at the end
-// stands for what follows.
+// holdsURL reports whether a right to URL w includes one to URL r. A trailing "*"
+// is a wildcard.
 func holdsURL(w, r preview.Right) bool {
 	prefix, all := strings.CutSuffix(w.URL, "*")
 	return matches(w.Verb, r.Verb) && (w.URL == r.URL || all && strings.HasPrefix(r.URL, prefix))
@@ -244,7 +242,7 @@ func holdsURL(w, r preview.Right) bool {
 
 func matches(wide, narrow string) bool { return wide == "*" || wide == narrow }
 
-// rules groups rights into RBAC rules: first by verbs, then by names.
+// rules combines rights into RBAC rules, first by verbs, then by names.
 func rules(rights []preview.Right) []map[string]any {
 	type place struct{ group, resource, name, url string }
 	verbs := map[place][]string{}

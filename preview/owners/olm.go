@@ -2,9 +2,8 @@ package owners
 
 import "github.com/kubectl-operator/kubectl-operator/preview"
 
-// OnlyCSV reports whether nothing stands behind an object but a
-// ClusterServiceVersion of OLM v0. A copy that OLM made for another namespace is
-// no owner of anything.
+// OnlyCSV reports whether the only owners of an object are ClusterServiceVersions
+// of OLM v0. Copies that OLM makes in other namespaces do not count.
 func (c Controllers) OnlyCSV() bool {
 	return len(c.Objects) == 1 && len(c.Hidden) == 0 && IsCSV(preview.RefOf(c.Objects[0])) &&
 		preview.String(c.Objects[0], "metadata", "labels", "olm.copiedFrom") == ""
@@ -13,7 +12,7 @@ func (c Controllers) OnlyCSV() bool {
 // IsCSV reports whether a reference is to a ClusterServiceVersion.
 func IsCSV(ref preview.Ref) bool { return ref.APIVersion == OLMAPI && ref.Kind == CSVKind }
 
-// IsOLM reports whether a reference is to what makes OLM v0 own objects.
+// IsOLM reports whether a reference is to an object by which OLM v0 owns others.
 func IsOLM(ref preview.Ref) bool {
 	return ref.APIVersion == OLMAPI && (ref.Kind == CSVKind || ref.Kind == SubscriptionKind)
 }

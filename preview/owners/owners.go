@@ -20,28 +20,28 @@ const (
 	SubscriptionKind = "Subscription"
 )
 
-// Controllers lists the controllers and owners that act on an object because of
-// its marks or owner references: as long as one exists, the object is not simply
-// taken over. Hidden names what may not be read.
+// Controllers are the controllers and owners that act on an object, by its marks
+// or owner references. While one exists, the object cannot simply be adopted.
+// Hidden lists those that the user may not read.
 type Controllers struct {
 	Objects []map[string]any
 	Hidden  []string
 }
 
-// Cluster lists the requests to a cluster that finding owners needs.
+// Cluster is the part of a cluster that finding owners reads.
 type Cluster interface {
 	Kind(ctx context.Context, apiVersion, kind string) (namespaced bool, err error)
 	Read(ctx context.Context, refs []preview.Ref) []preview.ReadResult
 	List(ctx context.Context, apiVersion, kind, namespace, selector string) ([]map[string]any, error)
 }
 
-// Finder finds the controllers that act on objects besides a release.
+// Finder finds the controllers that act on an object, other than a release.
 type Finder struct {
 	Cluster Cluster
 	Release preview.Release
 }
 
-// Find reads what acts on a live object.
+// Find returns the controllers of a live object.
 func (f Finder) Find(ctx context.Context, live map[string]any) (Controllers, error) {
 	var out Controllers
 	found := f.findByReference(ctx, live)
@@ -65,7 +65,7 @@ func (f Finder) Find(ctx context.Context, live map[string]any) (Controllers, err
 	return out, nil
 }
 
-// findByReference reads the owners by reference that still exist.
+// findByReference adds the existing owners in an object's owner references.
 func (f Finder) findByReference(ctx context.Context, live map[string]any) []preview.ReadResult {
 	var out []preview.ReadResult
 	for _, item := range preview.Maps(preview.Map(live, "metadata"), "ownerReferences") {
@@ -85,8 +85,8 @@ func (f Finder) findByReference(ctx context.Context, live map[string]any) []prev
 	return out
 }
 
-// findByMark finds the controller that one mark names. Nothing does behind
-// Helm's: its record is not read until Helm runs.
+// findByMark adds the controller that a mark names. For Helm there is none,
+// because its record has no effect until Helm runs.
 func (f Finder) findByMark(ctx context.Context, owner preview.Owner, live map[string]any) []preview.ReadResult {
 	namespace := preview.RefOf(live).Namespace
 	in := func(key string) string { return cmp.Or(preview.MarkValue(live, key), namespace) }
@@ -110,8 +110,8 @@ func (f Finder) findByMark(ctx context.Context, owner preview.Owner, live map[st
 	return nil
 }
 
-// firstServed reads an object in the first of several versions that the cluster
-// serves.
+// firstServed reads an object in the first of several API versions that the
+// cluster serves.
 func (f Finder) firstServed(ctx context.Context, ref preview.Ref, apis ...string) []preview.ReadResult {
 	var r preview.ReadResult
 	for _, ref.APIVersion = range apis {
@@ -123,7 +123,7 @@ func (f Finder) firstServed(ctx context.Context, ref preview.Ref, apis ...string
 	return []preview.ReadResult{r}
 }
 
-// all lists a kind in every namespace, and keeps what wanted says.
+// all lists the objects of a kind in all namespaces for which wanted is true.
 func (f Finder) all(ctx context.Context, ref preview.Ref, selector string, wanted func(body map[string]any) bool) []preview.ReadResult {
 	bodies, err := f.Cluster.List(ctx, ref.APIVersion, ref.Kind, "", selector)
 	if err != nil {
@@ -138,9 +138,9 @@ func (f Finder) all(ctx context.Context, ref preview.Ref, selector string, wante
 	return out
 }
 
-// applications finds the Argo CD Application of a tracking id, which is
-// APPLICATION:GROUP/KIND:NAMESPACE/NAME, or of an instance label. One that is
-// in another namespace than Argo CD goes by NAMESPACE_NAME.
+// applications finds the Argo CD Application in a tracking id,
+// APPLICATION:GROUP/KIND:NAMESPACE/NAME, or in an instance label. An Application
+// outside Argo CD's namespace is written NAMESPACE_NAME.
 func (f Finder) applications(ctx context.Context, mark string) []preview.ReadResult {
 	name, _, _ := strings.Cut(mark, ":")
 	ref := preview.Ref{APIVersion: applicationAPI, Kind: "Application", Name: name}
@@ -150,9 +150,9 @@ func (f Finder) applications(ctx context.Context, mark string) []preview.ReadRes
 	})
 }
 
-// carvelApps finds the record of kapp whose label an object carries: a ConfigMap
-// that holds the label's value. Where kapp-controller made it, its App or
-// PackageInstall is the owner.
+// carvelApps finds kapp's record for an object: the ConfigMap with the value of
+// the object's label. If kapp-controller made it, its App or PackageInstall is the
+// owner.
 func (f Finder) carvelApps(ctx context.Context, label string) []preview.ReadResult {
 	ref := preview.Ref{APIVersion: "v1", Kind: "ConfigMap", Name: "of-kapp-app-" + label}
 	records := f.all(ctx, ref, "kapp.k14s.io/is-app", func(body map[string]any) bool {
@@ -176,7 +176,7 @@ func (f Finder) carvelApps(ctx context.Context, label string) []preview.ReadResu
 	return records
 }
 
-// controlledApp returns the App for which kapp-controller has a record.
+// controlledApp returns the App whose kapp record a ConfigMap is.
 func controlledApp(record string) (name string, ok bool) {
 	for _, suffix := range []string{".app", "-ctrl"} {
 		if name, ok = strings.CutSuffix(record, suffix); ok {

@@ -7,8 +7,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// ReleaseSteps lists the steps that make the owner of an object give it up and
-// leave the object as it is.
+// ReleaseSteps returns the steps by which the owner of an object gives it up
+// without deleting it.
 func ReleaseSteps(o *preview.Object, owner preview.Ref) string {
 	patch := func(merge string) string {
 		return "kubectl patch " + preview.KubectlArgument(owner) + " --type=merge -p '" + merge + "'"

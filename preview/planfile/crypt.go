@@ -21,7 +21,7 @@ const (
 	maxKeyFile   = 1 << 20
 )
 
-// DamagedError is returned for an encrypted plan file that was cut off or
+// DamagedError is the error for an encrypted plan file that is incomplete or was
 // changed.
 type DamagedError struct{ Err error }
 
@@ -31,12 +31,12 @@ func (e *DamagedError) Error() string {
 
 func (e *DamagedError) Unwrap() error { return e.Err }
 
-// Recipients hold the keys that can open an encrypted plan file.
+// Recipients are the public keys for which a plan file is encrypted.
 type Recipients []age.Recipient
 
-// ReadRecipients reads public keys of age (age1...) and of ssh (ssh-ed25519 and
-// ssh-rsa, as in an authorized_keys file). A value that is none is the name of a
-// file of them, one a line, as age -R reads it.
+// ReadRecipients reads public keys of age (age1...) and ssh (ssh-ed25519 and
+// ssh-rsa, as in authorized_keys). Any other value is the name of a file with one
+// key per line, as for age -R.
 func ReadRecipients(values []string) (Recipients, error) {
 	var out Recipients
 	for _, value := range values {
@@ -79,8 +79,8 @@ func recipient(text string) (age.Recipient, error) {
 	return r, nil
 }
 
-// recipientsFile reads a key a line. What a line holds that is none is not
-// quoted: the file may be one of secret keys.
+// recipientsFile reads a file with one key per line. An error does not quote the
+// line, because the file may contain secret keys.
 func recipientsFile(path string) (Recipients, error) {
 	data, err := readSmall(path)
 	if err != nil {
@@ -109,7 +109,7 @@ func recipientsFile(path string) (Recipients, error) {
 	return out, nil
 }
 
-// Keys open encrypted plan files. They are read when one turns up.
+// Keys decrypt plan files. They are read when an encrypted file is opened.
 type Keys struct {
 	// File holds secret keys of age, one a line, as age-keygen writes them, or a
 	// private ssh key without a passphrase. Empty means that there are none.
@@ -155,8 +155,8 @@ func readSmall(path string) ([]byte, error) {
 	return data, err
 }
 
-// encrypt seals a plan file as a whole: what it would do is for its readers alone
-// either when its values are not.
+// encrypt encrypts a whole plan file, because not only its values but also its
+// actions may be confidential.
 func encrypt(data []byte, to Recipients) ([]byte, error) {
 	var out bytes.Buffer
 	w, err := age.Encrypt(&out, to...)
@@ -174,8 +174,7 @@ func encrypt(data []byte, to Recipients) ([]byte, error) {
 
 func encrypted(data []byte) bool { return bytes.HasPrefix(data, []byte(ageIntro)) }
 
-// decrypt returns a plan file as it was before it was encrypted. Nothing of it
-// is used unless all of it is authentic.
+// decrypt decrypts a plan file, and returns it only if all of it is authentic.
 func decrypt(data []byte, keys Keys) ([]byte, error) {
 	identities, err := keys.read()
 	if err != nil {

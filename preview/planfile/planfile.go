@@ -42,7 +42,7 @@ const (
 	readsDir   = "reads/"
 )
 
-// Encode writes a plan file. The same plan gives the same bytes.
+// Encode returns a plan as a file. The same plan gives the same bytes.
 func Encode(w io.Writer, p *preview.Plan) error {
 	entries, err := entriesOf(p)
 	if err != nil {
@@ -103,7 +103,7 @@ func entriesOf(p *preview.Plan) ([]entry, error) {
 	return entries, nil
 }
 
-// Decode reads a plan file from r, under caps.
+// Decode reads a plan file from r, up to size limits.
 func Decode(r io.Reader) (*preview.Plan, error) {
 	entries, err := unpack(r)
 	if err != nil {
@@ -140,8 +140,8 @@ func Decode(r io.Reader) (*preview.Plan, error) {
 	return &p, nil
 }
 
-// checkUnambiguous refuses a document that another reader could take for something
-// else than what was read from it: encoding/json matches names in any case.
+// checkUnambiguous refuses a document that another JSON reader could interpret
+// differently, because encoding/json matches names in any letter case.
 func checkUnambiguous(document any, p *preview.Plan) error {
 	written, err := json.Marshal(p)
 	if err != nil {
@@ -159,7 +159,8 @@ func checkUnambiguous(document any, p *preview.Plan) error {
 	return nil
 }
 
-// attachBodies gives each object and read its bodies, and takes them from entries.
+// attachBodies sets the bodies of objects and reads from a file's entries, and
+// removes them from entries.
 func attachBodies(p *preview.Plan, entries map[string][]byte) error {
 	take := func(dir, id string, into *map[string]any) error {
 		name := dir + id + ".json"

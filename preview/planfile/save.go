@@ -13,7 +13,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// SecretsError is returned for a plan whose file would hold secret values.
+// SecretsError is the error for a plan whose file would contain secret values in
+// plain text.
 type SecretsError struct {
 	Objects []string
 }
@@ -25,7 +26,7 @@ func (e *SecretsError) Error() string {
 // errTooLarge is a file of more bytes than a plan may have.
 var errTooLarge = fmt.Errorf("it has more than the %d MiB that a plan file may have", MaxBytes>>20)
 
-// Options say how a plan is saved.
+// Options are how a plan is saved: for which recipients, or readable.
 type Options struct {
 	// Recipients, when there are any, are the only ones who can read it.
 	Recipients Recipients
@@ -33,8 +34,8 @@ type Options struct {
 	PlaintextSecrets bool
 }
 
-// Pack returns the bytes of a plan file. A plan with secret values is a
-// [SecretsError] unless they are encrypted or meant to be readable.
+// Pack returns a plan file as bytes. A plan with secret values is a [SecretsError]
+// unless it is encrypted or readable values were asked for.
 func Pack(p *preview.Plan, o Options) ([]byte, error) {
 	if ids := sensitiveObjects(p); len(ids) > 0 && !o.PlaintextSecrets && len(o.Recipients) == 0 {
 		return nil, &SecretsError{Objects: ids}
@@ -49,8 +50,8 @@ func Pack(p *preview.Plan, o Options) ([]byte, error) {
 	return encrypt(b.Bytes(), o.Recipients)
 }
 
-// Save writes a plan file with mode 0600. It does not overwrite, and leaves
-// nothing behind when it fails.
+// Save writes a plan file with mode 0600. It does not overwrite a file, and leaves
+// none if it fails.
 func Save(path string, p *preview.Plan, o Options) error {
 	data, err := Pack(p, o)
 	if err != nil {
@@ -62,7 +63,7 @@ func Save(path string, p *preview.Plan, o Options) error {
 	return nil
 }
 
-// WriteNew writes a file of mode 0600 that must not exist: whole, or not at all.
+// WriteNew writes a file of mode 0600 that must not exist, atomically.
 func WriteNew(path string, data []byte) error {
 	if _, err := os.Lstat(path); err == nil {
 		return &ExistsError{path}
@@ -84,14 +85,14 @@ func WriteNew(path string, data []byte) error {
 	return err
 }
 
-// ExistsError is returned instead of overwriting a file.
+// ExistsError is the error for a file that already exists.
 type ExistsError struct{ Path string }
 
 func (e *ExistsError) Error() string {
 	return e.Path + " exists and is not overwritten; remove it or name another file"
 }
 
-// sensitiveObjects lists the objects of which some body holds secret values.
+// sensitiveObjects returns the objects whose bodies contain secret values.
 func sensitiveObjects(p *preview.Plan) []string {
 	var ids []string
 	for i := range p.Objects {
@@ -106,7 +107,7 @@ func sensitiveObjects(p *preview.Plan) []string {
 	return ids
 }
 
-// File is a plan file as read. Its plan has its bodies and is not verified yet.
+// File is a plan file that was read. Its plan has bodies and is not verified yet.
 type File struct {
 	Plan   *preview.Plan
 	SHA256 string // of the file's bytes, as sha256:HEX

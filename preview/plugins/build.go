@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// buildOf returns the build information of a Go program; nil for anything else.
-// Nothing vouches for it.
+// buildOf returns the build information in a Go program, nil for other files. It
+// is not verified.
 func buildOf(data []byte) (info *debug.BuildInfo) {
 	defer func() {
 		if recover() != nil { // of a reader that is not made for hostile files
@@ -23,8 +23,8 @@ func buildOf(data []byte) (info *debug.BuildInfo) {
 	return info
 }
 
-// buildText returns one line: toolchain, module, version, revision and how many
-// modules are in it.
+// buildText returns the build information as one line: toolchain, module, version,
+// revision and number of modules.
 func buildText(info *debug.BuildInfo) string {
 	if info == nil {
 		return ""
@@ -64,8 +64,7 @@ func revisionOf(info *debug.BuildInfo) string {
 // maxModules bounds the modules that are compared.
 const maxModules = 5000
 
-// buildValues returns the build information as values, which [diff.Values]
-// compares.
+// buildValues returns the build information as values for [diff.Values].
 func buildValues(info *debug.BuildInfo) map[string]any {
 	build, modules := map[string]any{}, map[string]any{}
 	for _, dep := range info.Deps[:min(len(info.Deps), maxModules)] {

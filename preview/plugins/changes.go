@@ -18,12 +18,11 @@ const (
 	maxProgram = 512 << 20 // bytes of a program that is compared
 )
 
-// changeLister compares the files of a plugin set with those installed. It bounds the
-// changed lines that it keeps of all files together.
+// changeLister compares the files of a plugin set with the installed ones. It
+// limits the changed lines of all files together.
 type changeLister struct{ lines diff.LineDiffs }
 
-// changes says what an update does to a file, or with nothing before it what a
-// create brings.
+// changes returns what an update changes in a file, or what a new file contains.
 func (t *changeLister) changes(path string, before, after []byte) []preview.Change {
 	if bytes.Equal(before, after) {
 		return nil
@@ -47,8 +46,8 @@ func (t *changeLister) changes(path string, before, after []byte) []preview.Chan
 	return t.lines.Diff(was, is)
 }
 
-// buildChanges compares what two Go programs were built from; nil where one of
-// them does not say.
+// buildChanges compares the build information of two Go programs; nil if one of
+// them has none.
 func buildChanges(before, after []byte) []preview.Change {
 	if formatOf(before) == "" || formatOf(after) == "" || len(before) > maxProgram || len(after) > maxProgram {
 		return nil
@@ -60,8 +59,8 @@ func buildChanges(before, after []byte) []preview.Change {
 	return diff.Values(buildValues(was), buildValues(is))
 }
 
-// pluginChanges compares the fields of two plugins of Optimus: their image,
-// their questions, their defaults. Where only the form differs there are none.
+// pluginChanges compares the fields of two Optimus plugins: image, questions and
+// defaults.
 func pluginChanges(before, after []byte) []preview.Change {
 	was, err := document(before)
 	if err != nil {

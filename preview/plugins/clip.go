@@ -7,5 +7,5 @@ import (
 
 type field = fields.Field
 
-// clip makes a word from outside fit into a sentence.
+// clip shortens a text from outside for a sentence.
 func clip(s string) string { return textsafe.Truncate(textsafe.Line(s), 120) }

@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/fields"
 )
 
-// configOf returns the settings of the host, by plugin, for the content digest.
+// configOf returns the host's settings by plugin, for the content digest.
 func configOf(set *Set) map[string]any {
 	out := map[string]any{}
 	if len(set.Config) > 0 {
@@ -39,14 +39,15 @@ func configOf(set *Set) map[string]any {
 //	secrets: …                    # one hash of all that is masked
 const KindPluginConfig = "PluginConfig"
 
-// Config is the settings that a set gives its host, without anything sensitive in it.
+// Config is the settings that a plugin set gives its host, without sensitive
+// values.
 type Config struct {
 	Name    string
 	Values  map[string]any // masked
 	Secrets string         // one hash over what is masked; empty when nothing is
 }
 
-// ConfigOf takes what is sensitive out of the config of a set.
+// ConfigOf returns the config of a set without sensitive values.
 func ConfigOf(set *Set) (*Config, error) {
 	masked, secrets := mask(configOf(set))
 	out := &Config{Name: set.Name, Values: masked}
@@ -55,7 +56,8 @@ func ConfigOf(set *Set) (*Config, error) {
 	return out, err
 }
 
-// Encode writes the record. The same config has the same bytes.
+// Encode returns a config as the file in which it is recorded. The same config
+// gives the same bytes.
 func (c *Config) Encode() []byte {
 	body := map[string]any{
 		"apiVersion": preview.APIVersion, "kind": KindPluginConfig, "metadata": map[string]any{"name": c.Name}, "config": c.Values,
@@ -66,7 +68,7 @@ func (c *Config) Encode() []byte {
 	return []byte(diff.Manifest(body))
 }
 
-// ReadConfig reads a record.
+// ReadConfig reads a recorded config.
 func ReadConfig(data []byte) (*Config, error) {
 	body, err := document(data)
 	if err != nil {
@@ -81,7 +83,7 @@ func ReadConfig(data []byte) (*Config, error) {
 	return out, r.Err(1)
 }
 
-// plugins returns the plugins of the set that have a config, with that.
+// plugins returns the plugins that have settings, with these.
 func (c *Config) plugins() []Plugin {
 	var out []Plugin
 	configs := preview.Map(c.Values, "plugins")
@@ -93,8 +95,8 @@ func (c *Config) plugins() []Plugin {
 	return out
 }
 
-// changes says how a config differs from an older one; with none before it
-// everything is new.
+// changes returns how a config differs from an older one; without one, everything
+// is new.
 func (c *Config) changes(older *Config) []preview.Change {
 	var before map[string]any
 	if older != nil {
@@ -107,8 +109,8 @@ func (c *Config) changes(older *Config) []preview.Change {
 	return out
 }
 
-// artifactChanges says which artifacts are others than a lock has for a platform,
-// or come from elsewhere; with no lock before it there is nothing to say.
+// artifactChanges returns the artifacts that differ from those in a lock for a
+// platform, or have another source.
 func artifactChanges(older *Lock, platform string, fetched []FetchedPlugin) []preview.Change {
 	if older == nil {
 		return nil
@@ -123,7 +125,8 @@ func artifactChanges(older *Lock, platform string, fetched []FetchedPlugin) []pr
 	return diff.Values(map[string]any{"artifacts": before}, map[string]any{"artifacts": after})
 }
 
-// AsInstalled returns the files of a set as if installed at a location.
+// AsInstalled returns the files of a set in the form of installed ones, for a
+// comparison.
 func AsInstalled(set *Set, fetched []FetchedPlugin, platform string) (InstalledFiles, error) {
 	files, err := Files(fetched)
 	if err != nil {
@@ -151,7 +154,7 @@ func AsInstalled(set *Set, fetched []FetchedPlugin, platform string) (InstalledF
 // imageKey is the name of a setting that holds an image.
 var imageKey = regexp.MustCompile(`(?i)(^|[_.-])image$|Image$`)
 
-// configExecutors returns the images that the config of a plugin names.
+// configExecutors returns the images in the settings of a plugin.
 func configExecutors(p Plugin) []preview.Executor {
 	var out []preview.Executor
 	var walk func(m map[string]any, depth int)

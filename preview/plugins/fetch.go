@@ -35,7 +35,7 @@ type Request struct {
 	Check func(ctx context.Context, from *source.Fetcher, pin source.Pin, bundle []byte) (SignerInfo, error)
 }
 
-// SignerInfo holds the signer of an artifact and how it was verified.
+// SignerInfo is the signer of an artifact, and how the signature was verified.
 type SignerInfo struct {
 	Verification preview.Verification
 	Rule         rules.Rule // of the finding that there is to be; without a name for none
@@ -52,7 +52,8 @@ type FetchedPlugin struct {
 	signed   SignerInfo
 }
 
-// Fetch pins and opens the artifact of every plugin for one platform.
+// Fetch resolves, verifies and opens the artifact of every plugin for one
+// platform.
 func Fetch(ctx context.Context, set *Set, q Request) ([]FetchedPlugin, error) {
 	out := make([]FetchedPlugin, 0, len(set.Plugins))
 	for i := range set.Plugins {
@@ -115,7 +116,7 @@ func fetch(ctx context.Context, p *Plugin, q Request) (FetchedPlugin, error) {
 // maxSignature bounds a detached signature.
 const maxSignature = 1 << 20
 
-// check asks who signed, before anything of the artifact is read.
+// check verifies the signature of an artifact before its content is read.
 func (q Request) check(ctx context.Context, from *source.Fetcher, pin source.Pin, a *Artifact) (SignerInfo, error) {
 	if q.Check == nil {
 		return SignerInfo{}, nil
@@ -151,8 +152,8 @@ func (q Request) check(ctx context.Context, from *source.Fetcher, pin source.Pin
 	return q.Check(ctx, from, pin, bundle)
 }
 
-// commonVerification returns the verification of a whole set: it is signed when
-// every artifact is, by the one who signed them all where that is one.
+// commonVerification returns the verification of a whole set: signed if every
+// artifact is, with the signer if it is the same for all.
 func commonVerification(fetched []FetchedPlugin) preview.Verification {
 	out := preview.Verification{}
 	for i, f := range fetched {
@@ -169,7 +170,7 @@ func commonVerification(fetched []FetchedPlugin) preview.Verification {
 	return out
 }
 
-// classifyPath distinguishes a directory of this machine from a file.
+// classifyPath returns whether a local path is a directory or a file.
 func classifyPath(r ref.Reference) (ref.Reference, error) {
 	info, err := os.Stat(r.Path)
 	var cause *fs.PathError
@@ -213,7 +214,7 @@ func (q Request) sources(a *Artifact) (*source.Fetcher, error) {
 
 const maxSecret = 64 << 10
 
-// reveal reads a credential from where it is.
+// reveal reads a credential from its environment variable or file.
 func (q Request) reveal(s Secret) (string, error) {
 	switch {
 	case s.Env != "":
@@ -236,5 +237,5 @@ func (q Request) reveal(s Secret) (string, error) {
 	return s.inline, nil
 }
 
-// refuse returns an error that ends the program with exit code 5.
+// refuse returns an error with exit code 5.
 func refuse(what, next string) error { return &engine.RefusedError{What: what, Next: next} }

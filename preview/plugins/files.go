@@ -15,7 +15,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/source/filetree"
 )
 
-// File is one file that an install would write.
+// File is a file that an install would write.
 type File struct {
 	Path   string // below the location
 	Mode   string // "0755"
@@ -31,8 +31,8 @@ const (
 	maxBytes = 1 << 30
 )
 
-// Files lays out what was fetched, sorted by path. Two files of one path, and a
-// file where another needs a directory, are errors.
+// Files returns the files of a set, sorted by path. Two files with the same path,
+// or a file in place of a directory, are errors.
 func Files(fetched []FetchedPlugin) ([]File, error) {
 	var out []File
 	total := 0
@@ -66,14 +66,14 @@ func Files(fetched []FetchedPlugin) ([]File, error) {
 	return out, nil
 }
 
-// member is one file of an artifact.
+// member is a file of an artifact.
 type member struct {
 	path string
 	mode fs.FileMode
 	data []byte
 }
 
-// files lays out one plugin.
+// files returns the files of one plugin.
 func (f FetchedPlugin) files() ([]File, error) {
 	members, err := f.members()
 	if err != nil {
@@ -134,7 +134,7 @@ func (f FetchedPlugin) file(m member, to string, program bool) File {
 	return File{Path: to, Mode: ModeText(mode), Data: m.data, SHA256: hex.EncodeToString(sum[:]), Origin: origin, Plugin: f.Name}
 }
 
-// members reads the files of an artifact, those that are picked.
+// members returns the selected files of an artifact.
 func (f FetchedPlugin) members() ([]member, error) {
 	var out []member
 	pick := f.Artifact.Pick
@@ -180,9 +180,9 @@ func (f FetchedPlugin) members() ([]member, error) {
 	return out, nil
 }
 
-// placeMembers moves members as a config says; what nothing fits is left out, and a
-// pattern that fits nothing is an error. A directory that fits brings all below
-// it.
+// placeMembers moves members as the config says. Members that no pattern matches
+// are left out, and a pattern without a match is an error. A matching directory
+// includes everything below it.
 func placeMembers(members []member, rules []Placement) ([]member, error) {
 	var out []member
 	for _, rule := range rules {
@@ -204,7 +204,7 @@ func placeMembers(members []member, rules []Placement) ([]member, error) {
 	return out, nil
 }
 
-// matchedPrefix finds the part of a path, from its beginning, that a pattern fits.
+// matchedPrefix returns the leading part of a path that a pattern matches.
 func matchedPrefix(pattern, name string) (head, rest string, ok bool) {
 	parts := strings.Split(name, "/")
 	depth := strings.Count(pattern, "/") + 1
@@ -222,7 +222,7 @@ var specialModes = [...]struct {
 	bit  uint32
 }{{fs.ModeSetuid, 0o4000}, {fs.ModeSetgid, 0o2000}, {fs.ModeSticky, 0o1000}}
 
-// ModeText formats a mode as four octal digits.
+// ModeText returns a mode as four octal digits.
 func ModeText(m fs.FileMode) string {
 	bits := uint32(m.Perm())
 	for _, special := range specialModes {
@@ -233,7 +233,7 @@ func ModeText(m fs.FileMode) string {
 	return fmt.Sprintf("%04o", bits)
 }
 
-// isProgram recognises by its first bytes whether a file is one that is run.
+// isProgram reports whether a file is an executable or script, by its first bytes.
 func isProgram(data []byte) bool {
 	return bytes.HasPrefix(data, []byte("#!")) || formatOf(data) != ""
 }

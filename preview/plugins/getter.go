@@ -8,14 +8,14 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 )
 
-// getterName returns the last part of a go-getter source, for messages and for
-// the name of a plain file.
+// getterName returns the last part of a go-getter source, as the name of a plain
+// file and for messages.
 func getterName(text string) string {
 	text, _, _ = strings.Cut(text, "?")
 	return path.Base(strings.TrimRight(text, "/"))
 }
 
-// getter translates a go-getter source: FORCED::ADDRESS//SUBDIR?checksum=….
+// getter parses a go-getter source: FORCED::ADDRESS//SUBDIR?checksum=….
 func (p *parser) getter(item field, text string) (Artifact, bool) {
 	forced, rest, ok := strings.Cut(text, "::")
 	if !ok {
@@ -63,7 +63,7 @@ func (p *parser) getter(item field, text string) (Artifact, bool) {
 	return p.local(a, item, address), true
 }
 
-// shortGit reads HOST/ORG/REPO[//SUBDIR], which go-getter takes for git.
+// shortGit parses HOST/ORG/REPO[//SUBDIR], which go-getter treats as git.
 func (p *parser) shortGit(a Artifact, item field, address string, values url.Values) (Artifact, bool) {
 	if head, sub, found := strings.Cut(address, "//"); found {
 		address, a.Pick = head, strings.Trim(sub, "/")
@@ -85,7 +85,7 @@ func (p *parser) gitGetter(a Artifact, item field, address string, values url.Va
 	return p.reference(a, item, gitText(address, "", gitRef)), true
 }
 
-// bucketGetter reads the addresses that go-getter has for objects:
+// bucketGetter parses go-getter's addresses of objects:
 // https://s3[-REGION].amazonaws.com/BUCKET/KEY and
 // https://www.googleapis.com/storage/v1/BUCKET/KEY.
 func (p *parser) bucketGetter(a Artifact, item field, forced, address string, values url.Values) (Artifact, bool) {

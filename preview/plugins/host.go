@@ -52,7 +52,7 @@ const maxConfigMap = 1000 << 10
 
 var configMapKey = regexp.MustCompile(`^[A-Za-z0-9_][-._A-Za-z0-9]{0,200}$`)
 
-// host reads where a set is loaded in a cluster; nil where it is not.
+// host reads the host of a plugin set in a cluster; nil if there is none.
 func (p *parser) host(f field) *Host {
 	if !f.IsMap() {
 		return nil
@@ -79,7 +79,7 @@ func (p *parser) host(f field) *Host {
 	return h
 }
 
-// name reads the name of an object; an empty fallback makes it due.
+// name reads the name of an object; if fallback is empty, it is required.
 func name(f field, fallback string) string {
 	text := fallback
 	if f.Set() || fallback == "" {
@@ -91,8 +91,8 @@ func name(f field, fallback string) string {
 	return text
 }
 
-// checkHost holds a set that is loaded in a cluster to what everybody may see:
-// its config ends up in a ConfigMap.
+// checkHost refuses settings of a hosted set that must not be public, because its
+// config is stored in a ConfigMap.
 func (s *Set) checkHost() error {
 	if s.Host == nil {
 		return nil
@@ -113,10 +113,10 @@ func (s *Set) checkHost() error {
 	return nil
 }
 
-// HostContent makes what a release of a set consists of that a host in the cluster
-// loads: the ConfigMap and the restart of the host. fetched is the set on each
-// platform that its pods may run on, first the one whose files the plan shows as
-// its own; lock is what the pods are held to.
+// HostContent returns the content of a release for a plugin set whose host runs in
+// the cluster: the ConfigMap and the restart of the host. fetched is the set on
+// each platform of the host's pods, beginning with the one that the plan shows;
+// lock is what the pods verify against.
 func HostContent(set *Set, fetched []PlatformSet, lock *Lock, release preview.Release) (engine.Content, error) {
 	host, own := set.Host, fetched[0]
 	p, err := Plan(set, own.Fetched, Target{Platform: own.Platform, Location: preview.Location{Path: set.Location, Host: host.Deployment.ID()}})
@@ -150,7 +150,7 @@ func HostContent(set *Set, fetched []PlatformSet, lock *Lock, release preview.Re
 // maxRecorded bounds the texts of a set that go on record, in bytes.
 const maxRecorded = 256 << 10
 
-// recordTexts notes what people read in files, for the review of the next set.
+// recordTexts records the text files of a set, to be compared at the next review.
 func recordTexts(files []preview.File, fetched []FetchedPlugin) error {
 	laid, err := Files(fetched)
 	if err != nil {
@@ -169,9 +169,8 @@ func recordTexts(files []preview.File, fetched []FetchedPlugin) error {
 	return nil
 }
 
-// filesDigests returns the digest that a pod checks its installation against:
-// the content digest of the files, of several platforms that of each. A pod
-// finds its own among them, and fetches nothing for the others.
+// filesDigests returns the digests with which a pod verifies its installation: the
+// content digest of the files, one for each platform.
 func filesDigests(p *preview.Plan) string {
 	if len(p.Platforms) == 0 {
 		return p.Packages[0].ContentDigest
@@ -197,7 +196,8 @@ func (h *Host) configMap(set *Set, lock *Lock, filesDigest string) (map[string]a
 	}, nil
 }
 
-// noteLocalArtifacts reports artifacts that a pod looks for in its own file system.
+// noteLocalArtifacts notes artifacts with a path that each pod reads from its own
+// file system.
 func noteLocalArtifacts(fetched []PlatformSet) []preview.Note {
 	var out []preview.Note
 	for _, on := range fetched {
@@ -211,8 +211,8 @@ func noteLocalArtifacts(fetched []PlatformSet) []preview.Note {
 	return out
 }
 
-// IsHosted reports whether a file holds a PluginSet that a host in a cluster
-// loads. What it cannot read it is not.
+// IsHosted reports whether a file contains a PluginSet with a host in a cluster.
+// An unreadable file counts as no.
 func IsHosted(data []byte) bool {
 	if len(data) > MaxBytes {
 		return false

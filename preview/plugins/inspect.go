@@ -18,7 +18,8 @@ const (
 	formatPE    = "PE"
 )
 
-// formatOf recognises an executable by its first bytes, "" for anything else.
+// formatOf returns the format of an executable by its first bytes, "" for other
+// files.
 func formatOf(data []byte) string {
 	switch {
 	case bytes.HasPrefix(data, []byte("\x7fELF")):
@@ -33,7 +34,7 @@ func formatOf(data []byte) string {
 	return ""
 }
 
-// Contents describes the bytes of a file.
+// Contents describes a file by its bytes.
 type Contents struct {
 	// Platforms an executable runs on, as OS/ARCH; empty for anything else, and
 	// for an executable that cannot be read, of which Damaged says why.
@@ -42,7 +43,7 @@ type Contents struct {
 	Text      string // for a person: "ELF linux/amd64; Go 1.26, example.com/neo v1.2.3"
 }
 
-// Inspect looks at the bytes of a file. It runs nothing.
+// Inspect describes the bytes of a file, without running it.
 func Inspect(data []byte) Contents {
 	format := formatOf(data)
 	if format == "" {
@@ -61,8 +62,8 @@ func Inspect(data []byte) Contents {
 
 var errHeader = errors.New("damaged")
 
-// executable reads what an executable runs on. The readers of the standard
-// library are not made for hostile files, so what they trip over is damage.
+// executable returns the platform of an executable. Panics of the standard
+// library's readers on hostile files count as damage.
 func executable(format string, data []byte) (platforms []string, err error) {
 	defer func() {
 		if recover() != nil {
@@ -98,8 +99,8 @@ func executable(format string, data []byte) (platforms []string, err error) {
 	return []string{"darwin/" + machoArch(f.Cpu)}, nil
 }
 
-// elfSystem returns the operating system of an ELF file: linux unless the header
-// names another, as Linux leaves it open.
+// elfSystem returns the operating system of an ELF file: that in its header, else
+// linux.
 func elfSystem(f *elf.File) string {
 	switch f.OSABI {
 	case elf.ELFOSABI_FREEBSD:
@@ -164,7 +165,7 @@ func machoArch(cpu macho.Cpu) string {
 	return "unknown"
 }
 
-// describeData names what is no executable.
+// describeData describes a file that is not an executable.
 func describeData(data []byte) string {
 	if first, _, _ := bytes.Cut(data, []byte("\n")); bytes.HasPrefix(first, []byte("#!")) {
 		return "script for " + clip(strings.TrimSpace(string(first[2:])))

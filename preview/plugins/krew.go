@@ -20,8 +20,8 @@ var krewName = regexp.MustCompile(`^[\w-]+$`)
 // defaultLocation is the install directory for hosts without one of their own.
 const defaultLocation = ".plugins"
 
-// krew reads a plugin manifest of krew. Its files go below the plugin's name,
-// and its program besides, as kubectl finds it: kubectl-NAME.
+// krew reads a krew plugin manifest. Its files are placed below the plugin's name,
+// and its program in addition as kubectl-NAME, where kubectl finds it.
 func (p *parser) krew() {
 	p.set.Form, p.set.Location = FormKrew, defaultLocation
 	p.Know("apiVersion", "kind", "metadata.labels", "metadata.annotations")
@@ -55,7 +55,7 @@ func (p *parser) krew() {
 	p.set.Plugins = []Plugin{plugin}
 }
 
-// isReserved matches the names of devices on Windows.
+// isReserved reports whether a name is that of a Windows device.
 func isReserved(name string) bool {
 	upper := strings.ToUpper(name)
 	if slices.Contains([]string{"CON", "PRN", "AUX", "NUL"}, upper) {
@@ -85,8 +85,9 @@ func (p *parser) krewPlatform(item field) Artifact {
 	return a
 }
 
-// selector reads the platform selector of a krew manifest: labels and expressions over
-// os and arch. A selector that is missing, empty or over other labels is an error of f.
+// selector reads the platform selector of a krew manifest: labels and expressions
+// over os and arch. A missing or empty selector, or one over other labels, is an
+// error of field f.
 func (p *parser) selector(f field) ref.Selector {
 	var out ref.Selector
 	if !f.IsMap() {
@@ -136,7 +137,7 @@ func (p *parser) placements(f field) []Placement {
 	return out
 }
 
-// inside reads a path that stays where it is; "." is "".
+// inside reads a path that must not lead out of its directory; "." becomes "".
 func (p *parser) inside(f field, due bool) string {
 	text := f.Text()
 	if due && text == "" {

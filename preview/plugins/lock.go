@@ -35,14 +35,15 @@ type Lock struct {
 	Platforms map[string][]LockedArtifact
 }
 
-// LockedArtifact is one artifact of a lock, by the name of its plugin.
+// LockedArtifact is one artifact in a lock, with the name of its plugin.
 type LockedArtifact struct {
 	Plugin    string `json:"plugin"`
 	Reference string `json:"reference"`
 	Digest    string `json:"digest"`
 }
 
-// NewLock locks what was fetched. Other platforms of an older lock stay.
+// NewLock returns a lock of the fetched artifacts. Entries of an older lock for
+// other platforms are kept.
 func NewLock(name, platform string, fetched []FetchedPlugin, older *Lock) *Lock {
 	out := &Lock{Name: name, Platforms: map[string][]LockedArtifact{}}
 	if older != nil && older.Name == name {
@@ -112,7 +113,7 @@ func ReadLock(data []byte) (*Lock, error) {
 	return out, r.Err(1)
 }
 
-// find returns what is locked for a plugin.
+// find returns the locked artifact of a plugin.
 func (l *Lock) find(platform, plugin string) (LockedArtifact, bool) {
 	for _, one := range l.Platforms[platform] {
 		if one.Plugin == plugin {
@@ -122,7 +123,7 @@ func (l *Lock) find(platform, plugin string) (LockedArtifact, bool) {
 	return LockedArtifact{}, false
 }
 
-// check refuses an artifact that is not the locked one.
+// check returns an error for an artifact that is not the locked one.
 func (l *Lock) check(platform, plugin, reference, digest string) error {
 	locked, ok := l.find(platform, plugin)
 	next := "review it with --update-lock, which writes the lock anew"
@@ -137,7 +138,7 @@ func (l *Lock) check(platform, plugin, reference, digest string) error {
 	return nil
 }
 
-// CheckName holds a lock to the set it is of.
+// CheckName returns an error unless the lock belongs to the named set.
 func (l *Lock) CheckName(set *Set) error {
 	if l.Name != set.Name {
 		return errors.New("it is that of set " + clip(l.Name) + ", not of " + clip(set.Name))

@@ -10,9 +10,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// mask returns a copy of values in which nothing sensitive is, and what was
-// taken out by path. Besides keys it knows lists of {name, value}, in which
-// plugins of Optimus keep their defaults.
+// mask returns a copy of values without sensitive ones, and the removed values by
+// path. It handles keys, and lists of {name, value}, in which Optimus plugins have
+// their defaults.
 func mask(values map[string]any) (masked, secrets map[string]any) {
 	masked, secrets = preview.MaskValues(values)
 	maskPairs(masked, "", secrets)
@@ -47,8 +47,8 @@ func maskPairs(v any, path string, secrets map[string]any) {
 // assignment is NAME=VALUE or NAME: VALUE in a text of any language.
 var assignment = regexp.MustCompile(`([A-Za-z_][A-Za-z0-9_.-]*)("?\s*[:=]\s*)(\S.*)`)
 
-// maskLines masks what a text assigns to names of secrets. References to other
-// variables stay.
+// maskLines masks what a text assigns to names that look like those of secrets.
+// References to variables are kept.
 func maskLines(text string) string {
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {

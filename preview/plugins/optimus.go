@@ -17,7 +17,7 @@ import (
 // working directory of its server (plugin/plugin_manager.go).
 const optimusLocation = ".plugins"
 
-// provider is a named place that plugins come from.
+// provider is a named source of plugins.
 type provider struct {
 	kind, name string
 	base       string // URL, bucket, repository or folder
@@ -28,7 +28,8 @@ type provider struct {
 	auth       Auth
 }
 
-// optimus reads the form of the RFC: the keys at the top, or below plugins.
+// optimus reads a config in the form of the Optimus RFC: its keys at the top
+// level, or below plugins.
 func (p *parser) optimus() {
 	top := p.Root()
 	if _, nested := p.At("plugins").Value.(map[string]any); nested {
@@ -97,7 +98,7 @@ func (p *parser) provider(item field) provider {
 	return out
 }
 
-// from puts together where one plugin of a provider comes from.
+// from returns the source of a provider's plugin.
 func (p *parser) from(from provider, where field, sum string) Artifact {
 	at := where.Need()
 	a := Artifact{SHA256: sum, Auth: from.auth}
@@ -146,8 +147,8 @@ func query(pairs ...string) string {
 	return "?" + values.Encode()
 }
 
-// local returns a path of this machine; a relative one is below the config's
-// folder. Its text stays as written, the same on every machine.
+// local returns a path of this machine; a relative path starts at the config's
+// directory. The text stays as written, so that it is the same on every machine.
 func (p *parser) local(a Artifact, field field, where string) Artifact {
 	if p.o.Fetched {
 		field.Fail("a config that was fetched names the file %s of its own machine; let it name an address", clip(where))
@@ -160,8 +161,8 @@ func (p *parser) local(a Artifact, field field, where string) Artifact {
 	return a
 }
 
-// reference reads the text of one. The sha256 of a config is that of what is
-// downloaded, so it becomes part of the reference where that can carry it.
+// reference parses a reference. The sha256 in a config is that of the downloaded
+// file, and becomes part of the reference if its kind allows that.
 func (p *parser) reference(a Artifact, where field, text string) Artifact {
 	remote := strings.HasPrefix(text, "http://") || strings.HasPrefix(text, "https://")
 	if strings.HasPrefix(text, "http://") {
@@ -197,7 +198,7 @@ func (p *parser) reference(a Artifact, where field, text string) Artifact {
 	return a
 }
 
-// sha256 reads 64 hexadecimal digits, with sha256: before them or without.
+// sha256 parses 64 hexadecimal digits, with or without the prefix sha256:.
 func (p *parser) sha256(f field) string {
 	text := f.Text()
 	if text == "" {
@@ -210,8 +211,8 @@ func (p *parser) sha256(f field) string {
 	return ""
 }
 
-// secret reads a credential: {env: NAME}, {file: PATH}, or itself, which is
-// noted.
+// secret reads a credential: {env: NAME}, {file: PATH}, or the value itself, which
+// is noted.
 func (p *parser) secret(f field, provider string) Secret {
 	switch v := f.Value.(type) {
 	case nil:
@@ -245,8 +246,8 @@ func (p *parser) secret(f field, provider string) Secret {
 	return out
 }
 
-// login reads how a server is asked: {bearer: SECRET}, {basic: {username,
-// password: SECRET}}; text is a token, or USER:PASSWORD.
+// login reads the credentials for a server: {bearer: SECRET}, {basic: {username,
+// password: SECRET}}, or a text that is a token or USER:PASSWORD.
 func (p *parser) login(f field, provider string) Auth {
 	if text, ok := f.Value.(string); ok {
 		token := p.secret(f, provider)
@@ -268,8 +269,8 @@ func (p *parser) login(f field, provider string) Auth {
 	return out
 }
 
-// googleKey reads the key of a service account: base64 of its JSON, or where
-// that JSON is.
+// googleKey reads the key of a service account: base64 of its JSON, or a reference
+// to the JSON.
 func (p *parser) googleKey(f field, provider string) Secret {
 	out := p.secret(f, provider)
 	if out.inline == "" {
@@ -292,8 +293,8 @@ func (p *parser) note(rule rules.Rule, object, text string) {
 	p.set.Notes = append(p.set.Notes, rule.Note(object, text))
 }
 
-// artifacts reads plugin.artifacts, as Optimus ships it: a list of what
-// hashicorp/go-getter understands, unpacked side by side.
+// artifacts reads plugin.artifacts as in Optimus: a list of go-getter sources
+// (hashicorp/go-getter), unpacked into the same directory.
 func (p *parser) artifacts() {
 	p.set.Form, p.set.Name, p.set.Location = FormArtifacts, "optimus", optimusLocation
 	// The rest of a server's config, and plugin.dir, which Optimus does not read.

@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 )
 
-// Options say how a config is read.
+// Options are how a config is read.
 type Options struct {
 	// File is the name of the config's file, without its folder; some forms
 	// hold it to their own name. Empty when there is no file.
@@ -31,9 +31,9 @@ type Options struct {
 // MaxBytes bounds the size of a config.
 const MaxBytes = 1 << 20
 
-// Parse reads a config: one document of any of the forms, alone or in a
-// ConfigMap, with other Kubernetes objects beside it or without. Errors are one
-// sentence and hold no credential.
+// Parse parses a plugin config: one document in any of the forms, alone or in a
+// ConfigMap, possibly with other Kubernetes objects. Errors are one sentence and
+// contain no credential.
 func Parse(data []byte, o Options) (*Set, error) {
 	if len(data) > MaxBytes {
 		return nil, fmt.Errorf("it has %d bytes; a config may have %d", len(data), MaxBytes)
@@ -72,14 +72,14 @@ func Parse(data []byte, o Options) (*Set, error) {
 	return set, nil
 }
 
-// config is a document that lists plugins.
+// config is a document with plugins.
 type config struct {
 	what string
 	body map[string]any
 	read func(*parser)
 }
 
-// parser turns a config into a set.
+// parser parses a config into a plugin set.
 type parser struct {
 	*fields.Document
 	set *Set
@@ -89,7 +89,7 @@ type parser struct {
 // errNoForm says what is read.
 var errNoForm = errors.New("it is none of the configs that are read: an Optimus one with plugins or plugin.artifacts, a PipeCD Piped, a krew Plugin, a PluginSet")
 
-// configsIn finds the configs of a document, or says why it is none.
+// configsIn returns the configs in a document, or why there is none.
 func configsIn(doc any) ([]config, error) {
 	body, ok := doc.(map[string]any)
 	if !ok {
@@ -128,7 +128,7 @@ func objectConfigs(body map[string]any, kind, version string) ([]config, error) 
 	return nil, fmt.Errorf("it is a %s of %s, which lists no plugins", clip(kind), clip(version))
 }
 
-// inConfigMap finds the configs among the values of a ConfigMap.
+// inConfigMap returns the configs among the values of a ConfigMap.
 func inConfigMap(body map[string]any) ([]config, error) {
 	data := preview.Map(body, "data")
 	var found []config
@@ -156,7 +156,7 @@ func isMapOf(v any, keys ...string) bool {
 	return slices.ContainsFunc(keys, func(key string) bool { return m[key] != nil })
 }
 
-// check holds a whole set to what no single field can say.
+// check checks what concerns the whole set and not a single field.
 func (s *Set) check() error {
 	if len(s.Plugins) == 0 {
 		return errors.New("it lists no plugins")
@@ -177,8 +177,8 @@ func (s *Set) check() error {
 	return s.checkHost()
 }
 
-// CheckOutput refuses what is no path below the location: it leads out, or
-// another system reads it in another way.
+// CheckOutput returns an error unless a path stays below the location and means
+// the same on every system.
 func CheckOutput(path string) error {
 	if path == "" {
 		return nil
@@ -197,7 +197,7 @@ func CheckOutput(path string) error {
 	return nil
 }
 
-// fits evaluates a selector of the labels os and arch.
+// fits reports whether a platform matches a selector of the labels os and arch.
 func fits(s ref.Selector, platform string) bool {
 	system, arch, _ := strings.Cut(platform, "/")
 	arch, _, _ = strings.Cut(arch, "/") // a variant is no label

@@ -13,8 +13,8 @@ const (
 	pipedLocation = "~/.piped/plugins"
 )
 
-// piped reads spec.plugins of a Piped config. The rest of it is not about
-// plugins; what is not known at all is named.
+// piped reads spec.plugins of a PipeCD Piped config. Its other known fields are
+// ignored; unknown ones are errors.
 func (p *parser) piped() {
 	p.set.Form, p.set.Name, p.set.Location = FormPiped, "piped", pipedLocation
 	p.Know("apiVersion", "kind", "metadata")
@@ -56,7 +56,7 @@ func (p *parser) deployTargets(f field) {
 	f.Know()
 }
 
-// pipedURL reads file, https and oci addresses as piped does.
+// pipedURL parses file, https and oci addresses as piped does.
 func (p *parser) pipedURL(f field) Artifact {
 	text := f.Need()
 	scheme, rest, _ := strings.Cut(text, "://")

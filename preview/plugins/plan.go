@@ -14,8 +14,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// InstalledFiles describes the generation that is installed at the location of a
-// set.
+// InstalledFiles is the installed generation at the location of a set.
 type InstalledFiles struct {
 	Generation int                         // 0 when this tool put nothing there
 	Next       int                         // the first number that no generation has had; 0 is Generation + 1
@@ -34,8 +33,8 @@ type Target struct {
 	InstalledFiles
 }
 
-// Plan fills in what a plan says of a set: its package, files and generation.
-// The plan is neither judged nor sealed yet.
+// Plan fills in the parts of a plan that describe a plugin set: package, files and
+// generation. The plan has neither findings nor digests yet.
 func Plan(set *Set, fetched []FetchedPlugin, t Target) (*preview.Plan, error) {
 	files, err := Files(fetched)
 	if err != nil {
@@ -60,15 +59,15 @@ func Plan(set *Set, fetched []FetchedPlugin, t Target) (*preview.Plan, error) {
 	return planOf(pkg, files, texts, changes, t)
 }
 
-// FileOwner names the set whose kept files [PlanFiles] plans.
+// FileOwner is the set whose stored files [PlanFiles] plans to restore.
 type FileOwner struct {
 	Name, Version, Format string
 	Values                string  // hash of the settings of the host; may be empty
 	Config                *Config // of that; nil when nothing says it
 }
 
-// PlanFiles is like [Plan] for files that were installed before, of which the
-// config and its artifacts are not at hand.
+// PlanFiles is [Plan] for files of an earlier generation, whose config and
+// artifacts are not available.
 func PlanFiles(of FileOwner, files []File, t Target) (*preview.Plan, error) {
 	form, _ := strings.CutPrefix(of.Format, preview.FormatPlugins)
 	config := of.Config
@@ -84,7 +83,7 @@ func PlanFiles(of FileOwner, files []File, t Target) (*preview.Plan, error) {
 }
 
 // planOf compares the files of a package with those at the target. changes are
-// those of the settings of the host.
+// those of the host's settings.
 func planOf(pkg preview.Package, files []File, texts []string, changes []preview.Change, t Target) (*preview.Plan, error) {
 	decided, err := decide(files, texts, t.InstalledFiles)
 	if err != nil {
@@ -105,8 +104,8 @@ func planOf(pkg preview.Package, files []File, texts []string, changes []preview
 	return p, err
 }
 
-// origins reports artifacts that may be others tomorrow, and those that are
-// others than the installed ones.
+// origins notes artifacts whose source may change, and those that differ from the
+// installed ones under the same reference.
 func origins(fetched []FetchedPlugin, t Target) []preview.Note {
 	var out []preview.Note
 	for _, f := range fetched {
@@ -128,7 +127,7 @@ func origins(fetched []FetchedPlugin, t Target) []preview.Note {
 	return out
 }
 
-// decide compares the files of a set with those that are there.
+// decide compares the files of a set with the installed ones.
 func decide(files []File, texts []string, live InstalledFiles) ([]preview.File, error) {
 	listed := make([]preview.File, 0, len(files))
 	data := map[string][]byte{}
@@ -167,8 +166,8 @@ func maxCompared(after []byte) int64 {
 	return maxProgram
 }
 
-// bytes returns a file as its hash was read; nil where it cannot be read, or is
-// larger than most.
+// bytes returns the content of an installed file if it still has its hash; nil if
+// it cannot be read or is large.
 func (i InstalledFiles) bytes(path string, was preview.LiveFile, most int64) ([]byte, error) {
 	if i.Read == nil {
 		return nil, nil
@@ -183,7 +182,7 @@ func (i InstalledFiles) bytes(path string, was preview.LiveFile, most int64) ([]
 	return data, nil
 }
 
-// unmanagedFiles lists files that this tool did not install.
+// unmanagedFiles returns files at the location that this program did not install.
 func unmanagedFiles(t Target) []preview.Note {
 	if t.Generation > 0 || len(t.Files) == 0 {
 		return nil

@@ -12,8 +12,8 @@ import (
 // AllPlatforms stands for every platform that a set and its lock name.
 const AllPlatforms = "all"
 
-// hostPlatforms returns the platforms that selectors are tried on: those that
-// hosts of plugins are built for.
+// hostPlatforms returns the platforms for which plugin hosts are built, with which
+// selectors are tried.
 func hostPlatforms() []string {
 	var out []string
 	for system, arches := range map[string][]string{
@@ -27,9 +27,9 @@ func hostPlatforms() []string {
 	return out
 }
 
-// Platforms returns the platforms of a set, sorted: all of its lock, and where
-// the config selects artifacts by platform each for which every plugin has one.
-// A set of neither is for the given platform alone.
+// Platforms returns the platforms of a set, sorted: all in its lock and, if the
+// config selects artifacts by platform, each for which every plugin has one.
+// Otherwise it returns the given platform.
 func (s *Set) Platforms(lock *Lock, own string) []string {
 	found := map[string]bool{}
 	if lock != nil {
@@ -50,7 +50,7 @@ func (s *Set) Platforms(lock *Lock, own string) []string {
 	return slices.Sorted(maps.Keys(found))
 }
 
-// selects reports whether any artifact is for some platforms only.
+// selects reports whether any artifact is restricted to some platforms.
 func (s *Set) selects() bool {
 	for _, p := range s.Plugins {
 		for _, a := range p.Artifacts {
@@ -74,15 +74,15 @@ func (s *Set) covers(platform string) bool {
 	return true
 }
 
-// PlatformSet is a set as it was fetched for one platform.
+// PlatformSet is a set fetched for one platform.
 type PlatformSet struct {
 	Platform string
 	Fetched  []FetchedPlugin
 }
 
-// AddPlatforms makes a plan one for several platforms: its own, which others
-// leaves out, and those. What is found in their files is found in the plan, and
-// its content digest is that of all of them.
+// AddPlatforms extends a plan to several platforms: its own, which is not in
+// others, and others. Their files are part of the findings and of the content
+// digest.
 func AddPlatforms(p *preview.Plan, set *Set, others []PlatformSet) error {
 	pkg := &p.Packages[0]
 	p.Platforms = []preview.PlatformContent{{Platform: p.Platform, Sources: sourceFacts(pkg.Sources)}}
@@ -125,7 +125,7 @@ func AddPlatforms(p *preview.Plan, set *Set, others []PlatformSet) error {
 	return err
 }
 
-// sortNotes orders what is said of a package; the same is said once.
+// sortNotes sorts the notes of a package and removes duplicates.
 func sortNotes(pkg *preview.Package) {
 	slices.SortStableFunc(pkg.Notes, func(a, b preview.Note) int {
 		return strings.Compare(a.Rule+"/"+a.Object+"/"+a.Text, b.Rule+"/"+b.Object+"/"+b.Text)

@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 )
 
-// Form names the format of a config. The set is closed.
+// Form is the format of a plugin config.
 type Form string
 
 // The forms.
@@ -43,7 +43,7 @@ type Set struct {
 	body map[string]any // the document of a PluginSet
 }
 
-// Plugin is one entry of a config.
+// Plugin is one plugin in a config.
 type Plugin struct {
 	Name string // in messages; unique in its set
 	// Output is the path below the location of what it brings: a file where the
@@ -79,12 +79,12 @@ type Artifact struct {
 	Signature *ref.Reference
 }
 
-// Placement moves files of an artifact: those that From, a glob, fits go into
-// the directory To.
+// Placement moves files of an artifact: those that match From, a glob, go to the
+// directory To.
 type Placement struct{ From, To string }
 
-// Auth holds the credentials for one provider. The zero value asks as the user's
-// own environment does.
+// Auth is the credentials for a provider. The zero value means those of the user's
+// environment.
 type Auth struct {
 	Username    string
 	Password    Secret
@@ -94,17 +94,16 @@ type Auth struct {
 	SecretKey   Secret
 }
 
-// Given reports whether the config says how to log in.
+// Given reports whether the config contains credentials.
 func (a Auth) Given() bool { return a != Auth{} }
 
-// Secret is a credential: a reference to it, or its value. It does not print
-// itself, in whatever form.
+// Secret is a credential, as a reference or a value. It never prints its value.
 type Secret struct {
 	Env, File string // where it is
 	inline    string
 }
 
-// Set reports whether there is one.
+// Set reports whether the credential is set.
 func (s Secret) Set() bool { return s != Secret{} }
 
 // String implements [fmt.Stringer].
@@ -126,7 +125,7 @@ func (s Secret) GoString() string { return s.String() }
 // MarshalJSON implements [json.Marshaler].
 func (s Secret) MarshalJSON() ([]byte, error) { return json.Marshal(s.String()) }
 
-// Artifact returns where a plugin comes from on a platform, nil when nowhere.
+// Artifact returns the artifact of a plugin for a platform, nil if there is none.
 func (p *Plugin) Artifact(platform string) *Artifact {
 	for i := range p.Artifacts {
 		if fits(p.Artifacts[i].Selector, platform) {

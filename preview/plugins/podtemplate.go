@@ -31,11 +31,10 @@ func (h *Host) InitImage() string {
 	return h.DefaultInitImage
 }
 
-// PodTemplate returns the pod template of a host as a v1 PodTemplate, with an
-// init container that installs the set before the host starts: into an emptyDir
-// that both see, so that the host's image stays as it is. The container is held
-// to the lock and to the digest of the files that were reviewed. live is the
-// host's Deployment.
+// PodTemplate returns the pod template of a host as a v1 PodTemplate, with an init
+// container that installs the plugin set into an emptyDir shared with the host, so
+// that the host's image is unchanged. The container verifies the files by the lock
+// and the reviewed digest. live is the host's Deployment.
 func PodTemplate(set *Set, live map[string]any) (map[string]any, error) {
 	h := set.Host
 	template := preview.Map(preview.CloneBody(live), "spec", "template")
@@ -93,7 +92,7 @@ func (h *Host) boot(set *Set, shared map[string]any) map[string]any {
 	}
 }
 
-// initImageNotes tell of an image that may be another tomorrow.
+// initImageNotes notes an init image that is not named by digest.
 func (h *Host) initImageNotes() []preview.Note {
 	image := h.InitImage()
 	if image == "" || strings.Contains(image, "@sha256:") {

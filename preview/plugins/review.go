@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// reviewer looks at the files of a set.
+// reviewer inspects the files of a set.
 type reviewer struct {
 	set      *Set
 	platform string
@@ -21,8 +21,8 @@ func (r *reviewer) note(rule rules.Rule, object, text string) {
 	r.notes = append(r.notes, rule.Note(object, text))
 }
 
-// review returns what the files are, in their order, the images that plugins run
-// in, and what a reviewer should know.
+// review returns a description of the files, in their order, the images in which
+// plugins run, and notes for the reviewer.
 func review(set *Set, platform string, files []File) ([]string, []preview.Executor, []preview.Note) {
 	r := &reviewer{set: set, platform: platform}
 	texts := make([]string, len(files))
@@ -80,7 +80,8 @@ func (r *reviewer) file(f File) string {
 	return plugin.text()
 }
 
-// fits compares without a variant, which no executable names.
+// fits compares two platforms without their variant, which executables do not
+// contain.
 func (r *reviewer) fits(platform string) bool {
 	return platform == r.platform || strings.HasPrefix(r.platform, platform+"/")
 }
@@ -96,8 +97,8 @@ func isYAMLPlugin(path string) bool {
 	return strings.HasPrefix(name, yamlPrefix) && strings.HasSuffix(name, yamlSuffix) && len(name) > len(yamlPrefix+yamlSuffix)
 }
 
-// optimusNames reports files that Optimus does not find, and programs that
-// it refuses.
+// optimusNames notes files that Optimus does not load, and programs that it
+// refuses.
 func (r *reviewer) optimusNames(files []File) {
 	described := map[string]bool{}
 	for _, f := range files {

@@ -15,9 +15,9 @@ const (
 	StandsOther   = "other"   // installed from elsewhere, or other bytes than wanted
 )
 
-// PluginStatus compares one plugin in its config, its lock file and the
-// installed generation. Nothing is fetched for it: what a reference leads to now
-// shows in a plan.
+// PluginStatus compares a plugin in its config, its lock file and the installed
+// generation. Nothing is fetched, so that changes behind a reference show only in
+// a plan.
 type PluginStatus struct {
 	Plugin    string `json:"plugin"`
 	State     string `json:"state"` // ok, missing, extra, other
@@ -27,7 +27,7 @@ type PluginStatus struct {
 	Why       string `json:"why,omitempty"`
 }
 
-// SyncStatus says whether the installed set matches its config.
+// SyncStatus is whether the installed set matches its config.
 type SyncStatus struct {
 	Config   string         `json:"config"`
 	Lock     string         `json:"lock,omitempty"` // the file; empty for none

@@ -11,14 +11,14 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/fields"
 )
 
-// yamlPlugin holds the fields of an Optimus plugin in YAML that are shown.
+// yamlPlugin has the displayed fields of an Optimus plugin in YAML.
 type yamlPlugin struct {
 	name, version, kind, image string
 	questions, defaults        int
 }
 
-// readYAMLPlugin reads a plugin as Optimus does (plugin/yaml/plugin.go): fields
-// that it does not know are an error there too.
+// readYAMLPlugin reads a plugin as Optimus does (plugin/yaml/plugin.go), where
+// unknown fields are errors.
 func readYAMLPlugin(data []byte) (yamlPlugin, error) {
 	body, err := document(data)
 	if err != nil {
@@ -63,7 +63,7 @@ func checkItems(r *fields.Document, path string, known ...string) {
 	}
 }
 
-// questions counts those of a list and of the lists below it.
+// questions counts the questions in a list and its nested lists.
 func questions(f field, depth int) int {
 	if depth > 10 {
 		f.Fail("questions are nested too deep")

@@ -45,7 +45,7 @@ func compile(rules []Rule) ([]compiledRule, error) {
 	return out, nil
 }
 
-// evaluate decides a rule, and says what is wrong where it does not hold.
+// evaluate evaluates a rule, and returns its message if it does not hold.
 func (c *compiledRule) evaluate(plan map[string]any) (holds bool, message string, err error) {
 	holds, err = c.holds.Eval(plan)
 	switch {
@@ -67,8 +67,7 @@ func (c *compiledRule) evaluate(plan map[string]any) (holds bool, message string
 	return false, text, nil
 }
 
-// planDocument returns a plan as -o json prints it, decoded: integers stay
-// integers.
+// planDocument returns a plan decoded from its JSON, with integers as integers.
 func planDocument(plan *preview.Plan) (map[string]any, error) {
 	data, err := json.Marshal(plan)
 	if err != nil {
@@ -84,7 +83,7 @@ func planDocument(plan *preview.Plan) (map[string]any, error) {
 	return out, nil
 }
 
-// numbers replaces decoded numbers by int64 where they are, else by float64.
+// numbers converts decoded numbers to int64 if they are integers, else to float64.
 func numbers(v any) any {
 	switch v := v.(type) {
 	case map[string]any:

@@ -48,12 +48,13 @@ func (p *Policy) Judge(plan *preview.Plan) error {
 	return nil
 }
 
-// isFixed reports whether no policy may change a finding.
+// isFixed reports whether a policy must not change a finding.
 func isFixed(f *preview.Finding) bool {
 	return f.Severity == preview.NotKnown || f.Rule == rules.NotAppliable.Name || f.Rule == rules.Unknown.Name
 }
 
-// reclassify gives a finding the severity of the last entry that names it.
+// reclassify sets the severity of a finding to that of the last policy entry that
+// matches it.
 func (p *Policy) reclassify(plan *preview.Plan, f *preview.Finding) {
 	if isFixed(f) {
 		return
@@ -72,21 +73,22 @@ func (p *Policy) reclassify(plan *preview.Plan, f *preview.Finding) {
 	}
 }
 
-// accept makes a critical finding a warning that an earlier receipt accepted,
-// where it is about what the cluster has and the plan leaves as it is.
+// accept turns a critical finding into a warning if an earlier receipt accepted
+// it, and it is about something that the cluster already has and the plan does not
+// change.
 func accept(plan *preview.Plan, f *preview.Finding) {
 	if revision := plan.Base.Accepted[f.Fingerprint]; revision > 0 && f.Held && f.Severity == preview.Critical {
 		f.Severity, f.AcceptedIn = preview.Warning, revision
 	}
 }
 
-// sendsNothing reports whether the cluster has all that a plan says, and nothing
-// is sent for it.
+// sendsNothing reports whether a plan sends nothing, because the cluster already
+// has all of it.
 func sendsNothing(plan *preview.Plan) bool {
 	return !slices.ContainsFunc(plan.Objects, func(o preview.Object) bool { return !o.Untouched() })
 }
 
-// violations returns the findings of the rules that do not hold.
+// violations returns the findings of policy rules that do not hold.
 func (p *Policy) violations(plan *preview.Plan) ([]preview.Finding, error) {
 	if len(p.rules) == 0 {
 		return nil, nil
@@ -116,8 +118,8 @@ func (p *Policy) violations(plan *preview.Plan) ([]preview.Finding, error) {
 	return out, nil
 }
 
-// waive makes a finding that a waiver holds for information. Waivers that ended
-// are noted with what they would have held for.
+// waive turns a finding into info if a waiver matches it. Expired waivers that
+// match are recorded.
 func (p *Policy) waive(f *preview.Finding, ended map[int][]string) bool {
 	if isFixed(f) || f.Severity == preview.Info {
 		return false
@@ -155,11 +157,11 @@ func (w *waiver) names(f *preview.Finding) bool {
 	return w.Rule == f.Rule && matches(w.Object, f.Object)
 }
 
-// matches reports whether an object id is one of a pattern, in which "*" stands
-// for any text and "?" for one letter.
+// matches reports whether an object id matches a pattern, in which "*" stands for
+// any text and "?" for one character.
 func matches(pattern, object string) bool { return pattern == "" || cloud.Glob(pattern, object) }
 
-// expired finds the waivers that ended and that something still needs.
+// expired returns findings about expired waivers that would still match something.
 func (p *Policy) expired(ended map[int][]string) []preview.Finding {
 	var out []preview.Finding
 	for i, ids := range ended {

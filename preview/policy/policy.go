@@ -56,7 +56,7 @@ type Rule struct {
 	Severity          preview.Severity `json:"severity"` // critical, warning or info
 }
 
-// Severity changes the severity of the findings of a rule.
+// Severity is a policy entry that changes the severity of a rule's findings.
 type Severity struct {
 	Rule     string           `json:"rule"`
 	Object   string           `json:"object"` // pattern of object ids; empty means all
@@ -64,7 +64,7 @@ type Severity struct {
 	Reason   string           `json:"reason"`
 }
 
-// Waiver turns findings into information until its last day.
+// Waiver is a policy entry that turns findings into info until its last day.
 type Waiver struct {
 	Finding     string `json:"finding"` // the id of one, RULE/OBJECT; or
 	Rule        string `json:"rule"`    // all of a rule
@@ -75,7 +75,7 @@ type Waiver struct {
 	Expires     string `json:"expires"` // YYYY-MM-DD, the last day, UTC
 }
 
-// Policy is a policy that was read and compiled.
+// Policy is a parsed and compiled policy.
 type Policy struct {
 	path, sha256 string
 	rules        []compiledRule
@@ -89,8 +89,7 @@ type waiver struct {
 	ends time.Time // when it holds no longer
 }
 
-// Load reads and compiles the policy in a file. now is asked when findings are
-// judged.
+// Load reads and compiles a policy file. now is called when findings are judged.
 func Load(path string, now func() time.Time) (*Policy, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -109,8 +108,8 @@ func Load(path string, now func() time.Time) (*Policy, error) {
 	return p, nil
 }
 
-// Parse reads and compiles a policy. What is not known is an error: a waiver or
-// a rule with a typing error must not do something else in silence.
+// Parse parses and compiles a policy. Unknown fields are errors, so that a
+// misspelt waiver or rule is not ignored.
 func Parse(data []byte, now func() time.Time) (*Policy, error) {
 	if len(data) > maxBytes {
 		return nil, fmt.Errorf("it is larger than the %d bytes that a policy may have", maxBytes)
@@ -224,7 +223,7 @@ func (d *document) checkRules() error {
 
 var fingerprint = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
 
-// check returns an error that begins with the field.
+// check returns an error that begins with the name of the invalid field.
 func (w *Waiver) check() error {
 	for _, field := range [...]struct{ name, text string }{{"owner", w.Owner}, {"reason", w.Reason}, {"expires", w.Expires}} {
 		if strings.TrimSpace(field.text) == "" {
@@ -250,8 +249,8 @@ func (w *Waiver) check() error {
 	return checkRule(".rule", rule)
 }
 
-// checkRule refuses rules that are none, and those that a policy cannot speak
-// for: no word of it makes the API server take an object or a reader see one.
+// checkRule returns an error for a rule that does not exist, or that a policy may
+// not change, such as that an object cannot be applied.
 func checkRule(at, rule string) error {
 	if _, known := rules.Named(rule); !known {
 		text := ""

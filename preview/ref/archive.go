@@ -37,8 +37,8 @@ var archiveKind = sourceKind{
 	content:     ContentAny,
 }
 
-// parseArchive reads https://HOST/PATH[?QUERY][#sha256=HEX]. Plain http needs
-// the digest: nothing else vouches for the bytes.
+// parseArchive parses https://HOST/PATH[?QUERY][#sha256=HEX]. Plain http requires
+// the digest, because nothing else protects the content.
 func parseArchive(text string) (Reference, error) {
 	where, fragment, hashed := strings.Cut(text, "#")
 	u, err := url.Parse(where)
@@ -83,8 +83,7 @@ func isSecretName(name string) bool {
 	return name == "sig" || name == "key" || name == "auth"
 }
 
-// IsArchive reports whether a file's name ends as that of an archive which is
-// read.
+// IsArchive reports whether a file name ends like that of a supported archive.
 func IsArchive(path string) bool {
 	for _, suffix := range archiveSuffixes {
 		if strings.HasSuffix(path, suffix) {

@@ -42,8 +42,8 @@ var bucketKind = sourceKind{
 	content:     ContentAny,
 }
 
-// parseBucket reads BUCKET/KEY[?endpoint=URL&region=NAME]. A key is literal up
-// to the "?": like in the stores' own tools, nothing in it is escaped.
+// parseBucket parses BUCKET/KEY[?endpoint=URL&region=NAME]. The key is literal up
+// to the "?", without escapes, as in the stores' own tools.
 func parseBucket(text, provider, rest string) (Reference, error) {
 	path, query, _ := strings.Cut(rest, "?")
 	bucket, key, _ := strings.Cut(path, "/")
@@ -95,8 +95,8 @@ func checkKey(key string) error {
 	return nil
 }
 
-// ParseEndpoint reads the address of a service as https://HOST[:PORT], or http.
-// The answer has neither path nor credentials. Errors do not repeat the text.
+// ParseEndpoint parses the address of a service, https://HOST[:PORT] or http. The
+// result has neither path nor credentials. Errors do not repeat the text.
 func ParseEndpoint(text string) (string, error) {
 	u, err := url.Parse(text)
 	switch {

@@ -12,7 +12,7 @@ const maxChart = 250 // as Helm checks
 
 var chartPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
 
-// isChart reports whether s can be the name of a chart: at most 250 letters,
+// isChart reports whether s is valid as the name of a chart: at most 250 letters,
 // digits, ".", "_" and "-".
 func isChart(s string) bool { return len(s) <= maxChart && chartPattern.MatchString(s) }
 
@@ -28,8 +28,8 @@ var chartKind = sourceKind{
 	content:     ContentFiles,
 }
 
-// parseChart reads HOST/REPO/NAME[?version=RANGE]. Without a range the newest
-// release is meant, as in Helm.
+// parseChart parses HOST/REPO/NAME[?version=RANGE]. Without a range it means the
+// newest release, as in Helm.
 func parseChart(text, rest string) (Reference, error) {
 	where, query, _ := strings.Cut(rest, "?")
 	u, err := url.Parse("https://" + where)

@@ -16,8 +16,7 @@ var (
 
 const maxGitRef = 250
 
-// IsCommit reports whether s is the whole name of a git commit: 40 lower-case
-// hex digits.
+// IsCommit reports whether s is a full git commit id: 40 lower-case hex digits.
 func IsCommit(s string) bool { return commitPattern.MatchString(s) }
 
 var gitKind = sourceKind{
@@ -69,7 +68,8 @@ func parseGit(text, scheme, rest string) (Reference, error) {
 	}, nil
 }
 
-// gitHost checks HOST or USER@HOST. Its errors do not repeat what may be a token.
+// gitHost checks HOST or USER@HOST. Its errors do not repeat the text, which may
+// be a token.
 func gitHost(scheme, host string) (string, error) {
 	user, bare, found := strings.Cut(host, "@")
 	if !found {
@@ -108,7 +108,7 @@ func checkGitPath(path string) error {
 	return nil
 }
 
-// checkGitRef holds names to git-check-ref-format(1).
+// checkGitRef checks a name by the rules of git-check-ref-format(1).
 func checkGitRef(name string) error {
 	bad := strings.ContainsAny(name, " ~^:?*[\\\x7f") || strings.Contains(name, "..") || strings.Contains(name, "@{") ||
 		strings.Contains(name, "//") || strings.HasPrefix(name, "-") || strings.HasPrefix(name, "/") ||

@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// sourceKind describes one kind of source. Every field is set in every row of
-// [kinds], which a test checks; only paths and package names have no scheme, since
-// Parse recognizes them by their form.
+// sourceKind describes a kind of source. A test checks that every field is set in
+// every row of [kinds]. Paths and package names have no scheme, because Parse
+// recognises them by their form.
 type sourceKind struct {
 	kind    Kind
 	schemes []string // what its references begin with
@@ -29,7 +29,7 @@ type sourceKind struct {
 	content ContentForm
 }
 
-// CredentialForm names the keys of a Secret that a kind of source takes.
+// CredentialForm is which keys of a Secret a kind of source uses as credentials.
 type CredentialForm string
 
 // The forms of credentials.
@@ -38,7 +38,7 @@ const (
 	CredentialsLogin CredentialForm = "login" // user name and password, or a token
 )
 
-// ContentForm names the content that a kind of source can hold.
+// ContentForm is which content a kind of source can contain.
 type ContentForm string
 
 // The forms of content.
@@ -54,7 +54,7 @@ var kinds = []sourceKind{
 	packageKind, imageKind, directoryKind, layoutKind, gitKind, archiveKind, configMapKind, bucketKind, chartKind,
 }
 
-// Kinds returns all kinds, KindPackage among them.
+// Kinds returns all kinds of sources, including KindPackage.
 func Kinds() []Kind {
 	var all []Kind
 	for _, k := range kinds {
@@ -63,7 +63,7 @@ func Kinds() []Kind {
 	return all
 }
 
-// row returns what is known of a kind. Every [Reference] that Parse returns has one.
+// row returns the description of a kind. Every [Reference] from Parse has one.
 func (k Kind) row() (sourceKind, bool) {
 	i := slices.IndexFunc(kinds, func(row sourceKind) bool { return row.kind == k })
 	if i < 0 {
@@ -72,20 +72,20 @@ func (k Kind) row() (sourceKind, bool) {
 	return kinds[i], true
 }
 
-// Credentials returns what the kind takes from a Secret of credentials.
+// Credentials returns which keys of a credentials Secret the kind uses.
 func (k Kind) Credentials() CredentialForm {
 	row, _ := k.row()
 	return row.credentials
 }
 
-// Content returns what the kind can hold.
+// Content returns which content the kind can contain.
 func (k Kind) Content() ContentForm {
 	row, _ := k.row()
 	return row.content
 }
 
-// BaseName returns the last part of a reference: of an image its repository, of a
-// URL or path its last element. It is empty where there is none.
+// BaseName returns the last part of a reference: the repository of an image, or
+// the last element of a URL or path. It is empty if there is none.
 func (r Reference) BaseName() string {
 	row, ok := r.Kind.row()
 	if !ok {
@@ -94,14 +94,14 @@ func (r Reference) BaseName() string {
 	return row.baseName(r)
 }
 
-// Immutable reports whether the reference always leads to the same bytes: it names a
-// digest or a commit.
+// Immutable reports whether the reference always means the same content, because
+// it contains a digest or a commit.
 func (r Reference) Immutable() bool {
 	row, ok := r.Kind.row()
 	return ok && row.immutable(r)
 }
 
-// Local reports whether the reference names a file or directory of this machine.
+// Local reports whether the reference is a file or directory of this machine.
 func (r Reference) Local() bool { return r.Path != "" || strings.HasPrefix(r.URL, "file:") }
 
 // repository returns HOST/REPO of an image, without tag and digest.
@@ -143,8 +143,10 @@ var (
 	}
 )
 
-// never is for the kinds whose references name neither digest nor commit.
+// never returns false, for kinds whose references contain neither digest nor
+// commit.
 func never(Reference) bool { return false }
 
-// asTyped is for the kinds of which no reference names a digest.
+// asTyped returns the reference unchanged, for kinds whose references cannot
+// contain a digest.
 func asTyped(_ Pinned, _ int, r Reference) string { return r.Text }

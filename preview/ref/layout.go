@@ -18,8 +18,8 @@ var layoutKind = sourceKind{
 	content:     ContentAny,
 }
 
-// parseLayout reads oci-layout:PATH[:TAG][@sha256:HEX]. What follows the last
-// ":" is a tag unless it cannot be one: a path such as a:b/c has none.
+// parseLayout parses oci-layout:PATH[:TAG][@sha256:HEX]. The text after the last
+// ":" is a tag if it can be one: a path such as a:b/c has none.
 func parseLayout(text, rest string) (Reference, error) {
 	out := Reference{Kind: KindLayout, Text: text, Path: rest}
 	if path, digest, ok := strings.Cut(rest, "@sha256:"); ok {

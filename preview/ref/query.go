@@ -8,10 +8,10 @@ import (
 	"unicode"
 )
 
-// parseQuery reads NAME=VALUE pairs joined by "&", each of the known names at
-// most once. Percent escapes are decoded; "+" is itself, since versions carry
-// it. Errors name a parameter but never repeat its value, which may be a
-// signature or a token.
+// parseQuery parses NAME=VALUE pairs joined by "&", each of the known names at
+// most once. Percent escapes are decoded; "+" stays, since versions contain it.
+// Errors name a parameter but never repeat its value, which may be a signature or
+// a token.
 func parseQuery(query string, known ...string) (map[string]string, error) {
 	values := map[string]string{}
 	if query == "" {

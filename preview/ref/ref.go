@@ -21,8 +21,7 @@ import (
 	"github.com/Masterminds/semver/v3"
 )
 
-// Kind is the kind of source a reference names. The set is closed: [kinds] is its
-// table.
+// Kind is the kind of source that a reference names; [kinds] has all of them.
 type Kind string
 
 // The kinds.
@@ -84,8 +83,8 @@ func IsName(s string) bool {
 	return len(s) <= maxName && namePattern.MatchString(s)
 }
 
-// Parse reads one reference. Errors say what to type instead, and never repeat
-// a reference that carries a password.
+// Parse parses a reference. Errors say what to type instead, and never repeat a
+// reference that contains a password.
 func Parse(text string) (Reference, error) {
 	if err := checkText(text); err != nil {
 		return Reference{}, err
@@ -132,7 +131,7 @@ func checkText(text string) error {
 	return nil
 }
 
-// cutScheme finds the kind of source that a reference names by its scheme.
+// cutScheme returns the kind of source for the scheme of a reference.
 func cutScheme(text string) (k sourceKind, scheme, rest string, found bool) {
 	for _, k := range kinds {
 		for _, scheme := range k.schemes {
@@ -219,8 +218,8 @@ func parseImage(text, image string) (Reference, error) {
 	return Reference{Kind: KindImage, Text: text, Image: image}, nil
 }
 
-// parseTags reads HOST/REPO?version=RANGE: the highest of the repository's tags
-// that are versions in the range.
+// parseTags parses HOST/REPO?version=RANGE, which means the highest tag of the
+// repository that is a version in the range.
 func parseTags(text, repo, query string) (Reference, error) {
 	values, err := parseQuery(query, "version")
 	if err != nil {
@@ -239,8 +238,8 @@ func parseTags(text, repo, query string) (Reference, error) {
 	return Reference{Kind: KindImage, Text: text, Image: repo, Version: values["version"]}, nil
 }
 
-// isHost distinguishes a registry from the first half of ORG/REPO: without the oci://
-// prefix it needs a dot or a port, or to be localhost.
+// isHost reports whether a text is a registry and not the first part of ORG/REPO:
+// without the prefix oci:// it must have a dot or a port, or be localhost.
 func isHost(host string, explicit bool) bool {
 	if !hostPattern.MatchString(host) {
 		return false

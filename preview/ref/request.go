@@ -65,7 +65,7 @@ type Request struct {
 	pin     func(Pinned) []edit
 }
 
-// RequestNote is something about the request that a reviewer should know.
+// RequestNote is something in a request file that a reviewer should know.
 type RequestNote struct {
 	Rule rules.Rule
 	Text string
@@ -113,7 +113,7 @@ type RequestSource struct {
 	CA      string // PEM of roots for this source alone
 }
 
-// Objects answers for what a request refers to and its file does not hold.
+// Objects reads the objects that a request file refers to and does not contain.
 type Objects interface {
 	// Get returns nil and no error for an object that does not exist.
 	Get(ctx context.Context, ref preview.Ref) (map[string]any, error)
@@ -134,7 +134,7 @@ func (d *document) String() string {
 	return d.Kind + " " + d.Namespace + "/" + d.Name
 }
 
-// requestKind is one kind of request.
+// requestKind is one kind of request object, such as an Argo CD Application.
 type requestKind struct {
 	group, kind string
 	versions    []string
@@ -156,7 +156,7 @@ func requestKinds() []requestKind {
 	}
 }
 
-// reader turns the documents of a file into a request.
+// reader converts the documents of a file into a request.
 type reader struct {
 	*Request
 	ctx   context.Context
@@ -165,9 +165,9 @@ type reader struct {
 	err   error // the first of looking something up
 }
 
-// ReadRequest reads a request file: one object that asks for something, and
-// the objects that it refers to. Where the file does not hold those, they come
-// from more, which is nil where no cluster may be asked. Nothing else is read.
+// ReadRequest reads a request file: one object that requests a package, and the
+// objects it refers to. Those that the file does not contain are read from more,
+// which is nil if no cluster may be read.
 func ReadRequest(ctx context.Context, text []byte, more Objects) (*Request, error) {
 	documents, err := decodeRequest(text)
 	if err != nil {
@@ -223,8 +223,8 @@ func decodeRequest(text []byte) ([]document, error) {
 	return out, nil
 }
 
-// chooseRequest finds the one document that asks for something. A source that
-// may stand alone does not when another document asks.
+// chooseRequest returns the one document that requests a package. A source object
+// counts as the request only if there is no other.
 func chooseRequest(documents []document) (*document, *requestKind, error) {
 	kinds := requestKinds()
 	type candidate struct {
@@ -264,8 +264,8 @@ func chooseRequest(documents []document) (*document, *requestKind, error) {
 	return nil, nil, fmt.Errorf("it holds %d requests, such as %s and %s; put each into a file of its own", len(all), all[0].document, all[1].document)
 }
 
-// find returns an object that the request refers to: from its file, else from
-// the cluster in one of the versions of its group.
+// find returns an object that the request refers to: from its file, else from the
+// cluster in one of the versions of its group.
 func (r *reader) find(group string, versions []string, kind, namespace, name string) map[string]any {
 	shown := &document{Ref: preview.Ref{Kind: kind, Namespace: namespace, Name: name}}
 	if !IsName(name) || namespace != "" && !isLabel(namespace) {
@@ -304,7 +304,7 @@ func (r *reader) find(group string, versions []string, kind, namespace, name str
 	return nil
 }
 
-// inFile returns an object of the file, nil where that does not hold it.
+// inFile returns an object from the file, nil if it is not there.
 func (r *reader) inFile(group, kind, namespace, name string) *document {
 	for i := range r.objects {
 		d := &r.objects[i]
@@ -319,19 +319,19 @@ func secretInFile(d *document) error {
 	return fmt.Errorf("%s is in the file; credentials belong into the cluster, where they are read with your permissions", d)
 }
 
-// fail keeps the first error of looking something up.
+// fail records the first error of reading an object.
 func (r *reader) fail(format string, args ...any) {
 	if r.err == nil {
 		r.err = fmt.Errorf(format, args...)
 	}
 }
 
-// note adds something that a reviewer should know about the request.
+// note adds a note for the reviewer about the request.
 func (r *reader) note(rule rules.Rule, args ...any) {
 	r.Notes = append(r.Notes, RequestNote{rule, rule.NoteText(args...)})
 }
 
-// check holds a request to what every kind must keep to.
+// check checks the rules that apply to requests of every kind.
 func (r *Request) check() error {
 	if r.Release != "" && !isLabel(r.Release) || r.Namespace != "" && !isLabel(r.Namespace) {
 		return fmt.Errorf("release %q in namespace %q: both are at most 63 of a-z, 0-9 and \"-\"", clip(r.Release), clip(r.Namespace))
@@ -359,7 +359,7 @@ func (r *Request) check() error {
 	return nil
 }
 
-// checkBelow refuses paths that leave the root they are below.
+// checkBelow returns an error for a path that leads out of its root.
 func checkBelow(path string) error {
 	if strings.HasPrefix(path, "/") || strings.Contains(path, `\`) || slices.Contains(strings.Split(path, "/"), "..") {
 		return fmt.Errorf("%q is not a path within the content", clip(path))
@@ -367,7 +367,7 @@ func checkBelow(path string) error {
 	return nil
 }
 
-// formatNames are the built-in formats by the names that request files use. A
+// formatNames returns the built-in formats by their names in request files. A
 // request file cannot name a program.
 func formatNames() map[string]string {
 	return map[string]string{
@@ -377,7 +377,7 @@ func formatNames() map[string]string {
 	}
 }
 
-// knownFormat writes the name of a format as the command line takes it.
+// knownFormat returns a format's name as the command line has it.
 func knownFormat(name string) (string, error) {
 	if name == "" {
 		return "", nil

@@ -34,8 +34,8 @@ func (r *reader) application(f *strictReader) {
 	r.argoSources(several)
 }
 
-// argoSources reads several sources: one with content, and others whose files
-// it refers to by name.
+// argoSources reads an Application with several sources: one with content, and
+// others whose files it refers to by name.
 func (r *reader) argoSources(v field) {
 	var content []field
 	for i, item := range v.Items() {
@@ -61,7 +61,7 @@ func (r *reader) argoSources(v field) {
 // referredDir is the directory of the sources that another source refers to.
 const referredDir = ".sources"
 
-// argoRevision reads what of a repository is meant.
+// argoRevision returns which revision of a repository an Application means.
 func argoRevision(v field) string {
 	revision := v.At("targetRevision").Text()
 	if revision == "HEAD" {
@@ -70,7 +70,7 @@ func argoRevision(v field) string {
 	return revision
 }
 
-// argoContent reads a source of content.
+// argoContent reads the source that has the content.
 func (r *reader) argoContent(v field, at ...any) {
 	address, chart := v.At("repoURL"), v.At("chart").Text()
 	v.At("name").Text()
@@ -124,7 +124,7 @@ func (r *reader) argoChart(v, address field, chart string) {
 }
 
 // argoHelm reads the values of a chart: files, then text, then objects, then
-// parameters, each over those before it.
+// parameters, each overriding those before.
 func (r *reader) argoHelm(v field) {
 	if name := v.At("releaseName").Text(); name != "" {
 		r.Release = name
@@ -169,8 +169,8 @@ func (r *reader) argoHelm(v field) {
 	}
 }
 
-// scalarOf reads a value as Helm's --set does: true, false, null and whole
-// numbers are what they look like, all else is text.
+// scalarOf parses a value as Helm's --set does: true, false, null and whole
+// numbers are of these types, everything else is text.
 func scalarOf(text string) any {
 	var n int64
 	switch {
@@ -187,7 +187,7 @@ func scalarOf(text string) any {
 	return text
 }
 
-// argoKustomize reads what an Application changes about a kustomization.
+// argoKustomize reads what an Application changes in a kustomization.
 func (r *reader) argoKustomize(v field) {
 	over := overlay{
 		Namespace: v.At("namespace").Text(), Prefix: v.At("namePrefix").Text(), Suffix: v.At("nameSuffix").Text(),
@@ -205,7 +205,7 @@ func (r *reader) argoKustomize(v field) {
 	r.around(over)
 }
 
-// kustomizeImage reads [NAME=]IMAGE[:TAG|@DIGEST].
+// kustomizeImage parses [NAME=]IMAGE[:TAG|@DIGEST].
 func kustomizeImage(v field) map[string]any {
 	name, image, renamed := strings.Cut(v.Need(), "=")
 	if !renamed {

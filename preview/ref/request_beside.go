@@ -9,10 +9,10 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// NotesBeside are about the objects of the file that the request does not refer
-// to: they are what others apply, and a plan is one release. namespace is where
-// that goes, empty while it is not known; a Namespace of that name is the plan's
-// own, which creates it where it is missing.
+// NotesBeside returns notes about objects in the file that the request does not
+// refer to, and which are not applied. namespace is that of the release, empty if
+// not known; a Namespace with that name is left out, because the plan creates it
+// itself.
 func (r *Request) NotesBeside(namespace string) []RequestNote {
 	var notes []RequestNote
 	var others []string
@@ -33,8 +33,8 @@ func (r *Request) NotesBeside(namespace string) []RequestNote {
 	return notes
 }
 
-// namespaceMetadata lists the labels and annotations of a Namespace but those
-// that every Namespace has.
+// namespaceMetadata returns the labels and annotations of a Namespace, without
+// those that every Namespace has.
 func namespaceMetadata(d *document) []string {
 	var out []string
 	labels := preview.Map(d.body, "metadata", "labels")
@@ -51,8 +51,8 @@ func namespaceMetadata(d *document) []string {
 	return out
 }
 
-// renameRelease calls the release what a release can be called: objects have dots in
-// their names, and the labels and Secrets of a release do not.
+// renameRelease changes the name of a request's object to a valid release name:
+// object names may contain dots, release names may not.
 func (r *reader) renameRelease() {
 	name := strings.ReplaceAll(r.Release, ".", "-")
 	if name == r.Release || !isLabel(name) {

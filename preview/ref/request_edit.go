@@ -12,8 +12,8 @@ import (
 
 var errNotPlain = errors.New("it is written in a way that cannot be edited; write it plainly, one key to a line")
 
-// write makes the edit below a node: at the deepest key that is there it
-// replaces the value, or adds what is missing.
+// write applies the edit below a node: it replaces the value of the deepest
+// existing key, or adds the missing keys.
 func (e edit) write(text []byte, node *yaml.Node) ([]byte, error) {
 	for depth, step := range e.path {
 		key, value := child(node, step)
@@ -38,7 +38,7 @@ func (e edit) write(text []byte, node *yaml.Node) ([]byte, error) {
 	return nil, errNotPlain
 }
 
-// child returns the key and value nodes of a step.
+// child returns the key and value nodes for a step of a path.
 func child(node *yaml.Node, step any) (key, value *yaml.Node) {
 	switch step := step.(type) {
 	case int:
@@ -58,12 +58,12 @@ func child(node *yaml.Node, step any) (key, value *yaml.Node) {
 	return nil, nil
 }
 
-// isEmptyNode reports whether a node stands for no mapping yet.
+// isEmptyNode reports whether a node is an empty value in place of a mapping.
 func isEmptyNode(n *yaml.Node) bool {
 	return n.Kind == yaml.MappingNode && len(n.Content) == 0 || n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null"
 }
 
-// nested is a value below the keys of a path.
+// nested returns a value nested below the keys of a path.
 func nested(path []any, value string) any {
 	var v any = value
 	for i := len(path) - 1; i >= 0; i-- {
@@ -73,7 +73,7 @@ func nested(path []any, value string) any {
 	return v
 }
 
-// flow writes a value on one line, as JSON does and YAML reads.
+// flow returns a value on one line, as JSON, which is valid YAML.
 func flow(v any) string {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
@@ -105,7 +105,7 @@ func insert(text []byte, node *yaml.Node, key string, value any) ([]byte, error)
 	return splice(text, at, at, added), nil
 }
 
-// block writes a key and what is below it, one key to a line.
+// block returns a key and its nested values as YAML lines, one key per line.
 func block(key string, value any, indent string) string {
 	m, ok := value.(map[string]any)
 	if !ok {
@@ -119,7 +119,7 @@ func block(key string, value any, indent string) string {
 	return out
 }
 
-// replace puts a new scalar in the place of a node.
+// replace replaces the text of a scalar node.
 func replace(text []byte, node *yaml.Node, with string) ([]byte, error) {
 	at, err := offset(text, node)
 	if err != nil {
@@ -150,7 +150,7 @@ func replace(text []byte, node *yaml.Node, with string) ([]byte, error) {
 	return splice(text, at, at+length, with), nil
 }
 
-// quotedLength is the length of a quoted scalar, its quotes included.
+// quotedLength returns the length of a quoted scalar, including its quotes.
 func quotedLength(text []byte, quote, escape byte) int {
 	for i := 1; i < len(text); i++ {
 		switch {
@@ -163,7 +163,7 @@ func quotedLength(text []byte, quote, escape byte) int {
 	return 0
 }
 
-// quoteLike writes a scalar in the manner of the one it replaces.
+// quoteLike quotes a scalar in the same style as the one it replaces.
 func quoteLike(node *yaml.Node, value string) string {
 	var probe yaml.Node
 	plain := node.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle) == 0 && node.Kind == yaml.ScalarNode &&

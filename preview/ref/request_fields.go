@@ -6,8 +6,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/fields"
 )
 
-// strictReader reads the fields of an object. A field that was not read is an error,
-// unless it is known to have no effect on what is installed.
+// strictReader reads the fields of an object. A field that was not read is an
+// error, unless it is known to have no effect on what is installed.
 type strictReader struct {
 	*fields.Document
 	object string // KIND NAME, for messages
@@ -31,8 +31,8 @@ func newStrictReader(object string, root map[string]any, ignored []ignoredField)
 // maxWrong bounds what an error says of one object.
 const maxWrong = 20
 
-// err names all that is wrong with the object: first what cannot be read, then
-// what is not supported.
+// err returns an error with everything that is wrong with the object: first
+// invalid fields, then unsupported ones.
 func (r *strictReader) err() error {
 	if err := r.Err(maxWrong); err != nil {
 		return fmt.Errorf("%s: %w", r.object, err)

@@ -64,8 +64,9 @@ func (r *reader) helmRelease(f *strictReader) {
 	r.Values = merged(r.Values, spec.At("values").Mapping())
 }
 
-// fluxRelease is the name that Flux gives to a release: at most 53 characters,
-// of longer ones 40 and the beginning of their hash.
+// fluxRelease returns the name that Flux gives to a release: at most 53
+// characters; longer names become their first 40 characters and the beginning of
+// their hash.
 func fluxRelease(namespace, name string) string {
 	if namespace != "" {
 		name = namespace + "-" + name
@@ -83,7 +84,7 @@ func (r *reader) suspended(spec field) {
 	}
 }
 
-// fluxChart reads a chart that is named within a repository.
+// fluxChart reads the chart in a HelmRelease that refers to a repository.
 func (r *reader) fluxChart(v field) {
 	name, version := v.At("chart").Need(), v.At("version").Text()
 	from := v.At("sourceRef")
@@ -122,7 +123,7 @@ func (r *reader) fluxChart(v field) {
 	v.At("ignoreMissingValuesFiles").Flag()
 }
 
-// fluxChartRef reads a chart that is an object of its own.
+// fluxChartRef reads a HelmRelease's reference to a chart object.
 func (r *reader) fluxChartRef(v field) {
 	namespace := v.At("namespace").Text()
 	if namespace == "" {
@@ -136,7 +137,7 @@ func (r *reader) fluxChartRef(v field) {
 	}
 }
 
-// valuesFrom reads values from ConfigMaps and Secrets, later ones over earlier
+// valuesFrom reads values from ConfigMaps and Secrets; later ones override earlier
 // ones.
 func (r *reader) valuesFrom(v field) {
 	for _, item := range v.Items() {
@@ -162,8 +163,8 @@ func (r *reader) valuesFrom(v field) {
 	}
 }
 
-// valuesObject finds the ConfigMap or Secret of the request's namespace that an
-// item names, nil when there is none.
+// valuesObject returns the ConfigMap or Secret, in the request's namespace, that
+// an item refers to; nil if there is none.
 func (r *reader) valuesObject(item field) map[string]any {
 	kind, name := item.At("kind").OneOf("ConfigMap", "Secret"), item.At("name").Need()
 	if kind == "" || item.Document().Failed() {
@@ -182,7 +183,7 @@ func (r *reader) valuesObject(item field) map[string]any {
 	return body
 }
 
-// merged lays values over others: maps merge, all else replaces.
+// merged merges values over others: maps are merged, everything else is replaced.
 func merged(under, over map[string]any) map[string]any {
 	if len(under) == 0 {
 		return over
@@ -213,8 +214,8 @@ func ignoredInKustomization() []ignoredField {
 	}
 }
 
-// kustomization reads Flux's Kustomization. What it changes about the content
-// is written as a kustomization around it, which is how Flux does it.
+// kustomization reads Flux's Kustomization. Its changes to the content are written
+// as a kustomization around it, as Flux does.
 func (r *reader) kustomization(f *strictReader) {
 	spec := f.At("spec")
 	r.Release, r.Format = r.asked.Name, "kustomize"
@@ -260,8 +261,9 @@ func (r *reader) kustomization(f *strictReader) {
 
 var variableName = regexp.MustCompile(`^[_[:alpha:]][_[:alpha:][:digit:]]*$`)
 
-// postBuild reads the variables that are substituted in what was built: those of
-// ConfigMaps and Secrets, later ones over earlier ones, then those of the request.
+// postBuild reads the variables that are substituted after the build: those of
+// ConfigMaps and Secrets, where later ones override earlier ones, then those of
+// the request itself.
 func (r *reader) postBuild(v field) {
 	variables := map[string]string{}
 	for _, item := range v.At("substituteFrom").Items() {
@@ -291,7 +293,7 @@ func (r *reader) postBuild(v field) {
 	}
 }
 
-// overlay holds the fields of a request that change a kustomization.
+// overlay has the fields of a request that change a kustomization.
 type overlay struct {
 	Namespace, Prefix, Suffix string
 	Components                []string
@@ -303,7 +305,7 @@ type overlay struct {
 // sourceDir is the directory of the content below a generated kustomization.
 const sourceDir = "source"
 
-// around puts a kustomization around the content, where it changes anything.
+// around adds a kustomization around the content, if it changes anything.
 func (r *reader) around(o overlay) {
 	body := map[string]any{"apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization"}
 	changes := len(body)
@@ -349,7 +351,7 @@ func (r *reader) standsAlone(s *fluxSource) {
 	r.suspended(s.At("spec"))
 }
 
-// ociRepository reads Flux's OCIRepository where it stands alone.
+// ociRepository reads Flux's OCIRepository as a request of its own.
 func (r *reader) ociRepository(f *strictReader) {
 	s := &fluxSource{strictReader: f, r: r, document: r.asked}
 	r.standsAlone(s)
@@ -357,5 +359,5 @@ func (r *reader) ociRepository(f *strictReader) {
 	s.ociRepository()
 }
 
-// errNoKey says that an object lacks what is asked of it.
+// errNoKey returns the error for an object that lacks a key.
 func errNoKey(key string) error { return fmt.Errorf("it has no key %s", strings.TrimSpace(clip(key))) }

@@ -13,7 +13,7 @@ import (
 
 const sourceGroup = "source.toolkit.fluxcd.io"
 
-// fluxSource is an object of Flux that says where content comes from.
+// fluxSource is an object of Flux that describes a source of content.
 type fluxSource struct {
 	*strictReader
 	r        *reader
@@ -21,7 +21,8 @@ type fluxSource struct {
 	home     string    // its namespace
 }
 
-// fluxSource returns the source that a request refers to, nil when there is none.
+// fluxSource returns the source object that a request refers to, nil if there is
+// none.
 func (r *reader) fluxSource(kind, namespace, name string) *fluxSource {
 	if name == "" {
 		return nil
@@ -35,7 +36,7 @@ func (r *reader) fluxSource(kind, namespace, name string) *fluxSource {
 	return s
 }
 
-// done ends the reading of a source that is not the request itself.
+// done finishes reading a source object that is not the request itself.
 func (s *fluxSource) done() {
 	if s.document == s.r.asked {
 		return
@@ -45,7 +46,7 @@ func (s *fluxSource) done() {
 	}
 }
 
-// add adds a source, with what all kinds say alike.
+// add adds a source, with the fields that all kinds of source objects have.
 func (s *fluxSource) add(v field, text string) {
 	if s.document != s.r.asked && text == "" {
 		text = "invalid" // and v has failed
@@ -59,7 +60,7 @@ func (s *fluxSource) add(v field, text string) {
 	s.r.secret(added, s.At("spec.secretRef.name"), home)
 }
 
-// helmRepository makes a chart of it a source.
+// helmRepository adds a chart of the repository as a source.
 func (s *fluxSource) helmRepository(name, version string) {
 	defer s.done()
 	address := s.At("spec.url")
@@ -84,8 +85,8 @@ func (s *fluxSource) helmRepository(name, version string) {
 	s.r.pinEach(func(p Pinned, _ int) edit { return s.r.set(p.Version, "spec", "chart", "spec", "version") })
 }
 
-// chartImage is a chart in an OCI registry: the tag of a version, else the highest
-// one in a range.
+// chartImage returns a chart in an OCI registry: with the tag of a version, or a
+// range of versions.
 func chartImage(repository, version string) string {
 	if _, err := semver.StrictNewVersion(strings.TrimPrefix(version, "v")); err == nil {
 		return repository + ":" + strings.ReplaceAll(version, "+", "_")
@@ -93,8 +94,8 @@ func chartImage(repository, version string) string {
 	return tagsText(repository, version)
 }
 
-// tagsText is a range over the tags of a repository; without one it is over all
-// that are no pre-releases.
+// tagsText returns a reference with a range over the tags of a repository; without
+// a range it means all tags that are not pre-releases.
 func tagsText(repository, version string) string {
 	if version == "" {
 		version = "*"
@@ -102,12 +103,12 @@ func tagsText(repository, version string) string {
 	return repository + "?version=" + escapeRange(version)
 }
 
-// escapeRange makes a range the value of a reference's parameter.
+// escapeRange escapes a range for the query of a reference.
 func escapeRange(version string) string {
 	return strings.NewReplacer("%", "%25", "&", "%26", "#", "%23", "?", "%3F").Replace(version)
 }
 
-// gitRepository makes the repository a source.
+// gitRepository adds the repository as a source.
 func (s *fluxSource) gitRepository(subdir string) {
 	defer s.done()
 	address := s.At("spec.url")
@@ -135,7 +136,7 @@ func (s *fluxSource) gitRepository(subdir string) {
 	s.pinAt(func(p Pinned, i int) string { return p.commit(i) }, "spec", "ref", "commit")
 }
 
-// ociRepository makes the artifact a source.
+// ociRepository adds the artifact as a source.
 func (s *fluxSource) ociRepository() {
 	defer s.done()
 	address := s.At("spec.url")
@@ -162,7 +163,8 @@ func (s *fluxSource) ociRepository() {
 	s.pinAt(func(p Pinned, i int) string { return p.digest(i) }, "spec", "ref", "digest")
 }
 
-// pinAt pins the source in its own object, where the file holds that.
+// pinAt writes the digest of the source into its own object, if the file contains
+// that.
 func (s *fluxSource) pinAt(value func(Pinned, int) string, path ...any) {
 	s.r.pinEach(func(p Pinned, i int) edit {
 		if s.document == nil {
@@ -172,7 +174,7 @@ func (s *fluxSource) pinAt(value func(Pinned, int) string, path ...any) {
 	})
 }
 
-// dataOf reads a key of a ConfigMap or Secret.
+// dataOf returns the value of a key of a ConfigMap or Secret.
 func dataOf(body map[string]any, key string) (string, error) {
 	data := preview.Map(body, "data")
 	text, ok := data[key].(string)
@@ -189,13 +191,13 @@ func dataOf(body map[string]any, key string) (string, error) {
 	return string(decoded), nil
 }
 
-// jsonText writes a value as JSON, which is YAML too.
+// jsonText returns a value as JSON, which is valid YAML.
 func jsonText(v any) string {
 	text, _ := json.MarshalIndent(v, "", "  ") // of maps, lists and scalars
 	return string(text) + "\n"
 }
 
-// mappings reads a list of mappings, with all that is in them.
+// mappings reads a list of maps, with everything in them marked as read.
 func mappings(v field) []any {
 	var out []any
 	for _, item := range v.Items() {

@@ -38,8 +38,8 @@ func ignoredInSubscription() []ignoredField {
 	}
 }
 
-// subscription reads OLM v0's Subscription, and the OperatorGroup and
-// CatalogSource that lie beside it.
+// subscription reads OLM v0's Subscription, with the OperatorGroup and
+// CatalogSource in the same file.
 func (r *reader) subscription(f *strictReader) {
 	r.Release, r.Namespace = r.asked.Name, r.asked.Namespace
 	name := f.At("spec.name")
@@ -68,7 +68,8 @@ func (r *reader) subscription(f *strictReader) {
 	}
 }
 
-// catalogSource takes the catalog from the file, else leaves it to the cluster.
+// catalogSource reads the catalog from the file, or else refers to that of the
+// cluster.
 func (r *reader) catalogSource(name, namespace string) {
 	for i := range r.objects {
 		d := &r.objects[i]
@@ -95,8 +96,8 @@ func (r *reader) catalogSource(name, namespace string) {
 	r.Package.CatalogSource = namespace + "/" + name
 }
 
-// operatorGroup takes what is watched from the OperatorGroup of the namespace,
-// where the file holds it.
+// operatorGroup reads the watched namespaces from the OperatorGroup of the
+// namespace, if the file contains it.
 func (r *reader) operatorGroup() {
 	for i := range r.objects {
 		d := &r.objects[i]

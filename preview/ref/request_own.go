@@ -7,8 +7,8 @@ import (
 // KindRequest is our own kind of request.
 const KindRequest = "Request"
 
-// ownRequest reads our own kind, which can say all that a command line can, or
-// that section by section.
+// ownRequest reads this program's own kind of request, which has all options of
+// the command line, for the whole request or per section.
 func (r *reader) ownRequest(f *strictReader) {
 	r.Release, r.Namespace = r.asked.Name, r.asked.Namespace
 	spec := f.At("spec")
@@ -23,7 +23,7 @@ func (r *reader) ownRequest(f *strictReader) {
 	}
 }
 
-// ownContent reads content, and how it is rendered, at a path of the request.
+// ownContent reads content and its rendering options, at a path of the request.
 func (r *reader) ownContent(spec field, path ...any) {
 	switch reference := spec.At("reference"); {
 	case !reference.Set():
@@ -54,7 +54,7 @@ func (r *reader) ownContent(spec field, path ...any) {
 	r.pin = func(p Pinned) []edit { return r.pinOwn(p, body, path) }
 }
 
-// ownReference reads what a command line would take.
+// ownReference reads a reference in the form of the command line.
 func (r *reader) ownReference(v field) {
 	reference, err := Parse(v.Need())
 	if err != nil {
@@ -68,7 +68,8 @@ func (r *reader) ownReference(v field) {
 	r.Sources = []RequestSource{{Reference: reference}}
 }
 
-// packageOf reads what our own requests and ClusterExtensions say alike.
+// packageOf reads the fields that own requests and ClusterExtensions have in
+// common.
 func (r *reader) packageOf(v field, name string) {
 	r.Package = &PackageRequest{
 		Name: v.At(name).Need(), Version: v.At("version").Text(), Channels: v.At("channels").Texts(),
@@ -90,7 +91,7 @@ func (r *reader) packageOf(v field, name string) {
 	}
 }
 
-// pinOwn edits content that was read from body, at a path of the request.
+// pinOwn adds the edits that pin content, at a path of the request.
 func (r *reader) pinOwn(p Pinned, body map[string]any, path []any) []edit {
 	set := func(value string, below ...any) edit { return r.set(value, slices.Concat(path, below)...) }
 	switch {

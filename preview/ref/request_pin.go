@@ -17,7 +17,7 @@ import (
 // contentDigest of the plan that was reviewed.
 const AnnotationContentDigest = "kubectl-operator/content-digest"
 
-// Pinned holds the digests and versions that a request resolved to.
+// Pinned has the digests and versions to which a request was resolved.
 type Pinned struct {
 	ContentDigest    string
 	Sources          []preview.Source // as many as the request has, in its order
@@ -27,8 +27,8 @@ type Pinned struct {
 	Sections         []Pinned // as many as the request has, in its order
 }
 
-// reference is the reference of a source with its tag, branch or range
-// replaced by what it led to.
+// reference returns the reference of a source with its tag, branch or range
+// replaced by the digest or version.
 func (p Pinned) reference(i int, r Reference) string {
 	row, ok := r.Kind.row()
 	if !ok {
@@ -44,14 +44,14 @@ func withScheme(typed, image string) string {
 	return image
 }
 
-// image is HOST/REPO@DIGEST; a tag does not outlive its image.
+// image returns HOST/REPO@DIGEST, without a tag, which may be deleted later.
 func (p Pinned) image(i int, r Reference) string {
 	return repository(r.Image) + "@" + p.Sources[i].Digest
 }
 
 func (p Pinned) digest(i int) string { return p.Sources[i].Digest }
 
-// commit is the one that a git reference led to.
+// commit returns the commit to which a git reference was resolved.
 func (p Pinned) commit(i int) string {
 	r, err := Parse(p.Sources[i].Reference)
 	if err != nil || !IsCommit(r.GitRef) {
@@ -60,7 +60,7 @@ func (p Pinned) commit(i int) string {
 	return r.GitRef
 }
 
-// edit sets one text in a document.
+// edit sets one value in a document.
 type edit struct {
 	document int
 	path     []any // of keys and indices
@@ -69,20 +69,20 @@ type edit struct {
 	err      error
 }
 
-// set makes an edit of the request itself.
+// set adds an edit of the request itself.
 func (r *reader) set(value string, path ...any) edit {
 	return edit{document: r.asked.index, path: slices.Clone(path), value: value}
 }
 
-// rename makes an edit that gives the key at the end of a path another name.
+// rename adds an edit that renames the key at the end of a path.
 func (r *reader) rename(key, value string, path ...any) edit {
 	e := r.set(value, path...)
 	e.key = key
 	return e
 }
 
-// pinEach says how the source that was added last is pinned; nil leaves it as it
-// is, because nothing in it floats that could be replaced.
+// pinEach sets how the source that was added last is pinned; nil leaves it
+// unchanged, because nothing in it can change.
 func (r *reader) pinEach(how func(p Pinned, i int) edit) {
 	before, i := r.pin, len(r.Sources)-1
 	r.pin = func(p Pinned) []edit {
@@ -97,9 +97,9 @@ func (r *reader) pinEach(how func(p Pinned, i int) edit) {
 	}
 }
 
-// Pin writes the request back with every reference that floats replaced by
-// what was reviewed, and the content digest in an annotation. Nothing else in
-// the file changes.
+// Pin returns the request file with every changeable reference replaced by what
+// was reviewed, and with the content digest in an annotation. Nothing else in the
+// file changes.
 func (r *Request) Pin(p Pinned) ([]byte, error) {
 	edits := []edit{{document: r.index, path: []any{"metadata", "annotations", AnnotationContentDigest}, value: p.ContentDigest}}
 	if len(r.Sources) != 0 && len(p.Sources) < len(r.Sources) {
@@ -139,8 +139,8 @@ func showPath(path []any) string {
 	return out
 }
 
-// apply edits the text where the value stands, so that comments, order and
-// style stay, and then reads it again to see that this was all that changed.
+// apply changes only the text of the value, so that comments, order and style are
+// kept, and then parses the file again to check that nothing else has changed.
 func (e edit) apply(text []byte) ([]byte, error) {
 	want, err := preview.Decode(text)
 	if err != nil {
@@ -162,7 +162,7 @@ func (e edit) apply(text []byte) ([]byte, error) {
 	return out, nil
 }
 
-// edited is the value after the edit.
+// edited returns the value after the edit.
 func (e edit) edited(v any, path []any) any {
 	if len(path) == 0 {
 		return e.value

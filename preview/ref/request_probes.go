@@ -2,7 +2,7 @@ package ref
 
 import "github.com/kubectl-operator/kubectl-operator/preview/health"
 
-// probes reads progression probes in the shape of OLM v1's ClusterObjectSet.
+// probes reads progression probes in the form of OLM v1's ClusterObjectSet.
 func probes(list field) []health.Check {
 	var out []health.Check
 	for _, item := range list.Items() {

@@ -11,9 +11,9 @@ import (
 // no namespace themselves, when rukpak is installed as documented.
 const rukpakNamespace = "rukpak-system"
 
-// bundleDeployment reads the three shapes of rukpak's BundleDeployment:
-// v1alpha1, which embeds a Bundle, v1alpha2 as shipped, and v1alpha2 with
-// several sources as proposed in rukpak's issue 703.
+// bundleDeployment reads the three forms of rukpak's BundleDeployment: v1alpha1,
+// which embeds a Bundle, v1alpha2 as released, and v1alpha2 with several sources
+// as proposed in rukpak's issue 703.
 func (r *reader) bundleDeployment(f *strictReader) {
 	r.Release, r.home = r.asked.Name, rukpakNamespace
 	spec := f.At("spec")
@@ -52,7 +52,7 @@ func (r *reader) provisioner(v field) string {
 	return strings.TrimPrefix(class, prefix)
 }
 
-// helmConfig reads the values of a chart, which are text of YAML.
+// helmConfig reads the values of a chart, which are YAML in a string.
 func (r *reader) helmConfig(v field) {
 	switch values := v.At("values"); values.Value.(type) {
 	case nil:
@@ -63,7 +63,7 @@ func (r *reader) helmConfig(v field) {
 	}
 }
 
-// valuesText reads a text of values.
+// valuesText parses values from a YAML text.
 func valuesText(v field, text string) map[string]any {
 	docs, err := preview.Decode([]byte(text))
 	switch {
@@ -80,7 +80,7 @@ func valuesText(v field, text string) map[string]any {
 	return values
 }
 
-// rukpakSource reads one source, which lies at a path of the document.
+// rukpakSource reads one source, at a path of the document.
 func (r *reader) rukpakSource(v field, selector string, path ...any) {
 	kind := v.At(selector).Text()
 	before := len(r.Sources)
@@ -186,8 +186,8 @@ func (r *reader) rukpakHTTP(v field, path []any) {
 	r.pinEach(func(p Pinned, i int) edit { return r.set(p.reference(i, r.Sources[i].Reference), at...) })
 }
 
-// rukpakConfigMaps reads ConfigMaps of rukpak's own namespace, each with the
-// directory that its files go to.
+// rukpakConfigMaps reads ConfigMaps of rukpak's namespace, each with the directory
+// for its files.
 func (r *reader) rukpakConfigMaps(v field) {
 	for _, item := range v.Items() {
 		name := item.At("configMap.name")

@@ -5,9 +5,8 @@ import (
 	"fmt"
 )
 
-// Section is a part of a request that is a package of its own: it has a name,
-// and what a request has for content. Namespace is where what names none goes,
-// empty for the release's.
+// Section is a part of a request that is a package of its own, with a name and
+// content. Namespace is that of objects without one, empty for the release's.
 type Section struct {
 	Name, Namespace string
 	*Request

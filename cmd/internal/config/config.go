@@ -273,9 +273,17 @@ func (c *Config) anchor(dir string) {
 		at(&c.Verification.Policies[i].TrustedRoot)
 	}
 	for i := range c.Catalogs {
-		if r, err := ref.Parse(c.Catalogs[i].Reference); err == nil && r.Kind == ref.KindDirectory {
-			at(&c.Catalogs[i].Reference)
+		r, err := ref.Parse(c.Catalogs[i].Reference)
+		if err != nil || r.Path == "" || filepath.IsAbs(r.Path) {
+			continue
 		}
+		// The path begins the reference, behind the scheme if there is one.
+		scheme, rest := "", c.Catalogs[i].Reference
+		if r.Kind == ref.KindLayout {
+			scheme = string(ref.KindLayout) + ":"
+			rest = strings.TrimPrefix(rest, scheme)
+		}
+		c.Catalogs[i].Reference = scheme + filepath.Join(dir, r.Path) + strings.TrimPrefix(rest, r.Path)
 	}
 }
 

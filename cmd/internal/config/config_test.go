@@ -167,3 +167,36 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// A catalog on this machine is found from everywhere: its path starts at the file
+// that names it, in every form that a reference to it has.
+func TestCatalogsOfThisMachineAreBesideTheConfiguration(t *testing.T) {
+	home := t.TempDir()
+	file := filepath.Join(home, "config.yaml")
+	put(t, file, `
+catalogs:
+- {name: directory, reference: ./catalog}
+- {name: archive, reference: ../catalog.tgz}
+- {name: layout, reference: "oci-layout:layout:v1"}
+- {name: digest, reference: "oci-layout:./layout@sha256:`+strings.Repeat("a", 64)+`"}
+- {name: absolute, reference: /catalog.tgz}
+- {name: server, reference: "https://example.com/catalog.tgz"}
+`)
+	c, err := Load(func(name string) string {
+		if name == "KUBECTL_OPERATOR_CONFIG" {
+			return file
+		}
+		return ""
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []string{
+		filepath.Join(home, "catalog"), filepath.Join(filepath.Dir(home), "catalog.tgz"), "oci-layout:" + filepath.Join(home, "layout") + ":v1",
+		"oci-layout:" + filepath.Join(home, "layout") + "@sha256:" + strings.Repeat("a", 64), "/catalog.tgz", "https://example.com/catalog.tgz",
+	} {
+		if got := c.Catalogs[i].Reference; got != want {
+			t.Errorf("catalog %s is %s, want %s", c.Catalogs[i].Name, got, want)
+		}
+	}
+}

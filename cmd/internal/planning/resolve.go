@@ -355,6 +355,9 @@ func listing(r ref.Reference) string {
 	if r.Kind == ref.KindChart {
 		return "the index of " + r.URL
 	}
+	if r.Image == "" {
+		return "the reference " + r.Text
+	}
 	return "the tags of " + repositoryName(r.Image)
 }
 

@@ -29,13 +29,13 @@ const (
 	maxRewrite = 100000
 )
 
-// New returns the format. A bundle's content belongs to the first of inner
-// that recognises it.
+// New returns the format of Carvel bundles. Their content is rendered by the first
+// of inner that recognises it.
 func New(inner ...format.Format) format.Format { return bundleFormat{inner} }
 
 type bundleFormat struct{ inner []format.Format }
 
-// bundleContents holds the format and directory of the content in a bundle.
+// bundleContents is the content inside a bundle: its format and directory.
 type bundleContents struct {
 	format  format.Format
 	info    *format.Info
@@ -60,8 +60,8 @@ func (f bundleFormat) Detect(content fs.FS) (*format.Info, error) {
 	return &info, nil
 }
 
-// open finds what a bundle holds: at its root, else in config/. Loose
-// manifests at the root do not count where there is a config/.
+// open finds the content inside a bundle: at its root, else in config/. Plain
+// manifests at the root are ignored if there is a config/.
 func (f bundleFormat) open(content fs.FS) (*bundleContents, error) {
 	dirs := []string{"."}
 	if info, err := fs.Stat(content, configDir); err == nil && info.IsDir() {
@@ -89,7 +89,7 @@ func (f bundleFormat) open(content fs.FS) (*bundleContents, error) {
 	return nil, errors.New("the bundle has an image lock and nothing to install: neither manifests nor a kustomization or chart, at its root or in config/")
 }
 
-// Render renders what the bundle holds and puts the locked images in.
+// Render renders the bundle's content and replaces images by the locked ones.
 func (f bundleFormat) Render(ctx context.Context, in format.Input) (*format.Output, error) {
 	locked, err := readLock(in.Content)
 	if err != nil {

@@ -17,7 +17,7 @@ const (
 	idKey          = "kbld.carvel.dev/id"
 )
 
-// lock is a decoded image lock.
+// lock is a decoded image lock (images.yml).
 type lock struct {
 	images   []string          // in the order of the file
 	byID     map[string]string // the reference in the manifests → the image

@@ -15,7 +15,7 @@ import (
 // documents lie among the manifests and are no objects.
 var toolGroups = []string{"kbld.k14s.io", "kbld.carvel.dev", "kapp.k14s.io", "vendir.k14s.io", "imgpkg.carvel.dev"}
 
-// dropToolConfig takes documents out that configure Carvel's tools.
+// dropToolConfig removes documents that configure Carvel's tools.
 func dropToolConfig(out *format.Output, pkg string) {
 	var dropped []string
 	out.Objects = slices.DeleteFunc(out.Objects, func(o format.RenderedObject) bool {
@@ -32,9 +32,8 @@ func dropToolConfig(out *format.Output, pkg string) {
 	}
 }
 
-// rewrite puts the locked image wherever an object's field image holds a
-// reference that the lock names: the rule kbld searches by when it has no
-// other.
+// rewrite replaces images by the locked ones, in every field called image, which
+// is what kbld does by default.
 func (l *lock) rewrite(out *format.Output, namespace string) error {
 	var bodies []map[string]any
 	for _, o := range out.Objects {

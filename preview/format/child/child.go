@@ -35,15 +35,15 @@ const (
 	DefaultAnswer = 64 << 20
 )
 
-// Task is a named function that a child process can run. Work runs in the child,
-// once: it sees its input and nothing else, and may change the globals of
-// libraries. Its error reaches the caller of [Run] as text.
+// Task is a named function that a child process can run, sandboxed. Work runs once
+// in the child, with only its input, and may change the globals of libraries. Its
+// error is returned by [Run] as text.
 type Task struct {
 	Name string
 	Work func(input []byte) ([]byte, error)
 }
 
-// Request asks for a task. Zero limits take the defaults.
+// Request is the input of a task. Zero limits mean the defaults.
 type Request struct {
 	Task   string
 	Input  []byte
@@ -52,7 +52,7 @@ type Request struct {
 	Answer int64 // bytes of output
 }
 
-// Result is the output of a task, and how it was confined on this machine.
+// Result is the output of a task, and which sandboxing was effective.
 type Result struct {
 	Output    []byte
 	Isolation string
@@ -79,8 +79,8 @@ type (
 // do everything but the task.
 var willing atomic.Bool
 
-// Run does a task in a child and returns when the child is gone. An error is
-// one sentence about the input, or wraps the end of ctx.
+// Run runs a task in a child process and returns after the process has ended. An
+// error is one sentence about the input, or wraps ctx's error.
 func Run(ctx context.Context, r Request) (*Result, error) {
 	if !willing.Load() {
 		return nil, errors.New("this program cannot confine itself: its main does not call child.Main")
@@ -124,8 +124,8 @@ func Run(ctx context.Context, r Request) (*Result, error) {
 	return read(stdout.kept.Bytes())
 }
 
-// command starts this program again. It inherits no environment and leads a
-// process group of its own.
+// command returns the command that starts this program as a child, without
+// environment and in its own process group.
 func command(ctx context.Context, dir string) (*exec.Cmd, error) {
 	program, err := os.Executable()
 	if err != nil {
@@ -143,7 +143,7 @@ func command(ctx context.Context, dir string) (*exec.Cmd, error) {
 	return cmd, nil
 }
 
-// read takes the report off an answer.
+// read removes the report from the beginning of the child's output.
 func read(answer []byte) (*Result, error) {
 	head, output, found := bytes.Cut(answer, []byte("\n"))
 	var childReport report
@@ -160,7 +160,7 @@ func read(answer []byte) (*Result, error) {
 // for the stack of a thread, which counts against the same limit.
 var shortOfMemory = [...]string{"out of memory", "cannot allocate memory", "failed to create new OS thread", "pthread_create failed"}
 
-// crash says in a sentence how a child ended that did not report.
+// crash returns in a sentence how a child ended that wrote no report.
 func crash(err error, stderr string, memory int64) error {
 	says := func(words string) bool { return strings.Contains(stderr, words) }
 	switch {
@@ -183,8 +183,8 @@ func size(n int64) string {
 	return fmt.Sprintf("%d bytes", n)
 }
 
-// limitedBuffer keeps the first bytes written to it. Beyond its limit it calls full,
-// when there is one, and drops the rest.
+// limitedBuffer keeps the first bytes written to it. Beyond its limit it calls
+// full, if set, and drops the rest.
 type limitedBuffer struct {
 	kept  bytes.Buffer
 	limit int64

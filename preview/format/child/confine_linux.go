@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// confine limits memory and files, then leaves this process the system calls
-// that the Go runtime needs and no other. It says what held.
+// confine limits memory and files, then restricts this process to the system calls
+// that the Go runtime needs. It returns what was effective.
 func confine(memory int64) string {
 	for resource, limit := range map[int]uint64{
 		unix.RLIMIT_DATA: uint64(memory), unix.RLIMIT_FSIZE: 0, unix.RLIMIT_CORE: 0,
@@ -26,8 +26,8 @@ func confine(memory int64) string {
 	return "seccomp: no files, no sockets, no programs"
 }
 
-// filter installs a seccomp filter on every thread. What is not on the list
-// fails with EPERM; so does the other ABI of the machine.
+// filter installs a seccomp filter on every thread. System calls that are not in
+// the list, and those of the machine's other ABI, fail with EPERM.
 func filter() error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -59,8 +59,8 @@ func policy() seccomp.Policy {
 	}}
 }
 
-// allowedSyscalls returns the system calls of a Go program that computes and
-// uses the files it has open: memory, threads, signals, clocks, random bytes.
+// allowedSyscalls returns the system calls that a Go program needs to compute and
+// use open files: memory, threads, signals, clocks, random bytes.
 func allowedSyscalls() []string {
 	return []string{
 		"read", "write", "close", "fstat", "fcntl", "pipe2", "eventfd2",

@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/tasks"
 )
 
-// confine ends this process when it holds more memory than it may. There is no
-// stronger isolation on this system that works without privileges.
+// confine ends this process if it uses more memory than its limit. On this system
+// there is no stronger sandbox without privileges.
 func confine(memory int64) string {
 	tasks.Async(func() error {
 		held := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}

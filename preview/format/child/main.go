@@ -17,8 +17,8 @@ import (
 // maxOrder is far above what an order takes.
 const maxOrder = 4 << 10
 
-// Main does the work that this process was started for by [Run], and does not
-// return. In any other process it returns at once.
+// Main runs the task that this process was started for by [Run], and exits. In any
+// other process it returns at once.
 func Main(tasks ...Task) {
 	if len(os.Args) != 2 || os.Args[1] != marker {
 		willing.Store(true)
@@ -31,7 +31,7 @@ func Main(tasks ...Task) {
 	os.Exit(0)
 }
 
-// serve confines this process for good, then works.
+// serve sandboxes this process permanently, then runs the task.
 func serve(in io.Reader, out io.Writer, tasks []Task) error {
 	from := bufio.NewReaderSize(in, maxOrder)
 	line, err := from.ReadSlice('\n')
@@ -97,8 +97,8 @@ type refusingTransport struct{}
 
 func (refusingTransport) RoundTrip(*http.Request) (*http.Response, error) { return nil, errNetwork }
 
-// refuseNetwork takes HTTP and name lookups from libraries that use the
-// defaults. It also holds where the system offers no stronger isolation.
+// refuseNetwork disables HTTP and name lookups in libraries that use Go's
+// defaults, also on systems without a stronger sandbox.
 func refuseNetwork() {
 	http.DefaultTransport = refusingTransport{}
 	http.DefaultClient = &http.Client{Transport: refusingTransport{}}

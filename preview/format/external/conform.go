@@ -21,9 +21,9 @@ type Check struct {
 	Milliseconds int64  `json:"milliseconds"` // of its runs
 }
 
-// Conform tries a program with requests of ours, and with a sample of its own
-// content if there is one. A program may refuse content that it does not know,
-// but properly. The error is the end of ctx.
+// Conform tests a format program with built-in requests, and with a sample of its
+// own content if there is one. A program may refuse content it does not know, but
+// must do so properly. The error is ctx's.
 func Conform(ctx context.Context, p *Program, sample fs.FS) ([]Check, error) {
 	c := &conformance{program: p}
 	tried := contents()
@@ -45,10 +45,10 @@ func Conform(ctx context.Context, p *Program, sample fs.FS) ([]Check, error) {
 	return c.checks, ctx.Err()
 }
 
-// demo returns the release that the conformance requests are for.
+// demo returns the release used in conformance requests.
 func demo() preview.Release { return preview.Release{Name: "demo", Namespace: "demo-system"} }
 
-// content is a request that any program is given.
+// content is a request with content that any program may get.
 type content struct {
 	name   string
 	files  []file
@@ -92,7 +92,7 @@ func brokenInputs() []struct{ name, input string } {
 	}
 }
 
-// conformance collects checks, and what is to be said of all runs together.
+// conformance collects the results of checks, including those over all runs.
 type conformance struct {
 	program            *Program
 	hung               bool // the next is not waited for
@@ -101,7 +101,7 @@ type conformance struct {
 	codes, noise, left []string // names of the checks that failed so
 }
 
-// run runs the program, and reports a run that came to no end of its own.
+// run runs the program, and reports a run that had to be ended.
 func (c *conformance) run(ctx context.Context, name string, input []byte) (*runResult, bool) {
 	started := time.Now()
 	r, err := c.program.run(ctx, input)
@@ -120,7 +120,7 @@ func (c *conformance) report(name string, started time.Time, problem, detail str
 	c.checks = append(c.checks, check)
 }
 
-// over reports what was found in any of the runs.
+// over reports the results that concern all runs.
 func (c *conformance) over(name string, found []string) {
 	problem := ""
 	if len(found) > 0 {
@@ -129,7 +129,8 @@ func (c *conformance) over(name string, found []string) {
 	c.report(name, time.Now(), problem, "")
 }
 
-// content runs the program on content, which it may refuse unless it must not.
+// content runs the program on content. Refusing it is a failure only if the
+// program must accept it.
 func (c *conformance) content(ctx context.Context, name string, input func() ([]byte, error), must bool) {
 	if c.hung {
 		return
@@ -174,7 +175,7 @@ func (c *conformance) content(ctx context.Context, name string, input func() ([]
 	c.report(name, started, "", "refused: "+refusal)
 }
 
-// watch looks for what no run may do.
+// watch checks a run for what is never allowed.
 func (c *conformance) watch(name string, r *runResult) {
 	a, err := decode(r.stdout, c.program.File)
 	failed := err == nil && a.text(failing) != ""
@@ -190,7 +191,7 @@ func (c *conformance) watch(name string, r *runResult) {
 	}
 }
 
-// broken runs the program on what is no request, which it must refuse.
+// broken runs the program on an invalid request, which it must refuse.
 func (c *conformance) broken(ctx context.Context, name string, input []byte) {
 	if c.hung {
 		return
@@ -206,7 +207,7 @@ func (c *conformance) broken(ctx context.Context, name string, input []byte) {
 	}
 }
 
-// twice looks whether an answer depends on nothing but the request.
+// twice checks that the program's answer depends only on the request.
 func (c *conformance) twice(ctx context.Context, input func() ([]byte, error)) {
 	const name = "the same answer twice"
 	if c.hung {

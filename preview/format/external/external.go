@@ -29,19 +29,20 @@ var _ format.Format = (*Format)(nil)
 // New makes a format of a program.
 func New(p *Program) *Format { return &Format{program: p} }
 
-// Source pins the program: objects are its work as much as the content's.
+// Source returns the program as a pinned source of the plan, because the objects
+// depend on it as much as on the content.
 func (f *Format) Source() preview.Source {
 	return preview.Source{Kind: SourceKind, Reference: f.program.Name, Digest: f.program.Digest}
 }
 
-// Detect takes any content: the user named the format. Content says nothing
-// about itself that a program could be trusted with, such as its name.
+// Detect accepts any content, because the user chose the format. It returns no
+// package name, since the program is not asked for one.
 func (f *Format) Detect(fs.FS) (*format.Info, error) {
 	return &format.Info{Format: "external/" + f.program.Name}, nil
 }
 
-// Render runs the program twice: a program can read a clock or a random source,
-// and what differs then is noted. The first answer is the one that counts.
+// Render runs the program twice, because it may read a clock or a random source;
+// fields that differ are noted. The first answer is used.
 func (f *Format) Render(ctx context.Context, in format.Input) (*format.Output, error) {
 	input, err := encode(in)
 	if err != nil {
@@ -76,7 +77,7 @@ func (f *Format) Render(ctx context.Context, in format.Input) (*format.Output, e
 	return out, nil
 }
 
-// differences notes what a second answer to the same input has otherwise.
+// differences notes the fields in which a second answer to the same input differs.
 func differences(first, second []format.RenderedObject, in format.Input) []preview.Note {
 	notes := format.NoteDifferences(first, second, in.Release.Namespace)
 	if len(notes) == 0 && len(first) != len(second) {

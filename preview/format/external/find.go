@@ -15,16 +15,15 @@ const Prefix = "kubectl-operator-format-"
 
 var name = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,40}[a-z0-9])?$`)
 
-// IsName reports whether s can be the name of a format.
+// IsName reports whether s is valid as the name of a format.
 func IsName(s string) bool { return name.MatchString(s) }
 
 // everybody may write: the permission bit that makes a place untrustworthy.
 const everybody = 0o002
 
-// Find looks for the program of a format in the directories of a PATH, and
-// returns where the first one is. Entries that are relative mean something else
-// in every directory, and what everybody may write to may be an attacker's: they are
-// skipped, and an error says so.
+// Find returns the path of a format's program in the first directory of a PATH
+// that has it. Relative directories, and those that every user can write to, are
+// skipped with an error, because their programs cannot be trusted.
 func Find(format, path string) (string, error) {
 	if !IsName(format) {
 		return "", fmt.Errorf("format %q: want at most 42 of a-z, 0-9 and -", format)
@@ -60,8 +59,7 @@ func Find(format, path string) (string, error) {
 	return "", errors.New(text)
 }
 
-// describeWritable says which part of a program's path is writable by every
-// user.
+// describeWritable returns which part of a program's path every user can write to.
 func describeWritable(dir string, file fs.FileInfo) (string, error) {
 	if file.Mode().Perm()&everybody != 0 {
 		return "it", nil

@@ -27,7 +27,7 @@ func DefaultLimits() Limits {
 // maxProgram bounds the size of an executable.
 const maxProgram = 512 << 20
 
-// Program is an executable, known by its digest.
+// Program is an executable with the digest of its file.
 type Program struct {
 	Name   string // of the format
 	File   string // name of the file
@@ -37,7 +37,7 @@ type Program struct {
 	limits Limits
 }
 
-// Open hashes the program at a path. It must be an executable file.
+// Open reads an executable file and computes its digest.
 func Open(format, path string, limits Limits) (*Program, error) {
 	p := &Program{Name: format, File: filepath.Base(path), path: path, limits: limits}
 	var err error
@@ -47,8 +47,8 @@ func Open(format, path string, limits Limits) (*Program, error) {
 	return p, nil
 }
 
-// Hold refuses a program that is not the one with a digest, given as
-// hexadecimal digits with or without "sha256:".
+// Hold returns an error unless the program has a digest, given as hexadecimal
+// digits with or without "sha256:".
 func (p *Program) Hold(digest string) error {
 	if want := "sha256:" + strings.TrimPrefix(digest, "sha256:"); p.Digest != want {
 		return fmt.Errorf("format %s: %s is %s, and the configuration allows only %s", p.Name, p.path, p.Digest, want)
@@ -83,12 +83,12 @@ func (p *Program) copyTo(w io.Writer) (string, error) {
 	return "sha256:" + hex.EncodeToString(hash.Sum(nil)), nil
 }
 
-// runDirectory is the directory of one run, which only the user can enter, with
-// the program's copy and an empty directory to work in.
+// runDirectory is the directory of one run, accessible only to the user, with a
+// copy of the program and an empty working directory.
 type runDirectory struct{ dir, program, work string }
 
-// prepare copies the program. The copy is what its digest says, whatever
-// happens to the original from now on.
+// prepare copies the program and verifies the digest of the copy, so that later
+// changes of the original have no effect.
 func (p *Program) prepare() (*runDirectory, error) {
 	dir, err := os.MkdirTemp("", "kubectl-operator-format-") // 0700
 	if err != nil {
@@ -102,7 +102,7 @@ func (p *Program) prepare() (*runDirectory, error) {
 	return at, nil
 }
 
-// remove takes the place away, and whatever a program left in it.
+// remove deletes the directory and what the program left in it.
 func (at *runDirectory) remove() { _ = os.RemoveAll(at.dir) }
 
 func (p *Program) copyInto(path string) error {
@@ -124,7 +124,7 @@ func (p *Program) copyInto(path string) error {
 	return nil
 }
 
-// cause drops the operation and path that a caller says itself.
+// cause returns an error without operation and path, which the caller adds itself.
 func cause(err error) error {
 	var path *os.PathError
 	if errors.As(err, &path) {

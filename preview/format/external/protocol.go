@@ -28,7 +28,7 @@ type resourceList struct {
 	Config     *request `json:"functionConfig,omitempty"`
 }
 
-// request is the functionConfig: what rendering depends on.
+// request is the functionConfig: the parameters of rendering.
 type request struct {
 	APIVersion string            `json:"apiVersion"`
 	Kind       string            `json:"kind"`
@@ -57,7 +57,7 @@ type file struct {
 	Content []byte `json:"content"`
 }
 
-// encode returns the input of a program: JSON, which is YAML too.
+// encode returns the input of a program as JSON, which is also valid YAML.
 func encode(in format.Input) ([]byte, error) {
 	files := []file{}
 	err := fs.WalkDir(in.Content, ".", func(path string, entry fs.DirEntry, err error) error {
@@ -95,7 +95,7 @@ func orEmpty(list []string) []string {
 	return list
 }
 
-// severity is that of a result.
+// severity is the severity of a result.
 type severity string
 
 // The severities of the protocol.
@@ -111,7 +111,7 @@ type answer struct {
 	results map[severity][]string
 }
 
-// ask runs the program and reads its answer.
+// ask runs the program and parses its answer.
 func (p *Program) ask(ctx context.Context, input []byte) (*answer, error) {
 	if len(input) > p.limits.Input {
 		return nil, fmt.Errorf("running %s: the content takes %d MiB as its input, more than the %d MiB that a program is given; narrow it with --path",
@@ -131,7 +131,7 @@ func (p *Program) ask(ctx context.Context, input []byte) (*answer, error) {
 	return a, nil
 }
 
-// read takes the answer out of a run that ended.
+// read parses the output of a finished run.
 func (p *Program) read(r *runResult) (*answer, error) {
 	a, err := decode(r.stdout, p.File)
 	// Results say more than an exit code or standard error.
@@ -146,8 +146,8 @@ func (p *Program) read(r *runResult) (*answer, error) {
 	return a, err
 }
 
-// decode reads a ResourceList. Objects that do not say which file they are from
-// are from origin.
+// decode parses a ResourceList. Objects without an annotation about their file get
+// origin.
 func decode(data []byte, origin string) (*answer, error) {
 	docs, err := preview.Decode(data)
 	if err != nil {
@@ -180,7 +180,7 @@ func decode(data []byte, origin string) (*answer, error) {
 	return a, nil
 }
 
-// text joins the messages of the results of a severity on one line.
+// text returns the messages of the results with a severity on one line.
 func (a *answer) text(s severity) string {
 	const most = 10
 	lines := a.results[s]
@@ -216,7 +216,7 @@ func (a *answer) readResults(v any) error {
 	return nil
 }
 
-// resultText returns a result's message, and the object it is about.
+// resultText returns the message of a result, and the object it is about.
 func resultText(result map[string]any) string {
 	text := preview.String(result, "message")
 	if text == "" {
@@ -250,8 +250,8 @@ const (
 	localKey       = "config.kubernetes.io/local-config"
 )
 
-// add takes an object over. One that says it is local configuration is not for
-// a cluster.
+// add adds an object to the answer, unless its annotation says that it is local
+// configuration.
 func (a *answer) add(body map[string]any, origin preview.Origin) {
 	annotations := preview.Map(body, "metadata", "annotations")
 	if local := preview.String(annotations, localKey); local != "" && local != "false" {

@@ -22,15 +22,15 @@ const maxErrors = 64 << 10
 // that holds them then has left the process group and cannot be reached.
 const grace = time.Second
 
-// runResult holds the output and the exit of one run.
+// runResult is the output and exit status of one run.
 type runResult struct {
 	stdout, stderr []byte
 	state          *os.ProcessState
 	left           bool // processes of its group were still running, and were ended
 }
 
-// run gives a copy of the program its input, within the limits. The error is
-// of a run that came to no end of its own.
+// run runs a copy of the program with an input, within the limits. The error is
+// that of a run that had to be ended.
 func (p *Program) run(ctx context.Context, input []byte) (*runResult, error) {
 	at, err := p.prepare()
 	if err != nil {
@@ -57,7 +57,7 @@ func (p *Program) run(ctx context.Context, input []byte) (*runResult, error) {
 	return r, nil
 }
 
-// pipes are the two ends of the three standard streams.
+// pipes are both ends of the pipes for the three standard streams.
 type pipes struct {
 	stdin, stdout, stderr *os.File // the program's
 	to, from, errors      *os.File // ours
@@ -92,8 +92,8 @@ var (
 	errTooSlow = errors.New("it did not end within")
 )
 
-// execute runs the program as the leader of a session of its own: it has no
-// terminal to ask or to draw on, and its group can be ended as a whole.
+// execute starts the program as the leader of a new session, without a terminal,
+// so that its process group can be ended as a whole.
 func execute(ctx context.Context, at *runDirectory, input []byte, most int) (*runResult, error) {
 	p, err := newPipes()
 	if err != nil {
@@ -149,8 +149,8 @@ type pipeOutput struct {
 	full chan struct{} // closed when there is more
 }
 
-// gather reads a pipe until it ends. What is beyond the limit is read and
-// dropped, so that no process waits for room.
+// gather reads a pipe to its end. Output beyond the limit is read and dropped, so
+// that no process blocks.
 func gather(from io.Reader, most int) pipeOutput {
 	g := pipeOutput{data: make(chan []byte, 1), full: make(chan struct{})}
 	tasks.Async(func() error {
@@ -177,7 +177,7 @@ func (g pipeOutput) isFull() bool {
 	}
 }
 
-// failure words a run that did not end with exit code 0.
+// failure returns the error for a run that did not exit with code 0.
 func (r *runResult) failure() string {
 	text := fmt.Sprintf("exit code %d", r.state.ExitCode())
 	if status, ok := r.state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
@@ -189,8 +189,7 @@ func (r *runResult) failure() string {
 	return text
 }
 
-// lastWords returns the end of what a program wrote to standard error, on one
-// line.
+// lastWords returns the end of a program's standard error, on one line.
 func lastWords(stderr []byte) string {
 	const most = 500
 	text := strings.TrimSpace(string(stderr))

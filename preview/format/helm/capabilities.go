@@ -22,9 +22,8 @@ type capabilityReads struct {
 	AllAPIs bool `json:"allAPIs"`
 }
 
-// capabilities stands in for Helm's struct of that name. It is read through
-// methods, which templates call like fields, so that only what a chart reads is
-// recorded.
+// capabilities replaces Helm's struct of that name. Its fields are methods, which
+// templates call in the same way, so that what a chart reads can be recorded.
 type capabilities struct {
 	HelmVersion buildInfo
 
@@ -36,7 +35,7 @@ type capabilities struct {
 	uses, questions *int
 }
 
-// buildInfo has the fields of Helm's own.
+// buildInfo has the fields of Helm's buildInfo.
 type buildInfo struct {
 	Version      string `json:"version,omitempty"`
 	GitCommit    string `json:"git_commit,omitempty"`
@@ -56,7 +55,7 @@ func newCapabilities(version string, apis []string, read *capabilityReads) (*cap
 	}, nil
 }
 
-// KubeVersion returns the Kubernetes version; it prints as such.
+// KubeVersion returns the Kubernetes version, which prints as a string.
 func (c *capabilities) KubeVersion() *common.KubeVersion {
 	c.read.KubeVersion = true
 	return c.version
@@ -72,19 +71,19 @@ func (c *capabilities) APIVersions() versionSet {
 	return append(set, c)[:len(c.apis)]
 }
 
-// MarshalJSON returns everything, for toYaml and toJson.
+// MarshalJSON returns all capabilities, for toYaml and toJson.
 func (c *capabilities) MarshalJSON() ([]byte, error) {
 	return json.Marshal(map[string]any{
 		"KubeVersion": c.KubeVersion(), "APIVersions": c.APIVersions(), "HelmVersion": c.HelmVersion,
 	})
 }
 
-// done completes the record after a rendering: a use of the list that was no
-// question about one API used all of it.
+// done completes the record after rendering: if the list of APIs was used other
+// than by a question about one API, all of it counts as read.
 func (c *capabilities) done() { c.read.AllAPIs = *c.uses > *c.questions }
 
-// versionSet is a list, because charts range over it and search it. Beyond its
-// length, where no template sees it, it holds the capabilities it is of.
+// versionSet is a slice, because charts range over it and search it. Beyond its
+// length, invisible to templates, it stores its capabilities.
 type versionSet []any
 
 // Has reports whether an API version, or a kind of one, is served.

@@ -20,7 +20,8 @@ const (
 	maxAnswer  = 32 << 20
 )
 
-// clusterCaps are the capabilities to render for, and who named them.
+// clusterCaps are the capabilities used for rendering, and whether they come from
+// the user or the cluster.
 type clusterCaps struct {
 	kubeVersion string
 	apiVersions []string
@@ -29,9 +30,10 @@ type clusterCaps struct {
 	versionGiven, apisGiven bool
 }
 
-// chooseCapabilities takes the user's word, else the cluster's, else a default.
-// With a version given, or API versions, what is served are the built-in APIs
-// that this program knows and those given: the same on every machine.
+// chooseCapabilities returns the capabilities that the user gave, else those of
+// the cluster, else a default. If the user gives a version or API versions, the
+// served APIs are the built-in ones that this program knows and those given, on
+// every machine.
 func chooseCapabilities(ctx context.Context, in format.Input) (clusterCaps, error) {
 	c := clusterCaps{
 		kubeVersion: in.Params.KubeVersion, versionGiven: in.Params.KubeVersion != "",
@@ -57,7 +59,7 @@ func chooseCapabilities(ctx context.Context, in format.Input) (clusterCaps, erro
 	return c, nil
 }
 
-// lookup reads the answer to a question and records it.
+// lookup answers a template lookup from the cluster and records it.
 func (r *renderer) lookup(ctx context.Context, name string) error {
 	ref, err := preview.ParseLookup(name)
 	if err != nil {
@@ -101,8 +103,8 @@ func (r *renderer) find(ctx context.Context, ref preview.Ref) ([]map[string]any,
 	return []map[string]any{body}, nil
 }
 
-// dropNotServed treats a kind that is not served as one without objects: charts
-// ask for what they can do without.
+// dropNotServed treats a kind that is not served as one without objects, because
+// charts look for optional APIs in this way.
 func dropNotServed(err error) error {
 	switch preview.ReasonOf(err) {
 	case preview.ReasonNotServed:
@@ -113,8 +115,8 @@ func dropNotServed(err error) error {
 	return err
 }
 
-// lookupResult returns the value that a template gets: the object, a list of
-// them, or nothing.
+// lookupResult returns the value that a template gets: the object, a list of them,
+// or nothing.
 func lookupResult(ref preview.Ref, found []map[string]any) map[string]any {
 	switch {
 	case len(found) == 0:
@@ -129,7 +131,8 @@ func lookupResult(ref preview.Ref, found []map[string]any) map[string]any {
 	return map[string]any{"apiVersion": ref.APIVersion, "kind": ref.Kind + "List", "metadata": map[string]any{}, "items": items}
 }
 
-// clusterReads lists what the objects depend on and the user did not say.
+// clusterReads returns what the objects depend on in the cluster and the user did
+// not set.
 func (r *renderer) clusterReads(read capabilityReads) []preview.ClusterRead {
 	out := slices.Clone(r.lookups)
 	if read.KubeVersion && !r.caps.versionGiven {
@@ -148,8 +151,8 @@ func (r *renderer) clusterReads(read capabilityReads) []preview.ClusterRead {
 	return out
 }
 
-// dependsOnCluster says in a sentence what the objects depend on besides the
-// content and the user's choices; empty when on nothing.
+// dependsOnCluster returns a sentence about what the objects depend on in the
+// cluster; empty if they depend on nothing.
 func (r *renderer) dependsOnCluster(list []preview.ClusterRead) string {
 	has := func(kind string) bool {
 		return slices.ContainsFunc(list, func(read preview.ClusterRead) bool { return read.Kind == kind })

@@ -23,9 +23,9 @@ const probeShift = (400*24+11)*time.Hour + 23*time.Minute + 17*time.Second
 // maxRandom bounds one random text.
 const maxRandom = 1 << 20
 
-// valueSource provides the clock and the random values of a rendering. They
-// follow from the request, so that renderings that only learn more answers
-// agree; as probe, each value certainly differs from what it would be otherwise.
+// valueSource provides the clock and the random values for a rendering. They are
+// derived from the request, so that repeated renderings, which only have more
+// lookups answered, agree. With probe, each value differs from the normal one.
 type valueSource struct {
 	now    time.Time
 	stream cipher.Stream
@@ -44,9 +44,9 @@ func newSource(req *request) (*valueSource, error) {
 	return s, nil
 }
 
-// funcs replaces the functions of sprig that read a clock, a random source or
-// the order of a map. Keys and certificates come from sprig: two of them are
-// never the same.
+// funcs replaces the sprig functions that read a clock, a random source or the
+// order of a map. Keys and certificates still come from sprig, and differ each
+// time.
 func (s *valueSource) funcs() template.FuncMap {
 	date := func(format string, at any) string { return s.date(format, at, "Local") }
 	html := func(at any) string { return s.date(time.DateOnly, at, "Local") }
@@ -94,7 +94,7 @@ func (s *valueSource) bytes(n int) []byte {
 	return out
 }
 
-// below returns a number in [0, n). A probe returns the next one.
+// below returns a number in [0, n); with probe, the next one.
 func (s *valueSource) below(n int64) int64 {
 	if n <= 1 {
 		return 0
@@ -143,7 +143,7 @@ func (s *valueSource) between(low, high int) (int, error) {
 	return low + int(s.below(int64(high)-int64(low))), nil
 }
 
-// shuffle permutes characters. A probe puts the first one last besides.
+// shuffle permutes characters; with probe, it also moves the first one to the end.
 func (s *valueSource) shuffle(text string) string {
 	runes := []rune(text)
 	turn := s.probe
@@ -165,7 +165,8 @@ func (s *valueSource) uuid() string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
-// at reads the dates that sprig takes; anything else is now.
+// at returns a date in one of the forms that sprig accepts; anything else means
+// now.
 func (s *valueSource) at(v any) time.Time {
 	switch v := v.(type) {
 	case time.Time:
@@ -184,7 +185,7 @@ func (s *valueSource) at(v any) time.Time {
 	return s.now
 }
 
-// date formats a date. The local zone is UTC: a machine's own is not content.
+// date formats a date. The local time zone is UTC on every machine.
 func (s *valueSource) date(format string, v any, zone string) string {
 	location := time.UTC
 	if zone != "Local" {
@@ -197,7 +198,7 @@ func (s *valueSource) date(format string, v any, zone string) string {
 
 func (s *valueSource) ago(v any) string { return s.now.Sub(s.at(v)).Round(time.Second).String() }
 
-// durationRound writes the largest unit of a duration, as sprig does.
+// durationRound returns the largest unit of a duration, as sprig does.
 func (s *valueSource) durationRound(v any) string {
 	var d time.Duration
 	switch v := v.(type) {

@@ -39,18 +39,18 @@ const DefaultKubeVersion = "v1.37.0"
 // New returns the format.
 func New() format.Format { return chartFormat{} }
 
-// Task renders a chart in the confined process.
+// Task renders a chart in the sandboxed process.
 func Task() child.Task { return child.Task{Name: Name, Work: work} }
 
-// chartFormat has limits of its own only in tests; zero takes those of the
-// confined process.
+// chartFormat is the format of Helm charts. Limits other than those of the
+// sandboxed process are set only in tests.
 type chartFormat struct {
 	time   time.Duration
 	memory int64
 }
 
-// Detect recognises a chart by Chart.yaml at the root or in the only directory
-// there, where archives have it.
+// Detect recognises a chart by Chart.yaml at the root or in the only directory of
+// the content, as in archives.
 func (chartFormat) Detect(content fs.FS) (*format.Info, error) {
 	root, err := chartRoot(content)
 	if err != nil || root == "" {
@@ -66,7 +66,7 @@ func (chartFormat) Detect(content fs.FS) (*format.Info, error) {
 	return &format.Info{Format: Name, Package: meta.name, Version: meta.version, Bundle: meta.name + "-" + meta.version}, nil
 }
 
-// Render makes the objects of a chart.
+// Render renders the objects of a chart.
 func (f chartFormat) Render(ctx context.Context, in format.Input) (*format.Output, error) {
 	others := in.Params
 	others.Values = nil
@@ -136,7 +136,7 @@ func (r *renderer) render(ctx context.Context) (*format.Output, error) {
 	return out, nil
 }
 
-// noteDeprecated notes that a chart says of itself that it is deprecated.
+// noteDeprecated notes a chart whose Chart.yaml says that it is deprecated.
 func (r *renderer) noteDeprecated(out *format.Output) error {
 	root, err := chartRoot(r.in.Content)
 	if err != nil {
@@ -149,9 +149,8 @@ func (r *renderer) noteDeprecated(out *format.Output) error {
 	return err
 }
 
-// renderTwice renders with another clock and other random values. When that fails
-// where the first rendering did not, the chart depends on them in a way that
-// no one could review.
+// renderTwice renders again with another time and other random values. If only
+// that fails, the chart's result depends on them, and the chart is refused.
 func (r *renderer) renderTwice(ctx context.Context) ([]format.RenderedObject, error) {
 	probe := *r.request
 	probe.Probe = true
@@ -169,7 +168,7 @@ func (r *renderer) renderTwice(ctx context.Context) ([]format.RenderedObject, er
 // maxRounds bounds how often lookups lead to further lookups.
 const maxRounds = 8
 
-// settle renders until every lookup has its answer.
+// settle renders repeatedly until every lookup is answered.
 func (r *renderer) settle(ctx context.Context) (*response, error) {
 	for range maxRounds {
 		answer, err := r.run(ctx, r.request)
@@ -191,7 +190,7 @@ func (r *renderer) settle(ctx context.Context) (*response, error) {
 	return nil, fmt.Errorf("each of its lookups leads to another; after %d rounds it is not known what it would make", maxRounds)
 }
 
-// run renders once, confined.
+// run renders once, in the sandboxed process.
 func (r *renderer) run(ctx context.Context, req *request) (*response, error) {
 	input, err := json.Marshal(req)
 	if err != nil {

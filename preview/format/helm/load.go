@@ -28,8 +28,8 @@ const (
 	maxChartFiles    = 10_000
 )
 
-// chartRoot finds the directory of the chart, empty when there is none: the
-// root, or the only directory of a root without files.
+// chartRoot returns the directory of the chart, empty if there is none: the root,
+// or the only directory of a root without files.
 func chartRoot(content fs.FS) (string, error) {
 	if info, err := fs.Stat(content, chartFile); err == nil && info.Mode().IsRegular() {
 		return ".", nil
@@ -53,8 +53,8 @@ type metadata struct {
 	deprecated          bool
 }
 
-// readMetadata reads what Detect says of a Chart.yaml. Helm's own reader,
-// which is the judge of the rest, runs in the child.
+// readMetadata reads name and version from Chart.yaml. The rest is validated by
+// Helm's own reader in the child process.
 func readMetadata(content fs.FS, name string) (metadata, error) {
 	data, err := readFile(content, name, maxMetadataBytes)
 	if err != nil {
@@ -88,8 +88,8 @@ type file struct {
 	Data []byte `json:"data"`
 }
 
-// readChart reads the files of a chart but those that its .helmignore names,
-// sorted.
+// readChart reads the files of a chart, sorted, without those that .helmignore
+// excludes.
 func readChart(content fs.FS) ([]file, error) {
 	root, err := chartRoot(content)
 	if err != nil {
@@ -139,8 +139,8 @@ func readChart(content fs.FS) ([]file, error) {
 	return files, err
 }
 
-// readIgnore reads .helmignore. Helm packs a chart without what it names, so
-// that it changes nothing in an archive.
+// readIgnore reads .helmignore. Archives are packed without the files it names, so
+// that for them it changes nothing.
 func readIgnore(content fs.FS) (*ignore.Rules, error) {
 	rules := ignore.Empty()
 	data, err := readFile(content, ignoreFile, maxMetadataBytes)

@@ -13,22 +13,22 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// objects holds the result of a rendering: the objects of the plan, and notes
-// for a reviewer.
+// objects is the result of a rendering: the objects of the plan, and notes for the
+// reviewer.
 type objects struct {
 	kept  []format.RenderedObject
 	hooks []format.RenderedObject // that never run here
 	notes []preview.Note
 }
 
-// document is one object as the chart made it.
+// document is one object as the chart rendered it.
 type document struct {
 	body   map[string]any
 	origin preview.Origin
 }
 
-// objects reads the rendered files. Definitions of crds/ come first, as in
-// Helm; then the templates, by file and place in it.
+// objects decodes the rendered files. CRDs of crds/ come first, as in Helm, then
+// the templates by file and position.
 func (r *renderer) objects(answer *response) (*objects, error) {
 	var all []document
 	for i, f := range slices.Concat(answer.CRDs, answer.Files) {
@@ -65,9 +65,9 @@ func (r *renderer) objects(answer *response) (*objects, error) {
 	return out, nil
 }
 
-// documents splits a rendered file as Helm does, which takes "---" without a
-// line of its own, and decodes each part. Lines are reported of a file that is as
-// it was in the chart.
+// documents splits a rendered file as Helm does, also at "---" within a line, and
+// decodes each part. Line numbers are known only for files that are unchanged from
+// the chart.
 func documents(f file, verbatim bool) ([]document, error) {
 	text := string(f.Data)
 	parts := releaseutil.SplitManifests(text)
@@ -109,7 +109,8 @@ func documents(f file, verbatim bool) ([]document, error) {
 	return out, nil
 }
 
-// place returns the number in a key of SplitManifests, "manifest-N".
+// place returns the number in a key such as "manifest-3", which Helm's
+// SplitManifests returns.
 func place(key string) int {
 	n, _ := strconv.Atoi(strings.TrimPrefix(key, "manifest-"))
 	return n
@@ -122,7 +123,7 @@ const (
 	annotationDelete = "helm.sh/hook-delete-policy"
 )
 
-// hooks sorts objects by when they run.
+// hooks sorts objects into hooks and others.
 type hooks struct {
 	upgrade   bool
 	namespace string
@@ -131,8 +132,8 @@ type hooks struct {
 	stay      []string // ids of objects that Helm would delete
 }
 
-// of reports whether an object is part of the plan, and as which hook; nil for
-// what is no hook. A hook that never runs here is noted and left out.
+// of reports whether an object is part of the plan, and as which hook; nil if it
+// is not a hook. A hook for an event that never occurs here is noted and left out.
 func (h *hooks) of(body map[string]any) (hook *preview.Hook, runs bool, err error) {
 	annotations := preview.Map(body, "metadata", "annotations")
 	text, isHook := annotations[annotationHook].(string)
@@ -172,8 +173,8 @@ func (h *hooks) note(rule rules.Rule, id, text string) {
 	h.notes = append(h.notes, rule.Note(id, text))
 }
 
-// phase returns when an object runs in this plan, empty for never. One that
-// runs before and after counts as before.
+// phase returns when a hook runs in this plan, empty for never. One that runs
+// before and after counts as before.
 func (h *hooks) phase(events []string) string {
 	verb := "install"
 	if h.upgrade {

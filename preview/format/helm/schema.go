@@ -13,8 +13,8 @@ import (
 // schemaURL is the assumed address of a values.schema.json.
 const schemaURL = "chart:///values.schema.json"
 
-// checkSchemas holds the values against the schemas of a chart and the charts
-// inside it, as Helm does, but fetches nothing that they refer to.
+// checkSchemas validates the values against the schemas of a chart and its
+// subcharts, as Helm does, but without fetching referenced schemas.
 func checkSchemas(c *chart.Chart, values map[string]any, path string) error {
 	if len(c.Schema) > 0 {
 		if err := checkSchema(c.Schema, values); err != nil {
@@ -68,7 +68,7 @@ func checkSchema(schema []byte, values map[string]any) error {
 // maxPlaces bounds how many misfits are named.
 const maxPlaces = 10
 
-// places lists where values do not fit, and which rule says so.
+// places returns where values do not fit the schema, and which rule they break.
 func places(e *jsonschema.ValidationError) []string {
 	if len(e.Causes) == 0 {
 		return []string{"/" + strings.Join(e.InstanceLocation, "/") + " (" + strings.Join(e.ErrorKind.KeywordPath(), "/") + ")"}
@@ -82,7 +82,7 @@ func places(e *jsonschema.ValidationError) []string {
 	return out
 }
 
-// refusingLoader refuses to load any referenced schema.
+// refusingLoader refuses to load referenced schemas.
 type refusingLoader struct{}
 
 func (refusingLoader) Load(url string) (any, error) { return nil, &remoteError{url: url} }

@@ -25,7 +25,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// request holds every input of a rendering.
+// request is the complete input of a rendering.
 type request struct {
 	Files       []file                     `json:"files"`
 	Values      json.RawMessage            `json:"values"`
@@ -39,8 +39,9 @@ type request struct {
 	Probe       bool                       `json:"probe"` // with another clock and other random values
 }
 
-// response holds the output of a rendering. Asked are the lookups without an
-// answer; when there are any, the rest is provisional, an error too.
+// response is the output of a rendering. Asked are the lookups that have no answer
+// yet; if there are any, the rest of the response is provisional, including
+// errors.
 type response struct {
 	Error string          `json:"error,omitempty"`
 	Asked []string        `json:"asked,omitempty"`
@@ -62,7 +63,7 @@ func work(input []byte) ([]byte, error) {
 	return json.Marshal(render(&req))
 }
 
-// render does a request. What is wrong with the chart is in the response.
+// render renders a request. An error of the chart is part of the response.
 func render(req *request) *response {
 	answer := &response{}
 	err := answer.render(req)
@@ -119,10 +120,10 @@ func (r *response) render(req *request) error {
 	return nil
 }
 
-// inChart strips the chart's name, which Helm puts before every file.
+// inChart removes the chart's name, with which Helm prefixes every file.
 func inChart(c *chart.Chart, name string) string { return strings.TrimPrefix(name, c.Name()+"/") }
 
-// load reads a chart with the charts inside it. Helm reads nothing besides.
+// load loads a chart and its subcharts.
 func load(files []file) (*chart.Chart, error) {
 	buffered := make([]*archive.BufferedFile, 0, len(files))
 	for _, f := range files {
@@ -152,8 +153,9 @@ func sortDependencies(c *chart.Chart) {
 	}
 }
 
-// checkKubeVersion holds a chart's constraint against the version. It decides
-// whether there are objects, not which, so it is no read.
+// checkKubeVersion checks a chart's kubeVersion against the Kubernetes version. It
+// is not recorded as a read, because it decides only whether the chart can be
+// installed.
 func checkKubeVersion(c *chart.Chart, caps *capabilities) error {
 	if want := c.Metadata.KubeVersion; want != "" && !chartutil.IsCompatibleRange(want, caps.version.String()) {
 		return fmt.Errorf("chart %s requires Kubernetes %.200s, and this is %s; --kube-version names another", c.Name(), want, caps.version.Version)
@@ -161,8 +163,8 @@ func checkKubeVersion(c *chart.Chart, caps *capabilities) error {
 	return nil
 }
 
-// compose makes what templates see: values over defaults, checked against the
-// schemas, and what is known of release and cluster.
+// compose makes the input of templates: values merged over defaults and validated,
+// and the data about release and cluster.
 func compose(c *chart.Chart, values map[string]any, req *request, caps *capabilities) (common.Values, error) {
 	if err := chartutil.ProcessDependencies(c, values); err != nil {
 		return nil, oneLine(err)
@@ -191,8 +193,8 @@ func compose(c *chart.Chart, values map[string]any, req *request, caps *capabili
 	return top, nil
 }
 
-// missingDependencies names the enabled dependencies that a chart does not
-// bring, sorted.
+// missingDependencies returns the enabled dependencies that the chart does not
+// contain, sorted.
 func missingDependencies(c *chart.Chart, path string) []string {
 	brought := map[string]bool{}
 	var missing []string
@@ -209,7 +211,8 @@ func missingDependencies(c *chart.Chart, path string) []string {
 	return missing
 }
 
-// lookup answers from what was read. What was not is asked for, and empty.
+// lookup answers a lookup from what was read before. Otherwise it records the
+// question and returns an empty value.
 func (r *response) lookup(answers map[string]json.RawMessage) func(apiVersion, kind, namespace, name string) (map[string]any, error) {
 	return func(apiVersion, kind, namespace, name string) (map[string]any, error) {
 		ref := preview.Ref{APIVersion: apiVersion, Kind: kind, Namespace: namespace, Name: name}
@@ -237,7 +240,7 @@ func (r *response) lookup(answers map[string]json.RawMessage) func(apiVersion, k
 // maxLine bounds an error of a template; a chart's own may be pages.
 const maxLine = 600
 
-// oneLine makes one line of an error of Helm's.
+// oneLine returns an error of Helm on one line.
 func oneLine(err error) error {
 	text := strings.Join(strings.Fields(err.Error()), " ")
 	if len(text) > maxLine { // where it began, and what it came to

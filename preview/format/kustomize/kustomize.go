@@ -29,8 +29,8 @@ func New() format.Format { return kustomizeFormat{} }
 
 type kustomizeFormat struct{}
 
-// Detect recognises a directory with a kustomization at its root. Its
-// namespace field suggests the release's.
+// Detect recognises a directory with a kustomization at its root. Its namespace
+// field is the suggested namespace of the release.
 func (kustomizeFormat) Detect(content fs.FS) (*format.Info, error) {
 	k, err := load(content, ".")
 	if err != nil || k == nil {
@@ -42,8 +42,8 @@ func (kustomizeFormat) Detect(content fs.FS) (*format.Info, error) {
 	return &format.Info{Format: Name, SuggestedNamespace: k.typed.Namespace}, nil
 }
 
-// Render builds the kustomization at the root of the content, or at Path of
-// the whole. Objects come in kustomize's own order.
+// Render builds the kustomization at the root of the content, or at Path. Objects
+// are in kustomize's order.
 func (kustomizeFormat) Render(ctx context.Context, in format.Input) (*format.Output, error) {
 	others := in.Params
 	others.Variables = nil
@@ -72,7 +72,7 @@ func (kustomizeFormat) Render(ctx context.Context, in format.Input) (*format.Out
 	return out, err
 }
 
-// objects decodes what was built and finds where each object came from.
+// objects decodes the built objects and finds where each came from.
 func objects(text []byte, b *build) ([]format.RenderedObject, error) {
 	docs, err := preview.Decode(text)
 	if err != nil {
@@ -97,8 +97,8 @@ func objects(text []byte, b *build) ([]format.RenderedObject, error) {
 	return out, nil
 }
 
-// origin reads kustomize's note and takes it off again, unless the
-// kustomization asks for it.
+// origin reads kustomize's origin annotation, and removes it unless the
+// kustomization itself asks for it.
 func (b *build) origin(body map[string]any) string {
 	annotations := preview.Map(body, "metadata", "annotations")
 	note := preview.String(annotations, originKey)
@@ -119,15 +119,15 @@ func (b *build) origin(body map[string]any) string {
 	return b.file
 }
 
-// sources are the objects in the files of a build, decoded when asked for.
+// sources are the objects in the files of a build, decoded on demand.
 type sources struct {
 	build   *build
 	objects map[string][]preview.LocatedObject
 }
 
-// line returns the line at which the source of an object begins: the only one of
-// its kind, or of its kind and name, which a build may change. It is 0 where
-// that is not one, as for what a generator made.
+// line returns the line at which the source of an object begins. It is found by
+// kind, or by kind and name, which a build may change; 0 if it is ambiguous or was
+// generated.
 func (s sources) line(file string, built map[string]any) int {
 	objects, known := s.objects[file]
 	if !known {
@@ -152,8 +152,8 @@ func (s sources) line(file string, built map[string]any) int {
 	return 0
 }
 
-// read finds no object in what kustomize reads and this program does not take
-// for objects: then no line is known.
+// read returns the objects of a file. If kustomize accepts a file that this
+// program cannot decode, there are none, and lines are unknown.
 func (s sources) read(file string) []preview.LocatedObject {
 	docs, err := preview.DecodeDocuments(s.build.Files[file])
 	if err != nil {

@@ -29,7 +29,7 @@ type kustomization struct {
 
 func (k *kustomization) component() bool { return k.typed.Kind == types.ComponentKind }
 
-// load reads the kustomization of a directory, nil when it has none.
+// load reads the kustomization in a directory, nil if there is none.
 func load(content fs.FS, dir string) (*kustomization, error) {
 	file, err := find(content, dir)
 	if err != nil || file == "" {
@@ -62,8 +62,8 @@ func find(content fs.FS, dir string) (string, error) {
 	return found, nil
 }
 
-// parse decodes a kustomization. kustomize itself is later given the result
-// and not the text, so that the two cannot be read differently.
+// parse decodes a kustomization. kustomize later gets this result instead of the
+// file, so that it cannot interpret it differently.
 func parse(file string, data []byte) (*kustomization, error) {
 	docs, err := preview.Decode(data)
 	if err != nil {

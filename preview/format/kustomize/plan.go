@@ -23,8 +23,8 @@ const (
 	maxLevels     = 32 // of kustomizations that refer to others
 )
 
-// build is everything a build reads: its kustomizations, decoded and written
-// as JSON, and the files they refer to, each at its path in the content.
+// build is everything that a build reads: its kustomizations as JSON, and the
+// files they refer to, by their path in the content.
 type build struct {
 	Root  string            `json:"root"`
 	Files map[string][]byte `json:"files"`
@@ -35,7 +35,7 @@ type build struct {
 	keepOrigin bool   // it asks for origin annotations itself
 }
 
-// planner follows references. It touches nothing but the content.
+// planner follows the references of kustomizations within the content.
 type planner struct {
 	content fs.FS
 	build   *build
@@ -44,9 +44,8 @@ type planner struct {
 	stack   []string
 }
 
-// plan finds what the kustomization in the directory root reads. It is an
-// error when that is anything but files of the content: the error names the
-// file and the field.
+// plan returns what the kustomization in the directory root reads. A reference to
+// anything but files of the content is an error that names file and field.
 func plan(content fs.FS, root string) (*build, error) {
 	p := &planner{content: content, done: map[string]bool{}, build: &build{Root: root, Files: map[string][]byte{}}}
 	k, err := load(content, root)
@@ -82,7 +81,7 @@ func (at fieldLocation) index(i int, more string) fieldLocation {
 	return fieldLocation{at.k, fmt.Sprintf("%s[%d]%s", at.field, i, more)}
 }
 
-// follow adds a kustomization and all it refers to.
+// follow adds a kustomization and everything it refers to.
 func (p *planner) follow(k *kustomization) error {
 	if p.done[k.dir] {
 		return nil
@@ -111,7 +110,7 @@ func (p *planner) follow(k *kustomization) error {
 	return nil
 }
 
-// bases follows what objects come from.
+// bases follows resources, components and the like, from which objects come.
 func (p *planner) bases(k *kustomization) error {
 	for i, name := range k.typed.Resources { // has those of bases at its end
 		field := "resources"
@@ -135,8 +134,8 @@ func list(v any) []any {
 	return l
 }
 
-// base follows a reference to a directory with a kustomization or, where it
-// may be one, a file.
+// base follows a reference to a directory with a kustomization or, if allowed, to
+// a file.
 func (p *planner) base(at fieldLocation, name string, mayBeFile bool) error {
 	target, err := resolve(at, name)
 	if err != nil {
@@ -168,7 +167,7 @@ func (p *planner) base(at fieldLocation, name string, mayBeFile bool) error {
 	return p.follow(k)
 }
 
-// generated follows the sources of generated ConfigMaps and Secrets.
+// generated follows the files of generated ConfigMaps and Secrets.
 func (p *planner) generated(k *kustomization) error {
 	for i, g := range k.typed.ConfigMapGenerator {
 		if err := p.sources(fieldLocation{k, "configMapGenerator"}.index(i, ""), g.KvPairSources); err != nil {
@@ -204,7 +203,7 @@ func (p *planner) sources(at fieldLocation, from types.KvPairSources) error {
 	return nil
 }
 
-// patched follows patches and replacements.
+// patched follows the files of patches and replacements.
 func (p *planner) patched(k *kustomization) error {
 	for i, patch := range k.typed.Patches {
 		if err := p.optional(fieldLocation{k, "patches"}.index(i, ".path"), patch.Path); err != nil {
@@ -229,7 +228,8 @@ func (p *planner) patched(k *kustomization) error {
 	return nil
 }
 
-// configured follows the files that tell kustomize about kinds.
+// configured follows the files that configure kustomize for kinds, such as openapi
+// and crds.
 func (p *planner) configured(k *kustomization) error {
 	for i, name := range k.typed.Crds {
 		if err := p.file(fieldLocation{k, "crds"}.index(i, ""), name); err != nil {
@@ -251,7 +251,7 @@ func (p *planner) optional(at fieldLocation, name string) error {
 	return p.file(at, name)
 }
 
-// fileOrInline follows a reference that may also be the text itself.
+// fileOrInline follows a reference that may instead be the text itself.
 func (p *planner) fileOrInline(at fieldLocation, text string) error {
 	if inline(text) {
 		return nil
@@ -259,13 +259,13 @@ func (p *planner) fileOrInline(at fieldLocation, text string) error {
 	return p.file(at, text)
 }
 
-// inline recognises text of more than a name. A URL is never inline.
+// inline reports whether a text is more than a file name. A URL is never inline.
 func inline(text string) bool {
 	return strings.Contains(text, "\n") || strings.HasPrefix(strings.TrimSpace(text), "{")
 }
 
-// file adds a file of YAML or JSON. One with aliases is decoded, to see how far
-// it expands: kustomize has no cap on that but its memory.
+// file adds a YAML or JSON file. A file with aliases is decoded first, because
+// kustomize does not limit how far they expand.
 func (p *planner) file(at fieldLocation, name string) error {
 	data, err := p.load(at, name)
 	if err != nil || !bytes.Contains(data, []byte("&")) || !bytes.Contains(data, []byte("*")) {
@@ -277,8 +277,8 @@ func (p *planner) file(at fieldLocation, name string) error {
 	return nil
 }
 
-// load adds a file of the content, at or below the directory of its
-// kustomization, as kustomize itself demands.
+// load adds a file of the content, which must be at or below the directory of its
+// kustomization, as in kustomize.
 func (p *planner) load(at fieldLocation, name string) ([]byte, error) {
 	target, err := resolve(at, name)
 	if err != nil {
@@ -320,7 +320,7 @@ func missing(at fieldLocation, name string, err error) error {
 	return at.errorf("%q: %v", name, err)
 }
 
-// resolve turns a reference into a path of the content.
+// resolve returns the path in the content that a reference means.
 func resolve(at fieldLocation, name string) (string, error) {
 	if remote(name) {
 		return "", at.errorf("%q is remote; only files of the content itself are read: vendor it", name)

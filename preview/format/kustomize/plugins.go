@@ -19,8 +19,8 @@ var builtins = []string{
 // functionKeys are the annotations that make an object a program to be run.
 var functionKeys = []string{"config.kubernetes.io/function", "config.k8s.io/function"}
 
-// plugins looks into the configuration of generators, transformers and
-// validators: only kustomize's own are used.
+// plugins checks the configuration of generators, transformers and validators:
+// only built-in ones are allowed.
 func (p *planner) plugins(k *kustomization) error {
 	for _, step := range []struct {
 		field string
@@ -83,8 +83,8 @@ func (p *planner) builtin(at fieldLocation, body map[string]any) error {
 	return nil
 }
 
-// pluginFiles follows the references among a plugin's fields. kustomize does
-// not mind the case of their names.
+// pluginFiles follows the file references in a plugin's fields, whose names
+// kustomize matches in any letter case.
 func (p *planner) pluginFiles(at fieldLocation, key string, v any) error {
 	if key == "replacements" {
 		for i, r := range list(v) {

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// remote reports whether kustomize would take a reference for something to
-// fetch, over HTTP or with git (api/internal/loader, api/internal/git), or a
-// person would. Of what it lets through only paths that exist in the content
-// are used.
+// remote reports whether kustomize, or a reader, would take a reference for
+// something to fetch over HTTP or with git (api/internal/loader,
+// api/internal/git). Other references are used only if the path exists in the
+// content.
 func remote(name string) bool {
 	name = strings.ToLower(strings.TrimSpace(name))
 	return fetched.MatchString(name) || strings.Contains(name, "//") || strings.Contains(name, "?ref=") ||

@@ -12,11 +12,10 @@ import (
 // substituteKey is the label or annotation that keeps variables out of an object.
 const substituteKey = "kustomize.toolkit.fluxcd.io/substitute"
 
-// substitute replaces ${VAR} and its kin in each object, as Flux does: in the
-// object's YAML, so that a value may become a number, and in all of it. What is
-// not set is empty, unless it has a default. Without variables nothing is
-// replaced. It runs in the confined process: values that are nested in patterns
-// grow without bounds.
+// substitute replaces ${VAR} and similar in each object, as Flux does: in the
+// object's whole YAML, so that a value may become a number. An unset variable
+// without default becomes empty. Without any variables nothing is replaced. It
+// runs in the sandboxed process, because nested patterns can grow without bound.
 func substitute(made resmap.ResMap, variables map[string]string) error {
 	if len(variables) == 0 {
 		return nil

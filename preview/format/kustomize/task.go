@@ -21,7 +21,7 @@ import (
 // errors.
 const mount = "/content"
 
-// Task builds a kustomization in the confined process.
+// Task builds a kustomization in the sandboxed process.
 func Task() child.Task { return child.Task{Name: Name, Work: work} }
 
 func work(input []byte) ([]byte, error) {
@@ -53,8 +53,8 @@ func work(input []byte) ([]byte, error) {
 // directory either.
 var tried = regexp.MustCompile(`^.*accumulation err='(.*)': (must build at directory|unable to find one of).*$`)
 
-// sentence makes one of an error of kustomize: it wraps generously, over
-// several lines, and names its own mount.
+// sentence returns an error of kustomize as one sentence, without line breaks and
+// internal paths.
 func sentence(err error) error {
 	text := strings.Join(strings.Fields(err.Error()), " ")
 	text = tried.ReplaceAllString(text, "$1")

@@ -18,14 +18,14 @@ const (
 	maxBytes = 64 << 20
 )
 
-// fileSelection lists the files that make the package, and how many are left
-// out.
+// fileSelection has the files that make up the package, and the number of those
+// left out.
 type fileSelection struct {
 	files  []string // sorted
 	unread int
 }
 
-// find chooses the files, as the package comment says.
+// find chooses the files of the package, as described at the package.
 func find(content fs.FS) (fileSelection, error) {
 	if info, err := fs.Stat(content, manifestsDir); err == nil && info.IsDir() {
 		files, err := manifestsIn(content, manifestsDir)
@@ -47,7 +47,8 @@ func find(content fs.FS) (fileSelection, error) {
 	return fileSelection{files: all}, oneKind(all)
 }
 
-// manifestsIn lists the manifests of a directory that has no other directories.
+// manifestsIn returns the manifests in a directory, which must not have
+// subdirectories.
 func manifestsIn(content fs.FS, dir string) ([]string, error) {
 	entries, err := fs.ReadDir(content, dir)
 	if err != nil {
@@ -70,7 +71,7 @@ func manifestsIn(content fs.FS, dir string) ([]string, error) {
 	return files, nil
 }
 
-// manifestsBelow lists all manifests of the content, sorted.
+// manifestsBelow returns all manifests in the content, sorted.
 func manifestsBelow(content fs.FS) ([]string, error) {
 	var files []string
 	err := fs.WalkDir(content, ".", func(name string, entry fs.DirEntry, err error) error {
@@ -100,8 +101,8 @@ func counts(name string) bool {
 	return false
 }
 
-// oneKind refuses to take a tree for manifests that holds packages of other
-// formats: their files are not what would be applied.
+// oneKind refuses to read a directory tree as manifests if it contains packages of
+// other formats.
 func oneKind(files []string) error {
 	for _, name := range files {
 		what := ""
@@ -119,7 +120,8 @@ func oneKind(files []string) error {
 	return nil
 }
 
-// packageName reads the name that metadata/annotations.yaml may give.
+// packageName returns the package name from metadata/annotations.yaml, if there is
+// one.
 func packageName(content fs.FS) (string, error) {
 	data, err := format.ReadFile(content, annotationsFile, 1<<20)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -34,8 +34,8 @@ func New() format.Format { return plainFormat{} }
 
 type plainFormat struct{}
 
-// Detect recognises content with at least one manifest file. The package has a
-// name only when metadata/annotations.yaml gives it one.
+// Detect recognises content with at least one manifest file. The package name, if
+// any, comes from metadata/annotations.yaml.
 func (plainFormat) Detect(content fs.FS) (*format.Info, error) {
 	found, err := find(content)
 	if err != nil || len(found.files) == 0 {
@@ -122,8 +122,7 @@ func asMap(v any) map[string]any {
 	return m
 }
 
-// refuseDuplicates refuses two objects of one name that are not equal: which of them
-// is meant, only the user knows.
+// refuseDuplicates returns an error for two different objects with the same id.
 func refuseDuplicates(objects []format.RenderedObject) error {
 	seen := map[string]format.RenderedObject{}
 	for _, o := range objects {

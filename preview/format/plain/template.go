@@ -12,7 +12,7 @@ import (
 // were a manifest.
 const yttMark = "#@"
 
-// refuseTemplate refuses a file that ytt is to be run on.
+// refuseTemplate returns an error for a file that is a ytt template.
 func refuseTemplate(name string, data []byte) error {
 	if !bytes.Contains(data, []byte(yttMark)) {
 		return nil
@@ -29,7 +29,7 @@ func refuseTemplate(name string, data []byte) error {
 	}
 }
 
-// commented returns the line of the first node with an instruction, or 0.
+// commented returns the line of the first ytt instruction, or 0.
 func commented(n *yaml.Node) int {
 	for _, comment := range []string{n.HeadComment, n.LineComment, n.FootComment} {
 		for line := range strings.Lines(comment) {

@@ -13,8 +13,8 @@ const (
 	certsNone   = "none"       // the API server will not trust the webhook
 )
 
-// certProvider returns the provider of the flag, else cert-manager; empty
-// without webhooks.
+// certProvider returns the certificate provider of the flag, else cert-manager;
+// empty for a bundle without webhooks.
 func certProvider(b *bundle, flag string) (string, error) {
 	switch flag {
 	case "", certManager, serviceCA, certsNone:
@@ -52,8 +52,8 @@ func certifyService(body map[string]any, deploymentName string, p params) {
 	}
 }
 
-// certificates makes what cert-manager needs: a self-signed Issuer and a
-// Certificate per deployment that serves webhooks.
+// certificates returns the objects for cert-manager: a self-signed Issuer, and a
+// Certificate for each deployment with webhooks.
 func certificates(b *bundle, p params) ([]format.RenderedObject, error) {
 	if p.certs != certManager {
 		return nil, nil

@@ -34,9 +34,9 @@ type deployment struct {
 	spec   map[string]any
 }
 
-// permission is hashed into role names as encoding/json writes it, so the
-// order and tags of its fields, and of rule's, are part of the format. Where it
-// stands in the file is not.
+// permission is hashed into role names as encoding/json writes it, so that the
+// order and tags of its fields, and of those of rule, must not change. Its line in
+// the file is not hashed.
 type permission struct {
 	line               int
 	ServiceAccountName string `json:"serviceAccountName"`
@@ -227,7 +227,7 @@ func readWebhook(r *reader, m map[string]any, path string) webhook {
 	return w
 }
 
-// missingAPIs returns the APIs the bundle requires and does not bring.
+// missingAPIs returns the APIs that the bundle requires and does not contain.
 func (b *bundle) missingAPIs() []preview.Ref {
 	brought := map[string]bool{}
 	for _, o := range b.crds {

@@ -15,9 +15,9 @@ const (
 	operatorNamespaceAnnotation = "olm.operatorNamespace"
 )
 
-// deployments makes the CSV's deployments, their specs as written but for
-// revisionHistoryLimit, the pod template's annotations, certificate volumes
-// and the user's deploymentConfig.
+// deployments returns the CSV's deployments, with specs as written except for
+// revisionHistoryLimit, the pod template's annotations, certificate volumes and
+// the user's deploymentConfig.
 func deployments(b *bundle, p params) ([]format.RenderedObject, error) {
 	serving := map[string]bool{}
 	for _, w := range b.csv.webhooks {
@@ -41,7 +41,7 @@ func deployments(b *bundle, p params) ([]format.RenderedObject, error) {
 	return out, nil
 }
 
-// child returns the mapping at a key, made when it is missing.
+// child returns the map under a key, and creates it if missing.
 func child(m map[string]any, key string) map[string]any {
 	c, ok := m[key].(map[string]any)
 	if !ok {
@@ -62,12 +62,12 @@ func annotateTemplate(spec map[string]any, inherited map[string]string, p params
 	annotations[operatorNamespaceAnnotation] = p.namespace
 }
 
-// certMount is a place where operators built for OLM look for their serving
-// certificate.
+// certMount is a volume and path at which operators built for OLM expect their
+// serving certificate.
 type certMount struct{ volume, path, cert, key string }
 
-// certMounts returns the mounts of webhooks and of extension API servers; OLM
-// puts both on every deployment that serves webhooks.
+// certMounts returns the mounts for webhooks and for extension API servers, both
+// of which OLM adds to every deployment with webhooks.
 func certMounts() [2]certMount {
 	return [2]certMount{
 		{"webhook-cert", "/tmp/k8s-webhook-server/serving-certs", "tls.crt", "tls.key"},

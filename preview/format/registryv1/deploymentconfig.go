@@ -6,9 +6,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// configure applies the user's deploymentConfig to a deployment, containers
-// only, with the effects OLM v1 gives each field. It comes after the
-// certificate volumes, so a volume of the user's wins.
+// configure applies the user's deploymentConfig to a deployment's containers, as
+// OLM v1 does. It comes after the certificate volumes, so that volumes of the user
+// override them.
 func configure(deployment, config map[string]any) {
 	if config == nil {
 		return
@@ -39,8 +39,8 @@ func configure(deployment, config map[string]any) {
 	}
 }
 
-// putNamed replaces the entries of a list that have the name of an item, and
-// appends the items with new names.
+// putNamed replaces the list entries that have an item's name, and appends other
+// items.
 func putNamed(owner map[string]any, key string, items []any) {
 	if len(items) == 0 {
 		return
@@ -61,7 +61,7 @@ func putNamed(owner map[string]any, key string, items []any) {
 	owner[key] = list
 }
 
-// appendNew appends the items that the list does not hold alike.
+// appendNew appends the items that a list does not contain.
 func appendNew(owner map[string]any, key string, items []any) {
 	if len(items) == 0 {
 		return
@@ -78,8 +78,8 @@ func appendNew(owner map[string]any, key string, items []any) {
 	owner[key] = list
 }
 
-// setAffinity replaces the parts that are given; an empty part erases what the
-// CSV has, and an affinity without parts erases all of it.
+// setAffinity replaces the given parts of an affinity. An empty part removes that
+// of the CSV, and an affinity without parts removes all.
 func setAffinity(pod, affinity map[string]any) {
 	parts := [...]string{"nodeAffinity", "podAffinity", "podAntiAffinity"}
 	target := child(pod, "affinity")

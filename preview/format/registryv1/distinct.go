@@ -8,11 +8,10 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// dropDuplicates leaves one object of each id. Equal ones, as of two equal
-// permissions, are one. Where a manifest and the CSV make the same object, the
-// later generator wins, as under OLM, which replaces a bundled webhook Service
-// by its own; a note says so. Two different manifests of one object have no
-// order that a reader could know, and are an error.
+// dropDuplicates keeps one object of each id. Equal objects are merged. If a
+// manifest and the CSV define the same object, the later generator wins, as in
+// OLM, which replaces a bundled webhook Service by its own; a note says so. Two
+// different manifests of one object are an error.
 func (b *bundle) dropDuplicates(out *format.Output) error {
 	at := make(map[string]int, len(out.Objects))
 	var kept []format.RenderedObject

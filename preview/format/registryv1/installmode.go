@@ -35,9 +35,9 @@ func textOrNone(list []string) string {
 	return strings.Join(list, ", ")
 }
 
-// watchNamespaces joins the two ways to say what the operator watches: the
-// flag, and the value watchNamespace of OLM v1's configuration. The answer is
-// sorted and holds no name twice.
+// watchNamespaces returns the namespaces that the operator watches, from the flag
+// or from the value watchNamespace of OLM v1's configuration, sorted, without
+// duplicates.
 func watchNamespaces(b *bundle, flag []string, v values) ([]string, error) {
 	if v.watchNamespace != nil && !b.csv.modes[ownNamespace] && !b.csv.modes[singleNamespace] {
 		return nil, fmt.Errorf(`values: unknown field "watchNamespace": the bundle supports neither OwnNamespace nor SingleNamespace (it supports %s)`, textOrNone(b.csv.supportedModes()))
@@ -61,9 +61,9 @@ func watchNamespaces(b *bundle, flag []string, v values) ([]string, error) {
 	return watch, p.err()
 }
 
-// installMode decides the mode from the parameters and the bundle alone: the
-// flag; else the only supported one; else the one the watched namespaces
-// spell out; else AllNamespaces.
+// installMode decides the install mode from the parameters and the bundle: by the
+// flag; else the only supported one; else the one that fits the watched
+// namespaces; else AllNamespaces.
 func installMode(b *bundle, namespace, flag string, watch []string) (string, error) {
 	supported := b.csv.supportedModes()
 	if len(supported) == 0 {

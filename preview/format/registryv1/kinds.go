@@ -1,9 +1,9 @@
 package registryv1
 
-// additionalKind reports the kinds that a bundle may ship beside its CSV and CRDs, and
-// those that OLM treats as namespaced (operator-registry,
+// additionalKind reports whether a bundle may contain a kind beside its CSV and
+// CRDs, and whether OLM treats it as namespaced (operator-registry,
 // pkg/lib/bundle/supported_resources.go). Only the kind counts, not its group.
-// VerticalPodAutoscaler stands among the cluster-scoped ones as it does there.
+// VerticalPodAutoscaler is cluster-scoped there, and so here.
 func additionalKind(kind string) (supported, namespaced bool) {
 	switch kind {
 	case "Service", "ServiceAccount", "Role", "RoleBinding", "PrometheusRule", "ServiceMonitor",

@@ -41,8 +41,8 @@ const (
 
 var errNoPackage = fmt.Errorf("%s names no package: set %s", annotationsFile, keyPackage)
 
-// bundle is the decoded content of a bundle directory. It is made afresh for
-// every rendering, and the generators may take its parts over.
+// bundle is the decoded content of a bundle directory. It is decoded for every
+// rendering, so that generators may modify it.
 type bundle struct {
 	packageName string
 	csv         csv
@@ -66,9 +66,9 @@ type manifest struct {
 
 const csvKind = "ClusterServiceVersion"
 
-// mentionsCSV reports whether a file may hold the CSV, without decoding
-// megabytes of CRDs. A file that spells the word with escapes is refused when it
-// is rendered, so that what Detect says and what Render does cannot differ.
+// mentionsCSV reports whether a file may contain the CSV, without decoding it. A
+// file that spells the word with escapes is refused when it is rendered, so that
+// Detect and Render cannot differ.
 func (m *manifest) mentionsCSV() bool { return bytes.Contains(m.data, []byte(csvKind)) }
 
 func loadBundle(ctx context.Context, content fs.FS) (*bundle, error) {
@@ -94,15 +94,15 @@ func loadBundle(ctx context.Context, content fs.FS) (*bundle, error) {
 	return b, nil
 }
 
-// bundleMeta holds the used parts of metadata/annotations.yaml. Its other keys
-// are for catalogs and need not even be strings.
+// bundleMeta has the used fields of metadata/annotations.yaml. Other keys are
+// ignored, whatever their type.
 type bundleMeta struct {
 	packageName string
 	mediaType   string
 }
 
-// readAnnotations reads metadata/annotations.yaml; found is false when there
-// is no such file.
+// readAnnotations reads metadata/annotations.yaml; found is false if it is
+// missing.
 func readAnnotations(content fs.FS) (meta bundleMeta, found bool, err error) {
 	doc, err := readMetadata(content, annotationsFile)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -195,8 +195,8 @@ func readFile(content fs.FS, name string, limit int64) ([]byte, error) {
 	return data.Bytes(), nil
 }
 
-// load decodes files and sorts their objects by kind. As in OLM v1 the group
-// does not matter, and of several CSVs the last one counts.
+// load decodes files and sorts their objects by kind. As in OLM v1, the API group
+// is ignored and the last of several CSVs counts.
 func load(ctx context.Context, files []*manifest) (*bundle, error) {
 	decoded, err := decodeAll(ctx, files)
 	if err != nil {
@@ -230,8 +230,8 @@ func load(ctx context.Context, files []*manifest) (*bundle, error) {
 	return b, err
 }
 
-// decodeAll decodes files side by side, the largest first so that none is
-// waited for alone. The answer is in the order of files.
+// decodeAll decodes files in parallel, the largest first. The result is in the
+// order of the files.
 func decodeAll(ctx context.Context, files []*manifest) ([][]object, error) {
 	order := make([]int, len(files))
 	for i := range order {

@@ -11,9 +11,8 @@ import (
 // maxName is the longest name that join aims at.
 const maxName = 63
 
-// suffix returns the base-36 SHA-224 of a value's JSON. The newline that ends
-// the encoder's output is hashed too: without it every name would differ from
-// OLM's.
+// suffix returns the base-36 SHA-224 of a value's JSON, including the newline at
+// the end of the encoder's output, because OLM's names do.
 func suffix(v any) (string, error) {
 	h := sha256.New224()
 	if err := json.NewEncoder(h).Encode(v); err != nil {
@@ -22,8 +21,8 @@ func suffix(v any) (string, error) {
 	return new(big.Int).SetBytes(h.Sum(nil)).Text(36), nil
 }
 
-// join makes "base-suffix", cutting base where that is too long. A result of
-// 64 characters, for lengths that add up to 63 exactly, is OLM's too.
+// join returns "base-suffix", with base shortened if the result is too long. A
+// result of 64 characters, if the lengths add up to exactly 63, is as in OLM.
 func join(base, suffix string) string {
 	if len(base)+len(suffix) > maxName {
 		base = base[:max(0, maxName-len(suffix)-1)]

@@ -12,9 +12,9 @@ const (
 	maxProblemText = 600 // bytes
 )
 
-// problems collects the sentences that say what is wrong with a bundle or its
-// parameters. A hostile bundle has millions of them; the first ones are kept
-// and the rest is counted.
+// problems collects sentences about what is wrong with a bundle or its parameters.
+// The first ones are kept and the rest counted, because a hostile bundle may have
+// millions.
 type problems struct {
 	list []error
 	more int

@@ -15,8 +15,8 @@ type property struct {
 	Value json.RawMessage `json:"value"`
 }
 
-// mergeProperties appends the properties of metadata/properties.yaml to the
-// CSV annotation olm.properties, as compact JSON. It shows in every pod
+// mergeProperties appends the properties of metadata/properties.yaml to the CSV
+// annotation olm.properties, as compact JSON, which is then part of every pod
 // template. Without that file the annotation stays as written.
 func mergeProperties(annotations map[string]string, content fs.FS) error {
 	doc, err := readMetadata(content, propertiesFile)
@@ -51,8 +51,8 @@ func mergeProperties(annotations map[string]string, content fs.FS) error {
 	return nil
 }
 
-// parseProperties keeps each value's own spelling; DecodeJSON only checks it
-// under the caps for outside input.
+// parseProperties parses properties and keeps each value's bytes. DecodeJSON only
+// checks them against the limits for outside input.
 func parseProperties(text string) ([]property, error) {
 	if _, err := preview.DecodeJSON([]byte(text)); err != nil {
 		return nil, err

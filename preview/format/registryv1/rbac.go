@@ -19,20 +19,21 @@ func newObject(apiVersion, kind, namespace, name string) map[string]any {
 	return map[string]any{"apiVersion": apiVersion, "kind": kind, "metadata": meta}
 }
 
-// generated returns an object made from the entry of the CSV on a line.
+// generated returns an object that was generated from the CSV entry on a line.
 func (b *bundle) generated(body map[string]any, line int) format.RenderedObject {
 	origin := b.csv.origin
 	origin.Line = line
 	return format.RenderedObject{Body: body, Origin: origin}
 }
 
-// isGenerated distinguishes what was made from the CSV from what a manifest holds.
+// isGenerated reports whether an object was generated from the CSV, and not read
+// from a manifest.
 func (b *bundle) isGenerated(o format.RenderedObject) bool {
 	return o.Origin.File == b.csv.origin.File && o.Origin.Document == b.csv.origin.Document
 }
 
-// serviceAccounts makes one account per name in the permissions. "default"
-// exists in every namespace.
+// serviceAccounts returns a ServiceAccount for each name in the permissions,
+// except "default", which every namespace has.
 func serviceAccounts(b *bundle, p params) ([]format.RenderedObject, error) {
 	named := map[string]int{} // the line of the first permission that does
 	for _, perm := range slices.Concat(b.csv.permissions, b.csv.clusterPermissions) {
@@ -48,8 +49,9 @@ func serviceAccounts(b *bundle, p params) ([]format.RenderedObject, error) {
 	return out, nil
 }
 
-// roles makes a Role and a RoleBinding per permission and watched namespace.
-// With all namespaces watched the permissions become cluster roles instead.
+// roles returns a Role and a RoleBinding for each permission and watched
+// namespace. If all namespaces are watched, they are a ClusterRole and a
+// ClusterRoleBinding.
 func roles(b *bundle, p params) ([]format.RenderedObject, error) {
 	if p.allNamespaces() {
 		return nil, nil
@@ -85,7 +87,7 @@ func clusterRoles(b *bundle, p params) ([]format.RenderedObject, error) {
 	return out, nil
 }
 
-// promote adds the rule OLM gives to permissions that become cluster-wide.
+// promote adds the rule that OLM adds to permissions that become cluster-wide.
 func promote(p permission) permission {
 	p.Rules = append(slices.Clone(p.Rules), rule{
 		Verbs: []string{"get", "list", "watch"}, APIGroups: []string{""}, Resources: []string{"namespaces"},
@@ -93,8 +95,8 @@ func promote(p permission) permission {
 	return p
 }
 
-// grant makes the role of a permission and binds it to its service account in
-// the install namespace: in a namespace, or in the cluster when that is empty.
+// grant returns the role of a permission and its binding to the ServiceAccount in
+// the install namespace; cluster-wide if namespace is empty.
 func (b *bundle) grant(p permission, install, namespace string) ([]format.RenderedObject, error) {
 	name, err := roleName(b.csv.name, p)
 	if err != nil {
@@ -141,8 +143,8 @@ func anyList(list []string) []any {
 	return out
 }
 
-// additionalManifests takes the bundle's other manifests over as they are, namespaced
-// kinds moved to the install namespace.
+// additionalManifests returns the bundle's other manifests unchanged, with
+// namespaced kinds moved to the install namespace.
 func additionalManifests(b *bundle, p params) ([]format.RenderedObject, error) {
 	var out []format.RenderedObject
 	for _, o := range b.others {

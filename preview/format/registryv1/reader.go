@@ -5,9 +5,9 @@ import (
 	"strconv"
 )
 
-// reader takes typed values out of decoded maps and remembers, by path, what
-// had another type. Field names are matched exactly, unlike encoding/json,
-// which would also take "Rules" for "rules".
+// reader reads typed values from decoded maps and records, by path, values of
+// another type. Field names are matched exactly, unlike in encoding/json, which
+// also accepts "Rules" for "rules".
 type reader struct {
 	at string // heads every error: the file, or the object
 	problems
@@ -101,7 +101,7 @@ func (r *reader) stringMap(m map[string]any, path, key string) map[string]string
 	return out
 }
 
-// each calls visit for every mapping of a list.
+// each calls visit for every map in a list.
 func (r *reader) each(m map[string]any, path, key string, visit func(item map[string]any, path string)) {
 	for i, item := range r.list(m, path, key) {
 		body, ok := item.(map[string]any)

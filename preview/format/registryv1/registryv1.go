@@ -70,14 +70,15 @@ func (bundleFormat) Detect(content fs.FS) (*format.Info, error) {
 	return info, nil
 }
 
-// otherMediaType reports a bundle of a kind that shares only the layout.
+// otherMediaType reports whether a bundle is of another type with the same
+// directory layout.
 func otherMediaType(mediaType string) bool {
 	return strings.HasPrefix(mediaType, "helm") || strings.HasPrefix(mediaType, "plain")
 }
 
-// Render makes the objects in the order of OLM v1's generators. Errors in the
-// bundle are joined, one sentence each; only a valid bundle reaches the
-// checks of the user's parameters.
+// Render returns the objects in the order of OLM v1's generators. Errors in the
+// bundle are joined, one sentence each; the user's parameters are checked only for
+// a valid bundle.
 func (bundleFormat) Render(ctx context.Context, in format.Input) (*format.Output, error) {
 	if ns := in.Release.Namespace; !isLabel(ns) {
 		return nil, fmt.Errorf("the release namespace %q is not a DNS-1123 label", ns)
@@ -96,7 +97,7 @@ func (bundleFormat) Render(ctx context.Context, in format.Input) (*format.Output
 	return render(b, p)
 }
 
-// params are the resolved inputs of the generators.
+// params are the resolved parameters of the generators.
 type params struct {
 	namespace string
 	mode      string

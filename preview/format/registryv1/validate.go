@@ -19,9 +19,9 @@ func isLabel(s string) bool { return len(s) <= maxName && dnsLabel.MatchString(s
 
 func isSubdomain(s string) bool { return len(s) <= 253 && dnsSubdomain.MatchString(s) }
 
-// validate runs every rule and joins what they say. The first thirteen are
-// those of OLM v1 (render/registryv1/validators); the rest keep out what the
-// API server could only answer with a riddle.
+// validate runs every rule and joins their errors. The first thirteen rules are
+// those of OLM v1 (render/registryv1/validators); the others catch what the API
+// server would report less clearly.
 func validate(b *bundle) error {
 	p := &problems{}
 	for _, rule := range []func(*bundle, *problems){
@@ -107,7 +107,8 @@ func additionalKindsSupported(b *bundle, p *problems) {
 	}
 }
 
-// crdsServed answers old bundles in one sentence however many CRDs they have.
+// crdsServed returns one error for a bundle with CRDs of v1beta1, which no API
+// server serves any more, however many it has.
 func crdsServed(b *bundle, p *problems) {
 	var old []string
 	for _, o := range b.crds {
@@ -139,9 +140,8 @@ func deploymentsComplete(b *bundle, p *problems) {
 	}
 }
 
-// versionReadable keeps to what OLM reads: a version that is none fails there,
-// and could not be compared with others here. A package is a DNS name wherever
-// OLM v1 refers to it.
+// versionReadable checks that the version is one that OLM can read, and that the
+// package has a DNS name, as OLM v1 requires.
 func versionReadable(b *bundle, p *problems) {
 	if _, err := semver.NewVersion(b.csv.version); b.csv.version != "" && err != nil {
 		p.add("the CSV's spec.version %q is not a semantic version", b.csv.version)

@@ -91,8 +91,8 @@ func conversionCRDsOwned(b *bundle, p *problems) {
 	}
 }
 
-// webhookRulesAllowed keeps a bundle from intercepting everything, OLM, or
-// other webhooks.
+// webhookRulesAllowed refuses webhooks that intercept all resources, those of OLM,
+// or other webhooks.
 func webhookRulesAllowed(b *bundle, p *problems) {
 	for _, w := range b.csv.webhooks {
 		if w.kind == conversionWebhook {
@@ -127,8 +127,7 @@ func interceptsWebhooks(resource string) bool {
 	return false
 }
 
-// webhooksComplete checks what the CSV's own schema would, had an API server
-// seen it.
+// webhooksComplete checks what the CSV's own schema would check in a cluster.
 func webhooksComplete(b *bundle, p *problems) {
 	for _, w := range b.csv.webhooks {
 		switch w.kind {

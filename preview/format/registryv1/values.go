@@ -6,8 +6,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// values is the configuration a registry+v1 bundle takes, as in
-// spec.config.inline of an OLM v1 ClusterExtension.
+// values is the configuration of a registry+v1 bundle, as in spec.config.inline of
+// an OLM v1 ClusterExtension.
 type values struct {
 	watchNamespace *string
 	config         map[string]any // deploymentConfig; nil when not given
@@ -27,9 +27,8 @@ func readValues(given map[string]any) (values, error) {
 	return v, nil
 }
 
-// shape describes what a value may be, in the manner of JSON schema. The
-// zero shape takes anything. Below the fields named here the API server
-// decides, with strict field validation.
+// shape describes the allowed form of a value, like a JSON schema. The zero shape
+// allows anything. Fields below those named here are validated by the API server.
 type shape struct {
 	is       string           // what messages call it; see the kinds below
 	fields   map[string]shape // of an object: the known ones; nil takes any

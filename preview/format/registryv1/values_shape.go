@@ -1,7 +1,7 @@
 package registryv1
 
 // valuesShape returns the schema of the configuration: watchNamespace, and
-// deploymentConfig in the shape of OLM v0's Subscription spec.config without its
+// deploymentConfig with the fields of OLM v0's Subscription spec.config except its
 // selector.
 func valuesShape() shape {
 	return objectOf(map[string]shape{

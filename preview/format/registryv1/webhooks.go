@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
 )
 
-// customResourceDefinitions takes the CRDs over and points those with a
-// conversion webhook at its Service.
+// customResourceDefinitions returns the CRDs, with conversion webhooks pointed at
+// their Service.
 func customResourceDefinitions(b *bundle, p params) ([]format.RenderedObject, error) {
 	converted := b.csv.conversions()
 	var out []format.RenderedObject
@@ -37,8 +37,8 @@ func customResourceDefinitions(b *bundle, p params) ([]format.RenderedObject, er
 	return out, nil
 }
 
-// client returns the clientConfig that reaches a webhook. caBundle is left to
-// the issuer of the certificate.
+// client returns the clientConfig of a webhook. caBundle is filled in by the
+// certificate provider.
 func (w webhook) client(namespace string) map[string]any {
 	service := map[string]any{
 		"namespace": namespace, "name": serviceName(w.deploymentName), "port": w.containerPort,
@@ -57,8 +57,8 @@ func mutatingWebhooks(b *bundle, p params) ([]format.RenderedObject, error) {
 	return b.admission(p, mutatingWebhook, "MutatingWebhookConfiguration", "reinvocationPolicy"), nil
 }
 
-// admission makes one configuration per webhook of a type. OLM also writes a
-// namespace on these cluster-scoped objects; the API would drop it.
+// admission returns one configuration per webhook of a type. OLM also sets a
+// namespace on these cluster-scoped objects, which the API server drops.
 func (b *bundle) admission(p params, kind, objectKind string, extra ...string) []format.RenderedObject {
 	fields := append(extra, "rules", "failurePolicy", "matchPolicy", "objectSelector", "sideEffects",
 		"timeoutSeconds", "admissionReviewVersions")
@@ -93,7 +93,7 @@ type servicePort struct {
 	targetPort any
 }
 
-// webhookServices makes one Service per deployment that serves webhooks.
+// webhookServices returns one Service for each deployment with webhooks.
 func webhookServices(b *bundle, p params) ([]format.RenderedObject, error) {
 	ports := map[string]map[servicePort]bool{}
 	for _, w := range b.csv.webhooks {
