@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Reason says why a cluster refused a request. Callers branch on it.
+// Reason is why a cluster refused a request. Callers branch on it.
 type Reason string
 
 // The reasons.
@@ -53,8 +53,8 @@ func (r *Refusal) Error() string {
 
 func (r *Refusal) Unwrap() error { return r.Err }
 
-// Throttled reports whether a Refusal in err's chain is of a request that the API
-// server had no time for.
+// Throttled reports whether err contains a Refusal with status 429 (too many
+// requests).
 func Throttled(err error) bool {
 	var r *Refusal
 	return errors.As(err, &r) && r.Throttled
@@ -69,7 +69,8 @@ func ReasonOf(err error) Reason {
 	return ""
 }
 
-// Answered reports whether the API server itself refused, and not the way to it.
+// Answered reports whether an error came from the API server, and not from the
+// connection to it.
 func Answered(err error) bool {
 	switch ReasonOf(err) {
 	case "", ReasonUnavailable, ReasonUnauthorized:

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Propagation says whether dependents of a deleted object are deleted or
-// orphaned, in the words of the API.
+// Propagation is whether dependents of a deleted object are deleted or orphaned,
+// in the API's words.
 type Propagation string
 
 // The propagations.
@@ -19,23 +19,22 @@ const (
 	Orphan     Propagation = "Orphan"     // they stay, and have no owner
 )
 
-// Whole reports whether every path of the live object is relevant to the
-// decision about this one, and not only those that are sealed or ours: what is
-// deleted or taken over goes with all it holds.
+// Whole reports whether the decision about this object depends on every path of
+// the live object, and not only on planned and owned ones. That is so for an
+// object that is deleted or adopted.
 func (o *Object) Whole() bool {
 	return o.Planned == nil || o.Action == ActionReplace || o.Action == ActionAdopt || o.Action == ActionBlocked
 }
 
-// TrialName returns the name of the copy that is dry-run to learn whether an
-// object can be created while it still exists. It fits every kind, and nothing
-// has it.
+// TrialName returns a name for a dry run that checks whether an object can be
+// created while it still exists. It is valid for every kind, and no object has it.
 func TrialName(id string) string {
 	sum := sha256.Sum256([]byte(id))
 	return FieldManager + "-" + hex.EncodeToString(sum[:8])
 }
 
-// Irreplaceable says why an object whose immutable fields change is not deleted
-// and created again; it is empty for one that may be.
+// Irreplaceable returns why an object with changed immutable fields must not be
+// deleted and created again, empty if it may be.
 func Irreplaceable(o *Object) string {
 	if o.Is(KindCustomResourceDefinition, KindNamespace, KindPersistentVolumeClaim, KindPersistentVolume) {
 		return "changes a field that cannot change, and a " + o.Kind + " is never deleted to be created again: what it holds would go with it"

@@ -13,8 +13,8 @@ var reservedMarks = [...]string{
 	LabelPartOf, LabelSetID, AnnotationTool, AnnotationKinds, AnnotationExtra, LabelRelease, AnnotationMadeBy,
 }
 
-// reservedRow names one field or name that only this tool writes. A package that
-// brought it could speak for a release, or be in the way of one.
+// reservedRow is a field or name that only this program may write. A package that
+// contained it could pose as a release.
 type reservedRow struct {
 	name  string
 	found func(ref Ref, body map[string]any) string // what was found; empty where nothing was
@@ -48,9 +48,9 @@ var reservedTable = [...]reservedRow{
 
 func isSecret(ref Ref) bool { return ref.Kind == "Secret" && ref.Group() == "" }
 
-// Reserved returns which part of a package's object is reserved for this tool:
-// names of records and locks, the type of records, and marks. It is empty where
-// nothing is.
+// Reserved returns which part of a package's object is reserved for this program:
+// names of records and locks, the type of records, and marks. It is empty if none
+// is.
 func Reserved(body map[string]any) string {
 	ref := RefOf(body)
 	for _, row := range reservedTable {
@@ -61,7 +61,7 @@ func Reserved(body map[string]any) string {
 	return ""
 }
 
-// ReservedInMember is like [Reserved] for an object that carries the marks of a
+// ReservedInMember is [Reserved] for an object that already has the marks of a
 // release.
 func ReservedInMember(body map[string]any, r Release) string {
 	own := Map(body, "metadata", "labels")

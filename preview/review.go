@@ -208,13 +208,14 @@ type Finding struct {
 	Unreviewed bool `json:"-"`
 }
 
-// Gates reports whether a bare --yes is refused for the finding: it is critical,
-// or was and has been accepted earlier by the word of a record alone.
+// Gates reports whether a bare --yes is refused because of the finding: it is
+// critical, or would be if an unverified record did not accept it.
 func (f *Finding) Gates() bool {
 	return f.Severity == Critical || f.AcceptedIn > 0 && f.Severity == Warning
 }
 
-// EvidenceText returns the evidence followed by what was counted.
+// EvidenceText returns the evidence followed by counts that are not part of the
+// fingerprint.
 func (f Finding) EvidenceText() string {
 	if f.Evidence == "" || f.Counted == "" {
 		return f.Evidence + f.Counted
@@ -229,8 +230,8 @@ const (
 	JudgedByRule     = "rule" // which made the finding
 )
 
-// PolicyDecision records how a policy changed a finding, who answers for it and
-// until when.
+// PolicyDecision records how a policy changed a finding, with owner and expiry of
+// a waiver.
 type PolicyDecision struct {
 	// By is waiver, severity or rule: the part of the policy that decided.
 	By string `json:"by"`
@@ -244,8 +245,8 @@ type PolicyDecision struct {
 	Expires string `json:"expires,omitempty"`
 }
 
-// WithoutPolicy returns findings as the built-in rules made them: without those of a
-// policy, and with the severities from before it.
+// WithoutPolicy returns findings as the built-in rules made them: with their
+// original severities, and without those of policy rules.
 func WithoutPolicy(findings []Finding) []Finding {
 	out := make([]Finding, 0, len(findings))
 	for _, f := range findings {
@@ -286,8 +287,8 @@ type Baseline struct {
 	Notes []Note `json:"notes,omitempty"`
 }
 
-// FindingFingerprint hashes what an acceptance is bound to. Evidence names the
-// grant or field, never a role name, a file or a line.
+// FindingFingerprint returns the hash to which an acceptance is bound. It covers
+// rule and evidence, which contains no role name, file or line.
 func FindingFingerprint(rule, evidence string) string {
 	return HashBytes([]byte(rule + "\n" + evidence))
 }

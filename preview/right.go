@@ -31,8 +31,8 @@ func (r Right) Target() string {
 	return text
 }
 
-// RightAnswer says whether the current user has a right. Err is set when that
-// could not be found out.
+// RightAnswer is whether the current user has a right. Err is set if that could
+// not be checked.
 type RightAnswer struct {
 	Allowed bool
 	Err     error

@@ -35,7 +35,8 @@ type Scopes struct {
 	custom map[string]bool // GROUP/KIND → namespaced
 }
 
-// NewScopes learns the scope of the kinds that the CRDs among objects define.
+// NewScopes returns the scopes of the built-in kinds and of those that CRDs among
+// objects define.
 func NewScopes(objects []map[string]any) Scopes {
 	s := Scopes{custom: map[string]bool{}}
 	for _, body := range objects {

@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// SecretNames are the names of Secrets that can be read in a plan's objects without
-// any value that is masked: of those it brings, and of those that a field for that
-// purpose refers to. The key is the namespace.
+// SecretNames are names of Secrets that are visible in a plan's objects without
+// masking: Secrets in the plan, and those that fields for Secret names refer to.
+// The key is the namespace.
 type SecretNames map[string]map[string]bool
 
-// SecretNamesOf looks at the masked objects alone, so that no value that is masked
-// vouches for itself or for another one.
+// SecretNamesOf collects Secret names from masked objects, so that a masked value
+// cannot make itself visible.
 func SecretNamesOf(p *Plan) SecretNames {
 	names := SecretNames{}
 	for i := range p.Objects {
@@ -39,7 +39,7 @@ func (n SecretNames) add(namespace string, name any) {
 	n[namespace][text] = true
 }
 
-// addReferenced adds what fields that are for names of Secrets hold.
+// addReferenced adds the values of fields that contain Secret names.
 func (n SecretNames) addReferenced(namespace string, v any) {
 	switch v := v.(type) {
 	case map[string]any:

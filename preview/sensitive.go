@@ -20,9 +20,8 @@ func SensitiveName(name string) bool {
 	return mayBeSensitive(name) && sensitiveName.MatchString(name) && !referenceName.MatchString(name)
 }
 
-// mayBeSensitive reports quickly that sensitiveName does not match, as is so for
-// most of the many names in an object: its words begin with one of these. Some
-// letters beyond ASCII match ASCII ones without regard to case.
+// mayBeSensitive is a fast check before sensitiveName: it reports false for names
+// of which no word begins like a sensitive one.
 func mayBeSensitive(name string) bool {
 	for i := 0; i < len(name); i++ {
 		if name[i] >= utf8.RuneSelf {
@@ -221,7 +220,8 @@ func SensitivePaths(values map[string]any) []string {
 	return out
 }
 
-// namedLeaves finds the scalars below v whose own key names something secret.
+// namedLeaves returns the scalars below v whose key looks like the name of a
+// secret.
 func namedLeaves(v any, path string) []sensitiveLeaf {
 	var leaves []sensitiveLeaf
 	switch v := v.(type) {
@@ -285,8 +285,8 @@ func SecretKeys(live, sealed map[string]any) map[string]string {
 	return out
 }
 
-// PathKey writes one map key of a path: .key, or ['key'] when it holds
-// anything that would be read as structure.
+// PathKey returns one map key of a path: .key, or ['key'] if it has special
+// characters.
 func PathKey(key string) string {
 	if key != "" && !strings.ContainsAny(key, ".[]'=/ ") {
 		return "." + key

@@ -57,7 +57,7 @@ type Location struct {
 	Host string `json:"host"`
 }
 
-// FileChanges reports whether any file would be written or removed.
+// FileChanges reports whether any file is written or removed.
 func FileChanges(files []File) bool {
 	return slices.ContainsFunc(files, func(f File) bool { return f.Action != ActionUnchanged })
 }
@@ -80,14 +80,14 @@ func FileCounts(files []File, between string) string {
 	return strings.Join(parts, between)
 }
 
-// LacksLiveState reports whether a plan was made without a look at what it is to
-// change, and so cannot be applied: that of a plugin set looks at files alone.
+// LacksLiveState reports whether a plan was made without reading what it changes,
+// and so cannot be applied. Plans of plugin sets read only files.
 func (p *Plan) LacksLiveState() bool {
 	return p.ReadMode == ReadOffline && !p.OnMachine()
 }
 
-// SetChanges reports whether a plan leaves other files, or other generations of
-// them, than there are.
+// SetChanges reports whether a plan changes files of a plugin set, or its
+// generation.
 func (p *Plan) SetChanges() bool {
 	if p.Generation == nil {
 		return FileChanges(p.Files)
@@ -104,12 +104,12 @@ type LiveFile struct {
 	Mode string `json:"mode"`
 }
 
-// OnMachine reports whether a plan is of a plugin set whose files are installed
-// on a machine. No cluster has a part in it.
+// OnMachine reports whether a plan installs the files of a plugin set on a
+// machine, without a cluster.
 func (p *Plan) OnMachine() bool { return p.Platform != "" && len(p.Objects) == 0 }
 
-// DecideFiles compares the files of a set with those that are there. It
-// returns them with what happens to them, and those that left the set.
+// DecideFiles compares the files of a set with those on disk. It returns the files
+// with their actions, including those to remove.
 func DecideFiles(files []File, live map[string]LiveFile) []File {
 	out := make([]File, 0, len(files))
 	wanted := map[string]bool{}

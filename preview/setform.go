@@ -2,8 +2,8 @@ package preview
 
 import "errors"
 
-// CheckSet holds the plan of a plugin set to its form, and every other to having
-// no files.
+// CheckSet checks that the plan of a plugin set is well-formed, and that any other
+// plan has no files.
 func (p *Plan) CheckSet() error {
 	if p.Platform == "" {
 		if len(p.Files) > 0 || p.Generation != nil || p.Location != nil || len(p.Platforms)+len(p.ConfigChanges) > 0 {
@@ -40,8 +40,8 @@ func (p *Plan) CheckSet() error {
 	return checkPlatforms(p)
 }
 
-// checkAction holds a file to the action that follows from what is there. A plan
-// that only cleans up brings none.
+// checkAction checks that a file's action follows from the file on disk. A plan of
+// clean writes no files.
 func (f *File) checkAction(clean bool) error {
 	gone, same := f.Action == ActionDelete, f.Live == (LiveFile{SHA256: f.SHA256, Mode: f.Mode})
 	there := f.Live != LiveFile{}
@@ -57,8 +57,8 @@ func (f *File) checkAction(clean bool) error {
 	return errors.New("file " + f.Path + " has another action than follows from what is there")
 }
 
-// checkGeneration wants another generation exactly where files or the config
-// change, or there is none yet, and none of what only removes earlier ones.
+// checkGeneration checks that the generation changes exactly if files or config
+// change or there is none yet. A plan of clean must not change it.
 func checkGeneration(p *Plan, clean bool) error {
 	g := p.Generation
 	follows := g.To == g.From

@@ -13,9 +13,8 @@ import (
 // maxSlowHashes bounds what is remembered, at some 100 bytes each.
 const maxSlowHashes = 10_000
 
-// slowHashes are the scrypt hashes that this process computed. A review and an
-// apply hash the same value with the same salt a dozen times, at 80 ms and 32 MB
-// each. Nothing but the time depends on what is remembered.
+// slowHashes caches scrypt hashes of this process, because reviewing and applying
+// hash the same values a dozen times, at 80 ms and 32 MB each.
 type slowHashes struct {
 	mu    sync.Mutex
 	known map[[sha256.Size]byte]string

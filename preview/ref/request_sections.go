@@ -15,8 +15,8 @@ type Section struct {
 // maxSections bounds the sections of one request.
 const maxSections = 50
 
-// sections reads a request of several packages. Each says itself what it is and
-// how it is rendered.
+// sections reads a request for several packages, each with its own content and
+// rendering options.
 func (r *reader) sections(spec, list field) {
 	for _, name := range []string{"reference", "sources", "package"} {
 		if v := spec.At(name); v.Set() {
@@ -64,7 +64,7 @@ func (r *reader) section(item field, i int) Section {
 	return s
 }
 
-// checkSections holds each section to what a request must keep to.
+// checkSections checks each section as a request is checked.
 func (r *Request) checkSections() error {
 	for _, s := range r.Sections {
 		if err := s.check(); err != nil {

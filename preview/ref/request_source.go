@@ -18,8 +18,8 @@ func (r *reader) source(v field, text string) *RequestSource {
 	return &r.Sources[len(r.Sources)-1]
 }
 
-// remote is source for the kinds of requests that controllers read: what lies
-// on this machine is not theirs to name.
+// remote adds a source for kinds of requests that controllers read, which cannot
+// name files of this machine.
 func (r *reader) remote(v field, text string) *RequestSource {
 	s := r.source(v, text)
 	if s.Reference.Local() {
@@ -28,8 +28,7 @@ func (r *reader) remote(v field, text string) *RequestSource {
 	return s
 }
 
-// gitText writes a repository's address, a URL or USER@HOST:PATH as git takes
-// it, as a reference.
+// gitText returns a repository's address, a URL or USER@HOST:PATH, as a reference.
 func gitText(v field, address, subdir, revision string) string {
 	if !strings.Contains(address, "://") {
 		if host, path, found := strings.Cut(address, ":"); found && !strings.HasPrefix(address, "/") {
@@ -51,7 +50,7 @@ func gitText(v field, address, subdir, revision string) string {
 	return text
 }
 
-// cleanSubdir drops what says "here" from a path in a repository.
+// cleanSubdir removes "." elements from a path in a repository.
 func cleanSubdir(path string) string {
 	return strings.Trim(strings.TrimPrefix(strings.TrimPrefix(path, "./"), "."), "/")
 }
@@ -59,8 +58,8 @@ func cleanSubdir(path string) string {
 // imageText writes HOST/REPO[:TAG][@DIGEST] as a reference.
 func imageText(image string) string { return "oci://" + strings.TrimPrefix(image, "oci://") }
 
-// secret names the Secret with a source's credentials. namespace is the one
-// that the request gives, empty for its own.
+// secret records which Secret has a source's credentials. namespace is the one in
+// the request, empty for the request's own.
 func (r *reader) secret(s *RequestSource, name, namespace field) {
 	v, given := name.Text(), namespace.Text()
 	if v == "" {
@@ -84,7 +83,8 @@ func (r *reader) secret(s *RequestSource, name, namespace field) {
 	s.Secret, s.Foreign = home+"/"+v, home != r.home
 }
 
-// verified refuses to read from servers that are not known.
+// verified returns an error for a source that turns off verification of the
+// server.
 func verified(skip field) {
 	if skip.Flag() {
 		skip.Fail("a request file cannot switch off the check of certificates; --insecure-registry HOST does")

@@ -47,8 +47,8 @@ type requestDocumentSource struct {
 	Destination string `yaml:"destination,omitempty"`
 }
 
-// Write makes a request of our own kind, pinned, of what a command line asked
-// for. Release and Namespace have to be set.
+// Write returns a request file of this program's own kind, with digests, for what
+// a command line asked for. Release and Namespace must be set.
 func (r *Request) Write(p Pinned) ([]byte, error) {
 	w := requestDocument{APIVersion: preview.APIVersion, Kind: KindRequest}
 	w.Metadata.Name, w.Metadata.Namespace = r.Release, r.Namespace

@@ -24,7 +24,7 @@ var changeOrder = []string{
 // held counts grants that only bindings of the cluster give.
 const held = "given by the cluster already"
 
-// countChanges says "2 new, 1 widened, 10 same (not listed)".
+// countChanges returns a count such as "2 new, 1 widened, 10 same (not listed)".
 func countChanges(changes []string) string {
 	var parts []string
 	for _, change := range changeOrder {
@@ -118,7 +118,8 @@ func grantLines(p *preview.Plan, g preview.Grant, l layout) []string {
 	return out
 }
 
-// targetText says what a grant reaches: resources (group), and which names.
+// targetText returns the resources, API groups and resource names of a grant, as
+// text.
 func targetText(g preview.Grant) string {
 	if len(g.Resources) == 0 {
 		return strings.Join(g.NonResourceURLs, ", ")
@@ -140,7 +141,7 @@ func targetText(g preview.Grant) string {
 	return text
 }
 
-// rightsSection lists what the installing user lacks.
+// rightsSection lists the permissions that the installing user lacks.
 func rightsSection(p *preview.Plan, l layout) section {
 	missing := p.Access.Installer.Missing
 	if len(missing) == 0 {

@@ -13,9 +13,10 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 )
 
-// writeCloudPolicy writes what a cloud team needs to grant what the plan asks
-// for: a YAML stream whose documents are what the providers' tools take, JSON
-// where these want JSON. Comments say how to use them and what is missing.
+// writeCloudPolicy writes the policies and roles with which a cloud administrator
+// grants what the plan asks for: a YAML stream of documents for the providers'
+// tools, as JSON where they require it. Comments say how to use them and what is
+// missing.
 func writeCloudPolicy(w io.Writer, p *preview.Plan, _ Options) error {
 	documents := cloud.Policies(p.Cloud)
 	var out strings.Builder

@@ -9,10 +9,10 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// Command returns the command that installs exactly what was reviewed: with the
-// same reference and parameters, approved by digest. It can be pasted into a
-// shell whatever the plan holds. Where the plan does not say where it came from,
-// the line takes the plan file, and so it does where the plan was saved.
+// Command returns the command that installs exactly what was reviewed: the same
+// reference and parameters, approved by digest. It is safe to paste into a shell.
+// If the plan does not record its source, or was saved, the command uses the plan
+// file.
 func Command(p *preview.Plan) string {
 	if p.OnMachine() && p.Location != nil {
 		return setCommand(p)
@@ -43,8 +43,8 @@ func Command(p *preview.Plan) string {
 	return quoteWords(words)
 }
 
-// RoleCommand returns the command that writes the roles with which a user may
-// apply what was reviewed. It writes nothing to the cluster.
+// RoleCommand returns the command that prints the roles needed to apply the plan.
+// It changes nothing in the cluster.
 func RoleCommand(p *preview.Plan) string {
 	words := []string{"kubectl", "operator"}
 	if needsFile(p) {
@@ -64,8 +64,8 @@ func RoleCommand(p *preview.Plan) string {
 	return quoteWords(append(words, "-o", InstallerRole))
 }
 
-// RoleCommandRenders reports whether the [RoleCommand] of a plan renders content
-// anew, with values that the plan does not name: rollback and show do not.
+// RoleCommandRenders reports whether [RoleCommand] renders the content again, with
+// values that the plan does not contain.
 func RoleCommandRenders(p *preview.Plan) bool {
 	renders := !needsFile(p) && p.Request.File == "" && (needsReference(p) || command(p) == preview.RequestUpgrade)
 	return renders && slices.ContainsFunc(p.Packages, func(pkg preview.Package) bool { return pkg.Parameters.Values != "" })
@@ -78,7 +78,7 @@ func needsFile(p *preview.Plan) bool {
 	return saved || sourceless || holds(p, rules.Nondeterministic.Name)
 }
 
-// holds reports whether a note of a rule is in the plan.
+// holds reports whether the plan has a note of a rule.
 func holds(p *preview.Plan, rule string) bool {
 	return slices.ContainsFunc(p.Packages, func(pkg preview.Package) bool {
 		return slices.ContainsFunc(pkg.Notes, func(n preview.Note) bool { return n.Rule == rule })
@@ -123,7 +123,7 @@ func operands(p *preview.Plan) []string {
 	return []string{p.Release.Name}
 }
 
-// resolveFlags lead to the same content.
+// resolveFlags returns the flags that lead to the same content.
 func resolveFlags(p *preview.Plan) []string {
 	if command(p) != preview.RequestInstall && command(p) != preview.RequestUpgrade {
 		return nil
@@ -157,7 +157,7 @@ func resolveFlags(p *preview.Plan) []string {
 	return flags
 }
 
-// optionFlags repeat the reviewed choices that are not the default.
+// optionFlags returns the flags for reviewed choices that are not the default.
 func optionFlags(p *preview.Plan) []string {
 	var flags []string
 	d := preview.DefaultOptions()
@@ -195,8 +195,8 @@ func withFlag(flags []string, name, value string) []string {
 // CommandLine writes the words of a command for a POSIX shell.
 func CommandLine(words ...string) string { return quoteWords(words) }
 
-// quoteWords quotes words for a POSIX shell. What does not show is spelled out, and
-// the shell then finds nothing under that name: better than running it.
+// quoteWords quotes words for a POSIX shell. Invisible characters are spelled out,
+// which makes the word wrong but safe.
 func quoteWords(words []string) string {
 	quoted := make([]string, len(words))
 	for i, word := range words {
@@ -233,12 +233,12 @@ func nothingToDo(p *preview.Plan) bool {
 	return (len(p.Objects)+len(p.Files) > 0 || p.Generation != nil) && !p.Summary.Changes() && !p.SetChanges()
 }
 
-// hasCommand reports whether there is a line that does what the plan says.
+// hasCommand reports whether a command can do what the plan says.
 func hasCommand(p *preview.Plan) bool {
 	return p.Summary.Blocked == 0 && !nothingToDo(p)
 }
 
-// installNotes say what holds for the command, or why there is none.
+// installNotes returns remarks about the command, or why there is none.
 func installNotes(p *preview.Plan) []string {
 	switch {
 	case p.Summary.Blocked > 0:

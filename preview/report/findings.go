@@ -66,8 +66,8 @@ func findingSection(p *preview.Plan, group severityGroup, r *reader, l layout) s
 	return s
 }
 
-// evidence lays out as many pieces of evidence as there is room for, and says
-// what the others are. A line break in it is shown: it begins no line.
+// evidence formats as many pieces of evidence as there is room for, and counts the
+// rest. Line breaks in evidence are made visible.
 func (l layout) evidence(first, indent, text string) []string {
 	pieces := preview.EvidencePieces(text)
 	of := func(n int) []string { return l.wrap(first, line(strings.Join(pieces[:n], preview.EvidenceMark))) }

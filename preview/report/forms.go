@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// Scope says whether a form can hold plans of a cluster, of plugin sets, or
-// both. Each includes those after it.
+// Scope is whether an output form can show plans of a cluster, of plugin sets, or
+// both.
 type Scope int
 
 // The scopes.
@@ -19,7 +19,7 @@ const (
 	OfRequest              // of one release, with what was asked for at hand
 )
 
-// Form is one output format of plans: a value of -o.
+// Form is an output format for plans: a value of -o.
 type Form struct {
 	Name  string
 	For   string // whom or what, for the documentation
@@ -78,7 +78,7 @@ func ProgressNames() []string { return namesOf(func(f Form) bool { return f.Prog
 // SingleNames returns the names of the forms that cannot hold several plans.
 func SingleNames() []string { return namesOf(Form.Single) }
 
-// Single reports whether a form cannot hold several plans.
+// Single reports whether a form can show only one plan.
 func (f Form) Single() bool { return f.Scope != AnyPlan }
 
 func namesOf(which func(Form) bool) []string {
@@ -91,7 +91,7 @@ func namesOf(which func(Form) bool) []string {
 	return out
 }
 
-// OneOf lists names as a sentence does: "text, markdown or json".
+// OneOf returns names as text: "text, markdown or json".
 func OneOf(names []string) string {
 	if len(names) < 2 {
 		return strings.Join(names, "")

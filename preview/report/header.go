@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// fact is one row of the head: a name and its value.
+// fact is one row of a report's header: a name and its value.
 type fact struct {
 	name, value string
 }
@@ -80,7 +80,8 @@ func headRows(p *preview.Plan) []fact {
 	return rows
 }
 
-// offlineText says what stands in for the cluster.
+// offlineText returns what an offline plan was compared with, in place of a
+// cluster.
 func offlineText(p *preview.Plan) string {
 	if p.Against == nil {
 		return "none was contacted: every object is shown as it would be created"
@@ -95,7 +96,7 @@ func waivedText(n int) string {
 	return preview.Plural(n, "finding") + " waived"
 }
 
-// judgedFacts say why a finding does not count as its rule says.
+// judgedFacts returns how a policy changed a finding.
 func judgedFacts(f preview.Finding) []fact {
 	var rows []fact
 	if f.AlsoIn != "" {
@@ -137,7 +138,7 @@ func readModeText(mode preview.ReadMode) string {
 	return string(mode)
 }
 
-// signatureText describes the signature; it is empty for a loaded plan, whose
+// signatureText describes a package's signature; empty for a loaded plan, whose
 // record of it is not trusted.
 func signatureText(v preview.Verification) string {
 	return joinTexts("  ", v.Status, prefixLines("by ", v.Identity))

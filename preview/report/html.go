@@ -25,8 +25,8 @@ var (
 	pageScript string
 )
 
-// page holds the data of the template. Its texts are escaped for eyes here, and
-// by the template for HTML.
+// page is the data of the HTML template. Its texts are escaped for display here,
+// and for HTML by the template.
 type page struct {
 	Title, Counts, Incomplete string
 	StyleHash, ScriptHash     string
@@ -80,8 +80,8 @@ type (
 	}
 )
 
-// writeHTML writes one file that a browser shows without loading anything: its
-// policy lets nothing in but the style and the script whose hashes it names.
+// writeHTML writes one HTML file that loads nothing: its Content-Security-Policy
+// permits only the style and script whose hashes it contains.
 func writeHTML(w io.Writer, p *preview.Plan, _ Options) error {
 	t, err := template.New("page").Parse(pageTemplate)
 	if err != nil {

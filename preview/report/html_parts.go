@@ -146,7 +146,7 @@ func pageObjectOf(p *preview.Plan, o *preview.Object, room *int) pageObject {
 	return out
 }
 
-// clipText takes a text out of the room that is left.
+// clipText shortens a text to the remaining room.
 func clipText(text string, room *int) string {
 	most := min(maxManifest, *room)
 	if len(text) > most {

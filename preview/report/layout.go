@@ -52,8 +52,8 @@ func (l layout) hang(first, later, text string) []string {
 	return lines
 }
 
-// exact lays out an escaped value of which every space counts: behind its
-// name where that fits, else below it.
+// exact formats an escaped value in which every space matters: after its name if
+// it fits, else below it.
 func (l layout) exact(name, later, safe string) []string {
 	if textsafe.Width(name)+1+textsafe.Width(safe) <= l.width {
 		return []string{name + " " + safe}

@@ -49,8 +49,8 @@ func writeManifests(w io.Writer, p *preview.Plan, o Options) error {
 	return err
 }
 
-// inStageOrder returns every object once: as the stages have them, then those
-// that no stage names.
+// inStageOrder returns every object once: in the order of the stages, then those
+// in no stage.
 func inStageOrder(p *preview.Plan) []*preview.Object {
 	byID := make(map[string]*preview.Object, len(p.Objects))
 	for i := range p.Objects {

@@ -35,9 +35,8 @@ func writeMarkdown(w io.Writer, p *preview.Plan, _ Options) error {
 	return err
 }
 
-// markdown builds the report. Text from outside stands in code spans and code
-// blocks, or with every character escaped that means something in Markdown or
-// HTML. What matters most comes first, so that it is not what is cut.
+// markdown builds the report. Text from outside is in code spans or blocks, or
+// escaped. The most important parts come first, because the end may be cut off.
 func markdown(p *preview.Plan) string {
 	doc := &document{limit: MarkdownLimit - cutReserve}
 	doc.add("## " + code(textsafe.Truncate(line(title(p)), maxCell)) + "\n\n" + summaryTable(p))
@@ -64,7 +63,7 @@ func markdown(p *preview.Plan) string {
 	return doc.text.String()
 }
 
-// byWeight puts what a reviewer misses most before what is long.
+// byWeight sorts sections by importance, so that long ones are cut first.
 func byWeight(list []section) []section {
 	weight := map[string]int{openTitle: -3, "WARNINGS": -2, "YOU LACK": -1, "IMAGES": 1, "PACKAGE": 2, "INFO": 3}
 	slices.SortStableFunc(list, func(a, b section) int { return weight[a.title] - weight[b.title] })
@@ -163,7 +162,7 @@ func findingBlock(f preview.Finding, label string, r *reader) string {
 // Kubernetes bounds each of their parts.
 func clippedCode(s string) string { return code(textsafe.Truncate(line(s), 2*maxCell)) }
 
-// details adds a section that is folded away, cut to the room that is left.
+// details adds a collapsed section, cut to the remaining room.
 func (d *document) details(s section) {
 	// Within the HTML of the summary Markdown's escapes do not count, and
 	// no user is mentioned in code.
@@ -193,7 +192,7 @@ func (d *document) details(s section) {
 	}
 }
 
-// missing says how much of a section is lost when only so many lines are kept.
+// missing returns how much of a section is left out if only some lines are kept.
 func (s section) missing(kept int) string {
 	objects := 0
 	for _, n := range s.items[min(kept, len(s.items)):] {
@@ -320,8 +319,8 @@ func prose(s string) string {
 	return out.String()
 }
 
-// startsBlock reports whether a character makes a list or a rule of the text
-// that starts with what is before it.
+// startsBlock reports whether a character would start a list or a rule in
+// Markdown, after the given text.
 func startsBlock(before string, r rune) bool {
 	switch strings.TrimSpace(strings.Trim(before, "0123456789")) {
 	case "":

@@ -47,8 +47,7 @@ func imageSection(p *preview.Plan, l layout) section {
 	return s
 }
 
-// platformWords says on which platforms an image runs, as far as it was
-// looked.
+// platformWords returns the platforms of an image, if they are known.
 func platformWords(list []string) string {
 	if len(list) == 0 {
 		return "platforms not read"
@@ -103,8 +102,7 @@ func (s *section) add(n int, lines ...string) {
 	}
 }
 
-// namesIn counts the objects that a line of [byKind] names: they are two cells
-// apart, behind the kind in the first line.
+// namesIn counts the objects named in a line of [byKind].
 func namesIn(text string) int {
 	n := len(strings.Split(strings.TrimSpace(text), "  "))
 	if !strings.HasPrefix(text, "        ") {
@@ -169,7 +167,8 @@ func objectLines(p *preview.Plan, o *preview.Object, l layout) []string {
 	return out
 }
 
-// secretKeyLines tell which keys of a Secret differ where no dry run did.
+// secretKeyLines returns which keys of a Secret differ, for a plan without dry
+// run.
 func secretKeyLines(states map[string]string) []string {
 	var out []string
 	for key, state := range states {

@@ -14,12 +14,12 @@ const openTitle = "WHAT COULD NOT BE KNOWN"
 // maxOpen bounds how many single things are listed as not read.
 const maxOpen = 20
 
-// Question is something that a read mode leaves unknown, and what follows from
-// that. Neither is escaped yet.
+// Question is something that a read mode leaves unknown, and its consequence.
+// Neither text is escaped.
 type Question struct{ What, Why string }
 
-// OpenQuestions lists what the read mode of the plan cannot know. Each is about
-// this plan: what no object of it raises is left out.
+// OpenQuestions returns what the read mode of the plan cannot know, as far as the
+// plan's objects are affected.
 func OpenQuestions(p *preview.Plan) []Question {
 	if p.OnMachine() {
 		return nil
@@ -106,8 +106,8 @@ func dryRunQuestions(p *preview.Plan) []Question {
 	}}, untriedQuestion(untried)...)
 }
 
-// untriedQuestion names objects of which it is not known whether the API server
-// takes them at all.
+// untriedQuestion names objects for which it is not known whether the API server
+// accepts them.
 func untriedQuestion(objects []*preview.Object) []Question {
 	if len(objects) == 0 {
 		return nil
@@ -126,7 +126,7 @@ func untriedQuestion(objects []*preview.Object) []Question {
 	}}
 }
 
-// openSection lays the questions out; it says so, too, when none is left.
+// openSection lists the open questions, or says that there are none.
 func openSection(p *preview.Plan, l layout) section {
 	if p.OnMachine() {
 		return section{} // no cluster has a part in it

@@ -41,8 +41,8 @@ func (r *reader) where(f preview.Finding) string {
 	return o.Place()
 }
 
-// reduce returns the mitigation of a finding; empty when there is none, or when
-// the rule is none of this program's.
+// reduce returns the mitigation for a finding; empty if there is none or the rule
+// is unknown.
 func (r *reader) reduce(f preview.Finding) string {
 	page, ok := r.book[f.Rule]
 	if !ok || page.Reduce == pages.NothingToReduce {

@@ -143,8 +143,8 @@ func sarif(p *preview.Plan) ([]byte, error) {
 	return textsafe.JSON(out.Bytes()), nil
 }
 
-// sarifRules describes the rules of the plan's findings, sorted, and says at
-// which index each stands.
+// sarifRules returns the descriptions of the rules with findings, sorted, and the
+// index of each.
 func sarifRules(p *preview.Plan, r *reader) ([]sarifRule, map[string]int) {
 	var names []string
 	for _, f := range p.Findings {
@@ -250,8 +250,8 @@ const maxMessage = 4000
 // maxSarifEvidence leaves room in a message for what stands around the evidence.
 const maxSarifEvidence = maxMessage * 3 / 4
 
-// sarifEvidence returns as much of the evidence as a message has room for, and a
-// note on the rest.
+// sarifEvidence returns evidence shortened to fit a message, with a note on the
+// rest.
 func sarifEvidence(evidence string) string {
 	pieces := preview.EvidencePieces(evidence)
 	size := 0

@@ -44,7 +44,7 @@ func setCommand(p *preview.Plan) string {
 	return quoteWords(append(words, "--yes", "--approve", p.Digest, "--ruleset", strconv.Itoa(p.Ruleset)))
 }
 
-// setPlatform returns the value of --platform that leads to the same plan.
+// setPlatform returns the value of --platform with which the same plan is made.
 func setPlatform(p *preview.Plan) string {
 	if len(p.Platforms) == 0 {
 		return p.Platform
@@ -56,7 +56,8 @@ func setPlatform(p *preview.Plan) string {
 	return strings.Join(all, ",")
 }
 
-// SetRollback returns the command that reviews going back to a generation.
+// SetRollback returns the command that returns to an earlier generation of
+// plugins, after a review.
 func SetRollback(location string, generation int) string {
 	return quoteWords([]string{"kubectl", "operator", "plugin", "rollback", "--location", location, "--to", strconv.Itoa(generation)})
 }

@@ -28,7 +28,7 @@ func bindingRules() []entry {
 
 const rbacGroup = "rbac.authorization.k8s.io"
 
-// bindingMatch runs a judgement on bindings that will stand after the plan.
+// bindingMatch applies a matcher to bindings that exist after the plan.
 func bindingMatch(judge func(c *scan, o *preview.Object) (Level, []string)) objectMatch {
 	return func(c *scan, o *preview.Object) (Level, []string) {
 		if o.Planned == nil || !o.Is(preview.KindRoleBinding, preview.KindClusterRoleBinding) {
@@ -138,7 +138,8 @@ func bindsSubjects(kind string, names ...string) func(*scan, *preview.Object) (L
 	}
 }
 
-// bindsAnonymous leaves out discovery and health, which every cluster gives.
+// bindsAnonymous matches bindings for unauthenticated users, except those for
+// discovery and health that every cluster has.
 func bindsAnonymous(c *scan, o *preview.Object) (Level, []string) {
 	found := subjects(o, func(s preview.Subject) bool {
 		return s.Kind == preview.SubjectGroup && s.Name == "system:unauthenticated" || s.Kind == preview.SubjectUser && s.Name == "system:anonymous"
@@ -169,8 +170,8 @@ func bindsForeign(c *scan, o *preview.Object) (Level, []string) {
 	return None, bindingEvidence(o, found, roleEvidence(c, o))
 }
 
-// bindsUnknown finds roles that are neither in the plan nor of every cluster, nor
-// read from this one. Offline no role is read.
+// bindsUnknown matches bindings to roles that are not in the plan, not built in,
+// and were not read from the cluster.
 func bindsUnknown(c *scan, o *preview.Object) (Level, []string) {
 	role := access.RoleOf(o.Planned)
 	if role.Name == "" || c.builtIn(role) {

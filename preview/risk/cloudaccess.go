@@ -40,9 +40,8 @@ func (c *scan) judgeCloud() {
 
 const denied = "Deny"
 
-// cloudCases returns the cases of a rule that a cloud permission is about: by
-// actions that it includes, or, as ":*", by how one that is no wildcard for all
-// ends.
+// cloudCases returns the cases of a rule that apply to a cloud permission: those
+// with an action that it includes, or with the end of an action, such as ":*".
 func cloudCases(rule rules.Rule, p preview.CloudPermission) map[int]bool {
 	found := map[int]bool{}
 	for at, of := range rule.Cases {
@@ -97,8 +96,8 @@ func cloudLine(p preview.CloudPermission) string {
 	return text
 }
 
-// appliesEverywhere reports whether a permission is limited to no resource. An AWS
-// statement that names none is not limited by what it does not say.
+// appliesEverywhere reports whether a permission is not limited to certain
+// resources. An AWS statement without resources is not limited.
 func appliesEverywhere(p preview.CloudPermission) bool {
 	if p.Provider == cloud.AWS && len(p.Actions) > 0 && len(p.Resources) == 0 {
 		return true
@@ -117,7 +116,8 @@ func unlimitedActions(p preview.CloudPermission) bool {
 	return slices.ContainsFunc(p.Actions, func(a string) bool { return a != "" && strings.Trim(a, "*:") == "" })
 }
 
-// awsMatch makes a matcher for AWS permissions that are less than everything.
+// awsMatch returns a matcher for AWS permissions, except those for all actions,
+// which have their own rule.
 func awsMatch(judge func(c *scan, p preview.CloudPermission) Level) cloudMatch {
 	return func(c *scan, p preview.CloudPermission) Level {
 		if p.Provider != cloud.AWS || unlimitedActions(p) {
@@ -127,8 +127,8 @@ func awsMatch(judge func(c *scan, p preview.CloudPermission) Level) cloudMatch {
 	}
 }
 
-// awsActions matches any of the actions, of one level everywhere and another
-// (None: not at all) on limited resources.
+// awsActions returns a matcher for any of the actions, with one level for all
+// resources and another for limited ones (None: no match).
 func awsActions(open, limited Level, actions ...string) cloudMatch {
 	return awsMatch(func(_ *scan, p preview.CloudPermission) Level {
 		switch {
@@ -183,8 +183,8 @@ var roleStarters = []string{
 	"sagemaker:CreateProcessingJob",
 }
 
-// passRole matches iam:PassRole; it is Critical together with an action that
-// starts something as the role.
+// passRole matches iam:PassRole. It is critical if the same origin can also start
+// something with the role.
 func passRole(c *scan, p preview.CloudPermission) Level {
 	limited := strings.Contains(cloudLine(preview.CloudPermission{Conditions: p.Conditions}), "PassedToService")
 	switch {
@@ -213,7 +213,7 @@ func mutatesEverything(_ *scan, p preview.CloudPermission) Level {
 	return None
 }
 
-// exceptions matches statements that permit all but a list (AWS-10).
+// exceptions matches statements with NotAction or NotResource (AWS-10).
 func exceptions(_ *scan, p preview.CloudPermission) Level {
 	if p.Conditions["NotAction"] != nil || p.Conditions["NotResource"] != nil {
 		return High
@@ -256,7 +256,7 @@ func actionOf(provider string, level Level, actions ...string) cloudMatch {
 	}
 }
 
-// actionLike matches a provider's actions by their beginning or end too.
+// actionLike returns a matcher for a provider's actions, also by prefix or suffix.
 func actionLike(provider string, level Level, prefixes, suffixes []string, actions ...string) cloudMatch {
 	exact := actionOf(provider, level, actions...)
 	return func(c *scan, p preview.CloudPermission) Level {
@@ -361,7 +361,8 @@ func sharedIdentity(c *scan, o *preview.Object) (Level, []string) {
 	return None, []string{"cloud identity that several workloads use"}
 }
 
-// wider marks cloud access that an upgrade adds, or stops to deny.
+// wider matches cloud permissions that an upgrade adds, and denials that it
+// removes.
 func wider(c *scan, p preview.CloudPermission) Level {
 	if c.plan.Base.Revision == 0 {
 		return None
@@ -376,9 +377,9 @@ func wider(c *scan, p preview.CloudPermission) Level {
 	return None
 }
 
-// judgeDeclared makes one finding of all cloud access that shows without
-// actions. Requests made at run time and tokens for others than a cloud have
-// findings of their own.
+// judgeDeclared makes one finding of all cloud access whose actions are not known.
+// Requests made at run time, and tokens for services other than clouds, have other
+// findings.
 func (c *scan) judgeDeclared() {
 	stated := map[string]bool{}
 	for _, p := range c.plan.Cloud.Permissions {

@@ -59,7 +59,7 @@ func inCluster(text string) bool {
 	return host == "localhost" || strings.HasSuffix(host, ".svc") || strings.HasSuffix(host, ".svc.cluster.local")
 }
 
-// withoutUser leaves out what a URL says besides where it leads.
+// withoutUser returns a URL without user, password and query.
 func withoutUser(text string) string {
 	u, err := url.Parse(text)
 	if err != nil {
@@ -89,8 +89,8 @@ func apiService(c *scan, o *preview.Object) (Level, []string) {
 	return level, lines
 }
 
-// denies reports whether a validating policy may refuse requests: a binding of
-// the plan says Deny, or none of the plan's is its own.
+// denies reports whether a validating policy can refuse requests: a binding in the
+// plan has the action Deny, or no binding is in the plan.
 func (c *scan) denies(name string) bool {
 	denied, bound := c.around.policies[name]
 	return denied || !bound
@@ -147,7 +147,8 @@ func hostPathVolume(_ *scan, o *preview.Object) (Level, []string) {
 	return level, []string{"path " + text + " of the node"}
 }
 
-// controlsNode reports whether a path of the node leads to control over it.
+// controlsNode reports whether write access to a path of the node gives control
+// over the node.
 func controlsNode(text string) bool { return nodePaths.Judge(text).Writable == Critical }
 
 // tokenSecret finds Secrets that the cluster fills with a token of an account:

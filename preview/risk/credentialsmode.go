@@ -16,8 +16,8 @@ func CredentialsRef() preview.Ref {
 	return preview.Ref{APIVersion: "operator.openshift.io/v1", Kind: "CloudCredential", Name: "cluster"}
 }
 
-// ReadsCredentialsMode reports whether what a plan's cloud access amounts to
-// depends on [CredentialsRef].
+// ReadsCredentialsMode reports whether a plan's cloud access depends on the object
+// of [CredentialsRef].
 func ReadsCredentialsMode(access preview.Cloud) bool { return len(listCredentialRequests(access)) > 0 }
 
 // The values of spec.credentialsMode that a review knows; empty leaves the
@@ -28,8 +28,8 @@ const (
 	modeManual      = "Manual"
 )
 
-// judgeCredentialsMode says how the cluster serves the plan's requests. It is
-// one finding: the mode is the one cause, and one change ends it.
+// judgeCredentialsMode makes one finding about how the cluster answers the plan's
+// CredentialsRequests.
 func (c *scan) judgeCredentialsMode() {
 	requests := listCredentialRequests(c.plan.Cloud)
 	if len(requests) == 0 {
@@ -91,8 +91,8 @@ func listCredentialRequests(access preview.Cloud) []credentialRequest {
 	return slices.Compact(out)
 }
 
-// served says what a request gets in a mode, and whether that is the whole
-// credential of the cluster. Only AWS and Google Cloud have a mint mode
+// served returns what a request gets in a mode, and whether that is a copy of the
+// cluster's credential. Only AWS and Google Cloud have a mint mode
 // (cloud-credential-operator, docs of the modes).
 func (r credentialRequest) served(mode string) (whole bool, what string) {
 	const copied = "a copy of the credential of the cluster"

@@ -16,8 +16,8 @@ const waysPrefix = "ways/"
 // search for escalation paths did not look at.
 func EscalationReadID(what string) string { return waysPrefix + what }
 
-// judgeEscalation makes findings of escalation paths, and of what the search did
-// not look at.
+// judgeEscalation makes a finding of the accounts that the search for escalation
+// paths could not read.
 func (c *scan) judgeEscalation() {
 	for _, read := range c.plan.Reads {
 		if what, ok := strings.CutPrefix(read.ID, waysPrefix); ok {

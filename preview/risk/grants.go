@@ -20,7 +20,8 @@ type shape struct {
 	special []string
 }
 
-// newShape writes a shape; lists are separated by spaces, "core" is the core group.
+// newShape returns a shape; lists are separated by spaces, "core" is the core
+// group.
 func newShape(groups, resources, verbs string) shape {
 	list := strings.Fields(groups)
 	for i, group := range list {
@@ -59,7 +60,7 @@ type grantMatch struct {
 	custom func(c *scan, g preview.Grant) (shape, bool)
 }
 
-// match returns the part of a grant that the rule is about.
+// match returns the part of a grant that the rule matches.
 func (m *grantMatch) match(c *scan, g preview.Grant) (shape, bool) {
 	if m.clusterOnly && g.Scope != preview.ScopeCluster || m.unlike != nil && m.unlike(c, g) {
 		return shape{}, false
@@ -76,9 +77,9 @@ func (m *grantMatch) match(c *scan, g preview.Grant) (shape, bool) {
 	return part, ok
 }
 
-// cut returns what of a grant the shape is about. Verbs that resource names
-// make unusable (create and deletecollection name no object) do not count,
-// except on sub-resources, whose URL has the name.
+// cut returns the part of a grant that the shape matches. With resource names,
+// create and deletecollection do not count, because they name no object, except on
+// subresources, whose URL contains the name.
 func (s shape) cut(g preview.Grant) (shape, bool) {
 	part := shape{}
 	for _, group := range g.APIGroups {
@@ -115,8 +116,8 @@ func (s shape) cut(g preview.Grant) (shape, bool) {
 // plainVerbs are the verbs that a reader expects behind a wildcard.
 var plainVerbs = strings.Fields(anyVerb)
 
-// sameResource reports whether a rule's resource, wildcards included, reaches
-// a wanted one, which may itself be "*/SUB".
+// sameResource reports whether a resource in a rule, which may be a wildcard,
+// includes a wanted one, which may be "*/SUB".
 func sameResource(have, want string) bool {
 	if have == want || have == all {
 		return true
@@ -153,8 +154,9 @@ type match struct {
 	level Level
 }
 
-// judgeGrants matches every grant, lets what covers win over what is covered,
-// applies the combinations, and makes one finding of each rule and role.
+// judgeGrants matches every grant with every rule, drops matches that a more
+// specific one covers, applies combinations, and makes one finding of each rule
+// and role.
 func (c *scan) judgeGrants() {
 	grants := c.plan.Access.Grants
 	held := c.held
@@ -215,8 +217,8 @@ func (c *scan) matchGrant(g preview.Grant) []match {
 	return slices.DeleteFunc(out, func(m match) bool { return covered[m.rule.Name] })
 }
 
-// modify applies the scope modifiers of the catalogue (section 2): resource
-// names, namespaces, and subjects wider than one account.
+// modify changes a rule's level by the scope of a grant: resource names,
+// namespaces, and subjects wider than one account.
 func (c *scan) modify(rule entry, g preview.Grant, level Level) Level {
 	if len(g.ResourceNames) > 0 && (rule.grant.fixed == nil || !rule.grant.fixed(g)) {
 		level = level.Lower()
@@ -267,9 +269,9 @@ func roleID(g preview.Grant) string {
 	return access.ViaRef(g.Via[0]).ID()
 }
 
-// where returns the end of a finding's title, which says where the grant holds.
-// The title's beginning names the subject and not the role: names of generated
-// roles carry a hash and say nothing.
+// where returns the end of a finding's title, which says where the grant applies.
+// The title names the subject and not the role, because names of generated roles
+// say nothing.
 func (m match) where() string {
 	switch {
 	case m.rule.grant.clusterOnly || m.rule.grant.anywhere && m.grant.Scope == preview.ScopeCluster:
@@ -350,7 +352,7 @@ func permission(g preview.Grant, part shape) string {
 	return text
 }
 
-// listed returns words as a list, or what stands for the wildcard among them.
+// listed returns words as a list, or a text for the wildcard if it is among them.
 func listed(words []string, wildcard string) string {
 	if slices.Contains(words, all) {
 		return wildcard

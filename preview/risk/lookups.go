@@ -9,9 +9,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/access"
 )
 
-// lookups indexes the plan for rules about one object that look at others, in
-// one pass: a plan has up to twenty thousand objects, and a rule that searched
-// them for each would take hours.
+// lookups indexes the plan for rules that compare objects with each other, in one
+// pass, because a plan may have twenty thousand objects.
 type lookups struct {
 	byID      map[string]*preview.Object // those that are deleted too
 	reads     map[string][]map[string]any

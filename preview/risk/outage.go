@@ -17,8 +17,8 @@ const (
 	nameLabel  = "kubernetes.io/metadata.name" // which the API server sets on every namespace
 )
 
-// outage says in words which requests a rule of a webhook covers: those that
-// fail while it does not answer (admissionregistration.k8s.io/v1).
+// outage returns as text which requests a webhook rule covers: those that fail
+// while the webhook does not answer (admissionregistration.k8s.io/v1).
 func (c *scan) outage(webhook, rule map[string]any) string {
 	text := verbsOf(rule) + " " + resourcesOf(rule)
 	if selector := preview.Map(webhook, "objectSelector"); len(selector) > 0 {
@@ -42,7 +42,8 @@ func (c *scan) outage(webhook, rule map[string]any) string {
 	return text
 }
 
-// exampleNamespaces names the namespaces one asks about first, as far as they are covered.
+// exampleNamespaces returns the most important namespaces that a webhook covers:
+// kube-system, the plan's own, and that of its Service.
 func (c *scan) exampleNamespaces(webhook map[string]any) string {
 	own := preview.String(webhook, "clientConfig", "service", "namespace")
 	var named []string
@@ -65,8 +66,8 @@ func (c *scan) coversNamespace(webhook map[string]any, namespace string) bool {
 	return selects(preview.Map(webhook, "namespaceSelector"), have)
 }
 
-// coversUnlabelled reports whether the webhook covers namespaces of which
-// it was not decided that it should.
+// coversUnlabelled reports whether a webhook covers namespaces without special
+// labels.
 func coversUnlabelled(webhook map[string]any) bool {
 	return selects(preview.Map(webhook, "namespaceSelector"), map[string]string{nameLabel: "any-other"})
 }
@@ -120,7 +121,8 @@ func resourcesOf(rule map[string]any) string {
 	return text
 }
 
-// inWholeCluster reports whether a rule is about no object of a namespace.
+// inWholeCluster reports whether a webhook rule covers only cluster-scoped
+// objects.
 func inWholeCluster(rule map[string]any) bool {
 	if preview.String(rule, "scope") == "Cluster" {
 		return true
@@ -134,7 +136,8 @@ func inWholeCluster(rule map[string]any) bool {
 	})
 }
 
-// selectorWords says what a label selector selects (meta/v1, LabelSelector).
+// selectorWords returns what a label selector selects, as text (meta/v1,
+// LabelSelector).
 func selectorWords(things string, selector map[string]any) string {
 	var with, without []string
 	matched := preview.Map(selector, "matchLabels")

@@ -25,8 +25,7 @@ func planRules() []entry {
 	}
 }
 
-// blockedBy says what is in the way of an object, in the words of the gate where
-// those are known.
+// blockedBy returns why an object is blocked.
 func (c *scan) blockedBy(o *preview.Object) string {
 	if c.in.Blocked != nil {
 		return c.in.Blocked(o)
@@ -61,8 +60,8 @@ func replaced(_ *scan, o *preview.Object) (Level, string) {
 	return Critical, "deleted and created again"
 }
 
-// deleted matches deletions: Critical where data goes with the object, and Low
-// where nothing is lost or all goes, which is what was asked for.
+// deleted matches deletions: Critical if data is deleted, Low if nothing is lost
+// or everything is removed on request.
 func deleted(c *scan, o *preview.Object) (Level, string) {
 	if o.FormerOwner() {
 		return Critical, "deleted so that it lets go of " + strings.Join(o.Adoption.Releases, ", ")
@@ -79,8 +78,8 @@ func deleted(c *scan, o *preview.Object) (Level, string) {
 // removesAll reports whether the plan leaves nothing, as uninstall does.
 func (c *scan) removesAll() bool { return c.around.empty }
 
-// conflicts matches contested fields: Critical until the fields are left to
-// their managers, as taking them is never silent.
+// conflicts matches field conflicts: Critical until the fields are left to their
+// managers.
 func conflicts(c *scan, o *preview.Object) (Level, []string) {
 	var lines []string
 	if takesBack(c.plan, o) {
@@ -102,7 +101,8 @@ func keptByPolicy(_ *scan, o *preview.Object) (Level, string) {
 	return None, "helm.sh/resource-policy is keep"
 }
 
-// takenBackFields names each field that a rollback takes back, with what is lost.
+// takenBackFields returns each field that a rollback takes back, with the value
+// that is lost.
 func takenBackFields(c *scan, o *preview.Object) (Level, []string) {
 	if !takesBack(c.plan, o) {
 		return None, nil

@@ -41,7 +41,7 @@ func NodesID(platform string) string { return nodesPrefix + platform }
 
 const nodesPrefix = "nodes/"
 
-// judgePlatforms holds the platforms of pinned images to those of the nodes.
+// judgePlatforms compares the platforms of pinned images with those of the nodes.
 func (c *scan) judgePlatforms() {
 	images := PinnedPlatforms(c.plan)
 	var nodes []string
@@ -71,8 +71,8 @@ func (c *scan) judgePlatforms() {
 	}
 }
 
-// unsupportedNodes lists the nodes that images of a pod do not run on: critical where
-// one runs on none, a warning where some are left.
+// unsupportedNodes returns the nodes on which images of a pod do not run: critical
+// if an image runs on no node, else a warning.
 func unsupportedNodes(pod map[string]any, images map[string][]string, nodes []string) (Level, []string) {
 	level, lines := Medium, []string(nil)
 	for _, field := range []string{"initContainers", "containers"} {

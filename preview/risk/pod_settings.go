@@ -17,7 +17,8 @@ func foreignTokens(pod map[string]any) (Level, []string) {
 	return None, lines
 }
 
-// secretEnv names variables, never their values.
+// secretEnv matches environment variables with secrets. Its evidence has their
+// names, never values.
 func secretEnv(_, container map[string]any) (Level, []string) {
 	var lines []string
 	for _, from := range preview.Maps(container, "envFrom") {
@@ -34,7 +35,7 @@ func secretEnv(_, container map[string]any) (Level, []string) {
 	return None, lines
 }
 
-// isSwitch recognises values that are settings about secrets, not secrets.
+// isSwitch reports whether a value is a boolean or 0 or 1, and so not a secret.
 func isSwitch(value string) bool {
 	return slices.Contains([]string{"true", "false", "0", "1"}, strings.ToLower(value))
 }
@@ -82,7 +83,7 @@ func imageRules() []entry {
 	}
 }
 
-// digested reports whether an image is named by digest; tag is its tag.
+// digested reports whether an image has a digest; otherwise tag is its tag.
 func digested(image string) (tag string, ok bool) {
 	name, digest, ok := strings.Cut(image, "@")
 	if ok && strings.HasPrefix(digest, "sha256:") {

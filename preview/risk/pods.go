@@ -38,7 +38,7 @@ func isolationRules() []entry {
 	}
 }
 
-// podMatch runs a judgement on the pod template of an object.
+// podMatch applies a matcher to the pod template of an object.
 func podMatch(judge func(pod map[string]any) (Level, []string)) objectMatch {
 	return func(_ *scan, o *preview.Object) (Level, []string) {
 		pod, _ := preview.PodTemplate(o.Planned)
@@ -49,8 +49,8 @@ func podMatch(judge func(pod map[string]any) (Level, []string)) objectMatch {
 	}
 }
 
-// containerMatch runs a judgement on every container; the worst level counts,
-// and every line begins with the container's name.
+// containerMatch applies a matcher to every container. The worst level counts, and
+// every line of evidence begins with the container's name.
 func containerMatch(judge func(pod, container map[string]any) (Level, []string)) objectMatch {
 	return podMatch(func(pod map[string]any) (Level, []string) {
 		worst, lines := None, []string(nil)

@@ -21,8 +21,8 @@ func surroundingRules() []entry {
 	return []entry{{Rule: rules.PodSecurityRelaxed, object: relaxesLevel}}
 }
 
-// relaxesLevel finds Namespaces of which the plan lowers the Pod Security level that
-// is enforced, and new ones that it asks to enforce none.
+// relaxesLevel matches Namespaces whose enforced Pod Security level the plan
+// lowers, and new ones with level privileged.
 func relaxesLevel(c *scan, o *preview.Object) (Level, []string) {
 	if o.Planned == nil || !o.Is(preview.KindNamespace) || o.Action == preview.ActionUnchanged || o.Action == preview.ActionBlocked {
 		return None, nil
@@ -60,10 +60,10 @@ func textLabels(body map[string]any) map[string]string {
 	return out
 }
 
-// judgePodSecurity holds the pods of every namespace to its Pod Security
-// labels (KEP-2579), by the checks that the API server itself runs. A
-// namespace without labels is taken to admit everything: the default of the
-// API server, which no read shows where an administrator changed it.
+// judgePodSecurity checks the pods of every namespace against its Pod Security
+// labels (KEP-2579), with the checks of the API server. A namespace without labels
+// is taken to admit everything, because another default of the API server cannot
+// be read.
 func (c *scan) judgePodSecurity() {
 	byNamespace := c.workloads()
 	if len(byNamespace) == 0 {
@@ -107,7 +107,8 @@ func (c *scan) podSecurity(rule rules.Rule, namespace, title string, lines map[s
 // workloads returns the objects of the plan that make pods, by namespace.
 func (c *scan) workloads() map[string][]*preview.Object { return c.around.workloads }
 
-// inadmissible says by object id why a level does not admit its pods.
+// inadmissible returns by object id why a Pod Security level does not admit its
+// pods.
 func (c *scan) inadmissible(evaluator policy.Evaluator, level psa.LevelVersion, objects []*preview.Object) map[string]string {
 	out := map[string]string{}
 	for _, o := range objects {
@@ -161,7 +162,7 @@ func (c *scan) namespaceLabels(name string) map[string]string {
 	return out
 }
 
-// kindNames names the objects of which something is said, up to three.
+// kindNames returns the names of the matched objects, at most three.
 func kindNames(objects []*preview.Object, said map[string]string) []string {
 	var out []string
 	for _, o := range objects {

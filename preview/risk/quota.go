@@ -17,9 +17,9 @@ import (
 // namespace may not be listed.
 func UnreadID(kind, namespace string) string { return "unread/" + kind + "/" + namespace }
 
-// judgeQuotas holds the pods of every namespace to its ResourceQuotas and
-// LimitRanges. What others use of a quota moves all the time and is no part of
-// a plan: only what could not fit in an empty namespace is reported.
+// judgeQuotas checks the pods of every namespace against its ResourceQuotas and
+// LimitRanges. Used amounts change all the time, so only what would not fit an
+// empty namespace is reported.
 func (c *scan) judgeQuotas() {
 	limits, unread := map[string][]map[string]any{}, map[string][]string{}
 	limit := func(body map[string]any) {
@@ -52,7 +52,7 @@ func (c *scan) judgeQuotas() {
 	}
 }
 
-// misfits says what of the pods breaks which quota or limit.
+// misfits returns which pods exceed which quota or limit.
 func misfits(limits []map[string]any, objects []*preview.Object) []string {
 	ranges := slices.DeleteFunc(slices.Clone(limits), func(b map[string]any) bool { return !preview.IsKind(b, preview.KindLimitRange) })
 	var lines []string
@@ -78,8 +78,7 @@ func misfits(limits []map[string]any, objects []*preview.Object) []string {
 	return lines
 }
 
-// countsSomePods reports whether a quota is scoped to some pods only; which, is
-// not worked out here.
+// countsSomePods reports whether a quota has scopes, which are not evaluated.
 func countsSomePods(quota map[string]any) bool {
 	return len(preview.List(quota, "spec", "scopes")) > 0 || preview.Map(quota, "spec", "scopeSelector") != nil
 }
@@ -133,10 +132,9 @@ func quotaName(name string) string {
 	return strings.TrimPrefix(name, "count/")
 }
 
-// needsOf sums up what the containers of a pod that run side by side ask for,
-// with the defaults of the namespace, and lists by name what some container
-// leaves out. Init containers that end are less than those that run, or the
-// pod needs more than this says.
+// needsOf adds up what the containers of a pod request, with the namespace's
+// defaults, and returns the names of requests or limits that a container omits.
+// Init containers are not counted.
 func needsOf(pod map[string]any, ranges []map[string]any) (amounts, map[string]string) {
 	needs, missing := amounts{}, map[string]string{}
 	for _, container := range preview.Maps(pod, "containers") {
@@ -175,8 +173,8 @@ func defaultOf(ranges []map[string]any, field, name string) any {
 	return nil
 }
 
-// checkUnset finds pods without a request or limit that a quota on CPU or memory
-// demands. One on ephemeral storage does not.
+// checkUnset returns pods without a request or limit that a quota on CPU or memory
+// requires.
 func checkUnset(quota map[string]any, id string, missing map[string]string) []string {
 	var lines []string
 	if countsSomePods(quota) {
@@ -191,7 +189,8 @@ func checkUnset(quota map[string]any, id string, missing map[string]string) []st
 	return lines
 }
 
-// checkRange holds what containers set to the minimum and maximum of a LimitRange.
+// checkRange compares the requests and limits of containers with the minimum and
+// maximum of a LimitRange.
 func checkRange(limits map[string]any, id string, pod map[string]any) []string {
 	var lines []string
 	for _, item := range preview.Maps(limits, "spec", "limits") {

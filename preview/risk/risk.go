@@ -127,7 +127,7 @@ func (c *scan) hit(rule rules.Rule, h ruleHit) {
 	}
 }
 
-// extra takes in findings made elsewhere.
+// extra adds findings made elsewhere.
 func (c *scan) extra(list []preview.Finding) {
 	ours := map[string]bool{}
 	for id := range c.found {
@@ -181,8 +181,8 @@ func (c *scan) findings(in Input) []preview.Finding {
 	return out
 }
 
-// word gives a finding its title and reason, by the cases of the rule that its
-// evidence is about.
+// word sets title and reason of a finding, by the case of the rule that its
+// evidence belongs to.
 func (m *mergedFinding) word() {
 	if m.rule.Name == "" {
 		return
@@ -194,9 +194,9 @@ func (m *mergedFinding) word() {
 	}
 }
 
-// evidence joins the lines of a finding, each once, people before accounts; see
-// [preview.CompareEvidence]. All of them: what a view has no room for it counts.
-// A line that is too long to be read is bound by its hash instead.
+// evidence joins the lines of a finding without duplicates, people before
+// accounts; see [preview.CompareEvidence]. A very long line is cut, and its hash
+// added.
 func evidence(lines []string) string {
 	lines = slices.Clone(lines)
 	for i, line := range lines {

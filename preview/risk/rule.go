@@ -28,16 +28,16 @@ type entry struct {
 	cloud  cloudMatch
 }
 
-// objectMatch judges one object of the plan. It returns the evidence, none
-// when the rule does not hold, and the level, None for the rule's own.
+// objectMatch matches one object of the plan. It returns the evidence, none if the
+// rule does not match, and the level, None for that of the rule.
 type objectMatch func(c *scan, o *preview.Object) (Level, []string)
 
-// cloudMatch judges one cloud permission; None when the rule does not hold.
+// cloudMatch matches one cloud permission; it returns None if the rule does not
+// match.
 type cloudMatch func(c *scan, p preview.CloudPermission) Level
 
-// table returns every rule that looks at one grant, object or cloud permission,
-// in the order of the catalogue. Those that look at several together have no
-// matcher.
+// table returns the rules with a matcher, for one grant, object or cloud
+// permission. Rules that compare several things have none.
 func table() []entry {
 	return slices.Concat(
 		wildcardRules(), secretRules(), workloadRules(), roleRules(), nodeRules(), extensionRules(), namespacedRules(),

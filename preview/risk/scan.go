@@ -67,7 +67,7 @@ func newScanBy(in Input, rules []entry, named map[string]map[string]bool) *scan 
 	return c
 }
 
-// index fills what rules look up, once: nothing here is searched by list.
+// index fills the indexes that rules use, in one pass.
 func (c *scan) index() {
 	for _, read := range c.plan.Reads {
 		c.reads[read.ID] = read.UID != ""
@@ -118,9 +118,9 @@ func (c *scan) indexObject(o *preview.Object) {
 	}
 }
 
-// brings reports whether an object is the release's own once the plan is applied:
-// made by it, or part of it already. A copy of what another made is not, whether
-// it is taken over, shared or blocked.
+// brings reports whether an object belongs to the release after the plan: it is
+// created by the plan, or is in the release already. An adopted, shared or blocked
+// object does not count.
 func brings(o *preview.Object) bool {
 	switch o.Action {
 	case preview.ActionCreate, preview.ActionUpdate, preview.ActionUnchanged, preview.ActionReplace:
@@ -129,8 +129,8 @@ func brings(o *preview.Object) bool {
 	return false
 }
 
-// namedResources are the resources of each API group that rules about grants
-// name: those that are known to be dangerous in the hands of others.
+// namedResources returns the resources that rules about grants name, by API group:
+// those known to be dangerous.
 func namedResources(rules []entry) map[string]map[string]bool {
 	out := map[string]map[string]bool{}
 	for _, rule := range rules {
@@ -152,9 +152,8 @@ func namedResources(rules []entry) map[string]map[string]bool {
 	return out
 }
 
-// ours reports whether a resource is of a CRD that the plan brings. Every
-// resource of a group is where the plan brings each one that rules name: a new
-// kind in the group of another operator does not make that operator's kinds own.
+// ours reports whether a resource is of a CRD in the plan. The wildcard "*" counts
+// only if every resource of the group that rules name is of a CRD in the plan.
 func (c *scan) ours(group, resource string) bool {
 	resource, _, _ = strings.Cut(resource, "/")
 	if resource == all {
@@ -167,7 +166,7 @@ func (c *scan) ours(group, resource string) bool {
 	return c.own[group+"/"+resource]
 }
 
-// onlyOurs reports whether all a grant reaches is of the plan's own CRDs.
+// onlyOurs reports whether all resources of a grant are of CRDs in the plan.
 func (c *scan) onlyOurs(g preview.Grant) bool {
 	for _, group := range g.APIGroups {
 		for _, resource := range g.Resources {
@@ -214,8 +213,8 @@ func lineCases(rule rules.Rule, lines []string) map[int]bool {
 	return found
 }
 
-// prefixLines names the object in every line: a fingerprint accepted for one
-// object must not count for another.
+// prefixLines adds the object's id to every line of evidence, so that an
+// acceptance for one object does not count for another.
 func prefixLines(id string, lines []string) []string {
 	out := make([]string, len(lines))
 	for i, line := range lines {

@@ -9,9 +9,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// subjectRights holds the permissions of each subject, for rules that look at
-// more than one grant. Every look-up is a map's: a hostile plan has tens of
-// thousands of grants.
+// subjectRights has the permissions of each subject, for rules that consider
+// several grants. It is indexed, because a plan may have tens of thousands of
+// grants.
 type subjectRights struct {
 	grants  map[preview.Subject][]preview.Grant
 	admins  map[string]bool // places with unlimited grants
@@ -50,8 +50,8 @@ func newSubjectRights(grants []preview.Grant) *subjectRights {
 	return h
 }
 
-// readsSecrets reports whether a grant's subject reads Secrets where the grant
-// holds.
+// readsSecrets reports whether a grant's subject can read Secrets in the grant's
+// scope.
 func (h *subjectRights) readsSecrets(g preview.Grant) bool { return coversScope(h.readers, g) }
 
 // coversScope reports whether a set of scopes has that of the grant, or the
@@ -70,8 +70,8 @@ func unlimited(g preview.Grant) bool {
 		len(g.ResourceNames) == 0
 }
 
-// admin reports whether the subject may do everything where the grant holds,
-// so that nothing more is worth saying.
+// admin reports whether the subject can do everything in the grant's scope, so
+// that other findings are left out.
 func (h *subjectRights) admin(g preview.Grant) bool { return coversScope(h.admins, g) }
 
 // builtinRoles are those of every cluster. Rules about bindings judge them by
@@ -112,7 +112,7 @@ func (h *subjectRights) reach(subject preview.Subject, s shape) (string, bool) {
 	return text, text != ""
 }
 
-// extraEvidence returns the evidence of what a rule needs besides the grant.
+// extraEvidence returns evidence of the other permissions that a rule requires.
 func (h *subjectRights) extraEvidence(m match) []string {
 	var lines []string
 	for _, s := range m.rule.grant.with {
@@ -123,9 +123,9 @@ func (h *subjectRights) extraEvidence(m match) []string {
 	return lines
 }
 
-// combine raises what is worse together with something else (catalogue, end
-// of section 3): reading Secrets, minting tokens or running pods where another
-// account is powerful hands that account over.
+// combine raises the level of permissions that together with others are worse:
+// reading Secrets, minting tokens or running pods where another account is
+// powerful gives the permissions of that account.
 func combine(matches []match, h *subjectRights) {
 	for _, m := range matches {
 		if m.level == Critical {

@@ -72,7 +72,8 @@ func policiesWritten(_ *scan, _ preview.Grant, part shape) Level {
 	return High
 }
 
-// mildConstraints leaves out the constraints every account may use.
+// mildConstraints leaves out SecurityContextConstraints that every account may
+// use.
 func mildConstraints(_ *scan, g preview.Grant) bool {
 	mild := []string{"restricted", "restricted-v2", "nonroot", "nonroot-v2"}
 	return len(g.ResourceNames) > 0 && !slices.ContainsFunc(g.ResourceNames, func(n string) bool { return !slices.Contains(mild, n) })
@@ -100,7 +101,7 @@ func namespacedRules() []entry {
 	}
 }
 
-// systemLeases holds for grants that reach the leases of the control plane.
+// systemLeases reports whether a grant includes leases of the control plane.
 func systemLeases(_ *scan, g preview.Grant) bool {
 	return g.Scope == preview.ScopeCluster || g.Namespace == "kube-system" || g.Namespace == "kube-node-lease"
 }

@@ -59,8 +59,8 @@ func roleRules() []entry {
 // namesAdmin: a rule restricted to cluster-admin is not restricted at all.
 func namesAdmin(g preview.Grant) bool { return slices.Contains(g.ResourceNames, "cluster-admin") }
 
-// otherSigner leaves out approval of signers that make no client certificates
-// for the API server.
+// otherSigner leaves out signers whose certificates the API server does not accept
+// as a login.
 func otherSigner(_ *scan, g preview.Grant) bool {
 	if len(g.ResourceNames) == 0 {
 		return false

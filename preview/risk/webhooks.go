@@ -22,8 +22,8 @@ func isWebhook(o *preview.Object) bool {
 	return o.Planned != nil && o.Is(preview.KindValidatingWebhookConfiguration, preview.KindMutatingWebhookConfiguration)
 }
 
-// webhookMatch runs a judgement on every webhook of a configuration and
-// collects its lines behind the webhook's name.
+// webhookMatch applies a matcher to every webhook of a configuration; each line of
+// evidence begins with the webhook's name.
 func webhookMatch(judge func(c *scan, o *preview.Object, webhook map[string]any) []string) objectMatch {
 	return func(c *scan, o *preview.Object) (Level, []string) {
 		if !isWebhook(o) {
@@ -39,8 +39,8 @@ func webhookMatch(judge func(c *scan, o *preview.Object, webhook map[string]any)
 	}
 }
 
-// failsClosed leaves out webhooks on nothing but the plan's own kinds: while
-// they are down, only the operator's users wait.
+// failsClosed matches webhooks with failurePolicy Fail, except those that cover
+// only the plan's own kinds.
 func failsClosed(c *scan, _ *preview.Object, webhook map[string]any) []string {
 	if !refusesWhenDown(webhook) {
 		return nil
@@ -64,9 +64,9 @@ func refusesWhenDown(webhook map[string]any) bool {
 	return policy == "Fail" || policy == ""
 }
 
-// blocksItself finds webhooks that the pods behind them have to pass: when all
-// of these are gone, no new one is admitted (Kubernetes docs, "Admission Webhook
-// Good Practices", avoid deadlocks).
+// blocksItself matches webhooks that cover their own pods: when all of these are
+// gone, no new one is admitted (Kubernetes docs, "Admission Webhook Good
+// Practices", avoid deadlocks).
 func blocksItself(c *scan, _ *preview.Object, webhook map[string]any) []string {
 	service := preview.Map(webhook, "clientConfig", "service")
 	namespace := preview.String(service, "namespace")
@@ -92,8 +92,8 @@ func coversNewPods(rule map[string]any) bool {
 // podGroups are the API groups of the kinds that make pods.
 var podGroups = []string{"", "apps", "batch"}
 
-// coversPodsBehind evaluates the objectSelector on the pods of the plan that the
-// Service selects. One whose pods the plan does not have is taken to be covered.
+// coversPodsBehind reports whether a webhook's objectSelector matches the pods of
+// its Service. Pods that are not in the plan count as matched.
 func (c *scan) coversPodsBehind(webhook, service map[string]any) bool {
 	selector := preview.Map(webhook, "objectSelector")
 	namespace := preview.String(service, "namespace")

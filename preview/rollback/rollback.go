@@ -13,9 +13,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/diff"
 )
 
-// Decide returns the action of the rollback on each object, from the plan's
-// action on it. It returns why objects could not be taken back; the rollback is as
-// it was then.
+// Decide returns the action of the rollback on each object, derived from the
+// plan's action, and why some objects cannot be rolled back.
 func Decide(p *preview.Plan) []string {
 	if p.FailureRollback == nil {
 		return nil
@@ -65,9 +64,9 @@ func RestoredObjects(u *preview.FailureRollback) *preview.FailureRollback {
 	return out
 }
 
-// inverse returns the action that reverts the plan's action on an object. digest
-// is that of the object which comes back, empty where none does; an empty action
-// means that there is nothing to take back.
+// inverse returns the action that reverts the plan's action on an object, empty if
+// there is nothing to revert. digest is that of the restored object, empty if none
+// is restored.
 func inverse(o *preview.Object, digest string) preview.Action {
 	// Sensitive values are hashed with the pin of their package, which is
 	// another one for every version.
@@ -95,8 +94,8 @@ func inverse(o *preview.Object, digest string) preview.Action {
 	return preview.ActionKeep
 }
 
-// irrevocable returns why the plan's action on an object cannot be reverted;
-// empty where it can. comesBack says that the revision has the object.
+// irrevocable returns why the plan's action on an object cannot be reverted, empty
+// if it can. comesBack is set if the earlier revision contains the object.
 func irrevocable(p *preview.Plan, o *preview.Object, comesBack bool) string {
 	switch {
 	case o.Action == preview.ActionUnknown:
@@ -126,8 +125,8 @@ func irrevocable(p *preview.Plan, o *preview.Object, comesBack bool) string {
 	return ""
 }
 
-// findLostKey names a key of an updated Secret whose value is lost with the
-// update, as no record has it.
+// findLostKey returns a key of an updated Secret whose old value is lost, because
+// records do not contain it.
 func findLostKey(o *preview.Object) string {
 	for _, key := range slices.Sorted(maps.Keys(o.SecretKeys)) {
 		_, stays := preview.Map(o.ResultBody, "data")[key]
@@ -139,9 +138,8 @@ func findLostKey(o *preview.Object) string {
 	return ""
 }
 
-// Differences lists how a plan differs from the rollback that another plan
-// holds, made after all or a part of that one was applied; empty where it does
-// not.
+// Differences returns how a plan differs from the rollback in another plan, which
+// was applied as a whole or in part; empty if it does not.
 func Differences(p, back *preview.Plan) []string {
 	if p.FailureRollback == nil {
 		return []string{"the plan contains no rollback"}
@@ -186,8 +184,8 @@ func creates(p *preview.Plan, id string) bool {
 	return o != nil && o.Action == preview.ActionCreate
 }
 
-// partOf reports whether an action is what is left of a sealed one, where the
-// plan came to an object or did not.
+// partOf reports whether an action is possible after the planned one was carried
+// out, or was not reached.
 func partOf(sealed, now preview.Action) bool {
 	switch sealed {
 	case preview.ActionCreate:

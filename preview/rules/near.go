@@ -10,8 +10,8 @@ import (
 // maxNear bounds what [Near] offers.
 const maxNear = 3
 
-// Near returns the rules whose names are most like a word, the nearest first:
-// those that hold it, else those a few letters away.
+// Near returns the rules with names similar to a word, nearest first: those that
+// contain it, else those with a few letters changed.
 func Near(word string) []string {
 	word = strings.ToLower(word)
 	if len(word) > 100 { // no name of ours, and costly to compare

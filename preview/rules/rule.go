@@ -95,9 +95,9 @@ func (r Rule) WithReason(args ...any) Rule {
 	return r
 }
 
-// Worded returns the rule with the title and reason of the one case that all of a
-// finding's evidence is about, by its place in Cases. Without one, or with several,
-// it returns the rule itself.
+// Worded returns the rule with title and reason of the case that all evidence
+// belongs to, given as indexes in Cases. If there is none, or several, it returns
+// the rule itself.
 func (r Rule) Worded(cases map[int]bool) Rule {
 	if len(cases) != 1 {
 		return r
@@ -123,7 +123,7 @@ func (r Rule) Note(object, text string) preview.Note {
 // changes it afterwards.
 var table []Rule
 
-// row returns a rule of the table.
+// row adds a rule to the table.
 func row(r Rule) Rule {
 	if r.Example.Of != "" {
 		r.Example.Title = r.Example.Of + " " + r.Title
@@ -163,8 +163,8 @@ func All() []Rule {
 	return out
 }
 
-// Named returns the rule of a name. Of one that is not known, such as one that
-// another version of the program has noted, it says so.
+// Named returns the rule with a name. For an unknown name, such as one from
+// another version of the program, it returns a rule that says so.
 func Named(name string) (r Rule, known bool) {
 	if at := slices.IndexFunc(table, func(r Rule) bool { return r.Name == name }); at >= 0 {
 		return table[at], true

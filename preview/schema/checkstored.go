@@ -7,8 +7,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// CheckStored checks the stored objects of a definition, and fills in what came of
-// it. The error is that of ctx, or of the way to the cluster.
+// CheckStored checks the stored objects of a CRD and fills in the outcome. The
+// error is ctx's, or one of reading the cluster.
 func (c *Checker) CheckStored(ctx context.Context, pager Pager, outcome *Outcome) error {
 	outcome.Unchecked = c.Unchecked
 	var err error

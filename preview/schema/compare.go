@@ -76,8 +76,7 @@ func compareSpecs(before, after map[string]any) []Issue {
 	return issues
 }
 
-// service returns the address of a conversion webhook, with the API server's
-// defaults.
+// service returns the address of a conversion webhook, including defaults.
 func service(v any) any {
 	m, ok := v.(map[string]any)
 	if !ok {
@@ -109,8 +108,8 @@ func served(v map[string]any) bool { return v["served"] == true }
 
 func schemaOf(v map[string]any) map[string]any { return preview.Map(v, "schema", "openAPIV3Schema") }
 
-// comparePairs compares the served versions of the new definition with each
-// other, older to newer, as far as the old one did not differ in the same way.
+// comparePairs compares the served versions of the new CRD with each other,
+// without differences that the old CRD had too.
 func comparePairs(before, after map[string]any) []Issue {
 	if strategy(after) == "Webhook" {
 		return nil

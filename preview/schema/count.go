@@ -26,7 +26,7 @@ type Pager interface {
 	Pages(ctx context.Context, apiVersion, kind string, each func(objects []map[string]any, remaining int) (more bool)) error
 }
 
-// Operands words how many objects there are of a live definition.
+// Operands returns as text how many objects a CRD has.
 func Operands(ctx context.Context, pager Pager, definition map[string]any) (string, error) {
 	kind := preview.String(definition, "spec", "names", "kind")
 	version := preview.ServedVersion(definition)

@@ -43,7 +43,7 @@ func GroupByRule(issues []Issue) map[string][]Issue {
 	return out
 }
 
-// WorstSeverity returns the severity of the worst issue.
+// WorstSeverity returns the highest severity of issues.
 func WorstSeverity(issues []Issue) preview.Severity {
 	severity := preview.Info
 	for _, issue := range issues {

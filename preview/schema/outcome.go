@@ -21,9 +21,9 @@ const (
 	outcomeKind    = "StoredObjects"
 )
 
-// Outcome holds the result of checking the stored objects of one CRD. It holds
-// how many there are only where some do not fit or some were not checked: that
-// objects come and go is no reason to review again.
+// Outcome is the result of checking the stored objects of one CRD. It contains
+// counts only if some objects do not fit or were not checked, so that added
+// objects do not make a plan stale.
 type Outcome struct {
 	// StoredVersions is the live definition's status.storedVersions.
 	StoredVersions []string `json:"storedVersions"`
@@ -85,7 +85,7 @@ func (g Group) Evidence(o *Outcome) string {
 	return b.String()
 }
 
-// Finish drops the counts that nothing rests on.
+// Finish removes counts that do not affect findings.
 func (o *Outcome) Finish() {
 	slices.Sort(o.Unchecked)
 	o.Unchecked = slices.Compact(o.Unchecked)

@@ -229,7 +229,7 @@ func same(a, b any) bool {
 	return errX == nil && errY == nil && string(x) == string(y)
 }
 
-// isLess compares two limits, whole numbers exactly; what is none counts as 0.
+// isLess compares two limits; a missing one counts as 0.
 func isLess(a, b any) bool {
 	x, whole := a.(int64)
 	y, alsoWhole := b.(int64)

@@ -27,9 +27,8 @@ const (
 	maxProblem  = 500 // bytes of one problem's text
 )
 
-// Index finds definitions by the kind that they define, and reads the schema of
-// each version once: a plan may have thousands of definitions, and as many
-// resources of one of them. It is not for concurrent use.
+// Index finds CRDs by the kind they define, and parses the schema of each version
+// once. It is not for concurrent use.
 type Index struct {
 	definitions map[kindIndex]map[string]any
 	checks      map[check]*validator
@@ -37,7 +36,7 @@ type Index struct {
 
 type kindIndex struct{ group, kind string }
 
-// check is a version of a kind, as the apiVersion of its resources says it.
+// check identifies a version of a kind.
 type check struct{ apiVersion, kind string }
 
 // NewIndex indexes the CustomResourceDefinitions among objects. Of several for
@@ -96,9 +95,9 @@ func newValidator(definition map[string]any, apiVersion string) (v *validator) {
 	return v
 }
 
-// recoverPanic makes an error of a panic: the validators of kube-openapi panic on
-// schemas that the API server refuses before it gets that far, such as one with
-// a broken pattern.
+// recoverPanic returns a panic as an error, because kube-openapi's validators
+// panic on schemas that an API server would refuse before, such as one with an
+// invalid pattern.
 func (v *validator) recoverPanic(err *error) {
 	if cause := recover(); cause != nil {
 		*err = fmt.Errorf("reading the schema of %s: it cannot be evaluated: %v", v.name, cause)

@@ -35,11 +35,9 @@ type Checker struct {
 	names         []string                    // of after, sorted
 }
 
-// NewChecker compiles what two forms of a definition ask of objects. It is nil
-// when every object that fits the old form fits the new one, because both serve
-// the same versions with the same schemas, but for descriptions. Rules
-// that compare with the object's earlier value are not evaluated: they hold for
-// a write that changes nothing.
+// NewChecker compiles the old and new schemas of a CRD. It is nil if both serve
+// the same versions with equal schemas, apart from descriptions. Rules that
+// compare with the object's earlier value are not evaluated.
 func NewChecker(before, after map[string]any) *Checker {
 	c := &Checker{
 		Group: preview.String(before, "spec", "group"), Kind: preview.String(before, "spec", "names", "kind"),
@@ -87,8 +85,8 @@ func NewChecker(before, after map[string]any) *Checker {
 	return c
 }
 
-// readAs lists versions to read stored objects in: the one they are stored as,
-// which loses nothing, the others of the old definition, those of the new one.
+// readAs returns the versions in which to read stored objects, in order of
+// preference: the stored version, the others of the old CRD, those of the new one.
 func readAs(olds, news map[string]map[string]any) []string {
 	var first, rest []string
 	for _, name := range slices.Sorted(maps.Keys(olds)) {

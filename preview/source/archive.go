@@ -72,8 +72,8 @@ func (s *archiveSource) open(ctx context.Context, p Pin) (*Content, error) {
 	return &Content{FS: t.Freeze(), Source: p.Source, Plain: t.Plain}, nil
 }
 
-// download brings the archive into the cache and returns its digest, which
-// must be want unless that is empty.
+// download downloads the archive into the cache and returns its digest, which must
+// equal want unless that is empty.
 func (s *archiveSource) download(ctx context.Context, r ref.Reference, want string) (string, error) {
 	if s.options.Offline {
 		if want == "" {
@@ -93,9 +93,9 @@ func (s *archiveSource) download(ctx context.Context, r ref.Reference, want stri
 	return want, s.cache.Put(want, s.limits.LayerBytes, reader)
 }
 
-// openArchive unpacks the archive of a digest from the cache. Where it is
-// missing, or damaged, fetch has to bring it there, once. Nothing is said of an
-// archive before its last byte is verified.
+// openArchive unpacks an archive from the cache by its digest. If it is missing or
+// damaged, fetch downloads it again, once. Nothing is returned before the whole
+// archive is verified.
 func openArchive(ctx context.Context, c diskcache.Cache, l filetree.Limits, digest string, fetch func() error) (*filetree.Tree, error) {
 	for attempt := 0; ; attempt++ {
 		if err := ctx.Err(); err != nil {

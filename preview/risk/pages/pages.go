@@ -107,7 +107,7 @@ func modifiers(m risk.Matching) string {
 	return text
 }
 
-// grantText says what a rule about grants matches, and how severe that is.
+// grantText returns what a rule about grants matches, and its severity.
 func grantText(m risk.Matching, page Page) (looks, when string) {
 	looks = page.Looks
 	if looks == "" {
