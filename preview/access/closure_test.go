@@ -336,11 +336,15 @@ func randomWorld(chance *rand.Rand) (roles []map[string]any, accounts []preview.
 
 // The graph finds what a simulation finds that tries each request with each
 // identity, over random roles, bindings and accounts.
-func TestClosureEqualsSimulation(t *testing.T) {
-	seeds := uint64(500)
-	if slowtest.Short(t) {
-		seeds = 100
-	}
+func TestClosureEqualsSimulation(t *testing.T) { closures(t, 100) }
+
+func TestSlowClosuresEqualSimulation(t *testing.T) {
+	slowtest.Skip(t, "a thousand seeds")
+	closures(t, 1000)
+}
+
+func closures(t *testing.T, seeds uint64) {
+	t.Helper()
 	ends := map[Extent]int{}
 	for seed := range seeds {
 		chance := rand.New(rand.NewPCG(seed, 17))
@@ -366,7 +370,7 @@ func TestClosureEqualsSimulation(t *testing.T) {
 	}
 	t.Logf("%d seeds: %v", seeds, ends)
 	for _, extent := range []Extent{ClusterAdmin, EverySecret, Nodes, Nothing} {
-		if ends[extent] < 20 {
+		if ends[extent] < int(seeds)/10 {
 			t.Errorf("only %d accounts amount to %s", ends[extent], extent)
 		}
 	}
