@@ -44,6 +44,13 @@ func TestReach(t *testing.T) {
 		{"over an account in between", [][]preview.Grant{
 			of("op", "app:|serviceaccounts mid|impersonate"), of("mid", "app:|serviceaccounts/token last|create"), of("last", "|nodes/proxy|get"),
 		}, "impersonates ServiceAccount app/mid; obtains a token of ServiceAccount app/last; reaches every kubelet"},
+		{"the rights of two accounts together", [][]preview.Grant{
+			of("op", "app:|serviceaccounts/token mid|create", "certificates.k8s.io|certificatesigningrequests|create"),
+			of("mid", "certificates.k8s.io|certificatesigningrequests/approval|update", "certificates.k8s.io|signers kubernetes.io/kube-apiserver-client|approve"),
+		}, "obtains a token of ServiceAccount app/mid; approves a client certificate of its own for any user"},
+		{"Secrets alone, none of which has a token", [][]preview.Grant{of("op", "app:|secrets|get"), admin}, ""},
+		{"Secrets that it makes and reads", [][]preview.Grant{of("op", "app:|secrets|create", "app:|secrets s|get"), admin},
+			"creates and reads a Secret in namespace app with a token of ServiceAccount app/admin; can do everything"},
 		{"who is at an end already needs no way", [][]preview.Grant{of("op", "|secrets|get", "|pods|create"), admin}, ""},
 		{"two that lead to each other only", [][]preview.Grant{of("op", "app:|pods|create"), of("mid", "app:|pods|create")}, ""},
 	}

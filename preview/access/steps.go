@@ -221,6 +221,7 @@ func podSteps() []step {
 	add := func(name, resource, text string, verbs ...string) {
 		out = append(out, step{name: name, rights: []right{rightTo("", resource, verbs...)}, gain: gainRunning, text: text})
 	}
+	// Before Kubernetes 1.35 get was enough, for a WebSocket.
 	add("commands", "pods/exec", "runs commands in pods of namespace %N, such as those of %A", "create", "get")
 	add("attaching", "pods/attach", "attaches to pods of namespace %N, such as those of %A", "create", "get")
 	add("ephemeral containers", "pods/ephemeralcontainers", "adds containers to pods of namespace %N, such as those of %A", "update", "patch")
