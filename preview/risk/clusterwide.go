@@ -103,6 +103,9 @@ func operations(rule map[string]any) string {
 	return "every change"
 }
 
+// maxUserPriority is the highest priority that Kubernetes leaves to users.
+const maxUserPriority = 1_000_000_000
+
 func priorityClass(_ *scan, o *preview.Object) (Level, []string) {
 	if o.Planned == nil || !o.Is(preview.KindPriorityClass) {
 		return None, nil
@@ -112,8 +115,12 @@ func priorityClass(_ *scan, o *preview.Object) (Level, []string) {
 	if o.Planned["globalDefault"] == true {
 		level, lines = High, append(lines, "globalDefault")
 	}
-	if value, _ := o.Planned["value"].(int64); value > 0 && preview.String(o.Planned, "preemptionPolicy") != "Never" {
+	value, _ := o.Planned["value"].(int64)
+	if value > 0 && preview.String(o.Planned, "preemptionPolicy") != "Never" {
 		lines = append(lines, fmt.Sprintf("value %d, preempts", value))
+	}
+	if value >= maxUserPriority || strings.HasPrefix(o.Name, "system-") {
+		level, lines = High, append(lines, fmt.Sprintf("value %d, as pods of the control plane", value))
 	}
 	return level, lines
 }

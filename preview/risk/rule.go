@@ -41,6 +41,6 @@ type cloudMatch func(c *scan, p preview.CloudPermission) Level
 func table() []entry {
 	return slices.Concat(
 		wildcardRules(), secretRules(), workloadRules(), roleRules(), nodeRules(), extensionRules(), namespacedRules(),
-		bindingRules(), podRules(), imageRules(), webhookRules(), admissionRules(), roleObjectRules(), wellKnownRules(), clusterRules(), surroundingRules(), cloudRules(), planRules(),
+		bindingRules(), podRules(), imageRules(), webhookRules(), admissionRules(), roleObjectRules(), wellKnownRules(), neighborRules(), clusterRules(), surroundingRules(), cloudRules(), planRules(),
 	)
 }

@@ -345,6 +345,90 @@ var objectCases = []struct {
 		[]string{strings.Replace(pod("", "x: y"), "template: {", "template: {metadata: {annotations: {checksum/config: a, prometheus.io/scrape: 'true'}}, ", 1)},
 	},
 	{
+		"storage-driver", preview.Critical, "apiVersion: storage.k8s.io/v1\nkind: CSIDriver\nmetadata: {name: d.x.io}\nspec: {tokenRequests: [{audience: ''}]}\n",
+		[]string{"apiVersion: storage.k8s.io/v1\nkind: CSIDriver\nmetadata: {name: d.x.io}\nspec: {attachRequired: true, podInfoOnMount: true}\n"},
+	},
+	{
+		"storage-class", preview.Critical, "apiVersion: storage.k8s.io/v1\nkind: StorageClass\nmetadata: {name: c}\nparameters: {csi.storage.k8s.io/provisioner-secret-namespace: kube-system}\n",
+		[]string{"apiVersion: storage.k8s.io/v1\nkind: StorageClass\nmetadata: {name: c}\nparameters: {csi.storage.k8s.io/provisioner-secret-namespace: app, x-secret-namespace: '${pvc.namespace}'}\n"},
+	},
+	{
+		"volume-of-others", preview.Critical, "apiVersion: v1\nkind: PersistentVolume\nmetadata: {name: v}\nspec: {csi: {nodePublishSecretRef: {name: s, namespace: kube-system}}}\n",
+		[]string{"apiVersion: v1\nkind: PersistentVolume\nmetadata: {name: v}\nspec: {csi: {nodePublishSecretRef: {name: s, namespace: app}}, claimRef: {namespace: app, name: c}}\n"},
+	},
+	{
+		"volume-address", preview.Warning, "apiVersion: v1\nkind: PersistentVolume\nmetadata: {name: v}\nspec: {nfs: {server: 192.0.2.1, path: /}}\n",
+		[]string{"apiVersion: v1\nkind: PersistentVolume\nmetadata: {name: v}\nspec: {hostPath: {path: /data}, nodeAffinity: {}}\n"},
+	},
+	{
+		"storage-internals", preview.Warning, "apiVersion: storage.k8s.io/v1\nkind: VolumeAttachment\nmetadata: {name: a}\nspec: {nodeName: n, attacher: x, source: {persistentVolumeName: v}}\n",
+		[]string{"apiVersion: storage.x.io/v1\nkind: VolumeAttachment\nmetadata: {name: a}\nspec: {}\n"},
+	},
+	{
+		"service-redirects", preview.Warning, "apiVersion: v1\nkind: Service\nmetadata: {name: s, namespace: app}\nspec: {type: ExternalName, externalName: kubernetes.default.svc}\n",
+		[]string{"apiVersion: v1\nkind: Service\nmetadata: {name: s, namespace: app}\nspec: {selector: {a: b}, clusterIP: None}\n", "apiVersion: v1\nkind: Service\nmetadata: {name: s, namespace: app}\nspec: {type: ExternalName, externalName: web.app.svc.cluster.local}\n"},
+	},
+	{
+		"endpoints-of-others", preview.Critical, "apiVersion: discovery.k8s.io/v1\nkind: EndpointSlice\nmetadata: {name: s, namespace: app}\nendpoints: [{addresses: ['fd00:ec2::254']}]\n",
+		[]string{"apiVersion: discovery.k8s.io/v1\nkind: EndpointSlice\nmetadata: {name: s, namespace: app}\nendpoints: []\n"},
+	},
+	{
+		"ingress-takes-hosts", preview.Warning, "apiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata: {name: i, namespace: app}\nspec: {rules: [{http: {}}]}\n",
+		[]string{"apiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata: {name: i, namespace: app}\nspec: {rules: [{host: web.example.com}]}\n"},
+	},
+	{
+		"ingress-snippet", preview.Critical, "apiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata: {name: i, namespace: app, annotations: {nginx.ingress.kubernetes.io/configuration-snippet: a}}\n",
+		[]string{"apiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata: {name: i, namespace: app, annotations: {nginx.ingress.kubernetes.io/rewrite-target: /$2, nginx.ingress.kubernetes.io/proxy-body-size: 1m}}\n"},
+	},
+	{
+		"gateway-of-others", preview.Warning, "apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {name: r, namespace: app}\nspec: {parentRefs: [{name: g, namespace: infra}]}\n",
+		[]string{"apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {name: r, namespace: app}\nspec: {parentRefs: [{name: g}], rules: [{backendRefs: [{name: s}]}]}\n"},
+	},
+	{
+		"reference-grant", preview.Critical, "apiVersion: gateway.networking.k8s.io/v1beta1\nkind: ReferenceGrant\nmetadata: {name: g, namespace: kube-system}\nspec: {from: [{kind: Gateway, namespace: app}], to: [{group: '', kind: Secret}]}\n",
+		[]string{"apiVersion: gateway.networking.k8s.io/v1beta1\nkind: ReferenceGrant\nmetadata: {name: g, namespace: app}\nspec: {from: [{kind: Gateway, namespace: app}], to: []}\n"},
+	},
+	{
+		"network-policy-opens", preview.Warning, "apiVersion: networking.k8s.io/v1\nkind: NetworkPolicy\nmetadata: {name: p, namespace: app}\nspec: {podSelector: {}, ingress: [{}]}\n",
+		[]string{"apiVersion: networking.k8s.io/v1\nkind: NetworkPolicy\nmetadata: {name: p, namespace: app}\nspec: {podSelector: {matchLabels: {a: b}}, ingress: [{}]}\n", "apiVersion: networking.k8s.io/v1\nkind: NetworkPolicy\nmetadata: {name: p, namespace: app}\nspec: {podSelector: {}, policyTypes: [Ingress]}\n"},
+	},
+	{
+		"address-range", preview.Warning, "apiVersion: networking.k8s.io/v1\nkind: ServiceCIDR\nmetadata: {name: c}\nspec: {cidrs: [10.0.0.0/8]}\n",
+		[]string{"apiVersion: networking.x.io/v1\nkind: ServiceCIDR\nmetadata: {name: c}\nspec: {}\n"},
+	},
+	{
+		"namespace-settings", preview.Critical, "apiVersion: v1\nkind: Namespace\nmetadata: {name: kube-system, labels: {pod-security.kubernetes.io/enforce: privileged}}\n",
+		[]string{"apiVersion: v1\nkind: Namespace\nmetadata: {name: app, labels: {pod-security.kubernetes.io/enforce: privileged, control-plane: op, kubernetes.io/metadata.name: app}}\n"},
+	},
+	{
+		"runtime-class", preview.Warning, "apiVersion: node.k8s.io/v1\nkind: RuntimeClass\nmetadata: {name: gvisor}\nhandler: runc\n",
+		[]string{"apiVersion: node.x.io/v1\nkind: RuntimeClass\nmetadata: {name: gvisor}\nhandler: runc\n"},
+	},
+	{
+		"flow-control", preview.Warning, "apiVersion: flowcontrol.apiserver.k8s.io/v1\nkind: FlowSchema\nmetadata: {name: f}\nspec: {priorityLevelConfiguration: {name: exempt}}\n",
+		[]string{"apiVersion: flowcontrol.x.io/v1\nkind: FlowSchema\nmetadata: {name: f}\nspec: {}\n"},
+	},
+	{
+		"certificate-request", preview.Critical, "apiVersion: certificates.k8s.io/v1\nkind: CertificateSigningRequest\nmetadata: {name: c}\nspec: {signerName: kubernetes.io/kube-apiserver-client, usages: [client auth], request: " + requestOf("eve", "system:masters") + "}\n",
+		[]string{"apiVersion: cert-manager.io/v1\nkind: CertificateRequest\nmetadata: {name: c, namespace: app}\nspec: {}\n"},
+	},
+	{
+		"trust-bundle", preview.Critical, "apiVersion: certificates.k8s.io/v1beta1\nkind: ClusterTrustBundle\nmetadata: {name: 'kubernetes.io:kube-apiserver-serving:a'}\nspec: {signerName: kubernetes.io/kube-apiserver-serving, trustBundle: x}\n",
+		[]string{"apiVersion: trust.cert-manager.io/v1alpha1\nkind: Bundle\nmetadata: {name: b}\nspec: {}\n"},
+	},
+	{
+		"device-access", preview.Warning, "apiVersion: resource.k8s.io/v1\nkind: ResourceClaimTemplate\nmetadata: {name: c, namespace: app}\nspec: {spec: {devices: {requests: [{name: r, exactly: {deviceClassName: d, adminAccess: true}}]}}}\n",
+		[]string{"apiVersion: resource.k8s.io/v1\nkind: ResourceClaim\nmetadata: {name: c, namespace: app}\nspec: {devices: {requests: [{name: r, exactly: {deviceClassName: d, adminAccess: false}}]}}\n"},
+	},
+	{
+		"limits-of-others", preview.Warning, "apiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata: {name: b, namespace: app}\nspec: {maxUnavailable: 0, selector: {matchLabels: {a: b}}}\n",
+		[]string{"apiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata: {name: b, namespace: app}\nspec: {minAvailable: 1, selector: {matchLabels: {a: b}}}\n", "apiVersion: v1\nkind: ResourceQuota\nmetadata: {name: q, namespace: app}\nspec: {hard: {pods: '0'}}\n"},
+	},
+	{
+		"control-plane-object", preview.Warning, "apiVersion: v1\nkind: Node\nmetadata: {name: n}\nspec: {taints: [{key: a, effect: NoExecute}]}\n",
+		[]string{"apiVersion: coordination.k8s.io/v1\nkind: Lease\nmetadata: {name: l, namespace: app}\nspec: {}\n"},
+	},
+	{
 		"hostile-text", preview.Warning, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c, namespace: app, annotations: {a: \"x\\u202ey\"}}\n",
 		[]string{"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c, namespace: app, annotations: {a: \"x\\ty\"}}\ndata: {a: \"\\e[1m\"}\n"},
 	},
@@ -467,12 +551,13 @@ func TestEveryRuleHasACase(t *testing.T) {
 	}
 }
 
-// raised are the rules that the files of this package name as rules.NAME, but for
-// that of a note.
+// raised are the rules that the files of this package, and those of neighbors, name
+// as rules.NAME, but for that of a note.
 func raised(t *testing.T) []rules.Rule {
 	t.Helper()
 	files, err := filepath.Glob("*.go")
-	if err != nil {
+	more, _ := filepath.Glob(filepath.Join("neighbors", "*.go"))
+	if files = append(files, more...); err != nil || len(more) == 0 {
 		t.Fatal(err)
 	}
 	named := map[string]bool{}

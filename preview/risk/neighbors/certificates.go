@@ -1,0 +1,143 @@
+package neighbors
+
+import (
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/asn1"
+	"encoding/base64"
+	"encoding/pem"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
+)
+
+func certificateRows() []Row {
+	return []Row{
+		{rules.CertificateRequest, kinds("certificates.k8s.io/CertificateSigningRequest"), certificateRequest},
+		{rules.CertificateRequest, kinds("certificates.k8s.io/PodCertificateRequest"), podCertificateRequest},
+		{rules.TrustBundle, kinds("certificates.k8s.io/ClusterTrustBundle"), trustBundle},
+		{rules.DeviceAccess, kinds("resource.k8s.io/ResourceClaim", "resource.k8s.io/ResourceClaimTemplate"), deviceClaim},
+		{rules.DeviceAccess, kinds("resource.k8s.io/ResourceSlice", "resource.k8s.io/DeviceTaintRule", "resource.k8s.io/DeviceClass"), deviceObjects},
+	}
+}
+
+const kubernetesSigner = "kubernetes.io/"
+
+// certificateRequest judges a request by its signer, its usages and the subject in
+// the request itself; spec.username and groups are set by the API server.
+func certificateRequest(o Object) (rules.Level, []string) {
+	var v verdict
+	spec := preview.Map(o.Body, "spec")
+	signer := preview.String(spec, "signerName")
+	level := rules.Medium
+	if signer == "" || hasPrefix(signer, kubernetesSigner) {
+		level = rules.High
+	}
+	request, err := parseRequest(preview.String(spec, "request"))
+	if err != "" {
+		v.add(level, "signer %s: %s", signer, err)
+		return v.result()
+	}
+	names := append([]string{request.Subject.CommonName}, request.Subject.Organization...)
+	if slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(strings.TrimSpace(name), "system:") }) ||
+		slices.Contains(request.Subject.Organization, "kubeadm:cluster-admins") {
+		level = rules.Critical
+	}
+	if asksForAuthority(request) || slices.Contains(texts(spec["usages"]), "cert sign") {
+		level = rules.Critical
+		v.add(level, "it is a certificate authority")
+	}
+	v.add(level, "signer %s: user %q in groups %q", signer, request.Subject.CommonName, request.Subject.Organization)
+	return v.result()
+}
+
+func parseRequest(text string) (*x509.CertificateRequest, string) {
+	data, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(text), ""))
+	if err != nil {
+		return nil, "its request is not base64"
+	}
+	block, _ := pem.Decode(data)
+	if block == nil {
+		return nil, "its request is not PEM"
+	}
+	request, err := x509.ParseCertificateRequest(block.Bytes)
+	if err != nil {
+		return nil, "its request cannot be read"
+	}
+	return request, ""
+}
+
+// asksForAuthority reports whether a request has the basic constraint CA.
+func asksForAuthority(request *x509.CertificateRequest) bool {
+	basicConstraints := asn1.ObjectIdentifier{2, 5, 29, 19}
+	return slices.ContainsFunc(request.Extensions, func(e pkix.Extension) bool {
+		var constraints struct {
+			CA bool `asn1:"optional"`
+		}
+		_, err := asn1.Unmarshal(e.Value, &constraints)
+		return e.Id.Equal(basicConstraints) && (err != nil || constraints.CA)
+	})
+}
+
+func podCertificateRequest(o Object) (rules.Level, []string) {
+	var v verdict
+	spec := preview.Map(o.Body, "spec")
+	level, signer := rules.Medium, preview.String(spec, "signerName")
+	if hasPrefix(signer, kubernetesSigner) {
+		level = rules.High
+	}
+	v.add(level, "signer %s, as pod %s with ServiceAccount %s", signer, preview.String(spec, "podName"), preview.String(spec, "serviceAccountName"))
+	return v.result()
+}
+
+func trustBundle(o Object) (rules.Level, []string) {
+	var v verdict
+	signer := preview.String(o.Body, "spec", "signerName")
+	switch {
+	case hasPrefix(signer, kubernetesSigner) || hasPrefix(o.Name, "kubernetes.io:"):
+		v.add(rules.Critical, "signer %s: pods trust these authorities for Kubernetes itself", signer)
+	case signer != "":
+		v.add(rules.High, "signer %s", signer)
+	default:
+		v.add(rules.Medium, "for pods that mount it by its name")
+	}
+	return v.result()
+}
+
+func deviceClaim(o Object) (rules.Level, []string) {
+	var v verdict
+	spec := preview.Map(o.Body, "spec")
+	if o.Kind == "ResourceClaimTemplate" {
+		spec = preview.Map(spec, "spec")
+	}
+	for _, request := range preview.Maps(preview.Map(spec, "devices"), "requests") {
+		name := preview.String(request, "name")
+		forms := append([]map[string]any{request, preview.Map(request, "exactly")}, preview.Maps(request, "firstAvailable")...)
+		for _, form := range forms {
+			v.addIf(form["adminAccess"] == true, rules.High, "request %s has admin access: devices that other pods use", name)
+		}
+	}
+	v.addIf(o.foreign(o.Namespace), rules.Medium, "it takes devices for namespace %s", o.Namespace)
+	return v.result()
+}
+
+func deviceObjects(o Object) (rules.Level, []string) {
+	var v verdict
+	spec := preview.Map(o.Body, "spec")
+	switch o.Kind {
+	case "ResourceSlice":
+		v.add(rules.High, "it says which devices driver %s has on node %s", preview.String(spec, "driver"), orEvery(preview.String(spec, "nodeName"), "every node"))
+	case "DeviceTaintRule":
+		level := rules.Medium
+		if len(preview.Map(spec, "deviceSelector")) == 0 || preview.String(spec, "taint", "effect") == "NoExecute" {
+			level = rules.High
+		}
+		v.add(level, "taint %s:%s on devices", preview.String(spec, "taint", "key"), preview.String(spec, "taint", "effect"))
+	default:
+		name := preview.String(spec, "extendedResourceName")
+		v.addIf(name != "", rules.Medium, "it answers for the extended resource %s", name)
+	}
+	return v.result()
+}

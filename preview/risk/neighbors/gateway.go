@@ -1,0 +1,199 @@
+package neighbors
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
+)
+
+const gatewayGroup = "gateway.networking.k8s.io/"
+
+func gatewayRows() []Row {
+	ingress := kinds(preview.KindIngress, "extensions/Ingress")
+	return []Row{
+		{rules.IngressTakesHosts, ingress, ingressHosts},
+		{rules.IngressTakesHosts, kinds(preview.KindRoute), routeHosts},
+		{rules.IngressTakesHosts, kinds("networking.k8s.io/IngressClass"), ingressClass},
+		{rules.IngressSnippet, ingress, ingressSnippet},
+		{rules.GatewayOfOthers, kinds(gatewayGroup+"Gateway", gatewayGroup+"ListenerSet", "gateway.networking.x-k8s.io/XListenerSet"), gatewayListeners},
+		{rules.GatewayOfOthers, kinds(gatewayGroup+"HTTPRoute", gatewayGroup+"GRPCRoute", gatewayGroup+"TLSRoute", gatewayGroup+"TCPRoute", gatewayGroup+"UDPRoute"), gatewayRoute},
+		{rules.ReferenceGrant, kinds(gatewayGroup + "ReferenceGrant"), referenceGrant},
+	}
+}
+
+// takesHost judges a host that an object claims.
+func takesHost(v *verdict, host string) {
+	switch {
+	case host == "" || host == "*":
+		v.add(rules.Medium, "every host")
+	case strings.HasPrefix(host, "*") && strings.Count(host, ".") < 2:
+		v.add(rules.Medium, "host %s", host)
+	case strings.HasPrefix(host, "*"):
+		v.add(rules.Low, "host %s", host)
+	case ofMetadata(host) || strings.HasPrefix(host, "kubernetes.default") || strings.Contains(host, ".svc."):
+		v.add(rules.High, "host %s", host)
+	}
+}
+
+func ingressHosts(o Object) (rules.Level, []string) {
+	var v verdict
+	spec := preview.Map(o.Body, "spec")
+	for _, rule := range preview.Maps(spec, "rules") {
+		takesHost(&v, preview.String(rule, "host"))
+	}
+	v.addIf(spec["defaultBackend"] != nil || spec["backend"] != nil, rules.Medium, "what no other rule takes")
+	v.addIf(o.foreign(o.Namespace), rules.High, "it routes in namespace %s", o.Namespace)
+	return v.result()
+}
+
+func routeHosts(o Object) (rules.Level, []string) {
+	var v verdict
+	if host := preview.String(o.Body, "spec", "host"); host != "" { // without one the router makes one
+		takesHost(&v, host)
+		v.addIf(preview.String(o.Body, "spec", "wildcardPolicy") == "Subdomain", rules.Medium, "every host beside %s", host)
+	}
+	v.addIf(o.foreign(o.Namespace), rules.High, "it routes in namespace %s", o.Namespace)
+	return v.result()
+}
+
+func ingressClass(o Object) (rules.Level, []string) {
+	var v verdict
+	v.addIf(o.annotation("ingressclass.kubernetes.io/is-default-class") == "true", rules.High, "Ingresses that name no class are its own")
+	namespace := preview.String(o.Body, "spec", "parameters", "namespace")
+	v.addIf(o.foreign(namespace), rules.Medium, "parameters of namespace %s", namespace)
+	return v.result()
+}
+
+// controllerPrefixes begin annotations that ingress controllers write into their
+// own configuration.
+var controllerPrefixes = []string{"nginx.ingress.kubernetes.io/", "nginx.org/", "nginx.com/", "ingress.kubernetes.io/", "haproxy.org/", "haproxy-ingress.github.io/", "haproxy.router.openshift.io/"}
+
+// ingressSnippet judges annotations by their names and by their values: a value
+// that ends a directive, or a line, is configuration too.
+func ingressSnippet(o Object) (rules.Level, []string) {
+	var v verdict
+	annotations := preview.Map(o.Body, "metadata", "annotations")
+	for _, key := range sortedKeys(annotations) {
+		value, _ := annotations[key].(string)
+		_, name, _ := strings.Cut(key, "/")
+		switch {
+		case value == "" || !hasPrefix(key, controllerPrefixes...):
+		case strings.Contains(name, "snippet") || hasPrefix(name, "config-"):
+			v.add(rules.Critical, "%s: %s", key, value)
+		case leavesItsPlace(value):
+			v.add(rules.Critical, "%s ends its own directive: %s", key, value)
+		case strings.HasSuffix(name, "-secret") || strings.HasSuffix(name, "-secret-name"):
+			namespace, _, named := strings.Cut(value, "/")
+			v.addIf(named && o.foreign(namespace), rules.High, "%s: %s", key, value)
+		case slices.Contains([]string{"auth-url", "auth-signin", "mirror-target", "mirror-url", "auth-proxy-set-headers"}, name):
+			v.add(rules.Medium, "%s: %s", key, value)
+		}
+	}
+	for _, rule := range preview.Maps(preview.Map(o.Body, "spec"), "rules") {
+		for _, path := range preview.Maps(preview.Map(rule, "http"), "paths") {
+			text := preview.String(path, "path")
+			v.addIf(leavesItsPlace(text) || strings.Contains(text, "/var/run/secrets"), rules.Critical, "path %s ends its own directive", text)
+		}
+	}
+	return v.result()
+}
+
+// leavesItsPlace reports whether a value is more than one word of a configuration
+// file. Comments end a directive too, but stand in URLs, which are one word.
+func leavesItsPlace(value string) bool {
+	return strings.ContainsAny(strings.TrimSpace(value), "\r\n;") || strings.Contains(value, "load_module") || strings.Contains(value, "ssl_engine") ||
+		strings.Contains(value, "_by_lua") || strings.ContainsAny(value, "{}") && strings.ContainsAny(value, " \t#")
+}
+
+func gatewayListeners(o Object) (rules.Level, []string) {
+	var v verdict
+	spec := preview.Map(o.Body, "spec")
+	for _, listener := range preview.Maps(spec, "listeners") {
+		name := preview.String(listener, "name")
+		from := preview.Map(listener, "allowedRoutes", "namespaces")
+		v.addIf(preview.String(from, "from") == "All" || preview.String(from, "from") == "Selector" && len(preview.Map(from, "selector")) == 0,
+			rules.Medium, "listener %s takes routes of all namespaces", name)
+		for _, certificate := range preview.Maps(preview.Map(listener, "tls"), "certificateRefs") {
+			namespace := preview.String(certificate, "namespace")
+			v.addIf(o.foreign(namespace), rules.High, "listener %s uses Secret %s/%s", name, namespace, preview.String(certificate, "name"))
+		}
+	}
+	for _, address := range preview.Maps(spec, "addresses") {
+		v.add(rules.Medium, "address %s", preview.String(address, "value"))
+	}
+	from := preview.String(spec, "allowedListeners", "namespaces", "from")
+	v.addIf(from == "All", rules.Medium, "listeners of all namespaces join it")
+	v.addIf(o.foreign(o.Namespace), rules.High, "it listens in namespace %s", o.Namespace)
+	return v.result()
+}
+
+func gatewayRoute(o Object) (rules.Level, []string) {
+	var v verdict
+	spec := preview.Map(o.Body, "spec")
+	hosts := texts(spec["hostnames"])
+	for _, parent := range preview.Maps(spec, "parentRefs") {
+		namespace := preview.String(parent, "namespace")
+		if !o.foreign(namespace) {
+			continue
+		}
+		level, of := rules.Low, strings.Join(hosts, ", ")
+		if len(hosts) == 0 || slices.Contains(hosts, "*") {
+			level, of = rules.High, "every host"
+		}
+		v.add(level, "it takes %s of %s %s/%s", of, kindOf(parent, "Gateway"), namespace, preview.String(parent, "name"))
+	}
+	for _, rule := range preview.Maps(spec, "rules") {
+		for _, backend := range backends(rule) {
+			namespace := preview.String(backend, "namespace")
+			v.addIf(o.foreign(namespace), rules.High, "it sends to %s %s/%s", kindOf(backend, "Service"), namespace, preview.String(backend, "name"))
+		}
+	}
+	v.addIf(o.foreign(o.Namespace), rules.High, "it routes in namespace %s", o.Namespace)
+	return v.result()
+}
+
+func kindOf(ref map[string]any, usual string) string {
+	if kind := preview.String(ref, "kind"); kind != "" {
+		return kind
+	}
+	return usual
+}
+
+// backends returns where a rule of a route sends requests, or copies of them.
+func backends(rule map[string]any) []map[string]any {
+	out := preview.Maps(rule, "backendRefs")
+	for _, filter := range preview.Maps(rule, "filters") {
+		for _, field := range []string{"requestMirror", "externalAuth"} {
+			if ref := preview.Map(filter, field, "backendRef"); ref != nil {
+				out = append(out, ref)
+			}
+		}
+	}
+	return out
+}
+
+func referenceGrant(o Object) (rules.Level, []string) {
+	var v verdict
+	var from []string
+	for _, peer := range preview.Maps(preview.Map(o.Body, "spec"), "from") {
+		from = append(from, preview.String(peer, "kind")+" of "+preview.String(peer, "namespace"))
+	}
+	for _, to := range preview.Maps(preview.Map(o.Body, "spec"), "to") {
+		level, kind := rules.Medium, preview.String(to, "kind")
+		foreign := o.foreign(o.Namespace)
+		switch {
+		case kind == "Secret" && foreign:
+			level = rules.Critical
+		case kind == "Secret" || foreign:
+			level = rules.High
+		}
+		what := "every " + kind
+		if name := preview.String(to, "name"); name != "" {
+			what = kind + " " + name
+		}
+		v.add(level, "%s of namespace %s for %s", what, o.Namespace, strings.Join(from, ", "))
+	}
+	return v.result()
+}

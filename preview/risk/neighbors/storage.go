@@ -1,0 +1,168 @@
+package neighbors
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
+)
+
+func storageRows() []Row {
+	return []Row{
+		{rules.StorageDriver, kinds("storage.k8s.io/CSIDriver"), storageDriver},
+		{rules.StorageClass, kinds("storage.k8s.io/StorageClass", "snapshot.storage.k8s.io/VolumeSnapshotClass", "groupsnapshot.storage.k8s.io/VolumeGroupSnapshotClass"), storageClass},
+		{rules.VolumeOfOthers, kinds(preview.KindPersistentVolume), volumeOfOthers},
+		{rules.VolumeOfOthers, kinds("snapshot.storage.k8s.io/VolumeSnapshotContent", "groupsnapshot.storage.k8s.io/VolumeGroupSnapshotContent"), snapshotContent},
+		{rules.VolumeOfOthers, kinds(preview.KindPersistentVolumeClaim), claimOfOthers},
+		{rules.VolumeAddress, kinds(preview.KindPersistentVolume), volumeAddress},
+		{rules.StorageInternals, kinds("storage.k8s.io/VolumeAttachment", "storage.k8s.io/CSINode", "storage.k8s.io/CSIStorageCapacity"), storageInternals},
+	}
+}
+
+// storageDriver finds drivers to which kubelets hand tokens of the pods that they
+// serve. A request without audience is for the API server.
+func storageDriver(o Object) (rules.Level, []string) {
+	var v verdict
+	for _, request := range preview.Maps(preview.Map(o.Body, "spec"), "tokenRequests") {
+		audience := preview.String(request, "audience")
+		if audience == "" || strings.HasPrefix(audience, "https://kubernetes.default") {
+			v.add(rules.Critical, "tokens for the API server of every pod that mounts its volumes")
+			continue
+		}
+		v.add(rules.High, "tokens for audience %s of every pod that mounts its volumes", audience)
+	}
+	return v.result()
+}
+
+// usualClasses are the names that clouds and distributions give the classes that
+// they make.
+var usualClasses = []string{
+	"azurefile", "azurefile-csi", "default", "do-block-storage", "gp2", "gp2-csi", "gp3", "gp3-csi", "hostpath", "hcloud-volumes", "ibmc-block-gold",
+	"linode-block-storage", "local-path", "managed", "managed-csi", "managed-premium", "ocs-storagecluster-ceph-rbd", "premium-rwo", "standard",
+	"standard-csi", "standard-rwo", "thin", "thin-csi",
+}
+
+func storageClass(o Object) (rules.Level, []string) {
+	var v verdict
+	for _, key := range []string{
+		"storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class",
+		"snapshot.storage.kubernetes.io/is-default-class", "groupsnapshot.storage.kubernetes.io/is-default-class",
+	} {
+		v.addIf(o.annotation(key) == "true", rules.High, "%s: objects that name no class are made by it", key)
+	}
+	v.addIf(o.Kind == "StorageClass" && slices.Contains(usualClasses, o.Name), rules.High, "the name %s is that of a class that clouds and distributions make", o.Name)
+	parameters := preview.Map(o.Body, "parameters")
+	for _, key := range sortedKeys(parameters) {
+		namespace, _ := parameters[key].(string)
+		plain := strings.ReplaceAll(strings.ToLower(key), "-", "")
+		if strings.HasSuffix(plain, "secretnamespace") && !strings.Contains(namespace, "${") && o.foreign(namespace) {
+			v.add(o.secretLevel(namespace), "%s: %s", key, namespace)
+		}
+	}
+	for _, option := range texts(o.Body["mountOptions"]) {
+		v.addIf(slices.Contains([]string{"suid", "dev", "exec"}, option), rules.Medium, "mount option %s", option)
+	}
+	return v.result()
+}
+
+func volumeOfOthers(o Object) (rules.Level, []string) {
+	var v verdict
+	claim := preview.Map(o.Body, "spec", "claimRef")
+	if namespace := preview.String(claim, "namespace"); o.foreign(namespace) {
+		v.add(rules.High, "claimRef %s/%s: the pods of that claim mount it", namespace, preview.String(claim, "name"))
+	}
+	spec := preview.Map(o.Body, "spec")
+	for _, source := range sortedKeys(spec) {
+		fields, _ := spec[source].(map[string]any)
+		for _, field := range sortedKeys(fields) {
+			namespace := preview.String(fields, field, "namespace")
+			if field == "secretNamespace" {
+				namespace, _ = fields[field].(string)
+			}
+			if strings.Contains(strings.ToLower(field), "secret") && o.foreign(namespace) {
+				v.add(o.secretLevel(namespace), "%s.%s of namespace %s", source, field, namespace)
+			}
+		}
+	}
+	return v.result()
+}
+
+func snapshotContent(o Object) (rules.Level, []string) {
+	var v verdict
+	source := preview.Map(o.Body, "spec", "source")
+	for _, field := range sortedKeys(source) {
+		v.add(rules.High, "it names %s in storage", field)
+	}
+	for _, field := range []string{"volumeSnapshotRef", "volumeGroupSnapshotRef"} {
+		namespace := preview.String(o.Body, "spec", field, "namespace")
+		v.addIf(o.foreign(namespace), rules.High, "%s in namespace %s", field, namespace)
+	}
+	annotations := preview.Map(o.Body, "metadata", "annotations")
+	for _, key := range sortedKeys(annotations) {
+		namespace, _ := annotations[key].(string)
+		if strings.HasSuffix(key, "-secret-namespace") && o.foreign(namespace) {
+			v.add(o.secretLevel(namespace), "%s: %s", key, namespace)
+		}
+	}
+	return v.result()
+}
+
+func claimOfOthers(o Object) (rules.Level, []string) {
+	var v verdict
+	if namespace := preview.String(o.Body, "spec", "dataSourceRef", "namespace"); o.foreign(namespace) {
+		v.add(rules.High, "its data is that of %s in namespace %s", preview.String(o.Body, "spec", "dataSourceRef", "name"), namespace)
+	}
+	if name := preview.String(o.Body, "spec", "volumeName"); name != "" {
+		v.add(rules.Medium, "it asks for PersistentVolume %s", name)
+	}
+	return v.result()
+}
+
+// notSources are fields of a PersistentVolume's spec that are no source; paths of
+// nodes have a rule of their own.
+var notSources = []string{
+	"accessModes", "capacity", "claimRef", "hostPath", "local", "mountOptions", "nodeAffinity", "persistentVolumeReclaimPolicy", "storageClassName",
+	"volumeAttributesClassName", "volumeMode",
+}
+
+// volumeAddress finds every source there is or will be, and says how it names what
+// is mounted.
+func volumeAddress(o Object) (rules.Level, []string) {
+	var v verdict
+	spec := preview.Map(o.Body, "spec")
+	for _, source := range sortedKeys(spec) {
+		fields, _ := spec[source].(map[string]any)
+		if fields == nil || slices.Contains(notSources, source) {
+			continue
+		}
+		level, text := rules.Medium, source
+		for _, field := range []string{"driver", "server", "path", "share", "targetPortal", "iqn", "monitors", "endpoints", "volumeHandle", "volumeID", "pdName", "diskURI", "shareName", "image"} {
+			for _, value := range texts(fields[field]) {
+				text += " " + field + "=" + value
+			}
+		}
+		if source == "flexVolume" {
+			level = rules.High // the kubelet runs the driver as root of the node
+		}
+		v.add(level, "%s", text)
+	}
+	for _, option := range texts(spec["mountOptions"]) {
+		v.addIf(slices.Contains([]string{"suid", "dev", "exec"}, option), rules.Medium, "mount option %s", option)
+	}
+	return v.result()
+}
+
+func storageInternals(o Object) (rules.Level, []string) {
+	var v verdict
+	spec := preview.Map(o.Body, "spec")
+	switch o.Kind {
+	case "VolumeAttachment":
+		v.add(rules.High, "attaches volume %s to node %s by %s", preview.String(spec, "source", "persistentVolumeName"), preview.String(spec, "nodeName"), preview.String(spec, "attacher"))
+	case "CSINode":
+		v.add(rules.High, "says which drivers node %s has", o.Name)
+	default:
+		v.add(rules.Medium, "says how much storage there is of class %s", preview.String(o.Body, "storageClassName"))
+	}
+	return v.result()
+}
