@@ -32,7 +32,7 @@ const titleAnnotation = "org.opencontainers.image.title"
 // error: any user who may push can add some, and a choice would drop one of them.
 const maxReferring = 200
 
-// Artifact is one file in a registry: an OCI artifact of one layer.
+// Artifact is a file in a registry, as an OCI artifact with one layer.
 type Artifact struct {
 	Type        string // artifactType of its manifest
 	MediaType   string // of the file
@@ -150,8 +150,8 @@ func descriptorOf(layer v1.Layer, title string) (v1.Descriptor, error) {
 	return d, errors.Join(errDigest, errSize, errType)
 }
 
-// PullArtifact reads the file behind HOST/REPO@sha256:HEX, verified while
-// reading, from that registry alone: it goes by no mirror and into no cache.
+// PullArtifact reads the file of HOST/REPO@sha256:HEX, verified while reading,
+// directly from that registry, without mirrors and cache.
 func (f *Fetcher) PullArtifact(ctx context.Context, image string, kind ArtifactKind) ([]byte, error) {
 	at, err := parseImage(image, f.options.PlainHTTP)
 	if err != nil {
@@ -168,8 +168,8 @@ func (f *Fetcher) PullArtifact(ctx context.Context, image string, kind ArtifactK
 	return data, nil
 }
 
-// ReferringArtifacts reads the files of a kind that are about HOST/REPO@sha256:HEX,
-// in the order of their manifests' digests. unreadable says which could not be
+// ReferringArtifacts reads the files of a kind whose subject is
+// HOST/REPO@sha256:HEX, sorted by digest. unreadable lists those that could not be
 // read, and why.
 func (f *Fetcher) ReferringArtifacts(ctx context.Context, image string, kind ArtifactKind) (files map[string][]byte, unreadable map[string]error, err error) {
 	at, err := parseImage(image, f.options.PlainHTTP)

@@ -142,7 +142,7 @@ func storeStatus(r ref.Reference, status int, code, login string) error {
 	return fmt.Errorf("%s answered %d%s", store, status, code)
 }
 
-// isBusy reports whether a store may answer otherwise a little later.
+// isBusy reports whether a request to a store is worth repeating a little later.
 func isBusy(status int) bool {
 	return status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable
 }

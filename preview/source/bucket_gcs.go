@@ -87,8 +87,8 @@ func isGoogle(u *url.URL) bool {
 	return u.Scheme == "https" && strings.HasSuffix(u.Hostname(), ".googleapis.com")
 }
 
-// authorizeGCS adds a token, where there is one to be had. It returns what to
-// advise when the store refuses.
+// authorizeGCS adds a token to a request, if one is available. It returns what to
+// advise if the store refuses.
 func authorizeGCS(ctx context.Context, client *http.Client, request *http.Request, given *auth.Credentials) (string, error) {
 	ctx = context.WithValue(ctx, oauth2.HTTPClient, client)
 	if key := given.GoogleKey(); key != nil {

@@ -14,9 +14,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/source/diskcache"
 )
 
-// resolution is the cached result of resolving a reference. The
-// digest is checked like any other when the content opens; that the reference
-// led there is only remembered, which is why it answers offline alone.
+// resolution is the cached result of resolving a reference. Its digest is verified
+// when content is opened; that the reference resolved to it is not verified, so it
+// is used only offline.
 type resolution struct {
 	Source  preview.Source `json:"source"`
 	Version string         `json:"version,omitempty"`
@@ -35,8 +35,8 @@ func isRemembered(r ref.Reference) bool {
 	return !r.Local()
 }
 
-// resolvedName returns the cache file of a reference. How far the answer could be trusted
-// is part of it: what came without TLS never answers for a caller who wants it.
+// resolvedName returns the cache file for a reference. It depends on whether TLS
+// was used, so that a result obtained without TLS is never used with TLS required.
 func (f *Fetcher) resolvedName(r ref.Reference) (string, error) {
 	dir, err := f.cache.SubDir("resolved")
 	if err != nil {
@@ -63,8 +63,8 @@ func (f *Fetcher) remember(p Pin) error {
 	return diskcache.WriteFile(name, data)
 }
 
-// recall returns the pin that a reference was resolved to before. An entry
-// that makes no sense is none.
+// recall returns the digest to which a reference was resolved before. A malformed
+// entry counts as none.
 func (f *Fetcher) recall(r ref.Reference) (Pin, bool) {
 	if !isRemembered(r) {
 		return Pin{}, false

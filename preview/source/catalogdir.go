@@ -17,8 +17,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/source/filetree"
 )
 
-// pinCatalog pins a directory as pin does, to the same digest, and holds none
-// of it. What was hashed before and has not changed since is not read.
+// pinCatalog returns the digest of a directory as pin does, without keeping its
+// content. Files whose metadata has not changed are not read again.
 func (s directorySource) pinCatalog(ctx context.Context, r ref.Reference, store diskcache.Store) (Pin, error) {
 	digest, err := s.hash(ctx, r.Path, store)
 	if err != nil {
@@ -74,8 +74,8 @@ func hashRegular(ctx context.Context, root *os.Root, name string, size int64) (s
 	return sum, info, err
 }
 
-// copyRegular hands the bytes of a file to use, which must read them all. The
-// file must be the same before and after.
+// copyRegular calls use with the bytes of a file, and checks that the file did not
+// change meanwhile.
 func copyRegular(ctx context.Context, root *os.Root, name string, size int64, use func(io.Reader) error) (fs.FileInfo, error) {
 	file, before, err := openRegular(root, name)
 	if err != nil {
@@ -96,8 +96,8 @@ func copyRegular(ctx context.Context, root *os.Root, name string, size int64, us
 	return before, nil
 }
 
-// walk visits the files that the digest of a pin was made from, and checks at
-// the end that it was these.
+// walk visits the files of a catalog directory, and checks at the end that they
+// have the pinned digest.
 func (s directorySource) walk(ctx context.Context, p Pin, visit Visit) error {
 	err := s.visit(ctx, p, visit)
 	if err != nil {

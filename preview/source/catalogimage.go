@@ -17,9 +17,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/source/filetree"
 )
 
-// walkImage reads the layers of a catalog image from the top down, each once.
-// So a file is visited where it is final, and what a lower layer has in its
-// place is passed over.
+// walkImage reads the layers of a catalog image from the top down, so that each
+// file is visited in its final version and replaced ones are skipped.
 func (s imageReader) walkImage(ctx context.Context, from blobReader, p Pin, visit Visit) error {
 	if !ref.IsDigest(p.Source.Digest) {
 		return fmt.Errorf("%s is not a sha256 digest", bounded.Quote(p.Source.Digest))
@@ -177,14 +176,14 @@ func (w *layerWalk) dir(name string) error {
 	return nil
 }
 
-// find notes that the kept directory is there: an entry in it makes it, even
-// one that does not stay.
+// find records that the kept directory exists, because an entry in it was found,
+// even one that an upper layer replaces.
 func (w *layerWalk) find(name string) {
 	w.found = w.found || (name == w.kept || w.Within(name)) && !w.above.covers(w.kept)
 }
 
-// file visits a file, unless it does not stay: what it hides in the layers
-// below is hidden all the same.
+// file visits a file unless an upper layer replaces it. It hides the files that
+// lower layers have in its place.
 func (w *layerWalk) file(name string, body io.Reader) error {
 	w.find(name)
 	if w.here.files[name] || w.here.dirs[name] || w.here.underFile(name) {
@@ -198,7 +197,8 @@ func (w *layerWalk) file(name string, body io.Reader) error {
 	return w.visit(strings.TrimPrefix(name, w.kept+"/"), body)
 }
 
-// twice refuses a layer of which extractors make different trees.
+// twice returns an error for a layer that different extractors would unpack
+// differently.
 func twice(name string) error {
 	return fmt.Errorf("%s is there twice in one layer", bounded.Quote(name))
 }

@@ -26,8 +26,8 @@ func (f *Fetcher) PinCatalog(ctx context.Context, r ref.Reference) (Pin, error) 
 	return directorySource{f.limits}.pinCatalog(ctx, r, f.store)
 }
 
-// Identity names exactly the content behind a pin, as this Fetcher reads it:
-// two pins of one identity open the same files.
+// Identity returns a text that identifies the content behind a pin: pins with the
+// same identity open the same files.
 func (f *Fetcher) Identity(p Pin) string {
 	if s, err := f.sourceOf(p.Reference.Kind); err == nil {
 		if s, ok := s.(identifiedSource); ok {
@@ -50,8 +50,8 @@ func (s imageReader) identity(p Pin) string {
 	return "image " + p.Source.Digest + " " + s.options.Platform
 }
 
-// Visit is called for each file of a catalog, once, in no particular order.
-// What it reads is not verified before the walk has ended without an error.
+// Visit is called for each file of a catalog, once, in any order. The content is
+// not verified until the walk has ended without error.
 type Visit = func(path string, r io.Reader) error
 
 // WalkCatalog hands the files of a catalog to visit: of an image those in the
@@ -91,8 +91,8 @@ func (f *Fetcher) walkCatalog(ctx context.Context, p Pin, visit Visit) error {
 	})
 }
 
-// Remember notes what a reference was resolved to, for the next time when
-// offline. Open and WalkCatalog do it too: it is for who needed neither.
+// Remember stores what a reference was resolved to, for offline use. Open and
+// WalkCatalog do so too.
 func (f *Fetcher) Remember(p Pin) error {
 	if !p.lookedUp {
 		return nil

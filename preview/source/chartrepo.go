@@ -67,8 +67,8 @@ func (s *chartSource) resolve(ctx context.Context, r ref.Reference) (digest, ver
 	return digest, chosen.Text, err
 }
 
-// fetch brings the archive with a digest into the cache again: from where the
-// index says it is, else from where the range leads now.
+// fetch downloads the archive with a digest again: from the address in the index,
+// else from what the range resolves to now.
 func (s *chartSource) fetch(ctx context.Context, r ref.Reference, digest string) error {
 	versions, err := s.versions(ctx, r)
 	if err != nil {
@@ -136,9 +136,9 @@ func (s *chartSource) download(ctx context.Context, r ref.Reference, v chartinde
 	return want, nil
 }
 
-// chartAddress resolves what the index says against the repository's URL. An
-// archive may lie on another host; the repository's credentials, and any for
-// that host, stay at home then, because the index chose it and not the user.
+// chartAddress resolves an address in the index against the repository's URL. If
+// the archive is on another host, no credentials are sent there, because the index
+// chose that host and not the user.
 func chartAddress(repository, text string) (address string, elsewhere bool, err error) {
 	base, err := url.Parse(repository + "/")
 	if err != nil {

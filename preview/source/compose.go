@@ -19,9 +19,8 @@ type Part struct {
 	Destination string            // where it goes to; empty is the root
 }
 
-// Compose puts content together. No file may come from two parts, nor stand
-// where another part has a directory: which of them wins would be up to their
-// order.
+// Compose combines parts of content. A file in two parts, or a file in place of a
+// directory, is an error, because the result would depend on the order.
 func Compose(parts ...Part) (fs.FS, error) {
 	l := filetree.DefaultLimits()
 	left := filetree.Budget{Limits: l.Catalog}

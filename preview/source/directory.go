@@ -160,8 +160,8 @@ func readRegular(root *os.Root, name string, left *filetree.Budget) ([]byte, fs.
 	return data, info.Mode(), nil
 }
 
-// localMode is the mode of a file of this machine without what its umask and
-// file system add or take away.
+// localMode returns the mode of a local file, independent of umask and file
+// system.
 func localMode(mode fs.FileMode) fs.FileMode {
 	shipped := fs.FileMode(0o644)
 	if mode&0o111 != 0 {

@@ -97,8 +97,8 @@ func (s *gitSource) read(ctx context.Context, r ref.Reference) (*Content, error)
 	return content, s.remember(pinned, used)
 }
 
-// content reads the directory of a reference from a commit. It also returns
-// every object that took.
+// content reads the directory of a reference from a commit. It also returns every
+// git object that was read.
 func (s *gitSource) content(ctx context.Context, r ref.Reference, objects git.ObjectReader, name plumbing.Hash) (*Content, []git.Object, error) {
 	files, left := filetree.New(), filetree.Budget{Limits: s.limits.Catalog}
 	w := &git.Walk{Objects: objects, Limits: gitLimits(s.limits), Put: func(path string, data []byte, mode fs.FileMode) error {

@@ -51,8 +51,8 @@ func (s *gitSource) remember(r ref.Reference, used []git.Object) error {
 	return diskcache.WriteFile(name, data)
 }
 
-// recall returns what remember kept. Damaged entries count as none: what they
-// held is fetched again.
+// recall returns the objects that remember stored. A damaged entry counts as none,
+// and is fetched again.
 func (s *gitSource) recall(r ref.Reference) (git.ObjectReader, bool) {
 	name, err := s.memoryFile(r)
 	if err != nil {

@@ -24,12 +24,11 @@ const maxRedirects = 10
 
 var errTooManyRedirects = fmt.Errorf("more than %d redirects", maxRedirects)
 
-// guard is the only way to the network, whichever client sends the request.
-// go-containerregistry chooses http by itself for loopback addresses, *.local
-// names and private ranges; guard refuses that unless the user allowed it, and
-// never follows a redirect from https down to http. It ends circles of
-// redirects, bodies that have no end and bodies that only drip, and does not
-// let a server lead into a private network.
+// guard is the transport for all requests to the network. It refuses plain http
+// unless the user allowed it, although go-containerregistry chooses http for
+// loopback addresses, *.local names and private ranges, and follows no redirect
+// from https to http. It ends redirect loops, endless and very slow responses, and
+// refuses servers that redirect into a private network.
 type guard struct {
 	inner     http.RoundTripper
 	plainHTTP bool
@@ -40,7 +39,7 @@ type guard struct {
 	private    privateAddresses
 }
 
-// plainHTTPError is a request that would have left without TLS.
+// plainHTTPError is the error for a request that would be sent without TLS.
 type plainHTTPError struct{ host string }
 
 func (e *plainHTTPError) Error() string {
@@ -159,8 +158,8 @@ func (g *guard) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// firstRequest follows redirects back to the request that was meant, and
-// counts them.
+// firstRequest returns the original request before redirects, and the number of
+// redirects.
 func firstRequest(r *http.Request) (first *http.Request, redirects int) {
 	for first = r; first.Response != nil && first.Response.Request != nil; redirects++ {
 		first = first.Response.Request
@@ -173,8 +172,8 @@ func fromHTTPS(r *http.Request) bool {
 	return r.Response != nil && r.Response.Request != nil && r.Response.Request.URL.Scheme == "https"
 }
 
-// bodyCap is the context key of the most bytes an answer may have. It caps
-// what go-containerregistry reads whole into memory.
+// bodyCap is the context key for the maximum size of a response that
+// go-containerregistry reads into memory.
 type bodyCap struct{}
 
 // defaultBodyCap is that of answers that no context caps: nothing that is read

@@ -45,7 +45,7 @@ func newWeb(o Options) *web {
 	}
 }
 
-// checkRedirect follows every redirect: the guard ends circles.
+// checkRedirect allows every redirect, because the guard limits them.
 func checkRedirect(r *http.Request, _ []*http.Request) error {
 	r.Header.Del("Referer") // the address it came from may be a signed one
 	return nil
@@ -64,7 +64,7 @@ func (b *webBody) Close() error {
 	return nil
 }
 
-// get reads a URL, of which no more than most bytes are wanted.
+// get reads a URL, at most most bytes.
 func (w *web) get(ctx context.Context, address string, most int64) (*webBody, error) {
 	return w.send(ctx, webRequest{method: http.MethodGet, address: address, most: most, scheme: auth.Bearer})
 }
@@ -116,8 +116,8 @@ func backOff(ctx context.Context, attempt int, asked time.Duration, why error) e
 	}
 }
 
-// try asks once. A pause of zero or more says that it is worth asking again,
-// after that long.
+// try sends the request once. A pause of zero or more means that it is worth
+// trying again after that time.
 func (w *web) try(ctx context.Context, client *http.Client, u *url.URL, q webRequest) (*webBody, time.Duration, error) {
 	sent := &auth.Sent{Host: u.Host, Scheme: q.scheme, Never: q.anonymous}
 	request, err := http.NewRequestWithContext(auth.WithSent(ctx, sent), q.method, u.String(), bytes.NewReader(q.body))

@@ -159,8 +159,8 @@ func (o registryOrigin) Blob(ctx context.Context, d v1.Descriptor, use func(io.R
 	})
 }
 
-// each tries the places in order until one succeeds. What went wrong on this
-// side is not tried again elsewhere.
+// each tries the mirrors and the registry in order until one succeeds. Errors on
+// this side end it.
 func (o registryOrigin) each(ctx context.Context, try func(name.Repository) error) error {
 	var failed error
 	for _, repo := range o.places {

@@ -49,8 +49,7 @@ type imageReader struct {
 	cache   diskcache.Cache
 }
 
-// keep puts a manifest into the cache under the digest of the bytes we have.
-// A digest that is only claimed plays no part.
+// keep stores a manifest in the cache under the digest of its bytes.
 func (s imageReader) keep(data []byte) (string, error) {
 	sum := sha256.New()
 	sum.Write(data)
@@ -128,13 +127,13 @@ func (s imageReader) oneManifest(ctx context.Context, from blobReader, digest st
 	return m, nil
 }
 
-// formError is a manifest that was read and has no form that is.
+// formError is the error for a manifest of an unsupported form.
 type formError struct{ error }
 
 func (e *formError) Unwrap() error { return e.error }
 
-// missing decides what an error of the cache means: nil when the blob is to be
-// fetched. A damaged entry is removed on the way.
+// missing returns nil if a cache error means that the blob has to be fetched. A
+// damaged entry is removed.
 func (s imageReader) missing(digest string, err error) error {
 	switch {
 	case errors.Is(err, ErrDigestMismatch), errors.Is(err, bounded.ErrTooLarge):
@@ -173,8 +172,8 @@ func (s imageReader) config(ctx context.Context, from blobReader, config v1.Desc
 	return s.cache.Bytes(digest, s.limits.ManifestBytes)
 }
 
-// fetch brings one blob into the cache, verified. count, when set, is called with
-// the bytes read, and with a negative number that they were for nothing.
+// fetch downloads one blob into the cache, verified. count, if set, is called with
+// the bytes read, and with a negative number if they have to be read again.
 func (s imageReader) fetch(ctx context.Context, from blobReader, d v1.Descriptor, count func(int64)) error {
 	if count == nil {
 		count = func(int64) {}

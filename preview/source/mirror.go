@@ -117,8 +117,8 @@ func parseMirror(rule any) (Mirror, error) {
 	return m, nil
 }
 
-// onlyFields refuses fields that are not known: one that is misspelled would
-// leave out what it asks for, such as never to contact the source.
+// onlyFields returns an error for unknown fields, because a misspelt one could
+// omit a restriction, such as never to contact the source.
 func onlyFields(object map[string]any, known ...string) error {
 	for _, name := range slices.Sorted(maps.Keys(object)) {
 		if !slices.Contains(known, name) {
@@ -158,7 +158,7 @@ func mirrorsOf(rules []Mirror, repo name.Repository) mirrorRule {
 	return out
 }
 
-// below returns what is left of a repository's name below a rule's source.
+// below returns the part of a repository's name after a rule's prefix.
 func below(repo, source string) (string, bool) {
 	host, path, _ := strings.Cut(repo, "/")
 	if domain, ok := strings.CutPrefix(source, "*."); ok {

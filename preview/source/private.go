@@ -109,7 +109,8 @@ func (a privateAddresses) check(first *url.URL, response *http.Response) error {
 	return nil
 }
 
-// rename gives an allowed address its alias, and reports whether it is allowed.
+// rename replaces an allowed private address by its alias, and reports whether it
+// is allowed.
 func (a privateAddresses) rename(u *url.URL) bool {
 	address, err := netip.ParseAddr(u.Hostname())
 	if err != nil {

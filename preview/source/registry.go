@@ -75,8 +75,8 @@ func (c *registryClient) repository(ctx context.Context, repo name.Repository) (
 	return &http.Client{Transport: login}, nil
 }
 
-// registryKeys are the credentials for registries: those that were given for the
-// reference, else pull secrets and then the user's own.
+// registryKeys returns the credentials for registries: those given for the
+// reference, else pull secrets, then the user's own.
 func registryKeys(ctx context.Context, o Options) (authn.Keychain, error) {
 	if o.Credentials.Given() {
 		return o.Credentials, nil
@@ -145,9 +145,8 @@ func isVerifyError(err error) bool {
 	return strings.HasPrefix(text, "error verifying ") || strings.Contains(text, "does not match requested digest")
 }
 
-// isTokenRubbish recognises answers of a token server that hold no token: the
-// only JSON whose errors go-containerregistry returns, and an error of its own
-// that quotes the answer.
+// isTokenRubbish reports whether an error is about a token server's answer without
+// a token, which the error may quote.
 func isTokenRubbish(err error) bool {
 	_, syntax := errors.AsType[*json.SyntaxError](err)
 	_, shape := errors.AsType[*json.UnmarshalTypeError](err)

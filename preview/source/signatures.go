@@ -28,8 +28,8 @@ type Signature struct {
 	Payload     []byte
 }
 
-// UnreadableSignature reports a manifest in the place of a signature whose form or
-// size is not supported. It does not help to try again.
+// UnreadableSignature is the error for a signature manifest of an unsupported form
+// or size. Trying again is useless.
 type UnreadableSignature struct{ error }
 
 func (e *UnreadableSignature) Unwrap() error { return e.error }
@@ -81,7 +81,7 @@ type referrerListing struct {
 	Signatures []string           `json:"signatures"` // manifests that hold some, by digest
 }
 
-// Signed reports whether content of a kind can carry signatures at all.
+// Signed reports whether content of a kind can have signatures.
 func Signed(kind ref.Kind) bool { return kind == ref.KindImage || kind == ref.KindLayout }
 
 // Signatures reads the signatures of a pinned image, and lists its other referrers.
@@ -221,7 +221,7 @@ func (l *referrerListing) sort() {
 	l.Signatures = slices.Compact(l.Signatures)
 }
 
-// also is errors.Join on one line.
+// also joins errors on one line.
 func also(a, b error) error {
 	switch {
 	case a == nil:

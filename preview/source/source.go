@@ -174,7 +174,7 @@ type Content struct {
 	Plain  bool              // it is one file that is no archive, under the name PlainFile
 }
 
-// source is one kind of source.
+// source reads one kind of references.
 type source interface {
 	pin(ctx context.Context, r ref.Reference) (Pin, error)
 	open(ctx context.Context, p Pin) (*Content, error)
@@ -227,7 +227,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// sourceOf is the table of kinds.
+// sourceOf returns the source for a kind of reference.
 func (f *Fetcher) sourceOf(kind ref.Kind) (source, error) {
 	switch kind {
 	case ref.KindImage:

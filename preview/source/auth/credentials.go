@@ -91,7 +91,7 @@ func (c *Credentials) WithRoots(pem string, r ref.Reference) *Credentials {
 	return &out
 }
 
-// hostOf is the host that a reference leads to.
+// hostOf returns the host of a reference.
 func hostOf(r ref.Reference) string {
 	if r.Kind == ref.KindImage {
 		host, _, _ := strings.Cut(r.Image, "/")

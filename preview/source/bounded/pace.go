@@ -17,8 +17,8 @@ const MinimumPace = 4 * KiB
 // ErrTooSlow ends the request of a body below the MinimumPace.
 var ErrTooSlow = errors.New("too slow")
 
-// PacedBody reads a body and ends its request with ErrTooSlow when the body comes
-// slower than the MinimumPace.
+// PacedBody reads a response body and cancels its request with ErrTooSlow if it
+// arrives more slowly than MinimumPace.
 type PacedBody struct {
 	io.ReadCloser
 	ctx    context.Context // of the request, which ends with ErrTooSlow

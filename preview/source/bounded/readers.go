@@ -9,8 +9,8 @@ import (
 	"os"
 )
 
-// ReadErrors keeps the error of its reader other than io.EOF. Where a copy fails, it
-// separates an error of reading from one of writing.
+// ReadErrors remembers its reader's error other than io.EOF, so that a failed copy
+// can distinguish errors of reading from errors of writing.
 type ReadErrors struct {
 	Reader io.Reader
 	Err    error
@@ -47,7 +47,7 @@ func ReadFile(name string, most int64) ([]byte, error) {
 	return ReadAll(file, most)
 }
 
-// PeerReader reads an answer of at most Left bytes from a host.
+// PeerReader reads a response of at most Left bytes from a host.
 type PeerReader struct {
 	Reader     io.Reader
 	Host       string

@@ -53,8 +53,8 @@ func ByteCount(n int64) string {
 	return fmt.Sprintf("%d bytes", n)
 }
 
-// Innermost returns the last error of a chain. The errors around it print URLs,
-// which may carry tokens.
+// Innermost returns the innermost error of a chain, because outer ones print URLs,
+// which may contain tokens.
 func Innermost(err error) error {
 	for {
 		next := errors.Unwrap(err)

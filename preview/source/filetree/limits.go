@@ -87,7 +87,8 @@ func (l Limits) CleanPath(name string) (string, error) {
 	return cleaned, l.CheckPath(cleaned)
 }
 
-// rooted refuses names that lead out of the root, even where they come back.
+// rooted returns an error for a name that leaves the root, even if it returns into
+// it.
 func rooted(name string) (string, error) {
 	if strings.HasPrefix(name, "/") {
 		return "", fmt.Errorf("%s: an absolute path", bounded.Quote(name))

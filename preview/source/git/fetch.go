@@ -95,9 +95,9 @@ func Fetch(ctx context.Context, remote Remote, want, subdir string, l Limits, me
 	return objects, name, err
 }
 
-// commit gets what is needed to read a directory of a commit: where the server
-// can, the files of that directory alone, else all files of the commit, and
-// where it does not hand out a commit by its name, all that it has.
+// commit fetches what is needed to read a directory of a commit: only that
+// directory's files if the server supports it, else all files of the commit, else
+// everything on its branches and tags.
 func (g *fetcher) commit(ctx context.Context, name plumbing.Hash, subdir string) (ObjectReader, error) {
 	if subdir != "" && g.can(capability.Filter) && g.canSHA1() {
 		objects, err := g.part(ctx, name, subdir)
@@ -116,8 +116,9 @@ func (g *fetcher) commit(ctx context.Context, name plumbing.Hash, subdir string)
 	return objects, err
 }
 
-// part gets a commit with all its directories but no file, then the files
-// below one directory. A server that does not take part is errNoGitObject.
+// part fetches a commit with all its directories and no files, then the files
+// below one directory. If the server does not support that, it returns
+// errNoGitObject.
 func (g *fetcher) part(ctx context.Context, name plumbing.Hash, subdir string) (ObjectReader, error) {
 	objects, err := g.get(ctx, []plumbing.Hash{name}, fetchTrees)
 	if err != nil {
@@ -167,7 +168,7 @@ func (g *fetcher) isTip(name plumbing.Hash) bool {
 	return false
 }
 
-// tips are the branches and tags.
+// tips returns the branches and tags of the server.
 func (g *fetcher) tips() []plumbing.Hash {
 	var tips []plumbing.Hash
 	for ref, name := range g.offered.References {
@@ -178,7 +179,8 @@ func (g *fetcher) tips() []plumbing.Hash {
 	return tips
 }
 
-// fetchMode selects the objects that a server sends with those asked for.
+// fetchMode selects which objects a server sends in addition to the requested
+// ones.
 type fetchMode int
 
 const (
@@ -274,8 +276,8 @@ var errSHA256 = errors.New("its objects are named by sha256 (object-format=sha25
 
 var errNoServer = errors.New("what answers there is not a git server")
 
-// chooseRef finds what a reference means among the names of a repository. A
-// name that is both a branch and a tag means neither.
+// chooseRef returns the commit for a branch or tag name. A name that is both is an
+// error.
 func chooseRef(refs map[string]plumbing.Hash, head plumbing.Hash, want string) (plumbing.Hash, error) {
 	branch, isBranch := refs["refs/heads/"+want]
 	tag, isTag := refs["refs/tags/"+want]

@@ -41,7 +41,7 @@ type packReader struct {
 	waiting map[any][]packDelta     // by plumbing.Hash or offset of the base
 }
 
-// packDelta is an object given as its difference to another.
+// packDelta is an object stored as its difference from another.
 type packDelta struct {
 	offset int64
 	data   []byte
@@ -117,7 +117,7 @@ func (p *packReader) next(scanner *packfile.Scanner) error {
 	return nil
 }
 
-// add keeps an object, and what was waiting for it, and so on.
+// add stores an object, and resolves the deltas that were waiting for it.
 func (p *packReader) add(offset int64, o Object) error {
 	type ready struct {
 		offset int64
@@ -160,7 +160,7 @@ func (p *packReader) patch(base Object, delta packDelta) (Object, error) {
 	return Object{base.kind, data}, err
 }
 
-// take accounts for bytes before they are inflated.
+// take counts bytes against the limits before they are decompressed.
 func (p *packReader) take(n int64) error {
 	if n < 0 || n > p.limits.FileBytes {
 		return fmt.Errorf("an object claims %d bytes; at most %s are read", n, bounded.ByteCount(p.limits.FileBytes))

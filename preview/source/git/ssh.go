@@ -32,9 +32,9 @@ type SSHOptions struct {
 	Explain func(err error, host string) error
 }
 
-// sshRemote is git over ssh (gitprotocol-pack(5)). The user is proved by the keys
-// of the ssh agent, the server by the known_hosts files; a server that they do
-// not list is refused. ssh's own configuration file is not read.
+// sshRemote is a git server reached by ssh (gitprotocol-pack(5)). The user logs in
+// with the keys of the ssh agent; a server that the known_hosts files do not list
+// is refused. ssh's own configuration file is not read.
 type sshRemote struct {
 	options SSHOptions
 	client  *ssh.Client
@@ -84,7 +84,8 @@ func DialSSH(ctx context.Context, repository string, o SSHOptions) (Remote, erro
 	}, nil
 }
 
-// sshConfig authenticates both sides.
+// sshConfig returns the ssh configuration: the user's login and the verification
+// of the server's key.
 func sshConfig(ctx context.Context, user, address string, o SSHOptions) (*ssh.ClientConfig, io.Closer, error) {
 	known, err := knownHosts(o.KnownHosts)
 	if err != nil {
@@ -123,7 +124,7 @@ func hostKeyAlgorithms(known *knownhosts.HostKeyDB, address string) []string {
 	return algorithms
 }
 
-// sshAuth proves the user by the key that was given, else by those of the agent.
+// sshAuth logs in with the given key, else with those of the agent.
 func sshAuth(ctx context.Context, given ssh.Signer) (ssh.AuthMethod, io.Closer, error) {
 	if given != nil {
 		return ssh.PublicKeys(given), io.NopCloser(nil), nil

@@ -45,7 +45,7 @@ const (
 	modeSubmodule = "160000"
 )
 
-// Limits cap what one repository may make us read and hold.
+// Limits bound what is read from one repository and kept in memory.
 type Limits struct {
 	Bytes          int64 // all objects of a pack
 	FileBytes      int64 // one object of a pack, one file
@@ -69,8 +69,8 @@ type Walk struct {
 	Used    []Object // read so far
 }
 
-// Read hands out the files and returns the commit, which is not name where that
-// is an annotated tag.
+// Read returns the files and the commit, which differs from name if that is an
+// annotated tag.
 func (w *Walk) Read(ctx context.Context, name plumbing.Hash, subdir string) (plumbing.Hash, error) {
 	commit, root, err := w.commit(ctx, name)
 	if err != nil {
@@ -172,8 +172,8 @@ func (w *Walk) dir(ctx context.Context, name plumbing.Hash) ([]treeEntry, error)
 	return entries, nil
 }
 
-// collect reads everything below a directory. One tree may stand in another
-// many times, so entries are counted as they are met.
+// collect reads everything below a directory. Entries are counted each time,
+// because one tree can occur in many places.
 func (w *Walk) collect(ctx context.Context, dir string, name plumbing.Hash) error {
 	entries, err := w.dir(ctx, name)
 	if err != nil {

@@ -20,8 +20,8 @@ const (
 	emptyType    = "application/vnd.oci.empty.v1+json"
 )
 
-// Tag puts signatures beside an image under the tag that cosign makes from its
-// digest, ending in suffix (sig, att or sbom). It returns the digest of their
+// Tag stores signatures of an image under the tag that cosign derives from its
+// digest, with a suffix (sig, att or sbom). It returns the digest of their
 // manifest.
 func (r Registry) Tag(t testing.TB, repo, digest, suffix string, signatures ...source.Signature) string {
 	t.Helper()

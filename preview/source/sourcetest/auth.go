@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// Basic lets in only who has the user and password.
+// Basic is a middleware that requires a user and password.
 func Basic(user, password string) Middleware {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -22,10 +22,10 @@ func Basic(user, password string) Middleware {
 	}
 }
 
-// Bearer lets in who shows a token of the token server, which is part of it
-// and gives tokens to the user with the password (the distribution project's
-// "Token Authentication Specification"). Each token is good for uses requests
-// that read, without end when uses is 0.
+// Bearer is a middleware that requires a token from its own token server, which
+// gives tokens to the user with the password (the distribution project's "Token
+// Authentication Specification"). Each token is valid for uses read requests,
+// without limit if uses is 0.
 func Bearer(user, password string, uses int) Middleware {
 	var mu sync.Mutex
 	left := map[string]int{}
@@ -64,8 +64,8 @@ func Bearer(user, password string, uses int) Middleware {
 	}
 }
 
-// Failing answers the first n requests whose path holds part with a status;
-// all of them when n is negative.
+// Failing is a middleware that answers the first n requests whose path contains
+// part with a status; all if n is negative.
 func Failing(part string, n, status int) Middleware {
 	var mu sync.Mutex
 	return func(next http.Handler) http.Handler {
