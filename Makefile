@@ -108,6 +108,7 @@ soak: sandbox ## every danger in every disguise and package, a million random ke
 	KUBECTL_OPERATOR_SOAK_SEQUENCES=1000000 $(SOAK) -run TestSlowRandomEvents ./tui/review
 	KUBECTL_OPERATOR_SOAK_RUNS=1 $(SOAK) -run FuzzPlanTexts ./tui/review
 	KUBECTL_OPERATOR_SOAK_RUNS=1000 $(SOAK) -run 'TestClusterRandomPlans' ./install
+	KUBECTL_OPERATOR_SOAK_RUNS=1 $(SOAK) -run 'TestClusterEveryWriteMayFail' ./install
 	KUBECTL_OPERATOR_SOAK_RUNS=300 $(SOAK) -run 'TestClusterRandomDisturbances/outages' ./cmd/internal/cli
 	KUBECTL_OPERATOR_SOAK_RUNS=500 $(SOAK) -run 'TestClusterRandomDisturbances/kills' ./cmd/internal/cli
 	KUBECTL_OPERATOR_SOAK_RUNS=1 $(SOAK) -run 'TestCluster(Killed|Forgeries|Signals)' ./cmd/internal/cli
