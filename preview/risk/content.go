@@ -20,7 +20,7 @@ import (
 // controller applies it. In a ConfigMap, a Secret, metadata or the arguments of a
 // container nothing says that anything does, so that it is a warning at most.
 func (c *scan) judgeContent() {
-	finder := content.NewFinder()
+	finder, rbac := content.NewFinder(), access.NewRBACIndex(nil, nil)
 	for i := range c.plan.Objects {
 		o := &c.plan.Objects[i]
 		if o.Planned == nil {
@@ -40,8 +40,8 @@ func (c *scan) judgeContent() {
 				applied = append(applied, item)
 			}
 		}
-		c.judgeItems(o, applied, Medium, Critical)
-		c.judgeItems(o, stored, High, High)
+		c.judgeItems(o, rbac, applied, Medium, Critical)
+		c.judgeItems(o, rbac, stored, High, High)
 	}
 }
 
@@ -57,11 +57,11 @@ func carriedHit(o *preview.Object, evidence []string) ruleHit {
 // judgeItems makes findings about one object of what its items meet, from one
 // level up to another. Of parts without a kind, what they lack counts for nothing:
 // their controller may add it.
-func (c *scan) judgeItems(carrier *preview.Object, items []content.Item, least, most Level) {
+func (c *scan) judgeItems(carrier *preview.Object, rbac *access.RBACIndex, items []content.Item, least, most Level) {
 	if len(items) == 0 {
 		return
 	}
-	sub, places := c.contentScan(carrier, items)
+	sub, places := c.contentScan(carrier, rbac, items)
 	sub.judgeGrants()
 	sub.judgeObjects()
 	sub.judgeCloud()
@@ -73,15 +73,14 @@ func (c *scan) judgeItems(carrier *preview.Object, items []content.Item, least, 
 		if place.partial && ofLacks[m.Rule] {
 			continue
 		}
-		rule, _ := rules.Named(m.Rule)
 		hit := carriedHit(carrier, nil)
-		hit.level = min(m.level, most)
-		hit.title = name(carrier.ID) + ": its content " + rule.Title
+		hit.level, hit.cases = min(m.level, most), m.cases
+		hit.title = name(carrier.ID) + ": its content " + m.rule.Worded(m.cases).Title
 		for _, line := range m.lines {
 			line = strings.TrimPrefix(line, m.Object+": ")
 			hit.evidence = append(hit.evidence, carrier.ID+": at "+cmp.Or(preview.EvidenceName(place.path), ".")+": "+line)
 		}
-		c.hit(rule, hit)
+		c.hit(m.rule, hit)
 	}
 }
 
@@ -103,7 +102,7 @@ type contentPlace struct {
 
 // contentScan returns a scan over items as if they were applied, and where each
 // stands, by id.
-func (c *scan) contentScan(carrier *preview.Object, items []content.Item) (*scan, map[string]contentPlace) {
+func (c *scan) contentScan(carrier *preview.Object, rbac *access.RBACIndex, items []content.Item) (*scan, map[string]contentPlace) {
 	places := map[string]contentPlace{}
 	p := &preview.Plan{Release: c.plan.Release}
 	var bodies, whole []map[string]any
@@ -133,7 +132,7 @@ func (c *scan) contentScan(carrier *preview.Object, items []content.Item) (*scan
 			bound[access.RoleOf(body).ID()] = true
 		}
 	}
-	p.Access.Grants = append(access.Compute(access.Input{Objects: bodies}), unboundGrants(bodies, bound)...)
+	p.Access.Grants = append(rbac.Compute(bodies), unboundGrants(bodies, bound)...)
 	for i := range p.Access.Grants {
 		p.Access.Grants[i].Change = preview.GrantNew
 	}
@@ -182,6 +181,6 @@ func unboundGrants(bodies []map[string]any, bound map[string]bool) []preview.Gra
 // what this plan brings is own too.
 func (c *scan) scanOf(p *preview.Plan) *scan {
 	sub := newScanBy(Input{Plan: p}, c.rules, c.named)
-	sub.own, sub.accounts = c.own, c.accounts
+	sub.own, sub.ownKinds, sub.accounts = c.own, c.ownKinds, c.accounts
 	return sub
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/access"
+	"github.com/kubectl-operator/kubectl-operator/preview/risk/deputy"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
@@ -58,6 +59,8 @@ type grantMatch struct {
 	anywhere bool
 	// custom replaces shapes.
 	custom func(c *scan, g preview.Grant) (shape, bool)
+	// effect is that of the kinds which a rule about custom resources matches.
+	effect deputy.Effect
 }
 
 // match returns the part of a grant that the rule matches.
@@ -180,7 +183,7 @@ func (c *scan) judgeGrants() {
 		c.critical[m.grant.Subject] = c.critical[m.grant.Subject] || m.level == Critical
 		c.hit(m.rule.Rule, ruleHit{
 			object: roleID(m.grant), about: m.grant.Subject.Kind + " " + m.grant.Subject.Name, where: m.where(), cases: c.grantCases(m),
-			evidence: append([]string{line(m.grant, m.part)}, held.extraEvidence(m)...),
+			evidence: slices.Concat([]string{line(m.grant, m.part)}, held.extraEvidence(m), c.deputyLines(m)),
 			level:    m.level, narrow: m.grant.Scope != preview.ScopeCluster, known: isUnchanged(m.grant), held: m.grant.Change == preview.GrantSame,
 		})
 	}

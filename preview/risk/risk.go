@@ -55,6 +55,7 @@ func Evaluate(in Input) ([]preview.Finding, error) {
 	c.judgeGrants()
 	c.judgeObjects()
 	c.judgeContent()
+	c.judgeUnknownKinds()
 	c.judgeCodeBudget()
 	c.judgeMissingCAs()
 	c.judgePodSecurity()

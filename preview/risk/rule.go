@@ -40,7 +40,7 @@ type cloudMatch func(c *scan, p preview.CloudPermission) Level
 // permission. Rules that compare several things have none.
 func table() []entry {
 	return slices.Concat(
-		wildcardRules(), secretRules(), workloadRules(), roleRules(), nodeRules(), extensionRules(), namespacedRules(),
+		wildcardRules(), secretRules(), workloadRules(), roleRules(), deputyRules(), orderRules(), nodeRules(), extensionRules(), namespacedRules(),
 		bindingRules(), podRules(), imageRules(), webhookRules(), admissionRules(), roleObjectRules(), wellKnownRules(), neighborRules(), clusterRules(), surroundingRules(), cloudRules(), planRules(),
 	)
 }

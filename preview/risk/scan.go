@@ -8,6 +8,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/access"
 	"github.com/kubectl-operator/kubectl-operator/preview/cloud"
+	"github.com/kubectl-operator/kubectl-operator/preview/risk/deputy"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
@@ -21,6 +22,7 @@ type scan struct {
 	rules      []entry
 	found      map[string]*mergedFinding  // by finding id
 	own        map[string]bool            // GROUP/RESOURCE and GROUP/* of the plan's CRDs
+	ownKinds   map[string]bool            // GROUP/KIND of the plan's CRDs
 	named      map[string]map[string]bool // GROUP → resources that rules about grants name
 	accounts   map[string]bool            // NAMESPACE/NAME of the plan's ServiceAccounts
 	origins    map[string]string          // KIND/NAMESPACE/NAME → object id
@@ -51,7 +53,7 @@ func newScan(in Input) *scan {
 func newScanBy(in Input, rules []entry, named map[string]map[string]bool) *scan {
 	c := &scan{
 		in: in, plan: in.Plan, rules: rules, named: named, found: map[string]*mergedFinding{},
-		own: map[string]bool{}, accounts: map[string]bool{}, origins: map[string]string{},
+		own: map[string]bool{}, ownKinds: map[string]bool{}, accounts: map[string]bool{}, origins: map[string]string{},
 		critical: map[preview.Subject]bool{}, objects: map[string]*preview.Object{}, idle: map[string]bool{}, reads: map[string]bool{}, changed: map[string]bool{}, users: map[string]int{},
 		clouds: map[string]bool{}, starters: map[string]bool{}, declared: map[string]bool{},
 		held: newSubjectRights(in.Plan.Access.Grants), around: newLookups(in.Plan),
@@ -113,6 +115,7 @@ func (c *scan) indexObject(o *preview.Object) {
 		group := preview.String(o.Planned, "spec", "group")
 		c.own[group+"/*"] = true
 		c.own[group+"/"+preview.String(o.Planned, "spec", "names", "plural")] = true
+		c.ownKinds[group+"/"+preview.String(o.Planned, "spec", "names", "kind")] = true
 	case preview.KindServiceAccount:
 		c.accounts[o.Namespace+"/"+o.Name] = true
 	}
@@ -129,8 +132,8 @@ func brings(o *preview.Object) bool {
 	return false
 }
 
-// namedResources returns the resources that rules about grants name, by API group:
-// those known to be dangerous.
+// namedResources returns the resources that rules about permissions to create
+// something name themselves, and not by the table of operators' kinds, by API group.
 func namedResources(rules []entry) map[string]map[string]bool {
 	out := map[string]map[string]bool{}
 	for _, rule := range rules {
@@ -138,6 +141,9 @@ func namedResources(rules []entry) map[string]map[string]bool {
 			continue
 		}
 		for _, s := range rule.grant.shapes {
+			if !slices.Contains(s.verbs, "create") {
+				continue
+			}
 			for _, group := range s.groups {
 				for _, resource := range s.resources {
 					resource, _, _ = strings.Cut(resource, "/")
@@ -159,6 +165,11 @@ func (c *scan) ours(group, resource string) bool {
 	if resource == all {
 		for name := range c.named[group] {
 			if !c.own[group+"/"+name] {
+				return false
+			}
+		}
+		for _, k := range deputy.Resources(group, all) {
+			if rankOf(k.Effect) <= rankOf(deputy.Mints) && !strings.Contains(k.Plural, "/") && !c.own[group+"/"+k.Plural] {
 				return false
 			}
 		}

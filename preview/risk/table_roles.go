@@ -39,17 +39,6 @@ func roleRules() []entry {
 		{Rule: rules.RBACTrustBundles, grant: &grantMatch{clusterOnly: true, shapes: []shape{
 			newShape("certificates.k8s.io", "clustertrustbundles", "create update patch"), newShape("certificates.k8s.io", "signers", "attest"),
 		}}},
-		{Rule: rules.RBACInstallersWrite, grant: &grantMatch{unlike: exceptOwn, shapes: []shape{
-			newShape("olm.operatorframework.io", "clusterextensions", write),
-			newShape("operators.coreos.com", "subscriptions operatorgroups catalogsources installplans clusterserviceversions", write),
-			newShape("argoproj.io", "applications applicationsets appprojects", write),
-			newShape("kustomize.toolkit.fluxcd.io", "kustomizations", write),
-			newShape("helm.toolkit.fluxcd.io", "helmreleases", write),
-			newShape("tekton.dev", "pipelineruns taskruns", write),
-			newShape("cluster.x-k8s.io", "machines machinesets machinedeployments", write),
-			newShape("machine.openshift.io", "machines machinesets", write),
-			newShape("pkg.crossplane.io", "providers configurations", write),
-		}}},
 		{Rule: rules.RBACReviews, grant: &grantMatch{clusterOnly: true, shapes: []shape{
 			newShape("authentication.k8s.io", "tokenreviews", "create"), newShape("authorization.k8s.io", "subjectaccessreviews", "create"),
 		}}},

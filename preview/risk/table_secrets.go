@@ -2,10 +2,8 @@ package risk
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
-	"github.com/kubectl-operator/kubectl-operator/preview/cloud"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
@@ -18,13 +16,6 @@ func secretRules() []entry {
 		{Rule: rules.RBACServiceAccountsWrite, grant: &grantMatch{shapes: []shape{newShape("core", "serviceaccounts", write)}}},
 		{Rule: rules.RBACConfigMapsSystem, grant: &grantMatch{shapes: []shape{newShape("core", "configmaps", write)}, unlike: outsideNamespaces("kube-system")}},
 		{Rule: rules.RBACConfigMapsWrite, grant: &grantMatch{shapes: []shape{newShape("core", "configmaps", write)}, unlike: isNamespaced}},
-		{Rule: rules.CloudCredentialsRequested, grant: &grantMatch{shapes: []shape{newShape("cloudcredential.openshift.io", "credentialsrequests", write)}}},
-		{Rule: rules.RBACCloudIAMWrite, grant: &grantMatch{custom: cloudIAM}},
-		{Rule: rules.RBACSecretSourcesWrite, grant: &grantMatch{unlike: exceptOwn, shapes: []shape{
-			newShape("external-secrets.io", "externalsecrets clusterexternalsecrets secretstores clustersecretstores pushsecrets", write),
-			newShape("bitnami.com", "sealedsecrets", write),
-			newShape("cert-manager.io", "certificates certificaterequests issuers clusterissuers", write),
-		}}},
 	}
 }
 
@@ -35,26 +26,6 @@ func secretsWritten(c *scan, g preview.Grant, _ shape) Level {
 		return Critical
 	}
 	return High
-}
-
-func cloudIAM(_ *scan, g preview.Grant) (shape, bool) {
-	part := shape{}
-	for _, group := range g.APIGroups {
-		for _, resource := range g.Resources {
-			if strings.Contains(resource, "/") {
-				continue
-			}
-			if provider, ok := cloud.IAMResource(group, resource); ok && provider != cloud.Openshift {
-				part.groups, part.resources = append(part.groups, group), append(part.resources, resource)
-			}
-		}
-	}
-	for _, verb := range g.Verbs {
-		if verb == all || verb == "create" && len(g.ResourceNames) == 0 || verb == "update" || verb == "patch" {
-			part.verbs = append(part.verbs, verb)
-		}
-	}
-	return part.join(shape{}), len(part.groups) > 0 && len(part.verbs) > 0
 }
 
 // outsideNamespaces leaves out grants that do not stay in one of the namespaces.

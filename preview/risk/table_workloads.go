@@ -19,9 +19,6 @@ func workloadRules() []entry {
 		{Rule: rules.RBACPorts, grant: &grantMatch{shapes: []shape{
 			newShape("core", "pods/portforward", "create get"), newShape("core", "pods/proxy services/proxy", "get create update patch delete"),
 		}}},
-		{Rule: rules.RBACCustomExec, grant: &grantMatch{shapes: []shape{
-			newShape("subresources.kubevirt.io kubevirt.io", "*/exec */console */vnc */proxy */portforward", "get create update"),
-		}, unlike: exceptOwn}},
 		{Rule: rules.RBACPodsStatus, grant: &grantMatch{shapes: []shape{newShape("core", "pods/status services/status", "update patch")}}},
 		{Rule: rules.RBACVolumesWrite, grant: &grantMatch{clusterOnly: true, shapes: []shape{newShape("core", "persistentvolumes", write)}}},
 		{Rule: rules.RBACStorageWrite, grant: &grantMatch{clusterOnly: true, shapes: []shape{

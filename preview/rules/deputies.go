@@ -1,8 +1,212 @@
 package rules
 
-// The rules about custom resources, which are orders to whose controller acts on
+// Sentences of several rules here.
+const (
+	ordersLook     = "Custom resources of widely used operators, by what the controller that acts on their kind does. Of kinds that the plan brings, whose controller is its own, those that install content, grant permissions, configure nodes or change objects of others."
+	ordersWhen     = "One step less severe for kinds whose controllers act within bounds, critical for those that amount to cluster-admin or to the cloud account."
+	restrictPolicy = "Restrict what the policy matches to the namespaces of this release."
+	installersLook = "Effective permissions to create, update or patch custom resources of which a controller applies what they name or hold: Argo CD, Flux, OLM, Crossplane, Tekton, Fleet, kapp-controller and others."
+)
+
+// The rules about custom resources, which are orders to the controller that acts on
 // them, and about content inside of objects.
 var (
+	RBACGrantersWrite = row(Rule{
+		Name: "rbac-granters-write", Ref: "RBAC-81", Level: Critical, Title: "can write objects by which controllers grant permissions",
+		Why:    "Controllers write roles, bindings, group memberships or logins as these objects say, so the subject can have any of them given to itself.",
+		Reduce: listNames,
+		Looks:  "Effective permissions to create, update or patch custom resources of widely used operators that are not the plan's own, of the kinds whose controller grants permissions.",
+		When:   ordersWhen,
+	})
+	RBACNodeOrdersWrite = row(Rule{
+		Name: "rbac-node-orders-write", Ref: "RBAC-81", Level: Critical, Title: "can write objects that configure or create nodes",
+		Why:    "Controllers run code on nodes, change their files, kernel or network, or start machines that join the cluster, as these objects say: control of a node is control of all pods on it.",
+		Reduce: listNames,
+		Looks:  "Effective permissions to create, update or patch custom resources of widely used operators that are not the plan's own, of the kinds whose controller configures or creates nodes.",
+		When:   ordersWhen,
+	})
+	RBACMutatorsWrite = row(Rule{
+		Name: "rbac-mutators-write", Ref: "RBAC-81", Level: Critical, Title: "can write policies that change objects of others",
+		Why:    "Policies of this kind change or create objects when they are admitted, such as the containers of every pod, as a mutating webhook can.",
+		Reduce: listNames,
+		Looks:  "Effective permissions to create, update or patch, or delete custom resources of widely used operators that are not the plan's own, of the kinds whose controller changes objects of others.",
+		When:   ordersWhen,
+	})
+	RBACPoliciesWrite = row(Rule{
+		Name: "rbac-policies-write", Ref: "RBAC-81", Level: High, Title: "can write policies that refuse objects of others",
+		Why:    "Policies of this kind decide which objects and processes are let through; changing or deleting one lets what it forbids through, and a new one can stop the cluster's work.",
+		Reduce: listNames,
+		Looks:  "Effective permissions to create, update or patch, or delete custom resources of widely used operators that are not the plan's own, of the kinds whose controller decides which requests are refused.",
+		When:   ordersWhen,
+	})
+	RBACPodMakersWrite = row(Rule{
+		Name: "rbac-pod-makers-write", Ref: "RBAC-81", Level: High, Title: "can write objects from which controllers run pods",
+		Why:    "Controllers run the images or pod templates that these objects hold, in many cases as a ServiceAccount that they name, so writing them is as good as creating pods.",
+		Reduce: listNames,
+		Looks:  "Effective permissions to create, update or patch custom resources of widely used operators that are not the plan's own, of the kinds whose controller runs pods that the object describes.",
+		When:   ordersWhen,
+	})
+	RBACOperandsWrite = row(Rule{
+		Name: "rbac-operands-write", Ref: "RBAC-81", Level: Medium, Title: "can write objects whose controllers run images they name",
+		Why:    "Controllers run the images and settings that these objects name, with the account of the operand.",
+		Reduce: listNames,
+		Looks:  "Effective permissions to create, update or patch custom resources of widely used operators that are not the plan's own, of the kinds whose controller runs images that the object names.",
+		When:   ordersWhen,
+	})
+	RBACExportersWrite = row(Rule{
+		Name: "rbac-exporters-write", Ref: "RBAC-81", Level: High, Title: "can write objects that copy data out",
+		Why:    "Controllers copy Secrets, volumes, logs or whole namespaces to where these objects say; deleting them deletes backups.",
+		Reduce: listNames,
+		Looks:  "Effective permissions to create, update or patch, or delete custom resources of widely used operators that are not the plan's own, of the kinds whose controller copies data out.",
+		When:   ordersWhen,
+	})
+	RBACTrafficWrite = row(Rule{
+		Name: "rbac-traffic-write", Ref: "RBAC-81", Level: Medium, Title: "can write objects that decide where traffic goes",
+		Why:    "Controllers and proxies route, rename, open or close the traffic of others as these objects say.",
+		Reduce: listNames,
+		Looks:  "Effective permissions to create, update or patch custom resources of widely used operators that are not the plan's own, of the kinds whose controller decides where traffic goes.",
+		When:   ordersWhen,
+	})
+	RBACCloudResourcesWrite = row(Rule{
+		Name: "rbac-cloud-resources-write", Ref: "RBAC-81", Level: Medium, Title: "can write objects that create cloud resources",
+		Why:    "Controllers create, change and delete resources of the cloud account as these objects say, with their own credentials.",
+		Reduce: listNames,
+		Looks:  "Effective permissions to create, update or patch custom resources of widely used operators that are not the plan's own, of the kinds whose controller creates cloud resources.",
+		When:   ordersWhen,
+	})
+	RBACDisksWrite = row(Rule{
+		Name: "rbac-disks-write", Ref: "RBAC-81", Level: Medium, Title: "can write objects that copy or delete volumes",
+		Why:    "Storage controllers create, copy, attach and delete volumes as these objects say.",
+		Reduce: listNames,
+		Looks:  "Effective permissions to create, update or patch custom resources of widely used operators that are not the plan's own, of the kinds whose controller copies or deletes volumes.",
+		When:   ordersWhen,
+	})
+	RBACMonitorsWrite = row(Rule{
+		Name: "rbac-monitors-write", Ref: "RBAC-81", Level: Medium, Title: "can write objects that have metrics collected",
+		Why:    "Prometheus sends requests, with tokens and files of its own if asked to, to the addresses in these objects.",
+		Reduce: listNames,
+		Looks:  "Effective permissions to create, update or patch custom resources of widely used operators that are not the plan's own, of the kinds whose controller has metrics collected.",
+		When:   ordersWhen,
+	})
+	RBACScalersWrite = row(Rule{
+		Name: "rbac-scalers-write", Ref: "RBAC-81", Level: Medium, Title: "can write objects that scale or place workloads",
+		Why:    "Controllers change how many pods of a workload run, or which nodes take them, as these objects say.",
+		Reduce: listNames,
+		Looks:  "Effective permissions to create, update or patch custom resources of widely used operators that are not the plan's own, of the kinds whose controller scales or places workloads.",
+		When:   ordersWhen,
+	})
+	RBACDeletersWrite = row(Rule{
+		Name: "rbac-deleters-write", Ref: "RBAC-81", Level: High, Title: "can write objects that have others' objects deleted",
+		Why:    "Controllers delete, evict or restart what these objects choose.",
+		Reduce: listNames,
+		Looks:  "Effective permissions to create, update or patch custom resources of widely used operators that are not the plan's own, of the kinds whose controller has objects of others deleted.",
+		When:   ordersWhen,
+	})
+	RBACOrdersDelete = row(Rule{
+		Name: "rbac-orders-delete", Level: Medium, Title: "can delete objects that controllers act on",
+		Why:    "Controllers delete what such an object stands for with it: workloads, machines, volumes, cloud resources.",
+		Reduce: listNames,
+		Looks:  "Effective permissions to delete, and not to write, custom resources of widely used operators that are not the plan's own.",
+	})
+	RBACCustomCredentialsRead = row(Rule{
+		Name: "rbac-custom-credentials-read", Level: High, Title: "can read custom resources that hold credentials",
+		Why:    "These objects hold tokens, keys, or files with credentials in their fields, as Secrets do.",
+		Reduce: listNames,
+	})
+	RBACUnknownKind = row(Rule{
+		Name: "rbac-unknown-kind", Level: NotKnown, Title: "can write kinds that are not known",
+		Why:     "What a controller does with such objects, and with whose permissions, is not known; neither Kubernetes, nor the plan, nor the table of operators has the API group.",
+		Reduce:  "Find out which operator serves the group and what it does with these kinds.",
+		Looks:   "Effective permissions to create, update or patch custom resources of API groups that neither Kubernetes serves, nor the plan defines, nor the table of widely used operators has.",
+		Example: Example{Title: "API group example.com: can write kinds that are not known", Evidence: "ServiceAccount app/op cluster-wide: create on things in example.com"},
+	})
+	UnknownKind = row(Rule{
+		Name: "unknown-kind", Level: NotKnown, Title: "is of a kind that is not known",
+		Why:     "A controller acts on the object, but which one and with whose permissions is not known: the plan does not define the kind, and the table of widely used operators does not have it.",
+		Reduce:  "Find out which operator serves the kind and what it does with the object.",
+		Looks:   "Custom resources whose kind neither Kubernetes serves, nor the plan defines, nor the table of widely used operators has; one finding for each kind.",
+		Example: Example{Title: "Thing x: is of a kind that is not known", Evidence: "example.com/Thing/app/x"},
+	})
+	OrderInstalls = row(Rule{
+		Name: "order-installs", Level: Critical, Title: "has a controller install content that is not in this review",
+		Why:    "A controller in the cluster applies what this object names or holds with its own, often cluster-admin permissions; what that will be is not seen here.",
+		Reduce: "Install that content as a release of its own, so that it is reviewed.",
+		Looks:  ordersLook,
+	})
+	OrderGrants = row(Rule{
+		Name: "order-grants", Level: Critical, Title: "has a controller grant permissions",
+		Why:    "A controller in the cluster grants the permissions that this object describes, which the permissions of this review do not include.",
+		Reduce: "Grant what is needed with Roles and RoleBindings, which are reviewed.",
+		Looks:  ordersLook,
+	})
+	OrderNodes = row(Rule{
+		Name: "order-nodes", Level: Critical, Title: "has a controller configure or create nodes",
+		Why:    "A controller in the cluster runs code on nodes, changes their configuration, or starts machines that join the cluster, as this object says.",
+		Reduce: "Leave the configuration of nodes to the administrators of the cluster, or read the object line by line.",
+		Looks:  ordersLook,
+	})
+	OrderMutates = row(Rule{
+		Name: "order-mutates", Level: Critical, Title: "has objects of others changed",
+		Why:    "A controller in the cluster changes or creates objects of others when they are admitted, as this object says.",
+		Reduce: restrictPolicy,
+		Looks:  ordersLook,
+	})
+	OrderRefuses = row(Rule{
+		Name: "order-refuses", Level: High, Title: "has objects of others refused, or let through",
+		Why:    "A controller in the cluster refuses or lets through objects of others as this object says.",
+		Reduce: restrictPolicy,
+		Looks:  ordersLook,
+	})
+	OrderPods = row(Rule{
+		Name: "order-pods", Level: Low, Title: "has a controller run pods",
+		Why:   "A controller in the cluster runs pods from this object; those whose templates it holds are judged as pods.",
+		Looks: ordersLook,
+	})
+	OrderCredentials = row(Rule{
+		Name: "order-credentials", Level: High, Title: "has a controller make or fetch credentials",
+		Why:    "A controller in the cluster makes or fetches certificates, tokens or Secrets as this object says; what they open is not seen here.",
+		Reduce: "See that the names, stores and issuers in it are the release's own.",
+		Looks:  ordersLook,
+	})
+	OrderExports = row(Rule{
+		Name: "order-exports", Level: High, Title: "has a controller copy data out",
+		Why:    "A controller in the cluster copies Secrets, volumes, logs or objects to where this object says.",
+		Reduce: "See that the destination is yours, and that the object covers this release alone.",
+		Looks:  ordersLook,
+	})
+	OrderCloud = row(Rule{
+		Name: "order-cloud", Level: High, Title: "has a controller create cloud resources",
+		Why:    "A controller in the cluster creates or changes resources and permissions of the cloud account as this object says, with its own credentials.",
+		Reduce: "Create them outside of the package, or read the object line by line.",
+		Looks:  ordersLook,
+	})
+	OrderTraffic = row(Rule{
+		Name: "order-traffic", Level: High, Title: "has a controller change where traffic goes",
+		Why:    "Controllers and proxies of the cluster route, open or close traffic as this object says, that of others included where it matches.",
+		Reduce: "See that its hosts, addresses and selectors are the release's own.",
+		Looks:  ordersLook,
+	})
+	OrderDisks = row(Rule{
+		Name: "order-disks", Level: Low, Title: "has a controller create, copy or delete volumes",
+		Why:   "A storage controller acts on volumes as this object says.",
+		Looks: ordersLook,
+	})
+	OrderDeletes = row(Rule{
+		Name: "order-deletes", Level: High, Title: "has a controller delete or evict objects of others",
+		Why:    "A controller in the cluster deletes, evicts or restarts what this object chooses.",
+		Reduce: "Restrict what it chooses to the objects of this release.",
+		Looks:  ordersLook,
+	})
+	OrderMonitors = row(Rule{
+		Name: "order-monitors", Level: Low, Title: "has metrics collected",
+		Why:   "Prometheus collects metrics as this object says.",
+		Looks: ordersLook,
+	})
+	OrderScales = row(Rule{
+		Name: "order-scales", Level: Low, Title: "has workloads scaled or placed",
+		Why:   "A controller in the cluster changes how many pods run, or where, as this object says.",
+		Looks: ordersLook,
+	})
 	ContentUnread = row(Rule{
 		Name: "content-unread", Level: NotKnown, Title: "holds content that was not looked into",
 		Why:     "Pods, roles and manifests inside of an object are judged as what they are; these texts are too large, or lie too deep in others, to be decoded.",

@@ -118,22 +118,27 @@ var (
 		Name: "cloud-credentials-requested", Ref: "RBAC-80", Level: High, Title: "can write CredentialsRequests",
 		Why:    "On OpenShift, the operator can request cloud permissions at run time. Which ones is not part of this review.",
 		Reduce: "Look for the CredentialsRequest in the operator's documentation, and create the credentials by hand.",
+		Looks:  "Effective permissions to create, update or patch CredentialsRequests of OpenShift.",
+		When:   ordersWhen,
 	})
 	RBACCloudIAMWrite = row(Rule{
 		Name: "rbac-cloud-iam-write", Ref: "RBAC-80", Level: High, Title: "can write objects that grant cloud permissions",
 		Why:    "Controllers such as AWS Controllers for Kubernetes, Crossplane or Config Connector create cloud identities and policies from these objects, with their own cloud permissions.",
 		Reduce: listNames,
 		Looks:  "Effective permissions to create, update or patch custom resources through which cloud identities are administered (AWS Controllers for Kubernetes, Crossplane, Config Connector and the like).",
+		When:   ordersWhen,
 	})
 	RBACSecretSourcesWrite = row(Rule{
 		Name: "rbac-secret-sources-write", Ref: "RBAC-82", Level: High, Title: "can write objects from which controllers create Secrets",
 		Why: "Controllers create and replace Secrets as these objects say, so credentials and certificates can be obtained or replaced.",
 		Cases: []Case{
-			{For: "externalsecrets clusterexternalsecrets secretstores clustersecretstores pushsecrets", Title: "can write objects of the External Secrets Operator", Why: "The External Secrets Operator copies credentials between an external store and Secrets, as these objects say."},
-			{For: "sealedsecrets", Title: "can write SealedSecrets", Why: "The Sealed Secrets controller creates or replaces a Secret from each SealedSecret, and so its credentials."},
-			{For: "certificates certificaterequests issuers clusterissuers", Title: "can write cert-manager certificates or issuers", Why: "cert-manager issues certificates as these objects ask, so a certificate for the name of another service can be obtained."},
+			{For: "external-secrets.io", Title: "can write objects of the External Secrets Operator", Why: "The External Secrets Operator copies credentials between an external store and Secrets, as these objects say."},
+			{For: "bitnami.com", Title: "can write SealedSecrets", Why: "The Sealed Secrets controller creates or replaces a Secret from each SealedSecret, and so its credentials."},
+			{For: "cert-manager.io acme.cert-manager.io", Title: "can write cert-manager certificates or issuers", Why: "cert-manager issues certificates as these objects ask, so a certificate for the name of another service can be obtained."},
 		},
 		Reduce: listNames,
+		Looks:  "Effective permissions to create, update or patch custom resources of widely used operators from which credentials are made or fetched, that are not the plan's own.",
+		When:   ordersWhen,
 	})
 	RBACWorkloadsWrite = row(Rule{
 		Name: "rbac-workloads-write", Ref: "RBAC-12", Level: High, Title: "can create or change workloads",
@@ -162,9 +167,10 @@ var (
 		Reduce: inNamespaces,
 	})
 	RBACCustomExec = row(Rule{
-		Name: "rbac-custom-exec", Ref: "RBAC-83", Level: High, Title: "can open consoles or ports of virtual machines (KubeVirt)",
-		Why:    "Consoles, VNC and port-forward of KubeVirt give access to a virtual machine, as pods/exec does to a pod.",
+		Name: "rbac-custom-exec", Ref: "RBAC-83", Level: High, Title: "can open consoles, shells or ports of custom resources",
+		Why:    "Consoles, VNC, exec and port-forward give access to what a custom resource stands for, such as a virtual machine of KubeVirt, as pods/exec does to a pod.",
 		Reduce: inNamespaces,
+		Looks:  "Effective permissions on sub-resources of custom resources such as console, vnc, exec, attach, proxy and portforward, that are not of the plan's own kinds.",
 	})
 	RBACPodsStatus = row(Rule{
 		Name: "rbac-pods-status", Ref: "RBAC-33", Level: Medium, Title: "can write the status of pods or Services",
@@ -233,13 +239,17 @@ var (
 	})
 	RBACInstallersWrite = row(Rule{
 		Name: "rbac-installers-write", Ref: "RBAC-81", Level: Critical, Title: "can write objects that install software",
-		Why: "Controllers act on these objects with their own, often cluster-admin permissions: they install software, run commands or create nodes.",
+		Why: "Controllers apply what these objects describe with their own, often cluster-admin permissions.",
 		Cases: []Case{
-			{For: "clusterextensions subscriptions operatorgroups catalogsources installplans clusterserviceversions applications applicationsets appprojects kustomizations helmreleases providers configurations", Why: "OLM, Argo CD, Flux and Crossplane install what these objects describe, often with cluster-admin permissions."},
-			{For: "pipelineruns taskruns", Title: "can start Tekton runs", Why: "A PipelineRun or TaskRun runs any commands in pods, as any ServiceAccount of its namespace."},
-			{For: "machines machinesets machinedeployments", Title: "can write Machines of the cluster", Why: "Machine controllers create and delete nodes of the cluster as these objects say."},
+			{For: "olm.operatorframework.io operators.coreos.com", Why: "OLM installs the operators that these objects name, with the permissions that they ask for."},
+			{For: "argoproj.io", Why: "Argo CD applies the manifests that these objects name, by default with cluster-admin permissions."},
+			{For: "kustomize.toolkit.fluxcd.io helm.toolkit.fluxcd.io source.toolkit.fluxcd.io", Why: "Flux applies the manifests and charts that these objects name, by default with cluster-admin permissions."},
+			{For: "pkg.crossplane.io apiextensions.crossplane.io", Why: "Crossplane installs the packages, and makes the objects, that these objects describe."},
+			{For: "tekton.dev", Title: "can start Tekton runs", Why: "A PipelineRun or TaskRun runs any commands in pods, as any ServiceAccount of its namespace."},
 		},
 		Reduce: listNames,
+		Looks:  installersLook,
+		When:   ordersWhen,
 	})
 	RBACReviews = row(Rule{
 		Name: "rbac-reviews", Ref: "RBAC-78", Level: Notice, Title: "can run TokenReviews or SubjectAccessReviews",

@@ -9,8 +9,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/access"
 )
 
 // Item is a part of an object that has the shape of another object.
@@ -79,9 +81,22 @@ func (s *search) manifest(body map[string]any, path string, texts int) {
 // whose controllers make nothing of what a field holds beyond its meaning. A
 // ControllerRevision holds a pod template as a StatefulSet does.
 func BuiltIn(body map[string]any) bool {
-	group := preview.RefOf(body).Group()
-	return (!strings.Contains(group, ".") || strings.HasSuffix(group, ".k8s.io")) && preview.String(body, "kind") != "ControllerRevision"
+	return BuiltInGroup(preview.RefOf(body).Group()) && preview.String(body, "kind") != "ControllerRevision"
 }
+
+// BuiltInGroup reports whether Kubernetes itself serves an API group, or did.
+func BuiltInGroup(group string) bool { return !strings.Contains(group, ".") || servedGroups()[group] }
+
+var servedGroups = sync.OnceValue(func() map[string]bool {
+	out := map[string]bool{}
+	for _, r := range access.BuiltInServed() {
+		out[r.Group] = true
+	}
+	for _, group := range []string{"imagepolicy.k8s.io", "settings.k8s.io", "auditregistration.k8s.io", "metrics.k8s.io", "custom.metrics.k8s.io", "external.metrics.k8s.io"} {
+		out[group] = true
+	}
+	return out
+})
 
 func (s *search) add(path string, body map[string]any, whole bool) {
 	if len(s.items) >= maxItems {

@@ -20,7 +20,7 @@ var marks = []string{"image", "ontainer", "host", "rivileged", "capabilities", "
 
 // text looks into a text that may hold objects.
 func (s *search) text(text, path string, depth int) {
-	if len(text) < minText || path == lastApplied {
+	if len(text) < minText || strings.HasSuffix(path, lastApplied) || strings.HasSuffix(path, samples) {
 		return
 	}
 	if plain, packed := unpack(text); packed {
@@ -62,8 +62,12 @@ func (s *search) inText(v any, path string, depth int) {
 // minText is shorter than any text that holds an item.
 const minText = 24
 
-// lastApplied is what kubectl writes of the object itself.
-const lastApplied = `metadata.annotations["kubectl.kubernetes.io/last-applied-configuration"]`
+// lastApplied is what kubectl notes of the object itself, samples what OLM offers to
+// users as examples, on each Deployment of an operator too.
+const (
+	lastApplied = `annotations["kubectl.kubernetes.io/last-applied-configuration"]`
+	samples     = "annotations.alm-examples"
+)
 
 func hasMark(text string) bool {
 	for _, mark := range marks {

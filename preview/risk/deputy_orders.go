@@ -1,0 +1,247 @@
+package risk
+
+import (
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/pem"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/risk/content"
+	"github.com/kubectl-operator/kubectl-operator/preview/risk/deputy"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
+)
+
+// orderRules returns the rules about custom resources of the plan that controllers
+// of others act on.
+func orderRules() []entry {
+	effects := map[string][]deputy.Effect{}
+	var out []entry
+	for _, row := range effectRules {
+		if row.order.Name == "" {
+			continue
+		}
+		if effects[row.order.Name] == nil {
+			out = append(out, entry{Rule: row.order})
+		}
+		effects[row.order.Name] = append(effects[row.order.Name], row.effect)
+	}
+	for i := range out {
+		out[i].object = orderMatch(effects[out[i].Name])
+	}
+	return out
+}
+
+var orderLevels = map[string]Level{"critical": Critical, "high": High, "medium": Medium, "low": Low, "none": None}
+
+// orderMatch matches objects whose kind, annotations or labels have one of the
+// effects.
+func orderMatch(effects []deputy.Effect) objectMatch {
+	return func(c *scan, o *preview.Object) (Level, []string) {
+		if o.Planned == nil {
+			return None, nil
+		}
+		worst, lines := None, []string(nil)
+		if k, level, more := c.orderOf(o); level != None && slices.Contains(effects, k.Effect) {
+			worst, lines = level, append([]string{k.Says()}, more...)
+		}
+		for _, field := range []string{"annotations", "labels"} {
+			for key, v := range preview.Map(o.Planned, "metadata", field) {
+				if mark, known := deputy.MarkOf(key); known && slices.Contains(effects, mark.Effect) && v != "false" {
+					worst, lines = max(worst, orderLevels[mark.Order]), append(lines, fmt.Sprintf("%s %v: %s", key, v, mark.Says()))
+				}
+			}
+		}
+		return worst, lines
+	}
+}
+
+// orderOf returns what the controller of an object's kind does with it. A kind that
+// the plan brings has its controller there, whose permissions are judged; what it
+// applies, or does to nodes, is not seen in them.
+func (c *scan) orderOf(o *preview.Object) (deputy.Kind, Level, []string) {
+	ref := o.Ref()
+	k, known := deputy.Of(ref.Group(), ref.Kind)
+	if !known || content.BuiltIn(o.Planned) {
+		return k, None, nil
+	}
+	if c.ownKinds[ref.Group()+"/"+ref.Kind] && !slices.Contains([]deputy.Effect{deputy.Installs, deputy.RBAC, deputy.Node, deputy.Mutates}, k.Effect) {
+		return k, None, nil
+	}
+	level, lines := orderLevels[k.Order], []string(nil)
+	switch {
+	case o.Is("cert-manager.io/Certificate", "cert-manager.io/CertificateRequest"):
+		level, lines = certificateLevel(o.Planned, level)
+	case k.Effect == deputy.Scrapes && level == Low && !sendsToken(o.Planned):
+		level = None
+	case o.Is("kyverno.io/ClusterPolicy", "kyverno.io/Policy") && !changesObjects(o.Planned):
+		k.Effect, k.Does, level = deputy.Refuses, "refuses objects that do not meet the policy", High
+	}
+	if level >= High {
+		lines = append(lines, sources(o.Planned)...)
+		if hash, err := preview.Hash(o.Planned["spec"]); err == nil {
+			lines = append(lines, "spec "+hash)
+		}
+	}
+	return k, level, lines
+}
+
+// changesObjects reports whether a policy of Kyverno changes or makes objects.
+func changesObjects(body map[string]any) bool {
+	list := preview.Maps(body, "spec", "rules")
+	return len(list) == 0 || slices.ContainsFunc(list, func(rule map[string]any) bool {
+		return rule["mutate"] != nil || rule["generate"] != nil
+	})
+}
+
+// sendsToken reports whether the endpoints of a monitor are sent a token file of
+// Prometheus.
+func sendsToken(body map[string]any) bool {
+	for _, field := range []string{"endpoints", "podMetricsEndpoints", "prober"} {
+		for _, endpoint := range append(preview.Maps(body, "spec", field), preview.Map(body, "spec", field)) {
+			if endpoint["bearerTokenFile"] != nil {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// certificateLevel returns how severe a certificate is by whom it names: with a
+// client certificate for a system user, where the cluster trusts its issuer, its
+// holder is that user.
+func certificateLevel(body map[string]any, level Level) (Level, []string) {
+	spec := preview.Map(body, "spec")
+	names := append(preview.Texts(preview.Value(spec, "subject", "organizations")), preview.String(spec, "commonName"))
+	names = append(names, subjectNames(preview.String(spec, "literalSubject"))...)
+	names = append(names, requested(preview.String(spec, "request"))...)
+	var lines []string
+	for _, name := range names {
+		if strings.HasPrefix(name, "system:") || name == "kubernetes-admin" || name == "kubeadm:cluster-admins" {
+			lines = append(lines, "for "+preview.EvidenceName(name))
+		}
+	}
+	usages := preview.Texts(spec["usages"])
+	switch client := slices.Contains(usages, "client auth") || slices.Contains(usages, "any"); {
+	case len(lines) > 0 && client:
+		return Critical, append(lines, "usages "+strings.Join(usages, ", "))
+	case len(lines) > 0:
+		return High, lines
+	case spec["isCA"] == true:
+		return max(level, Medium), []string{"isCA: it signs certificates itself"}
+	}
+	return level, nil
+}
+
+// subjectNames returns the values of a subject such as "CN=a,O=b".
+func subjectNames(subject string) []string {
+	var out []string
+	for _, part := range strings.FieldsFunc(subject, func(r rune) bool { return r == ',' || r == '+' }) {
+		_, value, _ := strings.Cut(part, "=")
+		out = append(out, strings.TrimSpace(value))
+	}
+	return out
+}
+
+// requested returns whom a certificate signing request, PEM in base64, names.
+func requested(text string) []string {
+	data, err := base64.StdEncoding.DecodeString(text)
+	if err != nil {
+		return nil
+	}
+	block, _ := pem.Decode(data)
+	if block == nil {
+		return nil
+	}
+	request, err := x509.ParseCertificateRequest(block.Bytes)
+	if err != nil {
+		return nil
+	}
+	return append(slices.Clone(request.Subject.Organization), request.Subject.CommonName)
+}
+
+// sources returns where an order's content comes from: the addresses and images
+// that it names, the first few.
+func sources(body map[string]any) []string {
+	var out []string
+	var walk func(v any, depth int)
+	walk = func(v any, depth int) {
+		if depth > 20 || len(out) >= maxSources {
+			return
+		}
+		switch v := v.(type) {
+		case map[string]any:
+			for _, key := range keysOf(v) {
+				walk(v[key], depth+1)
+			}
+		case []any:
+			for _, item := range v {
+				walk(item, depth+1)
+			}
+		case string:
+			if len(v) < 300 && (strings.Contains(v, "://") || strings.HasPrefix(v, "git@") || strings.Contains(v, "@sha256:")) {
+				out = append(out, "names "+preview.EvidenceName(v))
+			}
+		}
+	}
+	walk(body["spec"], 0)
+	return out
+}
+
+const maxSources = 5
+
+// judgeUnknownKinds says of which kinds it is not known who acts on them: those of
+// objects, once for each kind, and those that the plan's accounts can write, once
+// for each API group.
+func (c *scan) judgeUnknownKinds() {
+	first := map[string]string{}
+	for i := range c.plan.Objects {
+		o := &c.plan.Objects[i]
+		ref := o.Ref()
+		if o.Planned == nil || content.BuiltIn(o.Planned) || c.ownKinds[ref.Group()+"/"+ref.Kind] {
+			continue
+		}
+		if _, known := deputy.Of(ref.Group(), ref.Kind); known {
+			continue
+		}
+		kind := ref.Group() + "/" + ref.Kind
+		if first[kind] == "" {
+			first[kind] = o.ID
+		}
+		hit := carriedHit(o, []string{o.ID})
+		hit.object, hit.severity = first[kind], preview.NotKnown
+		c.hit(rules.UnknownKind, hit)
+	}
+	for _, g := range c.plan.Access.Grants {
+		if g.Change != preview.GrantRemoved && !c.held.admin(g) && !c.judgedByBinding(g) {
+			c.unknownGroups(g)
+		}
+	}
+}
+
+func (c *scan) unknownGroups(g preview.Grant) {
+	verbs := shape{verbs: strings.Fields(write)}.usable(g)
+	if len(verbs) == 0 {
+		return
+	}
+	for _, group := range g.APIGroups {
+		if group == all || content.BuiltInGroup(group) || deputy.KnownGroup(group) {
+			continue
+		}
+		part := shape{groups: []string{group}, verbs: verbs}
+		for _, resource := range g.Resources {
+			if !strings.Contains(resource, "/") && !c.ours(group, resource) {
+				part.resources = append(part.resources, resource)
+			}
+		}
+		if len(part.resources) == 0 {
+			continue
+		}
+		c.hit(rules.RBACUnknownKind, ruleHit{
+			object: group + "/*/-/*", about: "API group " + group, evidence: []string{line(g, part)}, severity: preview.NotKnown,
+			narrow: g.Scope != preview.ScopeCluster, known: isUnchanged(g), held: g.Change == preview.GrantSame,
+		})
+	}
+}
