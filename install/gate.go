@@ -29,7 +29,7 @@ func gate(plan *preview.Plan, approval record.Approval, resumed bool) error {
 	if reason := gateRepeatable(plan, approval); reason != "" && !resumed {
 		return refusal("checking the approval of "+plan.Release.Name, repeatAdvice, reason)
 	}
-	reasons := gateActions(plan)
+	reasons := gateObstacles(plan)
 	advice := gateAdvice(plan, approval)
 	if len(reasons) > 0 {
 		advice = "no approval covers that; fix these objects first, then preview again"
@@ -130,51 +130,25 @@ func digestOrNone(digest string) string {
 	return digest
 }
 
-// gateActions returns an error that names every object whose action this version
-// cannot apply.
-func gateActions(plan *preview.Plan) []string {
+// gateObstacles returns the reasons that no approval covers.
+func gateObstacles(plan *preview.Plan) []string {
 	var reasons []string
-	for i := range plan.Objects {
-		o := &plan.Objects[i]
-		switch o.Action {
-		case preview.ActionCreate, preview.ActionUpdate, preview.ActionUnchanged,
-			preview.ActionReplace, preview.ActionDelete, preview.ActionKeep, preview.ActionPatch,
-			preview.ActionSkip, preview.ActionShared, preview.ActionUnknown:
-		case preview.ActionBlocked:
-			reasons = append(reasons, o.ID+" "+engine.BlockedBy(plan, o))
-		case preview.ActionAdopt:
-			if o.Adoption == nil {
-				reasons = append(reasons, o.ID+" "+engine.Adoptable(plan, o))
-			}
-		default:
-			reasons = append(reasons, fmt.Sprintf("%s has action %q, which this version does not apply", o.ID, o.Action))
+	for _, o := range engine.Obstacles(plan) {
+		text := o.Object + " " + o.Cause
+		if o.Remedy != "" {
+			text += "; " + o.Remedy
 		}
-		for _, c := range plan.Unsettled(o) {
-			reasons = append(reasons, fmt.Sprintf("%s: field manager %q owns %s", o.ID, c.Manager, c.Path)+conflictAdvice(plan))
-		}
+		reasons = append(reasons, text)
 	}
 	return reasons
 }
 
-// conflictAdvice returns what the user can do about a field conflict.
-func conflictAdvice(plan *preview.Plan) string {
-	switch plan.Options.Conflicts {
-	case preview.ConflictsOwn:
-		return ", a field that the release has not set; plan with --conflicts take to take it over, or --conflicts leave to leave it alone"
-	case preview.ConflictsLeave:
-		return ", which cannot be left to it: plan with --conflicts take, or settle it there"
-	}
-	return "; plan with --conflicts take to take it over, or --conflicts leave to leave it alone"
-}
-
-// gateUnknowns requires each unknown to be accepted by name. An object whose API
-// is not served cannot be accepted.
+// gateUnknowns requires each unknown to be accepted by name.
 func gateUnknowns(plan *preview.Plan, approval record.Approval) []string {
 	var reasons []string
 	for _, u := range plan.Unknowns {
 		if u.Why == string(preview.ReasonNotServed) {
-			reasons = append(reasons, u.Object+": this kind is neither served by the cluster nor brought by the plan")
-			continue
+			continue // an obstacle
 		}
 		f, ok := findingOf(plan, "unknown/"+u.Object)
 		if !ok {

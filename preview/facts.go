@@ -96,6 +96,7 @@ func (p *Plan) Facts() Facts {
 		Platform: p.Platform, Generation: p.Generation, Location: p.Location,
 		ConfigChanges: p.ConfigChanges, Platforms: p.Platforms,
 	}
+	f.Base.Packages = nil
 	if a := p.Against; a != nil {
 		f.Against = &BaselineFact{Package: a.Package, Version: a.Version, ContentDigest: a.ContentDigest, Notes: a.Notes}
 	}

@@ -65,7 +65,7 @@ func TestPlanSpeaksTheJSONNamesOfTheContract(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]string{
-		"":                              "access against apiVersion base cloud complete configChanges contentDigest digest files findings generation images kind location objects options packages platform platforms policy readMode reads release request ruleset stages summary target tool undo unknowns",
+		"":                              "access against apiVersion base cloud complete configChanges contentDigest digest files findings generation images kind location objects options packages platform platforms policy readMode reads release request ruleset stages summary target tool undo unknowns verdict",
 		"request":                       "action channel file format keep path reference revision version",
 		"release":                       "name namespace",
 		"options":                       "adopt conflicts expires includeCRDs includeNamespaces onFailure prune strict",
@@ -110,6 +110,9 @@ func TestPlanSpeaksTheJSONNamesOfTheContract(t *testing.T) {
 		"policy":                                  "path sha256 waived",
 		"undo":                                    "contentDigest findings objects revision",
 		"undo.objects.0":                          "action apiVersion digest id",
+		"verdict":                                 "changes obstacles otherFields sentence",
+		"verdict.obstacles.0":                     "cause object remedy",
+		"verdict.changes.0":                       "text topic",
 		"findings.0.judged":                       "by expires owner reason was",
 	} {
 		at := any(got)
@@ -157,7 +160,7 @@ func TestDigestCoversExactlyTheFacts(t *testing.T) {
 		"objects.0.conflicts": true, "objects.0.result": true, "objects.0.secretKeys": true, "objects.0.hook": true, "objects.0.adoption": true, "objects.0.manager": true, "objects.0.left": true, "objects.0.format": true,
 	}
 	// What Seal computes, and what hangs below a Fact without being one.
-	view := []string{"access.grants.0.rules", "cloud.permissions.0.rules", "digest", "contentDigest", "summary", "apiVersion", "kind", "ruleset", "complete"}
+	view := []string{"base.packages", "access.grants.0.rules", "cloud.permissions.0.rules", "digest", "contentDigest", "summary", "apiVersion", "kind", "ruleset", "complete"}
 	before := fullPlan(t).Digest
 	leaves(reflect.ValueOf(fullPlan(t)).Elem(), "", func(path string, _ reflect.Value) {
 		isFact := false

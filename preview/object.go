@@ -272,6 +272,16 @@ func (o *Object) Ref() Ref {
 	return Ref{APIVersion: o.APIVersion, Kind: o.Kind, Namespace: o.Namespace, Name: o.Name}
 }
 
+// IDLabel returns KIND NAME of an object's id, as people name an object; the id
+// itself when it is none.
+func IDLabel(id string) string {
+	_, kind, _, name, err := ParseID(id)
+	if err != nil {
+		return id
+	}
+	return kind + " " + name
+}
+
 // ParseID splits an object id. The reference it returns has a group but no
 // version: its APIVersion is "GROUP/" (or empty for core).
 func ParseID(id string) (group, kind, namespace, name string, err error) {

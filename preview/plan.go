@@ -64,6 +64,9 @@ type Plan struct {
 	// Reads lists the live objects that decisions rest on and that the plan
 	// does not change.
 	Reads []Read `json:"reads"`
+	// Verdict says first what decides: whether the plan can be applied, and what
+	// it changes.
+	Verdict *Verdict `json:"verdict,omitempty"`
 	// Findings lists what the risk rules found, the most severe first.
 	Findings []Finding `json:"findings"`
 	// Summary counts the objects of the plan by action.
@@ -175,12 +178,22 @@ type Base struct {
 	Revision int `json:"revision"`
 	// Digest is the plan digest of the installed revision, empty for none.
 	Digest string `json:"digest"`
+	// Packages names what that revision consists of. It is no Fact.
+	Packages []InstalledPackage `json:"packages,omitempty"`
 	// Accepted maps the fingerprint of each finding that the release's
 	// receipts accepted to the revision that did.
 	Accepted map[string]int `json:"accepted,omitempty"`
 	// Signature is the outcome of verifying the signature of that revision's
 	// record; absent where no key was configured.
 	Signature *RecordSignature `json:"signature,omitempty"`
+}
+
+// InstalledPackage is a package of the installed revision.
+type InstalledPackage struct {
+	// Name of the package.
+	Name string `json:"name"`
+	// Version of the package; empty where it has none.
+	Version string `json:"version"`
 }
 
 // RecordSignature is the result of verifying the signature of a release's record:

@@ -151,6 +151,11 @@ func (r *Record) VerifyLike(other *Record) { r.Verify(other.keys, other.identity
 // from, including accepted findings until the release is uninstalled.
 func (r *Record) PlanBase() preview.Base {
 	base := preview.Base{Revision: r.Revision, Digest: r.Digest, Signature: r.Signature}
+	if r.State != Uninstalled {
+		for _, pkg := range r.Packages {
+			base.Packages = append(base.Packages, preview.InstalledPackage{Name: pkg.Name, Version: pkg.Version})
+		}
+	}
 	if len(r.Accepted) > 0 && r.State != Uninstalled {
 		base.Accepted = maps.Clone(r.Accepted)
 	}

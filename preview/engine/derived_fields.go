@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/cloud"
 	"github.com/kubectl-operator/kubectl-operator/preview/diff"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk"
+	"github.com/kubectl-operator/kubectl-operator/preview/verdict"
 )
 
 // derive computes the parts of a plan that follow from decisions and bodies. For a
@@ -45,6 +46,7 @@ func derive(p *preview.Plan, schemas Schemas) error {
 	p.Findings = findings
 	dropDuplicates(p)
 	markOlder(p, before)
+	p.Verdict = verdict.Of(p, Obstacles(p))
 	return nil
 }
 

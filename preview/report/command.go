@@ -216,7 +216,7 @@ func needsQuote(r rune) bool {
 func installSection(p *preview.Plan, l layout) section {
 	s := section{title: "APPLY THIS PLAN"}
 	switch {
-	case p.Summary.Blocked > 0:
+	case p.Summary.Blocked > 0, len(verdictOf(p).Obstacles) > 0:
 		s = section{title: "NOT INSTALLABLE"}
 	case nothingToDo(p):
 		s = section{title: "NOTHING TO DO"}
@@ -235,7 +235,7 @@ func nothingToDo(p *preview.Plan) bool {
 
 // hasCommand reports whether a command can do what the plan says.
 func hasCommand(p *preview.Plan) bool {
-	return p.Summary.Blocked == 0 && !nothingToDo(p)
+	return p.Summary.Blocked == 0 && !nothingToDo(p) && len(verdictOf(p).Obstacles) == 0
 }
 
 // installNotes returns remarks about the command, or why there is none.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/verdict"
 )
 
 // fact is one row of a report's header: a name and its value.
@@ -13,11 +14,25 @@ type fact struct {
 	name, value string
 }
 
-// facts returns the rows at the head of every human format. Values are not
-// escaped yet. What a package is made of stands in it when the plan has one;
-// several packages have a section each.
-func facts(p *preview.Plan) []fact {
+// headFacts says which release of which cluster a plan is about, at the head of
+// every form for people. Values are not escaped yet.
+func headFacts(p *preview.Plan) []fact {
 	rows := headRows(p)
+	switch {
+	case p.OnMachine():
+	case p.ReadMode == preview.ReadOffline:
+		rows = append(rows, fact{"cluster", offlineText(p)})
+	default:
+		rows = append(rows, fact{"cluster", joinTexts("  ", p.Target.Context, p.Target.Server, p.Target.Version)})
+	}
+	return dropEmpty(rows)
+}
+
+// facts returns where the content came from, what it was planned with, and the
+// digests: the last thing that is read. What a package is made of stands in it
+// when the plan has one; several packages have a section each.
+func facts(p *preview.Plan) []fact {
+	var rows []fact
 	for i := range p.Packages {
 		if i == maxListed {
 			rows = append(rows, fact{"", fmt.Sprintf("and %d more", len(p.Packages)-i)})
@@ -28,13 +43,8 @@ func facts(p *preview.Plan) []fact {
 			rows = append(rows, packageFacts(&p.Packages[i])...)
 		}
 	}
-	switch {
-	case p.OnMachine():
-	case p.ReadMode == preview.ReadOffline:
-		rows = append(rows, fact{"cluster", offlineText(p)})
-	default:
-		rows = append(rows, fact{"cluster", joinTexts("  ", p.Target.Context, p.Target.Server, p.Target.Version)},
-			fact{"", joinTexts("  ", prefixLines("uid ", p.Target.Identity), prefixLines("as ", p.Target.User))},
+	if !p.OnMachine() && p.ReadMode != preview.ReadOffline {
+		rows = append(rows, fact{"cluster", joinTexts("  ", prefixLines("uid ", p.Target.Identity), prefixLines("as ", p.Target.User))},
 			fact{"mode", readModeText(p.ReadMode)})
 	}
 	if p.Policy != nil {
@@ -194,23 +204,43 @@ func title(p *preview.Plan) string {
 	if preview.InSections(p.Packages) {
 		text, between = joinTexts(" ", text, p.Release.Name), [...]string{": ", ", ", ", "}
 	}
+	before := verdict.OlderVersions(p)
 	for i, pkg := range p.Packages {
-		text += between[min(i, 2)] + joinTexts(" ", pkg.Name, pkg.Version)
+		version := pkg.Version
+		if old := before[pkg.Name]; old != "" && old != version {
+			version = old + " -> " + version
+		}
+		text += between[min(i, 2)] + joinTexts(" ", pkg.Name, version)
 	}
 	return text
 }
 
 func header(p *preview.Plan, l layout) []string {
 	out := []string{l.paint(bold, line(title(p)))}
-	for _, row := range facts(p) {
-		// Not wrapped: digests and references are copied as a whole.
-		out = append(out, fmt.Sprintf("  %-9s  %s", row.name, line(row.value)))
-	}
+	out = append(out, factLines(headFacts(p))...)
+	out = append(out, "")
+	out = append(out, verdictLines(p, l)...)
 	out = append(out, "", countText(p))
 	if !p.Complete {
 		out = append(out, l.paint(yellow, "NOT COMPLETE  ")+preview.Plural(len(p.Unknowns), "thing")+" could not be read; see NOT CHECKED")
 	}
 	return out
+}
+
+// factLines are not wrapped: digests and references are copied as a whole.
+func factLines(rows []fact) []string {
+	var out []string
+	for _, row := range rows {
+		out = append(out, fmt.Sprintf("  %-9s  %s", row.name, line(row.value)))
+	}
+	return out
+}
+
+// detailTitle is the title of where the content came from, and of the digests.
+const detailTitle = "DETAILS"
+
+func detailSection(p *preview.Plan) section {
+	return section{title: detailTitle, lines: factLines(facts(p))}
 }
 
 // countText counts the objects by action, those that occur.

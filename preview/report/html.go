@@ -32,7 +32,9 @@ type page struct {
 	StyleHash, ScriptHash     string
 	Style                     template.CSS
 	Script                    template.JS
-	Facts                     []pageFact
+	Facts, Details            []pageFact
+	Sentence                  string
+	Obstacles, Changes        []pageFact
 	Install, Command          string
 	Notes                     []string
 	Groups                    []pageGroup
@@ -96,7 +98,8 @@ func writeHTML(w io.Writer, p *preview.Plan, _ Options) error {
 
 func pageOf(p *preview.Plan) page {
 	out := page{
-		Title: line(title(p)), Counts: countText(p), Facts: pageFacts(facts(p)),
+		Title: line(title(p)), Counts: countText(p), Facts: pageFacts(headFacts(p)), Details: pageFacts(facts(p)),
+		Sentence: line(verdictOf(p).Sentence), Obstacles: pageFacts(obstacleFacts(verdictOf(p))), Changes: pageFacts(changeFacts(verdictOf(p))),
 		Style: template.CSS(pageStyle), Script: template.JS(pageScript), //nolint:gosec // constants
 		StyleHash: sourceHash(pageStyle), ScriptHash: sourceHash(pageScript),
 		Install: heading(section{title: installSection(p, layout{width: defaultWidth}).title}),

@@ -39,7 +39,7 @@ func writeMarkdown(w io.Writer, p *preview.Plan, _ Options) error {
 // escaped. The most important parts come first, because the end may be cut off.
 func markdown(p *preview.Plan) string {
 	doc := &document{limit: MarkdownLimit - cutReserve}
-	doc.add("## " + code(textsafe.Truncate(line(title(p)), maxCell)) + "\n\n" + summaryTable(p))
+	doc.add("## " + code(textsafe.Truncate(line(title(p)), maxCell)) + "\n\n" + verdictBlock(p) + "\n" + summaryTable(p))
 	for _, group := range severityGroups {
 		if group.severity == preview.Critical || group.severity == preview.NotKnown {
 			doc.findings(p, group)
@@ -65,7 +65,7 @@ func markdown(p *preview.Plan) string {
 
 // byWeight sorts sections by importance, so that long ones are cut first.
 func byWeight(list []section) []section {
-	weight := map[string]int{openTitle: -3, "WARNINGS": -2, "YOU LACK": -1, "IMAGES": 1, "PACKAGE": 2, "INFO": 3}
+	weight := map[string]int{openTitle: -3, "WARNINGS": -2, "YOU LACK": -1, "IMAGES": 1, "PACKAGE": 2, "INFO": 3, detailTitle: 4}
 	slices.SortStableFunc(list, func(a, b section) int { return weight[a.title] - weight[b.title] })
 	return list
 }
@@ -225,7 +225,7 @@ func summaryTable(p *preview.Plan) string {
 	var out strings.Builder
 	out.WriteString("| | |\n| --- | --- |\n")
 	dropped, always := 0, true
-	for _, row := range facts(p) {
+	for _, row := range headFacts(p) {
 		if row.name != "" {
 			always = slices.Contains([]string{"release", "set", "location", "installed", "cluster", "mode", "content", "review", "ruleset"}, row.name)
 		}

@@ -120,7 +120,7 @@ func sarif(p *preview.Plan) ([]byte, error) {
 		ColumnKind:  "unicodeCodePoints",
 		Results:     []sarifResult{},
 		Properties: map[string]any{
-			"digest": p.Digest, "contentDigest": p.ContentDigest, "ruleset": p.Ruleset,
+			"verdict": verdictOf(p).Sentence, "obstacles": len(verdictOf(p).Obstacles), "digest": p.Digest, "contentDigest": p.ContentDigest, "ruleset": p.Ruleset,
 			"readMode": p.ReadMode, "complete": p.Complete, "command": Command(p),
 		},
 	}

@@ -75,7 +75,7 @@ func (c *scan) judgeItems(carrier *preview.Object, rbac *access.RBACIndex, items
 		}
 		hit := carriedHit(carrier, nil)
 		hit.level, hit.cases = min(m.level, most), m.cases
-		hit.title = name(carrier.ID) + ": its content " + m.rule.Worded(m.cases).Title
+		hit.title = preview.IDLabel(carrier.ID) + ": its content " + m.rule.Worded(m.cases).Title
 		for _, line := range m.lines {
 			line = strings.TrimPrefix(line, m.Object+": ")
 			hit.evidence = append(hit.evidence, carrier.ID+": at "+cmp.Or(preview.EvidenceName(place.path), ".")+": "+line)

@@ -39,7 +39,7 @@ func (c *scan) judgeMissingCAs() {
 	for pkg, o := range first {
 		hit := ruleHit{object: o.ID, evidence: lines[pkg], known: narrow[pkg], held: narrow[pkg]}
 		if n := count[pkg]; n > 1 {
-			hit.title = fmt.Sprintf("%s and %d more: %s", name(o.ID), n-1, rules.WebhookWithoutCA.Title)
+			hit.title = fmt.Sprintf("%s and %d more: %s", preview.IDLabel(o.ID), n-1, rules.WebhookWithoutCA.Title)
 		}
 		if filled[pkg] {
 			hit.level = Low

@@ -109,7 +109,7 @@ func (c *scan) hit(rule rules.Rule, h ruleHit) {
 	if !ok {
 		m = &mergedFinding{
 			Finding: preview.Finding{ID: id, Rule: rule.Name, Ref: rule.Ref, Object: h.object, Title: h.title},
-			rule:    rule, about: cmp.Or(h.about, name(h.object)), where: h.where, cases: map[int]bool{}, narrow: true, known: true,
+			rule:    rule, about: cmp.Or(h.about, preview.IDLabel(h.object)), where: h.where, cases: map[int]bool{}, narrow: true, known: true,
 		}
 		m.Held = true
 		c.found[id] = m
@@ -217,12 +217,3 @@ func evidence(lines []string) string {
 var lineBreaks = strings.NewReplacer("\r\n", "␤", "\n", "␤", "\r", "␤")
 
 const maxLine = 2000
-
-// name returns KIND NAME of an object id, the id itself when it is none.
-func name(id string) string {
-	_, kind, _, name, err := preview.ParseID(id)
-	if err != nil {
-		return id
-	}
-	return kind + " " + name
-}

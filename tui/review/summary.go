@@ -82,7 +82,7 @@ func (m *summaryTab) summaryWith(should int) []row {
 		}
 		return rows
 	}
-	rows := gap(append([]row{m.counts()}, m.lossRows()...))
+	rows := gap(slices.Concat(m.verdictRows(), []row{m.counts()}, m.lossRows()))
 	var listed []int
 	for _, s := range sections() {
 		listed = append(listed, m.shownItems(s, should)...)

@@ -9,6 +9,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/access"
 	"github.com/kubectl-operator/kubectl-operator/preview/diff"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
+	"github.com/kubectl-operator/kubectl-operator/preview/verdict"
 )
 
 // PlanBuilder writes plans by hand for the screens' tests.
@@ -91,6 +92,7 @@ func (b *PlanBuilder) Grant(change, scope, namespace string, verbs, groups, reso
 func (b *PlanBuilder) Seal() *preview.Plan {
 	b.t.Helper()
 	b.Plan.Stages = preview.BuildStages(b.Plan.Objects, "")
+	b.Plan.Verdict = verdict.Of(b.Plan, nil)
 	if err := b.Plan.Seal(); err != nil {
 		b.t.Fatal(err)
 	}

@@ -26,7 +26,7 @@ type documentFlags struct {
 func (f *documentFlags) add(flags *pflag.FlagSet, scope report.Scope) {
 	f.output.add(flags, scope)
 	f.out.add(flags)
-	flags.BoolVar(&f.detailedExitcode, "detailed-exitcode", false, "exit 2 when the plan changes something")
+	flags.BoolVar(&f.detailedExitcode, "detailed-exitcode", false, "exit 2 when the plan changes something, 5 when it cannot be applied")
 	flags.StringVar(&f.failOn, "fail-on", "", "exit 5 when a finding is at least this severe: critical, warning or unknown")
 }
 
@@ -251,14 +251,17 @@ func (p *session) documents(ctx context.Context, all []reviewedPlan, doc documen
 	if err := p.printAll(ctx, all, form.Name); err != nil || form.Aside {
 		return err
 	}
-	bad, changes := 0, false
+	bad, obstacles, changes := 0, 0, false
 	for _, r := range all {
+		obstacles += r.Plan.Verdict.Count()
 		bad += countAtLeast(r.Plan, doc.failOn)
 		changes = changes || r.Summary.Changes() || r.SetChanges()
 	}
 	switch {
 	case bad > 0:
 		return refuse(fmt.Sprintf("--fail-on %s: %d findings are at least that", doc.failOn, bad), "see them above")
+	case doc.detailedExitcode && obstacles > 0:
+		return refuse(fmt.Sprintf("the plan cannot be applied, for %s", preview.Plural(obstacles, "reason")), "see CANNOT BE APPLIED above")
 	case doc.detailedExitcode && changes:
 		return &silentExit{exitDeclined}
 	}

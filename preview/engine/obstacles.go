@@ -1,0 +1,68 @@
+package engine
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// Obstacles returns what keeps a plan from being applied, whatever is approved and
+// accepted: objects that may not be written, contested fields without a decision,
+// and kinds that the cluster does not serve.
+func Obstacles(p *preview.Plan) []preview.Obstacle {
+	var out []preview.Obstacle
+	add := func(object, cause, remedy string) {
+		out = append(out, preview.Obstacle{Object: object, Cause: cause, Remedy: remedy})
+	}
+	for i := range p.Objects {
+		o := &p.Objects[i]
+		switch o.Action {
+		case preview.ActionCreate, preview.ActionUpdate, preview.ActionUnchanged,
+			preview.ActionReplace, preview.ActionDelete, preview.ActionKeep, preview.ActionPatch,
+			preview.ActionSkip, preview.ActionShared, preview.ActionUnknown:
+		case preview.ActionBlocked:
+			add(o.ID, BlockedBy(p, o), "")
+		case preview.ActionAdopt:
+			if o.Adoption == nil {
+				add(o.ID, Adoptable(p, o), "")
+			}
+		default:
+			add(o.ID, fmt.Sprintf("has action %q, which this version does not apply", o.Action), "")
+		}
+		for _, c := range p.Unsettled(o) {
+			add(o.ID, fmt.Sprintf("has a contested field: field manager %q owns %s", c.Manager, c.Path)+conflictAdvice(p), "")
+		}
+	}
+	for _, u := range p.Unknowns {
+		if u.Why == string(preview.ReasonNotServed) {
+			add(u.Object, "is of a kind that is neither served by the cluster nor brought by the plan", kindRemedy(u.Object))
+		}
+	}
+	return out
+}
+
+// conflictAdvice says what would settle a conflict.
+func conflictAdvice(p *preview.Plan) string {
+	switch p.Options.Conflicts {
+	case preview.ConflictsOwn:
+		return ", a field that the release has not set; plan with --conflicts take to take it over, or --conflicts leave to leave it alone"
+	case preview.ConflictsLeave:
+		return ", which cannot be left to it: plan with --conflicts take, or settle it there"
+	}
+	return "; plan with --conflicts take to take it over, or --conflicts leave to leave it alone"
+}
+
+// kindRemedy says what brings the kind of an object.
+func kindRemedy(id string) string {
+	group, kind, _, _, err := preview.ParseID(id)
+	switch {
+	case err != nil:
+		return ""
+	case group == "cert-manager.io":
+		return "install cert-manager first, or plan with --certs service-ca on OpenShift, or with --certs none, which leaves the webhooks without a certificate authority"
+	case strings.HasSuffix(group, ".openshift.io"):
+		return "the package is for OpenShift: " + kind + " of " + group + " is part of it"
+	}
+	return "install first what brings the CRD of " + kind + " in " + group
+}

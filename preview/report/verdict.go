@@ -1,0 +1,107 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/verdict"
+)
+
+// The titles of what stands first in every form for people.
+const (
+	obstacleTitle = "CANNOT BE APPLIED"
+	changeTitle   = "CHANGES"
+)
+
+// maxObstacles are listed in every form for people; the others are counted.
+const maxObstacles = 12
+
+// verdictOf returns the verdict of a plan, also of one that was not made by the
+// engine.
+func verdictOf(p *preview.Plan) *preview.Verdict {
+	if p.Verdict != nil {
+		return p.Verdict
+	}
+	return verdict.Of(p, nil)
+}
+
+// obstacleFacts lists what keeps a plan from being applied: one row for each cause
+// and remedy, with the objects that share them.
+func obstacleFacts(v *preview.Verdict) []fact {
+	var rows []fact
+	at := map[string]int{}
+	for _, o := range v.Obstacles {
+		text := o.Cause
+		if o.Remedy != "" {
+			text += "; " + o.Remedy
+		}
+		if i, known := at[text]; known {
+			rows[i].name += ", " + preview.IDLabel(o.Object)
+			continue
+		}
+		at[text] = len(rows)
+		rows = append(rows, fact{preview.IDLabel(o.Object), text})
+	}
+	if len(rows) > maxObstacles {
+		rows = append(rows[:maxObstacles:maxObstacles], fact{"", fmt.Sprintf("and %d more, -o json has them", len(rows)-maxObstacles)})
+	}
+	return rows
+}
+
+// changeFacts lists what a plan changes of what is installed.
+func changeFacts(v *preview.Verdict) []fact {
+	var rows []fact
+	last := ""
+	for _, h := range v.Changes {
+		topic := h.Topic
+		if topic == last {
+			topic = ""
+		}
+		last = h.Topic
+		rows = append(rows, fact{topic, h.Text})
+	}
+	if len(rows) > 0 {
+		rows = append(rows, fact{"others", preview.Plural(v.OtherFields, "other field")})
+	}
+	return rows
+}
+
+// verdictLines is the top of the text form.
+func verdictLines(p *preview.Plan, l layout) []string {
+	v := verdictOf(p)
+	out := l.wrap("", line(v.Sentence))
+	if rows := obstacleFacts(v); len(rows) > 0 {
+		out = append(out, "", l.paint(yellow, obstacleTitle))
+		for _, row := range rows {
+			out = append(out, l.hang("  ", "    ", line(strings.TrimSpace(row.name+" "+row.value)))...)
+		}
+	}
+	if rows := changeFacts(v); len(rows) > 0 {
+		out = append(out, "", l.paint(bold, changeTitle))
+		for _, row := range rows {
+			out = append(out, l.wrap(fmt.Sprintf("  %-10s  ", row.name), line(row.value))...)
+		}
+	}
+	return out
+}
+
+// verdictBlock is the top of the Markdown form.
+func verdictBlock(p *preview.Plan) string {
+	v := verdictOf(p)
+	block := "**" + prose(line(v.Sentence)) + "**\n"
+	if rows := obstacleFacts(v); len(rows) > 0 {
+		block += "\n### " + heading(section{title: obstacleTitle}) + "\n\n"
+		for _, row := range rows {
+			block += "- " + prose(line(strings.TrimSpace(row.name+" "+row.value))) + "\n"
+		}
+	}
+	if rows := changeFacts(v); len(rows) > 0 {
+		var lines []string
+		for _, row := range rows {
+			lines = append(lines, line(fmt.Sprintf("%-10s  %s", row.name, row.value)))
+		}
+		block += "\n### " + heading(section{title: changeTitle}) + "\n\n" + fence("text", lines) + "\n"
+	}
+	return block
+}

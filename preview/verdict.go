@@ -1,0 +1,52 @@
+package preview
+
+// Verdict says first what decides: whether the plan can be applied at all, and
+// what it changes. It follows from the rest of the plan and is no Fact.
+type Verdict struct {
+	// Sentence says in one sentence what the plan would do.
+	Sentence string `json:"sentence"`
+	// Obstacles lists what keeps the plan from being applied, whatever is
+	// accepted; empty where nothing does.
+	Obstacles []Obstacle `json:"obstacles"`
+	// Changes lists what the plan changes of what is installed, the most
+	// important first; empty where nothing is installed.
+	Changes []Highlight `json:"changes"`
+	// OtherFields counts the changed fields that no change of the list names.
+	OtherFields int `json:"otherFields"`
+}
+
+// Count returns the number of obstacles; a plan without a verdict has none.
+func (v *Verdict) Count() int {
+	if v == nil {
+		return 0
+	}
+	return len(v.Obstacles)
+}
+
+// Obstacle is a reason why a plan cannot be applied.
+type Obstacle struct {
+	// Object is the id of the object that cannot be written.
+	Object string `json:"object"`
+	// Cause completes a sentence about the object.
+	Cause string `json:"cause"`
+	// Remedy says what to do about it; empty where the cause says it.
+	Remedy string `json:"remedy,omitempty"`
+}
+
+// Highlight is one line about what a plan changes.
+type Highlight struct {
+	// Topic is version, image, permission, field, CRD or objects.
+	Topic string `json:"topic"`
+	// Text is the line.
+	Text string `json:"text"`
+}
+
+// The topics of highlights, in the order in which they are listed.
+const (
+	TopicVersion    = "version"
+	TopicImage      = "image"
+	TopicPermission = "permission"
+	TopicCRD        = "CRD"
+	TopicField      = "field"
+	TopicObjects    = "objects"
+)

@@ -1,0 +1,99 @@
+package verdict
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// sentence says in one sentence what the plan would do.
+func sentence(p *preview.Plan, v *preview.Verdict) string {
+	text := subjectOf(p) + ": " + count(p)
+	if gains := gainText(v); gains != "" {
+		text += "; " + gains
+	}
+	if critical := criticals(p); critical != "" {
+		text += "; " + critical
+	}
+	if len(v.Obstacles) > 0 {
+		text += "; cannot be applied"
+	}
+	return text + "."
+}
+
+// verbs name what a request does, for the begin of a sentence.
+var verbs = map[string]string{
+	preview.RequestInstall: "Installs", preview.RequestUpgrade: "Upgrades", preview.RequestUninstall: "Removes", preview.RequestRollback: "Rolls back",
+}
+
+func subjectOf(p *preview.Plan) string {
+	verb := verbs[p.Request.Action]
+	if verb == "" {
+		verb = "Plans"
+	}
+	what := p.Release.Name
+	switch versions := versionChanges(p); {
+	case p.Request.Action == preview.RequestUpgrade && len(versions) > 0:
+		what = versions[0]
+	case len(p.Packages) > 0:
+		what = strings.TrimSpace(p.Packages[0].Name + " " + p.Packages[0].Version)
+	}
+	if n := len(p.Packages); n > 1 {
+		what += fmt.Sprintf(" and %s", preview.Plural(n-1, "other package"))
+	}
+	if p.OnMachine() || p.Release.Namespace == "" {
+		return verb + " " + what
+	}
+	return verb + " " + what + " in namespace " + p.Release.Namespace
+}
+
+func count(p *preview.Plan) string {
+	if p.OnMachine() {
+		return preview.Plural(len(p.Files), "file")
+	}
+	changed := 0
+	for i := range p.Objects {
+		if o := &p.Objects[i]; !o.Untouched() && o.Action != preview.ActionSkip {
+			changed++
+		}
+	}
+	if changed == 0 {
+		return "nothing changes"
+	}
+	if changed == len(p.Objects) {
+		return preview.Plural(changed, "object") + " to write"
+	}
+	return fmt.Sprintf("%d of %s to write", changed, preview.Plural(len(p.Objects), "object"))
+}
+
+// gainText names the first permission that an account gains.
+func gainText(v *preview.Verdict) string {
+	var gains []string
+	for _, h := range v.Changes {
+		if h.Topic == preview.TopicPermission && strings.Contains(h.Text, " gains ") {
+			gains = append(gains, h.Text)
+		}
+	}
+	switch len(gains) {
+	case 0:
+		return ""
+	case 1:
+		return gains[0]
+	}
+	return fmt.Sprintf("%s, and %s more", gains[0], preview.Plural(len(gains)-1, "permission"))
+}
+
+// criticals counts the critical findings.
+func criticals(p *preview.Plan) string {
+	n := 0
+	for _, f := range p.Findings {
+		if f.Severity == preview.Critical {
+			n++
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	return preview.Plural(n, "critical finding")
+}

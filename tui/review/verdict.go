@@ -1,0 +1,75 @@
+package review
+
+import (
+	"fmt"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/tui/theme"
+	"github.com/kubectl-operator/kubectl-operator/tui/widget"
+)
+
+// How many lines the summary has for what keeps a plan from being applied, and for
+// what it changes; the others are counted.
+const (
+	maxObstacleRows = 3
+	maxChangeRows   = 6
+)
+
+// verdictRows say first what decides: what keeps the plan from being applied, and
+// what it changes of what is installed.
+func (m *summaryTab) verdictRows() []row {
+	v := m.plan.Verdict
+	if v == nil {
+		return nil
+	}
+	return append(m.obstacleRows(v), m.changeRows(v)...)
+}
+
+func (m *summaryTab) obstacleRows(v *preview.Verdict) []row {
+	var rows []row
+	if len(v.Obstacles) > 0 {
+		rows = append(rows, textRow(widget.Line{widget.Text(theme.Fail, "CANNOT BE APPLIED"), widget.Text(theme.Plain, "  a: why, in full")}))
+	}
+	seen := map[string]bool{}
+	for _, o := range v.Obstacles {
+		if seen[o.Cause+o.Remedy] {
+			continue
+		}
+		seen[o.Cause+o.Remedy] = true
+		if len(seen) > maxObstacleRows {
+			continue
+		}
+		rows = append(rows, textRow(widget.Line{widget.Text(theme.Strong, "  "+preview.IDLabel(o.Object)), widget.Text(theme.Plain, " "+o.Cause)}))
+		if o.Remedy != "" {
+			rows = append(rows, textRow(widget.Line{widget.Text(theme.Plain, "    "+o.Remedy)}))
+		}
+	}
+	if more := len(seen) - maxObstacleRows; more > 0 {
+		rows = append(rows, textRow(widget.Line{widget.Text(theme.Plain, fmt.Sprintf("  and %d more", more))}))
+	}
+	return rows
+}
+
+func (m *summaryTab) changeRows(v *preview.Verdict) []row {
+	var rows []row
+	last := ""
+	for i, h := range v.Changes {
+		if i == maxChangeRows {
+			break
+		}
+		topic := h.Topic
+		if topic == last {
+			topic = ""
+		}
+		last = h.Topic
+		rows = append(rows, textRow(widget.Line{widget.Text(theme.Strong, fmt.Sprintf("%-10s", topic)), widget.Text(theme.Plain, "  "+h.Text)}))
+	}
+	if len(v.Changes) == 0 {
+		return rows
+	}
+	rest := preview.Plural(v.OtherFields, "other field")
+	if more := len(v.Changes) - maxChangeRows; more > 0 {
+		rest = preview.Plural(more, "more change") + ", " + rest
+	}
+	return append(rows, textRow(widget.Line{widget.Text(theme.Strong, fmt.Sprintf("%-10s", "others")), widget.Text(theme.Plain, "  "+rest)}))
+}
