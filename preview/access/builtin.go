@@ -96,3 +96,17 @@ func essence(role map[string]any) map[string]any {
 	}
 	return out
 }
+
+// BuiltInAccounts returns the names of the ServiceAccounts that the default bindings
+// of an API server give permissions.
+func BuiltInAccounts() []string {
+	var names []string
+	for _, binding := range defaultBindings() {
+		for _, s := range Subjects(binding) {
+			if s.Kind == preview.SubjectServiceAccount {
+				names = append(names, s.Name)
+			}
+		}
+	}
+	return names
+}

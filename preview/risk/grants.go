@@ -19,6 +19,9 @@ type shape struct {
 	// special are verbs of the rule that a wildcard among verbs includes and that
 	// have no place in kubectl's list of verbs, such as impersonate.
 	special []string
+	// cluster: the resources have no namespace, so that a grant in one does not
+	// reach them.
+	cluster bool
 }
 
 // newShape returns a shape; lists are separated by spaces, "core" is the core
@@ -80,11 +83,13 @@ func (m *grantMatch) match(c *scan, g preview.Grant) (shape, bool) {
 	return part, ok
 }
 
-// cut returns the part of a grant that the shape matches. With resource names,
-// create and deletecollection do not count, because they name no object, except on
-// subresources, whose URL contains the name.
+// cut returns the part of a grant that the shape matches. Verbs that resource names
+// make unusable do not count.
 func (s shape) cut(g preview.Grant) (shape, bool) {
 	part := shape{}
+	if s.cluster && g.Scope == preview.ScopeNamespace {
+		return part, false
+	}
 	for _, group := range g.APIGroups {
 		if group == all || s.groups == nil || slices.Contains(s.groups, group) {
 			part.groups = append(part.groups, group)
@@ -101,10 +106,7 @@ func (s shape) cut(g preview.Grant) (shape, bool) {
 	if len(part.resources) == 0 {
 		return part, false
 	}
-	usable := s.verbs
-	if len(g.ResourceNames) > 0 && !slices.ContainsFunc(part.resources, func(r string) bool { return strings.Contains(r, "/") }) {
-		usable = slices.DeleteFunc(slices.Clone(s.verbs), func(v string) bool { return v == "create" || v == "deletecollection" })
-	}
+	usable := usableVerbs(s.verbs, g, part.resources)
 	for _, verb := range g.Verbs {
 		if verb == all && len(usable) > 0 || slices.Contains(usable, verb) {
 			part.verbs = append(part.verbs, verb)
@@ -175,7 +177,7 @@ func (c *scan) judgeGrants() {
 		}
 		slices.Sort(grants[i].Rules)
 	}
-	combine(matches, held)
+	combine(matches, held, c.tokenSecrets())
 	for _, m := range matches {
 		if c.judgedByBinding(m.grant) || m.rule.Name != rules.RBACEverything.Name && held.admin(m.grant) {
 			continue
@@ -184,9 +186,18 @@ func (c *scan) judgeGrants() {
 		c.hit(m.rule.Rule, ruleHit{
 			object: roleID(m.grant), about: m.grant.Subject.Kind + " " + m.grant.Subject.Name, where: m.where(), cases: c.grantCases(m),
 			evidence: slices.Concat([]string{line(m.grant, m.part)}, held.extraEvidence(m), c.deputyLines(m)),
+			severity: m.unknown(),
 			level:    m.level, narrow: m.grant.Scope != preview.ScopeCluster, known: isUnchanged(m.grant), held: m.grant.Change == preview.GrantSame,
 		})
 	}
+}
+
+// unknown returns the severity of rules about what was not judged.
+func (m match) unknown() preview.Severity {
+	if m.rule.Level == rules.NotKnown {
+		return preview.NotKnown
+	}
+	return ""
 }
 
 func isUnchanged(g preview.Grant) bool {
@@ -211,7 +222,7 @@ func (c *scan) matchGrant(g preview.Grant) []match {
 		for _, name := range rule.grant.covers {
 			covered[name] = true
 		}
-		found := match{rule: rule, grant: g, part: part, level: c.modify(rule, g, level)}
+		found := match{rule: rule, grant: g, part: part, level: c.modify(rule, g, part, level)}
 		if rule.grant.wins && level == Critical {
 			return []match{found}
 		}
@@ -222,8 +233,11 @@ func (c *scan) matchGrant(g preview.Grant) []match {
 
 // modify changes a rule's level by the scope of a grant: resource names,
 // namespaces, and subjects wider than one account.
-func (c *scan) modify(rule entry, g preview.Grant, level Level) Level {
-	if len(g.ResourceNames) > 0 && (rule.grant.fixed == nil || !rule.grant.fixed(g)) {
+func (c *scan) modify(rule entry, g preview.Grant, part shape, level Level) Level {
+	if rule.Level == rules.NotKnown {
+		return level
+	}
+	if restricted(g, part) && (rule.grant.fixed == nil || !rule.grant.fixed(g)) {
 		level = level.Lower()
 	}
 	if g.Scope == preview.ScopeNamespace {
@@ -243,6 +257,14 @@ var sharedNamespaces = []string{
 	"openshift-cloud-credential-operator", "openshift-operator-lifecycle-manager", "olm", "operators",
 }
 
+// controllerNamespaces are where operators that are cluster-admin in effect are
+// usually installed: of others, as long as the release is not there.
+var controllerNamespaces = []string{
+	"argocd", "flux-system", "crossplane-system", "upbound-system", "cert-manager", "istio-system", "gatekeeper-system", "kyverno",
+	"cattle-system", "cattle-fleet-system", "tekton-pipelines", "calico-system", "tigera-operator", "rook-ceph", "longhorn-system",
+	"external-secrets", "velero", "vault", "linkerd", "capi-system", "karpenter", "keda", "kubevirt", "metallb-system", "ingress-nginx",
+}
+
 func (c *scan) inNamespace(namespace string, level Level) Level {
 	own := slices.Contains(c.around.own, namespace)
 	switch {
@@ -250,6 +272,8 @@ func (c *scan) inNamespace(namespace string, level Level) Level {
 		return level
 	case namespace == "kube-public":
 		return level.Lower()
+	case !own && slices.Contains(controllerNamespaces, namespace):
+		return level
 	case !own && (strings.HasPrefix(namespace, "openshift-") || strings.HasPrefix(namespace, "olm")):
 		return level
 	case level >= High, level == Medium && !own:

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/risk/right"
 )
 
 const (
@@ -132,7 +133,7 @@ func inWholeCluster(rule map[string]any) bool {
 		return g != "" && !strings.HasSuffix(g, ".k8s.io")
 	}) && !slices.ContainsFunc(resources, func(r string) bool {
 		kind, _, _ := strings.Cut(r, "/")
-		return kind != "namespaces" && !slices.Contains(clusterScoped, kind)
+		return kind != "namespaces" && !right.OfCluster(kind)
 	})
 }
 

@@ -41,6 +41,7 @@ type cloudMatch func(c *scan, p preview.CloudPermission) Level
 func table() []entry {
 	return slices.Concat(
 		wildcardRules(), secretRules(), workloadRules(), roleRules(), deputyRules(), orderRules(), nodeRules(), extensionRules(), namespacedRules(),
+		rightRules(),
 		bindingRules(), podRules(), imageRules(), webhookRules(), admissionRules(), roleObjectRules(), wellKnownRules(), neighborRules(), clusterRules(), surroundingRules(), cloudRules(), planRules(),
 	)
 }

@@ -100,6 +100,22 @@ var grantCases = []struct {
 	{"rbac-quotas-write", preview.Warning, "|resourcequotas|delete", []string{"|resourcequotas|get"}},
 	{"rbac-events-write", preview.Info, "|events|create", []string{"|events|list"}},
 	{"rbac-leases-system", preview.Warning, "coordination.k8s.io|leases|update", []string{"coordination.k8s.io|leases|get"}},
+	{"rbac-delete", preview.Warning, "|secrets|delete", []string{"|secrets|get", "|secrets|delete,create"}},
+	{"rbac-scale", preview.Warning, "apps|deployments/scale|patch", []string{"apps|deployments/scale|get", "apps|deployments|patch"}},
+	{"rbac-disruption", preview.Warning, "policy|poddisruptionbudgets|create", []string{"policy|poddisruptionbudgets|get"}},
+	{"rbac-pods-bind", preview.Warning, "|pods/binding|create", []string{"|pods|create"}},
+	{"rbac-pods-resize", preview.Warning, "|pods/resize|patch", []string{"|pods/resize|get"}},
+	{"rbac-revisions-write", preview.Warning, "apps|controllerrevisions|update", []string{"apps|controllerrevisions|list"}},
+	{"rbac-devices-write", preview.Warning, "resource.k8s.io|deviceclasses|create", []string{"resource.k8s.io|deviceclasses|list"}},
+	{"rbac-addresses-write", preview.Warning, "networking.k8s.io|servicecidrs|create", []string{"networking.k8s.io|servicecidrs|get"}},
+	{"rbac-storage-versions", preview.Info, "storagemigration.k8s.io|storageversionmigrations|create", []string{"storagemigration.k8s.io|storageversionmigrations|get"}},
+	{"rbac-certificates-approve", preview.Warning, "certificates.k8s.io|signers|approve", []string{"certificates.k8s.io|signers|sign"}},
+	{"rbac-nodes-checkpoint", preview.Warning, "|nodes/checkpoint|create", []string{"|nodes|create"}},
+	{"rbac-scheduling-write", preview.Warning, "scheduling.k8s.io|podgroups|create", []string{"scheduling.k8s.io|podgroups|get"}},
+	{"rbac-status-write", preview.Warning, "networking.k8s.io|ingresses/status|update", []string{"networking.k8s.io|ingresses/status|get"}},
+	{"rbac-impersonate-on", preview.Warning, "|secrets|impersonate-on:user-info:list", []string{"|secrets|impersonate"}},
+	{"rbac-urls", preview.Warning, "|//lo*|get", []string{"|//metrics|get", "|/*|get"}},
+	{"rbac-not-judged", preview.NotKnown, "|secrets|frobnicate", []string{"|secrets|get"}},
 }
 
 func TestGrantRules(t *testing.T) {

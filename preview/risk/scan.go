@@ -39,6 +39,7 @@ type scan struct {
 	critical   map[preview.Subject]bool // subjects that hold a critical permission themselves
 	unfinished int                      // accounts whose escalation paths were not searched to the end
 	around     lookups
+	roles      map[string]Level     // what ClusterRoles amount to, made when the first is bound by name
 	code       *codeReader          // made when the first object is read
 	net        *access.AccountGraph // made when the first way is looked for
 }

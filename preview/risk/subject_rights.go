@@ -16,20 +16,24 @@ type subjectRights struct {
 	grants  map[preview.Subject][]preview.Grant
 	admins  map[string]bool // places with unlimited grants
 	readers map[string]bool // places where Secrets are read
+	writers map[string]bool // places where Secrets are created
 	crds    map[preview.Subject]bool
-	reached map[string]string // SUBJECT and shape → evidence, empty for none
+	signers map[preview.Subject]bool // that sign certificates of Kubernetes
+	reached map[string]string        // SUBJECT and shape → evidence, empty for none
 	// powerful lists the critical rules a subject holds, holders the accounts
 	// that hold one: in every namespace under "", else by namespace.
 	powerful map[preview.Subject]map[string]bool
 	holders  map[string]map[string]bool
+	named    map[string]bool // names of the powerful accounts
 }
 
 func newSubjectRights(grants []preview.Grant) *subjectRights {
 	h := &subjectRights{
 		grants: map[preview.Subject][]preview.Grant{}, admins: map[string]bool{}, readers: map[string]bool{},
-		crds: map[preview.Subject]bool{}, reached: map[string]string{},
+		writers: map[string]bool{}, crds: map[preview.Subject]bool{}, signers: map[preview.Subject]bool{}, named: map[string]bool{}, reached: map[string]string{},
 		powerful: map[preview.Subject]map[string]bool{}, holders: map[string]map[string]bool{},
 	}
+	made, signed := newShape("core", "secrets", "create"), newShape("certificates.k8s.io", "signers", "sign")
 	secrets, crds := newShape("core", "secrets", "get list"), newShape("apiextensions.k8s.io", "customresourcedefinitions", write)
 	for _, g := range grants {
 		if g.Change == preview.GrantRemoved {
@@ -42,6 +46,12 @@ func newSubjectRights(grants []preview.Grant) *subjectRights {
 		}
 		if _, ok := secrets.cut(g); ok && len(g.ResourceNames) == 0 {
 			h.readers[place] = true
+		}
+		if _, ok := made.cut(g); ok {
+			h.writers[place] = true
+		}
+		if _, ok := signed.cut(g); ok && signerOfKubernetes(g) {
+			h.signers[g.Subject] = true
 		}
 		if _, ok := crds.cut(g); ok && g.Scope == preview.ScopeCluster {
 			h.crds[g.Subject] = true
@@ -126,7 +136,10 @@ func (h *subjectRights) extraEvidence(m match) []string {
 // combine raises the level of permissions that together with others are worse:
 // reading Secrets, minting tokens or running pods where another account is
 // powerful gives the permissions of that account.
-func combine(matches []match, h *subjectRights) {
+//
+// A token is in a Secret only where one is made for it: in the plan or the cluster,
+// where tokens has such Secrets by namespace, or by the subject.
+func combine(matches []match, h *subjectRights, tokens map[string][]string) {
 	for _, m := range matches {
 		if m.level == Critical {
 			h.remember(m.grant.Subject, m.rule.Name)
@@ -135,7 +148,15 @@ func combine(matches []match, h *subjectRights) {
 	for i := range matches {
 		m := &matches[i]
 		switch m.rule.Name {
-		case rules.RBACSecretsRead.Name, rules.RBACTokensCreate.Name, rules.RBACWorkloadsWrite.Name:
+		case rules.RBACSecretsRead.Name:
+			if h.othersPowerful(m.grant) && (len(m.grant.ResourceNames) == 0 && coversScope(h.writers, m.grant) || readsToken(m.grant, tokens)) {
+				m.level = Critical
+			}
+		case rules.RBACTokensCreate.Name, rules.RBACImpersonate.Name:
+			if h.othersPowerful(m.grant) && (!restricted(m.grant, m.part) || slices.ContainsFunc(m.grant.ResourceNames, func(name string) bool { return h.named[name] })) {
+				m.level = Critical
+			}
+		case rules.RBACWorkloadsWrite.Name:
 			if len(m.grant.ResourceNames) == 0 && h.othersPowerful(m.grant) {
 				m.level = Critical
 			}
@@ -143,11 +164,20 @@ func combine(matches []match, h *subjectRights) {
 	}
 }
 
+// readsToken reports whether a grant to read Secrets has one with the token of an
+// account.
+func readsToken(g preview.Grant, tokens map[string][]string) bool {
+	return slices.ContainsFunc(tokens[g.Namespace], func(name string) bool {
+		return len(g.ResourceNames) == 0 || slices.Contains(g.ResourceNames, name)
+	})
+}
+
 func (h *subjectRights) remember(subject preview.Subject, rule string) {
 	set(h.powerful, subject, rule)
 	if subject.Kind == preview.SubjectServiceAccount {
 		set(h.holders, "", rule)
 		set(h.holders, subject.Namespace, rule)
+		h.named[subject.Name] = true
 	}
 }
 

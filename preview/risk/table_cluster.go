@@ -10,9 +10,11 @@ import (
 func nodeRules() []entry {
 	return []entry{
 		{Rule: rules.RBACNodesProxy, grant: &grantMatch{clusterOnly: true, shapes: []shape{newShape("core", "nodes/proxy", "get create update patch delete")}}},
-		{Rule: rules.RBACNodesWrite, grant: &grantMatch{clusterOnly: true, shapes: []shape{newShape("core", "nodes", "update patch"), newShape("core", "nodes/status", "patch update")}}},
-		{Rule: rules.RBACEvict, grant: &grantMatch{anywhere: true, shapes: []shape{newShape("core", "pods/eviction", "create")}, custom: clusterShape(newShape("core", "nodes", "delete"))}},
-		{Rule: rules.RBACNodesRead, grant: &grantMatch{clusterOnly: true, shapes: []shape{newShape("core", "nodes/log nodes/metrics nodes/stats", "get")}}},
+		{Rule: rules.RBACNodesWrite, grant: &grantMatch{clusterOnly: true, shapes: []shape{newShape("core", "nodes", "create update patch"), newShape("core", "nodes/status", "patch update")}}},
+		{Rule: rules.RBACEvict, grant: &grantMatch{anywhere: true, shapes: []shape{
+			newShape("core", "pods/eviction", "create"), newShape("lifecycle.k8s.io", "evictionrequests evictions evictionrequests/status evictions/status", writeAny),
+		}, custom: clusterShape(newShape("core", "nodes", "delete deletecollection"))}},
+		{Rule: rules.RBACNodesRead, grant: &grantMatch{clusterOnly: true, shapes: []shape{newShape("core", "nodes/log nodes/metrics nodes/stats", "get create")}}},
 	}
 }
 
@@ -82,10 +84,10 @@ func mildConstraints(_ *scan, g preview.Grant) bool {
 func namespacedRules() []entry {
 	return []entry{
 		{Rule: rules.RBACNamespacesChange, grant: &grantMatch{anywhere: true, shapes: []shape{newShape("core", "namespaces", "update patch")}}},
-		{Rule: rules.RBACNamespacesDelete, grant: &grantMatch{anywhere: true, shapes: []shape{newShape("core", "namespaces", "delete")}}},
+		{Rule: rules.RBACNamespacesDelete, grant: &grantMatch{anywhere: true, shapes: []shape{newShape("core", "namespaces", "delete deletecollection")}}},
 		{Rule: rules.RBACNamespacesCreate, grant: &grantMatch{clusterOnly: true, shapes: []shape{newShape("core", "namespaces", "create")}}},
 		{Rule: rules.RBACEndpointsWrite, grant: &grantMatch{shapes: []shape{newShape("core", "endpoints", write), newShape("discovery.k8s.io", "endpointslices", write)}}},
-		{Rule: rules.RBACServicesWrite, grant: &grantMatch{shapes: []shape{newShape("core", "services", "create update patch")}}},
+		{Rule: rules.RBACServicesWrite, grant: &grantMatch{shapes: []shape{newShape("core", "services", write)}}},
 		{Rule: rules.RBACIngressWrite, grant: &grantMatch{shapes: []shape{
 			newShape("networking.k8s.io extensions", "ingresses ingressclasses", writeAny),
 			newShape("gateway.networking.k8s.io", "gateways gatewayclasses httproutes grpcroutes tlsroutes tcproutes", writeAny),
@@ -94,8 +96,8 @@ func namespacedRules() []entry {
 		{Rule: rules.RBACNetworkPoliciesWrite, grant: &grantMatch{shapes: []shape{newShape("networking.k8s.io", "networkpolicies", writeAny)}}},
 		{Rule: rules.RBACQuotasWrite, grant: &grantMatch{shapes: []shape{newShape("core", "resourcequotas limitranges", writeAny)}}},
 		{Rule: rules.RBACEventsWrite, grant: &grantMatch{shapes: []shape{newShape("core events.k8s.io", "events", write)}}},
-		{Rule: rules.RBACLeasesOwn, grant: &grantMatch{shapes: []shape{newShape("coordination.k8s.io", "leases", writeAny)}, unlike: systemLeases}},
-		{Rule: rules.RBACLeasesSystem, grant: &grantMatch{anywhere: true, shapes: []shape{newShape("coordination.k8s.io", "leases", writeAny)}, unlike: func(c *scan, g preview.Grant) bool {
+		{Rule: rules.RBACLeasesOwn, grant: &grantMatch{shapes: []shape{newShape("coordination.k8s.io", "leases leasecandidates", writeAny)}, unlike: systemLeases}},
+		{Rule: rules.RBACLeasesSystem, grant: &grantMatch{anywhere: true, shapes: []shape{newShape("coordination.k8s.io", "leases leasecandidates", writeAny)}, unlike: func(c *scan, g preview.Grant) bool {
 			return !systemLeases(c, g)
 		}}},
 	}

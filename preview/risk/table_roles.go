@@ -2,6 +2,7 @@ package risk
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
@@ -13,17 +14,24 @@ func roleRules() []entry {
 	return []entry{
 		{Rule: rules.RBACEscalate, grant: &grantMatch{
 			shapes: []shape{newShape(rbac, "roles clusterroles", "escalate")},
-			fixed:  namesAdmin, covers: []string{rules.RBACBind.Name, rules.RBACRolesWrite.Name},
+			// Any role can be given any rule: its name restricts nothing.
+			fixed: matchAlways, covers: []string{rules.RBACBind.Name, rules.RBACRolesWrite.Name},
 		}},
-		{Rule: rules.RBACBind, grant: &grantMatch{shapes: []shape{newShape(rbac, "roles clusterroles", "bind")}, fixed: namesAdmin}},
+		{Rule: rules.RBACBind, grant: &grantMatch{shapes: []shape{newShape(rbac, "roles clusterroles", "bind")}, level: roleBound, fixed: matchAlways}},
 		{Rule: rules.RBACRolesWrite, grant: &grantMatch{shapes: []shape{newShape(rbac, "roles clusterroles", write)}}},
 		{Rule: rules.RBACBindingsWrite, grant: &grantMatch{shapes: []shape{newShape(rbac, "rolebindings clusterrolebindings", write)}}},
 		{Rule: rules.RBACImpersonate, grant: &grantMatch{
-			shapes: []shape{newShape("core authentication.k8s.io", "users groups serviceaccounts uids", "impersonate"), newShape("authentication.k8s.io", "userextras userextras/scopes */scopes", "impersonate")},
-			fixed:  func(g preview.Grant) bool { return slices.Contains(g.ResourceNames, "system:masters") },
-			// Users and groups have no namespace; accounts do.
+			shapes: []shape{
+				newShape("core authentication.k8s.io", "users groups serviceaccounts uids", "impersonate"),
+				newShape("authentication.k8s.io", "userextras userextras/scopes */scopes", "impersonate impersonate:user-info"),
+				newShape("authentication.k8s.io", "users groups uids", "impersonate:user-info"),
+				newShape("authentication.k8s.io", "serviceaccounts", "impersonate:serviceaccount"),
+				newShape("authentication.k8s.io", "nodes", "impersonate:arbitrary-node impersonate:associated-node"),
+			},
+			fixed: func(g preview.Grant) bool { return slices.Contains(g.ResourceNames, "system:masters") },
+			// Users, groups and nodes have no namespace; accounts do.
 			unlike: func(_ *scan, g preview.Grant) bool {
-				return g.Scope == preview.ScopeNamespace && !slices.Contains(g.Resources, "serviceaccounts")
+				return g.Scope == preview.ScopeNamespace && !slices.ContainsFunc(g.Resources, func(r string) bool { return sameResource(r, "serviceaccounts") })
 			},
 		}},
 		{Rule: rules.RBACApproveCertificates, grant: &grantMatch{
@@ -33,7 +41,7 @@ func roleRules() []entry {
 				newShape("certificates.k8s.io", "certificatesigningrequests/approval", "update patch"),
 			},
 		}},
-		{Rule: rules.RBACSignCertificates, grant: &grantMatch{clusterOnly: true, shapes: []shape{
+		{Rule: rules.RBACSignCertificates, grant: &grantMatch{clusterOnly: true, level: certificatesSigned, fixed: matchAlways, shapes: []shape{
 			newShape("certificates.k8s.io", "signers", "sign"), newShape("certificates.k8s.io", "certificatesigningrequests/status", "update patch"),
 		}}},
 		{Rule: rules.RBACTrustBundles, grant: &grantMatch{clusterOnly: true, shapes: []shape{
@@ -45,16 +53,24 @@ func roleRules() []entry {
 	}
 }
 
-// namesAdmin: a rule restricted to cluster-admin is not restricted at all.
-func namesAdmin(g preview.Grant) bool { return slices.Contains(g.ResourceNames, "cluster-admin") }
-
 // otherSigner leaves out signers whose certificates the API server does not accept
 // as a login.
 func otherSigner(_ *scan, g preview.Grant) bool {
-	if len(g.ResourceNames) == 0 {
-		return false
+	return !signerOfKubernetes(g)
+}
+
+// signerOfKubernetes reports whether a grant on signers has those whose certificates
+// the API server or kubelets accept.
+func signerOfKubernetes(g preview.Grant) bool {
+	return len(g.ResourceNames) == 0 || slices.ContainsFunc(g.ResourceNames, func(name string) bool { return strings.HasPrefix(name, "kubernetes.io/") })
+}
+
+// certificatesSigned is Critical for signers of Kubernetes. The API server takes the
+// status of a request only from subjects that may sign for its signer.
+func certificatesSigned(c *scan, g preview.Grant, part shape) Level {
+	signs := part.has("signers") && signerOfKubernetes(g)
+	if signs || part.has("certificatesigningrequests/status") && c.held.signers[g.Subject] {
+		return Critical
 	}
-	return !slices.ContainsFunc(g.ResourceNames, func(name string) bool {
-		return name == "kubernetes.io/*" || name == "kubernetes.io/kube-apiserver-client" || name == "kubernetes.io/kube-apiserver-client-kubelet"
-	})
+	return Medium
 }

@@ -15,8 +15,19 @@ func secretRules() []entry {
 		{Rule: rules.RBACTokensCreate, grant: &grantMatch{shapes: []shape{newShape("core", "serviceaccounts/token", "create")}}},
 		{Rule: rules.RBACServiceAccountsWrite, grant: &grantMatch{shapes: []shape{newShape("core", "serviceaccounts", write)}}},
 		{Rule: rules.RBACConfigMapsSystem, grant: &grantMatch{shapes: []shape{newShape("core", "configmaps", write)}, unlike: outsideNamespaces("kube-system")}},
-		{Rule: rules.RBACConfigMapsWrite, grant: &grantMatch{shapes: []shape{newShape("core", "configmaps", write)}, unlike: isNamespaced}},
+		{Rule: rules.RBACConfigMapsWrite, grant: &grantMatch{shapes: []shape{newShape("core", "configmaps", write)}, level: configMapsWritten, unlike: func(c *scan, g preview.Grant) bool {
+			return c.ownOnly(g) || g.Namespace == "kube-system"
+		}}},
 	}
+}
+
+// configMapsWritten is Critical where names are those of ConfigMaps that the cluster
+// itself is configured by.
+func configMapsWritten(_ *scan, g preview.Grant, part shape) Level {
+	if g.Scope == preview.ScopeCluster && slices.ContainsFunc(g.ResourceNames, func(name string) bool { return isDangerous(g, part, name) }) {
+		return Critical
+	}
+	return High
 }
 
 // secretsWritten raises the level to Critical when the subject can read what it
@@ -34,10 +45,6 @@ func outsideNamespaces(namespaces ...string) func(*scan, preview.Grant) bool {
 		return g.Scope != preview.ScopeNamespace || !slices.Contains(namespaces, g.Namespace)
 	}
 }
-
-// isNamespaced reports whether a grant is for one namespace, for rules that
-// leave such out.
-func isNamespaced(_ *scan, g preview.Grant) bool { return g.Scope == preview.ScopeNamespace }
 
 // exceptOwn leaves out grants on the plan's own custom resources.
 func exceptOwn(c *scan, g preview.Grant) bool { return c.onlyOurs(g) }

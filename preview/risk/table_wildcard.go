@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/risk/right"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
@@ -12,7 +13,7 @@ const (
 	anyVerb  = "get list watch create update patch delete deletecollection"
 	read     = "get list watch"
 	write    = "create update patch"
-	writeAny = "create update patch delete"
+	writeAny = "create update patch delete deletecollection"
 )
 
 // takeoverGroups are the API groups whose every resource amounts to control of
@@ -36,7 +37,7 @@ func wildcardRules() []entry {
 			},
 		}},
 		{Rule: rules.RBACAllURLs, grant: &grantMatch{clusterOnly: true, custom: func(_ *scan, g preview.Grant) (shape, bool) {
-			return shape{verbs: g.Verbs}, slices.Contains(g.NonResourceURLs, all)
+			return shape{verbs: g.Verbs}, slices.ContainsFunc(g.NonResourceURLs, everyURL)
 		}}},
 		{Rule: rules.RBACDeleteCollection, grant: &grantMatch{
 			unlike: func(c *scan, g preview.Grant) bool {
@@ -97,22 +98,16 @@ func everyCoreResource(verbs string) func(*scan, preview.Grant) (shape, bool) {
 	}
 }
 
-// clusterScoped are resources that no RoleBinding reaches.
-var clusterScoped = []string{
-	"nodes", "persistentvolumes", "clusterroles", "clusterrolebindings", "customresourcedefinitions", "apiservices",
-	"validatingwebhookconfigurations", "mutatingwebhookconfigurations", "certificatesigningrequests", "storageclasses",
-	"csidrivers", "csinodes", "volumeattachments", "priorityclasses", "runtimeclasses", "flowschemas",
-	"prioritylevelconfigurations", "ingressclasses", "tokenreviews", "subjectaccessreviews",
-	"clustertrustbundles",
-}
-
+// deadRule matches grants in a namespace of what no namespace has.
 func deadRule(_ *scan, g preview.Grant) (shape, bool) {
 	if g.Scope != preview.ScopeNamespace {
 		return shape{}, false
 	}
-	for _, resource := range g.Resources {
-		if !slices.Contains(clusterScoped, resource) {
-			return shape{}, false
+	for _, group := range g.APIGroups {
+		for _, resource := range g.Resources {
+			if reached, known := right.Namespaced(group, resource); reached || !known {
+				return shape{}, false
+			}
 		}
 	}
 	return shape{groups: g.APIGroups, resources: g.Resources, verbs: g.Verbs}, true

@@ -22,7 +22,7 @@ func workloadRules() []entry {
 		{Rule: rules.RBACPodsStatus, grant: &grantMatch{shapes: []shape{newShape("core", "pods/status services/status", "update patch")}}},
 		{Rule: rules.RBACVolumesWrite, grant: &grantMatch{clusterOnly: true, shapes: []shape{newShape("core", "persistentvolumes", write)}}},
 		{Rule: rules.RBACStorageWrite, grant: &grantMatch{clusterOnly: true, shapes: []shape{
-			newShape("storage.k8s.io", "storageclasses csidrivers csinodes volumeattachments", writeAny),
+			newShape("storage.k8s.io", "storageclasses csidrivers csinodes volumeattachments volumeattributesclasses", writeAny),
 		}}},
 		{Rule: rules.RBACClaimsWrite, grant: &grantMatch{shapes: []shape{
 			newShape("core", "persistentvolumeclaims", writeAny), newShape("snapshot.storage.k8s.io", "volumesnapshots volumesnapshotcontents", writeAny),

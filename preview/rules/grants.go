@@ -2,6 +2,7 @@ package rules
 
 // Sentences of several rules here.
 const (
+	onlySigners  = "Restrict approve with resourceNames to the signers that the operator needs."
 	listNames    = "Restrict the rule with resourceNames, or bind the role only in the namespaces that need it."
 	inNamespaces = "Bind the role only in the namespaces that need it."
 	onlyNames    = "Restrict the rule with resourceNames, or ask the publisher why the operator needs it."
@@ -74,7 +75,7 @@ var (
 		Name: "rbac-secrets-read", Ref: "RBAC-10", Level: Critical, Title: "can read Secrets",
 		Why:    "Secrets hold tokens, passwords and private keys; list and watch return their content too.",
 		Reduce: listNames,
-		When:   "Stays critical where another account within reach holds a critical permission: its token is in a Secret.",
+		When:   "Stays critical in a namespace of an account with a critical permission whose token is stored in a Secret, or can be by the subject.",
 	})
 	RBACSecretsWrite = row(Rule{
 		Name: "rbac-secrets-write", Ref: "RBAC-11", Level: Critical, Title: "can write Secrets",
@@ -112,7 +113,8 @@ var (
 		Name: "rbac-configmaps-write", Ref: "RBAC-67", Level: High, Title: "can write ConfigMaps",
 		Why:    "ConfigMaps can change the behaviour of any workload, including the control plane.",
 		Reduce: listNames,
-		Looks:  "Effective permissions cluster-wide to create, update or patch ConfigMaps.",
+		Looks:  "Effective permissions to create, update or patch ConfigMaps, except in the namespaces of the release and in kube-system, which another rule is about.",
+		When:   "Critical for ConfigMaps of the cluster itself by name, such as aws-auth and coredns.",
 	})
 	CloudCredentialsRequested = row(Rule{
 		Name: "cloud-credentials-requested", Ref: "RBAC-80", Level: High, Title: "can write CredentialsRequests",
@@ -206,6 +208,7 @@ var (
 		Name: "rbac-bind", Ref: "RBAC-21", Level: Critical, Title: "can grant roles with more permissions than its own (verb bind)",
 		Why:    "Without the verb bind, a subject can only grant roles whose permissions it holds itself.",
 		Reduce: "Restrict bind with resourceNames to the roles that the operator binds.",
+		When:   "With resourceNames as severe as the worst of these roles; a warning for roles that only the cluster has.",
 	})
 	RBACRolesWrite = row(Rule{
 		Name: "rbac-roles-write", Ref: "RBAC-22", Level: Medium, Title: "can write roles",
@@ -225,12 +228,13 @@ var (
 	RBACApproveCertificates = row(Rule{
 		Name: "rbac-approve-certificates", Ref: "RBAC-40", Level: Critical, Title: "can issue client certificates",
 		Why:    "A subject that can create certificate signing requests and approve them for the API server's client signer can get a client certificate for any user name.",
-		Reduce: "Restrict approve with resourceNames to the signers that the operator needs.",
+		Reduce: onlySigners,
 	})
 	RBACSignCertificates = row(Rule{
 		Name: "rbac-sign-certificates", Ref: "RBAC-41", Level: Critical, Title: "can sign certificates",
 		Why:    "A subject that signs certificate signing requests decides what the certificates say; those of the API server's client signer log in as any user.",
 		Reduce: "Restrict sign with resourceNames to the signers that the operator needs.",
+		When:   "Critical for signers of Kubernetes (kubernetes.io/*), a warning for others.",
 	})
 	RBACTrustBundles = row(Rule{
 		Name: "rbac-trust-bundles", Ref: "RBAC-42", Level: High, Title: "can write trust anchors (ClusterTrustBundles)",

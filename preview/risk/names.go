@@ -1,0 +1,137 @@
+package risk
+
+import (
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/access"
+	"github.com/kubectl-operator/kubectl-operator/preview/risk/right"
+)
+
+// manyNames is how many names of a rule are a list of objects to go through; more
+// are as good as all.
+const manyNames = 10
+
+// nameless are the verbs of requests that name no object. RBAC permits them by an
+// empty name: lists and watches by others too, with a field selector for the name.
+var nameless = []string{"create", "list", "watch", "deletecollection"}
+
+// restricted reports whether resource names restrict a part of a grant to objects
+// that matter less than those there are.
+func restricted(g preview.Grant, part shape) bool {
+	if len(g.ResourceNames) == 0 || len(g.ResourceNames) > manyNames {
+		return false
+	}
+	if slices.Contains(g.ResourceNames, "") && hasWhole(part.resources) &&
+		slices.ContainsFunc(part.verbs, func(v string) bool { return v == all || slices.Contains(nameless, v) }) {
+		return false
+	}
+	return !slices.ContainsFunc(g.ResourceNames, func(name string) bool { return isDangerous(g, part, name) })
+}
+
+// hasWhole reports whether resources have one that is no sub-resource.
+func hasWhole(resources []string) bool {
+	return slices.ContainsFunc(resources, func(r string) bool { return !strings.Contains(r, "/") })
+}
+
+// usableVerbs returns those of a rule's verbs that a grant with names permits on the
+// resources that it matches. Requests without a name are permitted by an empty name
+// only, all others by any other name. Sub-resources are always requested by name.
+func usableVerbs(verbs []string, g preview.Grant, resources []string) []string {
+	if len(g.ResourceNames) == 0 {
+		return verbs
+	}
+	whole := hasWhole(resources)
+	subs := slices.ContainsFunc(resources, func(r string) bool { return r == all || strings.Contains(r, "/") })
+	empty := slices.Contains(g.ResourceNames, "")
+	named := slices.ContainsFunc(g.ResourceNames, func(name string) bool { return name != "" })
+	return slices.DeleteFunc(slices.Clone(verbs), func(verb string) bool {
+		switch {
+		case whole && empty && slices.Contains(nameless, verb), subs && named:
+			return false
+		case verb == "create" || verb == "deletecollection":
+			return true
+		}
+		return !named
+	})
+}
+
+// dangerousNames are objects of Kubernetes, by resource, to which a restriction is
+// none: a name that ends in "*" is a beginning.
+var dangerousNames = map[string][]string{
+	"roles":               {"system:*", "extension-apiserver-authentication-reader", "kubeadm:*"},
+	"clusterroles":        {"cluster-admin", "admin", "edit", "system:*"},
+	"rolebindings":        {"system:*", "kubeadm:*"},
+	"clusterrolebindings": {"cluster-admin", "kubeadm:*", "system:*"},
+	"configmaps": {
+		"aws-auth", "coredns", "coredns-custom", "kube-dns", "kube-proxy", "extension-apiserver-authentication", "kubeadm-config",
+		"kubelet-config*", "kube-root-ca.crt", "cluster-info", "kube-proxy-config",
+	},
+	"secrets":    {"bootstrap-token-*", "*-kubeconfig", "kubeconfig", "admin*", "*-token-*"},
+	"namespaces": {"kube-*", "default", "openshift-*"},
+	"users":      {"system:*", "admin", "kubernetes-admin", "cluster-admin", "kubernetes-super-admin", "kubecfg", "root", "kube-apiserver-kubelet-client"},
+	"groups":     {"system:*", "kubeadm:*", "cluster-admins", "admins"},
+	"signers":    {"kubernetes.io/*", "kubernetes.io/kube-apiserver-client", "kubernetes.io/kube-apiserver-client-kubelet", "kubernetes.io/kubelet-serving", "kubernetes.io/kube-apiserver-client-pod", "kubernetes.io/legacy-unknown"},
+	// Who writes a webhook's configuration decides what it intercepts, whichever it is.
+	"mutatingwebhookconfigurations": {"*"}, "validatingwebhookconfigurations": {"*"}, "mutatingadmissionpolicies": {"*"}, "mutatingadmissionpolicybindings": {"*"},
+	// A node runs pods with the accounts and Secrets of others, whichever it is.
+	"nodes/proxy": {"*"},
+}
+
+// isDangerous reports whether a name that a grant is restricted to is that of a
+// dangerous object.
+func isDangerous(g preview.Grant, part shape, name string) bool {
+	return slices.ContainsFunc(part.resources, func(resource string) bool {
+		switch {
+		case name == "":
+			return false
+		case resource == "secrets" && g.Namespace == "kube-system":
+			return true
+		case strings.HasPrefix(resource, "serviceaccounts"):
+			return g.Namespace == "kube-system" || controllers()[name]
+		case resource == "apiservices":
+			return ofKubernetes(name)
+		case resource == "nodes":
+			return slices.ContainsFunc(part.verbs, func(v string) bool { return strings.HasPrefix(v, "impersonate:") })
+		case resource == "uids":
+			return false
+		case (resource == "groups" || resource == "users") && name == all:
+			// The API server asks for this name where a request has many groups.
+			return slices.ContainsFunc(part.verbs, func(v string) bool { return strings.HasPrefix(v, "impersonate:") })
+		}
+		return slices.ContainsFunc(dangerousNames[resource], func(pattern string) bool { return matchesName(pattern, name) })
+	})
+}
+
+// matchesName matches a name by a pattern with "*" at its ends.
+func matchesName(pattern, name string) bool {
+	begin, open := strings.CutSuffix(pattern, all)
+	end, front := strings.CutPrefix(begin, all)
+	switch {
+	case front && open:
+		return strings.Contains(name, end)
+	case front:
+		return strings.HasSuffix(name, end)
+	case open:
+		return strings.HasPrefix(name, begin)
+	}
+	return name == pattern
+}
+
+// ofKubernetes reports whether an APIService is of an API group of Kubernetes.
+func ofKubernetes(name string) bool {
+	version, group, ok := strings.Cut(name, ".")
+	return ok && strings.HasPrefix(version, "v") && right.KnowsGroup(group)
+}
+
+// controllers are the names of the ServiceAccounts that controllers of Kubernetes
+// run as.
+var controllers = sync.OnceValue(func() map[string]bool {
+	out := map[string]bool{}
+	for _, s := range access.BuiltInAccounts() {
+		out[s] = true
+	}
+	return out
+})

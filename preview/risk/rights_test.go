@@ -1,0 +1,190 @@
+package risk
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/risk/right"
+)
+
+// TestEveryRightIsJudged fails on any right that Kubernetes can grant and that
+// neither a rule nor a row is about.
+func TestEveryRightIsJudged(t *testing.T) {
+	c, judged := judgeOfRights(), 0
+	for _, s := range right.Known() {
+		for _, verb := range s.Verbs {
+			about, harmless := c.rulesAbout(s.Group, s.Resource, verb), right.Harmless(s.Group, s.Resource, verb)
+			switch {
+			case len(about) == 0 && !harmless:
+				t.Errorf("no rule and no row is about %s on %s in %q", verb, s.Resource, s.Group)
+			case len(about) > 0 && harmless:
+				t.Errorf("%s on %s in %q is harmless by a row and judged by %v", verb, s.Resource, s.Group, about)
+			}
+			judged++
+		}
+	}
+	t.Logf("%d rights × %d scopes", judged, len(rightScopes))
+}
+
+// rightScopes are the ways in which the golden table grants each right.
+var rightScopes = []struct{ name, namespace, names string }{
+	{"cluster", "", ""}, {"own", "app", ""}, {"tenant", "shop", ""}, {"kube-system", "kube-system", ""},
+	{"named", "", "mine"}, {"star", "", "*"}, {"nameless", "", "EMPTY"}, {"dangerous", "", "DANGER"},
+}
+
+// TestRightsGolden holds the severity of every right in every scope to a file, so
+// that a review shows what a change of rules changes.
+func TestRightsGolden(t *testing.T) {
+	var got bytes.Buffer
+	c := newScan(Input{Plan: &preview.Plan{Release: preview.Release{Name: "op", Namespace: "app"}}})
+	for _, s := range right.Known() {
+		for _, verb := range s.Verbs {
+			fmt.Fprintf(&got, "%s %s", s.Group+"/"+s.Resource, verb)
+			for _, scope := range rightScopes {
+				fmt.Fprintf(&got, " %s=%s", scope.name, c.worstOf(s, verb, scope.namespace, scope.names))
+			}
+			got.WriteByte('\n')
+		}
+	}
+	path := filepath.Join("testdata", "rights.golden")
+	if *update {
+		if err := os.WriteFile(path, got.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got.Bytes(), want) {
+		t.Errorf("severities are no longer those of %s; run the test with -update and read the difference", path)
+	}
+}
+
+func (c *scan) worstOf(s preview.ServedResource, verb, namespace, names string) string {
+	g := preview.Grant{
+		Subject: preview.Subject{Kind: "ServiceAccount", Namespace: "app", Name: "op"}, Scope: preview.ScopeCluster, Change: preview.GrantNew,
+		APIGroups: []string{s.Group}, Resources: []string{s.Resource}, Verbs: []string{verb}, Via: []string{"ClusterRole/r", "ClusterRoleBinding/b"},
+	}
+	if namespace != "" {
+		g.Scope, g.Namespace = preview.ScopeNamespace, namespace
+	}
+	switch names {
+	case "":
+	case "EMPTY":
+		g.ResourceNames = []string{""}
+	case "DANGER":
+		g.ResourceNames = []string{dangerousNameOf[s.Resource]}
+		if g.ResourceNames[0] == "" {
+			return "-"
+		}
+	default:
+		g.ResourceNames = []string{names}
+	}
+	worst := preview.Severity("")
+	for _, m := range c.matchGrant(g) {
+		if severity := m.level.Severity(); worst == "" || severity.Rank() < worst.Rank() {
+			worst = severity
+		}
+	}
+	if worst == "" {
+		return "none"
+	}
+	return string(worst)
+}
+
+// dangerousNameOf has a name for resources some objects of which are dangerous.
+var dangerousNameOf = map[string]string{
+	"configmaps": "aws-auth", "secrets": "bootstrap-token-abcdef", "clusterroles": "cluster-admin", "roles": "system:controller:token-cleaner",
+	"clusterrolebindings": "cluster-admin", "users": "system:admin", "groups": "system:masters", "signers": "kubernetes.io/*",
+	"serviceaccounts": "clusterrole-aggregation-controller", "serviceaccounts/token": "clusterrole-aggregation-controller",
+	"apiservices": "v1.apps", "namespaces": "kube-system", "nodes": "*",
+	"mutatingwebhookconfigurations": "mine", "validatingwebhookconfigurations": "mine",
+}
+
+// TestRightsThatAreNotKnown asks for a finding that says so, and for silence where
+// Kubernetes is not meant or a mistake reaches nothing.
+func TestRightsThatAreNotKnown(t *testing.T) {
+	for grant, want := range map[string]bool{
+		"|secrets|frobnicate":                            true,
+		"|frobnicators|get":                              true,
+		"|pods/frobnicate|create":                        true,
+		"apps|*/frobnicate|create":                       true,
+		"*|*|frobnicate":                                 true,
+		"|//frobnicate|get":                              true,
+		"|pods|get":                                      false,
+		"|deployments|get":                               false,
+		"|pods/*|get":                                    false,
+		"apps|deployments/finalizers|update":             false,
+		"|secrets/status|patch":                          false,
+		"example.com|widgets|frobnicate":                 false,
+		",example.com|pods,widgets|get":                  false,
+		"|//metrics|get":                                 false,
+		"|//healthz,/livez|get":                          false,
+		"|configmaps|impersonate-on:user-info:get":       false,
+		"authentication.k8s.io|userextras/x|impersonate": false,
+	} {
+		f := find(evaluate(t, Input{Plan: grantsPlan(grant)}), "rbac-not-judged")
+		if (f != nil) != want {
+			t.Errorf("%s: not judged is %v", grant, f != nil)
+		}
+		if f != nil && f.Severity != preview.NotKnown {
+			t.Errorf("%s: severity %s", grant, f.Severity)
+		}
+	}
+}
+
+// TestRightsTables holds the tables of package right to their form: every row has
+// rights that Kubernetes knows, and a rule that exists.
+func TestRightsTables(t *testing.T) {
+	known := map[string]bool{}
+	for _, s := range right.Known() {
+		known[s.Group+"/"+s.Resource] = true
+	}
+	var named []string
+	for _, e := range rightRules() {
+		named = append(named, e.Name)
+	}
+	for _, r := range right.Rows() {
+		if r.Rule != "" && !slices.Contains(named, r.Rule) {
+			t.Errorf("rule %s has no matcher", r.Rule)
+		}
+		if r.Rule != "" && (r.Level == None || r.Own == None) {
+			t.Errorf("%s on %v has no level", r.Rule, r.Resources)
+		}
+		for _, resource := range r.Resources {
+			if strings.HasPrefix(resource, "*/") {
+				continue
+			}
+			if !slices.ContainsFunc(r.Groups, func(group string) bool { return known[group+"/"+resource] }) {
+				t.Errorf("%s: %v has no %s", r.Rule, r.Groups, resource)
+			}
+		}
+	}
+}
+
+// judgeOfRights returns a scan with the rules that are about particular rights.
+func judgeOfRights() *scan {
+	general := []string{"rbac-everything", "rbac-group-wildcard", "rbac-all-verbs", "rbac-deletecollection", "rbac-dead-rule", "rbac-not-judged"}
+	rows := slices.DeleteFunc(table(), func(e entry) bool { return e.grant == nil || slices.Contains(general, e.Name) })
+	return newScanBy(Input{Plan: &preview.Plan{}}, rows, namedResources(rows))
+}
+
+// rulesAbout returns the rules that a right meets by itself, in the cluster scope.
+func (c *scan) rulesAbout(group, resource, verb string) []string {
+	g := preview.Grant{
+		Subject: preview.Subject{Kind: preview.SubjectServiceAccount, Namespace: "a", Name: "a"}, Scope: preview.ScopeCluster,
+		APIGroups: []string{group}, Resources: []string{resource}, Verbs: []string{verb}, Change: preview.GrantNew,
+	}
+	var names []string
+	for _, m := range c.matchGrant(g) {
+		names = append(names, m.rule.Name)
+	}
+	return names
+}

@@ -1,0 +1,110 @@
+package rules
+
+// Sentences of several rules here.
+const (
+	infoAtHome  = "Info in the namespace of the release."
+	warnsAtHome = "A warning, in the namespace of the release too."
+	byObject    = "A warning, info for objects that little depends on."
+)
+
+// The rules about rights of built-in API groups beyond those of the catalogue.
+var (
+	RBACNotJudged = row(Rule{
+		Name: "rbac-not-judged", Level: NotKnown, Title: "has permissions that no rule judges",
+		Why:    "The verb, the resource or the path is none that this version of the program knows of Kubernetes, so what it permits was not judged.",
+		Reduce: "Remove the rule, or ask the publisher what it is for.",
+		Looks:  "Effective permissions on API groups of Kubernetes, or on paths of the API server, that no row of the table of rights is about.",
+	})
+	RBACDelete = row(Rule{
+		Name: "rbac-delete", Level: High, Title: "can delete objects of others",
+		Why:    "Without these objects workloads stop, or lose their configuration, data or access.",
+		Reduce: inNamespaces,
+		Source: "https://avd.aquasec.com/misconfig/kubernetes/ksv041/",
+		When:   "Info in the namespace of the release. Said only where the same rule does not also write these objects.",
+	})
+	RBACScale = row(Rule{
+		Name: "rbac-scale", Level: Medium, Title: "can scale workloads",
+		Why:    "Zero replicas stop a workload; thousands use up the cluster.",
+		Reduce: inNamespaces,
+		When:   infoAtHome,
+	})
+	RBACDisruption = row(Rule{
+		Name: "rbac-disruption", Level: Medium, Title: "can change PodDisruptionBudgets",
+		Why:    "A PodDisruptionBudget can keep a node from being drained; without one, all pods of a workload can be evicted at once.",
+		Reduce: inNamespaces,
+		When:   infoAtHome,
+	})
+	RBACPodsBind = row(Rule{
+		Name: "rbac-pods-bind", Level: High, Title: "can bind pods to nodes",
+		Why:    "A binding places a pod on a chosen node, past taints and every other check of the scheduler.",
+		Reduce: inNamespaces,
+		When:   warnsAtHome,
+	})
+	RBACPodsResize = row(Rule{
+		Name: "rbac-pods-resize", Level: Medium, Title: "can resize running pods",
+		Why:    "CPU and memory of running pods can be taken away, or raised at the expense of others.",
+		Reduce: inNamespaces,
+		When:   infoAtHome,
+	})
+	RBACRevisionsWrite = row(Rule{
+		Name: "rbac-revisions-write", Level: High, Title: "can write ControllerRevisions",
+		Why:    "A StatefulSet makes pods from the pod template in its ControllerRevision, and rollbacks apply it.",
+		Reduce: inNamespaces,
+		When:   warnsAtHome,
+	})
+	RBACDevicesWrite = row(Rule{
+		Name: "rbac-devices-write", Level: High, Title: "can write objects that allocate devices",
+		Why:    "DeviceClasses, ResourceSlices and ResourceClaims decide which devices pods get, and how drivers, which run as root on nodes, set them up.",
+		Reduce: onlyNames,
+		When:   byObject,
+	})
+	RBACAddressesWrite = row(Rule{
+		Name: "rbac-addresses-write", Level: Medium, Title: "can write the address ranges of Services",
+		Why:    "IPAddresses and ServiceCIDRs decide which addresses Services can get; removing one lets an address be taken over.",
+		Reduce: onlyNames,
+		When:   byObject,
+	})
+	RBACStorageVersions = row(Rule{
+		Name: "rbac-storage-versions", Level: Medium, Title: "can write in which versions objects are stored",
+		Why:    "API servers refuse writes by what StorageVersions say, and a StorageVersionMigration writes every object of a kind again.",
+		Reduce: onlyNames,
+		When:   byObject,
+	})
+	RBACCertificatesApprove = row(Rule{
+		Name: "rbac-certificates-approve", Level: High, Title: "can take part in issuing certificates",
+		Why:    "Together with an account that makes or approves the requests, certificates are issued for names that it chooses.",
+		Reduce: onlySigners,
+		When:   warnsAtHome,
+	})
+	RBACNodesCheckpoint = row(Rule{
+		Name: "rbac-nodes-checkpoint", Level: High, Title: "can make checkpoints of containers",
+		Why:    "A checkpoint has the memory of a container, with its Secrets and keys, in a file of the node.",
+		Reduce: onlyNames,
+		When:   warnsAtHome,
+	})
+	RBACSchedulingWrite = row(Rule{
+		Name: "rbac-scheduling-write", Level: Medium, Title: "can write objects that decide where pods are scheduled",
+		Why:    "Workloads, pod groups and storage capacities decide which pods are scheduled, together with which, and where.",
+		Reduce: inNamespaces,
+		When:   byObject,
+	})
+	RBACStatusWrite = row(Rule{
+		Name: "rbac-status-write", Level: High, Title: "can write the status of objects of Kubernetes",
+		Why:    "Controllers act by the status of an object: a forged one hides failures, moves traffic, or releases what is still in use.",
+		Reduce: inNamespaces,
+		When:   byObject,
+	})
+	RBACImpersonateOn = row(Rule{
+		Name: "rbac-impersonate-on", Level: Medium, Title: "can act as others in some requests (verbs impersonate-on)",
+		Why:    "The verbs impersonate-on:MODE:VERB permit a request in the name of another identity, which a verb impersonate:MODE names.",
+		Reduce: "Remove the verbs, or grant what is needed to the account itself.",
+		Looks:  "Effective permissions with verbs that begin with impersonate-on:, on any resource.",
+	})
+	RBACURLs = row(Rule{
+		Name: "rbac-urls", Level: Medium, Title: "can read internals of the API server",
+		Why:    "These paths have profiles of its memory, its logs, or how it is configured.",
+		Reduce: "List the paths that the operator needs, such as /metrics.",
+		Looks:  "Effective permissions on nonResourceURLs such as /debug/* and /logs, wildcards that reach them included.",
+		When:   "A warning, info for how the API server is configured.",
+	})
+)
