@@ -114,6 +114,7 @@ func (s *scanner) object(body map[string]any) {
 	s.credentialsRequest(body, "")
 	s.embedded(body)
 	s.iamResource(body)
+	s.stated(body)
 	s.role(body)
 	s.identity(body)
 	s.pods(body)

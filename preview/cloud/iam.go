@@ -34,6 +34,7 @@ var iamTable = [...]iamRow{
 	}},
 	{"authorization.azure.upbound.io", Azure, nil},
 	{"managedidentity.azure.upbound.io", Azure, nil},
+	{"aadpodidentity.k8s.io", Azure, []string{"azureidentities", "azureidentitybindings"}},
 }
 
 // IAMResource reports whether objects of a group and (plural, lower-case) resource
@@ -185,7 +186,7 @@ func (s *scanner) gcpResource(spec map[string]any, origin string) {
 			continue
 		}
 		conditions := map[string]any{}
-		if members := slices.Concat(texts(binding["member"]), texts(binding["members"])); len(members) > 0 {
+		if members := boundMembers(binding); len(members) > 0 {
 			slices.Sort(members)
 			conditions["members"] = anys(members)
 		}
@@ -202,6 +203,16 @@ func (s *scanner) gcpResource(spec map[string]any, origin string) {
 	if actions := texts(spec["permissions"]); len(actions) > 0 {
 		s.permit(preview.CloudPermission{Provider: GCP, Origin: origin, Effect: allow, Actions: actions, Resources: resources})
 	}
+}
+
+// boundMembers returns the members of a binding: one, a list of names, or a list of
+// objects with a name each.
+func boundMembers(binding map[string]any) []string {
+	members := slices.Concat(texts(binding["member"]), texts(binding["members"]))
+	for _, one := range preview.Maps(binding, "members") {
+		members = append(members, texts(one["member"])...)
+	}
+	return members
 }
 
 func anys(list []string) []any {
@@ -236,6 +247,11 @@ func (s *scanner) azureResource(spec map[string]any, origin string) {
 				plane.conditions[plane.except] = anys(except)
 			}
 			s.permit(preview.CloudPermission{Provider: Azure, Origin: origin, Effect: allow, Actions: actions, Conditions: plane.conditions})
+		}
+	}
+	for _, field := range []string{"clientID", "ClientID", "resourceID"} {
+		if id := preview.String(spec, field); id != "" {
+			s.permit(preview.CloudPermission{Provider: Azure, Origin: origin, Effect: allow, Roles: []string{clientPrefix + id}})
 		}
 	}
 	if subject := preview.String(spec, "subject"); subject != "" {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/cloud"
+	"github.com/kubectl-operator/kubectl-operator/preview/risk/cloudtable"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
@@ -25,6 +26,9 @@ func (c *scan) judgeCloud() {
 			level := rule.cloud(c, *p)
 			if level == None {
 				continue
+			}
+			if strings.HasPrefix(p.Origin, "ConfigMap/") || strings.HasPrefix(p.Origin, "Secret/") {
+				level = min(level, High) // nothing says that it is applied
 			}
 			p.Rules = append(p.Rules, rule.Name)
 			c.hit(rule.Rule, ruleHit{
@@ -109,11 +113,11 @@ func appliesEverywhere(p preview.CloudPermission) bool {
 
 // permits reports whether a permission includes any of the actions.
 func permits(p preview.CloudPermission, actions ...string) bool {
-	return slices.ContainsFunc(actions, func(action string) bool { return cloud.Covers(p, action) })
+	return slices.ContainsFunc(actions, func(action string) bool { return cloud.Permits(p, action) })
 }
 
 func unlimitedActions(p preview.CloudPermission) bool {
-	return slices.ContainsFunc(p.Actions, func(a string) bool { return a != "" && strings.Trim(a, "*:") == "" })
+	return slices.ContainsFunc(p.Actions, cloud.EveryAction)
 }
 
 // awsMatch returns a matcher for AWS permissions, except those for all actions,
@@ -127,30 +131,25 @@ func awsMatch(judge func(c *scan, p preview.CloudPermission) Level) cloudMatch {
 	}
 }
 
-// awsActions returns a matcher for any of the actions, with one level for all
-// resources and another for limited ones (None: no match).
-func awsActions(open, limited Level, actions ...string) cloudMatch {
-	return awsMatch(func(_ *scan, p preview.CloudPermission) Level {
-		switch {
-		case !permits(p, actions...):
+// tabled matches what the table of a rule has. A statement of every action has the
+// finding of the wildcard alone.
+func tabled(rule rules.Rule) cloudMatch {
+	return func(_ *scan, p preview.CloudPermission) Level {
+		if p.Provider == cloud.AWS && unlimitedActions(p) && len(p.Roles) == 0 {
 			return None
-		case appliesEverywhere(p):
-			return open
 		}
-		return limited
-	})
+		return cloudtable.Judge(rule.Name, p)
+	}
 }
 
-// managedPolicy matches AWS policies by the end of their ARN, such as
-// ":policy/AdministratorAccess"; the rest names the partition.
-func managedPolicy(level Level, or cloudMatch, names ...string) cloudMatch {
+// highest matches by several matchers.
+func highest(matchers ...cloudMatch) cloudMatch {
 	return func(c *scan, p preview.CloudPermission) Level {
-		if p.Provider == cloud.AWS && slices.ContainsFunc(p.Roles, func(have string) bool {
-			return slices.ContainsFunc(names, func(name string) bool { return strings.HasSuffix(have, "policy/"+name) })
-		}) {
-			return level
+		level := None
+		for _, match := range matchers {
+			level = max(level, match(c, p))
 		}
-		return or(c, p)
+		return level
 	}
 }
 
@@ -159,47 +158,58 @@ func wildcardAction(_ *scan, p preview.CloudPermission) Level {
 	if p.Provider != cloud.AWS {
 		return None
 	}
-	if slices.ContainsFunc(p.Roles, func(r string) bool { return strings.HasSuffix(r, ":policy/PowerUserAccess") }) {
-		return High
-	}
 	if unlimitedActions(p) {
-		if p.Conditions["NotAction"] != nil {
+		if p.Conditions["NotAction"] != nil && !permits(p, "iam:CreatePolicyVersion", "iam:AttachRolePolicy", "iam:CreateAccessKey") {
 			return High
 		}
 		return Critical
 	}
 	for _, action := range p.Actions {
-		if strings.HasSuffix(action, ":*") {
+		if strings.HasSuffix(strings.TrimRight(action, "*")+"*", ":*") && strings.HasSuffix(action, "*") {
 			return Medium
 		}
 	}
 	return None
 }
 
-// roleStarters are actions that start something as a passed role.
-var roleStarters = []string{
-	"ec2:RunInstances", "lambda:CreateFunction", "lambda:UpdateFunctionConfiguration", "ecs:RunTask", "ecs:RegisterTaskDefinition",
-	"glue:CreateDevEndpoint", "cloudformation:CreateStack", "sagemaker:CreateNotebookInstance", "sagemaker:CreateTrainingJob",
-	"sagemaker:CreateProcessingJob",
-}
-
-// passRole matches iam:PassRole. It is critical if the same origin can also start
+// passRole matches iam:PassRole. It is critical if the same holder can also start
 // something with the role.
 func passRole(c *scan, p preview.CloudPermission) Level {
-	limited := strings.Contains(cloudLine(preview.CloudPermission{Conditions: p.Conditions}), "PassedToService")
 	switch {
-	case !permits(p, "iam:PassRole") || !appliesEverywhere(p) && limited:
+	case !permits(p, "iam:PassRole") || !cloud.Wide(p) && passesTo(p.Conditions):
 		return None
-	case c.starters[p.Origin]:
+	case c.starters[holderOf(p)]:
 		return Critical
 	}
 	return High
 }
 
+// passesTo reports whether a condition names the services that roles are passed to.
+func passesTo(conditions map[string]any) bool {
+	for operator, keys := range conditions {
+		byKey, _ := keys.(map[string]any)
+		for key, v := range byKey {
+			if strings.EqualFold(key, "iam:PassedToService") && !cloud.Vacuous(map[string]any{operator: map[string]any{key: v}}) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// holderOf returns whom a permission is for as far as it is known: a request has an
+// identity of its own, policies of several objects may be attached to one.
+func holderOf(p preview.CloudPermission) string {
+	if strings.HasPrefix(p.Origin, "CredentialsRequest/") {
+		return p.Origin
+	}
+	return ""
+}
+
 // mutatesEverything matches writing actions on every resource without
 // condition. Those that only describe are left out.
 func mutatesEverything(_ *scan, p preview.CloudPermission) Level {
-	if !appliesEverywhere(p) || len(p.Conditions) > 0 {
+	if !appliesEverywhere(p) || !cloud.Vacuous(p.Conditions) {
 		return None
 	}
 	for _, action := range p.Actions {
@@ -219,31 +229,6 @@ func exceptions(_ *scan, p preview.CloudPermission) Level {
 		return High
 	}
 	return None
-}
-
-// azureRoles are the ids of built-in roles, which assignments name them by
-// (Azure built-in roles, privileged).
-var azureRoles = map[string]string{
-	"8e3af657-a8ff-443c-a75c-2fe8c4bcb635": "Owner",
-	"b24988ac-6180-42a0-ab88-20f7382dd24c": "Contributor",
-	"18d7d88d-d35e-4fb5-a5c3-7773c20a72d9": "User Access Administrator",
-	"f58310d9-a9f6-439a-9e8d-f62e7b41a168": "Role Based Access Control Administrator",
-}
-
-// roleOf matches any of a provider's roles, compared without case, those of
-// Azure by their id too.
-func roleOf(provider string, level Level, roles ...string) cloudMatch {
-	return func(_ *scan, p preview.CloudPermission) Level {
-		if p.Provider == provider && slices.ContainsFunc(p.Roles, func(have string) bool {
-			if name, ok := azureRoles[strings.ToLower(have[strings.LastIndex(have, "/")+1:])]; ok && provider == cloud.Azure {
-				have = name
-			}
-			return slices.ContainsFunc(roles, func(want string) bool { return strings.EqualFold(have, want) })
-		}) {
-			return level
-		}
-		return None
-	}
 }
 
 // actionOf matches any of a provider's actions.
@@ -271,41 +256,83 @@ func actionLike(provider string, level Level, prefixes, suffixes []string, actio
 	}
 }
 
-// gcpEscalation matches actions that lead to more access; it is Critical when
-// the identity may also act as others.
+// gcpEscalation matches actions that lead to more access; each is Critical when
+// the identity may also act as others. Whatever sets the policy of a resource
+// decides who has access to it.
 func gcpEscalation(_ *scan, p preview.CloudPermission) Level {
 	const actAs = "iam.serviceAccounts.actAs"
 	if p.Provider != cloud.GCP {
 		return None
 	}
-	others := permits(p,
-		"iam.roles.update", "iam.roles.create", "iam.serviceAccounts.getAccessToken", "iam.serviceAccounts.getOpenIdToken",
-		"iam.serviceAccounts.signBlob", "iam.serviceAccounts.signJwt", "iam.serviceAccounts.implicitDelegation",
-		"iam.serviceAccountKeys.create", "deploymentmanager.deployments.create", "cloudbuild.builds.create",
-		"cloudfunctions.functions.create", "cloudfunctions.functions.update", "run.services.create", "compute.instances.create",
-		"compute.instances.setMetadata", "compute.instances.setServiceAccount", "orgpolicy.policy.set", "storage.hmacKeys.create",
-	) || slices.ContainsFunc(p.Actions, func(a string) bool { return strings.HasSuffix(a, ".setIamPolicy") })
-	switch {
-	case others && permits(p, actAs):
-		return Critical
-	case others || permits(p, actAs):
-		return High
+	level := cloudtable.Judge(rules.CloudEscalation.Name, p)
+	if slices.ContainsFunc(p.Actions, func(a string) bool { return strings.HasSuffix(strings.ToLower(a), ".setiampolicy") }) {
+		level = max(level, High)
 	}
-	return None
-}
-
-// azureContributor matches the role Contributor; it is Critical for a whole
-// subscription.
-func azureContributor(c *scan, p preview.CloudPermission) Level {
-	level := roleOf(cloud.Azure, High, "Contributor", "Managed Identity Contributor", "Managed Identity Operator", "Key Vault Administrator",
-		"Storage Account Contributor", "Virtual Machine Contributor", "Azure Kubernetes Service Contributor Role",
-		"Azure Kubernetes Service Cluster Admin Role")(c, p)
-	if level == High && roleOf(cloud.Azure, High, "Contributor")(c, p) == High && slices.ContainsFunc(p.Resources, func(r string) bool {
-		return strings.HasPrefix(r, "/subscriptions/") && strings.Count(strings.TrimRight(r, "/"), "/") == 2
-	}) {
+	alone := p
+	alone.Actions = slices.DeleteFunc(slices.Clone(p.Actions), func(a string) bool { return a == actAs })
+	if level > None && permits(p, actAs) && cloudtable.Judge(rules.CloudEscalation.Name, alone) > None {
 		return Critical
 	}
 	return level
+}
+
+// azureContributor matches roles that take over what is in their scope; Contributor
+// is Critical for a whole subscription, and above.
+func azureContributor(_ *scan, p preview.CloudPermission) Level {
+	level := cloudtable.Judge(rules.CloudAzureContributor.Name, p)
+	if level > None && cloudtable.Holds(p, "Contributor") && slices.ContainsFunc(p.Resources, wideScope) {
+		return Critical
+	}
+	return level
+}
+
+// wideScope reports whether a scope of Azure is a subscription, or above it.
+func wideScope(scope string) bool {
+	scope = strings.ToLower(strings.TrimRight(scope, "/"))
+	return scope == "" || strings.HasPrefix(scope, "/subscriptions/") && strings.Count(scope, "/") == 2 ||
+		strings.Contains(scope, "/microsoft.management/managementgroups/") && !strings.Contains(scope, "/resourcegroups/")
+}
+
+// publicMembers matches roles of Google Cloud that are bound to everyone, or to
+// every identity of a pool.
+func publicMembers(_ *scan, p preview.CloudPermission) Level {
+	if p.Provider != cloud.GCP {
+		return None
+	}
+	level := None
+	for _, member := range preview.Texts(p.Conditions["members"]) {
+		if member == "allUsers" || member == "allAuthenticatedUsers" || strings.HasPrefix(member, "principalSet://") && strings.HasSuffix(member, "/*") {
+			level = High
+		}
+	}
+	for _, rule := range []rules.Rule{rules.CloudBasicRole, rules.CloudIAMRole, rules.CloudServiceAdmin} {
+		if level > None && cloudtable.Judge(rule.Name, p) > None {
+			level = Critical
+		}
+	}
+	return level
+}
+
+// admissions matches objects that carry a trust or resource policy which lets in
+// others than it seems to. In a ConfigMap or Secret nothing says that it is applied.
+func admissions(_ *scan, o *preview.Object) (Level, []string) {
+	if o.Planned == nil || o.Is(preview.KindCustomResourceDefinition) {
+		return None, nil
+	}
+	level, lines := None, []string(nil)
+	for _, admission := range cloud.Admissions(o.Planned) {
+		of := High
+		if admission.Everyone && admission.Takes && !stored(o.GroupKind()) {
+			of = Critical
+		}
+		level, lines = max(level, of), append(lines, admission.Text)
+	}
+	return level, lines
+}
+
+// stored reports whether objects of a kind hold text for others to read.
+func stored(kind preview.GroupKind) bool {
+	return kind == preview.KindConfigMap || kind == preview.KindSecret
 }
 
 // ibmAdministrator matches administrators of every service or of IAM itself.

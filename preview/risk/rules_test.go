@@ -322,6 +322,15 @@ var objectCases = []struct {
 	{"cloud-read-secrets", preview.Warning, awsRequest("{effect: Allow, action: ['kms:Decrypt'], resource: '*'}"), []string{awsRequest("{effect: Allow, action: ['kms:Decrypt'], resource: 'arn:aws:kms:x:1:key/2'}")}},
 	{"cloud-all-buckets", preview.Warning, awsRequest("{effect: Allow, action: ['s3:Get*'], resource: 'arn:aws:s3:::*'}"), []string{awsRequest("{effect: Allow, action: ['s3:ListBucket'], resource: '*'}")}},
 	{"cloud-hosts", preview.Warning, awsRequest("{effect: Allow, action: ['ec2:*'], resource: '*'}"), []string{awsRequest("{effect: Allow, action: ['ec2:Describe*'], resource: '*'}")}},
+	{"cloud-code", preview.Critical, awsRequest("{effect: Allow, action: ['lambda:Update*Code'], resource: 'arn:aws:lambda:*:*:function:*'}"), []string{awsRequest("{effect: Allow, action: ['lambda:GetFunction'], resource: '*'}")}},
+	{
+		"cloud-trust", preview.Critical, awsRole(`{"Statement":[{"Effect":"Allow","Principal":"*","Action":"sts:AssumeRole"}]}`),
+		[]string{awsRole(`{"Statement":[{"Effect":"Allow","Principal":{"Service":"ec2.amazonaws.com"},"Action":"sts:AssumeRole"}]}`)},
+	},
+	{
+		"cloud-public", preview.Critical, gcpMember("roles/storage.admin", "allUsers"),
+		[]string{gcpMember("roles/storage.admin", "serviceAccount:a@b.iam.gserviceaccount.com")},
+	},
 	{"cloud-account", preview.Critical, awsRequest("{effect: Allow, action: ['organizations:*'], resource: '*'}"), []string{awsRequest("{effect: Allow, action: ['cloudtrail:LookupEvents'], resource: '*'}")}},
 	{"cloud-cluster-admin", preview.Critical, awsRequest("{effect: Allow, action: ['eks:*'], resource: '*'}"), []string{awsRequest("{effect: Allow, action: ['eks:DescribeCluster'], resource: '*'}")}},
 	{
@@ -481,6 +490,16 @@ var objectCases = []struct {
 
 func scriptsOf(data string) string {
 	return "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c, namespace: app}\ndata: {" + data + "}\n"
+}
+
+// awsRole returns a role of the controller for IAM with a trust policy.
+func awsRole(trust string) string {
+	return "apiVersion: iam.services.k8s.aws/v1alpha1\nkind: Role\nmetadata: {name: r, namespace: app}\nspec: {assumeRolePolicyDocument: '" + trust + "'}\n"
+}
+
+// gcpMember returns a binding of a role to a member in a project.
+func gcpMember(role, member string) string {
+	return "apiVersion: iam.cnrm.cloud.google.com/v1beta1\nkind: IAMPolicyMember\nmetadata: {name: m, namespace: app}\nspec: {role: " + role + ", member: '" + member + "', resourceRef: {kind: Project, external: p}}\n"
 }
 
 func apiServiceOf(spec string) string {

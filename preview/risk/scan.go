@@ -8,6 +8,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/access"
 	"github.com/kubectl-operator/kubectl-operator/preview/cloud"
+	"github.com/kubectl-operator/kubectl-operator/preview/risk/cloudtable"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/deputy"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
@@ -32,7 +33,7 @@ type scan struct {
 	changed    map[string]bool // ids of built-in roles that the cluster has with other rules, or not at all
 	users      map[string]int  // NAMESPACE/NAME of a ServiceAccount → workloads that run as it
 	clouds     map[string]bool // origins of cloud permissions
-	starters   map[string]bool // origins that may start something as a role
+	starters   map[string]bool // holders that may start something as a role
 	declared   map[string]bool // origins of cloud declarations
 	held       *subjectRights
 	related    map[string]bool          // nil when no list is known
@@ -84,8 +85,8 @@ func (c *scan) index() {
 	for _, p := range c.plan.Cloud.Permissions {
 		if p.Change != preview.GrantRemoved {
 			c.clouds[p.Origin] = true
-			if p.Provider == cloud.AWS && p.Effect != "Deny" && permits(p, roleStarters...) {
-				c.starters[p.Origin] = true
+			if p.Provider == cloud.AWS && p.Effect != denied && cloudtable.Starts(p) {
+				c.starters[holderOf(p)] = true
 			}
 		}
 	}

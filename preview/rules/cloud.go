@@ -2,8 +2,9 @@ package rules
 
 // Sentences of several rules here.
 const (
-	narrowCloud = "Limit the permissions to the actions and resources that the operator needs, or create the credentials by hand."
-	onlyWide    = "Only requests that are not limited to resources count."
+	narrowCloud  = "Limit the permissions to the actions and resources that the operator needs, or create the credentials by hand."
+	criticalWide = "Critical on every resource, a warning on named ones."
+	onlyWide     = "Only requests that are not limited to resources count."
 )
 
 // The rules about access to a cloud.
@@ -23,7 +24,7 @@ var (
 		Why:    "An identity that can change IAM policies, access keys or trust relationships can make itself an administrator of the AWS account.",
 		Reduce: narrowCloud,
 		Looks:  "AWS statements that allow one of iam:CreatePolicyVersion, iam:AttachRolePolicy, iam:PutRolePolicy, iam:UpdateAssumeRolePolicy, iam:CreateAccessKey and their like; wildcards include them.",
-		When:   "Critical on every resource, a warning on named ones.",
+		When:   criticalWide,
 	})
 	CloudPassRole = row(Rule{
 		Name: "cloud-pass-role", Ref: "AWS-03", Level: Critical, Title: "can pass IAM roles to AWS services",
@@ -63,6 +64,30 @@ var (
 		Reduce: narrowCloud,
 		Looks:  "AWS statements that allow one of ec2:AuthorizeSecurityGroupIngress, ec2:ModifyInstanceAttribute, ssm:SendCommand, ssm:StartSession; wildcards include them on every resource.",
 		When:   onlyWide,
+	})
+	CloudCode = row(Rule{
+		Name: "cloud-code", Level: Critical, Title: "can change code that runs with other IAM roles",
+		Why:    "Functions, stacks, builds and notebooks run with roles of their own; an identity that changes what they run has the permissions of those roles.",
+		Reduce: narrowCloud,
+		Looks:  "AWS statements that allow one of lambda:UpdateFunctionCode, cloudformation:UpdateStack, codebuild:UpdateProject, glue:UpdateDevEndpoint and their like; wildcards include them.",
+		When:   criticalWide,
+		Source: "https://github.com/RhinoSecurityLabs/AWS-IAM-Privilege-Escalation",
+	})
+	CloudTrust = row(Rule{
+		Name: "cloud-trust", Level: Critical, Title: "lets others use a role, a key or data of the cloud",
+		Why:    "A trust or resource policy without a limit on who asks admits everyone, every identity of a provider, or every identity of an account.",
+		Reduce: "Name the roles that are admitted, or the subject (system:serviceaccount:NAMESPACE:NAME) of the provider's tokens.",
+		Looks:  "AWS policies with principals, in any object, by their shape: everyone, NotPrincipal, federated identities without an exact subject, and whole accounts. A condition counts only where it limits who asks.",
+		When:   "Critical where everyone is admitted to a role, a key or to change data, else a warning.",
+		Source: "https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_elements_principal.html",
+	})
+	CloudPublic = row(Rule{
+		Name: "cloud-public", Level: Critical, Title: "binds a role of Google Cloud to everyone",
+		Why:    "allUsers is everyone on the internet, allAuthenticatedUsers everyone with a Google account, and a whole pool every identity of its provider.",
+		Reduce: "Bind the role to single accounts.",
+		Looks:  "Members allUsers, allAuthenticatedUsers and whole workload identity pools.",
+		When:   "Critical for roles that administer, else a warning.",
+		Source: "https://cloud.google.com/iam/docs/principals-overview",
 	})
 	CloudAccount = row(Rule{
 		Name: "cloud-account", Ref: "AWS-08", Level: Critical, Title: "can change the AWS account or stop its audit log",
@@ -105,7 +130,7 @@ var (
 		Why:    "Depending on the permission, an identity can run code as another service account, create keys or tokens for it, or change who has access.",
 		Reduce: narrowCloud,
 		Looks:  "Google Cloud permissions by which an account becomes another one, such as iam.serviceAccounts.actAs, iam.roles.update and *.setIamPolicy.",
-		When:   "Critical for one of them together with iam.serviceAccounts.actAs, else a warning.",
+		When:   "Critical for one that leads to another account or to any role by itself, and for any together with iam.serviceAccounts.actAs, else a warning.",
 	})
 	CloudServiceAdmin = row(Rule{
 		Name: "cloud-service-admin", Ref: "GCP-04", Level: High, Title: "administers a Google Cloud service, or reads its secrets",
@@ -124,7 +149,7 @@ var (
 		Why:    "The role can change or take control of every resource of its kind in its scope. A scope that the evidence does not show is chosen outside this plan.",
 		Reduce: narrowCloud,
 		Looks:  "The Azure role Contributor, and contributors and administrators of identities, vaults, storage, machines and clusters.",
-		When:   "A warning; critical for Contributor of a whole subscription.",
+		When:   "A warning; critical for Contributor of a whole subscription or management group, and for administrators of clusters and machines.",
 	})
 	CloudAzureAuthorization = row(Rule{
 		Name: "cloud-azure-authorization", Ref: "AZ-03", Level: Critical, Title: "can write Azure role assignments",
