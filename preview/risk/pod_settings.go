@@ -83,18 +83,6 @@ func imageRules() []entry {
 	}
 }
 
-// digested reports whether an image has a digest; otherwise tag is its tag.
-func digested(image string) (tag string, ok bool) {
-	name, digest, ok := strings.Cut(image, "@")
-	if ok && strings.HasPrefix(digest, "sha256:") {
-		return "", true
-	}
-	if i := strings.LastIndexByte(name, ':'); i > strings.LastIndexByte(name, '/') {
-		return name[i+1:], false
-	}
-	return "", false
-}
-
 func imageByTag(_, container map[string]any) (Level, []string) {
 	image := preview.String(container, "image")
 	tag, ok := digested(image)

@@ -209,3 +209,23 @@ func hostProcess(pod, container map[string]any) (Level, []string) {
 	}
 	return None, nil
 }
+
+// podNetworkRules returns the rules about names and requests of pods.
+func podNetworkRules() []entry {
+	return []entry{
+		{Rule: rules.PodNames, object: podMatch(nameOverrides)},
+		{Rule: rules.PodProbeElsewhere, object: containerMatch(probesElsewhere)},
+		{Rule: rules.PodEnvironment, object: containerMatch(environment)},
+	}
+}
+
+// volumeRules returns the rules about what pods mount, but for paths of the node.
+func volumeRules() []entry {
+	return []entry{
+		{Rule: rules.PodGitRepo, object: podMatch(gitRepos)},
+		{Rule: rules.PodVolumeAddress, object: podMatch(addressedVolumes)},
+		{Rule: rules.PodImageVolume, object: podMatch(imageVolumes)},
+		{Rule: rules.PodSubPath, object: containerMatch(subPaths)},
+		{Rule: rules.PodCertificate, object: podMatch(podCertificates)},
+	}
+}

@@ -10,15 +10,6 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// podNetworkRules returns the rules about names and requests of pods.
-func podNetworkRules() []entry {
-	return []entry{
-		{Rule: rules.PodNames, object: podMatch(nameOverrides)},
-		{Rule: rules.PodProbeElsewhere, object: containerMatch(probesElsewhere)},
-		{Rule: rules.PodEnvironment, object: containerMatch(environment)},
-	}
-}
-
 // trustedNames are names that programs trust to lead to the API server, to a
 // cloud or to where images come from; a name below one is trusted alike.
 var trustedNames = []string{
@@ -36,30 +27,30 @@ func trustedName(name string) bool {
 
 // nameOverrides finds what makes names lead elsewhere in a pod: entries of its
 // hosts file, name servers and search domains of its own.
-func nameOverrides(pod map[string]any) (Level, []string) {
-	level, lines := None, []string(nil)
+func nameOverrides(pod map[string]any) (rules.Level, []string) {
+	level, lines := rules.None, []string(nil)
 	for _, alias := range preview.Maps(pod, "hostAliases") {
-		for _, name := range words(alias["hostnames"]) {
-			at := Low
+		for _, name := range sortedTexts(alias["hostnames"]) {
+			at := rules.Low
 			if trustedName(name) {
-				at = High
+				at = rules.High
 			}
 			level, lines = max(level, at), append(lines, preview.EvidenceName(name)+" leads to "+preview.EvidenceName(preview.String(alias, "ip")))
 		}
 		if ip := preview.String(alias, "ip"); code.Metadata(ip) {
-			level, lines = High, append(lines, preview.EvidenceName(ip)+" is the metadata service of a cloud")
+			level, lines = rules.High, append(lines, preview.EvidenceName(ip)+" is the metadata service of a cloud")
 		}
 	}
-	for _, server := range words(preview.Value(pod, "dnsConfig", "nameservers")) {
-		at := Medium
+	for _, server := range sortedTexts(preview.Value(pod, "dnsConfig", "nameservers")) {
+		at := rules.Medium
 		if ip, err := netip.ParseAddr(server); err == nil && (ip.IsPrivate() || ip.IsLoopback() || ip.IsLinkLocalUnicast()) {
-			at = Low
+			at = rules.Low
 		}
 		level, lines = max(level, at), append(lines, "asks name server "+preview.EvidenceName(server))
 	}
-	for _, domain := range words(preview.Value(pod, "dnsConfig", "searches")) {
+	for _, domain := range sortedTexts(preview.Value(pod, "dnsConfig", "searches")) {
 		if trusted := strings.HasSuffix(strings.TrimSuffix(domain, "."), "cluster.local"); !trusted {
-			level, lines = max(level, Low), append(lines, "looks names up in "+preview.EvidenceName(domain))
+			level, lines = max(level, rules.Low), append(lines, "looks names up in "+preview.EvidenceName(domain))
 		}
 	}
 	return level, lines
@@ -83,8 +74,8 @@ func handlers(container map[string]any) map[string]map[string]any {
 
 // probesElsewhere finds probes and hooks that the kubelet sends from the node's
 // network to another address than the pod's.
-func probesElsewhere(pod, container map[string]any) (Level, []string) {
-	level, lines := None, []string(nil)
+func probesElsewhere(pod, container map[string]any) (rules.Level, []string) {
+	level, lines := rules.None, []string(nil)
 	all := handlers(container)
 	for _, name := range sortedNames(all) {
 		for _, kind := range []string{"httpGet", "tcpSocket"} {
@@ -92,10 +83,10 @@ func probesElsewhere(pod, container map[string]any) (Level, []string) {
 			if host == "" || host == "$(POD_IP)" {
 				continue
 			}
-			at := Medium
+			at := rules.Medium
 			switch {
 			case code.Metadata(host):
-				at = High
+				at = rules.High
 			case code.Loopback(host) && pod["hostNetwork"] == true:
 				continue // itself
 			}
@@ -127,14 +118,14 @@ var loaders = []string{
 
 // environment finds variables that load code into programs, or that send their
 // requests elsewhere.
-func environment(_, container map[string]any) (Level, []string) {
-	level, lines := None, []string(nil)
+func environment(_, container map[string]any) (rules.Level, []string) {
+	level, lines := rules.None, []string(nil)
 	for _, env := range preview.Maps(container, "env") {
 		name, value := preview.String(env, "name"), preview.String(env, "value")
 		if value == "" {
 			continue
 		}
-		at := None
+		at := rules.None
 		switch upper := strings.ToUpper(name); {
 		case upper == "KUBERNETES_SERVICE_HOST", upper == "KUBERNETES_MASTER":
 			at = redirects(value)
@@ -143,7 +134,7 @@ func environment(_, container map[string]any) (Level, []string) {
 		case slices.Contains(loaders, name):
 			at = loads(name, value)
 		}
-		if at != None {
+		if at != rules.None {
 			level, lines = max(level, at), append(lines, name+"="+code.Excerpt(withoutCredentials(value)))
 		}
 	}
@@ -152,37 +143,37 @@ func environment(_, container map[string]any) (Level, []string) {
 
 // redirects judges a host that requests are sent to: within the cluster it is no
 // finding.
-func redirects(value string) Level {
+func redirects(value string) rules.Level {
 	host := code.Host(value)
 	switch {
 	case host == "", strings.Contains(value, "$("), code.Inside(host):
-		return None
+		return rules.None
 	}
-	return High
+	return rules.High
 }
 
 // loads judges the value of a variable that programs load code from: options
 // without code are no finding.
-func loads(name, value string) Level {
+func loads(name, value string) rules.Level {
 	switch name {
 	case "NODE_OPTIONS", "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS":
 		for _, mark := range []string{"--require", "-r ", "--import", "--loader", "-javaagent", "-agentpath", "-agentlib", "-Xrun", "OnOutOfMemoryError", "OnError", "--inspect=0"} {
 			if strings.Contains(value, mark) {
-				return Medium
+				return rules.Medium
 			}
 		}
-		return None
+		return rules.None
 	case "LD_LIBRARY_PATH", "PYTHONPATH":
 		if strings.Contains(value, "/tmp") || strings.Contains(value, "/dev/shm") {
-			return Medium
+			return rules.Medium
 		}
-		return None
+		return rules.None
 	case "ENV":
 		if !strings.HasPrefix(value, "/") && !strings.Contains(value, "$(") && !strings.Contains(value, "`") {
-			return None // the name of an environment, such as production
+			return rules.None // the name of an environment, such as production
 		}
 	}
-	return Medium
+	return rules.Medium
 }
 
 // withoutCredentials leaves out what a URL has before the host.

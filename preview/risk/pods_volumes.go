@@ -1,6 +1,7 @@
 package risk
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -10,24 +11,13 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// volumeRules returns the rules about what pods mount, but for paths of the node.
-func volumeRules() []entry {
-	return []entry{
-		{Rule: rules.PodGitRepo, object: podMatch(gitRepos)},
-		{Rule: rules.PodVolumeAddress, object: podMatch(addressedVolumes)},
-		{Rule: rules.PodImageVolume, object: podMatch(imageVolumes)},
-		{Rule: rules.PodSubPath, object: containerMatch(subPaths)},
-		{Rule: rules.PodCertificate, object: podMatch(podCertificates)},
-	}
-}
-
 // nodePaths judges paths of the node; nothing changes it.
 var nodePaths = nodepath.Load()
 
 // hostPaths judges paths of the node by where they lead, and by whether the pod can
 // write to them. A socket is written to through a read-only mount too.
-func hostPaths(pod map[string]any) (Level, []string) {
-	level, lines := None, []string(nil)
+func hostPaths(pod map[string]any) (rules.Level, []string) {
+	level, lines := rules.None, []string(nil)
 	for _, volume := range preview.Maps(pod, "volumes") {
 		if preview.Map(volume, "hostPath") == nil {
 			continue
@@ -46,7 +36,7 @@ func hostPaths(pod map[string]any) (Level, []string) {
 	for _, container := range cloud.Containers(pod) {
 		for _, mount := range preview.Maps(container, "volumeMounts") {
 			if preview.String(mount, "mountPropagation") == "Bidirectional" {
-				level = Critical
+				level = rules.Critical
 				lines = append(lines, "container "+preview.String(container, "name")+" mounts file systems on the node, below "+
 					preview.EvidenceName(preview.String(mount, "mountPath"))+" (mountPropagation Bidirectional)")
 			}
@@ -73,47 +63,47 @@ func readOnly(pod map[string]any, volume string) bool {
 
 // gitRepos finds volumes that the kubelet fills by running git as root, hooks of
 // the repository included (CVE-2024-10220).
-func gitRepos(pod map[string]any) (Level, []string) {
+func gitRepos(pod map[string]any) (rules.Level, []string) {
 	var lines []string
 	for _, volume := range preview.Maps(pod, "volumes") {
 		if source := preview.Map(volume, "gitRepo"); source != nil {
 			lines = append(lines, "gitRepo "+preview.EvidenceName(withoutUser(preview.String(source, "repository"))))
 		}
 	}
-	return None, lines
+	return rules.None, lines
 }
 
 // addressedVolume is a volume source that names a server or a disk by itself,
 // where a PersistentVolumeClaim leaves this to the administrator of the cluster.
 type addressedVolume struct {
 	field string
-	level Level
+	level rules.Level
 	names []string // fields that say what is mounted
 	short string   // what it is, for the evidence
 }
 
 func addressedSources() []addressedVolume {
 	return []addressedVolume{
-		{"nfs", High, []string{"server", "path"}, "NFS"},
-		{"iscsi", High, []string{"targetPortal", "iqn"}, "iSCSI"},
-		{"rbd", High, []string{"monitors", "pool", "image"}, "RBD"},
-		{"cephfs", High, []string{"monitors", "path"}, "CephFS"},
-		{"glusterfs", High, []string{"endpoints", "path"}, "GlusterFS"},
-		{"quobyte", High, []string{"registry", "volume"}, "Quobyte"},
-		{"flexVolume", High, []string{"driver"}, "a program of the node runs as root: flexVolume"},
-		{"fc", High, []string{"targetWWNs", "wwids"}, "Fibre Channel"},
-		{"flocker", Medium, []string{"datasetName", "datasetUUID"}, "Flocker"},
-		{"scaleIO", Medium, []string{"gateway", "volumeName"}, "ScaleIO"},
-		{"storageos", Medium, []string{"volumeName", "volumeNamespace"}, "StorageOS"},
-		{"portworxVolume", Medium, []string{"volumeID"}, "Portworx"},
-		{"photonPersistentDisk", Medium, []string{"pdID"}, "a disk of Photon"},
-		{"awsElasticBlockStore", High, []string{"volumeID"}, "a disk of the AWS account"},
-		{"gcePersistentDisk", High, []string{"pdName"}, "a disk of the Google Cloud project"},
-		{"azureDisk", High, []string{"diskName", "diskURI"}, "a disk of the Azure subscription"},
-		{"azureFile", High, []string{"shareName", "secretName"}, "a share of an Azure storage account"},
-		{"cinder", High, []string{"volumeID"}, "a disk of the OpenStack project"},
-		{"vsphereVolume", High, []string{"volumePath"}, "a disk of vSphere"},
-		{"csi", Medium, []string{"driver"}, "CSI driver"},
+		{"nfs", rules.High, []string{"server", "path"}, "NFS"},
+		{"iscsi", rules.High, []string{"targetPortal", "iqn"}, "iSCSI"},
+		{"rbd", rules.High, []string{"monitors", "pool", "image"}, "RBD"},
+		{"cephfs", rules.High, []string{"monitors", "path"}, "CephFS"},
+		{"glusterfs", rules.High, []string{"endpoints", "path"}, "GlusterFS"},
+		{"quobyte", rules.High, []string{"registry", "volume"}, "Quobyte"},
+		{"flexVolume", rules.High, []string{"driver"}, "a program of the node runs as root: flexVolume"},
+		{"fc", rules.High, []string{"targetWWNs", "wwids"}, "Fibre Channel"},
+		{"flocker", rules.Medium, []string{"datasetName", "datasetUUID"}, "Flocker"},
+		{"scaleIO", rules.Medium, []string{"gateway", "volumeName"}, "ScaleIO"},
+		{"storageos", rules.Medium, []string{"volumeName", "volumeNamespace"}, "StorageOS"},
+		{"portworxVolume", rules.Medium, []string{"volumeID"}, "Portworx"},
+		{"photonPersistentDisk", rules.Medium, []string{"pdID"}, "a disk of Photon"},
+		{"awsElasticBlockStore", rules.High, []string{"volumeID"}, "a disk of the AWS account"},
+		{"gcePersistentDisk", rules.High, []string{"pdName"}, "a disk of the Google Cloud project"},
+		{"azureDisk", rules.High, []string{"diskName", "diskURI"}, "a disk of the Azure subscription"},
+		{"azureFile", rules.High, []string{"shareName", "secretName"}, "a share of an Azure storage account"},
+		{"cinder", rules.High, []string{"volumeID"}, "a disk of the OpenStack project"},
+		{"vsphereVolume", rules.High, []string{"volumePath"}, "a disk of vSphere"},
+		{"csi", rules.Medium, []string{"driver"}, "CSI driver"},
 	}
 }
 
@@ -121,8 +111,8 @@ func addressedSources() []addressedVolume {
 // address: certificates and identities.
 var quietDrivers = []string{"csi.cert-manager.io", "spiffe.csi.cert-manager.io", "csi.spiffe.io", "csi.sharedresource.openshift.io"}
 
-func addressedVolumes(pod map[string]any) (Level, []string) {
-	level, lines := None, []string(nil)
+func addressedVolumes(pod map[string]any) (rules.Level, []string) {
+	level, lines := rules.None, []string(nil)
 	for _, volume := range preview.Maps(pod, "volumes") {
 		for _, kind := range addressedSources() {
 			source := preview.Map(volume, kind.field)
@@ -131,7 +121,7 @@ func addressedVolumes(pod map[string]any) (Level, []string) {
 			}
 			at, text := kind.level, kind.short
 			for _, name := range kind.names {
-				if v := strings.Join(words(source[name]), ","); v != "" {
+				if v := strings.Join(sortedTexts(source[name]), ","); v != "" {
 					text += " " + v
 				} else if v := preview.String(source, name); v != "" {
 					text += " " + v
@@ -148,15 +138,15 @@ func addressedVolumes(pod map[string]any) (Level, []string) {
 
 // inlineDriver judges a CSI driver that a pod names itself: what it mounts stands
 // in attributes that only the driver reads.
-func inlineDriver(source map[string]any, text string) (Level, string) {
-	driver, level := preview.String(source, "driver"), Medium
+func inlineDriver(source map[string]any, text string) (rules.Level, string) {
+	driver, level := preview.String(source, "driver"), rules.Medium
 	switch {
 	case slices.Contains(quietDrivers, driver):
-		return Low, text
+		return rules.Low, text
 	case strings.Contains(driver, "hostpath"), strings.Contains(driver, "local"), strings.Contains(driver, "image"):
-		level = High
+		level = rules.High
 	}
-	for _, key := range keysOf(preview.Map(source, "volumeAttributes")) {
+	for _, key := range slices.Sorted(maps.Keys(preview.Map(source, "volumeAttributes"))) {
 		if !preview.SensitiveName(key) {
 			text += " " + key + "=" + preview.String(source, "volumeAttributes", key)
 		}
@@ -167,23 +157,23 @@ func inlineDriver(source map[string]any, text string) (Level, string) {
 	return level, text
 }
 
-func imageVolumes(pod map[string]any) (Level, []string) {
-	level, lines := None, []string(nil)
+func imageVolumes(pod map[string]any) (rules.Level, []string) {
+	level, lines := rules.None, []string(nil)
 	for _, volume := range preview.Maps(pod, "volumes") {
 		image := preview.String(volume, "image", "reference")
 		if image == "" {
 			continue
 		}
-		at, text := High, "volume "+preview.String(volume, "name")+": image "
+		at, text := rules.High, "volume "+preview.String(volume, "name")+": image "
 		if _, ok := digested(image); ok {
-			at = Notice
+			at = rules.Notice
 		}
 		level, lines = max(level, at), append(lines, text+preview.EvidenceName(image))
 	}
 	return level, lines
 }
 
-func subPaths(_, container map[string]any) (Level, []string) {
+func subPaths(_, container map[string]any) (rules.Level, []string) {
 	var lines []string
 	for _, mount := range preview.Maps(container, "volumeMounts") {
 		for _, field := range []string{"subPath", "subPathExpr"} {
@@ -193,24 +183,39 @@ func subPaths(_, container map[string]any) (Level, []string) {
 			}
 		}
 	}
-	return None, lines
+	return rules.None, lines
 }
 
 // podCertificates finds certificates that a pod asks a signer for as itself.
-func podCertificates(pod map[string]any) (Level, []string) {
-	level, lines := None, []string(nil)
+func podCertificates(pod map[string]any) (rules.Level, []string) {
+	level, lines := rules.None, []string(nil)
 	for _, volume := range preview.Maps(pod, "volumes") {
 		for _, source := range preview.Maps(volume, "projected", "sources") {
 			signer := preview.String(source, "podCertificate", "signerName")
 			if signer == "" {
 				continue
 			}
-			at := Low
+			at := rules.Low
 			if strings.HasPrefix(signer, "kubernetes.io/") {
-				at = Medium
+				at = rules.Medium
 			}
 			level, lines = max(level, at), append(lines, "signer "+preview.EvidenceName(signer))
 		}
 	}
 	return level, lines
 }
+
+// digested reports whether an image has a digest; otherwise tag is its tag.
+func digested(image string) (tag string, ok bool) {
+	name, digest, ok := strings.Cut(image, "@")
+	if ok && strings.HasPrefix(digest, "sha256:") {
+		return "", true
+	}
+	if i := strings.LastIndexByte(name, ':'); i > strings.LastIndexByte(name, '/') {
+		return name[i+1:], false
+	}
+	return "", false
+}
+
+// sortedTexts returns the strings of a decoded list, sorted.
+func sortedTexts(v any) []string { return slices.Sorted(slices.Values(preview.Texts(v))) }
