@@ -59,15 +59,6 @@ func inCluster(text string) bool {
 	return host == "localhost" || strings.HasSuffix(host, ".svc") || strings.HasSuffix(host, ".svc.cluster.local")
 }
 
-// withoutUser returns a URL without user, password and query.
-func withoutUser(text string) string {
-	u, err := url.Parse(text)
-	if err != nil {
-		return "a URL that cannot be read"
-	}
-	return u.Scheme + "://" + u.Host + u.EscapedPath()
-}
-
 func apiService(c *scan, o *preview.Object) (Level, []string) {
 	service := preview.Map(o.Planned, "spec", "service")
 	if !o.Is(preview.KindAPIService) || service == nil {

@@ -2,6 +2,7 @@ package risk
 
 import (
 	"maps"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -219,3 +220,12 @@ func digested(image string) (tag string, ok bool) {
 
 // sortedTexts returns the strings of a decoded list, sorted.
 func sortedTexts(v any) []string { return slices.Sorted(slices.Values(preview.Texts(v))) }
+
+// withoutUser returns a URL without user, password and query.
+func withoutUser(text string) string {
+	u, err := url.Parse(text)
+	if err != nil {
+		return "a URL that cannot be read"
+	}
+	return u.Scheme + "://" + u.Host + u.EscapedPath()
+}
