@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/risk/pods"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
@@ -32,7 +33,7 @@ func outsideWebhooks(_ *scan, o *preview.Object) (Level, []string) {
 	var lines []string
 	check := func(client map[string]any, of string) {
 		if text := preview.String(client, "url"); text != "" && !inCluster(text) {
-			lines = append(lines, of+" calls "+withoutUser(text))
+			lines = append(lines, of+" calls "+pods.WithoutUser(text))
 		}
 	}
 	switch {
@@ -147,7 +148,7 @@ func hostPathVolume(_ *scan, o *preview.Object) (Level, []string) {
 
 // controlsNode reports whether write access to a path of the node gives control
 // over the node.
-func controlsNode(text string) bool { return nodePaths.Judge(text).Writable == Critical }
+func controlsNode(text string) bool { return pods.NodePaths.Judge(text).Writable == Critical }
 
 // tokenSecret finds Secrets that the cluster fills with a token of an account:
 // of the plan's own, or of any other.

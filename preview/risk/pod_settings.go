@@ -6,6 +6,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/cloud"
+	"github.com/kubectl-operator/kubectl-operator/preview/risk/pods"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
@@ -85,7 +86,7 @@ func imageRules() []entry {
 
 func imageByTag(_, container map[string]any) (Level, []string) {
 	image := preview.String(container, "image")
-	tag, ok := digested(image)
+	tag, ok := pods.Digested(image)
 	switch {
 	case image == "" || ok:
 		return None, nil
@@ -97,7 +98,7 @@ func imageByTag(_, container map[string]any) (Level, []string) {
 
 func pullAlways(_, container map[string]any) (Level, []string) {
 	image := preview.String(container, "image")
-	if _, ok := digested(image); ok || image == "" || container["imagePullPolicy"] != "Always" {
+	if _, ok := pods.Digested(image); ok || image == "" || container["imagePullPolicy"] != "Always" {
 		return None, nil
 	}
 	return None, []string{preview.EvidenceName(image)}
@@ -110,7 +111,7 @@ func relatedByTag(_, container map[string]any) (Level, []string) {
 		if !strings.HasPrefix(preview.String(env, "name"), "RELATED_IMAGE_") || value == "" {
 			continue
 		}
-		if _, ok := digested(value); !ok {
+		if _, ok := pods.Digested(value); !ok {
 			lines = append(lines, value)
 		}
 	}

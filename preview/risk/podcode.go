@@ -9,6 +9,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/cloud"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/code"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/content"
+	"github.com/kubectl-operator/kubectl-operator/preview/risk/pods"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
@@ -99,8 +100,8 @@ func (r *codeReader) readPod(body map[string]any) {
 		}
 		command := append(inOrder(container["command"]), inOrder(container["args"])...)
 		r.podSigns(name+": ", r.Command(command, variables), false)
-		all := handlers(container)
-		for _, handler := range sortedNames(all) {
+		all := pods.Handlers(container)
+		for _, handler := range pods.SortedNames(all) {
 			words := inOrder(preview.Value(all[handler], "exec", "command"))
 			r.podSigns(name+", "+handler+": ", r.Command(words, variables), strings.HasSuffix(handler, "Probe"))
 		}

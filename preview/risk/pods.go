@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/cloud"
+	"github.com/kubectl-operator/kubectl-operator/preview/risk/pods"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
@@ -18,7 +19,7 @@ func podRules() []entry {
 func isolationRules() []entry {
 	return []entry{
 		{Rule: rules.PodPrivileged, object: containerMatch(privileged)},
-		{Rule: rules.PodHostPath, object: podMatch(hostPaths)},
+		{Rule: rules.PodHostPath, object: podMatch(pods.HostPaths)},
 		{Rule: rules.PodHostProcesses, object: podMatch(flags("hostPID", "hostIPC"))},
 		{Rule: rules.PodHostNetwork, object: podMatch(flags("hostNetwork"))},
 		{Rule: rules.PodHostPort, object: containerMatch(hostPorts)},
@@ -213,19 +214,19 @@ func hostProcess(pod, container map[string]any) (Level, []string) {
 // podNetworkRules returns the rules about names and requests of pods.
 func podNetworkRules() []entry {
 	return []entry{
-		{Rule: rules.PodNames, object: podMatch(nameOverrides)},
-		{Rule: rules.PodProbeElsewhere, object: containerMatch(probesElsewhere)},
-		{Rule: rules.PodEnvironment, object: containerMatch(environment)},
+		{Rule: rules.PodNames, object: podMatch(pods.NameOverrides)},
+		{Rule: rules.PodProbeElsewhere, object: containerMatch(pods.ProbesElsewhere)},
+		{Rule: rules.PodEnvironment, object: containerMatch(pods.Environment)},
 	}
 }
 
 // volumeRules returns the rules about what pods mount, but for paths of the node.
 func volumeRules() []entry {
 	return []entry{
-		{Rule: rules.PodGitRepo, object: podMatch(gitRepos)},
-		{Rule: rules.PodVolumeAddress, object: podMatch(addressedVolumes)},
-		{Rule: rules.PodImageVolume, object: podMatch(imageVolumes)},
-		{Rule: rules.PodSubPath, object: containerMatch(subPaths)},
-		{Rule: rules.PodCertificate, object: podMatch(podCertificates)},
+		{Rule: rules.PodGitRepo, object: podMatch(pods.GitRepos)},
+		{Rule: rules.PodVolumeAddress, object: podMatch(pods.AddressedVolumes)},
+		{Rule: rules.PodImageVolume, object: podMatch(pods.ImageVolumes)},
+		{Rule: rules.PodSubPath, object: containerMatch(pods.SubPaths)},
+		{Rule: rules.PodCertificate, object: podMatch(pods.PodCertificates)},
 	}
 }

@@ -1,4 +1,6 @@
-package risk
+// Package pods judges what stands in a pod template beside its containers' security
+// contexts: volumes, names that lead elsewhere, probes and hooks that send requests.
+package pods
 
 import (
 	"maps"
@@ -12,19 +14,19 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// nodePaths judges paths of the node; nothing changes it.
-var nodePaths = nodepath.Load()
+// NodePaths judges paths of the node; nothing changes it.
+var NodePaths = nodepath.Load()
 
-// hostPaths judges paths of the node by where they lead, and by whether the pod can
+// HostPaths judges paths of the node by where they lead, and by whether the pod can
 // write to them. A socket is written to through a read-only mount too.
-func hostPaths(pod map[string]any) (rules.Level, []string) {
+func HostPaths(pod map[string]any) (rules.Level, []string) {
 	level, lines := rules.None, []string(nil)
 	for _, volume := range preview.Maps(pod, "volumes") {
 		if preview.Map(volume, "hostPath") == nil {
 			continue
 		}
 		path := preview.String(volume, "hostPath", "path")
-		verdict := nodePaths.Judge(path)
+		verdict := NodePaths.Judge(path)
 		at, text := verdict.Writable, "hostPath "+preview.EvidenceName(path)
 		if readOnly(pod, preview.String(volume, "name")) {
 			at, text = verdict.ReadOnly, text+" read-only"
@@ -62,13 +64,13 @@ func readOnly(pod map[string]any, volume string) bool {
 	return mounted
 }
 
-// gitRepos finds volumes that the kubelet fills by running git as root, hooks of
+// GitRepos finds volumes that the kubelet fills by running git as root, hooks of
 // the repository included (CVE-2024-10220).
-func gitRepos(pod map[string]any) (rules.Level, []string) {
+func GitRepos(pod map[string]any) (rules.Level, []string) {
 	var lines []string
 	for _, volume := range preview.Maps(pod, "volumes") {
 		if source := preview.Map(volume, "gitRepo"); source != nil {
-			lines = append(lines, "gitRepo "+preview.EvidenceName(withoutUser(preview.String(source, "repository"))))
+			lines = append(lines, "gitRepo "+preview.EvidenceName(WithoutUser(preview.String(source, "repository"))))
 		}
 	}
 	return rules.None, lines
@@ -112,7 +114,9 @@ func addressedSources() []addressedVolume {
 // address: certificates and identities.
 var quietDrivers = []string{"csi.cert-manager.io", "spiffe.csi.cert-manager.io", "csi.spiffe.io", "csi.sharedresource.openshift.io"}
 
-func addressedVolumes(pod map[string]any) (rules.Level, []string) {
+// AddressedVolumes finds volumes whose content comes from an address: NFS, iSCSI,
+// and CSI drivers that are given one.
+func AddressedVolumes(pod map[string]any) (rules.Level, []string) {
 	level, lines := rules.None, []string(nil)
 	for _, volume := range preview.Maps(pod, "volumes") {
 		for _, kind := range addressedSources() {
@@ -158,7 +162,8 @@ func inlineDriver(source map[string]any, text string) (rules.Level, string) {
 	return level, text
 }
 
-func imageVolumes(pod map[string]any) (rules.Level, []string) {
+// ImageVolumes finds images that are mounted as volumes.
+func ImageVolumes(pod map[string]any) (rules.Level, []string) {
 	level, lines := rules.None, []string(nil)
 	for _, volume := range preview.Maps(pod, "volumes") {
 		image := preview.String(volume, "image", "reference")
@@ -166,7 +171,7 @@ func imageVolumes(pod map[string]any) (rules.Level, []string) {
 			continue
 		}
 		at, text := rules.High, "volume "+preview.String(volume, "name")+": image "
-		if _, ok := digested(image); ok {
+		if _, ok := Digested(image); ok {
 			at = rules.Notice
 		}
 		level, lines = max(level, at), append(lines, text+preview.EvidenceName(image))
@@ -174,7 +179,8 @@ func imageVolumes(pod map[string]any) (rules.Level, []string) {
 	return level, lines
 }
 
-func subPaths(_, container map[string]any) (rules.Level, []string) {
+// SubPaths finds mounts whose path leads out of the volume.
+func SubPaths(_, container map[string]any) (rules.Level, []string) {
 	var lines []string
 	for _, mount := range preview.Maps(container, "volumeMounts") {
 		for _, field := range []string{"subPath", "subPathExpr"} {
@@ -187,8 +193,8 @@ func subPaths(_, container map[string]any) (rules.Level, []string) {
 	return rules.None, lines
 }
 
-// podCertificates finds certificates that a pod asks a signer for as itself.
-func podCertificates(pod map[string]any) (rules.Level, []string) {
+// PodCertificates finds certificates that a pod asks a signer for as itself.
+func PodCertificates(pod map[string]any) (rules.Level, []string) {
 	level, lines := rules.None, []string(nil)
 	for _, volume := range preview.Maps(pod, "volumes") {
 		for _, source := range preview.Maps(volume, "projected", "sources") {
@@ -206,8 +212,8 @@ func podCertificates(pod map[string]any) (rules.Level, []string) {
 	return level, lines
 }
 
-// digested reports whether an image has a digest; otherwise tag is its tag.
-func digested(image string) (tag string, ok bool) {
+// Digested reports whether an image has a digest; otherwise tag is its tag.
+func Digested(image string) (tag string, ok bool) {
 	name, digest, ok := strings.Cut(image, "@")
 	if ok && strings.HasPrefix(digest, "sha256:") {
 		return "", true
@@ -221,8 +227,8 @@ func digested(image string) (tag string, ok bool) {
 // sortedTexts returns the strings of a decoded list, sorted.
 func sortedTexts(v any) []string { return slices.Sorted(slices.Values(preview.Texts(v))) }
 
-// withoutUser returns a URL without user, password and query.
-func withoutUser(text string) string {
+// WithoutUser returns a URL without user, password and query.
+func WithoutUser(text string) string {
 	u, err := url.Parse(text)
 	if err != nil {
 		return "a URL that cannot be read"

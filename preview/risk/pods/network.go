@@ -1,6 +1,7 @@
-package risk
+package pods
 
 import (
+	"maps"
 	"net/netip"
 	"slices"
 	"strings"
@@ -25,9 +26,9 @@ func trustedName(name string) bool {
 	return slices.ContainsFunc(trustedNames, func(t string) bool { return name == t || strings.HasSuffix(name, "."+t) })
 }
 
-// nameOverrides finds what makes names lead elsewhere in a pod: entries of its
+// NameOverrides finds what makes names lead elsewhere in a pod: entries of its
 // hosts file, name servers and search domains of its own.
-func nameOverrides(pod map[string]any) (rules.Level, []string) {
+func NameOverrides(pod map[string]any) (rules.Level, []string) {
 	level, lines := rules.None, []string(nil)
 	for _, alias := range preview.Maps(pod, "hostAliases") {
 		for _, name := range sortedTexts(alias["hostnames"]) {
@@ -56,8 +57,8 @@ func nameOverrides(pod map[string]any) (rules.Level, []string) {
 	return level, lines
 }
 
-// handlers returns the probes and hooks of a container, each as "livenessProbe".
-func handlers(container map[string]any) map[string]map[string]any {
+// Handlers returns the probes and hooks of a container, each as "livenessProbe".
+func Handlers(container map[string]any) map[string]map[string]any {
 	out := map[string]map[string]any{}
 	for _, name := range []string{"livenessProbe", "readinessProbe", "startupProbe"} {
 		if handler := preview.Map(container, name); handler != nil {
@@ -72,12 +73,12 @@ func handlers(container map[string]any) map[string]map[string]any {
 	return out
 }
 
-// probesElsewhere finds probes and hooks that the kubelet sends from the node's
+// ProbesElsewhere finds probes and hooks that the kubelet sends from the node's
 // network to another address than the pod's.
-func probesElsewhere(pod, container map[string]any) (rules.Level, []string) {
+func ProbesElsewhere(pod, container map[string]any) (rules.Level, []string) {
 	level, lines := rules.None, []string(nil)
-	all := handlers(container)
-	for _, name := range sortedNames(all) {
+	all := Handlers(container)
+	for _, name := range SortedNames(all) {
 		for _, kind := range []string{"httpGet", "tcpSocket"} {
 			host := preview.String(all[name], kind, "host")
 			if host == "" || host == "$(POD_IP)" {
@@ -100,14 +101,8 @@ func probesElsewhere(pod, container map[string]any) (rules.Level, []string) {
 	return level, lines
 }
 
-func sortedNames(all map[string]map[string]any) []string {
-	names := make([]string, 0, len(all))
-	for name := range all {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
-}
+// SortedNames returns the names of hooks and probes in order.
+func SortedNames(all map[string]map[string]any) []string { return slices.Sorted(maps.Keys(all)) }
 
 // loaders are variables whose value is code that each program of a kind loads.
 var loaders = []string{
@@ -116,9 +111,9 @@ var loaders = []string{
 	"CORECLR_PROFILER_PATH", "GCONV_PATH",
 }
 
-// environment finds variables that load code into programs, or that send their
+// Environment finds variables that load code into programs, or that send their
 // requests elsewhere.
-func environment(_, container map[string]any) (rules.Level, []string) {
+func Environment(_, container map[string]any) (rules.Level, []string) {
 	level, lines := rules.None, []string(nil)
 	for _, env := range preview.Maps(container, "env") {
 		name, value := preview.String(env, "name"), preview.String(env, "value")
