@@ -234,6 +234,11 @@ func (p *Plan) tidy() {
 	p.Packages, p.Objects, p.Files, p.Stages = list(p.Packages), list(p.Objects), list(p.Files), list(p.Stages)
 	p.Images, p.Reads, p.Findings, p.Unknowns = list(p.Images), list(p.Reads), list(p.Findings), list(p.Unknowns)
 	p.Access.Grants, p.Access.Installer.Missing = list(p.Access.Grants), list(p.Access.Installer.Missing)
+	p.Access.Accounts = list(p.Access.Accounts)
+	for i := range p.Access.Accounts {
+		a := &p.Access.Accounts[i]
+		a.Steps, a.Namespaces, a.Workloads = list(a.Steps), list(a.Namespaces), list(a.Workloads)
+	}
 	p.Cloud.Permissions, p.Cloud.Declared = list(p.Cloud.Permissions), list(p.Cloud.Declared)
 	for i := range p.Packages {
 		pkg := &p.Packages[i]

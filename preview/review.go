@@ -1,10 +1,18 @@
 package preview
 
+import (
+	"cmp"
+	"strings"
+)
+
 // Access holds the Kubernetes permissions that a plan grants, and those that the
 // installing user lacks.
 type Access struct {
 	// Grants lists the effective permissions of every subject, sorted.
 	Grants []Grant `json:"grants"`
+	// Accounts says of each subject of the plan what it amounts to, sorted; it
+	// follows from the grants and from what was read of the cluster.
+	Accounts []Account `json:"accounts"`
 	// Installer lists the permissions that the user lacks to apply the plan.
 	Installer Installer `json:"installer"`
 	// Wildcards lists the resources that rules with wildcards match; absent
@@ -45,6 +53,25 @@ type Grant struct {
 	Rules []string `json:"rules"`
 }
 
+// Account says what a subject amounts to: what it may do itself, as the accounts
+// that it may act as, and with the rights that it may give itself.
+type Account struct {
+	// Subject is the account, user or group.
+	Subject Subject `json:"subject"`
+	// Extent is the highest of cluster-admin, every-secret, nodes, namespaces,
+	// cluster-writes, own-namespace, reads and nothing that it comes to.
+	Extent string `json:"extent"`
+	// Steps is the shortest escalation path to the extent; empty where its own
+	// permissions are enough.
+	Steps []string `json:"steps"`
+	// Namespaces are those where it may act as any account or reads all Secrets.
+	Namespaces []string `json:"namespaces"`
+	// Workloads lists the ids of the objects of the plan whose pods run as it.
+	Workloads []string `json:"workloads"`
+	// Incomplete: the search ended at its limit; it may come to more.
+	Incomplete bool `json:"incomplete,omitempty"`
+}
+
 // The scopes of a grant.
 const (
 	ScopeCluster   = "cluster"
@@ -68,6 +95,11 @@ type Subject struct {
 	Namespace string `json:"namespace"`
 	// Name of the account, user or group.
 	Name string `json:"name"`
+}
+
+// CompareSubjects orders subjects by kind, namespace and name.
+func CompareSubjects(a, b Subject) int {
+	return cmp.Or(strings.Compare(a.Kind, b.Kind), strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
 }
 
 // Installer lists the permissions that the current user lacks to apply the plan.
@@ -181,6 +213,10 @@ type Finding struct {
 	Object string `json:"object"`
 	// Evidence names the grant, field or object that the rule matched.
 	Evidence string `json:"evidence"`
+	// Subjects are the accounts, users and groups that the finding is about,
+	// sorted; absent for one about something else. No part of the fingerprint,
+	// which has them in the evidence.
+	Subjects []Subject `json:"subjects,omitempty"`
 
 	// Fingerprint is the sha256 of rule and evidence, which an acceptance
 	// names.

@@ -13,6 +13,21 @@ type Verdict struct {
 	Changes []Highlight `json:"changes"`
 	// OtherFields counts the changed fields that no change of the list names.
 	OtherFields int `json:"otherFields"`
+	// Groups lists the findings as every form numbers and counts them: those
+	// about one account or one CRD are one entry, with the severity of the worst.
+	Groups []FindingGroup `json:"groups"`
+}
+
+// FindingGroup is one entry of a review.
+type FindingGroup struct {
+	// Label is the letter of the severity and a number, such as C1.
+	Label string `json:"label"`
+	// Severity is that of the worst finding.
+	Severity Severity `json:"severity"`
+	// Title says who or what it is about, and what that comes to.
+	Title string `json:"title"`
+	// Findings lists the ids of the findings, the worst first.
+	Findings []string `json:"findings"`
 }
 
 // Count returns the number of obstacles; a plan without a verdict has none.

@@ -170,12 +170,8 @@ func Subjects(binding map[string]any) []preview.Subject {
 		}
 		subjects = append(subjects, s)
 	}
-	slices.SortFunc(subjects, compareSubjects)
+	slices.SortFunc(subjects, preview.CompareSubjects)
 	return slices.Compact(subjects)
-}
-
-func compareSubjects(a, b preview.Subject) int {
-	return strings.Compare(subjectKey(a), subjectKey(b))
 }
 
 func subjectKey(s preview.Subject) string { return s.Kind + "\x00" + s.Namespace + "\x00" + s.Name }

@@ -70,7 +70,7 @@ func ActingAccounts(grants []preview.Grant) []preview.Subject {
 			out = append(out, s)
 		}
 	}
-	slices.SortFunc(out, compareSubjects)
+	slices.SortFunc(out, preview.CompareSubjects)
 	return out
 }
 

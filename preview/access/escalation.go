@@ -106,7 +106,7 @@ func (n *AccountGraph) sortAccounts(existing []preview.Subject) {
 		exist[s] = true
 	}
 	slices.SortFunc(n.accounts, func(a, b preview.Subject) int {
-		return cmp.Or(nearness(a, exist)-nearness(b, exist), compareSubjects(a, b))
+		return cmp.Or(nearness(a, exist)-nearness(b, exist), preview.CompareSubjects(a, b))
 	})
 	for i, s := range n.accounts {
 		n.order[s] = i

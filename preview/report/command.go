@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
+	"github.com/kubectl-operator/kubectl-operator/preview/verdict"
 )
 
 // Command returns the command that installs exactly what was reviewed: the same
@@ -216,7 +217,7 @@ func needsQuote(r rune) bool {
 func installSection(p *preview.Plan, l layout) section {
 	s := section{title: "APPLY THIS PLAN"}
 	switch {
-	case p.Summary.Blocked > 0, len(verdictOf(p).Obstacles) > 0:
+	case p.Summary.Blocked > 0, len(verdict.For(p).Obstacles) > 0:
 		s = section{title: "NOT INSTALLABLE"}
 	case nothingToDo(p):
 		s = section{title: "NOTHING TO DO"}
@@ -235,7 +236,7 @@ func nothingToDo(p *preview.Plan) bool {
 
 // hasCommand reports whether a command can do what the plan says.
 func hasCommand(p *preview.Plan) bool {
-	return p.Summary.Blocked == 0 && !nothingToDo(p) && len(verdictOf(p).Obstacles) == 0
+	return p.Summary.Blocked == 0 && !nothingToDo(p) && len(verdict.For(p).Obstacles) == 0
 }
 
 // installNotes returns remarks about the command, or why there is none.

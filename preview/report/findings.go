@@ -6,25 +6,34 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/verdict"
 )
 
 // A long evidence is folded to this many lines, as on the screen.
 const evidenceLines = 20
 
-// severityGroup holds the title and symbol of the findings of one severity.
-type severityGroup struct {
+// severityForm holds the title and symbol of a severity.
+type severityForm struct {
 	severity preview.Severity
 	title    string
-	label    string // of the first letter of C1, W1, …
 	mark     string
 	color    string
 }
 
-var severityGroups = [...]severityGroup{
-	{preview.Critical, "CRITICAL", "C", "!!", yellow},
-	{preview.Warning, "WARNINGS", "W", " !", yellow},
-	{preview.NotKnown, "NOT CHECKED", "U", " ?", yellow},
-	{preview.Info, "INFO", "I", "  ", ""},
+var severities = [...]severityForm{
+	{preview.Critical, "CRITICAL", "!!", red},
+	{preview.Warning, "WARNINGS", " !", yellow},
+	{preview.NotKnown, "NOT CHECKED", " ?", yellow},
+	{preview.Info, "INFO", "  ", ""},
+}
+
+func formOf(s preview.Severity) severityForm {
+	for _, form := range severities {
+		if form.severity == s {
+			return form
+		}
+	}
+	return severities[len(severities)-1]
 }
 
 func findingsOf(p *preview.Plan, s preview.Severity) []preview.Finding {
@@ -37,11 +46,26 @@ func findingsOf(p *preview.Plan, s preview.Severity) []preview.Finding {
 	return out
 }
 
+// groupsOf returns the groups of a plan's findings with a severity.
+func groupsOf(groups []verdict.Group, s preview.Severity) []verdict.Group {
+	var out []verdict.Group
+	for _, g := range groups {
+		if g.Severity() == s {
+			out = append(out, g)
+		}
+	}
+	return out
+}
+
+func groups(p *preview.Plan) []verdict.Group {
+	return verdict.Groups(p.Findings, p.Access.Accounts)
+}
+
 func findingSections(p *preview.Plan, l layout) []section {
 	var out []section
-	r := newReader(p)
-	for _, group := range severityGroups {
-		if s := findingSection(p, group, r, l); s.title != "" {
+	r, all := newReader(p), groups(p)
+	for _, severity := range severities {
+		if s := findingSection(groupsOf(all, severity.severity), severity, r, l); s.title != "" {
 			out = append(out, s)
 		}
 	}
@@ -53,17 +77,51 @@ func findingSections(p *preview.Plan, l layout) []section {
 	return out
 }
 
-func findingSection(p *preview.Plan, group severityGroup, r *reader, l layout) section {
-	found := findingsOf(p, group.severity)
+func findingSection(found []verdict.Group, severity severityForm, r *reader, l layout) section {
 	if len(found) == 0 {
 		return section{}
 	}
-	s := section{title: group.title, note: fmt.Sprintf("(%d)", len(found))}
-	for i, f := range found {
-		label := fmt.Sprintf("%s%d", group.label, i+1)
-		s.lines = append(s.lines, findingLines(f, group, label, r, l)...)
+	s := section{title: severity.title, note: fmt.Sprintf("(%d)", len(found))}
+	for _, g := range found {
+		if len(g.Findings) == 1 {
+			s.lines = append(s.lines, findingLines(*g.First(), g.First().Title, g.Label(), r, l)...)
+			continue
+		}
+		s.lines = append(s.lines, groupHead(g, severity, l)...)
+		for _, f := range g.Findings {
+			s.lines = append(s.lines, findingLines(*f, g.TitleOf(f), "", r, l)...)
+		}
 	}
 	return s
+}
+
+// groupHead says who or what a group is about.
+func groupHead(g verdict.Group, severity severityForm, l layout) []string {
+	head := fmt.Sprintf("  %s %-4s", severity.mark, g.Label())
+	out := l.wrap(head, line(g.Title()))
+	out[0] = l.paint(severity.color, head) + strings.TrimPrefix(out[0], head)
+	indent := strings.Repeat(" ", len(head))
+	for _, row := range accountFacts(g) {
+		out = append(out, l.wrap(indent+fmt.Sprintf("%-10s", row.name), line(row.value))...)
+	}
+	return out
+}
+
+// accountFacts says what runs as the account of a group, and how it comes to what
+// it amounts to.
+func accountFacts(g verdict.Group) []fact {
+	if g.Account == nil {
+		return nil
+	}
+	var workloads []string
+	for _, id := range g.Account.Workloads {
+		workloads = append(workloads, preview.IDLabel(id))
+	}
+	rows := []fact{{"used by", strings.Join(workloads, ", ")}}
+	if verdict.ExtentText(*g.Account) != "" {
+		rows = append(rows, fact{"how", strings.Join(g.Account.Steps, ", which ")})
+	}
+	return dropEmpty(rows)
 }
 
 // evidence formats as many pieces of evidence as there is room for, and counts the
@@ -81,18 +139,23 @@ func (l layout) evidence(first, indent, text string) []string {
 	return append(of(kept), indent+preview.EvidenceRest(pieces[kept:]))
 }
 
-func findingLines(f preview.Finding, group severityGroup, label string, r *reader, l layout) []string {
-	head := fmt.Sprintf("  %s %-4s", group.mark, label)
+// findingLines lays out a finding; one of a group has no label.
+func findingLines(f preview.Finding, title, label string, r *reader, l layout) []string {
+	form := formOf(f.Severity)
+	head := fmt.Sprintf("  %s %-4s", form.mark, label)
+	if label == "" {
+		head = "       " + form.mark + " "
+	}
 	indent := strings.Repeat(" ", len(head))
 	if f.Severity == preview.Info {
-		out := l.wrap(head, line(f.Title)+"  ("+line(f.Rule)+")")
+		out := l.wrap(head, line(title)+"  ("+line(f.Rule)+")")
 		if f.EvidenceText() != "" {
 			out = append(out, l.evidence(indent, indent, f.EvidenceText())...)
 		}
 		return out
 	}
-	out := l.wrap(head, line(f.Title))
-	out[0] = l.paint(group.color, head) + strings.TrimPrefix(out[0], head)
+	out := l.wrap(head, line(title))
+	out[0] = l.paint(form.color, head) + strings.TrimPrefix(out[0], head)
 	if f.Why != "" {
 		out = append(out, l.wrap(indent, f.Why)...)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
+	"github.com/kubectl-operator/kubectl-operator/preview/verdict"
 )
 
 // The page, and the only style and script in it. They are ASCII without tabs,
@@ -64,6 +65,7 @@ type (
 		Open                                     bool
 		Evidence                                 []string
 		Rows                                     []pageFact
+		Findings                                 []pageFinding // of a group
 	}
 	pageGrant  struct{ Change, Who, Where, Verbs, On, Means, Via, Rules string }
 	pageCloud  struct{ Change, What, Origin, Rules string }
@@ -99,7 +101,7 @@ func writeHTML(w io.Writer, p *preview.Plan, _ Options) error {
 func pageOf(p *preview.Plan) page {
 	out := page{
 		Title: line(title(p)), Counts: countText(p), Facts: pageFacts(headFacts(p)), Details: pageFacts(facts(p)),
-		Sentence: line(verdictOf(p).Sentence), Obstacles: pageFacts(obstacleFacts(verdictOf(p))), Changes: pageFacts(changeFacts(verdictOf(p))),
+		Sentence: line(verdict.For(p).Sentence), Obstacles: pageFacts(obstacleFacts(verdict.For(p))), Changes: pageFacts(changeFacts(verdict.For(p))),
 		Style: template.CSS(pageStyle), Script: template.JS(pageScript), //nolint:gosec // constants
 		StyleHash: sourceHash(pageStyle), ScriptHash: sourceHash(pageScript),
 		Install: heading(section{title: installSection(p, layout{width: defaultWidth}).title}),
@@ -159,10 +161,11 @@ func pageFacts(rows []fact) []pageFact {
 
 func pageGroups(p *preview.Plan, r *reader) []pageGroup {
 	var out []pageGroup
-	for _, group := range severityGroups {
-		g := pageGroup{Title: heading(section{title: group.title})}
-		for i, f := range findingsOf(p, group.severity) {
-			g.Findings = append(g.Findings, pageFindingOf(f, fmt.Sprintf("%s%d", group.label, i+1), r))
+	all := groups(p)
+	for _, form := range severities {
+		g := pageGroup{Title: heading(section{title: form.title})}
+		for _, group := range groupsOf(all, form.severity) {
+			g.Findings = append(g.Findings, pageEntry(group, r))
 		}
 		if len(g.Findings) > 0 {
 			out = append(out, g)
@@ -171,9 +174,24 @@ func pageGroups(p *preview.Plan, r *reader) []pageGroup {
 	return out
 }
 
-func pageFindingOf(f preview.Finding, label string, r *reader) pageFinding {
+// pageEntry is a group: its findings are in it where it has several.
+func pageEntry(g verdict.Group, r *reader) pageFinding {
+	if len(g.Findings) == 1 {
+		return pageFindingOf(*g.First(), g.First().Title, g.Label(), r)
+	}
 	out := pageFinding{
-		Label: label, Title: line(f.Title), Why: line(f.Why), Reduce: r.reduce(f), Class: severityClass(f.Severity),
+		Label: g.Label(), Title: line(g.Title()), Class: severityClass(g.Severity()), Rows: pageFacts(accountFacts(g)),
+		Open: g.Severity() == preview.Critical || g.Severity() == preview.NotKnown,
+	}
+	for _, f := range g.Findings {
+		out.Findings = append(out.Findings, pageFindingOf(*f, g.TitleOf(f), string(f.Severity), r))
+	}
+	return out
+}
+
+func pageFindingOf(f preview.Finding, title, label string, r *reader) pageFinding {
+	out := pageFinding{
+		Label: label, Title: line(title), Why: line(f.Why), Reduce: r.reduce(f), Class: severityClass(f.Severity),
 		Open: f.Severity == preview.Critical || f.Severity == preview.NotKnown,
 	}
 	for _, part := range preview.EvidencePieces(f.EvidenceText()) {

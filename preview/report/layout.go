@@ -12,6 +12,7 @@ import (
 // that textsafe.NewColorWriter passes.
 const (
 	bold   = "\x1b[1m"
+	red    = "\x1b[31m"
 	yellow = "\x1b[33m"
 	blue   = "\x1b[34m"
 	reset  = "\x1b[0m"

@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
+	"github.com/kubectl-operator/kubectl-operator/preview/verdict"
 )
 
 // MarkdownLimit is the size in bytes that a Markdown report stays under:
@@ -40,9 +41,9 @@ func writeMarkdown(w io.Writer, p *preview.Plan, _ Options) error {
 func markdown(p *preview.Plan) string {
 	doc := &document{limit: MarkdownLimit - cutReserve}
 	doc.add("## " + code(textsafe.Truncate(line(title(p)), maxCell)) + "\n\n" + verdictBlock(p) + "\n" + summaryTable(p))
-	for _, group := range severityGroups {
-		if group.severity == preview.Critical || group.severity == preview.NotKnown {
-			doc.findings(p, group)
+	for _, form := range severities {
+		if form.severity == preview.Critical || form.severity == preview.NotKnown {
+			doc.findings(p, form)
 		}
 	}
 	if len(p.Findings) > 0 {
@@ -104,19 +105,19 @@ func (d *document) add(block string) bool {
 	return true
 }
 
-func (d *document) findings(p *preview.Plan, group severityGroup) {
-	found := findingsOf(p, group.severity)
+func (d *document) findings(p *preview.Plan, form severityForm) {
+	found := groupsOf(groups(p), form.severity)
 	if len(found) == 0 {
 		return
 	}
 	whole := d.limit
 	d.limit = min(d.limit, findRoom)
 	defer func() { d.limit = whole }()
-	name := heading(section{title: group.title})
+	name := heading(section{title: form.title})
 	d.add(fmt.Sprintf("\n### %s (%d)\n", name, len(found)))
 	r := newReader(p)
-	for i, f := range found {
-		if d.add(findingBlock(f, fmt.Sprintf("%s%d", group.label, i+1), r)) {
+	for i, g := range found {
+		if d.group(g, r) {
 			continue
 		}
 		more := fmt.Sprintf("%d more of %s", len(found)-i, strings.ToLower(name))
@@ -127,10 +128,35 @@ func (d *document) findings(p *preview.Plan, group severityGroup) {
 	}
 }
 
-// findingBlock formats one finding: title, reason, evidence and its place, how
+// group adds a group, or reports that there is no room for its worst finding. What
+// else is in it is named as far as there is room.
+func (d *document) group(g verdict.Group, r *reader) bool {
+	head := fmt.Sprintf("\n#### %s %s\n", g.Label(), prose(textsafe.Truncate(line(g.Title()), maxTitle)))
+	if len(g.Findings) == 1 {
+		return d.add(head + findingBlock(*g.First(), "", r))
+	}
+	for _, row := range accountFacts(g) {
+		head += "\n" + prose(row.name+": "+textsafe.Truncate(line(row.value), maxWhy)) + "\n"
+	}
+	for i, f := range g.Findings {
+		title := fmt.Sprintf("\n**%s: %s**\n", f.Severity, prose(textsafe.Truncate(line(g.TitleOf(f)), maxTitle)))
+		if d.add(head + findingBlock(*f, title, r)) {
+			head = ""
+			continue
+		}
+		if i == 0 {
+			return false
+		}
+		d.cut = append(d.cut, fmt.Sprintf("%s of %s", preview.Plural(len(g.Findings)-i, "finding"), g.Label()))
+		break
+	}
+	return true
+}
+
+// findingBlock formats one finding below its title: reason, evidence and its place, how
 // to reduce it, and what accepts it.
-func findingBlock(f preview.Finding, label string, r *reader) string {
-	block := fmt.Sprintf("\n#### %s %s\n\n", label, prose(textsafe.Truncate(line(f.Title), maxTitle)))
+func findingBlock(f preview.Finding, title string, r *reader) string {
+	block := title + "\n"
 	if f.Why != "" {
 		block += prose(textsafe.Truncate(line(f.Why), maxWhy)) + "\n\n"
 	}

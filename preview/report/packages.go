@@ -156,9 +156,10 @@ func packageSection(pkg *preview.Package, part *preview.Plan, l layout) section 
 // findingCounts counts findings by severity: "1 must look, 2 should look".
 func findingCounts(p *preview.Plan) string {
 	var found []string
-	for _, group := range severityGroups {
-		if n := len(findingsOf(p, group.severity)); n > 0 {
-			found = append(found, fmt.Sprintf("%d %s", n, strings.ToLower(group.title)))
+	all := groups(p)
+	for _, form := range severities {
+		if n := len(groupsOf(all, form.severity)); n > 0 {
+			found = append(found, fmt.Sprintf("%d %s", n, strings.ToLower(form.title)))
 		}
 	}
 	return strings.Join(found, ", ")

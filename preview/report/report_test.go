@@ -69,7 +69,7 @@ func TestNothingHostileIsPassedOn(t *testing.T) {
 		for _, o := range []Options{{}, {Color: true}, {ASCII: true}, {Width: 1}, {Format: Markdown}, {Format: JSON}, {Format: YAML}, {Format: Manifests}, {Format: SARIF}, {Format: HTML}} {
 			t.Run(fmt.Sprintf("%s/%+v", name, o), func(t *testing.T) {
 				text := write(t, p, o)
-				for _, own := range []string{"\n", bold, yellow, blue, reset} {
+				for _, own := range []string{"\n", bold, red, yellow, blue, reset} {
 					if own == "\n" || o.Color {
 						text = strings.ReplaceAll(text, own, "")
 					}

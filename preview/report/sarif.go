@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
+	"github.com/kubectl-operator/kubectl-operator/preview/verdict"
 )
 
 // The parts of the Static Analysis Results Interchange Format that a report
@@ -120,7 +121,7 @@ func sarif(p *preview.Plan) ([]byte, error) {
 		ColumnKind:  "unicodeCodePoints",
 		Results:     []sarifResult{},
 		Properties: map[string]any{
-			"verdict": verdictOf(p).Sentence, "obstacles": len(verdictOf(p).Obstacles), "digest": p.Digest, "contentDigest": p.ContentDigest, "ruleset": p.Ruleset,
+			"verdict": verdict.For(p).Sentence, "obstacles": len(verdict.For(p).Obstacles), "digest": p.Digest, "contentDigest": p.ContentDigest, "ruleset": p.Ruleset,
 			"readMode": p.ReadMode, "complete": p.Complete, "command": Command(p),
 		},
 	}

@@ -17,15 +17,6 @@ const (
 // maxObstacles are listed in every form for people; the others are counted.
 const maxObstacles = 12
 
-// verdictOf returns the verdict of a plan, also of one that was not made by the
-// engine.
-func verdictOf(p *preview.Plan) *preview.Verdict {
-	if p.Verdict != nil {
-		return p.Verdict
-	}
-	return verdict.Of(p, nil)
-}
-
 // obstacleFacts lists what keeps a plan from being applied: one row for each cause
 // and remedy, with the objects that share them.
 func obstacleFacts(v *preview.Verdict) []fact {
@@ -69,7 +60,7 @@ func changeFacts(v *preview.Verdict) []fact {
 
 // verdictLines is the top of the text form.
 func verdictLines(p *preview.Plan, l layout) []string {
-	v := verdictOf(p)
+	v := verdict.For(p)
 	out := l.wrap("", line(v.Sentence))
 	if rows := obstacleFacts(v); len(rows) > 0 {
 		out = append(out, "", l.paint(yellow, obstacleTitle))
@@ -88,7 +79,7 @@ func verdictLines(p *preview.Plan, l layout) []string {
 
 // verdictBlock is the top of the Markdown form.
 func verdictBlock(p *preview.Plan) string {
-	v := verdictOf(p)
+	v := verdict.For(p)
 	block := "**" + prose(line(v.Sentence)) + "**\n"
 	if rows := obstacleFacts(v); len(rows) > 0 {
 		block += "\n### " + heading(section{title: obstacleTitle}) + "\n\n"

@@ -382,7 +382,7 @@ func sharedIdentity(c *scan, o *preview.Object) (Level, []string) {
 	if o.Name == "default" {
 		return None, []string{"cloud identity of the ServiceAccount default"}
 	}
-	if c.users[o.Namespace+"/"+o.Name] < 2 {
+	if len(c.users[o.Namespace+"/"+o.Name]) < 2 {
 		return None, nil
 	}
 	return None, []string{"cloud identity that several workloads use"}

@@ -2,6 +2,8 @@ package risk
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -39,12 +41,9 @@ func reaches(c *scan, o *preview.Object) (Level, []string) {
 	if !o.Is(preview.KindServiceAccount) || o.Planned == nil || o.Ref().Group() != "" {
 		return None, nil
 	}
-	if c.net == nil {
-		c.net = access.NewAccountGraph(c.in.Reach)
-	}
-	account := preview.Subject{Kind: "ServiceAccount", Namespace: o.Namespace, Name: o.Name}
-	way := c.net.Path(account)
-	if c.net.Unfinished(account) {
+	account := accountOf(o)[0]
+	way := c.graph().Path(account)
+	if c.graph().Unfinished(account) {
 		c.unfinished++
 	}
 	if len(way.Steps) == 0 {
@@ -55,4 +54,50 @@ func reaches(c *scan, o *preview.Object) (Level, []string) {
 		level = Critical
 	}
 	return level, []string{strings.Join(way.Steps, ", which ")}
+}
+
+// graph returns the accounts that can act as one another, made when it is first
+// needed.
+func (c *scan) graph() *access.AccountGraph {
+	if c.net == nil {
+		c.net = access.NewAccountGraph(c.in.Reach)
+	}
+	return c.net
+}
+
+// accountOf returns the account that an object is, none for other objects.
+func accountOf(o *preview.Object) []preview.Subject {
+	if !o.Is(preview.KindServiceAccount) {
+		return nil
+	}
+	return []preview.Subject{{Kind: preview.SubjectServiceAccount, Namespace: o.Namespace, Name: o.Name}}
+}
+
+// accountExtents returns what the subjects of the plan's grants and its
+// ServiceAccounts amount to.
+func (c *scan) accountExtents() []preview.Account {
+	subjects := map[preview.Subject]bool{}
+	for subject := range c.held.grants {
+		subjects[subject] = true
+	}
+	for i := range c.plan.Objects {
+		if o := &c.plan.Objects[i]; o.Planned != nil {
+			for _, subject := range accountOf(o) {
+				subjects[subject] = true
+			}
+		}
+	}
+	out := make([]preview.Account, 0, len(subjects))
+	for _, subject := range slices.SortedFunc(maps.Keys(subjects), preview.CompareSubjects) {
+		amount := c.graph().Amount(subject)
+		account := preview.Account{Subject: subject, Extent: string(amount.Extent), Namespaces: amount.Namespaces, Incomplete: amount.Unfinished}
+		if !amount.Own {
+			account.Steps = amount.Path.Steps
+		}
+		if subject.Kind == preview.SubjectServiceAccount {
+			account.Workloads = slices.Sorted(slices.Values(c.users[subject.Namespace+"/"+subject.Name]))
+		}
+		out = append(out, account)
+	}
+	return out
 }

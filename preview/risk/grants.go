@@ -186,8 +186,8 @@ func (c *scan) judgeGrants() {
 		c.hit(m.rule.Rule, ruleHit{
 			object: roleID(m.grant), about: m.grant.Subject.Kind + " " + m.grant.Subject.Name, where: m.where(), cases: c.grantCases(m),
 			evidence: slices.Concat([]string{line(m.grant, m.part)}, held.extraEvidence(m), c.deputyLines(m)),
-			severity: m.unknown(),
-			level:    m.level, narrow: m.grant.Scope != preview.ScopeCluster, known: isUnchanged(m.grant), held: m.grant.Change == preview.GrantSame,
+			severity: m.unknown(), subjects: []preview.Subject{m.grant.Subject},
+			level: m.level, narrow: m.grant.Scope != preview.ScopeCluster, known: isUnchanged(m.grant), held: m.grant.Change == preview.GrantSame,
 		})
 	}
 }

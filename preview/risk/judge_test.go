@@ -1,6 +1,7 @@
 package risk
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -464,7 +465,7 @@ func FuzzEvaluate(f *testing.F) {
 			}
 		}
 		first, second := evaluate(t, Input{Plan: planOf(t, string(data))}), evaluate(t, Input{Plan: planOf(t, string(data))})
-		if !slices.Equal(first, second) {
+		if !reflect.DeepEqual(first, second) {
 			t.Fatalf("two evaluations differ: %v, %v", ids(first), ids(second))
 		}
 		seen := map[string]bool{}

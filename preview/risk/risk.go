@@ -18,7 +18,7 @@ import (
 type Input struct {
 	// Plan has its objects with bodies, grants and cloud permissions with
 	// Change set, and unknowns. Evaluate writes Rules of grants and cloud
-	// permissions and nothing else.
+	// permissions, what the accounts amount to, and nothing else.
 	Plan *preview.Plan
 	// RelatedImages are the references a package lists. Nil when no list is
 	// known, which is not the same as an empty one.
@@ -62,6 +62,7 @@ func Evaluate(in Input) ([]preview.Finding, error) {
 	c.judgeQuotas()
 	c.judgePlatforms()
 	c.judgeEscalation()
+	in.Plan.Access.Accounts = c.accountExtents()
 	c.judgeCloud()
 	c.judgeCredentialsMode()
 	for _, u := range in.Plan.Unknowns {
@@ -83,9 +84,10 @@ type ruleHit struct {
 	evidence []string
 	level    Level
 	severity preview.Severity // overrides level when not empty
-	narrow   bool             // stays in namespaces
-	known    bool             // unchanged or narrowed since the installed revision
-	held     bool             // in the cluster already, and left as it is
+	subjects []preview.Subject
+	narrow   bool // stays in namespaces
+	known    bool // unchanged or narrowed since the installed revision
+	held     bool // in the cluster already, and left as it is
 }
 
 // mergedFinding is a finding with its sort key.
@@ -118,6 +120,7 @@ func (c *scan) hit(rule rules.Rule, h ruleHit) {
 		m.Title, m.about, m.where = cmp.Or(h.title, m.Title), cmp.Or(h.about, m.about), cmp.Or(h.where, m.where)
 	}
 	maps.Copy(m.cases, h.cases)
+	m.addSubjects(h.subjects)
 	m.lines = append(m.lines, h.evidence...)
 	m.narrow, m.known, m.Held = m.narrow && h.narrow, m.known && h.known, m.Held && h.held
 	if h.level > m.level {
@@ -125,6 +128,15 @@ func (c *scan) hit(rule rules.Rule, h ruleHit) {
 	}
 	if h.severity != "" {
 		m.Severity = h.severity
+	}
+}
+
+// addSubjects adds the accounts that a match is about, each once.
+func (m *mergedFinding) addSubjects(subjects []preview.Subject) {
+	for _, s := range subjects {
+		if at, known := slices.BinarySearchFunc(m.Subjects, s, preview.CompareSubjects); !known {
+			m.Subjects = slices.Insert(m.Subjects, at, s)
+		}
 	}
 }
 

@@ -28,13 +28,13 @@ type scan struct {
 	accounts   map[string]bool            // NAMESPACE/NAME of the plan's ServiceAccounts
 	origins    map[string]string          // KIND/NAMESPACE/NAME → object id
 	objects    map[string]*preview.Object
-	idle       map[string]bool // ids of objects that nothing is sent for
-	reads      map[string]bool // ids of live objects that exist
-	changed    map[string]bool // ids of built-in roles that the cluster has with other rules, or not at all
-	users      map[string]int  // NAMESPACE/NAME of a ServiceAccount → workloads that run as it
-	clouds     map[string]bool // origins of cloud permissions
-	starters   map[string]bool // holders that may start something as a role
-	declared   map[string]bool // origins of cloud declarations
+	idle       map[string]bool     // ids of objects that nothing is sent for
+	reads      map[string]bool     // ids of live objects that exist
+	changed    map[string]bool     // ids of built-in roles that the cluster has with other rules, or not at all
+	users      map[string][]string // NAMESPACE/NAME of a ServiceAccount → ids of the workloads that run as it
+	clouds     map[string]bool     // origins of cloud permissions
+	starters   map[string]bool     // holders that may start something as a role
+	declared   map[string]bool     // origins of cloud declarations
 	held       *subjectRights
 	related    map[string]bool          // nil when no list is known
 	critical   map[preview.Subject]bool // subjects that hold a critical permission themselves
@@ -56,7 +56,7 @@ func newScanBy(in Input, rules []entry, named map[string]map[string]bool) *scan 
 	c := &scan{
 		in: in, plan: in.Plan, rules: rules, named: named, found: map[string]*mergedFinding{},
 		own: map[string]bool{}, ownKinds: map[string]bool{}, accounts: map[string]bool{}, origins: map[string]string{},
-		critical: map[preview.Subject]bool{}, objects: map[string]*preview.Object{}, idle: map[string]bool{}, reads: map[string]bool{}, changed: map[string]bool{}, users: map[string]int{},
+		critical: map[preview.Subject]bool{}, objects: map[string]*preview.Object{}, idle: map[string]bool{}, reads: map[string]bool{}, changed: map[string]bool{}, users: map[string][]string{},
 		clouds: map[string]bool{}, starters: map[string]bool{}, declared: map[string]bool{},
 		held: newSubjectRights(in.Plan.Access.Grants), around: newLookups(in.Plan),
 	}
@@ -107,7 +107,8 @@ func (c *scan) indexObject(o *preview.Object) {
 	}
 	c.origins[origin] = o.ID
 	if pod, _ := preview.PodTemplate(o.Planned); pod != nil {
-		c.users[o.Namespace+"/"+preview.PodAccount(pod)]++
+		account := o.Namespace + "/" + preview.PodAccount(pod)
+		c.users[account] = append(c.users[account], o.ID)
 	}
 	if !brings(o) {
 		return
@@ -207,7 +208,7 @@ func (c *scan) judgeObjects() {
 			if level, lines := rule.object(c, o); len(lines) > 0 {
 				c.hit(rule.Rule, ruleHit{
 					object: o.ID, level: level, evidence: prefixLines(o.ID, lines), cases: lineCases(rule.Rule, lines),
-					narrow: o.Namespace != "", known: o.Action == preview.ActionUnchanged, held: o.Untouched(),
+					narrow: o.Namespace != "", known: o.Action == preview.ActionUnchanged, held: o.Untouched(), subjects: accountOf(o),
 				})
 			}
 		}

@@ -13,7 +13,7 @@ func sentence(p *preview.Plan, v *preview.Verdict) string {
 	if gains := gainText(v); gains != "" {
 		text += "; " + gains
 	}
-	if critical := criticals(p); critical != "" {
+	if critical := criticals(v); critical != "" {
 		text += "; " + critical
 	}
 	if len(v.Obstacles) > 0 {
@@ -84,16 +84,19 @@ func gainText(v *preview.Verdict) string {
 	return fmt.Sprintf("%s, and %s more", gains[0], preview.Plural(len(gains)-1, "permission"))
 }
 
-// criticals counts the critical findings.
-func criticals(p *preview.Plan) string {
-	n := 0
-	for _, f := range p.Findings {
-		if f.Severity == preview.Critical {
-			n++
+// criticals names what is critical, where it is one thing, and else counts it.
+func criticals(v *preview.Verdict) string {
+	var titles []string
+	for _, g := range v.Groups {
+		if g.Severity == preview.Critical {
+			titles = append(titles, g.Title)
 		}
 	}
-	if n == 0 {
+	if len(titles) == 0 {
 		return ""
 	}
-	return preview.Plural(n, "critical finding")
+	if len(titles) > 1 {
+		return fmt.Sprintf("%d critical, the first: %s", len(titles), value(titles[0]))
+	}
+	return "critical: " + value(titles[0])
 }

@@ -14,7 +14,7 @@ import (
 // Of returns the verdict on a plan whose findings and grants are known. obstacles
 // are the reasons why it cannot be applied.
 func Of(p *preview.Plan, obstacles []preview.Obstacle) *preview.Verdict {
-	v := &preview.Verdict{Obstacles: obstacles, Changes: []preview.Highlight{}}
+	v := &preview.Verdict{Obstacles: obstacles, Changes: []preview.Highlight{}, Groups: []preview.FindingGroup{}}
 	if obstacles == nil {
 		v.Obstacles = []preview.Obstacle{}
 	}
@@ -23,8 +23,32 @@ func Of(p *preview.Plan, obstacles []preview.Obstacle) *preview.Verdict {
 		c.collect()
 		v.Changes, v.OtherFields = c.list, c.others
 	}
+	for _, g := range Groups(p.Findings, p.Access.Accounts) {
+		entry := preview.FindingGroup{Label: g.Label(), Severity: g.Severity(), Title: g.Title()}
+		for _, f := range g.Findings {
+			entry.Findings = append(entry.Findings, f.ID)
+		}
+		v.Groups = append(v.Groups, entry)
+	}
 	v.Sentence = sentence(p, v)
 	return v
+}
+
+// For returns the verdict of a plan, also of one that was not made by the engine.
+func For(p *preview.Plan) *preview.Verdict {
+	if p.Verdict != nil {
+		return p.Verdict
+	}
+	return Of(p, nil)
+}
+
+// Renew brings the verdict of a plan up to its findings, which a policy has judged.
+func Renew(p *preview.Plan) {
+	var obstacles []preview.Obstacle
+	if p.Verdict != nil {
+		obstacles = p.Verdict.Obstacles
+	}
+	p.Verdict = Of(p, obstacles)
 }
 
 // changes collects what a plan changes.

@@ -167,11 +167,11 @@ func ShortScope(what, own string) string {
 // SplitTitle splits a title of the form "KIND NAME: what it does" into what is
 // said and about whom; other titles are about the finding's object. What is
 // said comes first in a list, where names would push it off the row.
-func SplitTitle(f *preview.Finding) (what, who string) {
-	if before, after, ok := strings.Cut(f.Title, ": "); ok && after != "" {
+func SplitTitle(title, object string) (what, who string) {
+	if before, after, ok := strings.Cut(title, ": "); ok && after != "" {
 		return after, frame.ShortKind(before)
 	}
-	return f.Title, frame.ShortKind(frame.ObjectName(f.Object))
+	return title, frame.ShortKind(frame.ObjectName(object))
 }
 
 // Origin names file, document and line, as far as they are known.

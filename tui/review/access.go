@@ -140,7 +140,7 @@ func (m *accessTab) escalationRows() []row {
 		if len(rows) == 0 {
 			rows = append(rows, textRow(widget.Blank()), sectionRow("PRIVILEGE ESCALATION PATHS"))
 		}
-		_, who := describe.SplitTitle(f)
+		_, who := describe.SplitTitle(f.Title, f.Object)
 		way := strings.Join(describe.PathSteps(f), " > ")
 		rows = append(rows, row{
 			id: reachPrefix + strconv.Itoa(i), object: f.Object, copy: f.Evidence, text: who + " " + f.Evidence,
@@ -342,14 +342,14 @@ func overlaps(rule, g preview.Grant) bool {
 func (m *accessTab) escalationDoc(b *frame.Builder, f *preview.Finding) {
 	b.Heading(f.Title)
 	b.Blank()
-	_, who := describe.SplitTitle(f)
+	_, who := describe.SplitTitle(f.Title, f.Object)
 	b.Text(theme.Strong, "   ", who)
 	for i, step := range describe.PathSteps(f) {
 		b.Text(theme.Plain, "   ", fmt.Sprintf("%d  %s", i+1, step))
 	}
 	b.Heading("Why it matters")
 	b.Text(theme.Plain, "   ", f.Why)
-	m.reduce(b, f)
+	m.reduce(b, item{Findings: []*preview.Finding{f}})
 }
 
 func (m *accessTab) cloudDoc(b *frame.Builder, c preview.CloudPermission) {

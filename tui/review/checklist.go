@@ -1,39 +1,26 @@
 package review
 
 import (
-	"cmp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/verdict"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 )
 
-// foldOver findings of one rule and severity become one item.
-const foldOver = 3
+// item is one entry of the checklist: a group of findings, with the label that
+// every form gives it, which is never input.
+type item = verdict.Group
 
-// item is one entry of the checklist: one finding, or several of one rule.
-type item struct {
-	number   int // among those of its letter
-	findings []*preview.Finding
-}
-
-func (it item) first() *preview.Finding    { return it.findings[0] }
-func (it item) severity() preview.Severity { return it.findings[0].Severity }
-
-// label is C1, W2, U1, I3: of this screen only, never input.
-func (it item) label() string { return letterOf(it.severity()) + strconv.Itoa(it.number) }
+func sectionOf(it item) section { return section{it.Severity(), it.Earlier()} }
 
 // section is a part of the lists of findings.
 type section struct {
 	severity preview.Severity
 	earlier  bool // accepted with an earlier revision
-}
-
-func (it item) section() section {
-	return section{it.severity(), it.severity() == preview.Warning && it.first().AcceptedIn > 0}
 }
 
 // sections returns all sections, in the order of the lists and of the
@@ -69,45 +56,8 @@ type checklist struct {
 	seenIn map[section]int
 }
 
-// ruleGroup counts the findings of a rule in a section, and says which item they are.
-type ruleGroup struct{ count, at int }
-
-func newChecklist(findings []preview.Finding, m marks) *checklist {
-	byRank := make([]*preview.Finding, len(findings))
-	for i := range findings {
-		byRank[i] = &findings[i]
-	}
-	order := func(x, y *preview.Finding) int {
-		return cmp.Or(x.Severity.Rank()-y.Severity.Rank(), preview.FalseFirst(x.AcceptedIn > 0, y.AcceptedIn > 0))
-	}
-	if !slices.IsSortedFunc(byRank, order) { // plans come in order, but for what was accepted
-		slices.SortStableFunc(byRank, order)
-	}
-	folds := make(map[string]*ruleGroup)
-	of := make([]*ruleGroup, len(byRank))
-	for i, f := range byRank {
-		if i > 0 && (f.Severity != byRank[i-1].Severity || f.AcceptedIn > 0 != (byRank[i-1].AcceptedIn > 0)) {
-			clear(folds)
-		}
-		if of[i] = folds[f.Rule]; of[i] == nil {
-			of[i] = &ruleGroup{at: -1}
-			folds[f.Rule] = of[i]
-		}
-		of[i].count++
-	}
-	b := &checklist{marks: m, items: make([]item, 0, len(byRank))}
-	numbers := map[string]int{}
-	for i, f := range byRank {
-		if of[i].count > foldOver && of[i].at >= 0 {
-			it := &b.items[of[i].at]
-			it.findings = append(it.findings, f)
-			continue
-		}
-		of[i].at = len(b.items)
-		letter := letterOf(f.Severity)
-		numbers[letter]++
-		b.items = append(b.items, item{number: numbers[letter], findings: byRank[i : i+1 : i+1]})
-	}
+func newChecklist(p *preview.Plan, m marks) *checklist {
+	b := &checklist{marks: m, items: verdict.Groups(p.Findings, p.Access.Accounts)}
 	b.count()
 	return b
 }
@@ -118,7 +68,7 @@ func (b *checklist) count() {
 	var last section
 	for i, it := range b.items {
 		b.order[i] = i
-		s := it.section()
+		s := sectionOf(it)
 		if i == 0 || s != last { // sections follow one another
 			b.ends[last] = [2]int{b.ends[last][0], i}
 			b.ends[s], last = [2]int{i, len(b.items)}, s
@@ -132,19 +82,7 @@ func (b *checklist) count() {
 
 // marked reports whether every finding of an item has its mark.
 func (b *checklist) marked(it item) bool {
-	return !slices.ContainsFunc(it.findings, func(f *preview.Finding) bool { return !b.marks[markKey(f)] })
-}
-
-func letterOf(s preview.Severity) string {
-	switch s {
-	case preview.Critical:
-		return "C"
-	case preview.Warning:
-		return "W"
-	case preview.NotKnown:
-		return "U"
-	}
-	return "I"
+	return !slices.ContainsFunc(it.Findings, func(f *preview.Finding) bool { return !b.marks[markKey(f)] })
 }
 
 // ofSeverity returns the indexes of the items of a severity.
@@ -170,7 +108,7 @@ func (b *checklist) isReviewed(i int) bool { return b.seen[i] }
 
 // mark sets or removes an item's marks.
 func (b *checklist) mark(i int, looked bool) {
-	for _, f := range b.items[i].findings {
+	for _, f := range b.items[i].Findings {
 		if looked {
 			b.marks[markKey(f)] = true
 		} else {
@@ -182,9 +120,9 @@ func (b *checklist) mark(i int, looked bool) {
 	}
 	b.seen[i] = looked
 	if looked {
-		b.seenIn[b.items[i].section()]++
+		b.seenIn[sectionOf(b.items[i])]++
 	} else {
-		b.seenIn[b.items[i].section()]--
+		b.seenIn[sectionOf(b.items[i])]--
 	}
 }
 
@@ -204,10 +142,10 @@ func (b *checklist) next(from, step int) int {
 		if b.isReviewed(i) {
 			continue
 		}
-		if b.items[i].severity() == preview.Critical {
+		if b.items[i].Severity() == preview.Critical {
 			return i
 		}
-		if other < 0 && b.items[i].severity() != preview.Info {
+		if other < 0 && b.items[i].Severity() != preview.Info {
 			other = i
 		}
 	}
@@ -218,9 +156,9 @@ func (b *checklist) next(from, step int) int {
 func (b *checklist) find(label string) int {
 	for _, s := range sections() {
 		at := b.ofSeverity(s.severity)
-		rest, ok := strings.CutPrefix(label, letterOf(s.severity))
+		rest, ok := strings.CutPrefix(label, verdict.Letter(s.severity))
 		n, err := strconv.Atoi(rest)
-		if ok && err == nil && n > 0 && n <= len(at) && b.items[at[n-1]].label() == label {
+		if ok && err == nil && n > 0 && n <= len(at) && b.items[at[n-1]].Label() == label {
 			return at[n-1]
 		}
 	}
@@ -232,11 +170,10 @@ func (b *checklist) find(label string) int {
 func (b *checklist) accepted() []record.Acceptance {
 	out := []record.Acceptance{}
 	for _, it := range b.items {
-		if s := it.severity(); s != preview.Critical && s != preview.NotKnown {
-			continue
-		}
-		for _, f := range it.findings {
-			out = append(out, record.Acceptance{ID: f.ID, Fingerprint: f.Fingerprint})
+		for _, f := range it.Findings {
+			if f.Severity == preview.Critical || f.Severity == preview.NotKnown {
+				out = append(out, record.Acceptance{ID: f.ID, Fingerprint: f.Fingerprint})
+			}
 		}
 	}
 	return out
@@ -247,7 +184,7 @@ func (b *checklist) accepted() []record.Acceptance {
 func (b *checklist) countResets(before *checklist) (reset, marked int) {
 	now := map[string]bool{}
 	for _, i := range b.ofSeverity(preview.Critical) {
-		for _, f := range b.items[i].findings {
+		for _, f := range b.items[i].Findings {
 			now[markKey(f)] = true
 		}
 	}
@@ -256,7 +193,7 @@ func (b *checklist) countResets(before *checklist) (reset, marked int) {
 			continue
 		}
 		marked++
-		for _, f := range before.items[i].findings {
+		for _, f := range before.items[i].Findings {
 			if !now[markKey(f)] {
 				reset++
 				break

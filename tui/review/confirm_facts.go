@@ -272,11 +272,11 @@ func (m *confirmDialog) itemLines(h *factList, name string, s preview.Severity, 
 	var lines []string
 	for n, i := range at {
 		it := m.checklist.items[i]
-		what, who := describe.SplitTitle(it.first())
+		what, who := describe.SplitTitle(it.Title(), it.First().Object)
 		if s == preview.NotKnown {
 			what = who
 		}
-		next := it.label() + " " + frame.Clip(what, long)
+		next := it.Label() + " " + frame.Clip(what, long)
 		last := len(lines) - 1
 		switch {
 		case last >= 0 && textsafe.Width(lines[last])+textsafe.Width(next)+3 <= room:

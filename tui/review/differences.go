@@ -94,7 +94,7 @@ func (m *tabPanel) evidenceOf(b *masterDetail) string {
 		return ""
 	}
 	if at := m.checklist.find(b.selected().id); at >= 0 {
-		return m.checklist.items[at].first().Evidence
+		return m.checklist.items[at].First().Evidence
 	}
 	return ""
 }

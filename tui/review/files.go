@@ -58,7 +58,7 @@ func (m *view) fileRow(f *preview.File) row {
 	line := func(width int) widget.Line {
 		sign, role := "", theme.Plain
 		if at := m.worstItem(filePrefix + f.Path); at >= 0 {
-			sign, role = frame.SeveritySign(m.checklist.items[at].severity(), m.checklist.isReviewed(at))
+			sign, role = frame.SeveritySign(m.checklist.items[at].Severity(), m.checklist.isReviewed(at))
 		}
 		l := widget.Line{widget.Cell(frame.ActionRole(f.Action), f.Action.Symbol(), 4), widget.Cell(role, sign, 3)}
 		mode := f.Mode

@@ -8,6 +8,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/diff"
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
+	"github.com/kubectl-operator/kubectl-operator/preview/verdict"
 	"github.com/kubectl-operator/kubectl-operator/tui/describe"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
@@ -152,22 +153,25 @@ func (c findingColumns) fit(room int) (what, who int) {
 
 // itemPhrase is an item in a few words: what is the case, and about whom.
 func (m *view) itemPhrase(it item) (what, who string) {
-	what, who = describe.SplitTitle(it.first())
-	what = describe.ShortScope(what, m.plan.Release.Namespace)
-	if len(it.findings) > 1 {
-		return what + " (" + preview.Plural(len(it.findings), "time") + ")", ""
+	if isFold(it) {
+		return describe.ShortScope(it.Title(), m.plan.Release.Namespace), ""
 	}
-	return what, who
+	what, who = describe.SplitTitle(it.Title(), it.First().Object)
+	return describe.ShortScope(what, m.plan.Release.Namespace), who
 }
+
+// isFold reports whether an item is several findings of one rule about several
+// objects.
+func isFold(it item) bool { return len(it.Findings) > 1 && it.Account == nil && it.OneRule() }
 
 // findingRow is one finding in a list: mark, label, what and who; with means,
 // and room for it, also what it means.
 func (m *view) findingRow(at int, columns findingColumns, means bool) row {
 	it := m.checklist.items[at]
-	f, label := it.first(), it.label()
+	f, label := it.First(), it.Label()
 	line := func(width int) widget.Line {
 		what, who := m.itemPhrase(it)
-		sign, role := frame.SeveritySign(it.severity(), m.checklist.isReviewed(at))
+		sign, role := frame.SeveritySign(it.Severity(), m.checklist.isReviewed(at))
 		l := widget.Line{widget.Cell(role, sign, 3), widget.Cell(theme.Strong, label, max(findingMark-3, len(label)+1))}
 		room := width - l.Width()
 		switch {
@@ -186,7 +190,11 @@ func (m *view) findingRow(at int, columns findingColumns, means bool) row {
 	return row{
 		id: label, object: f.Object, copy: f.ID, explain: f.Why, line: line,
 		words: func() string {
-			return strings.Join([]string{label, f.Title, frame.ObjectName(f.Object), f.Rule, f.Ref, f.Why}, " ")
+			words := []string{label, it.Title()}
+			for _, f := range it.Findings {
+				words = append(words, f.Title, frame.ObjectName(f.Object), f.Rule, f.Ref, f.Why)
+			}
+			return strings.Join(words, " ")
 		},
 	}
 }
@@ -242,20 +250,18 @@ func (m *findingsTab) doc(id string, width int) document {
 	d.evidence[0] = len(b.Lines)
 	m.evidence(b, it)
 	d.evidence[1] = len(b.Lines)
-	f := it.first()
-	one := len(it.findings) == 1
+	f, one := it.First(), len(it.Findings) == 1
 	if one {
 		m.changedFieldLines(b, f)
 	}
-	b.Heading("Why it matters")
-	b.Text(theme.Plain, "   ", f.Why)
+	m.reasons(b, it)
 	if one {
 		m.originLines(b, f.Object)
 		m.liveLines(b, f)
 	} else {
 		m.allObjects(b, it)
 	}
-	m.reduce(b, f)
+	m.reduce(b, it)
 	if command := frame.UndoCommand(m.plan); command != "" {
 		b.Heading("Rollback")
 		b.Text(theme.Plain, "   ", command)
@@ -266,18 +272,18 @@ func (m *findingsTab) doc(id string, width int) document {
 
 // findingHead says which finding it is, about what, and who judged it before.
 func (m *findingsTab) findingHead(b *frame.Builder, it item) {
-	f := it.first()
+	f := it.First()
 	sign, role := frame.SeveritySign(f.Severity, false)
 	b.Add(widget.Line{
-		widget.Text(role, " "+strings.TrimSpace(sign)+" "), widget.Text(theme.Strong, it.label()),
+		widget.Text(role, " "+strings.TrimSpace(sign)+" "), widget.Text(theme.Strong, it.Label()),
 		widget.Text(role, "  "+string(f.Severity)), widget.Text(theme.Plain, "   rule "+f.Rule+refOf(f)),
 	})
-	if len(it.findings) == 1 {
+	if len(it.Findings) == 1 {
 		b.Text(theme.Strong, " ", f.Title)
 		b.Add(m.objectLine(f.Object, b.Width))
 	} else {
-		what, _ := describe.SplitTitle(f)
-		b.Text(theme.Strong, " ", fmt.Sprintf("%s (%d times)", what, len(it.findings)))
+		b.Text(theme.Strong, " ", it.Title())
+		m.accountLines(b, it)
 	}
 	if f.AcceptedIn > 0 {
 		b.Text(theme.Plain, " ", "accepted earlier"+m.acceptance(f.AcceptedIn)+"; the evidence is the same")
@@ -321,14 +327,45 @@ func refOf(f *preview.Finding) string {
 	return " (" + f.Ref + ")"
 }
 
+// accountLines says what runs as the account of an item, and over which steps it
+// comes to what it amounts to.
+func (m *findingsTab) accountLines(b *frame.Builder, it item) {
+	if it.Account == nil {
+		return
+	}
+	var workloads []string
+	for _, id := range it.Account.Workloads {
+		workloads = append(workloads, frame.ObjectName(id))
+	}
+	if len(workloads) > 0 {
+		b.Text(theme.Plain, " ", "used by "+strings.Join(workloads, ", "))
+	}
+	if verdict.ExtentText(*it.Account) != "" && len(it.Account.Steps) > 0 {
+		b.Text(theme.Plain, " ", strings.Join(it.Account.Steps, ", which "))
+	}
+}
+
+// reasons says why each rule of an item matters, once.
+func (m *findingsTab) reasons(b *frame.Builder, it item) {
+	b.Heading("Why it matters")
+	for i, f := range it.Findings {
+		if !slices.ContainsFunc(it.Findings[:i], func(earlier *preview.Finding) bool { return earlier.Why == f.Why }) {
+			b.Text(theme.Plain, "   ", f.Why)
+		}
+	}
+}
+
 // evidence writes what each finding of an item rests on: all of it where the
 // finding has to be looked at, which it is once every line was on the screen.
 func (m *findingsTab) evidence(b *frame.Builder, it item) {
-	start, whole := len(b.Lines), it.severity() == preview.Critical || it.severity() == preview.NotKnown
-	for _, f := range it.findings {
-		if len(it.findings) > 1 {
+	for _, f := range it.Findings {
+		switch sign, role := frame.SeveritySign(f.Severity, false); {
+		case isFold(it):
 			b.Text(theme.Strong, "   ", frame.ObjectName(f.Object))
+		case len(it.Findings) > 1:
+			b.Text(role, "   ", strings.TrimSpace(sign)+" "+it.TitleOf(f)+"  ("+f.Rule+")")
 		}
+		start, whole := len(b.Lines), f.Severity == preview.Critical || f.Severity == preview.NotKnown
 		text := f.EvidenceText()
 		if text == "" {
 			text = f.Title
@@ -449,7 +486,7 @@ func (m *view) unknownWhy(id string) string {
 // allObjects lists every object that a folded item is about.
 func (m *findingsTab) allObjects(b *frame.Builder, it item) {
 	b.Heading("Where it comes from")
-	for _, f := range it.findings {
+	for _, f := range it.Findings {
 		o := m.object(f.Object)
 		if o == nil {
 			b.Item(theme.Plain, " ", frame.ObjectName(f.Object))
@@ -459,16 +496,24 @@ func (m *findingsTab) allObjects(b *frame.Builder, it item) {
 	}
 }
 
-// reduce says what makes a finding less severe, and where to read on.
-func (m *view) reduce(b *frame.Builder, f *preview.Finding) {
+// reduce says what makes the findings less severe, and where to read on.
+func (m *view) reduce(b *frame.Builder, it item) {
 	b.Heading("How to reduce it")
-	page, ok := m.rulePages()[f.Rule]
-	if !ok {
-		b.Text(theme.Plain, "   ", "There is no page for this rule: it is not one of this program.")
-		return
+	said := map[string]bool{}
+	for _, f := range it.Findings {
+		text := "There is no page for this rule: it is not one of this program."
+		page, ok := m.rulePages()[f.Rule]
+		if ok {
+			text = page.Reduce
+		}
+		if !said[text] {
+			said[text] = true
+			b.Text(theme.Plain, "   ", text)
+		}
 	}
-	b.Text(theme.Plain, "   ", page.Reduce)
-	b.Text(theme.Plain, "   ", "x shows the page of the rule")
+	if _, ok := m.rulePages()[it.First().Rule]; ok {
+		b.Text(theme.Plain, "   ", "x shows the page of the rule")
+	}
 }
 
 // changeLines lists changed leaves. limit 0 lists all.
@@ -502,11 +547,6 @@ func (m *view) findingsOf(b *frame.Builder, id string) {
 // findingLine is one item of the checklist, in a document about something else.
 func (m *view) findingLine(b *frame.Builder, i int) {
 	it := m.checklist.items[i]
-	sign, role := frame.SeveritySign(it.severity(), m.checklist.isReviewed(i))
-	title := it.first().Title
-	if n := len(it.findings); n > 1 {
-		what, _ := describe.SplitTitle(it.first())
-		title = fmt.Sprintf("%s (%d times)", what, n)
-	}
-	b.Text(role, "   ", fmt.Sprintf("%s %s %s", strings.TrimSpace(sign), it.label(), title))
+	sign, role := frame.SeveritySign(it.Severity(), m.checklist.isReviewed(i))
+	b.Text(role, "   ", fmt.Sprintf("%s %s %s", strings.TrimSpace(sign), it.Label(), it.Title()))
 }

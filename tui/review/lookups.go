@@ -70,7 +70,7 @@ func (x *index) itemsOf(id string) []int {
 	if x.items == nil {
 		x.items = map[string][]int{}
 		for i, it := range x.board.items {
-			for _, f := range it.findings {
+			for _, f := range it.Findings {
 				if at := x.items[f.Object]; len(at) == 0 || at[len(at)-1] != i {
 					x.items[f.Object] = append(at, i)
 				}
@@ -170,7 +170,7 @@ func (m *view) object(id string) *preview.Object {
 func (m *view) worstItem(id string) int {
 	best := -1
 	for _, i := range m.index.itemsOf(id) {
-		if m.checklist.items[i].severity() == preview.Info {
+		if m.checklist.items[i].Severity() == preview.Info {
 			break
 		}
 		if !m.checklist.isReviewed(i) {

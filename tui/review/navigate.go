@@ -91,7 +91,7 @@ func (m *tabPanel) openFinding(at int) {
 		m.notice = "that belongs to another package: all packages are listed again"
 	}
 	b := m.activeTab()
-	b.selectID(m.checklist.items[at].label())
+	b.selectID(m.checklist.items[at].Label())
 	b.open(diffview.Facts)
 }
 
@@ -166,7 +166,7 @@ func (m *tabPanel) openDoc(k diffview.Kind) {
 func (m *review) explain() {
 	row := m.activeTab().selected()
 	if at := m.checklist.find(row.id); at >= 0 && (m.tab == tabFindings || m.tab == tabSummary) {
-		m.openRule(m.checklist.items[at].first().Rule)
+		m.openRule(m.checklist.items[at].First().Rule)
 		return
 	}
 	if strings.HasPrefix(row.id, reachPrefix) {

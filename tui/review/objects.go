@@ -75,7 +75,7 @@ func (m *objectsTab) treeRow(i, depth int, parent string) row {
 		}
 		sign, role := "", theme.Plain
 		if at := m.worstItem(o.ID); at >= 0 {
-			sign, role = frame.SeveritySign(m.checklist.items[at].severity(), m.checklist.isReviewed(at))
+			sign, role = frame.SeveritySign(m.checklist.items[at].Severity(), m.checklist.isReviewed(at))
 		}
 		action := widget.Cell(frame.ActionRole(o.Action), o.Action.Symbol(), 4)
 		if width >= wideRow {
@@ -104,8 +104,8 @@ func (m *objectsTab) treeRow(i, depth int, parent string) row {
 func labelsOf(items []item, at []int) string {
 	var labels []string
 	for _, i := range at {
-		if it := items[i]; it.severity() != preview.Info {
-			labels = append(labels, it.label())
+		if it := items[i]; it.Severity() != preview.Info {
+			labels = append(labels, it.Label())
 		}
 	}
 	return strings.Join(labels, " ")
@@ -369,7 +369,7 @@ func (m *objectsTab) newBranch(depth int, title, id string, at []int) branch {
 		b.counts[o.Action]++
 		if items := m.index.itemsOf(o.ID); len(items) > 0 {
 			b.items = append(b.items, items...)
-			b.grave[m.checklist.items[items[0]].severity()]++
+			b.grave[m.checklist.items[items[0]].Severity()]++
 		}
 	}
 	slices.Sort(b.items)
@@ -493,7 +493,7 @@ func (m *objectsTab) branchDoc(id string, width int) document {
 func (m *view) findingsIn(b *frame.Builder, items []int) {
 	for n, i := range items {
 		switch {
-		case m.checklist.items[i].severity() == preview.Info:
+		case m.checklist.items[i].Severity() == preview.Info:
 			return
 		case n == 0:
 			b.Heading("Findings")

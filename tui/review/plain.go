@@ -150,18 +150,18 @@ func (p *plainReview) list() int {
 	b, n := p.m.checklist, 0
 	fmt.Fprintln(p.out)
 	for i, it := range b.items {
-		if it.severity() == preview.Info {
+		if it.Severity() == preview.Info {
 			break // the last ones; the report names them
 		}
-		if i == 0 || b.items[i-1].severity() != it.severity() {
-			p.say(frame.SectionTitle(it.severity()))
+		if i == 0 || b.items[i-1].Severity() != it.Severity() {
+			p.say(frame.SectionTitle(it.Severity()))
 		}
 		state := ""
 		if b.isReviewed(i) {
 			state = "reviewed: "
 		}
-		what, who := describe.SplitTitle(it.first())
-		p.say(fmt.Sprintf("%3d  %s  %s%s  %s", i+1, it.label(), state, what, who))
+		what, who := describe.SplitTitle(it.Title(), it.First().Object)
+		p.say(fmt.Sprintf("%3d  %s  %s%s  %s", i+1, it.Label(), state, what, who))
 		n++
 	}
 	p.say(fmt.Sprintf("%d critical left to review. Plan %s", b.remaining(), p.m.plan.Digest))
@@ -172,7 +172,7 @@ func (p *plainReview) list() int {
 // ended is true at the end of the input.
 func (p *plainReview) showItem(at int) (ended bool, err error) {
 	fmt.Fprintln(p.out)
-	p.print(p.m.table[tabFindings].doc(p.m.checklist.items[at].label(), p.m.size.Width).lines)
+	p.print(p.m.table[tabFindings].doc(p.m.checklist.items[at].Label(), p.m.size.Width).lines)
 	answer, ok, err := p.ask.Ask(p.ctx, "Press enter when you have read this; q leaves it open: ")
 	if err != nil || !ok {
 		p.m.outcome.Kind = Quit

@@ -81,8 +81,8 @@ func (m *review) replace(p *preview.Plan, why string) tea.Cmd {
 	m.banner = why + describe.ChangedFacts(old, p)
 	if reset, marked := m.checklist.countResets(before); reset > 0 {
 		m.banner += fmt.Sprintf("; %d of %d marks reset", reset, marked)
-		if at := m.checklist.next(-1, 1); at >= 0 && m.checklist.items[at].severity() == preview.Critical {
-			m.banner += ": " + m.checklist.items[at].first().Title
+		if at := m.checklist.next(-1, 1); at >= 0 && m.checklist.items[at].Severity() == preview.Critical {
+			m.banner += ": " + m.checklist.items[at].First().Title
 		}
 	}
 	return cmd

@@ -156,7 +156,7 @@ func (m *review) show(p *preview.Plan) tea.Cmd {
 	if m.checklist != nil {
 		kept = m.checklist.marks
 	}
-	m.checklist = newChecklist(p.Findings, kept)
+	m.checklist = newChecklist(p, kept)
 	m.index, m.branches = index{plan: p, board: m.checklist}, branches{}
 	m.questions = report.OpenQuestions(p)
 	m.filter = startFilters(p)

@@ -299,7 +299,7 @@ func (m *view) packageCounts(name string) string {
 		}
 		objects = append(objects, preview.Object{Action: o.Action})
 		if at := m.index.itemsOf(o.ID); len(at) > 0 {
-			grave[m.checklist.items[at[0]].severity()]++
+			grave[m.checklist.items[at[0]].Severity()]++
 		}
 	}
 	s := preview.Summarize(objects)

@@ -262,9 +262,9 @@ func (m *summaryTab) mustLookHeading(s section, at []int, columns findingColumns
 // priorText says with which revision, and by whom, findings were accepted,
 // when it was one.
 func (m *summaryTab) priorText(at []int) string {
-	revision := m.checklist.items[at[0]].first().AcceptedIn
+	revision := m.checklist.items[at[0]].First().AcceptedIn
 	for _, i := range at {
-		if m.checklist.items[i].first().AcceptedIn != revision {
+		if m.checklist.items[i].First().AcceptedIn != revision {
 			return ""
 		}
 	}

@@ -241,7 +241,7 @@ func (m *view) ofPackage(o *preview.Object) bool {
 // itemOfPackage reports whether one of an item's findings is of the package. What
 // is of none, such as a finding about the cluster, is shown with each.
 func (m *view) itemOfPackage(i int) bool {
-	return m.filter.pkg == "" || slices.ContainsFunc(m.checklist.items[i].findings, func(f *preview.Finding) bool {
+	return m.filter.pkg == "" || slices.ContainsFunc(m.checklist.items[i].Findings, func(f *preview.Finding) bool {
 		name, isPackage := strings.CutPrefix(f.Object, "package/")
 		if o := m.object(f.Object); o != nil && !isPackage {
 			name = o.Package

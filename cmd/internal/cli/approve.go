@@ -14,6 +14,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/approval"
 	"github.com/kubectl-operator/kubectl-operator/preview/report"
+	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
+	"github.com/kubectl-operator/kubectl-operator/preview/verdict"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 )
 
@@ -177,8 +179,9 @@ func (c *approver) ask(ctx context.Context, plan *preview.Plan, key string) erro
 	if err != nil {
 		return err
 	}
+	// The sentence stands at the top already, which has scrolled away.
 	line, ok, err := frame.NewPrompter(s.In, s.Human()).Ask(ctx, fmt.Sprintf(
-		"\nEverything: show %s\nSigning with key %s\nType the release name to approve exactly this plan: ", plan.SavedAs, key))
+		"\n%s\nEverything: show %s\nSigning with key %s\nType the release name to approve exactly this plan: ", textsafe.Line(verdict.For(plan).Sentence), plan.SavedAs, key))
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 	"github.com/kubectl-operator/kubectl-operator/preview/policy"
+	"github.com/kubectl-operator/kubectl-operator/preview/verdict"
 )
 
 // PolicyOptions name the policy that findings are judged by.
@@ -59,6 +60,7 @@ func (p *Planner) Judge(plan *preview.Plan, err error) (*preview.Plan, error) {
 	if err := p.policy.Judge(plan); err != nil {
 		return nil, &engine.RefusedError{What: err.Error(), Next: "correct the policy"}
 	}
+	verdict.Renew(plan)
 	return plan, nil
 }
 
