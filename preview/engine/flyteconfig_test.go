@@ -84,7 +84,8 @@ subjects: [{kind: ServiceAccount, name: spark, namespace: {{ namespace }}}]
 	}{
 		{"the documented Role", spark(`{apiGroups: [""], resources: [pods, services, configmaps], verbs: ["*"]}`, ""), preview.Warning,
 			"ServiceAccount spark can do anything with configmaps, pods and services in namespace PROJECT-DOMAIN"},
-		{"everything", spark(`{apiGroups: ["*"], resources: ["*"], verbs: ["*"]}`, ""), preview.Warning,
+		// Which includes the Namespace itself, and so its Pod Security level.
+		{"everything", spark(`{apiGroups: ["*"], resources: ["*"], verbs: ["*"]}`, ""), preview.Critical,
 			"ServiceAccount spark can do anything with every resource of every API group in namespace PROJECT-DOMAIN"},
 		{"a harmless Role", spark(`{apiGroups: [""], resources: [pods], verbs: [get]}`, ""), preview.Info, "ServiceAccount spark can get pods in namespace PROJECT-DOMAIN"},
 		{"a harmless Role, and a cloud role", spark(`{apiGroups: [""], resources: [pods], verbs: [get]}`, ", annotations: {eks.amazonaws.com/role-arn: {{ defaultIamRole }}}"), preview.Warning, "<defaultIamRole>"},

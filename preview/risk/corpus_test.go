@@ -1,15 +1,14 @@
 package risk
 
 import (
-	"bytes"
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-	"text/tabwriter"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/access"
@@ -17,6 +16,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/corpustest"
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
 	"github.com/kubectl-operator/kubectl-operator/preview/format/registryv1"
+	"github.com/kubectl-operator/kubectl-operator/preview/verdict"
 )
 
 // planOfBundle renders a bundle and makes a plan that creates it; nil when the
@@ -47,45 +47,107 @@ func planOfBundle(t testing.TB, dir string) (*preview.Plan, *format.Output) {
 	return p, out
 }
 
-// TestCorpusIsNotTooLoud prints what the rules find in every bundle. More than
-// seven critical findings are more than a person reads with care.
-func TestCorpusIsNotTooLoud(t *testing.T) {
-	dirs, err := filepath.Glob(filepath.Join(corpustest.Dir(t, "bundles"), "*", "*"))
+// corpusEntries returns the entries of a review of every bundle, by bundle.
+func corpusEntries(tb testing.TB) map[string][]verdict.Group {
+	dirs, err := filepath.Glob(filepath.Join(corpustest.Dir(tb, "bundles"), "*", "*"))
 	if err != nil || len(dirs) == 0 {
-		t.Fatalf("no bundles: %v", err)
+		tb.Fatalf("no bundles: %v", err)
 	}
-	var table bytes.Buffer
-	w := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "bundle\tgrants\tcritical\twarning\tinfo\tcritical rules")
-	var criticals []int
+	out := map[string][]verdict.Group{}
 	for _, dir := range dirs {
-		p, out := planOfBundle(t, dir)
+		p, content := planOfBundle(tb, dir)
 		if p == nil {
 			continue
 		}
-		counts := map[preview.Severity]int{}
-		var rules []string
 		seen := map[string]bool{}
-		for _, f := range evaluate(t, Input{Plan: p, RelatedImages: out.RelatedImages}) {
-			counts[f.Severity]++
-			if f.Severity == preview.Critical {
-				rules = append(rules, f.Rule)
-			}
+		findings := evaluate(tb, Input{Plan: p, RelatedImages: content.RelatedImages})
+		for _, f := range findings {
 			if seen[f.ID] || f.Evidence == "" || f.Title == "" || f.Why == "" {
-				t.Errorf("%s: finding %+v", dir, f)
+				tb.Errorf("%s: finding %+v", dir, f)
 			}
 			seen[f.ID] = true
 		}
-		criticals = append(criticals, counts[preview.Critical])
-		slices.Sort(rules)
-		name := filepath.Join(filepath.Base(filepath.Dir(dir)), filepath.Base(dir))
-		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%s\n", name, len(p.Access.Grants), counts[preview.Critical], counts[preview.Warning],
-			counts[preview.Info], strings.Join(slices.Compact(rules), " "))
+		out[filepath.Join(filepath.Base(filepath.Dir(dir)), filepath.Base(dir))] = verdict.Groups(findings, p.Access.Accounts)
 	}
-	_ = w.Flush() // into memory
-	t.Logf("\n%s", table.String())
+	return out
+}
+
+// signal says how much of a review a person has to read.
+type signal struct {
+	critical, warning int // medians of entries
+	withCritical      int // bundles, in percent
+	often             []string
+}
+
+func signalOf(entries map[string][]verdict.Group) signal {
+	var criticals, warnings []int
+	first, withCritical := map[string]int{}, 0
+	for _, groups := range entries {
+		count, rules := map[preview.Severity]int{}, map[string]bool{}
+		for _, g := range groups {
+			count[g.Severity()]++
+			if g.Severity() == preview.Critical || g.Severity() == preview.Warning {
+				rules[g.First().Rule] = true
+			}
+		}
+		for rule := range rules {
+			first[rule]++
+		}
+		criticals, warnings = append(criticals, count[preview.Critical]), append(warnings, count[preview.Warning])
+		if count[preview.Critical] > 0 {
+			withCritical++
+		}
+	}
 	slices.Sort(criticals)
-	if median := criticals[len(criticals)/2]; median > 7 {
-		t.Errorf("the median bundle has %d critical findings", median)
+	slices.Sort(warnings)
+	out := signal{criticals[len(criticals)/2], warnings[len(warnings)/2], withCritical * 100 / len(entries), nil}
+	for _, rule := range slices.Sorted(maps.Keys(first)) {
+		if share := first[rule] * 100 / len(entries); share > 50 {
+			out.often = append(out.often, fmt.Sprintf("%s %d%%", rule, share))
+		}
 	}
+	return out
+}
+
+// TestCorpusIsNotTooLoud holds a review of a real bundle to what a person reads
+// with care: two critical entries and four warnings, in the median.
+func TestCorpusIsNotTooLoud(t *testing.T) {
+	entries := corpusEntries(t)
+	for _, name := range slices.Sorted(maps.Keys(entries)) {
+		for _, g := range entries[name] {
+			if g.Severity() == preview.Critical || g.Severity() == preview.Warning {
+				t.Logf("%-45s %-3s %s", name, g.Label(), g.Title())
+			}
+		}
+	}
+	s := signalOf(entries)
+	t.Logf("%d bundles: %d critical and %d warnings in the median, %d%% with a critical; in more than half: %s",
+		len(entries), s.critical, s.warning, s.withCritical, strings.Join(s.often, ", "))
+	if s.critical > 2 || s.warning > 4 {
+		t.Errorf("the median bundle has %d critical entries and %d warnings", s.critical, s.warning)
+	}
+}
+
+// TestAccountsAmountToWhatTheirFindingsSay: no account that comes to the cluster,
+// to every Secret or to nodes is without a critical finding.
+func TestAccountsAmountToWhatTheirFindingsSay(t *testing.T) {
+	for name, groups := range corpusEntries(t) {
+		for _, g := range groups {
+			if g.Account != nil && verdict.ExtentText(*g.Account) != "" && g.Severity() != preview.Critical {
+				t.Errorf("%s: %s %s is %s in effect, %s", name, g.Label(), g.Title(), g.Account.Extent, strings.Join(g.Account.Steps, ", which "))
+			}
+		}
+	}
+}
+
+// BenchmarkSignal prints how much of a review of the corpus a person has to read.
+func BenchmarkSignal(b *testing.B) {
+	var s signal
+	for b.Loop() {
+		s = signalOf(corpusEntries(b))
+	}
+	b.ReportMetric(float64(s.critical), "median-critical")
+	b.ReportMetric(float64(s.warning), "median-warnings")
+	b.ReportMetric(float64(s.withCritical), "%with-critical")
+	b.ReportMetric(float64(len(s.often)), "rules-in-most")
 }

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/access"
@@ -34,27 +35,75 @@ func (c *scan) judgeEscalation() {
 	}
 }
 
-// reaches finds the escalation path of a ServiceAccount. It is Critical where the
-// path leads to everything and no rule has anything critical to say of what the
-// account holds itself.
+// reaches finds the escalation path of a ServiceAccount.
 func reaches(c *scan, o *preview.Object) (Level, []string) {
 	if !o.Is(preview.KindServiceAccount) || o.Planned == nil || o.Ref().Group() != "" {
 		return None, nil
 	}
-	account := accountOf(o)[0]
-	way := c.graph().Path(account)
-	if c.graph().Unfinished(account) {
-		c.unfinished++
-	}
-	if len(way.Steps) == 0 {
+	level, text := c.path(accountOf(o)[0])
+	if text == "" {
 		return None, nil
 	}
+	return level, []string{text}
+}
+
+// path returns the escalation path of a subject as text. It is Critical where no rule has anything critical to say of what the
+// subject holds itself, as all that a path leads to is: everything, every Secret,
+// or nodes.
+func (c *scan) path(of preview.Subject) (Level, string) {
+	way, amount := c.graph().Path(of), c.graph().Amount(of)
+	if amount.Unfinished {
+		c.unfinished++
+	}
 	level := None
-	if way.Extent == access.ClusterAdmin && !c.critical[account] {
+	if !c.critical[of] {
 		level = Critical
 	}
-	return level, []string{strings.Join(way.Steps, ", which ")}
+	switch {
+	case len(way.Steps) > 0:
+		return level, strings.Join(way.Steps, ", which ")
+	case amount.Own && level == Critical && len(amount.Path.Steps) > 0:
+		return level, ownPath + strings.Join(amount.Path.Steps, ", and ")
+	}
+	return None, ""
 }
+
+// judgeBoundSubjects finds the escalation paths of users, groups and accounts that
+// the plan does not create, and binds to roles. What they may do without the plan is
+// not its finding.
+func (c *scan) judgeBoundSubjects() {
+	before := sync.OnceValue(func() *access.AccountGraph {
+		in := c.in.Reach
+		in.Grants = slices.DeleteFunc(slices.Clone(in.Grants), isOfPlan)
+		return access.NewAccountGraph(in)
+	})
+	for _, subject := range slices.SortedFunc(maps.Keys(c.held.grants), preview.CompareSubjects) {
+		if subject.Kind == preview.SubjectServiceAccount && c.accounts[subject.Namespace+"/"+subject.Name] {
+			continue
+		}
+		grants := c.held.grants[subject]
+		at := slices.IndexFunc(grants, isOfPlan)
+		if at < 0 {
+			continue
+		}
+		level, text := c.path(subject)
+		if text == "" || before().Amount(subject).Extent == c.graph().Amount(subject).Extent {
+			continue
+		}
+		c.hit(rules.AccessReach, ruleHit{
+			object: roleID(grants[at]), about: subject.Kind + " " + subject.Name, level: level, subjects: []preview.Subject{subject},
+			evidence: []string{strings.TrimSpace(subject.Kind+" "+strings.TrimPrefix(subject.Namespace+"/"+subject.Name, "/")) + ": " + text}, cases: lineCases(rules.AccessReach, []string{text}),
+		})
+	}
+}
+
+// isOfPlan reports whether the plan gives a permission that is not there without it.
+func isOfPlan(g preview.Grant) bool {
+	return !g.Held && (g.Change == preview.GrantNew || g.Change == preview.GrantWidened)
+}
+
+// ownPath begins the evidence of a path that leads over no other account.
+const ownPath = "by its own permissions: "
 
 // graph returns the accounts that can act as one another, made when it is first
 // needed.
@@ -71,6 +120,15 @@ func accountOf(o *preview.Object) []preview.Subject {
 		return nil
 	}
 	return []preview.Subject{{Kind: preview.SubjectServiceAccount, Namespace: o.Namespace, Name: o.Name}}
+}
+
+// subjectsOf returns the accounts that a finding about an object is about: the
+// account that it is, or those that it binds to a role.
+func subjectsOf(o *preview.Object) []preview.Subject {
+	if o.Planned != nil && (o.Is(preview.KindClusterRoleBinding) || o.Is(preview.KindRoleBinding)) {
+		return access.Subjects(o.Planned)
+	}
+	return accountOf(o)
 }
 
 // accountExtents returns what the subjects of the plan's grants and its

@@ -2,6 +2,7 @@ package risk
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -81,5 +82,48 @@ func TestEveryAccountIsJudged(t *testing.T) {
 	f := find(evaluate(t, Input{Plan: planOf(t, plan.String())}), "access-reach")
 	if f == nil || f.Object != "core/ServiceAccount/app/op" {
 		t.Errorf("%+v", f)
+	}
+}
+
+// The findings about an account say at least what it amounts to, whichever kind of
+// subject it is, and whether one right or several lead there.
+func TestSubjectsThatAmountToMuchHaveACriticalFinding(t *testing.T) {
+	role := func(rules string) string {
+		return "{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: r}, rules: [" + rules + "]}\n---\n"
+	}
+	bound := func(subject string) string {
+		return "{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: {name: b}, roleRef: {kind: ClusterRole, name: r}, subjects: [" + subject + "]}\n"
+	}
+	const (
+		group    = "{kind: Group, name: crew}"
+		account  = "{kind: ServiceAccount, namespace: app, name: op}"
+		secrets  = "{apiVersion: v1, kind: ServiceAccount, metadata: {name: keeper, namespace: app}}\n---\n" + "{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: s}, rules: [{apiGroups: [''], resources: [secrets], verbs: [list]}]}\n---\n" + "{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: {name: s}, roleRef: {kind: ClusterRole, name: s}, subjects: [{kind: ServiceAccount, namespace: app, name: keeper}]}\n---\n"
+		tokens   = "{apiGroups: [''], resources: [serviceaccounts/token], verbs: [create], resourceNames: [keeper]}"
+		cronjobs = "{apiGroups: [batch], resources: [cronjobs], verbs: [create]}"
+		reads    = "{apiGroups: [batch], resources: [cronjobs], verbs: [get]}"
+	)
+	own := "{apiVersion: v1, kind: ServiceAccount, metadata: {name: op, namespace: app}}\n---\n"
+	for _, test := range []struct {
+		about, name, plan, evidence string
+	}{
+		{"a group that may have a token of an account that reads every Secret", "crew", secrets + role(tokens) + bound(group), "Group crew: obtains a token of ServiceAccount app/keeper"},
+		{"an account of the plan with that right", "op", own + secrets + role(tokens) + bound(account), "obtains a token of ServiceAccount app/keeper"},
+		{"an account of others with that right", "op", secrets + role(tokens) + bound(account), "ServiceAccount app/op: obtains a token of ServiceAccount app/keeper"},
+		{"an account that runs pods in any namespace", "op", own + role(cronjobs) + bound(account), "by its own permissions: runs privileged pods"},
+		{"a group that runs pods in any namespace", "crew", role(cronjobs) + bound(group), "Group crew cluster-wide: create on cronjobs"},
+		{"an account that only reads them", "op", own + role(reads) + bound(account), ""},
+	} {
+		t.Run(test.about, func(t *testing.T) {
+			var criticals, evidence []string
+			for _, f := range evaluate(t, Input{Plan: planOf(t, test.plan)}) {
+				if f.Severity == preview.Critical && slices.ContainsFunc(f.Subjects, func(s preview.Subject) bool { return s.Name == test.name }) {
+					criticals = append(criticals, f.ID)
+				}
+				evidence = append(evidence, f.Evidence)
+			}
+			if all := strings.Join(evidence, "\n"); len(criticals) > 0 != (test.evidence != "") || !strings.Contains(all, test.evidence) {
+				t.Errorf("critical: %v, want %q in\n%s", criticals, test.evidence, all)
+			}
+		})
 	}
 }

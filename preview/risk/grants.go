@@ -179,6 +179,9 @@ func (c *scan) judgeGrants() {
 	}
 	combine(matches, held, c.tokenSecrets())
 	for _, m := range matches {
+		if c.judgedByBinding(m.grant) && m.grant.Scope == preview.ScopeCluster {
+			c.critical[m.grant.Subject] = c.critical[m.grant.Subject] || m.level == Critical
+		}
 		if c.judgedByBinding(m.grant) || m.rule.Name != rules.RBACEverything.Name && held.admin(m.grant) {
 			continue
 		}

@@ -61,6 +61,7 @@ func Evaluate(in Input) ([]preview.Finding, error) {
 	c.judgePodSecurity()
 	c.judgeQuotas()
 	c.judgePlatforms()
+	c.judgeBoundSubjects()
 	c.judgeEscalation()
 	in.Plan.Access.Accounts = c.accountExtents()
 	c.judgeCloud()

@@ -208,7 +208,7 @@ func (c *scan) judgeObjects() {
 			if level, lines := rule.object(c, o); len(lines) > 0 {
 				c.hit(rule.Rule, ruleHit{
 					object: o.ID, level: level, evidence: prefixLines(o.ID, lines), cases: lineCases(rule.Rule, lines),
-					narrow: o.Namespace != "", known: o.Action == preview.ActionUnchanged, held: o.Untouched(), subjects: accountOf(o),
+					narrow: o.Namespace != "", known: o.Action == preview.ActionUnchanged, held: o.Untouched(), subjects: subjectsOf(o),
 				})
 			}
 		}

@@ -49,7 +49,7 @@ func (g Group) Title() string {
 	who, what, _ := strings.Cut(first.Title, ": ")
 	if g.Account != nil {
 		if text := ExtentText(*g.Account); text != "" {
-			return who + ": " + text
+			return g.Account.Subject.Kind + " " + g.Account.Subject.Name + ": " + text
 		}
 	}
 	if g.Account == nil && g.OneRule() {

@@ -28,7 +28,7 @@ func accessPlan(t *testing.T) *preview.Plan {
 	b.Grant(preview.GrantNew, preview.ScopeNamespace, "mongodb", []string{"get"}, []string{""}, []string{"secrets"},
 		[]string{"Role/mongodb/secrets", "RoleBinding/mongodb/secrets"}, []string{"rbac-secrets-read"})
 	b.Finding(preview.Warning, "rbac-secrets-read", "RBAC-10", "rbac.authorization.k8s.io/Role/mongodb/secrets", "ServiceAccount operator: can read Secrets in namespace mongodb", "why", "secrets")
-	b.Finding(preview.Warning, rules.AccessReach.Name, "RBAC-12", "core/ServiceAccount/mongodb/operator", "ServiceAccount operator: has a privilege escalation path through another account", "An attacker who takes over this ServiceAccount can also use the permissions of the accounts on the path.",
+	b.Finding(preview.Warning, rules.AccessReach.Name, "RBAC-12", "core/ServiceAccount/mongodb/operator", "ServiceAccount operator: has a privilege escalation path through another account", "An attacker with this account can also use the permissions of the accounts on the path.",
 		"core/ServiceAccount/mongodb/operator: runs pods in namespace app as ServiceAccount app/admin, which may do everything")
 	b.Plan.Access.Installer.Missing = []preview.MissingRight{{Verb: "create", Resource: "clusterroles", Why: "the plan creates ClusterRole mongodb-operator"}}
 	b.Plan.Cloud.Declared = []preview.CloudDeclaration{{Provider: "azure", Origin: "annotation features.operators.openshift.io/token-auth-azure"}}

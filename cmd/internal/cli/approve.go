@@ -181,7 +181,7 @@ func (c *approver) ask(ctx context.Context, plan *preview.Plan, key string) erro
 	}
 	// The sentence stands at the top already, which has scrolled away.
 	line, ok, err := frame.NewPrompter(s.In, s.Human()).Ask(ctx, fmt.Sprintf(
-		"\n%s\nEverything: show %s\nSigning with key %s\nType the release name to approve exactly this plan: ", textsafe.Line(verdict.For(plan).Sentence), plan.SavedAs, key))
+		"\n%s\nEverything: show %s\nSigning with key %s\nType the release name to approve exactly this plan: ", strings.Join(textsafe.Wrap(textsafe.Line(verdict.For(plan).Sentence), s.Width()), "\n"), plan.SavedAs, key))
 	if err != nil {
 		return err
 	}
