@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
-	"github.com/kubectl-operator/kubectl-operator/preview/corpustest"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -63,15 +62,5 @@ func TestTheDefaultVersionHasNoCriticalFinding(t *testing.T) {
 		if f.Severity == preview.Critical {
 			t.Errorf("critical: %s", f.ID)
 		}
-	}
-}
-
-func BenchmarkEvaluateLargestBundle(b *testing.B) {
-	p, _ := planOfBundle(b, filepath.Join(corpustest.Dir(b, "bundles"), "argocd-operator", "0.18.0"))
-	if p == nil {
-		b.Fatal("the bundle is refused")
-	}
-	for b.Loop() {
-		evaluate(b, Input{Plan: p})
 	}
 }

@@ -53,12 +53,14 @@ func Block(s string) string {
 // breaks and emoji presentation selectors are escaped or expanded, but are not
 // hostile.
 func Hostile(s string) bool {
-	if isPlain(s) {
+	start := plainEnd(s)
+	if start == len(s) {
 		return false
 	}
 	var before rune
 	for i, r := range s {
 		switch {
+		case i < start:
 		case r == utf8.RuneError && invalidAt(s[i:]):
 			return true
 		case r == '\n' || r == '\t':
@@ -92,6 +94,20 @@ func isPlain(s string) bool {
 		}
 	}
 	return true
+}
+
+// plainEnd returns the length of the part at the beginning of s that is printable
+// ASCII, tabs and line breaks, as nearly all of a long text is.
+func plainEnd(s string) int {
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case c >= 0x20 && c < 0x7f, c == '\n', c == '\t':
+		case c == '\r' && i+1 < len(s) && s[i+1] == '\n':
+		default:
+			return i
+		}
+	}
+	return len(s)
 }
 
 // invalidAt distinguishes a broken byte from an encoded U+FFFD.
