@@ -110,7 +110,7 @@ func TestPlanSpeaksTheJSONNamesOfTheContract(t *testing.T) {
 		"policy":                                  "path sha256 waived",
 		"undo":                                    "contentDigest findings objects revision",
 		"undo.objects.0":                          "action apiVersion digest id",
-		"verdict":                                 "changes groups obstacles otherFields sentence",
+		"verdict":                                 "changes groups mitigations obstacles otherFields sentence",
 		"verdict.obstacles.0":                     "cause object remedy",
 		"verdict.changes.0":                       "text topic",
 		"findings.0.judged":                       "by expires owner reason was",

@@ -13,7 +13,7 @@ const (
 // Ruleset numbers the built-in risk rules. It is raised with any change of
 // them, and stands in every plan and approval so that a newer tool does not
 // pass off its judgement as the one a person saw.
-const Ruleset = 5
+const Ruleset = 6
 
 // FieldManager is the server-side apply manager of everything this tool writes.
 const FieldManager = "kubectl-operator"

@@ -1,5 +1,10 @@
 package preview
 
+import (
+	"fmt"
+	"strings"
+)
+
 // Verdict says first what decides: whether the plan can be applied at all, and
 // what it changes. It follows from the rest of the plan and is no Fact.
 type Verdict struct {
@@ -16,6 +21,35 @@ type Verdict struct {
 	// Groups lists the findings as every form numbers and counts them: those
 	// about one account or one CRD are one entry, with the severity of the worst.
 	Groups []FindingGroup `json:"groups"`
+	// Mitigations lists other settings with which the content needs less, as far
+	// as its format knows any.
+	Mitigations []Mitigation `json:"mitigations"`
+}
+
+// Mitigation is another setting with which the content needs less.
+type Mitigation struct {
+	// Flags make the setting on the command line.
+	Flags []string `json:"flags"`
+	// Removes lists the labels of the entries that are gone with it.
+	Removes []string `json:"removes"`
+	// Lowers lists the labels of those that are less severe with it.
+	Lowers []string `json:"lowers"`
+	// Critical counts the critical entries that it leaves.
+	Critical int `json:"critical"`
+	// Warnings counts the warnings that it leaves.
+	Warnings int `json:"warnings"`
+}
+
+// Text says what the setting takes away, and what it leaves.
+func (m Mitigation) Text() string {
+	var parts []string
+	if len(m.Removes) > 0 {
+		parts = append(parts, "removes "+strings.Join(m.Removes, " "))
+	}
+	if len(m.Lowers) > 0 {
+		parts = append(parts, "lowers "+strings.Join(m.Lowers, " "))
+	}
+	return fmt.Sprintf("%s; leaves %d critical, %s", strings.Join(parts, ", "), m.Critical, Plural(m.Warnings, "warning"))
 }
 
 // FindingGroup is one entry of a review.

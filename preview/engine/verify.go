@@ -293,9 +293,10 @@ func viewDifference(stored, fresh *preview.Plan) string {
 	if stored.Ruleset != preview.Ruleset {
 		a.Ruleset, a.Findings = b.Ruleset, b.Findings
 		a.Access, a.Cloud = b.Access, b.Cloud // their facts are in the digest; what differs is rule names
+		a.Verdict = b.Verdict
 	}
 	if stored.Policy != nil {
-		a.Findings = b.Findings // shown and approved are those without the policy
+		a.Findings, a.Verdict = b.Findings, b.Verdict // shown and approved are those without the policy
 	}
 	for _, move := range diff.FactChanges(&a, &b) {
 		return move.Path
@@ -325,6 +326,11 @@ func forget(p *preview.Plan) {
 	p.Target = preview.Target{Identity: p.Target.Identity}
 	p.Access.Installer = preview.Installer{Missing: []preview.MissingRight{}}
 	p.Access.Wildcards = nil
+	if p.Verdict != nil {
+		v := *p.Verdict
+		v.Mitigations = []preview.Mitigation{} // would take the content to render it again
+		p.Verdict = &v
+	}
 	p.Packages = slices.Clone(p.Packages)
 	for i := range p.Packages {
 		pkg := &p.Packages[i]

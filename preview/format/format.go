@@ -21,6 +21,19 @@ type Format interface {
 	Render(ctx context.Context, in Input) (*Output, error)
 }
 
+// Chooser is a format that knows which settings may need fewer permissions.
+type Chooser interface {
+	// Choices returns such settings in place of those of an input, the one that
+	// needs least first. Whether they do is for the caller to compare.
+	Choices(in Input) ([]Choice, error)
+}
+
+// Choice is another setting of the parameters.
+type Choice struct {
+	Flags  []string // that make it, on the command line
+	Params Params
+}
+
 // Info describes content before it is rendered: package name, version and format.
 // Package and Version are empty if the content has none, as for plain manifests.
 type Info struct {

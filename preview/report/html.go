@@ -35,7 +35,7 @@ type page struct {
 	Script                    template.JS
 	Facts, Details            []pageFact
 	Sentence                  string
-	Obstacles, Changes        []pageFact
+	Obstacles, Changes, Less  []pageFact
 	Install, Command          string
 	Notes                     []string
 	Groups                    []pageGroup
@@ -101,7 +101,7 @@ func writeHTML(w io.Writer, p *preview.Plan, _ Options) error {
 func pageOf(p *preview.Plan) page {
 	out := page{
 		Title: line(title(p)), Counts: countText(p), Facts: pageFacts(headFacts(p)), Details: pageFacts(facts(p)),
-		Sentence: line(verdict.For(p).Sentence), Obstacles: pageFacts(obstacleFacts(verdict.For(p))), Changes: pageFacts(changeFacts(verdict.For(p))),
+		Sentence: line(verdict.For(p).Sentence), Obstacles: pageFacts(obstacleFacts(verdict.For(p))), Changes: pageFacts(changeFacts(verdict.For(p))), Less: pageFacts(mitigationFacts(verdict.For(p))),
 		Style: template.CSS(pageStyle), Script: template.JS(pageScript), //nolint:gosec // constants
 		StyleHash: sourceHash(pageStyle), ScriptHash: sourceHash(pageScript),
 		Install: heading(section{title: installSection(p, layout{width: defaultWidth}).title}),

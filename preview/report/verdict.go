@@ -12,6 +12,7 @@ import (
 const (
 	obstacleTitle = "CANNOT BE APPLIED"
 	changeTitle   = "CHANGES"
+	lessTitle     = "SETTINGS THAT NEED LESS"
 )
 
 // maxObstacles are listed in every form for people; the others are counted.
@@ -58,6 +59,15 @@ func changeFacts(v *preview.Verdict) []fact {
 	return rows
 }
 
+// mitigationFacts lists other settings, and what of the review they take away.
+func mitigationFacts(v *preview.Verdict) []fact {
+	var rows []fact
+	for _, m := range v.Mitigations {
+		rows = append(rows, fact{quoteWords(m.Flags), m.Text()})
+	}
+	return rows
+}
+
 // verdictLines is the top of the text form.
 func verdictLines(p *preview.Plan, l layout) []string {
 	v := verdict.For(p)
@@ -72,6 +82,12 @@ func verdictLines(p *preview.Plan, l layout) []string {
 		out = append(out, "", l.paint(bold, changeTitle))
 		for _, row := range rows {
 			out = append(out, l.wrap(fmt.Sprintf("  %-10s  ", row.name), line(row.value))...)
+		}
+	}
+	if rows := mitigationFacts(v); len(rows) > 0 {
+		out = append(out, "", l.paint(bold, lessTitle))
+		for _, row := range rows {
+			out = append(out, l.hang("  ", "    ", line(row.name+"  "+row.value))...)
 		}
 	}
 	return out
@@ -93,6 +109,12 @@ func verdictBlock(p *preview.Plan) string {
 			lines = append(lines, line(fmt.Sprintf("%-10s  %s", row.name, row.value)))
 		}
 		block += "\n### " + heading(section{title: changeTitle}) + "\n\n" + fence("text", lines) + "\n"
+	}
+	if rows := mitigationFacts(v); len(rows) > 0 {
+		block += "\n### " + heading(section{title: lessTitle}) + "\n\n"
+		for _, row := range rows {
+			block += "- " + code(line(row.name)) + " " + prose(line(row.value)) + "\n"
+		}
 	}
 	return block
 }

@@ -14,7 +14,7 @@ import (
 // Of returns the verdict on a plan whose findings and grants are known. obstacles
 // are the reasons why it cannot be applied.
 func Of(p *preview.Plan, obstacles []preview.Obstacle) *preview.Verdict {
-	v := &preview.Verdict{Obstacles: obstacles, Changes: []preview.Highlight{}, Groups: []preview.FindingGroup{}}
+	v := &preview.Verdict{Obstacles: obstacles, Changes: []preview.Highlight{}, Groups: []preview.FindingGroup{}, Mitigations: []preview.Mitigation{}}
 	if obstacles == nil {
 		v.Obstacles = []preview.Obstacle{}
 	}
@@ -44,11 +44,12 @@ func For(p *preview.Plan) *preview.Verdict {
 
 // Renew brings the verdict of a plan up to its findings, which a policy has judged.
 func Renew(p *preview.Plan) {
-	var obstacles []preview.Obstacle
-	if p.Verdict != nil {
-		obstacles = p.Verdict.Obstacles
+	before := p.Verdict
+	if before == nil {
+		before = &preview.Verdict{}
 	}
-	p.Verdict = Of(p, obstacles)
+	p.Verdict = Of(p, before.Obstacles)
+	p.Verdict.Mitigations = append(p.Verdict.Mitigations, before.Mitigations...)
 }
 
 // changes collects what a plan changes.

@@ -248,8 +248,7 @@ func (m *findingsTab) doc(id string, width int) document {
 	d := document{}
 	b.Heading("Evidence")
 	d.evidence[0] = len(b.Lines)
-	m.evidence(b, it)
-	d.evidence[1] = len(b.Lines)
+	d.evidence[1] = m.evidence(b, it)
 	f, one := it.First(), len(it.Findings) == 1
 	if one {
 		m.changedFieldLines(b, f)
@@ -356,8 +355,9 @@ func (m *findingsTab) reasons(b *frame.Builder, it item) {
 }
 
 // evidence writes what each finding of an item rests on: all of it where the
-// finding has to be looked at, which it is once every line was on the screen.
-func (m *findingsTab) evidence(b *frame.Builder, it item) {
+// finding has to be looked at, which it is once every line was on the screen. It
+// returns where the evidence ends that has to be seen: that of the worst.
+func (m *findingsTab) evidence(b *frame.Builder, it item) (end int) {
 	for _, f := range it.Findings {
 		switch sign, role := frame.SeveritySign(f.Severity, false); {
 		case isFold(it):
@@ -378,7 +378,11 @@ func (m *findingsTab) evidence(b *frame.Builder, it item) {
 			}
 			b.Text(theme.Plain, "   ", piece)
 		}
+		if f.Severity == it.Severity() {
+			end = len(b.Lines)
+		}
 	}
+	return end
 }
 
 // objectLine names an object and what happens to it.

@@ -2,6 +2,8 @@ package review
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
@@ -22,7 +24,22 @@ func (m *summaryTab) verdictRows() []row {
 	if v == nil {
 		return nil
 	}
-	return append(m.obstacleRows(v), m.changeRows(v)...)
+	return slices.Concat(m.obstacleRows(v), m.changeRows(v), mitigationRows(v))
+}
+
+// mitigationRows name the other settings with which the content needs less.
+func mitigationRows(v *preview.Verdict) []row {
+	var rows []row
+	for i, setting := range v.Mitigations {
+		name := "needs less"
+		if i > 0 {
+			name = ""
+		}
+		rows = append(rows, textRow(widget.Line{
+			widget.Text(theme.Strong, fmt.Sprintf("%-10s", name)), widget.Text(theme.Plain, "  "+strings.Join(setting.Flags, " ")+"  "+setting.Text()),
+		}))
+	}
+	return rows
 }
 
 func (m *summaryTab) obstacleRows(v *preview.Verdict) []row {

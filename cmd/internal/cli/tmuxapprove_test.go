@@ -52,7 +52,7 @@ func TestTerminalApproveAsksForTheReleaseName(t *testing.T) {
 			p.t = t
 			ask("hunter2", "Enter")
 			screen := p.wait("Type the release name")
-			for _, want := range []string{"critical: ServiceAccount mongodb-operator", "secrets", "Signing with key sha256:"} {
+			for _, want := range []string{"critical: ServiceAccount", "Secrets", "Signing with key sha256:"} {
 				if !strings.Contains(screen, want) {
 					t.Errorf("the review has no %q:\n%s", want, screen)
 				}

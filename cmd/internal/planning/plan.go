@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"time"
 
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/config"
@@ -264,7 +265,12 @@ func (p *Planner) build(ctx context.Context, r *Resolver, found *Resolution, rel
 	}
 	opts := p.options(release, stored)
 	opts.Progress, opts.Request = r.progress, found.request
-	return p.planOnRecord(ctx, contents, stored, opts)
+	plan, err := p.planOnRecord(ctx, contents, stored, opts)
+	if err != nil {
+		return nil, err
+	}
+	plan.Verdict.Mitigations = append(plan.Verdict.Mitigations, p.mitigations(ctx, r, found, contents, plan)...)
+	return plan, nil
 }
 
 // planOnRecord plans contents on top of the installed revision in a record, nil
@@ -358,7 +364,11 @@ func (p *Planner) Recheck(ctx context.Context, plan *preview.Plan, progress func
 	if p.cluster == nil {
 		return nil, errors.New("no cluster was contacted for this plan")
 	}
-	return p.Judge(engine.RecheckWithProgress(ctx, plan, p.cluster, p.env.Schemas(), progress))
+	again, err := p.Judge(engine.RecheckWithProgress(ctx, plan, p.cluster, p.env.Schemas(), progress))
+	if err == nil && plan.Verdict != nil && reflect.DeepEqual(plan.Verdict.Groups, again.Verdict.Groups) { // their labels are the same
+		again.Verdict.Mitigations = plan.Verdict.Mitigations
+	}
+	return again, err
 }
 
 // Options are the choices for making a plan, for releases and plugin sets alike.

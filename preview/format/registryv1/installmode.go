@@ -1,10 +1,13 @@
 package registryv1
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview/format"
 )
 
 // The install modes of OLM, in the order messages list them.
@@ -133,3 +136,19 @@ func targetNamespaces(b *bundle, mode, namespace string, watch []string) ([]stri
 }
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+
+// Choices returns the install mode OwnNamespace where a bundle supports it and
+// another is asked for: roles of the package hold in its own namespace then.
+func (bundleFormat) Choices(in format.Input) ([]format.Choice, error) {
+	b, err := loadBundle(context.Background(), in.Content)
+	if err != nil {
+		return nil, err
+	}
+	p, err := resolve(b, in)
+	if err != nil || p.mode == ownNamespace || !b.csv.modes[ownNamespace] {
+		return nil, err
+	}
+	params := in.Params
+	params.InstallMode, params.WatchNamespaces = ownNamespace, nil
+	return []format.Choice{{Flags: []string{"--install-mode", ownNamespace}, Params: params}}, nil
+}

@@ -1,0 +1,66 @@
+package planning
+
+import (
+	"context"
+	"slices"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/engine"
+	"github.com/kubectl-operator/kubectl-operator/preview/format"
+	"github.com/kubectl-operator/kubectl-operator/preview/verdict"
+)
+
+// mitigations renders a package with each other setting that its format knows to
+// need fewer permissions, and returns those that do. Plans are compared that were
+// made without a cluster, so that only the setting differs. A setting with which the
+// package cannot be rendered is not one.
+func (p *Planner) mitigations(ctx context.Context, r *Resolver, found *Resolution, contents []engine.Content, plan *preview.Plan) []preview.Mitigation {
+	chooser, ok := found.format.(format.Chooser)
+	if !ok || len(contents) != 1 || !needsMuch(plan) {
+		return nil
+	}
+	choices, err := chooser.Choices(format.Input{Content: found.content.FS, Info: found.info, Release: plan.Release, Params: found.params, Whole: found.whole, Path: found.at})
+	if err != nil || len(choices) == 0 {
+		return nil
+	}
+	r.progress("comparing with settings that need less")
+	base, err := p.offline(ctx, contents, plan)
+	if err != nil {
+		return nil
+	}
+	var out []preview.Mitigation
+	for _, choice := range choices {
+		other := *found
+		other.params = choice.Params
+		content, err := r.seal(ctx, []*Resolution{&other}, plan.Release, func(*Resolution) bool { return plan.Request.Action == preview.RequestUpgrade })
+		if err != nil {
+			continue
+		}
+		alternative, err := p.offline(ctx, content, plan)
+		if err != nil {
+			continue
+		}
+		m, less := verdict.Mitigation(choice.Flags, plan, base, alternative)
+		if less && !slices.ContainsFunc(out, func(before preview.Mitigation) bool { return before.Text() == m.Text() }) {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// offline plans contents as a new release that no cluster is asked about.
+func (p *Planner) offline(ctx context.Context, contents []engine.Content, like *preview.Plan) (*preview.Plan, error) {
+	opts := p.options(like.Release, nil)
+	opts.ReadMode, opts.Request = preview.ReadOffline, preview.Request{Action: preview.RequestInstall}
+	return p.Judge(engine.Build(ctx, contents, nil, opts))
+}
+
+// needsMuch reports whether the findings about an account are worth avoiding.
+func needsMuch(p *preview.Plan) bool {
+	for _, g := range verdict.Groups(p.Findings, p.Access.Accounts) {
+		if g.Account != nil && (g.Severity() == preview.Critical || g.Severity() == preview.Warning) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,81 @@
+package planning_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/kubectl-operator/kubectl-operator/cmd/internal/config"
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// csvOfModes is a bundle whose operator reads Secrets where it watches, and the
+// install modes that it supports.
+func csvOfModes(modes ...string) map[string]string {
+	var supported strings.Builder
+	for _, mode := range []string{"OwnNamespace", "SingleNamespace", "MultiNamespace", "AllNamespaces"} {
+		yes := "false"
+		for _, given := range modes {
+			if given == mode {
+				yes = "true"
+			}
+		}
+		supported.WriteString("  - {type: " + mode + ", supported: " + yes + "}\n")
+	}
+	return map[string]string{
+		"metadata/annotations.yaml": "annotations:\n  operators.operatorframework.io.bundle.mediatype.v1: registry+v1\n  operators.operatorframework.io.bundle.manifests.v1: manifests/\n" +
+			"  operators.operatorframework.io.bundle.metadata.v1: metadata/\n  operators.operatorframework.io.bundle.package.v1: shop\n",
+		"manifests/shop.yaml": "apiVersion: operators.coreos.com/v1alpha1\nkind: ClusterServiceVersion\nmetadata: {name: shop.v1.0.0}\nspec:\n  version: 1.0.0\n  installModes:\n" + supported.String() +
+			"  install:\n    strategy: deployment\n    spec:\n      permissions:\n      - serviceAccountName: shop\n        rules: [{apiGroups: [\"\"], resources: [secrets], verbs: [get, list]}]\n" +
+			"      deployments:\n      - name: shop\n        spec:\n          selector: {matchLabels: {app: shop}}\n          template:\n            metadata: {labels: {app: shop}}\n" +
+			"            spec: {serviceAccountName: shop, containers: [{name: a, image: registry.example.com/shop@sha256:c6944e9aa3df88300cb1a8c183263efda29647ca07eadab199ea37a9efa09cf1}]}\n",
+	}
+}
+
+const chartRole = "apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: shop}\n---\n" +
+	"{{- $kind := ternary \"ClusterRole\" \"Role\" .Values.rbac.clusterScoped }}\n" +
+	"apiVersion: rbac.authorization.k8s.io/v1\nkind: {{ $kind }}\nmetadata: {name: shop}\nrules: [{apiGroups: [\"\"], resources: [secrets], verbs: [get, list]}]\n---\n" +
+	"apiVersion: rbac.authorization.k8s.io/v1\nkind: {{ $kind }}Binding\nmetadata: {name: shop}\nroleRef: {apiGroup: rbac.authorization.k8s.io, kind: {{ $kind }}, name: shop}\n" +
+	"subjects: [{kind: ServiceAccount, name: shop, namespace: {{ .Release.Namespace }}}]\n"
+
+func chartOf(values string) map[string]string {
+	return map[string]string{
+		"Chart.yaml": "apiVersion: v2\nname: shop\nversion: 1.0.0\n", "values.yaml": values, "templates/role.yaml": chartRole,
+	}
+}
+
+// TestSettingsThatNeedLess names the settings with which a package needs less, by
+// rendering and judging it with them.
+func TestSettingsThatNeedLess(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		files map[string]string
+		want  string // FLAGS: TEXT, empty for none
+	}{
+		{"a bundle that supports its own namespace", csvOfModes("OwnNamespace", "AllNamespaces"), "--install-mode OwnNamespace: lowers C1; leaves 0 critical, 2 warnings"},
+		{"a bundle that supports all namespaces only", csvOfModes("AllNamespaces"), ""},
+		{"a bundle in its own namespace already", csvOfModes("OwnNamespace"), ""},
+		{"a chart with a switch for cluster roles", chartOf("rbac: {clusterScoped: true}\n"), "--set rbac.clusterScoped=false: lowers C1; leaves 0 critical, 1 warning"},
+		{"a chart whose switch is off", chartOf("rbac: {clusterScoped: false}\n"), ""},
+		{"a chart with a switch that changes nothing", chartOf("rbac: {clusterScoped: false}\nsingleNamespace: false\n"), ""},
+		{"a chart with two switches, of which one does nothing", chartOf("rbac: {clusterScoped: true, namespaced: false}\n"), "--set rbac.clusterScoped=false --set rbac.namespaced=true: lowers C1; leaves 0 critical, 1 warning"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			plan := must(t, offline(t, config.Config{}), files(t, test.files), "shop")
+			var got []string
+			for _, m := range plan.Verdict.Mitigations {
+				got = append(got, strings.Join(m.Flags, " ")+": "+m.Text())
+			}
+			if strings.Join(got, "\n") != test.want {
+				t.Errorf("settings %q, want %q; entries %v", got, test.want, entries(plan))
+			}
+		})
+	}
+}
+
+func entries(p *preview.Plan) []string {
+	var out []string
+	for _, g := range p.Verdict.Groups {
+		out = append(out, g.Label+" "+g.Title)
+	}
+	return out
+}
