@@ -2,6 +2,7 @@ package access
 
 import (
 	_ "embed"
+	"maps"
 	"sync"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -18,7 +19,7 @@ var bindingData []byte
 
 // The tables are parsed when they are first needed. Nothing changes them.
 var (
-	builtIn         = sync.OnceValue(func() []map[string]any { return bodiesOf(builtInData) })
+	builtIn         = sync.OnceValue(func() []map[string]any { return labelled(bodiesOf(builtInData)) })
 	defaultBindings = sync.OnceValue(func() []map[string]any { return bodiesOf(bindingData) })
 	builtInByID     = sync.OnceValue(func() map[string]map[string]any {
 		roles := map[string]map[string]any{}
@@ -28,6 +29,21 @@ var (
 		return roles
 	})
 )
+
+// labelled adds the label that the API server gives all roles of its own, by which
+// aggregated roles may collect them.
+func labelled(roles []map[string]any) []map[string]any {
+	for _, role := range roles {
+		meta := preview.Map(role, "metadata")
+		labels := map[string]any{bootstrapping: "rbac-defaults"}
+		maps.Copy(labels, preview.Map(meta, "labels"))
+		meta["labels"] = labels
+	}
+	return roles
+}
+
+// bootstrapping is the label of roles and bindings that the API server creates.
+const bootstrapping = "kubernetes.io/bootstrapping"
 
 func bodiesOf(table []byte) []map[string]any {
 	data, err := preview.DecodeJSON(table)
@@ -76,7 +92,7 @@ func essence(role map[string]any) map[string]any {
 	}
 	labels := map[string]any{}
 	for key, value := range preview.Map(role, "metadata", "labels") {
-		if key != "kubernetes.io/bootstrapping" {
+		if key != bootstrapping {
 			labels[key] = value
 		}
 	}

@@ -49,6 +49,7 @@ type AccountGraph struct {
 	found      map[string]*search // by what the account holds
 	table      *stepTable
 	privileged map[string]bool              // namespaces labelled so
+	onNodes    map[string]bool              // namespaces with pods that control their node
 	running    map[string]map[string]string // namespace → workload → account
 	secrets    map[string][]tokenSecret
 	bindings   map[string]preview.Ref   // id of a known binding → its role
@@ -67,7 +68,7 @@ func NewAccountGraph(in GraphInput) *AccountGraph {
 	n := &AccountGraph{
 		order: map[preview.Subject]int{}, local: map[string][]preview.Subject{}, held: map[preview.Subject][]preview.Grant{},
 		holdings: map[preview.Subject]*subjectHoldings{}, found: map[string]*search{}, table: compiledSteps(),
-		privileged: map[string]bool{}, running: map[string]map[string]string{}, secrets: map[string][]tokenSecret{},
+		privileged: map[string]bool{}, onNodes: map[string]bool{}, running: map[string]map[string]string{}, secrets: map[string][]tokenSecret{},
 		bindings: map[string]preview.Ref{}, idle: controlPlaneAccounts(), roles: newRoleSet(in.Roles), left: maxVisits,
 	}
 	known := map[preview.Subject]bool{}
@@ -143,6 +144,7 @@ func (n *AccountGraph) note(body map[string]any) {
 			if n.running[ref.Namespace] == nil {
 				n.running[ref.Namespace] = map[string]string{}
 			}
+			n.onNodes[ref.Namespace] = n.onNodes[ref.Namespace] || controlsNode(pod)
 			n.running[ref.Namespace][ref.Name] = cmp.Or(preview.String(pod, "serviceAccountName"), "default")
 		}
 	}
@@ -185,7 +187,7 @@ func (n *AccountGraph) Amount(from preview.Subject) Amount {
 	for _, extent := range extents {
 		switch {
 		case s.own[extent] != nil:
-			out.Extent, out.Path, out.Own = extent, s.own[extent].path(extent), true
+			out.Extent, out.Path, out.Own, out.Held = extent, s.own[extent].path(extent), true, n.table.heldRights(s.own[extent])
 			return out
 		case s.reached[extent] != nil:
 			out.Extent, out.Path = extent, s.reached[extent].path(extent)

@@ -1,5 +1,7 @@
 package access
 
+import "github.com/kubectl-operator/kubectl-operator/preview"
+
 // Extent says what an account amounts to: what it may do itself, as the accounts
 // that it may act as, and with the rights that it may give itself.
 type Extent string
@@ -25,11 +27,23 @@ type Amount struct {
 	// Path is the shortest escalation path to it; its last step says what is
 	// reached. It has no steps below [Nodes].
 	Path EscalationPath
-	// Own: the account's own rights are enough, without acting as another.
-	Own bool
+	// Own: the account's own rights are enough, without acting as another. Held are
+	// those rights.
+	Own  bool
+	Held []HeldRight
 	// Namespaces are those where it may act as any account or reads all Secrets,
 	// sorted.
 	Namespaces []string
 	// Unfinished: the search ended at its limit; the account may amount to more.
 	Unfinished bool
 }
+
+// HeldRight is a grant that an end rests on, and which of its resources do.
+type HeldRight struct {
+	Grant     preview.Grant
+	Resources []string
+}
+
+// Severe reports whether an extent leads to control of the cluster: everything,
+// every Secret, or the nodes.
+func (e Extent) Severe() bool { return e == ClusterAdmin || e == EverySecret || e == Nodes }

@@ -124,10 +124,14 @@ type origin struct {
 	nodes    bool
 }
 
+// noRight is the right of a premise that is no row of the table.
+const noRight = -1
+
 // premise is a right that something was gained by.
 type premise struct {
 	grant preview.Grant
 	by    *origin
+	right int
 }
 
 type place struct {
@@ -211,7 +215,7 @@ func (s *search) round() {
 	s.dirty = map[place]bool{}
 	for _, o := range now {
 		if o.nodes {
-			s.everyone("", true, "uses the token of %A on its node", []premise{{by: o}}, o.depth+1)
+			s.everyone("", true, "uses the token of %A on its node", []premise{{by: o, right: noRight}}, o.depth+1)
 		}
 	}
 }
@@ -243,7 +247,7 @@ func (s *search) take(o *origin) {
 
 func (s *search) add(h *subjectHoldings, by *origin) {
 	for _, b := range h.bound {
-		s.bound[b.id] = append(s.bound[b.id], gainedRole{b.namespace, premise{b.grant, by}})
+		s.bound[b.id] = append(s.bound[b.id], gainedRole{b.namespace, premise{b.grant, by, noRight}})
 	}
 	for _, one := range h.list {
 		s.left--
@@ -251,7 +255,7 @@ func (s *search) add(h *subjectHoldings, by *origin) {
 		if slices.ContainsFunc(s.held[at], func(g gained) bool { return g.names == nil || one.names != nil && subset(one.names, g.names) }) {
 			continue
 		}
-		s.held[at] = append(s.held[at], gained{one.names, premise{one.grant, by}})
+		s.held[at] = append(s.held[at], gained{one.names, premise{one.grant, by, one.right}})
 		s.dirty[at] = true
 		s.mayGrant = s.mayGrant || s.table.role.grants(one.right)
 	}
@@ -478,6 +482,24 @@ func (s *search) end(extent Extent, text string, by []premise, held bool) {
 	if to[extent] == nil {
 		to[extent] = o
 	}
+}
+
+// heldRights returns the rights of the account itself that an end rests on.
+func (t *stepTable) heldRights(o *origin) []HeldRight {
+	var out []HeldRight
+	for _, p := range o.premises {
+		if p.right == noRight {
+			continue
+		}
+		r, one := t.rights[p.right], HeldRight{Grant: p.grant}
+		for _, of := range append(slices.Clone(r.or), r) {
+			if _, ok := of.in(p.grant); ok && of.resource != "" {
+				one.Resources = append(one.Resources, of.resource)
+			}
+		}
+		out = append(out, one)
+	}
+	return out
 }
 
 // path lists the steps to something gained, those that it rests on first.

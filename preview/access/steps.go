@@ -3,8 +3,10 @@ package access
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/risk/nodepath"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
@@ -91,10 +93,32 @@ func inSystem(_ *AccountGraph, namespace string) bool {
 	return namespace == "" || namespace == systemNamespace
 }
 
-// admitsPrivileged reports whether a place is known to admit privileged pods:
-// a namespace that is labelled so, or one that may be chosen.
+// admitsPrivileged reports whether a place is known to admit privileged pods: a
+// namespace that is labelled so or has some, or one that may be chosen.
 func admitsPrivileged(n *AccountGraph, namespace string) bool {
-	return namespace == "" || n.privileged[namespace]
+	return namespace == "" || n.privileged[namespace] || n.onNodes[namespace]
+}
+
+// runsOnNodes reports whether pods of a namespace are known to control their node.
+func runsOnNodes(n *AccountGraph, namespace string) bool { return n.onNodes[namespace] }
+
+// nodePaths is the table of paths of nodes.
+var nodePaths = sync.OnceValue(nodepath.Load)
+
+// controlsNode reports whether a pod controls the node that it runs on: by a
+// privileged container, or a path of the node that leads to that.
+func controlsNode(pod map[string]any) bool {
+	for _, list := range []string{"containers", "initContainers", "ephemeralContainers"} {
+		for _, c := range preview.Maps(pod, list) {
+			if privileged, _ := preview.Map(c, "securityContext")["privileged"].(bool); privileged {
+				return true
+			}
+		}
+	}
+	return slices.ContainsFunc(preview.Maps(pod, "volumes"), func(v map[string]any) bool {
+		path := preview.String(v, "hostPath", "path")
+		return path != "" && nodePaths().Judge(path).Writable == rules.Critical
+	})
 }
 
 const (
@@ -138,6 +162,7 @@ func endSteps() []step {
 		{name: "mutating policies", rights: []right{
 			wideWritten(admissionGroup, "mutatingadmissionpolicies"), wideWritten(admissionGroup, "mutatingadmissionpolicybindings"),
 		}, gain: gainEnd, extent: ClusterAdmin, named: true, text: "changes every object on its way into the cluster by an admission policy"},
+		{name: "validating webhooks", rights: []right{wideWritten(admissionGroup, "validatingwebhookconfigurations")}, gain: gainEnd, extent: EverySecret, named: true, text: "receives every Secret that is written, by a webhook"},
 		{name: "API services", rights: []right{wideWritten("apiregistration.k8s.io", "apiservices")}, gain: gainEnd, extent: ClusterAdmin, accepts: servesBuiltIn, text: "serves an API group of the cluster, such as that of roles, itself"},
 		{name: "every Secret", rights: []right{rightTo("", "secrets", "get", "list", "watch")}, gain: gainEnd, extent: EverySecret, text: "reads every Secret", held: true, in: everywhere},
 		{name: "kubelets", rights: []right{wideRight("", "nodes/proxy", "get", "create")}, gain: gainNodes, text: "reaches every kubelet", held: true, named: true},
@@ -232,13 +257,15 @@ func podSteps() []step {
 // nodeSteps are those that lead to nodes.
 func nodeSteps() []step {
 	podsOf := right{}
+	inPods := right{or: []right{
+		rightTo("", "pods/exec", "create", "get"), rightTo("", "pods/ephemeralcontainers", "update", "patch"), rightTo("", "pods", "update", "patch"),
+	}}
 	for _, s := range workloads() {
 		podsOf.or = append(podsOf.or, s.rights...)
 	}
 	return []step{
-		{name: "commands in system pods", rights: []right{{or: []right{
-			rightTo("", "pods/exec", "create", "get"), rightTo("", "pods/ephemeralcontainers", "update", "patch"), rightTo("", "pods", "update", "patch"),
-		}}}, gain: gainNodes, text: "runs commands in privileged pods of namespace kube-system", in: inSystem},
+		{name: "commands in system pods", rights: []right{inPods}, gain: gainNodes, text: "runs commands in privileged pods of namespace kube-system", in: inSystem},
+		{name: "commands in privileged pods", rights: []right{inPods}, gain: gainNodes, text: "runs commands in privileged pods of namespace %N", in: runsOnNodes},
 		{name: "privileged pods", rights: []right{podsOf}, gain: gainNodes, named: true, text: "runs privileged pods", in: admitsPrivileged},
 		{name: "namespace labels", rights: []right{rightTo("", "namespaces", "update", "patch"), podsOf}, gain: gainNodes, named: true, accepts: namesPlace,
 			text: "removes the Pod Security level of namespace %N and runs privileged pods there"},

@@ -292,7 +292,35 @@ func admissionPolicy(c *scan, o *preview.Object) (Level, []string) {
 	if !mutating && len(lines) > 0 && !c.denies(o.Name) {
 		level = Notice
 	}
+	if copied := copiesSecrets(o.Planned); !mutating && copied != "" {
+		level, lines = max(level, High), append(lines, copied)
+	}
 	return level, lines
+}
+
+// copiesSecrets says where a policy on Secrets copies their content to: records of
+// the audit log, or answers to requests.
+func copiesSecrets(policy map[string]any) string {
+	covered := slices.ContainsFunc(preview.Maps(policy, "spec", "matchConstraints", "resourceRules"), func(rule map[string]any) bool {
+		return slices.ContainsFunc(interceptRule(rule).Covered(), func(row intercept.Resource) bool { return row.Group == "" && row.Name == "secrets" })
+	})
+	if !covered {
+		return ""
+	}
+	copies := func(expression string) bool {
+		return strings.Contains(expression, "ata") || strings.Contains(expression, "bject)") || strings.Contains(expression, "bject[")
+	}
+	for _, one := range preview.Maps(policy, "spec", "auditAnnotations") {
+		if copies(preview.String(one, "valueExpression")) {
+			return "copies content of Secrets into the audit log"
+		}
+	}
+	for _, one := range preview.Maps(policy, "spec", "validations") {
+		if copies(preview.String(one, "messageExpression")) {
+			return "copies content of Secrets into answers and the audit log"
+		}
+	}
+	return ""
 }
 
 // policyLevel judges the constraints of a policy, narrowed by what binds it.

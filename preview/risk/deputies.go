@@ -19,9 +19,25 @@ func deputyRules() []entry {
 		{Rule: rules.RBACCustomCredentialsRead, grant: &grantMatch{unlike: exceptOwn, shapes: credentialKinds()}},
 	}
 	for _, row := range effectRules {
-		out = append(out, entry{Rule: row.grant, grant: &grantMatch{effect: row.effect, custom: deputyPart(row.effect), level: deputyLevel(row.grant.Level), items: groupsOf}})
+		out = append(out, entry{Rule: row.grant, grant: &grantMatch{effect: row.effect, custom: deputyPart(row.effect), level: deputyLevel(baseLevel(row.effect, row.grant)), items: groupsOf, fixed: contentDecides(row.effect)}})
 	}
 	return append(out, entry{Rule: rules.RBACOrdersDelete, grant: &grantMatch{custom: deletedOrders}})
+}
+
+// contentDecides reports whether the names of objects restrict nothing: a
+// subject that changes one decides what its controller does, whichever it is.
+func contentDecides(effect deputy.Effect) func(preview.Grant) bool {
+	whole := slices.Contains([]deputy.Effect{deputy.Installs, deputy.RBAC, deputy.Node, deputy.Mutates}, effect)
+	return func(preview.Grant) bool { return whole }
+}
+
+// baseLevel returns the level of an effect's rule. Pods and cloud permissions are
+// Critical only by what they lead to.
+func baseLevel(effect deputy.Effect, rule rules.Rule) Level {
+	if effect == deputy.Pods || effect == deputy.IAM {
+		return High
+	}
+	return rule.Level
 }
 
 // effectRules are the rules of each effect, the worst first: of a wildcard over

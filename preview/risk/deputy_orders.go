@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/risk/cloudtable"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/content"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/deputy"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
@@ -74,6 +75,12 @@ func (c *scan) orderOf(o *preview.Object) (deputy.Kind, Level, []string) {
 	switch {
 	case o.Is("cert-manager.io/Certificate", "cert-manager.io/CertificateRequest"):
 		level, lines = certificateLevel(o.Planned, level)
+	case k.Effect == deputy.Scales && slices.Contains(sharedNamespaces, o.Namespace):
+		level = max(level, Medium) // what runs there serves the cluster
+	case (k.Effect == deputy.Cloud || k.Effect == deputy.IAM) && level < Critical && !c.clouds[o.Kind+"/"+o.Namespace+"/"+o.Name] && !c.clouds[o.Kind+"/"+o.Name]:
+		if found := administrators(o.Planned["spec"]); len(found) > 0 {
+			level, lines = Critical, []string{"its content names " + series(found, "and")}
+		}
 	case k.Effect == deputy.Scrapes && level == Low && !sendsToken(o.Planned):
 		level = None
 	case o.Is("kyverno.io/ClusterPolicy", "kyverno.io/Policy") && !changesObjects(o.Planned):
@@ -86,6 +93,26 @@ func (c *scan) orderOf(o *preview.Object) (deputy.Kind, Level, []string) {
 		}
 	}
 	return k, level, lines
+}
+
+// administrators returns the roles of clouds that equal an administrator which
+// texts of an order name: templates and programs that its controller runs.
+func administrators(spec any) []string {
+	var found []string
+	eachText(spec, func(text string) {
+		for _, name := range cloudtable.Administrators() {
+			if at := strings.Index(text, name); at >= 0 && !wordAt(text, at+len(name)) {
+				found = append(found, name)
+			}
+		}
+	})
+	slices.Sort(found)
+	return slices.Compact(found)
+}
+
+// wordAt reports whether a name goes on at a place of a text.
+func wordAt(text string, at int) bool {
+	return at < len(text) && (text[at] == '.' || text[at] == '_' || text[at] >= 'a' && text[at] <= 'z' || text[at] >= 'A' && text[at] <= 'Z' || text[at] >= '0' && text[at] <= '9')
 }
 
 // changesObjects reports whether a policy of Kyverno changes or makes objects.
@@ -166,28 +193,28 @@ func requested(text string) []string {
 // that it names, the first few.
 func sources(body map[string]any) []string {
 	var out []string
-	var walk func(v any, depth int)
-	walk = func(v any, depth int) {
-		if depth > 20 || len(out) >= maxSources {
-			return
+	eachText(body["spec"], func(v string) {
+		if len(out) < maxSources && len(v) < 300 && (strings.Contains(v, "://") || strings.HasPrefix(v, "git@") || strings.Contains(v, "@sha256:")) {
+			out = append(out, "names "+preview.EvidenceName(v))
 		}
-		switch v := v.(type) {
-		case map[string]any:
-			for _, key := range keysOf(v) {
-				walk(v[key], depth+1)
-			}
-		case []any:
-			for _, item := range v {
-				walk(item, depth+1)
-			}
-		case string:
-			if len(v) < 300 && (strings.Contains(v, "://") || strings.HasPrefix(v, "git@") || strings.Contains(v, "@sha256:")) {
-				out = append(out, "names "+preview.EvidenceName(v))
-			}
-		}
-	}
-	walk(body["spec"], 0)
+	})
 	return out
+}
+
+// eachText calls f with the texts of a value, in the order of their fields.
+func eachText(v any, f func(string)) {
+	switch v := v.(type) {
+	case map[string]any:
+		for _, key := range keysOf(v) {
+			eachText(v[key], f)
+		}
+	case []any:
+		for _, item := range v {
+			eachText(item, f)
+		}
+	case string:
+		f(v)
+	}
 }
 
 const maxSources = 5

@@ -109,7 +109,7 @@ func TestSubjectsThatAmountToMuchHaveACriticalFinding(t *testing.T) {
 		{"a group that may have a token of an account that reads every Secret", "crew", secrets + role(tokens) + bound(group), "Group crew: obtains a token of ServiceAccount app/keeper"},
 		{"an account of the plan with that right", "op", own + secrets + role(tokens) + bound(account), "obtains a token of ServiceAccount app/keeper"},
 		{"an account of others with that right", "op", secrets + role(tokens) + bound(account), "ServiceAccount app/op: obtains a token of ServiceAccount app/keeper"},
-		{"an account that runs pods in any namespace", "op", own + role(cronjobs) + bound(account), "by its own permissions: runs privileged pods"},
+		{"an account that runs pods in any namespace", "op", own + role(cronjobs) + bound(account), "as a result, ServiceAccount app/op runs privileged pods"},
 		{"a group that runs pods in any namespace", "crew", role(cronjobs) + bound(group), "Group crew cluster-wide: create on cronjobs"},
 		{"an account that only reads them", "op", own + role(reads) + bound(account), ""},
 	} {

@@ -157,6 +157,7 @@ type match struct {
 	grant preview.Grant
 	part  shape
 	level Level
+	leads string // to what, together with other rights
 }
 
 // judgeGrants matches every grant with every rule, drops matches that a more
@@ -178,6 +179,7 @@ func (c *scan) judgeGrants() {
 		slices.Sort(grants[i].Rules)
 	}
 	combine(matches, held, c.tokenSecrets())
+	c.raiseByAmount(matches)
 	for _, m := range matches {
 		if c.judgedByBinding(m.grant) && m.grant.Scope == preview.ScopeCluster {
 			c.critical[m.grant.Subject] = c.critical[m.grant.Subject] || m.level == Critical
@@ -188,11 +190,19 @@ func (c *scan) judgeGrants() {
 		c.critical[m.grant.Subject] = c.critical[m.grant.Subject] || m.level == Critical
 		c.hit(m.rule.Rule, ruleHit{
 			object: roleID(m.grant), about: m.grant.Subject.Kind + " " + m.grant.Subject.Name, where: m.where(), cases: c.grantCases(m),
-			evidence: slices.Concat([]string{line(m.grant, m.part)}, held.extraEvidence(m), c.deputyLines(m)),
+			evidence: slices.Concat([]string{line(m.grant, m.part)}, held.extraEvidence(m), c.deputyLines(m), m.leadsTo()),
 			severity: m.unknown(), subjects: []preview.Subject{m.grant.Subject},
 			level: m.level, narrow: m.grant.Scope != preview.ScopeCluster, known: isUnchanged(m.grant), held: m.grant.Change == preview.GrantSame,
 		})
 	}
+}
+
+// leadsTo returns the evidence of what the subject's rights lead to together.
+func (m match) leadsTo() []string {
+	if m.leads == "" {
+		return nil
+	}
+	return []string{"as a result, " + subjectName(m.grant.Subject) + " " + m.leads}
 }
 
 // unknown returns the severity of rules about what was not judged.

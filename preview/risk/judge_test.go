@@ -155,16 +155,24 @@ func TestCombinations(t *testing.T) {
 			rules.RBACSecretsRead.Name, preview.Warning,
 		},
 		{
-			"writing Secrets without reading them is a warning",
-			[]preview.Grant{grantOf("|secrets|create")}, "rbac-secrets-write", preview.Warning,
+			"changing Secrets without reading them is a warning",
+			[]preview.Grant{grantOf("|secrets|update")}, "rbac-secrets-write", preview.Warning,
+		},
+		{
+			"making them, those of kube-system by which nodes join too, is critical",
+			[]preview.Grant{grantOf("|secrets|create")}, "rbac-secrets-write", preview.Critical,
 		},
 		{
 			"reading them through another role makes it critical",
 			[]preview.Grant{grantOf("|secrets|create"), with(grantOf("|secrets|get"), "op", "s", "")}, "rbac-secrets-write", preview.Critical,
 		},
 		{
-			"validating webhooks alone are a warning",
-			[]preview.Grant{grantOf("admissionregistration.k8s.io|validatingwebhookconfigurations|update")}, "rbac-webhooks-write", preview.Warning,
+			"validating webhooks alone are critical, as they receive Secrets",
+			[]preview.Grant{grantOf("admissionregistration.k8s.io|validatingwebhookconfigurations|update")}, "rbac-webhooks-write", preview.Critical,
+		},
+		{
+			"validating webhooks are a warning where another permission is critical",
+			[]preview.Grant{grantOf("admissionregistration.k8s.io|validatingwebhookconfigurations|update"), grantOf("|nodes/proxy|get")}, "rbac-webhooks-write", preview.Warning,
 		},
 		{
 			"together with CRDs they are critical",

@@ -76,6 +76,8 @@ var dangerousNames = map[string][]string{
 	"signers":    {"kubernetes.io/*", "kubernetes.io/kube-apiserver-client", "kubernetes.io/kube-apiserver-client-kubelet", "kubernetes.io/kubelet-serving", "kubernetes.io/kube-apiserver-client-pod", "kubernetes.io/legacy-unknown"},
 	// Who writes a webhook's configuration decides what it intercepts, whichever it is.
 	"mutatingwebhookconfigurations": {"*"}, "validatingwebhookconfigurations": {"*"}, "mutatingadmissionpolicies": {"*"}, "mutatingadmissionpolicybindings": {"*"},
+	// What constraints permit is decided by their writer, whichever they are.
+	"securitycontextconstraints": {"*"},
 	// A node runs pods with the accounts and Secrets of others, whichever it is.
 	"nodes/proxy": {"*"},
 }

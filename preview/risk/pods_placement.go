@@ -145,6 +145,16 @@ func annotationTable() []annotation {
 		{"vault.hashicorp.com/agent-inject-secret", nil, Low},
 		{"vault.hashicorp.com/role", nil, Low},
 		{"traffic.sidecar.istio.io/exclude", nil, Low},
+		// What injectors put into the pod is chosen here, and not in the review.
+		{"sidecar.istio.io/proxyImage", nil, Medium},
+		{"sidecar.istio.io/bootstrapOverride", nil, Medium},
+		{"sidecar.istio.io/userVolume", nil, Medium},
+		{"inject.istio.io/templates", nil, Medium},
+		{"config.linkerd.io/proxy-image", nil, Medium},
+		{"config.linkerd.io/init-image", nil, Medium},
+		{"vault.hashicorp.com/agent-image", nil, Medium},
+		{"vault.hashicorp.com/agent-configmap", nil, Medium},
+		{"consul.hashicorp.com/consul-sidecar-user-volume", nil, Medium},
 		{"sidecar.istio.io/inject", []string{"false"}, Low},
 	}
 }

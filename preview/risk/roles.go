@@ -19,6 +19,7 @@ func roleObjectRules() []entry {
 		{Rule: rules.BindingOutside, object: bindingMatch(bindsOutside)},
 		{Rule: rules.AggregatedRole, object: aggregated},
 		{Rule: rules.AggregatedElsewhere, object: aggregatedElsewhere},
+		{Rule: rules.SecurityConstraints, object: securityConstraints},
 	}
 }
 

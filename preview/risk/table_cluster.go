@@ -2,6 +2,7 @@ package risk
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
@@ -50,7 +51,7 @@ func extensionRules() []entry {
 			newShape("node.k8s.io", "runtimeclasses", writeAny), newShape("scheduling.k8s.io", "priorityclasses", writeAny),
 		}}},
 		{Rule: rules.RBACSCC, grant: &grantMatch{
-			unlike: mildConstraints, items: verbsAmong("use " + writeAny), anywhere: true,
+			unlike: mildConstraints, items: verbsAmong("use " + writeAny), anywhere: true, level: constraintsWritten,
 			// Use works in a namespace, for the pods there; writing does not.
 			shapes: []shape{newShape("security.openshift.io", "securitycontextconstraints", "use"), newShape("policy", "podsecuritypolicies", "use")},
 			custom: clusterShape(newShape("security.openshift.io policy", "securitycontextconstraints podsecuritypolicies", writeAny)),
@@ -74,11 +75,21 @@ func policiesWritten(_ *scan, _ preview.Grant, part shape) Level {
 	return High
 }
 
-// mildConstraints leaves out SecurityContextConstraints that every account may
-// use.
+// constraintsWritten is Critical for subjects that may write constraints: those of
+// their own pods, or of everyone's, then permit privileged ones.
+func constraintsWritten(_ *scan, g preview.Grant, part shape) Level {
+	if g.Scope == preview.ScopeCluster && slices.ContainsFunc(part.verbs, func(v string) bool { return v == all || slices.Contains(strings.Fields(write), v) }) {
+		return Critical
+	}
+	return High
+}
+
+// mildConstraints leaves out the use of SecurityContextConstraints that every
+// account may use.
 func mildConstraints(_ *scan, g preview.Grant) bool {
 	mild := []string{"restricted", "restricted-v2", "nonroot", "nonroot-v2"}
-	return len(g.ResourceNames) > 0 && !slices.ContainsFunc(g.ResourceNames, func(n string) bool { return !slices.Contains(mild, n) })
+	writes := slices.ContainsFunc(g.Verbs, func(v string) bool { return v == all || slices.Contains(strings.Fields(writeAny), v) })
+	return !writes && len(g.ResourceNames) > 0 && !slices.ContainsFunc(g.ResourceNames, func(n string) bool { return !slices.Contains(mild, n) })
 }
 
 func namespacedRules() []entry {

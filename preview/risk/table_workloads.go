@@ -7,15 +7,15 @@ import (
 
 func workloadRules() []entry {
 	return []entry{
-		{Rule: rules.RBACWorkloadsWrite, grant: &grantMatch{covers: []string{rules.RBACPodsModify.Name}, shapes: []shape{
+		{Rule: rules.RBACWorkloadsWrite, grant: &grantMatch{covers: []string{rules.RBACPodsModify.Name}, level: unlessAmount, shapes: []shape{
 			newShape("core", "pods", "create"),
 			newShape("core", "replicationcontrollers", write),
 			newShape("apps", "deployments daemonsets statefulsets replicasets", write),
 			newShape("batch", "jobs cronjobs", write),
 		}}},
-		{Rule: rules.RBACPodsModify, grant: &grantMatch{shapes: []shape{newShape("core", "pods", "update patch")}}},
-		{Rule: rules.RBACPodsExec, grant: &grantMatch{shapes: []shape{newShape("core", "pods/exec pods/attach", "create get")}}},
-		{Rule: rules.RBACEphemeralContainers, grant: &grantMatch{shapes: []shape{newShape("core", "pods/ephemeralcontainers", "update patch")}}},
+		{Rule: rules.RBACPodsModify, grant: &grantMatch{level: unlessAmount, shapes: []shape{newShape("core", "pods", "update patch")}}},
+		{Rule: rules.RBACPodsExec, grant: &grantMatch{level: unlessAmount, shapes: []shape{newShape("core", "pods/exec pods/attach", "create get")}}},
+		{Rule: rules.RBACEphemeralContainers, grant: &grantMatch{level: unlessAmount, shapes: []shape{newShape("core", "pods/ephemeralcontainers", "update patch")}}},
 		{Rule: rules.RBACPorts, grant: &grantMatch{shapes: []shape{
 			newShape("core", "pods/portforward", "create get"), newShape("core", "pods/proxy services/proxy", "get create update patch delete"),
 		}}},
@@ -32,3 +32,7 @@ func workloadRules() []entry {
 		}, fixed: matchAlways, level: func(*scan, preview.Grant, shape) Level { return Notice }}},
 	}
 }
+
+// unlessAmount is the level of rights that are Critical only by what they lead to
+// together with the others of their subject.
+func unlessAmount(*scan, preview.Grant, shape) Level { return High }

@@ -40,7 +40,7 @@ var (
 		When:   ordersWhen,
 	})
 	RBACPodMakersWrite = row(Rule{
-		Name: "rbac-pod-makers-write", Ref: "RBAC-81", Level: High, Title: "can write objects from which controllers run pods",
+		Name: "rbac-pod-makers-write", Ref: "RBAC-81", Level: Critical, Title: "can write objects from which controllers run pods",
 		Why:    "Controllers run the images or pod templates that these objects hold, in many cases as a ServiceAccount that they name, so writing them is as good as creating pods.",
 		Reduce: listNames,
 		Looks:  "Effective permissions to create, update or patch custom resources of widely used operators that are not the plan's own, of the kinds whose controller runs pods that the object describes.",

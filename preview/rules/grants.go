@@ -6,6 +6,7 @@ const (
 	listNames    = "Restrict the rule with resourceNames, or bind the role only in the namespaces that need it."
 	inNamespaces = "Bind the role only in the namespaces that need it."
 	onlyNames    = "Restrict the rule with resourceNames, or ask the publisher why the operator needs it."
+	amountsWhen  = "Critical where it leads to the nodes or to every Secret, and nothing else that the subject holds is critical."
 )
 
 // The rules about what grants permit. Their modifiers, and what they look at
@@ -81,7 +82,7 @@ var (
 		Name: "rbac-secrets-write", Ref: "RBAC-11", Level: Critical, Title: "can write Secrets",
 		Why:    "A subject that can write and read Secrets can create a token for any ServiceAccount of the namespace; one that can only write them can replace credentials.",
 		Reduce: listNames,
-		When:   "Critical when the same subject also reads Secrets there, else a warning.",
+		When:   "Critical when the same subject also reads Secrets there, and where it can make tokens for nodes and nothing else that it holds is critical; else a warning.",
 	})
 	RBACPodsLog = row(Rule{
 		Name: "rbac-pods-log", Ref: "RBAC-17", Level: Low, Title: "can read pod logs",
@@ -124,7 +125,7 @@ var (
 		When:   ordersWhen,
 	})
 	RBACCloudIAMWrite = row(Rule{
-		Name: "rbac-cloud-iam-write", Ref: "RBAC-80", Level: High, Title: "can write objects that grant cloud permissions",
+		Name: "rbac-cloud-iam-write", Ref: "RBAC-80", Level: Critical, Title: "can write objects that grant cloud permissions",
 		Why:    "Controllers such as AWS Controllers for Kubernetes, Crossplane or Config Connector create cloud identities and policies from these objects, with their own cloud permissions.",
 		Reduce: listNames,
 		Looks:  "Effective permissions to create, update or patch custom resources through which cloud identities are administered (AWS Controllers for Kubernetes, Crossplane, Config Connector and the like).",
@@ -143,25 +144,28 @@ var (
 		When:   ordersWhen,
 	})
 	RBACWorkloadsWrite = row(Rule{
-		Name: "rbac-workloads-write", Ref: "RBAC-12", Level: High, Title: "can create or change workloads",
+		Name: "rbac-workloads-write", Ref: "RBAC-12", Level: Critical, Title: "can create or change workloads",
 		Why:    "A pod can run as any ServiceAccount of its namespace, mount any Secret there and, unless Pod Security forbids it, take over the node.",
 		Reduce: inNamespaces,
-		When:   "Critical where another account within reach holds a critical permission: a pod can run as it.",
+		When:   "Critical where another account within reach holds a critical permission, as a pod can run as it, and where it leads to the nodes and nothing else that the subject holds is critical.",
 	})
 	RBACPodsModify = row(Rule{
-		Name: "rbac-pods-modify", Ref: "RBAC-13", Level: High, Title: "can change running pods",
+		Name: "rbac-pods-modify", Ref: "RBAC-13", Level: Critical, Title: "can change running pods",
 		Why:    "A running pod that is given another image runs other code with the permissions of its ServiceAccount.",
 		Reduce: listNames,
+		When:   amountsWhen,
 	})
 	RBACPodsExec = row(Rule{
-		Name: "rbac-pods-exec", Ref: "RBAC-14", Level: High, Title: "can exec into pods",
+		Name: "rbac-pods-exec", Ref: "RBAC-14", Level: Critical, Title: "can exec into pods",
 		Why:    "A command in a pod has the pod's ServiceAccount, Secrets and network.",
 		Reduce: inNamespaces,
+		When:   amountsWhen,
 	})
 	RBACEphemeralContainers = row(Rule{
-		Name: "rbac-ephemeral-containers", Ref: "RBAC-15", Level: High, Title: "can add containers to running pods",
+		Name: "rbac-ephemeral-containers", Ref: "RBAC-15", Level: Critical, Title: "can add containers to running pods",
 		Why:    "A container that is added to a pod shares its ServiceAccount, Secrets and network.",
 		Reduce: inNamespaces,
+		When:   amountsWhen,
 	})
 	RBACPorts = row(Rule{
 		Name: "rbac-ports", Ref: "RBAC-16", Level: Medium, Title: "can reach ports of pods or Services",
@@ -183,6 +187,7 @@ var (
 		Name: "rbac-volumes-write", Ref: "RBAC-63", Level: High, Title: "can write PersistentVolumes",
 		Why:    "A PersistentVolume of type hostPath gives pods access to the file system of a node.",
 		Reduce: "Use a StorageClass, whose driver creates the PersistentVolumes.",
+		When:   amountsWhen,
 	})
 	RBACStorageWrite = row(Rule{
 		Name: "rbac-storage-write", Ref: "RBAC-64", Level: Medium, Title: "can write StorageClasses, CSI drivers or VolumeAttachments",
@@ -291,7 +296,7 @@ var (
 		Name: "rbac-webhooks-write", Ref: "RBAC-50", Level: Critical, Title: "can write admission webhooks",
 		Why:    "An admission webhook receives every object that its rules cover, Secrets included; a mutating webhook can change them, such as add containers to pods.",
 		Reduce: onlyNames,
-		When:   "Critical for mutating webhooks, and when the subject also writes CustomResourceDefinitions; a warning for validating ones alone.",
+		When:   "Critical for mutating webhooks, when the subject also writes CustomResourceDefinitions, and for validating ones where nothing else that it holds is; else a warning.",
 	})
 	RBACWebhooksDelete = row(Rule{
 		Name: "rbac-webhooks-delete", Ref: "RBAC-51", Level: High, Title: "can delete admission webhooks",
@@ -337,11 +342,13 @@ var (
 			{For: "create update patch delete", Title: "can write SecurityContextConstraints", Why: "SecurityContextConstraints and PodSecurityPolicies decide which pods may run privileged, and the subject can change them for itself and others."},
 		},
 		Reduce: "Use restricted-v2 or nonroot-v2.",
+		When:   "Critical where they may be written; a warning where they may be used.",
 	})
 	RBACNamespacesChange = row(Rule{
 		Name: "rbac-namespaces-change", Ref: "RBAC-60", Level: High, Title: "can change Namespaces",
 		Why:    "Labels of a namespace decide its Pod Security level and which network policies apply to it.",
 		Reduce: listNames,
+		When:   amountsWhen,
 	})
 	RBACNamespacesDelete = row(Rule{
 		Name: "rbac-namespaces-delete", Ref: "RBAC-61", Level: High, Title: "can delete Namespaces",

@@ -34,4 +34,11 @@ var (
 		Looks:  "ClusterRoles with a label that a ClusterRole of the cluster selects, or that well-known systems aggregate by (aggregate-to-NAME, Knative, Crossplane, KubeVirt, OpenShift).",
 		When:   "As severe as the worst rule; nothing below a warning.",
 	})
+	SecurityConstraints = row(Rule{
+		Name: "security-constraints", Level: Critical, Title: "permits pods to control nodes (SecurityContextConstraints)",
+		Why:    "Pods of the accounts and groups that are named here may run privileged, with paths, processes or capabilities of the node.",
+		Reduce: "Use constraints of OpenShift such as restricted-v2, and name single ServiceAccounts.",
+		Looks:  "SecurityContextConstraints that permit privileged containers, paths, processes or networks of the node, or capabilities that control it.",
+		When:   "Critical where everyone or every ServiceAccount is named, and for constraints by the name of OpenShift's own.",
+	})
 )

@@ -5,6 +5,7 @@ package cloudtable
 
 import (
 	_ "embed"
+	"slices"
 	"strings"
 	"sync"
 
@@ -58,6 +59,27 @@ func Judge(rule string, p preview.CloudPermission) rules.Level {
 	}
 	return level
 }
+
+// Administrators returns the roles and policies of the table that are as much as
+// an administrator, as templates and programs name them.
+var Administrators = sync.OnceValue(func() []string {
+	var out []string
+	for _, rows := range Grants() {
+		for _, row := range rows {
+			switch {
+			case row.Kind != "role" || row.Wide != rules.Critical:
+			case row.ID != "":
+				out = append(out, row.ID)
+			case row.Provider == cloud.AWS:
+				out = append(out, "policy/"+row.Name)
+			case strings.Contains(row.Name, "/"):
+				out = append(out, row.Name)
+			}
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+})
 
 // Starts reports whether a permission includes an action that starts something as
 // a role which is passed to it.

