@@ -155,9 +155,9 @@ var failingRollouts = []failingRollout{
 			"---\n{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: data}, spec: {storageClassName: missing, accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}}\n",
 		offender: "core/PersistentVolumeClaim/$NS/data", evidence: []string{`storageclass.storage.k8s.io "missing" not found`}, kind: install.Failed},
 	{name: "a Deployment over its own deadline", cause: rollout.Deadline,
-		manifest: strings.Replace(fault("pending"), "progressDeadlineSeconds: 3000", "progressDeadlineSeconds: 1", 1),
+		manifest: strings.Replace(fault("pending"), "progressDeadlineSeconds: 3000", "progressDeadlineSeconds: 5", 1),
 		offender: webDeployment, evidence: []string{"deadline exceeded", "Failed to create pod sandbox"}, kind: install.Failed,
-		// A pod that is counted late is progress.
+		// A pod that is counted late is progress; its Event has to be there before the deadline is over.
 		settled: [][]string{
 			{"wait", "deployment/web", "--for=jsonpath={.status.updatedReplicas}=1", "--timeout=2m"},
 			{"wait", "deployment/web", "--for=condition=Progressing=False", "--timeout=2m"},
