@@ -62,6 +62,8 @@ func TestScopeModifiers(t *testing.T) {
 		{"a default account is one higher", "|services|create", preview.Subject{Kind: "ServiceAccount", Namespace: "app", Name: "default"}, "", "rbac-services-write", High},
 		{"configmaps of kube-system are critical", "|configmaps|patch", account, "kube-system", "rbac-configmaps-system", Critical},
 		{"leases of the release's namespace are normal", "coordination.k8s.io|leases|create", account, "app", "rbac-leases-own", Notice},
+		{"leases of the control plane's own programs are not", "coordination.k8s.io|leases|update|kube-scheduler", account, "kube-system", "rbac-leases-system", Medium},
+		{"other leases beside them are", "coordination.k8s.io|leases|update|operator", account, "kube-system", "rbac-leases-system", Low},
 		{"using constraints works in a namespace", "security.openshift.io|securitycontextconstraints|use|anyuid", account, "app", "rbac-scc", Medium},
 		{"cluster-scoped resources in a namespace do nothing", "|nodes|get", account, "app", "rbac-dead-rule", Notice},
 	}

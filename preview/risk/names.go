@@ -78,6 +78,7 @@ var dangerousNames = map[string][]string{
 	"mutatingwebhookconfigurations": {"*"}, "validatingwebhookconfigurations": {"*"}, "mutatingadmissionpolicies": {"*"}, "mutatingadmissionpolicybindings": {"*"},
 	// What constraints permit is decided by their writer, whichever they are.
 	"securitycontextconstraints": {"*"},
+	"leases":                     {"kube-controller-manager", "kube-scheduler", "cloud-controller-manager", "apiserver-*"},
 	// A node runs pods with the accounts and Secrets of others, whichever it is.
 	"nodes/proxy": {"*"},
 }
