@@ -3,8 +3,10 @@ package k8s
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -41,6 +43,24 @@ func (f *Flags) Namespace() string { return *f.config.Namespace }
 // given.
 func (f *Flags) RequestTimeout() (time.Duration, error) {
 	return clientcmd.ParseTimeout(*f.config.Timeout)
+}
+
+// Contexts returns the names of the kubeconfig's contexts, sorted.
+func (f *Flags) Contexts() ([]string, error) {
+	raw, err := f.config.ToRawKubeConfigLoader().RawConfig()
+	return slices.Sorted(maps.Keys(raw.Contexts)), err
+}
+
+// Clusters returns the names of the kubeconfig's clusters, sorted.
+func (f *Flags) Clusters() ([]string, error) {
+	raw, err := f.config.ToRawKubeConfigLoader().RawConfig()
+	return slices.Sorted(maps.Keys(raw.Clusters)), err
+}
+
+// Users returns the names of the kubeconfig's users, sorted.
+func (f *Flags) Users() ([]string, error) {
+	raw, err := f.config.ToRawKubeConfigLoader().RawConfig()
+	return slices.Sorted(maps.Keys(raw.AuthInfos)), err
 }
 
 // connection is the client configuration that a kubeconfig and the flags give.

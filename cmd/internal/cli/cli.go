@@ -71,12 +71,13 @@ func (a *app) main(ctx context.Context, args []string) int {
 	k8s.RouteLogs(io.Discard)
 	root := a.newRootCommand()
 	root.SetArgs(args)
-	err := tasks.Try(func() error { return root.ExecuteContext(ctx) })
-	if err != nil && strings.HasPrefix(err.Error(), "unknown command") {
-		err = usagef("%s", err)
-	}
+	called := root
+	err := tasks.Try(func() (err error) {
+		called, err = root.ExecuteContextC(ctx)
+		return err
+	})
 	if err = a.panicError(ctx, err); err != nil {
-		a.printError(err)
+		a.printError(err, called)
 	}
 	a.log.Info("done", "exitCode", exitCode(err))
 	return max(exitCode(err), a.close(err))
@@ -91,8 +92,8 @@ func newApp(o Options) *app {
 	}
 }
 
-func (a *app) printError(err error) {
-	if text := errorText(err, a.program); text != "" {
+func (a *app) printError(err error, called *cobra.Command) {
+	if text := errorText(err, called.CommandPath()); text != "" {
 		a.streams.Errorf("%s\n", text)
 	}
 }
@@ -129,9 +130,11 @@ and, once approved, applies exactly the reviewed content and follows the rollout
 		SilenceUsage:      true,
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 		PersistentPreRunE: func(*cobra.Command, []string) error { return a.start() },
+		Args:              cobra.ArbitraryArgs,
+		Version:           a.version,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usagef("unknown command %q", args[0])
+				return unknownCommand(cmd, args[0])
 			}
 			return cmd.Help()
 		},
@@ -139,25 +142,25 @@ and, once approved, applies exactly the reviewed content and follows the rollout
 	root.SetIn(a.streams.In)
 	root.SetOut(a.streams.Human())
 	root.SetErr(a.streams.HumanErr())
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usagef("%s", err) })
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		if !cmd.HasParent() && cmd.Flags().NArg() > 0 {
+			return unknownCommand(cmd, cmd.Flags().Arg(0)) // whose flags this program does not know
+		}
+		return unknownFlag(err)
+	})
+	root.SetVersionTemplate("kubectl-operator {{.Version}}\n")
 	a.kube.AddFlags(root.PersistentFlags())
 	a.global.add(root.PersistentFlags())
 	root.AddCommand(
 		a.newInstallCommand(), a.newPreviewCommand(), a.newShowCommand(), a.newApproveCommand(), a.newUpgradeCommand(),
 		a.newUninstallCommand(), a.newRollbackCommand(), a.newListCommand(), a.newStatusCommand(), a.newHistoryCommand(), a.newSearchCommand(), a.newFormatCommand(), a.newPluginCommand(),
-		a.newExplainCommand(), a.newVersionCommand(), a.newCompletionCommand(),
+		a.newExplainCommand(), a.newOptionsCommand(), a.newVersionCommand(), a.newCompletionCommand(),
 		a.newCatalogCommand(), newSandboxCommand(a.streams.Human(), a.streams.HumanErr()),
 	)
 	root.SetHelpCommand(a.newHelpCommand())
-	usage := root.UsageFunc()
-	root.SetUsageFunc(func(c *cobra.Command) error {
-		if err := usage(c); err != nil || c.HasParent() {
-			return err
-		}
-		_, err := io.WriteString(c.OutOrStderr(), topicList())
-		return err
-	})
+	root.SetUsageFunc(a.writeUsage)
 	completeOutputs(root)
+	a.completeCluster(root)
 	return root
 }
 
@@ -239,8 +242,8 @@ func exitCode(err error) int {
 }
 
 // errorText returns the text for an error, at most three lines. No other function
-// words errors for the user.
-func errorText(err error, program string) string {
+// words errors for the user; command is the one that was called.
+func errorText(err error, command string) string {
 	var silent *silentExit
 	var usage *planning.UsageError
 	var installError *install.Error // says itself what was cancelled
@@ -250,7 +253,7 @@ func errorText(err error, program string) string {
 	case errors.Is(err, context.Canceled) && exitCode(err) == exitDeclined && !errors.As(err, &installError):
 		return "cancelled; nothing was applied"
 	case errors.As(err, &usage):
-		return "error: " + err.Error() + "\nSee \"" + program + " --help\"."
+		return "error: " + err.Error() + "\nSee \"" + command + " --help\"."
 	}
 	return "error: " + strings.Join(frame.ThreeLines(err.Error()), "\n")
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/planning"
 	"github.com/kubectl-operator/kubectl-operator/install/history"
+	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 )
 
@@ -87,21 +89,85 @@ func (a *app) completeReleases(cmd *cobra.Command, args []string, prefix string)
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveDefault
 	}
-	ctx, cancel := context.WithTimeout(cmd.Context(), completionPatience)
-	defer cancel()
-	cluster, err := a.newSession().connect(ctx)
+	names, err := a.releaseNames(cmd.Context())
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveError
 	}
+	return safeNames(names, prefix), cobra.ShellCompDirectiveNoFileComp
+}
+
+// releaseNames returns the names of the cluster's releases, or gives up soon.
+func (a *app) releaseNames(ctx context.Context) ([]string, error) {
+	ctx, cancel := context.WithTimeout(ctx, completionPatience)
+	defer cancel()
+	cluster, err := a.newSession().connect(ctx)
+	if err != nil {
+		return nil, err
+	}
 	records, err := history.List(ctx, cluster, a.kube.Namespace())
 	if err != nil {
-		return nil, cobra.ShellCompDirectiveError
+		return nil, err
 	}
 	var names []string
 	for _, r := range records {
 		names = append(names, r.Release.Name)
 	}
-	return safeNames(names, prefix), cobra.ShellCompDirectiveNoFileComp
+	return names, nil
+}
+
+// releaseArgs takes the NAME of a release and what may follow it. Without one its
+// error names the releases that there are.
+func (a *app) releaseArgs(most int, want string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			if names, err := a.releaseNames(cmd.Context()); err == nil && len(names) > 0 {
+				return usagef("which release? %s", strings.Join(safeNames(names, ""), ", "))
+			}
+		}
+		return rangeArgs(1, most, want)(cmd, args)
+	}
+}
+
+// completeCluster offers the values of the flags that say which cluster and
+// namespace.
+func (a *app) completeCluster(root *cobra.Command) {
+	offers := map[string]func(context.Context) ([]string, error){
+		"namespace": a.namespaces,
+		"context":   func(context.Context) ([]string, error) { return a.kube.Contexts() },
+		"cluster":   func(context.Context) ([]string, error) { return a.kube.Clusters() },
+		"user":      func(context.Context) ([]string, error) { return a.kube.Users() },
+	}
+	for flag, names := range offers {
+		_ = root.RegisterFlagCompletionFunc(flag, func(cmd *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) { // the flags exist
+			found, err := names(cmd.Context())
+			if err != nil {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			return slices.DeleteFunc(found, func(name string) bool { return !strings.HasPrefix(name, prefix) || !isPlainWord(name) }), cobra.ShellCompDirectiveNoFileComp
+		})
+	}
+}
+
+// namespaces returns the names of the cluster's namespaces, or gives up soon.
+func (a *app) namespaces(ctx context.Context) ([]string, error) {
+	ctx, cancel := context.WithTimeout(ctx, completionPatience)
+	defer cancel()
+	cluster, err := a.newSession().connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	bodies, err := cluster.List(ctx, "v1", "Namespace", "", "")
+	var names []string
+	for _, body := range bodies {
+		names = append(names, preview.String(body, "metadata", "name"))
+	}
+	return names, err
+}
+
+// isPlainWord reports whether a shell reads a name as it stands: names in a
+// kubeconfig may hold anything.
+func isPlainWord(name string) bool {
+	return name != "" && strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.@/:+=") == ""
 }
 
 // completeRevisions offers the revisions on record of the release that the line

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/kubectl-operator/kubectl-operator/preview/report"
 )
@@ -55,6 +56,7 @@ var (
 		"sandbox down":       "",
 		"sandbox status":     "",
 		"sandbox kubeconfig": "",
+		"options":            "",
 		"version":            "",
 		"completion":         "bash|zsh|fish|powershell",
 	}
@@ -170,9 +172,42 @@ func TestHelpListsExactlyTheFlagsOfTheContract(t *testing.T) {
 					want = append(want, strings.Fields(row.flags)...)
 				}
 			}
-			page.expectFlags(t, "Flags:", want)
-			page.expectFlags(t, "Global Flags:", slices.Concat(contractGlobals, kubectlGlobals))
+			page.expectFlags(t, want)
 		})
+	}
+	code, stdout, stderr := runMain(t, "options")
+	if code != exitDone {
+		t.Fatalf("options: exit code %d, %s", code, stderr)
+	}
+	parseHelp(stdout).expectFlags(t, slices.Concat(contractGlobals, kubectlGlobals))
+}
+
+// Each flag has one heading: one without would be missing from the help.
+func TestEveryFlagHasOneHeading(t *testing.T) {
+	walk(testRoot(t), func(path string, cmd *cobra.Command) {
+		cmd.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
+			var found []string
+			for _, group := range flagGroups() {
+				if slices.Contains(strings.Fields(group.flags), f.Name) {
+					found = append(found, group.title)
+				}
+			}
+			if len(found) != 1 {
+				t.Errorf("%s --%s is below %q", path, f.Name, found)
+			}
+		})
+	})
+}
+
+// No line of the lists of flags is wider than the terminal.
+func TestHelpFitsItsWidth(t *testing.T) {
+	for path := range contractCommands {
+		lines := strings.Split(helpOf(t, strings.Fields(path)...).text, "\n")
+		for _, line := range lines {
+			if len(line) > 100 && !strings.HasPrefix(line, "  kubectl ") {
+				t.Errorf("%s --help has a line of %d columns: %s", path, len(line), line)
+			}
+		}
 	}
 }
 
@@ -199,7 +234,7 @@ func TestHelpListsTheFormsOfOutput(t *testing.T) {
 		"list": "text or json", "status": "text or json", "search": "text or json", "format test": "text or json", "explain": "text or json", "version": "text or json",
 	} {
 		page := helpOf(t, strings.Fields(path)...)
-		if got := page.flags["Flags:"]["--output"]; got != `output format: `+want+` (default "text")` {
+		if got := page.flags["--output"]; got != `output format: `+want+` (default "text")` {
 			t.Errorf("%s: -o is described as %q, want the forms %q", path, got, want)
 		}
 		offered := completions(t, append(strings.Fields(path), "-o", "")...)
@@ -290,15 +325,17 @@ func parseExample(t *testing.T, args []string) string {
 	return cmd.CommandPath()
 }
 
-// helpPage returns the output of --help.
+// helpPage is what --help prints.
 type helpPage struct {
 	text     string
 	examples string
-	flags    map[string]map[string]string // section to flag to description
-	short    map[string]string            // flag to shorthand
+	flags    map[string]string // flag to description
+	short    map[string]string // flag to shorthand
 }
 
 var helpFlag = regexp.MustCompile(`^ +(?:(-\w), +)?(--[a-z-]+)(?: [a-zA-Z]+)?(?: {2,}(.*))?$`)
+
+var endOfExamples = regexp.MustCompile(`\n\n[A-Z]`)
 
 // helpOf runs the real program.
 func helpOf(t *testing.T, args ...string) helpPage {
@@ -307,30 +344,41 @@ func helpOf(t *testing.T, args ...string) helpPage {
 	if code != exitDone || stderr != "" {
 		t.Fatalf("%v --help: exit code %d, %q", args, code, stderr)
 	}
-	page := helpPage{text: stdout, flags: map[string]map[string]string{}, short: map[string]string{}}
-	_, rest, _ := strings.Cut(stdout, "\nExamples:")
-	page.examples, _, _ = strings.Cut(rest, "\n\nFlags:")
-	section := ""
-	for line := range strings.Lines(stdout) {
+	return parseHelp(stdout)
+}
+
+// parseHelp reads the lists of flags, whose descriptions may go on in the next
+// lines.
+func parseHelp(text string) helpPage {
+	page := helpPage{text: text, flags: map[string]string{}, short: map[string]string{}}
+	_, rest, _ := strings.Cut(text, "\nExamples:")
+	page.examples = endOfExamples.Split(rest, 2)[0]
+	inFlags, last := false, ""
+	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\n")
-		if strings.HasSuffix(line, "Flags:") {
-			section = line
-			page.flags[section] = map[string]string{}
-		}
-		if match := helpFlag.FindStringSubmatch(line); match != nil && section != "" {
-			page.flags[section][match[2]], page.short[match[2]] = match[3], match[1]
+		match := helpFlag.FindStringSubmatch(line)
+		switch {
+		case strings.HasSuffix(line, "lags:"):
+			inFlags = true
+		case !inFlags || line == "":
+			inFlags = false
+		case match != nil:
+			last = match[2]
+			page.flags[last], page.short[last] = match[3], match[1]
+		default:
+			page.flags[last] += " " + strings.TrimSpace(line)
 		}
 	}
 	return page
 }
 
-func (p helpPage) expectFlags(t *testing.T, section string, want []string) {
+func (p helpPage) expectFlags(t *testing.T, want []string) {
 	t.Helper()
 	slices.Sort(want)
-	if got := slices.Sorted(maps.Keys(p.flags[section])); !slices.Equal(got, want) {
-		t.Errorf("%s\n%q, want\n%q", section, got, want)
+	if got := slices.Sorted(maps.Keys(p.flags)); !slices.Equal(got, want) {
+		t.Errorf("flags\n%q, want\n%q", got, want)
 	}
-	for flag, description := range p.flags[section] {
+	for flag, description := range p.flags {
 		if len(description) < 10 {
 			t.Errorf("%s is described as %q", flag, description)
 		}

@@ -69,24 +69,30 @@ func TestErrorsBecomeExitCodesAndText(t *testing.T) {
 // What the program itself refuses comes with its code and points to help.
 func TestMainReportsBadUsage(t *testing.T) {
 	for name, tt := range map[string]struct {
-		args []string
-		want string
+		args          []string
+		want, command string
 	}{
-		"an unknown command":       {[]string{"nonsense"}, `error: unknown command "nonsense"`},
-		"an unknown flag":          {[]string{"preview", "./x", "--nonsense"}, "error: unknown flag: --nonsense"},
-		"a flag without its value": {[]string{"preview", "./x", "-o"}, "error: flag needs an argument: 'o' in -o"},
-		"a value of another type":  {[]string{"install", "./x", "--ruleset", "one"}, `error: invalid argument "one"`},
-		"too few arguments":        {[]string{"upgrade"}, "error: 0 arguments, want the NAME of a release and, if you like, REF"},
-		"too many arguments":       {[]string{"list", "all"}, "error: 1 argument, want "},
-		"a colour that is none":    {[]string{"version", "--color", "blue"}, "error: --color blue: want auto, always or never"},
-		"a flag that there is not": {[]string{"install", "./x", "--force"}, "error: unknown flag: --force"},
+		"an unknown command":              {[]string{"nonsense"}, `error: unknown command "nonsense"`, ""},
+		"a misspelt command":              {[]string{"instal", "x"}, `error: unknown command "instal"; did you mean install?`, ""},
+		"a command of another tool":       {[]string{"delete", "x", "--force"}, `error: unknown command "delete": uninstall deletes a release`, ""},
+		"an unknown flag":                 {[]string{"preview", "./x", "--nonsense"}, "error: unknown flag: --nonsense", "preview"},
+		"a flag of another tool":          {[]string{"install", "./x", "--dry-run"}, "error: unknown flag: --dry-run: preview makes the same plan and changes nothing", "install"},
+		"a letter of another tool":        {[]string{"list", "-A"}, "error: unknown shorthand flag: 'A' in -A: list shows the releases of all namespaces", "list"},
+		"a flag without its value":        {[]string{"preview", "./x", "-o"}, "error: flag needs an argument: 'o' in -o", "preview"},
+		"a value of another type":         {[]string{"install", "./x", "--ruleset", "one"}, `error: invalid argument "one"`, "install"},
+		"too few arguments":               {[]string{"upgrade", "--kubeconfig", "/nonexistent"}, "error: 0 arguments, want the NAME of a release and, if you like, REF", "upgrade"},
+		"too many arguments":              {[]string{"list", "all"}, "error: 1 argument, want ", "list"},
+		"a colour that is none":           {[]string{"version", "--color", "blue"}, "error: --color blue: want auto, always or never", "version"},
+		"a flag that this tool has not":   {[]string{"install", "./x", "--force"}, "error: unknown flag: --force: --conflicts take", "install"},
+		"the help of a command below one": {[]string{"catalog", "show", "--nonsense"}, "error: unknown flag: --nonsense", "catalog show"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			code, stdout, stderr := runMain(t, tt.args...)
 			if code != exitError || stdout != "" {
 				t.Errorf("exit code %d and %q on standard output, want %d and nothing", code, stdout, exitError)
 			}
-			if !strings.HasPrefix(stderr, tt.want) || !strings.HasSuffix(stderr, "\nSee \"kubectl operator --help\".\n") {
+			hint := "\nSee \"" + strings.TrimSpace("kubectl operator "+tt.command) + " --help\".\n"
+			if !strings.HasPrefix(stderr, tt.want) || !strings.HasSuffix(stderr, hint) {
 				t.Errorf("printed %q, want %q and where to find help", stderr, tt.want)
 			}
 		})

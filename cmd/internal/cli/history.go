@@ -53,7 +53,7 @@ newest 10; see --history-max of install.`,
 
   # What was observed of each object in the third
   kubectl operator history mongodb --revision 3 -o yaml`,
-		Args: rangeArgs(1, 1, "the NAME of a release"),
+		Args: a.releaseArgs(1, "the NAME of a release"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := output.check(); err != nil {
 				return err

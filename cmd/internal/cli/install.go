@@ -129,14 +129,14 @@ func (a *app) newUpgradeCommand() *cobra.Command {
 		Short: "Review and apply another version of an installed release",
 		Long: `Plan an installed release again. Without REF it goes along the upgrade edges of
 the catalog that it came from, if the configuration has that catalog, or --catalog
-names one; what only the release's record names is not followed. With REF any version may be named; the plan then
-says that the upgrade path was not checked.`,
+names one; what only the release's record names is not followed. With REF any
+version may be named; the plan then says that the upgrade path was not checked.`,
 		Example: `  # To the newest version that the channel's edges allow
   kubectl operator upgrade mongodb
 
   # Only show what a bundle directory would change
   kubectl operator upgrade mongodb ./bundle --preview`,
-		Args: rangeArgs(1, 2, "the NAME of a release and, if you like, REF"),
+		Args: a.releaseArgs(2, "the NAME of a release and, if you like, REF"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := r.check(); err != nil {
 				return r.reportFailure(err)

@@ -38,7 +38,7 @@ it was planned on; that one must be applied as a whole.`,
 
   # Go back, and leave what others have changed since as it is
   kubectl operator rollback mongodb --conflicts leave`,
-		Args: rangeArgs(1, 1, "the NAME of a release"),
+		Args: a.releaseArgs(1, "the NAME of a release"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := r.check(); err != nil {
 				return r.reportFailure(err)

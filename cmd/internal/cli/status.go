@@ -72,7 +72,7 @@ Exit code 3 when something is not ready, or not as it was applied.`,
 
   # For a script
   kubectl operator status mongodb -n databases -o json`,
-		Args: rangeArgs(1, 1, "the NAME of a release"),
+		Args: a.releaseArgs(1, "the NAME of a release"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := output.check(); err != nil {
 				return err

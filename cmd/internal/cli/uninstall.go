@@ -52,7 +52,7 @@ func (a *app) newUninstallCommand() *cobra.Command {
 		Short:   "Review and remove an installed release",
 		Long:    uninstallLong,
 		Example: uninstallExamples,
-		Args:    rangeArgs(1, 1, "the NAME of a release"),
+		Args:    a.releaseArgs(1, "the NAME of a release"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := r.check(); err != nil {
 				return r.reportFailure(err)
