@@ -15,6 +15,26 @@ import (
 // If the plan does not record its source, or was saved, the command uses the plan
 // file.
 func Command(p *preview.Plan) string {
+	asked, approval := commandWords(p)
+	return quoteWords(append(asked, approval...))
+}
+
+// ReviewCommand returns the command that shows the review again, and approves
+// nothing.
+func ReviewCommand(p *preview.Plan) string {
+	asked, approval := commandWords(p)
+	if approval[0] == planFlag {
+		return quoteWords([]string{"kubectl", "operator", "show", approval[1], "--tui"})
+	}
+	return quoteWords(asked)
+}
+
+// planFlag names a saved plan.
+const planFlag = "--plan"
+
+// commandWords returns the words that make the plan again, and those that approve
+// it.
+func commandWords(p *preview.Plan) (asked, approval []string) {
 	if p.OnMachine() && p.Location != nil {
 		return setCommand(p)
 	}
@@ -23,8 +43,7 @@ func Command(p *preview.Plan) string {
 		if !needsReference(p) {
 			words = append(words, p.Release.Name)
 		}
-		words = append(words, "--plan", orDefault(p.SavedAs, "PLANFILE"), "--yes")
-		return quoteWords(words)
+		return words, []string{planFlag, orDefault(p.SavedAs, "PLANFILE"), "--yes"}
 	}
 	words = append(words, operands(p)...)
 	words = append(words, "--namespace", p.Release.Namespace)
@@ -37,11 +56,11 @@ func Command(p *preview.Plan) string {
 	if p.ReadMode == preview.ReadOffline {
 		digest = p.ContentDigest
 	}
-	words = append(words, "--yes", "--approve", digest, "--ruleset", strconv.Itoa(p.Ruleset))
+	approval = []string{"--yes", "--approve", digest, "--ruleset", strconv.Itoa(p.Ruleset)}
 	for _, f := range findingsOf(p, preview.NotKnown) {
-		words = append(words, "--accept", f.ID)
+		approval = append(approval, "--accept", f.ID)
 	}
-	return quoteWords(words)
+	return words, approval
 }
 
 // RoleCommand returns the command that prints the roles needed to apply the plan.

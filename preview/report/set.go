@@ -7,10 +7,10 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// setCommand returns the command that applies the plan of a plugin set. What a
-// loaded plan does not say, the config, is left to fill in.
-func setCommand(p *preview.Plan) string {
-	words := []string{"kubectl", "operator", "plugin"}
+// setCommand returns the words that make the plan of a plugin set, and those that
+// approve it. What a loaded plan does not say, the config, is left to fill in.
+func setCommand(p *preview.Plan) (words, approval []string) {
+	words = []string{"kubectl", "operator", "plugin"}
 	installs := p.Request.Action != preview.RequestRollback && p.Request.Action != preview.RequestClean
 	if installs {
 		words = append(words, preview.RequestInstall, "-c", orDefault(p.Request.File, "CONFIG"))
@@ -21,14 +21,14 @@ func setCommand(p *preview.Plan) string {
 		words = append(words, p.Request.Action)
 	}
 	if installs && (p.Against != nil || p.Request.File != "" && len(p.Platforms) > 0) { // about no place: the content is approved
-		return quoteWords(append(words, "--platform", setPlatform(p), "--yes", "--approve", p.ContentDigest, "--ruleset", strconv.Itoa(p.Ruleset)))
+		return append(words, "--platform", setPlatform(p)), []string{"--yes", "--approve", p.ContentDigest, "--ruleset", strconv.Itoa(p.Ruleset)}
 	}
 	known := p.Request.File != "" || p.Request.Revision > 0 || p.Request.Keep != nil || !installs && p.SavedAs == ""
 	if p.SavedAs != "" || p.Options.Expires != "" || !known {
 		if installs {
 			words = append(words, "--location", p.Location.Path, "--platform", setPlatform(p))
 		}
-		return quoteWords(append(words, "--plan", orDefault(p.SavedAs, "PLANFILE"), "--yes"))
+		return words, []string{planFlag, orDefault(p.SavedAs, "PLANFILE"), "--yes"}
 	}
 	switch p.Request.Action {
 	case preview.RequestRollback:
@@ -41,7 +41,7 @@ func setCommand(p *preview.Plan) string {
 	default:
 		words = append(words, "--location", p.Location.Path, "--platform", setPlatform(p))
 	}
-	return quoteWords(append(words, "--yes", "--approve", p.Digest, "--ruleset", strconv.Itoa(p.Ruleset)))
+	return words, []string{"--yes", "--approve", p.Digest, "--ruleset", strconv.Itoa(p.Ruleset)}
 }
 
 // setPlatform returns the value of --platform with which the same plan is made.

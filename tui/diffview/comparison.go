@@ -209,7 +209,9 @@ func parent(path string) string {
 
 // LineAbout is the line that evidence speaks of: the one whose path shares most
 // words with it, and whose own field is among them; of several, one that
-// changes. It is -1 when there is none.
+// changes. Where no field is named, it is a value of the list item that shares most
+// words: the rule of a role with the resources and verbs that evidence names. It is
+// -1 when there is none.
 func (c *Comparison) LineAbout(evidence string) int {
 	if evidence == "" {
 		return -1
@@ -218,36 +220,105 @@ func (c *Comparison) LineAbout(evidence string) int {
 	for _, word := range pathWords(evidence) {
 		said[word] = true
 	}
-	score := func(path string) int {
-		words := pathWords(path)
-		if len(words) == 0 || !said[words[len(words)-1]] || path == ".kind" {
-			return 0
-		}
-		n := 0
-		for _, word := range words {
-			if said[word] {
-				n++
-			}
-		}
-		return 2 * n
-	}
 	best, at := 0, -1
 	for i, l := range c.Lines {
-		fields, number := c.after, l.To
-		if l.Op == diff.LineDelete {
-			fields, number = c.live, l.From
-		}
-		k, found := slices.BinarySearchFunc(fields, number, func(f diff.Field, n int) int { return f.Line - n })
-		if !found {
+		path, ok := c.ownPath(l)
+		if !ok {
 			continue
 		}
-		points := score(fields[k].Path)
+		points := wordsShared(path, said)
 		if points > 0 && l.Op != diff.LineEqual {
 			points++
 		}
 		if points > best {
 			best, at = points, i
 		}
+	}
+	if at < 0 {
+		return c.itemAbout(said)
+	}
+	return at
+}
+
+// ownPath is the path of the field that begins in a line.
+func (c *Comparison) ownPath(l diff.Line) (path string, ok bool) {
+	fields, number := c.after, l.To
+	if l.Op == diff.LineDelete {
+		fields, number = c.live, l.From
+	}
+	k, ok := slices.BinarySearchFunc(fields, number, func(f diff.Field, n int) int { return f.Line - n })
+	if !ok {
+		return "", false
+	}
+	return fields[k].Path, true
+}
+
+// wordsShared weighs the words of a path that were said, 0 where its own field is
+// not among them.
+func wordsShared(path string, said map[string]bool) int {
+	words := pathWords(path)
+	if len(words) == 0 || !said[words[len(words)-1]] || path == ".kind" {
+		return 0
+	}
+	n := 0
+	for _, word := range words {
+		if said[word] {
+			n++
+		}
+	}
+	return 2 * n
+}
+
+// itemAbout is the line of the rarest said value in the list item that has most of
+// them, -1 when no item has any.
+func (c *Comparison) itemAbout(said map[string]bool) int {
+	type value struct {
+		line int
+		word string
+	}
+	items, in, order := map[string][]value{}, map[string]map[string]bool{}, []string{}
+	for i, l := range c.Lines {
+		path := c.Path(i)
+		end := strings.IndexByte(path, ']')
+		if end < 0 {
+			continue
+		}
+		_, text, isField := strings.Cut(l.Text, ":")
+		if !isField {
+			text = l.Text
+		}
+		for _, word := range pathWords(text) {
+			if !said[word] {
+				continue
+			}
+			item := path[:end+1]
+			if items[item] == nil {
+				order = append(order, item)
+			}
+			items[item] = append(items[item], value{i, word})
+			if in[word] == nil {
+				in[word] = map[string]bool{}
+			}
+			in[word][item] = true
+		}
+	}
+	best, at := 0, -1
+	for _, item := range order {
+		distinct := map[string]bool{}
+		for _, v := range items[item] {
+			distinct[v.word] = true
+		}
+		if len(distinct) <= best {
+			continue
+		}
+		best = len(distinct)
+		rarest := items[item][0]
+		for _, v := range items[item] {
+			if len(in[v.word]) < len(in[rarest.word]) {
+				rarest = v
+			}
+		}
+		at = rarest.line
 	}
 	return at
 }

@@ -3,6 +3,7 @@ package diffview
 import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/diff"
+	"strings"
 )
 
 // AfterBody returns the object as it would be: the dry run's answer where there
@@ -28,8 +29,9 @@ func SentBody(p *preview.Plan, o *preview.Object) (body map[string]any, what str
 	return o.LiveBody, "live in the cluster"
 }
 
-// Exact makes the text of an object as it is sent.
-func Exact(o *preview.Object, body map[string]any, w *Job) *Comparison {
+// Exact makes the text of an object as it is sent. It opens at what evidence is
+// about, if there is any.
+func Exact(o *preview.Object, body map[string]any, evidence string, w *Job) *Comparison {
 	text := exactText(o, body, false)
 	w.step()
 	if w.Abandoned() {
@@ -37,7 +39,15 @@ func Exact(o *preview.Object, body map[string]any, w *Job) *Comparison {
 	}
 	c := &Comparison{}
 	inParallel(func() { c.after = diff.Fields(text); w.step() }, func() { c.Lines = diff.Lines(text, text); c.pair() })
+	c.opensAt = max(0, c.LineAbout(strings.ReplaceAll(evidence, o.ID, "")))
 	return c
+}
+
+// SearchText is what the views of an object show of it: as it is, and as it would
+// be.
+func SearchText(o *preview.Object) string {
+	from, to := bodies(o)
+	return exactText(o, from, true) + exactText(o, to, false)
 }
 
 // exactText is an object as YAML. Sensitive values are masked; those of a

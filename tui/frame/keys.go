@@ -81,7 +81,7 @@ func (k KeyMap) ReviewHelp() []KeyGroup {
 	return []KeyGroup{
 		{"Review", []key.Binding{k.Tabs, k.NextPane, k.PrevPane, k.Open, k.Back, k.Next, k.Previous, k.Mark, k.Approve, k.Replan}},
 		{"Move", []key.Binding{k.Down, k.Up, k.Left, k.Right, k.Home, k.Top, k.End, k.HalfDown, k.HalfUp, k.PageDown, k.PageUp}},
-		{"Look closer", []key.Binding{k.YAML, k.Diff, k.Explain, k.CanI, k.Search, k.Filter, k.ClearFilter, WithHelp(k.Package, "one package, the next, all"), WithHelp(k.Group, "group (Access)")}},
+		{"Look closer", []key.Binding{k.YAML, k.Diff, k.Explain, k.CanI, WithHelp(k.Search, "search rows, texts, YAML and diffs; then n and N go to its hits"), k.Filter, k.ClearFilter, WithHelp(k.Package, "one package, the next, all"), WithHelp(k.Group, "group (Access)")}},
 		{"Differences", []key.Binding{k.NextHit, k.PreviousHit, k.Fold, k.Beside, k.Paths}},
 		{"Other", []key.Binding{k.Copy, k.CopyCommand, k.Mouse, k.Help, k.Suspend, k.Quit, k.Stop}},
 	}

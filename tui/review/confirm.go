@@ -16,9 +16,13 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
 )
 
-// quietTime is the time without a key press after which CONFIRM takes keys:
-// what was still in the keyboard buffer was not meant for it.
-const quietTime = 400 * time.Millisecond
+// quietTime is the time without a key press after which CONFIRM takes an answer:
+// what was still in the keyboard buffer was not meant for it. After maxQuiet it
+// takes what is typed without a pause.
+const (
+	quietTime = 400 * time.Millisecond
+	maxQuiet  = 1500 * time.Millisecond
+)
 
 // confirmDialog asks whether to approve the plan. It exists from opening
 // CONFIRM until it is left.
@@ -34,6 +38,7 @@ type confirmDialog struct {
 	wrong   bool
 	lastKey time.Time
 	listens bool // keys are for it
+	dropped bool // a key came before that
 	facts   widget.Pager
 	made    factsKey // what the head was made for
 	full    bool     // tab: every digest
@@ -66,7 +71,8 @@ func (m *review) approve() tea.Cmd {
 
 // openConfirm shows the question and reads the cluster again.
 func (m *review) openConfirm() tea.Cmd {
-	m.screen, m.search = screenConfirm, search{}
+	m.endSearch()
+	m.screen = screenConfirm
 	ctx, stop := context.WithCancel(m.ctx)
 	now := m.opts.Now()
 	m.confirm = confirmDialog{view: m.view, round: m.confirm.round + 1, stop: stop, log: frame.NewProgressLog(now, m.opts.NoMotion), lastKey: now}
@@ -112,7 +118,7 @@ func (m *review) setRecheck(msg recheckedMsg) tea.Cmd {
 		c.err = fmt.Errorf("checking the cluster again: no plan came back")
 	case msg.plan.Digest == m.plan.Digest:
 		// The prompt appears now: keys typed before were not for it.
-		c.checked, c.at, c.listens, c.lastKey = true, m.opts.Now(), false, m.opts.Now()
+		c.checked, c.at, c.listens, c.dropped, c.lastKey = true, m.opts.Now(), false, false, m.opts.Now()
 	default:
 		return m.replace(msg.plan, describe.ComparisonBasis(m.plan)+" changed during the review: ")
 	}
@@ -146,9 +152,7 @@ func (m *confirmDialog) answer() string {
 // confirmKey handles the keys of CONFIRM. Pasted text never gets here.
 func (m *review) confirmKey(msg tea.KeyPressMsg) tea.Cmd {
 	c, k := &m.confirm, m.keys
-	if !m.confirm.acceptsKeys() {
-		return nil
-	}
+	answers := c.acceptsKeys()
 	small := m.size.Mode == frame.ModeTiny
 	switch {
 	case key.Matches(msg, k.Back):
@@ -165,16 +169,17 @@ func (m *review) confirmKey(msg tea.KeyPressMsg) tea.Cmd {
 		m.openHelp()
 	case c.err != nil:
 		return m.retryKey(msg)
-	case !c.checked:
-		return nil
-	case key.Matches(msg, k.Open):
-		return m.submit()
-	case msg.Code == tea.KeyBackspace:
-		c.input.Backspace()
 	case msg.Code == tea.KeyUp, msg.Code == tea.KeyPgUp:
 		c.facts.Scroll(-1, m.confirm.headHeight())
 	case msg.Code == tea.KeyDown, msg.Code == tea.KeyPgDown:
 		c.facts.Scroll(1, m.confirm.headHeight())
+	case !c.checked:
+	case !answers:
+		c.dropped = true
+	case key.Matches(msg, k.Open):
+		return m.submit()
+	case msg.Code == tea.KeyBackspace:
+		c.input.Backspace()
 	default:
 		c.input.Type(msg.Text)
 		c.wrong = false
@@ -182,11 +187,12 @@ func (m *review) confirmKey(msg tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// acceptsKeys swallows keys until none came for a while.
+// acceptsKeys reports whether a key is one of the answer: none came for a while
+// before it, or the question stands for long enough.
 func (m *confirmDialog) acceptsKeys() bool {
 	c, now := m, m.opts.Now()
-	if !c.listens && now.Sub(c.lastKey) >= quietTime {
-		c.listens = true
+	if !c.listens && (now.Sub(c.lastKey) >= quietTime || c.checked && now.Sub(c.at) >= maxQuiet) {
+		c.listens, c.dropped = true, false
 	}
 	c.lastKey = now
 	return c.listens
@@ -217,8 +223,7 @@ func (m *review) submit() tea.Cmd {
 		return tea.Quit
 	case "n", "N", "no":
 		if !m.confirm.needsName() {
-			m.outcome.Kind = Declined
-			return tea.Quit
+			return m.quit()
 		}
 	}
 	c.wrong = true
@@ -311,6 +316,10 @@ func (m *confirmDialog) prompt() ([]widget.Line, int) {
 		return []widget.Line{nil, append(lead, widget.Text(theme.Strong, "Checking "+describe.ComparisonBasis(m.plan)+" again …"+c.log.Elapsed())), append(lead, frame.Plain(c.log.Last())...), nil}, -1
 	case c.wrong:
 		question = append(lead, widget.Text(theme.Caution, "! That was not the answer. "), widget.Text(theme.Plain, "Type "), widget.Text(theme.Strong, m.answer()), widget.Text(theme.Plain, " to approve, esc goes back:"))
+	}
+	if c.dropped {
+		waits := append(lead, widget.Text(theme.Plain, "  one moment: what was typed before this question is not its answer"))
+		return []widget.Line{nil, question, nil, waits}, -1
 	}
 	input := append(lead, widget.Text(theme.Key, "> "), widget.Text(theme.Strong, c.input.Value))
 	return []widget.Line{nil, question, nil, input}, min(input.Width(), m.size.Width-1)

@@ -58,37 +58,46 @@ func (h *factList) digest(name, digest string) {
 const maxTagged = 3
 
 // confirmHead is everything an approval is about. Where it would not fit, images
-// by tag are counted only, then blank lines go.
+// by tag are counted only, then blank lines go, then the sentence, which the
+// Summary says too.
 func (m *confirmDialog) confirmHead(width, height int) []widget.Line {
-	for tagged := maxTagged; ; tagged-- {
+	for tagged, sentence := maxTagged, true; ; tagged-- {
 		h := &factList{width: width, column: 12}
 		if width < frame.DoubleWidth {
-			h.column, tagged = 10, 0
+			h.column, tagged = 10, min(tagged, 0)
 		}
 		if m.full {
 			m.allDigests(h)
 			return h.lines
 		}
-		m.confirmFacts(h, tagged)
-		switch {
-		case len(h.lines) <= height:
+		m.confirmFacts(h, max(tagged, 0), sentence)
+		if len(h.lines) <= height {
 			return h.lines
-		case tagged == 0:
-			return slices.DeleteFunc(h.lines, func(l widget.Line) bool { return len(l) == 0 })
 		}
+		if tagged > 0 {
+			continue
+		}
+		if short := slices.DeleteFunc(h.lines, func(l widget.Line) bool { return len(l) == 0 }); len(short) <= height || !sentence {
+			return short
+		}
+		sentence = false
 	}
 }
 
-func (m *confirmDialog) confirmFacts(h *factList, tagged int) {
+func (m *confirmDialog) confirmFacts(h *factList, tagged int, sentence bool) {
 	h.blank()
 	h.lines = append(h.lines, widget.Line{widget.Text(theme.Plain, "   "[:h.margin()]),
 		widget.Text(theme.Strong, "You are about to change "+describe.WriteTarget(m.plan)+". Nothing has been changed yet.")})
+	if v := m.plan.Verdict; sentence && v != nil && v.Sentence != "" {
+		for _, line := range widget.Wrap(theme.Plain, v.Sentence, h.width-2*h.margin(), "") {
+			h.lines = append(h.lines, append(widget.Line{widget.Text(theme.Plain, "   "[:h.margin()])}, line...))
+		}
+	}
 	h.blank()
 	m.targetLines(h)
+	m.effectLines(h)
 	h.blank()
 	m.contentLines(h, tagged)
-	h.blank()
-	m.effectLines(h)
 	if m.checked {
 		h.blank()
 		h.add("checked", widget.Text(theme.Plain, m.at.Format("15:04:05")+"  no reviewed "+describe.ReviewedContent(m.plan)+" has changed since the review"))
@@ -165,9 +174,9 @@ func (m *confirmDialog) namespaceState() string {
 // that are named by tag.
 func (m *confirmDialog) contentLines(h *factList, tagged int) {
 	p := m.plan
+	h.digest("plan", p.Digest) // first, where not all of it fits
 	if p.OnMachine() {
 		h.digest("content", p.ContentDigest)
-		h.digest("plan", p.Digest)
 		return
 	}
 	for _, pkg := range p.Packages {
@@ -185,7 +194,6 @@ func (m *confirmDialog) contentLines(h *factList, tagged int) {
 		}
 	}
 	m.imageLines(h, tagged)
-	h.digest("plan", p.Digest)
 }
 
 // imageLines count the images by digest, and show at most so many of those by

@@ -188,6 +188,35 @@ func TestAFindingOpensAtItsField(t *testing.T) {
 	}
 }
 
+// The exact text opens at the rule of a role that a finding is about.
+func TestAFindingAboutARightOpensAtItsRule(t *testing.T) {
+	rule := func(resources, verbs string) map[string]any {
+		list := func(text string) (out []any) {
+			for _, word := range strings.Fields(text) {
+				out = append(out, word)
+			}
+			return out
+		}
+		return map[string]any{"apiGroups": []any{""}, "resources": list(resources), "verbs": list(verbs)}
+	}
+	role := map[string]any{
+		"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "metadata": map[string]any{"name": "secrets-reader"},
+		"rules": []any{rule("pods", "get list"), rule("configmaps", "get list watch create"), rule("configmaps secrets", "get list"), rule("secrets", "delete")},
+	}
+	o := &preview.Object{ID: "rbac.authorization.k8s.io/ClusterRole/-/secrets-reader", Kind: "ClusterRole", Action: preview.ActionCreate, Planned: role}
+	for evidence, want := range map[string]string{
+		"ServiceAccount app/op cluster-wide: get, list on secrets":          ".rules[2].resources[1]",
+		"ServiceAccount app/op cluster-wide: delete on secrets":             ".rules[3].verbs[0]",
+		"ServiceAccount app/op cluster-wide: create, watch on configmaps":   ".rules[1].verbs",
+		"ServiceAccount app/op in namespace kube-system: get, list on pods": ".rules[0].resources[0]",
+	} {
+		c := diffview.Exact(o, role, evidence, nil)
+		if at := c.LineAbout(evidence); !strings.HasPrefix(c.Path(at), want) {
+			t.Errorf("%q opens at %q, want %q", evidence, c.Path(at), want)
+		}
+	}
+}
+
 func TestALargeObjectIsComparedOutsideOfUpdate(t *testing.T) {
 	m, c := reviewOf(t, settingsPlan(t, 2_000), 120, 36)
 	c.Forward(1)

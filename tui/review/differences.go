@@ -31,7 +31,7 @@ func (m *review) startCompare() tea.Cmd {
 	}
 	work := func(w *diffview.Job) *diffview.Comparison {
 		if kind == diffview.YAML {
-			return diffview.Exact(o, body, w)
+			return diffview.Exact(o, body, evidence, w)
 		}
 		return diffview.Compare(o, evidence, w)
 	}

@@ -74,7 +74,16 @@ func (m *view) fileRow(f *preview.File) row {
 		}
 		return append(append(l, widget.Tail(theme.Plain, f.Path, max(8, width-l.Width()-tail.Width()-1))), tail...)
 	}
-	return row{id: filePrefix + f.Path, text: string(f.Action) + " " + f.Path + " " + f.Contents, copy: f.Path, line: line, explain: describe.File(f)}
+	return row{id: filePrefix + f.Path, text: string(f.Action) + " " + f.Path + " " + f.Contents, copy: f.Path, line: line, explain: describe.File(f), inside: func() string { return changedText(f.Changes) }}
+}
+
+// changedText is what changes replace and put in its place, as it is searched.
+func changedText(changes []preview.Change) string {
+	var out strings.Builder
+	for _, c := range changes {
+		fmt.Fprintf(&out, "%s\n%v\n%v\n", c.Path, c.From, c.To)
+	}
+	return out.String()
 }
 
 // fileCounts is the number of files per action.

@@ -192,7 +192,7 @@ func (m *view) findingRow(at int, columns findingColumns, means bool) row {
 		words: func() string {
 			words := []string{label, it.Title()}
 			for _, f := range it.Findings {
-				words = append(words, f.Title, frame.ObjectName(f.Object), f.Rule, f.Ref, f.Why)
+				words = append(words, f.Title, frame.ObjectName(f.Object), f.Rule, f.Ref, f.Why, f.EvidenceText())
 			}
 			return strings.Join(words, " ")
 		},

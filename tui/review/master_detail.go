@@ -22,6 +22,9 @@ type row struct {
 	// words makes the text, and says the explanation, of rows of which there
 	// may be thousands. A search calls words outside of Update.
 	words, says func() string
+	// inside makes the text of what the row opens, where that is searched too. It
+	// is called outside of Update.
+	inside func() string
 }
 
 func (r row) searchText() string {
@@ -57,8 +60,9 @@ type masterDetail struct {
 	evidence [2]int
 	seen     map[int]bool // evidence lines that were on screen
 	shown    pagerContent
-	stale    bool // the document must be made again
-	outdated bool // the rows must be
+	seek     widget.Find // what the document is opened at, once it is there
+	stale    bool        // the document must be made again
+	outdated bool        // the rows must be
 }
 
 // pagerContent identifies the document that the pager holds.
@@ -88,6 +92,26 @@ func (b *masterDetail) selectID(id string) {
 }
 
 func (b *masterDetail) selectable(i int) bool { return b.rows[i].id != "" }
+
+// nearest is the row that is selected in the place of one that cannot be.
+func (b *masterDetail) nearest(at int) int {
+	l := widget.List{Cursor: at}
+	l.Settle(len(b.rows), 0, b.selectable)
+	return l.Cursor
+}
+
+// seekFound goes to the first line with what the sheet was opened for.
+func (b *masterDetail) seekFound(m *tabPanel) {
+	if b.seek == nil || b.sheet == nil || b.sheet.Comparison == nil {
+		return
+	}
+	m.paths = false
+	b.sheet.SetForm(m.sheetForm(b))
+	if lines := b.lookup(b.seek)(); len(lines) > 0 {
+		b.sheet.Reveal(lines[0])
+	}
+	b.seek = nil
+}
 
 // selected is the row under the cursor, the zero row when there is none.
 func (b *masterDetail) selected() row {
@@ -124,6 +148,7 @@ func (b *masterDetail) settle(m *tabPanel) {
 	if b.stale || want != b.shown {
 		b.load(m, want)
 	}
+	b.seekFound(m)
 	if b.sheet != nil {
 		b.sheet.SetForm(m.sheetForm(b))
 		b.sheet.Settle(height - diffview.HeadHeight(m.tiny()))
@@ -141,6 +166,9 @@ func (b *masterDetail) settle(m *tabPanel) {
 func (b *masterDetail) load(m *tabPanel, want pagerContent) {
 	if want != b.shown {
 		b.seen, b.pager = map[int]bool{}, widget.Pager{}
+		if want.id != b.shown.id && b.pane == frame.PaneList {
+			b.seek = nil
+		}
 	}
 	kind := want.kind
 	if kind == diffview.Facts && m.table[m.tab].diff {

@@ -25,6 +25,16 @@ func (m *tabPanel) back() {
 	}
 }
 
+// nextOrHit goes to the next hit of a search, as long as there is one: it then
+// marks nothing. Else it goes to the next item that was not looked at.
+func (m *tabPanel) nextOrHit(step int) tea.Cmd {
+	if m.search.active() {
+		return m.nextHit(step)
+	}
+	m.next(step)
+	return nil
+}
+
 // next marks the item on screen, when all of its evidence was seen, and goes
 // to the next one not looked at.
 func (m *tabPanel) next(step int) {

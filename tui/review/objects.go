@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/tui/diffview"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
@@ -60,7 +61,8 @@ func (m *view) objectRow(o *preview.Object) row {
 		return append(sign, widget.KeepEnd(theme.Plain, frame.ShortKind(name), happens, width-sign.Width())...)
 	}
 	return row{id: o.ID, object: o.ID, copy: o.ID, line: line,
-		words: func() string { return string(o.Action) + " " + frame.ObjectName(o.ID) }, says: func() string { return m.explainAction(o) }}
+		words: func() string { return string(o.Action) + " " + frame.ObjectName(o.ID) }, says: func() string { return m.explainAction(o) },
+		inside: func() string { return diffview.SearchText(o) }}
 }
 
 // treeRow is an object below the branch of its kind: what happens to it, the
@@ -94,10 +96,14 @@ func (m *objectsTab) treeRow(i, depth int, parent string) row {
 		}
 		return append(append(l, widget.Tail(theme.Plain, name, max(8, width-l.Width()-tail.Width()-1))), tail...)
 	}
-	return row{
+	r := row{
 		id: o.ID, parent: parent, object: o.ID, copy: o.ID, line: line, says: func() string { return m.explainAction(o) },
 		words: func() string { return string(o.Action) + " " + frame.ObjectName(o.ID) + " " + labelsOf(items, about) },
 	}
+	if !slices.Contains(diffOrder(), o.Action) { // else it is found in the diff
+		r.inside = func() string { return diffview.SearchText(o) }
+	}
+	return r
 }
 
 // labelsOf are the labels of some items, those that are information left out.

@@ -67,6 +67,7 @@ type Outcome struct {
 	Accepted   []record.Acceptance // findings accepted with the approval
 	Plan       *preview.Plan       // the plan last shown, nil when there was none
 	Err        error
+	Reviewed   bool // every critical finding was reviewed, and an approval could cover the plan
 
 	marks marks // what was looked at
 }

@@ -222,7 +222,7 @@ func (p *plainReview) confirm() (ended bool, err error) {
 	p.print(m.confirm.confirmHead(m.size.Width, plainHeight))
 	answer, ok, err := p.ask.Ask(p.ctx, fmt.Sprintf("\nType %s to approve, anything else goes back: ", textsafe.Line(m.confirm.answer())))
 	if err != nil || !ok {
-		m.outcome.Kind = Declined
+		m.quit()
 		return true, err
 	}
 	m.confirm.input.Value = strings.TrimSuffix(answer, "\r")

@@ -23,7 +23,8 @@ func (m *review) replan() tea.Cmd {
 		m.notice = "this plan was loaded from a file: it cannot be planned again"
 		return nil
 	}
-	m.screen, m.search, m.page = screenResolve, search{}, nil
+	m.endSearch()
+	m.screen, m.page = screenResolve, nil
 	return m.startResolve()
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/install"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/report"
+	"github.com/kubectl-operator/kubectl-operator/preview/verdict"
 	"github.com/kubectl-operator/kubectl-operator/tui/diffview"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 )
@@ -273,9 +274,24 @@ func (m *review) showHits(msg searchedMsg) {
 	}
 }
 
+// reviewed reports whether everything that an approval needs was looked at, and one
+// could cover the plan.
+func (m *review) reviewed() bool {
+	return m.checklist != nil && m.checklist.remaining() == 0 && len(verdict.For(m.plan).Obstacles) == 0 && m.gateErrorNow() == nil
+}
+
+// command is what is copied: the command that approves the plan, or before
+// everything was reviewed the one that shows it.
+func (m *review) command() string {
+	if m.reviewed() {
+		return report.Command(m.plan)
+	}
+	return report.ReviewCommand(m.plan)
+}
+
 // quit leaves without approval. Leaving the question unanswered is a no.
 func (m *review) quit() tea.Cmd {
-	m.outcome.Kind = Quit
+	m.outcome.Kind, m.outcome.Reviewed = Quit, m.reviewed()
 	if m.screen == screenConfirm {
 		m.outcome.Kind = Declined
 	}
@@ -302,9 +318,9 @@ func (m *review) reviewKey(msg tea.KeyPressMsg) tea.Cmd {
 	case key.Matches(msg, k.Back):
 		m.back()
 	case key.Matches(msg, k.Next):
-		m.next(1)
+		return m.nextOrHit(1)
 	case key.Matches(msg, k.Previous):
-		m.next(-1)
+		return m.nextOrHit(-1)
 	case key.Matches(msg, k.Mark):
 		m.toggleMark()
 	case key.Matches(msg, k.Search):
@@ -327,7 +343,7 @@ func (m *review) reviewKey(msg tea.KeyPressMsg) tea.Cmd {
 	case key.Matches(msg, k.Copy):
 		return m.copy(b.copyText())
 	case key.Matches(msg, k.CopyCommand):
-		return m.copy(report.Command(m.plan))
+		return m.copy(m.command())
 	case key.Matches(msg, k.Approve):
 		return m.approve()
 	case key.Matches(msg, k.Replan):

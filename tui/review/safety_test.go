@@ -72,17 +72,38 @@ func TestApprovalNamesWhatWasAccepted(t *testing.T) {
 func TestKeysFromBeforeTheQuestionAreSwallowed(t *testing.T) {
 	m, c := reviewOf(t, tuitest.CleanPlan(t), 120, 36)
 	tuitest.Drive(m, c, "a")
-	for range 20 {
+	for range int(maxQuiet / quietTime) {
 		c.Forward(quietTime - time.Millisecond)
 		m.Update(tuitest.Press("y"))
 	}
 	if m.confirm.input.Value != "" {
 		t.Fatalf("input is %q before the keyboard was quiet", m.confirm.input.Value)
 	}
+	if !tuitest.Shows(m, "one moment") {
+		t.Errorf("nothing says that keys are dropped:\n%s", strings.Join(tuitest.ScreenOf(m), "\n"))
+	}
 	c.Forward(quietTime)
 	m.Update(tuitest.Press("y"))
 	if m.confirm.input.Value != "y" {
 		t.Fatalf("input is %q after the keyboard was quiet", m.confirm.input.Value)
+	}
+}
+
+// Typing that does not pause is not dropped for ever, and esc never is.
+func TestTheQuestionListensSoon(t *testing.T) {
+	m, c := reviewOf(t, tuitest.CleanPlan(t), 120, 36)
+	tuitest.Drive(m, c, "a")
+	for range 20 {
+		c.Forward(120 * time.Millisecond)
+		m.Update(tuitest.Press("x"))
+	}
+	if typed := len(m.confirm.input.Value); typed < 6 || typed > 10 {
+		t.Errorf("of 20 letters in 2.4 s %d were taken", typed)
+	}
+	tuitest.Drive(m, c, "esc", "a")
+	c.Forward(time.Millisecond)
+	if m.Update(tuitest.Press("esc")); m.screen != screenReview {
+		t.Error("esc is dropped at the question")
 	}
 }
 

@@ -1,6 +1,8 @@
 package review
 
 import (
+	"cmp"
+	"context"
 	"fmt"
 	"sort"
 	"strings"
@@ -15,9 +17,10 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
 )
 
-// search finds text in the lists of all tabs, and in the document that has the
-// focus. It is a plain substring, ignoring case while the query has no capital
-// letter: a fuzzy match would hide that the exact string is absent. "re:"
+// search finds text in the lists of all tabs, in what their rows open (the texts
+// of findings, YAML and diffs of objects), and line by line in the document that
+// has the focus. It is a plain substring, ignoring case while the query has no
+// capital letter: a fuzzy match would hide that the exact string is absent. "re:"
 // starts a regular expression.
 type search struct {
 	typing bool
@@ -25,16 +28,19 @@ type search struct {
 	find   widget.Find // nil while nothing is searched for
 	round  int         // answers to an earlier search are dropped
 
-	hits []hit // in the order of tabs and lines
-	in   scope // what was searched
-	line int   // document line of the last hit, -1 when none
+	hits []hit              // in the order of tabs, rows and lines
+	in   scope              // what was searched
+	line int                // document line of the last hit, -1 when none
+	last hit                // that was gone to, the zero hit when none was
+	stop context.CancelFunc // of the search that is being made, or was last
 }
 
-// hit is one line that was found.
+// hit is one row that was found, or one line of the document with the focus.
 type hit struct {
-	tab      tab
-	document bool // a line of the document with the focus, not of the list
-	line     int
+	tab    tab
+	row    int
+	line   int  // of the document, -1 for the row
+	inside bool // not in the row itself, but in what it opens
 }
 
 // scope records what a search covered: the rows as they were, and the document
@@ -64,7 +70,15 @@ func (m *tabPanel) startSearch() {
 	m.search.typing, m.search.input = true, widget.NewQuery()
 }
 
-func (m *tabPanel) endSearch() { m.search = search{round: m.search.round + 1, line: -1} }
+func (m *tabPanel) endSearch() {
+	if m.search.stop != nil {
+		m.search.stop()
+	}
+	m.search = search{round: m.search.round + 1, line: -1, last: noHit}
+}
+
+// noHit is the place of no hit.
+var noHit = hit{tab: -1}
 
 // searchKey handles the keys while a query is typed.
 func (m *tabPanel) searchKey(msg tea.KeyPressMsg) tea.Cmd {
@@ -102,6 +116,11 @@ type searchedMsg struct {
 func (m *tabPanel) findHits(step int) tea.Cmd {
 	m.notice = "searching …"
 	m.search.round++
+	if m.search.stop != nil {
+		m.search.stop()
+	}
+	var ctx context.Context
+	ctx, m.search.stop = context.WithCancel(m.ctx)
 	s, b, open := m.search, m.activeTab(), m.tab
 	in := scope{rows: m.made, tab: open}
 	var document func() []int
@@ -109,6 +128,7 @@ func (m *tabPanel) findHits(step int) tea.Cmd {
 		in.document = b.shown
 		document = b.lookup(s.find)
 	}
+	at := b.list.Cursor
 	var rows [tabCount][]row
 	for _, t := range m.shownTabs() {
 		m.rebuildRows(t)
@@ -117,20 +137,37 @@ func (m *tabPanel) findHits(step int) tea.Cmd {
 	return func() tea.Msg {
 		msg := searchedMsg{round: s.round, step: step, in: in}
 		for t := range tabCount {
-			if t == open && document != nil {
-				for _, i := range document() {
-					msg.hits = append(msg.hits, hit{t, true, i})
-				}
-				continue
-			}
 			for i, r := range rows[t] {
-				if r.id != "" && len(s.find(r.searchText())) > 0 {
-					msg.hits = append(msg.hits, hit{t, false, i})
+				if ctx.Err() != nil {
+					return msg // of an earlier round
+				}
+				if t == open && i == at && document != nil {
+					for _, line := range document() {
+						msg.hits = append(msg.hits, hit{tab: t, row: i, line: line})
+					}
+				} else if h := (hit{tab: t, row: i, line: -1}); found(s.find, r, &h) {
+					msg.hits = append(msg.hits, h)
 				}
 			}
 		}
 		return msg
 	}
+}
+
+// found reports whether a row, or what it opens, has a match, and says which.
+func found(find widget.Find, r row, h *hit) bool {
+	if len(find(r.searchText())) > 0 {
+		return true
+	}
+	if r.inside != nil {
+		for line := range strings.Lines(r.inside()) {
+			if len(find(strings.TrimSuffix(line, "\n"))) > 0 {
+				h.inside = true
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // lookup returns a function, for use outside of Update, that finds lines of
@@ -187,29 +224,32 @@ func (m *tabPanel) nextHit(step int) tea.Cmd {
 func (m *tabPanel) goToHit(step int) {
 	s := &m.search
 	if len(s.hits) == 0 {
-		m.notice = fmt.Sprintf("no match for %q in any tab%s", s.input.Value(), m.filtered())
+		m.notice = fmt.Sprintf("no match for %q in any tab, text, YAML or diff%s", s.input.Value(), m.filtered())
 		return
 	}
 	here := m.position()
 	n := len(s.hits)
 	at := sort.Search(n, func(i int) bool { return !precedes(s.hits[i], here) })
 	switch {
-	case step > 0 && at < n && s.hits[at] == here:
+	case step > 0 && at < n && !precedes(here, s.hits[at]):
 		at++
 	case step < 0:
 		at--
 	}
 	at = (at + n) % n
 	m.showHit(s.hits[at])
-	m.notice = fmt.Sprintf("%q: hit %d of %d%s   ] next   [ previous   esc ends", s.input.Value(), at+1, n, m.hitsPerTab())
+	m.notice = fmt.Sprintf("%q: hit %d of %d%s   n next   N previous   esc ends", s.input.Value(), at+1, n, m.hitsPerTab())
 }
 
 // position is the line the person is at, as a hit would name it.
 func (m *tabPanel) position() hit {
-	b := m.activeTab()
-	h := hit{tab: m.tab, line: b.list.Cursor}
-	if m.tab == m.search.in.tab && m.search.in.document != (pagerContent{}) {
-		h.document, h.line = true, m.search.line
+	b, s := m.activeTab(), &m.search
+	h := hit{tab: m.tab, row: b.list.Cursor, line: -1}
+	if last := s.last; m.tab == last.tab && b.pane == frame.PaneList && b.list.Cursor == b.nearest(last.row) {
+		return last // whose row need not be one that can be selected
+	}
+	if m.tab == s.in.tab && s.in.document != (pagerContent{}) {
+		h.line = s.line
 		if b.sheet != nil && !b.sheet.ShowsLine(h.line) {
 			h.line = b.sheet.Line()
 		}
@@ -217,14 +257,22 @@ func (m *tabPanel) position() hit {
 	return h
 }
 
-func precedes(a, b hit) bool { return a.tab < b.tab || a.tab == b.tab && a.line < b.line }
+func precedes(a, b hit) bool {
+	return cmp.Or(cmp.Compare(a.tab, b.tab), cmp.Compare(a.row, b.row), cmp.Compare(a.line, b.line)) < 0
+}
 
 // showHit opens the tab of a hit and goes to its line.
 func (m *tabPanel) showHit(h hit) {
-	m.tab = h.tab
+	m.tab, m.search.last = h.tab, h
 	b := m.activeTab()
-	if !h.document {
-		b.pane, b.kind, b.list.Cursor = frame.PaneList, diffview.Facts, h.line
+	b.list.Cursor = h.row
+	switch {
+	case h.inside:
+		b.open(m.insideOf(h.tab))
+		b.seek, m.search.line = m.search.find, -1
+		return
+	case h.line < 0:
+		b.pane, b.kind, m.search.line = frame.PaneList, diffview.Facts, -1
 		return
 	}
 	b.pane, m.search.line = frame.PaneDetail, h.line
@@ -235,6 +283,17 @@ func (m *tabPanel) showHit(h hit) {
 	m.paths = false
 	b.sheet.SetForm(m.sheetForm(b))
 	b.sheet.Reveal(h.line)
+}
+
+// insideOf is what the rows of a tab open to show what was found in it.
+func (m *tabPanel) insideOf(t tab) diffview.Kind {
+	switch t {
+	case tabObjects:
+		return diffview.YAML
+	case tabFiles:
+		return diffview.Diff
+	}
+	return diffview.Facts
 }
 
 // hitsPerTab counts the hits of each tab that has any, where several do.

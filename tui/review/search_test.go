@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 	"github.com/kubectl-operator/kubectl-operator/tui/tuitest"
 )
@@ -129,4 +130,85 @@ func FuzzFinder(f *testing.F) {
 			end = at[1]
 		}
 	})
+}
+
+// While a search is on, n and N go to its hits: they mark nothing as reviewed.
+func TestNextGoesToHitsWhileASearchIsOn(t *testing.T) {
+	m, c := reviewOf(t, tuitest.FreshPlan(t), 120, 36)
+	left := m.checklist.remaining()
+	tuitest.Drive(m, c, "2", "/")
+	tuitest.Drive(m, c, tuitest.Typed("secret")...)
+	tuitest.Drive(m, c, "enter")
+	first := m.notice
+	tuitest.Drive(m, c, "n", "n", "n", "n", "n")
+	if m.checklist.remaining() != left || left == 0 {
+		t.Errorf("%d of %d findings are left to review", m.checklist.remaining(), left)
+	}
+	if !strings.Contains(m.notice, "hit ") || m.notice == first {
+		t.Errorf("n leads from %q to %q", first, m.notice)
+	}
+	for range 5 {
+		tuitest.Drive(m, c, "N")
+	}
+	if m.notice != first {
+		t.Errorf("N leads to %q, not back to %q", m.notice, first)
+	}
+	tuitest.Drive(m, c, "esc", "1", "n", "n")
+	if m.checklist.remaining() != left-1 {
+		t.Errorf("after the search n marks nothing: %d of %d are left", m.checklist.remaining(), left)
+	}
+}
+
+// A search proves that a text is absent, so it covers what rows open as well.
+func TestASearchCoversWhatRowsOpen(t *testing.T) {
+	for _, test := range []struct {
+		name, tab, query string
+		at               tab
+		inside           bool
+	}{
+		{"a field of a diff, from the list beside it", "5", "setting00005", tabDiff, true},
+		{"a field of a diff, from another tab", "3", "setting00005", tabDiff, true},
+		{"the evidence of a finding", "2", "evidence", tabFindings, false},
+		{"a heading, which cannot be selected", "2", "heading", tabSummary, false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			m, c := reviewOf(t, settingsPlan(t, 120), 120, 36)
+			query := test.query
+			switch query { // words of this plan
+			case "evidence":
+				query = preview.EvidencePieces(m.checklist.items[0].First().EvidenceText())[0]
+			case "heading":
+				tuitest.Drive(m, c, test.tab)
+				query = m.activeTab().rows[0].text
+			}
+			tuitest.Drive(m, c, test.tab, "/")
+			tuitest.Drive(m, c, tuitest.Typed(query)...)
+			tuitest.Drive(m, c, "enter")
+			if m.tab != test.at || !strings.Contains(m.notice, "hit ") {
+				t.Fatalf("%q in tab %d", m.notice, m.tab)
+			}
+			if !test.inside {
+				return
+			}
+			if s := m.activeTab().sheet; s == nil || m.activeTab().pane != frame.PaneDetail || !strings.HasPrefix(s.Path(), ".data.setting00005") {
+				t.Errorf("the diff does not open at what was found")
+			}
+			before := m.activeTab().sheet.Path()
+			if tuitest.Drive(m, c, "n"); m.activeTab().sheet.Path() == before {
+				t.Errorf("n stays at %s", before)
+			}
+		})
+	}
+}
+
+func TestASearchSaysWhatItCovered(t *testing.T) {
+	m, c := reviewOf(t, tuitest.UpgradePlan(t), 120, 36)
+	for _, query := range []string{"nowhere at all", "bmV3", "b2xk", "YWRtaW4="} { // values of Secrets are not searched for either
+		tuitest.Drive(m, c, "4", "/")
+		tuitest.Drive(m, c, tuitest.Typed(query)...)
+		tuitest.Drive(m, c, "enter")
+		if !strings.Contains(m.notice, "no match for \""+query+"\" in any tab, text, YAML or diff") {
+			t.Errorf("%q: %q", query, m.notice)
+		}
+	}
 }

@@ -264,6 +264,10 @@ func TestTerminalLeavingTheReviewAppliesNothing(t *testing.T) {
 			if !strings.Contains(strings.ToLower(screen), "nothing was applied") {
 				t.Errorf("nobody says that nothing was applied:\n%s", screen)
 			}
+			// An approval is not handed out before everything was reviewed.
+			if offered := strings.Contains(screen, "approve without the screen"); strings.HasPrefix(name, "ctrl+c") && offered != (name == "ctrl+c on CONFIRM") || name == "q" && (offered || !strings.Contains(screen, "review again")) {
+				t.Errorf("the command that approves is offered: %t\n%s", offered, screen)
+			}
 			p.sane()
 			p.run("clear")
 			p.until("an empty screen", func(s string) bool { return !strings.Contains(s, "exit=") })
