@@ -201,6 +201,9 @@ func title(p *preview.Plan) string {
 		return joinTexts(" ", p.Request.Action, p.Release.Name)
 	}
 	text, between := p.Request.Action, [...]string{" ", " with ", ", "}
+	if verdict.Downgrades(p) {
+		text = "downgrade"
+	}
 	if preview.InSections(p.Packages) {
 		text, between = joinTexts(" ", text, p.Release.Name), [...]string{": ", ", ", ", "}
 	}

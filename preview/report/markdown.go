@@ -40,7 +40,7 @@ func writeMarkdown(w io.Writer, p *preview.Plan, _ Options) error {
 // escaped. The most important parts come first, because the end may be cut off.
 func markdown(p *preview.Plan) string {
 	doc := &document{limit: MarkdownLimit - cutReserve}
-	doc.add("## " + code(textsafe.Truncate(line(title(p)), maxCell)) + "\n\n" + verdictBlock(p) + "\n" + summaryTable(p))
+	doc.add("## " + code(textsafe.Truncate(line(title(p)), maxCell)) + "\n\n" + verdictBlock(p) + "\n" + summaryTable(p) + accountTable(p))
 	for _, form := range severities {
 		if form.severity == preview.Critical || form.severity == preview.NotKnown {
 			doc.findings(p, form)

@@ -108,7 +108,7 @@ func verdictBlock(p *preview.Plan) string {
 		for _, row := range rows {
 			lines = append(lines, line(fmt.Sprintf("%-10s  %s", row.name, row.value)))
 		}
-		block += "\n### " + heading(section{title: changeTitle}) + "\n\n" + fence("text", lines) + "\n"
+		block += "\n### " + heading(section{title: changeTitle}) + "\n\n" + fence("text", lines) + diffBlock(p)
 	}
 	if rows := mitigationFacts(v); len(rows) > 0 {
 		block += "\n### " + heading(section{title: lessTitle}) + "\n\n"

@@ -88,6 +88,36 @@ func ExtentText(a preview.Account) string {
 	return text
 }
 
+// AmountText says what an account comes to, whatever that is.
+func AmountText(a preview.Account) string {
+	switch a.Extent {
+	case "namespaces":
+		return "any account or every Secret of " + named(a.Namespaces)
+	case "cluster-writes":
+		return "writes outside of its namespace"
+	case "own-namespace":
+		return "its own namespace"
+	case "reads":
+		return "reads"
+	case "nothing":
+		return "nothing"
+	}
+	return ExtentText(a)
+}
+
+// maxNamed namespaces are named, others counted.
+const maxNamed = 4
+
+func named(namespaces []string) string {
+	if len(namespaces) > maxNamed {
+		return preview.Plural(len(namespaces), "namespace")
+	}
+	if len(namespaces) == 1 {
+		return "namespace " + namespaces[0]
+	}
+	return "namespaces " + strings.Join(namespaces, ", ")
+}
+
 // foldOver findings of one rule and severity, which are about no account and no
 // CRD, are one group.
 const foldOver = 3

@@ -2,9 +2,11 @@ package verdict
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
 // sentence says in one sentence what the plan would do.
@@ -27,9 +29,19 @@ var verbs = map[string]string{
 	preview.RequestInstall: "Installs", preview.RequestUpgrade: "Upgrades", preview.RequestUninstall: "Removes", preview.RequestRollback: "Rolls back",
 }
 
+// Downgrades reports whether an upgrade goes back to an older version of a package.
+func Downgrades(p *preview.Plan) bool {
+	return p.Request.Action == preview.RequestUpgrade && slices.ContainsFunc(p.Packages, func(pkg preview.Package) bool {
+		return slices.ContainsFunc(pkg.Notes, func(n preview.Note) bool { return n.Rule == rules.Downgrade.Name })
+	})
+}
+
 func subjectOf(p *preview.Plan) string {
 	verb := verbs[p.Request.Action]
-	if verb == "" {
+	switch {
+	case Downgrades(p):
+		verb = "Downgrades"
+	case verb == "":
 		verb = "Plans"
 	}
 	what := p.Release.Name

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 	"github.com/kubectl-operator/kubectl-operator/preview/verdict"
 )
 
@@ -96,5 +97,20 @@ func TestAnInstallHasNoChangesToName(t *testing.T) {
 	v := verdict.Of(p, []preview.Obstacle{{Object: "apps/Deployment/shop/web", Cause: "belongs to another"}})
 	if len(v.Changes) > 0 || v.Sentence != "Installs web 1.0.0 in namespace shop: 1 of 14 objects to write; cannot be applied." {
 		t.Errorf("%+v", v)
+	}
+}
+
+func TestAVerdictSaysThatAnUpgradeGoesBack(t *testing.T) {
+	p := &preview.Plan{
+		Release:  preview.Release{Name: "mongodb", Namespace: "mongodb"},
+		Request:  preview.Request{Action: preview.RequestUpgrade},
+		Packages: []preview.Package{{Name: "mongodb", Version: "3.4.0", Notes: []preview.Note{{Rule: rules.Downgrade.Name}}}},
+	}
+	if got := verdict.For(p).Sentence; !strings.HasPrefix(got, "Downgrades mongodb 3.4.0") {
+		t.Errorf("%q", got)
+	}
+	p.Packages[0].Notes = nil
+	if got := verdict.For(p).Sentence; !strings.HasPrefix(got, "Upgrades mongodb 3.4.0") {
+		t.Errorf("%q", got)
 	}
 }

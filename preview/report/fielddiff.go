@@ -1,0 +1,136 @@
+package report
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/diff"
+	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
+	"github.com/kubectl-operator/kubectl-operator/preview/verdict"
+)
+
+// Bounds of the changed fields that the Markdown form shows before everything
+// else that is not decisive.
+const (
+	maxDiffRows   = 80
+	maxDiffFields = 16  // of an object
+	maxDiffValue  = 160 // characters of a value
+)
+
+// diffRows lists what a plan changes of objects that exist, as lines of a unified
+// diff: a header for each object, then its fields, of CRDs last. Fields that only
+// describe others are counted. more is the number of lines beyond [maxDiffRows].
+func diffRows(p *preview.Plan) (rows []string, more int) {
+	if p.Summary.Update+p.Summary.Replace+p.Summary.Delete+p.Summary.Adopt == 0 {
+		return nil, 0
+	}
+	for _, definitions := range []bool{false, true} {
+		for i := range p.Objects {
+			o := &p.Objects[i]
+			if o.Is(preview.KindCustomResourceDefinition) != definitions {
+				continue
+			}
+			switch name := line(preview.IDLabel(o.ID)); {
+			case o.Action == preview.ActionDelete:
+				rows = append(rows, "- "+name)
+			case o.Action == preview.ActionCreate:
+				rows = append(rows, "+ "+name)
+			case len(o.Changes) > 0:
+				rows = append(append(rows, "@@ "+name+" @@"), fieldRows(o.Changes)...)
+			}
+		}
+	}
+	kept := min(len(rows), maxDiffRows)
+	return rows[:kept], len(rows) - kept
+}
+
+// fieldRows lists changed fields, those that are lost or replaced first where not
+// all are shown.
+func fieldRows(changes []preview.Change) []string {
+	descriptions, shown := 0, make([]preview.Change, 0, len(changes))
+	for _, c := range changes {
+		if strings.HasSuffix(c.Path, ".description") {
+			descriptions++
+			continue
+		}
+		shown = append(shown, c)
+	}
+	left := len(shown) - maxDiffFields
+	if left > 0 {
+		slices.SortStableFunc(shown, func(a, b preview.Change) int { return preview.FalseFirst(a.Op == diff.OpAdd, b.Op == diff.OpAdd) })
+		shown = shown[:maxDiffFields]
+	}
+	var rows []string
+	for _, c := range shown {
+		rows = append(rows, fieldRow(c)...)
+	}
+	if left > 0 {
+		rows = append(rows, "  and "+preview.Plural(left, "more field"))
+	}
+	if descriptions > 0 {
+		rows = append(rows, "  and "+preview.Plural(descriptions, "description"))
+	}
+	return rows
+}
+
+func fieldRow(c preview.Change) []string {
+	name := line(c.Path) + ": "
+	from, isFrom := c.From.(string)
+	to, isTo := c.To.(string)
+	switch {
+	case c.Op == diff.OpAdd:
+		return []string{"+ " + name + diffValue(c.To)}
+	case c.Op == diff.OpRemove:
+		return []string{"- " + name + diffValue(c.From)}
+	case isFrom && isTo && strings.Contains(strings.TrimSpace(from+to), "\n"):
+		return append([]string{"  " + name}, fold(textDiff(from, to, ""), maxDiffLines, "  ")...)
+	}
+	return []string{"- " + name + diffValue(c.From), "+ " + name + diffValue(c.To)}
+}
+
+func diffValue(v any) string { return textsafe.Truncate(line(valueText(v)), maxDiffValue) }
+
+// diffBlock is the Markdown of the changed fields, empty where no object that
+// exists changes.
+func diffBlock(p *preview.Plan) string {
+	rows, more := diffRows(p)
+	if len(rows) == 0 {
+		return ""
+	}
+	block := "\n" + fence("diff", rows)
+	if more > 0 {
+		block += "\n… " + preview.Plural(more, "more line") + ", see Objects below\n"
+	}
+	return block
+}
+
+// accountTable is a table of what the accounts of a plan amount to, empty where it
+// has none.
+func accountTable(p *preview.Plan) string {
+	accounts := p.Access.Accounts
+	if len(accounts) == 0 {
+		return ""
+	}
+	var out strings.Builder
+	out.WriteString("\n### Accounts\n\n| account | amounts to | runs |\n| --- | --- | --- |\n")
+	for i := range accounts {
+		if i == maxAccounts {
+			out.WriteString("| … " + preview.Plural(len(accounts)-i, "more account") + ", see `-o json` | | |\n")
+			break
+		}
+		a := &accounts[i]
+		out.WriteString("| " + cell(subjectText(a.Subject)) + " | " + prose(line(verdict.AmountText(*a))) + " | " + cell(strings.Join(labels(a.Workloads), ", ")) + " |\n")
+	}
+	return out.String()
+}
+
+const maxAccounts = 12
+
+func labels(ids []string) []string {
+	out := make([]string, 0, len(ids))
+	for _, id := range ids {
+		out = append(out, preview.IDLabel(id))
+	}
+	return out
+}
