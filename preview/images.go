@@ -1,6 +1,7 @@
 package preview
 
 import (
+	"iter"
 	"slices"
 	"strings"
 )
@@ -12,12 +13,8 @@ func (p *Plan) NamedImages() []Image {
 	for i := range p.Objects {
 		o := &p.Objects[i]
 		pod, _ := PodTemplate(o.Planned)
-		for _, field := range []string{"initContainers", "containers"} {
-			for _, container := range Maps(pod, field) {
-				if image := String(container, "image"); image != "" {
-					usedBy[image] = append(usedBy[image], o.ID)
-				}
-			}
+		for image := range PodImages(pod) {
+			usedBy[image] = append(usedBy[image], o.ID)
 		}
 	}
 	for _, pkg := range p.Packages {
@@ -36,4 +33,27 @@ func (p *Plan) NamedImages() []Image {
 	}
 	slices.SortFunc(out, func(a, b Image) int { return strings.Compare(a.Reference, b.Reference) })
 	return out
+}
+
+// PodImages returns every image that nodes pull for a pod, those that are mounted
+// as volumes included, each with a function that writes another in its place.
+func PodImages(pod map[string]any) iter.Seq2[string, func(string)] {
+	return func(yield func(string, func(string)) bool) {
+		each := func(holder map[string]any, field string) bool {
+			image := String(holder, field)
+			return image == "" || yield(image, func(other string) { holder[field] = other })
+		}
+		for _, field := range []string{"initContainers", "containers", "ephemeralContainers"} {
+			for _, container := range Maps(pod, field) {
+				if !each(container, "image") {
+					return
+				}
+			}
+		}
+		for _, volume := range Maps(pod, "volumes") {
+			if !each(Map(volume, "image"), "reference") {
+				return
+			}
+		}
+	}
 }

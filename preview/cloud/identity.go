@@ -196,13 +196,20 @@ func Audiences(spec map[string]any) []string {
 	for _, volume := range preview.Maps(spec, "volumes") {
 		for _, source := range preview.Maps(volume, "projected", "sources") {
 			audience := preview.String(source, "serviceAccountToken", "audience")
-			if audience != "" && !strings.HasPrefix(audience, "https://kubernetes.default") {
+			if audience != "" && !OwnAudience(audience) {
 				out = append(out, audience)
 			}
 		}
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
+}
+
+// OwnAudience reports whether tokens with an audience are for the cluster's own API
+// server. A host that only begins like its name belongs to others.
+func OwnAudience(audience string) bool {
+	host := strings.TrimSuffix(strings.TrimPrefix(audience, "https://"), "/")
+	return slices.Contains([]string{"kubernetes", "kubernetes.default", "kubernetes.default.svc", "kubernetes.default.svc.cluster.local"}, host)
 }
 
 // tokenProvider returns the cloud provider that accepts tokens with an audience.

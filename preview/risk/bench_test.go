@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/corpustest"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/cloudtable"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/deputy"
+	"github.com/kubectl-operator/kubectl-operator/preview/risk/field"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/right"
 )
 
@@ -79,4 +80,10 @@ func BenchmarkTables(b *testing.B) {
 	b.ReportMetric(float64(rights*len(rightScopes)), "rights×scopes")
 	b.ReportMetric(float64(len(deputy.Kinds())), "operators'-kinds")
 	b.ReportMetric(float64(cloud), "cloud-grants")
+	fields, by := field.Counts()
+	b.ReportMetric(float64(len(field.Kinds())), "kinds")
+	b.ReportMetric(float64(fields), "fields")
+	for _, judgement := range []string{field.Harmless, field.ByRule, field.WithRule, field.OfObject} {
+		b.ReportMetric(float64(by[judgement]), "fields-"+judgement)
+	}
 }

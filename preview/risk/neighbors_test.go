@@ -172,6 +172,16 @@ var neighborCases = []struct {
 	{"the lock of a controller", "coordination.k8s.io/v1 Lease kube-system/cloud-x {spec: {holderIdentity: me}}", "control-plane-object", preview.Warning},
 	{"a pod on a node", "v1 Binding app/p {target: {kind: Node, name: master-0}}", "control-plane-object", preview.Warning},
 	{"an eviction", "policy/v1 Eviction kube-system/p {}", "control-plane-object", preview.Warning},
+	{"an eviction by request", "lifecycle.k8s.io/v1alpha1 EvictionRequest app/e {spec: {target: {pod: {name: p}}}}", "control-plane-object", preview.Warning},
+	{"a revision to go back to", "apps/v1 ControllerRevision app/r {data: {spec: {}}, revision: 2}", "control-plane-object", preview.Warning},
+	{"a path out of the folder of volumes", "storage.k8s.io/v1 StorageClass /c {provisioner: x, parameters: {pathPattern: ../../etc}}", "storage-class", preview.Critical},
+	{"a pattern within it", "storage.k8s.io/v1 StorageClass /c {provisioner: x, parameters: {pathPattern: a/b..c}}", "storage-class", ""},
+	{"a claim of a StatefulSet for data of others", "apps/v1 StatefulSet app/s {spec: {volumeClaimTemplates: [{spec: {dataSourceRef: {namespace: shop, name: d}}}]}}", "volume-of-others", preview.Warning},
+	{"a claim of a pod for data of others", "batch/v1 CronJob app/s {spec: {jobTemplate: {spec: {template: {spec: {volumes: [{ephemeral: {volumeClaimTemplate: {spec: {dataSourceRef: {namespace: shop, name: d}}}}}]}}}}}}", "volume-of-others", preview.Warning},
+	{"a claim of a StatefulSet", "apps/v1 StatefulSet app/s {spec: {volumeClaimTemplates: [{spec: {dataSourceRef: {name: d}}}]}}", "volume-of-others", ""},
+	{"endpoints of storage in another namespace", "v1 PersistentVolume /p {spec: {glusterfs: {endpoints: e, endpointsNamespace: shop}}}", "volume-of-others", preview.Warning},
+	{"a priority of the system for a group of pods", "scheduling.k8s.io/v1beta1 Workload app/w {spec: {podGroupTemplates: [{priorityClassName: system-node-critical}]}}", "pod-preempts", preview.Warning},
+	{"settings for a driver of devices", "resource.k8s.io/v1 DeviceClass /d {spec: {config: [{opaque: {driver: gpu.example.com, parameters: {a: b}}}]}}", "device-access", preview.Warning},
 	{"a question", "authentication.k8s.io/v1 TokenReview /t {spec: {token: a}}", "control-plane-object", preview.Info},
 	{"everything written again", "storagemigration.k8s.io/v1beta1 StorageVersionMigration /m {spec: {resource: {resource: secrets}}}", "control-plane-object", preview.Warning},
 }
@@ -203,7 +213,7 @@ func TestKindsThatTakeOverAreServed(t *testing.T) {
 			if !found {
 				group = ""
 			}
-			own := strings.Contains(group, "gateway.") || strings.Contains(group, "snapshot.storage") || strings.HasPrefix(group, "policy.networking") || group == "route.openshift.io" || group == "extensions" || group == "internal.apiserver.k8s.io"
+			own := strings.Contains(group, "gateway.") || strings.Contains(group, "snapshot.storage") || strings.HasPrefix(group, "policy.networking") || group == "route.openshift.io" || group == "extensions" || group == "internal.apiserver.k8s.io" || group == "lifecycle.k8s.io"
 			if !own && !served[group] {
 				t.Errorf("rule %s: group %s of %s is not served", row.Rule.Name, group, kind)
 			}

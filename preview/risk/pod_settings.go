@@ -54,17 +54,19 @@ func keysOf(m map[string]any) []string {
 	return keys
 }
 
-func systemPriority(pod map[string]any) (Level, []string) {
-	class := preview.String(pod, "priorityClassName")
-	if class == "system-node-critical" || class == "system-cluster-critical" {
-		return None, []string{class}
+// preempts finds pods, and groups of pods, of a priority class of the system.
+func preempts(_ *scan, o *preview.Object) (Level, []string) {
+	pod, _ := preview.PodTemplate(o.Planned)
+	classes := []string{preview.String(pod, "priorityClassName")}
+	if o.Ref().Group() == "scheduling.k8s.io" {
+		classes = pods.GroupPriorities(o.Planned)
 	}
-	return None, nil
+	return None, slices.DeleteFunc(classes, func(class string) bool { return class != "system-node-critical" && class != "system-cluster-critical" })
 }
 
-func noLimits(_, container map[string]any) (Level, []string) {
+func noLimits(pod, container map[string]any) (Level, []string) {
 	var lines []string
-	if len(preview.Map(container, "resources", "limits"))+len(preview.Map(container, "resources", "requests")) == 0 {
+	if len(preview.Map(container, "resources", "limits"))+len(preview.Map(container, "resources", "requests"))+len(preview.Map(pod, "resources")) == 0 {
 		lines = append(lines, "no requests or limits")
 	}
 	if container["livenessProbe"] == nil && container["readinessProbe"] == nil {

@@ -34,7 +34,7 @@ func isolationRules() []entry {
 		{Rule: rules.PodTokenAudience, object: podMatch(foreignTokens)},
 		{Rule: rules.PodSecretEnv, object: containerMatch(secretEnv)},
 		{Rule: rules.PodControlPlane, object: controlPlane},
-		{Rule: rules.PodPreempts, object: podMatch(systemPriority)},
+		{Rule: rules.PodPreempts, object: preempts},
 		{Rule: rules.PodNoLimits, object: containerMatch(noLimits)},
 	}
 }
@@ -167,8 +167,11 @@ func unconfined(pod, container map[string]any) (Level, []string) {
 			lines = append(lines, profile+" Unconfined")
 		}
 	}
-	for _, field := range []string{"type", "user", "role"} {
+	for _, field := range []string{"type", "user", "role", "level"} {
 		v, _ := securitySetting(pod, container, "seLinuxOptions", field).(string)
+		if field == "level" && !strings.Contains(v, ".c1023") {
+			continue // only all categories are those of others
+		}
 		if v != "" && !(field == "type" && slices.Contains([]string{"container_t", "container_init_t", "container_kvm_t", "container_engine_t"}, v)) {
 			lines = append(lines, "seLinuxOptions."+field+" "+preview.EvidenceName(v))
 		}

@@ -42,6 +42,6 @@ func table() []entry {
 	return slices.Concat(
 		wildcardRules(), secretRules(), workloadRules(), roleRules(), deputyRules(), orderRules(), nodeRules(), extensionRules(), namespacedRules(),
 		rightRules(),
-		bindingRules(), podRules(), imageRules(), webhookRules(), admissionRules(), roleObjectRules(), wellKnownRules(), neighborRules(), clusterRules(), surroundingRules(), cloudRules(), planRules(),
+		bindingRules(), podRules(), imageRules(), webhookRules(), admissionRules(), roleObjectRules(), wellKnownRules(), neighborRules(), fieldRules(), clusterRules(), surroundingRules(), cloudRules(), planRules(),
 	)
 }

@@ -163,6 +163,11 @@ var objectCases = []struct {
 	meets    string
 	misses   []string
 }{
+	{"field-not-judged", preview.Info, pod("hostEverything: true, ", "image: c"), []string{pod("hostUsers: false, ", "image: c")}},
+	{"pod-foreign-secret", preview.Critical, strings.Replace(pod("volumes: [{name: v, secret: {secretName: keys, optional: true}}], ", "image: c"), "namespace: app", "namespace: kube-system", 1), []string{
+		pod("volumes: [{name: v, secret: {secretName: keys}}], ", "image: c"),
+		strings.Replace(pod("volumes: [{name: v, secret: {secretName: keys}}], ", "image: c"), "namespace: app", "namespace: shop", 1) + "---\n{apiVersion: v1, kind: Secret, metadata: {name: keys, namespace: shop}}\n",
+	}},
 	{"binding-cluster-admin", preview.Critical, toRole("cluster-admin", "{kind: User, name: u}"), []string{toRole("view", "{kind: User, name: u}")}},
 	{"binding-admin", preview.Critical, toRole("edit", "{kind: User, name: u}"), []string{toRole("view", "{kind: User, name: u}")}},
 	{"binding-masters", preview.Critical, toRole("x", "{kind: Group, name: 'system:masters'}"), []string{toRole("x", "{kind: User, name: 'system:masters'}")}},
@@ -586,7 +591,7 @@ func TestEveryRuleHasACase(t *testing.T) {
 		"unknown": true, "object-blocked": true, "object-replaced": true, "object-deleted": true, "object-adopted": true,
 		"field-conflict": true, "hot-fix-overwritten": true, "object-kept": true, "image-not-listed": true, "rbac-dead-rule": true, "rbac-configmaps-system": true,
 		"quota-refused": true, "quota-unread": true, "image-platform": true, "nodes-unread": true, "image-moved": true, "access-reach-unread": true,
-		"content-unread": true, "unknown-kind": true, "rbac-unknown-kind": true,
+		"content-unread": true, "protection-weakened": true, "unknown-kind": true, "rbac-unknown-kind": true,
 		"rbac-leases-own": true, "cloud-static-credentials": true, "cloud-access-widened": true, "cloud-credentials-mode": true,
 	}
 	for _, test := range grantCases {

@@ -142,7 +142,7 @@ var (
 		Name: "device-access", Level: High, Title: "reaches or takes away devices of others",
 		Why:    "Admin access gives devices that other pods use; slices and taints decide what devices nodes have and who keeps them.",
 		Reduce: leaveToAdministrators,
-		Looks:  "adminAccess of ResourceClaims, ResourceSlices, DeviceTaintRules, and DeviceClasses that answer for an extended resource.",
+		Looks:  "adminAccess of ResourceClaims, settings for drivers in ResourceClaims and DeviceClasses, ResourceSlices, DeviceTaintRules, and DeviceClasses that answer for an extended resource.",
 	})
 	LimitsOfOthers = row(Rule{
 		Name: "limits-of-others", Level: High, Title: "limits or scales what is not its own",
@@ -154,7 +154,7 @@ var (
 		Name: "control-plane-object", Level: High, Title: "is made by the control plane, not by packages",
 		Why:    "Objects of this kind stand for nodes, locks or decisions that the control plane alone makes, or are orders that are carried out once.",
 		Reduce: leaveItOut,
-		Looks:  "Nodes, Bindings, evictions, token requests, storage migrations, Leases of the control plane, Events and reviews.",
+		Looks:  "Nodes, Bindings, evictions, ControllerRevisions, token requests, storage migrations, Leases of the control plane, Events and reviews.",
 		When:   "Info for Events and reviews, else a warning.",
 	})
 )

@@ -383,11 +383,11 @@ func (r *Resolver) pinImages(ctx context.Context, pkg string, output *format.Out
 	pinned := map[string]string{} // by the reference that the content has
 	for _, o := range output.Objects {
 		if pod, _ := preview.PodTemplate(o.Body); pod != nil {
-			eachImage(pod, func(_ map[string]any, image string) {
+			for image := range preview.PodImages(pod) {
 				if !strings.Contains(image, "@") {
 					pinned[image] = ""
 				}
-			})
+			}
 		}
 	}
 	if len(pinned) > maxPinned {
@@ -410,11 +410,11 @@ func (r *Resolver) pinImages(ctx context.Context, pkg string, output *format.Out
 		}
 		body := preview.CloneBody(output.Objects[i].Body)
 		pod, _ := preview.PodTemplate(body)
-		eachImage(pod, func(container map[string]any, image string) {
+		for image, replace := range preview.PodImages(pod) {
 			if full := pinned[image]; full != "" {
-				container["image"] = full
+				replace(full)
 			}
-		})
+		}
 		output.Objects[i].Body = body
 	}
 	return nil
@@ -443,15 +443,4 @@ func (r *Resolver) pinImage(ctx context.Context, image string) (string, []string
 		return "", nil, err
 	}
 	return image + "@" + pin.Source.Digest, platforms, nil
-}
-
-// eachImage calls a function for every container of a pod that has an image.
-func eachImage(pod map[string]any, visit func(container map[string]any, image string)) {
-	for _, field := range []string{"initContainers", "containers", "ephemeralContainers"} {
-		for _, container := range preview.Maps(pod, field) {
-			if image := preview.String(container, "image"); image != "" {
-				visit(container, image)
-			}
-		}
-	}
 }

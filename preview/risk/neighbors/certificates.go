@@ -120,6 +120,7 @@ func deviceClaim(o Object) (rules.Level, []string) {
 		}
 	}
 	v.addIf(o.foreign(o.Namespace), rules.Medium, "it takes devices for namespace %s", o.Namespace)
+	deviceSettings(&v, rules.Low, preview.Map(spec, "devices"))
 	return v.result()
 }
 
@@ -138,6 +139,16 @@ func deviceObjects(o Object) (rules.Level, []string) {
 	default:
 		name := preview.String(spec, "extendedResourceName")
 		v.addIf(name != "", rules.Medium, "it answers for the extended resource %s", name)
+		deviceSettings(&v, rules.Medium, spec)
 	}
 	return v.result()
+}
+
+// deviceSettings finds settings that are handed to a driver, which runs as root of
+// the node and alone knows what they mean.
+func deviceSettings(v *verdict, level rules.Level, of map[string]any) {
+	for _, config := range preview.Maps(of, "config") {
+		opaque := preview.Map(config, "opaque")
+		v.addIf(opaque != nil, level, "settings for driver %s", preview.String(opaque, "driver"))
+	}
 }

@@ -16,7 +16,7 @@ func clusterRows() []Row {
 		{rules.FlowControl, kinds("flowcontrol.apiserver.k8s.io/PriorityLevelConfiguration"), priorityLevel},
 		{rules.LimitsOfOthers, kinds(preview.KindResourceQuota, preview.KindLimitRange, "autoscaling/HorizontalPodAutoscaler", "policy/PodDisruptionBudget"), limitsOfOthers},
 		{rules.ControlPlaneObject, kinds(
-			"Node", "Binding", "Event", "events.k8s.io/Event", "ComponentStatus", "policy/Eviction", "storagemigration.k8s.io/StorageVersionMigration",
+			"Node", "Binding", "Event", "events.k8s.io/Event", "ComponentStatus", "policy/Eviction", "lifecycle.k8s.io/Eviction", "lifecycle.k8s.io/EvictionRequest", "apps/ControllerRevision", "storagemigration.k8s.io/StorageVersionMigration",
 			"internal.apiserver.k8s.io/StorageVersion", "coordination.k8s.io/Lease", "coordination.k8s.io/LeaseCandidate", "authentication.k8s.io/TokenRequest",
 			"authentication.k8s.io/TokenReview", "authentication.k8s.io/SelfSubjectReview", "authorization.k8s.io/SubjectAccessReview",
 			"authorization.k8s.io/LocalSubjectAccessReview", "authorization.k8s.io/SelfSubjectAccessReview", "authorization.k8s.io/SelfSubjectRulesReview",
@@ -229,8 +229,10 @@ func controlPlaneObject(o Object) (rules.Level, []string) {
 		}
 	case o.Kind == "Binding":
 		v.add(rules.High, "puts pod %s on node %s", o.Name, preview.String(o.Body, "target", "name"))
-	case o.Kind == "Eviction":
-		v.add(rules.High, "evicts pod %s", o.Name)
+	case o.Kind == "Eviction" || o.Kind == "EvictionRequest":
+		v.add(rules.High, "evicts pod %s", orEvery(preview.String(spec, "target", "pod", "name"), o.Name))
+	case o.Kind == "ControllerRevision":
+		v.add(rules.High, "a state that the controller of a StatefulSet or DaemonSet may go back to")
 	case o.Kind == "TokenRequest":
 		v.add(rules.High, "asks for a token for %s", strings.Join(texts(spec["audiences"]), ", "))
 	default:

@@ -14,7 +14,7 @@ func storageRows() []Row {
 		{rules.StorageClass, kinds("storage.k8s.io/StorageClass", "snapshot.storage.k8s.io/VolumeSnapshotClass", "groupsnapshot.storage.k8s.io/VolumeGroupSnapshotClass"), storageClass},
 		{rules.VolumeOfOthers, kinds(preview.KindPersistentVolume), volumeOfOthers},
 		{rules.VolumeOfOthers, kinds("snapshot.storage.k8s.io/VolumeSnapshotContent", "groupsnapshot.storage.k8s.io/VolumeGroupSnapshotContent"), snapshotContent},
-		{rules.VolumeOfOthers, kinds(preview.KindPersistentVolumeClaim), claimOfOthers},
+		{rules.VolumeOfOthers, kinds(preview.KindPersistentVolumeClaim, "apps/StatefulSet", preview.KindPod, preview.KindDeployment, preview.KindDaemonSet, "apps/ReplicaSet", "ReplicationController", preview.KindJob, "batch/CronJob", preview.KindPodTemplate), claimOfOthers},
 		{rules.VolumeAddress, kinds(preview.KindPersistentVolume), volumeAddress},
 		{rules.StorageInternals, kinds("storage.k8s.io/VolumeAttachment", "storage.k8s.io/CSINode", "storage.k8s.io/CSIStorageCapacity"), storageInternals},
 	}
@@ -59,6 +59,7 @@ func storageClass(o Object) (rules.Level, []string) {
 		if strings.HasSuffix(plain, "secretnamespace") && !strings.Contains(namespace, "${") && o.foreign(namespace) {
 			v.add(o.secretLevel(namespace), "%s: %s", key, namespace)
 		}
+		v.addIf(slices.Contains(strings.Split(namespace, "/"), ".."), rules.Critical, "%s leaves the folder of the driver: %s", key, namespace)
 	}
 	for _, option := range texts(o.Body["mountOptions"]) {
 		v.addIf(slices.Contains([]string{"suid", "dev", "exec"}, option), rules.Medium, "mount option %s", option)
@@ -77,10 +78,10 @@ func volumeOfOthers(o Object) (rules.Level, []string) {
 		fields, _ := spec[source].(map[string]any)
 		for _, field := range sortedKeys(fields) {
 			namespace := preview.String(fields, field, "namespace")
-			if field == "secretNamespace" {
+			if field == "secretNamespace" || field == "endpointsNamespace" {
 				namespace, _ = fields[field].(string)
 			}
-			if strings.Contains(strings.ToLower(field), "secret") && o.foreign(namespace) {
+			if of := strings.ToLower(field); (strings.Contains(of, "secret") || of == "endpointsnamespace") && o.foreign(namespace) {
 				v.add(o.secretLevel(namespace), "%s.%s of namespace %s", source, field, namespace)
 			}
 		}
@@ -108,13 +109,27 @@ func snapshotContent(o Object) (rules.Level, []string) {
 	return v.result()
 }
 
+// claimOfOthers judges a claim, and the claims that an object has made for its pods.
 func claimOfOthers(o Object) (rules.Level, []string) {
 	var v verdict
-	if namespace := preview.String(o.Body, "spec", "dataSourceRef", "namespace"); o.foreign(namespace) {
-		v.add(rules.High, "its data is that of %s in namespace %s", preview.String(o.Body, "spec", "dataSourceRef", "name"), namespace)
+	claims := []map[string]any{}
+	if o.Kind == "PersistentVolumeClaim" {
+		claims = append(claims, preview.Map(o.Body, "spec"))
 	}
-	if name := preview.String(o.Body, "spec", "volumeName"); name != "" {
-		v.add(rules.Medium, "it asks for PersistentVolume %s", name)
+	for _, template := range preview.Maps(preview.Map(o.Body, "spec"), "volumeClaimTemplates") {
+		claims = append(claims, preview.Map(template, "spec"))
+	}
+	pod, _ := preview.PodTemplate(o.Body)
+	for _, volume := range preview.Maps(pod, "volumes") {
+		claims = append(claims, preview.Map(volume, "ephemeral", "volumeClaimTemplate", "spec"))
+	}
+	for _, spec := range claims {
+		if namespace := preview.String(spec, "dataSourceRef", "namespace"); o.foreign(namespace) {
+			v.add(rules.High, "its data is that of %s in namespace %s", preview.String(spec, "dataSourceRef", "name"), namespace)
+		}
+		if name := preview.String(spec, "volumeName"); name != "" {
+			v.add(rules.Medium, "it asks for PersistentVolume %s", name)
+		}
 	}
 	return v.result()
 }
@@ -124,6 +139,12 @@ func claimOfOthers(o Object) (rules.Level, []string) {
 var notSources = []string{
 	"accessModes", "capacity", "claimRef", "hostPath", "local", "mountOptions", "nodeAffinity", "persistentVolumeReclaimPolicy", "storageClassName",
 	"volumeAttributesClassName", "volumeMode",
+}
+
+// sourceNames are the fields of sources that say which storage they are.
+var sourceNames = []string{
+	"driver", "server", "path", "share", "targetPortal", "iqn", "monitors", "endpoints", "volumeHandle", "volumeID", "pdName", "diskName", "diskURI", "shareName", "pool", "image",
+	"datasetName", "datasetUUID", "gateway", "registry", "volume", "volumeName", "volumeNamespace", "volumePath", "pdID", "targetWWNs", "wwids",
 }
 
 // volumeAddress finds every source there is or will be, and says how it names what
@@ -137,7 +158,7 @@ func volumeAddress(o Object) (rules.Level, []string) {
 			continue
 		}
 		level, text := rules.Medium, source
-		for _, field := range []string{"driver", "server", "path", "share", "targetPortal", "iqn", "monitors", "endpoints", "volumeHandle", "volumeID", "pdName", "diskURI", "shareName", "image"} {
+		for _, field := range sourceNames {
 			for _, value := range texts(fields[field]) {
 				text += " " + field + "=" + value
 			}

@@ -3,6 +3,7 @@
 package pods
 
 import (
+	"fmt"
 	"maps"
 	"net/url"
 	"slices"
@@ -198,18 +199,78 @@ func PodCertificates(pod map[string]any) (rules.Level, []string) {
 	level, lines := rules.None, []string(nil)
 	for _, volume := range preview.Maps(pod, "volumes") {
 		for _, source := range preview.Maps(volume, "projected", "sources") {
-			signer := preview.String(source, "podCertificate", "signerName")
+			asked := preview.Map(source, "podCertificate")
+			signer := preview.String(asked, "signerName")
 			if signer == "" {
 				continue
 			}
-			at := rules.Low
+			at, text := rules.Low, "signer "+preview.EvidenceName(signer)
 			if strings.HasPrefix(signer, "kubernetes.io/") {
 				at = rules.Medium
 			}
-			level, lines = max(level, at), append(lines, "signer "+preview.EvidenceName(signer))
+			if seconds, ok := asked["maxExpirationSeconds"].(int64); ok {
+				text += fmt.Sprintf(", for up to %d hours", seconds/3600)
+			}
+			passed := preview.Map(asked, "userAnnotations")
+			for _, key := range slices.Sorted(maps.Keys(passed)) {
+				text += ", " + preview.EvidenceName(key+"="+preview.String(passed, key))
+			}
+			level, lines = max(level, at), append(lines, text)
 		}
 	}
 	return level, lines
+}
+
+// Borrowed returns the Secrets and claims of its namespace that a pod names,
+// optional ones too.
+func Borrowed(pod map[string]any, namespace string) []preview.Ref {
+	var out []preview.Ref
+	add := func(kind, name string) {
+		if name != "" {
+			out = append(out, preview.Ref{APIVersion: "v1", Kind: kind, Namespace: namespace, Name: name})
+		}
+	}
+	for _, volume := range preview.Maps(pod, "volumes") {
+		add("PersistentVolumeClaim", preview.String(volume, "persistentVolumeClaim", "claimName"))
+		for _, kind := range slices.Sorted(maps.Keys(volume)) {
+			source := preview.Map(volume, kind)
+			add("Secret", preview.String(source, "secretName"))
+			add("Secret", preview.String(source, "secretRef", "name"))
+			add("Secret", preview.String(source, "nodePublishSecretRef", "name"))
+		}
+		for _, source := range preview.Maps(volume, "projected", "sources") {
+			add("Secret", preview.String(source, "secret", "name"))
+		}
+	}
+	for _, container := range cloud.Containers(pod) {
+		for _, env := range preview.Maps(container, "env") {
+			add("Secret", preview.String(env, "valueFrom", "secretKeyRef", "name"))
+		}
+		for _, from := range preview.Maps(container, "envFrom") {
+			add("Secret", preview.String(from, "secretRef", "name"))
+		}
+	}
+	return out
+}
+
+// GroupPriorities returns the priority classes of the groups of pods that an object
+// of scheduling.k8s.io makes.
+func GroupPriorities(v any) []string {
+	var out []string
+	switch v := v.(type) {
+	case map[string]any:
+		if class := preview.String(v, "priorityClassName"); class != "" {
+			out = append(out, class)
+		}
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			out = append(out, GroupPriorities(v[key])...)
+		}
+	case []any:
+		for _, item := range v {
+			out = append(out, GroupPriorities(item)...)
+		}
+	}
+	return out
 }
 
 // Digested reports whether an image has a digest; otherwise tag is its tag.

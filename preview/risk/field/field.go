@@ -1,0 +1,239 @@
+// Package field has, for every field of every kind that Kubernetes serves, what it
+// can do: nothing, or what a rule judges. It finds the fields of an object that
+// no row judges, and those whose change takes a protection away.
+package field
+
+import (
+	_ "embed"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+//go:embed fields.tsv
+var data string
+
+// The ways in which a field is judged.
+const (
+	Nested   = "-"        // by the fields of its type
+	Harmless = "harmless" // it does no harm
+	ByRule   = "rule"     // the rules look at it
+	WithRule = "with"     // the rules look at it together with other fields
+	OfObject = "object"   // the rules are about any object, volume or source that has it
+)
+
+// Row judges one field of a type of the OpenAPI definitions.
+type Row struct {
+	Type, Field string
+	Form        string // its type, after "[]" for each list and "map." for each map
+	Judgement   string
+	// Rules has the names of the rules that judge it, Why the reason, in one word,
+	// that it is harmless.
+	Rules []string
+	Why   string
+	// Example is a value, in YAML, that the rules find; see the test of the
+	// examples.
+	Example string
+	// Weakens names the change of the field that takes a protection away; see
+	// [Weakened].
+	Weakens string
+}
+
+// Kind is a kind with the type of its objects.
+type Kind struct {
+	APIVersion, Kind, Type string
+	// Protects says what is lost when an object of the kind is deleted; empty where
+	// it protects nothing.
+	Protects string
+}
+
+// Rows returns the rows in the order of the table. Callers must not modify them.
+func Rows() []Row { return parsed().rows }
+
+// Kinds returns the kinds in the order of the table. Callers must not modify them.
+func Kinds() []Kind { return parsed().kinds }
+
+// definition is a type: its fields by name.
+type definition map[string]*property
+
+// property is a field of a definition.
+type property struct {
+	nesting []bool     // true for each list, false for each map around the type
+	of      definition // nil where its content is not a type
+	schema  bool       // it is the schema of custom resources
+	weakens change
+}
+
+type table struct {
+	rows   []Row
+	kinds  []Kind
+	types  map[string]definition
+	byKind map[string]Kind // by APIVERSION KIND
+}
+
+var parsed = sync.OnceValue(func() table {
+	t := table{types: map[string]definition{}, byKind: map[string]Kind{}}
+	name := ""
+	for line := range strings.Lines(data) {
+		f := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		switch {
+		case strings.HasPrefix(line, "#"):
+		case f[0] == "" && len(f) == 6:
+			t.rows = append(t.rows, newRow(name, f))
+		case f[0] != "":
+			name = f[0]
+			t.types[name] = definition{}
+			if len(f) == 4 {
+				k := Kind{f[1], f[2], name, strings.TrimPrefix(f[3], "-")}
+				t.kinds, t.byKind[f[1]+" "+f[2]] = append(t.kinds, k), k
+			}
+		}
+	}
+	for _, r := range t.rows {
+		p := &property{weakens: newChange(r.Weakens)}
+		form := r.Form
+		for {
+			if rest, list := strings.CutPrefix(form, "[]"); list {
+				p.nesting, form = append(p.nesting, true), rest
+			} else if rest, isMap := strings.CutPrefix(form, "map."); isMap {
+				p.nesting, form = append(p.nesting, false), rest
+			} else {
+				break
+			}
+		}
+		if r.Judgement == Nested {
+			p.of, p.schema = t.types[form], r.Field == "openAPIV3Schema"
+		}
+		t.types[r.Type][r.Field] = p
+	}
+	return t
+})
+
+func newRow(name string, f []string) Row {
+	r := Row{Type: name, Field: f[1], Form: f[2], Example: strings.TrimPrefix(f[4], "-"), Weakens: strings.TrimPrefix(f[5], "-")}
+	var more string
+	r.Judgement, more, _ = strings.Cut(f[3], ":")
+	if r.Judgement == Harmless {
+		r.Why = more
+	} else if more != "" {
+		r.Rules = strings.Split(more, ",")
+	}
+	return r
+}
+
+// typeOf returns the type of an object, nil for kinds that the table does not have.
+func typeOf(body map[string]any) definition {
+	return parsed().types[parsed().byKind[preview.String(body, "apiVersion")+" "+preview.String(body, "kind")].Type]
+}
+
+// maxUnknown bounds how many unknown fields of one object are listed.
+const maxUnknown = 20
+
+// Unknown returns the paths of an object's fields that no row judges: of a later
+// Kubernetes, or of none. It returns none for kinds that the table does not have.
+// Schemas of custom resources, by far the most of what packages hold, are not read:
+// a keyword there changes nothing but what is accepted.
+func Unknown(body map[string]any) []string {
+	of := typeOf(body)
+	if of == nil || of.knows(body) {
+		return nil
+	}
+	w := &walk{}
+	w.fields("", body, of)
+	if len(w.found) > maxUnknown {
+		w.found = append(w.found[:maxUnknown], "and more")
+	}
+	return w.found
+}
+
+// knows reports whether all fields have rows, without paths and order, as nearly
+// every object's have.
+func (d definition) knows(body map[string]any) bool {
+	for name, v := range body {
+		p := d[name]
+		if p == nil || p.of != nil && !p.schema && !p.of.knowsAll(v, p.nesting) {
+			return false
+		}
+	}
+	return true
+}
+
+func (d definition) knowsAll(v any, nesting []bool) bool {
+	switch v := v.(type) {
+	case map[string]any:
+		if len(nesting) == 0 {
+			return d.knows(v)
+		}
+		for _, item := range v {
+			if !d.knowsAll(item, nesting[1:]) {
+				return false
+			}
+		}
+	case []any:
+		for _, item := range v {
+			if len(nesting) > 0 && !d.knowsAll(item, nesting[1:]) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// walk collects the paths of unknown fields.
+type walk struct{ found []string }
+
+func (w *walk) fields(path string, body map[string]any, of definition) {
+	for _, name := range sortedKeys(body) {
+		at := path + "." + name
+		switch p := of[name]; {
+		case p == nil:
+			w.found = append(w.found, preview.EvidenceName(strings.TrimPrefix(at, ".")))
+		case p.of != nil && !p.schema:
+			w.value(at, body[name], p.nesting, p.of)
+		}
+	}
+}
+
+func (w *walk) value(path string, v any, nesting []bool, of definition) {
+	switch v := v.(type) {
+	case map[string]any:
+		if len(nesting) == 0 {
+			w.fields(path, v, of)
+			return
+		}
+		for _, key := range sortedKeys(v) {
+			w.value(path+"["+key+"]", v[key], nesting[1:], of)
+		}
+	case []any:
+		for i, item := range v {
+			if len(nesting) > 0 {
+				w.value(path+"["+strconv.Itoa(i)+"]", item, nesting[1:], of)
+			}
+		}
+	}
+}
+
+func sortedKeys(m map[string]any) []string {
+	keys := make([]string, 0, len(m))
+	for key := range m {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// Counts returns the number of fields, and of those by judgement that are no types
+// themselves.
+func Counts() (fields int, by map[string]int) {
+	by = map[string]int{}
+	for _, r := range Rows() {
+		if r.Judgement != Nested {
+			fields++
+			by[r.Judgement]++
+		}
+	}
+	return fields, by
+}

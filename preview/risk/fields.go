@@ -1,0 +1,55 @@
+package risk
+
+import (
+	"slices"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/risk/field"
+	"github.com/kubectl-operator/kubectl-operator/preview/risk/pods"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
+)
+
+// fieldRules returns the rules about fields that no row judges, and about changes
+// of fields.
+func fieldRules() []entry {
+	return []entry{
+		{Rule: rules.FieldNotJudged, object: func(_ *scan, o *preview.Object) (Level, []string) { return None, field.Unknown(o.Planned) }},
+		{Rule: rules.ProtectionWeakened, object: weakened},
+		{Rule: rules.PodForeignSecret, object: foreignSecrets},
+	}
+}
+
+// weakened compares what the cluster has with what the plan makes of it.
+func weakened(c *scan, o *preview.Object) (Level, []string) {
+	switch {
+	case o.Action == preview.ActionDelete && o.Planned == nil && !c.removesAll() && !o.FormerOwner():
+		if lost := field.Protects(o.APIVersion, o.Kind); lost != "" {
+			return None, []string{"deleted: " + lost}
+		}
+	case o.Planned == nil || o.LiveBody == nil || o.Untouched():
+	case o.ResultBody != nil:
+		return None, field.Weakened(o.LiveBody, o.ResultBody, true)
+	default:
+		return None, field.Weakened(o.LiveBody, o.Planned, o.Action == preview.ActionReplace)
+	}
+	return None, nil
+}
+
+// foreignSecrets finds Secrets and claims that a pod takes from a namespace of
+// others: they reach the pod without a right to read them.
+func foreignSecrets(c *scan, o *preview.Object) (Level, []string) {
+	pod, _ := preview.PodTemplate(o.Planned)
+	if pod == nil || o.Namespace == "" || c.ownNamespace(o.Namespace) {
+		return None, nil
+	}
+	level, lines := High, []string(nil)
+	for _, ref := range pods.Borrowed(pod, o.Namespace) {
+		if c.objects[ref.ID()] == nil {
+			lines = append(lines, ref.Kind+" "+preview.EvidenceName(ref.Name)+" of namespace "+o.Namespace)
+		}
+	}
+	if slices.Contains(sharedNamespaces, o.Namespace) {
+		level = Critical
+	}
+	return level, lines
+}
