@@ -70,6 +70,9 @@ func apiService(c *scan, o *preview.Object) (Level, []string) {
 	if preview.Value(o.Planned, "spec", "insecureSkipTLSVerify") == true {
 		lines = append(lines, "insecureSkipTLSVerify: the API server does not verify who answers")
 	}
+	if priority, _ := preview.Value(o.Planned, "spec", "groupPriorityMinimum").(int64); priority > leastOwnPriority {
+		lines = append(lines, "groupPriorityMinimum: names without a group mean its resources before those of Kubernetes")
+	}
 	group, level := preview.String(o.Planned, "spec", "group"), High
 	switch {
 	case slices.Contains(projectGroups, group):
@@ -80,6 +83,10 @@ func apiService(c *scan, o *preview.Object) (Level, []string) {
 	}
 	return level, lines
 }
+
+// leastOwnPriority is below the priorities of the groups of Kubernetes 1.37, which are
+// 16,000 and more; CRDs have 1,000.
+const leastOwnPriority = 15_000
 
 // denies reports whether a validating policy can refuse requests: a binding in the
 // plan has the action Deny, or no binding is in the plan.

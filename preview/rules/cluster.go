@@ -35,7 +35,7 @@ var (
 		Name: "api-service", Level: Critical, Title: "serves an API group (APIService)",
 		Why:    "The API server forwards every request for the API group to the Service, with the name and groups of the user; while the Service is down, the group is unavailable and namespaces cannot be deleted.",
 		Reduce: "Make sure that the API group belongs to the publisher, and give the APIService a caBundle.",
-		Looks:  "APIServices that name a Service.",
+		Looks:  "APIServices that name a Service, whether it is verified, and whether its group is preferred to those of Kubernetes.",
 		When:   "Critical for an API group of Kubernetes itself, or of another system whose kinds are orders to a controller; else a warning.",
 	})
 	AdmissionPolicy = row(Rule{
