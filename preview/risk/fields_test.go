@@ -49,6 +49,10 @@ func validatingWebhook(fields string) string {
 	return "{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingWebhookConfiguration, metadata: {name: w}, webhooks: [{name: a.b.c" + fields + "}]}"
 }
 
+func admissionPolicyOf(validations string) string {
+	return "{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingAdmissionPolicy, metadata: {name: p}, spec: {validations: [" + validations + "]}}"
+}
+
 func validated(spec string) string {
 	return "{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: d}, spec: {group: g, versions: [{name: v1, schema: {openAPIV3Schema: {properties: {spec: {" + spec + "}}}}}]}}"
 }
@@ -95,6 +99,7 @@ func TestWhatAnUpgradeWeakens(t *testing.T) {
 		{"a quota is lowered", quota("pods: 10"), quota("pods: 9"), ""},
 		{"an API is not verified", "{apiVersion: apiregistration.k8s.io/v1, kind: APIService, metadata: {name: a}, spec: {group: g}}", "{apiVersion: apiregistration.k8s.io/v1, kind: APIService, metadata: {name: a}, spec: {group: g, insecureSkipTLSVerify: true}}", "spec.insecureSkipTLSVerify: not set → true"},
 		{"a policy only warns", "{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingAdmissionPolicyBinding, metadata: {name: b}, spec: {validationActions: [Deny]}}", "{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingAdmissionPolicyBinding, metadata: {name: b}, spec: {validationActions: [Warn]}}", "spec.validationActions: Deny → not there"},
+		{"a policy has a validation less", admissionPolicyOf("{expression: a}, {expression: b}"), admissionPolicyOf("{expression: b}"), `spec.validations: {"expression":"a"} → not there`},
 		{"a load balancer is open", "{apiVersion: v1, kind: Service, metadata: {name: s, namespace: app}, spec: {loadBalancerSourceRanges: [10.0.0.0/8]}}", "{apiVersion: v1, kind: Service, metadata: {name: s, namespace: app}, spec: {loadBalancerSourceRanges: [0.0.0.0/0]}}", `spec.loadBalancerSourceRanges: ["10.0.0.0/8"] → ["0.0.0.0/0"]`},
 		{"an Ingress has no TLS any more", "{apiVersion: networking.k8s.io/v1, kind: Ingress, metadata: {name: i, namespace: app}, spec: {tls: [{secretName: s}]}}", "{apiVersion: networking.k8s.io/v1, kind: Ingress, metadata: {name: i, namespace: app}, spec: {}}", "spec.tls: "},
 		{"volumes are deleted with their claims", "{apiVersion: storage.k8s.io/v1, kind: StorageClass, metadata: {name: s}, reclaimPolicy: Retain}", "{apiVersion: storage.k8s.io/v1, kind: StorageClass, metadata: {name: s}, reclaimPolicy: Delete}", "reclaimPolicy: Retain → Delete"},

@@ -69,18 +69,25 @@ func keysOfSet(set map[string]bool) []string {
 // reached: root, adm, disk, kmem, shadow.
 var hostGroups = map[int64]string{0: "root", 4: "adm", 6: "disk", 9: "kmem", 15: "kmem", 42: "shadow"}
 
-func nodeGroups(pod, _ map[string]any) (Level, []string) {
-	var lines []string
-	level := None
-	for _, item := range preview.List(pod, "securityContext", "supplementalGroups") {
-		if id, ok := item.(int64); ok && hostGroups[id] != "" {
-			level = max(level, Medium)
-			lines = append(lines, "supplementalGroups "+strconv.FormatInt(id, 10)+" ("+hostGroups[id]+")")
+// nodeGroups finds them where a pod joins them, by any of the fields that do.
+func nodeGroups(pod, container map[string]any) (Level, []string) {
+	level, lines := None, []string(nil)
+	joins := func(field string, v any, root Level) {
+		id, ok := v.(int64)
+		if !ok || hostGroups[id] == "" {
+			return
 		}
+		at := Medium
+		if id == 0 {
+			at = root
+		}
+		level, lines = max(level, at), append(lines, field+" "+strconv.FormatInt(id, 10)+" ("+hostGroups[id]+")")
 	}
-	if preview.Value(pod, "securityContext", "fsGroup") == int64(0) {
-		level, lines = max(level, Low), append(lines, "fsGroup 0 (root)")
+	for _, item := range preview.List(pod, "securityContext", "supplementalGroups") {
+		joins("supplementalGroups", item, Medium)
 	}
+	joins("fsGroup", preview.Value(pod, "securityContext", "fsGroup"), Low)
+	joins("runAsGroup", securitySetting(pod, container, "runAsGroup"), Low)
 	return level, lines
 }
 

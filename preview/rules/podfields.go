@@ -48,8 +48,8 @@ var (
 		Name: "pod-groups", Level: Medium, Title: "joins groups of the node",
 		Why:    "Files and devices of the node that are mounted belong to these groups.",
 		Reduce: dropIt,
-		Looks:  "supplementalGroups root, adm, disk, kmem and shadow of pods, and fsGroup 0.",
-		When:   "Info for fsGroup 0.",
+		Looks:  "supplementalGroups, fsGroup and runAsGroup root, adm, disk, kmem and shadow of pods and containers.",
+		When:   "Info for fsGroup and runAsGroup root, else a warning.",
 	})
 	PodWindowsAccount = row(Rule{
 		Name: "pod-windows-account", Level: Medium, Title: "runs as an account of Windows",
