@@ -11,9 +11,12 @@ import (
 // or of none, wherever they stand.
 func TestFieldsThatAreNotJudged(t *testing.T) {
 	for text, want := range map[string]string{
-		pod("hostEverything: true, ", "x: y"): "spec.template.spec.containers[0].x; spec.template.spec.hostEverything",
-		pod("hostPid: true, ", "image: c"):    "spec.template.spec.hostPid",
-		pod("", "image: c"):                   "",
+		pod("hostEverything: true, ", "x: y"):                                                                                          "spec.template.spec.containers[0].x; spec.template.spec.hostEverything",
+		pod("hostPid: true, ", "image: c"):                                                                                             "spec.template.spec.hostPid",
+		pod("", "image: c"):                                                                                                            "",
+		"{apiVersion: batch/v2, kind: Job, metadata: {name: c}}":                                                                       "batch/v2 Job is not known",
+		"{apiVersion: networking.k8s.io/v1, kind: PodRoute, metadata: {name: c}}":                                                      "networking.k8s.io/v1 PodRoute is not known",
+		"{apiVersion: gateway.networking.k8s.io/v1, kind: Gateway, metadata: {name: c}, anything: {}}":                                 "",
 		"{apiVersion: v1, kind: ConfigMap, metadata: {name: c, labels: {any: label}}, data: {any: key}}":                               "",
 		"{apiVersion: v1, kind: ConfigMap, metadata: {name: c, label: {}}, dataa: {}}":                                                 "dataa; metadata.label",
 		"{apiVersion: example.com/v1, kind: ConfigMap, metadata: {name: c}, anything: {}}":                                             "",

@@ -126,8 +126,8 @@ func imageNotListed(c *scan, o *preview.Object) (Level, []string) {
 		return None, nil
 	}
 	var lines []string
-	for _, container := range cloud.Containers(pod) {
-		if image := preview.String(container, "image"); image != "" && !c.related[image] {
+	for image := range preview.PodImages(pod) {
+		if !c.related[image] {
 			lines = append(lines, image)
 		}
 	}
@@ -150,14 +150,14 @@ func imageMoved(c *scan, o *preview.Object) (Level, []string) {
 		return None, nil
 	}
 	before := map[string]string{}
-	for _, container := range cloud.Containers(was) {
-		if name, digest, ok := strings.Cut(preview.String(container, "image"), "@"); ok {
+	for image := range preview.PodImages(was) {
+		if name, digest, ok := strings.Cut(image, "@"); ok {
 			before[name] = digest
 		}
 	}
 	var lines []string
-	for _, container := range cloud.Containers(pod) {
-		name, digest, ok := strings.Cut(preview.String(container, "image"), "@")
+	for image := range preview.PodImages(pod) {
+		name, digest, ok := strings.Cut(image, "@")
 		tagged := strings.LastIndexByte(name, ':') > strings.LastIndexByte(name, '/')
 		if old := before[name]; ok && tagged && old != "" && old != digest {
 			lines = append(lines, name+" was "+old+" and is "+digest)

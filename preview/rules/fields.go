@@ -6,7 +6,7 @@ var (
 		Name: "field-not-judged", Level: Low, Title: "has fields that no rule judges",
 		Why:    "This version of the program does not know the field, so what it does was not judged: it is one of a later Kubernetes, or none.",
 		Reduce: "Correct or remove the field, or use a version of the program that knows it.",
-		Looks:  "Every field of objects of the kinds that Kubernetes serves, against the table of its fields.",
+		Looks:  "Every field of objects of the kinds that Kubernetes serves, against the table of its fields; kinds and versions of its API groups that the table does not have.",
 	})
 	ProtectionWeakened = row(Rule{
 		Name: "protection-weakened", Level: High, Title: "protects less than before",

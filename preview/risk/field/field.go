@@ -72,10 +72,11 @@ type table struct {
 	kinds  []Kind
 	types  map[string]definition
 	byKind map[string]Kind // by APIVERSION KIND
+	groups map[string]bool
 }
 
 var parsed = sync.OnceValue(func() table {
-	t := table{types: map[string]definition{}, byKind: map[string]Kind{}}
+	t := table{types: map[string]definition{}, byKind: map[string]Kind{}, groups: map[string]bool{}}
 	name := ""
 	for line := range strings.Lines(data) {
 		f := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
@@ -88,7 +89,8 @@ var parsed = sync.OnceValue(func() table {
 			t.types[name] = definition{}
 			if len(f) == 4 {
 				k := Kind{f[1], f[2], name, strings.TrimPrefix(f[3], "-")}
-				t.kinds, t.byKind[f[1]+" "+f[2]] = append(t.kinds, k), k
+				t.kinds, t.byKind[k.APIVersion+" "+k.Kind] = append(t.kinds, k), k
+				t.groups[preview.Ref{APIVersion: k.APIVersion}.Group()] = true
 			}
 		}
 	}
@@ -133,12 +135,17 @@ func typeOf(body map[string]any) definition {
 const maxUnknown = 20
 
 // Unknown returns the paths of an object's fields that no row judges: of a later
-// Kubernetes, or of none. It returns none for kinds that the table does not have.
+// Kubernetes, or of none. A kind or version that the table does not have is named
+// where Kubernetes serves its group; of other kinds it returns none.
 // Schemas of custom resources, by far the most of what packages hold, are not read:
 // a keyword there changes nothing but what is accepted.
 func Unknown(body map[string]any) []string {
 	of := typeOf(body)
-	if of == nil || of.knows(body) {
+	ref := preview.RefOf(body)
+	switch {
+	case of == nil && ref.APIVersion != "" && parsed().groups[ref.Group()]:
+		return []string{preview.EvidenceName(ref.APIVersion + " " + ref.Kind + " is not known")}
+	case of == nil || of.knows(body):
 		return nil
 	}
 	w := &walk{}

@@ -47,6 +47,9 @@ func newChange(text string) change {
 	return c
 }
 
+// maxWeakened bounds how many fields of one object are listed.
+const maxWeakened = 50
+
 // Weakened returns the fields by whose change an object protects less than before,
 // each with both values. What the changed object leaves out is weaker only where
 // it is complete, as the API server answers it.
@@ -58,6 +61,9 @@ func Weakened(before, after map[string]any, complete bool) []string {
 	c := &comparer{complete: complete}
 	c.fields("", before, after, of)
 	slices.Sort(c.lines)
+	if more := len(c.lines) - maxWeakened; more > 0 {
+		c.lines = append(c.lines[:maxWeakened], fmt.Sprintf("and %d more", more))
+	}
 	return c.lines
 }
 
