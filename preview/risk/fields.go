@@ -21,6 +21,10 @@ func fieldRules() []entry {
 
 // weakened compares what the cluster has with what the plan makes of it.
 func weakened(c *scan, o *preview.Object) (Level, []string) {
+	level := None
+	if o.Is(preview.KindCustomResourceDefinition) {
+		level = Low // what its objects may say
+	}
 	switch {
 	case o.Action == preview.ActionDelete && o.Planned == nil && !c.removesAll() && !o.FormerOwner():
 		if lost := field.Protects(o.APIVersion, o.Kind); lost != "" {
@@ -28,9 +32,10 @@ func weakened(c *scan, o *preview.Object) (Level, []string) {
 		}
 	case o.Planned == nil || o.LiveBody == nil || o.Untouched():
 	case o.ResultBody != nil:
-		return None, field.Weakened(o.LiveBody, o.ResultBody, true)
+		return level, field.Weakened(o.LiveBody, o.ResultBody, true)
 	default:
-		return None, field.Weakened(o.LiveBody, o.Planned, o.Action == preview.ActionReplace)
+		older := preview.String(o.LiveBody, "metadata", "uid") == "" // that of another version of the package
+		return level, field.Weakened(o.LiveBody, o.Planned, older || o.Action == preview.ActionReplace)
 	}
 	return None, nil
 }

@@ -14,6 +14,7 @@ var (
 		Reduce: "Keep the setting; ask the publisher why it was dropped.",
 		Looks: "Objects that the cluster has and the plan changes or deletes: hardening in security contexts, tokens that were not mounted, NetworkPolicies, ResourceQuotas and LimitRanges, " +
 			"failurePolicy of webhooks and admission policies, verification of TLS, validation in CustomResourceDefinitions, volumes that were kept.",
+		When: "Info for CustomResourceDefinitions, else a warning.",
 		Example: Example{
 			Of:       "Deployment op:",
 			Evidence: "apps/Deployment/app/op: spec.template.spec.containers[op].securityContext.runAsNonRoot: true → not set",
