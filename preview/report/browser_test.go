@@ -295,6 +295,22 @@ func TestSlowPageWorksInABrowser(t *testing.T) {
 	b.quiet(path)
 }
 
+// On a telephone nothing is wider than the screen, and the tables are cards.
+func TestSlowPageFitsATelephone(t *testing.T) {
+	slowtest.Skip(t, "tests in a browser")
+	path := pageFile(t, write(t, plans(t)["upgrade"], Options{Format: HTML}))
+	b := startBrowser(t)
+	b.call("Emulation.setDeviceMetricsOverride", map[string]any{"width": 375, "height": 700, "deviceScaleFactor": 2, "mobile": true})
+	b.open(path)
+	if got := b.eval(`String(document.documentElement.scrollWidth)`); got != "375" {
+		t.Errorf("the page is %s pixels wide, want 375", got)
+	}
+	if got := b.eval(`getComputedStyle(document.querySelector('#access td')).display`); got != "block" {
+		t.Errorf("a cell of the access table is displayed as %s", got)
+	}
+	b.quiet(path)
+}
+
 func TestSlowHostilePageDoesNothingInABrowser(t *testing.T) {
 	slowtest.Skip(t, "tests in a browser")
 	b := startBrowser(t)

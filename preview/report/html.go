@@ -36,6 +36,9 @@ type page struct {
 	Facts, Details            []pageFact
 	Sentence                  string
 	Obstacles, Changes, Less  []pageFact
+	Diff                      []pageLine
+	Accounts                  [][3]string
+	Contents                  []pageLink
 	Install, Command          string
 	Notes                     []string
 	Groups                    []pageGroup
@@ -56,8 +59,11 @@ type page struct {
 
 type (
 	pageFact  struct{ Name, Value string }
+	pageLine  struct{ Class, Text string }
+	pageLink  struct{ Anchor, Title string }
 	pageGroup struct {
 		Title    string
+		Anchor   string
 		Findings []pageFinding
 	}
 	pageFinding struct {
@@ -141,6 +147,8 @@ func pageOf(p *preview.Plan) page {
 			out.Packages = append(out.Packages, pagePackage{line(joinTexts(" ", pkg.Name, pkg.Version)), pageFacts(dropEmpty(rows))})
 		}
 	}
+	out.Diff, out.Accounts = pageDiff(p), pageAccounts(p)
+	out.Contents = out.contents()
 	return out
 }
 
@@ -163,7 +171,7 @@ func pageGroups(p *preview.Plan, r *reader) []pageGroup {
 	var out []pageGroup
 	all := groups(p)
 	for _, form := range severities {
-		g := pageGroup{Title: heading(section{title: form.title})}
+		g := pageGroup{Title: heading(section{title: form.title}), Anchor: severityClass(form.severity)}
 		for _, group := range groupsOf(all, form.severity) {
 			g.Findings = append(g.Findings, pageEntry(group, r))
 		}

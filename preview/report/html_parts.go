@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/diff"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk"
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
+	"github.com/kubectl-operator/kubectl-operator/preview/verdict"
 )
 
 // What a page holds of manifests: a browser is to open it at 5,000 objects.
@@ -158,4 +159,62 @@ func clipText(text string, room *int) string {
 	}
 	*room = max(0, *room-len(text))
 	return text
+}
+
+// pageDiff returns the changed fields of objects that exist.
+func pageDiff(p *preview.Plan) []pageLine {
+	rows, more := diffRows(p)
+	out := make([]pageLine, 0, len(rows)+1)
+	for _, row := range rows {
+		class := "same"
+		switch {
+		case strings.HasPrefix(row, "@@"):
+			class = "object"
+		case strings.HasPrefix(row, "+"):
+			class = "add"
+		case strings.HasPrefix(row, "-"):
+			class = "del"
+		}
+		out = append(out, pageLine{class, row})
+	}
+	if more > 0 {
+		out = append(out, pageLine{"same", "… " + preview.Plural(more, "more line") + ", see Objects below"})
+	}
+	return out
+}
+
+// pageAccounts returns what the accounts of a plan amount to.
+func pageAccounts(p *preview.Plan) [][3]string {
+	var out [][3]string
+	for _, a := range p.Access.Accounts {
+		out = append(out, [3]string{line(subjectText(a.Subject)), line(verdict.AmountText(a)), line(strings.Join(labels(a.Workloads), ", "))})
+	}
+	return out
+}
+
+// contents lists the sections that the page has.
+func (p page) contents() []pageLink {
+	var out []pageLink
+	add := func(has bool, anchor, title string) {
+		if has {
+			out = append(out, pageLink{anchor, title})
+		}
+	}
+	add(len(p.Obstacles) > 0, "obstacles", "Cannot be applied")
+	add(len(p.Changes) > 0, "changes", "Changes")
+	add(len(p.Less) > 0, "less", "Needs less")
+	add(len(p.Accounts) > 0, "accounts", "Accounts")
+	for _, g := range p.Groups {
+		add(true, g.Anchor, g.Title)
+	}
+	add(true, "open-questions", "Not known")
+	add(len(p.Missing) > 0, "missing", "You lack")
+	add(len(p.Grants) > 0, "access", "Access")
+	add(len(p.Cloud) > 0, "cloud", "Cloud")
+	add(len(p.Images) > 0, "images", "Images")
+	add(len(p.Files) > 0, "files", "Files")
+	add(len(p.Objects) > 0, "objects", "Objects")
+	add(true, "details", "Details")
+	add(true, "apply", p.Install)
+	return out
 }

@@ -45,7 +45,8 @@ func TestHTMLFromOutsideIsInert(t *testing.T) {
 				}
 			}
 			for _, match := range htmlLinks.FindAllStringSubmatch(got, -1) {
-				if !strings.HasPrefix(match[1], "#rule-") && !strings.HasPrefix(match[1], "https://kubernetes.io/") {
+				anchor, inside := strings.CutPrefix(match[1], "#")
+				if inside && strings.Count(got, `id="`+anchor+`"`) != 1 || !inside && !strings.HasPrefix(match[1], "https://kubernetes.io/") {
 					t.Errorf("link to %s", match[1])
 				}
 			}
@@ -68,6 +69,21 @@ func TestThePageSaysItsPolicy(t *testing.T) {
 	}
 	if strings.ContainsAny(pageScript+pageStyle, "\t\r") {
 		t.Error("a tab would be expanded on its way out")
+	}
+}
+
+// The page lists its sections, and shows the changed fields and the accounts.
+func TestThePageHasContents(t *testing.T) {
+	p := plans(t)["upgrade"]
+	p.Access.Accounts = []preview.Account{{Subject: preview.Subject{Kind: preview.SubjectServiceAccount, Namespace: "app", Name: "op"}, Extent: "cluster-admin"}}
+	got := write(t, p, Options{Format: HTML})
+	for _, want := range []string{
+		`<a href="#changes">Changes</a>`, `<a href="#accounts">Accounts</a>`, `<a href="#apply">Apply this plan</a>`, `<td data-name="amounts to">cluster-admin in effect</td>`,
+		`<span class="object">@@ Deployment operator @@</span>`, `<span class="del">- .spec.replicas: 1</span>`, `<span class="add">&#43; .spec.replicas: 2</span>`,
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the page has no %s", want)
+		}
 	}
 }
 
