@@ -122,6 +122,7 @@ var (
 		{"--output", "format:test"},
 		// Beyond the contract: which receipt, and how many there are.
 		{"--revision", "history"},
+		{"--all-namespaces", "list"},
 		{"--history-max", "install upgrade rollback uninstall"},
 		// Beyond the contract: content of the author's own, and where the sandbox listens.
 		{"--sample", "format:test"},
@@ -133,7 +134,7 @@ var (
 	kubectlGlobals = strings.Fields(`--as-uid --as-user-extra --certificate-authority --client-certificate
 		--client-key --cluster --disable-compression --insecure-skip-tls-verify --proxy-url --server
 		--tls-server-name --token --user`)
-	contractShorthands = map[string]string{"--output": "-o", "--namespace": "-n", "--server": "-s", "--help": "-h", "--filename": "-f", "--config": "-c"}
+	contractShorthands = map[string]string{"--output": "-o", "--namespace": "-n", "--server": "-s", "--help": "-h", "--filename": "-f", "--config": "-c", "--all-namespaces": "-A"}
 )
 
 func TestHelpListsExactlyTheCommandsOfTheContract(t *testing.T) {

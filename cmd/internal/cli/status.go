@@ -290,6 +290,7 @@ func releaseItemOf(r *record.Record) releaseItem {
 
 func (a *app) newListCommand() *cobra.Command {
 	var output itemsOutput
+	var everywhere bool
 	p := a.newSession()
 	cmd := &cobra.Command{
 		Use:   "list",
@@ -304,11 +305,15 @@ func (a *app) newListCommand() *cobra.Command {
 			if err := output.check(); err != nil {
 				return err
 			}
+			if everywhere && a.kube.Namespace() != "" {
+				return usagef("--all-namespaces and --namespace %s exclude each other", a.kube.Namespace())
+			}
 			return p.list(cmd.Context(), output.format)
 		},
 	}
 	output.add(cmd)
 	addRecordFlags(cmd.Flags(), &p.Records)
+	cmd.Flags().BoolVarP(&everywhere, "all-namespaces", "A", false, "list the releases of all namespaces, which is the default")
 	return cmd
 }
 

@@ -55,7 +55,7 @@ func TestTheCatalogOfTheHigherPriorityDecides(t *testing.T) {
 
 func TestAPackageNeedsACatalog(t *testing.T) {
 	p := offline(t, config.Config{})
-	if _, err := planOf(t, p, "mongodb", ""); !isUsage(err, "name one with --catalog DIRECTORY or --catalog IMAGE") {
+	if _, err := planOf(t, p, "mongodb", ""); !isUsage(err, "kubectl operator catalog add operatorhub quay.io/operatorhubio/catalog:latest") {
 		t.Errorf("error = %v", err)
 	}
 	p.Selection.Catalogs = []string{"clustercatalog:community"}

@@ -43,7 +43,8 @@ func (t targetCluster) ServiceGet(ctx context.Context, namespace, service, port,
 	return client.ServiceGet(ctx, namespace, service, port, path, w)
 }
 
-var errNoCatalog = &UsageError{text: "a package name needs a catalog to resolve it in; name one with --catalog DIRECTORY or --catalog IMAGE, or in the configuration: catalog add"}
+var errNoCatalog = &UsageError{text: "no catalog can be read: add one, such as that of OperatorHub, by " +
+	"kubectl operator catalog add operatorhub quay.io/operatorhubio/catalog:latest, name one with --catalog, or install content as it is: kubectl operator install ./bundle"}
 
 // ServedKind is a kind of objects that describe catalogs in a cluster, such as
 // ClusterCatalog.
@@ -121,7 +122,7 @@ func (r *Resolver) clusterCatalogs(ctx context.Context) ([]*catalog.Catalog, err
 	if len(unusable) == 0 {
 		return nil, errNoCatalog
 	}
-	return nil, Usagef("%s; none of the cluster can be used: %s", errNoCatalog.text, strings.Join(unusable, "; "))
+	return nil, Usagef("%s; those of the cluster cannot be used: %s", errNoCatalog.text, strings.Join(unusable, "; "))
 }
 
 // selectedCatalogs opens the ClusterCatalogs with some labels, as a
