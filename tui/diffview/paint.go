@@ -133,12 +133,17 @@ func (s *View) textLine(c Canvas, gutter string, line, width int) string {
 	role, part := theme.Plain, theme.Plain
 	switch s.Comparison.Lines[line].Op {
 	case diff.LineDelete:
-		role, part = theme.Caution, theme.Lost
+		role, part = theme.Removed, theme.Lost
 	case diff.LineInsert:
-		role, part = theme.Change, theme.Gained
+		role, part = theme.Added, theme.Gained
 	}
 	text, cut := Prefix(s.Comparison.Lines[line].Text, s.Left+width)
 	var parts widget.Line
+	if s.Kind == YAML {
+		_, begins := s.Comparison.ownPath(s.Comparison.Lines[line])
+		parts = yamlSpans(text, begins)
+		text = ""
+	}
 	at := 0
 	for _, span := range s.Comparison.spans(line) {
 		start, end := min(span.Start, len(text)), min(span.End, len(text))
@@ -176,9 +181,9 @@ func Prefix(text string, cells int) (string, bool) {
 func changeLine(mark string, c preview.Change) widget.Line {
 	switch c.Op {
 	case diff.OpAdd:
-		return widget.Line{widget.Text(theme.Change, mark+" + "+c.Path), widget.Text(theme.Plain, "  "+frame.ShortValue(c.To))}
+		return widget.Line{widget.Text(theme.Added, mark+" + "+c.Path), widget.Text(theme.Plain, "  "+frame.ShortValue(c.To))}
 	case diff.OpRemove:
-		return widget.Line{widget.Text(theme.Caution, mark+" - "+c.Path), widget.Text(theme.Plain, "  "+frame.ShortValue(c.From))}
+		return widget.Line{widget.Text(theme.Removed, mark+" - "+c.Path), widget.Text(theme.Plain, "  "+frame.ShortValue(c.From))}
 	}
 	return widget.Line{
 		widget.Text(theme.Change, mark+" ~ "+c.Path), widget.Text(theme.Plain, "  "+frame.ShortValue(c.From)+" -> "+frame.ShortValue(c.To)),

@@ -14,8 +14,9 @@ type Terminal struct {
 	Environ []string  // nil is the process's environment
 
 	Color    bool
-	ASCII    bool // no character beyond ASCII
-	NoMotion bool // nothing moves by itself
+	Scheme   theme.Scheme // of colours; empty is the default
+	ASCII    bool         // no character beyond ASCII
+	NoMotion bool         // nothing moves by itself
 
 	// Width and Height are the size until the terminal says its own: for
 	// outputs that are no terminal.
@@ -24,5 +25,5 @@ type Terminal struct {
 
 // Theme is the theme that the terminal can show.
 func (t Terminal) Theme() theme.Theme {
-	return theme.New(theme.Options{Color: t.Color, ASCII: t.ASCII})
+	return theme.New(theme.Options{Color: t.Color, ASCII: t.ASCII, Scheme: t.Scheme})
 }

@@ -158,9 +158,9 @@ func fileChange(b *frame.Builder, c preview.Change) {
 			role := theme.Plain
 			switch l.Op {
 			case diff.LineDelete:
-				role = theme.Caution
+				role = theme.Removed
 			case diff.LineInsert:
-				role = theme.Change
+				role = theme.Added
 			}
 			b.Add(widget.Line{widget.Text(role, "   "+string(l.Op)+" "+l.Text)})
 		}

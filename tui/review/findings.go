@@ -529,9 +529,9 @@ func changeLines(b *frame.Builder, changes []preview.Change, limit int) {
 		}
 		switch c.Op {
 		case "add":
-			b.Text(theme.Plain, "   ", fmt.Sprintf("+ %s  %s", c.Path, frame.ShortValue(c.To)))
+			b.Text(theme.Added, "   ", fmt.Sprintf("+ %s  %s", c.Path, frame.ShortValue(c.To)))
 		case "remove":
-			b.Text(theme.Caution, "   ", fmt.Sprintf("- %s  %s", c.Path, frame.ShortValue(c.From)))
+			b.Text(theme.Removed, "   ", fmt.Sprintf("- %s  %s", c.Path, frame.ShortValue(c.From)))
 		default:
 			b.Text(theme.Change, "   ", fmt.Sprintf("~ %s  %s -> %s", c.Path, frame.ShortValue(c.From), frame.ShortValue(c.To)))
 		}

@@ -38,6 +38,9 @@ func reacts(m *review, c *tuitest.Clock, name string) bool {
 	}
 	c.Forward(1)
 	_, cmd := m.Update(msg)
+	if m.notice == unknownKey(msg) {
+		return false
+	}
 	return cmd != nil || m.View().Content != before.Content || m.mouseOff
 }
 
@@ -135,4 +138,32 @@ func TestResizeAtAnyMomentChangesNothing(t *testing.T) {
 func outcomeOf(m *review) string {
 	b := m.activeTab()
 	return fmt.Sprint(m.screen, m.outcome.Kind, m.outcome.PlanDigest, m.tab, b.pane, b.kind, b.selected().id, m.checklist.remaining(), m.confirm.input.Value, m.page != nil)
+}
+
+func TestAKeyThatDoesNothingSaysSo(t *testing.T) {
+	m, c := reviewOf(t, tuitest.FreshPlan(t), 120, 36)
+	for _, name := range []string{"v", "Z"} {
+		tuitest.Drive(m, c, name)
+		if want := name + " does nothing here"; !strings.Contains(m.notice, want) {
+			t.Errorf("after %s it says %q, want %q", name, m.notice, want)
+		}
+	}
+	tuitest.Drive(m, c, "j")
+	if m.notice != "" {
+		t.Errorf("after j it says %q", m.notice)
+	}
+}
+
+func TestTheFocusIsSeenWithoutColours(t *testing.T) {
+	m, c := reviewOf(t, tuitest.FreshPlan(t), 120, 36)
+	tuitest.Drive(m, c, "2")
+	list := strings.Join(tuitest.ScreenOf(m), "\n")
+	tuitest.Drive(m, c, "tab")
+	if detail := strings.Join(tuitest.ScreenOf(m), "\n"); strings.Contains(list, "┃") || !strings.Contains(detail, "┃") {
+		t.Errorf("the divider does not show the focus:\n%s", detail)
+	}
+	tuitest.Drive(m, c, "tab")
+	if m.tab != tabAccess {
+		t.Errorf("tab from the detail leads to tab %d, not to the next one", m.tab)
+	}
 }

@@ -218,8 +218,9 @@ func (b *masterDetail) firstUnseen() int {
 	return -1
 }
 
-// move handles the keys that move in a list or scroll a document.
-func (b *masterDetail) move(m *tabPanel, msg tea.KeyPressMsg) {
+// move handles the keys that move in a list or scroll a document, and reports
+// whether it was one.
+func (b *masterDetail) move(m *tabPanel, msg tea.KeyPressMsg) bool {
 	k, height := m.keys, m.paneHeight()
 	switch {
 	case key.Matches(msg, k.Up):
@@ -246,7 +247,10 @@ func (b *masterDetail) move(m *tabPanel, msg tea.KeyPressMsg) {
 		if m.tab != tabObjects || !m.objects.right(b) {
 			b.right(m)
 		}
+	default:
+		return false
 	}
+	return true
 }
 
 // moveBy moves the cursor, or scrolls the document when that has the focus. In a

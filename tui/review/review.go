@@ -354,9 +354,16 @@ func (m *review) reviewKey(msg tea.KeyPressMsg) tea.Cmd {
 	case key.Matches(msg, k.Help):
 		m.openHelp()
 	default:
-		b.move(m.tabPanel, msg)
+		if !b.move(m.tabPanel, msg) {
+			m.notice = unknownKey(msg)
+		}
 	}
 	return nil
+}
+
+// unknownKey says that a key does nothing, and where to find those that do.
+func unknownKey(msg tea.KeyPressMsg) string {
+	return fmt.Sprintf("%s does nothing here: ? lists the keys", msg.String())
 }
 
 // filterKey handles the keys that choose what the lists show.

@@ -133,6 +133,9 @@ func (m *tabPanel) listBody() ([]string, *tea.Cursor) {
 		left := m.listLines(b, m.size.Left, height)
 		right := b.paintDetail(m, m.size.Right, height)
 		divider := m.theme.Paint(theme.Rule, "│")
+		if b.pane == frame.PaneDetail {
+			divider = m.theme.Paint(theme.Key, "┃")
+		}
 		for i := range left {
 			lines = append(lines, left[i]+divider+right[i])
 		}

@@ -30,6 +30,11 @@ const (
 	Lost         // the part of a line that goes
 	Gained       // the part of a line that comes
 	Old          // how it was when it was last seen; always beside an "as of"
+	Removed      // lines and fields that go, beside a -
+	Added        // lines and fields that come, beside a +
+	Field        // the name of a YAML field
+	String       // a quoted YAML string
+	Literal      // a YAML number, boolean or null
 	roles
 )
 
@@ -40,10 +45,23 @@ type Theme struct {
 	styles [roles]lipgloss.Style
 }
 
+// Scheme names a set of colours.
+type Scheme string
+
+// The colour schemes.
+const (
+	SchemeDefault    Scheme = "default"    // red and green
+	SchemeColorblind Scheme = "colorblind" // yellow and blue, distinct to colour-blind eyes
+)
+
+// Schemes returns the names of all colour schemes.
+func Schemes() []string { return []string{string(SchemeDefault), string(SchemeColorblind)} }
+
 // Options choose a theme.
 type Options struct {
-	Color bool // false keeps bold and reverse only
-	ASCII bool // no character beyond ASCII is painted
+	Color  bool   // false keeps bold and reverse only
+	ASCII  bool   // no character beyond ASCII is painted
+	Scheme Scheme // of colours; empty is SchemeDefault
 }
 
 // New makes a theme.
@@ -54,19 +72,32 @@ func New(o Options) Theme {
 	t.styles = [roles]lipgloss.Style{
 		Plain: bare, Heading: bold, Strong: bold, Risk: bold, Caution: bare, Change: bare,
 		Good: bare, Fail: bold, Rule: bare, Key: bold, Current: bold.Reverse(true), Lost: bold, Gained: bold, Old: bare,
+		Removed: bare, Added: bare, Field: bare, String: bare, Literal: bare,
 	}
 	if o.Color {
-		t.styles[Risk] = bold.Foreground(lipgloss.Yellow)
-		t.styles[Caution] = bare.Foreground(lipgloss.Yellow)
-		t.styles[Change] = bare.Foreground(lipgloss.Blue)
-		t.styles[Lost] = bold.Foreground(lipgloss.Yellow)
-		t.styles[Gained] = bold.Foreground(lipgloss.Blue)
-		t.styles[Good] = bare.Foreground(lipgloss.Blue)
-		t.styles[Fail] = bold.Foreground(lipgloss.Red)
-		t.styles[Old] = bare.Foreground(lipgloss.BrightBlack)
-		t.styles[Rule] = bare.Foreground(lipgloss.BrightBlack)
+		t.color(o.Scheme)
 	}
 	return t
+}
+
+// color adds the colours of a scheme.
+func (t *Theme) color(scheme Scheme) {
+	bare, bold := lipgloss.NewStyle(), lipgloss.NewStyle().Bold(true)
+	risk, lost, gained := lipgloss.Red, lipgloss.Red, lipgloss.Green
+	if scheme == SchemeColorblind {
+		risk, lost, gained = lipgloss.Magenta, lipgloss.Yellow, lipgloss.Blue
+	}
+	t.styles[Risk], t.styles[Fail] = bold.Foreground(risk), bold.Foreground(risk)
+	t.styles[Caution] = bare.Foreground(lipgloss.Yellow)
+	t.styles[Change] = bare.Foreground(lipgloss.Cyan)
+	t.styles[Removed], t.styles[Lost] = bare.Foreground(lost), bold.Foreground(lost)
+	t.styles[Added], t.styles[Gained] = bare.Foreground(gained), bold.Foreground(gained)
+	t.styles[Good] = bare.Foreground(gained)
+	t.styles[Old] = bare.Foreground(lipgloss.BrightBlack)
+	t.styles[Rule] = bare.Foreground(lipgloss.BrightBlack)
+	t.styles[Field] = bare.Foreground(lipgloss.Cyan)
+	t.styles[String] = bare.Foreground(gained)
+	t.styles[Literal] = bare.Foreground(lipgloss.Magenta)
 }
 
 // Paint gives text the look of its role. Text must be one printable line.
@@ -120,7 +151,7 @@ func (t Theme) Encode(text string) string {
 }
 
 // asciiForm are the glyphs of our own.
-var asciiForm = map[rune]byte{'─': '-', '│': '|', '┬': '+', '┴': '+', '…': '~', '▾': 'v', '▸': '>'}
+var asciiForm = map[rune]byte{'─': '-', '│': '|', '┬': '+', '┴': '+', '…': '>', '▾': 'v', '▸': '>', '┃': '#'}
 
 func isASCII(s string) bool {
 	for i := 0; i < len(s); i++ {

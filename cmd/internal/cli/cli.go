@@ -14,6 +14,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -29,6 +30,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 	"github.com/kubectl-operator/kubectl-operator/preview/tasks"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
+	"github.com/kubectl-operator/kubectl-operator/tui/theme"
 )
 
 // app holds what every command shares: streams, the parsed global flags and how
@@ -168,6 +170,9 @@ and, once approved, applies exactly the reviewed content and follows the rollout
 func (a *app) start() error {
 	if err := a.streams.Configure(streams.Options{Color: a.global.color, ASCII: a.global.ascii, Plain: a.global.plain}); err != nil {
 		return usagef("%s", err)
+	}
+	if !slices.Contains(theme.Schemes(), a.global.scheme) {
+		return usagef("--color-scheme %s: want %s", a.global.scheme, strings.Join(theme.Schemes(), " or "))
 	}
 	if a.global.logFile == "" {
 		return nil

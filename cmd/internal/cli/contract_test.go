@@ -128,7 +128,7 @@ var (
 		{"--sample", "format:test"},
 		{"--port", "sandbox:up"},
 	}
-	contractGlobals = strings.Fields(`--color --ascii --no-motion --plain --log-file --request-timeout
+	contractGlobals = strings.Fields(`--color --color-scheme --ascii --no-motion --plain --log-file --request-timeout
 		--kubeconfig --context --namespace --as --as-group`)
 	// kubectlGlobals mean what they mean to kubectl and come with the above.
 	kubectlGlobals = strings.Fields(`--as-uid --as-user-extra --certificate-authority --client-certificate

@@ -14,11 +14,13 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/install/rollout"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/health"
+	"github.com/kubectl-operator/kubectl-operator/tui/theme"
 )
 
 // globalFlags are accepted by every command.
 type globalFlags struct {
 	color    string
+	scheme   string
 	ascii    bool
 	noMotion bool
 	plain    bool
@@ -27,6 +29,7 @@ type globalFlags struct {
 
 func (f *globalFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.color, "color", "auto", "colour in human output: auto, always or never")
+	flags.StringVar(&f.scheme, "color-scheme", string(theme.SchemeDefault), "colours of the screens: "+strings.Join(theme.Schemes(), " or ")+" (yellow and blue in the place of red and green)")
 	flags.BoolVar(&f.ascii, "ascii", false, "draw with ASCII characters only")
 	flags.BoolVar(&f.noMotion, "no-motion", false, "draw nothing that moves by itself")
 	flags.BoolVar(&f.plain, "plain", false, "lines of text and questions instead of screens, for screen readers; answers may come from a pipe (also by ACCESSIBLE=1 or TERM=dumb, on a terminal)")

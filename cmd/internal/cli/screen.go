@@ -24,6 +24,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/follow"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 	"github.com/kubectl-operator/kubectl-operator/tui/review"
+	"github.com/kubectl-operator/kubectl-operator/tui/theme"
 )
 
 // screenFlag is the flag --tui of commands that only show a plan.
@@ -80,7 +81,7 @@ func (a *app) terminal() frame.Terminal {
 		return frame.Terminal{Input: a.streams.In, Output: a.streams.Human(), ASCII: a.streams.ASCII(), Width: a.streams.Width()}
 	}
 	return frame.Terminal{
-		Input: a.streams.In, Output: os.Stdout, Color: a.streams.Color(), ASCII: a.streams.ASCII(), NoMotion: a.global.noMotion,
+		Input: a.streams.In, Output: os.Stdout, Color: a.streams.Color(), Scheme: theme.Scheme(a.global.scheme), ASCII: a.streams.ASCII(), NoMotion: a.global.noMotion,
 	}
 }
 
