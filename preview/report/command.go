@@ -20,9 +20,16 @@ func Command(p *preview.Plan) string {
 }
 
 // ReviewCommand returns the command that shows the review again, and approves
-// nothing.
-func ReviewCommand(p *preview.Plan) string {
+// nothing. Settings are flags that replace those of the plan; it is empty where a
+// saved plan or a request file holds them.
+func ReviewCommand(p *preview.Plan, settings ...string) string {
 	asked, approval := commandWords(p)
+	switch {
+	case len(settings) > 0 && approval[0] == planFlag:
+		return ""
+	case len(settings) > 0:
+		return quoteWords(append(asked, settings...)) // the last of a flag counts
+	}
 	if approval[0] == planFlag {
 		return quoteWords([]string{"kubectl", "operator", "show", approval[1], "--tui"})
 	}

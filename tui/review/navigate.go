@@ -143,6 +143,8 @@ func (m *tabPanel) open() {
 			m.activeTab().open(diffview.Facts)
 		} else if to, ok := linkTo(row.id); ok {
 			m.openTab(to)
+		} else if strings.HasPrefix(row.id, settingPrefix) {
+			m.notice = row.explain
 		}
 		return
 	}

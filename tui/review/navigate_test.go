@@ -234,3 +234,19 @@ func TestEveryKeyOfTheFooterHasHelp(t *testing.T) {
 		}
 	}
 }
+
+func TestASettingThatNeedsLessHasItsCommand(t *testing.T) {
+	p := tuitest.FreshPlan(t)
+	p.Verdict = &preview.Verdict{Mitigations: []preview.Mitigation{{Flags: []string{"--install-mode", "OwnNamespace"}, Removes: []string{"C1"}}}}
+	m, c := reviewOf(t, p, 120, 36)
+	b := m.activeTab()
+	b.selectID(settingPrefix + "0")
+	command := b.copyText()
+	if !strings.HasPrefix(command, "kubectl operator install ") || !strings.HasSuffix(command, " --install-mode OwnNamespace") || strings.Contains(command, "--approve") {
+		t.Errorf("y copies %q, not the command that reviews the plan with the setting", command)
+	}
+	tuitest.Drive(m, c, "enter")
+	if want := "y copies: " + command; m.notice != want {
+		t.Errorf("enter says %q, want %q", m.notice, want)
+	}
+}

@@ -3,9 +3,11 @@ package review
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/report"
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
 )
@@ -24,20 +26,31 @@ func (m *summaryTab) verdictRows() []row {
 	if v == nil {
 		return nil
 	}
-	return slices.Concat(m.obstacleRows(v), m.changeRows(v), mitigationRows(v))
+	return slices.Concat(m.obstacleRows(v), m.changeRows(v), m.mitigationRows(v))
 }
 
-// mitigationRows name the other settings with which the content needs less.
-func mitigationRows(v *preview.Verdict) []row {
+// settingPrefix begins the ids of the rows of settings that need less.
+const settingPrefix = "setting/"
+
+// mitigationRows name the other settings with which the content needs less. y
+// copies the command that reviews the plan with one.
+func (m *summaryTab) mitigationRows(v *preview.Verdict) []row {
 	var rows []row
 	for i, setting := range v.Mitigations {
 		name := "needs less"
 		if i > 0 {
 			name = ""
 		}
-		rows = append(rows, textRow(widget.Line{
-			widget.Text(theme.Strong, fmt.Sprintf("%-10s", name)), widget.Text(theme.Plain, "  "+strings.Join(setting.Flags, " ")+"  "+setting.Text()),
-		}))
+		flags, command := strings.Join(setting.Flags, " "), report.ReviewCommand(m.plan, setting.Flags...)
+		line := widget.Line{widget.Text(theme.Strong, fmt.Sprintf("%-10s", name)), widget.Text(theme.Plain, flags+"  "+setting.Text())}
+		if command == "" {
+			rows = append(rows, textRow(line))
+			continue
+		}
+		rows = append(rows, row{
+			id: settingPrefix + strconv.Itoa(i), text: line.Plain(), copy: command, explain: "y copies: " + command,
+			line: func(int) widget.Line { return line },
+		})
 	}
 	return rows
 }
