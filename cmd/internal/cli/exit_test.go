@@ -83,6 +83,7 @@ func TestMainReportsBadUsage(t *testing.T) {
 		"a value of another type":         {[]string{"install", "./x", "--ruleset", "one"}, `error: invalid argument "one"`, "install"},
 		"too few arguments":               {[]string{"upgrade", "--kubeconfig", "/nonexistent"}, "error: 0 arguments, want the NAME of a release and, if you like, REF", "upgrade"},
 		"too many arguments":              {[]string{"list", "all"}, "error: 1 argument, want ", "list"},
+		"a colour scheme that is none":    {[]string{"version", "--color-scheme", "blue"}, "error: --color-scheme blue: want default or colorblind", "version"},
 		"a colour that is none":           {[]string{"version", "--color", "blue"}, "error: --color blue: want auto, always or never", "version"},
 		"a flag that this tool has not":   {[]string{"install", "./x", "--force"}, "error: unknown flag: --force: --conflicts take", "install"},
 		"the help of a command below one": {[]string{"catalog", "show", "--nonsense"}, "error: unknown flag: --nonsense", "catalog show"},

@@ -109,6 +109,7 @@ func (p *Planner) Plan(ctx context.Context, want PlanRequest, progress func(stri
 	if p.Read.Offline {
 		return p.build(ctx, r, found, release, nil)
 	}
+	r.progress("waiting for the cluster: reading the record of release " + release.Name) // a silent server is not taken for a slow file
 	record, err := p.record(ctx, release)
 	if err != nil {
 		return nil, err

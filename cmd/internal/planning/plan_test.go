@@ -1,10 +1,12 @@
 package planning_test
 
 import (
+	"context"
 	"errors"
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/config"
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/planning"
@@ -184,5 +186,29 @@ func TestATagOfAPodIsPinnedOnRequest(t *testing.T) {
 	_, digest, _ := strings.Cut(image, "@")
 	if got, want := preview.String(preview.Maps(pod, "containers")[0], "image"), registry.Host+"/org/web:v1@"+digest; got != want {
 		t.Errorf("the pod runs %s, want %s", got, want)
+	}
+}
+
+func TestWaitingForTheClusterIsNotReadingAFile(t *testing.T) {
+	var steps []string
+	p := planning.NewPlanner(planning.Environment{
+		Version: "v0.0.0-test", Getenv: func(string) string { return "" }, Schemas: schemas,
+		Config:         func() (config.Config, error) { return config.Config{}, nil },
+		Namespace:      func() string { return "" },
+		RequestTimeout: func() (time.Duration, error) { return time.Minute, nil },
+		Connect: func(context.Context, preview.ReadMode) (planning.Cluster, error) {
+			return nil, context.DeadlineExceeded
+		},
+	})
+	p.Source.CacheDir = t.TempDir()
+	request, err := p.Request(bundle(t, "mongodb", "1.10.0"), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Plan(t.Context(), request, func(line string) { steps = append(steps, line) }); !errors.Is(err, context.DeadlineExceeded) {
+		t.Fatalf("error %v, want that of a cluster that does not answer", err)
+	}
+	if last := steps[len(steps)-1]; !strings.HasPrefix(last, "waiting for the cluster: ") {
+		t.Errorf("while the cluster is silent the step is %q", last)
 	}
 }
