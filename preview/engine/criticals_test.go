@@ -148,6 +148,7 @@ func acts() map[string]func(context.Context, intruder) (string, error) {
 		rules.RBACNodesProxy.Name:        callKubelet,
 		rules.RBACAPIServicesWrite.Name:  answerForGroup,
 		rules.RBACAdmissionPolicies.Name: writePolicy,
+		rules.RBACSCC.Name:               writeConstraint,
 	}
 }
 
@@ -361,6 +362,16 @@ func callKubelet(ctx context.Context, in intruder) (string, error) {
 		}
 	}
 	return "", errors.New("it may not call kubelets")
+}
+
+// writeConstraint asks, as only OpenShift serves the kind.
+func writeConstraint(ctx context.Context, in intruder) (string, error) {
+	for _, verb := range []string{"create", "update", "patch"} {
+		if in.may(ctx, verb, "security.openshift.io", "securitycontextconstraints", "") == nil {
+			return "permits itself privileged pods, by " + verb + " on securitycontextconstraints", nil
+		}
+	}
+	return "", errors.New("it may write no SecurityContextConstraints")
 }
 
 // useGroup does the worst of what control of an API group permits.
