@@ -2,12 +2,15 @@ package review
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/report"
+	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
+	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
 )
@@ -80,6 +83,39 @@ func (m *summaryTab) obstacleRows(v *preview.Verdict) []row {
 	return rows
 }
 
+// changeRow says what a plan changes. Where that does not fit, of whom it is loses its
+// beginning first, and what changes its middle: versions and permissions stay.
+func changeRow(topic, text string) row {
+	lead := widget.Text(theme.Strong, fmt.Sprintf("%-12s", topic))
+	return row{text: strings.TrimSpace(topic + " " + text), line: func(width int) widget.Line {
+		room, short := width-widget.Line{lead}.Width(), longDigest.ReplaceAllString(text, "$1…$2")
+		if textsafe.Width(textsafe.Line(text)) <= room {
+			return widget.Line{lead, widget.Text(theme.Plain, text)}
+		}
+		who, what := splitChange(short)
+		who = frame.ShortKind(who)
+		name := min(textsafe.Width(textsafe.Line(who)), max(room-textsafe.Width(textsafe.Line(what)), room/4))
+		head := (room - name) / 3
+		if strings.HasPrefix(what, " gains ") || strings.HasPrefix(what, " loses ") {
+			head *= 2
+		}
+		return widget.Line{lead, widget.Tail(theme.Plain, who, name), widget.Middle(theme.Plain, what, head, room-name)}
+	}}
+}
+
+// longDigest is a digest whose ends are enough to tell it from others on a line.
+var longDigest = regexp.MustCompile(`(sha256:[0-9a-f]{4})[0-9a-f]{56}([0-9a-f]{4})`)
+
+// splitChange divides a change into whose it is and what changes.
+func splitChange(text string) (who, what string) {
+	for _, between := range []string{": ", " gains ", " loses "} {
+		if at := strings.Index(text, between); at > 0 {
+			return text[:at], text[at:]
+		}
+	}
+	return "", text
+}
+
 func (m *summaryTab) changeRows(v *preview.Verdict) []row {
 	var rows []row
 	last := ""
@@ -92,7 +128,7 @@ func (m *summaryTab) changeRows(v *preview.Verdict) []row {
 			topic = ""
 		}
 		last = h.Topic
-		rows = append(rows, textRow(widget.Line{widget.Text(theme.Strong, fmt.Sprintf("%-10s", topic)), widget.Text(theme.Plain, "  "+h.Text)}))
+		rows = append(rows, changeRow(topic, h.Text))
 	}
 	if len(v.Changes) == 0 {
 		return rows

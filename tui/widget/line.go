@@ -44,6 +44,17 @@ func Tail(role theme.Role, text string, width int) Span {
 	return Span{text: fit(safe, width), role: role}
 }
 
+// Middle makes a span of at most width cells. What does not fit is cut from the
+// middle, after head cells: texts that are alike differ at either end.
+func Middle(role theme.Role, text string, head, width int) Span {
+	safe := textsafe.Line(text)
+	if over := textsafe.Width(safe) - width; over > 0 && width > 1 {
+		begin := textsafe.Truncate(safe, min(head, width)) // ends with …
+		safe = begin + dropCells(safe, over+textsafe.Width(begin))
+	}
+	return Span{text: safe, role: role}
+}
+
 // Line is one row of text. Its parts are painted only when it is visible.
 type Line []Span
 
