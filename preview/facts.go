@@ -261,8 +261,10 @@ func (p *Plan) tidy() {
 	for i := range p.Stages {
 		p.Stages[i].Requires, p.Stages[i].Objects = list(p.Stages[i].Requires), list(p.Stages[i].Objects)
 	}
-	for i := range p.Access.Grants {
-		p.Access.Grants[i].tidy()
+	for _, grants := range [][]Grant{p.Access.Grants, p.Access.Gained, p.Access.Lost} {
+		for i := range grants {
+			grants[i].tidy()
+		}
 	}
 	for i := range p.Cloud.Permissions {
 		c := &p.Cloud.Permissions[i]

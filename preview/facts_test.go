@@ -92,7 +92,7 @@ func TestPlanSpeaksTheJSONNamesOfTheContract(t *testing.T) {
 		"location":                      "host path",
 		"files.0.live":                  "mode sha256",
 		"stages.0":                      "id objects requires rollback timeout",
-		"access":                        "accounts grants installer wildcards",
+		"access":                        "accounts gained grants installer lost wildcards",
 		"access.wildcards":              "against meanings more unanswered version why",
 		"access.wildcards.meanings.0":   "apiGroups count dangerous more notServed others resources scope verbs",
 		"access.wildcards.meanings.0.dangerous.0": "resource verbs",

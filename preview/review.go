@@ -10,6 +10,12 @@ import (
 type Access struct {
 	// Grants lists the effective permissions of every subject, sorted.
 	Grants []Grant `json:"grants"`
+	// Gained lists what subjects may do after the plan and may not today, each
+	// right once, however roles are named and divided; absent where nothing is
+	// installed. Via and rules of these are empty.
+	Gained []Grant `json:"gained,omitempty"`
+	// Lost lists what subjects may do today and no longer after the plan.
+	Lost []Grant `json:"lost,omitempty"`
 	// Accounts says of each subject of the plan what it amounts to, sorted; it
 	// follows from the grants and from what was read of the cluster.
 	Accounts []Account `json:"accounts"`

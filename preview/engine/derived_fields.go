@@ -19,7 +19,7 @@ func derive(p *preview.Plan, schemas Schemas) error {
 	for i := range p.Objects {
 		p.Objects[i].Changes = changes(&p.Objects[i])
 	}
-	p.Access.Grants = grants(p)
+	setGrants(p)
 	p.Access.Wildcards = builtInWildcards(p)
 	p.Cloud = cloudAccess(p)
 	p.Images = p.NamedImages()
@@ -76,15 +76,25 @@ func changes(o *preview.Object) []preview.Change {
 	return nil
 }
 
-// grants computes the permissions that the plan grants, and the differences from
+// setGrants computes the permissions that the plan grants, and the differences from
 // those of the installed revision.
-func grants(p *preview.Plan) []preview.Grant {
+func setGrants(p *preview.Plan) {
+	installed, planned := grants(p)
+	p.Access.Grants = access.Delta(installed, planned)
+	p.Access.Gained, p.Access.Lost = nil, nil
+	if len(installedBodies(p)) > 0 {
+		p.Access.Gained, p.Access.Lost = access.Gains(installed, planned)
+	}
+}
+
+// grants computes the permissions of the installed revision and of the plan.
+func grants(p *preview.Plan) (installed, planned []preview.Grant) {
 	before, after := installedBodies(p), preview.PlannedBodies(p.Objects)
 	in := access.Input{Existing: p.ReadBodies(), Missing: p.AbsentReads(), Accounts: slices.Concat(before, after), Unread: p.ReadMode == preview.ReadOffline}
 	in.Objects = before
-	installed := access.Compute(in)
+	installed = access.Compute(in)
 	in.Objects = after
-	return access.Delta(installed, access.Compute(in))
+	return installed, access.Compute(in)
 }
 
 // installedBodies returns the live objects that belong to the release.

@@ -54,7 +54,7 @@ func (c roles) read(ctx context.Context, to *recorder) error {
 		}
 	}
 	return escalation.Read(ctx, to, escalation.Input{
-		Grants: grants(to.plan), Installed: installedBodies(to.plan), Bindings: bindings, Roles: roles,
+		Grants: access.Delta(grants(to.plan)), Installed: installedBodies(to.plan), Bindings: bindings, Roles: roles,
 	})
 }
 

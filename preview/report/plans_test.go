@@ -150,6 +150,11 @@ func upgrade(t *testing.T) *preview.Plan {
 		sa("widened", "cluster", []string{"*"}, []string{""}, []string{"*"}, []string{"rbac-group-wildcard"}),
 		sa("same", "cluster", []string{"get"}, []string{""}, []string{"nodes"}, nil),
 	}
+	p.Access.Gained = []preview.Grant{
+		sa("new", "cluster", []string{"patch"}, []string{"", "events.k8s.io"}, []string{"events"}, nil),
+		sa("new", "cluster", []string{"*"}, []string{""}, []string{"*"}, nil),
+	}
+	p.Access.Lost = []preview.Grant{sa("removed", "namespace", []string{"*"}, []string{"apps"}, []string{"*"}, nil)}
 	p.Access.Grants[4].Held, p.Access.Grants[4].Via = true, []string{"ClusterRole/theirs", "ClusterRoleBinding/theirs"}
 	p.Access.Wildcards = access.Expand(p.Access.Grants, access.BuiltInServed(), nil)
 	p.Access.Wildcards.Against, p.Access.Wildcards.Unanswered = preview.AgainstCluster, []string{"metrics.k8s.io/v1beta1"}

@@ -55,7 +55,7 @@ func TestAVerdictSaysWhatAnUpgradeChanges(t *testing.T) {
 		{
 			"the image of a container, by its tag", upgrade(preview.Change{Path: container + ".image", Op: "change", From: "a.example:5000/web:1", To: "a.example:5000/web:2"}), nil,
 			"Upgrades web 1.0.0 in namespace shop: 1 of 14 objects to write.",
-			[]string{"image: Deployment web: a.example:5000/web 1 -> 2", "objects: update: 1 Deployment"}, 0,
+			[]string{"image: a.example:5000/web 1 -> 2 (Deployment web)", "objects: update: 1 Deployment"}, 0,
 		},
 		{
 			"a version, and fields that are counted", upgrade(preview.Change{Path: ".metadata.labels.a", Op: "add", To: "b"}),
@@ -66,8 +66,8 @@ func TestAVerdictSaysWhatAnUpgradeChanges(t *testing.T) {
 		{
 			"a permission", upgrade(),
 			func(p *preview.Plan) {
-				p.Access.Grants = []preview.Grant{{
-					Subject: preview.Subject{Kind: "ServiceAccount", Namespace: "shop", Name: "web"}, Change: preview.GrantNew, Scope: preview.ScopeCluster,
+				p.Access.Gained = []preview.Grant{{
+					Subject: preview.Subject{Kind: "ServiceAccount", Namespace: "shop", Name: "web"}, Scope: preview.ScopeCluster,
 					APIGroups: []string{""}, Resources: []string{"secrets"}, Verbs: []string{"get", "list"},
 				}}
 			},

@@ -19,7 +19,8 @@ import (
 // what it changes; the others are counted.
 const (
 	maxObstacleRows = 3
-	maxChangeRows   = 6
+	maxChangeRows   = 8
+	maxChangeLines  = 9
 )
 
 // verdictRows say first what decides: what keeps the plan from being applied, and
@@ -83,32 +84,73 @@ func (m *summaryTab) obstacleRows(v *preview.Verdict) []row {
 	return rows
 }
 
-// changeRow says what a plan changes. Where that does not fit, of whom it is loses its
-// beginning first, and what changes its middle: versions and permissions stay.
-func changeRow(topic, text string) row {
-	lead := widget.Text(theme.Strong, fmt.Sprintf("%-12s", topic))
-	return row{text: strings.TrimSpace(topic + " " + text), line: func(width int) widget.Line {
-		room, short := width-widget.Line{lead}.Width(), longDigest.ReplaceAllString(text, "$1…$2")
-		if textsafe.Width(textsafe.Line(text)) <= room {
-			return widget.Line{lead, widget.Text(theme.Plain, text)}
+// changeRows say what a plan changes, in the lines that the summary has for it: each
+// change has a line, and those that need more get one in turn while there are any.
+func (m *summaryTab) changeRows(v *preview.Verdict) []row {
+	if len(v.Changes) == 0 {
+		return nil
+	}
+	entries, room := m.changeEntries(v.Changes), max(m.size.Width-changeLead-1, changeLead)
+	lines := maxChangeLines
+	if m.size.Mode == frame.ModeDouble {
+		lines *= 2
+	}
+	shown := entries[:min(len(entries), maxChangeRows)]
+	var rows []row
+	for i, given := range shareLines(shown, lines, room) {
+		topic := shown[i].topic
+		if i > 0 && shown[i-1].topic == topic {
+			topic = ""
 		}
-		who, what := splitChange(short)
-		who = frame.ShortKind(who)
-		name := min(textsafe.Width(textsafe.Line(who)), max(room-textsafe.Width(textsafe.Line(what)), room/4))
-		head := (room - name) / 3
-		if strings.HasPrefix(what, " gains ") || strings.HasPrefix(what, " loses ") {
-			head *= 2
-		}
-		return widget.Line{lead, widget.Tail(theme.Plain, who, name), widget.Middle(theme.Plain, what, head, room-name)}
-	}}
+		rows = append(rows, shown[i].rows(topic, given, room)...)
+	}
+	rest := preview.Plural(v.OtherFields, "other field")
+	if more := len(entries) - len(shown); more > 0 {
+		rest = preview.Plural(more, "more change") + ", " + rest
+	}
+	return append(rows, textRow(widget.Line{widget.Text(theme.Strong, fmt.Sprintf("%-10s", "others")), widget.Text(theme.Plain, "  "+rest)}))
 }
 
-// longDigest is a digest whose ends are enough to tell it from others on a line.
-var longDigest = regexp.MustCompile(`(sha256:[0-9a-f]{4})[0-9a-f]{56}([0-9a-f]{4})`)
+// changeLead is the width of the topic before a change, in cells.
+const changeLead = 12
+
+// changeEntry is one change as the summary shows it.
+type changeEntry struct {
+	topic     string
+	who, what string // whose it is, which may be empty, and what changes
+	full      string // what a search finds
+}
+
+// changeEntries are the changes of a verdict: those of one object are one entry, what
+// happens to objects is one, and of permissions of one account the first names it.
+func (m *summaryTab) changeEntries(list []preview.Highlight) []changeEntry {
+	var out []changeEntry
+	account := ""
+	for _, h := range list {
+		e := changeEntry{topic: h.Topic, full: h.Topic + " " + h.Text}
+		e.who, e.what = splitChange(h.Topic, longDigest.ReplaceAllString(h.Text, "$1…$2"))
+		if last := len(out) - 1; last >= 0 && h.Topic == out[last].topic && (h.Topic == preview.TopicObjects || h.Topic == preview.TopicField && e.who == out[last].who) {
+			out[last].what += "; " + strings.TrimPrefix(e.what, ": ")
+			out[last].full += "; " + h.Text
+			continue
+		}
+		if h.Topic == preview.TopicPermission && e.who != "" {
+			if e.who == account {
+				e.who, e.what = "", strings.TrimPrefix(e.what, " ")
+			} else {
+				account = e.who
+			}
+			e.who = strings.Replace(frame.ShortKind(e.who), " "+m.plan.Release.Namespace+"/", " ", 1)
+		}
+		out = append(out, e)
+	}
+	return out
+}
 
 // splitChange divides a change into whose it is and what changes.
-func splitChange(text string) (who, what string) {
-	for _, between := range []string{": ", " gains ", " loses "} {
+func splitChange(topic, text string) (who, what string) {
+	between := map[string][]string{preview.TopicPermission: {" gains ", " loses "}, preview.TopicField: {": "}}
+	for _, between := range between[topic] {
 		if at := strings.Index(text, between); at > 0 {
 			return text[:at], text[at:]
 		}
@@ -116,26 +158,70 @@ func splitChange(text string) (who, what string) {
 	return "", text
 }
 
-func (m *summaryTab) changeRows(v *preview.Verdict) []row {
+// minOwner is how much stays of whose a change is, in cells.
+const minOwner = 14
+
+// fit returns the entry in so many lines. Where that is not enough, whose it is loses
+// its beginning first, and what changes its middle.
+func (e changeEntry) fit(lines, room int) []string {
+	who, what := textsafe.Line(e.who), textsafe.Line(e.what)
+	wrapped := textsafe.Wrap(who+what, room)
+	for width := textsafe.Width(who); len(wrapped) > lines && width > minOwner; width-- {
+		wrapped = textsafe.Wrap(widget.Line{widget.Tail(theme.Plain, who, width)}.Plain()+what, room)
+	}
+	if len(wrapped) <= lines {
+		return wrapped
+	}
+	last := widget.Line{widget.Middle(theme.Plain, strings.Join(wrapped[lines-1:], " "), room*2/3, room)}
+	return append(wrapped[:lines-1:lines-1], last.Plain())
+}
+
+// rows are the lines of an entry.
+func (e changeEntry) rows(topic string, lines, room int) []row {
 	var rows []row
-	last := ""
-	for i, h := range v.Changes {
-		if i == maxChangeRows {
-			break
+	for i, text := range e.fit(lines, room) {
+		line := widget.Line{widget.Text(theme.Strong, fmt.Sprintf("%-*s", changeLead, topic)), widget.Text(theme.Plain, text)}
+		r := row{text: e.full, line: func(int) widget.Line { return line }}
+		if i > 0 {
+			r.text = text
 		}
-		topic := h.Topic
-		if topic == last {
-			topic = ""
+		rows, topic = append(rows, r), ""
+	}
+	return rows
+}
+
+// longDigest is a digest whose ends are enough to tell it from others on a line.
+var longDigest = regexp.MustCompile(`(sha256:[0-9a-f]{4})[0-9a-f]{56}([0-9a-f]{4})`)
+
+// rank is the turn in which a change gets more than one line: versions, images,
+// permissions and CRDs first, then fields, and last what happens to objects, which a
+// line below counts.
+func (e changeEntry) rank() int {
+	return max(0, slices.Index([]string{preview.TopicField, preview.TopicObjects}, e.topic)+1)
+}
+
+// maxRank is the rank of what happens to objects.
+const maxRank = 2
+
+// shareLines returns how many lines each entry gets: one, and by rank and in turn one
+// more while it needs it and there are any.
+func shareLines(entries []changeEntry, lines, room int) []int {
+	given, needed := slices.Repeat([]int{1}, len(entries)), make([]int, len(entries))
+	for i, e := range entries {
+		needed[i] = len(textsafe.Wrap(textsafe.Line(e.who+e.what), room))
+	}
+	left := lines - len(entries)
+	for rank := 0; rank <= maxRank; rank++ {
+		for more := true; more; {
+			more = false
+			for i := range given {
+				if left > 0 && entries[i].rank() == rank && given[i] < needed[i] {
+					given[i]++
+					left--
+					more = true
+				}
+			}
 		}
-		last = h.Topic
-		rows = append(rows, changeRow(topic, h.Text))
 	}
-	if len(v.Changes) == 0 {
-		return rows
-	}
-	rest := preview.Plural(v.OtherFields, "other field")
-	if more := len(v.Changes) - maxChangeRows; more > 0 {
-		rest = preview.Plural(more, "more change") + ", " + rest
-	}
-	return append(rows, textRow(widget.Line{widget.Text(theme.Strong, fmt.Sprintf("%-10s", "others")), widget.Text(theme.Plain, "  "+rest)}))
+	return given
 }

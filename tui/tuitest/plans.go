@@ -88,6 +88,14 @@ func (b *PlanBuilder) Grant(change, scope, namespace string, verbs, groups, reso
 	})
 }
 
+// Gain adds what an upgrade permits beyond the installed revision, cluster-wide.
+func (b *PlanBuilder) Gain(verbs, groups, resources []string) {
+	b.Plan.Access.Gained = append(b.Plan.Access.Gained, preview.Grant{
+		Subject: preview.Subject{Kind: "ServiceAccount", Namespace: "mongodb", Name: "operator"},
+		Scope:   preview.ScopeCluster, APIGroups: groups, Resources: resources, Verbs: verbs,
+	})
+}
+
 // Seal ends the plan with its digest.
 func (b *PlanBuilder) Seal() *preview.Plan {
 	b.t.Helper()
@@ -217,6 +225,8 @@ func UpgradePlan(t *testing.T) *preview.Plan {
 		[]string{"Role/mongodb/backup", "RoleBinding/mongodb/backup"}, nil)
 	b.Plan.Access.Grants[len(b.Plan.Access.Grants)-1].Held = true
 	b.Grant(preview.GrantNew, preview.ScopeCluster, "", []string{"*"}, []string{"apps"}, []string{"*"}, via, []string{rules.RBACGroupWildcard.Name})
+	b.Gain([]string{"patch"}, []string{"apps"}, []string{"deployments", "statefulsets"})
+	b.Gain([]string{"*"}, []string{"apps"}, []string{"*"})
 	b.Plan.Access.Wildcards = access.Expand(b.Plan.Access.Grants, access.BuiltInServed(), nil)
 	b.Plan.Access.Wildcards.Against = preview.AgainstCluster
 	return b.Seal()

@@ -1,0 +1,126 @@
+package verdict
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
+)
+
+// breakage is what the plan changes of the same CRDs for those who use them.
+type breakage struct {
+	ways     []string // what happens, the worst first
+	severity preview.Severity
+	last     bool     // nothing is known but that something changes
+	names    []string // of the CRDs
+}
+
+// breakages lists what breaks objects of changed CRDs, the worst first: each set of
+// CRDs once, with all that happens to them.
+func breakages(p *preview.Plan) []string {
+	var found []*breakage
+	for _, way := range breakingRules(p) {
+		at := slices.IndexFunc(found, func(b *breakage) bool { return slices.Equal(b.names, way.names) })
+		if at < 0 {
+			found = append(found, way)
+			continue
+		}
+		found[at].ways = append(found[at].ways, way.ways...)
+	}
+	texts := make([]string, 0, len(found))
+	for _, b := range found {
+		texts = append(texts, strings.Join(b.ways, ", ")+": "+crds(b.names))
+	}
+	return bounded(texts)
+}
+
+// breakingRules returns one breakage for each rule, the worst first.
+func breakingRules(p *preview.Plan) []*breakage {
+	byRule := map[string][]*preview.Finding{}
+	for i := range p.Findings {
+		if f := &p.Findings[i]; strings.HasPrefix(f.Rule, "crd-") && f.Severity.Rank() <= preview.Warning.Rank() {
+			byRule[f.Rule] = append(byRule[f.Rule], f)
+		}
+	}
+	var out []*breakage
+	for name, findings := range byRule {
+		b := &breakage{severity: preview.Info, last: name == rules.CRDSchemaChanged.Name}
+		for _, f := range findings {
+			if f.Severity.Rank() < b.severity.Rank() {
+				b.severity = f.Severity
+			}
+			b.names = append(b.names, crdName(f))
+		}
+		slices.Sort(b.names)
+		b.ways = []string{way(name, findings)}
+		out = append(out, b)
+	}
+	slices.SortFunc(out, func(a, b *breakage) int {
+		return cmp.Or(cmp.Compare(a.severity.Rank(), b.severity.Rank()), compareBool(a.last, b.last), strings.Compare(a.ways[0], b.ways[0]))
+	})
+	return out
+}
+
+func compareBool(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	}
+	return 1
+}
+
+// way says what happens: the title of a single finding, which may count objects, or
+// the rule's. Versions that go are named.
+func way(name string, findings []*preview.Finding) string {
+	rule, _ := rules.Named(name)
+	text := rule.Title
+	if len(findings) == 1 {
+		text = strings.TrimLeft(strings.TrimPrefix(findings[0].Title, "CustomResourceDefinition "+crdName(findings[0])), ": ")
+	}
+	if name != rules.CRDVersionNotServed.Name && name != rules.CRDStoredVersionRemoved.Name {
+		return text
+	}
+	var versions []string
+	for _, f := range findings {
+		_, evidence, _ := strings.Cut(f.Evidence, ": ")
+		for issue := range strings.SplitSeq(evidence, "; ") {
+			version, _, _ := strings.Cut(issue, " ")
+			versions = append(versions, version)
+		}
+	}
+	slices.Sort(versions)
+	return text + " (" + strings.Join(slices.Compact(versions), ", ") + ")"
+}
+
+// crds names CRDs: one in full, of several their count and, by API group, their plural
+// names.
+func crds(names []string) string {
+	if len(names) == 1 {
+		return names[0]
+	}
+	plurals := map[string][]string{}
+	for _, name := range names {
+		plural, group, _ := strings.Cut(name, ".")
+		plurals[group] = append(plurals[group], plural)
+	}
+	parts := make([]string, 0, len(plurals))
+	for _, group := range slices.Sorted(maps.Keys(plurals)) {
+		parts = append(parts, strings.Join(plurals[group], ", ")+" of "+group)
+	}
+	return fmt.Sprintf("%d CRDs: %s", len(names), strings.Join(parts, "; "))
+}
+
+// crdName returns the name of the CRD that a finding is about.
+func crdName(f *preview.Finding) string {
+	_, _, _, name, err := preview.ParseID(f.Object)
+	if err != nil {
+		return f.Object
+	}
+	return name
+}

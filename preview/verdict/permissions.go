@@ -1,0 +1,127 @@
+package verdict
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
+)
+
+// permissions lists what accounts gain and lose: one entry for the same verbs of one
+// account in one scope, what matches the worst rule first.
+func permissions(p *preview.Plan) []string {
+	if p.Request.Action == preview.RequestUninstall {
+		return nil // all of it is lost
+	}
+	var texts []string
+	for _, change := range []struct {
+		verb   string
+		grants []preview.Grant
+	}{{"gains", p.Access.Gained}, {"loses", p.Access.Lost}} {
+		var entries []string
+		for _, entry := range permissionEntries(p, change.grants) {
+			entries = append(entries, entry.text(change.verb))
+		}
+		texts = append(texts, bounded(entries)...)
+	}
+	return texts
+}
+
+// permissionEntry is the grants of one subject in one scope with the same verbs.
+type permissionEntry struct {
+	grants   []preview.Grant
+	severity int // rank of the worst rule that a grant matches
+}
+
+func permissionEntries(p *preview.Plan, grants []preview.Grant) []permissionEntry {
+	index := map[string]int{}
+	var entries []permissionEntry
+	for _, g := range grants {
+		key := strings.Join([]string{subject(g.Subject), g.Scope, g.Namespace, strings.Join(g.Verbs, ",")}, "|")
+		at, seen := index[key]
+		if !seen {
+			at = len(entries)
+			index[key] = at
+			entries = append(entries, permissionEntry{severity: preview.Info.Rank()})
+		}
+		entries[at].grants = append(entries[at].grants, g)
+		entries[at].severity = min(entries[at].severity, severityOf(p, g))
+	}
+	slices.SortStableFunc(entries, func(a, b permissionEntry) int {
+		return cmp.Or(cmp.Compare(a.severity, b.severity), compareBool(!a.wildcard(), !b.wildcard()), strings.Compare(subject(a.grants[0].Subject), subject(b.grants[0].Subject)))
+	})
+	return entries
+}
+
+// wildcard reports whether the entry is every verb or every resource.
+func (e permissionEntry) wildcard() bool {
+	return slices.ContainsFunc(e.grants, func(g preview.Grant) bool { return slices.Contains(g.Verbs, "*") || slices.Contains(g.Resources, "*") })
+}
+
+// severityOf returns the rank of the worst rule that a grant of the plan matches which
+// permits some of what g does.
+func severityOf(p *preview.Plan, g preview.Grant) int {
+	worst := preview.Info.Rank()
+	for i := range p.Access.Grants {
+		of := &p.Access.Grants[i]
+		if len(of.Rules) == 0 || of.Subject != g.Subject || of.Scope != g.Scope || of.Namespace != g.Namespace || !overlaps(of, g) {
+			continue
+		}
+		for _, name := range of.Rules {
+			if rule, known := rules.Named(name); known {
+				worst = min(worst, rule.Severity().Rank())
+			}
+		}
+	}
+	return worst
+}
+
+func overlaps(a *preview.Grant, b preview.Grant) bool {
+	share := func(a, b []string) bool {
+		return slices.ContainsFunc(a, func(s string) bool { return s == "*" || slices.Contains(b, s) })
+	}
+	return share(a.Verbs, b.Verbs) && (share(a.APIGroups, b.APIGroups) && share(a.Resources, b.Resources) || share(a.NonResourceURLs, b.NonResourceURLs))
+}
+
+// text describes the entry as kubectl would: verbs on resources, and where.
+func (e permissionEntry) text(verb string) string {
+	first := e.grants[0]
+	targets := make([]string, 0, len(e.grants))
+	for _, g := range e.grants {
+		targets = append(targets, target(g))
+	}
+	where := ", cluster-wide"
+	if first.Scope != preview.ScopeCluster {
+		where = ", in namespace " + first.Namespace
+	}
+	return subject(first.Subject) + " " + verb + " " + all(first.Verbs, "all verbs") + " on " + strings.Join(targets, "; ") + where
+}
+
+// target names the resources of a grant.
+func target(g preview.Grant) string {
+	text := all(slices.Concat(g.Resources, g.NonResourceURLs), "all resources")
+	if groups := slices.DeleteFunc(slices.Clone(g.APIGroups), func(group string) bool { return group == "" }); len(groups) > 0 {
+		text += " in " + all(groups, "all API groups")
+	}
+	if len(g.ResourceNames) > 0 {
+		text += " named " + strings.Join(g.ResourceNames, ", ")
+	}
+	return text
+}
+
+func subject(s preview.Subject) string {
+	if s.Namespace != "" {
+		return s.Kind + " " + s.Namespace + "/" + s.Name
+	}
+	return s.Kind + " " + s.Name
+}
+
+// all lists words, or says what stands for the wildcard among them.
+func all(words []string, wildcard string) string {
+	if slices.Contains(words, "*") {
+		return wildcard
+	}
+	return strings.Join(words, ", ")
+}
