@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -54,6 +55,7 @@ func TestClusterContestedFields(t *testing.T) {
 			if got := failing.Object(id).Conflicts; len(got) != 1 || got[0] != want[0] {
 				t.Fatalf("the conflicts are %v, want %v", got, want)
 			}
+			showsContested(t, failing.Object(id), `change .data.key theirs two`, `change .data.other one two`)
 			before := len(w.writes(t))
 			if _, err := install.Apply(t.Context(), failing, byDigest(failing), w, w.options(t)); install.KindOf(err) != install.Refused {
 				t.Errorf("fail: %v, want a refusal", err)
@@ -88,6 +90,26 @@ func TestClusterContestedFields(t *testing.T) {
 				t.Errorf("afterwards a plan says %+v", again.Summary)
 			}
 		})
+	}
+}
+
+// showsContested checks that an object with a conflict that nothing settles is shown
+// as it would be if the fields were taken, and who wrote what is contested, and when.
+func showsContested(t *testing.T, o *preview.Object, want ...string) {
+	t.Helper()
+	var got []string
+	for _, c := range o.Changes {
+		got = append(got, fmt.Sprintf("%s %s %v %v", c.Op, c.Path, c.From, c.To))
+	}
+	if !slices.Equal(got, want) || o.Result == "" || o.Action != preview.ActionUpdate {
+		t.Errorf("%s with result %q changes %q, want %q", o.Action, o.Result, got, want)
+	}
+	if len(o.Contested) != 1 {
+		t.Fatalf("contested is %+v", o.Contested)
+	}
+	f := o.Contested[0]
+	if at, err := time.Parse(time.RFC3339, f.Since); err != nil || time.Since(at) > time.Hour || f.Settled != "" || f.Live != "theirs" || f.Planned != "two" {
+		t.Errorf("contested is %+v", f)
 	}
 }
 

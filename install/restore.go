@@ -63,7 +63,7 @@ func unsetFields(recorded *preview.Plan, o *preview.Object) []string {
 	switch {
 	case o.Action == preview.ActionSkip, o.Action == preview.ActionShared:
 		return []string{preview.WholeObject}
-	case recorded.Options.Conflicts != preview.ConflictsLeave:
+	case recorded.ConflictsOf(o) != preview.ConflictsLeave:
 		return nil
 	}
 	var paths []string

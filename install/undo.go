@@ -130,6 +130,7 @@ func (r *applier) planUndo(ctx context.Context) (*preview.Plan, error) {
 	if r.plan.Options.Conflicts == preview.ConflictsLeave {
 		opts.Apply.Conflicts = preview.ConflictsLeave
 	}
+	opts.Apply.ConflictsOf = r.plan.Options.LeftObjects()
 	opts.Installed.Base = r.record.PlanBase()
 	for _, item := range r.record.Inventory {
 		opts.Installed.Members = append(opts.Installed.Members, engine.InstalledObject{Ref: item.Ref(), Package: item.Package, Manager: item.Manager, Format: FormatOf(r.record.Packages, item.Package)})

@@ -3,6 +3,7 @@ package preview
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,11 +29,42 @@ func DefaultConflicts(action string) string {
 	return ConflictsFail
 }
 
+// ConflictsOf returns how conflicts of one object are settled: as decided for it
+// alone, else as for all.
+func (p *Plan) ConflictsOf(o *Object) string {
+	if decided := p.Options.ConflictsOf[o.ID]; decided != "" {
+		return decided
+	}
+	return p.Options.Conflicts
+}
+
+// CheckDecisions checks that each decision about the contested fields of a single
+// object is one that can be made, and names an object of the plan.
+func (p *Plan) CheckDecisions() error {
+	for _, id := range slices.Sorted(maps.Keys(p.Options.ConflictsOf)) {
+		switch decided := p.Options.ConflictsOf[id]; {
+		case decided != ConflictsTake && decided != ConflictsLeave:
+			return fmt.Errorf("conflicts of %s: %q is neither take nor leave", id, decided)
+		case p.Object(id) == nil:
+			return fmt.Errorf("conflicts of %s: the plan has no such object", id)
+		}
+	}
+	return nil
+}
+
+// LeftObjects returns the decisions to leave the contested fields of single objects,
+// in the form of [Options.ConflictsOf].
+func (o Options) LeftObjects() map[string]string {
+	left := maps.Clone(o.ConflictsOf)
+	maps.DeleteFunc(left, func(_, decided string) bool { return decided != ConflictsLeave })
+	return left
+}
+
 // Sent returns the request body for an object: the planned one without the
 // conflicting fields that the options leave to their managers. It is nil for an
 // object that is only deleted or kept.
 func (p *Plan) Sent(o *Object) map[string]any {
-	if o.Planned == nil || p.Options.Conflicts != ConflictsLeave || len(o.Conflicts) == 0 || len(p.Unsettled(o)) > 0 {
+	if o.Planned == nil || p.ConflictsOf(o) != ConflictsLeave || len(o.Conflicts) == 0 || len(p.Unsettled(o)) > 0 {
 		return o.Planned
 	}
 	body, _ := WithoutFields(o.Planned, conflictPaths(o.Conflicts))
@@ -44,7 +76,7 @@ func (p *Plan) Sent(o *Object) map[string]any {
 // with leave, those in objects that decide about permissions or admission, and
 // those at paths that the object does not set itself.
 func (p *Plan) Unsettled(o *Object) []Conflict {
-	switch p.Options.Conflicts {
+	switch p.ConflictsOf(o) {
 	case ConflictsTake:
 		return nil
 	case ConflictsOwn:
@@ -74,7 +106,7 @@ func (p *Plan) Unsettled(o *Object) []Conflict {
 
 // Takes reports whether the object is written over other managers' fields.
 func (p *Plan) Takes(o *Object) bool {
-	switch p.Options.Conflicts {
+	switch p.ConflictsOf(o) {
 	case ConflictsTake, ConflictsOwn:
 		return len(o.Conflicts) > 0 && len(p.Unsettled(o)) == 0
 	}
@@ -101,40 +133,14 @@ func overlap(a, b string) bool {
 	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 
-// Contested returns what happens to a conflicting field, as text.
-func (p *Plan) Contested(o *Object, c Conflict) string {
-	switch {
-	case slices.Contains(p.Unsettled(o), c):
-		return c.Path + " is managed by " + c.Manager
-	case p.Takes(o) && p.Options.Conflicts == ConflictsOwn:
-		return c.Path + " is taken back from " + c.Manager + p.valuesAt(o, c.Path)
-	case p.Takes(o):
-		return c.Path + " is taken over from " + c.Manager
-	}
-	return c.Path + " is not sent: it is left to " + c.Manager
-}
-
-// valuesAt returns the live and the planned value of a conflicting field as text,
-// sensitive values masked; empty if the live object is not known.
-func (p *Plan) valuesAt(o *Object, path string) string {
-	now, ok := valueAt(MaskObject(o.LiveBody), path)
-	after, set := valueAt(MaskObject(o.Planned), path)
-	switch {
-	case !ok || !set:
-		return ""
-	case now == after: // both masked
-		return ": now and after " + now
-	}
-	return ": now " + now + ", after " + after
-}
-
 // maxValueText bounds a value of a field that stands for a whole list.
 const maxValueText = 300
 
-func valueAt(body map[string]any, path string) (string, bool) {
+// valueAt returns the value at a path, nil if the path does not lead to one place.
+func valueAt(body map[string]any, path string) any {
 	places := find(body, path, nil)
 	if len(places) != 1 {
-		return "", false
+		return nil
 	}
 	var at any = body
 	for _, key := range places[0] {
@@ -145,14 +151,22 @@ func valueAt(body map[string]any, path string) (string, bool) {
 			at = at.([]any)[key]
 		}
 	}
-	data, err := Canonical(at)
+	return at
+}
+
+// valueText returns a value as JSON, shortened; absent is one that is not set.
+func valueText(v any) string {
+	if v == nil {
+		return "not set"
+	}
+	data, err := Canonical(v)
 	if err != nil {
-		return "", false
+		return "not shown"
 	}
 	if len(data) > maxValueText {
-		return strings.ToValidUTF8(string(data[:maxValueText]), "") + "…", true
+		return strings.ToValidUTF8(string(data[:maxValueText]), "") + "…"
 	}
-	return string(data), true
+	return string(data)
 }
 
 // SortConflicts orders conflicts by path and manager.

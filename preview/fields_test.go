@@ -3,6 +3,7 @@ package preview_test
 import (
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -100,6 +101,75 @@ func TestUnsettledConflicts(t *testing.T) {
 			}
 			if sent := preview.Value(p.Sent(o), "spec", "replicas") != nil; sent != tt.sent {
 				t.Errorf("sent: %t", sent)
+			}
+		})
+	}
+}
+
+// Both values of a contested field are shown, sensitive ones masked, with who wrote
+// the live one and when; the evidence is the same whenever that was. One object can be
+// decided otherwise than all.
+func TestContestedFields(t *testing.T) {
+	body := func(replicas int64, password string) map[string]any {
+		return map[string]any{
+			"apiVersion": "apps/v1", "kind": "Deployment", "metadata": map[string]any{"name": "op", "namespace": "app"},
+			"spec": map[string]any{"replicas": replicas, "template": map[string]any{"spec": map[string]any{"containers": []any{map[string]any{
+				"name": "c", "env": []any{map[string]any{"name": "DB_PASSWORD", "value": password}},
+			}}}}},
+		}
+	}
+	live := body(3, "hunter2")
+	live["metadata"].(map[string]any)["managedFields"] = []any{
+		map[string]any{"manager": "hpa", "time": "2026-11-01T08:00:00Z", "fieldsV1": map[string]any{"f:spec": map[string]any{"f:template": map[string]any{"f:spec": map[string]any{
+			"f:containers": map[string]any{`k:{"name":"c"}`: map[string]any{"f:env": map[string]any{`k:{"name":"DB_PASSWORD"}`: map[string]any{"f:value": map[string]any{}}}}},
+		}}}}},
+		map[string]any{"manager": "hpa", "time": "2026-11-02T09:04:05Z", "subresource": "scale", "fieldsV1": map[string]any{"f:spec": map[string]any{"f:replicas": map[string]any{}}}},
+		map[string]any{"manager": "other", "time": "2026-11-03T08:00:00Z", "fieldsV1": map[string]any{"f:spec": map[string]any{"f:replicas": map[string]any{}}}},
+	}
+	const id, password = "apps/Deployment/app/op", `.spec.template.spec.containers[name="c"].env[name="DB_PASSWORD"].value`
+	for _, tt := range []struct {
+		name    string
+		options preview.Options
+		want    []string
+	}{
+		{"fail", preview.Options{Conflicts: preview.ConflictsFail}, []string{
+			password + ` is managed by hpa (2026-11-01 08:00 UTC): now and if taken over "(secret)"`,
+			`.spec.replicas is managed by hpa (2026-11-02 09:04 UTC): now 3, if taken over 2`,
+		}},
+		{"take", preview.Options{Conflicts: preview.ConflictsTake}, []string{
+			password + ` is taken over from hpa (2026-11-01 08:00 UTC): now and after "(secret)"`,
+			`.spec.replicas is taken over from hpa (2026-11-02 09:04 UTC): now 3, after 2`,
+		}},
+		{"take of one object", preview.Options{Conflicts: preview.ConflictsFail, ConflictsOf: map[string]string{id: preview.ConflictsTake}}, []string{
+			password + ` is taken over from hpa (2026-11-01 08:00 UTC): now and after "(secret)"`,
+			`.spec.replicas is taken over from hpa (2026-11-02 09:04 UTC): now 3, after 2`,
+		}},
+		{"leave of one object", preview.Options{Conflicts: preview.ConflictsTake, ConflictsOf: map[string]string{id: preview.ConflictsLeave}}, []string{
+			password + ` is not sent: it is left to hpa (2026-11-01 08:00 UTC): now and in the package "(secret)"`,
+			`.spec.replicas is not sent: it is left to hpa (2026-11-02 09:04 UTC): now 3, in the package 2`,
+		}},
+		{"a decision about another object", preview.Options{Conflicts: preview.ConflictsFail, ConflictsOf: map[string]string{id + "2": preview.ConflictsTake}}, []string{
+			password + ` is managed by hpa (2026-11-01 08:00 UTC): now and if taken over "(secret)"`,
+			`.spec.replicas is managed by hpa (2026-11-02 09:04 UTC): now 3, if taken over 2`,
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p := &preview.Plan{Options: tt.options, Objects: []preview.Object{{
+				ID: id, APIVersion: "apps/v1", Kind: "Deployment", Namespace: "app", Name: "op", LiveBody: live, Planned: body(2, "hunter1"),
+				Conflicts: []preview.Conflict{{Manager: "hpa", Path: password}, {Manager: "hpa", Path: ".spec.replicas"}},
+			}}}
+			p.SetContested()
+			o := &p.Objects[0]
+			if got := p.Contested(o); !slices.Equal(got, tt.want) {
+				t.Errorf("got %q", got)
+			}
+			evidence := strings.Join(p.ContestedEvidence(o), "\n")
+			if strings.Contains(evidence, "2026") || strings.Contains(evidence, "hunter") || !strings.Contains(evidence, "now 3") {
+				t.Errorf("the evidence is %s", evidence)
+			}
+			settled := strings.HasPrefix(o.Contested[0].Settled, preview.ConflictsTake) || o.Contested[0].Settled == preview.ConflictsLeave
+			if settled == strings.Contains(tt.want[0], "is managed by") {
+				t.Errorf("settled is %q", o.Contested[0].Settled)
 			}
 		})
 	}

@@ -89,8 +89,12 @@ type Object struct {
 	Live Live `json:"live"`
 	// Conflicts lists the fields that other field managers own, sorted.
 	Conflicts []Conflict `json:"conflicts"`
+	// Contested shows each of the conflicts with both values, who set the
+	// live one, and what the plan does about it.
+	Contested []ContestedField `json:"contested,omitempty"`
 	// Result is the hash of what the dry run would change; empty without
-	// one.
+	// one. Where nothing settles the conflicts, the dry run takes the fields
+	// over.
 	Result string `json:"result"`
 	// SecretKeys maps each key of a Secret to equal, changed, new or
 	// removed.

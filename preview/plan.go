@@ -232,6 +232,9 @@ type Options struct {
 	// Conflicts says how contested fields are settled: fail, take, leave or
 	// own.
 	Conflicts string `json:"conflicts"`
+	// ConflictsOf settles the contested fields of single objects, by object id:
+	// take or leave. It has precedence over conflicts.
+	ConflictsOf map[string]string `json:"conflictsOf,omitempty"`
 	// Adopt lets the plan take over existing objects without an owner.
 	Adopt bool `json:"adopt"`
 	// OnFailure selects whether a failed apply stops or rolls back: stop or

@@ -38,6 +38,7 @@ func closedSets() map[string][]string {
 		"ReadMode":               {string(ReadOffline), string(ReadGet), string(ReadDryRun)},
 		"Request.Action":         {RequestInstall, RequestUpgrade, RequestRollback, RequestUninstall},
 		"Options.Conflicts":      {"fail", "take", "leave", "own"},
+		"ContestedField.Settled": {"take", "leave"},
 		"Options.OnFailure":      {OnFailureStop, OnFailureRollback},
 		"Verification.Status":    {"verified", "unverified", "failed", ""}, // nothing, of a plan that was loaded
 		"ClusterRead.Kind":       {ReadKubeVersion, ReadAPIVersion, ReadLookup},

@@ -65,8 +65,8 @@ func (d dryRunner) decideAdoptions(ctx context.Context) error {
 		}
 		o.Adoption = adoption
 		result := d.cluster.Merge(ctx, released, preview.DryRun{Body: o.Planned})
-		for d.settleConflicts(o, result.Err) {
-			result = d.cluster.Merge(ctx, released, preview.DryRun{Body: d.plan.Sent(o), Force: d.plan.Takes(o)})
+		for d.enterConflicts(o, result.Err) {
+			result = d.cluster.Merge(ctx, released, preview.DryRun{Body: d.plan.Sent(o), Force: d.takesToShow(o)})
 		}
 		if result.Err != nil {
 			if err := d.decideFromRefusal(ctx, o, result.Err); err != nil {

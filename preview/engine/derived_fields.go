@@ -16,6 +16,7 @@ import (
 // derive computes the parts of a plan that follow from decisions and bodies. For a
 // saved plan it must give the same result.
 func derive(p *preview.Plan, schemas Schemas) error {
+	p.SetContested()
 	for i := range p.Objects {
 		p.Objects[i].Changes = changes(&p.Objects[i])
 	}

@@ -90,8 +90,8 @@ func (d dryRunner) secretKeys() {
 	}
 }
 
-// dryRunRound dry-runs each pending object, and again those whose conflicts the
-// options settle. It returns the objects that had changed since they were read.
+// dryRunRound dry-runs each pending object, and again those with conflicts: as the
+// options settle them, or, where nothing does, with the fields taken. It returns the objects that had changed since they were read.
 func (d dryRunner) dryRunRound(ctx context.Context, pending []int) (moved []int, err error) {
 	for len(pending) > 0 {
 		var contested []int
@@ -108,7 +108,7 @@ func (d dryRunner) dryRunRound(ctx context.Context, pending []int) (moved []int,
 				err = d.decideFromResult(o, result.Body)
 			case preview.ReasonOf(result.Err) == preview.ReasonChanged:
 				moved = append(moved, pending[n])
-			case d.settleConflicts(o, result.Err):
+			case d.enterConflicts(o, result.Err):
 				contested = append(contested, pending[n])
 			default:
 				err = d.decideFromRefusal(ctx, o, result.Err)
@@ -144,7 +144,7 @@ func (d dryRunner) dryRuns(pending []int) []preview.DryRun {
 	items := make([]preview.DryRun, 0, len(pending))
 	for _, i := range pending {
 		o := &d.plan.Objects[i]
-		item := preview.DryRun{Body: d.plan.Sent(o), Force: d.plan.Takes(o), Manager: o.Manager}
+		item := preview.DryRun{Body: d.plan.Sent(o), Force: d.takesToShow(o), Manager: o.Manager}
 		if o.LiveBody != nil {
 			item.UID = preview.String(o.LiveBody, "metadata", "uid")
 			item.ResourceVersion = preview.String(o.LiveBody, "metadata", "resourceVersion")
@@ -154,9 +154,10 @@ func (d dryRunner) dryRuns(pending []int) []preview.DryRun {
 	return items
 }
 
-// settleConflicts records new conflicts, and reports whether another dry run with
-// the options' choice can settle them.
-func (d dryRunner) settleConflicts(o *preview.Object, err error) bool {
+// enterConflicts records new conflicts, and reports whether there are any, so that
+// another dry run has an answer: the one that the options settle them by, or else
+// the one that would come of taking the fields.
+func (d dryRunner) enterConflicts(o *preview.Object, err error) bool {
 	var refusal *preview.Refusal
 	if !errors.As(err, &refusal) || refusal.Reason != preview.ReasonConflict {
 		return false
@@ -168,7 +169,14 @@ func (d dryRunner) settleConflicts(o *preview.Object, err error) bool {
 		}
 	}
 	preview.SortConflicts(o.Conflicts)
-	return len(o.Conflicts) > known && len(d.plan.Unsettled(o)) == 0
+	return len(o.Conflicts) > known
+}
+
+// takesToShow reports whether a dry run takes over the known conflicts. Where nothing
+// settles them it does so for display only: such a plan is not applied, and an answer
+// without the object's defaults would show a difference that no apply makes.
+func (d dryRunner) takesToShow(o *preview.Object) bool {
+	return d.plan.Takes(o) || len(d.plan.Unsettled(o)) > 0
 }
 
 // readAgain reads objects that have changed, and returns those that still need a
@@ -213,7 +221,7 @@ func (d dryRunner) decideFromResult(o *preview.Object, result map[string]any) er
 		return fmt.Errorf("comparing %s: %w", o.ID, err)
 	}
 	o.Result = hash
-	if (o.Action == preview.ActionUpdate || o.Action == preview.ActionPatch) && len(diff.Changes(o.LiveBody, result)) == 0 && !secretChanges(o.LiveBody, result) {
+	if (o.Action == preview.ActionUpdate || o.Action == preview.ActionPatch) && len(d.plan.Unsettled(o)) == 0 && len(diff.Changes(o.LiveBody, result)) == 0 && !secretChanges(o.LiveBody, result) {
 		o.Action = preview.ActionUnchanged
 	}
 	return nil

@@ -22,8 +22,8 @@ func (d dryRunner) merge(ctx context.Context, pending []int) error {
 			return err
 		}
 		result := d.cluster.Merge(ctx, o.LiveBody, preview.DryRun{Body: o.Planned, Manager: o.Manager})
-		for d.settleConflicts(o, result.Err) {
-			result = d.cluster.Merge(ctx, o.LiveBody, preview.DryRun{Body: d.plan.Sent(o), Force: d.plan.Takes(o), Manager: o.Manager})
+		for d.enterConflicts(o, result.Err) {
+			result = d.cluster.Merge(ctx, o.LiveBody, preview.DryRun{Body: d.plan.Sent(o), Force: d.takesToShow(o), Manager: o.Manager})
 		}
 		var err error
 		if result.Err != nil {

@@ -31,7 +31,7 @@ func Obstacles(p *preview.Plan) []preview.Obstacle {
 			add(o.ID, fmt.Sprintf("has action %q, which this version does not apply", o.Action), "")
 		}
 		for _, c := range p.Unsettled(o) {
-			add(o.ID, fmt.Sprintf("has a contested field: field manager %q owns %s", c.Manager, c.Path)+conflictAdvice(p), "")
+			add(o.ID, fmt.Sprintf("has a contested field: field manager %q owns %s", c.Manager, c.Path)+conflictAdvice(p.ConflictsOf(o)), "")
 		}
 	}
 	for _, u := range p.Unknowns {
@@ -42,9 +42,9 @@ func Obstacles(p *preview.Plan) []preview.Obstacle {
 	return out
 }
 
-// conflictAdvice says what would settle a conflict.
-func conflictAdvice(p *preview.Plan) string {
-	switch p.Options.Conflicts {
+// conflictAdvice says what would settle a conflict that is decided so.
+func conflictAdvice(decided string) string {
+	switch decided {
 	case preview.ConflictsOwn:
 		return ", a field that the release has not set; plan with --conflicts take to take it over, or --conflicts leave to leave it alone"
 	case preview.ConflictsLeave:

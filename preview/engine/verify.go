@@ -160,6 +160,9 @@ func checkShape(p *preview.Plan) error {
 	if (p.Options.OnFailure == preview.OnFailureRollback) != (p.FailureRollback != nil) {
 		return tamperedError("its --on-failure and the rollback it contains do not match")
 	}
+	if err := p.CheckDecisions(); err != nil {
+		return tamperedError(err.Error())
+	}
 	if p.Base.Revision < 0 || p.Base.Revision == 0 && (p.Base.Digest != "" || len(p.Base.Accepted) > 0 || p.Base.Signature != nil) {
 		return tamperedError("its base is no revision, and still accepted something")
 	}
@@ -341,6 +344,14 @@ func forget(p *preview.Plan) {
 		pkg.Via = []preview.ResolutionStep{}
 		pkg.Verification = preview.Verification{}
 		pkg.Referrers, pkg.Isolation = nil, ""
+	}
+	p.Objects = slices.Clone(p.Objects)
+	for i := range p.Objects {
+		o := &p.Objects[i]
+		o.Contested = slices.Clone(o.Contested)
+		for n := range o.Contested {
+			o.Contested[n].Since = "" // the live fingerprint does not cover it
+		}
 	}
 	p.Images = slices.Clone(p.Images)
 	for i := range p.Images {

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -190,6 +191,9 @@ func optionFlags(p *preview.Plan) []string {
 	d := preview.DefaultOptions()
 	if p.Options.Conflicts != preview.DefaultConflicts(command(p)) {
 		flags = withFlag(flags, "--conflicts", p.Options.Conflicts)
+	}
+	for _, id := range slices.Sorted(maps.Keys(p.Options.ConflictsOf)) {
+		flags = withFlag(flags, "--conflicts", id+"="+p.Options.ConflictsOf[id])
 	}
 	if p.Options.Adopt {
 		flags = append(flags, "--adopt")

@@ -2,6 +2,8 @@ package report
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -171,6 +173,9 @@ func optionText(o preview.Options, conflicts string) string {
 	d := preview.DefaultOptions()
 	if o.Conflicts != conflicts && o.Conflicts != "" {
 		parts = append(parts, "conflicts: "+o.Conflicts)
+	}
+	for _, id := range slices.Sorted(maps.Keys(o.ConflictsOf)) {
+		parts = append(parts, "conflicts of "+id+": "+o.ConflictsOf[id])
 	}
 	if o.Adopt {
 		parts = append(parts, "adopts existing objects")

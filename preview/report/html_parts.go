@@ -125,8 +125,8 @@ func pageObjectOf(p *preview.Plan, o *preview.Object, room *int) pageObject {
 		Kind: line(o.Kind), Name: line(objectName(o)),
 		Origin: line(joinTexts("  ", o.APIVersion, o.Origin.Place(), o.Digest)),
 	}
-	for _, c := range o.Conflicts {
-		out.Conflicts = append(out.Conflicts, line(p.Contested(o, c)))
+	for _, text := range p.Contested(o) {
+		out.Conflicts = append(out.Conflicts, line(text))
 	}
 	l := layout{width: 120}
 	var changed []string

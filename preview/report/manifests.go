@@ -28,8 +28,8 @@ func writeManifests(w io.Writer, p *preview.Plan, o Options) error {
 		if place := object.Origin.Place(); place != "" {
 			body.WriteString("# from " + line(place) + "\n")
 		}
-		for _, c := range object.Conflicts {
-			body.WriteString("# " + line(p.Contested(object, c)) + "\n")
+		for _, text := range p.Contested(object) {
+			body.WriteString("# " + line(text) + "\n")
 		}
 		sent := p.Sent(object)
 		if shown := names.Mask(sent); !o.PlaintextSecrets && !reflect.DeepEqual(shown, sent) {

@@ -149,8 +149,8 @@ func objectName(o *preview.Object) string {
 
 func objectLines(p *preview.Plan, o *preview.Object, l layout) []string {
 	out := []string{"      " + line(o.Kind+" "+objectName(o))}
-	for _, c := range o.Conflicts {
-		out = append(out, "        "+l.paint(yellow, "!")+" "+line(p.Contested(o, c)))
+	for _, text := range p.Contested(o) {
+		out = append(out, l.hang("        "+l.paint(yellow, "!")+" ", "          ", line(text))...)
 	}
 	for _, text := range o.Adoption.Lines() {
 		out = append(out, l.hang("        ", "          ", text)...)

@@ -141,6 +141,7 @@ func upgrade(t *testing.T) *preview.Plan {
 		object(t, preview.ActionDelete, roleText, ""),
 	}
 	p.Objects[1].Conflicts = []preview.Conflict{{Manager: "helm", Path: ".spec.replicas"}}
+	p.SetContested()
 	p.Stages = preview.BuildStages(p.Objects, "")
 	p.Packages[0].Parameters.Values = digest("e")
 	p.Access.Grants = []preview.Grant{
@@ -202,7 +203,7 @@ func hostilePlan(evil string) *preview.Plan {
 	pkg.Verification = preview.Verification{Status: evil, Identity: evil}
 	o := preview.Object{
 		ID: evil, Kind: evil, Namespace: evil, Name: evil, Action: preview.ActionUpdate, Origin: preview.Origin{File: evil},
-		Conflicts: []preview.Conflict{{Manager: evil, Path: evil}}, SecretKeys: map[string]string{evil: evil},
+		Conflicts: []preview.Conflict{{Manager: evil, Path: evil}}, Contested: []preview.ContestedField{{Manager: evil, Path: evil, Since: evil, Live: evil, Planned: evil}}, SecretKeys: map[string]string{evil: evil},
 		Changes: []preview.Change{
 			{Path: evil, Op: "change", From: evil, To: evil + "\nmore"}, {Path: evil, Op: "add", To: map[string]any{evil: evil}},
 			{Path: evil, Op: "remove", From: []any{evil}}, {Path: evil, Op: "change", From: int64(1), To: evil},

@@ -81,13 +81,10 @@ func (c *scan) removesAll() bool { return c.around.empty }
 // conflicts matches field conflicts: Critical until the fields are left to their
 // managers.
 func conflicts(c *scan, o *preview.Object) (Level, []string) {
-	var lines []string
 	if takesBack(c.plan, o) {
 		return None, nil
 	}
-	for _, conflict := range o.Conflicts {
-		lines = append(lines, c.plan.Contested(o, conflict))
-	}
+	lines := c.plan.ContestedEvidence(o)
 	if c.plan.Takes(o) || len(c.plan.Unsettled(o)) > 0 {
 		return None, lines
 	}
@@ -107,15 +104,11 @@ func takenBackFields(c *scan, o *preview.Object) (Level, []string) {
 	if !takesBack(c.plan, o) {
 		return None, nil
 	}
-	var lines []string
-	for _, conflict := range o.Conflicts {
-		lines = append(lines, c.plan.Contested(o, conflict))
-	}
-	return None, lines
+	return None, c.plan.ContestedEvidence(o)
 }
 
 func takesBack(p *preview.Plan, o *preview.Object) bool {
-	return p.Options.Conflicts == preview.ConflictsOwn && p.Takes(o)
+	return p.ConflictsOf(o) == preview.ConflictsOwn && p.Takes(o)
 }
 
 // Limits on what is reported of hostile text in one object.

@@ -155,6 +155,11 @@ func Differences(p, back *preview.Plan) []string {
 	if c := back.Options.Conflicts; c != preview.ConflictsFail && (c != preview.ConflictsLeave || p.Options.Conflicts != c) {
 		reasons = append(reasons, fmt.Sprintf("the rollback would resolve conflicts by %q, which the plan does not say", c))
 	}
+	for _, id := range slices.Sorted(maps.Keys(back.Options.ConflictsOf)) {
+		if decided := back.Options.ConflictsOf[id]; decided != preview.ConflictsLeave || p.Options.ConflictsOf[id] != decided {
+			reasons = append(reasons, fmt.Sprintf("the rollback would resolve conflicts of %s by %q, which the plan does not say", id, decided))
+		}
+	}
 	for i := range back.Objects {
 		o := &back.Objects[i]
 		sealed, known := want[o.ID]

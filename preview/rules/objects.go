@@ -13,9 +13,9 @@ var (
 	FieldConflict = row(Rule{
 		Name: "field-conflict", Level: Critical, Title: "has field conflicts",
 		Why:     "--conflicts take replaces the value of the other field manager; --conflicts leave keeps it, and the object then differs from the package.",
-		Reduce:  "Run again with --conflicts take (override) or --conflicts leave (keep).",
-		Looks:   "Fields that another field manager owns and that the plan sets to another value.",
-		Example: Example{Of: "Deployment op:", Evidence: "apps/Deployment/app/op: .spec.replicas is managed by kube-controller-manager"},
+		Reduce:  "Run again with --conflicts take (override) or --conflicts leave (keep), or with --conflicts OBJECT=take for one object; on the screen t takes and l leaves.",
+		Looks:   "Fields that another field manager owns and that the plan sets to another value. Until that is decided, the changes shown are those of taking the fields over.",
+		Example: Example{Of: "Deployment op:", Evidence: "apps/Deployment/app/op: .spec.replicas is managed by kube-controller-manager: now 3, if taken over 2"},
 	})
 	HotFixOverwritten = row(Rule{
 		Name: "hot-fix-overwritten", Level: High, Title: "loses changes that were made after that revision",

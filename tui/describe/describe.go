@@ -6,6 +6,7 @@ package describe
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -83,6 +84,17 @@ func changedPath(before, after *preview.Object) string {
 	return ""
 }
 
+// Decision says what is done about the contested fields of an object.
+func Decision(conflicts string) string {
+	switch conflicts {
+	case preview.ConflictsTake, preview.ConflictsOwn:
+		return "its contested fields are taken over"
+	case preview.ConflictsLeave:
+		return "its contested fields are left to their managers"
+	}
+	return "its contested fields are not decided"
+}
+
 // maxMoved facts are named in the banner.
 const maxMoved = 2
 
@@ -95,6 +107,8 @@ func ChangedFacts(before, after *preview.Plan) string {
 		switch {
 		case old == nil:
 			moved = append(moved, frame.ObjectName(o.ID)+" is new")
+		case old.Live == o.Live && len(o.Conflicts) > 0 && before.ConflictsOf(old) != after.ConflictsOf(o):
+			moved = append(moved, frame.ObjectName(o.ID)+": "+Decision(after.ConflictsOf(o)))
 		case old.Action != o.Action:
 			moved = append(moved, fmt.Sprintf("%s: %s, was %s", frame.ObjectName(o.ID), o.Action, old.Action))
 		case old.Live != o.Live || old.Result != o.Result || len(old.Conflicts) != len(o.Conflicts):
@@ -328,7 +342,11 @@ func Setter(s diff.Setter) string {
 
 // Options says which choices steer the apply.
 func Options(o preview.Options) string {
-	parts := []string{"conflicts " + o.Conflicts, "on failure " + o.OnFailure}
+	parts := []string{"conflicts " + o.Conflicts}
+	for _, id := range slices.Sorted(maps.Keys(o.ConflictsOf)) {
+		parts = append(parts, "conflicts of "+frame.ObjectName(id)+" "+o.ConflictsOf[id])
+	}
+	parts = append(parts, "on failure "+o.OnFailure)
 	for _, choice := range []struct {
 		on   bool
 		text string

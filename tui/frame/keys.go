@@ -20,6 +20,7 @@ type KeyMap struct {
 	Fold, Beside, Paths                 key.Binding
 	Copy, CopyCommand                   key.Binding
 	Approve, Retry, Replan              key.Binding
+	Take, Leave                         key.Binding
 	Mouse, Help, Quit, Stop, Suspend    key.Binding
 	Digests, CopyDigest                 key.Binding
 	StopObject, Detach, FailedOnly, All key.Binding
@@ -54,7 +55,8 @@ func NewKeyMap() KeyMap {
 		Copy: Bind("y", "copy", "y"), CopyCommand: Bind("Y", "copy the command line", "Y"),
 		Approve: Bind("a", "approve", "a"), Retry: Bind("r", "check again", "r"),
 		Replan: Bind("R", "plan again", "R"),
-		Mouse:  Bind("m", "mouse on/off", "m"), Help: Bind("?", "help", "?"), Quit: Bind("q", "quit", "q"),
+		Take:   Bind("t", "take contested fields over", "t"), Leave: Bind("l", "leave contested fields", "l"),
+		Mouse: Bind("m", "mouse on/off", "m"), Help: Bind("?", "help", "?"), Quit: Bind("q", "quit", "q"),
 		Stop: Bind("ctrl+c", "quit, nothing applied", "ctrl+c"), Suspend: Bind("ctrl+z", "suspend", "ctrl+z"),
 		Digests: Bind("tab", "full digests", "tab"), CopyDigest: Bind("ctrl+y", "copy plan digest", "ctrl+y"),
 		StopObject: Bind("s", "stop after this object", "s"), Detach: Bind("d", "detach, leave it running", "d"),
@@ -79,7 +81,7 @@ type KeyGroup struct {
 // ReviewHelp are the keys of REVIEW, for its help.
 func (k KeyMap) ReviewHelp() []KeyGroup {
 	return []KeyGroup{
-		{"Review", []key.Binding{k.Tabs, k.NextPane, k.PrevPane, k.Open, k.Back, k.Next, k.Previous, k.Mark, k.Approve, k.Replan}},
+		{"Review", []key.Binding{k.Tabs, k.NextPane, k.PrevPane, k.Open, k.Back, k.Next, k.Previous, k.Mark, k.Approve, k.Replan, k.Take, k.Leave}},
 		{"Move", []key.Binding{k.Down, k.Up, k.Left, k.Right, k.Home, k.Top, k.End, k.HalfDown, k.HalfUp, k.PageDown, k.PageUp}},
 		{"Look closer", []key.Binding{k.YAML, k.Diff, k.Explain, k.CanI, WithHelp(k.Search, "search rows, texts, YAML and diffs; then n and N go to its hits"), k.Filter, k.ClearFilter, WithHelp(k.Package, "one package, the next, all"), WithHelp(k.Group, "group (Access)")}},
 		{"Differences", []key.Binding{k.NextHit, k.PreviousHit, k.Fold, k.Beside, k.Paths}},

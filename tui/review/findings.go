@@ -253,6 +253,9 @@ func (m *findingsTab) doc(id string, width int) document {
 	if one {
 		m.changedFieldLines(b, f)
 	}
+	if o := m.object(f.Object); o != nil && aboutConflicts(f) {
+		m.conflicts(b, o)
+	}
 	m.reasons(b, it)
 	if one {
 		m.originLines(b, f.Object)
@@ -397,7 +400,7 @@ func (m *view) objectLine(id string, width int) widget.Line {
 // changedFieldLines lists the changed fields of a finding's object.
 func (m *findingsTab) changedFieldLines(b *frame.Builder, f *preview.Finding) {
 	if o := m.object(f.Object); o != nil && o.Action != preview.ActionCreate && len(o.Changes) > 0 {
-		b.Heading("What changes")
+		b.Heading(m.changesTitle(o))
 		changeLines(b, o.Changes, 8)
 	}
 }

@@ -193,7 +193,7 @@ func (m *objectsTab) doc(id string, width int) document {
 		}
 	}
 	if len(o.Changes) > 0 && o.Action != preview.ActionCreate {
-		b.Heading("What changes")
+		b.Heading(m.changesTitle(o))
 		changeLines(b, o.Changes, 0)
 	}
 	m.conflicts(b, o)
@@ -215,16 +215,6 @@ func (m *objectsTab) doc(id string, width int) document {
 	b.Blank()
 	b.Text(theme.Plain, "   ", "e shows the exact YAML, d the difference to the cluster")
 	return document{lines: b.Lines}
-}
-
-func (m *view) conflicts(b *frame.Builder, o *preview.Object) {
-	if len(o.Conflicts) == 0 {
-		return
-	}
-	b.Heading("Fields that others manage")
-	for _, c := range o.Conflicts {
-		b.Text(theme.Fail, "   ", "x "+m.plan.Contested(o, c))
-	}
 }
 
 // secretKeys says which keys of a Secret differ, and nothing about values.

@@ -21,6 +21,9 @@ type Options struct {
 	// progress, from one goroutine, with lines for the person waiting, and stops
 	// when ctx ends. Without it the plan cannot be made again.
 	Resolve func(ctx context.Context, progress func(string)) (*preview.Plan, error)
+	// Settle has Resolve decide the contested fields of single objects so from now on,
+	// in the form of [preview.Options.ConflictsOf]. nil when that cannot be asked for.
+	Settle func(conflictsOf map[string]string)
 	// Recheck makes a plan again from fresh reads, when CONFIRM opens. It calls
 	// progress like Resolve.
 	Recheck func(ctx context.Context, plan *preview.Plan, progress func(string)) (*preview.Plan, error)

@@ -23,6 +23,14 @@ func (m *review) replan() tea.Cmd {
 		m.notice = "this plan was loaded from a file: it cannot be planned again"
 		return nil
 	}
+	if m.opts.Settle != nil {
+		m.opts.Settle(m.plan.Options.ConflictsOf)
+	}
+	m.decided = ""
+	return m.planAgain()
+}
+
+func (m *review) planAgain() tea.Cmd {
 	m.endSearch()
 	m.screen, m.page = screenResolve, nil
 	return m.startResolve()
@@ -53,7 +61,9 @@ func (m *review) planReplaced(p *preview.Plan, err error) tea.Cmd {
 		m.opts.Refusal = nil // is reported once
 		return m.refusedBefore(p, refusal)
 	}
-	return m.replace(p, "planned again: ")
+	cmd := m.replace(p, "planned again: ")
+	m.showDecided()
+	return cmd
 }
 
 // refusedBefore puts the new plan in the place of one that was approved and not

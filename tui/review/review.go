@@ -31,6 +31,7 @@ const (
 type review struct {
 	*tabPanel
 	mouseOff bool
+	decided  string // the object that the plan being made decides about
 
 	screen    screen
 	confirm   confirmDialog
@@ -301,6 +302,9 @@ func (m *review) quit() tea.Cmd {
 // reviewKey handles the keys of REVIEW.
 func (m *review) reviewKey(msg tea.KeyPressMsg) tea.Cmd {
 	k, b := m.keys, m.activeTab()
+	if decision, ok := m.conflictKey(msg); ok {
+		return decision
+	}
 	switch {
 	case key.Matches(msg, k.Quit):
 		return m.quit()

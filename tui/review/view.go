@@ -227,6 +227,14 @@ func (m *review) approvalState() widget.Line {
 
 // footerKeys are the keys of what is on screen, the most useful first.
 func (m *tabPanel) footerKeys() []key.Binding {
+	if m.opts.Settle != nil && m.size.Mode != frame.ModeTiny && len(m.contestedObjects()) > 0 {
+		return append([]key.Binding{frame.WithHelp(m.keys.Take, "take"), frame.WithHelp(m.keys.Leave, "leave")}, m.placeKeys()...)
+	}
+	return m.placeKeys()
+}
+
+// placeKeys are the keys of the open tab and pane, for the footer.
+func (m *tabPanel) placeKeys() []key.Binding {
 	k, b := m.keys, m.activeTab()
 	switch {
 	case m.size.Mode == frame.ModeTiny:

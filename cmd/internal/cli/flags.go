@@ -367,11 +367,39 @@ func (f *ownerFlags) addToRollback(cmd *cobra.Command, flags *pflag.FlagSet, o *
 func (f *ownerFlags) addTo(cmd *cobra.Command, flags *pflag.FlagSet, o *planning.OwnerOptions, conflicts string, choices []string) {
 	f.options, f.given, f.choices = o, flags.Changed, choices
 	flags.StringVar(&o.OnFailure, "on-failure", preview.OnFailureStop, "after a failed apply: stop, or rollback to what was installed before, as the review shows")
-	flags.StringVar(&o.Conflicts, "conflicts", conflicts, "fields that other managers own with other values: "+conflictHelp(choices))
+	o.Conflicts = conflicts
+	flags.Var((*conflictsValue)(o), "conflicts", "fields that other managers own with other values: "+conflictHelp(choices)+"; OBJECT=take or OBJECT=leave decides for one object, repeatable")
 	flags.BoolVar(&o.Adopt, "adopt", false, "take over existing objects that have no owner any more, or that Helm or OLM v0 made")
 	flags.BoolVar(&o.Strict, "strict", false, "refuse objects of kinds that the cluster does not serve, such as ServiceMonitor, instead of skipping them")
 	_ = cmd.RegisterFlagCompletionFunc("conflicts", cobra.FixedCompletions(choices, cobra.ShellCompDirectiveNoFileComp))         // the flags exist
 	_ = cmd.RegisterFlagCompletionFunc("on-failure", cobra.FixedCompletions(failureChoices, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
+}
+
+// conflictsValue is the value of --conflicts: one choice for all objects, and decisions
+// for single ones.
+type conflictsValue planning.OwnerOptions
+
+func (v *conflictsValue) String() string { return v.Conflicts }
+
+func (v *conflictsValue) Type() string { return "string" }
+
+func (v *conflictsValue) Set(text string) error {
+	id, decided, single := strings.Cut(text, "=")
+	if !single {
+		v.Conflicts = text
+		return nil
+	}
+	if _, _, _, _, err := preview.ParseID(id); err != nil {
+		return err
+	}
+	if decided != preview.ConflictsTake && decided != preview.ConflictsLeave {
+		return fmt.Errorf("%s: want OBJECT=take or OBJECT=leave", text)
+	}
+	if v.ConflictsOf == nil {
+		v.ConflictsOf = map[string]string{}
+	}
+	v.ConflictsOf[id] = decided
+	return nil
 }
 
 func conflictHelp(choices []string) string {

@@ -110,7 +110,7 @@ func (a *app) newPreviewCommand() *cobra.Command {
 			}).interruptible()
 			if screen.on {
 				return a.browse(cmd.Context(), review.Options{
-					Title: "preview " + want.Text, Resolve: plan, Watch: p.watch, PriorAcceptance: p.priorAcceptance,
+					Title: "preview " + want.Text, Resolve: plan, Settle: p.Settle, Watch: p.watch, PriorAcceptance: p.priorAcceptance,
 				})
 			}
 			made, err := plan(cmd.Context(), a.progress())

@@ -98,6 +98,7 @@ func (r *releaseRun) review(ctx context.Context, title string, plan planFunc) er
 			}
 			return p, err
 		},
+		Settle:  r.session.Settle,
 		Recheck: r.session.Recheck,
 		Watch:   r.session.watch,
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"sync/atomic"
 	"time"
 
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/config"
@@ -26,12 +27,17 @@ type Planner struct {
 	env Environment
 
 	cluster Cluster // nil until something is asked of it
+	settled atomic.Pointer[map[string]string]
 	policyJudge
 	keyring
 }
 
 // NewPlanner returns a planner whose options are to be filled in.
 func NewPlanner(env Environment) *Planner { return &Planner{env: env} }
+
+// Settle has plans from now on decide the contested fields of single objects so,
+// instead of as [OwnerOptions.ConflictsOf]. A plan that is being made may or may not.
+func (p *Planner) Settle(conflictsOf map[string]string) { p.settled.Store(&conflictsOf) }
 
 // Connect contacts the cluster once.
 func (p *Planner) Connect(ctx context.Context) (Cluster, error) {
@@ -339,6 +345,9 @@ func (p *Planner) options(release preview.Release, stored *record.Record) engine
 		Tool: p.env.Version, Release: release, Apply: p.Owners.options(),
 		StageTimeout: p.stage(), Schemas: p.env.Schemas(), ReadMode: p.Read.mode(),
 	}
+	if settled := p.settled.Load(); settled != nil {
+		opts.Apply.ConflictsOf = *settled
+	}
 	if p.Expires > 0 {
 		opts.Apply.Expires = preview.ExpiryText(time.Now().Add(p.Expires))
 	}
@@ -437,9 +446,11 @@ func (o *ReadOptions) mode() preview.ReadMode {
 // and about kinds that the cluster does not serve. They are part of the plan.
 type OwnerOptions struct {
 	Conflicts string // empty is the default
-	Adopt     bool
-	Strict    bool
-	OnFailure string
+	// ConflictsOf decides for single objects, by object id.
+	ConflictsOf map[string]string
+	Adopt       bool
+	Strict      bool
+	OnFailure   string
 }
 
 // RollsBack reports whether a failed apply is to be rolled back.
@@ -451,7 +462,7 @@ func (o *OwnerOptions) options() preview.Options {
 	if o.Conflicts != "" {
 		options.Conflicts = o.Conflicts
 	}
-	options.Adopt, options.Strict = o.Adopt, o.Strict
+	options.Adopt, options.Strict, options.ConflictsOf = o.Adopt, o.Strict, o.ConflictsOf
 	return options
 }
 

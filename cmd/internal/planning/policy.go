@@ -57,6 +57,9 @@ func (p *Planner) Judge(plan *preview.Plan, err error) (*preview.Plan, error) {
 	if err := p.LoadPolicy(); err != nil {
 		return nil, err
 	}
+	if err := plan.CheckDecisions(); err != nil {
+		return nil, Usagef("--%s; its id is as -o json lists it", err)
+	}
 	if err := p.policy.Judge(plan); err != nil {
 		return nil, &engine.RefusedError{What: err.Error(), Next: "correct the policy"}
 	}

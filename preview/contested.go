@@ -1,0 +1,127 @@
+package preview
+
+import (
+	"slices"
+	"time"
+
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+)
+
+// ContestedField is a [Conflict] as it is displayed: both values, who set the live
+// one and when, and what the plan does about it. It follows from the Facts, but for
+// the time.
+type ContestedField struct {
+	// Path of the field, such as .spec.replicas.
+	Path string `json:"path"`
+	// Manager is the name of the field manager that set the live value.
+	Manager string `json:"manager"`
+	// Since is the time, as RFC 3339, at which that manager last wrote its fields
+	// of the object; empty if it is not recorded, and in a plan that was saved.
+	Since string `json:"since,omitempty"`
+	// Live is the value in the cluster; masked if it is sensitive.
+	Live any `json:"live"`
+	// Planned is the value in the plan; masked if it is sensitive.
+	Planned any `json:"planned"`
+	// Settled is take or leave; empty where nothing decides, and the plan cannot
+	// be applied.
+	Settled string `json:"settled,omitempty"`
+}
+
+// SetContested fills [Object.Contested] of every object. What is planned, live and
+// decided must be known.
+func (p *Plan) SetContested() {
+	for i := range p.Objects {
+		o := &p.Objects[i]
+		o.Contested = p.contestedFields(o)
+	}
+}
+
+func (p *Plan) contestedFields(o *Object) []ContestedField {
+	if len(o.Conflicts) == 0 {
+		return nil
+	}
+	unsettled, times := p.Unsettled(o), managerTimes(o.LiveBody)
+	live, planned := MaskObject(o.LiveBody), MaskObject(o.Planned)
+	out := make([]ContestedField, 0, len(o.Conflicts))
+	for _, c := range o.Conflicts {
+		f := ContestedField{Path: c.Path, Manager: c.Manager, Since: times[c], Live: valueAt(live, c.Path), Planned: valueAt(planned, c.Path), Settled: ConflictsLeave}
+		switch {
+		case slices.Contains(unsettled, c):
+			f.Settled = ""
+		case p.Takes(o):
+			f.Settled = ConflictsTake
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+// managerTimes returns when a manager last wrote the fields that it owns, by manager
+// and path. Managed fields have one time for all fields of a manager.
+func managerTimes(live map[string]any) map[Conflict]string {
+	out := map[Conflict]string{}
+	for _, owner := range FieldOwners(live) {
+		owner.fields.Iterate(func(path fieldpath.Path) {
+			key := Conflict{Manager: owner.Manager, Path: path.String()}
+			out[key] = max(out[key], owner.Time)
+		})
+	}
+	return out
+}
+
+// When returns the time of [ContestedField.Since] for a reader, empty if it is not
+// known.
+func (f ContestedField) When() string {
+	t, err := time.Parse(time.RFC3339, f.Since)
+	if err != nil {
+		return ""
+	}
+	return t.UTC().Format("2006-01-02 15:04 UTC")
+}
+
+// Contested returns what happens to the contested fields of an object, a line each,
+// with the time at which the other manager wrote them.
+func (p *Plan) Contested(o *Object) []string { return p.contestedLines(o, o.Contested) }
+
+// ContestedEvidence is like [Plan.Contested] without times: they move when the manager
+// writes any other field, and evidence is what an acceptance is bound to.
+func (p *Plan) ContestedEvidence(o *Object) []string {
+	fields := p.contestedFields(o)
+	for i := range fields {
+		fields[i].Since = ""
+	}
+	return p.contestedLines(o, fields)
+}
+
+func (p *Plan) contestedLines(o *Object, fields []ContestedField) []string {
+	var out []string
+	for _, f := range fields {
+		manager := f.Manager
+		if when := f.When(); when != "" {
+			manager += " (" + when + ")"
+		}
+		out = append(out, p.contestedLine(o, f, manager))
+	}
+	return out
+}
+
+func (p *Plan) contestedLine(o *Object, f ContestedField, manager string) string {
+	switch {
+	case f.Settled == "":
+		return f.Path + " is managed by " + manager + ": " + valuesText(f, "if taken over")
+	case f.Settled == ConflictsLeave:
+		return f.Path + " is not sent: it is left to " + manager + ": " + valuesText(f, "in the package")
+	case p.ConflictsOf(o) == ConflictsOwn:
+		return f.Path + " is taken back from " + manager + ": " + valuesText(f, "after")
+	}
+	return f.Path + " is taken over from " + manager + ": " + valuesText(f, "after")
+}
+
+// valuesText returns both values of a contested field.
+func valuesText(f ContestedField, planned string) string {
+	now, after := valueText(f.Live), valueText(f.Planned)
+	if now == after { // both masked
+		return "now and " + planned + " " + now
+	}
+	return "now " + now + ", " + planned + " " + after
+}

@@ -1,0 +1,122 @@
+package review
+
+import (
+	"maps"
+	"slices"
+
+	"charm.land/bubbles/v2/key"
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
+	"github.com/kubectl-operator/kubectl-operator/tui/describe"
+	"github.com/kubectl-operator/kubectl-operator/tui/frame"
+	"github.com/kubectl-operator/kubectl-operator/tui/theme"
+)
+
+// aboutConflicts reports whether a finding is about contested fields.
+func aboutConflicts(f *preview.Finding) bool {
+	return f.Rule == rules.FieldConflict.Name || f.Rule == rules.HotFixOverwritten.Name
+}
+
+// contestedObjects returns the ids of the objects with contested fields that the
+// selected row is about: a finding about them, or an object.
+func (m *tabPanel) contestedObjects() []string {
+	b := m.activeTab()
+	row := b.selected()
+	switch {
+	case b.sheet != nil && b.pane == frame.PaneDetail: // whose keys move in the text
+	case m.tab == tabFindings || m.tab == tabSummary:
+		at := m.checklist.find(row.id)
+		if at < 0 {
+			return nil
+		}
+		var ids []string
+		for _, f := range m.checklist.items[at].Findings {
+			if aboutConflicts(f) {
+				ids = append(ids, f.Object)
+			}
+		}
+		return ids
+	default:
+		if o := m.object(row.object); o != nil && len(o.Conflicts) > 0 {
+			return []string{o.ID}
+		}
+	}
+	return nil
+}
+
+// conflictKey handles the keys that decide about contested fields. It reports whether
+// the key was one of them.
+func (m *review) conflictKey(msg tea.KeyPressMsg) (tea.Cmd, bool) {
+	decided := preview.ConflictsTake
+	switch {
+	case key.Matches(msg, m.keys.Take):
+	case key.Matches(msg, m.keys.Leave):
+		decided = preview.ConflictsLeave
+	default:
+		return nil, false
+	}
+	ids := m.contestedObjects()
+	if len(ids) == 0 {
+		return nil, false
+	}
+	return m.decide(ids, decided), true
+}
+
+// decide plans again with a decision about the contested fields of some objects: what
+// is approved is what is applied.
+func (m *review) decide(ids []string, decided string) tea.Cmd {
+	if m.opts.Resolve == nil || m.opts.Settle == nil {
+		m.notice = "this plan cannot be planned again here: decide with --conflicts when it is made"
+		return nil
+	}
+	if !slices.ContainsFunc(ids, func(id string) bool { return m.plan.ConflictsOf(m.object(id)) != decided }) {
+		m.notice = "decided already: " + describe.Decision(decided)
+		return nil
+	}
+	decisions := map[string]string{}
+	maps.Copy(decisions, m.plan.Options.ConflictsOf)
+	for _, id := range ids {
+		decisions[id] = decided
+	}
+	m.opts.Settle(decisions)
+	m.decided = ids[0]
+	return m.planAgain()
+}
+
+// showDecided goes back to the finding that a decision was made at.
+func (m *review) showDecided() {
+	id := m.decided
+	m.decided = ""
+	for i, it := range m.checklist.items {
+		if slices.ContainsFunc(it.Findings, func(f *preview.Finding) bool { return f.Object == id && aboutConflicts(f) }) {
+			m.openFinding(i)
+			return
+		}
+	}
+}
+
+// changesTitle heads the changes of an object: where nothing decides about contested
+// fields, they are those of taking the fields over.
+func (m *view) changesTitle(o *preview.Object) string {
+	if len(m.plan.Unsettled(o)) > 0 {
+		return "What changes if the contested fields are taken over"
+	}
+	return "What changes"
+}
+
+// conflicts lists the contested fields of an object, and how to decide about them.
+func (m *view) conflicts(b *frame.Builder, o *preview.Object) {
+	if len(o.Conflicts) == 0 {
+		return
+	}
+	b.Heading("Fields that others manage")
+	for _, text := range m.plan.Contested(o) {
+		b.Text(theme.Fail, "   ", "x "+text)
+	}
+	if m.opts.Settle == nil || m.plain {
+		return
+	}
+	b.Text(theme.Plain, "   ", "t takes the fields of this object over, l leaves them as they are; the plan is made again")
+}
