@@ -46,7 +46,7 @@ func reacts(m *review, c *tuitest.Clock, name string) bool {
 
 func TestSlowHelpNamesTheKeysThatDoSomethingAndNoOthers(t *testing.T) {
 	slowtest.Skip(t, "pressing every key in every place")
-	plans := []*preview.Plan{tuitest.FreshPlan(t), tuitest.UpgradePlan(t), settingsPlan(t, 40)}
+	plans := []*preview.Plan{tuitest.FreshPlan(t), tuitest.UpgradePlan(t), settingsPlan(t, 40), contestedPlan(t, nil)}
 	var helped []key.Binding
 	for _, g := range frame.NewKeyMap().ReviewHelp() {
 		helped = append(helped, g.Keys...)
