@@ -254,25 +254,27 @@ func (p *session) reportOptions(ctx context.Context, format string, asked report
 // printAll prints plans in order. As JSON, one plan is one document and several
 // are a list.
 func (p *session) printAll(ctx context.Context, all []reviewedPlan, format string) error {
+	return p.writeAll(ctx, all, format, p.app.streams.Out, p.app.print)
+}
+
+// writeAll writes plans in order, each by write, and what a form has around several.
+func (p *session) writeAll(ctx context.Context, all []reviewedPlan, format string, out io.Writer, write func(context.Context, *preview.Plan, report.Options) error) error {
 	form, _ := report.FormOf(format)
-	write := func(text string) error {
-		_, err := io.WriteString(p.app.streams.Out, text)
-		return err
-	}
 	between := form.Open
 	for _, r := range all {
 		if len(all) > 1 {
-			if err := write(between); err != nil {
+			if _, err := io.WriteString(out, between); err != nil {
 				return err
 			}
 		}
-		if err := p.app.print(ctx, r.Plan, p.reportOptions(ctx, format, r.want)); err != nil {
+		if err := write(ctx, r.Plan, p.reportOptions(ctx, format, r.want)); err != nil {
 			return err
 		}
 		between = form.Between
 	}
 	if len(all) > 1 {
-		return write(form.Close)
+		_, err := io.WriteString(out, form.Close)
+		return err
 	}
 	return nil
 }

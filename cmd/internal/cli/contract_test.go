@@ -79,6 +79,8 @@ var (
 		{"--read-only", "install preview upgrade rollback uninstall"},
 		{"--output", "install preview show upgrade rollback uninstall list status history search explain version"},
 		{"--detailed-exitcode --fail-on", "preview"},
+		// Beyond the contract: several forms of one plan, for pipelines.
+		{"--report", "preview plugin:preview"},
 		// Beyond the contract: what makes the files that --plan of the last three takes.
 		{"--out --plaintext-secrets --plan-recipient", "preview upgrade rollback uninstall"},
 		// Beyond the contract: the key that opens what --plan-recipient encrypted.

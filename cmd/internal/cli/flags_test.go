@@ -104,6 +104,10 @@ func TestReadAndOutputFlags(t *testing.T) {
 		"a form":                             {[]string{"-o", "manifests"}, ""},
 		"an unknown form":                    {[]string{"-o", "pdf"}, "-o pdf: want " + report.OneOf(report.Names(report.OfRequest))},
 		"a severity":                         {[]string{"--fail-on", "unknown"}, ""},
+		"a report":                           {[]string{"--report", "sarif=a.sarif", "--report", "markdown=a=b.md"}, ""},
+		"a report without a file":            {[]string{"--report", "sarif="}, "--report sarif=: want FORM=FILE"},
+		"a report of no form":                {[]string{"--report", "pdf=a.pdf"}, "want " + report.OneOf(report.Names(report.OfRequest)) + " before the ="},
+		"two reports in one file":            {[]string{"--report", "json=a", "--report", "yaml=./a"}, "another --report names the same file"},
 		"a severity that cannot fail a plan": {[]string{"--fail-on", "info"}, "--fail-on info: want critical, warning or unknown"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -19,6 +19,7 @@ import (
 type documentFlags struct {
 	output           outputFlag
 	out              outFlags
+	reports          reportFlags
 	detailedExitcode bool
 	failOn           string
 }
@@ -26,6 +27,7 @@ type documentFlags struct {
 func (f *documentFlags) add(flags *pflag.FlagSet, scope report.Scope) {
 	f.output.add(flags, scope)
 	f.out.add(flags)
+	f.reports.add(flags, scope)
 	flags.BoolVar(&f.detailedExitcode, "detailed-exitcode", false, "exit 2 when the plan changes something, 5 when it cannot be applied")
 	flags.StringVar(&f.failOn, "fail-on", "", "exit 5 when a finding is at least this severe: critical, warning or unknown")
 }
@@ -36,7 +38,7 @@ func (f *documentFlags) check() error {
 	default:
 		return usagef("--fail-on %s: want critical, warning or unknown", f.failOn)
 	}
-	return firstError(f.output.check(), f.out.check())
+	return firstError(f.output.check(), f.out.check(), f.reports.check())
 }
 
 const previewLong = `Make the same plan as install and print it: what would change, which permissions
@@ -58,6 +60,9 @@ With --tui the review is on the screen, as install shows it, and read-only.`
 
 const previewExamples = `  # The review as Markdown, and the plan to apply later
   kubectl operator preview ./bundle -o markdown --out plan.tgz
+
+  # One plan in several forms, for a pipeline
+  kubectl operator preview ./bundle --report markdown=review.md --report sarif=review.sarif -o json
 
   # What is in a bundle, without a cluster
   kubectl operator preview registry.example.com/bundles/mongodb:v1.10.0 --offline
@@ -214,7 +219,7 @@ type reviewedPlan struct {
 // previewFiles plans what each request file asks for.
 func (a *app) previewFiles(ctx context.Context, p *session, doc documentFlags) error {
 	form, _ := report.FormOf(doc.output.format)
-	if len(p.requests.files) > 1 && (doc.out.To != "" || form.Single()) {
+	if len(p.requests.files) > 1 && (doc.out.To != "" || form.Single() || doc.reports.single()) {
 		single := report.SingleNames()
 		last := len(single) - 1
 		return usagef("--out, -o %s and -o %s are for one request file; there are %d", strings.Join(single[:last], ", -o "), single[last], len(p.requests.files))
@@ -246,6 +251,9 @@ func (p *session) documents(ctx context.Context, all []reviewedPlan, doc documen
 		if err := doc.out.save(ctx, p, all[0].Plan); err != nil {
 			return err
 		}
+	}
+	if err := doc.reports.save(ctx, p, all); err != nil {
+		return err
 	}
 	form, _ := report.FormOf(doc.output.format)
 	if err := p.printAll(ctx, all, form.Name); err != nil || form.Aside {

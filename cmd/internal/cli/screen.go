@@ -39,7 +39,7 @@ func (f *screenFlag) check(a *app, flags *pflag.FlagSet) error {
 	if !f.on {
 		return nil
 	}
-	for _, name := range []string{"output", "out", "detailed-exitcode", "fail-on"} {
+	for _, name := range []string{"output", "out", "report", "detailed-exitcode", "fail-on"} {
 		if flags.Changed(name) {
 			return usagef("--tui only shows the plan on the screen; leave out --tui or --%s", name)
 		}

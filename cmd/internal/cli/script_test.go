@@ -119,13 +119,22 @@ func scripts(t testing.TB, name string) string {
 	return filepath.Join(root(t), "testdata", "script", name)
 }
 
-// conditions adds [corpus]: the real bundles are there.
+// conditions adds [corpus]: the real bundles are there; and [runner]: the programs that
+// runners of pipelines have.
 func conditions(t testing.TB) func(string) (bool, error) {
 	return func(name string) (bool, error) {
-		if name != "corpus" {
-			return false, fmt.Errorf("unknown condition %q", name)
+		switch name {
+		case "corpus":
+			return corpusDir(t) != "", nil
+		case "runner": // what the runners of pipelines have, and the scripts of the actions take
+			for _, program := range []string{"bash", "curl", "jq"} {
+				if _, err := exec.LookPath(program); err != nil {
+					return false, nil
+				}
+			}
+			return true, nil
 		}
-		return corpusDir(t) != "", nil
+		return false, fmt.Errorf("unknown condition %q", name)
 	}
 }
 
@@ -165,7 +174,9 @@ func setup(t testing.TB) func(*testscript.Env) error {
 		env.Setenv("RULESET", strconv.Itoa(preview.Ruleset))
 		env.Setenv("FAKE_GCS_SERVER", gcsServer(t))
 		env.Setenv("CI", "")
+		env.Setenv("ACTIONS", filepath.Join(root(t), ".github", "actions"))
 		env.Values[registryKey{}] = new(scriptRegistry)
+		env.Values[commentsKey{}] = new(commentHolder)
 		env.Setenv("ESC", "\x1b[2J\u202e") // clears the screen, then turns the text around
 		return os.MkdirAll(home, 0o700)
 	}
@@ -252,6 +263,10 @@ func commands(t testing.TB) map[string]func(*testscript.TestScript, bool, []stri
 		"artifact":   artifactCommand,
 		"stage":      stageCommand,
 		"args":       argsCommand,
+		"action":     actionCommand,
+		"component":  componentCommand,
+		"commentapi": commentAPICommand,
+		"comments":   commentsCommand,
 	}
 }
 
