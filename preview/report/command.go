@@ -37,6 +37,9 @@ func ReviewCommand(p *preview.Plan, settings ...string) string {
 	return quoteWords(asked)
 }
 
+// Quote returns a word as a shell takes it.
+func Quote(word string) string { return quoteWords([]string{word}) }
+
 // planFlag names a saved plan.
 const planFlag = "--plan"
 

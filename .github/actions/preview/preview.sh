@@ -8,6 +8,7 @@ command -v kubectl-operator >/dev/null || fail 'kubectl-operator is not on the P
 command -v jq >/dev/null || fail 'jq is not on the PATH; install it in an earlier step'
 [[ -n ${REFERENCE:-} || -n ${FILENAME:-} ]] || fail 'set the input reference or filename'
 
+if [[ -z ${HOME:-} && -z ${XDG_CACHE_HOME:-} ]]; then export XDG_CACHE_HOME=${RUNNER_TEMP:-${TMPDIR:-/tmp}}/cache; fi
 directory=$(mktemp -d "${RUNNER_TEMP:-${TMPDIR:-/tmp}}/kubectl-operator-preview.XXXXXX")
 call=(preview -o json --report "markdown=$directory/review.md" --report "sarif=$directory/review.sarif")
 if [[ -n ${PLAN:-} ]]; then call+=(--out "$PLAN"); fi

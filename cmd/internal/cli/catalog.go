@@ -26,10 +26,10 @@ in those of --catalog, else in those that are configured here, else in those of
 the cluster. Of catalogs that have the same package the higher priority decides;
 equal priorities are an error.`,
 		Example: `  # Use a catalog from now on, before others that have the same packages
-  kubectl operator catalog add community registry.example.com/catalogs/community:latest --priority 10
+  kubectl operator catalog add operatorhub quay.io/operatorhubio/catalog:latest --priority 10
 
   # What it has of one package, and what would be installed
-  kubectl operator catalog show community mongodb`,
+  kubectl operator catalog show operatorhub argocd-operator`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -46,7 +46,7 @@ func (a *app) newCatalogAddCommand() *cobra.Command {
 		Long: `Read a catalog and add it to the configuration, under a NAME that --catalog takes
 too. The rest of the file stays as it is.`,
 		Example: `  # An image, whose tag is resolved anew each time
-  kubectl operator catalog add community registry.example.com/catalogs/community:latest
+  kubectl operator catalog add operatorhub quay.io/operatorhubio/catalog:latest
 
   # A directory, which wins where both have a package
   kubectl operator catalog add ours ./catalog --priority 10`,
@@ -130,7 +130,7 @@ func (a *app) newCatalogRemoveCommand() *cobra.Command {
 		Short: "Remove a catalog from the configuration",
 		Long:  `Remove a catalog from the configuration. What was installed from it stays.`,
 		Example: `  # Stop using a catalog
-  kubectl operator catalog remove community
+  kubectl operator catalog remove operatorhub
 
   # Replace one
   kubectl operator catalog remove ours
@@ -243,10 +243,10 @@ func (a *app) newCatalogShowCommand() *cobra.Command {
 With PACKAGE show its channels, versions, upgrade edges and deprecations, and
 which version an install would choose and why.`,
 		Example: `  # Its packages
-  kubectl operator catalog show community
+  kubectl operator catalog show operatorhub
 
   # Every version of one, and what a range would lead to
-  kubectl operator catalog show community mongodb --version '>=1.8 <2' --channel candidate`,
+  kubectl operator catalog show operatorhub argocd-operator --version '>=0.8 <1' --channel alpha`,
 		Args: rangeArgs(1, 2, "the NAME of a catalog and, if you like, PACKAGE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := output.check(); err != nil {
@@ -487,7 +487,7 @@ func (a *app) newSearchCommand() *cobra.Command {
 		Long: `List the packages of the catalogs whose name, description, provider or keywords
 hold TERM, with the default channel and the version at its head.`,
 		Example: `  # Everything in a catalog
-  kubectl operator search --catalog registry.example.com/catalogs/community:latest
+  kubectl operator search --catalog quay.io/operatorhubio/catalog:latest
 
   # Packages about databases, in two catalogs
   kubectl operator search database --catalog ./ours --catalog ./theirs`,

@@ -122,7 +122,7 @@ func (a *app) newRootCommand() *cobra.Command {
 it would do to the cluster - permissions, cloud access, manifest changes, risks -
 and, once approved, applies exactly the reviewed content and follows the rollout.`,
 		Example: `  # Review and install interactively
-  kubectl operator install mongodb --catalog registry.example.com/catalogs/community:latest
+  kubectl operator install argocd-operator --catalog quay.io/operatorhubio/catalog:latest
 
   # The same review for a pull request, then exactly that plan from a script
   kubectl operator preview mongodb --catalog ./catalog --out plan.tgz -o markdown
@@ -304,6 +304,7 @@ type session struct {
 	owners   ownerFlags
 
 	client  *k8s.Client // nil until something is asked of the cluster
+	absent  error       // why no cluster answers, once one was asked
 	schemas *k8s.Schemas
 }
 
@@ -347,10 +348,27 @@ func (s *session) writer(ctx context.Context) (*k8s.Client, error) {
 }
 
 func (s *session) dial(ctx context.Context, readOnly preview.ReadMode) (*k8s.Client, error) {
-	return k8s.Connect(ctx, k8s.Options{
+	client, err := k8s.Connect(ctx, k8s.Options{
 		Flags: s.app.kube, UserAgent: "kubectl-operator/" + s.app.version, ReadOnly: readOnly,
 		Writes: func() { noteWrite(ctx) },
 	})
+	if reason := preview.ReasonOf(err); err != nil && ctx.Err() == nil && (reason == "" || reason == preview.ReasonUnavailable) {
+		s.absent = err
+	}
+	return client, err
+}
+
+// withoutCluster adds to an error that no cluster answers the command that shows the
+// review all the same; what are its arguments.
+func (s *session) withoutCluster(err error, what string) error {
+	if err == nil || s.absent == nil || !errors.Is(err, s.absent) {
+		return err
+	}
+	try := ""
+	if preview.ReasonOf(s.absent) == preview.ReasonUnavailable { // without a kubeconfig the error says so itself
+		try = ", and \"kubectl operator sandbox up\" starts a cluster to try it on"
+	}
+	return fmt.Errorf("%w\n\"kubectl operator preview %s --offline\" shows the review without a cluster%s", err, what, try)
 }
 
 func (s *session) typer() engine.Schemas {

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/spf13/cobra"
+
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/cli/help"
 )
 
@@ -67,6 +69,48 @@ func TestEveryCallInTheDocumentsParses(t *testing.T) {
 	}
 	if calls < 40 {
 		t.Errorf("%d calls in all documents: they are not found", calls)
+	}
+}
+
+// public are the registries, catalogs and charts that examples name: they exist, and a
+// reader can paste what names them. example.com is what a reader has instead: a
+// registry for plans or of signed packages, or a server of a host of plugins.
+var (
+	public = []string{
+		"quay.io/operatorhubio/catalog", "quay.io/operatorhubio/argocd-operator", "registry.redhat.io/redhat/community-operator-index",
+		"chart+https://charts.jetstack.io/cert-manager",
+	}
+	ownPlace = []string{"oci://registry.example.com/plans/", "registry.example.com/bundles/mongodb:v1.10.0 --verify-key", "https://optimus.example.com/", "git+https://git.example.com/", "git@git.example.com"}
+	hosted   = regexp.MustCompile(`[ '"=][a-z0-9+]*(?:://)?[a-z0-9-]+(?:\.[a-z0-9-]+)*\.(?:io|com|org|dev)(?::\d+)?/[^ ]+`)
+)
+
+func TestExamplesNameWhatExists(t *testing.T) {
+	texts := documents(t)
+	eachCommand(testRoot(t), func(c *cobra.Command) { texts[c.CommandPath()+" --help"] = "```\n" + c.Example + "\n```\n" })
+	found := 0
+	for name, text := range texts {
+		for _, block := range codeBlock.FindAllStringSubmatch(text, -1) {
+			for _, line := range command.FindAllString(block[1], -1) {
+				for _, at := range hosted.FindAllStringIndex(line, -1) {
+					place := line[at[0]:]
+					found++
+					named := func(known string) bool { return strings.HasPrefix(place[1:], known) }
+					if !slices.ContainsFunc(public, named) && !slices.ContainsFunc(ownPlace, named) {
+						t.Errorf("%s: %q is not known to exist", name, place)
+					}
+				}
+			}
+		}
+	}
+	if found < 12 {
+		t.Errorf("%d references in all examples: they are not found", found)
+	}
+}
+
+func eachCommand(c *cobra.Command, visit func(*cobra.Command)) {
+	visit(c)
+	for _, below := range c.Commands() {
+		eachCommand(below, visit)
 	}
 }
 

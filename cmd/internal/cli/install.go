@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/report"
 )
 
 const installLong = `Resolve REF to an immutable digest, show what installing it would do, and apply
@@ -21,7 +22,7 @@ On a terminal the review is interactive. In scripts use --yes, alone only when
 nothing is critical or unknown, else with a reviewed plan or digest.`
 
 const installExamples = `  # Review and install the head of the default channel
-  kubectl operator install mongodb --catalog registry.example.com/catalogs/community:latest
+  kubectl operator install argocd-operator --catalog quay.io/operatorhubio/catalog:latest
 
   # Choose from a list
   kubectl operator install --catalog ./catalog
@@ -76,7 +77,8 @@ func (a *app) newInstallCommand() *cobra.Command {
 				if err != nil {
 					return nil, err
 				}
-				return p.Plan(ctx, want, progress)
+				plan, err := p.Plan(ctx, want, progress)
+				return plan, p.withoutCluster(err, report.Quote(args[0]))
 			})
 		},
 		ValidArgsFunction: a.completePackages(&p.Selection, &p.Source),
@@ -112,7 +114,7 @@ func (r *releaseRun) runFiles(ctx context.Context) error {
 	return r.run(ctx, title, func(ctx context.Context, progress func(string)) (*preview.Plan, error) {
 		plan, err := r.session.Plan(ctx, want, progress)
 		if err != nil {
-			return nil, fmt.Errorf("request file %s: %w", files[0], err)
+			return nil, r.session.withoutCluster(fmt.Errorf("request file %s: %w", files[0], err), "-f "+report.Quote(files[0]))
 		}
 		if text := want.Unreviewed(plan); text != "" {
 			return nil, refuse(text, "preview -f "+files[0]+" -o request writes the file back for what it leads to now")

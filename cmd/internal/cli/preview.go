@@ -65,7 +65,7 @@ const previewExamples = `  # The review as Markdown, and the plan to apply later
   kubectl operator preview ./bundle --report markdown=review.md --report sarif=review.sarif -o json
 
   # What is in a bundle, without a cluster
-  kubectl operator preview registry.example.com/bundles/mongodb:v1.10.0 --offline
+  kubectl operator preview quay.io/operatorhubio/argocd-operator:v0.7.0 --offline
 
   # A bump of a HelmRelease, and the file with what was reviewed
   kubectl operator preview -f podinfo.yaml -o markdown

@@ -43,8 +43,16 @@ func (t targetCluster) ServiceGet(ctx context.Context, namespace, service, port,
 	return client.ServiceGet(ctx, namespace, service, port, path, w)
 }
 
-var errNoCatalog = &UsageError{text: "no catalog can be read: add one, such as that of OperatorHub, by " +
-	"kubectl operator catalog add operatorhub quay.io/operatorhubio/catalog:latest, name one with --catalog, or install content as it is: kubectl operator install ./bundle"}
+// errNoCatalog names two public catalogs: what a first user lacks is the name of one.
+var errNoCatalog = noCatalog("none is configured, and the cluster has none")
+
+func noCatalog(why string) error {
+	return Usagef("no catalog can be read: %s; add a public one, name one with --catalog, or install content as it is:\n%s", why, strings.Join([]string{
+		"  kubectl operator catalog add operatorhub quay.io/operatorhubio/catalog:latest",
+		"  kubectl operator catalog add openshift registry.redhat.io/redhat/community-operator-index:v4.20   # after docker login registry.redhat.io",
+		"  kubectl operator install ./bundle",
+	}, "\n"))
+}
 
 // ServedKind is a kind of objects that describe catalogs in a cluster, such as
 // ClusterCatalog.
@@ -63,7 +71,7 @@ func ServedKinds() []ServedKind {
 func (r *Resolver) server() (catalogServer, error) {
 	server, ok := r.cluster.(catalogServer)
 	if !ok {
-		return nil, errNoCatalog // offline
+		return nil, noCatalog("none is configured, and no cluster is asked offline")
 	}
 	return server, nil
 }
@@ -122,7 +130,7 @@ func (r *Resolver) clusterCatalogs(ctx context.Context) ([]*catalog.Catalog, err
 	if len(unusable) == 0 {
 		return nil, errNoCatalog
 	}
-	return nil, Usagef("%s; those of the cluster cannot be used: %s", errNoCatalog.text, strings.Join(unusable, "; "))
+	return nil, noCatalog("none is configured, and those of the cluster cannot be used: " + strings.Join(unusable, "; "))
 }
 
 // selectedCatalogs opens the ClusterCatalogs with some labels, as a
