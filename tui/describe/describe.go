@@ -212,6 +212,15 @@ func GroupSuffix(g preview.Grant) string {
 	return ""
 }
 
+// GroupPrefix names the API groups of a grant's resources in a list, where they
+// stand first: a long list of resources is cut.
+func GroupPrefix(g preview.Grant) string {
+	if named := strings.Join(frame.NonEmpty(g.APIGroups...), ", "); named != "" {
+		return named + ": "
+	}
+	return ""
+}
+
 // Resources lists resources, the most dangerous first: the end of a long
 // list is cut. Sub-resources of listed ones come last, each once.
 func Resources(groups, resources []string) string {
@@ -296,7 +305,12 @@ func RoleID(g preview.Grant) string {
 	if len(g.Via) == 0 {
 		return ""
 	}
-	parts := strings.SplitN(g.Via[0], "/", 3)
+	return GrantorID(g.Via[0])
+}
+
+// GrantorID is the object id of a role or binding that a grant came through.
+func GrantorID(via string) string {
+	parts := strings.SplitN(via, "/", 3)
 	switch len(parts) {
 	case 2:
 		return preview.Ref{APIVersion: "rbac.authorization.k8s.io/v1", Kind: parts[0], Name: parts[1]}.ID()

@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/diff"
+	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
@@ -77,7 +78,7 @@ func (s *View) paintRow(c Canvas, r Row, mark string) string {
 		}
 		return frame.Plain(text).Paint(c.Theme, c.Width)
 	case rowChange:
-		return changeLine(mark, s.Comparison.Changes[r.A]).Find(c.Find).Paint(c.Theme, c.Width)
+		return s.changeLine(mark, int(r.A), c.Width).Find(c.Find).Paint(c.Theme, c.Width)
 	case rowPair:
 		half := (c.Width - 1) / 2
 		left := s.side(c, mark, int(r.A), true, half)
@@ -91,6 +92,9 @@ func (s *View) paintRow(c Canvas, r Row, mark string) string {
 	}
 	return s.textLine(c, gutter, int(r.A), c.Width)
 }
+
+// narrow is below how many cells a line has one number only.
+const narrow = 66
 
 // numbers are the line numbers before a line, as far as there is room.
 func (s *View) numbers(c Canvas, l diff.Line) string {
@@ -106,9 +110,9 @@ func (s *View) numbers(c Canvas, l diff.Line) string {
 		return ""
 	case s.Kind == YAML:
 		return number(l.To)
-	case c.Width < 70 && l.Op == diff.LineDelete:
+	case c.Width < narrow && l.Op == diff.LineDelete:
 		return number(l.From)
-	case c.Width < 70:
+	case c.Width < narrow:
 		return number(l.To)
 	}
 	return number(l.From) + number(l.To)
@@ -177,17 +181,40 @@ func Prefix(text string, cells int) (string, bool) {
 	return text[:n], true
 }
 
-// changeLine is one changed field: what it was, and what it would be.
-func changeLine(mark string, c preview.Change) widget.Line {
+// changeLine is one changed field: what it was, and what it would be. What does
+// not fit is cut where it is like the rows beside it, or like the other value.
+func (s *View) changeLine(mark string, i, width int) widget.Line {
+	c := s.Comparison.Changes[i]
+	sign, role, values := " ~ ", theme.Change, []string{frame.ShortValue(c.From), frame.ShortValue(c.To)}
 	switch c.Op {
 	case diff.OpAdd:
-		return widget.Line{widget.Text(theme.Added, mark+" + "+c.Path), widget.Text(theme.Plain, "  "+frame.ShortValue(c.To))}
+		sign, role, values = " + ", theme.Added, values[1:]
 	case diff.OpRemove:
-		return widget.Line{widget.Text(theme.Removed, mark+" - "+c.Path), widget.Text(theme.Plain, "  "+frame.ShortValue(c.From))}
+		sign, role, values = " - ", theme.Removed, values[:1]
 	}
-	return widget.Line{
-		widget.Text(theme.Change, mark+" ~ "+c.Path), widget.Text(theme.Plain, "  "+frame.ShortValue(c.From)+" -> "+frame.ShortValue(c.To)),
+	const gap, arrow = "  ", " -> "
+	line := widget.Line{widget.Text(role, mark+sign)}
+	room := width - line.Width() - len(gap) - (len(values)-1)*len(arrow)
+	path, need := textsafe.Width(textsafe.Line(c.Path)), 0
+	for _, v := range values {
+		need += textsafe.Width(textsafe.Line(v))
 	}
+	path = max(1, min(path, max(room*3/5, room-need)))
+	at := widget.DifferencesAmong(len(s.Comparison.Changes), i, func(i int) string { return s.Comparison.Changes[i].Path })
+	line = append(line, widget.Apart(role, c.Path, at, path), widget.Text(theme.Plain, gap))
+	room -= path
+	for i, v := range values {
+		if i > 0 {
+			line = append(line, widget.Text(theme.Plain, arrow))
+		}
+		cells := min(textsafe.Width(textsafe.Line(v)), max(1, room/(len(values)-i)))
+		if i+1 < len(values) { // the other has what this one leaves
+			cells = min(textsafe.Width(textsafe.Line(v)), max(cells, room-textsafe.Width(textsafe.Line(values[1]))))
+		}
+		line = append(line, widget.Apart(theme.Plain, v, widget.DifferencesFrom(v, values...), cells))
+		room -= cells
+	}
+	return line
 }
 
 // CursorAt is the screen's cursor on the sheet: readers announce its line.

@@ -42,7 +42,7 @@ func Arrange(width, height int, tabs bool) Layout {
 		l.Mode, l.Header = ModeSingle, 1
 	default:
 		l.Mode, l.Header = ModeDouble, 2
-		l.Left = max(36, min(64, width*44/120))
+		l.Left = max(36, min(90, width*52/120))
 		l.Right = width - l.Left - 1
 	}
 	if tabs {
@@ -50,6 +50,16 @@ func Arrange(width, height int, tabs bool) Layout {
 	}
 	l.BodyTop = l.Header + 1
 	l.Body = height - l.BodyTop - 2 // separator and footer
+	return l
+}
+
+// Narrow is the layout with a narrower list: of what has a short name, and a
+// detail of long lines.
+func (l Layout) Narrow() Layout {
+	if l.Mode == ModeDouble {
+		l.Left = max(36, min(64, l.Width*44/120))
+		l.Right = l.Width - l.Left - 1
+	}
 	return l
 }
 

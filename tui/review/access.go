@@ -65,7 +65,8 @@ const (
 // accessTab shows who may do what once the plan is applied.
 type accessTab struct {
 	*view
-	grants []grantGroup // the rows of grants, as they were made last
+	grants  []grantGroup  // the rows of grants, as they were made last
+	columns accessColumns // that their texts need
 }
 
 func (m *accessTab) count() int { return len(m.plan.Access.Grants) + len(m.plan.Cloud.Permissions) }
@@ -74,7 +75,13 @@ func (m *accessTab) count() int { return len(m.plan.Access.Grants) + len(m.plan.
 // accounts get by acting as others, cloud permissions, and what the person
 // installing lacks.
 func (m *accessTab) rows() []row {
-	m.grants = m.merge()
+	m.grants, m.columns = m.merge(), accessColumns{}
+	for i := range m.grants {
+		g := &m.grants[i]
+		g.cells = accessCells{m.scopeText(m.plan.Access.Grants[g.of[0]]), describe.Verbs(m.groupVerbs(*g)), m.groupTarget(*g), m.groupSource(*g)}
+		m.columns.widest(g.cells)
+	}
+	m.columns.always = m.filter.group == groupRole && m.sharedRoles()
 	shown := map[int]bool{} // grants, which may be of several rows
 	for _, g := range m.grants {
 		for _, at := range g.of {
@@ -146,7 +153,7 @@ func (m *accessTab) escalationRows() []row {
 			id: reachPrefix + strconv.Itoa(i), object: f.Object, copy: f.Evidence, text: who + " " + f.Evidence,
 			line: func(width int) widget.Line {
 				name := min(max(width/4, minWho), 30)
-				return widget.Line{widget.Tail(theme.Caution, who, name), widget.Text(theme.Plain, "  "+way)}
+				return widget.Line{widget.Apart(theme.Caution, who, nil, name), widget.Text(theme.Plain, "  "+way)}
 			},
 		})
 	}
@@ -161,15 +168,33 @@ func (m *accessTab) cloudRows() []row {
 			rows = append(rows, m.cloudRow(i, c))
 		}
 	}
-	for i, d := range m.plan.Cloud.Declared {
-		text := d.Provider + "  requested; permissions not declared  " + d.Origin
+	declared := m.plan.Cloud.Declared
+	for i, d := range declared {
+		text := declarationText(d)
 		rows = append(rows, row{id: declPrefix + strconv.Itoa(i), text: text, copy: text, explain: "cloud access is requested; the required permissions are not declared",
-			line: func(int) widget.Line { return widget.Line{widget.Text(theme.Caution, text)} }})
+			line: func(width int) widget.Line { return declarationLine(declared, i, width) }})
 	}
 	if len(rows) == 0 {
 		return nil
 	}
 	return append([]row{textRow(widget.Blank()), sectionRow("CLOUD")}, rows...)
+}
+
+func declarationText(d preview.CloudDeclaration) string {
+	return d.Provider + "  requested; permissions not declared  " + d.Origin
+}
+
+// declarationLine is a sign of cloud access. Where a role is the sign, what it
+// writes stays, and the role is cut.
+func declarationLine(declared []preview.CloudDeclaration, i, width int) widget.Line {
+	text := declarationText(declared[i])
+	who, writes, isRole := strings.Cut(text, " writes ")
+	if room := width - len(" writes ") - nameWidth(writes); isRole && nameWidth(text) > width && room > minWho {
+		at := strings.LastIndex(who, ": ") + 1
+		return widget.Line{widget.Apart(theme.Caution, who, widget.Differences{at}, room), widget.Text(theme.Caution, " writes "+writes)}
+	}
+	at := widget.DifferencesAmong(len(declared), i, func(i int) string { return declarationText(declared[i]) })
+	return widget.Line{widget.Apart(theme.Caution, text, at, min(width, nameWidth(text)))}
 }
 
 // cloudRow is one statement: provider, actions, on what, from where.
@@ -186,11 +211,15 @@ func (m *accessTab) cloudRow(i int, c preview.CloudPermission) row {
 		id: cloudPrefix + strconv.Itoa(i), copy: text, text: text,
 		explain: fmt.Sprintf("%s %s on %s in %s", c.Effect, actions, on, c.Provider),
 		line: func(width int) widget.Line {
-			w := newAccessColumns(width, width >= wideAccess)
-			return widget.Line{
-				widget.Cell(theme.Plain, who, w.scope), widget.Cell(role, actions, w.verbs), widget.Cell(role, on, w.resources),
-				widget.Tail(theme.Plain, c.Origin, max(0, w.from-1)), frame.Plain(" ")[0], widget.Text(theme.Plain, change),
+			w := accessColumns{scope: nameWidth(who), verbs: nameWidth(actions), from: nameWidth(c.Origin)}.fit(width)
+			line := widget.Line{
+				widget.Cell(theme.Plain, who, w.scope), widget.Apart(role, actions, nil, w.verbs-1), frame.Plain(" ")[0],
+				widget.Apart(role, on, nil, w.resources-1), frame.Plain(" ")[0],
 			}
+			if w.from > 0 {
+				line = append(line, widget.Tail(theme.Plain, c.Origin, w.from-1), frame.Plain(" ")[0])
+			}
+			return append(line, widget.Text(theme.Plain, change))
 		},
 	}
 }

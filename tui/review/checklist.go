@@ -54,10 +54,12 @@ type checklist struct {
 	ends   map[section][2]int
 	seen   []bool // by item; kept beside the marks so that no frame counts them
 	seenIn map[section]int
+
+	phrases map[int][2]string // of items, as they were first made
 }
 
 func newChecklist(p *preview.Plan, m marks) *checklist {
-	b := &checklist{marks: m, items: verdict.Groups(p.Findings, p.Access.Accounts)}
+	b := &checklist{marks: m, items: verdict.Groups(p.Findings, p.Access.Accounts), phrases: map[int][2]string{}}
 	b.count()
 	return b
 }

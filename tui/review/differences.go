@@ -201,8 +201,9 @@ func (m *diffTab) rows() []row {
 	rows := append(make([]row, 0, len(m.plan.Objects)+1), m.packageRow()...)
 	before := len(rows)
 	for _, a := range diffOrder() {
-		for _, i := range m.objectsBy(a) {
-			rows = append(rows, m.objectRow(&m.plan.Objects[i]))
+		objects := m.objectsBy(a)
+		for i := range objects {
+			rows = append(rows, m.objectRow(objects, i))
 		}
 	}
 	if len(rows) == before {

@@ -7,7 +7,6 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/diff"
-	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 	"github.com/kubectl-operator/kubectl-operator/preview/verdict"
 	"github.com/kubectl-operator/kubectl-operator/tui/describe"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
@@ -134,8 +133,8 @@ const measured = 64
 func (m *view) columns(at []int) findingColumns {
 	var c findingColumns
 	for _, i := range at[:min(len(at), measured)] {
-		what, who := m.itemPhrase(m.checklist.items[i])
-		c.what, c.who = max(c.what, textsafe.Width(textsafe.Line(what))), max(c.who, textsafe.Width(textsafe.Line(who)))
+		what, who := m.itemPhrase(i)
+		c.what, c.who = max(c.what, nameWidth(what)), max(c.who, nameWidth(who))
 	}
 	return c
 }
@@ -152,12 +151,38 @@ func (c findingColumns) fit(room int) (what, who int) {
 }
 
 // itemPhrase is an item in a few words: what is the case, and about whom.
-func (m *view) itemPhrase(it item) (what, who string) {
-	if isFold(it) {
-		return describe.ShortScope(it.Title(), m.plan.Release.Namespace), ""
+func (m *view) itemPhrase(at int) (what, who string) {
+	if p, ok := m.checklist.phrases[at]; ok {
+		return p[0], p[1]
 	}
-	what, who = describe.SplitTitle(it.Title(), it.First().Object)
-	return describe.ShortScope(what, m.plan.Release.Namespace), who
+	it, own := m.checklist.items[at], m.plan.Release.Namespace
+	if isFold(it) {
+		what = describe.ShortScope(it.Title(), own)
+	} else {
+		f := it.First()
+		what, who = describe.SplitTitle(it.Title(), f.Object)
+		what = describe.ShortScope(what, own)
+		if of := m.generatedName(f.Object); of != "" && strings.HasSuffix(who, f.Object[strings.LastIndex(f.Object, "/")+1:]) {
+			kind, _, _ := strings.Cut(who, " ")
+			who = kind + " " + of
+		}
+	}
+	m.checklist.phrases[at] = [2]string{what, who}
+	return what, who
+}
+
+// phraseDiffers is where what is said of an item differs from the items around it,
+// and the same of about whom; and whether one of them says the same of another.
+func (m *view) phraseDiffers(at int) (whatAt, whoAt widget.Differences, shared bool) {
+	what, _ := m.itemPhrase(at)
+	n := len(m.checklist.items)
+	whatAt = widget.DifferencesAmong(n, at, func(i int) string {
+		w, _ := m.itemPhrase(i)
+		shared = shared || i != at && w == what
+		return w
+	})
+	whoAt = widget.DifferencesAmong(n, at, func(i int) string { _, w := m.itemPhrase(i); return w })
+	return whatAt, whoAt, shared
 }
 
 // isFold reports whether an item is several findings of one rule about several
@@ -170,7 +195,8 @@ func (m *view) findingRow(at int, columns findingColumns, means bool) row {
 	it := m.checklist.items[at]
 	f, label := it.First(), it.Label()
 	line := func(width int) widget.Line {
-		what, who := m.itemPhrase(it)
+		what, who := m.itemPhrase(at)
+		whatAt, whoAt, shared := m.phraseDiffers(at)
 		sign, role := frame.SeveritySign(it.Severity(), m.checklist.isReviewed(at))
 		l := widget.Line{widget.Cell(role, sign, 3), widget.Cell(theme.Strong, label, max(findingMark-3, len(label)+1))}
 		room := width - l.Width()
@@ -178,14 +204,14 @@ func (m *view) findingRow(at int, columns findingColumns, means bool) row {
 		case m.size.Mode == frame.ModeTiny:
 			return append(l, widget.Text(theme.Plain, strings.TrimSpace(what+"  "+who)))
 		case !means || m.size.Mode != frame.ModeDouble:
-			return append(l, whatAndWho(what, who, columns.what, room)...)
+			return append(l, phrase{what, who, whatAt, whoAt, shared}.line(columns.what, room)...)
 		}
 		w, o := columns.fit(room)
 		gap := widget.Text(theme.Plain, "  ")
 		if who == "" {
-			return append(l, widget.Cell(theme.Plain, what, w+columnGap+o), gap, widget.Text(theme.Plain, meaning(f)))
+			return append(l, widget.Apart(theme.Plain, what, whatAt, w+columnGap+o), gap, widget.Text(theme.Plain, meaning(f)))
 		}
-		return append(l, widget.Cell(theme.Plain, what, w), gap, widget.Tail(theme.Plain, who, o), gap, widget.Text(theme.Plain, meaning(f)))
+		return append(l, widget.Apart(theme.Plain, what, whatAt, w), gap, widget.Apart(theme.Plain, who, whoAt, o), gap, widget.Text(theme.Plain, meaning(f)))
 	}
 	return row{
 		id: label, object: f.Object, copy: f.ID, explain: f.Why, line: line,
@@ -208,17 +234,29 @@ func meaning(f *preview.Finding) string {
 }
 
 // minWho is the fewest cells that a name is shown in.
-const minWho = 12
+const minWho = 16
 
-// whatAndWho are the two columns of a row without meaning. What is said comes
-// first: where it needs the room, the name goes.
-func whatAndWho(what, who string, column, room int) widget.Line {
-	column = min(column, max(room*3/5, room-columnGap-textsafe.Width(who)))
-	left := room - column - columnGap
-	if who == "" || left < minWho || textsafe.Width(what) > column {
-		return widget.Line{widget.Cell(theme.Plain, what, room)}
+// phrase is what a row says of a finding, and from where on that differs from the
+// rows around it. Where one of these says the same, about whom it is must be seen.
+type phrase struct {
+	what, who     string
+	whatAt, whoAt widget.Differences
+	shared        bool
+}
+
+// line is the two columns of a row without meaning. What is said comes first:
+// where it needs the room and no other row says it, the name goes.
+func (p phrase) line(column, room int) widget.Line {
+	what, who := nameWidth(p.what), nameWidth(p.who)
+	column = min(column, max(room*3/5, room-columnGap-who))
+	if p.shared && what > column {
+		column = max(room*3/5, min(what, room-columnGap-minWho))
 	}
-	return widget.Line{widget.Cell(theme.Plain, what, column), widget.Text(theme.Plain, "  "), widget.Tail(theme.Plain, who, left)}
+	left := room - column - columnGap
+	if p.who == "" || !p.shared && (left < minWho || what > column) {
+		return widget.Line{widget.Apart(theme.Plain, p.what, p.whatAt, room)}
+	}
+	return widget.Line{widget.Apart(theme.Plain, p.what, p.whatAt, column), widget.Text(theme.Plain, "  "), widget.Apart(theme.Plain, p.who, p.whoAt, left)}
 }
 
 // maxEvidence lines of evidence are shown before the rest is counted.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/access"
+	"github.com/kubectl-operator/kubectl-operator/preview/verdict"
 	"github.com/kubectl-operator/kubectl-operator/tui/describe"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
@@ -20,7 +21,11 @@ type grantGroup struct {
 	group string // subject, resource or role
 	of    []int  // positions in the plan's grants
 	risky bool
+	cells accessCells // what the row says
 }
+
+// accessCells are the texts of a row's columns; without a change, which is last.
+type accessCells struct{ scope, verbs, target, from string }
 
 // merge makes the rows out of the grants that pass the filter, the groups
 // with risky ones first. In a group what is worst comes first: by the findings
@@ -131,6 +136,26 @@ func (m *accessTab) groupsOf(g preview.Grant) []string {
 	return []string{describe.SubjectName(g.Subject)}
 }
 
+// sharedRoles reports whether a role of the list is of several subjects.
+func (m *accessTab) sharedRoles() bool {
+	for i := 1; i < len(m.grants); i++ {
+		if m.grants[i].group == m.grants[i-1].group && m.grants[i].cells.from != m.grants[i-1].cells.from {
+			return true
+		}
+	}
+	return false
+}
+
+// extent says what an account with much power comes to, else nothing.
+func (m *accessTab) extent(s preview.Subject) string {
+	for _, a := range m.plan.Access.Accounts {
+		if a.Subject == s {
+			return verdict.ExtentText(a)
+		}
+	}
+	return ""
+}
+
 // groupHeading names what the rows below it have in common.
 func (m *accessTab) groupHeading(g grantGroup, at int) row {
 	n := 0
@@ -140,8 +165,25 @@ func (m *accessTab) groupHeading(g grantGroup, at int) row {
 		}
 		n += len(other.of)
 	}
-	return row{text: g.group, line: func(width int) widget.Line {
-		return widget.Spread(widget.Line{widget.Text(theme.Heading, strings.Replace(g.group, "SA "+m.plan.Release.Namespace+"/", "SA ", 1))}, frame.Plain(preview.Plural(n, "grant")+" "), width)
+	first := m.plan.Access.Grants[g.of[0]]
+	title, extent := strings.Replace(g.group, "SA "+m.plan.Release.Namespace+"/", "SA ", 1), ""
+	switch m.filter.group {
+	case groupSubject:
+		extent = m.extent(first.Subject)
+	case groupRole:
+		if of := m.generatedName(describe.RoleID(first)); of != "" {
+			kind, _, _ := strings.Cut(g.group, "/")
+			title = kind + " " + of
+		} else if !m.columns.always {
+			title += "  of " + m.subjectName(first.Subject)
+		}
+	}
+	return row{text: strings.TrimSpace(g.group + " " + extent), line: func(width int) widget.Line {
+		line := widget.Line{widget.Text(theme.Heading, title)}
+		if extent != "" {
+			line = append(line, widget.Text(theme.Risk, "  "+extent))
+		}
+		return widget.Spread(line, frame.Plain(preview.Plural(n, "grant")+" "), width)
 	}}
 }
 
@@ -150,22 +192,33 @@ const wideAccess = 90
 
 // accessColumns are the cells of the columns, gaps included. The last column
 // has what is left.
-type accessColumns struct{ scope, verbs, resources, from int }
+type accessColumns struct {
+	scope, verbs, resources, from int
+	always                        bool // from is there in narrow windows, too
+}
 
 const changeWidth = 11
 
-func newAccessColumns(width int, wide bool) accessColumns {
-	c := accessColumns{scope: 14}
+// widest adds the cells that a row needs.
+func (c *accessColumns) widest(cells accessCells) {
+	c.scope, c.verbs = max(c.scope, nameWidth(cells.scope)), max(c.verbs, nameWidth(cells.verbs))
+	c.from = max(c.from, nameWidth(cells.from))
+}
+
+// fit divides a width between columns that need so much: resources have what the
+// others leave, and those have no more than they need.
+func (c accessColumns) fit(width int) accessColumns {
+	out := accessColumns{scope: min(max(c.scope, len("scope")), 15) + 1}
 	if width < wideRow {
-		c.scope = 8
+		out.scope = min(out.scope, 8)
 	}
-	rest := max(20, width-c.scope-changeWidth)
-	c.verbs = rest * 2 / 5
-	if wide {
-		c.verbs, c.from = rest*3/10, rest*3/10
+	rest := max(20, width-out.scope-changeWidth)
+	out.verbs = min(max(c.verbs, len("verbs"))+1, rest*9/20)
+	if c.always || width >= wideAccess {
+		out.from = min(max(c.from, len("subject"))+1, rest*3/10)
 	}
-	c.resources = rest - c.verbs - c.from
-	return c
+	out.resources = rest - out.verbs - out.from
+	return out
 }
 
 func (m *accessTab) accessHeading() row {
@@ -173,13 +226,14 @@ func (m *accessTab) accessHeading() row {
 	if m.filter.group == groupRole {
 		from = "subject"
 	}
+	columns := m.columns
 	return row{line: func(width int) widget.Line {
 		// Headings stand further left than rows.
 		shift := widget.Text(theme.Plain, "  ")
 		if m.size.Mode == frame.ModeTiny {
 			shift = widget.Text(theme.Plain, "")
 		}
-		c := newAccessColumns(width-2, width-2 >= wideAccess)
+		c := columns.fit(width - 2)
 		return widget.Line{
 			shift, widget.Cell(theme.Plain, "scope", c.scope), widget.Cell(theme.Plain, "verbs", c.verbs), widget.Cell(theme.Plain, "resources", c.resources),
 			widget.Cell(theme.Plain, from, c.from), widget.Text(theme.Plain, "change"),
@@ -195,7 +249,7 @@ func (m *accessTab) grantRow(i int) row {
 	if group.risky {
 		role = theme.Caution
 	}
-	scope, verbs, target, from := m.scopeText(g), describe.Verbs(m.groupVerbs(group)), m.groupTarget(group), m.groupSource(group)
+	scope, verbs, target, from := group.cells.scope, group.cells.verbs, group.cells.target, group.cells.from
 	change := m.changeMark(g.Change, g.Rules)
 	if g.Held {
 		change = strings.Replace(change, g.Change, "held", 1)
@@ -205,19 +259,43 @@ func (m *accessTab) grantRow(i int) row {
 		one := m.plan.Access.Grants[at]
 		search = append(search, describe.SubjectName(one.Subject), one.Namespace, describe.GrantTarget(one), strings.Join(one.Verbs, " "), strings.Join(one.Via, " "))
 	}
+	columns, rows, prefix := m.columns, m.grants, describe.GroupPrefix(g)
 	return row{
 		id: grantPrefix + strconv.Itoa(i), object: describe.RoleID(g), explain: m.explainGroup(group),
 		copy: strings.Join([]string{describe.SubjectName(g.Subject), scope, strings.Join(m.groupVerbs(group), " "), target}, " "),
 		text: strings.Join(append(search, scope, verbs, change), " "),
 		line: func(width int) widget.Line {
-			c := newAccessColumns(width, width >= wideAccess)
-			return widget.Line{
-				widget.Tail(role, scope, c.scope-1), frame.Plain(" ")[0], widget.Cell(theme.Plain, verbs, c.verbs-1), frame.Plain(" ")[0],
-				widget.Cell(role, target, c.resources-1), frame.Plain(" ")[0], widget.Tail(theme.Plain, from, max(0, c.from-1)), frame.Plain(" ")[0],
-				widget.Text(theme.Plain, change),
+			c := columns.fit(width)
+			differs := func(of func(accessCells) string) widget.Differences {
+				return widget.DifferencesAmong(len(rows), i, func(n int) string {
+					if rows[n].group != rows[i].group {
+						return "" // it stands below another heading
+					}
+					return of(rows[n].cells)
+				})
 			}
+			targetAt, fromAt := differs(func(c accessCells) string { return c.target }), differs(func(c accessCells) string { return c.from })
+			line := widget.Line{widget.Tail(role, scope, c.scope-1), frame.Plain(" ")[0], widget.Apart(theme.Plain, verbs, nil, c.verbs-1), frame.Plain(" ")[0]}
+			line = append(line, targetSpans(role, target, prefix, targetAt, c.resources-1)...)
+			line = append(line, frame.Plain(" ")[0])
+			if c.from > 0 {
+				line = append(line, widget.Apart(theme.Plain, from, fromAt, c.from-1), frame.Plain(" ")[0])
+			}
+			return append(line, widget.Text(theme.Plain, change))
 		},
 	}
+}
+
+// targetSpans are the resources of a row in so many cells. The API group in front
+// of them is cut only where it would leave a quarter.
+func targetSpans(role theme.Role, target, prefix string, at widget.Differences, cells int) widget.Line {
+	rest, ok := strings.CutPrefix(target, prefix)
+	if !ok || prefix == "" || nameWidth(target) <= cells {
+		return widget.Line{widget.Apart(role, target, at, cells)}
+	}
+	group := min(nameWidth(prefix), cells*3/4)
+	before, after := at.Split(len(prefix))
+	return widget.Line{widget.Apart(role, prefix, before, group), widget.Apart(role, rest, after, cells-group)}
 }
 
 // explainGroup says in a sentence what a row permits.
@@ -243,24 +321,31 @@ func (m *accessTab) scopeText(g preview.Grant) string {
 // subjects.
 func (m *accessTab) groupTarget(group grantGroup) string {
 	g := m.plan.Access.Grants[group.of[0]]
+	only := ""
+	if len(g.ResourceNames) > 0 {
+		only = " (" + strings.Join(g.ResourceNames, ", ") + ")"
+	}
 	if m.filter.group == groupResource {
-		target := strings.Replace(describe.SubjectName(g.Subject), "SA "+m.plan.Release.Namespace+"/", "SA ", 1)
-		if len(g.ResourceNames) > 0 {
-			target += "  only " + strings.Join(g.ResourceNames, ", ")
-		}
-		return target
+		return m.subjectName(g.Subject) + only
 	}
-	if len(group.of) == 1 || len(g.ResourceNames)+len(g.NonResourceURLs) > 0 {
-		return describe.GrantTarget(g)
+	resources := g.Resources
+	if len(group.of) > 1 && only == "" && len(g.NonResourceURLs) == 0 {
+		resources = m.groupResources(group)
 	}
-	return describe.Resources(g.APIGroups, m.groupResources(group)) + describe.GroupSuffix(g)
+	return describe.GroupPrefix(g) + describe.Resources(g.APIGroups, resources) + strings.Join(g.NonResourceURLs, ", ") + only
+}
+
+// subjectName names a subject; a ServiceAccount of the release without its
+// namespace.
+func (m *view) subjectName(s preview.Subject) string {
+	return strings.Replace(describe.SubjectName(s), "SA "+m.plan.Release.Namespace+"/", "SA ", 1)
 }
 
 // groupSource is the role of a row, or the subject under a role.
 func (m *accessTab) groupSource(group grantGroup) string {
 	g := m.plan.Access.Grants[group.of[0]]
 	if m.filter.group == groupRole {
-		return strings.Replace(describe.SubjectName(g.Subject), "SA "+m.plan.Release.Namespace+"/", "SA ", 1)
+		return m.subjectName(g.Subject)
 	}
 	roles := map[string]bool{}
 	for _, at := range group.of {
@@ -269,7 +354,7 @@ func (m *accessTab) groupSource(group grantGroup) string {
 	if len(roles) > 1 {
 		return preview.Plural(len(roles), "role")
 	}
-	return describe.RoleName(g)
+	return m.roleName(&g, m.filter.group != groupSubject)
 }
 
 // changeMark says how something compares with the installed revision, and

@@ -23,11 +23,12 @@ import (
 type index struct {
 	plan    *preview.Plan
 	board   *checklist
-	objects map[string]int   // position in the plan's objects, by id
-	stages  map[string]int   // position in the plan's stages, by object id
-	items   map[string][]int // positions on the checklist, by object id
-	worst   map[string]int   // rank of a rule's worst finding, by rule
-	tree    *tree            // made when the objects tab opens
+	objects map[string]int    // position in the plan's objects, by id
+	stages  map[string]int    // position in the plan's stages, by object id
+	items   map[string][]int  // positions on the checklist, by object id
+	worst   map[string]int    // rank of a rule's worst finding, by rule
+	tree    *tree             // made when the objects tab opens
+	names   map[string]string // words for generated names, by object id
 }
 
 // tree is the order of the objects tab.
@@ -120,6 +121,7 @@ func (m *tabPanel) buildIndex() tea.Cmd {
 		x.object("")
 		x.itemsOf("")
 		x.danger(nil)
+		x.generatedNames()
 		x.tree = x.newTree()
 		return indexedMsg{x}
 	}

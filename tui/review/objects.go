@@ -48,9 +48,11 @@ func (m *view) objectsBy(a preview.Action) []int {
 	return at
 }
 
-func (m *view) objectRow(o *preview.Object) row {
+// objectRow is one of some objects, by its position among them.
+func (m *view) objectRow(objects []int, i int) row {
+	o := &m.plan.Objects[objects[i]]
 	line := func(width int) widget.Line {
-		name, sign := frame.ObjectName(o.ID), widget.Line{widget.Cell(frame.ActionRole(o.Action), o.Action.Symbol(), 4)}
+		name, sign := m.shortName(o), widget.Line{widget.Cell(frame.ActionRole(o.Action), o.Action.Symbol(), 4)}
 		var happens widget.Line
 		if n := len(o.Changes); n > 0 && o.Action != preview.ActionCreate {
 			happens = append(happens, widget.Text(theme.Change, "  "+preview.Plural(n, "field")))
@@ -58,23 +60,31 @@ func (m *view) objectRow(o *preview.Object) row {
 		if len(o.Conflicts) > 0 {
 			happens = append(happens, widget.Text(theme.Fail, "  x "+preview.Plural(len(o.Conflicts), "conflict")))
 		}
-		return append(sign, widget.KeepEnd(theme.Plain, frame.ShortKind(name), happens, width-sign.Width())...)
+		room := width - sign.Width() - happens.Width()
+		at := widget.DifferencesAmong(len(objects), i, func(i int) string { return m.shortName(&m.plan.Objects[objects[i]]) })
+		return append(append(sign, kindAndName(name, at, min(room, nameWidth(name)))...), happens...)
 	}
 	return row{id: o.ID, object: o.ID, copy: o.ID, line: line,
 		words: func() string { return string(o.Action) + " " + frame.ObjectName(o.ID) }, says: func() string { return m.explainAction(o) },
 		inside: func() string { return diffview.SearchText(o) }}
 }
 
+// kindAndName are the kind and name of an object in so many cells: the kind is cut
+// first, to a third.
+func kindAndName(text string, at widget.Differences, cells int) widget.Line {
+	kind, name, _ := strings.Cut(text, " ")
+	before, after := at.Split(len(kind) + 1)
+	width := max(min(nameWidth(kind), cells-1-nameWidth(name)), min(nameWidth(kind), cells/3))
+	return widget.Line{widget.Apart(theme.Plain, kind, before, width), widget.Text(theme.Plain, " "), widget.Apart(theme.Plain, name, after, cells-width-1)}
+}
+
 // treeRow is an object below the branch of its kind: what happens to it, the
 // gravest finding about it, and its name; with room also all of its findings.
-func (m *objectsTab) treeRow(i, depth int, parent string) row {
-	o := &m.plan.Objects[i]
+func (m *objectsTab) treeRow(objects []int, i, depth int, parent string) row {
+	o := &m.plan.Objects[objects[i]]
 	about, items := m.index.itemsOf(o.ID), m.checklist.items
 	line := func(width int) widget.Line {
-		name := o.Name
-		if o.Namespace != "" && o.Namespace != m.plan.Release.Namespace {
-			name = o.Namespace + "/" + name
-		}
+		name := m.nameInTree(o)
 		sign, role := "", theme.Plain
 		if at := m.worstItem(o.ID); at >= 0 {
 			sign, role = frame.SeveritySign(m.checklist.items[at].Severity(), m.checklist.isReviewed(at))
@@ -94,7 +104,8 @@ func (m *objectsTab) treeRow(i, depth int, parent string) row {
 		if labels := labelsOf(items, about); width >= wideRow && labels != "" {
 			tail = append(tail, widget.Text(theme.Plain, "  "+labels))
 		}
-		return append(append(l, widget.Tail(theme.Plain, name, max(8, width-l.Width()-tail.Width()-1))), tail...)
+		at := widget.DifferencesAmong(len(objects), i, func(i int) string { return m.nameInTree(&m.plan.Objects[objects[i]]) })
+		return append(append(l, widget.Apart(theme.Plain, name, at, max(8, width-l.Width()-tail.Width()-1))), tail...)
 	}
 	r := row{
 		id: o.ID, parent: parent, object: o.ID, copy: o.ID, line: line, says: func() string { return m.explainAction(o) },
@@ -352,8 +363,8 @@ func (m *objectsTab) addBranch(rows []row, parent, title string, at []int) []row
 	if !m.isOpen(b) {
 		return rows
 	}
-	for _, i := range at {
-		rows = append(rows, m.treeRow(i, depth+1, b.id))
+	for i := range at {
+		rows = append(rows, m.treeRow(at, i, depth+1, b.id))
 	}
 	return rows
 }

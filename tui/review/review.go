@@ -206,6 +206,9 @@ func (m *tabPanel) setMark(at int, looked bool) {
 // other, and notes which evidence is on screen.
 func (m *review) settle() {
 	m.size = frame.Arrange(m.size.Width, m.size.Height, m.screen == screenReview)
+	if m.tab == tabDiff {
+		m.size = m.size.Narrow()
+	}
 	switch {
 	case m.screen == screenReview && m.size.Mode != frame.ModeNone && m.page == nil:
 		m.activeTab().settle(m.tabPanel)

@@ -2,6 +2,7 @@ package review
 
 import (
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -176,7 +177,35 @@ func (m *tabPanel) listLines(b *masterDetail, width, height int) []string {
 			out[i] = m.withMark(" ", b.rows[at], width).Paint(m.theme, width)
 		}
 	}
+	full := m.fullRow(b, width, height-min(height, max(0, len(b.rows)-b.list.Top))-1)
+	for i, line := range full {
+		out[height-len(full)+i] = line.Paint(m.theme, width)
+	}
 	return out
+}
+
+// wholeRow is more cells than any row needs.
+const wholeRow = 1 << 12
+
+// blanks are those between columns.
+var blanks = regexp.MustCompile(`  +`)
+
+// fullRow is the selected row without a cut, for the free lines below a list. It
+// is nothing where the row is whole, or does not fit them.
+func (m *tabPanel) fullRow(b *masterDetail, width, free int) []widget.Line {
+	r := b.selected()
+	if r.id == "" || free < 1 || m.tiny() {
+		return nil
+	}
+	cut, whole := r.line(width-len(" > ")), r.line(wholeRow)
+	if cut.Width() <= width-len(" > ") && strings.Count(cut.Plain(), "…") <= strings.Count(whole.Plain(), "…") {
+		return nil
+	}
+	lines := widget.Wrap(theme.Plain, strings.TrimSpace(blanks.ReplaceAllString(whole.Plain(), "  ")), width-1, "   ")
+	if len(lines) > free {
+		return nil
+	}
+	return lines
 }
 
 // withMark puts the cursor mark before a row; headings start further left.

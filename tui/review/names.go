@@ -1,0 +1,90 @@
+package review
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
+	"github.com/kubectl-operator/kubectl-operator/tui/describe"
+	"github.com/kubectl-operator/kubectl-operator/tui/frame"
+)
+
+// nameWidth is the cells that a name takes.
+func nameWidth(name string) int { return textsafe.Width(textsafe.Line(name)) }
+
+// generated matches the names that OLM gives to roles and bindings: of a version
+// and an account, and a hash in base 36.
+var generated = regexp.MustCompile(`^(.+)-([0-9a-z]{4})[0-9a-z]{34,42}$`)
+
+// generatedNames are the words for objects with a generated name, by object id:
+// whose role or binding each is, and where its hash begins.
+func (x *index) generatedNames() map[string]string {
+	if x.names != nil {
+		return x.names
+	}
+	x.names = map[string]string{}
+	subjects := map[string][]string{}
+	for i := range x.plan.Access.Grants {
+		g := &x.plan.Access.Grants[i]
+		for _, via := range g.Via {
+			hash := generated.FindStringSubmatch(via)
+			id := describe.GrantorID(via)
+			if hash == nil || slices.Contains(subjects[id], g.Subject.Name) {
+				continue
+			}
+			subjects[id] = append(subjects[id], g.Subject.Name)
+			of := g.Subject.Name
+			if n := len(subjects[id]); n > 1 {
+				of = preview.Plural(n, "account")
+			}
+			x.names[id] = fmt.Sprintf("of %s (%s)", of, hash[2])
+		}
+	}
+	return x.names
+}
+
+// generatedName is the words for an object with a generated name, and empty for
+// others.
+func (m *view) generatedName(id string) string {
+	if !generated.MatchString(id) {
+		return ""
+	}
+	return m.index.generatedNames()[id]
+}
+
+// shortName is kind and name of an object in a list.
+func (m *view) shortName(o *preview.Object) string {
+	if of := m.generatedName(o.ID); of != "" {
+		return frame.ShortKind(o.Kind) + " " + of
+	}
+	return frame.ShortKind(frame.ObjectName(o.ID))
+}
+
+// nameInTree is the name of an object below its kind.
+func (m *view) nameInTree(o *preview.Object) string {
+	name := o.Name
+	if of := m.generatedName(o.ID); of != "" {
+		name = of
+	}
+	if o.Namespace != "" && o.Namespace != m.plan.Release.Namespace {
+		name = o.Namespace + "/" + name
+	}
+	return name
+}
+
+// roleName is the role that a grant comes through, in a list below headings that
+// may name the subject already.
+func (m *view) roleName(g *preview.Grant, subject bool) string {
+	of := m.generatedName(describe.RoleID(*g))
+	if of == "" {
+		return describe.RoleName(*g)
+	}
+	kind, _, _ := strings.Cut(describe.RoleName(*g), " ")
+	if at := strings.LastIndex(of, "("); !subject && at >= 0 {
+		of = of[at:]
+	}
+	return kind + " " + of
+}
