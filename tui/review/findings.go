@@ -161,7 +161,7 @@ func (m *view) itemPhrase(at int) (what, who string) {
 	} else {
 		f := it.First()
 		what, who = describe.SplitTitle(it.Title(), f.Object)
-		what = describe.ShortScope(what, own)
+		what = frame.ShortKind(describe.ShortScope(what, own))
 		if of := m.generatedName(f.Object); of != "" && strings.HasSuffix(who, f.Object[strings.LastIndex(f.Object, "/")+1:]) {
 			kind, _, _ := strings.Cut(who, " ")
 			who = kind + " " + of
