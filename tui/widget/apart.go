@@ -42,7 +42,7 @@ func DifferencesFrom(text string, others ...string) Differences {
 	return out[:min(len(out), maxDifferences)]
 }
 
-// near is how many rows before and after one it is told from when it is cut:
+// near is how many rows before and after one it differs from when it is cut:
 // those that are like it are next to it in most lists.
 const near = 8
 

@@ -31,7 +31,7 @@ func TestATextIsCutWhereItIsLikeOthers(t *testing.T) {
 	}
 }
 
-// Names of one list that are alike but for a part anywhere are told apart in any
+// Names of one list that are alike but for a part anywhere look different in any
 // width that has room for the part and its surroundings.
 func TestNamesThatAreAlikeAreToldApart(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
