@@ -52,6 +52,7 @@ type AccountGraph struct {
 	onNodes    map[string]bool              // namespaces with pods that control their node
 	running    map[string]map[string]string // namespace → workload → account
 	secrets    map[string][]tokenSecret
+	scripts    map[string][]script      // by namespace
 	bindings   map[string]preview.Ref   // id of a known binding → its role
 	idle       map[preview.Subject]bool // accounts of the control plane that no pod runs as
 	roles      *roleSet
@@ -68,7 +69,7 @@ func NewAccountGraph(in GraphInput) *AccountGraph {
 	n := &AccountGraph{
 		order: map[preview.Subject]int{}, local: map[string][]preview.Subject{}, held: map[preview.Subject][]preview.Grant{},
 		holdings: map[preview.Subject]*subjectHoldings{}, found: map[string]*search{}, table: compiledSteps(),
-		privileged: map[string]bool{}, onNodes: map[string]bool{}, running: map[string]map[string]string{}, secrets: map[string][]tokenSecret{},
+		privileged: map[string]bool{}, onNodes: map[string]bool{}, running: map[string]map[string]string{}, secrets: map[string][]tokenSecret{}, scripts: map[string][]script{},
 		bindings: map[string]preview.Ref{}, idle: controlPlaneAccounts(), roles: newRoleSet(in.Roles), left: maxVisits,
 	}
 	known := map[preview.Subject]bool{}
@@ -145,7 +146,11 @@ func (n *AccountGraph) note(body map[string]any) {
 				n.running[ref.Namespace] = map[string]string{}
 			}
 			n.onNodes[ref.Namespace] = n.onNodes[ref.Namespace] || controlsNode(pod)
-			n.running[ref.Namespace][ref.Name] = cmp.Or(preview.String(pod, "serviceAccountName"), "default")
+			account := cmp.Or(preview.String(pod, "serviceAccountName"), "default")
+			n.running[ref.Namespace][ref.Name] = account
+			for _, name := range scriptMaps(pod) {
+				n.scripts[ref.Namespace] = append(n.scripts[ref.Namespace], script{name, account})
+			}
 		}
 	}
 }

@@ -338,6 +338,8 @@ func (s *search) gain(of step, namespace string, names []string, by []premise) {
 		} else {
 			s.podsNamed(namespace, names, of.text, by, depth+1)
 		}
+	case gainScripts:
+		s.scriptsNamed(namespace, names, of.text, by, depth+1)
 	case gainNamed:
 		if names == nil {
 			s.everyone(namespace, false, of.text, by, depth+1)

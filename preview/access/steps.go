@@ -61,6 +61,7 @@ const (
 	gainNamed                // acts as the ServiceAccounts that the first right names, or all of the place
 	gainUsers                // acts as the users that the first right names
 	gainGroups               // acts as a member of the groups that the first right names
+	gainScripts              // acts as those whose pods run what the ConfigMaps hold that the first right names
 	gainNodes                // controls nodes, and acts as what runs on them
 	gainEnd                  // is the end
 )
@@ -72,7 +73,7 @@ type step struct {
 	rights []right
 	gain   gain
 	extent Extent // of gainEnd
-	text   string // %N is the namespace, %A the account, user or group
+	text   string // %N is the namespace, %A the account, user or group, %C a ConfigMap
 	// held: rules about single grants judge it, so that a subject which holds it
 	// itself has no escalation path.
 	held bool
@@ -251,7 +252,7 @@ func podSteps() []step {
 	add("attaching", "pods/attach", "attaches to pods of namespace %N, such as those of %A", "create", "get")
 	add("ephemeral containers", "pods/ephemeralcontainers", "adds containers to pods of namespace %N, such as those of %A", "update", "patch")
 	add("images of pods", "pods", "changes images of pods of namespace %N, such as those of %A", "update", "patch")
-	return out
+	return append(out, changeScripts())
 }
 
 // nodeSteps are those that lead to nodes.

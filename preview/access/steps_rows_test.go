@@ -129,6 +129,13 @@ func podRows() []carriedOut {
 				`{"apiVersion":"batch/v1","kind":"CronJob","metadata":{"name":"made"},"spec":{"schedule":"* * * * *","jobTemplate":{"spec":{"template":%s}}}}`, fmt.Sprintf(template, "Never")))
 			return w.kubeletToken(w.podOf("made-"))
 		}},
+		{"script", []string{"core configmaps patch code"}, nil, func(w *world) *caller {
+			w.admin.must("POST", "/api/v1/namespaces/"+w.namespace+"/configmaps", `{"metadata":{"name":"code"},"data":{"run.sh":"true"}}`)
+			w.admin.must("POST", "/api/v1/namespaces/"+w.namespace+"/pods",
+				`{"metadata":{"name":"scripted"},"spec":{"serviceAccountName":"strong","volumes":[{"name":"code","configMap":{"name":"code"}}],"containers":[{"name":"c","image":"i","command":["sh","/code/run.sh"],"volumeMounts":[{"name":"code","mountPath":"/code"}]}]}}`)
+			w.weak.must("PATCH", "/api/v1/namespaces/"+w.namespace+"/configmaps/code", `{"data":{"run.sh":"cat /var/run/secrets/kubernetes.io/serviceaccount/token"}}`)
+			return w.kubeletToken("scripted")
+		}},
 		{"changed-deployment", []string{"apps deployments patch made"}, nil, func(w *world) *caller {
 			path := "/apis/apps/v1/namespaces/" + w.namespace + "/deployments"
 			w.admin.must("POST", path, fmt.Sprintf(`{"metadata":{"name":"made"},"spec":{"replicas":0,"template":%s%s}}`, strings.Replace(fmt.Sprintf(template, "Always"), "strong", "weak", 1), selects))

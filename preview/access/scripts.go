@@ -1,0 +1,155 @@
+package access
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// script is a ConfigMap whose content pods of an account run: whoever writes it acts
+// as that account.
+type script struct{ configMap, account string }
+
+// changeScripts is the step from writing ConfigMaps to the accounts whose pods run
+// what they hold.
+func changeScripts() step {
+	return step{
+		name: "scripts", rights: []right{rightTo("", "configmaps", "update", "patch")}, gain: gainScripts,
+		text: "changes ConfigMap %C of namespace %N, whose content runs as %A",
+	}
+}
+
+// scriptsNamed gains the accounts of pods that run what is in ConfigMaps of the names,
+// or in any.
+func (s *search) scriptsNamed(namespace string, names []string, text string, by []premise, depth int) {
+	for in, scripts := range s.scripts {
+		if namespace != "" && in != namespace {
+			continue
+		}
+		for _, one := range scripts {
+			if names == nil || slices.Contains(names, one.configMap) {
+				s.accountNamed(in, one.account, strings.NewReplacer("%C", one.configMap, "%N", in).Replace(text), by, depth)
+			}
+		}
+	}
+}
+
+// scriptMaps returns the ConfigMaps whose content a pod runs: environments, which hold
+// what interpreters and loaders start with, variables that a command names, and files
+// that a command runs or that may be executed.
+func scriptMaps(pod map[string]any) []string {
+	var out []string
+	mounted := configMapVolumes(pod)
+	for _, list := range []string{"initContainers", "containers", "ephemeralContainers"} {
+		for _, c := range preview.Maps(pod, list) {
+			out = append(out, containerScripts(c, mounted)...)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(slices.DeleteFunc(out, func(name string) bool { return name == "" }))
+}
+
+// containerScripts returns those of one container.
+func containerScripts(c map[string]any, mounted map[string][]configMapSource) []string {
+	var out []string
+	commands := commandsOf(c)
+	for _, from := range preview.Maps(c, "envFrom") {
+		out = append(out, preview.String(from, "configMapRef", "name"))
+	}
+	for _, variable := range preview.Maps(c, "env") {
+		if strings.Contains(strings.Join(slices.Concat(commands...), " "), "$("+preview.String(variable, "name")+")") {
+			out = append(out, preview.String(variable, "valueFrom", "configMapKeyRef", "name"))
+		}
+	}
+	for _, mount := range preview.Maps(c, "volumeMounts") {
+		path := strings.TrimRight(preview.String(mount, "mountPath"), "/")
+		runs := path != "" && slices.ContainsFunc(commands, func(command []string) bool { return runsFile(command, path) })
+		for _, source := range mounted[preview.String(mount, "name")] {
+			if runs || source.executable {
+				out = append(out, source.name)
+			}
+		}
+	}
+	return out
+}
+
+// configMapSource is a ConfigMap that a volume holds.
+type configMapSource struct {
+	name       string
+	executable bool // its files may be executed
+}
+
+// configMapVolumes returns the ConfigMaps of a pod by the volume that holds them.
+func configMapVolumes(pod map[string]any) map[string][]configMapSource {
+	out := map[string][]configMapSource{}
+	for _, volume := range preview.Maps(pod, "volumes") {
+		name := preview.String(volume, "name")
+		if source := preview.Map(volume, "configMap"); source != nil {
+			out[name] = append(out[name], configMapSource{preview.String(source, "name"), executable(source, source)})
+		}
+		projected := preview.Map(volume, "projected")
+		for _, part := range preview.Maps(projected, "sources") {
+			if source := preview.Map(part, "configMap"); source != nil {
+				out[name] = append(out[name], configMapSource{preview.String(source, "name"), executable(projected, source)})
+			}
+		}
+	}
+	return out
+}
+
+// executable reports whether the mode of a volume, or of one of its files, has a bit
+// that permits to execute.
+func executable(volume, source map[string]any) bool {
+	modes := []any{volume["defaultMode"]}
+	for _, item := range preview.Maps(source, "items") {
+		modes = append(modes, item["mode"])
+	}
+	return slices.ContainsFunc(modes, func(mode any) bool {
+		switch n := mode.(type) {
+		case int64:
+			return n&0o111 != 0
+		case float64:
+			return int64(n)&0o111 != 0
+		}
+		return false
+	})
+}
+
+// commandsOf returns what a container is told to run: its command with its arguments,
+// and the commands of its probes and hooks.
+func commandsOf(c map[string]any) [][]string {
+	texts := func(of map[string]any) []string { return preview.Texts(preview.List(of, "command")) }
+	out := [][]string{append(texts(c), preview.Texts(preview.List(c, "args"))...)}
+	for _, probe := range []string{"livenessProbe", "readinessProbe", "startupProbe"} {
+		out = append(out, texts(preview.Map(c, probe, "exec")))
+	}
+	for _, hook := range []string{"postStart", "preStop"} {
+		out = append(out, texts(preview.Map(c, "lifecycle", hook, "exec")))
+	}
+	return out
+}
+
+// interpreters run the files that they are given, or begin with.
+func interpreters() []string {
+	return []string{"sh", "bash", "ash", "dash", "zsh", "ksh", "busybox", "env", "python", "perl", "ruby", "node", "lua", "php", "java", "tini", "dumb-init"}
+}
+
+// runsFile reports whether a command runs a file at a path or below it: it is what the
+// command begins with, or a word of an interpreter's, or it has the name of a script. A
+// path that is passed to another program is its configuration.
+func runsFile(command []string, path string) bool {
+	for i, text := range command {
+		for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune(" \t\n;&|'\"`()<>$={}", r) }) {
+			if word != path && !strings.HasPrefix(word, path+"/") {
+				continue
+			}
+			first := strings.TrimRight(command[0][strings.LastIndex(command[0], "/")+1:], "0123456789.")
+			if i == 0 || slices.Contains(interpreters(), first) || slices.Contains([]string{".sh", ".bash", ".py", ".pl", ".rb", ".js", ".lua", ".php", ".jar"}, filepath.Ext(word)) {
+				return true
+			}
+		}
+	}
+	return false
+}
