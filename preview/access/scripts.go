@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// script is a ConfigMap whose content pods of an account run: whoever writes it acts
+// script is a ConfigMap whose content pods of an account run: who may write it acts
 // as that account.
 type script struct{ configMap, account string }
 
@@ -117,7 +117,7 @@ func executable(volume, source map[string]any) bool {
 	})
 }
 
-// commandsOf returns what a container is told to run: its command with its arguments,
+// commandsOf returns the commands of a container: its command with its arguments,
 // and the commands of its probes and hooks.
 func commandsOf(c map[string]any) [][]string {
 	texts := func(of map[string]any) []string { return preview.Texts(preview.List(of, "command")) }
