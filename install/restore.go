@@ -91,7 +91,7 @@ func EarlierRevision(ctx context.Context, cluster BulkReader, stored *record.Rec
 	if err != nil {
 		return nil, err
 	}
-	return &engine.PriorRevision{Revision: stored.Revision, Contents: contents}, nil
+	return &engine.PriorRevision{Revision: stored.Revision, Contents: contents, Options: stored.RestoredOptions()}, nil
 }
 
 // restorer decides which objects of an earlier revision are applied again.

@@ -122,7 +122,7 @@ func (r *applier) planUndo(ctx context.Context) (*preview.Plan, error) {
 	opts := engine.Options{
 		Tool: r.opts.ToolVersion, Release: r.plan.Release, Schemas: r.opts.Schemas, ReadMode: r.plan.ReadMode,
 		Request: preview.Request{Reference: r.plan.Release.Name, Action: preview.RequestRollback, Revision: earlier.Revision},
-		Apply:   preview.DefaultOptions(),
+		Apply:   preview.DefaultOptions(), ReleaseOptions: earlier.Options,
 	}
 	if earlier.Revision == 0 {
 		opts.Request.Action = preview.RequestUninstall

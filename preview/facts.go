@@ -34,6 +34,9 @@ type Facts struct {
 
 	Platforms       []PlatformContent `json:"platforms,omitempty"`
 	FailureRollback *FailureRollback  `json:"undo,omitempty"`
+
+	ReleaseOptions *ReleaseOptions `json:"releaseOptions,omitempty"`
+	OptionChanges  []OptionChange  `json:"optionChanges,omitempty"`
 }
 
 // BaselineFact is the part of a [Baseline] that is in the Facts.
@@ -95,6 +98,7 @@ func (p *Plan) Facts() Facts {
 		Files: slices.Clone(p.Files), Reads: slices.Clone(p.Reads), Unknowns: slices.Clone(p.Unknowns),
 		Platform: p.Platform, Generation: p.Generation, Location: p.Location,
 		ConfigChanges: p.ConfigChanges, Platforms: p.Platforms,
+		ReleaseOptions: p.ReleaseOptions, OptionChanges: p.OptionChanges,
 	}
 	f.Base.Packages = nil
 	if a := p.Against; a != nil {

@@ -65,9 +65,12 @@ func TestPlanSpeaksTheJSONNamesOfTheContract(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]string{
-		"":                              "access against apiVersion base cloud complete configChanges contentDigest digest files findings generation images kind location objects options packages platform platforms policy readMode reads release request ruleset stages summary target tool undo unknowns verdict",
+		"":                              "access against apiVersion base cloud complete configChanges contentDigest digest files findings generation images kind location objects optionChanges options packages platform platforms policy readMode reads release releaseOptions request ruleset stages summary target tool undo unknowns verdict",
 		"request":                       "action channel file format keep path reference revision version",
 		"release":                       "name namespace",
+		"releaseOptions":                "conflicts conflictsOf format path pinImages platform strict unknown values variables",
+		"releaseOptions.values.0":       "json keys withheld",
+		"optionChanges.0":               "change default from keys option to",
 		"options":                       "adopt conflicts conflictsOf expires includeCRDs includeNamespaces onFailure prune strict",
 		"target":                        "context identity server user version",
 		"packages.0":                    "bundle contentDigest dependencies executors format isolation name notes parameters referrers relatedImages requires sources verification version via",
@@ -149,7 +152,7 @@ func TestEmptyPlanHasListsNotNulls(t *testing.T) {
 // Every Fact moves the digest; nothing else does.
 func TestDigestCoversExactlyTheFacts(t *testing.T) {
 	facts := map[string]bool{
-		"release": true, "base": true, "readMode": true, "undo": true, "options": true, "target.identity": true,
+		"release": true, "base": true, "readMode": true, "undo": true, "options": true, "releaseOptions": true, "optionChanges": true, "target.identity": true,
 		"packages.0.name": true, "packages.0.contentDigest": true, "packages.0.requires": true, "packages.0.dependencies": true,
 		"packages.0.notes": true, "packages.0.relatedImages": true, "packages.0.executors": true, "packages.0.bundle": true, "packages.0.format": true, "packages.0.sources.0.kind": true, "packages.0.sources.0.digest": true,
 		"objects.0.package": true, "objects.0.origin": true, "files": true, "stages": true,

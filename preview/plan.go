@@ -41,6 +41,12 @@ type Plan struct {
 	ReadMode ReadMode `json:"readMode"`
 	// Options are the reviewed choices that apply follows.
 	Options Options `json:"options"`
+	// ReleaseOptions are the options that the release is installed with, which
+	// its record keeps for the next plan; absent where all are defaults.
+	ReleaseOptions *ReleaseOptions `json:"releaseOptions,omitempty"`
+	// OptionChanges lists what the plan makes of the options that the installed
+	// release has; absent where there are none.
+	OptionChanges []OptionChange `json:"optionChanges,omitempty"`
 	// Packages lists the resolved packages with their sources and
 	// parameters, none for a removal.
 	Packages []Package `json:"packages"`

@@ -85,6 +85,30 @@ func (r *Record) Channel() string {
 	return ""
 }
 
+// RestoredOptions returns the options for a revision that goes back to this one.
+func (r *Record) RestoredOptions() *preview.ReleaseOptions {
+	switch {
+	case r.Options == nil:
+		return &preview.ReleaseOptions{Unknown: true}
+	case r.Options.IsZero():
+		return nil
+	}
+	return r.Options
+}
+
+// recordedOptions returns the options of a plan as a record keeps them: none at all
+// is known to be none.
+func recordedOptions(plan *preview.Plan) *preview.ReleaseOptions {
+	switch o := plan.ReleaseOptions; {
+	case o == nil:
+		return &preview.ReleaseOptions{}
+	case o.Unknown:
+		return nil
+	default:
+		return o
+	}
+}
+
 // Sections reports whether the release consists of sections of a request file.
 func (r *Record) Sections() bool { return preview.InSections(r.Packages) }
 

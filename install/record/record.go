@@ -69,6 +69,11 @@ type Record struct {
 	Started       time.Time         `json:"started"`
 	Updated       time.Time         `json:"updated"`
 
+	// Options are those that the next plan of the release starts from; see
+	// [preview.ReleaseOptions] for what they hold of values. Nil in a record of a
+	// version of the program that kept none.
+	Options *preview.ReleaseOptions `json:"options,omitempty"`
+
 	// Stages are those of the plan.
 	Stages []preview.Stage `json:"stages,omitempty"`
 	// Objects lists what was observed of each object so far, in the order of
@@ -180,7 +185,7 @@ func New(plan *preview.Plan, approval Approval, before *Record, tool string, now
 		Release: plan.Release, Revision: plan.Base.Revision + 1, State: Pending,
 		Digest: plan.Digest, ContentDigest: plan.ContentDigest, Target: plan.Target.Identity, Tool: tool,
 		Base: plan.Base, Request: plan.Request, Packages: plan.Packages, Stages: append([]preview.Stage(nil), plan.Stages...), Approval: approval,
-		Started: now, Updated: now,
+		Started: now, Updated: now, Options: recordedOptions(plan),
 	}
 	if before != nil {
 		r.Namespaces = maps.Clone(before.Namespaces)

@@ -86,6 +86,11 @@ type Options struct {
 	// Undo is the revision that a failed apply restores; nil where it just
 	// stops, as it does whenever no cluster was read.
 	Undo *PriorRevision
+	// ReleaseOptions are those that the record keeps; nil where all are
+	// defaults.
+	ReleaseOptions *preview.ReleaseOptions
+	// OptionChanges says what became of those of the installed release.
+	OptionChanges []preview.OptionChange
 	// Progress is called with what is being done, when not nil.
 	Progress func(string)
 
@@ -117,6 +122,8 @@ func Build(ctx context.Context, contents []Content, cluster Cluster, opts Option
 		Base:     opts.Installed.Base,
 		ReadMode: preview.ReadDryRun,
 		Options:  opts.Apply,
+
+		ReleaseOptions: opts.ReleaseOptions, OptionChanges: opts.OptionChanges,
 	}
 	switch {
 	case cluster == nil:
@@ -198,6 +205,7 @@ func recheck(ctx context.Context, old *preview.Plan, mode preview.ReadMode, clus
 		ReadMode: mode, Options: old.Options, Packages: slices.Clone(old.Packages), Files: old.Files,
 		Platform: old.Platform, Platforms: slices.Clone(old.Platforms), Generation: old.Generation, Location: old.Location,
 		FailureRollback: rollback.RestoredObjects(old.FailureRollback),
+		ReleaseOptions:  old.ReleaseOptions, OptionChanges: old.OptionChanges,
 	}
 	for i := range old.Objects {
 		o := &old.Objects[i]

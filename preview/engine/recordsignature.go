@@ -21,6 +21,17 @@ func RecordRule(s *preview.RecordSignature) (r rules.Rule, raised bool) {
 	return rules.Rule{}, false
 }
 
+// keptOptions counts the options that a plan takes from the record.
+func keptOptions(p *preview.Plan) int {
+	n := 0
+	for _, c := range p.OptionChanges {
+		if c.To != preview.Masked && (c.Change == preview.OptionKept || c.Change == preview.OptionNotKnown) {
+			n++
+		}
+	}
+	return n
+}
+
 // ownRecord finds what depends on an unverified record of the release itself.
 type ownRecord struct{ noCheck }
 
@@ -54,6 +65,12 @@ func (ownRecord) findings(of *decidedPlan) []preview.Finding {
 	}
 	if deleted > 0 {
 		decides = append(decides, fmt.Sprintf("which objects were of the release and are deleted, as far as they carry its mark: %d", deleted))
+	}
+	if kept := keptOptions(p); kept > 0 {
+		decides = append(decides, fmt.Sprintf("with which options it was installed, of which the plan keeps %d", kept))
+		if unsigned {
+			severity = preview.Critical
+		}
 	}
 	if n := len(p.Base.Accepted); n > 0 {
 		decides = append(decides, fmt.Sprintf("which findings were accepted before, as far as the cluster has them already: %d", n))

@@ -16,6 +16,9 @@ import (
 type PriorRevision struct {
 	Revision int
 	Contents []Content
+	// Options are those that the revision was installed with, which its record
+	// keeps; nil where all are defaults.
+	Options *preview.ReleaseOptions
 }
 
 // rollbackOf returns the rollback with the objects to restore, before actions are

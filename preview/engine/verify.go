@@ -154,6 +154,9 @@ func checkShape(p *preview.Plan) error {
 	if err := p.CheckSet(); err != nil {
 		return tamperedError(err.Error())
 	}
+	if err := checkReleaseOptions(p); err != nil {
+		return tamperedError(err.Error())
+	}
 	if _, err := p.Options.ExpiresAt(); err != nil {
 		return tamperedError(err.Error())
 	}
@@ -167,6 +170,27 @@ func checkShape(p *preview.Plan) error {
 		return tamperedError("its base is no revision, and still accepted something")
 	}
 	return nil
+}
+
+// checkReleaseOptions checks that a record would keep the values that the objects were
+// made with, as far as none is withheld.
+func checkReleaseOptions(p *preview.Plan) error {
+	if p.ReleaseOptions == nil {
+		return nil
+	}
+	values, err := preview.NestValues(p.ReleaseOptions.Values)
+	if err != nil {
+		return fmt.Errorf("the options of the release: %w", err)
+	}
+	if slices.ContainsFunc(p.ReleaseOptions.Values, func(v preview.SetValue) bool { return v.Withheld }) || len(values) == 0 {
+		return nil
+	}
+	for _, pkg := range p.Packages {
+		if hash, err := preview.HashValues(values, pinOf(p, pkg.Name)); err == nil && hash == pkg.Parameters.Values {
+			return nil
+		}
+	}
+	return errors.New("the values that its record would keep are not those of a package")
 }
 
 // checkForm checks that an object has the form that [Prepare] makes. Otherwise the

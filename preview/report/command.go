@@ -95,11 +95,24 @@ func RoleCommand(p *preview.Plan) string {
 	return quoteWords(append(words, "-o", InstallerRole))
 }
 
+// keepsValues reports whether the record of the release has all values of a plan.
+func keepsValues(p *preview.Plan) bool {
+	return p.Base.Revision > 0 && p.ReleaseOptions != nil && len(p.ReleaseOptions.Values) > 0 && !slices.ContainsFunc(p.OptionChanges, func(c preview.OptionChange) bool {
+		switch c.Change {
+		case preview.OptionUnrecorded:
+			return true
+		case preview.OptionKept, preview.OptionNotKnown:
+			return c.To == preview.Masked
+		}
+		return len(c.Keys) > 0
+	})
+}
+
 // RoleCommandRenders reports whether [RoleCommand] renders the content again, with
 // values that the plan does not contain.
 func RoleCommandRenders(p *preview.Plan) bool {
 	renders := !needsFile(p) && p.Request.File == "" && (needsReference(p) || command(p) == preview.RequestUpgrade)
-	return renders && slices.ContainsFunc(p.Packages, func(pkg preview.Package) bool { return pkg.Parameters.Values != "" })
+	return renders && !keepsValues(p) && slices.ContainsFunc(p.Packages, func(pkg preview.Package) bool { return pkg.Parameters.Values != "" })
 }
 
 // needsFile reports whether a plan is applied as a saved file.
@@ -185,8 +198,37 @@ func resolveFlags(p *preview.Plan) []string {
 			flags = withFlag(flags, "--kube-version", pkg.Parameters.KubeVersion)
 		}
 	}
+	return append(flags, releaseFlags(p)...)
+}
+
+// releaseFlags returns the flags for what the release is installed with besides, and
+// those that leave out what it was installed with.
+func releaseFlags(p *preview.Plan) []string {
+	var flags []string
+	if o := p.ReleaseOptions; o != nil {
+		flags = withFlag(flags, "--platform", o.Platform)
+		if o.PinImages {
+			flags = append(flags, "--pin-images")
+		}
+	}
+	for _, c := range p.OptionChanges {
+		switch {
+		case c.Change != preview.OptionDropped:
+		case len(c.Keys) > 0 && c.Option == "set" && p.Request.File == "" && !slices.Contains(flags, valuesFlag):
+			flags = append(flags, valuesFlag)
+		case c.Option == "pin-images" && p.Request.File == "", c.Option == "strict":
+			flags = append(flags, "--"+c.Option+"=false")
+		case c.Option == "format" && p.Request.File == "", c.Option == "path" && p.Request.File == "", c.Option == "platform":
+			flags = append(flags, "--"+c.Option, "")
+		case c.Option == "conflicts" && !slices.Contains(flags, "--conflicts"):
+			flags = append(flags, "--conflicts", p.Options.Conflicts) // of single objects none is kept then
+		}
+	}
 	return flags
 }
+
+// valuesFlag leaves out the values of the installed release.
+const valuesFlag = "--values-from-defaults"
 
 // optionFlags returns the flags for reviewed choices that are not the default.
 func optionFlags(p *preview.Plan) []string {
@@ -286,7 +328,7 @@ func installNotes(p *preview.Plan) []string {
 	}
 	var notes []string
 	for _, pkg := range p.Packages {
-		if pkg.Parameters.Values != "" && p.Request.File == "" {
+		if pkg.Parameters.Values != "" && p.Request.File == "" && !keepsValues(p) {
 			notes = append(notes, "Add the same --values and --set, "+pkg.Parameters.Values+".")
 		}
 	}

@@ -35,7 +35,8 @@ type page struct {
 	Script                    template.JS
 	Facts, Details            []pageFact
 	Sentence                  string
-	Obstacles, Changes, Less  []pageFact
+	Obstacles, Options        []pageFact
+	Changes, Less             []pageFact
 	Diff                      []pageLine
 	Accounts                  [][3]string
 	Contents                  []pageLink
@@ -107,7 +108,7 @@ func writeHTML(w io.Writer, p *preview.Plan, _ Options) error {
 func pageOf(p *preview.Plan) page {
 	out := page{
 		Title: line(title(p)), Counts: countText(p), Facts: pageFacts(headFacts(p)), Details: pageFacts(facts(p)),
-		Sentence: line(verdict.For(p).Sentence), Obstacles: pageFacts(obstacleFacts(verdict.For(p))), Changes: pageFacts(changeFacts(verdict.For(p))), Less: pageFacts(mitigationFacts(verdict.For(p))),
+		Sentence: line(verdict.For(p).Sentence), Obstacles: pageFacts(obstacleFacts(verdict.For(p))), Options: pageFacts(optionFacts(p)), Changes: pageFacts(changeFacts(verdict.For(p))), Less: pageFacts(mitigationFacts(verdict.For(p))),
 		Style: template.CSS(pageStyle), Script: template.JS(pageScript), //nolint:gosec // constants
 		StyleHash: sourceHash(pageStyle), ScriptHash: sourceHash(pageScript),
 		Install: heading(section{title: installSection(p, layout{width: defaultWidth}).title}),

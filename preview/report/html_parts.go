@@ -201,6 +201,7 @@ func (p page) contents() []pageLink {
 		}
 	}
 	add(len(p.Obstacles) > 0, "obstacles", "Cannot be applied")
+	add(len(p.Options) > 0, "options", "Options")
 	add(len(p.Changes) > 0, "changes", "Changes")
 	add(len(p.Less) > 0, "less", "Needs less")
 	add(len(p.Accounts) > 0, "accounts", "Accounts")

@@ -11,6 +11,7 @@ import (
 // The titles of what stands first in every form for people.
 const (
 	obstacleTitle = "CANNOT BE APPLIED"
+	optionTitle   = "OPTIONS"
 	changeTitle   = "CHANGES"
 	lessTitle     = "SETTINGS THAT NEED LESS"
 )
@@ -37,6 +38,28 @@ func obstacleFacts(v *preview.Verdict) []fact {
 	}
 	if len(rows) > maxObstacles {
 		rows = append(rows[:maxObstacles:maxObstacles], fact{"", fmt.Sprintf("and %d more, -o json has them", len(rows)-maxObstacles)})
+	}
+	return rows
+}
+
+// maxOptions are listed in every form for people; the others are counted.
+const maxOptions = 12
+
+// optionFacts lists what becomes of the options that the release was installed
+// with.
+func optionFacts(p *preview.Plan) []fact {
+	var rows []fact
+	last := ""
+	for i, c := range p.OptionChanges {
+		if i == maxOptions {
+			return append(rows, fact{"", fmt.Sprintf("and %d more, -o json has them", len(p.OptionChanges)-maxOptions)})
+		}
+		name := c.Change
+		if name == last {
+			name = ""
+		}
+		last = c.Change
+		rows = append(rows, fact{name, c.Text()})
 	}
 	return rows
 }
@@ -78,6 +101,12 @@ func verdictLines(p *preview.Plan, l layout) []string {
 			out = append(out, l.hang("  ", "    ", line(strings.TrimSpace(row.name+" "+row.value)))...)
 		}
 	}
+	if rows := optionFacts(p); len(rows) > 0 {
+		out = append(out, "", l.paint(bold, optionTitle))
+		for _, row := range rows {
+			out = append(out, l.wrap(fmt.Sprintf("  %-10s  ", row.name), line(row.value))...)
+		}
+	}
 	if rows := changeFacts(v); len(rows) > 0 {
 		out = append(out, "", l.paint(bold, changeTitle))
 		for _, row := range rows {
@@ -102,6 +131,13 @@ func verdictBlock(p *preview.Plan) string {
 		for _, row := range rows {
 			block += "- " + prose(line(strings.TrimSpace(row.name+" "+row.value))) + "\n"
 		}
+	}
+	if rows := optionFacts(p); len(rows) > 0 {
+		var lines []string
+		for _, row := range rows {
+			lines = append(lines, line(fmt.Sprintf("%-10s  %s", row.name, row.value)))
+		}
+		block += "\n### " + heading(section{title: optionTitle}) + "\n\n" + fence("text", lines)
 	}
 	if rows := changeFacts(v); len(rows) > 0 {
 		var lines []string

@@ -30,7 +30,7 @@ func (m *summaryTab) verdictRows() []row {
 	if v == nil {
 		return nil
 	}
-	return slices.Concat(m.obstacleRows(v), m.changeRows(v), m.mitigationRows(v))
+	return slices.Concat(m.obstacleRows(v), m.optionRows(), m.changeRows(v), m.mitigationRows(v))
 }
 
 // settingPrefix begins the ids of the rows of settings that need less.
@@ -80,6 +80,28 @@ func (m *summaryTab) obstacleRows(v *preview.Verdict) []row {
 	}
 	if more := len(seen) - maxObstacleRows; more > 0 {
 		rows = append(rows, textRow(widget.Line{widget.Text(theme.Plain, fmt.Sprintf("  and %d more", more))}))
+	}
+	return rows
+}
+
+// maxOptionRows are the lines for what becomes of options; the others are counted.
+const maxOptionRows = 5
+
+// optionRows say what becomes of the options that the release was installed with.
+func (m *summaryTab) optionRows() []row {
+	var rows []row
+	room, last := max(m.size.Width-changeLead-1, changeLead), ""
+	for i, c := range m.plan.OptionChanges {
+		if i == maxOptionRows {
+			more := preview.Plural(len(m.plan.OptionChanges)-maxOptionRows, "more option")
+			return append(rows, textRow(widget.Line{widget.Text(theme.Plain, strings.Repeat(" ", changeLead)+more)}))
+		}
+		word := c.Change
+		if word == last {
+			word = ""
+		}
+		last = c.Change
+		rows = append(rows, changeEntry{topic: c.Change, what: c.Text(), full: c.Change + " " + c.Text()}.rows(word, 1, room)...)
 	}
 	return rows
 }

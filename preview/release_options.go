@@ -1,0 +1,204 @@
+package preview
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// ReleaseOptions are the options that a release is installed with and that its next
+// plan starts from, as far as the [Parameters] of its package do not hold them. They
+// are Facts of a plan, and its record keeps them.
+//
+// Of values it has what was given, merged: files are kept by their content, and not
+// by their path. What is secret is not here: a value whose key says so, one that a
+// Secret of the plan holds, and all values of a request that takes some from a Secret
+// are [SetValue.Withheld], as records have no values of Secrets either.
+type ReleaseOptions struct {
+	// Values lists the values that were given, sorted by path.
+	Values []SetValue `json:"values,omitempty"`
+	// Variables lists the variables of a kustomization, sorted.
+	Variables []SetValue `json:"variables,omitempty"`
+	// Format is the format that was chosen; empty where it was detected.
+	Format string `json:"format,omitempty"`
+	// Path is the directory within the content.
+	Path string `json:"path,omitempty"`
+	// Platform was picked from a multi-platform image; empty for the default.
+	Platform string `json:"platform,omitempty"`
+	// PinImages resolves the tags of the pods' images.
+	PinImages bool `json:"pinImages,omitempty"`
+	// Conflicts says how contested fields are settled: take or leave; empty for
+	// the default.
+	Conflicts string `json:"conflicts,omitempty"`
+	// ConflictsOf settles the contested fields of single objects, by object id.
+	ConflictsOf map[string]string `json:"conflictsOf,omitempty"`
+	// Strict refuses objects of kinds that the cluster does not serve.
+	Strict bool `json:"strict,omitempty"`
+	// Unknown is set where the revision that is gone back to was recorded by a
+	// version of the program that kept no options.
+	Unknown bool `json:"unknown,omitempty"`
+}
+
+// SetValue is one value of a package that is not its default.
+type SetValue struct {
+	// Keys lead to the value.
+	Keys []string `json:"keys"`
+	// JSON is the value in canonical JSON; empty where it is withheld.
+	JSON string `json:"json,omitempty"`
+	// Withheld is set where the value is secret: no plan and no record has it.
+	Withheld bool `json:"withheld,omitempty"`
+}
+
+// Path returns the keys as --set takes them, for messages.
+func (v SetValue) Path() string { return strings.Join(v.Keys, ".") }
+
+// Value returns the value. It is read as the only element of a list, because null alone
+// is no value to [DecodeJSON].
+func (v SetValue) Value() (any, error) {
+	decoded, err := DecodeJSON([]byte("[" + v.JSON + "]"))
+	if err != nil {
+		return nil, fmt.Errorf("value %s: %w", v.Path(), err)
+	}
+	if list, ok := decoded.([]any); ok && len(list) == 1 {
+		return list[0], nil
+	}
+	return nil, fmt.Errorf("value %s is not one value", v.Path())
+}
+
+// IsZero reports whether the options are all defaults.
+func (o *ReleaseOptions) IsZero() bool {
+	return o == nil || len(o.Values) == 0 && len(o.Variables) == 0 && o.Format == "" && o.Path == "" && o.Platform == "" &&
+		!o.PinImages && o.Conflicts == "" && len(o.ConflictsOf) == 0 && !o.Strict && !o.Unknown
+}
+
+// SetValues returns the leaves of values, sorted by path. Those for which withheld
+// is true come without their value; it is asked about mappings too, which are then
+// withheld as a whole.
+func SetValues(values map[string]any, withheld func(keys []string, value any) bool) ([]SetValue, error) {
+	out, err := leavesBelow(nil, nil, values, withheld)
+	slices.SortFunc(out, func(a, b SetValue) int { return slices.Compare(a.Keys, b.Keys) })
+	return out, err
+}
+
+func leavesBelow(out []SetValue, above []string, values map[string]any, withheld func([]string, any) bool) ([]SetValue, error) {
+	for key, value := range values {
+		keys := append(slices.Clone(above), key)
+		if withheld(keys, value) {
+			out = append(out, SetValue{Keys: keys, Withheld: true})
+			continue
+		}
+		if below, ok := value.(map[string]any); ok && len(below) > 0 {
+			var err error
+			if out, err = leavesBelow(out, keys, below, withheld); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		text, err := Canonical(value)
+		if err != nil {
+			return nil, fmt.Errorf("value %s: %w", strings.Join(keys, "."), err)
+		}
+		out = append(out, SetValue{Keys: keys, JSON: string(text)})
+	}
+	return out, nil
+}
+
+// NestValues is the reverse of [SetValues]. What is withheld is left out.
+func NestValues(list []SetValue) (map[string]any, error) {
+	out := map[string]any{}
+	for _, v := range list {
+		if len(v.Keys) == 0 || v.Withheld == (v.JSON != "") {
+			return nil, errors.New("a value has no name, or not one value")
+		}
+		if v.Withheld {
+			continue
+		}
+		value, err := v.Value()
+		if err != nil {
+			return nil, err
+		}
+		at := out
+		for _, key := range v.Keys[:len(v.Keys)-1] {
+			below, known := at[key].(map[string]any)
+			if _, other := at[key]; other && !known {
+				return nil, fmt.Errorf("value %s is below one that is no mapping", v.Path())
+			}
+			if !known {
+				below = map[string]any{}
+				at[key] = below
+			}
+			at = below
+		}
+		last := v.Keys[len(v.Keys)-1]
+		if _, twice := at[last]; twice {
+			return nil, fmt.Errorf("value %s stands there twice", v.Path())
+		}
+		at[last] = value
+	}
+	return out, nil
+}
+
+// What a plan makes of an option of the installed release. The set is closed.
+const (
+	OptionKept       = "kept"       // as it was installed with, and not as the default
+	OptionSet        = "set"        // was the default
+	OptionChanged    = "changed"    // from one choice to another
+	OptionDropped    = "dropped"    // back to the default
+	OptionNotKnown   = "not known"  // kept, and the package has none of that name
+	OptionUnrecorded = "unrecorded" // by an older version of the program
+	OptionTakenOver  = "taken over" // from the release of Helm that is adopted
+)
+
+// OptionChange says what a plan makes of one option of the installed release.
+type OptionChange struct {
+	// Option is the name of the flag, set for a value; empty for all of them.
+	Option string `json:"option"`
+	// Keys lead to the value, for the options set and variables; for conflicts,
+	// the object that is decided about.
+	Keys []string `json:"keys,omitempty"`
+	// Change is kept, set, changed, dropped, not known, unrecorded or taken over.
+	Change string `json:"change"`
+	// From is what the release was installed with, secret values masked.
+	From string `json:"from,omitempty"`
+	// To is what the plan has.
+	To string `json:"to,omitempty"`
+	// Default is what counts without the option; empty where that is not known.
+	Default string `json:"default,omitempty"`
+}
+
+// Text says what becomes of the option, after the word that [OptionChange.Change] is.
+func (c OptionChange) Text() string {
+	name := "--" + c.Option + " "
+	switch {
+	case len(c.Keys) > 0 && c.Option == "conflicts":
+		name += c.Keys[0] + "="
+	case len(c.Keys) > 0:
+		name = strings.Join(c.Keys, ".") + "="
+	}
+	text := ""
+	switch c.Change {
+	case OptionUnrecorded:
+		return c.From + " keeps no options: an older version of this program recorded it; the package's defaults count where no flag says otherwise"
+	case OptionTakenOver:
+		return "the values of " + c.From
+	case OptionChanged:
+		text = name + c.From + " -> " + c.To
+	case OptionDropped:
+		text = name + c.From
+	case OptionNotKnown:
+		return name + c.To + ", and the package has no such value: it may be without effect; upgrade with --values-from-defaults drops all values"
+	case OptionKept:
+		if c.To == Masked {
+			text = strings.TrimSuffix(name, "=") + ", which is secret and not put on record"
+			break
+		}
+		fallthrough
+	default:
+		text = name + c.To
+	}
+	if c.Default != "" {
+		text += "; the default is " + c.Default
+	}
+	return text
+}
