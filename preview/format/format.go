@@ -28,6 +28,21 @@ type Chooser interface {
 	Choices(in Input) ([]Choice, error)
 }
 
+// Defaulter is a format that knows what counts where no parameter is given.
+type Defaulter interface {
+	// Defaults returns what the content of an input has for parameters that are
+	// empty, and which values it knows.
+	Defaults(in Input) (Defaults, error)
+}
+
+// Defaults are the parameters that count where none is given.
+type Defaults struct {
+	Params Params // of Values those that the content lists
+	// Known reports whether the content takes a value: keys lead to it. Nil where
+	// the format refuses those that it does not take.
+	Known func(keys []string) bool
+}
+
 // Choice is another setting of the parameters.
 type Choice struct {
 	Flags  []string // that make it, on the command line

@@ -137,6 +137,20 @@ func targetNamespaces(b *bundle, mode, namespace string, watch []string) ([]stri
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
+// Defaults returns the install mode and the provider of certificates that a bundle
+// gets where none is asked for. Several modes of which none is the default are no
+// error: there is no default then.
+func (bundleFormat) Defaults(in format.Input) (format.Defaults, error) {
+	b, err := loadBundle(context.Background(), in.Content)
+	if err != nil {
+		return format.Defaults{}, err
+	}
+	var out format.Defaults
+	out.Params.InstallMode, _ = installMode(b, in.Release.Namespace, "", nil)
+	out.Params.Certs, err = certProvider(b, "")
+	return out, err
+}
+
 // Choices returns the install mode OwnNamespace where a bundle supports it and
 // another is asked for: roles of the package hold in its own namespace then.
 func (bundleFormat) Choices(in format.Input) ([]format.Choice, error) {
