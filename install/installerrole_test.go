@@ -119,12 +119,12 @@ var deeds = map[string]deed{
 			if err != nil {
 				t.Fatal(err)
 			}
-			contents, revision, err := history.Rollback(t.Context(), w, record, 1)
+			contents, target, err := history.Rollback(t.Context(), w, record, 1)
 			if err != nil {
 				t.Fatal(err)
 			}
 			return w.planWith(t, func(o *engine.Options) {
-				o.Request = preview.Request{Action: preview.RequestRollback, Revision: revision}
+				o.Request = preview.Request{Action: preview.RequestRollback, Revision: target.Revision}
 			}, contents...)
 		},
 	},

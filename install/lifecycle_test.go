@@ -63,12 +63,12 @@ func (w *world) rollback(t *testing.T, to int) *preview.Plan {
 	if err != nil {
 		t.Fatal(err)
 	}
-	contents, revision, err := history.Rollback(t.Context(), w, record, to)
+	contents, target, err := history.Rollback(t.Context(), w, record, to)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return w.planWith(t, func(o *engine.Options) {
-		o.Request = preview.Request{Action: preview.RequestRollback, Revision: revision}
+		o.Request = preview.Request{Action: preview.RequestRollback, Revision: target.Revision}
 	}, contents...)
 }
 

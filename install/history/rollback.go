@@ -11,17 +11,17 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 )
 
-// Rollback returns the content of an earlier revision, for a plan against the
+// Rollback returns the content and the record of an earlier revision, for a plan against the
 // present cluster; to 0 means the last applied revision before the newest. Hooks
 // are left out, and so are CRDs that cannot be rolled back without losing stored
 // data. Values of Secrets are not recorded and stay as they are.
-func Rollback(ctx context.Context, cluster install.BulkReader, newest *record.Record, to int) (contents []engine.Content, revision int, err error) {
-	target, err := rollbackTarget(ctx, cluster, newest, to)
+func Rollback(ctx context.Context, cluster install.BulkReader, newest *record.Record, to int) (contents []engine.Content, target *record.Record, err error) {
+	target, err = rollbackTarget(ctx, cluster, newest, to)
 	if err != nil {
-		return nil, 0, err
+		return nil, nil, err
 	}
 	contents, err = install.RestoreContent(ctx, cluster, target)
-	return contents, target.Revision, err
+	return contents, target, err
 }
 
 // rollbackTarget returns the revision to roll back to, which must have been

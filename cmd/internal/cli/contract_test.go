@@ -67,6 +67,8 @@ var (
 		{"--catalog", "install preview upgrade search"},
 		{"--install-mode --watch-namespace --values --set --certs", "install preview upgrade"},
 		{"--kube-version --api-versions --pin-images", "install preview upgrade"},
+		// Beyond the contract: what leaves out the options that the release has.
+		{"--reset-options --values-from-defaults", "install preview upgrade"},
 		{"--format --path", "install preview upgrade"},
 		{"--conflicts --adopt --strict", "install preview upgrade rollback"},
 		{"--on-failure", "install preview upgrade rollback"},

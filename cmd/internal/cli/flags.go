@@ -166,6 +166,13 @@ func addRenderFlags(flags *pflag.FlagSet, o *planning.RenderOptions) {
 	flags.BoolVar(&o.PinImages, "pin-images", false, "resolve the tags of the pods' images and apply the digests behind them; say which nodes they do not run on")
 }
 
+// addRememberFlags adds the flags that leave out options of the installed release.
+func addRememberFlags(flags *pflag.FlagSet, o *planning.RememberOptions) {
+	o.Given = flags.Changed
+	flags.BoolVar(&o.Reset, "reset-options", false, "leave out all options that the installed release has, and start from the package's defaults")
+	flags.BoolVar(&o.DefaultValues, "values-from-defaults", false, "leave out the values that the installed release has; --values and --set add to the package's defaults then")
+}
+
 // addReadFlags adds the flags that choose how the cluster is read, or that it is
 // not read (--offline).
 func addReadFlags(flags *pflag.FlagSet, o *planning.ReadOptions, offline bool) {
@@ -236,6 +243,7 @@ func addContentFlags(flags *pflag.FlagSet, o *planning.Options) {
 	addSelectionFlags(flags, &o.Selection)
 	addPartFlags(flags, &o.Content)
 	addRenderFlags(flags, &o.Render)
+	addRememberFlags(flags, &o.Remember)
 }
 
 // requestFlags are the flags for request files (-f).
@@ -273,7 +281,7 @@ func (f *requestFlags) refuseRepeated(flags *pflag.FlagSet, args []string) error
 	if len(args) > 0 {
 		return usagef("-f says what to install; leave out %q", args[0])
 	}
-	for _, name := range []string{"version", "channel", "install-mode", "watch-namespace", "values", "set", "certs", "format", "path"} {
+	for _, name := range []string{"version", "channel", "install-mode", "watch-namespace", "values", "set", "values-from-defaults", "certs", "format", "path"} {
 		if flags.Changed(name) {
 			return usagef("--%s: a request file says that itself; change it there", name)
 		}
@@ -386,7 +394,7 @@ func (v *conflictsValue) Type() string { return "string" }
 func (v *conflictsValue) Set(text string) error {
 	id, decided, single := strings.Cut(text, "=")
 	if !single {
-		v.Conflicts = text
+		v.Conflicts, v.ForAll = text, true
 		return nil
 	}
 	if _, _, _, _, err := preview.ParseID(id); err != nil {

@@ -18,6 +18,9 @@ choose from the packages of the catalogs.
 
 With -f a request file says all that instead; see preview --help.
 
+A release that is installed already is upgraded: it keeps the options that it has, as
+upgrade does.
+
 On a terminal the review is interactive. In scripts use --yes, alone only when
 nothing is critical or unknown, else with a reviewed plan or digest.`
 
@@ -132,9 +135,20 @@ func (a *app) newUpgradeCommand() *cobra.Command {
 		Long: `Plan an installed release again. Without REF it goes along the upgrade edges of
 the catalog that it came from, if the configuration has that catalog, or --catalog
 names one; what only the release's record names is not followed. With REF any
-version may be named; the plan then says that the upgrade path was not checked.`,
+version may be named; the plan then says that the upgrade path was not checked.
+
+What the release was installed with stays: values, install mode, certificates and the
+other options of "kubectl operator help releases". A flag changes one of them,
+--values-from-defaults drops the values, --reset-options all; the review begins with
+what is kept and what is not.`,
 		Example: `  # To the newest version that the channel's edges allow
   kubectl operator upgrade mongodb
+
+  # With one value changed, and all others as they are
+  kubectl operator upgrade shop ./chart --set replicas=3
+
+  # With the values of the package, whatever it was installed with
+  kubectl operator upgrade mongodb --values-from-defaults
 
   # Only show what a bundle directory would change
   kubectl operator upgrade mongodb ./bundle --preview`,

@@ -17,7 +17,8 @@ func (a *app) newRollbackCommand() *cobra.Command {
 		Short: "Review and apply an earlier revision of a release",
 		Long: `Plan the objects of an earlier revision against the cluster as it is now, review
 that like an install, and apply exactly it. Without --to it goes back to the last
-revision before the newest that was applied.
+revision before the newest that was applied. The options that the revision was
+installed with come back with it: the next upgrade starts from them.
 
 Hooks do not run. CRDs that cannot be rolled back without data loss stay as
 they are, and so do the values of Secrets, which records do not hold; the

@@ -19,7 +19,7 @@ type flagGroup struct{ title, flags string }
 func flagGroups() []flagGroup {
 	return []flagGroup{
 		{"Content flags:", "version channel catalog filename format path install-mode watch-namespace values set certs kube-version api-versions " +
-			"pin-images platform config mode location lock update-lock credential-env to include-crds include-namespaces keep against"},
+			"reset-options values-from-defaults pin-images platform config mode location lock update-lock credential-env to include-crds include-namespaces keep against"},
 		{"Review flags:", "preview tui offline read-only output report policy fail-on detailed-exitcode out expires plaintext-secrets plan-recipient revision sample"},
 		{"Approval flags:", "yes approve ruleset accept plan plan-identity require-approvals approvers key"},
 		{"Apply flags:", "conflicts adopt strict on-failure rollout-timeout stage-timeout no-wait health-check receipt history-max record-key"},

@@ -73,9 +73,10 @@ type PlanRequest struct {
 	params   format.Params
 	// pinImages resolves the tags of the pods' images.
 	pinImages bool
-	sections  []section    // that a request file asks for, instead of one package
-	File      *RequestFile // nil where arguments ask
-	Set       *plugins.Set // that a host in the cluster loads, of the file called text; nil for anything else
+	sections  []section      // that a request file asks for, instead of one package
+	File      *RequestFile   // nil where arguments ask
+	start     *startingPoint // nil before the record of the release is read
+	Set       *plugins.Set   // that a host in the cluster loads, of the file called text; nil for anything else
 }
 
 // Request returns the request to plan a reference with the planner's options.
@@ -96,7 +97,11 @@ func (p *Planner) Plan(ctx context.Context, want PlanRequest, progress func(stri
 	case len(want.sections) > 0:
 		return p.sections(ctx, want, progress)
 	}
-	r, err := p.Resolver(progress)
+	with, want, stored, err := p.startEarly(ctx, want)
+	if err != nil {
+		return nil, err
+	}
+	r, err := with.Resolver(progress)
 	if err != nil {
 		return nil, err
 	}
@@ -106,26 +111,28 @@ func (p *Planner) Plan(ctx context.Context, want PlanRequest, progress func(stri
 	}
 	found, err := r.find(ctx, want, from)
 	if err != nil {
-		return nil, err
+		return nil, want.start.explain(err)
 	}
 	release, err := found.release(want.Name, want.namespace)
 	if err != nil {
 		return nil, err
 	}
-	if p.Read.Offline {
-		return p.build(ctx, r, found, release, nil)
+	if !p.Read.Offline && want.start == nil {
+		r.progress("waiting for the cluster: reading the record of release " + release.Name) // a silent server is not taken for a slow file
+		if stored, err = p.record(ctx, release); err != nil {
+			return nil, err
+		}
 	}
-	r.progress("waiting for the cluster: reading the record of release " + release.Name) // a silent server is not taken for a slow file
-	record, err := p.record(ctx, release)
+	with, r, found, err = with.resumed(ctx, r, found, want, release, stored, from)
 	if err != nil {
 		return nil, err
 	}
 	if from == nil {
-		if err := found.withoutEdges(record); err != nil {
+		if err := found.withoutEdges(stored); err != nil {
 			return nil, err
 		}
 	}
-	return p.build(ctx, r, found, release, record)
+	return with.build(ctx, r, found, release, stored)
 }
 
 // installedVersion returns the installed version of a request file's release if
@@ -155,6 +162,10 @@ func (p *Planner) Upgrade(ctx context.Context, name, text string, progress func(
 	if record.OfSet() {
 		return nil, Usagef("release %s is a plugin set: change the file of it, and install -f FILE", name)
 	}
+	with, want, err := p.startFrom(want, record.Release, record)
+	if err != nil {
+		return nil, err
+	}
 	var installed *catalog.Installed
 	if text == "" {
 		if record.Sections() {
@@ -173,20 +184,20 @@ func (p *Planner) Upgrade(ctx context.Context, name, text string, progress func(
 		}
 		installed = &catalog.Installed{Bundle: record.Bundle(), Version: record.Version()}
 	}
-	r, err := p.Resolver(progress)
+	r, err := with.Resolver(progress)
 	if err != nil {
 		return nil, err
 	}
 	found, err := r.find(ctx, want, installed)
 	if err != nil {
-		return nil, err
+		return nil, want.start.explain(err)
 	}
 	if installed == nil {
 		if err := found.withoutEdges(record); err != nil {
 			return nil, err
 		}
 	}
-	return p.build(ctx, r, found, record.Release, record)
+	return with.build(ctx, r, found, record.Release, record)
 }
 
 // Uninstall plans to delete every object of a release, except CRDs and Namespaces
@@ -216,12 +227,15 @@ func (p *Planner) Rollback(ctx context.Context, name string, to int) (*preview.P
 	if err != nil {
 		return nil, err
 	}
-	contents, revision, err := history.Rollback(ctx, p.cluster, record, to)
+	contents, target, err := history.Rollback(ctx, p.cluster, record, to)
 	if err != nil {
 		return nil, err
 	}
 	opts := p.options(record.Release, record)
-	opts.Request = preview.Request{Reference: name, Action: preview.RequestRollback, Revision: revision}
+	opts.Request = preview.Request{Reference: name, Action: preview.RequestRollback, Revision: target.Revision}
+	if opts.ReleaseOptions, opts.OptionChanges, err = goBack(record, target); err != nil {
+		return nil, err
+	}
 	if opts.Undo, err = p.earlierRevision(ctx, record); err != nil {
 		return nil, err
 	}
@@ -268,10 +282,13 @@ func (p *Planner) build(ctx context.Context, r *Resolver, found *Resolution, rel
 	upgrade := stored != nil && stored.Installed()
 	contents, err := p.renderContent(ctx, r, found, release, stored, upgrade)
 	if err != nil {
-		return nil, err
+		return nil, found.start.explain(err)
 	}
 	opts := p.options(release, stored)
 	opts.Progress, opts.Request = r.progress, found.request
+	if err := found.start.finish(found, contents, &opts); err != nil {
+		return nil, err
+	}
 	plan, err := p.planOnRecord(ctx, contents, stored, opts)
 	if err != nil {
 		return nil, err
@@ -393,6 +410,7 @@ type Options struct {
 	Requests   RequestOptions
 	Policy     PolicyOptions
 	Records    RecordOptions
+	Remember   RememberOptions
 	// Approved is the digest that apply is approved for; empty where none is named.
 	Approved string
 	// StageTimeout is the timeout of each stage; 0 is the stage's own.
@@ -446,6 +464,7 @@ func (o *ReadOptions) mode() preview.ReadMode {
 // and about kinds that the cluster does not serve. They are part of the plan.
 type OwnerOptions struct {
 	Conflicts string // empty is the default
+	ForAll    bool   // Conflicts was named, also where it is the default
 	// ConflictsOf decides for single objects, by object id.
 	ConflictsOf map[string]string
 	Adopt       bool

@@ -204,6 +204,9 @@ func (w PlanRequest) Pinned(plan *preview.Plan) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := w.asPlanned(plan); err != nil {
+		return nil, err
+	}
 	switch secret := secretValue(w.params.Values, ""); {
 	case w.Format != "" && builtinFormat(w.Format) == nil:
 		return nil, Usagef("-o request: a request file cannot name a program, and --format %s does", w.Format)
@@ -224,6 +227,30 @@ func (w PlanRequest) Pinned(plan *preview.Plan) ([]byte, error) {
 		request.Package.Channels = []string{w.resolve.Channel}
 	}
 	return request.Write(p)
+}
+
+// asPlanned takes over what a plan keeps of the options of an installed release.
+func (w *PlanRequest) asPlanned(plan *preview.Plan) error {
+	if plan.Base.Revision == 0 {
+		return nil
+	}
+	options := plan.ReleaseOptions
+	if options == nil {
+		options = &preview.ReleaseOptions{}
+	}
+	for _, v := range options.Values {
+		if v.Withheld {
+			return Usagef("-o request would write %s in the clear; leave it out, and refer to a Secret of the cluster where the package can", v.Path())
+		}
+	}
+	values, err := preview.NestValues(options.Values)
+	if err != nil {
+		return err
+	}
+	resolved := w.root(plan).Parameters
+	w.params.Values, w.Format, w.Path, w.pinImages = values, options.Format, options.Path, options.PinImages
+	w.params.InstallMode, w.params.WatchNamespaces, w.params.Certs = resolved.InstallMode, resolved.WatchNamespaces, resolved.Certs
+	return nil
 }
 
 // secretValue returns the path of a value whose key looks like that of a secret,

@@ -150,6 +150,7 @@ type Resolution struct {
 	at      string
 	// secretValues says that some of the values came from a Secret.
 	secretValues bool
+	start        *startingPoint   // of the request
 	argo         bool             // an Application of Argo CD asks for it, whose hooks run
 	pin          bool             // --pin-images, or pinImages of a request
 	section      *preview.Section // of a request, which info.Package is then the name of
@@ -188,7 +189,7 @@ func (r *Resolver) find(ctx context.Context, want PlanRequest, installed *catalo
 	}
 	out := &Resolution{
 		request: preview.Request{Reference: want.Text, Version: want.resolve.Version, Channel: want.resolve.Channel},
-		params:  want.params, pin: want.pinImages,
+		params:  want.params, pin: want.pinImages, start: want.start,
 	}
 	if want.File != nil {
 		out.request.File, out.secretValues, out.argo = want.File.path, want.File.SecretValues, want.File.ArgoHooks

@@ -64,19 +64,24 @@ func (w PlanRequest) pinnedSections(plan *preview.Plan) ref.Pinned {
 // sections plans a request file with sections. Each section, and each of their
 // dependencies, is a package of the plan.
 func (p *Planner) sections(ctx context.Context, want PlanRequest, progress func(string)) (*preview.Plan, error) {
-	r, err := p.Resolver(progress)
-	if err != nil {
-		return nil, err
-	}
 	release := preview.Release{Name: want.Name, Namespace: cmp.Or(want.namespace, want.Name)}
 	if err := checkRelease(release); err != nil {
 		return nil, err
 	}
 	var stored *record.Record
 	if !p.Read.Offline {
+		var err error
 		if stored, err = p.record(ctx, release); err != nil {
 			return nil, err
 		}
+	}
+	p, want, err := p.startFrom(want, release, stored)
+	if err != nil {
+		return nil, err
+	}
+	r, err := p.Resolver(progress)
+	if err != nil {
+		return nil, err
 	}
 	var installed []preview.Package
 	if stored != nil && stored.Installed() {
@@ -98,6 +103,9 @@ func (p *Planner) sections(ctx context.Context, want PlanRequest, progress func(
 	}
 	opts := p.options(release, stored)
 	opts.Progress, opts.Request = r.progress, preview.Request{Reference: want.Text, File: want.File.path}
+	if err := want.start.finishWithout(contents, &opts); err != nil {
+		return nil, err
+	}
 	return p.planOnRecord(ctx, contents, stored, opts)
 }
 

@@ -449,8 +449,15 @@ func (p *Planner) hostedPlan(ctx context.Context, want PlanRequest, fetched []pl
 			return nil, err
 		}
 	}
+	p, want, err = p.startFrom(want, release, stored)
+	if err != nil {
+		return nil, err
+	}
 	opts := p.options(release, stored)
 	opts.Progress, opts.Request = progress, preview.Request{Reference: want.Text, File: want.Text}
+	if err := want.start.finishWithout([]engine.Content{content}, &opts); err != nil {
+		return nil, err
+	}
 	if stored != nil {
 		if opts.Installed.Set, err = install.InstalledSet(ctx, p.cluster, stored); err != nil {
 			return nil, err

@@ -1,0 +1,328 @@
+package planning
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// RememberOptions choose how far a plan starts from the options that the installed
+// release has.
+type RememberOptions struct {
+	// Reset leaves all of them out.
+	Reset bool
+	// DefaultValues leaves the values out.
+	DefaultValues bool
+	// Given reports whether a flag was on the command line. Where it is nil, an
+	// option that is not empty was given.
+	Given func(flag string) bool
+}
+
+// settings are the options of a release that are remembered.
+type settings struct {
+	installMode     string
+	watchNamespaces []string
+	certs           string
+	values          map[string]any
+	variables       map[string]any // of a kustomization
+	format, path    string
+	platform        string
+	pinImages       bool
+	conflicts       string         // empty is the default
+	conflictsOf     map[string]any // take or leave, by object id
+	strict          bool
+
+	// withheld are the paths of values that are secret, joined by dots: a record has
+	// the path alone.
+	withheld map[string]bool
+}
+
+// rememberedOption is one row of the table of options that are remembered.
+type rememberedOption struct {
+	flag   string   // without dashes; of values set, which is also their name in a review
+	fields []string // of [Options] that hold it
+	inFile bool     // a request file says it, and is silent where the default counts
+	// of returns where settings have it: a *string, *bool, *[]string or
+	// *map[string]any.
+	of func(*settings) any
+	// resolved is set where the record has what an empty option led to.
+	resolved bool
+}
+
+// rememberedOptions is the table of options that a plan of an installed release
+// starts from. A test says of each other field of [Options] why it is taken from no
+// record: what is trusted, what is read besides, and how a run goes is for the person
+// who plans to say, because a tenant of the namespace may be able to write the
+// record.
+func rememberedOptions() []rememberedOption {
+	return []rememberedOption{
+		{"install-mode", []string{"Render.InstallMode"}, true, func(s *settings) any { return &s.installMode }, true},
+		{"watch-namespace", []string{"Render.WatchNamespaces"}, true, func(s *settings) any { return &s.watchNamespaces }, true},
+		{"certs", []string{"Render.Certs"}, true, func(s *settings) any { return &s.certs }, true},
+		{setFlag, []string{"Render.Values", "Render.Set"}, true, func(s *settings) any { return &s.values }, false},
+		{variableOption, nil, true, func(s *settings) any { return &s.variables }, false},
+		{"format", []string{"Content.Format"}, true, func(s *settings) any { return &s.format }, false},
+		{"path", []string{"Content.Path"}, true, func(s *settings) any { return &s.path }, false},
+		{"pin-images", []string{"Render.PinImages"}, true, func(s *settings) any { return &s.pinImages }, false},
+		{"platform", []string{"Source.Platform"}, false, func(s *settings) any { return &s.platform }, false},
+		{conflictsFlag, []string{"Owners.Conflicts", "Owners.ForAll"}, false, func(s *settings) any { return &s.conflicts }, false},
+		{conflictsFlag, []string{"Owners.ConflictsOf"}, false, func(s *settings) any { return &s.conflictsOf }, false},
+		{"strict", []string{"Owners.Strict"}, false, func(s *settings) any { return &s.strict }, false},
+	}
+}
+
+const (
+	setFlag        = "set"
+	conflictsFlag  = "conflicts"
+	variableOption = "variables" // no flag: request files alone have them
+)
+
+// asked are the options of one plan as they are asked for.
+type asked struct {
+	settings
+	file            bool // a request file says them, with flags beside it
+	given           func(flag string) bool
+	reset, defaults bool // --reset-options, --values-from-defaults
+}
+
+// says reports whether an option is asked for, also as empty.
+func (a *asked) says(row rememberedOption) bool {
+	switch {
+	case a.file && row.inFile:
+		return true
+	case a.given != nil:
+		return a.given(row.flag)
+	}
+	return !isEmpty(row.of(&a.settings))
+}
+
+func isEmpty(at any) bool {
+	v := reflect.ValueOf(at).Elem()
+	return v.IsZero() || (v.Kind() == reflect.Map || v.Kind() == reflect.Slice) && v.Len() == 0
+}
+
+// startFrom returns the options that count: those of the installed release, nil
+// for none, changed by what is asked for. Secret values that are on record by their
+// path alone must be given again.
+func (a *asked) startFrom(before *settings) (settings, []string) {
+	if before == nil || a.reset {
+		return a.settings, nil
+	}
+	out := a.settings
+	_, watches := before.values["watchNamespace"]
+	for _, row := range rememberedOptions() {
+		switch from, to := row.of(before), row.of(&out); {
+		case row.flag == setFlag && !a.file:
+			if !a.defaults {
+				out.values = merged(before.values, a.values)
+			}
+		case (row.flag == "install-mode" || row.flag == "watch-namespace") && (watches || a.watches()):
+			// One follows from the other, or both from the value watchNamespace.
+		case to == any(&out.conflictsOf):
+			if !a.says(rowOf(conflictsFlag)) { // nothing for all objects, which counts for each
+				out.conflictsOf = merged(before.conflictsOf, a.conflictsOf)
+			}
+		case !a.says(row):
+			reflect.ValueOf(to).Elem().Set(reflect.ValueOf(from).Elem())
+		}
+	}
+	if a.file || a.defaults {
+		return out, nil
+	}
+	var missing []string
+	for path := range before.withheld {
+		if !covers(out.values, path) {
+			missing = append(missing, path)
+		}
+	}
+	slices.Sort(missing)
+	return out, missing
+}
+
+// merged returns values with others over them, and changes neither.
+func merged(values, over map[string]any) map[string]any {
+	out := map[string]any{}
+	mergeValues(out, preview.CloneBody(values))
+	mergeValues(out, preview.CloneBody(over))
+	return out
+}
+
+// watches reports whether anything is asked for that decides what is watched.
+func (a *asked) watches() bool {
+	if _, ok := a.values["watchNamespace"]; ok {
+		return true
+	}
+	for _, row := range rememberedOptions() {
+		if (row.flag == "install-mode" || row.flag == "watch-namespace") && a.says(row) {
+			return true
+		}
+	}
+	return false
+}
+
+// covers reports whether values have one at a path, or in the place of what the
+// path goes through.
+func covers(values map[string]any, path string) bool {
+	if _, ok := values[path]; ok {
+		return true
+	}
+	for at := range len(path) {
+		if path[at] != '.' {
+			continue
+		}
+		switch below := values[path[:at]].(type) {
+		case nil:
+		case map[string]any:
+			if covers(below, path[at+1:]) {
+				return true
+			}
+		default:
+			return true
+		}
+	}
+	return false
+}
+
+// release returns the settings as a plan and its record have them.
+func (s *settings) release() (*preview.ReleaseOptions, error) {
+	withheld := func(keys []string, _ any) bool { return s.withheld[strings.Join(keys, ".")] }
+	values, err := preview.SetValues(s.values, withheld)
+	if err != nil {
+		return nil, err
+	}
+	variables, err := preview.SetValues(s.variables, func(keys []string, value any) bool {
+		return withheld(append([]string{variableOption}, keys...), value)
+	})
+	out := &preview.ReleaseOptions{
+		Values: values, Variables: variables, Format: s.format, Path: s.path, Platform: s.platform,
+		PinImages: s.pinImages, Conflicts: s.conflicts, ConflictsOf: textsOf(s.conflictsOf), Strict: s.strict,
+	}
+	if out.IsZero() {
+		out = nil
+	}
+	return out, err
+}
+
+// settingsOf returns the settings that a plan or a record has. They are checked like
+// flags: a record may hold anything.
+func settingsOf(o *preview.ReleaseOptions, resolved preview.Parameters) (*settings, error) {
+	s := &settings{
+		installMode: resolved.InstallMode, watchNamespaces: resolved.WatchNamespaces, certs: resolved.Certs,
+		format: o.Format, path: o.Path, platform: o.Platform, pinImages: o.PinImages, conflicts: o.Conflicts, conflictsOf: mappingOf(o.ConflictsOf), strict: o.Strict,
+		withheld: map[string]bool{},
+	}
+	var err error
+	if s.values, err = preview.NestValues(o.Values); err != nil {
+		return nil, err
+	}
+	if s.variables, err = preview.NestValues(o.Variables); err != nil {
+		return nil, err
+	}
+	for _, v := range o.Values {
+		if v.Withheld {
+			s.withheld[v.Path()] = true
+		}
+	}
+	for _, v := range o.Variables {
+		if v.Withheld {
+			s.withheld[variableOption+"."+v.Path()] = true
+		}
+	}
+	if !slices.Contains([]string{"", preview.ConflictsTake, preview.ConflictsLeave}, o.Conflicts) {
+		return nil, fmt.Errorf("conflicts %q is none of take and leave", o.Conflicts)
+	}
+	for id, decided := range o.ConflictsOf {
+		if _, _, _, _, err := preview.ParseID(id); err != nil || decided != preview.ConflictsTake && decided != preview.ConflictsLeave {
+			return nil, fmt.Errorf("conflicts of %q: %q is none of take and leave, or of no object", id, decided)
+		}
+	}
+	if f := (SourceOptions{Platform: o.Platform}); f.severalPlatforms() || f.checkPlatforms() != nil {
+		return nil, fmt.Errorf("platform %q is none", o.Platform)
+	}
+	return s, nil
+}
+
+// textsOf returns a mapping of texts, nil for an empty one; mappingOf is its reverse.
+func textsOf(values map[string]any) map[string]string {
+	if len(values) == 0 {
+		return nil
+	}
+	out := map[string]string{}
+	for name, value := range values {
+		out[name], _ = value.(string)
+	}
+	return out
+}
+
+func mappingOf(texts map[string]string) map[string]any {
+	if len(texts) == 0 {
+		return nil
+	}
+	out := map[string]any{}
+	for name, text := range texts {
+		out[name] = text
+	}
+	return out
+}
+
+// withhold marks the values that no plan and no record has: those whose key says
+// that they are secret, those that a Secret of the plan holds as they are, and, of a
+// request that takes some from a Secret, all.
+func (s *settings) withhold(held map[string]bool, all bool) {
+	s.withheld = map[string]bool{}
+	var walk func(prefix string, values map[string]any)
+	walk = func(prefix string, values map[string]any) {
+		for key, value := range values {
+			switch below, isMap := value.(map[string]any); {
+			case isMap && len(below) > 0 && !all:
+				walk(prefix+key+".", below)
+			case all || isSecret(key, value) || holdsAny(value, held):
+				s.withheld[prefix+key] = true
+			}
+		}
+	}
+	walk("", s.values)
+	walk(variableOption+".", s.variables)
+}
+
+// isSecret reports whether a value is secret by its key, or by one in the list that
+// it is. A switch is not, and neither is the name of a Secret.
+func isSecret(key string, value any) bool {
+	switch value := value.(type) {
+	case nil, bool:
+		return false
+	case []any:
+		_, secrets := preview.MaskValues(map[string]any{key: value})
+		return len(secrets) > 0
+	case string:
+		return value != "" && preview.SensitiveName(key) && !namesSecret(key)
+	}
+	return preview.SensitiveName(key)
+}
+
+// namesSecret reports whether a key says where a secret is, as charts call it.
+func namesSecret(key string) bool {
+	for _, end := range []string{"Name", "Ref", "File", "Path", "Namespace", "Url", "URL"} {
+		if strings.HasSuffix(key, end) {
+			return true
+		}
+	}
+	return strings.HasPrefix(key, "existing")
+}
+
+// holdsAny reports whether a value is, or has in a list, a text that is secret.
+func holdsAny(value any, held map[string]bool) bool {
+	switch value := value.(type) {
+	case string:
+		return held[value]
+	case []any:
+		return slices.ContainsFunc(value, func(item any) bool { return holdsAny(item, held) })
+	case map[string]any:
+		return slices.ContainsFunc(slices.Collect(maps.Values(value)), func(item any) bool { return holdsAny(item, held) })
+	}
+	return false
+}
