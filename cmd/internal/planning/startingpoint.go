@@ -130,6 +130,9 @@ func (p *Planner) resumed(ctx context.Context, r *Resolver, found *Resolution, w
 		return p, r, found, nil
 	}
 	with, started, err := p.startFrom(want, release, stored)
+	if err == nil && (stored == nil || !stored.Installed()) {
+		with, started, err = p.startFromHelm(ctx, want, release, found, with, started)
+	}
 	if err != nil {
 		return nil, nil, nil, err
 	}

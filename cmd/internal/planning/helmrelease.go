@@ -1,0 +1,112 @@
+package planning
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/format/helm"
+)
+
+// maxHelmRelease bounds the record of a Helm release, unpacked: one Secret holds at
+// most 1 MiB of it.
+const maxHelmRelease = 32 << 20
+
+// helmRelease is what Helm keeps of a release that is installed.
+type helmRelease struct {
+	revision int64
+	chart    string
+	values   map[string]any // as they were given
+}
+
+// startFromHelm starts from the values that a release of Helm with the same name has,
+// where its objects are adopted and none of this program exists yet. with and started
+// are what counts otherwise.
+func (p *Planner) startFromHelm(ctx context.Context, want PlanRequest, release preview.Release, found *Resolution, with *Planner, started PlanRequest) (*Planner, PlanRequest, error) {
+	if p.Read.Offline || !p.Owners.Adopt || p.Remember.Reset || want.File != nil || found.info.Format != helm.Name {
+		return with, started, nil
+	}
+	was, err := p.deployedByHelm(ctx, release)
+	if err != nil {
+		return nil, want, fmt.Errorf("reading the values of the Helm release %s in namespace %s, which is adopted: %w; give them by --values, and add --reset-options", release.Name, release.Namespace, err)
+	}
+	if was == nil || was.chart != found.info.Package {
+		return with, started, nil
+	}
+	from := fmt.Sprintf("revision %d of Helm release %s", was.revision, release.Name)
+	start := &startingPoint{
+		release: release, text: want.Text, from: from, before: &settings{values: was.values},
+		first: []preview.OptionChange{{Change: preview.OptionTakenOver, From: from}},
+	}
+	return p.withStart(want, start)
+}
+
+// deployedByHelm returns the deployed release that Helm has under a name, nil for
+// none.
+func (p *Planner) deployedByHelm(ctx context.Context, release preview.Release) (*helmRelease, error) {
+	cluster, err := p.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	secrets, err := cluster.List(ctx, "v1", "Secret", release.Namespace, "owner=helm,status=deployed,name="+release.Name)
+	if err != nil {
+		return nil, err
+	}
+	var newest *helmRelease
+	for _, secret := range secrets {
+		if preview.String(secret, "type") != "helm.sh/release.v1" {
+			continue
+		}
+		was, err := readHelmRelease(preview.String(secret, "data", "release"))
+		if err != nil {
+			return nil, fmt.Errorf("Secret %s: %w", preview.String(secret, "metadata", "name"), err)
+		}
+		if newest == nil || was.revision > newest.revision {
+			newest = was
+		}
+	}
+	return newest, nil
+}
+
+// readHelmRelease decodes the record of a Helm release: JSON, compressed by gzip, in
+// base64, and in that of the API once more.
+func readHelmRelease(text string) (*helmRelease, error) {
+	data, err := base64.StdEncoding.DecodeString(text)
+	if err != nil {
+		return nil, errors.New("it is not base64")
+	}
+	if data, err = base64.StdEncoding.DecodeString(string(data)); err != nil {
+		return nil, errors.New("it is not a release as Helm 3 and 4 keep it")
+	}
+	if len(data) > 1 && data[0] == 0x1f && data[1] == 0x8b {
+		unpacked, err := gzip.NewReader(bytes.NewReader(data))
+		if err != nil {
+			return nil, err
+		}
+		if data, err = io.ReadAll(io.LimitReader(unpacked, maxHelmRelease+1)); err != nil {
+			return nil, err
+		}
+	}
+	if len(data) > maxHelmRelease {
+		return nil, fmt.Errorf("it unpacks to more than %d MiB", maxHelmRelease>>20)
+	}
+	decoded, err := preview.DecodeJSON(data)
+	if err != nil {
+		return nil, err
+	}
+	body, _ := decoded.(map[string]any)
+	was := &helmRelease{chart: preview.String(body, "chart", "metadata", "name"), values: preview.Map(body, "config")}
+	if was.revision, err = strconv.ParseInt(fmt.Sprint(body["version"]), 10, 64); err != nil || was.chart == "" {
+		return nil, errors.New("it names no chart or no revision")
+	}
+	if was.values == nil {
+		was.values = map[string]any{}
+	}
+	return was, nil
+}

@@ -1,0 +1,58 @@
+package planning
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/base64"
+	"strings"
+	"testing"
+)
+
+// packedRelease writes a text as Helm keeps a release in a Secret.
+func packedRelease(t *testing.T, text string, zipped bool) string {
+	t.Helper()
+	data := []byte(text)
+	if zipped {
+		var b bytes.Buffer
+		w := gzip.NewWriter(&b)
+		if _, err := w.Write(data); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		data = b.Bytes()
+	}
+	return base64.StdEncoding.EncodeToString([]byte(base64.StdEncoding.EncodeToString(data)))
+}
+
+func TestTheValuesOfAHelmReleaseAreRead(t *testing.T) {
+	const release = `{"name":"web","version":12,"config":{"big":9007199254740993,"a":{"b":"c"}},"chart":{"metadata":{"name":"web"}}}`
+	for _, zipped := range []bool{true, false} {
+		got, err := readHelmRelease(packedRelease(t, release, zipped))
+		if err != nil || got.revision != 12 || got.chart != "web" || got.values["big"] != int64(9007199254740993) {
+			t.Errorf("release = %+v, %v", got, err)
+		}
+	}
+	if got, err := readHelmRelease(packedRelease(t, `{"version":1,"chart":{"metadata":{"name":"web"}}}`, true)); err != nil || got.values == nil {
+		t.Errorf("one without values = %+v, %v", got, err)
+	}
+}
+
+func TestWhatIsNoHelmReleaseIsRefused(t *testing.T) {
+	for name, tt := range map[string]struct{ text, want string }{
+		"nothing":               {"", "it is not JSON"},
+		"no base64":             {"%", "it is not base64"},
+		"no base64 within":      {base64.StdEncoding.EncodeToString([]byte("%")), "not a release as Helm"},
+		"no JSON":               {packedRelease(t, "{", true), ""},
+		"another thing":         {packedRelease(t, `[]`, true), "it names no chart or no revision"},
+		"no revision":           {packedRelease(t, `{"chart":{"metadata":{"name":"web"}}}`, true), "it names no chart or no revision"},
+		"a cut archive":         {base64.StdEncoding.EncodeToString([]byte(base64.StdEncoding.EncodeToString([]byte{0x1f, 0x8b, 8}))), ""},
+		"what unpacks to a lot": {packedRelease(t, strings.Repeat(" ", maxHelmRelease+2), true), "it unpacks to more than 32 MiB"},
+		"a key twice":           {packedRelease(t, `{"version":1,"config":{"a":1,"a":2},"chart":{"metadata":{"name":"web"}}}`, false), ""},
+	} {
+		if got, err := readHelmRelease(tt.text); err == nil || name != "nothing" && !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %+v, %v", name, got, err)
+		}
+	}
+}
