@@ -3,6 +3,7 @@ package diffview
 import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/diff"
+	"slices"
 	"strings"
 )
 
@@ -66,4 +67,19 @@ func exactText(o *preview.Object, body map[string]any, live bool) string {
 	}
 	// Masked once already; diff.YAML would mask the words about Secrets again.
 	return diff.Manifest(masked)
+}
+
+// Text returns the comparison line by line: as it is where both sides are the
+// same, else each behind its sign.
+func (c *Comparison) Text() []string {
+	out := make([]string, 0, len(c.Lines))
+	changed := slices.ContainsFunc(c.Lines, func(l diff.Line) bool { return l.Op != diff.LineEqual })
+	for _, l := range c.Lines {
+		text := l.Text
+		if changed {
+			text = string(l.Op) + " " + text
+		}
+		out = append(out, text)
+	}
+	return out
 }

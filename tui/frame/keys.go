@@ -17,6 +17,7 @@ type KeyMap struct {
 	Search, NextHit, PreviousHit        key.Binding
 	Filter, ClearFilter, Group, Package key.Binding
 	YAML, Diff, Explain, CanI           key.Binding
+	Only, Pager, Palette                key.Binding
 	Fold, Beside, Paths                 key.Binding
 	Copy, CopyCommand                   key.Binding
 	Approve, Retry, Replan              key.Binding
@@ -50,6 +51,7 @@ func NewKeyMap() KeyMap {
 		Filter: Bind("f", "filter", "f"), ClearFilter: Bind("F", "clear filter", "F"), Group: Bind("g", "group", "g"),
 		Package: Bind("P", "package", "P"),
 		YAML:    Bind("e", "YAML", "e"), Diff: Bind("d", "diff", "d"), Explain: Bind("x", "explain", "x"), CanI: Bind("c", "can it…", "c"),
+		Only: Bind("&", "rows that hold a text", "&"), Pager: Bind("o", "pager", "o"), Palette: Bind(":", "command", ":"),
 		Fold:   Bind("enter", "fold, unfold", "enter", "space"),
 		Beside: Bind("s", "side by side", "s"), Paths: Bind("p", "changed fields", "p"),
 		Copy: Bind("y", "copy", "y"), CopyCommand: Bind("Y", "copy the command line", "Y"),
@@ -81,11 +83,11 @@ type KeyGroup struct {
 // ReviewHelp are the keys of REVIEW, for its help.
 func (k KeyMap) ReviewHelp() []KeyGroup {
 	return []KeyGroup{
-		{"Review", []key.Binding{k.Tabs, k.NextPane, k.PrevPane, k.Open, k.Back, k.Next, k.Previous, k.Mark, k.Approve, k.Replan, k.Take, k.Leave}},
+		{"Review", []key.Binding{k.Tabs, k.NextPane, k.PrevPane, k.Open, k.Back, k.Next, k.Previous, WithHelp(k.Mark, "mark a finding or an object as reviewed, or not"), k.Approve, k.Replan, k.Take, k.Leave}},
 		{"Move", []key.Binding{k.Down, k.Up, k.Left, k.Right, k.Home, k.Top, k.End, k.HalfDown, k.HalfUp, k.PageDown, k.PageUp}},
-		{"Look closer", []key.Binding{k.YAML, k.Diff, k.Explain, k.CanI, WithHelp(k.Search, "search rows, texts, YAML and diffs; then n and N go to its hits"), k.Filter, k.ClearFilter, WithHelp(k.Package, "one package, the next, all"), WithHelp(k.Group, "group (Access)")}},
+		{"Look closer", []key.Binding{k.YAML, k.Diff, WithHelp(k.Pager, "YAML or diff in the program that PAGER names"), k.Explain, k.CanI, WithHelp(k.Search, "search rows, texts, YAML and diffs; then n and N go to its hits"), WithHelp(k.Only, "only rows that hold a text (Objects, Access)"), k.Filter, k.ClearFilter, WithHelp(k.Package, "one package, the next, all"), WithHelp(k.Group, "group (Access)")}},
 		{"Differences", []key.Binding{k.NextHit, k.PreviousHit, k.Fold, k.Beside, k.Paths}},
-		{"Other", []key.Binding{k.Copy, k.CopyCommand, k.Mouse, k.Help, k.Suspend, k.Quit, k.Stop}},
+		{"Other", []key.Binding{WithHelp(k.Palette, "type a command; tab completes it"), k.Copy, k.CopyCommand, k.Mouse, k.Help, k.Suspend, k.Quit, k.Stop}},
 	}
 }
 

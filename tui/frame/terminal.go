@@ -18,6 +18,9 @@ type Terminal struct {
 	ASCII    bool         // no character beyond ASCII
 	NoMotion bool         // nothing moves by itself
 
+	// Pager is the command that shows a file, by words; empty when there is none.
+	Pager []string
+
 	// Width and Height are the size until the terminal says its own: for
 	// outputs that are no terminal.
 	Width, Height int

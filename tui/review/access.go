@@ -103,7 +103,8 @@ func (m *accessTab) rows() []row {
 	if len(m.grants) == 0 {
 		rows = append(rows, textRow(frame.Plain(m.noGrants())))
 	}
-	return slices.Concat(rows, m.escalationRows(), m.cloudRows(), m.missingRows())
+	only := m.filter.only
+	return slices.Concat(rows, only.rows(m.escalationRows()), only.rows(m.cloudRows()), only.rows(m.missingRows()))
 }
 
 // noGrants says why the list is empty.
@@ -128,7 +129,7 @@ func (m *accessTab) accessChips(shown int) row {
 	if held > 0 {
 		text += fmt.Sprintf(", %d held", held)
 	}
-	return textRow(widget.Line{widget.Text(theme.Strong, text)})
+	return textRow(widget.Line{widget.Text(theme.Strong, text+m.filter.only.chip())})
 }
 
 // sectionRow is the heading of a part of the list.

@@ -56,10 +56,11 @@ type checklist struct {
 	seenIn map[section]int
 
 	phrases map[int][2]string // of items, as they were first made
+	before  map[int]bool      // critical items that were reviewed in an earlier session
 }
 
 func newChecklist(p *preview.Plan, m marks) *checklist {
-	b := &checklist{marks: m, items: verdict.Groups(p.Findings, p.Access.Accounts), phrases: map[int][2]string{}}
+	b := &checklist{marks: m, items: verdict.Groups(p.Findings, p.Access.Accounts), phrases: map[int][2]string{}, before: map[int]bool{}}
 	b.count()
 	return b
 }

@@ -168,9 +168,9 @@ func (m *tabPanel) gotoNext(step int) tea.Cmd {
 func (m *tabPanel) sheetKeys(s *diffview.View) []key.Binding {
 	k := m.keys
 	if s.Kind == diffview.YAML {
-		return []key.Binding{k.Back, frame.WithHelp(k.Down, "move"), frame.WithHelp(k.Right, "sideways"), k.Search, k.Diff, k.Copy, k.Help}
+		return []key.Binding{k.Back, frame.WithHelp(k.Down, "move"), frame.WithHelp(k.Right, "sideways"), k.Search, k.Diff, k.Copy, k.Help, k.Pager}
 	}
-	return []key.Binding{k.Back, frame.WithHelp(k.NextHit, "next"), frame.WithHelp(k.Fold, "fold"), k.Beside, frame.WithHelp(k.Paths, "fields"), k.Search, k.Help}
+	return []key.Binding{k.Back, frame.WithHelp(k.NextHit, "next"), frame.WithHelp(k.Fold, "fold"), k.Beside, frame.WithHelp(k.Paths, "fields"), k.Search, k.Help, k.Pager}
 }
 
 // detailLeft is the column the detail begins at.

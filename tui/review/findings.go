@@ -328,6 +328,9 @@ func (m *findingsTab) findingHead(b *frame.Builder, it item) {
 	if f.AcceptedIn > 0 {
 		b.Text(theme.Plain, " ", "accepted earlier"+m.acceptance(f.AcceptedIn)+"; the evidence is the same")
 	}
+	if at := m.checklist.find(it.Label()); at >= 0 && m.checklist.before[at] && !m.checklist.isReviewed(at) {
+		b.Text(theme.Plain, " ", "reviewed in an earlier session; an approval needs it to be reviewed in this one")
+	}
 	if f.AlsoIn != "" {
 		b.Text(theme.Plain, " ", "version "+f.AlsoIn+" has it too")
 	}

@@ -35,7 +35,7 @@ func (m *accessTab) merge() []grantGroup {
 	at := map[string]int{}
 	dangerous := map[string]bool{}
 	for i, g := range m.plan.Access.Grants {
-		if !m.showsGrant(g.Change, g.Rules) {
+		if !m.showsGrant(g.Change, g.Rules) || m.filter.only.find != nil && !m.filter.only.passes(grantWords(&m.plan.Access.Grants[i])) {
 			continue
 		}
 		risky := m.isRisky(g.Rules)
@@ -257,7 +257,7 @@ func (m *accessTab) grantRow(i int) row {
 	var search []string
 	for _, at := range group.of {
 		one := m.plan.Access.Grants[at]
-		search = append(search, describe.SubjectName(one.Subject), one.Namespace, describe.GrantTarget(one), strings.Join(one.Verbs, " "), strings.Join(one.Via, " "))
+		search = append(search, grantWords(&one))
 	}
 	columns, rows, prefix := m.columns, m.grants, describe.GroupPrefix(g)
 	return row{

@@ -79,8 +79,12 @@ func (m *tabPanel) markOrScroll(at int) bool {
 	return true
 }
 
-// toggleMark is space on a finding's detail.
+// toggleMark is space on a finding's detail, or on an object.
 func (m *tabPanel) toggleMark() {
+	if m.tab == tabObjects {
+		m.toggleObject()
+		return
+	}
 	at := m.checklist.find(m.activeTab().selected().id)
 	if m.tab != tabFindings || at < 0 {
 		return

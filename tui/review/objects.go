@@ -89,6 +89,9 @@ func (m *objectsTab) treeRow(objects []int, i, depth int, parent string) row {
 		if at := m.worstItem(o.ID); at >= 0 {
 			sign, role = frame.SeveritySign(m.checklist.items[at].Severity(), m.checklist.isReviewed(at))
 		}
+		if m.checklist.marks[objectKey(o)] && role != theme.Risk { // a mark hides no critical finding
+			sign, role = "ok", theme.Good
+		}
 		action := widget.Cell(frame.ActionRole(o.Action), o.Action.Symbol(), 4)
 		if width >= wideRow {
 			action = widget.Cell(frame.ActionRole(o.Action), fmt.Sprintf("%-3s %s", o.Action.Symbol(), o.Action), 14)
@@ -317,7 +320,7 @@ func (m *objectsTab) shownObjects() []int {
 	shows := objectFilters()[m.filter.objects].shows
 	var at []int
 	for _, i := range m.tree().order {
-		if o := &m.plan.Objects[i]; m.ofPackage(o) && shows(m.view, o) {
+		if o := &m.plan.Objects[i]; m.ofPackage(o) && shows(m.view, o) && m.filter.only.passes(string(o.Action)+" "+frame.ObjectName(o.ID)) {
 			at = append(at, i)
 		}
 	}
@@ -391,7 +394,7 @@ func (m *objectsTab) isOpen(b branch) bool {
 	if open, touched := m.branches[b.id]; touched {
 		return open
 	}
-	if len(m.plan.Objects) <= manyObjects || len(b.at) <= longBranch || m.filter.objects != objectsAll || m.filter.pkg != "" {
+	if len(m.plan.Objects) <= manyObjects || len(b.at) <= longBranch || m.filter.objects != objectsAll || m.filter.pkg != "" || m.filter.only.find != nil {
 		return true
 	}
 	same := b.counts[preview.ActionCreate] == len(b.at) || b.counts[preview.ActionUnchanged] == len(b.at)
@@ -464,7 +467,7 @@ func branchWords(b branch) string {
 
 // objectChips says what the list shows.
 func (m *objectsTab) objectChips(shown int) row {
-	text := fmt.Sprintf("show: %s (f)   %d of %d", objectFilters()[m.filter.objects].name, shown, len(m.plan.Objects))
+	text := fmt.Sprintf("show: %s (f)   %d of %d", objectFilters()[m.filter.objects].name, shown, len(m.plan.Objects)) + m.filter.only.chip()
 	if chip := m.packageChip(); chip != "" {
 		text = chip + "   " + text
 	}

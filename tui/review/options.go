@@ -37,6 +37,8 @@ type Options struct {
 	// PriorAcceptance says who accepted what a revision of a release brought; false
 	// when that is not on record. nil when that is not known.
 	PriorAcceptance func(ctx context.Context, release preview.Release, revision int) (PriorAcceptance, bool)
+	// Marks keeps what was marked as reviewed. Without it that ends with the screen.
+	Marks MarkStore
 	// ReadOnly leaves out approval.
 	ReadOnly bool
 	// Before is a review whose approval was refused with nothing applied, and
@@ -70,7 +72,8 @@ type Outcome struct {
 	Accepted   []record.Acceptance // findings accepted with the approval
 	Plan       *preview.Plan       // the plan last shown, nil when there was none
 	Err        error
-	Reviewed   bool // every critical finding was reviewed, and an approval could cover the plan
+	MarksErr   error // what was marked could not be kept
+	Reviewed   bool  // every critical finding was reviewed, and an approval could cover the plan
 
 	marks marks // what was looked at
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"charm.land/bubbles/v2/key"
@@ -38,6 +40,8 @@ type review struct {
 	gateErr   gateError
 	page      *frame.Page // keys, or an explanation, over the screen; open when not nil
 	canI      canIQuestion
+	palette   frame.Palette
+	loaded    loadedMarks
 	resolving resolveJob
 	begin     tea.Cmd // what Init starts
 	outcome   Outcome
@@ -124,6 +128,10 @@ func (m *review) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.showHits(msg)
 	case comparedMsg:
 		m.setComparison(msg)
+	case frame.PagedMsg:
+		m.pagerEnded(msg)
+	case loadedMarks:
+		m.setMarks(msg)
 	case indexedMsg:
 		m.setIndex(msg)
 	case stillComparingMsg:
@@ -134,7 +142,7 @@ func (m *review) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.watchEnded(msg)
 	}
 	m.settle()
-	return m, tea.Batch(cmd, m.findForeignFields(), m.findPriorAcceptances(), m.checkGate(), m.buildIndex(), m.startCompare())
+	return m, tea.Batch(cmd, m.loadMarks(), m.findForeignFields(), m.findPriorAcceptances(), m.checkGate(), m.buildIndex(), m.startCompare())
 }
 
 func (m *review) resize(width, height int) {
@@ -238,6 +246,14 @@ func (m *review) key(msg tea.KeyPressMsg) tea.Cmd {
 	case m.canI.typing:
 		m.canIKey(msg)
 		return nil
+	case m.narrowing:
+		m.onlyKey(msg)
+		return nil
+	case m.palette.Typing:
+		if c := m.palette.Key(m.keys, msg); c != nil {
+			return m.reviewKey(c.Press())
+		}
+		return nil
 	case m.page != nil:
 		m.page = m.page.Key(m.keys, msg, m.size)
 		return nil
@@ -268,6 +284,11 @@ func (m *review) paste(msg tea.PasteMsg) {
 		m.search.input.Update(msg)
 	case m.canI.typing:
 		m.canI.input.Update(msg)
+	case m.narrowing:
+		m.only.Update(msg)
+		m.narrow(m.only.Value())
+	case m.palette.Typing:
+		m.palette.Paste(msg)
 	}
 }
 
@@ -337,16 +358,11 @@ func (m *review) reviewKey(msg tea.KeyPressMsg) tea.Cmd {
 	case key.Matches(msg, k.PreviousHit):
 		return m.gotoNext(-1)
 	case m.filterKey(msg):
-	case m.failed != nil && key.Matches(msg, k.YAML):
-		m.openError("What happened", m.failed)
-	case key.Matches(msg, k.YAML):
-		m.openDoc(diffview.YAML)
-	case key.Matches(msg, k.Diff):
-		m.openDoc(diffview.Diff)
-	case key.Matches(msg, k.Explain):
-		m.explain()
-	case key.Matches(msg, k.CanI):
-		m.startCanI()
+	case m.detailKey(msg):
+	case key.Matches(msg, k.Pager):
+		return m.openPager()
+	case key.Matches(msg, k.Palette):
+		m.palette = frame.NewPalette(m.commands())
 	case key.Matches(msg, k.Copy):
 		return m.copy(b.copyText())
 	case key.Matches(msg, k.CopyCommand):
@@ -368,9 +384,38 @@ func (m *review) reviewKey(msg tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
+// commands are those that can be typed: the tabs, and what keys do.
+func (m *review) commands() []frame.Command {
+	var out []frame.Command
+	for i, t := range m.shownTabs() {
+		out = append(out, frame.Command{Name: strings.ToLower(m.table[t].name), Key: strconv.Itoa(i + 1), Does: "open the tab"})
+	}
+	return append(out, m.keys.ReviewCommands()...)
+}
+
 // unknownKey says that a key does nothing, and where to find those that do.
 func unknownKey(msg tea.KeyPressMsg) string {
 	return fmt.Sprintf("%s does nothing here: ? lists the keys", msg.String())
+}
+
+// detailKey handles the keys that show more about the selected row.
+func (m *review) detailKey(msg tea.KeyPressMsg) bool {
+	k := m.keys
+	switch {
+	case m.failed != nil && key.Matches(msg, k.YAML):
+		m.openError("What happened", m.failed)
+	case key.Matches(msg, k.YAML):
+		m.openDoc(diffview.YAML)
+	case key.Matches(msg, k.Diff):
+		m.openDoc(diffview.Diff)
+	case key.Matches(msg, k.Explain):
+		m.explain()
+	case key.Matches(msg, k.CanI):
+		m.startCanI()
+	default:
+		return false
+	}
+	return true
 }
 
 // filterKey handles the keys that choose what the lists show.
@@ -380,6 +425,8 @@ func (m *review) filterKey(msg tea.KeyPressMsg) bool {
 	case m.tab == tabAccess && m.activeTab().pane == frame.PaneList && key.Matches(msg, k.Group):
 		m.filter.group = (m.filter.group + 1) % groupCount
 		m.refreshTab(tabAccess)
+	case key.Matches(msg, k.Only):
+		m.startOnly()
 	case key.Matches(msg, k.Filter):
 		m.cycleFilter()
 	case key.Matches(msg, k.Package):
@@ -402,8 +449,13 @@ func Run(ctx context.Context, opts Options) (Outcome, error) {
 	defer cancel()
 	m := newReview(ctx, opts)
 	if err := frame.Run(ctx, m, opts.Terminal); err != nil {
-		return Outcome{Kind: Quit, Plan: m.plan, Err: err}, err
+		out := Outcome{Kind: Quit, Plan: m.plan, Err: err}
+		if ctx.Err() != nil { // a signal, and no panic
+			out.MarksErr = m.saveMarks()
+		}
+		return out, err
 	}
+	m.outcome.MarksErr = m.saveMarks()
 	return m.outcome, nil
 }
 

@@ -316,7 +316,7 @@ func (m *tabPanel) hitsPerTab() string {
 
 // filtered says that a filter keeps rows from being searched.
 func (m *view) filtered() string {
-	if m.filter.access == showAll && m.filter.objects == objectsAll && m.filter.pkg == "" {
+	if m.filter.access == showAll && m.filter.objects == objectsAll && m.filter.pkg == "" && m.filter.only.find == nil {
 		return ""
 	}
 	return "; filters hide rows, F clears one"

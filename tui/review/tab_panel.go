@@ -27,6 +27,8 @@ type tabPanel struct {
 	access    *accessTab
 	objects   *objectsTab
 	search    search
+	only      widget.Query  // for a text that narrows a list
+	narrowing bool          // it is being typed
 	indexed   *preview.Plan // whose index is made, or was, ahead of its need
 	beside    bool          // differences side by side, where there is room
 	paths     bool          // differences as a list of fields
@@ -154,6 +156,7 @@ type filters struct {
 	group   int    // groupSubject, …
 	objects int    // objectsAll, …
 	pkg     string // the package that findings, objects and differences are of; empty for all
+	only    rowFilter
 }
 
 // What the objects tab shows.

@@ -94,6 +94,10 @@ func (m *review) lines() ([]string, *tea.Cursor) {
 		prompt, column := m.search.prompt()
 		footer = prompt.Paint(m.theme, m.size.Width)
 		cursor = tea.NewCursor(min(column, m.size.Width-1), m.size.Height-1)
+	case m.narrowing:
+		footer, cursor = m.promptLine(m.onlyPrompt())
+	case m.palette.Typing:
+		footer, cursor = m.promptLine(m.palette.Prompt())
 	case m.canI.typing && m.notice == "":
 		prompt, column := m.canI.prompt()
 		footer = append(prompt, m.canI.hint()...).Paint(m.theme, m.size.Width)
@@ -102,6 +106,11 @@ func (m *review) lines() ([]string, *tea.Cursor) {
 		footer = widget.Line{widget.Text(theme.Strong, " "+m.notice)}.Paint(m.theme, m.size.Width)
 	}
 	return m.compose(f, body, tee, footer), cursor
+}
+
+// promptLine is a field that is typed into, in the place of the footer.
+func (m *review) promptLine(prompt widget.Line, column int) (string, *tea.Cursor) {
+	return prompt.Paint(m.theme, m.size.Width), tea.NewCursor(min(column, m.size.Width-1), m.size.Height-1)
 }
 
 // compose stacks header, tabs, body and footer between separators.

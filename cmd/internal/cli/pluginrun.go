@@ -145,6 +145,7 @@ func (r *setRun) finishInterrupted(ctx context.Context, p *preview.Plan, digest 
 // review shows the plan for approval, and applies it if it is approved.
 func (r *setRun) review(ctx context.Context, title string, plan planFunc) error {
 	outcome, err := r.app.reviewFunc()(ctx, review.Options{
+		Marks:    r.app.marks(),
 		Terminal: r.app.terminal(), Title: title, Resolve: plan,
 		Recheck: func(ctx context.Context, _ *preview.Plan, progress func(string)) (*preview.Plan, error) {
 			return plan(ctx, progress)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"sync"
@@ -56,8 +57,11 @@ func (f *screenFlag) check(a *app, flags *pflag.FlagSet) error {
 // browse shows a plan on the screen without a way to approve it, until the user
 // quits.
 func (a *app) browse(ctx context.Context, o review.Options) error {
-	o.Terminal, o.ReadOnly = a.terminal(), true
+	o.Terminal, o.Marks, o.ReadOnly = a.terminal(), a.marks(), true
 	outcome, err := tui.Review(ctx, o)
+	if outcome.MarksErr != nil {
+		a.log.Warn("marks were not kept", "error", outcome.MarksErr)
+	}
 	if err != nil {
 		return err
 	}
@@ -82,7 +86,22 @@ func (a *app) terminal() frame.Terminal {
 	}
 	return frame.Terminal{
 		Input: a.streams.In, Output: os.Stdout, Color: a.streams.Color(), Scheme: theme.Scheme(a.global.scheme), ASCII: a.streams.ASCII(), NoMotion: a.global.noMotion,
+		Pager: a.pager(),
 	}
+}
+
+// pager returns the command that shows a file: that of PAGER, or one of those that
+// most systems have. cat shows nothing for longer than a moment.
+func (a *app) pager() []string {
+	if words := strings.Fields(a.getenv("PAGER")); len(words) > 0 && words[0] != "cat" {
+		return words
+	}
+	for _, name := range []string{"less", "more"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return []string{path}
+		}
+	}
+	return nil
 }
 
 // review asks for approval on the screen and applies the approved plan. If the
@@ -90,7 +109,7 @@ func (a *app) terminal() frame.Terminal {
 func (r *releaseRun) review(ctx context.Context, title string, plan planFunc) error {
 	open := r.app.reviewFunc()
 	options := review.Options{
-		Terminal: r.app.terminal(), Title: title, PriorAcceptance: r.session.priorAcceptance,
+		Terminal: r.app.terminal(), Marks: r.app.marks(), Title: title, PriorAcceptance: r.session.priorAcceptance,
 		Resolve: func(ctx context.Context, progress func(string)) (*preview.Plan, error) {
 			p, err := plan(ctx, progress)
 			if err == nil {
@@ -104,6 +123,9 @@ func (r *releaseRun) review(ctx context.Context, title string, plan planFunc) er
 	}
 	for {
 		outcome, err := open(ctx, options)
+		if outcome.MarksErr != nil {
+			r.app.log.Warn("marks were not kept", "error", outcome.MarksErr)
+		}
 		switch {
 		case err != nil:
 			return err

@@ -1,6 +1,9 @@
 package cli_test
 
 import (
+	"errors"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -35,5 +38,46 @@ func TestTerminalPreviewAndShowOnTheScreen(t *testing.T) {
 			p.wait("exit=0")
 			p.sane()
 		})
+	}
+}
+
+// The pager has the terminal until it ends. It is shown what the screen shows, in a
+// file of the user alone that is gone afterwards.
+func TestTerminalThePagerShowsYAMLAndDiffs(t *testing.T) {
+	p := newPane(t, 120, 36, "KUBECONFIG="+filepath.Join(t.TempDir(), "none"))
+	p.file("pager", "echo paged; echo \"$1\" >file; stat -c 'mode %a' \"$1\" \"$(dirname \"$1\")\"; head -n 12 \"$1\"; echo leave; read key\n")
+	p.file("objects/all.yaml", "apiVersion: v1\nkind: Secret\nmetadata:\n  name: keys\nstringData:\n  password: hunter22\n")
+	p.run("clear; PAGER=\"sh $PWD/pager\" kubectl-operator preview ./objects --offline --tui; echo exit=$?")
+	p.wait("read only")
+	for _, keys := range [][]string{{"4", "G", "o"}, {"4", "G", "e", "o"}, {"5", "G", "o"}} {
+		p.keys(keys...)
+		screen := p.wait("\nleave")
+		if !strings.Contains(screen, "paged") || strings.Contains(screen, "hunter22") || strings.Contains(screen, "aHVudGVyMjI") || !strings.Contains(screen, "mode 600") || !strings.Contains(screen, "mode 700") {
+			t.Errorf("after %v the pager shows:\n%s", keys, screen)
+		}
+		p.keys("Enter")
+		p.wait("read only")
+		file, err := os.ReadFile(filepath.Join(p.dir, "file"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Stat(filepath.Dir(strings.TrimSpace(string(file)))); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("after %v the file of the pager is still there: %v", keys, err)
+		}
+	}
+	p.keys("q")
+	p.wait("exit=0")
+	p.sane()
+}
+
+// file writes a file below the directory of the shell.
+func (p *pane) file(name, text string) {
+	p.t.Helper()
+	path := filepath.Join(p.dir, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		p.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		p.t.Fatal(err)
 	}
 }

@@ -1,0 +1,124 @@
+package frame
+
+import (
+	"slices"
+	"strings"
+
+	"charm.land/bubbles/v2/key"
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/kubectl-operator/kubectl-operator/tui/theme"
+	"github.com/kubectl-operator/kubectl-operator/tui/widget"
+)
+
+// Command is a key of a screen under a name that can be typed.
+type Command struct {
+	Name string
+	Key  string // the name of the key press
+	Does string
+}
+
+// ReviewCommands are the commands of REVIEW beside its tabs.
+func (k KeyMap) ReviewCommands() []Command {
+	var out []Command
+	for _, c := range []struct {
+		name string
+		key  key.Binding
+	}{
+		{"approve", k.Approve}, {"next", k.Next}, {"previous", k.Previous}, {"mark", k.Mark}, {"plan-again", k.Replan}, {"take", k.Take}, {"leave", k.Leave},
+		{"search", k.Search}, {"only", k.Only}, {"filter", k.Filter}, {"clear-filter", k.ClearFilter}, {"package", k.Package}, {"group", k.Group},
+		{"yaml", k.YAML}, {"diff", k.Diff}, {"pager", k.Pager}, {"explain", k.Explain}, {"can-i", k.CanI},
+		{"side-by-side", k.Beside}, {"changed-fields", k.Paths}, {"copy", k.Copy}, {"copy-command", k.CopyCommand},
+		{"mouse", k.Mouse}, {"help", k.Help}, {"suspend", k.Suspend}, {"quit", k.Quit},
+	} {
+		out = append(out, Command{c.name, c.key.Keys()[0], c.key.Help().Desc})
+	}
+	return out
+}
+
+// Press is the key press of a command.
+func (c Command) Press() tea.KeyPressMsg {
+	if c.Key == "space" {
+		return tea.KeyPressMsg{Code: tea.KeySpace, Text: " "}
+	}
+	if letter, ok := strings.CutPrefix(c.Key, "ctrl+"); ok {
+		return tea.KeyPressMsg{Code: []rune(letter)[0], Mod: tea.ModCtrl}
+	}
+	return tea.KeyPressMsg{Code: []rune(c.Key)[0], Text: c.Key}
+}
+
+// Palette is a command that is being typed.
+type Palette struct {
+	Typing   bool
+	commands []Command
+	input    widget.Query
+}
+
+// NewPalette begins to type one of some commands.
+func NewPalette(commands []Command) Palette {
+	return Palette{Typing: true, commands: commands, input: widget.NewQuery()}
+}
+
+// Key handles a key. The command is what was chosen; nil as long as none is.
+func (p *Palette) Key(k KeyMap, msg tea.KeyPressMsg) *Command {
+	found := p.matches()
+	switch {
+	case key.Matches(msg, k.Back), msg.Code == tea.KeyBackspace && p.input.Value() == "":
+		*p = Palette{}
+	case key.Matches(msg, k.NextPane):
+		p.complete(found)
+	case key.Matches(msg, k.Open):
+		at := slices.IndexFunc(found, func(c Command) bool { return c.Name == p.input.Value() })
+		if at < 0 && len(found) == 1 {
+			at = 0
+		}
+		if p.input.Value() == "" {
+			*p = Palette{}
+		} else if at >= 0 {
+			*p = Palette{}
+			return &found[at]
+		}
+	default:
+		p.input.Update(msg)
+	}
+	return nil
+}
+
+// Paste takes text that is pasted.
+func (p *Palette) Paste(msg tea.PasteMsg) { p.input.Update(msg) }
+
+// matches are the commands that begin with what was typed.
+func (p *Palette) matches() []Command {
+	return slices.DeleteFunc(slices.Clone(p.commands), func(c Command) bool { return !strings.HasPrefix(c.Name, p.input.Value()) })
+}
+
+// complete adds what all matches have in common.
+func (p *Palette) complete(found []Command) {
+	if len(found) == 0 {
+		return
+	}
+	common := found[0].Name
+	for _, c := range found[1:] {
+		for !strings.HasPrefix(c.Name, common) {
+			common = common[:len(common)-1]
+		}
+	}
+	p.input.Update(tea.PasteMsg{Content: strings.TrimPrefix(common, p.input.Value())})
+}
+
+// Prompt is the field and what it can become, and the column of the cursor.
+func (p *Palette) Prompt() (widget.Line, int) {
+	line, column := p.input.Prompt(widget.Text(theme.Key, " :"))
+	found := p.matches()
+	switch len(found) {
+	case 0:
+		return append(line, widget.Text(theme.Caution, "   no such command: backspace, or esc ends")), column
+	case 1:
+		return append(line, widget.Text(theme.Strong, "   "+found[0].Name), widget.Text(theme.Plain, "  "+found[0].Does+"   enter runs it")), column
+	}
+	names := make([]string, 0, len(found))
+	for _, c := range found {
+		names = append(names, c.Name)
+	}
+	return append(line, widget.Text(theme.Plain, "   "+strings.Join(names, "  "))), column
+}

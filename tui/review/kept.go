@@ -1,0 +1,110 @@
+package review
+
+import (
+	"maps"
+	"slices"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// MarkStore keeps what was marked as reviewed between sessions, by the digest of
+// the plan. What it returns approves nothing: critical findings have to be
+// reviewed in the session that approves.
+type MarkStore struct {
+	Load func(digest string) []string
+	Save func(digest string, marks []string) error
+}
+
+// loadedMarks are the marks of earlier sessions.
+type loadedMarks struct {
+	plan  *preview.Plan
+	marks []string
+}
+
+// loadMarks returns the command that reads the marks of earlier sessions, once per
+// plan.
+func (m *review) loadMarks() tea.Cmd {
+	p := m.plan
+	if p == nil || m.loaded.plan == p || m.opts.Marks.Load == nil {
+		return nil
+	}
+	m.loaded = loadedMarks{plan: p}
+	load := m.opts.Marks.Load
+	return func() tea.Msg { return loadedMarks{p, load(p.Digest)} }
+}
+
+// setMarks takes the marks of earlier sessions: all but those of critical findings,
+// of which is only said that they were reviewed before.
+func (m *review) setMarks(msg loadedMarks) {
+	if msg.plan != m.plan || len(msg.marks) == 0 {
+		return
+	}
+	m.loaded = msg
+	before := marks{}
+	for _, key := range msg.marks {
+		before[key] = true
+	}
+	for i, it := range m.checklist.items {
+		switch {
+		case slices.ContainsFunc(it.Findings, func(f *preview.Finding) bool { return !before[markKey(f)] }):
+		case it.Severity() == preview.Critical:
+			m.checklist.before[i] = true
+		default:
+			m.checklist.mark(i, true)
+		}
+	}
+	for i := range m.plan.Objects {
+		if key := objectKey(&m.plan.Objects[i]); before[key] {
+			m.checklist.marks[key] = true
+		}
+	}
+	for t := range m.tabs {
+		m.tabs[t].stale = true
+	}
+}
+
+// saveMarks keeps the marks of the plan under review, and those of earlier sessions
+// that hold for it.
+func (m *review) saveMarks() error {
+	if m.opts.Marks.Save == nil || m.plan == nil || m.checklist == nil {
+		return nil
+	}
+	keep := marks{}
+	for i, it := range m.checklist.items {
+		for _, f := range it.Findings {
+			if m.checklist.before[i] || m.checklist.marks[markKey(f)] {
+				keep[markKey(f)] = true
+			}
+		}
+	}
+	for i := range m.plan.Objects {
+		if key := objectKey(&m.plan.Objects[i]); m.checklist.marks[key] {
+			keep[key] = true
+		}
+	}
+	if len(keep) == 0 && len(m.loaded.marks) == 0 {
+		return nil
+	}
+	return m.opts.Marks.Save(m.plan.Digest, slices.Sorted(maps.Keys(keep)))
+}
+
+// objectKey binds a mark to an object, as it would be and as it is.
+func objectKey(o *preview.Object) string {
+	return "object\x00" + o.ID + "\x00" + o.Digest + "\x00" + o.Live.Fingerprint
+}
+
+// toggleObject marks the object under the cursor, or takes its mark away.
+func (m *tabPanel) toggleObject() {
+	o := m.object(m.activeTab().selected().object)
+	if o == nil {
+		m.notice = "space marks an object; enter opens and closes the branch"
+		return
+	}
+	if key := objectKey(o); m.checklist.marks[key] {
+		delete(m.checklist.marks, key)
+	} else {
+		m.checklist.marks[key] = true
+	}
+}
