@@ -1,6 +1,10 @@
 package access
 
-import "github.com/kubectl-operator/kubectl-operator/preview"
+import (
+	"slices"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
 
 // Extent says what an account amounts to: what it may do itself, as the accounts
 // that it may act as, and with the rights that it may give itself.
@@ -47,3 +51,8 @@ type HeldRight struct {
 // Severe reports whether an extent leads to control of the cluster: everything,
 // every Secret, or the nodes.
 func (e Extent) Severe() bool { return e == ClusterAdmin || e == EverySecret || e == Nodes }
+
+// CompareExtents orders extents, the highest first.
+func CompareExtents(a, b Extent) int {
+	return slices.Index(extents[:], a) - slices.Index(extents[:], b)
+}

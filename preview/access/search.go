@@ -565,7 +565,7 @@ func (s *search) rest(from preview.Subject) Extent {
 }
 
 func higher(a, b Extent) Extent {
-	if slices.Index(extents[:], b) < slices.Index(extents[:], a) {
+	if CompareExtents(b, a) < 0 {
 		return b
 	}
 	return a

@@ -23,8 +23,13 @@ type roles struct{ noCheck }
 // ClusterRoles that aggregated ones collect.
 func (c roles) read(ctx context.Context, to *recorder) error {
 	objects := slices.Concat(preview.PlannedBodies(to.plan.Objects), installedBodies(to.plan))
-	if len(to.plan.Packages) == 0 || !access.TouchesRBAC(objects) {
+	_, planned := grants(to.plan)
+	kinds := escalation.CustomKinds(to.plan, planned)
+	if len(to.plan.Packages) == 0 {
 		return nil
+	}
+	if !access.TouchesRBAC(objects) {
+		return c.readDeputies(ctx, to, kinds)
 	}
 	to.Report("reading the roles and bindings of the cluster")
 	roles, mayList, err := to.listRBAC(ctx, "ClusterRole")
@@ -33,6 +38,10 @@ func (c roles) read(ctx context.Context, to *recorder) error {
 	}
 	bindings, err := c.listBindings(ctx, to)
 	if err != nil {
+		return err
+	}
+	in := escalation.Input{Installed: installedBodies(to.plan), Bindings: bindings, Roles: roles}
+	if err := escalation.ReadDeputies(ctx, to, to.cluster, kinds, in); err != nil {
 		return err
 	}
 	held := c.readHeld(to, objects, bindings, roles)
@@ -53,10 +62,29 @@ func (c roles) read(ctx context.Context, to *recorder) error {
 			to.AddRead(preview.RefOf(body).ID(), body)
 		}
 	}
-	return escalation.Read(ctx, to, escalation.Input{
-		Grants: access.Delta(grants(to.plan)), Installed: installedBodies(to.plan), Bindings: bindings, Roles: roles,
-	})
+	in.Grants = access.Delta(grants(to.plan)) // with what was read of the cluster
+	return escalation.Read(ctx, to, in)
 }
+
+// readDeputies records who acts on the custom objects of a plan without accounts, as far
+// as the user may list what permits it: nothing else of the plan depends on that.
+func (c roles) readDeputies(ctx context.Context, to *recorder, kinds []escalation.CustomKind) error {
+	if len(kinds) == 0 {
+		return nil
+	}
+	to.Report("reading who acts on the custom resources")
+	in := escalation.Input{Installed: installedBodies(to.plan)}
+	for kind, list := range map[string]*[]map[string]any{"ClusterRole": &in.Roles, "ClusterRoleBinding": &in.Bindings, "RoleBinding": &in.Bindings} {
+		found, _, err := to.listRBAC(ctx, kind)
+		if err != nil {
+			return err
+		}
+		*list = append(*list, found...)
+	}
+	return escalation.ReadDeputies(ctx, to, to.cluster, kinds, in)
+}
+
+func (roles) findings(of *decidedPlan) []preview.Finding { return escalation.DeputyFindings(of.plan) }
 
 // readNamed reads roles by their names.
 func (c roles) readNamed(ctx context.Context, to *recorder, refs []preview.Ref) (bodies []map[string]any, err error) {

@@ -223,17 +223,22 @@ const maxSources = 5
 // objects, once for each kind, and those that the plan's accounts can write, once
 // for each API group.
 func (c *scan) judgeUnknownKinds() {
-	first := map[string]string{}
+	first, acting := map[string]string{}, map[string]bool{}
+	for _, read := range c.plan.Reads {
+		if a, ok := deputy.ActingOf(read); ok {
+			acting[a.Group+"/"+a.Kind], acting[a.Group+"/"+a.Resource] = true, true
+		}
+	}
 	for i := range c.plan.Objects {
 		o := &c.plan.Objects[i]
 		ref := o.Ref()
 		if o.Planned == nil || content.BuiltIn(o.Planned) || c.ownKinds[ref.Group()+"/"+ref.Kind] {
 			continue
 		}
-		if _, known := deputy.Of(ref.Group(), ref.Kind); known {
+		kind := ref.Group() + "/" + ref.Kind
+		if _, known := deputy.Of(ref.Group(), ref.Kind); known || acting[kind] {
 			continue
 		}
-		kind := ref.Group() + "/" + ref.Kind
 		if first[kind] == "" {
 			first[kind] = o.ID
 		}
@@ -243,12 +248,14 @@ func (c *scan) judgeUnknownKinds() {
 	}
 	for _, g := range c.plan.Access.Grants {
 		if g.Change != preview.GrantRemoved && !c.held.admin(g) && !c.judgedByBinding(g) {
-			c.unknownGroups(g)
+			c.unknownGroups(g, acting)
 		}
 	}
 }
 
-func (c *scan) unknownGroups(g preview.Grant) {
+// unknownGroups notes the groups of a grant of which it is not known who acts on their
+// resources.
+func (c *scan) unknownGroups(g preview.Grant, acting map[string]bool) {
 	verbs := shape{verbs: strings.Fields(write)}.usable(g)
 	if len(verbs) == 0 {
 		return
@@ -259,7 +266,7 @@ func (c *scan) unknownGroups(g preview.Grant) {
 		}
 		part := shape{groups: []string{group}, verbs: verbs}
 		for _, resource := range g.Resources {
-			if !strings.Contains(resource, "/") && !c.ours(group, resource) {
+			if !strings.Contains(resource, "/") && !c.ours(group, resource) && !acting[group+"/"+resource] {
 				part.resources = append(part.resources, resource)
 			}
 		}

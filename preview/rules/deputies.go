@@ -127,6 +127,22 @@ var (
 		Looks:   "Custom resources whose kind neither Kubernetes serves, nor the plan defines, nor the table of widely used operators has; one finding for each kind.",
 		Example: Example{Title: "Thing x: is of a kind that is not known", Evidence: "example.com/Thing/app/x"},
 	})
+	OrderActedOn = row(Rule{
+		Name: "order-acted-on", Level: High, Title: "acted on by",
+		Why:     "A controller acts on the object with its own permissions: what the object asks for, the controller may do in its place.",
+		Reduce:  "Find out what the controller does with the object, and whether it is meant to take orders from this package.",
+		Looks:   "Of each custom kind that the plan has objects of, the ServiceAccounts of the cluster whose roles name its API group and permit to change it, its status or its finalizers, and what the most powerful of them comes to.",
+		When:    "Info where that account comes to less than the cluster, every Secret or the nodes, and where the table of widely used operators says what is done with the group's kinds.",
+		Example: Example{Title: "things.example.com: acted on by ServiceAccount things/controller, cluster-admin in effect", Evidence: "things.example.com by ServiceAccount things/controller, cluster-admin in effect"},
+	})
+	RBACActedOn = row(Rule{
+		Name: "rbac-acted-on", Level: High, Title: "can be written by the plan's accounts, and is acted on by",
+		Why:     "A controller acts on such objects with its own permissions: who may write them may have it do what they ask for.",
+		Reduce:  "Grant the permission in namespaces whose objects the controller ignores, or for objects by name.",
+		Looks:   "As order-acted-on, of each custom kind that the plan's accounts may write.",
+		When:    "As order-acted-on.",
+		Example: Example{Title: "things.example.com: can be written by the plan's accounts, and is acted on by ServiceAccount things/controller, cluster-admin in effect", Evidence: "things.example.com by ServiceAccount things/controller, cluster-admin in effect"},
+	})
 	OrderInstalls = row(Rule{
 		Name: "order-installs", Level: Critical, Title: "has a controller install content that is not in this review",
 		Why:    "A controller in the cluster applies what this object names or holds with its own, often cluster-admin permissions; what that will be is not seen here.",

@@ -60,19 +60,9 @@ func breakingRules(p *preview.Plan) []*breakage {
 		out = append(out, b)
 	}
 	slices.SortFunc(out, func(a, b *breakage) int {
-		return cmp.Or(cmp.Compare(a.severity.Rank(), b.severity.Rank()), compareBool(a.last, b.last), strings.Compare(a.ways[0], b.ways[0]))
+		return cmp.Or(cmp.Compare(a.severity.Rank(), b.severity.Rank()), preview.FalseFirst(a.last, b.last), strings.Compare(a.ways[0], b.ways[0]))
 	})
 	return out
-}
-
-func compareBool(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case b:
-		return -1
-	}
-	return 1
 }
 
 // way says what happens: the title of a single finding, which may count objects, or

@@ -50,7 +50,7 @@ func permissionEntries(p *preview.Plan, grants []preview.Grant) []permissionEntr
 		entries[at].severity = min(entries[at].severity, severityOf(p, g))
 	}
 	slices.SortStableFunc(entries, func(a, b permissionEntry) int {
-		return cmp.Or(cmp.Compare(a.severity, b.severity), compareBool(!a.wildcard(), !b.wildcard()), strings.Compare(subject(a.grants[0].Subject), subject(b.grants[0].Subject)))
+		return cmp.Or(cmp.Compare(a.severity, b.severity), preview.FalseFirst(!a.wildcard(), !b.wildcard()), strings.Compare(subject(a.grants[0].Subject), subject(b.grants[0].Subject)))
 	})
 	return entries
 }
