@@ -18,7 +18,7 @@ func limited(t *testing.T, workload string, limits ...string) *preview.Plan {
 	return p
 }
 
-func quota(hard string) string {
+func quotaOf(hard string) string {
 	return "apiVersion: v1\nkind: ResourceQuota\nmetadata: {name: q, namespace: app}\nspec: {hard: {" + hard + "}}\n"
 }
 
@@ -33,18 +33,18 @@ func TestPodsAgainstQuotasAndLimits(t *testing.T) {
 		limits         []string
 		want           string // in the evidence; empty for no finding
 	}{
-		{"two replicas ask for more than the quota has", two, []string{quota("requests.cpu: 1")}, "allows requests.cpu 1, and the plan needs 1200m"},
-		{"a short name means requests", two, []string{quota("cpu: 1")}, "allows cpu 1, and the plan needs 1200m"},
-		{"what fits is no finding", two, []string{quota("cpu: '2', memory: 2Gi, pods: 2")}, ""},
-		{"more pods than the quota counts", two, []string{quota("pods: 1")}, "allows pods 1, and the plan needs 2"},
-		{"a quota on limits refuses pods without", two, []string{quota("limits.cpu: 100")}, "limits limits.cpu, and container c"},
-		{"a default of the LimitRange fills them in", two, []string{quota("limits.cpu: 100"), ranges("default: {cpu: 1}")}, ""},
-		{"a default counts against the quota", two, []string{quota("limits.cpu: 1"), ranges("default: {cpu: 1}")}, "allows limits.cpu 1, and the plan needs 2"},
-		{"a quota with scopes is left out", two, []string{strings.Replace(quota("cpu: 1"), "spec: {", "spec: {scopes: [BestEffort], ", 1)}, ""},
+		{"two replicas ask for more than the quota has", two, []string{quotaOf("requests.cpu: 1")}, "allows requests.cpu 1, and the plan needs 1200m"},
+		{"a short name means requests", two, []string{quotaOf("cpu: 1")}, "allows cpu 1, and the plan needs 1200m"},
+		{"what fits is no finding", two, []string{quotaOf("cpu: '2', memory: 2Gi, pods: 2")}, ""},
+		{"more pods than the quota counts", two, []string{quotaOf("pods: 1")}, "allows pods 1, and the plan needs 2"},
+		{"a quota on limits refuses pods without", two, []string{quotaOf("limits.cpu: 100")}, "limits limits.cpu, and container c"},
+		{"a default of the LimitRange fills them in", two, []string{quotaOf("limits.cpu: 100"), ranges("default: {cpu: 1}")}, ""},
+		{"a default counts against the quota", two, []string{quotaOf("limits.cpu: 1"), ranges("default: {cpu: 1}")}, "allows limits.cpu 1, and the plan needs 2"},
+		{"a quota with scopes is left out", two, []string{strings.Replace(quotaOf("cpu: 1"), "spec: {", "spec: {scopes: [BestEffort], ", 1)}, ""},
 		{"more than the largest container", two, []string{ranges("max: {memory: 512Mi}")}, "max memory is 512Mi"},
 		{"less than the smallest container", two, []string{ranges("min: {cpu: 1}")}, "min cpu is 1"},
-		{"a quota that no number says", two, []string{quota("cpu: lots")}, ""},
-		{"a quota of another namespace", two, []string{strings.Replace(quota("cpu: 1"), "namespace: app", "namespace: b", 1)}, ""},
+		{"a quota that no number says", two, []string{quotaOf("cpu: lots")}, ""},
+		{"a quota of another namespace", two, []string{strings.Replace(quotaOf("cpu: 1"), "namespace: app", "namespace: b", 1)}, ""},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -62,7 +62,7 @@ func TestPodsAgainstQuotasAndLimits(t *testing.T) {
 }
 
 func TestAQuotaOfThePlanItselfCounts(t *testing.T) {
-	p := planOf(t, quota("pods: 0")+"---\n"+pod("", "image: c"))
+	p := planOf(t, quotaOf("pods: 0")+"---\n"+pod("", "image: c"))
 	if find(evaluate(t, Input{Plan: p}), "quota-refused") == nil {
 		t.Error("nothing was found")
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/cloud"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/cloudtable"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/deputy"
+	"github.com/kubectl-operator/kubectl-operator/preview/risk/scripts"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
@@ -41,7 +42,7 @@ type scan struct {
 	unfinished int                      // accounts whose escalation paths were not searched to the end
 	around     lookups
 	roles      map[string]Level     // what ClusterRoles amount to, made when the first is bound by name
-	code       *codeReader          // made when the first object is read
+	code       *scripts.Reader      // made when the first object is read
 	net        *access.AccountGraph // made when the first way is looked for
 }
 

@@ -1,4 +1,5 @@
-package risk
+// Package quota holds the pods of a plan against ResourceQuotas and LimitRanges.
+package quota
 
 import (
 	"fmt"
@@ -10,50 +11,10 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/cloud"
-	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// UnreadID returns the id of the read that says that the objects of a kind in a
-// namespace may not be listed.
-func UnreadID(kind, namespace string) string { return "unread/" + kind + "/" + namespace }
-
-// judgeQuotas checks the pods of every namespace against its ResourceQuotas and
-// LimitRanges. Used amounts change all the time, so only what would not fit an
-// empty namespace is reported.
-func (c *scan) judgeQuotas() {
-	limits, unread := map[string][]map[string]any{}, map[string][]string{}
-	limit := func(body map[string]any) {
-		if kind := preview.String(body, "kind"); kind == "ResourceQuota" || kind == "LimitRange" {
-			namespace := preview.String(body, "metadata", "namespace")
-			limits[namespace] = append(limits[namespace], body)
-		}
-	}
-	for i := range c.plan.Objects {
-		limit(c.plan.Objects[i].Planned)
-	}
-	for _, read := range c.plan.Reads {
-		limit(read.Body)
-		if rest, ok := strings.CutPrefix(read.ID, "unread/"); ok {
-			kind, namespace, _ := strings.Cut(rest, "/")
-			unread[namespace] = append(unread[namespace], kind+"s may not be listed")
-		}
-	}
-	workloads := c.workloads()
-	for _, namespace := range slices.Sorted(maps.Keys(workloads)) {
-		if lines := unread[namespace]; len(lines) > 0 {
-			c.hit(rules.QuotaUnread, ruleHit{object: namespaceID(namespace), evidence: prefixLines(namespaceID(namespace), lines), narrow: true})
-		}
-		if lines := misfits(limits[namespace], workloads[namespace]); len(lines) > 0 {
-			c.hit(rules.QuotaRefused, ruleHit{
-				object: namespaceID(namespace), evidence: lines, narrow: true,
-				title: "the pods of the plan do not fit in the quota or limits of namespace " + namespace,
-			})
-		}
-	}
-}
-
-// misfits returns which pods exceed which quota or limit.
-func misfits(limits []map[string]any, objects []*preview.Object) []string {
+// Misfits returns which pods exceed which quota or limit.
+func Misfits(limits []map[string]any, objects []*preview.Object) []string {
 	ranges := slices.DeleteFunc(slices.Clone(limits), func(b map[string]any) bool { return !preview.IsKind(b, preview.KindLimitRange) })
 	var lines []string
 	total := amounts{}
@@ -113,7 +74,7 @@ func (a amounts) add(more amounts, times int64) {
 func (a amounts) over(quota map[string]any) []string {
 	var lines []string
 	hard := preview.Map(quota, "spec", "hard")
-	for _, name := range keysOf(hard) {
+	for _, name := range slices.Sorted(maps.Keys(hard)) {
 		limit, ok := quantity(hard[name])
 		if need, needed := a[quotaName(name)]; ok && needed && need.Cmp(limit) > 0 {
 			lines = append(lines, fmt.Sprintf("%s allows %s %s, and the plan needs %s",
@@ -180,7 +141,7 @@ func checkUnset(quota map[string]any, id string, missing map[string]string) []st
 	if countsSomePods(quota) {
 		return nil
 	}
-	for _, name := range keysOf(preview.Map(quota, "spec", "hard")) {
+	for _, name := range slices.Sorted(maps.Keys(preview.Map(quota, "spec", "hard"))) {
 		key := quotaName(name)
 		if container, ok := missing[key]; ok && (strings.HasSuffix(key, ".cpu") || strings.HasSuffix(key, ".memory")) {
 			lines = append(lines, fmt.Sprintf("%s limits %s, and container %s of %s does not set it", preview.RefOf(quota).ID(), name, container, id))
@@ -203,7 +164,7 @@ func checkRange(limits map[string]any, id string, pod map[string]any) []string {
 				sign      int
 			}{{"max", "limits", 1}, {"max", "requests", 1}, {"min", "requests", -1}, {"min", "limits", -1}} {
 				bounds := preview.Map(item, side.bound)
-				for _, name := range keysOf(bounds) {
+				for _, name := range slices.Sorted(maps.Keys(bounds)) {
 					bound, ok := quantity(bounds[name])
 					set, isSet := quantity(preview.Value(container, "resources", side.of, name))
 					if ok && isSet && set.Cmp(bound)*side.sign > 0 {

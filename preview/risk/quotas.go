@@ -1,0 +1,50 @@
+package risk
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/risk/quota"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
+)
+
+// UnreadID returns the id of the read that says that the objects of a kind in a
+// namespace may not be listed.
+func UnreadID(kind, namespace string) string { return "unread/" + kind + "/" + namespace }
+
+// judgeQuotas checks the pods of every namespace against its ResourceQuotas and
+// LimitRanges. Used amounts change all the time, so only what would not fit an
+// empty namespace is reported.
+func (c *scan) judgeQuotas() {
+	limits, unread := map[string][]map[string]any{}, map[string][]string{}
+	limit := func(body map[string]any) {
+		if kind := preview.String(body, "kind"); kind == "ResourceQuota" || kind == "LimitRange" {
+			namespace := preview.String(body, "metadata", "namespace")
+			limits[namespace] = append(limits[namespace], body)
+		}
+	}
+	for i := range c.plan.Objects {
+		limit(c.plan.Objects[i].Planned)
+	}
+	for _, read := range c.plan.Reads {
+		limit(read.Body)
+		if rest, ok := strings.CutPrefix(read.ID, "unread/"); ok {
+			kind, namespace, _ := strings.Cut(rest, "/")
+			unread[namespace] = append(unread[namespace], kind+"s may not be listed")
+		}
+	}
+	workloads := c.workloads()
+	for _, namespace := range slices.Sorted(maps.Keys(workloads)) {
+		if lines := unread[namespace]; len(lines) > 0 {
+			c.hit(rules.QuotaUnread, ruleHit{object: namespaceID(namespace), evidence: prefixLines(namespaceID(namespace), lines), narrow: true})
+		}
+		if lines := quota.Misfits(limits[namespace], workloads[namespace]); len(lines) > 0 {
+			c.hit(rules.QuotaRefused, ruleHit{
+				object: namespaceID(namespace), evidence: lines, narrow: true,
+				title: "the pods of the plan do not fit in the quota or limits of namespace " + namespace,
+			})
+		}
+	}
+}

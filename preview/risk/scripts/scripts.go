@@ -1,0 +1,219 @@
+// Package scripts reads the code in objects: the commands of pods, and the texts that
+// pods may run.
+package scripts
+
+import (
+	"encoding/base64"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/cloud"
+	"github.com/kubectl-operator/kubectl-operator/preview/risk/code"
+	"github.com/kubectl-operator/kubectl-operator/preview/risk/content"
+	"github.com/kubectl-operator/kubectl-operator/preview/risk/pods"
+)
+
+// maxDepth bounds how deep texts of custom resources are read.
+const maxDepth = 128
+
+// Reader reads the code of one object after another, each once for all rules.
+type Reader struct {
+	*code.Reader
+	of      *preview.Object
+	pods    []Line
+	scripts []Line
+}
+
+// Line is a sign in an object, in words for evidence.
+type Line struct {
+	Family code.Family
+	Text   string
+}
+
+// NewReader returns a reader with the budget of one plan.
+func NewReader() *Reader { return &Reader{Reader: code.NewReader()} }
+
+// Pod returns the signs in the commands of an object's pods.
+func (r *Reader) Pod(o *preview.Object) []Line {
+	r.read(o)
+	return r.pods
+}
+
+// Scripts returns the signs in the texts of an object that a pod may run.
+func (r *Reader) Scripts(o *preview.Object) []Line {
+	r.read(o)
+	return r.scripts
+}
+
+func (r *Reader) read(o *preview.Object) {
+	if r.of == o {
+		return
+	}
+	r.of, r.pods, r.scripts = o, nil, nil
+	if o.Planned != nil {
+		r.readPod(o.Planned)
+		r.readScripts(o)
+	}
+}
+
+func keysOf(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }
+
+func (r *Reader) readPod(body map[string]any) {
+	pod, _ := preview.PodTemplate(body)
+	for _, container := range cloud.Containers(pod) {
+		name := "container " + preview.EvidenceName(preview.String(container, "name"))
+		variables := map[string]string{}
+		for _, env := range preview.Maps(container, "env") {
+			variables[preview.String(env, "name")] = preview.String(env, "value")
+		}
+		command := append(inOrder(container["command"]), inOrder(container["args"])...)
+		r.podSigns(name+": ", r.Command(command, variables), false)
+		all := pods.Handlers(container)
+		for _, handler := range pods.SortedNames(all) {
+			words := inOrder(preview.Value(all[handler], "exec", "command"))
+			r.podSigns(name+", "+handler+": ", r.Command(words, variables), strings.HasSuffix(handler, "Probe"))
+		}
+		r.variables(name, container)
+	}
+}
+
+// podSigns keeps the signs of a command; those of a probe that name no host
+// outside the cluster and would be weak elsewhere are what probes are for.
+func (r *Reader) podSigns(prefix string, signs []code.Sign, probe bool) {
+	for _, s := range signs {
+		if !probe || s.Strong || s.Outside || s.Family != code.Fetches {
+			r.pods = append(r.pods, Line{s.Family, prefix + s.String()})
+		}
+	}
+}
+
+// variables reads the values of variables, which programs may run. Of those named
+// like secrets nothing is shown.
+func (r *Reader) variables(prefix string, container map[string]any) {
+	for _, env := range preview.Maps(container, "env") {
+		name, value := preview.String(env, "name"), preview.String(env, "value")
+		if len(value) == 0 || strings.EqualFold(name, "no_proxy") {
+			continue
+		}
+		for _, s := range r.Text(name + "=" + value) {
+			if !s.Strong && s.Family != code.Unchecks {
+				continue
+			}
+			if preview.SensitiveName(name) {
+				s.Excerpt = ""
+			}
+			r.pods = append(r.pods, Line{s.Family, prefix + ", variable " + preview.EvidenceName(name) + ": " + s.String()})
+		}
+	}
+}
+
+func inOrder(v any) []string {
+	list, _ := v.([]any)
+	var out []string
+	for _, item := range list {
+		if text, ok := item.(string); ok {
+			out = append(out, text)
+		}
+	}
+	return out
+}
+
+// readScripts reads the texts of an object that a pod may run.
+func (r *Reader) readScripts(o *preview.Object) {
+	annotations := preview.Map(o.Planned, "metadata", "annotations")
+	for _, key := range keysOf(annotations) {
+		if text, _ := annotations[key].(string); key != "kubectl.kubernetes.io/last-applied-configuration" {
+			r.script("annotation "+key, "", text, true)
+		}
+	}
+	switch {
+	case o.Is(preview.KindConfigMap):
+		r.data(o, "data", false, true)
+		r.data(o, "binaryData", true, true)
+	case o.Is(preview.KindSecret):
+		r.data(o, "stringData", false, false)
+		r.data(o, "data", true, false)
+	case !content.BuiltIn(o.Planned):
+		for _, key := range keysOf(o.Planned) {
+			if key != "metadata" && key != "status" {
+				r.leaves(key, o.Planned[key], true, 0)
+			}
+		}
+	}
+}
+
+// data reads the entries of a ConfigMap or Secret.
+func (r *Reader) data(o *preview.Object, field string, encoded, shown bool) {
+	entries := preview.Map(o.Planned, field)
+	for _, key := range keysOf(entries) {
+		text, _ := entries[key].(string)
+		if encoded {
+			plain, err := base64.StdEncoding.DecodeString(text)
+			if err != nil {
+				continue
+			}
+			text = string(plain)
+		}
+		if format := code.Program([]byte(text)); format != "" {
+			r.scripts = append(r.scripts, Line{code.Hides, field + " " + preview.EvidenceName(key) + ": is a program (" + format + ")"})
+			continue
+		}
+		r.script(field+" "+key, key, text, shown)
+	}
+}
+
+// script reads a text; where it is no script, only signs that count anywhere are
+// kept.
+func (r *Reader) script(at, name, text string, shown bool) {
+	if len(text) < 8 {
+		return
+	}
+	script := code.Script(name, text)
+	for _, s := range r.Text(text) {
+		if !s.Strong && !script {
+			continue
+		}
+		if !shown {
+			s.Excerpt = ""
+		}
+		r.scripts = append(r.scripts, Line{s.Family, preview.EvidenceName(at) + ": " + s.String()})
+	}
+}
+
+// leaves reads the texts of a custom resource. Containers in it are judged as
+// those of a pod.
+func (r *Reader) leaves(path string, v any, shown bool, depth int) {
+	if depth > maxDepth {
+		return
+	}
+	switch v := v.(type) {
+	case string:
+		r.script(path, "", v, shown)
+	case map[string]any:
+		for _, key := range keysOf(v) {
+			if !listsContainers(key, v[key]) {
+				r.leaves(path+"."+key, v[key], shown && !preview.SensitiveName(key), depth+1)
+			}
+		}
+	case []any:
+		for i, item := range v {
+			r.leaves(path+"["+strconv.Itoa(i)+"]", item, shown, depth+1)
+		}
+	}
+}
+
+func listsContainers(key string, v any) bool {
+	if key != "containers" && key != "initContainers" && key != "ephemeralContainers" {
+		return false
+	}
+	list, _ := v.([]any)
+	for _, item := range list {
+		if m, ok := item.(map[string]any); !ok || m["image"] == nil {
+			return false
+		}
+	}
+	return len(list) > 0
+}
