@@ -8,6 +8,9 @@ const (
 	installersLook = "Effective permissions to create, update or patch custom resources of which a controller applies what they name or hold: Argo CD, Flux, OLM, Crossplane, Tekton, Fleet, kapp-controller and others."
 )
 
+// actedOnExample is the evidence of the examples about controllers of the cluster.
+const actedOnExample = "things.example.com by ServiceAccount things/controller, cluster-admin in effect"
+
 // The rules about custom resources, which are orders to the controller that acts on
 // them, and about content inside of objects.
 var (
@@ -133,7 +136,7 @@ var (
 		Reduce:  "Find out what the controller does with the object, and whether it is meant to take orders from this package.",
 		Looks:   "Of each custom kind that the plan has objects of, the ServiceAccounts of the cluster whose roles name its API group and permit to change it, its status or its finalizers, and what the most powerful of them comes to.",
 		When:    "Info where that account comes to less than the cluster, every Secret or the nodes, and where the table of widely used operators says what is done with the group's kinds.",
-		Example: Example{Title: "things.example.com: acted on by ServiceAccount things/controller, cluster-admin in effect", Evidence: "things.example.com by ServiceAccount things/controller, cluster-admin in effect"},
+		Example: Example{Title: "things.example.com: acted on by ServiceAccount things/controller, cluster-admin in effect", Evidence: actedOnExample},
 	})
 	RBACActedOn = row(Rule{
 		Name: "rbac-acted-on", Level: High, Title: "can be written by the plan's accounts, and is acted on by",
@@ -141,7 +144,7 @@ var (
 		Reduce:  "Grant the permission in namespaces whose objects the controller ignores, or for objects by name.",
 		Looks:   "As order-acted-on, of each custom kind that the plan's accounts may write.",
 		When:    "As order-acted-on.",
-		Example: Example{Title: "things.example.com: can be written by the plan's accounts, and is acted on by ServiceAccount things/controller, cluster-admin in effect", Evidence: "things.example.com by ServiceAccount things/controller, cluster-admin in effect"},
+		Example: Example{Title: "things.example.com: can be written by the plan's accounts, and is acted on by ServiceAccount things/controller, cluster-admin in effect", Evidence: actedOnExample},
 	})
 	OrderInstalls = row(Rule{
 		Name: "order-installs", Level: Critical, Title: "has a controller install content that is not in this review",
