@@ -16,7 +16,7 @@ import (
 const maxHeld = 1000
 
 // roles records the RBAC objects of the cluster that affect the plan.
-type roles struct{ noCheck }
+type roles struct{}
 
 // read reads the RBAC objects of the cluster that grants depend on: bindings to
 // the plan's accounts and roles, the roles that bindings refer to, and the
