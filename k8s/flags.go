@@ -67,7 +67,7 @@ func (f *Flags) Users() ([]string, error) {
 type connection struct {
 	rest          *rest.Config
 	timeout       time.Duration // of one request, 0 for none given
-	context, user string        // names in the kubeconfig
+	context, user string        // names in the kubeconfig; user that of --as where it is given
 }
 
 // load reads the kubeconfig. kubeconfig names the file when not empty.
@@ -98,6 +98,9 @@ func (f *Flags) load(kubeconfig string) (*connection, error) {
 		c.user = context.AuthInfo
 	}
 	if name := *f.config.AuthInfoName; name != "" {
+		c.user = name
+	}
+	if name := config.Impersonate.UserName; name != "" {
 		c.user = name
 	}
 	return c, nil

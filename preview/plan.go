@@ -278,7 +278,8 @@ type Target struct {
 	Server string `json:"server"`
 	// Version is the Kubernetes version of the API server.
 	Version string `json:"version"`
-	// User is the user name that the plan was made as.
+	// User is the user name that the plan was made as; in mode get that of the
+	// kubeconfig or of --as, because the API server is not asked.
 	User string `json:"user"`
 	// Context is the kubeconfig context that was used.
 	Context string `json:"context"`
@@ -290,6 +291,17 @@ type Target struct {
 	// says; empty where it does not. User is another one where that is
 	// impersonated, or where only the kubeconfig names one.
 	Authenticated string `json:"-"`
+}
+
+// Who returns as whom the plan was made, and who says so; empty if it is not known.
+func (t Target) Who() string {
+	switch t.Authenticated {
+	case t.User:
+		return t.User
+	case "":
+		return t.User + ", as the kubeconfig and flags say: the API server was not asked"
+	}
+	return t.User + ", impersonated by " + t.Authenticated
 }
 
 // Users returns the names of the acting user as the API server sees them: that of

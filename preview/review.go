@@ -116,6 +116,12 @@ type Installer struct {
 	// Unread are the rights to read that planning takes and the user does not
 	// have: a plan made without them rests on less than that of another user.
 	Unread []Right `json:"-"`
+	// NotRead lists the rights to read whose lack the API server answered with
+	// while the plan was made: with them, the review would rest on more.
+	NotRead []Right `json:"notRead,omitempty"`
+	// NoDryRun is true where the plan was made by reads alone because the user may
+	// write none of its objects, so that every dry run would be refused.
+	NoDryRun bool `json:"noDryRun,omitempty"`
 }
 
 // MissingRight is a permission that the installing user does not have.

@@ -4,8 +4,18 @@ package preview
 // pods". Either Resource or URL is set. Resource is as in RBAC, "pods" or
 // "pods/log"; Namespace and Name are empty for all of them.
 type Right struct {
-	Verb, Group, Resource, Namespace, Name string
-	URL                                    string
+	// Verb of the request, such as create.
+	Verb string `json:"verb"`
+	// Group of the API; empty for the core group.
+	Group string `json:"group"`
+	// Resource as in RBAC, such as pods or pods/log.
+	Resource string `json:"resource"`
+	// Namespace of the request; empty for all.
+	Namespace string `json:"namespace,omitempty"`
+	// Name of the object; empty for all.
+	Name string `json:"name,omitempty"`
+	// URL of a request that is not about a resource.
+	URL string `json:"url,omitempty"`
 }
 
 // String returns the right as it is typed, such as "create pods -n app".

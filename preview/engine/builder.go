@@ -17,6 +17,8 @@ import (
 type builder struct {
 	*recorder
 	schemas Schemas
+	// looksOnly: the plan is not applied.
+	looksOnly bool
 
 	served map[string]error
 	// definitions are those that the plan brings.
@@ -36,7 +38,7 @@ func (d *builder) decide(ctx context.Context) error {
 		return nil
 	}
 	for _, step := range []func(context.Context) error{
-		d.identify, d.readCreatedNamespaces, d.readNamespaces, d.discover, d.readObjects, dryRunner{d}.dryRun,
+		d.identify, d.readCreatedNamespaces, d.readNamespaces, d.discover, d.readObjects, d.leaveDryRuns, dryRunner{d}.dryRun,
 		d.check, d.decideRollback, rights{d.recorder}.installerRights, d.fingerprint,
 	} {
 		if err := step(ctx); err != nil {

@@ -262,12 +262,21 @@ func (d dryRunner) decideFromRefusal(ctx context.Context, o *preview.Object, err
 			return err
 		}
 		o.Action = preview.ActionUnknown
-		d.unknown(o.ID, "forbidden")
+		d.unknown(o.ID, whyNoDryRun(refusal))
 		return nil
 	}
 	o.Action = preview.ActionUnknown
 	d.unknown(o.ID, preview.Shorten(refusal.Error(), 500))
 	return nil
+}
+
+// whyNoDryRun says of a forbidden dry run that it is the user who lacks a right, and
+// not the object that is wrong.
+func whyNoDryRun(refusal *preview.Refusal) string {
+	if strings.Contains(refusal.Message, escalationRefusal) {
+		return "forbidden: it gives rights that you do not have, so that you may not dry-run it; preview with --read-only get shows it by reads alone"
+	}
+	return "forbidden: you may not dry-run it, which takes the rights to write it; preview with --read-only get shows it by reads alone"
 }
 
 // forbidden returns the permissions whose lack made the API server refuse an

@@ -94,6 +94,10 @@ type Options struct {
 	// Progress is called with what is being done, when not nil.
 	Progress func(string)
 
+	// LooksOnly is set for a plan that is not applied: where the user may write none
+	// of its objects, it is made without dry runs.
+	LooksOnly bool
+
 	factsOnly bool // what only a person looks at is not asked for
 }
 
@@ -102,6 +106,8 @@ type Installed struct {
 	Base    preview.Base
 	Members []InstalledObject
 	Set     InstalledSet
+	// Hidden is set where the record could not be read: there may be a release.
+	Hidden bool
 }
 
 // InstalledObject is one object of the installed revision.
@@ -230,7 +236,16 @@ func recheck(ctx context.Context, old *preview.Plan, mode preview.ReadMode, clus
 
 // plan decides, derives and computes the digests.
 func plan(ctx context.Context, p *preview.Plan, cluster Cluster, opts Options) error {
+	log := &readLog{Cluster: cluster}
+	if cluster != nil && !opts.factsOnly {
+		cluster = log
+	}
 	d := newBuilder(p, cluster, opts.Schemas, opts.Progress)
+	d.looksOnly = opts.LooksOnly
+	if opts.Installed.Hidden {
+		d.hideRecord()
+		log.forbidden = append(log.forbidden, preview.Right{Verb: "get", Resource: "secrets", Namespace: p.Release.Namespace, Name: preview.RecordName(p.Release.Name)})
+	}
 	if err := d.decide(ctx); err != nil {
 		return err
 	}
@@ -246,6 +261,7 @@ func plan(ctx context.Context, p *preview.Plan, cluster Cluster, opts Options) e
 			return err
 		}
 	}
+	p.Access.Installer.NotRead = log.rights()
 	return p.Seal()
 }
 

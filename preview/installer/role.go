@@ -38,7 +38,7 @@ func Manifests(p *preview.Plan, plural Plural) []map[string]any {
 	}
 	name := "kubectl-operator-installer-" + p.Release.Name
 	for _, ns := range slices.Sorted(maps.Keys(byNamespace)) {
-		out = append(out, role(name, ns, rules(byNamespace[ns])), binding(name, ns))
+		out = append(out, role(name, ns, rules(byNamespace[ns])), binding(name, ns, Subject))
 	}
 	return out
 }
@@ -309,7 +309,7 @@ func role(name, namespace string, rules []map[string]any) map[string]any {
 	}
 }
 
-func binding(name, namespace string) map[string]any {
+func binding(name, namespace, subject string) map[string]any {
 	kind, roleKind := "ClusterRoleBinding", "ClusterRole"
 	if namespace != "" {
 		kind, roleKind = "RoleBinding", "Role"
@@ -317,7 +317,7 @@ func binding(name, namespace string) map[string]any {
 	return map[string]any{
 		"apiVersion": rbacGroup + "/v1", "kind": kind, "metadata": meta(name, namespace),
 		"roleRef":  map[string]any{"apiGroup": rbacGroup, "kind": roleKind, "name": name},
-		"subjects": []any{map[string]any{"apiGroup": rbacGroup, "kind": "User", "name": Subject}},
+		"subjects": []any{map[string]any{"apiGroup": rbacGroup, "kind": "User", "name": subject}},
 	}
 }
 

@@ -76,10 +76,16 @@ func commandWords(p *preview.Plan) (asked, approval []string) {
 
 // RoleCommand returns the command that prints the roles needed to apply the plan.
 // It changes nothing in the cluster.
-func RoleCommand(p *preview.Plan) string {
+func RoleCommand(p *preview.Plan) string { return formCommand(p, InstallerRole) }
+
+// ReviewerCommand returns the command that prints the role needed to review the plan.
+// It changes nothing in the cluster.
+func ReviewerCommand(p *preview.Plan) string { return formCommand(p, ReviewerRole) }
+
+func formCommand(p *preview.Plan, form string) string {
 	words := []string{"kubectl", "operator"}
 	if needsFile(p) {
-		return quoteWords(append(words, "show", orDefault(p.SavedAs, "PLANFILE"), "-o", InstallerRole))
+		return quoteWords(append(words, "show", orDefault(p.SavedAs, "PLANFILE"), "-o", form))
 	}
 	made := command(p)
 	if needsReference(p) {
@@ -92,7 +98,7 @@ func RoleCommand(p *preview.Plan) string {
 	if made == command(p) {
 		words = append(words, "--preview")
 	}
-	return quoteWords(append(words, "-o", InstallerRole))
+	return quoteWords(append(words, "-o", form))
 }
 
 // keepsValues reports whether the record of the release has all values of a plan.
@@ -323,10 +329,15 @@ func installNotes(p *preview.Plan) []string {
 		return []string{"The location is as this plan would leave it."}
 	case p.OnMachine():
 		return setNotes(p)
+	case nothingToDo(p) && !p.Complete:
+		return []string{"As far as it could be read, the cluster is as this plan would leave it."}
 	case nothingToDo(p):
 		return []string{"The cluster is as this plan would leave it."}
 	}
 	var notes []string
+	if len(p.Access.Installer.NotRead) > 0 {
+		notes = append(notes, "Rights to read were lacking: for a user who has them the plan has another digest, and this approval is refused (exit 5). Have such a user make and approve the plan.")
+	}
 	for _, pkg := range p.Packages {
 		if pkg.Parameters.Values != "" && p.Request.File == "" && !keepsValues(p) {
 			notes = append(notes, "Add the same --values and --set, "+pkg.Parameters.Values+".")

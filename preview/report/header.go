@@ -46,7 +46,7 @@ func facts(p *preview.Plan) []fact {
 		}
 	}
 	if !p.OnMachine() && p.ReadMode != preview.ReadOffline {
-		rows = append(rows, fact{"cluster", joinTexts("  ", prefixLines("uid ", p.Target.Identity), prefixLines("as ", p.Target.User))},
+		rows = append(rows, fact{"cluster", joinTexts("  ", prefixLines("uid ", p.Target.Identity), prefixLines("as ", p.Target.Who()))},
 			fact{"mode", readModeText(p.ReadMode)})
 	}
 	if p.Policy != nil {

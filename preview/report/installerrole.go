@@ -14,16 +14,26 @@ import (
 // to be filled in, applies a plan.
 const InstallerRole = "installer-role"
 
-func writeInstallerRole(w io.Writer, p *preview.Plan, o Options) error {
+// ReviewerRole is the form that is the roles with which a user, whose name is to be
+// filled in, has the whole review that reads alone give.
+const ReviewerRole = "reviewer-role"
+
+func writeReviewerRole(w io.Writer, p *preview.Plan, o Options) error {
 	plural := o.Plural
 	if plural == nil {
 		plural = func(string, string) string { return "" }
 	}
-	if _, err := fmt.Fprintf(w, "# What it takes to plan and apply release %s in namespace %s, and no more.\n"+
-		"# Put the user in for %s. For another version, write it anew.\n", p.Release.Name, p.Release.Namespace, installer.Subject); err != nil {
+	return writeRoles(w, fmt.Sprintf("# What it takes to review release %s in namespace %s by reads, and no more: the rights to get and list.\n"+
+		"# Dry runs take the rights to write, which -o installer-role prints. The right to list secrets in all\n"+
+		"# namespaces, where it is here, shows which other releases have a CRD, or own an object: without it that is left open.\n"+
+		"# Put the user in for %s. For another version, write it anew.\n", p.Release.Name, p.Release.Namespace, installer.Reviewer), installer.ReviewManifests(p, plural))
+}
+
+func writeRoles(w io.Writer, head string, bodies []map[string]any) error {
+	if _, err := io.WriteString(w, head); err != nil {
 		return err
 	}
-	for _, body := range installer.Manifests(p, plural) {
+	for _, body := range bodies {
 		data, err := yaml.Marshal(body)
 		if err != nil {
 			return err
@@ -33,4 +43,13 @@ func writeInstallerRole(w io.Writer, p *preview.Plan, o Options) error {
 		}
 	}
 	return nil
+}
+
+func writeInstallerRole(w io.Writer, p *preview.Plan, o Options) error {
+	plural := o.Plural
+	if plural == nil {
+		plural = func(string, string) string { return "" }
+	}
+	return writeRoles(w, fmt.Sprintf("# What it takes to plan and apply release %s in namespace %s, and no more.\n"+
+		"# Put the user in for %s. For another version, write it anew.\n", p.Release.Name, p.Release.Namespace, installer.Subject), installer.Manifests(p, plural))
 }

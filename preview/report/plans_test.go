@@ -58,7 +58,8 @@ func base(action string) *preview.Plan {
 		Release:  preview.Release{Name: "mongodb", Namespace: "databases"},
 		ReadMode: preview.ReadDryRun, Options: preview.DefaultOptions(),
 		Target: preview.Target{
-			Identity: "3f6f1c52-0b7e-4c0a-9d0e-8a1f7c3f2a11", Server: "https://10.20.0.1:6443", Version: "v1.37.1",
+			Authenticated: "jane@example.com",
+			Identity:      "3f6f1c52-0b7e-4c0a-9d0e-8a1f7c3f2a11", Server: "https://10.20.0.1:6443", Version: "v1.37.1",
 			User: "jane@example.com", Context: "prod-eu-1",
 		},
 		Packages: []preview.Package{{

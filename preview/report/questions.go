@@ -28,9 +28,9 @@ func OpenQuestions(p *preview.Plan) []Question {
 	case preview.ReadOffline:
 		return offlineQuestions(p)
 	case preview.ReadGet:
-		return getQuestions(p)
+		return append(getQuestions(p), rightsQuestions(p)...)
 	case preview.ReadDryRun:
-		return dryRunQuestions(p)
+		return append(dryRunQuestions(p), rightsQuestions(p)...)
 	}
 	return nil
 }
@@ -43,6 +43,9 @@ func openQuestions(p *preview.Plan) []Question {
 		if i == maxOpen {
 			out = append(out, Question{fmt.Sprintf("and %d more", len(p.Unknowns)-i), "-o json lists them"})
 			break
+		}
+		if isNotRead(p, u) {
+			continue // it has a question of its own
 		}
 		out = append(out, Question{u.Object, rules.Unknown.Title + ": " + u.Why})
 	}

@@ -36,9 +36,18 @@ func Downgrades(p *preview.Plan) bool {
 	})
 }
 
+// recordHidden reports whether the record of the release could not be read: it may be
+// installed already.
+func recordHidden(p *preview.Plan) bool {
+	record := preview.Ref{APIVersion: "v1", Kind: "Secret", Namespace: p.Release.Namespace, Name: preview.RecordName(p.Release.Name)}
+	return slices.ContainsFunc(p.Unknowns, func(u preview.Unknown) bool { return u.Object == record.ID() })
+}
+
 func subjectOf(p *preview.Plan) string {
 	verb := verbs[p.Request.Action]
 	switch {
+	case p.Request.Action == preview.RequestInstall && recordHidden(p):
+		verb = "Installs or upgrades"
 	case Downgrades(p):
 		verb = "Downgrades"
 	case verb == "":

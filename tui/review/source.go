@@ -117,7 +117,7 @@ func clusterFacts(f *propertyList, p *preview.Plan) {
 	f.add("server", p.Target.Server)
 	f.add("version", p.Target.Version)
 	f.add("uid", p.Target.Identity)
-	f.add("as", p.Target.User)
+	f.add("as", p.Target.Who())
 	if len(p.Reads) > 0 {
 		f.add("reads", preview.Plural(len(p.Reads), "object")+" that the plan depends on and does not change")
 	}

@@ -36,7 +36,7 @@ func NewPlan(t testing.TB, action string) *PlanBuilder {
 		Target: preview.Target{
 			Identity: "3f6f1c52-0b7e-4c0a-9d0e-8a1f7c3f2a11", Server: "https://10.20.0.1:6443",
 			Version: "v1.37.1", User: "jane@example.com", Context: "prod-eu-1",
-			Groups: []string{"platform", "system:authenticated"},
+			Authenticated: "jane@example.com", Groups: []string{"platform", "system:authenticated"},
 		},
 		Images: []preview.Image{
 			{Reference: "quay.io/mongodb/mongodb-kubernetes:1.10.0", Digest: DigestOf("image"), UsedBy: []string{"apps/Deployment/mongodb/operator"}},

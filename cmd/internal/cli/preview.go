@@ -46,6 +46,10 @@ it hands over, what is risky. Nothing is written to the cluster. With --offline
 no cluster is contacted, and the plan is the one for an empty cluster; references
 that were resolved before come from the cache, and only others are fetched.
 
+What the user may not read is left open, with the right that would show it; who may
+write none of the objects gets the plan of --read-only get. -o reviewer-role prints
+the roles that show all of it.
+
 With -f a request file says what to install: a Request of this tool, or what the
 controllers of OLM, Flux, Argo CD and rukpak read. A change of its version can be
 reviewed as it stands, and -o request writes it back for exactly what was
@@ -79,6 +83,7 @@ const previewExamples = `  # The review as Markdown, and the plan to apply later
 
 func (a *app) newPreviewCommand() *cobra.Command {
 	p := a.newSession()
+	p.LooksOnly = true
 	var doc documentFlags
 	var against againstFlag
 	var screen screenFlag

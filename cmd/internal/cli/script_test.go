@@ -244,6 +244,7 @@ func commands(t testing.TB) map[string]func(*testscript.TestScript, bool, []stri
 		"mutations":     mutationsCommand,
 		"sentonly":      sentOnlyCommand,
 		"lessone":       lessOneCommand(t),
+		"lessread":      lessReadCommand(t),
 		"capture":       captureCommand,
 		"replace":       replaceCommand,
 		"printable":     printableCommand,

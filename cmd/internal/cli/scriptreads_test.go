@@ -82,3 +82,78 @@ func lessOneCommand(t testing.TB) func(*testscript.TestScript, bool, []string) {
 		}
 	}
 }
+
+// lessReadCommand is lessread FILE COMMAND...: it takes each single right out of the
+// roles in FILE, runs a preview in JSON, and asserts that it succeeds and names the right
+// among those that were lacking. With all of them, none may be.
+func lessReadCommand(t testing.TB) func(*testscript.TestScript, bool, []string) {
+	return func(ts *testscript.TestScript, _ bool, args []string) {
+		docs, err := preview.Decode([]byte(ts.ReadFile(args[0])))
+		ts.Check(err)
+		replace := func(role map[string]any) {
+			data, err := json.Marshal(role)
+			ts.Check(err)
+			path := ts.MkAbs("role.json")
+			ts.Check(os.WriteFile(path, data, 0o600))
+			ts.Check(ts.Exec(sandboxtest.Kubectl(t), "--kubeconfig", ts.Getenv("ADMIN"), "replace", "-f", path))
+		}
+		notRead := func() []preview.Right {
+			ts.Check(ts.Exec(args[1], args[2:]...))
+			var p preview.Plan
+			ts.Check(json.Unmarshal([]byte(ts.ReadFile("stdout")), &p))
+			return p.Access.Installer.NotRead
+		}
+		n := 0
+		for _, doc := range docs {
+			role := doc.(map[string]any)
+			all := preview.List(role, "rules")
+			for i := range all {
+				for _, less := range lessByOne(all[i].(map[string]any)) {
+					n++
+					role["rules"] = slices.Insert(slices.Delete(slices.Clone(all), i, i+1), i, less.rules...)
+					replace(role)
+					if open := notRead(); !slices.ContainsFunc(open, less.names) {
+						ts.Fatalf("without %s of %v nothing is said to be open: %v", less.name, all[i], open)
+					}
+				}
+			}
+			if len(all) > 0 {
+				role["rules"] = all
+				replace(role)
+			}
+		}
+		if open := notRead(); n == 0 || len(open) > 0 {
+			ts.Fatalf("with all %d rights these are lacking: %v", n, open)
+		}
+	}
+}
+
+// lessRule is what is left of a rule without one right.
+type lessRule struct {
+	rules    []any
+	resource string
+	name     string // empty where the rule names no objects
+}
+
+func (l lessRule) names(r preview.Right) bool {
+	return r.Resource == l.resource && (l.name == "" || r.Name == l.name)
+}
+
+func lessByOne(rule map[string]any) []lessRule {
+	resource := preview.Texts(preview.List(rule, "resources"))[0]
+	names := preview.Texts(preview.List(rule, "resourceNames"))
+	if len(names) == 0 {
+		return []lessRule{{resource: resource}}
+	}
+	var out []lessRule
+	for i, name := range names {
+		less := lessRule{resource: resource, name: name}
+		if len(names) > 1 {
+			rest := preview.CloneBody(rule)
+			rest["resourceNames"] = slices.Delete(slices.Clone(preview.List(rule, "resourceNames")), i, i+1)
+			less.rules = []any{rest}
+		}
+		out = append(out, less)
+	}
+	return out
+}

@@ -117,9 +117,10 @@ func (p *Planner) Plan(ctx context.Context, want PlanRequest, progress func(stri
 	if err != nil {
 		return nil, err
 	}
+	hidden := false
 	if !p.Read.Offline && want.start == nil {
 		r.progress("waiting for the cluster: reading the record of release " + release.Name) // a silent server is not taken for a slow file
-		if stored, err = p.record(ctx, release); err != nil {
+		if stored, hidden, err = p.lookAtRecord(ctx, release); err != nil {
 			return nil, err
 		}
 	}
@@ -127,6 +128,7 @@ func (p *Planner) Plan(ctx context.Context, want PlanRequest, progress func(stri
 	if err != nil {
 		return nil, err
 	}
+	found.recordHidden = hidden
 	if from == nil {
 		if err := found.withoutEdges(stored); err != nil {
 			return nil, err
@@ -141,7 +143,7 @@ func (p *Planner) installedVersion(ctx context.Context, want PlanRequest) (*cata
 	if want.File == nil || want.File.Package == nil || want.namespace == "" || p.Read.Offline {
 		return nil, nil
 	}
-	record, err := p.record(ctx, preview.Release{Name: want.Name, Namespace: want.namespace})
+	record, _, err := p.lookAtRecord(ctx, preview.Release{Name: want.Name, Namespace: want.namespace})
 	if err != nil || record == nil || !record.Installed() || record.Package() != want.File.Package.Name {
 		return nil, err
 	}
@@ -278,6 +280,16 @@ func (p *Planner) record(ctx context.Context, release preview.Release) (*record.
 	return p.Verified(ctx, record, err)
 }
 
+// lookAtRecord is like record. Where nothing is applied, a record that may not be read
+// is hidden, and no error.
+func (p *Planner) lookAtRecord(ctx context.Context, release preview.Release) (stored *record.Record, hidden bool, err error) {
+	stored, err = p.record(ctx, release)
+	if p.LooksOnly && preview.ReasonOf(err) == preview.ReasonForbidden {
+		return nil, true, nil
+	}
+	return stored, false, err
+}
+
 func (p *Planner) build(ctx context.Context, r *Resolver, found *Resolution, release preview.Release, stored *record.Record) (*preview.Plan, error) {
 	upgrade := stored != nil && stored.Installed()
 	contents, err := p.renderContent(ctx, r, found, release, stored, upgrade)
@@ -285,7 +297,7 @@ func (p *Planner) build(ctx context.Context, r *Resolver, found *Resolution, rel
 		return nil, found.start.explain(err)
 	}
 	opts := p.options(release, stored)
-	opts.Progress, opts.Request = r.progress, found.request
+	opts.Progress, opts.Request, opts.Installed.Hidden = r.progress, found.request, found.recordHidden
 	if err := found.start.finish(found, contents, &opts); err != nil {
 		return nil, err
 	}
@@ -360,7 +372,7 @@ func (r *Resolver) seal(ctx context.Context, packages []*Resolution, release pre
 func (p *Planner) options(release preview.Release, stored *record.Record) engine.Options {
 	opts := engine.Options{
 		Tool: p.env.Version, Release: release, Apply: p.Owners.options(),
-		StageTimeout: p.stage(), Schemas: p.env.Schemas(), ReadMode: p.Read.mode(),
+		LooksOnly: p.LooksOnly, StageTimeout: p.stage(), Schemas: p.env.Schemas(), ReadMode: p.Read.mode(),
 	}
 	if settled := p.settled.Load(); settled != nil {
 		opts.Apply.ConflictsOf = *settled
@@ -411,6 +423,9 @@ type Options struct {
 	Policy     PolicyOptions
 	Records    RecordOptions
 	Remember   RememberOptions
+	// LooksOnly is set where nothing is applied: a plan then leaves open what the user
+	// may not read, and does without dry runs that would all be forbidden.
+	LooksOnly bool
 	// Approved is the digest that apply is approved for; empty where none is named.
 	Approved string
 	// StageTimeout is the timeout of each stage; 0 is the stage's own.

@@ -24,6 +24,7 @@ var forgottenOptions = map[string]string{
 	"Source.PrivateAddresses":        "what is trusted is for the person who plans to say",
 	"Source.PullSecrets":             "a record does not choose which Secrets are read, and sent to a registry",
 	"Source.SetsAlone":               "it is of the command",
+	"LooksOnly":                      "it is of the command",
 	"Signatures.Mode":                "what is trusted is for the person who plans to say",
 	"Signatures.Signer.Key":          "what is trusted is for the person who plans to say",
 	"Signatures.Signer.Identity":     "what is trusted is for the person who plans to say",

@@ -151,6 +151,7 @@ type Resolution struct {
 	// secretValues says that some of the values came from a Secret.
 	secretValues bool
 	start        *startingPoint   // of the request
+	recordHidden bool             // the record of its release may not be read
 	argo         bool             // an Application of Argo CD asks for it, whose hooks run
 	pin          bool             // --pin-images, or pinImages of a request
 	section      *preview.Section // of a request, which info.Package is then the name of

@@ -69,9 +69,10 @@ func (p *Planner) sections(ctx context.Context, want PlanRequest, progress func(
 		return nil, err
 	}
 	var stored *record.Record
+	var hidden bool
 	if !p.Read.Offline {
 		var err error
-		if stored, err = p.record(ctx, release); err != nil {
+		if stored, hidden, err = p.lookAtRecord(ctx, release); err != nil {
 			return nil, err
 		}
 	}
@@ -102,7 +103,7 @@ func (p *Planner) sections(ctx context.Context, want PlanRequest, progress func(
 		return nil, err
 	}
 	opts := p.options(release, stored)
-	opts.Progress, opts.Request = r.progress, preview.Request{Reference: want.Text, File: want.File.path}
+	opts.Progress, opts.Request, opts.Installed.Hidden = r.progress, preview.Request{Reference: want.Text, File: want.File.path}, hidden
 	if err := want.start.finishWithout(contents, &opts); err != nil {
 		return nil, err
 	}

@@ -114,7 +114,7 @@ func (p *Planner) startEarly(ctx context.Context, want PlanRequest) (*Planner, P
 	if err := checkRelease(release); err != nil {
 		return nil, want, nil, err
 	}
-	stored, err := p.record(ctx, release)
+	stored, _, err := p.lookAtRecord(ctx, release)
 	if err != nil || stored == nil || !stored.Installed() {
 		return p, want, nil, err // read again with the content, for a release of Helm
 	}
