@@ -12,6 +12,9 @@ import (
 // A long evidence is folded to this many lines, as on the screen.
 const evidenceLines = 20
 
+// acceptLines findings are listed with what accepts them.
+const acceptLines = 40
+
 // severityForm holds the title and symbol of a severity.
 type severityForm struct {
 	severity preview.Severity
@@ -84,24 +87,94 @@ func findingSection(found []verdict.Group, severity severityForm, r *reader, l l
 	s := section{title: severity.title, note: fmt.Sprintf("(%d)", len(found))}
 	for _, g := range found {
 		if len(g.Findings) == 1 {
-			s.lines = append(s.lines, findingLines(*g.First(), g.First().Title, g.Label(), r, l)...)
+			s.lines = append(s.lines, findingLines(*g.First(), g.Label(), r, l)...)
 			continue
 		}
-		s.lines = append(s.lines, groupHead(g, severity, l)...)
-		for _, f := range g.Findings {
-			s.lines = append(s.lines, findingLines(*f, g.TitleOf(f), "", r, l)...)
-		}
+		s.lines = append(s.lines, groupLines(g, severity, r, l)...)
 	}
 	return s
 }
 
+// groupLines lays out a group. The place that most of its objects come from is said
+// once, above the findings, and each way to reduce them once, below.
+func groupLines(g verdict.Group, severity severityForm, r *reader, l layout) []string {
+	usual := ""
+	if places := r.places(g.Findings); len(places) > 0 {
+		usual = places[0]
+	}
+	out := groupHead(g, severity, usual, l)
+	for _, e := range g.Entries() {
+		out = append(out, entryLines(e, usual, r, l)...)
+	}
+	indent := strings.Repeat(" ", len("  !! C1  "))
+	for i, way := range r.reductions(g.Findings) {
+		name := ""
+		if i == 0 {
+			name = "reduce"
+		}
+		out = append(out, l.wrap(indent+fmt.Sprintf("%-10s", name), way)...)
+	}
+	return out
+}
+
+// entryLines lays out an entry of a group: title and rule, reason, evidence, and where
+// it comes from if that is not the usual place of the group.
+func entryLines(e verdict.Entry, usual string, r *reader, l layout) []string {
+	f := *e.First()
+	form := formOf(f.Severity)
+	head := "       " + form.mark + " "
+	indent := strings.Repeat(" ", len(head))
+	out := l.wrap(head, line(e.Title)+"  ("+line(joinTexts(", ", f.Rule, f.Ref))+")")
+	out[0] = l.paint(form.color, head) + strings.TrimPrefix(out[0], head)
+	if f.Why != "" && f.Severity != preview.Info {
+		out = append(out, l.wrap(indent, f.Why)...)
+	}
+	if len(e.Evidence) > 0 {
+		out = append(out, l.evidence(indent+"- ", indent+"  ", e.Evidence)...)
+	}
+	if places := r.places(e.Findings); len(places) > 1 || len(places) == 1 && places[0] != usual {
+		out = append(out, l.wrap(indent+"  from ", line(strings.Join(places, ", ")))...)
+	}
+	return append(out, judgedLines(f, indent, l)...)
+}
+
+// judgedLines lays out what an earlier approval or a policy made of a finding.
+func judgedLines(f preview.Finding, indent string, l layout) []string {
+	var out []string
+	if f.AcceptedIn > 0 {
+		out = append(out, fmt.Sprintf("%saccepted  earlier, in revision %d", indent, f.AcceptedIn))
+	}
+	for _, row := range judgedFacts(f) {
+		out = append(out, l.wrap(indent+fmt.Sprintf("%-10s", row.name), line(row.value))...)
+	}
+	return out
+}
+
+// acceptSection lists what --accept takes for the findings that a policy may ask a
+// person to accept one by one.
+func acceptSection(p *preview.Plan) section {
+	s := section{title: "ACCEPT", note: "what --accept takes for each of these findings"}
+	for _, g := range groups(p) {
+		for _, f := range g.Findings {
+			if f.Severity == preview.Critical || f.Severity == preview.NotKnown {
+				s.lines = append(s.lines, fmt.Sprintf("  %-4s", g.Label())+line(f.ID+"="+f.Fingerprint))
+			}
+		}
+	}
+	if len(s.lines) == 0 {
+		return section{}
+	}
+	s.lines = fold(s.lines, acceptLines, "  ")
+	return s
+}
+
 // groupHead says who or what a group is about.
-func groupHead(g verdict.Group, severity severityForm, l layout) []string {
+func groupHead(g verdict.Group, severity severityForm, place string, l layout) []string {
 	head := fmt.Sprintf("  %s %-4s", severity.mark, g.Label())
 	out := l.wrap(head, line(g.Title()))
 	out[0] = l.paint(severity.color, head) + strings.TrimPrefix(out[0], head)
 	indent := strings.Repeat(" ", len(head))
-	for _, row := range accountFacts(g) {
+	for _, row := range dropEmpty(append(accountFacts(g), fact{"from", place})) {
 		out = append(out, l.wrap(indent+fmt.Sprintf("%-10s", row.name), line(row.value))...)
 	}
 	return out
@@ -126,8 +199,7 @@ func accountFacts(g verdict.Group) []fact {
 
 // evidence formats as many pieces of evidence as there is room for, and counts the
 // rest. Line breaks in evidence are made visible.
-func (l layout) evidence(first, indent, text string) []string {
-	pieces := preview.EvidencePieces(text)
+func (l layout) evidence(first, indent string, pieces []string) []string {
 	of := func(n int) []string { return l.wrap(first, line(strings.Join(pieces[:n], preview.EvidenceMark))) }
 	if all := of(len(pieces)); len(all) <= evidenceLines+1 {
 		return all
@@ -139,46 +211,33 @@ func (l layout) evidence(first, indent, text string) []string {
 	return append(of(kept), indent+preview.EvidenceRest(pieces[kept:]))
 }
 
-// findingLines lays out a finding; one of a group has no label.
-func findingLines(f preview.Finding, title, label string, r *reader, l layout) []string {
+// findingLines lays out a finding that is a group of its own.
+func findingLines(f preview.Finding, label string, r *reader, l layout) []string {
 	form := formOf(f.Severity)
 	head := fmt.Sprintf("  %s %-4s", form.mark, label)
-	if label == "" {
-		head = "       " + form.mark + " "
-	}
 	indent := strings.Repeat(" ", len(head))
+	evidence := preview.EvidencePieces(f.EvidenceText())
 	if f.Severity == preview.Info {
-		out := l.wrap(head, line(title)+"  ("+line(f.Rule)+")")
-		if f.EvidenceText() != "" {
-			out = append(out, l.evidence(indent, indent, f.EvidenceText())...)
+		out := l.wrap(head, line(f.Title)+"  ("+line(f.Rule)+")")
+		if len(evidence) > 0 {
+			out = append(out, l.evidence(indent, indent, evidence)...)
 		}
 		return out
 	}
-	out := l.wrap(head, line(title))
+	out := l.wrap(head, line(f.Title))
 	out[0] = l.paint(form.color, head) + strings.TrimPrefix(out[0], head)
 	if f.Why != "" {
 		out = append(out, l.wrap(indent, f.Why)...)
 	}
-	if f.EvidenceText() != "" {
-		out = append(out, l.evidence(indent+"evidence  ", indent, f.EvidenceText())...)
+	if len(evidence) > 0 {
+		out = append(out, l.evidence(indent+"evidence  ", indent, evidence)...)
 	}
 	if where := r.where(f); where != "" {
-		out = append(out, l.wrap(indent+"where     ", line(where))...)
+		out = append(out, l.wrap(indent+"from      ", line(where))...)
 	}
 	if reduce := r.reduce(f); reduce != "" {
 		out = append(out, l.wrap(indent+"reduce    ", reduce)...)
 	}
-	if f.Severity != preview.Critical && f.Severity != preview.NotKnown {
-		out = append(out, indent+"rule      "+line(joinTexts("  ", f.Rule, f.Ref, f.Object)))
-	} else {
-		// The id names the object already.
-		out = append(out, indent+"rule      "+line(joinTexts("  ", f.Rule, f.Ref)), indent+"accept    "+line(f.ID+"="+f.Fingerprint))
-	}
-	if f.AcceptedIn > 0 {
-		out = append(out, fmt.Sprintf("%saccepted  earlier, in revision %d", indent, f.AcceptedIn))
-	}
-	for _, row := range judgedFacts(f) {
-		out = append(out, l.wrap(indent+fmt.Sprintf("%-10s", row.name), line(row.value))...)
-	}
-	return out
+	out = append(out, indent+"rule      "+line(joinTexts("  ", f.Rule, f.Ref, f.Object)))
+	return append(out, judgedLines(f, indent, l)...)
 }

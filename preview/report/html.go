@@ -186,30 +186,35 @@ func pageGroups(p *preview.Plan, r *reader) []pageGroup {
 // pageEntry is a group: its findings are in it where it has several.
 func pageEntry(g verdict.Group, r *reader) pageFinding {
 	if len(g.Findings) == 1 {
-		return pageFindingOf(*g.First(), g.First().Title, g.Label(), r)
+		return pageEntryOf(g.Entries()[0], g.Label(), r)
 	}
 	out := pageFinding{
 		Label: g.Label(), Title: line(g.Title()), Class: severityClass(g.Severity()), Rows: pageFacts(accountFacts(g)),
 		Open: g.Severity() == preview.Critical || g.Severity() == preview.NotKnown,
 	}
-	for _, f := range g.Findings {
-		out.Findings = append(out.Findings, pageFindingOf(*f, g.TitleOf(f), string(f.Severity), r))
+	for _, e := range g.Entries() {
+		out.Findings = append(out.Findings, pageEntryOf(e, string(e.First().Severity), r))
 	}
 	return out
 }
 
-func pageFindingOf(f preview.Finding, title, label string, r *reader) pageFinding {
+func pageEntryOf(e verdict.Entry, label string, r *reader) pageFinding {
+	f := *e.First()
 	out := pageFinding{
-		Label: label, Title: line(title), Why: line(f.Why), Reduce: r.reduce(f), Class: severityClass(f.Severity),
+		Label: label, Title: line(e.Title), Why: line(f.Why), Reduce: r.reduce(f), Class: severityClass(f.Severity),
 		Open: f.Severity == preview.Critical || f.Severity == preview.NotKnown,
 	}
-	for _, part := range preview.EvidencePieces(f.EvidenceText()) {
-		out.Evidence = append(out.Evidence, line(part))
+	for _, piece := range e.Evidence {
+		out.Evidence = append(out.Evidence, line(piece))
 	}
-	rows := []fact{{"from", r.where(f)}, {"object", f.Object}, {"rule", joinTexts("  ", f.Rule, f.Ref)}}
-	if out.Open {
-		rows = append(rows, fact{"accept", f.ID + "=" + f.Fingerprint})
+	rows := []fact{{"from", strings.Join(r.places(e.Findings), ", ")}}
+	for _, one := range e.Findings {
+		rows = append(rows, fact{"object", one.Object})
+		if out.Open {
+			rows = append(rows, fact{"accept", one.ID + "=" + one.Fingerprint})
+		}
 	}
+	rows = append(rows, fact{"rule", joinTexts("  ", f.Rule, f.Ref)})
 	if f.AcceptedIn > 0 {
 		rows = append(rows, fact{"accepted", fmt.Sprintf("earlier, in revision %d", f.AcceptedIn)})
 	}

@@ -133,43 +133,79 @@ func (d *document) findings(p *preview.Plan, form severityForm) {
 func (d *document) group(g verdict.Group, r *reader) bool {
 	head := fmt.Sprintf("\n#### %s %s\n", g.Label(), prose(textsafe.Truncate(line(g.Title()), maxTitle)))
 	if len(g.Findings) == 1 {
-		return d.add(head + findingBlock(*g.First(), "", r))
+		return d.add(head + findingBlock(*g.First(), r))
+	}
+	usual := ""
+	if places := r.places(g.Findings); len(places) > 0 {
+		usual = places[0]
 	}
 	for _, row := range accountFacts(g) {
 		head += "\n" + prose(row.name+": "+textsafe.Truncate(line(row.value), maxWhy)) + "\n"
 	}
-	for i, f := range g.Findings {
-		title := fmt.Sprintf("\n**%s: %s**\n", f.Severity, prose(textsafe.Truncate(line(g.TitleOf(f)), maxTitle)))
-		if d.add(head + findingBlock(*f, title, r)) {
+	if usual != "" {
+		head += "\nfrom: " + clippedCode(usual) + "\n"
+	}
+	shown := 0
+	for _, e := range g.Entries() {
+		if d.add(head + entryBlock(e, usual, r)) {
 			head = ""
+			shown += len(e.Findings)
 			continue
 		}
-		if i == 0 {
+		if shown == 0 {
 			return false
 		}
-		d.cut = append(d.cut, fmt.Sprintf("%s of %s", preview.Plural(len(g.Findings)-i, "finding"), g.Label()))
+		d.cut = append(d.cut, fmt.Sprintf("%s of %s", preview.Plural(len(g.Findings)-shown, "finding"), g.Label()))
 		break
+	}
+	if ways := r.reductions(g.Findings); len(ways) > 0 {
+		d.add("\n**To reduce them:**\n- " + strings.Join(proseLines(ways), "\n- ") + "\n")
 	}
 	return true
 }
 
-// findingBlock formats one finding below its title: reason, evidence and its place, how
-// to reduce it, and what accepts it.
-func findingBlock(f preview.Finding, title string, r *reader) string {
-	block := title + "\n"
-	if f.Why != "" {
-		block += prose(textsafe.Truncate(line(f.Why), maxWhy)) + "\n\n"
+func proseLines(texts []string) []string {
+	out := make([]string, len(texts))
+	for i, text := range texts {
+		out[i] = prose(text)
 	}
-	if parts := preview.EvidencePieces(f.EvidenceText()); len(parts) > 0 {
-		shown := make([]string, 0, maxEvidence+1)
-		for _, part := range parts[:min(len(parts), maxEvidence)] {
-			shown = append(shown, textsafe.Truncate(line(part), maxPiece))
-		}
-		if len(parts) > len(shown) {
-			shown = append(shown, preview.EvidenceRest(parts[len(shown):]))
-		}
-		block += fence("text", shown) + "\n"
+	return out
+}
+
+// entryBlock formats an entry of a group: title and rule, reason, evidence, and where it
+// comes from if that is not the usual place of the group.
+func entryBlock(e verdict.Entry, usual string, r *reader) string {
+	f := e.First()
+	block := fmt.Sprintf("\n**%s: %s** %s\n\n", f.Severity, prose(textsafe.Truncate(line(e.Title), maxTitle)), clippedCode(joinTexts(", ", f.Rule, f.Ref)))
+	block += reasonBlock(f.Why, e.Evidence)
+	if places := r.places(e.Findings); len(places) > 1 || len(places) == 1 && places[0] != usual {
+		block += "from " + clippedCode(strings.Join(places, ", ")) + "\n"
 	}
+	return block
+}
+
+// reasonBlock formats why a finding matters, and its evidence as far as there is room.
+func reasonBlock(why string, pieces []string) string {
+	block := ""
+	if why != "" {
+		block += prose(textsafe.Truncate(line(why), maxWhy)) + "\n\n"
+	}
+	if len(pieces) == 0 {
+		return block
+	}
+	shown := make([]string, 0, maxEvidence+1)
+	for _, piece := range pieces[:min(len(pieces), maxEvidence)] {
+		shown = append(shown, textsafe.Truncate(line(piece), maxPiece))
+	}
+	if len(pieces) > len(shown) {
+		shown = append(shown, preview.EvidenceRest(pieces[len(shown):]))
+	}
+	return block + fence("text", shown) + "\n"
+}
+
+// findingBlock formats a finding that is a group of its own, below its title.
+func findingBlock(f preview.Finding, r *reader) string {
+	block := "\n" + reasonBlock(f.Why, preview.EvidencePieces(f.EvidenceText()))
 	var rows []string
 	if where := r.where(f); where != "" {
 		rows = append(rows, "from "+clippedCode(where))
@@ -178,9 +214,6 @@ func findingBlock(f preview.Finding, title string, r *reader) string {
 		rows = append(rows, "**To reduce it:** "+prose(reduce))
 	}
 	rows = append(rows, "rule "+clippedCode(joinTexts("  ", f.Rule, f.Ref, f.Object)))
-	if f.Severity == preview.Critical || f.Severity == preview.NotKnown {
-		rows = append(rows, "accept "+clippedCode(f.ID+"="+f.Fingerprint))
-	}
 	return block + strings.Join(rows, "  \n") + "\n"
 }
 

@@ -1,6 +1,10 @@
 package report
 
 import (
+	"fmt"
+	"slices"
+	"strings"
+
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/pages"
 )
@@ -49,4 +53,52 @@ func (r *reader) reduce(f preview.Finding) string {
 		return ""
 	}
 	return page.Reduce
+}
+
+// places returns where the objects of findings come from, each place once: that of most
+// findings first.
+func (r *reader) places(findings []*preview.Finding) []string {
+	var out []string
+	times := map[string]int{}
+	for _, f := range findings {
+		where := r.where(*f)
+		if where == "" {
+			continue
+		}
+		if times[where]++; times[where] == 1 {
+			out = append(out, where)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b string) int { return times[b] - times[a] })
+	return out
+}
+
+// namedRules of those that are reduced in one way are named, the others counted.
+const namedRules = 3
+
+// reductions returns each way to reduce findings once, after the rules that it is for.
+// Information asks for none.
+func (r *reader) reductions(findings []*preview.Finding) []string {
+	var ways []string
+	rules := map[string][]string{}
+	for _, f := range findings {
+		way := r.reduce(*f)
+		if way == "" || f.Severity == preview.Info || slices.Contains(rules[way], f.Rule) {
+			continue
+		}
+		if rules[way] == nil {
+			ways = append(ways, way)
+		}
+		rules[way] = append(rules[way], f.Rule)
+	}
+	for i, way := range ways {
+		names := rules[way]
+		more := ""
+		if len(names) > namedRules+1 {
+			more = fmt.Sprintf(" and %d more rules", len(names)-namedRules)
+			names = names[:namedRules]
+		}
+		ways[i] = strings.Join(names, ", ") + more + ": " + way
+	}
+	return ways
 }

@@ -111,7 +111,7 @@ func writeText(w io.Writer, p *preview.Plan, o Options) error {
 	shown := sections(p, l)
 	if o.Brief {
 		shown = slices.DeleteFunc(findingSections(p, l), func(s section) bool { return s.title == "INFO" })
-		shown = append(shown, detailSection(p))
+		shown = slices.DeleteFunc(append(shown, detailSection(p), acceptSection(p)), func(s section) bool { return s.title == "" })
 	}
 	for _, s := range shown {
 		out.WriteString("\n" + l.paint(bold, joinTexts(" ", s.title, line(s.subject))))
@@ -153,7 +153,7 @@ func sections(p *preview.Plan, l layout) []section {
 	all = append(all, accessSection(p, l), rightsSection(p, l), cloudSection(p, l), imageSection(p, l),
 		configSection(p, l), fileSection(p, l), platformSection(p), objectSection(p, l))
 	all = append(all, packageSections(p, l)...)
-	all = append(all, detailSection(p), installSection(p, l))
+	all = append(all, detailSection(p), acceptSection(p), installSection(p, l))
 	var out []section
 	for _, s := range all {
 		if s.title != "" {
