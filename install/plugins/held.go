@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"strings"
-	"syscall"
 	"time"
 )
 
@@ -21,8 +20,8 @@ func (p *locationRoot) acquireLock(holder string, now time.Time) (release func()
 	if err != nil {
 		return nil, fmt.Errorf("opening the lock of %s: %w", p.location, err)
 	}
-	err = syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-	if errors.Is(err, syscall.EWOULDBLOCK) {
+	taken, err := tryLock(file)
+	if taken {
 		text, _ := io.ReadAll(io.LimitReader(file, maxHolder)) // only words for a person
 		who := strings.TrimSpace(string(text))
 		if who == "" {

@@ -31,6 +31,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/plugins"
+	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 )
 
 // LockFile is the name of the lock of a generation, beside its files.
@@ -143,7 +144,7 @@ func lockOf(location string, generation int) (*plugins.Lock, error) {
 }
 
 func readSmall(name string) ([]byte, error) {
-	file, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOFOLLOW, 0)
+	file, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK|bounded.NoFollow, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -28,6 +28,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/k8s"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
+	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 	"github.com/kubectl-operator/kubectl-operator/preview/tasks"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
@@ -177,7 +178,7 @@ func (a *app) start() error {
 	if a.global.logFile == "" {
 		return nil
 	}
-	file, err := os.OpenFile(a.global.logFile, os.O_APPEND|os.O_CREATE|os.O_WRONLY|syscall.O_NOFOLLOW, 0o600)
+	file, err := os.OpenFile(a.global.logFile, os.O_APPEND|os.O_CREATE|os.O_WRONLY|bounded.NoFollow, 0o600)
 	if err != nil {
 		return fmt.Errorf("opening --log-file: %w", err)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/install"
 	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 )
 
 // maxReceipt bounds a receipt that is read back, in bytes.
@@ -46,7 +47,7 @@ func (f *receiptFlag) open(digest string) (*receiptFile, error) {
 	if f.path == "" {
 		return nil, nil
 	}
-	file, err := os.OpenFile(f.path, os.O_CREATE|os.O_EXCL|os.O_WRONLY|syscall.O_NOFOLLOW, 0o600)
+	file, err := os.OpenFile(f.path, os.O_CREATE|os.O_EXCL|os.O_WRONLY|bounded.NoFollow, 0o600)
 	if errors.Is(err, fs.ErrExist) {
 		if begun, err := f.begun(); err == nil && begun != nil && begun.Digest == digest {
 			return &receiptFile{path: f.path, startedRun: true}, nil
@@ -68,7 +69,7 @@ func (f *receiptFlag) begun() (*record.Receipt, error) {
 	if f.path == "" {
 		return nil, nil
 	}
-	file, err := os.OpenFile(f.path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	file, err := os.OpenFile(f.path, os.O_RDONLY|bounded.NoFollow|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err
 	}

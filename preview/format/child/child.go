@@ -24,8 +24,9 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
-	"syscall"
 	"time"
+
+	"github.com/kubectl-operator/kubectl-operator/preview/tasks/processgroup"
 )
 
 // Defaults of a Request.
@@ -109,7 +110,7 @@ func Run(ctx context.Context, r Request) (*Result, error) {
 	cmd.Stdout, cmd.Stderr = stdout, stderr
 	err = cmd.Run()
 	if cmd.Process != nil {
-		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // whatever it may have left
+		_ = processgroup.Kill(cmd.Process) // whatever it may have left
 	}
 	switch {
 	case stdout.over:
@@ -137,8 +138,8 @@ func command(ctx context.Context, dir string) (*exec.Cmd, error) {
 	cmd := exec.CommandContext(ctx, program, marker)
 	cmd.Dir = dir
 	cmd.Env = []string{"LANG=C"} // not nil: that would mean ours
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.SysProcAttr = processgroup.Own()
+	cmd.Cancel = func() error { return processgroup.Kill(cmd.Process) }
 	cmd.WaitDelay = 2 * time.Second
 	return cmd, nil
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/kubectl-operator/kubectl-operator/preview/tasks"
+	"github.com/kubectl-operator/kubectl-operator/preview/tasks/processgroup"
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 )
 
@@ -103,7 +104,7 @@ func execute(ctx context.Context, at *runDirectory, input []byte, most int) (*ru
 	cmd := exec.Command(at.program) // not by context: the whole group is ended
 	cmd.Dir, cmd.Env = at.work, []string{"LANG=C"}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = p.stdin, p.stdout, p.stderr
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	cmd.SysProcAttr = processgroup.Session()
 	if err := cmd.Start(); err != nil {
 		return nil, cause(err)
 	}
@@ -128,7 +129,7 @@ func execute(ctx context.Context, at *runDirectory, input []byte, most int) (*ru
 	}
 	// The number cannot belong to another group: numbers are handed out in
 	// turn, and this one was free for no longer than a moment.
-	left := syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) == nil
+	left := processgroup.Kill(cmd.Process) == nil
 	<-exited //nolint:errcheck // its state says how
 	deadline := time.Now().Add(grace)
 	for _, end := range []*os.File{p.from, p.errors} {

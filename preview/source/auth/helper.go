@@ -9,12 +9,12 @@ import (
 	"os/exec"
 	"regexp"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/google/go-containerregistry/pkg/authn"
 
 	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
+	"github.com/kubectl-operator/kubectl-operator/preview/tasks/processgroup"
 )
 
 // credentialHelper runs the programs that keep credentials for Docker and Podman
@@ -64,8 +64,8 @@ func (h credentialHelper) get(ctx context.Context, helper, server string) (authn
 	out := &helperOutput{full: func() { cancel(errHelperTooLarge) }}
 	cmd.Stdin, cmd.Stdout = strings.NewReader(server), out
 	// A group of its own, which can be ended as a whole.
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.SysProcAttr = processgroup.Own()
+	cmd.Cancel = func() error { return processgroup.Kill(cmd.Process) }
 	cmd.WaitDelay = helperWait
 	err := cmd.Run()
 	cause := context.Cause(short)

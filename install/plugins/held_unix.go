@@ -1,0 +1,15 @@
+//go:build unix
+
+package plugins
+
+import (
+	"errors"
+	"os"
+	"syscall"
+)
+
+// tryLock locks a file for this process, or reports that another one has it.
+func tryLock(file *os.File) (taken bool, err error) {
+	err = syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	return errors.Is(err, syscall.EWOULDBLOCK), err
+}
