@@ -1,8 +1,10 @@
-// Command docs writes a man page and a page of Markdown for every command, and a
-// page of Markdown for every topic of the manual.
+// Command docs writes a man page and a page of Markdown for every command, a page of
+// Markdown for every topic of the manual, and a completion script for every shell.
 package main
 
 import (
+	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -15,7 +17,7 @@ import (
 )
 
 func main() {
-	out := flag.String("out", "", "directory for man/ and reference/")
+	out := flag.String("out", "", "directory for man/, reference/ and completions/")
 	version := flag.String("version", "dev", "version in the pages")
 	flag.Parse()
 	if *out == "" || flag.NArg() > 0 {
@@ -47,6 +49,24 @@ func write(out, version string) error {
 	for _, topic := range help.Topics() {
 		if err := os.WriteFile(filepath.Join(reference, topic.Name+".md"), []byte(topic.Text), 0o644); err != nil {
 			return fmt.Errorf("writing the reference: %w", err)
+		}
+	}
+	return writeCompletions(filepath.Join(out, "completions"))
+}
+
+// writeCompletions writes the completion script of each shell, as the program prints it.
+func writeCompletions(dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("writing the completions: %w", err)
+	}
+	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
+		file, err := os.Create(filepath.Join(dir, shell))
+		if err != nil {
+			return fmt.Errorf("writing the completions: %w", err)
+		}
+		code := cli.Main(context.Background(), []string{"completion", shell}, cli.Options{In: os.Stdin, Out: file, Err: os.Stderr, Getenv: func(string) string { return "" }})
+		if err := file.Close(); err != nil || code != 0 {
+			return errors.Join(fmt.Errorf("writing the completions of %s: exit code %d", shell, code), err)
 		}
 	}
 	return nil
