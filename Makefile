@@ -14,7 +14,7 @@ SANDBOX_SUM = { find cmd/sandbox -type f ! -name '*_test.go' | LC_ALL=C sort | x
 GOLANGCI_VERSION := v2.15.0
 GOLANGCI := golangci-lint-$(GOLANGCI_VERSION)
 
-.PHONY: help build docs picture image sandbox gcs demo test race soak bench golden lint clean
+.PHONY: help build docs picture image release packager sandbox gcs demo test race soak bench golden lint clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /  \1	/p' Makefile
@@ -23,8 +23,7 @@ build: ## bin/kubectl-operator
 	$(GOBUILD) -ldflags '-s -w -X main.version=$(VERSION)' -o bin/kubectl-operator ./cmd/kubectl-operator
 
 docs: ## bin/docs, a man page and Markdown for every command and topic, and completions
-	@rm -rf bin/docs && go run ./cmd/docs -out bin/docs -version '$(VERSION)' && mkdir -p bin/docs/completions && \
-	for shell in bash zsh fish powershell; do go run ./cmd/kubectl-operator completion $$shell > bin/docs/completions/$$shell; done
+	@rm -rf bin/docs && go run ./cmd/docs -out bin/docs -version '$(VERSION)'
 
 PICTURE := tmux -L kubectl-operator-picture
 picture: build sandbox ## .github/review.svg, the screen of the demo as the README shows it; takes tmux
@@ -46,6 +45,26 @@ image: ## bin/image, an OCI image layout of the program for init containers; IMA
 	done; \
 	$(GOBUILD) -o bin/kubectl-operator-image ./cmd/image; \
 	bin/kubectl-operator-image -out bin/image -tag '$(VERSION)' -certificates '$(IMAGE_CERTIFICATES)' $$programs
+
+# The same commit is the same release, byte for byte: paths, names and times of this
+# machine are in no file of it. It takes the version of Go that built it before.
+RELEASE ?= bin/release
+RELEASE_PLATFORMS ?= linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
+COMMIT = $(shell git rev-parse HEAD)
+COMMIT_TIME = $(shell git log -1 --format=%ct)
+RELEASE_LDFLAGS = -s -w -buildid= -X main.version=$(VERSION) -X main.commit=$(COMMIT)
+
+release: docs packager ## bin/release, the files of a release: archives, deb, rpm, apk, SBOM, checksums, manifests of krew and Homebrew; RELEASE_PLATFORMS=linux/amd64
+	@rm -rf $(RELEASE); set -e; programs=; for platform in $(RELEASE_PLATFORMS); do \
+	  program=bin/release-$$(echo $$platform | tr / -); programs="$$programs $$platform=$$program"; echo "building for $$platform"; \
+	  GOOS=$${platform%%/*} GOARCH=$${platform##*/} $(GOBUILD) -buildvcs=false -ldflags '$(RELEASE_LDFLAGS)' -o $$program ./cmd/kubectl-operator; \
+	done; \
+	$(GOBUILD) -o bin/kubectl-operator-release ./cmd/release; \
+	bin/kubectl-operator-release -version '$(VERSION)' -commit $(COMMIT) -time $(COMMIT_TIME) -docs bin/docs -packager bin/kubectl-operator-packages -out $(RELEASE) $$programs; \
+	cat $(RELEASE)/checksums.txt
+
+packager: ## bin/kubectl-operator-packages, which makes deb, rpm and apk: half a minute once, then cached
+	@mkdir -p bin; cd .tools/packages && $(GOBUILD) -o ../../bin/kubectl-operator-packages .
 
 sandbox: ## bin/kubectl-operator-sandbox, the embedded control plane: six minutes once, then cached
 	@sum=$$($(SANDBOX_SUM)); \
@@ -80,10 +99,10 @@ test: ## format, lint, fast tests, then tests against the control plane and in t
 	@if $(MAKE) --no-print-directory bin/$(GOLANGCI); then $(MAKE) --no-print-directory lint; \
 	else echo "skipped: the linter, which could not be built; go vet instead"; go vet ./...; fi
 	GOOS=darwin go build ./...
-	GOOS=windows go build -o /dev/null ./cmd/kubectl-operator
+	GOOS=windows go build ./cmd/kubectl-operator ./cmd/docs
 	$(GOTEST) -skip '$(SLOW)' ./...
 	cd cmd/sandbox && go vet ./internal/... && go test ./internal/...
-	@$(MAKE) --no-print-directory build sandbox gcs
+	@$(MAKE) --no-print-directory build sandbox gcs packager docs
 	@test -d "$(CORPUS)" || echo "skipped: tests on real bundles; no corpus at $(CORPUS)"
 	@command -v tmux >/dev/null || echo "skipped: tests of the screen; tmux is not installed"
 	$(GOTEST) -p 2 -timeout 30m -run '$(SLOW)' $(SLOW_PACKAGES)

@@ -9,15 +9,18 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/planning"
 )
 
-// version is stamped by the linker.
-var version = "v0.0.0-dev"
+// version and commit are stamped by the linker.
+var (
+	version = "v0.0.0-dev"
+	commit  = ""
+)
 
 func main() {
 	planning.RunFormatChild()
 	cli.AbortWhenBroken()
 	ctx, stop := cli.Signals(context.Background())
 	code := cli.Main(ctx, os.Args[1:], cli.Options{
-		Version: version, Getenv: os.Getenv, In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
+		Version: version, Commit: commit, Getenv: os.Getenv, In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
 	})
 	stop()
 	os.Exit(code)

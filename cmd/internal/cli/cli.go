@@ -12,7 +12,6 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"runtime"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -38,6 +37,7 @@ import (
 // the program is called.
 type app struct {
 	version string
+	commit  string
 	program string // as in usage lines
 	getenv  func(string) string
 	console
@@ -54,6 +54,7 @@ type app struct {
 // Options are the settings with which a program starts the command line.
 type Options struct {
 	Version string
+	Commit  string // that the program was built from; empty: what Go noted, if anything
 	Getenv  func(string) string
 	In      *os.File
 	Out     *os.File
@@ -88,7 +89,7 @@ func (a *app) main(ctx context.Context, args []string) int {
 
 func newApp(o Options) *app {
 	return &app{
-		version: o.Version, getenv: o.Getenv, kube: k8s.NewFlags(),
+		version: o.Version, commit: o.Commit, getenv: o.Getenv, kube: k8s.NewFlags(),
 		program: "kubectl operator", log: slog.New(slog.DiscardHandler),
 		console: console{streams.New(o.In, o.Out, o.Err, o.Getenv)},
 		config:  sync.OnceValues(func() (config.Config, error) { return config.Load(o.Getenv) }),
@@ -262,36 +263,6 @@ func errorText(err error, command string) string {
 		return "error: " + err.Error() + "\nSee \"" + command + " --help\"."
 	}
 	return "error: " + strings.Join(frame.ThreeLines(err.Error()), "\n")
-}
-
-func (a *app) newVersionCommand() *cobra.Command {
-	var output string
-	cmd := &cobra.Command{
-		Use:   "version",
-		Short: "Print the version of this program and of its risk rules",
-		Example: `  # For a person
-  kubectl operator version
-
-  # For a script
-  kubectl operator version -o json`,
-		Args: rangeArgs(0, 0, "none"),
-		RunE: func(*cobra.Command, []string) error {
-			switch output {
-			case "text":
-				a.streams.Printf("kubectl-operator %s (ruleset %d, %s %s/%s)\n", a.version, preview.Ruleset, runtime.Version(), runtime.GOOS, runtime.GOARCH)
-				return nil
-			case "json":
-				return a.printJSON(map[string]any{
-					"version": a.version, "ruleset": preview.Ruleset, "go": runtime.Version(),
-					"platform": runtime.GOOS + "/" + runtime.GOARCH,
-				})
-			}
-			return usagef("-o %s: want text or json", output)
-		},
-	}
-	cmd.Flags().StringVarP(&output, "output", "o", "text", "output format: text or json")
-	offer(cmd.Flags(), "text", "json")
-	return cmd
 }
 
 // session is one run of a command that plans, or that reads releases: its planner,

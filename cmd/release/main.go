@@ -1,0 +1,138 @@
+// Command release makes the files of a release from built programs: an archive for each
+// platform, packages of Linux distributions, a software bill of materials, checksums, and
+// the manifests of krew and Homebrew. The same programs and documents are the same files,
+// byte for byte: every time is that of the commit.
+//
+//	release -version v1.2.3 -commit HEX -time UNIX -docs DIR -out DIR [-packager PROGRAM] OS/ARCH=PROGRAM...
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+)
+
+// name is that of the program, of its archives and of its packages.
+const name = "kubectl-operator"
+
+// home is where the releases are.
+const home = "https://github.com/kubectl-operator/kubectl-operator"
+
+func main() {
+	if err := run(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "release:", err)
+		os.Exit(1)
+	}
+}
+
+// release is what all files of a release are made of.
+type release struct {
+	version  string // v1.2.3
+	commit   string
+	time     time.Time
+	source   string // directory of the module
+	docs     string // directory of man pages and completions
+	out      string
+	packager string // program that makes packages of Linux distributions; empty for none
+	builds   []build
+	notices  []byte // THIRD_PARTY
+	terms    []byte // LICENSE
+	readme   []byte
+}
+
+// build is the program of one platform.
+type build struct {
+	os, arch string
+	program  string // file
+	archive  string // name of its archive
+	sum      string // SHA-256 of its archive, in hexadecimal digits
+}
+
+func run(args []string) error {
+	r, err := parse(args)
+	if err != nil {
+		return err
+	}
+	modules, err := linked(r.source, r.builds)
+	if err != nil {
+		return err
+	}
+	return r.write(modules)
+}
+
+// write makes all files of the release. Checksums come last: they are of all others.
+func (r *release) write(modules []module) error {
+	var err error
+	if r.notices, err = thirdParty(modules); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(r.out, 0o755); err != nil {
+		return err
+	}
+	for i := range r.builds {
+		if err := r.writeArchive(&r.builds[i]); err != nil {
+			return fmt.Errorf("making the archive for %s/%s: %w", r.builds[i].os, r.builds[i].arch, err)
+		}
+	}
+	if err := errors.Join(r.writePackages(), r.writeBill(modules), r.writeManifests()); err != nil {
+		return err
+	}
+	return r.writeChecksums()
+}
+
+var (
+	versionForm = regexp.MustCompile(`^v?[0-9A-Za-z][0-9A-Za-z.+-]*$`)
+	commitForm  = regexp.MustCompile(`^[0-9a-f]{40}$`)
+)
+
+func parse(args []string) (*release, error) {
+	r := &release{}
+	flags := flag.NewFlagSet("release", flag.ContinueOnError)
+	flags.StringVar(&r.version, "version", "", "version of the release, such as v1.2.3")
+	flags.StringVar(&r.commit, "commit", "", "commit that it was built from")
+	seconds := flags.Int64("time", 0, "time of all files, in seconds since 1970: that of the commit")
+	flags.StringVar(&r.source, "source", ".", "directory of the module")
+	flags.StringVar(&r.docs, "docs", "", "directory of man/ and completions/")
+	flags.StringVar(&r.out, "out", "", "directory for the files")
+	flags.StringVar(&r.packager, "packager", "", "program that makes deb, rpm and apk packages")
+	if err := flags.Parse(args); err != nil {
+		return nil, err
+	}
+	r.time = time.Unix(*seconds, 0).UTC()
+	switch {
+	case r.docs == "" || r.out == "" || flags.NArg() == 0:
+		return nil, errors.New("say which documents and where to with -docs and -out, and at least one OS/ARCH=PROGRAM")
+	case !versionForm.MatchString(r.version):
+		return nil, fmt.Errorf("-version %s: want a version such as v1.2.3", r.version)
+	case !commitForm.MatchString(r.commit):
+		return nil, fmt.Errorf("-commit %s: want 40 hexadecimal digits", r.commit)
+	case *seconds <= 0:
+		return nil, errors.New("say the time of the commit with -time")
+	}
+	for _, arg := range flags.Args() {
+		platform, program, ok := strings.Cut(arg, "=")
+		system, arch, both := strings.Cut(platform, "/")
+		if !ok || !both {
+			return nil, fmt.Errorf("%q: want OS/ARCH=PROGRAM", arg)
+		}
+		suffix := ".tar.gz"
+		if system == "windows" {
+			suffix = ".zip"
+		}
+		r.builds = append(r.builds, build{os: system, arch: arch, program: program, archive: name + "_" + r.number() + "_" + system + "_" + arch + suffix})
+	}
+	var err error
+	if r.terms, err = os.ReadFile(filepath.Join(r.source, "LICENSE")); err != nil {
+		return nil, err
+	}
+	r.readme, err = os.ReadFile(filepath.Join(r.source, "README.md"))
+	return r, err
+}
+
+// number is the version as archives and packages have it.
+func (r *release) number() string { return strings.TrimPrefix(r.version, "v") }
