@@ -2,8 +2,8 @@
 // file: etcd, kube-apiserver, kube-controller-manager and kube-scheduler, built
 // from their Go modules, and the supervisor that starts them together.
 //
-// Which of them a process is, is told by the name it was started under, or else
-// by its first argument:
+// A process is the one that it was started by the name of, or else the one that its
+// first argument names:
 //
 //	kubectl-operator-sandbox serve --dir DIR [--port N] [--temporary]
 //	kubectl-operator-sandbox kube-apiserver --help
@@ -91,7 +91,7 @@ func serve(args []string) error {
 	defer stop()
 	lifeline.Watch(os.Stdin, func() {
 		stop()
-		// Whoever started us is gone: end even if the orderly way hangs.
+		// The process that started this one is gone: end even if the orderly way hangs.
 		time.AfterFunc(3*time.Second, func() { os.Exit(1) })
 	})
 	opts.Ready = func(state controlplane.State) error {

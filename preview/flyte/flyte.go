@@ -148,7 +148,7 @@ func ignoredLines(e engine) []string {
 		switch {
 		case slices.Contains(known, id):
 			if e.generation == "" && e.after.silent && !slices.Contains(v1Defaults().enabled, id) {
-				lines = append(lines, fmt.Sprintf("task type %s is for plugin %s, and there is no list enabled-plugins: an engine of v1 does not start then, one of v2 needs none; nothing tells which this is", taskType, id))
+				lines = append(lines, fmt.Sprintf("task type %s is for plugin %s, and there is no list enabled-plugins: an engine of v1 does not start then, one of v2 needs none; which of them this is, is not known", taskType, id))
 			}
 		case e.generation == generationV2:
 			lines = append(lines, fmt.Sprintf("task type %s is for %s, which is no plugin of Flyte's own: an engine of v2 that does not have it only warns, and the task type stays with the plugin that registers it", taskType, id))

@@ -16,7 +16,7 @@ var (
 // Comments name who or what is meant, and cite what a reader has.
 func TestComments(t *testing.T) {
 	read := 0
-	eachSource(t, program, func(_ string, files *token.FileSet, file *ast.File) {
+	eachSource(t, wholeRepository, func(_ string, files *token.FileSet, file *ast.File) {
 		for _, group := range file.Comments {
 			read++
 			judgeComment(t, files.Position(group.Pos()).String(), group)

@@ -17,8 +17,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// kubeletAddress is where the API server looks for the node's kubelet. Nobody
-// listens there: egress ends the connection itself.
+// kubeletAddress is where the API server looks for the node's kubelet. No
+// process listens there: egress ends the connection itself.
 const kubeletAddress = "127.0.0.1:10250"
 
 // egress is where the API server sends every connection that is meant for the

@@ -10,8 +10,8 @@ import (
 )
 
 // acquireLock makes this process the only one that serves a directory. It is a
-// POSIX record lock: the kernel drops it with the process, and tells whoever
-// asks which process holds it, so no file has to be trusted for that.
+// POSIX record lock: the kernel drops it with the process, and answers which
+// process holds it, so no file has to be trusted for that.
 func acquireLock(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {

@@ -12,8 +12,8 @@ type reservation struct {
 	port int
 }
 
-// reservePort binds a port without listening on it; 0 takes a free one. Nobody
-// else is given the port while it is bound, so two sandboxes that start at once
+// reservePort binds a port without listening on it; 0 takes a free one. No
+// other process is given the port while it is bound, so two sandboxes that start at once
 // cannot meet on one. The child can bind it nevertheless because both ask for
 // SO_REUSEPORT (etcd --socket-reuse-port, kube-apiserver --permit-port-sharing),
 // and gets every connection because only it listens.

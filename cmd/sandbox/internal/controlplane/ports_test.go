@@ -41,7 +41,7 @@ func TestReservePort(t *testing.T) {
 		}
 		listener.Close()
 	})
-	t.Run("refuses a port on which somebody listens", func(t *testing.T) {
+	t.Run("refuses a port on which another process listens", func(t *testing.T) {
 		listener, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
 			t.Fatal(err)

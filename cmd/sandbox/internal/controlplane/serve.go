@@ -20,7 +20,7 @@ const apiServer = "kube-apiserver"
 // Serve runs a control plane in opts.Dir until ctx ends, which is not an error,
 // or until a component ends, which is. An API server that was ready and is
 // killed with SIGKILL is started again on the same data and port, and the
-// State tells its new process.
+// State has its new process.
 func Serve(ctx context.Context, opts Options) error {
 	if opts.Dir == "" {
 		return errors.New("no directory is given; name one with --dir")

@@ -45,8 +45,8 @@ type death struct {
 	err   error
 }
 
-// killed reports whether the child was ended by SIGKILL: by somebody, then, and
-// not by itself.
+// killed reports whether the child was ended by SIGKILL, which comes from outside: no
+// process ends that way by a fault of its own.
 func (d death) killed() bool {
 	status, ok := d.child.cmd.ProcessState.Sys().(syscall.WaitStatus)
 	return ok && status.Signaled() && status.Signal() == syscall.SIGKILL
