@@ -20,13 +20,14 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// PayloadType is that of the envelopes.
+// PayloadType is the media type that the DSSE envelope of an approval names for its
+// payload, a [Statement].
 const PayloadType = "application/vnd.kubectl-operator.approval.v1alpha1+json"
 
-// MaxBytes bounds the size of an envelope.
+// MaxBytes is the largest size in bytes of an envelope that is read.
 const MaxBytes = 1 << 20
 
-// Kind is that of a statement, next to [preview.APIVersion].
+// Kind is the kind of a [Statement]; its apiVersion is [preview.APIVersion].
 const Kind = "Approval"
 
 // What an approval is for.
@@ -53,14 +54,16 @@ type Statement struct {
 	Expires       string            `json:"expires"` // the same, empty for never
 }
 
-// AcceptedFinding is a finding that the approver accepts.
+// AcceptedFinding names a finding that the approver accepts, by its id and the
+// fingerprint of its evidence.
 type AcceptedFinding struct {
 	ID          string `json:"id"`
 	Fingerprint string `json:"fingerprint"`
 }
 
-// NewStatement returns the statement for approving a plan; sha256 is the hash of
-// its file. A plan that was made without a cluster is approved for its content.
+// NewStatement returns the unsigned statement that approves a plan. planFile is the
+// sha256 of the plan's file. A plan that was made without a cluster is approved for its
+// content alone, so that its statement names neither plan file nor cluster.
 func NewStatement(p *preview.Plan, planFile string) Statement {
 	s := Statement{
 		APIVersion: preview.APIVersion, Kind: Kind, Scope: ScopePlan, Release: p.Release,
@@ -73,8 +76,8 @@ func NewStatement(p *preview.Plan, planFile string) Statement {
 	return s
 }
 
-// NeededAcceptances returns the findings that an approval of the plan has to
-// accept: those that the built-in rules make critical, and what could not be read.
+// NeededAcceptances returns the findings that an approval of the plan has to accept:
+// those that the built-in rules make critical, and those about what could not be read.
 func NeededAcceptances(p *preview.Plan) []preview.Finding {
 	var out []preview.Finding
 	for _, f := range p.Findings {
@@ -85,8 +88,8 @@ func NeededAcceptances(p *preview.Plan) []preview.Finding {
 	return out
 }
 
-// Sign signs a statement at a time. lasts is how long the signature is valid, 0
-// for ever.
+// Sign returns the DSSE envelope, as JSON, of a statement signed with key. The approval
+// is valid from now on, for lasts; 0 is for ever.
 func Sign(s Statement, key *Key, now time.Time, lasts time.Duration) ([]byte, error) {
 	s.Signed, s.Expires = preview.ExpiryText(now), ""
 	if lasts > 0 {
@@ -111,7 +114,8 @@ func Sign(s Statement, key *Key, now time.Time, lasts time.Duration) ([]byte, er
 	return append(data, '\n'), nil
 }
 
-// encode returns a statement in the one form that is signed and verified.
+// encode returns a statement as canonical JSON, which is the only form that is signed
+// and that verification accepts.
 func encode(s Statement) ([]byte, error) {
 	data, err := json.Marshal(s)
 	if err != nil {
@@ -175,7 +179,8 @@ func open(data []byte) (*unverifiedEnvelope, error) {
 	return o, nil
 }
 
-// decodeStrict decodes JSON, and refuses duplicate and unknown keys.
+// decodeStrict decodes JSON, and refuses duplicate keys and those that the type of into
+// does not have.
 func decodeStrict(data []byte, into any) error {
 	if _, err := preview.DecodeJSON(data); err != nil {
 		return err
@@ -185,7 +190,7 @@ func decodeStrict(data []byte, into any) error {
 	return decoder.Decode(into)
 }
 
-// verifiedBy reports whether a key made the signature.
+// verifiedBy reports whether the private half of key made the envelope's signature.
 func (o *unverifiedEnvelope) verifiedBy(key crypto.PublicKey) bool {
 	return verify(key, o.signed, o.sig)
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// KindApprovers is that of the file of approvers.
+// KindApprovers is the kind of the file that lists who may approve.
 const KindApprovers = "Approvers"
 
 const (
@@ -20,7 +20,7 @@ const (
 	maxKeysEach       = 16
 )
 
-// Approvers lists the people who may approve, and how many approvals a plan needs.
+// Approvers lists the people who may approve, and which of their approvals count.
 type Approvers struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
@@ -121,7 +121,8 @@ func (a *Approver) readKeys() error {
 	return nil
 }
 
-// whoSigned returns the approver whose key made a signature.
+// whoSigned returns the name of the approver who signed an envelope, and the id of the
+// key; ok is false if none of the approvers' keys made the signature.
 func (a *Approvers) whoSigned(o *unverifiedEnvelope) (name, id string, ok bool) {
 	for i := range a.Approvers {
 		for id, key := range a.Approvers[i].keys {
@@ -133,7 +134,7 @@ func (a *Approvers) whoSigned(o *unverifiedEnvelope) (name, id string, ok bool) 
 	return "", "", false
 }
 
-// isUser reports whether an approver has a user name of the cluster.
+// isUser reports whether the approver called name has user as user name in a cluster.
 func (a *Approvers) isUser(name, user string) bool {
 	return slices.ContainsFunc(a.Approvers, func(one Approver) bool {
 		return one.Name == name && slices.Contains(one.Users, user)

@@ -19,9 +19,9 @@ type PublicKey struct {
 // Verifier returns the public half of a key.
 func (k *Key) Verifier() PublicKey { return PublicKey{ID: k.ID, key: k.Public} }
 
-// SignDetached signs a payload that is stored elsewhere. The media type is signed
-// with it (DSSE protocol 1.0.2, pre-authentication encoding), so that a signature
-// for one purpose is not valid for another.
+// SignDetached returns the signature of a payload that is stored elsewhere. It covers
+// the media type too (DSSE protocol 1.0.2, pre-authentication encoding), so that a
+// signature for one purpose is not valid for another.
 func (k *Key) SignDetached(payloadType string, payload []byte) ([]byte, error) {
 	return k.sign(dsse.PAE(payloadType, payload))
 }
@@ -32,9 +32,9 @@ func (k PublicKey) Verifies(payloadType string, payload, sig []byte) bool {
 	return verify(k.key, dsse.PAE(payloadType, payload), sig)
 }
 
-// ReadPublicKeys reads the PUBLIC KEY blocks of a PEM file, ECDSA or Ed25519, at
-// least one. Any other block is an error that does not quote the block, because it
-// may be a private key.
+// ReadPublicKeys reads the PUBLIC KEY blocks of a PEM file, ECDSA or Ed25519; none is
+// an error. Any other block is an error that does not quote the block, because it may
+// be a private key.
 func ReadPublicKeys(data []byte) ([]PublicKey, error) {
 	var keys []PublicKey
 	for rest := data; ; {

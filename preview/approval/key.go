@@ -73,8 +73,8 @@ func newKey(signer crypto.Signer) (*Key, error) {
 	return &Key{ID: id, Public: signer.Public(), signer: signer}, nil
 }
 
-// keyID returns the id of a key, or an error for a kind of key that cannot
-// approve.
+// keyID returns the id of a public key, the sha256 of its PKIX form, or an error for an
+// algorithm or curve that approvals are not signed with.
 func keyID(public crypto.PublicKey) (string, error) {
 	switch key := public.(type) {
 	case ed25519.PublicKey:

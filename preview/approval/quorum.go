@@ -13,8 +13,8 @@ import (
 // applier.
 const skew = 5 * time.Minute
 
-// Quorum has the number of approvals that a plan needs, and the approvals that
-// were found.
+// Quorum has the number of approvals that a plan needs, who may give them, and the
+// approvals that were found.
 type Quorum struct {
 	Need      int
 	Approvers *Approvers
@@ -30,7 +30,7 @@ type FoundApproval struct {
 	Err  error
 }
 
-// Signature is a valid approval in the form that receipts record.
+// Signature is an approval that counts, in the form that receipts record.
 type Signature struct {
 	Approver string `json:"approver"`
 	KeyID    string `json:"keyId"`
@@ -48,10 +48,10 @@ type QuorumError struct {
 
 func (e *QuorumError) Error() string { return strings.Join(e.Reasons, "; ") }
 
-// Check counts the approvals of a plan before it is applied. users are the names
-// of the person who applies it: that of the credentials, and an impersonated one.
-// It returns the approvals that count and the findings that all of them accept, or
-// a [QuorumError].
+// Check counts the approvals of a plan before it is applied. users are the user names
+// of the person who applies it: that of the credentials, and an impersonated one. It
+// returns the approvals that count and the findings that every one of them accepts, or
+// a [QuorumError] if there are too few.
 func (q *Quorum) Check(p *preview.Plan, users []string, now time.Time) ([]Signature, []AcceptedFinding, error) {
 	var counted []Signature
 	var accepted [][]AcceptedFinding
@@ -84,7 +84,8 @@ func (q *Quorum) Check(p *preview.Plan, users []string, now time.Time) ([]Signat
 	return counted, commonAcceptances(accepted), nil
 }
 
-// judge returns the approver of an approval, or why the approval does not count.
+// judge opens an approval and returns it with its signature, or a text that says why
+// the approval does not count; the text is empty if it counts.
 func (q *Quorum) judge(p *preview.Plan, found FoundApproval, users []string, now time.Time) (*unverifiedEnvelope, Signature, string) {
 	if found.Err != nil {
 		return nil, Signature{}, found.Err.Error()
