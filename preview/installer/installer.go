@@ -17,12 +17,14 @@ const rbacGroup = "rbac.authorization.k8s.io"
 // is not known.
 type Plural func(apiVersion, kind string) string
 
-// planParts is for how many Secrets with parts of a plan there are rights.
+// planParts is for how many parts of a stored plan, each a Secret, the roles give
+// rights (4).
 const planParts = 4
 
-// Needed returns the permissions that planning and applying a plan needs, without
-// those that depend on the cluster or the content, and without those that RBAC's
-// escalation check requires, which [Held] returns.
+// Needed returns the permissions for reading, dry-running and writing the plan's
+// objects and the record of its release. Left out are the reads besides, which [Reads]
+// returns, and what RBAC's escalation check requires of a writer of roles, as [Held]
+// returns it.
 func Needed(p *preview.Plan, plural Plural) []preview.Right {
 	n := &rightSet{plural: fallbackPlural(p, plural)}
 	record := preview.RecordName(p.Release.Name)
@@ -74,8 +76,8 @@ func (n *rightSet) addRevisionReads(release preview.Release, revision int) {
 	}
 }
 
-// addRevisionWrites adds the permissions to record a revision besides the record
-// itself: the parts of its plan, and the copy of the previous record.
+// addRevisionWrites adds the permissions to write what a revision stores besides the
+// record itself: the parts of its plan, and the copy of the previous record.
 func (n *rightSet) addRevisionWrites(release preview.Release, revision int) {
 	record := preview.RecordName(release.Name)
 	for part := 1; part <= planParts; part++ {
@@ -86,8 +88,9 @@ func (n *rightSet) addRevisionWrites(release preview.Release, revision int) {
 	}
 }
 
-// writeVerbs returns the verbs that server-side apply and delete need (KEP-555: an
-// apply is a patch, and also a create if it creates the object).
+// writeVerbs returns the verbs that an action on an object needs (KEP-555: a
+// server-side apply is a patch, and also a create if it creates the object); nil if it
+// writes nothing.
 func writeVerbs(a preview.Action) []string {
 	switch a {
 	case preview.ActionCreate, preview.ActionUnknown:
@@ -102,8 +105,8 @@ func writeVerbs(a preview.Action) []string {
 	return nil
 }
 
-// requestVerbs returns the verbs of the requests for an object when planning or
-// applying. A dry run of an unchanged object needs them too.
+// requestVerbs returns the verbs of the requests for an object while a plan is made or
+// applied. An unchanged object needs patch too, for its dry run.
 func requestVerbs(p *preview.Plan, o *preview.Object) []string {
 	switch {
 	case o.Action == preview.ActionUnchanged && p.ReadMode != preview.ReadGet:
@@ -114,8 +117,8 @@ func requestVerbs(p *preview.Plan, o *preview.Object) []string {
 	return writeVerbs(o.Action)
 }
 
-// addCleanup adds the permissions to delete the records of the oldest revision:
-// its copy and the parts of its plan.
+// addCleanup adds the permissions to delete what is stored of the oldest revision: the
+// copy of its record and the parts of its plan. A revision below 1 adds none.
 func (n *rightSet) addCleanup(namespace, record string, revision int) {
 	if revision < 1 {
 		return
@@ -154,8 +157,8 @@ func key(r preview.Right) string {
 	return strings.Join([]string{r.Namespace, r.Group, r.Resource, r.URL, r.Name, r.Verb}, "\x00")
 }
 
-// fallbackPlural looks up a plural in the plan's own CRDs, and else forms it as
-// most kinds do.
+// fallbackPlural returns a Plural that asks plural first, then the plan's own CRDs, and
+// else forms the English plural of the kind, as most resources are named.
 func fallbackPlural(p *preview.Plan, plural Plural) Plural {
 	brought := map[string]string{}
 	for i := range p.Objects {
@@ -183,9 +186,9 @@ func fallbackPlural(p *preview.Plan, plural Plural) Plural {
 	}
 }
 
-// Held returns the permissions in a role, in a namespace or, if it is empty, in
-// all. A user who writes the role or a binding to it must hold them, or the verb
-// escalate or bind.
+// Held returns the rights that the rules of a role give, in namespace or, if that is
+// empty, in all. A user who writes the role or a binding to it must have them, or the
+// verb escalate or bind.
 func Held(role map[string]any, namespace string) []preview.Right {
 	var out []preview.Right
 	for _, rule := range preview.Maps(role, "rules") {
@@ -214,6 +217,6 @@ func Held(role map[string]any, namespace string) []preview.Right {
 	return sorted(out)
 }
 
-// maxHeld bounds what one role is taken apart into; a longer one counts as far
-// as that, and the API server's own check decides on it.
+// maxHeld is the most rights that [Held] returns of one role (20000). The rest are
+// ignored: the API server's own escalation check decides on them.
 const maxHeld = 20_000

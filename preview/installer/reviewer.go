@@ -10,10 +10,10 @@ import (
 // Reviewer is the placeholder in the bindings that [ReviewManifests] writes.
 const Reviewer = "REVIEWER"
 
-// ReviewManifests returns the roles and bindings with which a user has the review of a
-// plan that reads alone give: the rights to get and list what it rests on. In a
-// namespace that does not exist there can be no role, so that the rights in it are to
-// the names in all namespaces.
+// ReviewManifests returns the roles and bindings with which a user who may only read,
+// and send no dry run, gets the review of a plan. A Role cannot be in a namespace that
+// the plan creates, so rights there become rights to objects of these names in all
+// namespaces.
 func ReviewManifests(p *preview.Plan, plural Plural) []map[string]any {
 	absent := map[string]bool{}
 	for i := range p.Objects {
@@ -71,8 +71,8 @@ func looks(p *preview.Plan, plural Plural) []preview.Right {
 	return n.rights
 }
 
-// sharesDefinitions reports whether a CRD of the release changes or goes, on which other
-// releases may rely.
+// sharesDefinitions reports whether the plan updates or deletes a CRD of the release,
+// on which other releases may rely. Any CRD counts in a plan without packages.
 func sharesDefinitions(p *preview.Plan) bool {
 	return slices.ContainsFunc(p.Objects, func(o preview.Object) bool {
 		touched := len(p.Packages) == 0 || o.Action == preview.ActionUpdate || o.Action == preview.ActionDelete
@@ -80,7 +80,7 @@ func sharesDefinitions(p *preview.Plan) bool {
 	})
 }
 
-// brings reports whether a definition of the plan makes a kind known.
+// brings reports whether a CRD of the plan defines the kind of ref.
 func brings(p *preview.Plan, ref preview.Ref) bool {
 	return slices.ContainsFunc(p.Objects, func(o preview.Object) bool {
 		return preview.IsKind(o.Planned, preview.KindCustomResourceDefinition) &&

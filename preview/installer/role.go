@@ -43,8 +43,8 @@ func Manifests(p *preview.Plan, plural Plural) []map[string]any {
 	return out
 }
 
-// Reads returns the reads that a plan depends on, besides those of its own
-// objects. A user without permission for them gets another plan.
+// Reads returns the rights for what a plan reads besides its own objects, such as
+// quotas and RBAC. A user without them gets a plan with another digest.
 func Reads(p *preview.Plan, plural Plural) []preview.Right {
 	n := &rightSet{plural: fallbackPlural(p, plural)}
 	n.addRecordedReads(p)
@@ -71,7 +71,8 @@ func Reads(p *preview.Plan, plural Plural) []preview.Right {
 	return n.sorted()
 }
 
-// addRecordedReads adds the permissions for the plan's reads of single objects.
+// addRecordedReads adds the permissions to get the objects that the plan recorded as
+// read, and those that templates looked up.
 func (n *rightSet) addRecordedReads(p *preview.Plan) {
 	for _, read := range p.Reads {
 		if strings.HasPrefix(read.ID, "nodes/") {
@@ -104,8 +105,9 @@ func (n *rightSet) addRecordedReads(p *preview.Plan) {
 }
 
 // addRBACReads adds the permissions to list the roles and bindings that the plan's
-// grants depend on: all bindings, ClusterRoles if roles or bindings of the cluster
-// matter, and Roles if an account of the plan can act as another.
+// grants depend on: all bindings; ClusterRoles if the plan has aggregated roles or read
+// roles of the cluster; Roles and ClusterRoles if an account of the plan can act as
+// another.
 func (n *rightSet) addRBACReads(p *preview.Plan) {
 	var bodies []map[string]any
 	for i := range p.Objects {
@@ -134,12 +136,14 @@ func (n *rightSet) addRBACReads(p *preview.Plan) {
 	}
 }
 
-// counted reports whether a CRD's custom resources are listed for an action on it.
+// counted reports whether a plan with this action on a CRD lists its custom resources,
+// to count them.
 func counted(a preview.Action) bool {
 	return a == preview.ActionUpdate || a == preview.ActionDelete || a == preview.ActionKeep
 }
 
-// shareable reports whether the records of other releases are searched for a CRD.
+// shareable reports whether the records of other releases are searched for a CRD, which
+// they may contain too.
 func shareable(p *preview.Plan, o *preview.Object) bool {
 	if len(p.Packages) == 0 {
 		return o.Action == preview.ActionDelete || o.Action == preview.ActionKeep
@@ -187,7 +191,7 @@ func escalation(p *preview.Plan) []preview.Right {
 	return out
 }
 
-// minimize removes rights that another right includes.
+// minimize returns the rights without those that another of them includes.
 func minimize(rights []preview.Right) []preview.Right {
 	rights = sorted(rights)
 	have := make(map[preview.Right]bool, len(rights))
@@ -211,8 +215,9 @@ func minimize(rights []preview.Right) []preview.Right {
 	return out
 }
 
-// widerRights returns the rights that include r. They are looked up, because
-// comparing each with each would be slow for roles with 10,000 rules.
+// widerRights returns the rights that could include r: with "*" or no restriction in
+// place of its fields, or urls for a URL. They are looked up in a map, because
+// comparing each right with each would be slow for roles with 10,000 rules.
 func widerRights(r preview.Right, urls []preview.Right) []preview.Right {
 	if r.URL != "" {
 		return urls
@@ -242,7 +247,8 @@ func holdsURL(w, r preview.Right) bool {
 
 func matches(wide, narrow string) bool { return wide == "*" || wide == narrow }
 
-// rules combines rights into RBAC rules, first by verbs, then by names.
+// rules combines rights into RBAC rules: verbs on the same resource and name first,
+// then names with the same verbs.
 func rules(rights []preview.Right) []map[string]any {
 	type place struct{ group, resource, name, url string }
 	verbs := map[place][]string{}
