@@ -109,7 +109,8 @@ func recipientsFile(path string) (Recipients, error) {
 	return out, nil
 }
 
-// Keys decrypt plan files. They are read when an encrypted file is opened.
+// Keys name the file of the secret keys that decrypt plan files. It is read only when
+// an encrypted file is opened.
 type Keys struct {
 	// File holds secret keys of age, one a line, as age-keygen writes them, or a
 	// private ssh key without a passphrase. Empty means that there are none.
@@ -155,8 +156,8 @@ func readSmall(path string) ([]byte, error) {
 	return data, err
 }
 
-// encrypt encrypts a whole plan file, because not only its values but also its
-// actions may be confidential.
+// encrypt encrypts a whole plan file, because its actions may be as confidential as the
+// values in it.
 func encrypt(data []byte, to Recipients) ([]byte, error) {
 	var out bytes.Buffer
 	w, err := age.Encrypt(&out, to...)

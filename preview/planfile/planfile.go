@@ -22,7 +22,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// MaxBytes bounds the size of a plan file.
+// MaxBytes is the largest size in bytes of a plan file (256 MiB).
 const MaxBytes = 256 << 20
 
 // Caps on what is read back.
@@ -42,7 +42,8 @@ const (
 	readsDir   = "reads/"
 )
 
-// Encode returns a plan as a file. The same plan gives the same bytes.
+// Encode writes a plan to w as an unencrypted plan file. The same plan gives the same
+// bytes.
 func Encode(w io.Writer, p *preview.Plan) error {
 	entries, err := entriesOf(p)
 	if err != nil {
@@ -103,7 +104,8 @@ func entriesOf(p *preview.Plan) ([]entry, error) {
 	return entries, nil
 }
 
-// Decode reads a plan file from r, up to size limits.
+// Decode reads an unencrypted plan file from r. A file that exceeds the size limits or
+// contains anything besides the plan is an error.
 func Decode(r io.Reader) (*preview.Plan, error) {
 	entries, err := unpack(r)
 	if err != nil {
@@ -140,8 +142,9 @@ func Decode(r io.Reader) (*preview.Plan, error) {
 	return &p, nil
 }
 
-// checkUnambiguous refuses a document that another JSON reader could interpret
-// differently, because encoding/json matches names in any letter case.
+// checkUnambiguous returns an error if plan.json, decoded as document, does not equal
+// the plan encoded again: encoding/json matches names in any letter case, so that
+// another JSON reader could see another plan.
 func checkUnambiguous(document any, p *preview.Plan) error {
 	written, err := json.Marshal(p)
 	if err != nil {
@@ -159,8 +162,8 @@ func checkUnambiguous(document any, p *preview.Plan) error {
 	return nil
 }
 
-// attachBodies sets the bodies of objects and reads from a file's entries, and
-// removes them from entries.
+// attachBodies sets the bodies of the plan's objects and reads from the entries of a
+// plan file, by name, and removes those entries.
 func attachBodies(p *preview.Plan, entries map[string][]byte) error {
 	take := func(dir, id string, into *map[string]any) error {
 		name := dir + id + ".json"

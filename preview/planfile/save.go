@@ -23,10 +23,11 @@ func (e *SecretsError) Error() string {
 	return fmt.Sprintf("the plan holds secret values (%s); --plan-recipient encrypts it, --plaintext-secrets saves them in the clear", strings.Join(e.Objects, ", "))
 }
 
-// errTooLarge is a file of more bytes than a plan may have.
+// errTooLarge is the error for a plan file of more than [MaxBytes].
 var errTooLarge = fmt.Errorf("it has more than the %d MiB that a plan file may have", MaxBytes>>20)
 
-// Options are how a plan is saved: for which recipients, or readable.
+// Options are how a plan is saved: encrypted for recipients, or with secret values in
+// plain text.
 type Options struct {
 	// Recipients, when there are any, are the only ones who can read it.
 	Recipients Recipients
@@ -34,8 +35,9 @@ type Options struct {
 	PlaintextSecrets bool
 }
 
-// Pack returns a plan file as bytes. A plan with secret values is a [SecretsError]
-// unless it is encrypted or readable values were asked for.
+// Pack returns a plan file as bytes, encrypted if there are recipients. A plan with
+// secret values that is neither encrypted nor allowed in plain text is a
+// [SecretsError].
 func Pack(p *preview.Plan, o Options) ([]byte, error) {
 	if ids := sensitiveObjects(p); len(ids) > 0 && !o.PlaintextSecrets && len(o.Recipients) == 0 {
 		return nil, &SecretsError{Objects: ids}
@@ -50,8 +52,8 @@ func Pack(p *preview.Plan, o Options) ([]byte, error) {
 	return encrypt(b.Bytes(), o.Recipients)
 }
 
-// Save writes a plan file with mode 0600. It does not overwrite a file, and leaves
-// none if it fails.
+// Save writes a plan file with mode 0600. A file that exists is an [ExistsError] and is
+// not overwritten; an error leaves no file.
 func Save(path string, p *preview.Plan, o Options) error {
 	data, err := Pack(p, o)
 	if err != nil {
@@ -63,7 +65,8 @@ func Save(path string, p *preview.Plan, o Options) error {
 	return nil
 }
 
-// WriteNew writes a file of mode 0600 that must not exist, atomically.
+// WriteNew writes a file of mode 0600 atomically. A file that exists is an
+// [ExistsError].
 func WriteNew(path string, data []byte) error {
 	if _, err := os.Lstat(path); err == nil {
 		return &ExistsError{path}
@@ -92,7 +95,7 @@ func (e *ExistsError) Error() string {
 	return e.Path + " exists and is not overwritten; remove it or name another file"
 }
 
-// sensitiveObjects returns the objects whose bodies contain secret values.
+// sensitiveObjects returns the ids of the objects whose bodies contain secret values.
 func sensitiveObjects(p *preview.Plan) []string {
 	var ids []string
 	for i := range p.Objects {
@@ -113,7 +116,7 @@ type File struct {
 	SHA256 string // of the file's bytes, as sha256:HEX
 }
 
-// Load reads a plan file.
+// Load reads the plan file at a path, and decrypts it with keys if it is encrypted.
 func Load(path string, keys Keys) (*File, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -131,7 +134,7 @@ func Load(path string, keys Keys) (*File, error) {
 	return loaded, nil
 }
 
-// Open reads the bytes of a plan file.
+// Open is [Load] for the bytes of a plan file.
 func Open(data []byte, keys Keys) (*File, error) {
 	if len(data) > MaxBytes {
 		return nil, errTooLarge
