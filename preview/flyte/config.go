@@ -18,8 +18,8 @@ type pluginConfig struct {
 	byType  map[string]string // plugin by task type
 }
 
-// v1Defaults returns the plugin configuration that a v1 engine has without a
-// configuration.
+// v1Defaults returns the plugin configuration of a v1 engine whose configuration does
+// not set any.
 func v1Defaults() pluginConfig {
 	return pluginConfig{
 		listed: true, enabled: []string{"container", "sidecar", "k8s-array"},
@@ -27,7 +27,8 @@ func v1Defaults() pluginConfig {
 	}
 }
 
-// configOf returns the configuration of a Flyte engine in a ConfigMap.
+// configOf returns the plugin configuration that a ConfigMap has for a Flyte engine;
+// false if it has none.
 func configOf(body map[string]any) (pluginConfig, bool) {
 	out, found := pluginConfig{silent: true, byType: map[string]string{}}, false
 	for _, config := range yamlFiles(body, "task-plugins") {
@@ -54,7 +55,7 @@ func configOf(body map[string]any) (pluginConfig, bool) {
 	return out, found
 }
 
-// cleanName normalises a plugin name as the engine does.
+// cleanName returns a plugin name trimmed and in lower case, as the engine compares it.
 func cleanName(text string) string { return strings.ToLower(strings.TrimSpace(text)) }
 
 // yamlFiles returns the values of a ConfigMap that contain a word and are YAML
@@ -80,7 +81,7 @@ func yamlFiles(body map[string]any, word string) []map[string]any {
 
 func (t pluginConfig) has(id string) bool { return !t.listed || slices.Contains(t.enabled, id) }
 
-// uses reports whether the configuration asks for a plugin by name.
+// uses reports whether the configuration names a plugin, as enabled or for a task type.
 func (t pluginConfig) uses(id string) bool {
 	return slices.Contains(t.enabled, id) || slices.Contains(slices.Collect(maps.Values(t.byType)), id)
 }
@@ -92,8 +93,8 @@ const (
 	generationV2 = "v2"
 )
 
-// plugins returns the plugins that an engine of a generation (v1 or v2) runs with
-// the configuration.
+// plugins returns the configuration as an engine of a generation (v1 or v2) takes it:
+// v1 without a list of plugins has its defaults, and v2 ignores the list and runs all.
 func (t pluginConfig) plugins(generation string) pluginConfig {
 	switch {
 	case generation == generationV1 && t.silent:
@@ -104,7 +105,8 @@ func (t pluginConfig) plugins(generation string) pluginConfig {
 	return t
 }
 
-// generations returns the CRDs by which the generation of an engine is recognised.
+// generations returns the CRD by which each generation of engines, v1 and v2, is
+// recognised.
 func generations() map[string]preview.Ref {
 	ref := preview.Ref{APIVersion: "apiextensions.k8s.io/v1", Kind: "CustomResourceDefinition"}
 	v1, v2 := ref, ref
@@ -112,8 +114,8 @@ func generations() map[string]preview.Ref {
 	return map[string]preview.Ref{generationV1: v1, generationV2: v2}
 }
 
-// generationOf returns the generation of an engine, by the CRDs of plan and
-// cluster; empty if they do not decide it.
+// generationOf returns the generation of an engine, v1 or v2, by the CRDs in the plan
+// and those in the cluster (live, separated by spaces). Empty means both or neither.
 func generationOf(x *index, live string) string {
 	found := strings.Fields(live)
 	for generation, ref := range generations() {
@@ -128,8 +130,8 @@ func generationOf(x *index, live string) string {
 	return found[0]
 }
 
-// engine is the configuration of a Flyte engine before and after the plan. Without
-// a configuration the engine has its defaults.
+// engine is a Flyte engine, with its plugin configuration before and after the plan. An
+// engine without one has its defaults.
 type engine struct {
 	config        *preview.Object
 	generation    string
@@ -139,8 +141,8 @@ type engine struct {
 	seen          record // what was recorded of it; empty where nothing was
 }
 
-// enginesOf returns the Flyte engines in a plan. live are the generations whose
-// CRDs the cluster has.
+// enginesOf returns the Flyte engines whose ConfigMap is in a plan. live returns the
+// generations whose CRDs the cluster has, separated by spaces.
 func enginesOf(x *index, seen Records, live func(engine) string) []engine {
 	var out []engine
 	for i := range x.plan.Objects {
@@ -176,8 +178,7 @@ func enginesOf(x *index, seen Records, live func(engine) string) []engine {
 	return out
 }
 
-// record returns a configuration in the form that is recorded among the plan's
-// reads.
+// record returns a configuration in the form in which the plan records it.
 func (t pluginConfig) record() *configRecord {
 	out := &configRecord{Types: maps.Clone(t.byType)}
 	if out.Types == nil {
@@ -198,13 +199,14 @@ func recordedTasks(was *configRecord) (pluginConfig, bool) {
 	return out, true
 }
 
-// turnsOff reports whether a plugin that was configured by name no longer is.
+// turnsOff reports whether the plan removes a plugin from the configuration.
 func (e engine) turnsOff(plugin taskPlugin) bool {
 	return e.before.uses(plugin.id) && !e.after.uses(plugin.id)
 }
 
-// mayHaveUsed reports whether tasks of a plugin may exist: the plugin is or was
-// configured by name, or the engine has all plugins.
+// mayHaveUsed reports whether the cluster may have tasks of a plugin: the configuration
+// names the plugin before or after the plan, or the engine is v2, which has all
+// plugins.
 func (e engine) mayHaveUsed(plugin taskPlugin) bool {
 	return e.before.uses(plugin.id) || e.after.uses(plugin.id) || e.generation == generationV2
 }
@@ -216,8 +218,8 @@ func (e engine) asks(x *index, plugin taskPlugin) bool {
 	return !e.gone && (e.after.uses(plugin.id) || e.generation == generationV2 && bringsResource(x, plugin))
 }
 
-// forgets reports whether the plan contains a plugin's operator, but the list of
-// enabled plugins does not contain the plugin.
+// forgets reports whether the plan contains a plugin's operator, while the engine has a
+// list of enabled plugins without the plugin.
 func (e engine) forgets(x *index, plugin taskPlugin) bool {
 	return !e.gone && !e.after.uses(plugin.id) && e.after.listed && bringsResource(x, plugin)
 }

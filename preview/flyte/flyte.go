@@ -12,15 +12,15 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 )
 
-// taskPlugin is a Flyte plugin that has an operator, by its id (flyteplugins,
-// tasks/plugins).
+// taskPlugin is a Flyte plugin that needs an operator in the cluster, by the id that
+// configurations use (flyteplugins, tasks/plugins).
 type taskPlugin struct {
 	id, group, resource string
 	account             string // that every project's namespace needs
 }
 
-// singular returns the name of the resource without plural s, which Flyte's
-// documentation uses in error.
+// singular returns the name of the resource without the final s, such as "rayjob",
+// which Flyte's documentation uses in RBAC rules by mistake.
 func (f taskPlugin) singular() string { return strings.TrimSuffix(f.resource, "s") }
 
 // definition returns the name of the CRD of the plugin's custom resource.
@@ -38,7 +38,7 @@ func taskPlugins() []taskPlugin {
 	}
 }
 
-// builtInPlugins returns the plugins without operator that engines have
+// builtInPlugins returns the plugins that engines have and that need no operator
 // (flyteplugins, tasks/plugins), by the ids that configurations use.
 func builtInPlugins() []string {
 	return []string{
@@ -48,7 +48,8 @@ func builtInPlugins() []string {
 	}
 }
 
-// Findings returns the findings about Flyte engines whose plugins lack something.
+// Findings returns the findings about Flyte engines and their plugins, by the plan and
+// by what [Read] recorded of the cluster.
 func Findings(p *preview.Plan, seen Records) []preview.Finding {
 	x, out := newIndex(p), templateFindings(p)
 	for _, e := range enginesOf(x, seen, func(e engine) string { return e.seen.Engines }) {
@@ -75,8 +76,8 @@ func Findings(p *preview.Plan, seen Records) []preview.Finding {
 	return out
 }
 
-// leftLines returns evidence about custom resources of plugins that are turned
-// off, or whose operator is removed.
+// leftLines returns evidence about custom resources that remain although their plugin
+// is turned off or its operator removed, and the severity of the finding.
 func leftLines(e engine) (preview.Severity, []string) {
 	severity := preview.NotKnown
 	var lines []string
@@ -97,9 +98,9 @@ func leftLines(e engine) (preview.Severity, []string) {
 	return severity, lines
 }
 
-// removedLines returns evidence about plugins that a configuration no longer has.
-// A task type whose plugin is not enabled is worse, because the engine does not
-// start then.
+// removedLines returns evidence about plugins and task types that the plan removes from
+// the configuration, and the severity of the finding: critical for a task type whose
+// plugin is not enabled, because the engine does not start then.
 func removedLines(before, after pluginConfig) (preview.Severity, []string) {
 	severity := preview.Warning
 	var lines []string

@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// index caches what is looked up in a plan for each engine and plugin, so that
-// many engines do not cost more each.
+// index caches what is looked up in a plan, so that a plan with many engines and
+// plugins is not searched for each of them.
 type index struct {
 	plan         *preview.Plan
 	objects      map[string]*preview.Object
@@ -85,14 +85,14 @@ func (x *index) workloads(config *preview.Object) []map[string]any {
 	return out
 }
 
-// grantsOf returns the grants to an account, and to groups that it may be a member
-// of.
+// grantsOf returns the grants to an account, and those to groups, of which it may be a
+// member.
 func (x *index) grantsOf(account preview.Subject) []preview.Grant {
 	return slices.Concat(x.direct[account], x.groups)
 }
 
-// partsIn returns which of [projectParts] the plan contains for an account in a
-// namespace.
+// partsIn returns which of [projectParts] the plan's objects provide for an account in
+// a namespace.
 func (x *index) partsIn(account, namespace string) []string {
 	if x.bound[account] == nil {
 		x.bound[account] = map[string][]string{}
@@ -116,8 +116,8 @@ func (x *index) templatePartsFor(account string) []string {
 	return parts
 }
 
-// packagesFor returns the packages whose templates create parts that every project
-// needs.
+// packagesFor returns the packages of the plan whose templates create any of
+// [projectParts] for an account.
 func (x *index) packagesFor(account string) []string {
 	packages, known := x.packages[account]
 	if !known {
@@ -127,7 +127,8 @@ func (x *index) packagesFor(account string) []string {
 	return slices.Clone(packages)
 }
 
-// projectsCalled returns the project namespaces into which objects of the plan go.
+// projectsCalled returns the namespaces that the plan creates or writes to and whose
+// names are those of Flyte projects, sorted.
 func (x *index) projectsCalled(names projectNames) []string {
 	key := names.template + "\n" + strings.Join(names.domains, "\n")
 	out, known := x.projects[key]

@@ -8,19 +8,22 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// inCluster is said of what is not in the plan and was seen in the cluster.
+// inCluster begins the text about a part that the plan does not contain and the cluster
+// has.
 const inCluster = "in the cluster already"
 
-// part is the state of one of the four parts of a plugin: present, missing, or
-// unknown with the reason.
+// part is the state of one of the four parts that a plugin needs (operator, engine
+// configuration, engine RBAC, objects per project): present, missing, or unknown with
+// the reason.
 type part struct {
 	name, has     string
 	called, lacks string
 	unread        string
 }
 
-// describeMissing returns that a part is missing or, if it could be something that
-// the user may not read, unknown.
+// describeMissing marks a part as missing, for the reason what. It is unknown instead
+// if hidden, which names objects that the user may not read, is not empty: the part
+// could be among them.
 func (f *part) describeMissing(what, hidden string) {
 	if hidden != "" {
 		f.unread = what + ", and " + hidden
@@ -29,8 +32,8 @@ func (f *part) describeMissing(what, hidden string) {
 	f.lacks = what
 }
 
-// review has the state of the four parts of each plugin, from the plan and from
-// the cluster if there is one.
+// review has the state of the four parts of each plugin that an engine uses, from the
+// plan and from what was recorded of the cluster.
 type review struct {
 	*index
 	engine engine
@@ -77,7 +80,8 @@ func (r *review) note(plugin taskPlugin, part part) {
 	}
 }
 
-// hidden returns what of a topic the user may not read in the cluster.
+// hidden returns what the user may not read of topics such as "configs" or "projects";
+// empty if all was read.
 func (r *review) hidden(topics ...string) string {
 	var out []string
 	for _, topic := range topics {
@@ -138,8 +142,8 @@ func bringsResource(x *index, plugin taskPlugin) bool {
 	return o != nil && o.Planned != nil
 }
 
-// losesResource reports whether the release no longer contains a plugin's
-// operator, whether its CRD stays or not.
+// losesResource reports whether the plan deletes or keeps the CRD of a plugin's custom
+// resource without planning it: the plugin's operator is no longer in the release.
 func losesResource(x *index, plugin taskPlugin) bool {
 	o := x.objects[definitionRef(plugin).ID()]
 	return o != nil && o.Planned == nil
@@ -161,7 +165,8 @@ func accountsOf(workloads []map[string]any) []string {
 	return slices.Compact(out)
 }
 
-// mountingWorkloads returns the workloads that mount a ConfigMap.
+// mountingWorkloads returns the workloads whose pods read a ConfigMap, from bodies of
+// any kind.
 func mountingWorkloads(bodies []map[string]any, config preview.Ref) []map[string]any {
 	return slices.DeleteFunc(slices.Clone(bodies), func(body map[string]any) bool {
 		pod, _ := preview.PodTemplate(body)
@@ -169,13 +174,14 @@ func mountingWorkloads(bodies []map[string]any, config preview.Ref) []map[string
 	})
 }
 
-// mounts reports whether pods read a ConfigMap, optional or not.
+// mounts reports whether pods of a spec read a ConfigMap, as volume or environment,
+// optional or not.
 func mounts(pod map[string]any, config preview.Ref) bool {
 	return slices.Contains(mountedConfigMaps(pod, config.Namespace), config.ID())
 }
 
-// mountedConfigMaps returns the ids of the ConfigMaps that pods read, optional or
-// not.
+// mountedConfigMaps returns the ids of the ConfigMaps that pods of a spec read, as
+// volume or environment, optional or not.
 func mountedConfigMaps(pod map[string]any, namespace string) []string {
 	var out []string
 	add := func(name string) {
@@ -206,7 +212,7 @@ func accountOf(pod map[string]any) string {
 	return "default"
 }
 
-// someOf returns the first of many names, with the number of the others.
+// someOf returns the first five names as text, and the number of the others.
 func someOf(names []string) string {
 	const few = 5
 	if len(names) <= few {

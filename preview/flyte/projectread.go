@@ -11,14 +11,17 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/access"
 )
 
-// maxProjects bounds the namespaces of projects that are looked at.
+// maxProjects is the most project namespaces that are looked at (500); beyond it the
+// finding is that not all were read.
 const maxProjects = 500
 
-// maxNamespaces bounds in how many namespaces RoleBindings are listed one by one.
+// maxNamespaces is in how many namespaces RoleBindings are listed one by one (50), if
+// the user may not list them in all at once.
 const maxNamespaces = 50
 
-// readProjects records which namespaces belong to projects, what each has of what
-// plugins need there, and what templates in other ConfigMaps create.
+// readProjects records the namespaces of projects, which of [projectParts] each has for
+// the plugins that the engine uses, and which of them templates in ConfigMaps outside
+// the plan create.
 func (r *reader) readProjects(ctx context.Context) error {
 	names := projectNames{template: r.plan.naming.template, domains: slices.Clone(r.plan.naming.domains)}
 	names.add(r.configs)
@@ -58,7 +61,8 @@ func (r *reader) readProjects(ctx context.Context) error {
 	return nil
 }
 
-// readProjectParts records which parts of a plugin each project's namespace has.
+// readProjectParts records which of [projectParts] each project's namespace has for a
+// plugin.
 func (r *reader) readProjectParts(ctx context.Context, plugin taskPlugin, namespaces []string) error {
 	var refs []preview.Ref
 	for _, namespace := range namespaces {
@@ -89,7 +93,7 @@ func (r *reader) readProjectParts(ctx context.Context, plugin taskPlugin, namesp
 }
 
 // roleBindings returns the RoleBindings in the namespaces of the engine and the
-// projects. They are listed once.
+// projects. The first call lists them, further ones reuse the list.
 func (r *reader) roleBindings(ctx context.Context) ([]map[string]any, error) {
 	if r.listed {
 		return r.local, nil
@@ -124,8 +128,8 @@ func (r *reader) roleBindings(ctx context.Context) ([]map[string]any, error) {
 	return r.local, nil
 }
 
-// readRoles reads the roles of bindings, except those that the plan writes or
-// deletes.
+// readRoles reads the roles to which bindings refer, except those that the plan writes
+// or deletes. A role that the user may not read is recorded for the topic.
 func (r *reader) readRoles(ctx context.Context, topic string, bindings []map[string]any) ([]map[string]any, error) {
 	out, err := r.bodies(ctx, access.RoleRefs(bindings), func(ref preview.Ref) { r.hide(topic, ref.ID()+" may not be read") })
 	return r.ExcludePlanned(out), err

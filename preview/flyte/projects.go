@@ -21,8 +21,8 @@ type projectNames struct {
 	domains  []string
 }
 
-// add adds what a configuration says: the last template counts, and the domains of
-// all.
+// add adds the settings of ConfigMaps: the last namespace template counts, and the
+// domains of all.
 func (n *projectNames) add(configs []map[string]any) {
 	for _, body := range configs {
 		if !preview.IsKind(body, preview.KindConfigMap) {
@@ -43,7 +43,8 @@ func (n *projectNames) add(configs []map[string]any) {
 	}
 }
 
-// withDefaults adds the default template and domains if no configuration has any.
+// withDefaults returns the names with Flyte's own template and domains where no
+// ConfigMap sets them.
 func (n projectNames) withDefaults() projectNames {
 	n.template = cmp.Or(n.template, "{{ project }}-{{ domain }}")
 	if len(n.domains) == 0 {
@@ -83,8 +84,8 @@ func (n projectNames) pattern() *regexp.Regexp {
 	return out
 }
 
-// projectParts returns the objects that a plugin with a ServiceAccount needs in
-// the namespace of every project.
+// projectParts returns the kinds that a plugin with a ServiceAccount needs in the
+// namespace of every project.
 func projectParts() []string { return []string{"ServiceAccount", "Role", "RoleBinding"} }
 
 // projectNamespaces returns the project namespaces in the cluster, and those into
@@ -150,8 +151,9 @@ func (r *review) projects(plugin taskPlugin) part {
 	return part
 }
 
-// projectsHolding returns the project namespaces that have all of some parts, in
-// the cluster or the plan; planned is set if the plan alone provides them.
+// projectsHolding returns the project namespaces that have all of parts, kinds of
+// [projectParts], in the cluster or the plan; planned is set if the plan alone provides
+// them in every project.
 func (r *review) projectsHolding(plugin taskPlugin, projects, parts []string) (full []string, planned bool) {
 	planned = true
 	for _, namespace := range projects {
@@ -216,8 +218,8 @@ func boundParts(objects []map[string]any, account string) []string {
 	return slices.DeleteFunc(projectParts(), func(kind string) bool { return !found[kind] })
 }
 
-// bindsAccount reports whether a binding has an account of its own namespace as
-// subject.
+// bindsAccount reports whether a RoleBinding has as subject the ServiceAccount with a
+// name in the binding's own namespace.
 func bindsAccount(binding map[string]any, account string) bool {
 	return slices.ContainsFunc(access.Subjects(binding), func(s preview.Subject) bool {
 		return s.Kind == preview.SubjectServiceAccount && s.Name == account && s.Namespace == preview.String(binding, "metadata", "namespace")

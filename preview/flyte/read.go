@@ -11,8 +11,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/schema"
 )
 
-// Read looks up the parts of plugins in the cluster that the plan does not
-// contain, and counts the custom resources of plugins that it turns off.
+// Read looks in the cluster for what Flyte's plugins need and the plan does not
+// contain, counts the custom resources of plugins that the plan turns off, and records
+// the results.
 func Read(ctx context.Context, to Recorder) error {
 	x := newIndex(to.Plan())
 	if len(enginesOf(x, to, func(engine) string { return "" })) == 0 {
@@ -37,8 +38,8 @@ func Read(ctx context.Context, to Recorder) error {
 	return nil
 }
 
-// readGenerations records the generations whose CRDs the cluster has, apart from
-// those in the plan.
+// readGenerations returns the generations of engines (v1, v2) whose CRDs the cluster
+// has and the plan does not contain, separated by spaces.
 func readGenerations(ctx context.Context, x *index, to Recorder) (string, error) {
 	var found []string
 	for generation, ref := range generations() {
@@ -57,7 +58,7 @@ func readGenerations(ctx context.Context, x *index, to Recorder) (string, error)
 	return strings.Join(found, " "), nil
 }
 
-// reader reads what the cluster has of one engine's plugins.
+// reader reads from the cluster what one engine's plugins need, into a [record].
 type reader struct {
 	Recorder
 	plan      *index
@@ -102,9 +103,9 @@ func (r *reader) read(ctx context.Context) error {
 	return r.readEngine(ctx)
 }
 
-// readOperators records whether the cluster has the CRDs that plugins need and the
-// plan does not contain, and how many custom resources plugins have that are
-// turned off.
+// readOperators records whether the cluster has the CRDs of plugins that the engine
+// will use and whose CRD is not in the plan, and how many custom resources there are of
+// plugins that the plan turns off.
 func (r *reader) readOperators(ctx context.Context) error {
 	operators, left := map[string]string{}, map[string]string{}
 	used := slices.DeleteFunc(slices.Clone(r.used), func(plugin taskPlugin) bool { return r.plan.objects[definitionRef(plugin).ID()] != nil })
@@ -150,7 +151,8 @@ func isEstablished(definition map[string]any) bool {
 	})
 }
 
-// countLeft returns as text how many custom resources a turned-off plugin has.
+// countLeft returns as text how many custom resources a turned-off plugin has. state is
+// how its CRD, definition, was found in the cluster.
 func (r *reader) countLeft(ctx context.Context, state string, definition map[string]any) (string, error) {
 	switch {
 	case state == stateHidden:
@@ -187,8 +189,8 @@ func (r *reader) readConfigs(ctx context.Context) (err error) {
 	return nil
 }
 
-// readEngine records the workloads, ServiceAccounts and permissions of an engine
-// that is not in the plan, and which other configurations it reads.
+// readEngine records the workloads, ServiceAccounts and permissions of an engine whose
+// workloads are not in the plan, and which other ConfigMaps with plugins they mount.
 func (r *reader) readEngine(ctx context.Context) error {
 	workloads := r.plan.workloads(r.e.config)
 	if len(workloads) == 0 {
@@ -223,9 +225,10 @@ func (r *reader) readEngine(ctx context.Context) error {
 	return nil
 }
 
-// list lists the objects of a kind in a namespace, or in all, without those that
-// the plan writes or deletes. If the user may not list them, that is recorded for
-// the topic, whose parts are then unknown instead of missing.
+// list returns the objects of a kind in a namespace, empty for all, without those that
+// the plan writes or deletes. If the user may not list them, that is recorded for the
+// topic (such as "projects"): parts that could be among them are unknown instead of
+// missing.
 func (r *reader) list(ctx context.Context, topic, apiVersion, kind, namespace string) ([]map[string]any, error) {
 	found, err := r.List(ctx, apiVersion, kind, namespace, "")
 	switch {
@@ -241,8 +244,8 @@ func (r *reader) list(ctx context.Context, topic, apiVersion, kind, namespace st
 	return r.ExcludePlanned(found), nil
 }
 
-// listRBAC lists a kind in the whole cluster; allowed is false when that may
-// not be read.
+// listRBAC lists a kind of RBAC in the whole cluster; allowed is false if the user may
+// not list it.
 func (r *reader) listRBAC(ctx context.Context, kind string) (list []map[string]any, allowed bool, err error) {
 	list, err = r.List(ctx, access.APIVersion, kind, "", "")
 	switch {
@@ -254,7 +257,8 @@ func (r *reader) listRBAC(ctx context.Context, kind string) (list []map[string]a
 	return list, true, nil
 }
 
-// hide records what of a topic the user may not read.
+// hide records that the user may not read what, a text, which belongs to a topic such
+// as "rights" or "projects".
 func (r *reader) hide(topic, what string) {
 	if r.found.Hidden == nil {
 		r.found.Hidden = map[string]string{}

@@ -1,12 +1,11 @@
 package flyte
 
-// recordKind is the kind under which what the cluster has already of an engine's
-// plugins is recorded: a plan whose review said that a part is there moves when
-// the part goes.
+// recordKind is the kind under which a plan records what the cluster has of an engine's
+// plugins: if that changes after the review, the plan is stale.
 const recordKind = "FlyteEngine"
 
-// record is what was read in the cluster for the engine of one ConfigMap. Its
-// fields are texts, so that a change can be described.
+// record is what was read in the cluster for the engine of one ConfigMap. Its fields
+// are texts, so that a message can quote them before and after a change.
 type record struct {
 	Engines    string            `json:"engines,omitempty"` // generations whose definitions the cluster has
 	Before     *configRecord     `json:"before,omitempty"`
@@ -27,13 +26,14 @@ type record struct {
 	Misnamed map[string]map[string]string            `json:"misnamed,omitzero"` // verbs by account and plugin
 }
 
-// configRecord is a configuration as it was recorded.
+// configRecord is the plugin configuration of an engine as a plan records it.
 type configRecord struct {
 	Types   map[string]string `json:"types"`
 	Enabled []string          `json:"enabled,omitzero"` // nil where there is no list
 }
 
-// namingRecord records the name pattern of projects' namespaces.
+// namingRecord records the template and the domains that make the names of projects'
+// namespaces; domains are separated by spaces.
 type namingRecord struct {
 	Template string `json:"template"`
 	Domains  string `json:"domains"`

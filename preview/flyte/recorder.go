@@ -17,8 +17,7 @@ type Cluster interface {
 	CountObjects(ctx context.Context, definition map[string]any) (string, error)
 }
 
-// Records returns values that were recorded among a plan's reads, by kind and
-// name.
+// Records gives access to the values that a plan has recorded, by kind and name.
 type Records interface {
 	// Record decodes into a pointer; false where nothing was recorded.
 	Record(kind, name string, into any) bool

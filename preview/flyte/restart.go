@@ -39,7 +39,8 @@ func restartLines(x *index, e engine) []string {
 	return lines
 }
 
-// listLines returns the lists that a plan changes, before and after, as evidence.
+// listLines returns as evidence the lists of the engine's configuration that a plan
+// changes (enabled-plugins, default-for-task-types), before and after.
 func listLines(e engine) []string {
 	if !e.installed || e.gone || sameTasks(e.before, e.after) {
 		return nil
@@ -74,9 +75,9 @@ func sameTasks(a, b pluginConfig) bool {
 	return reflect.DeepEqual(a.record(), b.record())
 }
 
-// leavesPods reports whether an apply does not restart a workload's pods: nothing
-// is sent, or the pod template does not change. For a plan from a record, which
-// has no live bodies, anything that is sent counts as a change.
+// leavesPods reports whether the plan's action on a workload does not restart its pods:
+// the object is unchanged, or its pod template is. For a plan from a record, which has
+// no live bodies, every update counts as a restart.
 func leavesPods(o *preview.Object) bool {
 	switch o.Action {
 	case preview.ActionUnchanged:

@@ -11,14 +11,15 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/access"
 )
 
-// engineVerbs returns the verbs that the engine needs on a custom resource: to
-// create and watch one for a task, remove its finalizers, and delete it to abort
-// the task.
+// engineVerbs returns the verbs that the engine needs on a plugin's custom resource: to
+// create and watch one for a task, remove its finalizers, and delete it to abort the
+// task.
 func engineVerbs() []string {
 	return []string{"create", "get", "list", "watch", "patch", "update", "delete"}
 }
 
-// everywhere is the key of rights in every namespace: no namespace is called so.
+// everywhere is the key, in maps by namespace, of rights that hold in all namespaces;
+// no namespace has this name.
 const everywhere = "*"
 
 func (r *review) rights(plugin taskPlugin) part {
@@ -50,8 +51,8 @@ func (r *review) rights(plugin taskPlugin) part {
 	return part
 }
 
-// hiddenRights returns which bindings and roles the user may not list, of those
-// that could grant permissions to the engine's accounts.
+// hiddenRights returns, as text, which bindings and roles the user may not list that
+// could grant rights to the engine's accounts; empty if there are none.
 func (r *review) hiddenRights() string {
 	hidden := r.hidden("rights")
 	if hidden == "" && slices.ContainsFunc(r.plan.Unknowns, func(u preview.Unknown) bool { return strings.HasPrefix(u.Why, access.HeldUnknown) }) {
@@ -60,8 +61,8 @@ func (r *review) hiddenRights() string {
 	return hidden
 }
 
-// accountRights holds the permissions of an account on a plugin's custom
-// resource.
+// accountRights describes what an account may do with a plugin's custom resource, and
+// where.
 type accountRights struct {
 	account   string
 	source    string // of what the plan gives it
@@ -110,8 +111,8 @@ func allows(grants []preview.Grant, subject preview.Subject, plugin taskPlugin, 
 	return access.Allows(grants, subject, access.Request{Namespace: namespace, Verb: verb, Group: plugin.group, Resource: resource})
 }
 
-// scopes returns the namespaces other than those of projects in which the account
-// has permissions, sorted.
+// scopes returns the namespaces in which the account's rights are looked at, sorted:
+// those of projects, and those in which cluster or plan grant it something.
 func (r *review) scopes(projects []string, live map[string]string, grants []preview.Grant) []string {
 	out := slices.Clone(projects)
 	for namespace := range live {
@@ -128,9 +129,9 @@ func (r *review) scopes(projects []string, live map[string]string, grants []prev
 	return slices.Compact(out)
 }
 
-// complete returns where an account's permissions come from if it has all that are
-// needed, else empty. Permissions in each present project suffice, although a new
-// project would lack them.
+// complete returns as text where an account's permissions come from if it has all that
+// the engine needs, else empty. Having them in each project's present namespace
+// suffices, although a new project would lack them.
 func (f *accountRights) complete() string {
 	source := f.source + "for ServiceAccount " + f.account
 	if f.live {
@@ -181,9 +182,9 @@ func (r *review) likelyAccounts() []string {
 	return out
 }
 
-// readRights records which permissions the cluster grants an engine's accounts and
-// their groups on the custom resources, cluster-wide and per namespace, without
-// the plan's own grants.
+// readRights records which verbs on the plugins' custom resources the cluster grants an
+// engine's accounts and their groups, cluster-wide and per namespace, apart from the
+// plan's own grants.
 func (r *reader) readRights(ctx context.Context, accounts []string) error {
 	if len(accounts) == 0 || len(r.used) == 0 {
 		return nil
@@ -233,8 +234,9 @@ func (r *reader) readRights(ctx context.Context, accounts []string) error {
 	return nil
 }
 
-// heldBy describes the permissions of an account on a plugin's resource; per
-// namespace if it has more there than cluster-wide.
+// heldBy returns the verbs that an account has on a plugin's resource, separated by
+// spaces: by namespace, where they differ from the cluster-wide ones under
+// [everywhere].
 func (r *reader) heldBy(grants []preview.Grant, subject preview.Subject, plugin taskPlugin) map[string]string {
 	all := heldVerbs(grants, subject, plugin, plugin.resource, "")
 	out := map[string]string{}

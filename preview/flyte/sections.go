@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/access"
 )
 
-// plannedText returns the beginning of the text for a part in the plan, with the
-// package that contains it if there are several packages.
+// plannedText returns the words before a part that the plan contains: "in the plan, ",
+// or "in package NAME of the plan, " if there are several packages.
 func plannedText(p *preview.Plan, packages []string) string {
 	slices.Sort(packages)
 	packages = slices.DeleteFunc(slices.Compact(packages), func(name string) bool { return name == "" })
@@ -23,7 +23,7 @@ func plannedText(p *preview.Plan, packages []string) string {
 	return "in " + what + strings.Join(packages, " and ") + " of the plan, "
 }
 
-// packagesOf returns the packages of the objects with some ids.
+// packagesOf returns the packages of the plan's objects with the given ids.
 func packagesOf(x *index, ids ...string) []string {
 	var out []string
 	for _, id := range ids {
@@ -52,8 +52,8 @@ func grantingPackages(x *index, account preview.Subject, plugin taskPlugin) []st
 	return out
 }
 
-// templatePackages returns the packages whose templates create parts that every
-// project needs.
+// templatePackages returns the packages whose templates create any of [projectParts]
+// for an account.
 func templatePackages(p *preview.Plan, account string) []string {
 	own := map[string][]preview.Object{}
 	for _, o := range p.Objects {

@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/diff"
 )
 
-// StaleReads returns what has changed since the review in the cluster's Flyte
-// plugins. Changes by the plan itself are left out, including the count of objects
+// StaleReads reads again what [Read] recorded, and returns a text for each change since
+// the review. Changes by the plan itself are left out, including the count of objects
 // that it writes or deletes.
 func StaleReads(ctx context.Context, to Recorder) ([]string, error) {
 	names := to.Names(recordKind)
@@ -36,7 +36,7 @@ func StaleReads(ctx context.Context, to Recorder) ([]string, error) {
 	return moved, nil
 }
 
-// rereader repeats the reads and compares them with the recorded ones.
+// rereader keeps what a repeated [Read] notes, to be compared with what was recorded.
 type rereader struct {
 	Recorder
 	noted map[string]record // by name
@@ -47,8 +47,8 @@ func (a rereader) Note(_, name string, found any) error {
 	return nil
 }
 
-// withoutOwn removes the counts of custom resources of plugins for which the plan
-// itself writes or deletes some.
+// withoutOwn returns a record without the counts of custom resources that the plan
+// itself writes or deletes some of.
 func withoutOwn(p *preview.Plan, seen record) record {
 	seen.Left = maps.Clone(seen.Left)
 	for _, plugin := range taskPlugins() {
@@ -59,9 +59,9 @@ func withoutOwn(p *preview.Plan, seen record) record {
 	return seen
 }
 
-// isGain reports whether an added value may be caused by what the plan has applied
-// so far: the engine creates templated objects in each project, and aggregated
-// ClusterRoles get new rules. A new project is not such a change.
+// isGain reports whether a value added at a path of the record may result from applying
+// the plan: the engine creates templated objects in each project, and aggregated
+// ClusterRoles get new rules. A new project is no such value.
 func isGain(path string) bool {
 	parts := strings.SplitN(path, ".", 3)
 	return len(parts) == 3 && (parts[0] == "projects" || parts[0] == "rights" || parts[0] == "misnamed") || parts[0] == "wide" || parts[0] == "templates"

@@ -14,16 +14,17 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 )
 
-// templateVariable is a variable of the templates that the engine renders into each
-// project's namespace; they are replaced as text, and know nothing else.
+// templateVariable matches a variable such as {{ project }} in the templates that the
+// engine renders into each project's namespace; the engine replaces text and evaluates
+// no expressions.
 var templateVariable = regexp.MustCompile(`\{\{[^{}]*\}\}`)
 
-// anyProject stands for the namespace of a project in what templates make.
+// anyProject stands for the namespace of a project in objects rendered from templates.
 const anyProject = "PROJECT-DOMAIN"
 
-// templateObjects returns the objects that the engine creates in each project from
-// the templates in a ConfigMap. Variables other than the namespace are not
-// replaced.
+// templateObjects returns the objects that the engine creates in each project from the
+// templates in a ConfigMap. The namespace becomes [anyProject], another variable
+// <NAME>.
 func templateObjects(config map[string]any) []map[string]any {
 	var out []map[string]any
 	data := preview.Map(config, "data")
@@ -50,8 +51,8 @@ func templateObjects(config map[string]any) []map[string]any {
 	return out
 }
 
-// templateParts returns which of [projectParts] templates create for an account in
-// every project. Their bindings may refer to a ClusterRole in bodies.
+// templateParts returns which of [projectParts] the templates in configs create for an
+// account in every project. Their bindings may refer to a ClusterRole in bodies.
 func templateParts(configs, bodies []map[string]any, account string) []string {
 	all := namespaceObjects(bodies, "")
 	for _, body := range configs {
@@ -89,8 +90,8 @@ func templateFindings(p *preview.Plan) []preview.Finding {
 	return out
 }
 
-// projectRBAC indexes the roles and bindings that objects of project templates
-// refer to.
+// projectRBAC computes what the objects of project templates grant, with the
+// ClusterRoles of plan and cluster to which they refer.
 type projectRBAC struct {
 	release preview.Release
 	rbac    *access.RBACIndex
@@ -101,8 +102,8 @@ func newProjectRBAC(p *preview.Plan) *projectRBAC {
 	return &projectRBAC{release: p.Release, rbac: access.NewRBACIndex(slices.Concat(roles, p.ReadBodies()), p.AbsentReads())}
 }
 
-// gives returns what objects of a project grant, as text, and the highest
-// severity.
+// gives returns what the objects of a project grant, one text for each grant, and the
+// highest severity of findings about them.
 func (s *projectRBAC) gives(objects []map[string]any) ([]string, preview.Severity) {
 	project := &preview.Plan{Release: s.release}
 	for _, body := range objects {
