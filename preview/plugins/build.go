@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// buildOf returns the build information in a Go program, nil for other files. It
-// is not verified.
+// buildOf returns the build information that the Go toolchain put into a program, nil
+// for other files. Nothing proves that it is true.
 func buildOf(data []byte) (info *debug.BuildInfo) {
 	defer func() {
 		if recover() != nil { // of a reader that is not made for hostile files
@@ -23,8 +23,8 @@ func buildOf(data []byte) (info *debug.BuildInfo) {
 	return info
 }
 
-// buildText returns the build information as one line: toolchain, module, version,
-// revision and number of modules.
+// buildText returns the build information as one line: Go version, module and version,
+// commit, and the number of modules that it depends on; empty for nil.
 func buildText(info *debug.BuildInfo) string {
 	if info == nil {
 		return ""
@@ -42,7 +42,8 @@ func buildText(info *debug.BuildInfo) string {
 	return clip(strings.Join(parts, ", "))
 }
 
-// revisionOf returns the commit that a program was built from.
+// revisionOf returns the commit that a program was built from, with " with changes" if
+// the working tree was not clean; empty if the build did not record it.
 func revisionOf(info *debug.BuildInfo) string {
 	revision, modified := "", ""
 	for _, s := range info.Settings {
@@ -61,10 +62,11 @@ func revisionOf(info *debug.BuildInfo) string {
 	return revision + modified
 }
 
-// maxModules bounds the modules that are compared.
+// maxModules is how many of a program's dependencies are compared (5000); others are
+// ignored.
 const maxModules = 5000
 
-// buildValues returns the build information as values for [diff.Values].
+// buildValues returns the build information as a map that [diff.Values] compares.
 func buildValues(info *debug.BuildInfo) map[string]any {
 	build, modules := map[string]any{}, map[string]any{}
 	for _, dep := range info.Deps[:min(len(info.Deps), maxModules)] {
@@ -83,7 +85,8 @@ func buildValues(info *debug.BuildInfo) map[string]any {
 	return map[string]any{"build": build}
 }
 
-// moduleText returns the version of a module, and of its replacement.
+// moduleText returns the version of a dependency, followed by the module that replaces
+// it if go.mod does so.
 func moduleText(m *debug.Module) string {
 	text := m.Version
 	if r := m.Replace; r != nil {

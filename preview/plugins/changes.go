@@ -22,7 +22,9 @@ const (
 // limits the changed lines of all files together.
 type changeLister struct{ lines diff.LineDiffs }
 
-// changes returns what an update changes in a file, or what a new file contains.
+// changes returns how a file changes from before to after; before is nil for a new
+// file. It is nil if the bytes are equal or cannot be compared, such as those of an
+// image.
 func (t *changeLister) changes(path string, before, after []byte) []preview.Change {
 	if bytes.Equal(before, after) {
 		return nil
@@ -46,8 +48,8 @@ func (t *changeLister) changes(path string, before, after []byte) []preview.Chan
 	return t.lines.Diff(was, is)
 }
 
-// buildChanges compares the build information of two Go programs; nil if one of
-// them has none.
+// buildChanges returns how the build information of two Go programs differs; nil if one
+// of the files has none.
 func buildChanges(before, after []byte) []preview.Change {
 	if formatOf(before) == "" || formatOf(after) == "" || len(before) > maxProgram || len(after) > maxProgram {
 		return nil
@@ -59,8 +61,8 @@ func buildChanges(before, after []byte) []preview.Change {
 	return diff.Values(buildValues(was), buildValues(is))
 }
 
-// pluginChanges compares the fields of two Optimus plugins: image, questions and
-// defaults.
+// pluginChanges returns how two YAML files of Optimus plugins differ, field by field;
+// nil if one of them is not YAML.
 func pluginChanges(before, after []byte) []preview.Change {
 	was, err := document(before)
 	if err != nil {
@@ -82,8 +84,8 @@ func pluginChanges(before, after []byte) []preview.Change {
 	return out
 }
 
-// readableText returns the text of a file with sensitive values masked; false
-// for binary files and long ones.
+// readableText returns the text of a file with sensitive values masked; false for
+// binary files and those of more than 256 KiB.
 func readableText(path string, data []byte) (string, bool) {
 	if len(data) > maxText || formatOf(data) != "" || bytes.IndexByte(data, 0) >= 0 || !utf8.Valid(data) {
 		return "", false
@@ -99,7 +101,7 @@ func readableText(path string, data []byte) (string, bool) {
 	return maskLines(string(data)), true
 }
 
-// document returns the only map of a YAML or JSON text.
+// document returns the map in a YAML or JSON text; anything but one map is an error.
 func document(data []byte) (map[string]any, error) {
 	docs, err := preview.Decode(data)
 	if err != nil {

@@ -7,5 +7,6 @@ import (
 
 type field = fields.Field
 
-// clip shortens a text from outside for a sentence.
+// clip returns untrusted text as one printable line of at most 120 cells, to be quoted
+// in a sentence.
 func clip(s string) string { return textsafe.Truncate(textsafe.Line(s), 120) }

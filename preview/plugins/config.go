@@ -12,7 +12,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/fields"
 )
 
-// configOf returns the host's settings by plugin, for the content digest.
+// configOf returns the settings that a set gives its host, for all plugins and by
+// plugin, as the map that the content digest covers.
 func configOf(set *Set) map[string]any {
 	out := map[string]any{}
 	if len(set.Config) > 0 {
@@ -39,15 +40,15 @@ func configOf(set *Set) map[string]any {
 //	secrets: …                    # one hash of all that is masked
 const KindPluginConfig = "PluginConfig"
 
-// Config is the settings that a plugin set gives its host, without sensitive
-// values.
+// Config has the settings that a plugin set gives its host, with sensitive values
+// masked.
 type Config struct {
 	Name    string
 	Values  map[string]any // masked
 	Secrets string         // one hash over what is masked; empty when nothing is
 }
 
-// ConfigOf returns the config of a set without sensitive values.
+// ConfigOf returns the settings of a set with sensitive values masked.
 func ConfigOf(set *Set) (*Config, error) {
 	masked, secrets := mask(configOf(set))
 	out := &Config{Name: set.Name, Values: masked}
@@ -56,8 +57,8 @@ func ConfigOf(set *Set) (*Config, error) {
 	return out, err
 }
 
-// Encode returns a config as the file in which it is recorded. The same config
-// gives the same bytes.
+// Encode returns a config as YAML of kind [KindPluginConfig]. The same config gives the
+// same bytes.
 func (c *Config) Encode() []byte {
 	body := map[string]any{
 		"apiVersion": preview.APIVersion, "kind": KindPluginConfig, "metadata": map[string]any{"name": c.Name}, "config": c.Values,
@@ -68,7 +69,7 @@ func (c *Config) Encode() []byte {
 	return []byte(diff.Manifest(body))
 }
 
-// ReadConfig reads a recorded config.
+// ReadConfig reads YAML that [Config.Encode] wrote.
 func ReadConfig(data []byte) (*Config, error) {
 	body, err := document(data)
 	if err != nil {
@@ -83,7 +84,8 @@ func ReadConfig(data []byte) (*Config, error) {
 	return out, r.Err(1)
 }
 
-// plugins returns the plugins that have settings, with these.
+// plugins returns the plugins that have settings of their own, with only Name and
+// Config set.
 func (c *Config) plugins() []Plugin {
 	var out []Plugin
 	configs := preview.Map(c.Values, "plugins")
@@ -95,8 +97,8 @@ func (c *Config) plugins() []Plugin {
 	return out
 }
 
-// changes returns how a config differs from an older one; without one, everything
-// is new.
+// changes returns how a config differs from an older one; every setting is new if older
+// is nil.
 func (c *Config) changes(older *Config) []preview.Change {
 	var before map[string]any
 	if older != nil {
@@ -109,8 +111,8 @@ func (c *Config) changes(older *Config) []preview.Change {
 	return out
 }
 
-// artifactChanges returns the artifacts that differ from those in a lock for a
-// platform, or have another source.
+// artifactChanges returns the plugins whose reference or digest differs from an older
+// lock for a platform; nil without an older lock.
 func artifactChanges(older *Lock, platform string, fetched []FetchedPlugin) []preview.Change {
 	if older == nil {
 		return nil
@@ -125,8 +127,8 @@ func artifactChanges(older *Lock, platform string, fetched []FetchedPlugin) []pr
 	return diff.Values(map[string]any{"artifacts": before}, map[string]any{"artifacts": after})
 }
 
-// AsInstalled returns the files of a set in the form of installed ones, for a
-// comparison.
+// AsInstalled returns a fetched set as if it were installed, so that another set can be
+// compared with it.
 func AsInstalled(set *Set, fetched []FetchedPlugin, platform string) (InstalledFiles, error) {
 	files, err := Files(fetched)
 	if err != nil {
@@ -151,10 +153,12 @@ func AsInstalled(set *Set, fetched []FetchedPlugin, platform string) (InstalledF
 	return out, nil
 }
 
-// imageKey is the name of a setting that holds an image.
+// imageKey matches names of settings whose value is an image, such as "image" and
+// "executorImage".
 var imageKey = regexp.MustCompile(`(?i)(^|[_.-])image$|Image$`)
 
-// configExecutors returns the images in the settings of a plugin.
+// configExecutors returns the images that the settings of a plugin name, in maps at
+// most 10 levels deep.
 func configExecutors(p Plugin) []preview.Executor {
 	var out []preview.Executor
 	var walk func(m map[string]any, depth int)

@@ -35,14 +35,15 @@ type Request struct {
 	Check func(ctx context.Context, from *source.Fetcher, pin source.Pin, bundle []byte) (SignerInfo, error)
 }
 
-// SignerInfo is the signer of an artifact, and how the signature was verified.
+// SignerInfo is the outcome of verifying an artifact's signature: the signer, and the
+// note to be made about it.
 type SignerInfo struct {
 	Verification preview.Verification
 	Rule         rules.Rule // of the finding that there is to be; without a name for none
 	Text         string
 }
 
-// FetchedPlugin is one plugin with the files of its artifact.
+// FetchedPlugin is a plugin with its artifact for one platform, fetched and verified.
 type FetchedPlugin struct {
 	*Plugin
 	Artifact *Artifact
@@ -52,8 +53,8 @@ type FetchedPlugin struct {
 	signed   SignerInfo
 }
 
-// Fetch resolves, verifies and opens the artifact of every plugin for one
-// platform.
+// Fetch resolves and verifies the artifact of every plugin for one platform, and opens
+// its content.
 func Fetch(ctx context.Context, set *Set, q Request) ([]FetchedPlugin, error) {
 	out := make([]FetchedPlugin, 0, len(set.Plugins))
 	for i := range set.Plugins {
@@ -113,7 +114,7 @@ func fetch(ctx context.Context, p *Plugin, q Request) (FetchedPlugin, error) {
 	return out, err
 }
 
-// maxSignature bounds a detached signature.
+// maxSignature is the largest size in bytes of a detached signature (1 MiB).
 const maxSignature = 1 << 20
 
 // check verifies the signature of an artifact before its content is read.
@@ -152,8 +153,9 @@ func (q Request) check(ctx context.Context, from *source.Fetcher, pin source.Pin
 	return q.Check(ctx, from, pin, bundle)
 }
 
-// commonVerification returns the verification of a whole set: signed if every
-// artifact is, with the signer if it is the same for all.
+// commonVerification returns one verification for a whole set: the status of the first
+// artifact, or "unverified" if a later one has another; without identity if the signers
+// differ.
 func commonVerification(fetched []FetchedPlugin) preview.Verification {
 	out := preview.Verification{}
 	for i, f := range fetched {
@@ -170,7 +172,8 @@ func commonVerification(fetched []FetchedPlugin) preview.Verification {
 	return out
 }
 
-// classifyPath returns whether a local path is a directory or a file.
+// classifyPath returns a local reference with the kind that its path has on this
+// machine, directory or file. A path that does not exist is an error.
 func classifyPath(r ref.Reference) (ref.Reference, error) {
 	info, err := os.Stat(r.Path)
 	var cause *fs.PathError
@@ -185,8 +188,8 @@ func classifyPath(r ref.Reference) (ref.Reference, error) {
 	return r, nil
 }
 
-// sources returns the sources of the request, with the login that the config has
-// for one artifact.
+// sources returns the fetcher for an artifact: that of the request, with the
+// credentials that the config has for the artifact if there are any.
 func (q Request) sources(a *Artifact) (*source.Fetcher, error) {
 	if !a.Auth.Given() {
 		return q.Sources, nil
@@ -214,7 +217,8 @@ func (q Request) sources(a *Artifact) (*source.Fetcher, error) {
 
 const maxSecret = 64 << 10
 
-// reveal reads a credential from its environment variable or file.
+// reveal returns the value of a credential, from its environment variable, its file or
+// the config itself. A variable or file that is missing is an error.
 func (q Request) reveal(s Secret) (string, error) {
 	switch {
 	case s.Env != "":
@@ -237,5 +241,5 @@ func (q Request) reveal(s Secret) (string, error) {
 	return s.inline, nil
 }
 
-// refuse returns an error with exit code 5.
+// refuse returns an [engine.RefusedError], for which the command exits with code 5.
 func refuse(what, next string) error { return &engine.RefusedError{What: what, Next: next} }

@@ -66,14 +66,14 @@ func Files(fetched []FetchedPlugin) ([]File, error) {
 	return out, nil
 }
 
-// member is a file of an artifact.
+// member is a file in an artifact, before its path in the set is decided.
 type member struct {
 	path string
 	mode fs.FileMode
 	data []byte
 }
 
-// files returns the files of one plugin.
+// files returns the files that one plugin brings, at their paths below the location.
 func (f FetchedPlugin) files() ([]File, error) {
 	members, err := f.members()
 	if err != nil {
@@ -134,7 +134,8 @@ func (f FetchedPlugin) file(m member, to string, program bool) File {
 	return File{Path: to, Mode: ModeText(mode), Data: m.data, SHA256: hex.EncodeToString(sum[:]), Origin: origin, Plugin: f.Name}
 }
 
-// members returns the selected files of an artifact.
+// members returns the files of an artifact that its config selects by Pick; all without
+// it.
 func (f FetchedPlugin) members() ([]member, error) {
 	var out []member
 	pick := f.Artifact.Pick
@@ -180,9 +181,9 @@ func (f FetchedPlugin) members() ([]member, error) {
 	return out, nil
 }
 
-// placeMembers moves members as the config says. Members that no pattern matches
-// are left out, and a pattern without a match is an error. A matching directory
-// includes everything below it.
+// placeMembers moves the files of an artifact to the directories that the config's
+// rules give. Files that no rule's pattern matches are left out, and a pattern without
+// a match is an error. A matching directory includes everything below it.
 func placeMembers(members []member, rules []Placement) ([]member, error) {
 	var out []member
 	for _, rule := range rules {
@@ -204,7 +205,8 @@ func placeMembers(members []member, rules []Placement) ([]member, error) {
 	return out, nil
 }
 
-// matchedPrefix returns the leading part of a path that a pattern matches.
+// matchedPrefix splits a path into the leading part, of as many elements as the pattern
+// has, and the rest; ok is false if the pattern does not match that part.
 func matchedPrefix(pattern, name string) (head, rest string, ok bool) {
 	parts := strings.Split(name, "/")
 	depth := strings.Count(pattern, "/") + 1
@@ -216,13 +218,13 @@ func matchedPrefix(pattern, name string) (head, rest string, ok bool) {
 	return head, strings.Join(parts[depth:], "/"), ok && err == nil
 }
 
-// specialModes are the mode bits beyond the permissions, such as setuid.
+// specialModes are the mode bits besides the permissions: setuid, setgid and sticky.
 var specialModes = [...]struct {
 	mode fs.FileMode
 	bit  uint32
 }{{fs.ModeSetuid, 0o4000}, {fs.ModeSetgid, 0o2000}, {fs.ModeSticky, 0o1000}}
 
-// ModeText returns a mode as four octal digits.
+// ModeText returns a file mode as four octal digits, such as "0755".
 func ModeText(m fs.FileMode) string {
 	bits := uint32(m.Perm())
 	for _, special := range specialModes {

@@ -8,14 +8,15 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 )
 
-// getterName returns the last part of a go-getter source, as the name of a plain
-// file and for messages.
+// getterName returns the last path element of a go-getter source without its query: the
+// name of the plugin, and of its file if the artifact is one file.
 func getterName(text string) string {
 	text, _, _ = strings.Cut(text, "?")
 	return path.Base(strings.TrimRight(text, "/"))
 }
 
-// getter parses a go-getter source: FORCED::ADDRESS//SUBDIR?checksum=….
+// getter parses a go-getter source, FORCED::ADDRESS//SUBDIR?checksum=…, into an
+// artifact. A source that is not supported fails the field item, and ok is false.
 func (p *parser) getter(item field, text string) (Artifact, bool) {
 	forced, rest, ok := strings.Cut(text, "::")
 	if !ok {
@@ -63,7 +64,7 @@ func (p *parser) getter(item field, text string) (Artifact, bool) {
 	return p.local(a, item, address), true
 }
 
-// shortGit parses HOST/ORG/REPO[//SUBDIR], which go-getter treats as git.
+// shortGit parses HOST/ORG/REPO[//SUBDIR], which go-getter takes for a git repository.
 func (p *parser) shortGit(a Artifact, item field, address string, values url.Values) (Artifact, bool) {
 	if head, sub, found := strings.Cut(address, "//"); found {
 		address, a.Pick = head, strings.Trim(sub, "/")
@@ -85,7 +86,7 @@ func (p *parser) gitGetter(a Artifact, item field, address string, values url.Va
 	return p.reference(a, item, gitText(address, "", gitRef)), true
 }
 
-// bucketGetter parses go-getter's addresses of objects:
+// bucketGetter parses go-getter's addresses of objects in S3 and Google Cloud Storage:
 // https://s3[-REGION].amazonaws.com/BUCKET/KEY and
 // https://www.googleapis.com/storage/v1/BUCKET/KEY.
 func (p *parser) bucketGetter(a Artifact, item field, forced, address string, values url.Values) (Artifact, bool) {

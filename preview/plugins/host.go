@@ -16,8 +16,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// Host is a Deployment whose pods fetch a plugin set themselves, by a config in
-// a ConfigMap. A PluginSet names it:
+// Host is a Deployment whose pods install a plugin set themselves, by a config in a
+// ConfigMap. A PluginSet names it:
 //
 //	spec:
 //	  host:
@@ -26,10 +26,10 @@ import (
 //	    custom-init-image: registry.example.com/own@sha256:…   # default: default-init-image
 //	    default-init-image: registry.example.com/kubectl-operator@sha256:…
 //
-// The ConfigMap gets the config without its host under the key, the lock file
-// under KEY.lock, and under KEY.digest the contentDigest of the files, for several
-// platforms that of each with commas between, which is what the pods hold their
-// installation to.
+// The ConfigMap gets the config without spec.host under the key, the lock file under
+// KEY.lock, and under KEY.digest the content digest of the files, with one digest for
+// each platform, separated by commas. The pods refuse to install files with another
+// digest.
 type Host struct {
 	Deployment preview.Ref
 	ConfigMap  preview.Ref
@@ -46,13 +46,13 @@ const (
 	suffixDigest = ".digest"
 )
 
-// maxConfigMap is the size limit of a ConfigMap, less some room for its
-// metadata.
+// maxConfigMap is the most bytes that config and lock file may have together in a
+// ConfigMap: the API server's limit of 1 MiB, less some room for metadata.
 const maxConfigMap = 1000 << 10
 
 var configMapKey = regexp.MustCompile(`^[A-Za-z0-9_][-._A-Za-z0-9]{0,200}$`)
 
-// host reads the host of a plugin set in a cluster; nil if there is none.
+// host reads the field spec.host of a plugin set; nil if the set has none.
 func (p *parser) host(f field) *Host {
 	if !f.IsMap() {
 		return nil
@@ -79,7 +79,8 @@ func (p *parser) host(f field) *Host {
 	return h
 }
 
-// name reads the name of an object; if fallback is empty, it is required.
+// name reads the name of an object. If the field is not set it is fallback, or an error
+// if that is empty.
 func name(f field, fallback string) string {
 	text := fallback
 	if f.Set() || fallback == "" {
@@ -91,8 +92,8 @@ func name(f field, fallback string) string {
 	return text
 }
 
-// checkHost refuses settings of a hosted set that must not be public, because its
-// config is stored in a ConfigMap.
+// checkHost returns an error for a set with a host in a cluster whose config contains
+// credentials or other secrets, because the config is stored in a ConfigMap.
 func (s *Set) checkHost() error {
 	if s.Host == nil {
 		return nil
@@ -113,10 +114,10 @@ func (s *Set) checkHost() error {
 	return nil
 }
 
-// HostContent returns the content of a release for a plugin set whose host runs in
-// the cluster: the ConfigMap and the restart of the host. fetched is the set on
-// each platform of the host's pods, beginning with the one that the plan shows;
-// lock is what the pods verify against.
+// HostContent returns the content of a release for a plugin set whose host runs in the
+// cluster: the ConfigMap and the restart of the host. fetched has the set for each
+// platform of the host's pods, first the one that the plan shows; lock goes into the
+// ConfigMap, and the pods verify the artifacts with it.
 func HostContent(set *Set, fetched []PlatformSet, lock *Lock, release preview.Release) (engine.Content, error) {
 	host, own := set.Host, fetched[0]
 	p, err := Plan(set, own.Fetched, Target{Platform: own.Platform, Location: preview.Location{Path: set.Location, Host: host.Deployment.ID()}})
@@ -147,10 +148,12 @@ func HostContent(set *Set, fetched []PlatformSet, lock *Lock, release preview.Re
 	return engine.SealSet(content, release, restart, pkg.Parameters.Values, host.Deployment)
 }
 
-// maxRecorded bounds the texts of a set that go on record, in bytes.
+// maxRecorded is how many bytes of text files of a set are stored in the record
+// together (256 KiB); a file that exceeds the rest is stored without its text.
 const maxRecorded = 256 << 10
 
-// recordTexts records the text files of a set, to be compared at the next review.
+// recordTexts sets the text of the plan's text files, so that the next review can
+// compare it with what is then planned.
 func recordTexts(files []preview.File, fetched []FetchedPlugin) error {
 	laid, err := Files(fetched)
 	if err != nil {
@@ -169,8 +172,8 @@ func recordTexts(files []preview.File, fetched []FetchedPlugin) error {
 	return nil
 }
 
-// filesDigests returns the digests with which a pod verifies its installation: the
-// content digest of the files, one for each platform.
+// filesDigests returns the content digest of the files on each platform of a plan,
+// separated by commas. A pod verifies its installation with them.
 func filesDigests(p *preview.Plan) string {
 	if len(p.Platforms) == 0 {
 		return p.Packages[0].ContentDigest
@@ -196,8 +199,8 @@ func (h *Host) configMap(set *Set, lock *Lock, filesDigest string) (map[string]a
 	}, nil
 }
 
-// noteLocalArtifacts notes artifacts with a path that each pod reads from its own
-// file system.
+// noteLocalArtifacts returns a note for each artifact with a local path, because each
+// pod reads that path in its own file system.
 func noteLocalArtifacts(fetched []PlatformSet) []preview.Note {
 	var out []preview.Note
 	for _, on := range fetched {

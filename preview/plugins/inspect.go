@@ -34,7 +34,7 @@ func formatOf(data []byte) string {
 	return ""
 }
 
-// Contents describes a file by its bytes.
+// Contents says what is known of a file from its bytes alone.
 type Contents struct {
 	// Platforms an executable runs on, as OS/ARCH; empty for anything else, and
 	// for an executable that cannot be read, of which Damaged says why.
@@ -62,8 +62,9 @@ func Inspect(data []byte) Contents {
 
 var errHeader = errors.New("damaged")
 
-// executable returns the platform of an executable. Panics of the standard
-// library's readers on hostile files count as damage.
+// executable returns the platforms that an executable of a format is for, as OS/ARCH;
+// several for a universal Mach-O binary. A panic of the standard library's readers on
+// hostile files is an error.
 func executable(format string, data []byte) (platforms []string, err error) {
 	defer func() {
 		if recover() != nil {
@@ -99,8 +100,7 @@ func executable(format string, data []byte) (platforms []string, err error) {
 	return []string{"darwin/" + machoArch(f.Cpu)}, nil
 }
 
-// elfSystem returns the operating system of an ELF file: that in its header, else
-// linux.
+// elfSystem returns the operating system that an ELF file's header names, else "linux".
 func elfSystem(f *elf.File) string {
 	switch f.OSABI {
 	case elf.ELFOSABI_FREEBSD:
@@ -165,7 +165,8 @@ func machoArch(cpu macho.Cpu) string {
 	return "unknown"
 }
 
-// describeData describes a file that is not an executable.
+// describeData describes a file that is not an executable: a script and its
+// interpreter, "text" or "data".
 func describeData(data []byte) string {
 	if first, _, _ := bytes.Cut(data, []byte("\n")); bytes.HasPrefix(first, []byte("#!")) {
 		return "script for " + clip(strings.TrimSpace(string(first[2:])))

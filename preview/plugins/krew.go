@@ -17,11 +17,12 @@ const krewVersion = "krew.googlecontainertools.github.com/v1alpha2"
 // (internal/index/validation).
 var krewName = regexp.MustCompile(`^[\w-]+$`)
 
-// defaultLocation is the install directory for hosts without one of their own.
+// defaultLocation is the install directory for forms of config whose host has none of
+// its own: krew manifests and PluginSets.
 const defaultLocation = ".plugins"
 
-// krew reads a krew plugin manifest. Its files are placed below the plugin's name,
-// and its program in addition as kubectl-NAME, where kubectl finds it.
+// krew reads a krew plugin manifest. The plugin's files are placed below its name, and
+// its program a second time as bin/kubectl-NAME, where kubectl finds it.
 func (p *parser) krew() {
 	p.set.Form, p.set.Location = FormKrew, defaultLocation
 	p.Know("apiVersion", "kind", "metadata.labels", "metadata.annotations")
@@ -55,7 +56,8 @@ func (p *parser) krew() {
 	p.set.Plugins = []Plugin{plugin}
 }
 
-// isReserved reports whether a name is that of a Windows device.
+// isReserved reports whether a name is reserved for a device in Windows, such as CON or
+// COM1.
 func isReserved(name string) bool {
 	upper := strings.ToUpper(name)
 	if slices.Contains([]string{"CON", "PRN", "AUX", "NUL"}, upper) {
@@ -124,7 +126,8 @@ func (p *parser) selector(f field) ref.Selector {
 	return out
 }
 
-// placements reads a list of {from, to}.
+// placements reads a list of {from, to}: which files of an artifact go to which
+// directory.
 func (p *parser) placements(f field) []Placement {
 	var out []Placement
 	for _, item := range f.Maps() {
@@ -137,7 +140,8 @@ func (p *parser) placements(f field) []Placement {
 	return out
 }
 
-// inside reads a path that must not lead out of its directory; "." becomes "".
+// inside reads a relative path that must stay below its directory; "." becomes "". due
+// makes an empty one an error.
 func (p *parser) inside(f field, due bool) string {
 	text := f.Text()
 	if due && text == "" {

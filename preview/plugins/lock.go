@@ -57,7 +57,7 @@ func NewLock(name, platform string, fetched []FetchedPlugin, older *Lock) *Lock 
 	return out
 }
 
-// Encode writes a lock file.
+// Encode returns a lock as YAML of kind [KindPluginLock].
 func (l *Lock) Encode() []byte {
 	var platforms []any
 	for _, name := range slices.Sorted(maps.Keys(l.Platforms)) {
@@ -75,7 +75,8 @@ func (l *Lock) Encode() []byte {
 	}))
 }
 
-// ReadLock reads a lock file.
+// ReadLock reads a lock file. A digest that is not sha256, and a plugin or platform
+// listed twice, are errors.
 func ReadLock(data []byte) (*Lock, error) {
 	docs, err := preview.Decode(data)
 	if err != nil {
@@ -113,7 +114,7 @@ func ReadLock(data []byte) (*Lock, error) {
 	return out, r.Err(1)
 }
 
-// find returns the locked artifact of a plugin.
+// find returns the locked artifact of a plugin on a platform; false if there is none.
 func (l *Lock) find(platform, plugin string) (LockedArtifact, bool) {
 	for _, one := range l.Platforms[platform] {
 		if one.Plugin == plugin {
@@ -123,7 +124,8 @@ func (l *Lock) find(platform, plugin string) (LockedArtifact, bool) {
 	return LockedArtifact{}, false
 }
 
-// check returns an error for an artifact that is not the locked one.
+// check returns an [engine.RefusedError] unless the lock has the plugin on the platform
+// with this reference and digest.
 func (l *Lock) check(platform, plugin, reference, digest string) error {
 	locked, ok := l.find(platform, plugin)
 	next := "review it with --update-lock, which writes the lock anew"
@@ -138,7 +140,7 @@ func (l *Lock) check(platform, plugin, reference, digest string) error {
 	return nil
 }
 
-// CheckName returns an error unless the lock belongs to the named set.
+// CheckName returns an error unless the lock is that of the set, by its name.
 func (l *Lock) CheckName(set *Set) error {
 	if l.Name != set.Name {
 		return errors.New("it is that of set " + clip(l.Name) + ", not of " + clip(set.Name))

@@ -10,9 +10,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// mask returns a copy of values without sensitive ones, and the removed values by
-// path. It handles keys, and lists of {name, value}, in which Optimus plugins have
-// their defaults.
+// mask returns a copy of values with sensitive ones masked, and the sensitive values by
+// path. They are recognised by their keys, and by the name in {name, value} and {name,
+// default}, which Optimus plugins use.
 func mask(values map[string]any) (masked, secrets map[string]any) {
 	masked, secrets = preview.MaskValues(values)
 	maskPairs(masked, "", secrets)
@@ -44,11 +44,12 @@ func maskPairs(v any, path string, secrets map[string]any) {
 	}
 }
 
-// assignment is NAME=VALUE or NAME: VALUE in a text of any language.
+// assignment matches NAME=VALUE and NAME: VALUE in a line of text, whatever its
+// language.
 var assignment = regexp.MustCompile(`([A-Za-z_][A-Za-z0-9_.-]*)("?\s*[:=]\s*)(\S.*)`)
 
-// maskLines masks what a text assigns to names that look like those of secrets.
-// References to variables are kept.
+// maskLines masks, in each line of a text, the value assigned to a name such as
+// DB_PASSWORD. A value that begins with $, a reference to a variable, is kept.
 func maskLines(text string) string {
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {

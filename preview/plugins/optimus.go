@@ -17,7 +17,8 @@ import (
 // working directory of its server (plugin/plugin_manager.go).
 const optimusLocation = ".plugins"
 
-// provider is a named source of plugins.
+// provider is a named entry under providers of an Optimus config: a place from which
+// plugins are fetched.
 type provider struct {
 	kind, name string
 	base       string // URL, bucket, repository or folder
@@ -28,8 +29,8 @@ type provider struct {
 	auth       Auth
 }
 
-// optimus reads a config in the form of the Optimus RFC: its keys at the top
-// level, or below plugins.
+// optimus reads a config in the form of the Optimus RFC, whose keys (providers,
+// plugins, install_location) are at the top level or below the key plugins.
 func (p *parser) optimus() {
 	top := p.Root()
 	if _, nested := p.At("plugins").Value.(map[string]any); nested {
@@ -62,8 +63,8 @@ func (p *parser) optimus() {
 	}
 }
 
-// provider reads one provider. The RFC has url and gcs; the fields of the other
-// kinds are ours.
+// provider reads one provider. The types url and gcs are those of the RFC; s3, git, oci
+// and file, with their fields, are additions of this program.
 func (p *parser) provider(item field) provider {
 	out := provider{kind: item.At("type").Need(), name: item.At("name").Need()}
 	switch out.kind {
@@ -98,7 +99,8 @@ func (p *parser) provider(item field) provider {
 	return out
 }
 
-// from returns the source of a provider's plugin.
+// from returns the artifact at a path of a provider, with the sha256 that the config
+// gives for it.
 func (p *parser) from(from provider, where field, sum string) Artifact {
 	at := where.Need()
 	a := Artifact{SHA256: sum, Auth: from.auth}
@@ -147,8 +149,9 @@ func query(pairs ...string) string {
 	return "?" + values.Encode()
 }
 
-// local returns a path of this machine; a relative path starts at the config's
-// directory. The text stays as written, so that it is the same on every machine.
+// local returns the artifact at a path of this machine; a relative path starts at the
+// config's directory. The reference's text stays as written, so that a plan is the same
+// on every machine. In a config that was fetched, a local path is an error.
 func (p *parser) local(a Artifact, field field, where string) Artifact {
 	if p.o.Fetched {
 		field.Fail("a config that was fetched names the file %s of its own machine; let it name an address", clip(where))
@@ -161,8 +164,9 @@ func (p *parser) local(a Artifact, field field, where string) Artifact {
 	return a
 }
 
-// reference parses a reference. The sha256 in a config is that of the downloaded
-// file, and becomes part of the reference if its kind allows that.
+// reference sets an artifact's reference, parsed from text. A sha256 in the config is
+// that of the downloaded file, and becomes part of the reference if it is an http or
+// https address.
 func (p *parser) reference(a Artifact, where field, text string) Artifact {
 	remote := strings.HasPrefix(text, "http://") || strings.HasPrefix(text, "https://")
 	if strings.HasPrefix(text, "http://") {
@@ -198,7 +202,8 @@ func (p *parser) reference(a Artifact, where field, text string) Artifact {
 	return a
 }
 
-// sha256 parses 64 hexadecimal digits, with or without the prefix sha256:.
+// sha256 reads a digest, with or without the prefix sha256:, which it adds. Empty stays
+// empty; other text is an error.
 func (p *parser) sha256(f field) string {
 	text := f.Text()
 	if text == "" {
@@ -211,8 +216,9 @@ func (p *parser) sha256(f field) string {
 	return ""
 }
 
-// secret reads a credential: {env: NAME}, {file: PATH}, or the value itself, which
-// is noted.
+// secret reads a credential: {env: NAME}, {file: PATH}, or the value itself, for which
+// it adds a note. A fetched config may name no file, and only the variables that the
+// options allow.
 func (p *parser) secret(f field, provider string) Secret {
 	switch v := f.Value.(type) {
 	case nil:
@@ -269,8 +275,8 @@ func (p *parser) login(f field, provider string) Auth {
 	return out
 }
 
-// googleKey reads the key of a service account: base64 of its JSON, or a reference
-// to the JSON.
+// googleKey reads the key of a Google service account: base64 of its JSON, or {env:
+// NAME} or {file: PATH} with the JSON itself.
 func (p *parser) googleKey(f field, provider string) Secret {
 	out := p.secret(f, provider)
 	if out.inline == "" {
@@ -293,8 +299,8 @@ func (p *parser) note(rule rules.Rule, object, text string) {
 	p.set.Notes = append(p.set.Notes, rule.Note(object, text))
 }
 
-// artifacts reads plugin.artifacts as in Optimus: a list of go-getter sources
-// (hashicorp/go-getter), unpacked into the same directory.
+// artifacts reads plugin.artifacts, the form that released versions of Optimus read: a
+// list of go-getter sources (hashicorp/go-getter), unpacked into the same directory.
 func (p *parser) artifacts() {
 	p.set.Form, p.set.Name, p.set.Location = FormArtifacts, "optimus", optimusLocation
 	// The rest of a server's config, and plugin.dir, which Optimus does not read.

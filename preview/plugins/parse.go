@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 )
 
-// Options are how a config is read.
+// Options are where a plugin config came from, and what it may refer to.
 type Options struct {
 	// File is the name of the config's file, without its folder; some forms
 	// hold it to their own name. Empty when there is no file.
@@ -28,12 +28,12 @@ type Options struct {
 	PlainHTTP bool
 }
 
-// MaxBytes bounds the size of a config.
+// MaxBytes is the largest size in bytes of a plugin config (1 MiB).
 const MaxBytes = 1 << 20
 
-// Parse parses a plugin config: one document in any of the forms, alone or in a
-// ConfigMap, possibly with other Kubernetes objects. Errors are one sentence and
-// contain no credential.
+// Parse parses a plugin config, in any [Form], alone or in a ConfigMap, with or without
+// other Kubernetes objects in the same file. No config or several are an error. Errors
+// are one sentence and contain no credential.
 func Parse(data []byte, o Options) (*Set, error) {
 	if len(data) > MaxBytes {
 		return nil, fmt.Errorf("it has %d bytes; a config may have %d", len(data), MaxBytes)
@@ -72,24 +72,25 @@ func Parse(data []byte, o Options) (*Set, error) {
 	return set, nil
 }
 
-// config is a document with plugins.
+// config is a document that is a plugin config, with the method that reads its form.
 type config struct {
 	what string
 	body map[string]any
 	read func(*parser)
 }
 
-// parser parses a config into a plugin set.
+// parser parses the document of a plugin config into a set.
 type parser struct {
 	*fields.Document
 	set *Set
 	o   Options
 }
 
-// errNoForm says what is read.
+// errNoForm is the error for a document in none of the forms of configs.
 var errNoForm = errors.New("it is none of the configs that are read: an Optimus one with plugins or plugin.artifacts, a PipeCD Piped, a krew Plugin, a PluginSet")
 
-// configsIn returns the configs in a document, or why there is none.
+// configsIn returns the plugin configs in a YAML document, of which only a ConfigMap
+// can have several, or an error that says why there is none.
 func configsIn(doc any) ([]config, error) {
 	body, ok := doc.(map[string]any)
 	if !ok {
@@ -128,7 +129,8 @@ func objectConfigs(body map[string]any, kind, version string) ([]config, error) 
 	return nil, fmt.Errorf("it is a %s of %s, which lists no plugins", clip(kind), clip(version))
 }
 
-// inConfigMap returns the configs among the values of a ConfigMap.
+// inConfigMap returns the plugin configs among the values of a ConfigMap; none is an
+// error.
 func inConfigMap(body map[string]any) ([]config, error) {
 	data := preview.Map(body, "data")
 	var found []config
@@ -156,7 +158,8 @@ func isMapOf(v any, keys ...string) bool {
 	return slices.ContainsFunc(keys, func(key string) bool { return m[key] != nil })
 }
 
-// check checks what concerns the whole set and not a single field.
+// check returns an error for a set without plugins, with an invalid name, with two
+// plugins at the same output path, or with secrets that a ConfigMap would get.
 func (s *Set) check() error {
 	if len(s.Plugins) == 0 {
 		return errors.New("it lists no plugins")
@@ -177,8 +180,8 @@ func (s *Set) check() error {
 	return s.checkHost()
 }
 
-// CheckOutput returns an error unless a path stays below the location and means
-// the same on every system.
+// CheckOutput returns an error unless path, where a file is installed, stays below the
+// location and is valid on every operating system.
 func CheckOutput(path string) error {
 	if path == "" {
 		return nil
@@ -197,7 +200,8 @@ func CheckOutput(path string) error {
 	return nil
 }
 
-// fits reports whether a platform matches a selector of the labels os and arch.
+// fits reports whether a platform, OS/ARCH, matches a selector over the labels os and
+// arch.
 func fits(s ref.Selector, platform string) bool {
 	system, arch, _ := strings.Cut(platform, "/")
 	arch, _, _ = strings.Cut(arch, "/") // a variant is no label

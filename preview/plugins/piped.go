@@ -13,7 +13,7 @@ const (
 	pipedLocation = "~/.piped/plugins"
 )
 
-// piped reads spec.plugins of a PipeCD Piped config. Its other known fields are
+// piped reads spec.plugins of a PipeCD config of kind Piped. Its other known fields are
 // ignored; unknown ones are errors.
 func (p *parser) piped() {
 	p.set.Form, p.set.Name, p.set.Location = FormPiped, "piped", pipedLocation
@@ -43,7 +43,7 @@ func (p *parser) piped() {
 	}
 }
 
-// deployTargets have names of their own.
+// deployTargets checks that every deploy target of a plugin has a name of its own.
 func (p *parser) deployTargets(f field) {
 	seen := map[string]bool{}
 	for _, item := range f.Maps() {
@@ -56,7 +56,8 @@ func (p *parser) deployTargets(f field) {
 	f.Know()
 }
 
-// pipedURL parses file, https and oci addresses as piped does.
+// pipedURL parses the address of a plugin as piped does: file, https or oci. An oci
+// address without tag means latest.
 func (p *parser) pipedURL(f field) Artifact {
 	text := f.Need()
 	scheme, rest, _ := strings.Cut(text, "://")

@@ -14,7 +14,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// InstalledFiles is the installed generation at the location of a set.
+// InstalledFiles describes the installed generation at the location of a set: its
+// files, lock and settings.
 type InstalledFiles struct {
 	Generation int                         // 0 when this tool put nothing there
 	Next       int                         // the first number that no generation has had; 0 is Generation + 1
@@ -26,15 +27,16 @@ type InstalledFiles struct {
 	Read func(path string, most int64) ([]byte, error)
 }
 
-// Target is the location that a set is installed to.
+// Target is where a set would be installed: platform and location, with what is
+// installed there.
 type Target struct {
 	Platform string // OS/ARCH
 	Location preview.Location
 	InstalledFiles
 }
 
-// Plan fills in the parts of a plan that describe a plugin set: package, files and
-// generation. The plan has neither findings nor digests yet.
+// Plan returns a plan with the parts that describe a plugin set: package, files,
+// changed settings and generation. Findings and the plan's digest are still missing.
 func Plan(set *Set, fetched []FetchedPlugin, t Target) (*preview.Plan, error) {
 	files, err := Files(fetched)
 	if err != nil {
@@ -59,15 +61,16 @@ func Plan(set *Set, fetched []FetchedPlugin, t Target) (*preview.Plan, error) {
 	return planOf(pkg, files, texts, changes, t)
 }
 
-// FileOwner is the set whose stored files [PlanFiles] plans to restore.
+// FileOwner describes the set of an earlier generation, whose stored files [PlanFiles]
+// plans to install again.
 type FileOwner struct {
 	Name, Version, Format string
 	Values                string  // hash of the settings of the host; may be empty
 	Config                *Config // of that; nil when nothing says it
 }
 
-// PlanFiles is [Plan] for files of an earlier generation, whose config and
-// artifacts are not available.
+// PlanFiles is [Plan] for the stored files of an earlier generation, whose plugin
+// config and artifacts are no longer at hand.
 func PlanFiles(of FileOwner, files []File, t Target) (*preview.Plan, error) {
 	form, _ := strings.CutPrefix(of.Format, preview.FormatPlugins)
 	config := of.Config
@@ -82,8 +85,8 @@ func PlanFiles(of FileOwner, files []File, t Target) (*preview.Plan, error) {
 	return planOf(pkg, files, texts, config.changes(t.Config), t)
 }
 
-// planOf compares the files of a package with those at the target. changes are
-// those of the host's settings.
+// planOf returns a plan that installs files as a package at the target. texts describe
+// the files, and changes are those of the host's settings.
 func planOf(pkg preview.Package, files []File, texts []string, changes []preview.Change, t Target) (*preview.Plan, error) {
 	decided, err := decide(files, texts, t.InstalledFiles)
 	if err != nil {
@@ -104,8 +107,9 @@ func planOf(pkg preview.Package, files []File, texts []string, changes []preview
 	return p, err
 }
 
-// origins notes artifacts whose source may change, and those that differ from the
-// installed ones under the same reference.
+// origins returns notes about artifacts: what the signature check found, references
+// that may mean other bytes tomorrow, and those that already do since the last
+// installation.
 func origins(fetched []FetchedPlugin, t Target) []preview.Note {
 	var out []preview.Note
 	for _, f := range fetched {
@@ -127,7 +131,8 @@ func origins(fetched []FetchedPlugin, t Target) []preview.Note {
 	return out
 }
 
-// decide compares the files of a set with the installed ones.
+// decide returns the action for each file of a set, and for installed files that the
+// set no longer has, with what changes in them. texts describe the files.
 func decide(files []File, texts []string, live InstalledFiles) ([]preview.File, error) {
 	listed := make([]preview.File, 0, len(files))
 	data := map[string][]byte{}
@@ -157,8 +162,8 @@ func decide(files []File, texts []string, live InstalledFiles) ([]preview.File, 
 	return out, nil
 }
 
-// maxCompared bounds the size of files that are compared by content: only
-// programs are compared when they are large.
+// maxCompared returns up to how many bytes an installed file is compared with after,
+// the planned content: more for a program than for a text.
 func maxCompared(after []byte) int64 {
 	if formatOf(after) == "" {
 		return maxText
@@ -166,8 +171,8 @@ func maxCompared(after []byte) int64 {
 	return maxProgram
 }
 
-// bytes returns the content of an installed file if it still has its hash; nil if
-// it cannot be read or is large.
+// bytes returns the content of an installed file; nil if it is larger than most or has
+// changed. Content without the recorded hash is an error.
 func (i InstalledFiles) bytes(path string, was preview.LiveFile, most int64) ([]byte, error) {
 	if i.Read == nil {
 		return nil, nil
@@ -182,7 +187,8 @@ func (i InstalledFiles) bytes(path string, was preview.LiveFile, most int64) ([]
 	return data, nil
 }
 
-// unmanagedFiles returns files at the location that this program did not install.
+// unmanagedFiles returns a note about files at the location if this program has
+// installed nothing there yet.
 func unmanagedFiles(t Target) []preview.Note {
 	if t.Generation > 0 || len(t.Files) == 0 {
 		return nil

@@ -9,11 +9,12 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 )
 
-// AllPlatforms stands for every platform that a set and its lock name.
+// AllPlatforms is the value of --platform for all platforms that a set has by its
+// config or lock file.
 const AllPlatforms = "all"
 
-// hostPlatforms returns the platforms for which plugin hosts are built, with which
-// selectors are tried.
+// hostPlatforms returns the platforms, as OS/ARCH, for which plugin hosts are built. A
+// config's platform selectors are tried with each.
 func hostPlatforms() []string {
 	var out []string
 	for system, arches := range map[string][]string{
@@ -27,9 +28,9 @@ func hostPlatforms() []string {
 	return out
 }
 
-// Platforms returns the platforms of a set, sorted: all in its lock and, if the
-// config selects artifacts by platform, each for which every plugin has one.
-// Otherwise it returns the given platform.
+// Platforms returns the platforms of a set, sorted: those in its lock and, if artifacts
+// have platform selectors, those for which every plugin has an artifact. own is added
+// if the set covers it or there is no other.
 func (s *Set) Platforms(lock *Lock, own string) []string {
 	found := map[string]bool{}
 	if lock != nil {
@@ -74,15 +75,14 @@ func (s *Set) covers(platform string) bool {
 	return true
 }
 
-// PlatformSet is a set fetched for one platform.
+// PlatformSet is a set of plugins fetched for one platform.
 type PlatformSet struct {
 	Platform string
 	Fetched  []FetchedPlugin
 }
 
-// AddPlatforms extends a plan to several platforms: its own, which is not in
-// others, and others. Their files are part of the findings and of the content
-// digest.
+// AddPlatforms adds the files of other platforms to a plan that has its own. They
+// become part of its notes and of the content digest.
 func AddPlatforms(p *preview.Plan, set *Set, others []PlatformSet) error {
 	pkg := &p.Packages[0]
 	p.Platforms = []preview.PlatformContent{{Platform: p.Platform, Sources: sourceFacts(pkg.Sources)}}
@@ -125,7 +125,7 @@ func AddPlatforms(p *preview.Plan, set *Set, others []PlatformSet) error {
 	return err
 }
 
-// sortNotes sorts the notes of a package and removes duplicates.
+// sortNotes sorts the notes and the executors of a package and removes duplicates.
 func sortNotes(pkg *preview.Package) {
 	slices.SortStableFunc(pkg.Notes, func(a, b preview.Note) int {
 		return strings.Compare(a.Rule+"/"+a.Object+"/"+a.Text, b.Rule+"/"+b.Object+"/"+b.Text)

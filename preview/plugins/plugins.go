@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 )
 
-// Form is the format of a plugin config.
+// Form is the kind of document that a plugin config is, by the host it is written for.
 type Form string
 
 // The forms.
@@ -58,7 +58,8 @@ type Plugin struct {
 	Command string
 }
 
-// Artifact is the source of a plugin, for some platforms.
+// Artifact is what a plugin is fetched from, for all platforms or those that it
+// selects.
 type Artifact struct {
 	// Selector is about the labels os and arch; an empty one fits every platform.
 	Selector  ref.Selector
@@ -83,8 +84,8 @@ type Artifact struct {
 // directory To.
 type Placement struct{ From, To string }
 
-// Auth is the credentials for a provider. The zero value means those of the user's
-// environment.
+// Auth has the credentials that a config gives for a provider. The zero value means
+// that those of the user's environment are used.
 type Auth struct {
 	Username    string
 	Password    Secret
@@ -94,10 +95,11 @@ type Auth struct {
 	SecretKey   Secret
 }
 
-// Given reports whether the config contains credentials.
+// Given reports whether the config gives credentials.
 func (a Auth) Given() bool { return a != Auth{} }
 
-// Secret is a credential, as a reference or a value. It never prints its value.
+// Secret is a credential: a reference to an environment variable or file, or the value
+// itself, which is never printed.
 type Secret struct {
 	Env, File string // where it is
 	inline    string
@@ -125,7 +127,8 @@ func (s Secret) GoString() string { return s.String() }
 // MarshalJSON implements [json.Marshaler].
 func (s Secret) MarshalJSON() ([]byte, error) { return json.Marshal(s.String()) }
 
-// Artifact returns the artifact of a plugin for a platform, nil if there is none.
+// Artifact returns the first artifact of a plugin that fits a platform, nil if none
+// does.
 func (p *Plugin) Artifact(platform string) *Artifact {
 	for i := range p.Artifacts {
 		if fits(p.Artifacts[i].Selector, platform) {

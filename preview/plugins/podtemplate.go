@@ -31,10 +31,10 @@ func (h *Host) InitImage() string {
 	return h.DefaultInitImage
 }
 
-// PodTemplate returns the pod template of a host as a v1 PodTemplate, with an init
-// container that installs the plugin set into an emptyDir shared with the host, so
-// that the host's image is unchanged. The container verifies the files by the lock
-// and the reviewed digest. live is the host's Deployment.
+// PodTemplate returns the pod template of a host, as a v1 PodTemplate, with an init
+// container that installs the plugin set into an emptyDir shared with the host, so that
+// the host's image need not change. The container verifies the files by the lock and
+// the reviewed digest. live is the host's Deployment.
 func PodTemplate(set *Set, live map[string]any) (map[string]any, error) {
 	h := set.Host
 	template := preview.Map(preview.CloneBody(live), "spec", "template")
@@ -65,7 +65,8 @@ func PodTemplate(set *Set, live map[string]any) (map[string]any, error) {
 	return map[string]any{"apiVersion": "v1", "kind": "PodTemplate", "metadata": meta, "template": template}, nil
 }
 
-// boot returns the init container.
+// boot returns the init container, which runs "plugin install". shared is the volume
+// mount that the plugins are installed into.
 func (h *Host) boot(set *Set, shared map[string]any) map[string]any {
 	config := configDir + "/" + h.Key
 	return map[string]any{
@@ -92,7 +93,7 @@ func (h *Host) boot(set *Set, shared map[string]any) map[string]any {
 	}
 }
 
-// initImageNotes notes an init image that is not named by digest.
+// initImageNotes returns a note if the init container's image is not named by digest.
 func (h *Host) initImageNotes() []preview.Note {
 	image := h.InitImage()
 	if image == "" || strings.Contains(image, "@sha256:") {

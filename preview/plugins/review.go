@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// reviewer inspects the files of a set.
+// reviewer inspects the files of a set for [review].
 type reviewer struct {
 	set      *Set
 	platform string
@@ -21,8 +21,8 @@ func (r *reviewer) note(rule rules.Rule, object, text string) {
 	r.notes = append(r.notes, rule.Note(object, text))
 }
 
-// review returns a description of the files, in their order, the images in which
-// plugins run, and notes for the reviewer.
+// review returns a description of each file, the images in which plugins run, and notes
+// for the person who reviews the plan.
 func review(set *Set, platform string, files []File) ([]string, []preview.Executor, []preview.Note) {
 	r := &reviewer{set: set, platform: platform}
 	texts := make([]string, len(files))
@@ -45,7 +45,7 @@ func compareExecutors(a, b preview.Executor) int {
 	return cmp.Or(strings.Compare(a.By, b.By), strings.Compare(a.Image, b.Image))
 }
 
-// image notes an image that a plugin runs in.
+// image adds an image that a plugin runs in, with a note if it is not named by digest.
 func (r *reviewer) image(e preview.Executor) {
 	r.images = append(r.images, e)
 	if !isPinned(e.Image) {
@@ -80,8 +80,8 @@ func (r *reviewer) file(f File) string {
 	return plugin.text()
 }
 
-// fits compares two platforms without their variant, which executables do not
-// contain.
+// fits reports whether a platform of an executable is the reviewed one. The variant,
+// such as v7 in linux/arm/v7, is not compared, because executables do not contain it.
 func (r *reviewer) fits(platform string) bool {
 	return platform == r.platform || strings.HasPrefix(r.platform, platform+"/")
 }
@@ -97,8 +97,8 @@ func isYAMLPlugin(path string) bool {
 	return strings.HasPrefix(name, yamlPrefix) && strings.HasSuffix(name, yamlSuffix) && len(name) > len(yamlPrefix+yamlSuffix)
 }
 
-// optimusNames notes files that Optimus does not load, and programs that it
-// refuses.
+// optimusNames adds notes about files that Optimus does not load because of their
+// names, and programs that it refuses.
 func (r *reviewer) optimusNames(files []File) {
 	described := map[string]bool{}
 	for _, f := range files {

@@ -6,7 +6,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 )
 
-// KindPluginSet is our own form, which can say all that the others can:
+// KindPluginSet is this program's own form of plugin config, which can express whatever
+// the others can:
 //
 //	apiVersion: kubectl-operator/v1alpha1
 //	kind: PluginSet

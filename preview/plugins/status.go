@@ -15,9 +15,9 @@ const (
 	StandsOther   = "other"   // installed from elsewhere, or other bytes than wanted
 )
 
-// PluginStatus compares a plugin in its config, its lock file and the installed
-// generation. Nothing is fetched, so that changes behind a reference show only in
-// a plan.
+// PluginStatus compares what config, lock file and installed generation say about a
+// plugin. Nothing is fetched, so that new bytes behind an unchanged reference show only
+// in a plan.
 type PluginStatus struct {
 	Plugin    string `json:"plugin"`
 	State     string `json:"state"` // ok, missing, extra, other
@@ -27,7 +27,8 @@ type PluginStatus struct {
 	Why       string `json:"why,omitempty"`
 }
 
-// SyncStatus is whether the installed set matches its config.
+// SyncStatus says for each plugin, and for the settings, whether what is installed
+// matches the config.
 type SyncStatus struct {
 	Config   string         `json:"config"`
 	Lock     string         `json:"lock,omitempty"` // the file; empty for none
@@ -37,7 +38,7 @@ type SyncStatus struct {
 	ConfigChanges []preview.Change `json:"configChanges"`
 }
 
-// Compare compares a set and its lock file, nil for none, with what is installed
+// Compare compares a set and its lock file, which may be nil, with what is installed
 // for a platform.
 func Compare(set *Set, lock *Lock, installed InstalledFiles, platform string) (SyncStatus, error) {
 	out := SyncStatus{Platform: platform, Plugins: []PluginStatus{}, ConfigChanges: []preview.Change{}}
@@ -81,7 +82,8 @@ func Compare(set *Set, lock *Lock, installed InstalledFiles, platform string) (S
 	return out, nil
 }
 
-// pluginStatus compares one plugin of a config.
+// pluginStatus compares one plugin of a config with the lock file, which may be nil,
+// and with the lock of the installed generation, there.
 func pluginStatus(p *Plugin, lock, there *Lock, platform string) PluginStatus {
 	out := PluginStatus{Plugin: p.Name, State: StandsOK}
 	artifact := p.Artifact(platform)

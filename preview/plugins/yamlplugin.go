@@ -11,14 +11,14 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/fields"
 )
 
-// yamlPlugin has the displayed fields of an Optimus plugin in YAML.
+// yamlPlugin has the fields of an Optimus plugin's YAML file that a report shows.
 type yamlPlugin struct {
 	name, version, kind, image string
 	questions, defaults        int
 }
 
-// readYAMLPlugin reads a plugin as Optimus does (plugin/yaml/plugin.go), where
-// unknown fields are errors.
+// readYAMLPlugin reads the YAML file of a plugin as Optimus does
+// (plugin/yaml/plugin.go): an unknown field is an error.
 func readYAMLPlugin(data []byte) (yamlPlugin, error) {
 	body, err := document(data)
 	if err != nil {
@@ -63,7 +63,7 @@ func checkItems(r *fields.Document, path string, known ...string) {
 	}
 }
 
-// questions counts the questions in a list and its nested lists.
+// questions returns the number of questions in a list, including the nested ones.
 func questions(f field, depth int) int {
 	if depth > 10 {
 		f.Fail("questions are nested too deep")
