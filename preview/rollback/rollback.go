@@ -13,8 +13,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/diff"
 )
 
-// Decide returns the action of the rollback on each object, derived from the
-// plan's action, and why some objects cannot be rolled back.
+// Decide sets the actions of the plan's rollback on failure, each derived from the
+// plan's action on the object. If some objects cannot be rolled back it changes nothing
+// and returns the reasons, one sentence each.
 func Decide(p *preview.Plan) []string {
 	if p.FailureRollback == nil {
 		return nil
@@ -49,8 +50,8 @@ func Decide(p *preview.Plan) []string {
 	return nil
 }
 
-// RestoredObjects returns the rollback without the objects of which nothing is
-// restored.
+// RestoredObjects returns the rollback with only the objects that it restores to the
+// earlier revision, without those that it deletes or keeps; nil for nil.
 func RestoredObjects(u *preview.FailureRollback) *preview.FailureRollback {
 	if u == nil {
 		return nil
@@ -65,8 +66,8 @@ func RestoredObjects(u *preview.FailureRollback) *preview.FailureRollback {
 }
 
 // inverse returns the action that reverts the plan's action on an object, empty if
-// there is nothing to revert. digest is that of the restored object, empty if none
-// is restored.
+// there is nothing to revert. digest is that of the object in the earlier revision,
+// empty if that does not contain it.
 func inverse(o *preview.Object, digest string) preview.Action {
 	// Sensitive values are hashed with the pin of their package, which is
 	// another one for every version.
@@ -94,8 +95,9 @@ func inverse(o *preview.Object, digest string) preview.Action {
 	return preview.ActionKeep
 }
 
-// irrevocable returns why the plan's action on an object cannot be reverted, empty
-// if it can. comesBack is set if the earlier revision contains the object.
+// irrevocable returns why the plan's action on an object cannot be reverted, as the end
+// of a sentence that begins with the object; empty if it can. comesBack is set if the
+// earlier revision contains the object.
 func irrevocable(p *preview.Plan, o *preview.Object, comesBack bool) string {
 	switch {
 	case o.Action == preview.ActionUnknown:
@@ -125,8 +127,8 @@ func irrevocable(p *preview.Plan, o *preview.Object, comesBack bool) string {
 	return ""
 }
 
-// findLostKey returns a key of an updated Secret whose old value is lost, because
-// records do not contain it.
+// findLostKey returns a text about a key of an updated Secret whose old value is lost,
+// because records do not contain it; empty if there is none.
 func findLostKey(o *preview.Object) string {
 	for _, key := range slices.Sorted(maps.Keys(o.SecretKeys)) {
 		_, stays := preview.Map(o.ResultBody, "data")[key]
@@ -138,8 +140,9 @@ func findLostKey(o *preview.Object) string {
 	return ""
 }
 
-// Differences returns how a plan differs from the rollback in another plan, which
-// was applied as a whole or in part; empty if it does not.
+// Differences returns how back, a plan made to roll back p after it was applied as a
+// whole or in part, differs from the rollback that was approved with p; empty if it
+// does not.
 func Differences(p, back *preview.Plan) []string {
 	if p.FailureRollback == nil {
 		return []string{"the plan contains no rollback"}
@@ -182,15 +185,15 @@ func Differences(p, back *preview.Plan) []string {
 	return reasons
 }
 
-// creates reports whether a plan creates an object: where it did not come to
-// that, the rollback may have to.
+// creates reports whether a plan creates an object. If the apply failed before it did,
+// a rollback that wants the object has to create it.
 func creates(p *preview.Plan, id string) bool {
 	o := p.Object(id)
 	return o != nil && o.Action == preview.ActionCreate
 }
 
-// partOf reports whether an action is possible after the planned one was carried
-// out, or was not reached.
+// partOf reports whether now, an action of the rollback, fits the approved one: it is
+// the same, or what remains of it because the failed apply did not reach the object.
 func partOf(sealed, now preview.Action) bool {
 	switch sealed {
 	case preview.ActionCreate:
