@@ -26,16 +26,16 @@ const (
 	timeLimit   = 5 * time.Second
 )
 
-// ErrTooLong is an evaluation that went over a limit.
+// ErrTooLong is the error for an evaluation that exceeds the limit of cost or time.
 var ErrTooLong = errors.New("it takes too long; narrow what it goes through")
 
-// Environment compiles expressions over one variable.
+// Environment compiles CEL expressions over one variable.
 type Environment struct {
 	env      *cel.Env
 	variable string
 }
 
-// New returns an environment with one variable of any type.
+// New returns an environment whose expressions have one variable, of any type.
 func New(variable string) (*Environment, error) {
 	env, err := cel.NewEnv(
 		cel.Variable(variable, cel.DynType), cel.HomogeneousAggregateLiterals(), cel.DefaultUTCTimeZone(true),
@@ -59,14 +59,14 @@ type program struct {
 	variable string
 }
 
-// Bool compiles an expression with a boolean result. The error names line and
-// column.
+// Bool compiles an expression with a boolean result. The error names the line and
+// column of the mistake in text.
 func (e *Environment) Bool(text string) (Bool, error) {
 	p, err := e.compile(text, cel.BoolType)
 	return Bool{p}, err
 }
 
-// String compiles an expression with a text result.
+// String compiles an expression with a text result. The error is as that of Bool.
 func (e *Environment) String(text string) (String, error) {
 	p, err := e.compile(text, cel.StringType)
 	return String{p}, err
@@ -87,7 +87,8 @@ func (e *Environment) compile(text string, want *cel.Type) (program, error) {
 	return program{p, e.variable}, err
 }
 
-// Eval evaluates the expression over a value of decoded JSON.
+// Eval evaluates the expression with a value of decoded JSON as its variable. A result
+// that is not a boolean is an error.
 func (b Bool) Eval(value any) (bool, error) {
 	out, err := b.eval(value)
 	if err != nil {
@@ -100,7 +101,8 @@ func (b Bool) Eval(value any) (bool, error) {
 	return holds, nil
 }
 
-// Eval evaluates the expression over a value of decoded JSON.
+// Eval evaluates the expression with a value of decoded JSON as its variable. A result
+// that is not text is an error.
 func (s String) Eval(value any) (string, error) {
 	out, err := s.eval(value)
 	if err != nil {
