@@ -1,8 +1,8 @@
 // Package spelling measures how far apart two names are, for "did you mean".
 package spelling
 
-// Distance returns the Levenshtein distance of two names in bytes, or most+1
-// when it is more than most.
+// Distance returns the Levenshtein distance of two names in bytes, or most+1 if it is
+// more than most.
 func Distance(a, b string, most int) int {
 	if diff := len(a) - len(b); diff > most || -diff > most {
 		return most + 1
