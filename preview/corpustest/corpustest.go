@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// Dir returns a directory of the test corpus: below CORPUS, else below
-// ../shared/corpus beside the repository. Without a corpus the test is skipped;
-// with CI set it fails.
+// Dir returns a directory of the test corpus: below the directory that the environment
+// variable CORPUS names, else below ../shared/corpus beside the repository. Without a
+// corpus the test is skipped; with the variable CI set it fails.
 func Dir(t testing.TB, elem ...string) string {
 	t.Helper()
 	root := os.Getenv("CORPUS")
@@ -27,7 +27,8 @@ func Dir(t testing.TB, elem ...string) string {
 	return dir
 }
 
-// Bundles returns the directories of all bundles, including invalid ones, sorted.
+// Bundles returns the directories of all bundles in the test corpus, including invalid
+// ones, sorted.
 func Bundles(t testing.TB) []string {
 	t.Helper()
 	root := Dir(t)
