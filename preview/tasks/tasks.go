@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Panic is a panic that was caught, with the stack it arose on.
+// Panic is the error for a panic that was caught, with the stack on which it arose.
 type Panic struct {
 	Value any
 	Stack []byte
@@ -21,8 +21,8 @@ type Panic struct {
 
 func (p *Panic) Error() string { return fmt.Sprintf("panic: %.300v", p.Value) }
 
-// NewPanic makes a Panic of what recover returned, and nil of nil. One that was
-// caught before keeps its stack.
+// NewPanic returns a Panic for the result of recover, nil if that is nil. A Panic that
+// was caught on another goroutine keeps its stack.
 func NewPanic(value any) *Panic {
 	if value == nil {
 		return nil
@@ -33,7 +33,7 @@ func NewPanic(value any) *Panic {
 	return &Panic{Value: value, Stack: debug.Stack()}
 }
 
-// Try calls f, and returns a panic of it as an error.
+// Try calls f and returns its error, or a [Panic] as error if f panics.
 func Try(f func() error) (err error) {
 	defer func() {
 		if p := NewPanic(recover()); p != nil {
@@ -43,8 +43,8 @@ func Try(f func() error) (err error) {
 	return f()
 }
 
-// Async calls f on a goroutine of its own. The channel gets its error, or its
-// panic as one, and is closed. What f does to variables is seen after that.
+// Async calls f on a new goroutine. The channel receives the error of f, nil too, or a
+// [Panic], and is closed; then the caller may read the variables that f wrote.
 func Async(f func() error) <-chan error {
 	done := make(chan error, 1)
 	go func() {
@@ -54,8 +54,8 @@ func Async(f func() error) <-chan error {
 	return done
 }
 
-// Group is an [errgroup.Group] whose Wait goes on with the first panic of its
-// functions. The zero Group has no limit and cancels nothing.
+// Group is an [errgroup.Group] whose Wait panics with the first panic of its functions.
+// The zero Group has no limit and cancels nothing.
 type Group struct {
 	group  *errgroup.Group
 	caught atomic.Pointer[Panic]
@@ -68,10 +68,10 @@ func WithContext(ctx context.Context) (*Group, context.Context) {
 	return &Group{group: group}, ctx
 }
 
-// SetLimit bounds how many functions run at a time.
+// SetLimit sets how many functions may run at the same time.
 func (g *Group) SetLimit(n int) { g.of().SetLimit(n) }
 
-// Go calls f on a goroutine of its own, once the limit allows it.
+// Go calls f on a new goroutine, and blocks until the limit allows it.
 func (g *Group) Go(f func() error) {
 	g.of().Go(func() error {
 		err := Try(f)
@@ -83,8 +83,8 @@ func (g *Group) Go(f func() error) {
 	})
 }
 
-// Wait returns the first error when all functions have returned, and panics when
-// one of them did.
+// Wait waits for all functions and returns the first error. It panics if one of them
+// did.
 func (g *Group) Wait() error {
 	err := g.of().Wait()
 	if p := g.caught.Load(); p != nil {

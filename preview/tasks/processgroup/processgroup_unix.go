@@ -7,13 +7,13 @@ import (
 	"syscall"
 )
 
-// Own returns the attributes of a process with a group of its own.
+// Own returns the attributes that start a process in a process group of its own.
 func Own() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 
-// Session returns the attributes of a process that leads a session of its own, without a
-// terminal.
+// Session returns the attributes that start a process in a session of its own, without
+// a controlling terminal.
 func Session() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
-// Kill ends the group of a process, which was started with one of its own. No error means
-// that the group still had a process.
+// Kill ends the process group of a process that was started with [Own] or [Session]. No
+// error means that the group still had a process.
 func Kill(leader *os.Process) error { return syscall.Kill(-leader.Pid, syscall.SIGKILL) }
