@@ -7,9 +7,9 @@ import (
 )
 
 // JSON returns encoded JSON with every character that [Printable] refuses and
-// encoding/json lets through (DEL, C1, bidirectional, zero-width, private …)
-// as \u escape. The document means the same. Invalid UTF-8, which is not JSON,
-// becomes \ufffd.
+// encoding/json does not escape (DEL, C1, bidirectional, zero-width, private …) as \u
+// escape. It decodes to the same values. Invalid UTF-8, which is not JSON, becomes
+// \ufffd.
 func JSON(data []byte) []byte {
 	if !needsEscape(data) {
 		return data

@@ -6,14 +6,14 @@ import (
 	"unicode/utf8"
 )
 
-// latinTwins are Cyrillic, Greek and other letters that most fonts draw like
-// an ASCII letter (a selection of Unicode TR 39, confusables.txt).
+// latinTwins are the Cyrillic, Greek and other letters that most fonts draw like an
+// ASCII letter (a selection of Unicode TR 39, confusables.txt).
 const latinTwins = "АВЕЅІЈКМНОРСТУХаеорсухѕіјһԁԛԝӏ" +
 	"ΑΒΕΖΗΙΚΜΝΟΡΤΥΧανορυχιϲϳ" + "ոսօհցԱՍՕ" + "ɡɑɩ"
 
-// spellOutLookAlikes writes the letters that pass for ASCII ones as <U+0430>
-// where they stand in one word with real ones: "аpi" reads like "api" and is
-// not. A word wholly of another script stays as it is.
+// spellOutLookAlikes writes letters that look like ASCII ones as <U+0430> if they are
+// in one word with ASCII letters: "аpi" with a Cyrillic а reads like "api" and is
+// another word. A word wholly of another script stays as it is.
 func spellOutLookAlikes(s string) string {
 	if !strings.ContainsFunc(s, lookAlike) {
 		return s
@@ -57,8 +57,8 @@ func wordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsMark(r) || 
 
 func asciiLetter(r rune) bool { return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' }
 
-// lookAlike covers the twins and the compatibility forms of ASCII letters:
-// letterlike symbols, fullwidth, mathematical alphabets.
+// lookAlike reports whether r can be mistaken for an ASCII letter: one of [latinTwins],
+// or a compatibility form (letterlike symbols, fullwidth, mathematical alphabets).
 func lookAlike(r rune) bool {
 	switch {
 	case r < utf8.RuneSelf || !unicode.IsLetter(r):

@@ -20,8 +20,8 @@ import (
 
 const (
 	tabStop = 8
-	// maxMarks combining marks may follow one base character. Living scripts
-	// stay within it; stacks that run over the lines around them do not.
+	// maxMarks is how many combining marks may follow one base character (4). No living
+	// script needs more; longer stacks would be drawn over the lines around them.
 	maxMarks = 4
 	// newlineMark stands for a line break in text that must stay on one line.
 	newlineMark = "␤"
@@ -48,10 +48,9 @@ func Block(s string) string {
 	return spellOutLookAlikes(e.run(s))
 }
 
-// Hostile reports whether s holds characters that have no place in honest
-// text and that a terminal would obey or hide: a finding by itself. Tabs, line
-// breaks and emoji presentation selectors are escaped or expanded, but are not
-// hostile.
+// Hostile reports whether s contains characters that honest text does not have and that
+// a terminal would obey or hide: that alone is a finding. Tabs, line breaks and emoji
+// presentation selectors are escaped or expanded, but are not hostile.
 func Hostile(s string) bool {
 	start := plainEnd(s)
 	if start == len(s) {
@@ -96,8 +95,8 @@ func isPlain(s string) bool {
 	return true
 }
 
-// plainEnd returns the length of the part at the beginning of s that is printable
-// ASCII, tabs and line breaks, as nearly all of a long text is.
+// plainEnd returns the length in bytes of the beginning of s that is printable ASCII,
+// tabs and line breaks, as nearly all of a long text is.
 func plainEnd(s string) int {
 	for i := 0; i < len(s); i++ {
 		switch c := s[i]; {
@@ -110,13 +109,14 @@ func plainEnd(s string) int {
 	return len(s)
 }
 
-// invalidAt distinguishes a broken byte from an encoded U+FFFD.
+// invalidAt reports whether s begins with a byte that is not UTF-8; an encoded U+FFFD,
+// which decodes to the same rune, is not one.
 func invalidAt(s string) bool {
 	r, size := utf8.DecodeRuneInString(s)
 	return r == utf8.RuneError && size <= 1
 }
 
-// escaper is the one state machine behind [Line], [Block] and [Writer].
+// escaper is the state machine with which [Line], [Block] and [Writer] escape text.
 type escaper struct {
 	newline string // what a line break becomes
 	ascii   bool   // spell out everything that is not ASCII
@@ -136,7 +136,8 @@ func (e *escaper) run(s string) string {
 	return e.out.String()
 }
 
-// next escapes the first character of s and returns its length in bytes.
+// next writes the first character of s, escaped, to out and returns its length in
+// bytes.
 func (e *escaper) next(s string) int {
 	r, size := utf8.DecodeRuneInString(s)
 	switch {
@@ -163,7 +164,8 @@ func (e *escaper) next(s string) int {
 	return size
 }
 
-// escapeRune spells out one character.
+// escapeRune returns the visible text for a character that is not printed as itself:
+// \r, \x1b, \u009b or <U+202E>.
 func escapeRune(r rune) string {
 	switch {
 	case r == '\r':
@@ -176,8 +178,8 @@ func escapeRune(r rune) string {
 	return fmt.Sprintf("<U+%04X>", r)
 }
 
-// asciiFor replaces the characters that this program writes itself by plain
-// ones, and spells out the rest.
+// asciiFor returns ASCII text for a character: a plain equivalent for those that this
+// program writes itself (… and ␤), for others the text of [escapeRune].
 func asciiFor(r rune) string {
 	switch r {
 	case '…':
@@ -201,8 +203,8 @@ func (e *escaper) lineBreak() {
 	}
 }
 
-// mark writes a combining mark where it has an own base character to stand
-// on: never at the start, where it would change what comes before.
+// mark writes a combining mark, escaped if there is no base character before it in the
+// text (it would change the program's own text) or more than [maxMarks].
 func (e *escaper) mark(r rune) {
 	if e.marks++; e.afterEscape || e.marks > maxMarks {
 		e.escape(escapeRune(r))

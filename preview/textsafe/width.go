@@ -6,8 +6,8 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// Width returns the number of terminal cells that printable text takes: two
-// for wide characters, none for combining ones.
+// Width returns the number of terminal cells that printable text takes: two for a wide
+// character, none for a combining one.
 func Width(s string) int {
 	if isPlain(s) {
 		return len(s)
@@ -15,8 +15,8 @@ func Width(s string) int {
 	return uniseg.StringWidth(s)
 }
 
-// Truncate returns printable text cut to at most n cells, with … as the last
-// one when something was cut.
+// Truncate returns printable text cut to at most n cells. If something was cut, the
+// last cell is "…".
 func Truncate(s string, n int) string {
 	if n <= 0 {
 		return ""
@@ -28,8 +28,8 @@ func Truncate(s string, n int) string {
 	return head + "…"
 }
 
-// cut splits text after as many whole characters as fit into n cells, and
-// returns the cells used.
+// cut splits text after as many whole characters as fit into n cells. used is the
+// number of cells that head takes.
 func cut(s string, n int) (head, tail string, used int) {
 	rest, state := s, -1
 	for rest != "" {
@@ -42,8 +42,8 @@ func cut(s string, n int) (head, tail string, used int) {
 	return s[:len(s)-len(rest)], rest, used
 }
 
-// split cuts inside a cluster that alone is wider than n cells, as a row of
-// combining letters can be: at least one rune, then as many as fit.
+// split cuts inside a grapheme cluster that alone is wider than n cells, as a row of
+// combining letters can be: head has at least one rune, then as many as fit.
 func split(s string, n int) (head, tail string) {
 	used := 0
 	for i, r := range s {
@@ -55,9 +55,9 @@ func split(s string, n int) (head, tail string) {
 	return s, ""
 }
 
-// Wrap breaks printable text into lines of at most n cells, at spaces where
-// there are any, within a word where it alone is wider. Spaces between words
-// stay, but for those at a break. It returns at least one line.
+// Wrap breaks printable text into lines of at most n cells: at spaces if there are any,
+// else within a word. The spaces at a break are removed, others stay. It returns at
+// least one line.
 func Wrap(s string, n int) []string {
 	n = max(n, 2) // a wide character takes two
 	var lines []string
@@ -89,8 +89,8 @@ func Wrap(s string, n int) []string {
 	return lines
 }
 
-// Fold breaks printable text into lines of n cells and keeps every character,
-// for values of which spaces are part. It returns at least one line.
+// Fold breaks printable text into lines of n cells and keeps every character, for
+// values whose spaces matter. It returns at least one line.
 func Fold(s string, n int) []string {
 	n = max(n, 2)
 	var lines []string

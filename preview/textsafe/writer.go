@@ -8,15 +8,15 @@ import (
 	"unicode/utf8"
 )
 
-// sgr are the escape sequences this program writes itself: reset, bold,
-// reverse, and foreground colours that are legible on any background. Nothing
-// that hides text is among them.
+// sgr are the terminal escape sequences that this program writes itself: reset, bold,
+// reverse, and foreground colours that are legible on any background. None of them can
+// hide text.
 var sgr = [...]string{
 	"\x1b[0m", "\x1b[1m", "\x1b[7m", "\x1b[31m", "\x1b[33m", "\x1b[34m", "\x1b[36m",
 }
 
-// Writer passes text on to a terminal or a log, escaped like [Block], whatever
-// chunks it arrives in. It is safe for concurrent use.
+// Writer escapes text like [Block] and writes it to a terminal or log. A character may
+// be split between two writes. It is safe for concurrent use.
 type Writer struct {
 	mu     sync.Mutex
 	to     io.Writer
@@ -25,29 +25,29 @@ type Writer struct {
 	state  escaper
 }
 
-// NewWriter returns a writer that escapes everything but line breaks.
+// NewWriter returns a writer that escapes all control characters but line breaks.
 func NewWriter(to io.Writer) *Writer {
 	return &Writer{to: to, state: escaper{newline: "\n", afterEscape: true}}
 }
 
-// NewColorWriter returns a writer that also lets the few colour sequences
-// through that this program itself uses. Text that forges one changes its own
-// colour, which carries no meaning alone, and cannot hide.
+// NewColorWriter returns a writer that does not escape the colour sequences that this
+// program itself writes. Untrusted text that contains one can change its own colour,
+// which means nothing by itself, but cannot hide.
 func NewColorWriter(to io.Writer) *Writer {
 	w := NewWriter(to)
 	w.colour = true
 	return w
 }
 
-// ASCII makes the writer spell out everything that is not ASCII, for terminals
-// that show nothing else. It returns the writer, for use where one is made.
+// ASCII makes the writer spell out everything that is not ASCII, for terminals that
+// show nothing else. It returns w, so that it can follow [NewWriter] in one expression.
 func (w *Writer) ASCII() *Writer {
 	w.state.ascii = true
 	return w
 }
 
-// Write escapes p. A character that p ends in the middle of waits for the
-// next Write, or for Flush.
+// Write escapes and writes p. If p ends in the middle of a character, that character
+// waits for the next Write or for Flush.
 func (w *Writer) Write(p []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -64,7 +64,7 @@ func (w *Writer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Flush writes what is held back.
+// Flush writes the incomplete character that Write held back.
 func (w *Writer) Flush() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -107,8 +107,8 @@ func (w *Writer) sequence(s string) int {
 	return 0
 }
 
-// incomplete returns how many bytes at the end of text may be the start of a
-// longer unit: a character, \r\n, or one of our sequences.
+// incomplete returns how many bytes at the end of text may be the beginning of a
+// character, of \r\n, or of one of the colour sequences.
 func (w *Writer) incomplete(text []byte) int {
 	for n := 1; n <= min(len(text), utf8.UTFMax-1); n++ {
 		c := text[len(text)-n]
