@@ -17,7 +17,7 @@ const (
 	Off       Mode = "off"        // signatures are not looked at
 )
 
-// ParseMode reads a mode; the empty text is the empty mode.
+// ParseMode parses a mode. Empty text is valid, and means the default of the policy.
 func ParseMode(s string) (Mode, error) {
 	if m := Mode(s); m == "" || m == Required || m == IfPresent || m == Off {
 		return m, nil
@@ -25,8 +25,8 @@ func ParseMode(s string) (Mode, error) {
 	return "", fmt.Errorf("%q is not a mode of verification: want required, if-present or off", s)
 }
 
-// Signer names the required signer, as the user gives it: a file of public keys,
-// or an identity, its issuer and a file with the trusted root.
+// Signer names the required signer, as the user gives it: by a file of public keys, or
+// by the identity in a certificate, its issuer and a file with the trusted root.
 type Signer struct {
 	Key         string // file of PEM public keys; any of them will do
 	Identity    string // exact subject alternative name of the certificate
@@ -34,8 +34,8 @@ type Signer struct {
 	TrustedRoot string // file in Sigstore's TrustedRoot JSON form
 }
 
-// Check returns an error unless the signer is none, one by key, or a whole one
-// by certificate.
+// Check returns an error if the signer is named both by key and by certificate, or only
+// in part by certificate. A signer that is not named at all is no error.
 func (s Signer) Check() error {
 	byCertificate := s.Identity != "" || s.Issuer != "" || s.TrustedRoot != ""
 	switch {
@@ -47,7 +47,7 @@ func (s Signer) Check() error {
 	return nil
 }
 
-// Policy sets the required signer of the repositories below a prefix.
+// Policy sets which signer must have signed content of the repositories below a prefix.
 type Policy struct {
 	// Prefix is HOST, or HOST/REPO with whole path segments; empty means every
 	// repository.
@@ -56,8 +56,8 @@ type Policy struct {
 	Signer Signer
 }
 
-// mode returns the policy's own mode, or the default: require with a signer, and
-// none without, as nothing can be verified.
+// mode returns the policy's mode. Without one it is Required if a signer is named, else
+// IfPresent, as nothing can be verified then.
 func (p Policy) mode() Mode {
 	switch {
 	case p.Mode != "":
@@ -68,8 +68,8 @@ func (p Policy) mode() Mode {
 	return IfPresent
 }
 
-// CheckPolicies returns an error for policies that contradict themselves or
-// each other.
+// CheckPolicies returns an error if a policy is invalid, or if two have the same
+// prefix.
 func CheckPolicies(policies []Policy) error {
 	seen := map[string]bool{}
 	for _, p := range policies {
@@ -91,11 +91,10 @@ func CheckPolicies(policies []Policy) error {
 	return nil
 }
 
-// Choose returns the policy for a repository (HOST/REPO, without tag and
-// digest; empty for content that comes from none): of those whose prefix
-// covers it the longest, over which the override's mode and signer win. A
-// signer of the override without a mode is required. The mode of the result is
-// never empty.
+// Choose returns the policy for a repository (HOST/REPO, without tag and digest; empty
+// for content from elsewhere): that with the longest matching prefix, with mode and
+// signer replaced by those of override that are set. The mode of the result is never
+// empty; without any it is Required if there is a signer.
 func Choose(policies []Policy, override Policy, repository string) Policy {
 	repository = canonicalRepository(repository)
 	var chosen Policy
@@ -120,11 +119,12 @@ func covers(prefix, repository string) bool {
 	return prefix == "" || prefix == repository || strings.HasPrefix(repository, prefix+"/")
 }
 
-// hubNames are the names under which Docker Hub answers; the first stands for
-// all, or a catalog could step around a policy by writing another.
+// hubNames are the host names of Docker Hub. The first replaces the others before
+// policies are compared, so that a catalog cannot evade a policy by writing another.
 var hubNames = []string{"docker.io", "index.docker.io", "registry-1.docker.io"}
 
-// canonical writes a prefix of repositories in the one way it is compared in.
+// canonical returns a prefix of repositories in the form in which prefixes are
+// compared: host in lower case, without port 443, and Docker Hub under its first name.
 func canonical(prefix string) string {
 	host, rest, found := strings.Cut(prefix, "/")
 	host = strings.TrimSuffix(strings.ToLower(host), ":443")
@@ -137,8 +137,8 @@ func canonical(prefix string) string {
 	return host + "/" + rest
 }
 
-// canonicalRepository is like canonical for a whole name: Docker Hub's
-// repositories without an owner belong to "library".
+// canonicalRepository is like [canonical] for the whole name of a repository, and adds
+// "library/" to names of Docker Hub that have no owner.
 func canonicalRepository(name string) string {
 	name = canonical(name)
 	if rest, ok := strings.CutPrefix(name, hubNames[0]+"/"); ok && !strings.Contains(rest, "/") {

@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 )
 
-// phrases put the library's commonest answers into words for a reader who has
-// not read its source. What they do not know is shown as it came.
+// phrases replace frequent error messages of the sigstore library by words that a user
+// understands without its source. Other messages are shown unchanged.
 var phrases = []struct{ found, words string }{
 	{"integrated time outside certificate validity", "its certificate had expired when it was logged"},
 	{"certificate has expired or is not yet valid", "its certificate had expired when it was made"},
@@ -25,7 +25,7 @@ var phrases = []struct{ found, words string }{
 	{"failed to verify leaf certificate", "its certificate is not of the trusted root"},
 }
 
-// plain returns a reason as part of one line.
+// plain returns why a signature was refused, in words that fit into one line.
 func plain(err error) string {
 	var mismatch *sigverify.ErrValueMismatch
 	if errors.As(err, &mismatch) {
@@ -40,8 +40,8 @@ func plain(err error) string {
 	return clip(text)
 }
 
-// clip makes foreign text short and safe to show: libraries quote what they
-// were given.
+// clip returns untrusted text as one printable line of at most 300 bytes: the library's
+// errors quote what it was given.
 func clip(text string) string {
 	const most = 300
 	if len(text) > most {

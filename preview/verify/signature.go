@@ -18,9 +18,9 @@ import (
 	sigverify "github.com/sigstore/sigstore-go/pkg/verify"
 )
 
-// statements are the in-toto predicates that amount to a signature: cosign's
-// own, and provenance, by which the signer says to have built the content. A
-// scan report or an SBOM by the same signer says nothing of the kind.
+// statements are the in-toto predicate types that count as a signature: cosign's own,
+// and SLSA provenance, in which the signer says to have built the content. A scan
+// report or an SBOM by the same signer does not say so.
 var statements = []string{
 	"https://sigstore.dev/cosign/sign/v1",
 	"https://slsa.dev/provenance/v1",
@@ -33,8 +33,8 @@ var (
 	errOtherDigest = errors.New("it is for another digest")
 )
 
-// verify returns who signed, or why the artifact is no signature of the digest
-// by who is trusted.
+// verify returns the signer, or an error if the artifact is no signature of the digest
+// by a trusted signer.
 func (t *Trust) verify(digest string, a Artifact) (string, error) {
 	switch {
 	case a.MediaType == SimpleSigning && t.keyless == nil:
@@ -47,8 +47,8 @@ func (t *Trust) verify(digest string, a Artifact) (string, error) {
 	return "", errOtherStatement
 }
 
-// simpleByKey checks a simple signing payload: the signature over its bytes
-// first, and only then what they say.
+// simpleByKey verifies cosign's simple signing payload with the trusted keys and
+// returns the name of the key. The signature is checked before the payload is read.
 func (t *Trust) simpleByKey(digest string, a Artifact) (string, error) {
 	sig, err := base64.StdEncoding.DecodeString(a.Annotations[annotationSignature])
 	if err != nil || len(sig) == 0 {
@@ -64,8 +64,8 @@ func (t *Trust) simpleByKey(digest string, a Artifact) (string, error) {
 	return "", errOtherKey
 }
 
-// simpleKeyless checks a simple signing payload whose certificate and log entry
-// lie in annotations.
+// simpleKeyless verifies cosign's simple signing payload whose certificate and log
+// entry are in annotations, and returns the signer.
 func (t *Trust) simpleKeyless(digest string, a Artifact) (string, error) {
 	b, err := simpleBundle(a)
 	if err != nil {
@@ -79,7 +79,8 @@ func (t *Trust) simpleKeyless(digest string, a Artifact) (string, error) {
 	return t.String(), checkSimple(digest, a.Payload)
 }
 
-// checkSimple reads a payload whose signature held.
+// checkSimple returns an error unless a verified payload is an image signature for the
+// digest.
 func checkSimple(digest string, payload []byte) error {
 	var p struct {
 		Critical struct {
@@ -101,8 +102,9 @@ func checkSimple(digest string, payload []byte) error {
 	return nil
 }
 
-// bundle checks a Sigstore bundle: a signature over the manifest itself, or
-// over a statement whose subject it is.
+// bundle verifies a Sigstore bundle and returns the signer: its signature is over the
+// manifest with the digest, or over an in-toto statement whose subject is that
+// manifest.
 func (t *Trust) bundle(digest string, data []byte) (string, error) {
 	hash, err := hex.DecodeString(strings.TrimPrefix(digest, "sha256:"))
 	if err != nil || len(hash) != sha256.Size {
@@ -129,8 +131,8 @@ func (t *Trust) bundle(digest string, data []byte) (string, error) {
 	return "", errors.Join(otherStatement(&b), err)
 }
 
-// bundle checks a bundle with one key. The bundle's hint is not looked at: it
-// is the bundle's own word.
+// bundle verifies a Sigstore bundle with one key. The key id that the bundle gives as a
+// hint is not used, because it is not signed.
 func (k key) bundle(b *bundle.Bundle, artifact sigverify.ArtifactPolicyOption) (*sigverify.VerificationResult, error) {
 	var last error
 	for _, v := range k.verifiers {
@@ -150,7 +152,8 @@ func (k key) bundle(b *bundle.Bundle, artifact sigverify.ArtifactPolicyOption) (
 	return nil, last
 }
 
-// checkStatement refuses verified statements that are no signatures.
+// checkStatement returns [errOtherStatement] for a verified in-toto statement whose
+// predicate type is none of [statements].
 func checkStatement(result *sigverify.VerificationResult) error {
 	if result.Statement != nil && !slices.Contains(statements, result.Statement.GetPredicateType()) {
 		return errOtherStatement
@@ -158,8 +161,9 @@ func checkStatement(result *sigverify.VerificationResult) error {
 	return nil
 }
 
-// otherStatement reports a bundle that did not verify and would not have been
-// a signature anyway: a foreign scanner's report must not make content refused.
+// otherStatement returns [errOtherStatement] for a bundle whose predicate type would
+// not count as a signature even if it verified: the report of a foreign scanner must
+// not make content refused.
 func otherStatement(b *bundle.Bundle) error {
 	envelope := b.GetDsseEnvelope()
 	if envelope == nil {

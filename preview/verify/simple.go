@@ -23,7 +23,8 @@ const (
 	simpleBundleType      = bundlePrefix + "+json;version=0.1"     // the one with inclusion promises
 )
 
-// logEntry is Rekor's signed promise to include the signature.
+// logEntry is the entry in Rekor's transparency log with Rekor's signed promise to
+// include it.
 type logEntry struct {
 	SignedEntryTimestamp []byte
 	Payload              struct {
@@ -34,14 +35,14 @@ type logEntry struct {
 	}
 }
 
-// timestamp is the signed data of a timestamp authority (RFC 3161).
+// timestamp is the token of a timestamp authority (RFC 3161).
 type timestamp struct {
 	SignedRFC3161Timestamp []byte
 }
 
-// simpleBundle puts a simple signing layer into the form that the keyless
-// verifier takes: a signature over the payload, with its certificate and the
-// proofs of its time.
+// simpleBundle converts a layer with cosign's simple signing payload into a bundle, as
+// the keyless verifier takes it: a signature over the payload, with its certificate and
+// the proofs of its time.
 func simpleBundle(a Artifact) (*bundle.Bundle, error) {
 	sig, err := base64.StdEncoding.DecodeString(a.Annotations[annotationSignature])
 	if err != nil || len(sig) == 0 {

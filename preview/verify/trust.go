@@ -32,13 +32,14 @@ type Trust struct {
 	identity sigverify.CertificateIdentity
 }
 
-// key is one public key, in every way that signers use it.
+// key is one public key, with a verifier for each hash function that signers use with
+// it.
 type key struct {
 	name      string // "key sha256:HEX", the hash of its PKIX form
 	verifiers []signature.Verifier
 }
 
-// Load reads the files behind a signer. No signer is no trust: nil.
+// Load reads the files that a signer names. The result is nil if no signer is named.
 func Load(s Signer) (*Trust, error) {
 	if s == (Signer{}) {
 		return nil, nil
@@ -52,7 +53,7 @@ func Load(s Signer) (*Trust, error) {
 	return loadRoot(s)
 }
 
-// String names who is trusted, as what comes after "by".
+// String returns the trusted signer in words that can follow "by".
 func (t *Trust) String() string {
 	if t.keyless != nil {
 		return t.signer.Identity + ", as " + t.signer.Issuer + " vouches"
@@ -119,10 +120,10 @@ func readKey(block *pem.Block) (key, error) {
 	return k, nil
 }
 
-// loadRoot makes a verifier as strict as the trusted root allows: where it
-// names transparency logs or certificate logs, signatures must be in one. A
-// time that another than the signer attests is always needed, because
-// certificates live for minutes; the local clock never counts.
+// loadRoot makes a verifier as strict as the trusted root allows: if the root names
+// transparency logs or certificate logs, signatures must be in one. A trusted log or
+// timestamp authority must always attest the time of signing, because certificates are
+// valid for minutes; the local clock never counts.
 func loadRoot(s Signer) (*Trust, error) {
 	data, err := readFile(s.TrustedRoot)
 	if err != nil {

@@ -47,13 +47,13 @@ type Artifact struct {
 	Payload     []byte
 }
 
-// errOtherStatement is an attestation that says nothing about who released the
-// content: it is no signature, so it neither verifies nor fails.
+// errOtherStatement is the error for an attestation that does not say who released the
+// content, such as a scan report: it is no signature, so it neither verifies nor fails.
 var errOtherStatement = errors.New("an attestation of another kind")
 
-// UnverifiedError is returned when verification fails: what was found, and what
-// to do next. Callers branch on it: nothing was contacted or written, and trying
-// again is no help.
+// UnverifiedError is the error for content that is not signed as required: What was
+// found, and what to do Next. Callers treat it as a refusal: nothing was written, and a
+// retry gives the same result.
 type UnverifiedError struct {
 	What string
 	Next string
@@ -61,8 +61,9 @@ type UnverifiedError struct {
 
 func (e *UnverifiedError) Error() string { return e.What + "; " + e.Next }
 
-// Check checks the signatures of the content with a digest against a policy, whose
-// trust is nil when the policy names no signer. The errors are all [*UnverifiedError].
+// Check verifies the signatures of the content with a digest by a policy's mode and
+// trust, which is nil if the policy names no signer. The errors are all
+// [*UnverifiedError].
 func Check(mode Mode, trust *Trust, digest string, artifacts []Artifact) (preview.Verification, error) {
 	none := preview.Verification{Status: Unverified}
 	if mode == Off {
@@ -105,9 +106,9 @@ func Check(mode Mode, trust *Trust, digest string, artifacts []Artifact) (previe
 	return none, nil
 }
 
-// UncountedSignatures says that there are attestations that are no signatures. One that
-// was changed to look like such is among them, and cannot be distinguished from one by a
-// stranger: so that there are some is always said.
+// UncountedSignatures returns text for a message about attestations that do not count
+// as signatures, empty if there are none. It is always part of the message, because a
+// signature that was changed to look like another attestation would be among them.
 func UncountedSignatures(others int) string {
 	switch others {
 	case 0:
@@ -118,7 +119,7 @@ func UncountedSignatures(others int) string {
 	return fmt.Sprintf(" (%d attestations of another kind do not count)", others)
 }
 
-// summary names each reason once, the first few.
+// summary returns the first three different reasons, sorted, and the number of others.
 func summary(reasons []string) string {
 	const most = 3
 	slices.Sort(reasons)
