@@ -11,8 +11,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// admissionRules returns the rules about what webhooks and admission policies
-// intercept: as dangerous as the rights that they replace.
+// admissionRules returns the rules about the requests that webhooks and admission
+// policies see, change or refuse: to intercept a request is as dangerous as the right
+// that gives the same.
 func admissionRules() []entry {
 	return []entry{
 		{Rule: rules.WebhookSeesSecrets, object: interceptMatch(seesOthers)},
@@ -25,18 +26,21 @@ func admissionRules() []entry {
 
 const kindMutatingBinding preview.GroupKind = "admissionregistration.k8s.io/MutatingAdmissionPolicyBinding"
 
-// reach is how much of the cluster selectors let through.
+// reach is how many namespaces and objects the selectors of a webhook or admission
+// policy cover, in three steps.
 type reach int
 
-// Own is the release's own namespaces, chosen those or the objects that their
-// owners label, wide the namespaces and objects without a choice of theirs.
+// reachOwn covers the release's own namespaces only; reachChosen only namespaces or
+// objects whose owners set a label for it; reachWide namespaces and objects whose
+// owners did nothing.
 const (
 	reachOwn reach = iota
 	reachChosen
 	reachWide
 )
 
-// lower takes a level down to what a reach makes of it.
+// lower returns the level for a selector of this reach: one less for reachChosen, Low
+// at most for reachOwn.
 func (r reach) lower(level Level) Level {
 	switch {
 	case r == reachChosen && level > Low:
@@ -47,9 +51,10 @@ func (r reach) lower(level Level) Level {
 	return level
 }
 
-// hook is a webhook, a policy or a binding with its selectors.
+// hook is the selectors of a webhook, an admission policy or a policy binding, with the
+// reach of each.
 type hook struct {
-	body                map[string]any // of the selectors
+	body                map[string]any // with namespaceSelector and objectSelector
 	namespaces, objects reach
 }
 
@@ -57,8 +62,8 @@ func (c *scan) newHook(body map[string]any) hook {
 	return hook{body: body, namespaces: c.namespaceReach(preview.Map(body, "namespaceSelector")), objects: objectReach(preview.Map(body, "objectSelector"))}
 }
 
-// reach returns how far a hook reaches for a resource. The namespaceSelector does
-// not hold for objects of the cluster, but for Namespaces.
+// reach returns how far the hook reaches among the objects of a resource. Of
+// cluster-scoped resources the namespaceSelector selects only Namespaces.
 func (h hook) reach(row intercept.Resource) reach {
 	if row.Cluster && row.Name != "namespaces" {
 		return h.objects
@@ -66,8 +71,9 @@ func (h hook) reach(row intercept.Resource) reach {
 	return min(h.namespaces, h.objects)
 }
 
-// namespaceReach evaluates a namespaceSelector on namespaces that every cluster
-// has and on one of which nothing is known.
+// namespaceReach returns the reach of a namespaceSelector. It is evaluated on
+// namespaces that every cluster has, such as kube-system, and on one that has no labels
+// but its name and those of pod security.
 func (c *scan) namespaceReach(selector map[string]any) reach {
 	for _, level := range []string{"", "privileged", "baseline", "restricted"} {
 		have := map[string]string{nameLabel: "any-other"}
@@ -93,8 +99,8 @@ func (c *scan) namespaceReach(selector map[string]any) reach {
 	return reachChosen
 }
 
-// namesOwn reports whether a selector asks for the release's own namespaces by
-// their names.
+// namesOwn reports whether a selector requires the name label
+// (kubernetes.io/metadata.name) to name one of the release's own namespaces.
 func (c *scan) namesOwn(selector map[string]any) bool {
 	names := []string{}
 	if name := preview.String(selector, "matchLabels", nameLabel); name != "" {
@@ -108,7 +114,8 @@ func (c *scan) namesOwn(selector map[string]any) bool {
 	return len(names) > 0 && !slices.ContainsFunc(names, func(name string) bool { return !slices.Contains(c.around.own, name) })
 }
 
-// usualLabels are keys that objects have without a choice of their owners.
+// usualLabels are label keys that most objects have, such as app: their owners do not
+// set them to be selected by a webhook.
 var usualLabels = []string{
 	"app", "name", "k8s-app", "component", "tier", "pod-template-hash", "controller-revision-hash", "job-name", "batch.kubernetes.io/job-name",
 	"owner", "release", "chart", "heritage", "helm.sh/chart", "kubernetes.io/bootstrapping", "kubernetes.io/cluster-service",
@@ -116,8 +123,8 @@ var usualLabels = []string{
 	"app.kubernetes.io/managed-by", "app.kubernetes.io/version", "statefulset.kubernetes.io/pod-name",
 }
 
-// objectReach reports whether an objectSelector covers objects that did not ask
-// for it: without labels, or with those that most have.
+// objectReach returns reachWide where an objectSelector covers objects without labels,
+// or with usualLabels only, and reachChosen otherwise.
 func objectReach(selector map[string]any) reach {
 	usual := map[string]string{}
 	for _, key := range usualLabels {
@@ -139,14 +146,15 @@ func objectReach(selector map[string]any) reach {
 	return reachChosen
 }
 
-// judged is one judgement of what a rule of a hook intercepts.
+// judged is what a rule of a webhook intercepts, in words for the evidence, and how
+// severe that is.
 type judged struct {
 	level Level
 	what  string
 }
 
-// interceptMatch runs a judgement on every rule of every webhook of a
-// configuration.
+// interceptMatch returns a matcher that calls judge with every rule of every webhook of
+// a Validating- or MutatingWebhookConfiguration.
 func interceptMatch(judge func(c *scan, h hook, r intercept.Rule, mutating bool) []judged) objectMatch {
 	return func(c *scan, o *preview.Object) (Level, []string) {
 		if !isWebhook(o) {
@@ -176,8 +184,9 @@ func interceptRule(rule map[string]any) intercept.Rule {
 	}
 }
 
-// answeredElsewhere says where the requests of a webhook go, when that is neither
-// a Service of the plan nor one of the release's own namespaces.
+// answeredElsewhere returns words for the server that a webhook's requests go to,
+// outside the cluster or a Service of others; empty for a Service that the plan brings
+// or that is in one of the release's own namespaces.
 func (c *scan) answeredElsewhere(webhook map[string]any) string {
 	client := preview.Map(webhook, "clientConfig")
 	if text := preview.String(client, "url"); text != "" && !inCluster(text) {
@@ -191,7 +200,8 @@ func (c *scan) answeredElsewhere(webhook map[string]any) string {
 	return ", answered by Service " + namespace + "/" + name + ", which is not in this plan"
 }
 
-// within says where a rule holds.
+// within returns words for the namespaces and objects that a webhook's selectors
+// restrict a rule to, such as " in every namespace".
 func (c *scan) within(h hook, rule map[string]any) string {
 	text := ""
 	if selector := preview.Map(h.body, "objectSelector"); len(selector) > 0 {
@@ -206,8 +216,9 @@ func (c *scan) within(h hook, rule map[string]any) string {
 	return text + " in every namespace"
 }
 
-// seesOthers finds what is read by being sent: what was written, and of what is
-// deleted the whole object. Who changes Secrets sees them too.
+// seesOthers finds resources whose content a webhook is sent: the objects that are
+// written, and the whole object on a deletion. Of mutating webhooks that may change
+// objects nothing is found: those have the finding of changesPods or changesOthers.
 func seesOthers(_ *scan, h hook, r intercept.Rule, mutating bool) []judged {
 	if mutating && r.Changes() {
 		return nil
@@ -221,13 +232,15 @@ func seesOthers(_ *scan, h hook, r intercept.Rule, mutating bool) []judged {
 	return ifAny(worst)
 }
 
-// changesPods finds the change of what runs code or holds credentials.
+// changesPods finds mutating webhooks on pods, on workloads that make pods and on
+// Secrets; see runsOrHolds.
 func changesPods(_ *scan, h hook, r intercept.Rule, mutating bool) []judged {
 	return changes(h, r, mutating, runsOrHolds)
 }
 
-// changesOthers finds the change of anything else: of Kubernetes by the table, of
-// others' custom resources by the right to write them.
+// changesOthers finds mutating webhooks on all resources but those of changesPods. Of
+// Kubernetes' own a table has the level; of custom resources of others it is that of
+// the right to write them.
 func changesOthers(c *scan, h hook, r intercept.Rule, mutating bool) []judged {
 	if !mutating || !r.Changes() || slices.Contains(r.Groups, all) && slices.ContainsFunc(r.Covered(), runsOrHolds) {
 		return nil
@@ -251,7 +264,8 @@ func changesOthers(c *scan, h hook, r intercept.Rule, mutating bool) []judged {
 	return out
 }
 
-// runsOrHolds reports whether a resource makes pods or holds credentials.
+// runsOrHolds reports whether a resource is pods, a workload that makes pods, or
+// Secrets.
 func runsOrHolds(row intercept.Resource) bool {
 	name, _, _ := strings.Cut(row.Name, "/")
 	return slices.Contains([]string{"pods", "secrets", "replicationcontrollers", "podtemplates"}, name) && row.Group == "" ||
@@ -280,9 +294,9 @@ func ifAny(j judged) []judged {
 
 func namedResource(row intercept.Resource) string { return row.Name + inGroups([]string{row.Group}) }
 
-// admissionPolicy judges policies on more than the plan's own kinds. What the
-// bindings of the plan narrow counts; one that is bound without Deny refuses
-// nothing.
+// admissionPolicy judges admission policies that match more than the plan's own kinds.
+// The level is lower where the plan's bindings narrow what is matched, and Notice where
+// none of them has the action Deny, as nothing is refused then.
 func admissionPolicy(c *scan, o *preview.Object) (Level, []string) {
 	mutating := o.Is(preview.KindMutatingAdmissionPolicy)
 	if o.Planned == nil || !mutating && !o.Is(preview.KindValidatingAdmissionPolicy) {
@@ -298,8 +312,9 @@ func admissionPolicy(c *scan, o *preview.Object) (Level, []string) {
 	return level, lines
 }
 
-// copiesSecrets says where a policy on Secrets copies their content to: records of
-// the audit log, or answers to requests.
+// copiesSecrets returns words for where a policy that matches Secrets copies their
+// content to, the audit log or the messages of refused requests; empty where it copies
+// nothing.
 func copiesSecrets(policy map[string]any) string {
 	covered := slices.ContainsFunc(preview.Maps(policy, "spec", "matchConstraints", "resourceRules"), func(rule map[string]any) bool {
 		return slices.ContainsFunc(interceptRule(rule).Covered(), func(row intercept.Resource) bool { return row.Group == "" && row.Name == "secrets" })
@@ -323,7 +338,8 @@ func copiesSecrets(policy map[string]any) string {
 	return ""
 }
 
-// policyLevel judges the constraints of a policy, narrowed by what binds it.
+// policyLevel returns the level of a policy's matchConstraints, lowered by the reach of
+// its bindings, and one line of evidence for each rule.
 func (c *scan) policyLevel(constraints map[string]any, mutating bool, bindings []*preview.Object) (Level, []string) {
 	verb, worst := "refuses", None
 	if mutating {
@@ -352,8 +368,8 @@ func (c *scan) policyLevel(constraints map[string]any, mutating bool, bindings [
 	return worst, lines
 }
 
-// widestBinding returns how far the bindings of the plan let a policy reach; wide
-// where the plan has none, as others can bind it.
+// widestBinding returns the largest reach of a policy's bindings. It is reachWide where
+// the plan has no binding, as one can be created outside the plan.
 func (c *scan) widestBinding(bindings []*preview.Object) reach {
 	if len(bindings) == 0 {
 		return reachWide
@@ -366,8 +382,9 @@ func (c *scan) widestBinding(bindings []*preview.Object) reach {
 	return widest
 }
 
-// admissionBinding judges what is switched on: a policy of the plan by what it
-// matches, one of the cluster by what is known of it, which is nothing offline.
+// admissionBinding judges a binding of an admission policy, which puts the policy into
+// effect: a policy in the plan, or one that was read from the cluster, by its
+// matchConstraints.
 func admissionBinding(c *scan, o *preview.Object) (Level, []string) {
 	mutating := o.Is(kindMutatingBinding)
 	if o.Planned == nil || !mutating && !o.Is(preview.KindValidatingAdmissionPolicyBinding) {
@@ -412,7 +429,8 @@ func selectorIn(o *preview.Object) string {
 	return ""
 }
 
-// policyBody returns a policy of the plan, else the cluster's as it was read.
+// policyBody returns an admission policy: that of the plan (ours is true), else the one
+// read from the cluster, else nil.
 func (c *scan) policyBody(ref preview.Ref) (body map[string]any, ours bool) {
 	if o := c.objects[ref.ID()]; o != nil {
 		return o.Planned, true

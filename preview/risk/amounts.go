@@ -9,9 +9,10 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// raiseByAmount makes the worst match of a subject Critical where its rights
-// together give it the cluster, every Secret or the nodes, and no rule says so of
-// one of them: commands in every pod are those in pods of kube-system too.
+// raiseByAmount makes the worst match of a subject Critical where all of its rights
+// together amount to control of the cluster, every Secret or the nodes, and none of
+// them alone is Critical: the right to run commands in every pod, for example, includes
+// the pods of kube-system.
 func (c *scan) raiseByAmount(matches []match) {
 	severe, bySubject := map[preview.Subject]bool{}, map[preview.Subject][]int{}
 	for i, m := range matches {
@@ -42,8 +43,9 @@ func (c *scan) raiseByAmount(matches []match) {
 	}
 }
 
-// orderLeads returns what writing custom resources of others leads to: as much as
-// writing what their controllers write.
+// orderLeads returns words for what the right of a match leads to, where the match is
+// about writing custom resources that the controllers of others carry out: what those
+// controllers write counts as written by the subject. It is empty for other matches.
 func orderLeads(m match) string {
 	if restricted(m.grant, m.part) {
 		return ""
@@ -57,7 +59,7 @@ func orderLeads(m match) string {
 	return ""
 }
 
-// restsOn reports whether a match is about one of the rights that an end rests on.
+// restsOn reports whether a match is about one of the held rights.
 func restsOn(held []access.HeldRight, m match) bool {
 	return slices.ContainsFunc(held, func(h access.HeldRight) bool {
 		return sameGrant(h.Grant, m.grant) && slices.ContainsFunc(h.Resources, m.part.has)

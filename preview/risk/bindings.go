@@ -28,7 +28,8 @@ func bindingRules() []entry {
 
 const rbacGroup = "rbac.authorization.k8s.io"
 
-// bindingMatch applies a matcher to bindings that exist after the plan.
+// bindingMatch returns a matcher that calls judge with the RoleBindings and
+// ClusterRoleBindings that exist after the plan, and with no other object.
 func bindingMatch(judge func(c *scan, o *preview.Object) (Level, []string)) objectMatch {
 	return func(c *scan, o *preview.Object) (Level, []string) {
 		if o.Planned == nil || !o.Is(preview.KindRoleBinding, preview.KindClusterRoleBinding) {
@@ -38,7 +39,8 @@ func bindingMatch(judge func(c *scan, o *preview.Object) (Level, []string)) obje
 	}
 }
 
-// bindingEvidence returns the evidence of a binding: subjects and scope.
+// bindingEvidence returns one line of evidence for each of the subjects of a binding:
+// the subject, the scope, and what it is given.
 func bindingEvidence(o *preview.Object, subjects []preview.Subject, what string) []string {
 	scope := scopeText(preview.ScopeCluster, "")
 	if o.Is(preview.KindRoleBinding) {
@@ -81,8 +83,9 @@ func subjects(o *preview.Object, match func(preview.Subject) bool) []preview.Sub
 	return slices.DeleteFunc(access.Subjects(o.Planned), func(s preview.Subject) bool { return !match(s) })
 }
 
-// roleEvidence returns what a binding gives as evidence: the permissions of a role
-// that the plan brings, else the role's name, which then belongs to the cluster.
+// roleEvidence returns, as evidence of a binding, the permissions of its role where the
+// plan brings the role. Otherwise it returns the role's kind and name, as the role is
+// the cluster's.
 func roleEvidence(c *scan, o *preview.Object) string {
 	role := access.RoleOf(o.Planned)
 	known := c.objects[role.ID()]
@@ -97,15 +100,15 @@ func roleEvidence(c *scan, o *preview.Object) string {
 	return text
 }
 
-// maxRules bounds how many rules of a role are spelled out in evidence, maxRuleText
-// how long they are together.
+// maxRules is the most rules of a role that evidence spells out, maxRuleText the most
+// bytes of their text.
 const (
 	maxRules    = 8
 	maxRuleText = 600
 )
 
-// rulesText returns the permissions of a role in one line. What does not fit is
-// counted, and covered by a hash of all of them.
+// rulesText returns the permissions of a role in one line. Rules beyond maxRules are
+// counted, and a hash of all rules is added, so that the line changes with any of them.
 func rulesText(role map[string]any) string {
 	list := access.Rules(role)
 	var texts []string
@@ -183,7 +186,8 @@ func bindsUnknown(c *scan, o *preview.Object) (Level, []string) {
 	return None, bindingEvidence(o, access.Subjects(o.Planned), role.Kind+" "+role.Name)
 }
 
-// aggregateTargets lists the built-in roles a ClusterRole's labels add it to.
+// aggregateTargets returns which of admin, edit and view a ClusterRole is aggregated to
+// by its labels; nil for other objects.
 func aggregateTargets(o *preview.Object) []string {
 	if o.Planned == nil || !o.Is(preview.KindClusterRole) {
 		return nil

@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// judgeCloud matches every cloud permission and makes one finding of each
-// rule and origin.
+// judgeCloud matches every cloud permission of the plan and makes one finding of the
+// matches that have the same rule and origin.
 func (c *scan) judgeCloud() {
 	permissions := c.plan.Cloud.Permissions
 	for i := range permissions {
@@ -44,8 +44,9 @@ func (c *scan) judgeCloud() {
 
 const denied = "Deny"
 
-// cloudCases returns the cases of a rule that apply to a cloud permission: those
-// with an action that it includes, or with the end of an action, such as ":*".
+// cloudCases returns the indexes of the cases of a rule that apply to a cloud
+// permission, by the words of [rules.Case.For]: an action that the permission includes,
+// or the end of an action, such as ":*". Where none applies it returns noCase alone.
 func cloudCases(rule rules.Rule, p preview.CloudPermission) map[int]bool {
 	found := map[int]bool{}
 	for at, of := range rule.Cases {
@@ -64,9 +65,9 @@ func cloudCases(rule rules.Rule, p preview.CloudPermission) map[int]bool {
 	return found
 }
 
-// originID returns the id of the object that an origin such as
-// KIND/NAMESPACE/NAME, or "X in KIND/NAMESPACE/NAME", names; the origin itself
-// when the plan has none.
+// originID returns the id of the plan's object that the origin of a cloud permission
+// names, as KIND/NAMESPACE/NAME or "X in KIND/NAMESPACE/NAME". It returns the origin
+// itself where the plan has no such object.
 func (c *scan) originID(origin string) string {
 	if i := strings.LastIndex(origin, " in "); i >= 0 {
 		if id, ok := c.origins[origin[i+len(" in "):]]; ok {
@@ -79,7 +80,8 @@ func (c *scan) originID(origin string) string {
 	return origin
 }
 
-// cloudLine returns the evidence of a cloud permission.
+// cloudLine returns a cloud permission as one line of evidence: origin, provider,
+// effect, actions, roles, resources and conditions.
 func cloudLine(p preview.CloudPermission) string {
 	text := p.Origin + ": " + p.Provider + " " + p.Effect
 	for _, part := range []struct {
@@ -131,8 +133,9 @@ func awsMatch(judge func(c *scan, p preview.CloudPermission) Level) cloudMatch {
 	}
 }
 
-// tabled matches what the table of a rule has. A statement of every action has the
-// finding of the wildcard alone.
+// tabled returns a matcher that takes the level of a cloud permission from the rule's
+// rows in package cloudtable. An AWS statement that allows every action does not match:
+// the rule about wildcards has a finding for it.
 func tabled(rule rules.Rule) cloudMatch {
 	return func(_ *scan, p preview.CloudPermission) Level {
 		if p.Provider == cloud.AWS && unlimitedActions(p) && len(p.Roles) == 0 {
@@ -142,7 +145,7 @@ func tabled(rule rules.Rule) cloudMatch {
 	}
 }
 
-// highest matches by several matchers.
+// highest returns a matcher with the highest level of several matchers.
 func highest(matchers ...cloudMatch) cloudMatch {
 	return func(c *scan, p preview.CloudPermission) Level {
 		level := None
@@ -153,7 +156,8 @@ func highest(matchers ...cloudMatch) cloudMatch {
 	}
 }
 
-// wildcardAction matches "*" and "SERVICE:*".
+// wildcardAction matches AWS permissions for every action ("*") and for every action of
+// a service ("SERVICE:*").
 func wildcardAction(_ *scan, p preview.CloudPermission) Level {
 	if p.Provider != cloud.AWS {
 		return None
@@ -172,8 +176,8 @@ func wildcardAction(_ *scan, p preview.CloudPermission) Level {
 	return None
 }
 
-// passRole matches iam:PassRole. It is critical if the same holder can also start
-// something with the role.
+// passRole matches iam:PassRole. It is Critical where the same holder can also start
+// workloads that run with the role that is passed.
 func passRole(c *scan, p preview.CloudPermission) Level {
 	switch {
 	case !permits(p, "iam:PassRole") || !cloud.Wide(p) && passesTo(p.Conditions):
@@ -184,7 +188,8 @@ func passRole(c *scan, p preview.CloudPermission) Level {
 	return High
 }
 
-// passesTo reports whether a condition names the services that roles are passed to.
+// passesTo reports whether a condition limits iam:PassRole to named services
+// (iam:PassedToService).
 func passesTo(conditions map[string]any) bool {
 	for operator, keys := range conditions {
 		byKey, _ := keys.(map[string]any)
@@ -197,8 +202,9 @@ func passesTo(conditions map[string]any) bool {
 	return false
 }
 
-// holderOf returns whom a permission is for as far as it is known: a request has an
-// identity of its own, policies of several objects may be attached to one.
+// holderOf returns a key for the identity that has a permission. Each
+// CredentialsRequest has an identity of its own; policies from all other objects share
+// the key "", as several may be attached to one identity.
 func holderOf(p preview.CloudPermission) string {
 	if strings.HasPrefix(p.Origin, "CredentialsRequest/") {
 		return p.Origin
@@ -206,8 +212,8 @@ func holderOf(p preview.CloudPermission) string {
 	return ""
 }
 
-// mutatesEverything matches writing actions on every resource without
-// condition. Those that only describe are left out.
+// mutatesEverything matches AWS actions on every resource without condition, except
+// those that only read, such as Describe and List.
 func mutatesEverything(_ *scan, p preview.CloudPermission) Level {
 	if !appliesEverywhere(p) || !cloud.Vacuous(p.Conditions) {
 		return None
@@ -231,7 +237,8 @@ func exceptions(_ *scan, p preview.CloudPermission) Level {
 	return None
 }
 
-// actionOf matches any of a provider's actions.
+// actionOf returns a matcher that gives the level to permissions for any of a
+// provider's actions.
 func actionOf(provider string, level Level, actions ...string) cloudMatch {
 	return func(_ *scan, p preview.CloudPermission) Level {
 		if p.Provider == provider && permits(p, actions...) {
@@ -241,7 +248,8 @@ func actionOf(provider string, level Level, actions ...string) cloudMatch {
 	}
 }
 
-// actionLike returns a matcher for a provider's actions, also by prefix or suffix.
+// actionLike returns a matcher that gives the level to permissions for any of a
+// provider's actions, or for an action with one of the prefixes or suffixes.
 func actionLike(provider string, level Level, prefixes, suffixes []string, actions ...string) cloudMatch {
 	exact := actionOf(provider, level, actions...)
 	return func(c *scan, p preview.CloudPermission) Level {
@@ -256,9 +264,9 @@ func actionLike(provider string, level Level, prefixes, suffixes []string, actio
 	}
 }
 
-// gcpEscalation matches actions that lead to more access; each is Critical when
-// the identity may also act as others. Whatever sets the policy of a resource
-// decides who has access to it.
+// gcpEscalation matches actions of Google Cloud that lead to more access, those ending
+// in .setIamPolicy among them, which set who has access to a resource. It is Critical
+// where the identity may also act as service accounts.
 func gcpEscalation(_ *scan, p preview.CloudPermission) Level {
 	const actAs = "iam.serviceAccounts.actAs"
 	if p.Provider != cloud.GCP {
@@ -276,8 +284,8 @@ func gcpEscalation(_ *scan, p preview.CloudPermission) Level {
 	return level
 }
 
-// azureContributor matches roles that take over what is in their scope; Contributor
-// is Critical for a whole subscription, and above.
+// azureContributor matches Azure roles that give control of the resources in their
+// scope. Contributor is Critical for a subscription or a management group.
 func azureContributor(_ *scan, p preview.CloudPermission) Level {
 	level := cloudtable.Judge(rules.CloudAzureContributor.Name, p)
 	if level > None && cloudtable.Holds(p, "Contributor") && slices.ContainsFunc(p.Resources, wideScope) {
@@ -286,15 +294,16 @@ func azureContributor(_ *scan, p preview.CloudPermission) Level {
 	return level
 }
 
-// wideScope reports whether a scope of Azure is a subscription, or above it.
+// wideScope reports whether an Azure scope is a whole subscription or a management
+// group, and no resource group.
 func wideScope(scope string) bool {
 	scope = strings.ToLower(strings.TrimRight(scope, "/"))
 	return scope == "" || strings.HasPrefix(scope, "/subscriptions/") && strings.Count(scope, "/") == 2 ||
 		strings.Contains(scope, "/microsoft.management/managementgroups/") && !strings.Contains(scope, "/resourcegroups/")
 }
 
-// publicMembers matches roles of Google Cloud that are bound to everyone, or to
-// every identity of a pool.
+// publicMembers matches roles of Google Cloud that are bound to everyone (allUsers), to
+// every Google account, or to every identity of a workload identity pool.
 func publicMembers(_ *scan, p preview.CloudPermission) Level {
 	if p.Provider != cloud.GCP {
 		return None
@@ -313,8 +322,9 @@ func publicMembers(_ *scan, p preview.CloudPermission) Level {
 	return level
 }
 
-// admissions matches objects that carry a trust or resource policy which lets in
-// others than it seems to. In a ConfigMap or Secret nothing says that it is applied.
+// admissions matches objects that carry a cloud trust policy or resource policy which
+// admits more identities than it seems to. In a ConfigMap or Secret it is High at most,
+// as nothing says that the policy is applied.
 func admissions(_ *scan, o *preview.Object) (Level, []string) {
 	if o.Planned == nil || o.Is(preview.KindCustomResourceDefinition) {
 		return None, nil
@@ -330,12 +340,13 @@ func admissions(_ *scan, o *preview.Object) (Level, []string) {
 	return level, lines
 }
 
-// stored reports whether objects of a kind hold text for others to read.
+// stored reports whether objects of a kind only hold text (ConfigMap and Secret).
 func stored(kind preview.GroupKind) bool {
 	return kind == preview.KindConfigMap || kind == preview.KindSecret
 }
 
-// ibmAdministrator matches administrators of every service or of IAM itself.
+// ibmAdministrator matches the roles Administrator and Manager of IBM Cloud, for every
+// service or for IAM itself.
 func ibmAdministrator(_ *scan, p preview.CloudPermission) Level {
 	if p.Provider != cloud.IBM && p.Provider != cloud.PowerVS || !slices.ContainsFunc(p.Roles, func(r string) bool {
 		return strings.HasSuffix(r, ":Administrator") || strings.HasSuffix(r, ":Manager")
@@ -351,7 +362,8 @@ func ibmAdministrator(_ *scan, p preview.CloudPermission) Level {
 	return Critical
 }
 
-// unscopedProvider matches requests without any limit.
+// unscopedProvider matches requests for every action on every resource of a provider
+// other than AWS.
 func unscopedProvider(_ *scan, p preview.CloudPermission) Level {
 	if p.Provider != cloud.AWS && unlimitedActions(p) && slices.Contains(p.Resources, all) {
 		return High
@@ -359,8 +371,8 @@ func unscopedProvider(_ *scan, p preview.CloudPermission) Level {
 	return None
 }
 
-// staticCredentials matches Secrets with long-lived keys of a package that
-// says it can do with tokens.
+// staticCredentials matches Secrets with long-lived cloud keys in packages that declare
+// support for short-lived tokens.
 func staticCredentials(c *scan, o *preview.Object) (Level, []string) {
 	if !o.Is(preview.KindSecret) || o.Planned == nil {
 		return None, nil
@@ -374,7 +386,8 @@ func staticCredentials(c *scan, o *preview.Object) (Level, []string) {
 	return None, []string{"long-lived cloud keys, although the package supports short-lived tokens"}
 }
 
-// sharedIdentity matches cloud identities of default or shared accounts.
+// sharedIdentity matches ServiceAccounts with a cloud identity that are named default,
+// or that several workloads use.
 func sharedIdentity(c *scan, o *preview.Object) (Level, []string) {
 	if !o.Is(preview.KindServiceAccount) || o.Planned == nil || !c.clouds["ServiceAccount/"+o.Namespace+"/"+o.Name] {
 		return None, nil
@@ -388,8 +401,8 @@ func sharedIdentity(c *scan, o *preview.Object) (Level, []string) {
 	return None, []string{"cloud identity that several workloads use"}
 }
 
-// wider matches cloud permissions that an upgrade adds, and denials that it
-// removes.
+// wider matches cloud permissions that an upgrade adds or widens, and Deny statements
+// that it removes or narrows.
 func wider(c *scan, p preview.CloudPermission) Level {
 	if c.plan.Base.Revision == 0 {
 		return None
@@ -404,9 +417,9 @@ func wider(c *scan, p preview.CloudPermission) Level {
 	return None
 }
 
-// judgeDeclared makes one finding of all cloud access whose actions are not known.
-// Requests made at run time, and tokens for services other than clouds, have other
-// findings.
+// judgeDeclared makes one finding of all the cloud access that the package declares
+// without naming actions. CredentialsRequests made at run time, and tokens for services
+// other than clouds, have findings of other rules.
 func (c *scan) judgeDeclared() {
 	stated := map[string]bool{}
 	for _, p := range c.plan.Cloud.Permissions {

@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// clusterRules returns the rules about objects that affect other users of the
-// cluster.
+// clusterRules returns the rules about objects that affect workloads and users outside
+// the release.
 func clusterRules() []entry {
 	return []entry{
 		{Rule: rules.WebhookOutsideCluster, object: outsideWebhooks},
@@ -47,7 +47,8 @@ func outsideWebhooks(_ *scan, o *preview.Object) (Level, []string) {
 	return None, lines
 }
 
-// inCluster recognises URLs that reach a Service or the node of the API server.
+// inCluster reports whether the host of a URL is a Service of the cluster or the
+// loopback address.
 func inCluster(text string) bool {
 	u, err := url.Parse(text)
 	if err != nil {
@@ -84,12 +85,14 @@ func apiService(c *scan, o *preview.Object) (Level, []string) {
 	return level, lines
 }
 
-// leastOwnPriority is below the priorities of the groups of Kubernetes 1.37, which are
-// 16,000 and more; CRDs have 1,000.
+// leastOwnPriority is the groupPriorityMinimum above which an APIService takes
+// precedence over API groups of Kubernetes: those have 16,000 and more in Kubernetes
+// 1.37, and CRDs have 1,000.
 const leastOwnPriority = 15_000
 
-// denies reports whether a validating policy can refuse requests: a binding in the
-// plan has the action Deny, or no binding is in the plan.
+// denies reports whether the ValidatingAdmissionPolicy of that name can refuse
+// requests: a binding in the plan has the action Deny, or the plan has no binding for
+// it.
 func (c *scan) denies(name string) bool {
 	denied, bound := c.around.policies[name]
 	return denied || !bound
@@ -102,7 +105,8 @@ func operations(rule map[string]any) string {
 	return "every change"
 }
 
-// maxUserPriority is the highest priority that Kubernetes leaves to users.
+// maxUserPriority is the highest value that Kubernetes permits users for a
+// PriorityClass.
 const maxUserPriority = 1_000_000_000
 
 func priorityClass(_ *scan, o *preview.Object) (Level, []string) {
@@ -153,12 +157,12 @@ func hostPathVolume(_ *scan, o *preview.Object) (Level, []string) {
 	return level, []string{"path " + text + " of the node"}
 }
 
-// controlsNode reports whether write access to a path of the node gives control
-// over the node.
+// controlsNode reports whether write access to a path on a node gives control of the
+// node.
 func controlsNode(text string) bool { return pods.NodePaths.Judge(text).Writable == Critical }
 
-// tokenSecret finds Secrets that the cluster fills with a token of an account:
-// of the plan's own, or of any other.
+// tokenSecret returns a matcher for Secrets that the cluster fills with the token of a
+// ServiceAccount: of one in the plan if own is true, else of any other.
 func tokenSecret(own bool) objectMatch {
 	return func(c *scan, o *preview.Object) (Level, []string) {
 		if o.Planned == nil || !o.Is(preview.KindSecret) || preview.String(o.Planned, "type") != "kubernetes.io/service-account-token" {

@@ -7,18 +7,19 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// hostSettings are the fields of SecurityContextConstraints that permit what is of
+// hostSettings are the fields of SecurityContextConstraints that permit pods access to
 // the node.
 var hostSettings = []string{"allowPrivilegedContainer", "allowHostDirVolumePlugin", "allowHostPID", "allowHostIPC", "allowHostNetwork", "allowHostPorts"}
 
-// ownConstraints are the names of those that OpenShift brings, which its accounts
-// and users use.
+// ownConstraints are the names, some with a trailing "*", of the
+// SecurityContextConstraints that OpenShift creates and that its accounts and users
+// use.
 var ownConstraints = []string{
 	"restricted*", "nonroot*", "anyuid", "privileged", "hostaccess", "hostmount-anyuid*", "hostnetwork*", "node-exporter", "machine-api-termination-handler",
 }
 
-// securityConstraints judges SecurityContextConstraints by what they permit, and
-// to whom.
+// securityConstraints judges SecurityContextConstraints by the access to the node that
+// they permit, and by the users and groups that may use them.
 func securityConstraints(_ *scan, o *preview.Object) (Level, []string) {
 	if !o.Is("security.openshift.io/SecurityContextConstraints") || o.Planned == nil {
 		return None, nil

@@ -11,14 +11,13 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// judgeContent judges the pods, roles, bindings and manifests inside of objects as
-// what they are: the content of one object is a plan of its own, to which every
-// rule about grants, objects and cloud permissions is applied. A finding is about
-// the object that carries the content.
+// judgeContent finds pods, roles, bindings and manifests in the fields of other
+// objects, and applies every rule about grants, objects and cloud permissions to them.
+// A finding is about the object that carries them.
 //
-// In a custom resource the content is as severe as it would be outside: its
-// controller applies it. In a ConfigMap, a Secret, metadata or the arguments of a
-// container nothing says that anything does, so that it is a warning at most.
+// What a custom resource carries is as severe as if it were in the plan: its controller
+// applies it. What a ConfigMap, a Secret, metadata or the arguments of a container
+// carry is a warning at most, as nothing says that it is ever applied.
 func (c *scan) judgeContent() {
 	finder, rbac := content.NewFinder(), access.NewRBACIndex(nil, nil)
 	for i := range c.plan.Objects {
@@ -45,7 +44,8 @@ func (c *scan) judgeContent() {
 	}
 }
 
-// handsOver reports whether a controller applies what a ConfigMap or Secret holds.
+// handsOver reports whether a controller applies the manifests in a Secret: it has the
+// type of Cluster API's ClusterResourceSet.
 func (c *scan) handsOver(o *preview.Object) bool {
 	return o.Is(preview.KindSecret) && preview.String(o.Planned, "type") == "addons.cluster.x-k8s.io/resource-set"
 }
@@ -54,9 +54,9 @@ func carriedHit(o *preview.Object, evidence []string) ruleHit {
 	return ruleHit{object: o.ID, evidence: evidence, narrow: o.Namespace != "", known: o.Action == preview.ActionUnchanged, held: o.Untouched()}
 }
 
-// judgeItems makes findings about one object of what its items meet, from one
-// level up to another. Of parts without a kind, what they lack counts for nothing:
-// their controller may add it.
+// judgeItems makes findings about the carrier, with a level between least and most, of
+// the rules that its items meet. Of items without a kind, such as a pod template, rules
+// about missing fields are left out: the controller may set them.
 func (c *scan) judgeItems(carrier *preview.Object, rbac *access.RBACIndex, items []content.Item, least, most Level) {
 	if len(items) == 0 {
 		return
@@ -84,24 +84,24 @@ func (c *scan) judgeItems(carrier *preview.Object, rbac *access.RBACIndex, items
 	}
 }
 
-// ofSurroundings are rules that compare an object with what is around it, which
-// for content is not known.
+// ofSurroundings are the rules that compare an object with others of the plan or the
+// cluster. They are left out for objects inside of other objects.
 var ofSurroundings = map[string]bool{
 	rules.BindingForeignAccount.Name: true, rules.BindingUnknownRole.Name: true, rules.HostileText.Name: true, rules.ImageNotListed.Name: true,
 	rules.AccessReach.Name: true, rules.PodSecurityRelaxed.Name: true,
 }
 
-// ofLacks are rules that a pod meets by what its spec does not say.
+// ofLacks are the rules that a pod meets by a field that it does not set.
 var ofLacks = map[string]bool{rules.PodRoot.Name: true}
 
-// contentPlace says where an item stands in its carrier.
+// contentPlace is the position of an item in the object that carries it.
 type contentPlace struct {
 	path    string
-	partial bool // it has no kind of its own
+	partial bool // the item has no kind
 }
 
-// contentScan returns a scan over items as if they were applied, and where each
-// stands, by id.
+// contentScan returns a scan of the items as if they were a plan of their own, and the
+// position of each in the carrier, by object id.
 func (c *scan) contentScan(carrier *preview.Object, rbac *access.RBACIndex, items []content.Item) (*scan, map[string]contentPlace) {
 	places := map[string]contentPlace{}
 	p := &preview.Plan{Release: c.plan.Release}
@@ -140,7 +140,7 @@ func (c *scan) contentScan(carrier *preview.Object, rbac *access.RBACIndex, item
 	return c.scanOf(p), places
 }
 
-// named returns an object with the name and namespace that it is judged under.
+// named returns a copy of an object with the name and namespace of ref.
 func named(body map[string]any, ref preview.Ref) map[string]any {
 	out, meta := map[string]any{}, map[string]any{}
 	for key, v := range body {
@@ -157,8 +157,9 @@ func named(body map[string]any, ref preview.Ref) map[string]any {
 	return out
 }
 
-// unboundGrants returns what roles permit that no binding of the content names, to
-// a subject that stands for whom its controller binds.
+// unboundGrants returns grants for the rules of roles that no binding among the items
+// names. Their subject is "bound to ROLE", in place of the subjects that the controller
+// will bind.
 func unboundGrants(bodies []map[string]any, bound map[string]bool) []preview.Grant {
 	var out []preview.Grant
 	for _, body := range bodies {
@@ -177,8 +178,8 @@ func unboundGrants(bodies []map[string]any, bound map[string]bool) []preview.Gra
 	return out
 }
 
-// scanOf returns a scan over another plan with the rules of this one, in which
-// what this plan brings is own too.
+// scanOf returns a scan of plan p with the rules of this scan. The objects of this
+// scan's plan count as p's own.
 func (c *scan) scanOf(p *preview.Plan) *scan {
 	sub := newScanBy(Input{Plan: p}, c.rules, c.named)
 	sub.own, sub.ownKinds, sub.accounts = c.own, c.ownKinds, c.accounts

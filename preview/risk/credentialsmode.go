@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// CredentialsRef returns the object that says how the cluster serves
+// CredentialsRef returns the reference of the object that says how OpenShift serves
 // CredentialsRequests (openshift/api operator/v1, CloudCredential).
 func CredentialsRef() preview.Ref {
 	return preview.Ref{APIVersion: "operator.openshift.io/v1", Kind: "CloudCredential", Name: "cluster"}
@@ -20,8 +20,8 @@ func CredentialsRef() preview.Ref {
 // of [CredentialsRef].
 func ReadsCredentialsMode(access preview.Cloud) bool { return len(listCredentialRequests(access)) > 0 }
 
-// The values of spec.credentialsMode that a review knows; empty leaves the
-// choice between mint and passthrough to what the root credential permits.
+// The values of spec.credentialsMode in a CloudCredential. If it is empty, the cluster
+// chooses Mint or Passthrough by what its root credential permits.
 const (
 	modeMint        = "Mint"
 	modePassthrough = "Passthrough"
@@ -69,9 +69,10 @@ func modeName(mode string) string {
 // credentialRequest is a request of a package for a cloud credential.
 type credentialRequest struct{ provider, origin string }
 
-// listCredentialRequests lists the CredentialsRequests of a plan, those in its ConfigMaps
-// and examples too, and the roles that make some at run time. One that names
-// no limits gets everything in any mode and has a finding of its own.
+// listCredentialRequests lists the CredentialsRequests of a plan, those in ConfigMaps
+// and examples included, and the roles whose holders make CredentialsRequests at run
+// time. Requests without any limit are left out: they get everything in any mode and
+// have their own finding.
 func listCredentialRequests(access preview.Cloud) []credentialRequest {
 	var out []credentialRequest
 	for _, p := range access.Permissions {
@@ -91,8 +92,8 @@ func listCredentialRequests(access preview.Cloud) []credentialRequest {
 	return slices.Compact(out)
 }
 
-// served returns what a request gets in a mode, and whether that is a copy of the
-// cluster's credential. Only AWS and Google Cloud have a mint mode
+// served returns in words what the request gets in a mode; whole is true for a copy of
+// the cluster's own credential. Only AWS and Google Cloud have a mint mode
 // (cloud-credential-operator, docs of the modes).
 func (r credentialRequest) served(mode string) (whole bool, what string) {
 	const copied = "a copy of the credential of the cluster"

@@ -11,8 +11,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// deputyRules returns the rules about permissions to write, or delete, custom
-// resources that controllers of others act on: one for each effect.
+// deputyRules returns the rules about permissions to write or delete custom resources
+// that controllers of others carry out: one rule for each effect that the controllers
+// have.
 func deputyRules() []entry {
 	out := []entry{
 		{Rule: rules.RBACCustomExec, grant: &grantMatch{custom: customExec}},
@@ -24,15 +25,16 @@ func deputyRules() []entry {
 	return append(out, entry{Rule: rules.RBACOrdersDelete, grant: &grantMatch{custom: deletedOrders}})
 }
 
-// contentDecides reports whether the names of objects restrict nothing: a
-// subject that changes one decides what its controller does, whichever it is.
+// contentDecides returns a function for [grantMatch.fixed]. For the worst effects, such
+// as Installs, resourceNames do not lower the level: the content of any one object
+// decides what its controller does.
 func contentDecides(effect deputy.Effect) func(preview.Grant) bool {
 	whole := slices.Contains([]deputy.Effect{deputy.Installs, deputy.RBAC, deputy.Node, deputy.Mutates}, effect)
 	return func(preview.Grant) bool { return whole }
 }
 
-// baseLevel returns the level of an effect's rule. Pods and cloud permissions are
-// Critical only by what they lead to.
+// baseLevel returns the level of the rule of an effect. It is High for Pods and IAM,
+// which are Critical only by what they lead to.
 func baseLevel(effect deputy.Effect, rule rules.Rule) Level {
 	if effect == deputy.Pods || effect == deputy.IAM {
 		return High
@@ -40,12 +42,12 @@ func baseLevel(effect deputy.Effect, rule rules.Rule) Level {
 	return rule.Level
 }
 
-// effectRules are the rules of each effect, the worst first: of a wildcard over
-// the kinds of a group the first is said.
+// effectRules are the rules of each effect, the worst effect first. A wildcard over the
+// kinds of an API group is judged by the first effect that one of them has.
 var effectRules = []struct {
 	effect deputy.Effect
 	grant  rules.Rule
-	order  rules.Rule // without a name where an object of the kind is no danger by itself
+	order  rules.Rule // no name: an object of the kind is no danger by itself
 }{
 	{deputy.Installs, rules.RBACInstallersWrite, rules.OrderInstalls},
 	{deputy.RBAC, rules.RBACGrantersWrite, rules.OrderGrants},
@@ -66,8 +68,8 @@ var effectRules = []struct {
 	{deputy.Scales, rules.RBACScalersWrite, rules.OrderScales},
 }
 
-// rankOf returns the place of an effect among effectRules; those that are no
-// danger come last.
+// rankOf returns the index of an effect in effectRules, and their number for effects
+// without a rule, which are harmless.
 func rankOf(effect deputy.Effect) int {
 	for i, row := range effectRules {
 		if row.effect == effect {
@@ -77,8 +79,9 @@ func rankOf(effect deputy.Effect) int {
 	return len(effectRules)
 }
 
-// deputyLevel returns the level of a match: that of the effect's rule, one less for
-// kinds that do it within bounds, and critical for those that equal cluster-admin.
+// deputyLevel returns a function for the level of a match: the level of the effect's
+// rule, one less for kinds that have the effect within bounds only, and Critical for
+// kinds that equal cluster-admin.
 func deputyLevel(level Level) func(*scan, preview.Grant, shape) Level {
 	return func(c *scan, _ preview.Grant, part shape) Level {
 		worst := None
@@ -93,7 +96,8 @@ func deputyLevel(level Level) func(*scan, preview.Grant, shape) Level {
 	}
 }
 
-// levelOfKind returns the level of writing a kind, by that of its effect.
+// levelOfKind returns the level of the right to write a kind, where level is that of
+// its effect's rule.
 func levelOfKind(k deputy.Kind, level Level) Level {
 	switch {
 	case k.Order == "critical":
@@ -104,17 +108,18 @@ func levelOfKind(k deputy.Kind, level Level) Level {
 	return level
 }
 
-// actedOn reports whether a group has kinds that are orders to a controller.
+// actedOn reports whether a controller that the table knows acts on a kind of the API
+// group, with an effect that has a rule.
 func actedOn(group string) bool {
 	return slices.ContainsFunc(deputy.Resources(group, all), func(k deputy.Kind) bool { return rankOf(effectOf(k)) < len(effectRules) })
 }
 
-// enforcing are effects of which deleting an object is as bad as writing one: what
-// it enforced, or kept, is gone.
+// enforcing are the effects for which to delete an object is as bad as to write one: a
+// policy, for example, no longer holds.
 var enforcing = []deputy.Effect{deputy.Refuses, deputy.Mutates, deputy.Exports}
 
-// deputyPart returns a matcher for permissions to write kinds of one effect. Of a
-// wildcard the worst effect counts.
+// deputyPart returns a matcher for permissions to write kinds whose controller has the
+// effect. A wildcard over resources counts for its worst effect only.
 func deputyPart(effect deputy.Effect) func(*scan, preview.Grant) (shape, bool) {
 	verbs := []string{"create", "update", "patch"}
 	if slices.Contains(enforcing, effect) {
@@ -125,8 +130,9 @@ func deputyPart(effect deputy.Effect) func(*scan, preview.Grant) (shape, bool) {
 	}
 }
 
-// kindsPart returns the part of a grant with any of the verbs on foreign kinds of
-// which the worst, for each resource that it names, is as wanted.
+// kindsPart returns the part of a grant that has any of the verbs on resources whose
+// worst kind is wanted. ok is false where there is none. Kinds of the plan do not
+// count.
 func (c *scan) kindsPart(g preview.Grant, verbs []string, wanted func(deputy.Kind) bool) (shape, bool) {
 	part := shape{}
 	usable := shape{verbs: verbs}.usable(g)
@@ -144,8 +150,8 @@ func (c *scan) kindsPart(g preview.Grant, verbs []string, wanted func(deputy.Kin
 	return part.join(shape{}), len(part.resources) > 0
 }
 
-// usable returns the verbs of a shape that a grant has. Those that name no object
-// do not go with names of objects.
+// usable returns the verbs of a grant that are in the shape and take effect: create and
+// deletecollection do nothing where the grant is limited to resourceNames.
 func (s shape) usable(g preview.Grant) []string {
 	var out []string
 	for _, verb := range g.Verbs {
@@ -157,8 +163,9 @@ func (s shape) usable(g preview.Grant) []string {
 	return out
 }
 
-// worstKind returns the kind of the worst effect that a resource of a role
-// reaches, without the plan's own and those of other rules.
+// worstKind returns the kind with the worst effect among those that a group and
+// resource of a role name, either of which may be "*". Kinds of the plan, and resources
+// that other rules judge, are left out; ok is false where no kind remains.
 func (c *scan) worstKind(group, resource string) (worst deputy.Kind, ok bool) {
 	for _, k := range deputy.Resources(group, resource) {
 		plural := k.Plural
@@ -178,7 +185,8 @@ func (c *scan) worstKind(group, resource string) (worst deputy.Kind, ok bool) {
 	return worst, ok
 }
 
-// effectOf returns the effect of a row; that of none is harmless.
+// effectOf returns the effect of a row of the table, which is Plain, harmless, if the
+// row has none.
 func effectOf(k deputy.Kind) deputy.Effect {
 	if k.Effect == "" {
 		return deputy.Plain
@@ -186,8 +194,8 @@ func effectOf(k deputy.Kind) deputy.Effect {
 	return k.Effect
 }
 
-// customExec finds sub-resources by which commands run, of every kind: a name is
-// all that such a right needs.
+// customExec finds permissions on subresources that run commands, such as
+// virtualmachineinstances/console, of custom resources of any kind but the plan's own.
 func customExec(c *scan, g preview.Grant) (shape, bool) {
 	part := shape{verbs: shape{verbs: []string{"get", "create", "update", "patch"}}.usable(g)}
 	for _, group := range g.APIGroups {
@@ -210,8 +218,8 @@ func customExec(c *scan, g preview.Grant) (shape, bool) {
 
 var execSubresources = []string{"exec", "attach", "console", "vnc", "proxy", "portforward", "ssh", "shell", "terminal", "usbredir"}
 
-// deletedOrders finds permissions to delete, and not to write, objects whose
-// controllers delete what they stand for.
+// deletedOrders finds permissions to delete, but not to write, custom resources whose
+// controllers then delete what the resources stand for.
 func deletedOrders(c *scan, g preview.Grant) (shape, bool) {
 	if len(shape{verbs: strings.Fields(write)}.usable(g)) > 0 {
 		return shape{}, false // said by the rule about writing
@@ -221,8 +229,8 @@ func deletedOrders(c *scan, g preview.Grant) (shape, bool) {
 	})
 }
 
-// credentialKinds are custom resources and sub-resources that hold credentials, or
-// return them, to whom may read them.
+// credentialKinds returns shapes for the custom resources and subresources whose
+// readers get credentials.
 func credentialKinds() []shape {
 	return []shape{
 		newShape("machineconfiguration.openshift.io", "machineconfigs controllerconfigs", read),
@@ -242,10 +250,11 @@ func credentialKinds() []shape {
 	}
 }
 
-// groupsOf returns the API groups of a match, which the cases of a rule are about.
+// groupsOf returns the API groups of a match, by which the case of its rule is chosen.
 func groupsOf(_ *scan, _ preview.Grant, part shape) []string { return part.groups }
 
-// deputyLines says what the controllers do that act on the kinds of a match.
+// deputyLines returns lines of evidence that say what the controllers do which act on
+// the kinds of a match.
 func (c *scan) deputyLines(m match) []string {
 	if m.rule.grant.effect == "" || m.rule.grant.effect == deputy.Requests {
 		return nil

@@ -15,8 +15,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// orderRules returns the rules about custom resources of the plan that controllers
-// of others act on.
+// orderRules returns the rules about custom resources in the plan that controllers of
+// others carry out.
 func orderRules() []entry {
 	effects := map[string][]deputy.Effect{}
 	var out []entry
@@ -37,8 +37,8 @@ func orderRules() []entry {
 
 var orderLevels = map[string]Level{"critical": Critical, "high": High, "medium": Medium, "low": Low, "none": None}
 
-// orderMatch matches objects whose kind, annotations or labels have one of the
-// effects.
+// orderMatch returns a matcher for objects whose kind, annotations or labels make a
+// controller do something with one of the effects.
 func orderMatch(effects []deputy.Effect) objectMatch {
 	return func(c *scan, o *preview.Object) (Level, []string) {
 		if o.Planned == nil {
@@ -59,9 +59,10 @@ func orderMatch(effects []deputy.Effect) objectMatch {
 	}
 }
 
-// orderOf returns what the controller of an object's kind does with it. A kind that
-// the plan brings has its controller there, whose permissions are judged; what it
-// applies, or does to nodes, is not seen in them.
+// orderOf returns the row for the kind of an object that a controller acts on, its
+// level, and further evidence. A kind that the plan itself brings has level None, as
+// the permissions of its controller are judged; except where the controller applies
+// objects or changes nodes, which its permissions do not show.
 func (c *scan) orderOf(o *preview.Object) (deputy.Kind, Level, []string) {
 	ref := o.Ref()
 	k, known := deputy.Of(ref.Group(), ref.Kind)
@@ -95,8 +96,8 @@ func (c *scan) orderOf(o *preview.Object) (deputy.Kind, Level, []string) {
 	return k, level, lines
 }
 
-// administrators returns the roles of clouds that equal an administrator which
-// texts of an order name: templates and programs that its controller runs.
+// administrators returns the names of cloud roles equal to an administrator that occur
+// in the texts of a spec, such as templates and programs that a controller runs.
 func administrators(spec any) []string {
 	var found []string
 	eachText(spec, func(text string) {
@@ -110,12 +111,14 @@ func administrators(spec any) []string {
 	return slices.Compact(found)
 }
 
-// wordAt reports whether a name goes on at a place of a text.
+// wordAt reports whether the byte of a text at an index is part of a name. It serves to
+// find whole names.
 func wordAt(text string, at int) bool {
 	return at < len(text) && (text[at] == '.' || text[at] == '_' || text[at] >= 'a' && text[at] <= 'z' || text[at] >= 'A' && text[at] <= 'Z' || text[at] >= '0' && text[at] <= '9')
 }
 
-// changesObjects reports whether a policy of Kyverno changes or makes objects.
+// changesObjects reports whether a Kyverno policy has rules that mutate or generate
+// objects, or no rules that can be read.
 func changesObjects(body map[string]any) bool {
 	list := preview.Maps(body, "spec", "rules")
 	return len(list) == 0 || slices.ContainsFunc(list, func(rule map[string]any) bool {
@@ -123,8 +126,8 @@ func changesObjects(body map[string]any) bool {
 	})
 }
 
-// sendsToken reports whether the endpoints of a monitor are sent a token file of
-// Prometheus.
+// sendsToken reports whether a ServiceMonitor, PodMonitor or Probe makes Prometheus
+// send the token in a file to its endpoints (bearerTokenFile).
 func sendsToken(body map[string]any) bool {
 	for _, field := range []string{"endpoints", "podMetricsEndpoints", "prober"} {
 		for _, endpoint := range append(preview.Maps(body, "spec", field), preview.Map(body, "spec", field)) {
@@ -136,9 +139,9 @@ func sendsToken(body map[string]any) bool {
 	return false
 }
 
-// certificateLevel returns how severe a certificate is by whom it names: with a
-// client certificate for a system user, where the cluster trusts its issuer, its
-// holder is that user.
+// certificateLevel returns the level of a cert-manager Certificate or
+// CertificateRequest, and as evidence the system users and groups that it is for: where
+// the cluster trusts the issuer, the holder of such a client certificate is that user.
 func certificateLevel(body map[string]any, level Level) (Level, []string) {
 	spec := preview.Map(body, "spec")
 	names := append(preview.Texts(preview.Value(spec, "subject", "organizations")), preview.String(spec, "commonName"))
@@ -162,7 +165,7 @@ func certificateLevel(body map[string]any, level Level) (Level, []string) {
 	return level, nil
 }
 
-// subjectNames returns the values of a subject such as "CN=a,O=b".
+// subjectNames returns the values in a certificate's subject: a and b of "CN=a,O=b".
 func subjectNames(subject string) []string {
 	var out []string
 	for _, part := range strings.FieldsFunc(subject, func(r rune) bool { return r == ',' || r == '+' }) {
@@ -172,7 +175,8 @@ func subjectNames(subject string) []string {
 	return out
 }
 
-// requested returns whom a certificate signing request, PEM in base64, names.
+// requested returns the organizations and the common name in a certificate signing
+// request, which is PEM in base64; nil if it cannot be parsed.
 func requested(text string) []string {
 	data, err := base64.StdEncoding.DecodeString(text)
 	if err != nil {
@@ -189,8 +193,8 @@ func requested(text string) []string {
 	return append(slices.Clone(request.Subject.Organization), request.Subject.CommonName)
 }
 
-// sources returns where an order's content comes from: the addresses and images
-// that it names, the first few.
+// sources returns the URLs and images that the spec of an object names, at most
+// maxSources, as lines of evidence: its controller may read content from there.
 func sources(body map[string]any) []string {
 	var out []string
 	eachText(body["spec"], func(v string) {
@@ -201,7 +205,7 @@ func sources(body map[string]any) []string {
 	return out
 }
 
-// eachText calls f with the texts of a value, in the order of their fields.
+// eachText calls f with every string in a value, ordered by field names.
 func eachText(v any, f func(string)) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -219,9 +223,9 @@ func eachText(v any, f func(string)) {
 
 const maxSources = 5
 
-// judgeUnknownKinds says of which kinds it is not known who acts on them: those of
-// objects, once for each kind, and those that the plan's accounts can write, once
-// for each API group.
+// judgeUnknownKinds makes findings of custom resources of which no table says which
+// controller acts on them: one for each kind of object in the plan, and one for each
+// API group that the plan's accounts can write.
 func (c *scan) judgeUnknownKinds() {
 	first, acting := map[string]string{}, map[string]bool{}
 	for _, read := range c.plan.Reads {
@@ -253,8 +257,9 @@ func (c *scan) judgeUnknownKinds() {
 	}
 }
 
-// unknownGroups notes the groups of a grant of which it is not known who acts on their
-// resources.
+// unknownGroups adds to the findings the API groups of a grant that may be written and
+// of which no table says which controllers act on their resources. acting holds the
+// GROUP/RESOURCE that the plan found a controller for.
 func (c *scan) unknownGroups(g preview.Grant, acting map[string]bool) {
 	verbs := shape{verbs: strings.Fields(write)}.usable(g)
 	if len(verbs) == 0 {

@@ -5,21 +5,23 @@ import (
 	"strings"
 )
 
-// Matching describes in words what a rule about grants matches, for its page.
+// Matching describes in words which grants a rule matches, for the rule's page.
 type Matching struct {
-	// Any lists the permissions of which any one meets the rule, such as "get,
-	// list or watch on secrets"; empty when no list of shapes says it.
+	// Any lists permissions such as "get, list or watch on secrets"; a grant with any
+	// one of them meets the rule. It is empty for rules that match by code.
 	Any []string
-	// With lists what the same subject must hold besides, all of it.
+	// With lists the permissions that the same subject must hold too, all of them.
 	With []string
-	// ClusterOnly: grants in a namespace have no effect and do not count.
+	// ClusterOnly: only grants in the whole cluster meet the rule; in a namespace they
+	// have no effect.
 	ClusterOnly bool
-	// Fixed: resource names do not always lower the level. Varies: the level
-	// also depends on something that the page has to say.
+	// Fixed: for some grants resourceNames do not lower the level. Varies: the level
+	// also depends on a condition that the page has to describe.
 	Fixed, Varies bool
 }
 
-// Matchings describes the matcher of every rule about grants, by rule.
+// Matchings returns the descriptions of all rules about grants, by the name of the
+// rule.
 func Matchings() map[string]Matching {
 	out := map[string]Matching{}
 	for _, e := range table() {

@@ -12,15 +12,16 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// waysPrefix begins the ids of reads that say what was not looked at.
+// waysPrefix begins the ids of reads that say which accounts the search for escalation
+// paths did not read.
 const waysPrefix = "ways/"
 
 // EscalationReadID returns the id of the read that says which accounts the
 // search for escalation paths did not look at.
 func EscalationReadID(what string) string { return waysPrefix + what }
 
-// judgeEscalation makes a finding of the accounts that the search for escalation
-// paths could not read.
+// judgeEscalation makes a finding of the accounts and bindings that could not be read,
+// or that the search for escalation paths left out at its limit.
 func (c *scan) judgeEscalation() {
 	for _, read := range c.plan.Reads {
 		if what, ok := strings.CutPrefix(read.ID, waysPrefix); ok {
@@ -35,7 +36,8 @@ func (c *scan) judgeEscalation() {
 	}
 }
 
-// reaches finds the escalation path of a ServiceAccount.
+// reaches matches ServiceAccounts that have an escalation path, with the path as
+// evidence.
 func reaches(c *scan, o *preview.Object) (Level, []string) {
 	if !o.Is(preview.KindServiceAccount) || o.Planned == nil || o.Ref().Group() != "" {
 		return None, nil
@@ -47,9 +49,10 @@ func reaches(c *scan, o *preview.Object) (Level, []string) {
 	return level, []string{text}
 }
 
-// path returns the escalation path of a subject as text. It is Critical where no rule has anything critical to say of what the
-// subject holds itself, as all that a path leads to is: everything, every Secret,
-// or nodes.
+// path returns the escalation path of a subject as text; empty where the subject has
+// none. Every path leads to the whole cluster, every Secret or the nodes and is
+// Critical; the level is None where another finding about the subject is Critical
+// already.
 func (c *scan) path(of preview.Subject) (Level, string) {
 	way, amount := c.graph().Path(of), c.graph().Amount(of)
 	if amount.Unfinished {
@@ -68,9 +71,9 @@ func (c *scan) path(of preview.Subject) (Level, string) {
 	return None, ""
 }
 
-// judgeBoundSubjects finds the escalation paths of users, groups and accounts that
-// the plan does not create, and binds to roles. What they may do without the plan is
-// not its finding.
+// judgeBoundSubjects makes findings of the escalation paths that the plan gives to
+// subjects which it binds to roles and does not create: users, groups and accounts. A
+// path that the subject has without the plan is left out.
 func (c *scan) judgeBoundSubjects() {
 	before := sync.OnceValue(func() *access.AccountGraph {
 		in := c.in.Reach
@@ -97,16 +100,18 @@ func (c *scan) judgeBoundSubjects() {
 	}
 }
 
-// isOfPlan reports whether the plan gives a permission that is not there without it.
+// isOfPlan reports whether a grant is new or wider by the plan, and is not held without
+// it.
 func isOfPlan(g preview.Grant) bool {
 	return !g.Held && (g.Change == preview.GrantNew || g.Change == preview.GrantWidened)
 }
 
-// ownPath begins the evidence of a path that leads over no other account.
+// ownPath begins the evidence of an escalation path that uses the subject's own rights
+// only, and no other account.
 const ownPath = "by its own permissions: "
 
-// graph returns the accounts that can act as one another, made when it is first
-// needed.
+// graph returns the graph of accounts that can act as one another. It is built at the
+// first call.
 func (c *scan) graph() *access.AccountGraph {
 	if c.net == nil {
 		c.net = access.NewAccountGraph(c.in.Reach)
@@ -114,7 +119,8 @@ func (c *scan) graph() *access.AccountGraph {
 	return c.net
 }
 
-// accountOf returns the account that an object is, none for other objects.
+// accountOf returns the subject that a ServiceAccount object is, as a list of one; nil
+// for other objects.
 func accountOf(o *preview.Object) []preview.Subject {
 	if !o.Is(preview.KindServiceAccount) {
 		return nil
@@ -122,8 +128,8 @@ func accountOf(o *preview.Object) []preview.Subject {
 	return []preview.Subject{{Kind: preview.SubjectServiceAccount, Namespace: o.Namespace, Name: o.Name}}
 }
 
-// subjectsOf returns the accounts that a finding about an object is about: the
-// account that it is, or those that it binds to a role.
+// subjectsOf returns the subjects that a finding about an object concerns: the
+// ServiceAccount itself, or the subjects of a binding; nil for other objects.
 func subjectsOf(o *preview.Object) []preview.Subject {
 	if o.Planned != nil && (o.Is(preview.KindClusterRoleBinding) || o.Is(preview.KindRoleBinding)) {
 		return access.Subjects(o.Planned)
@@ -131,8 +137,8 @@ func subjectsOf(o *preview.Object) []preview.Subject {
 	return accountOf(o)
 }
 
-// accountExtents returns what the subjects of the plan's grants and its
-// ServiceAccounts amount to.
+// accountExtents returns how far the rights go that each subject of the plan's grants
+// and each of its ServiceAccounts has, its escalation paths included.
 func (c *scan) accountExtents() []preview.Account {
 	subjects := map[preview.Subject]bool{}
 	for subject := range c.held.grants {

@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// fieldRules returns the rules about fields that no row judges, and about changes
-// of fields.
+// fieldRules returns the rules about fields that no row of the table in
+// preview/risk/field judges, and about changes of fields that weaken a protection.
 func fieldRules() []entry {
 	return []entry{
 		{Rule: rules.FieldNotJudged, object: func(_ *scan, o *preview.Object) (Level, []string) { return None, field.Unknown(o.Planned) }},
@@ -19,7 +19,8 @@ func fieldRules() []entry {
 	}
 }
 
-// weakened compares what the cluster has with what the plan makes of it.
+// weakened matches objects that protect less after the plan than in the cluster now: a
+// field is weakened, or the object is deleted.
 func weakened(c *scan, o *preview.Object) (Level, []string) {
 	level := None
 	if o.Is(preview.KindCustomResourceDefinition) {
@@ -40,8 +41,9 @@ func weakened(c *scan, o *preview.Object) (Level, []string) {
 	return None, nil
 }
 
-// foreignSecrets finds Secrets and claims that a pod takes from a namespace of
-// others: they reach the pod without a right to read them.
+// foreignSecrets matches pods that mount Secrets and PersistentVolumeClaims of a
+// namespace that is not the release's own: the pod gets them without a right to read
+// them.
 func foreignSecrets(c *scan, o *preview.Object) (Level, []string) {
 	pod, _ := preview.PodTemplate(o.Planned)
 	if pod == nil || o.Namespace == "" || c.ownNamespace(o.Namespace) {

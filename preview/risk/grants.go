@@ -12,20 +12,21 @@ import (
 
 const all = "*"
 
-// shape is a dangerous permission: any of the verbs on any of the resources.
-// Groups nil means every group. A resource "*/SUB" means SUB of any resource.
+// shape is a set of rights that a rule looks for: any of the verbs on any of the
+// resources. groups nil means every API group. A resource "*/SUB" means the subresource
+// SUB of any resource.
 type shape struct {
 	groups, resources, verbs []string
-	// special are verbs of the rule that a wildcard among verbs includes and that
-	// have no place in kubectl's list of verbs, such as impersonate.
+	// special are verbs that a wildcard among the verbs includes and that kubectl does
+	// not list, such as impersonate. Only rules about such verbs have some.
 	special []string
-	// cluster: the resources have no namespace, so that a grant in one does not
-	// reach them.
+	// cluster: the resources are cluster-scoped, so that a grant in a namespace does not
+	// match.
 	cluster bool
 }
 
-// newShape returns a shape; lists are separated by spaces, "core" is the core
-// group.
+// newShape returns a shape from lists that are separated by spaces. The group "core"
+// means the core group.
 func newShape(groups, resources, verbs string) shape {
 	list := strings.Fields(groups)
 	for i, group := range list {
@@ -39,34 +40,42 @@ func newShape(groups, resources, verbs string) shape {
 // grantMatch is the matcher of a rule about grants.
 type grantMatch struct {
 	shapes []shape
-	// with are shapes the same subject must reach too, anywhere in the plan.
+	// with are shapes of which the same subject must hold every one too, by any grant of
+	// the plan.
 	with []shape
-	// clusterOnly: the resources are cluster-scoped, a grant of them in a
-	// namespace has no effect.
+	// clusterOnly: the resources are cluster-scoped, so that grants in a namespace have
+	// no effect and do not match.
 	clusterOnly bool
-	// unlike leaves grants out.
+	// unlike reports whether a grant does not match although its rights do; nil for
+	// never.
 	unlike func(c *scan, g preview.Grant) bool
-	// level replaces the rule's level before modifiers.
+	// level returns the level of a match before it is changed by scope, names and
+	// subject; nil for the rule's level.
 	level func(c *scan, g preview.Grant, matched shape) Level
-	// fixed: resource names do not lower the level.
+	// fixed reports whether resourceNames leave the level of a grant as it is; nil for
+	// never.
 	fixed func(g preview.Grant) bool
-	// items returns what of the matched part the cases of the rule are about;
-	// nil for its resources.
+	// items returns the words by which a case of the rule is chosen for the matched
+	// part, such as API groups; nil for the matched resources.
 	items func(c *scan, g preview.Grant, matched shape) []string
-	// covers are rules that say less about the same grant.
+	// covers are names of rules that say less about a grant that this rule matches, and
+	// are left out for it.
 	covers []string
-	// wins: at level Critical nothing else is worth saying about the grant.
+	// wins: if the rule matches with level Critical, all other rules are left out for
+	// the grant.
 	wins bool
-	// anywhere: in the cluster scope the resources are not those of namespaces
-	// alone, so that the title names no scope.
+	// anywhere: some of the resources are cluster-scoped, so that the title of a finding
+	// about a cluster-wide grant does not say "in every namespace".
 	anywhere bool
-	// custom replaces shapes.
+	// custom returns the matched part of a grant by code; ok is false if none matches.
+	// It is used together with shapes, or in their place.
 	custom func(c *scan, g preview.Grant) (shape, bool)
-	// effect is that of the kinds which a rule about custom resources matches.
+	// effect is set in rules about custom resources: what the controllers of the matched
+	// kinds do.
 	effect deputy.Effect
 }
 
-// match returns the part of a grant that the rule matches.
+// match returns the part of a grant that the rule matches; ok is false if nothing does.
 func (m *grantMatch) match(c *scan, g preview.Grant) (shape, bool) {
 	if m.clusterOnly && g.Scope != preview.ScopeCluster || m.unlike != nil && m.unlike(c, g) {
 		return shape{}, false
@@ -83,8 +92,8 @@ func (m *grantMatch) match(c *scan, g preview.Grant) (shape, bool) {
 	return part, ok
 }
 
-// cut returns the part of a grant that the shape matches. Verbs that resource names
-// make unusable do not count.
+// cut returns the part of a grant that the shape matches; ok is false if nothing does.
+// Verbs that take no effect with resourceNames, such as create, do not count.
 func (s shape) cut(g preview.Grant) (shape, bool) {
 	part := shape{}
 	if s.cluster && g.Scope == preview.ScopeNamespace {
@@ -118,11 +127,11 @@ func (s shape) cut(g preview.Grant) (shape, bool) {
 	return part, len(part.verbs) > 0
 }
 
-// plainVerbs are the verbs that a reader expects behind a wildcard.
+// plainVerbs are the verbs of anyVerb, which a reader of a role expects "*" to include.
 var plainVerbs = strings.Fields(anyVerb)
 
-// sameResource reports whether a resource in a rule, which may be a wildcard,
-// includes a wanted one, which may be "*/SUB".
+// sameResource reports whether the resource of a grant, which may be a wildcard,
+// includes the wanted one, which may be "*/SUB".
 func sameResource(have, want string) bool {
 	if have == want || have == all {
 		return true
@@ -146,23 +155,24 @@ func (s shape) join(o shape) shape {
 	}
 }
 
-// has reports whether the matched part names a resource, or a wildcard for it.
+// has reports whether the shape includes a resource, by name or by a wildcard.
 func (s shape) has(resource string) bool {
 	return slices.ContainsFunc(s.resources, func(have string) bool { return sameResource(have, resource) })
 }
 
-// match is one rule that holds for one grant.
+// match is one rule that one grant meets, with the part of the grant that does and the
+// level.
 type match struct {
 	rule  entry
 	grant preview.Grant
 	part  shape
 	level Level
-	leads string // to what, together with other rights
+	leads string // what the subject can reach with its other rights too
 }
 
-// judgeGrants matches every grant with every rule, drops matches that a more
-// specific one covers, applies combinations, and makes one finding of each rule
-// and role.
+// judgeGrants matches every grant with every rule, leaves out matches that a more
+// specific rule covers, raises levels for rights that are worse together, and makes one
+// finding for each rule and role.
 func (c *scan) judgeGrants() {
 	grants := c.plan.Access.Grants
 	held := c.held
@@ -197,7 +207,8 @@ func (c *scan) judgeGrants() {
 	}
 }
 
-// leadsTo returns the evidence of what the subject's rights lead to together.
+// leadsTo returns a line of evidence for what all rights of the subject together lead
+// to; none if leads is empty.
 func (m match) leadsTo() []string {
 	if m.leads == "" {
 		return nil
@@ -205,7 +216,7 @@ func (m match) leadsTo() []string {
 	return []string{"as a result, " + subjectName(m.grant.Subject) + " " + m.leads}
 }
 
-// unknown returns the severity of rules about what was not judged.
+// unknown returns severity NotKnown for rules about what could not be judged, else "".
 func (m match) unknown() preview.Severity {
 	if m.rule.Level == rules.NotKnown {
 		return preview.NotKnown
@@ -244,8 +255,8 @@ func (c *scan) matchGrant(g preview.Grant) []match {
 	return slices.DeleteFunc(out, func(m match) bool { return covered[m.rule.Name] })
 }
 
-// modify changes a rule's level by the scope of a grant: resource names,
-// namespaces, and subjects wider than one account.
+// modify returns the level of a match: one less for resourceNames, less for a
+// namespace, one more for a group or the account default.
 func (c *scan) modify(rule entry, g preview.Grant, part shape, level Level) Level {
 	if rule.Level == rules.NotKnown {
 		return level
@@ -262,16 +273,18 @@ func (c *scan) modify(rule entry, g preview.Grant, part shape, level Level) Leve
 	return level
 }
 
-// sharedNamespaces hold accounts as powerful as an administrator, also when
-// the release is installed there.
+// sharedNamespaces are namespaces with accounts as powerful as an administrator. A
+// grant there is as severe as in the whole cluster, even where the release is installed
+// there.
 var sharedNamespaces = []string{
 	"kube-system", "kube-node-lease", "default", "openshift-operators", "openshift-operators-redhat",
 	"openshift-config", "openshift-config-managed", "openshift-monitoring", "openshift-ingress",
 	"openshift-cloud-credential-operator", "openshift-operator-lifecycle-manager", "olm", "operators",
 }
 
-// controllerNamespaces are where operators that are cluster-admin in effect are
-// usually installed: of others, as long as the release is not there.
+// controllerNamespaces are namespaces where operators that are in effect cluster-admin
+// are usually installed. A grant there is as severe as in the whole cluster, unless the
+// release is installed there.
 var controllerNamespaces = []string{
 	"argocd", "flux-system", "crossplane-system", "upbound-system", "cert-manager", "istio-system", "gatekeeper-system", "kyverno",
 	"cattle-system", "cattle-fleet-system", "tekton-pipelines", "calico-system", "tigera-operator", "rook-ceph", "longhorn-system",
@@ -295,13 +308,14 @@ func (c *scan) inNamespace(namespace string, level Level) Level {
 	return level
 }
 
-// wide reports whether a subject is more than one account: a group, or the
-// account every pod gets that names none.
+// wide reports whether a subject stands for more than one workload: a group, or the
+// account default, which pods get that name no other.
 func wide(s preview.Subject) bool {
 	return s.Kind == preview.SubjectGroup || s.Kind == preview.SubjectServiceAccount && s.Name == "default"
 }
 
-// roleID returns the object that a grant's findings are about: its (first) role.
+// roleID returns the id of the object that a grant's findings are about: the first role
+// in Via.
 func roleID(g preview.Grant) string {
 	if len(g.Via) == 0 {
 		return preview.Ref{APIVersion: "rbac.authorization.k8s.io/v1", Kind: "ClusterRole", Name: "unknown"}.ID()
@@ -309,9 +323,9 @@ func roleID(g preview.Grant) string {
 	return access.ViaRef(g.Via[0]).ID()
 }
 
-// where returns the end of a finding's title, which says where the grant applies.
-// The title names the subject and not the role, because names of generated roles
-// say nothing.
+// where returns the last words of a finding's title, " in every namespace" or " in
+// namespace X"; empty for cluster-scoped resources. The title has no role, as generated
+// names of roles say nothing.
 func (m match) where() string {
 	switch {
 	case m.rule.grant.clusterOnly || m.rule.grant.anywhere && m.grant.Scope == preview.ScopeCluster:
@@ -322,7 +336,8 @@ func (m match) where() string {
 	return " in namespace " + m.grant.Namespace
 }
 
-// grantCases returns the cases of a rule that a match is about.
+// grantCases returns the indexes of the cases of a rule that a match is about, and
+// noCase for what none is about; nil for rules without cases.
 func (c *scan) grantCases(m match) map[int]bool {
 	if len(m.rule.Cases) == 0 {
 		return nil
@@ -346,10 +361,10 @@ func (c *scan) grantCases(m match) map[int]bool {
 	return found
 }
 
-// noCase stands for evidence that no case of its rule is about.
+// noCase is the index for evidence that none of a rule's cases is about.
 const noCase = -1
 
-// subjectName returns the subject of a piece of evidence.
+// subjectName returns a subject as evidence has it: "ServiceAccount NAMESPACE/NAME".
 func subjectName(s preview.Subject) string {
 	name := s.Name
 	if s.Namespace != "" {
@@ -358,14 +373,16 @@ func subjectName(s preview.Subject) string {
 	return s.Kind + " " + preview.EvidenceName(name)
 }
 
-// line returns the evidence of a grant: subject, scope, groups, resources, names
-// and verbs, cut down to what the rule is about; never a role's name.
+// line returns a grant as a line of evidence: subject, scope, verbs, resources, API
+// groups and names, of the matched part only. Names of roles are left out, as they may
+// be generated.
 func line(g preview.Grant, part shape) string {
 	subject := subjectName(g.Subject)
 	return subject + " " + scopeText(g.Scope, g.Namespace) + ": " + permission(g, part)
 }
 
-// scopeText returns where a grant holds, as evidence has it.
+// scopeText returns the scope of a grant as evidence has it: "cluster-wide" or "in
+// namespace X".
 func scopeText(scope, namespace string) string {
 	if scope == preview.ScopeNamespace {
 		return "in namespace " + namespace
@@ -373,8 +390,8 @@ func scopeText(scope, namespace string) string {
 	return "cluster-wide"
 }
 
-// permission returns part of a grant without its subject and scope, in the words
-// of kubectl: "get, list on secrets named a".
+// permission returns the matched part of a grant, without subject and scope, in the
+// words of kubectl: "get, list on secrets named a".
 func permission(g preview.Grant, part shape) string {
 	text := listed(part.verbs, "all verbs")
 	if len(part.special) > 0 {
@@ -392,7 +409,8 @@ func permission(g preview.Grant, part shape) string {
 	return text
 }
 
-// listed returns words as a list, or a text for the wildcard if it is among them.
+// listed returns the words separated by commas, or the text wildcard if "*" is among
+// them.
 func listed(words []string, wildcard string) string {
 	if slices.Contains(words, all) {
 		return wildcard
@@ -400,8 +418,8 @@ func listed(words []string, wildcard string) string {
 	return strings.Join(words, ", ")
 }
 
-// inGroups returns the API groups of a list of resources. The core group alone is
-// not named, as nowhere in Kubernetes.
+// inGroups returns API groups as " in GROUP, GROUP"; empty for the core group alone,
+// which kubectl does not name either.
 func inGroups(groups []string) string {
 	if slices.Equal(groups, []string{""}) {
 		return ""

@@ -9,29 +9,29 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/access"
 )
 
-// lookups indexes the plan for rules that compare objects with each other, in one
-// pass, because a plan may have twenty thousand objects.
+// lookups are indexes of the plan for rules that compare objects with each other. They
+// are filled in one pass, because a plan may have twenty thousand objects.
 type lookups struct {
-	byID      map[string]*preview.Object // those that are deleted too
-	reads     map[string][]map[string]any
-	workloads map[string][]*preview.Object   // that make pods, by namespace
-	policies  map[string]bool                // validating policies that the plan binds → whether one binding says Deny
-	bound     map[string][]*preview.Object   // bindings of the plan, by the admission policy that they bind
-	own       []string                       // the plan's own namespaces
-	empty     bool                           // nothing stays, as after uninstall
-	rules     map[string]string              // hashes of what roles state, by id
-	labels    map[string][]map[string]string // that pods have, by namespace, each set once
-	behind    map[string][]map[string]string // labels of the pods that a Service selects
-	writers   map[string]map[string]bool     // names of configurations that accounts of the plan may update, by resource
-	// aggregating are the selectors of the cluster's aggregated ClusterRoles as far
-	// as they were read, by the role.
+	byID      map[string]*preview.Object     // also objects that the plan deletes
+	reads     map[string][]map[string]any    // bodies read from the cluster, by id
+	workloads map[string][]*preview.Object   // objects that make pods, by namespace
+	policies  map[string]bool                // ValidatingAdmissionPolicy that the plan binds → whether a binding says Deny
+	bound     map[string][]*preview.Object   // bindings in the plan, by the policy that they name
+	own       []string                       // the release's own namespaces
+	empty     bool                           // no object stays after the plan, as for uninstall
+	rules     map[string]string              // permissions of roles as text, by the role's id
+	labels    map[string][]map[string]string // distinct label sets of pods, by namespace
+	behind    map[string][]map[string]string // label sets of the pods that a Service selects, by its id
+	writers   map[string]map[string]bool     // names of objects that accounts of the plan may update, by resource
+	// aggregating has a selector of each aggregated ClusterRole that was read from the
+	// cluster, by "ClusterRole NAME".
 	aggregating map[string]map[string]any
-	collecting  []map[string]any // selectors of the plan's own aggregated ClusterRoles
-	left        int              // selections of pods that are still evaluated
+	collecting  []map[string]any // selectors of the plan's aggregated ClusterRoles
+	left        int              // comparisons of labels with selectors that may still be made
 }
 
-// maxSelections bounds how often labels of pods are held to a selector. Beyond
-// it a webhook is taken to cover the pods behind it.
+// maxSelections is the most comparisons of pod labels with selectors in one evaluation.
+// Beyond it, a webhook counts as covering the pods behind it.
 const maxSelections = 1 << 20
 
 func newLookups(p *preview.Plan) lookups {
@@ -69,8 +69,8 @@ func newLookups(p *preview.Plan) lookups {
 	return a
 }
 
-// addAggregating adds the selectors of a ClusterRole of the cluster that collects
-// others, but for the built-in ones.
+// addAggregating adds the selectors of a ClusterRole read from the cluster that
+// aggregates others. The built-in roles are left out.
 func (a *lookups) addAggregating(role map[string]any) {
 	ref := preview.RefOf(role)
 	if !ref.Is(preview.KindClusterRole) || access.IsBuiltIn(ref) {

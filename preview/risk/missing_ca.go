@@ -8,15 +8,15 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// injectors are the annotations by which a controller fills in a caBundle.
+// injectors are the annotations by which a controller sets the caBundle of an object.
 var injectors = []string{
 	"cert-manager.io/inject-ca-from", "cert-manager.io/inject-ca-from-secret", "cert-manager.io/inject-apiserver-ca",
 	"service.beta.openshift.io/inject-cabundle",
 }
 
-// judgeMissingCAs makes one finding for each package of all its webhooks, CRDs
-// and APIServices without a certificate authority. It is about availability, and
-// as good as settled where an account of the plan may fill them all in.
+// judgeMissingCAs makes one finding for each package of all its webhooks, CRDs and
+// APIServices that have no caBundle, so that calls to them fail. It is less severe
+// where an account of the plan may set every one of them later.
 func (c *scan) judgeMissingCAs() {
 	first, count, filled := map[string]*preview.Object{}, map[string]int{}, map[string]bool{}
 	lines := map[string][]string{}
@@ -49,8 +49,8 @@ func (c *scan) judgeMissingCAs() {
 	}
 }
 
-// withoutCA returns what of an object calls a Service that the API server cannot
-// verify, unless an annotation has a controller fill the caBundle in.
+// withoutCA returns a line for each webhook or Service that an object calls without a
+// caBundle; nil where an annotation makes a controller set the caBundle.
 func withoutCA(o *preview.Object) []string {
 	if o.Planned == nil || slices.ContainsFunc(injectors, func(key string) bool {
 		return preview.String(o.Planned, "metadata", "annotations", key) != ""
@@ -78,8 +78,8 @@ func withoutCA(o *preview.Object) []string {
 	return lines
 }
 
-// updatesConfiguration reports whether an account of the plan may update an
-// object, as a job that fills a caBundle in does.
+// updatesConfiguration reports whether an account of the plan may update a webhook
+// configuration, CRD or APIService, as a Job that sets a caBundle does.
 func (c *scan) updatesConfiguration(o *preview.Object) bool {
 	resource := map[preview.GroupKind]string{
 		preview.KindValidatingWebhookConfiguration: "validatingwebhookconfigurations",
@@ -95,8 +95,8 @@ func (c *scan) updatesConfiguration(o *preview.Object) bool {
 	return names[""] || names[o.Name]
 }
 
-// writersOf returns the names of a cluster-scoped resource that accounts of the
-// plan may update; the empty name for all.
+// writersOf returns the names of objects of a cluster-scoped resource that
+// ServiceAccounts of the plan may update. The name "" stands for all of them.
 func (c *scan) writersOf(group, resource string) map[string]bool {
 	names, wanted := map[string]bool{}, newShape(group, resource, "update patch")
 	for _, g := range c.plan.Access.Grants {

@@ -10,16 +10,17 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/right"
 )
 
-// manyNames is how many names of a rule are a list of objects to go through; more
-// are as good as all.
+// manyNames is the most resourceNames of a rule that count as a restriction. A rule
+// with more names counts as one without.
 const manyNames = 10
 
-// nameless are the verbs of requests that name no object. RBAC permits them by an
-// empty name: lists and watches by others too, with a field selector for the name.
+// nameless are the verbs of requests that name no object, which RBAC permits for the
+// resource name "". List, watch and deletecollection are permitted for another name
+// too, if the request has a field selector for that name.
 var nameless = []string{"create", "list", "watch", "deletecollection"}
 
-// restricted reports whether resource names restrict a part of a grant to objects
-// that matter less than those there are.
+// restricted reports whether resourceNames limit the matched part of a grant to a few
+// objects, none of them dangerous.
 func restricted(g preview.Grant, part shape) bool {
 	if len(g.ResourceNames) == 0 || len(g.ResourceNames) > manyNames {
 		return false
@@ -31,14 +32,15 @@ func restricted(g preview.Grant, part shape) bool {
 	return !slices.ContainsFunc(g.ResourceNames, func(name string) bool { return isDangerous(g, part, name) })
 }
 
-// hasWhole reports whether resources have one that is no sub-resource.
+// hasWhole reports whether one of the resources is not a subresource.
 func hasWhole(resources []string) bool {
 	return slices.ContainsFunc(resources, func(r string) bool { return !strings.Contains(r, "/") })
 }
 
-// usableVerbs returns those of a rule's verbs that a grant with names permits on the
-// resources that it matches. Requests without a name are permitted by an empty name
-// only, all others by any other name. Sub-resources are always requested by name.
+// usableVerbs returns the verbs of a rule that take effect in a grant with
+// resourceNames on the resources that it matches. Requests without an object name, such
+// as create, are permitted by the name "" only, all others by any other name. Requests
+// for subresources always have a name.
 func usableVerbs(verbs []string, g preview.Grant, resources []string) []string {
 	if len(g.ResourceNames) == 0 {
 		return verbs
@@ -58,8 +60,9 @@ func usableVerbs(verbs []string, g preview.Grant, resources []string) []string {
 	})
 }
 
-// dangerousNames are objects of Kubernetes, by resource, to which a restriction is
-// none: a name that ends in "*" is a beginning.
+// dangerousNames are names of objects, by resource, that are as dangerous as all
+// objects of the resource: a restriction to them does not lower the level. A "*" at an
+// end of a name matches any text.
 var dangerousNames = map[string][]string{
 	"roles":               {"system:*", "extension-apiserver-authentication-reader", "kubeadm:*"},
 	"clusterroles":        {"cluster-admin", "admin", "edit", "system:*"},
@@ -83,8 +86,8 @@ var dangerousNames = map[string][]string{
 	"nodes/proxy": {"*"},
 }
 
-// isDangerous reports whether a name that a grant is restricted to is that of a
-// dangerous object.
+// isDangerous reports whether a name in the resourceNames of a grant is that of an
+// object as dangerous as all of its resource.
 func isDangerous(g preview.Grant, part shape, name string) bool {
 	return slices.ContainsFunc(part.resources, func(resource string) bool {
 		switch {
@@ -108,7 +111,8 @@ func isDangerous(g preview.Grant, part shape, name string) bool {
 	})
 }
 
-// matchesName matches a name by a pattern with "*" at its ends.
+// matchesName reports whether a name matches a pattern, which may have "*" at its
+// beginning and its end.
 func matchesName(pattern, name string) bool {
 	begin, open := strings.CutSuffix(pattern, all)
 	end, front := strings.CutPrefix(begin, all)
@@ -123,14 +127,15 @@ func matchesName(pattern, name string) bool {
 	return name == pattern
 }
 
-// ofKubernetes reports whether an APIService is of an API group of Kubernetes.
+// ofKubernetes reports whether the name of an APIService (VERSION.GROUP) has an API
+// group of Kubernetes.
 func ofKubernetes(name string) bool {
 	version, group, ok := strings.Cut(name, ".")
 	return ok && strings.HasPrefix(version, "v") && right.KnowsGroup(group)
 }
 
-// controllers are the names of the ServiceAccounts that controllers of Kubernetes
-// run as.
+// controllers returns the names of the ServiceAccounts of Kubernetes' own controllers,
+// as a set.
 var controllers = sync.OnceValue(func() map[string]bool {
 	out := map[string]bool{}
 	for _, s := range access.BuiltInAccounts() {

@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/neighbors"
 )
 
-// neighborRules returns the rules about objects that take over what belongs to
-// others.
+// neighborRules returns the rules about objects that affect Services, storage or
+// traffic of other users.
 func neighborRules() []entry {
 	var out []entry
 	rows := map[string][]neighbors.Row{}
@@ -25,7 +25,7 @@ func neighborRules() []entry {
 	return out
 }
 
-// neighborMatch judges an object by the row of its kind.
+// neighborMatch returns a matcher that judges an object by the first row for its kind.
 func neighborMatch(rows []neighbors.Row) objectMatch {
 	return func(c *scan, o *preview.Object) (Level, []string) {
 		for _, row := range rows {
@@ -37,7 +37,8 @@ func neighborMatch(rows []neighbors.Row) objectMatch {
 	}
 }
 
-// ownNamespace reports whether a namespace is the release's, or comes with it.
+// ownNamespace reports whether a namespace is the release's own or is created by the
+// plan.
 func (c *scan) ownNamespace(namespace string) bool {
 	if slices.Contains(c.around.own, namespace) {
 		return true
@@ -46,8 +47,9 @@ func (c *scan) ownNamespace(namespace string) bool {
 	return made != nil && brings(made) && !controlNamespace(namespace)
 }
 
-// controlNamespace reports whether accounts or configuration of a namespace are as
-// good as the cluster's own.
+// controlNamespace reports whether a namespace holds accounts or configuration of the
+// control plane or of the platform, so that writing there is as severe as in the whole
+// cluster.
 func controlNamespace(namespace string) bool {
 	return slices.Contains(sharedNamespaces, namespace) || namespace == "kube-public" || strings.HasPrefix(namespace, "openshift-")
 }

@@ -18,8 +18,8 @@ const (
 	nameLabel  = "kubernetes.io/metadata.name" // which the API server sets on every namespace
 )
 
-// outage returns as text which requests a webhook rule covers: those that fail
-// while the webhook does not answer (admissionregistration.k8s.io/v1).
+// outage returns as text the requests that a webhook's rule covers, which are those
+// that fail while the webhook does not answer (admissionregistration.k8s.io/v1).
 func (c *scan) outage(webhook, rule map[string]any) string {
 	text := verbsOf(rule) + " " + resourcesOf(rule)
 	if selector := preview.Map(webhook, "objectSelector"); len(selector) > 0 {
@@ -43,8 +43,9 @@ func (c *scan) outage(webhook, rule map[string]any) string {
 	return text
 }
 
-// exampleNamespaces returns the most important namespaces that a webhook covers:
-// kube-system, the plan's own, and that of its Service.
+// exampleNamespaces returns as text which of the most important namespaces a webhook
+// covers: kube-system, the plan's own, and that of the webhook's Service; empty if it
+// covers none of them.
 func (c *scan) exampleNamespaces(webhook map[string]any) string {
 	own := preview.String(webhook, "clientConfig", "service", "namespace")
 	var named []string
@@ -59,21 +60,22 @@ func (c *scan) exampleNamespaces(webhook map[string]any) string {
 	return ", " + series(named, "and") + " among them"
 }
 
-// coversNamespace evaluates a webhook's namespaceSelector on what is known of a
-// namespace's labels; one that cannot be read covers it.
+// coversNamespace reports whether a webhook's namespaceSelector matches a namespace, by
+// the labels that are known. A selector that cannot be parsed matches.
 func (c *scan) coversNamespace(webhook map[string]any, namespace string) bool {
 	have := c.namespaceLabels(namespace)
 	have[nameLabel] = namespace
 	return selects(preview.Map(webhook, "namespaceSelector"), have)
 }
 
-// coversUnlabelled reports whether a webhook covers namespaces without special
-// labels.
+// coversUnlabelled reports whether a webhook covers a namespace that has no labels but
+// its name.
 func coversUnlabelled(webhook map[string]any) bool {
 	return selects(preview.Map(webhook, "namespaceSelector"), map[string]string{nameLabel: "any-other"})
 }
 
-// selects evaluates a selector; one that cannot be read selects everything.
+// selects reports whether a label selector matches the labels. A selector that cannot
+// be parsed matches.
 func selects(selector map[string]any, have map[string]string) bool {
 	parsed, err := selectorOf(selector)
 	return err != nil || parsed.Matches(labels.Set(have))
@@ -122,8 +124,8 @@ func resourcesOf(rule map[string]any) string {
 	return text
 }
 
-// inWholeCluster reports whether a webhook rule covers only cluster-scoped
-// objects.
+// inWholeCluster reports whether a webhook's rule covers only cluster-scoped resources,
+// so that the namespaceSelector does not narrow it.
 func inWholeCluster(rule map[string]any) bool {
 	if preview.String(rule, "scope") == "Cluster" {
 		return true
@@ -137,8 +139,8 @@ func inWholeCluster(rule map[string]any) bool {
 	})
 }
 
-// selectorWords returns what a label selector selects, as text (meta/v1,
-// LabelSelector).
+// selectorWords returns a label selector as text (meta/v1, LabelSelector). things is
+// the word for what is selected, such as "namespaces".
 func selectorWords(things string, selector map[string]any) string {
 	var with, without []string
 	matched := preview.Map(selector, "matchLabels")

@@ -25,7 +25,7 @@ func planRules() []entry {
 	}
 }
 
-// blockedBy returns why an object is blocked.
+// blockedBy returns why an object is blocked, in words that follow its id.
 func (c *scan) blockedBy(o *preview.Object) string {
 	if c.in.Blocked != nil {
 		return c.in.Blocked(o)
@@ -46,8 +46,9 @@ func forAction(action preview.Action, judge func(c *scan, o *preview.Object) (Le
 	}
 }
 
-// isRBAC: permissions come and go with the roles' generated names; what that
-// means for access is reported by the grants.
+// isRBAC reports whether an object is of API group rbac.authorization.k8s.io. To delete
+// or replace one is less severe: roles with generated names come and go with each
+// version, and the rules about grants judge what changes for subjects.
 func isRBAC(o *preview.Object) bool { return o.Ref().Group() == rbacGroup }
 
 func replaced(_ *scan, o *preview.Object) (Level, string) {
@@ -60,8 +61,8 @@ func replaced(_ *scan, o *preview.Object) (Level, string) {
 	return Critical, "deleted and created again"
 }
 
-// deleted matches deletions: Critical if data is deleted, Low if nothing is lost
-// or everything is removed on request.
+// deleted matches objects that the plan deletes. It is Critical if data is deleted with
+// them, and Low if nothing is lost or the plan deletes everything, as uninstall does.
 func deleted(c *scan, o *preview.Object) (Level, string) {
 	if o.FormerOwner() {
 		return Critical, "deleted so that it lets go of " + strings.Join(o.Adoption.Releases, ", ")
@@ -75,10 +76,11 @@ func deleted(c *scan, o *preview.Object) (Level, string) {
 	return Medium, "deleted"
 }
 
-// removesAll reports whether the plan leaves nothing, as uninstall does.
+// removesAll reports whether no object stays after the plan, as for uninstall.
 func (c *scan) removesAll() bool { return c.around.empty }
 
-// conflicts matches field conflicts: Critical until the fields are left to their
+// conflicts matches objects with field conflicts: with the rule's level where the plan
+// takes the fields or some are undecided, and High where they are left to their
 // managers.
 func conflicts(c *scan, o *preview.Object) (Level, []string) {
 	if takesBack(c.plan, o) {
@@ -98,8 +100,8 @@ func keptByPolicy(_ *scan, o *preview.Object) (Level, string) {
 	return None, "helm.sh/resource-policy is keep"
 }
 
-// takenBackFields returns each field that a rollback takes back, with the value
-// that is lost.
+// takenBackFields matches objects of which a rollback takes back fields that another
+// manager has set. The evidence is each field with the value that is lost.
 func takenBackFields(c *scan, o *preview.Object) (Level, []string) {
 	if !takesBack(c.plan, o) {
 		return None, nil
@@ -111,14 +113,16 @@ func takesBack(p *preview.Plan, o *preview.Object) bool {
 	return p.ConflictsOf(o) == preview.ConflictsOwn && p.Takes(o)
 }
 
-// Limits on what is reported of hostile text in one object.
+// maxHostile is the most lines of evidence about hostile text in one object,
+// maxTextDepth how deeply nested values are searched.
 const (
 	maxHostile   = 20
 	maxTextDepth = 128
 )
 
-// hostileText looks at every key and text of an object except the data of
-// Secrets and ConfigMaps, which is not shown as text.
+// hostileText matches objects with hostile text, such as control characters, in a key
+// or value. The data of Secrets and ConfigMaps is not searched, as it is not shown as
+// text.
 func hostileText(_ *scan, o *preview.Object) (Level, []string) {
 	w := textWalk{}
 	if textsafe.Hostile(o.ID) {
@@ -136,9 +140,9 @@ func hostileText(_ *scan, o *preview.Object) (Level, []string) {
 	return None, w.lines
 }
 
-// anyHostile reports whether hostileText finds anything, without paths and
-// order: nearly every object has nothing to report, and large ones should not
-// cost more than reading them.
+// anyHostile reports whether a value has hostile text. It is a fast first pass without
+// paths and order: nearly every object has none, and large ones should cost no more
+// than to read them once.
 func anyHostile(v any, depth int) bool {
 	if depth > maxTextDepth {
 		return false
@@ -195,7 +199,8 @@ func (w *textWalk) walk(path string, v any, depth int) {
 	}
 }
 
-// excerpt cuts a long text down to the first line with a hostile character.
+// excerpt returns the first line of a text that has a hostile character, or the whole
+// text if none has.
 func excerpt(text string) string {
 	for line := range strings.Lines(text) {
 		if textsafe.Hostile(line) {

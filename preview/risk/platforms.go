@@ -11,8 +11,9 @@ import (
 
 const runsOn = " runs on "
 
-// PinnedNote says that an image was pinned, and on which platforms (OS/ARCH)
-// it runs. Notes are Facts, so [scan.judgePlatforms] takes them from there.
+// PinnedNote returns the note that an image was pinned and for which platforms
+// (OS/ARCH) it exists. Notes are facts of the plan, from which [PinnedPlatforms] reads
+// the platforms again.
 func PinnedNote(pkg, image string, platforms []string) preview.Note {
 	text := image
 	if len(platforms) > 0 {
@@ -21,8 +22,8 @@ func PinnedNote(pkg, image string, platforms []string) preview.Note {
 	return rules.ImagePinned.Note("package/"+pkg, text)
 }
 
-// PinnedPlatforms reads what [PinnedNote] wrote: platforms by image. Those of
-// other images were not read.
+// PinnedPlatforms returns the platforms of each pinned image of a plan, read from the
+// notes that [PinnedNote] made. An image that is absent has unknown platforms.
 func PinnedPlatforms(p *preview.Plan) map[string][]string {
 	out := map[string][]string{}
 	for _, pkg := range p.Packages {
@@ -35,8 +36,8 @@ func PinnedPlatforms(p *preview.Plan) map[string][]string {
 	return out
 }
 
-// NodesID returns the id of the read that says that the cluster has nodes of a
-// platform, as OS/ARCH.
+// NodesID returns the id of the read by which a plan records that the cluster has nodes
+// of a platform (OS/ARCH).
 func NodesID(platform string) string { return nodesPrefix + platform }
 
 const nodesPrefix = "nodes/"
@@ -71,8 +72,9 @@ func (c *scan) judgePlatforms() {
 	}
 }
 
-// unsupportedNodes returns the nodes on which images of a pod do not run: critical
-// if an image runs on no node, else a warning.
+// unsupportedNodes returns a line for each image of a pod that does not exist for some
+// of the nodes' platforms. The level is Critical if an image exists for none of them,
+// else Medium.
 func unsupportedNodes(pod map[string]any, images map[string][]string, nodes []string) (Level, []string) {
 	level, lines := Medium, []string(nil)
 	for _, field := range []string{"initContainers", "containers"} {
@@ -95,10 +97,9 @@ func unsupportedNodes(pod map[string]any, images map[string][]string, nodes []st
 	return level, lines
 }
 
-// eligiblePlatforms returns the platforms of the nodes that a pod may be
-// scheduled onto, by its nodeSelector and by what its affinity requires of the
-// architecture. Nodes with other systems than Linux only count where they are
-// asked for.
+// eligiblePlatforms returns the platforms of the nodes that a pod may be scheduled
+// onto, by its nodeSelector and required node affinity. Without a nodeSelector for the
+// operating system, only Linux nodes count.
 func eligiblePlatforms(pod map[string]any, nodes []string) []string {
 	os := preview.String(pod, "nodeSelector", "kubernetes.io/os")
 	if os == "" {
@@ -112,8 +113,9 @@ func eligiblePlatforms(pod map[string]any, nodes []string) []string {
 	})
 }
 
-// requiredArchitectures returns the architectures that required node affinity
-// allows; nil when one of its terms, of which any may hold, names none.
+// requiredArchitectures returns the architectures that required node affinity allows.
+// It is nil, for any, where one of the terms, which are alternatives, names no
+// architecture.
 func requiredArchitectures(pod map[string]any) []string {
 	var out []string
 	for _, term := range preview.Maps(pod, "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms") {

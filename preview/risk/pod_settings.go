@@ -18,8 +18,9 @@ func foreignTokens(pod map[string]any) (Level, []string) {
 	return None, lines
 }
 
-// secretEnv matches environment variables with secrets. Its evidence has their
-// names, never values.
+// secretEnv matches containers with secrets in environment variables: all keys of a
+// Secret, or a literal value under a name such as PASSWORD. The evidence has the names,
+// never the values.
 func secretEnv(_, container map[string]any) (Level, []string) {
 	var lines []string
 	for _, from := range preview.Maps(container, "envFrom") {
@@ -54,7 +55,8 @@ func keysOf(m map[string]any) []string {
 	return keys
 }
 
-// preempts finds pods, and groups of pods, of a priority class of the system.
+// preempts matches pods and PodGroups with the priority class system-node-critical or
+// system-cluster-critical.
 func preempts(_ *scan, o *preview.Object) (Level, []string) {
 	pod, _ := preview.PodTemplate(o.Planned)
 	classes := []string{preview.String(pod, "priorityClassName")}
@@ -141,8 +143,8 @@ func tokenForAll(pod map[string]any) (Level, []string) {
 	return None, []string{"several containers share the token"}
 }
 
-// imageMoved compares images that are named by tag and digest with those that
-// the installed revision runs under the same tag.
+// imageMoved matches pods with an image, named by tag and digest, whose digest differs
+// from that of the live object's image with the same tag.
 func imageMoved(c *scan, o *preview.Object) (Level, []string) {
 	pod, _ := preview.PodTemplate(o.Planned)
 	was, _ := preview.PodTemplate(o.LiveBody)

@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// codeRules returns the rules about code that runs: in commands of pods, and in
-// texts that pods may run.
+// codeRules returns the rules about shell code: in the commands of pods, and in texts
+// of other objects that pods may run.
 func codeRules() []entry {
 	return []entry{
 		{Rule: rules.PodRemoteCode, object: podCode(code.Fetches, code.Unchecks)},
@@ -22,7 +22,8 @@ func codeRules() []entry {
 	}
 }
 
-// maxCodeLines bounds the evidence of one rule about one object.
+// maxCodeLines is the most lines of evidence of one rule about one object; further ones
+// are counted.
 const maxCodeLines = 15
 
 func podCode(families ...code.Family) objectMatch {
@@ -65,8 +66,8 @@ func (c *scan) codeReader() *scripts.Reader {
 	return c.code
 }
 
-// judgeCodeBudget says so where the texts of the plan were too many to be read to
-// their end.
+// judgeCodeBudget makes a finding where the texts of the plan were too large for all of
+// them to be searched for code.
 func (c *scan) judgeCodeBudget() {
 	if c.code == nil || !c.code.Exhausted() {
 		return

@@ -15,7 +15,8 @@ func podRules() []entry {
 	return slices.Concat(isolationRules(), volumeRules(), podIdentityRules(), podNetworkRules(), placementRules(), codeRules())
 }
 
-// isolationRules returns the rules about what keeps containers apart from the node.
+// isolationRules returns the rules about settings that separate containers from the
+// node.
 func isolationRules() []entry {
 	return []entry{
 		{Rule: rules.PodPrivileged, object: containerMatch(privileged)},
@@ -39,7 +40,8 @@ func isolationRules() []entry {
 	}
 }
 
-// podMatch applies a matcher to the pod template of an object.
+// podMatch returns a matcher that calls judge with the pod template of an object, and
+// does not match objects without one.
 func podMatch(judge func(pod map[string]any) (Level, []string)) objectMatch {
 	return func(_ *scan, o *preview.Object) (Level, []string) {
 		pod, _ := preview.PodTemplate(o.Planned)
@@ -50,8 +52,9 @@ func podMatch(judge func(pod map[string]any) (Level, []string)) objectMatch {
 	}
 }
 
-// containerMatch applies a matcher to every container. The worst level counts, and
-// every line of evidence begins with the container's name.
+// containerMatch returns a matcher that calls judge with every container of an object's
+// pod template. The highest level counts, and every line of evidence begins with the
+// container's name.
 func containerMatch(judge func(pod, container map[string]any) (Level, []string)) objectMatch {
 	return podMatch(func(pod map[string]any) (Level, []string) {
 		worst, lines := None, []string(nil)
@@ -97,8 +100,9 @@ func hostPorts(pod, container map[string]any) (Level, []string) {
 	return None, lines
 }
 
-// nodeCapabilities own the node; baseCapabilities are those of the baseline pod
-// security standard. All others come close to the former.
+// nodeCapabilities are Linux capabilities that give control of the node (Critical);
+// baseCapabilities are those that the baseline pod security standard permits. All
+// others are High.
 var (
 	nodeCapabilities = []string{"ALL", "SYS_ADMIN", "SYS_MODULE", "SYS_PTRACE", "SYS_RAWIO", "DAC_READ_SEARCH"}
 	baseCapabilities = []string{
@@ -133,7 +137,8 @@ func keepsCapabilities(_, container map[string]any) (Level, []string) {
 	return None, []string{"keeps default capabilities"}
 }
 
-// securitySetting returns a security setting of a container, else of its pod.
+// securitySetting returns a field of the securityContext of a container, else of its
+// pod; nil if neither sets the field.
 func securitySetting(pod, container map[string]any, path ...string) any {
 	for _, level := range []map[string]any{preview.Map(container, "securityContext"), preview.Map(pod, "securityContext")} {
 		if v := preview.Value(level, path...); v != nil {
@@ -189,7 +194,7 @@ func noSeccomp(pod, container map[string]any) (Level, []string) {
 	return None, nil
 }
 
-// safeSysctls are those the baseline pod security standard allows.
+// safeSysctls are the sysctls that the baseline pod security standard permits.
 var safeSysctls = []string{
 	"kernel.shm_rmid_forced", "net.ipv4.ip_local_port_range", "net.ipv4.ip_unprivileged_port_start", "net.ipv4.tcp_syncookies",
 	"net.ipv4.ping_group_range", "net.ipv4.ip_local_reserved_ports", "net.ipv4.tcp_keepalive_time", "net.ipv4.tcp_fin_timeout",
@@ -214,7 +219,8 @@ func hostProcess(pod, container map[string]any) (Level, []string) {
 	return None, nil
 }
 
-// podNetworkRules returns the rules about names and requests of pods.
+// podNetworkRules returns the rules about host names that pods override, probes to
+// other hosts, and environment variables.
 func podNetworkRules() []entry {
 	return []entry{
 		{Rule: rules.PodNames, object: podMatch(pods.NameOverrides)},
@@ -223,7 +229,7 @@ func podNetworkRules() []entry {
 	}
 }
 
-// volumeRules returns the rules about what pods mount, but for paths of the node.
+// volumeRules returns the rules about volumes of pods, except hostPath.
 func volumeRules() []entry {
 	return []entry{
 		{Rule: rules.PodGitRepo, object: podMatch(pods.GitRepos)},

@@ -9,7 +9,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// podIdentityRules returns the rules about what pods run as.
+// podIdentityRules returns the rules about the accounts, users and groups that pods run
+// as.
 func podIdentityRules() []entry {
 	return []entry{
 		{Rule: rules.PodForeignAccount, object: foreignAccount},
@@ -20,10 +21,10 @@ func podIdentityRules() []entry {
 	}
 }
 
-// adminAccounts are accounts of kube-system that amount to the control of a
-// cluster: those of the built-in controllers that read Secrets, make pods, or
-// change every object (plugin/pkg/auth/authorizer/rbac/bootstrappolicy of
-// Kubernetes), and some that installers bind to cluster-admin.
+// adminAccounts returns names of ServiceAccounts in kube-system that amount to control
+// of the cluster: those of built-in controllers that read Secrets, make pods or change
+// every object (plugin/pkg/auth/authorizer/rbac/bootstrappolicy of Kubernetes), and
+// some that installers bind to cluster-admin.
 func adminAccounts() []string {
 	return []string{
 		"certificate-controller", "cloud-controller-manager", "cloud-node-lifecycle-controller", "clusterrole-aggregation-controller", "cronjob-controller",
@@ -35,8 +36,8 @@ func adminAccounts() []string {
 	}
 }
 
-// foreignAccount finds pods that run as an account that neither the package nor
-// each namespace brings: they have its rights, whatever they are.
+// foreignAccount matches pods that run as a ServiceAccount which is neither the plan's
+// nor default: the pod has that account's rights.
 func foreignAccount(c *scan, o *preview.Object) (Level, []string) {
 	pod, _ := preview.PodTemplate(o.Planned)
 	name := preview.PodAccount(pod)
@@ -65,11 +66,12 @@ func keysOfSet(set map[string]bool) []string {
 	return out
 }
 
-// hostGroups are groups by which files and devices of most Linux systems are
-// reached: root, adm, disk, kmem, shadow.
+// hostGroups are the ids of groups that own files and devices of the node on most Linux
+// systems, such as disk, with their names.
 var hostGroups = map[int64]string{0: "root", 4: "adm", 6: "disk", 9: "kmem", 15: "kmem", 42: "shadow"}
 
-// nodeGroups finds them where a pod joins them, by any of the fields that do.
+// nodeGroups matches containers that run in one of hostGroups, by supplementalGroups,
+// fsGroup or runAsGroup.
 func nodeGroups(pod, container map[string]any) (Level, []string) {
 	level, lines := None, []string(nil)
 	joins := func(field string, v any, root Level) {
@@ -91,7 +93,8 @@ func nodeGroups(pod, container map[string]any) (Level, []string) {
 	return level, lines
 }
 
-// windowsAccount finds identities of Windows beyond the container's own user.
+// windowsAccount matches Windows containers that run as a group managed service account
+// (gMSA) or as an administrative user.
 func windowsAccount(pod, container map[string]any) (Level, []string) {
 	var lines []string
 	if name, _ := securitySetting(pod, container, "windowsOptions", "gmsaCredentialSpecName").(string); name != "" {
@@ -111,8 +114,8 @@ func windowsAccount(pod, container map[string]any) (Level, []string) {
 	return None, lines
 }
 
-// longestToken is the validity in seconds beyond which a token outlives the pods
-// of most releases: a week.
+// longestToken is the longest validity of a projected token, in seconds, that is not
+// reported: a week.
 const longestToken = 7 * 24 * 60 * 60
 
 func longTokens(pod map[string]any) (Level, []string) {

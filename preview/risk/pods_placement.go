@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// placementRules returns the rules about where pods go, how many there are, and
-// what their annotations ask for.
+// placementRules returns the rules about the nodes that pods run on, the number of
+// pods, and annotations of pods.
 func placementRules() []entry {
 	return []entry{
 		{Rule: rules.PodNodeName, object: podMatch(placedByName)},
@@ -44,8 +44,8 @@ func runtimeClass(pod map[string]any) (Level, []string) {
 	return None, nil
 }
 
-// controlPlane finds pods that run beside the control plane: by what they tolerate
-// and ask for, or because a DaemonSet runs on each node that it tolerates.
+// controlPlane matches pods that run on control plane nodes: they tolerate every taint,
+// tolerate and select those nodes, or are of a DaemonSet that tolerates them.
 func controlPlane(_ *scan, o *preview.Object) (Level, []string) {
 	pod, _ := preview.PodTemplate(o.Planned)
 	if pod == nil {
@@ -68,7 +68,8 @@ func controlPlane(_ *scan, o *preview.Object) (Level, []string) {
 	return None, lines
 }
 
-// asksForControlPlane reports whether node affinity names the control plane.
+// asksForControlPlane reports whether required or preferred node affinity selects
+// control plane nodes.
 func asksForControlPlane(pod map[string]any) bool {
 	affinity := preview.Map(pod, "affinity", "nodeAffinity")
 	terms := preview.Maps(affinity, "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms")
@@ -83,8 +84,8 @@ func asksForControlPlane(pod map[string]any) bool {
 	})
 }
 
-// repels finds required anti-affinity against every pod of every namespace: the
-// scheduler keeps those off the nodes too.
+// repels matches pods with required anti-affinity to every pod of every namespace: the
+// scheduler then keeps the pods of others off the same nodes too.
 func repels(pod map[string]any) (Level, []string) {
 	var lines []string
 	for _, term := range preview.Maps(pod, "affinity", "podAntiAffinity", "requiredDuringSchedulingIgnoredDuringExecution") {
@@ -97,7 +98,8 @@ func repels(pod map[string]any) (Level, []string) {
 	return None, lines
 }
 
-// manyPods is the number of pods of one object beyond which it takes a cluster up.
+// manyPods is the most pods of one object that are not reported; more could fill up a
+// cluster.
 const manyPods = 500
 
 func flood(_ *scan, o *preview.Object) (Level, []string) {
@@ -114,15 +116,16 @@ func flood(_ *scan, o *preview.Object) (Level, []string) {
 	return None, lines
 }
 
-// annotation is an annotation that a container runtime, an admission plugin or a
-// controller takes for a field of the pod.
+// annotation is an annotation of a pod that acts like a field of the pod, because a
+// container runtime, an admission plugin or a controller reads it.
 type annotation struct {
-	key    string // the whole key, or its beginning where it ends in a slash or a dot
+	key    string // the whole key, or a prefix if it ends in "/" or "."
 	values []string
 	level  Level
 }
 
-// annotationTable lists what annotations of pods do. Values empty means any.
+// annotationTable returns the annotations of pods that are reported. values nil matches
+// any value.
 func annotationTable() []annotation {
 	return []annotation{
 		{"kubernetes.io/config.mirror", nil, High},
@@ -159,8 +162,8 @@ func annotationTable() []annotation {
 	}
 }
 
-// unconfinedBy are the annotations that the API server or the kubelet takes for
-// a profile of a container, which may be unconfined.
+// unconfinedBy are prefixes of annotations that set the AppArmor or seccomp profile of
+// containers, which may be "unconfined".
 var unconfinedBy = []string{"container.apparmor.security.beta.kubernetes.io/", "container.seccomp.security.alpha.kubernetes.io/", "seccomp.security.alpha.kubernetes.io/pod"}
 
 func runtimeAnnotations(_ *scan, o *preview.Object) (Level, []string) {
@@ -186,7 +189,8 @@ func (a annotation) matches(key, value string) bool {
 	return whole && (a.values == nil || slices.Contains(a.values, strings.ToLower(strings.TrimSpace(value))))
 }
 
-// podAnnotations returns the annotations that pods of an object have.
+// podAnnotations returns the annotations of an object's pod template, as a list of one;
+// nil without a pod template.
 func podAnnotations(o *preview.Object) []map[string]any {
 	pod, meta := preview.PodTemplate(o.Planned)
 	if pod == nil {
@@ -195,7 +199,8 @@ func podAnnotations(o *preview.Object) []map[string]any {
 	return []map[string]any{preview.Map(meta, "annotations")}
 }
 
-// unconfinedAnnotations finds profiles that annotations switch off.
+// unconfinedAnnotations returns a line for each annotation that switches off an
+// AppArmor or seccomp profile.
 func unconfinedAnnotations(o *preview.Object) []string {
 	var lines []string
 	for _, all := range podAnnotations(o) {
@@ -209,8 +214,8 @@ func unconfinedAnnotations(o *preview.Object) []string {
 	return lines
 }
 
-// unconfinedPod judges the fields of an object's containers and the annotations
-// that stand for them.
+// unconfinedPod matches pods whose AppArmor, seccomp or SELinux profile is switched off
+// or changed, by fields of containers or by annotations.
 func unconfinedPod(c *scan, o *preview.Object) (Level, []string) {
 	level, lines := containerMatch(unconfined)(c, o)
 	return level, append(lines, unconfinedAnnotations(o)...)

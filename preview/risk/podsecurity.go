@@ -15,14 +15,14 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// surroundingRules returns the rules about the namespaces that pods of the plan
-// go into.
+// surroundingRules returns the rule about Namespaces whose Pod Security level the plan
+// lowers.
 func surroundingRules() []entry {
 	return []entry{{Rule: rules.PodSecurityRelaxed, object: relaxesLevel}}
 }
 
-// relaxesLevel matches Namespaces whose enforced Pod Security level the plan
-// lowers, and new ones with level privileged.
+// relaxesLevel matches Namespaces whose enforced Pod Security level the plan lowers,
+// and new ones that a label sets to level privileged.
 func relaxesLevel(c *scan, o *preview.Object) (Level, []string) {
 	if o.Planned == nil || !o.Is(preview.KindNamespace) || o.Action == preview.ActionUnchanged || o.Action == preview.ActionBlocked {
 		return None, nil
@@ -43,8 +43,8 @@ func relaxesLevel(c *scan, o *preview.Object) (Level, []string) {
 	return None, []string{"enforces level " + before.String() + " now, and " + after.String() + " after the apply"}
 }
 
-// enforcedLevel returns the Pod Security level that labels of a namespace
-// enforce.
+// enforcedLevel returns the Pod Security level and version that the labels of a
+// namespace enforce; privileged without labels.
 func enforcedLevel(labels map[string]string) psa.LevelVersion {
 	levels, _ := psa.PolicyToEvaluate(labels, psa.Policy{Enforce: psa.LevelVersion{Level: psa.LevelPrivileged, Version: psa.LatestVersion()}})
 	return levels.Enforce
@@ -107,8 +107,8 @@ func (c *scan) podSecurity(rule rules.Rule, namespace, title string, lines map[s
 // workloads returns the objects of the plan that make pods, by namespace.
 func (c *scan) workloads() map[string][]*preview.Object { return c.around.workloads }
 
-// inadmissible returns by object id why a Pod Security level does not admit its
-// pods.
+// inadmissible returns, for each object whose pods a Pod Security level does not admit,
+// the reason, by object id.
 func (c *scan) inadmissible(evaluator policy.Evaluator, level psa.LevelVersion, objects []*preview.Object) map[string]string {
 	out := map[string]string{}
 	for _, o := range objects {
@@ -139,8 +139,8 @@ func namespaceID(name string) string {
 	return preview.Ref{APIVersion: "v1", Kind: "Namespace", Name: name}.ID()
 }
 
-// namespaceLabels returns the labels of a namespace once the plan is applied:
-// the dry run's, else the live ones under those that the plan sets.
+// namespaceLabels returns the labels that a namespace has once the plan is applied:
+// those that the dry run returned, else the live labels with those that the plan sets.
 func (c *scan) namespaceLabels(name string) map[string]string {
 	out := map[string]string{}
 	add := func(body map[string]any) { maps.Copy(out, textLabels(body)) }
@@ -162,7 +162,8 @@ func (c *scan) namespaceLabels(name string) map[string]string {
 	return out
 }
 
-// kindNames returns the names of the matched objects, at most three.
+// kindNames returns "KIND NAME" of those objects whose ids are keys of said: the first
+// three by name, and the number of the others.
 func kindNames(objects []*preview.Object, said map[string]string) []string {
 	var out []string
 	for _, o := range objects {
@@ -177,8 +178,7 @@ func kindNames(objects []*preview.Object, said map[string]string) []string {
 	return out
 }
 
-// unchanged reports whether none of the objects differs from the installed
-// revision.
+// unchanged reports whether the plan leaves every one of the objects as it is.
 func (c *scan) unchanged(ids []string) bool {
 	return !slices.ContainsFunc(ids, func(id string) bool {
 		o := c.objects[id]

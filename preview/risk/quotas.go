@@ -10,13 +10,13 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// UnreadID returns the id of the read that says that the objects of a kind in a
-// namespace may not be listed.
+// UnreadID returns the id of the read by which a plan records that the objects of a
+// kind in a namespace could not be listed for want of a right.
 func UnreadID(kind, namespace string) string { return "unread/" + kind + "/" + namespace }
 
 // judgeQuotas checks the pods of every namespace against its ResourceQuotas and
-// LimitRanges. Used amounts change all the time, so only what would not fit an
-// empty namespace is reported.
+// LimitRanges. The amounts in use change all the time, so it reports only pods that
+// would not fit an empty namespace.
 func (c *scan) judgeQuotas() {
 	limits, unread := map[string][]map[string]any{}, map[string][]string{}
 	limit := func(body map[string]any) {

@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// rightRules returns the rules whose shapes are rows of package right, and the one
-// about rights that have no row at all.
+// rightRules returns the rules whose shapes are the rows of package right, and the rule
+// about rights that no row is about.
 func rightRules() []entry {
 	var out []entry
 	for _, rule := range []rules.Rule{
@@ -38,12 +38,14 @@ func rightRules() []entry {
 	)
 }
 
-// shapeOf returns the rights of a row.
+// shapeOf returns the shape that a row of package right describes.
 func shapeOf(r right.Row) shape {
 	return shape{groups: r.Groups, resources: r.Resources, verbs: r.Verbs, cluster: r.Cluster}
 }
 
-// rowsLevel returns the highest level of the rows that are about a grant.
+// rowsLevel returns a function for the level of a grant: the highest level of the rows
+// that match it, which have a level of their own for grants in the release's own
+// namespaces.
 func rowsLevel(rows []right.Row) func(*scan, preview.Grant, shape) Level {
 	return func(c *scan, g preview.Grant, _ shape) Level {
 		level, own := Notice, c.ownOnly(g)
@@ -58,14 +60,15 @@ func rowsLevel(rows []right.Row) func(*scan, preview.Grant, shape) Level {
 	}
 }
 
-// ownOnly reports whether a grant stays in a namespace of the release that holds
-// no accounts of others.
+// ownOnly reports whether a grant is limited to one of the release's own namespaces,
+// and that is none of sharedNamespaces.
 func (c *scan) ownOnly(g preview.Grant) bool {
 	return g.Scope == preview.ScopeNamespace && slices.Contains(c.around.own, g.Namespace) && !slices.Contains(sharedNamespaces, g.Namespace)
 }
 
-// writesToo leaves out rights to delete what the same rule lets a subject write:
-// the rules about writing say more.
+// writesToo reports whether the same rule of a role also lets the subject write the
+// resources, without resourceNames. Such grants are left out of the rule about
+// deletion, as rules about writing say more.
 func writesToo(_ *scan, g preview.Grant) bool {
 	return len(g.ResourceNames) == 0 && slices.ContainsFunc(g.Verbs, func(verb string) bool {
 		return verb == all || verb == "create" || verb == "update" || verb == "patch"
@@ -74,14 +77,15 @@ func writesToo(_ *scan, g preview.Grant) bool {
 
 const onBehalf = "impersonate-on:"
 
-// impersonatesOn matches the second half of constrained impersonation: the verbs
-// that an impersonated identity is used for, on any resource.
+// impersonatesOn matches grants with verbs "impersonate-on:..." of constrained
+// impersonation, which say what a subject may do as the identity that it impersonates.
 func impersonatesOn(_ *scan, g preview.Grant) (shape, bool) {
 	verbs := slices.DeleteFunc(slices.Clone(g.Verbs), func(verb string) bool { return !strings.HasPrefix(verb, onBehalf) })
 	return shape{groups: g.APIGroups, resources: g.Resources, verbs: verbs}, len(verbs) > 0
 }
 
-// urlsCut matches paths of the API server that are judged.
+// urlsCut matches grants on non-resource URLs that have a level in package right, such
+// as /logs.
 func urlsCut(_ *scan, g preview.Grant) (shape, bool) {
 	return shape{verbs: g.Verbs}, urlLevel(g) > None
 }
@@ -103,11 +107,11 @@ func urlLevel(g preview.Grant) Level {
 	return level
 }
 
-// everyURL reports whether a path of a rule stands for all paths.
+// everyURL reports whether a non-resource URL of a role stands for all URLs.
 func everyURL(path string) bool { return path == all || path == "/*" }
 
-// pathsMeet reports whether there is a path that both match; each is a beginning
-// where it ends in "*".
+// pathsMeet reports whether some path matches both a and b. Either is a prefix if it
+// ends in "*".
 func pathsMeet(a, b string) bool {
 	shortA, manyA := strings.CutSuffix(a, all)
 	shortB, manyB := strings.CutSuffix(b, all)
@@ -115,8 +119,9 @@ func pathsMeet(a, b string) bool {
 	return shortA == shortB || manyA && strings.HasPrefix(shortB, shortA) || manyB && strings.HasPrefix(shortA, shortB)
 }
 
-// notJudged matches what of a grant on groups of Kubernetes no row is about: a verb,
-// a resource or a path that is not known. A test holds that all known ones have rows.
+// notJudged matches the part of a grant that no row is about: a verb, resource or URL
+// that is not known, in an API group of Kubernetes. A test holds that all known ones
+// have rows.
 func notJudged(_ *scan, g preview.Grant) (shape, bool) {
 	if len(g.NonResourceURLs) > 0 {
 		unknown := slices.ContainsFunc(g.NonResourceURLs, func(path string) bool { return !everyURL(path) && !knownURL(path) })

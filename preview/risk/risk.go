@@ -1,6 +1,6 @@
-// Package risk judges a plan: a table of rules over its grants, objects and
-// cloud permissions becomes ranked findings. It reads the plan only, so the
-// same plan has the same findings on any machine and when loaded again.
+// Package risk evaluates a table of rules on the grants, objects and cloud permissions
+// of a plan, and returns sorted findings. It reads the plan only, so the same plan has
+// the same findings on any machine and when loaded again.
 package risk
 
 import (
@@ -16,37 +16,37 @@ import (
 
 // Input holds a plan and the state of the cluster that rules look at.
 type Input struct {
-	// Plan has its objects with bodies, grants and cloud permissions with
-	// Change set, and unknowns. Evaluate writes Rules of grants and cloud
-	// permissions, what the accounts amount to, and nothing else.
+	// Plan must have its objects with bodies, and its grants and cloud permissions with
+	// Change set. Evaluate writes Rules of grants and cloud permissions and
+	// Access.Accounts, and nothing else.
 	Plan *preview.Plan
-	// RelatedImages are the references a package lists. Nil when no list is
-	// known, which is not the same as an empty one.
+	// RelatedImages are the images that a package declares to use (relatedImages of
+	// OLM). Nil means that the package has no such list, and is not the same as an empty
+	// list.
 	RelatedImages []string
-	// Reach holds the grants and accounts of the cluster that escalation
-	// paths may lead over. Its Grants are the plan's own.
+	// Reach holds the grants and accounts of the cluster that escalation paths may use.
+	// Its Grants are those of the plan.
 	Reach access.GraphInput
-	// Extra are findings made elsewhere. One that a rule here makes too is
-	// dropped, several with one id are one.
+	// Extra are findings made outside of this package. One with the id of a finding made
+	// here is dropped; several with the same id are merged.
 	Extra []preview.Finding
-	// Blocked says what is in the way of a blocked object and what to do about
-	// it, in words that follow its id; nil where only the plan itself is known.
+	// Blocked returns why an object is blocked and what to do, in words that follow the
+	// object's id; nil to say only what the plan itself knows.
 	Blocked func(o *preview.Object) string
-	// Accepted maps fingerprints of earlier accepted findings to the revision
-	// that accepted them. One counts only for what the cluster has already and
-	// the plan leaves as it is.
+	// Accepted maps fingerprints of findings that were accepted earlier to the revision
+	// that accepted them. Such a finding is lowered only if it is about something that
+	// the cluster has already and the plan leaves as it is.
 	Accepted map[string]int
-	// Older are the fingerprints of the findings that the version has which the
-	// plan is compared with.
+	// Older are the fingerprints of findings of the version that the plan is compared
+	// with: they are warnings at most.
 	Older map[string]bool
 }
 
-// Evaluate returns the plan's findings: by severity, then what reaches the
-// whole cluster before what stays in a namespace, then new and widened before
-// unchanged, then by rule and object. A critical finding that was accepted
-// with the same fingerprint, and is about what the cluster has and the plan does
-// not touch, is a warning that says in which revision. It fails only when the
-// plan is missing.
+// Evaluate returns the plan's findings, sorted by severity, then those about the whole
+// cluster before those in namespaces, then new and widened before unchanged, then by
+// rule and object. A critical finding is a warning with AcceptedIn set if its
+// fingerprint was accepted earlier and it is about something in the cluster that the
+// plan does not touch. The only error is that in has no plan.
 func Evaluate(in Input) ([]preview.Finding, error) {
 	if in.Plan == nil {
 		return nil, errNoPlan
@@ -75,32 +75,34 @@ func Evaluate(in Input) ([]preview.Finding, error) {
 	return c.findings(in), nil
 }
 
-// ruleHit is one match of a rule before it is merged with others of its id.
+// ruleHit is one match of a rule; matches with the same rule and object are merged into
+// one finding.
 type ruleHit struct {
 	object   string // object id
-	title    string // empty: made of about, the rule's title and where
-	about    string // empty for the object
+	title    string // empty: about, the rule's title and where are joined
+	about    string // first words of the title; empty: the object
 	where    string
-	cases    map[int]bool // cases of the rule that the evidence is about
+	cases    map[int]bool // indexes of the rule's cases that the evidence is about
 	evidence []string
 	level    Level
 	severity preview.Severity // overrides level when not empty
 	subjects []preview.Subject
-	narrow   bool // stays in namespaces
-	known    bool // unchanged or narrowed since the installed revision
-	held     bool // in the cluster already, and left as it is
+	narrow   bool // only namespaces are affected
+	known    bool // as in the installed revision, or narrowed since
+	held     bool // is in the cluster, and the plan does not touch it
 }
 
-// mergedFinding is a finding with its sort key.
+// mergedFinding is a finding with the merged matches and the values that it is sorted
+// by.
 type mergedFinding struct {
 	preview.Finding
-	rule          rules.Rule // empty for one made elsewhere
+	rule          rules.Rule // empty for a finding of Input.Extra
 	about, where  string
 	cases         map[int]bool
 	level         Level
 	lines         []string
 	narrow, known bool
-	fixed         bool // made elsewhere: evidence stays as it is
+	fixed         bool // a finding of Input.Extra, with evidence to be left as it is
 }
 
 func (c *scan) hit(rule rules.Rule, h ruleHit) {
@@ -132,7 +134,7 @@ func (c *scan) hit(rule rules.Rule, h ruleHit) {
 	}
 }
 
-// addSubjects adds the accounts that a match is about, each once.
+// addSubjects adds the accounts that a match is about to the finding, each once.
 func (m *mergedFinding) addSubjects(subjects []preview.Subject) {
 	for _, s := range subjects {
 		if at, known := slices.BinarySearchFunc(m.Subjects, s, preview.CompareSubjects); !known {
@@ -141,7 +143,7 @@ func (m *mergedFinding) addSubjects(subjects []preview.Subject) {
 	}
 }
 
-// extra adds findings made elsewhere.
+// extra adds findings that were made outside of this package (Input.Extra).
 func (c *scan) extra(list []preview.Finding) {
 	ours := map[string]bool{}
 	for id := range c.found {
@@ -195,8 +197,8 @@ func (c *scan) findings(in Input) []preview.Finding {
 	return out
 }
 
-// word sets title and reason of a finding, by the case of the rule that its
-// evidence belongs to.
+// word sets the title and reason of a finding, in the words of the rule's cases that
+// the evidence is about.
 func (m *mergedFinding) word() {
 	if m.rule.Name == "" {
 		return
@@ -208,9 +210,8 @@ func (m *mergedFinding) word() {
 	}
 }
 
-// evidence joins the lines of a finding without duplicates, people before
-// accounts; see [preview.CompareEvidence]. A very long line is cut, and its hash
-// added.
+// evidence joins lines, sorted by [preview.CompareEvidence] and without duplicates. A
+// line of more than maxLine bytes is cut and its hash is added.
 func evidence(lines []string) string {
 	lines = slices.Clone(lines)
 	for i, line := range lines {
@@ -226,7 +227,8 @@ func evidence(lines []string) string {
 	return strings.Join(lines, preview.EvidenceMark)
 }
 
-// lineBreaks shows line breaks: nothing in evidence begins a line of its own.
+// lineBreaks replaces line breaks by the character ␤, so that no text in evidence can
+// begin a line.
 var lineBreaks = strings.NewReplacer("\r\n", "␤", "\n", "␤", "\r", "␤")
 
 const maxLine = 2000

@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// roleObjectRules returns the rules about roles and bindings as objects: what
-// they make of others of the cluster.
+// roleObjectRules returns the rules about roles and bindings that change other roles:
+// by redefining built-in ones, or by aggregation.
 func roleObjectRules() []entry {
 	return []entry{
 		{Rule: rules.RoleRedefined, object: redefinesRole},
@@ -23,8 +23,9 @@ func roleObjectRules() []entry {
 	}
 }
 
-// redefinesRole finds roles of every cluster that the plan gives other rules. A
-// role that the cluster binds itself has grants, whose findings say the rest.
+// redefinesRole matches built-in roles that the plan gives other rules than every
+// cluster has. For a role that Kubernetes binds by default the level is High here, as
+// findings about its grants say the rest.
 func redefinesRole(c *scan, o *preview.Object) (Level, []string) {
 	if o.Planned == nil || !o.Is(preview.KindClusterRole, preview.KindRole) || !access.IsBuiltIn(o.Ref()) || access.UnchangedBuiltIn(o.Planned) {
 		return None, nil
@@ -41,8 +42,8 @@ func redefinesRole(c *scan, o *preview.Object) (Level, []string) {
 	return level, lines
 }
 
-// redefinesBinding finds bindings of every cluster that the plan gives another
-// role, or other subjects.
+// redefinesBinding matches bindings of Kubernetes' own that the plan gives another role
+// or other subjects.
 func redefinesBinding(_ *scan, o *preview.Object) (Level, []string) {
 	if o.Planned == nil || !o.Is(preview.KindClusterRoleBinding, preview.KindRoleBinding) {
 		return None, nil
@@ -69,8 +70,9 @@ func redefinesBinding(_ *scan, o *preview.Object) (Level, []string) {
 	return None, lines
 }
 
-// bindsOutside finds subjects that are no ServiceAccounts and no groups of them:
-// people and groups of the identity provider, nodes, and the control plane.
+// bindsOutside matches bindings to users and groups that are not ServiceAccounts or
+// groups of ServiceAccounts: those of the identity provider, nodes and the control
+// plane.
 func bindsOutside(c *scan, o *preview.Object) (Level, []string) {
 	level := None
 	found := subjects(o, func(s preview.Subject) bool {
@@ -90,8 +92,8 @@ func bindsOutside(c *scan, o *preview.Object) (Level, []string) {
 	return level, bindingEvidence(o, found, roleEvidence(c, o))
 }
 
-// aggregated takes the level of the worst rule that the role which it is added to
-// does not have yet.
+// aggregated matches ClusterRoles that are aggregated to admin, edit or view. The level
+// is that of the worst rule that this adds to the built-in role.
 func aggregated(c *scan, o *preview.Object) (Level, []string) {
 	targets := aggregateTargets(o)
 	if len(targets) == 0 {
@@ -106,14 +108,16 @@ func aggregated(c *scan, o *preview.Object) (Level, []string) {
 	return level, permissionLines(own, "adds to ClusterRole "+series(targets, "and"))
 }
 
-// aggregationKeys are labels by which roles of well-known systems collect others.
+// aggregationKeys are prefixes of the labels by which ClusterRoles of well-known
+// systems, such as Knative, aggregate others.
 var aggregationKeys = []string{
 	"duck.knative.dev/", "serving.knative.dev/controller", "eventing.knative.dev/", "rbac.crossplane.io/", "rbac.istio.io/",
 	"rbac.authorization.k8s.io/", "rbac.authorization.kubevirt.io/", "authorization.openshift.io/", "kubevirt.io/",
 }
 
-// aggregatedElsewhere finds ClusterRoles with a label that a role outside the plan
-// selects: one of the cluster, or of another system by its custom.
+// aggregatedElsewhere matches ClusterRoles with a label by which a ClusterRole outside
+// the plan aggregates them: one that was read from the cluster, or one of a well-known
+// system.
 func aggregatedElsewhere(c *scan, o *preview.Object) (Level, []string) {
 	if o.Planned == nil || !o.Is(preview.KindClusterRole) {
 		return None, nil
@@ -138,8 +142,8 @@ func aggregatedElsewhere(c *scan, o *preview.Object) (Level, []string) {
 	return None, nil
 }
 
-// collectedHere reports whether a ClusterRole of the plan collects the rules of
-// another: then the grants that come of it are judged.
+// collectedHere reports whether a ClusterRole of the plan aggregates this one. If so,
+// the grants that result are judged, and this one is not.
 func (c *scan) collectedHere(o *preview.Object) bool {
 	have := textLabels(o.Planned)
 	return slices.ContainsFunc(c.around.collecting, func(selector map[string]any) bool {
@@ -158,7 +162,8 @@ func (c *scan) addedTo(who string, o *preview.Object) (Level, []string) {
 	return level, permissionLines(own, "adds to "+who)
 }
 
-// levelOf returns the worst level of rules as grants to a subject.
+// levelOf returns the highest level that a list of rules has if they are granted to a
+// subject, in the whole cluster if namespace is empty.
 func (c *scan) levelOf(list []preview.Grant, subject preview.Subject, namespace string) Level {
 	level := None
 	for _, g := range list {
@@ -173,7 +178,8 @@ func (c *scan) levelOf(list []preview.Grant, subject preview.Subject, namespace 
 	return level
 }
 
-// permissionLines returns the evidence of rules that are added to roles.
+// permissionLines returns a line of evidence for each rule, which begins with the words
+// what.
 func permissionLines(list []preview.Grant, what string) []string {
 	var lines []string
 	for _, g := range list {
@@ -182,11 +188,13 @@ func permissionLines(list []preview.Grant, what string) []string {
 	return lines
 }
 
-// maxTriples bounds how finely two sets of rules are compared.
+// maxTriples is the most combinations of group, resource and verb of a rule that are
+// compared one by one.
 const maxTriples = 4096
 
-// beyond returns what rules permit that others do not: for each group and resource
-// the verbs that are left. A rule that names too much to compare stays whole.
+// beyond returns what the rules of list permit and those of have do not: one rule for
+// each group and resource, with the remaining verbs. A rule with more than maxTriples
+// combinations, or without resources, is returned as it is.
 func beyond(list, have []preview.Grant) []preview.Grant {
 	have = slices.DeleteFunc(slices.Clone(have), func(g preview.Grant) bool { return len(g.ResourceNames) > 0 })
 	var out []preview.Grant

@@ -7,8 +7,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/access"
 )
 
-// roleBound is the level of the verb bind: by name it is as dangerous as the worst
-// of the ClusterRoles that it permits to bind.
+// roleBound returns the level of the verb bind. With resourceNames it is that of the
+// worst of the named ClusterRoles, High for roles that are not known, and Critical
+// without names or with many.
 func roleBound(c *scan, g preview.Grant, part shape) Level {
 	if len(g.ResourceNames) == 0 || len(g.ResourceNames) > manyNames || !part.has("clusterroles") && g.Scope == preview.ScopeCluster {
 		return Critical
@@ -27,8 +28,8 @@ func roleBound(c *scan, g preview.Grant, part shape) Level {
 	return worst
 }
 
-// judgeRoles returns what each ClusterRole of the plan, and each that every cluster
-// has, amounts to where it is bound in the whole cluster.
+// judgeRoles returns, for each ClusterRole that the plan brings, that was read or that
+// is built in, the highest level of its rules if it is bound in the whole cluster.
 func (c *scan) judgeRoles() map[string]Level {
 	c.roles = map[string]Level{} // roles that bind roles are not followed
 	var bodies []map[string]any
@@ -63,7 +64,8 @@ func (c *scan) judgeRoles() map[string]Level {
 	return levels
 }
 
-// bindingTo binds a ClusterRole to a user of its name.
+// bindingTo returns a ClusterRoleBinding of a ClusterRole to a user with the role's
+// name.
 func bindingTo(role string) map[string]any {
 	return map[string]any{
 		"apiVersion": access.APIVersion, "kind": "ClusterRoleBinding", "metadata": map[string]any{"name": role},
@@ -72,8 +74,8 @@ func bindingTo(role string) map[string]any {
 	}
 }
 
-// tokenSecrets returns the names of the Secrets with tokens of accounts in the plan
-// and in the cluster, by namespace.
+// tokenSecrets returns the names of Secrets of type kubernetes.io/service-account-token
+// in the plan and in the cluster, by namespace.
 func (c *scan) tokenSecrets() map[string][]string {
 	out := map[string][]string{}
 	add := func(body map[string]any) {

@@ -7,7 +7,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// Level is a rule's grade in the table of rules, which modifiers move by steps.
+// Level says how severe a match is, in finer steps than the severities. It begins as
+// the level in the table of rules; scope, names and subjects raise or lower it.
 type Level = rules.Level
 
 // The levels, as the table of rules has them.
@@ -20,7 +21,7 @@ const (
 	Critical = rules.Critical
 )
 
-// entry is a rule and the one matcher it has.
+// entry is a rule with its matcher. One of grant, object and cloud is set.
 type entry struct {
 	rules.Rule
 	grant  *grantMatch
@@ -28,16 +29,15 @@ type entry struct {
 	cloud  cloudMatch
 }
 
-// objectMatch matches one object of the plan. It returns the evidence, none if the
-// rule does not match, and the level, None for that of the rule.
+// objectMatch matches one object of the plan. It returns the level, None for that of
+// the rule, and the lines of evidence, none if the object does not match.
 type objectMatch func(c *scan, o *preview.Object) (Level, []string)
 
-// cloudMatch matches one cloud permission; it returns None if the rule does not
-// match.
+// cloudMatch returns the level of one cloud permission, None if it does not match.
 type cloudMatch func(c *scan, p preview.CloudPermission) Level
 
-// table returns the rules with a matcher, for one grant, object or cloud
-// permission. Rules that compare several things have none.
+// table returns the rules that match one grant, object or cloud permission at a time.
+// Rules that compare several of them are methods of scan and not in the table.
 func table() []entry {
 	return slices.Concat(
 		wildcardRules(), secretRules(), workloadRules(), roleRules(), deputyRules(), orderRules(), nodeRules(), extensionRules(), namespacedRules(),

@@ -16,8 +16,8 @@ import (
 
 var errNoPlan = errors.New("judging risks: there is no plan")
 
-// scan is one evaluation of the rules: the plan, its indexes, and what was
-// found.
+// scan is one evaluation of the rules on a plan: indexes of the plan, and the findings
+// so far.
 type scan struct {
 	in         Input
 	plan       *preview.Plan
@@ -29,21 +29,21 @@ type scan struct {
 	accounts   map[string]bool            // NAMESPACE/NAME of the plan's ServiceAccounts
 	origins    map[string]string          // KIND/NAMESPACE/NAME → object id
 	objects    map[string]*preview.Object
-	idle       map[string]bool     // ids of objects that nothing is sent for
-	reads      map[string]bool     // ids of live objects that exist
+	idle       map[string]bool     // ids of objects that the plan does not touch
+	reads      map[string]bool     // by id of a read: whether the object exists
 	changed    map[string]bool     // ids of built-in roles that the cluster has with other rules, or not at all
 	users      map[string][]string // NAMESPACE/NAME of a ServiceAccount → ids of the workloads that run as it
 	clouds     map[string]bool     // origins of cloud permissions
-	starters   map[string]bool     // holders that may start something as a role
+	starters   map[string]bool     // holders of AWS permissions (see holderOf) that start something as a role
 	declared   map[string]bool     // origins of cloud declarations
 	held       *subjectRights
-	related    map[string]bool          // nil when no list is known
-	critical   map[preview.Subject]bool // subjects that hold a critical permission themselves
+	related    map[string]bool          // images that the package lists; nil without a list
+	critical   map[preview.Subject]bool // subjects with a Critical match of their own
 	unfinished int                      // accounts whose escalation paths were not searched to the end
 	around     lookups
-	roles      map[string]Level     // what ClusterRoles amount to, made when the first is bound by name
-	code       *scripts.Reader      // made when the first object is read
-	net        *access.AccountGraph // made when the first way is looked for
+	roles      map[string]Level     // levels of ClusterRoles, see judgeRoles; nil until one is bound by name
+	code       *scripts.Reader      // nil until an object is searched for code
+	net        *access.AccountGraph // nil until the first escalation path is searched
 }
 
 func newScan(in Input) *scan {
@@ -51,8 +51,7 @@ func newScan(in Input) *scan {
 	return newScanBy(in, rules, namedResources(rules))
 }
 
-// newScanBy returns a scan with the rules of another, and the resources that
-// these name.
+// newScanBy returns a scan with the rules and named resources of another scan.
 func newScanBy(in Input, rules []entry, named map[string]map[string]bool) *scan {
 	c := &scan{
 		in: in, plan: in.Plan, rules: rules, named: named, found: map[string]*mergedFinding{},
@@ -72,7 +71,7 @@ func newScanBy(in Input, rules []entry, named map[string]map[string]bool) *scan 
 	return c
 }
 
-// index fills the indexes that rules use, in one pass.
+// index fills the indexes of the scan in one pass.
 func (c *scan) index() {
 	for _, read := range c.plan.Reads {
 		c.reads[read.ID] = read.UID != ""
@@ -125,9 +124,9 @@ func (c *scan) indexObject(o *preview.Object) {
 	}
 }
 
-// brings reports whether an object belongs to the release after the plan: it is
-// created by the plan, or is in the release already. An adopted, shared or blocked
-// object does not count.
+// brings reports whether an object belongs to the release after the plan: the plan
+// creates it, or it is in the release already. An adopted, shared or blocked object
+// does not count.
 func brings(o *preview.Object) bool {
 	switch o.Action {
 	case preview.ActionCreate, preview.ActionUpdate, preview.ActionUnchanged, preview.ActionReplace:
@@ -136,8 +135,8 @@ func brings(o *preview.Object) bool {
 	return false
 }
 
-// namedResources returns the resources that rules about permissions to create
-// something name themselves, and not by the table of operators' kinds, by API group.
+// namedResources returns, by API group, the resources that rules about the verb create
+// name in shapes. The table of operators' kinds does not judge these again.
 func namedResources(rules []entry) map[string]map[string]bool {
 	out := map[string]map[string]bool{}
 	for _, rule := range rules {
@@ -162,8 +161,8 @@ func namedResources(rules []entry) map[string]map[string]bool {
 	return out
 }
 
-// ours reports whether a resource is of a CRD in the plan. The wildcard "*" counts
-// only if every resource of the group that rules name is of a CRD in the plan.
+// ours reports whether a resource is defined by a CRD in the plan. The wildcard "*"
+// counts only if every dangerous resource that is known of the API group is.
 func (c *scan) ours(group, resource string) bool {
 	resource, _, _ = strings.Cut(resource, "/")
 	if resource == all {
@@ -181,7 +180,7 @@ func (c *scan) ours(group, resource string) bool {
 	return c.own[group+"/"+resource]
 }
 
-// onlyOurs reports whether all resources of a grant are of CRDs in the plan.
+// onlyOurs reports whether all resources of a grant are defined by CRDs in the plan.
 func (c *scan) onlyOurs(g preview.Grant) bool {
 	for _, group := range g.APIGroups {
 		for _, resource := range g.Resources {
@@ -193,8 +192,8 @@ func (c *scan) onlyOurs(g preview.Grant) bool {
 	return len(g.Resources) > 0
 }
 
-// builtIn reports whether a role is one that every cluster has, with the rules
-// that it has there: neither the plan nor the cluster has given it others.
+// builtIn reports whether a role is one that every cluster has, and neither the plan
+// nor the cluster has changed its rules.
 func (c *scan) builtIn(role preview.Ref) bool {
 	return access.IsBuiltIn(role) && c.objects[role.ID()] == nil && !c.changed[role.ID()]
 }
@@ -216,7 +215,8 @@ func (c *scan) judgeObjects() {
 	}
 }
 
-// lineCases returns the cases of a rule about objects that its lines are about.
+// lineCases returns the indexes of the cases of a rule about objects that the lines of
+// evidence are about, by how the lines begin; noCase for others.
 func lineCases(rule rules.Rule, lines []string) map[int]bool {
 	found := map[int]bool{}
 	for _, line := range lines {
@@ -228,8 +228,8 @@ func lineCases(rule rules.Rule, lines []string) map[int]bool {
 	return found
 }
 
-// prefixLines adds the object's id to every line of evidence, so that an
-// acceptance for one object does not count for another.
+// prefixLines returns the lines with the object's id before each, so that a finding of
+// one object has another fingerprint than the same finding of another.
 func prefixLines(id string, lines []string) []string {
 	out := make([]string, len(lines))
 	for i, line := range lines {

@@ -9,22 +9,22 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// subjectRights has the permissions of each subject, for rules that consider
-// several grants. It is indexed, because a plan may have tens of thousands of
-// grants.
+// subjectRights holds the grants of each subject, for rules that consider several
+// grants together. It is indexed, as a plan may have tens of thousands of grants. A
+// place is a subject with a scope; see placeOf.
 type subjectRights struct {
 	grants  map[preview.Subject][]preview.Grant
-	admins  map[string]bool // places with unlimited grants
-	readers map[string]bool // places where Secrets are read
-	writers map[string]bool // places where Secrets are created
+	admins  map[string]bool // places with every verb on every resource
+	readers map[string]bool // places where the subject reads Secrets
+	writers map[string]bool // places where the subject creates Secrets
 	crds    map[preview.Subject]bool
-	signers map[preview.Subject]bool // that sign certificates of Kubernetes
-	reached map[string]string        // SUBJECT and shape → evidence, empty for none
-	// powerful lists the critical rules a subject holds, holders the accounts
-	// that hold one: in every namespace under "", else by namespace.
+	signers map[preview.Subject]bool // may sign for signers of Kubernetes
+	reached map[string]string        // subject and shape → line of evidence, empty if the subject lacks it
+	// powerful has the rules that each subject meets with level Critical; holders those
+	// that ServiceAccounts meet, by namespace, and under "" for all namespaces.
 	powerful map[preview.Subject]map[string]bool
 	holders  map[string]map[string]bool
-	named    map[string]bool // names of the powerful accounts
+	named    map[string]bool // names of ServiceAccounts in powerful
 }
 
 func newSubjectRights(grants []preview.Grant) *subjectRights {
@@ -60,12 +60,12 @@ func newSubjectRights(grants []preview.Grant) *subjectRights {
 	return h
 }
 
-// readsSecrets reports whether a grant's subject can read Secrets in the grant's
+// readsSecrets reports whether the subject of a grant can read Secrets in the grant's
 // scope.
 func (h *subjectRights) readsSecrets(g preview.Grant) bool { return coversScope(h.readers, g) }
 
-// coversScope reports whether a set of scopes has that of the grant, or the
-// whole cluster.
+// coversScope reports whether places has the subject of a grant with the grant's scope
+// or the whole cluster.
 func coversScope(places map[string]bool, g preview.Grant) bool {
 	return places[placeOf(g.Subject, preview.ScopeCluster, "")] || places[placeOf(g.Subject, g.Scope, g.Namespace)]
 }
@@ -74,18 +74,20 @@ func placeOf(s preview.Subject, scope, namespace string) string {
 	return strings.Join([]string{s.Kind, s.Namespace, s.Name, scope, namespace}, "\x00")
 }
 
-// unlimited reports whether a grant equals cluster-admin's rule.
+// unlimited reports whether a grant permits every verb on every resource, as the role
+// cluster-admin does.
 func unlimited(g preview.Grant) bool {
 	return slices.Contains(g.Verbs, all) && slices.Contains(g.Resources, all) && slices.Contains(g.APIGroups, all) &&
 		len(g.ResourceNames) == 0
 }
 
-// admin reports whether the subject can do everything in the grant's scope, so
-// that other findings are left out.
+// admin reports whether the subject of a grant has every verb on every resource in the
+// grant's scope. Its other findings are then left out.
 func (h *subjectRights) admin(g preview.Grant) bool { return coversScope(h.admins, g) }
 
-// builtinRoles are those of every cluster. Rules about bindings judge them by
-// name, so that a plan has the same findings whether they could be read or not.
+// builtinRoles are ClusterRoles of every cluster that the rules about bindings judge by
+// name, and not by their grants: so a plan has the same findings whether the roles
+// could be read or not.
 var builtinRoles = []string{"cluster-admin", "admin", "edit", "view"}
 
 func (c *scan) judgedByBinding(g preview.Grant) bool {
@@ -96,7 +98,8 @@ func (c *scan) judgedByBinding(g preview.Grant) bool {
 	return c.builtIn(ref) && ref.Is(preview.KindClusterRole) && slices.Contains(builtinRoles, ref.Name)
 }
 
-// reachAll reports whether the grant's subject also reaches every shape.
+// reachAll reports whether the subject of a grant has rights of every one of the
+// shapes, by any of its grants.
 func (h *subjectRights) reachAll(g preview.Grant, shapes []shape) bool {
 	for _, s := range shapes {
 		if _, ok := h.reach(g.Subject, s); !ok {
@@ -122,7 +125,8 @@ func (h *subjectRights) reach(subject preview.Subject, s shape) (string, bool) {
 	return text, text != ""
 }
 
-// extraEvidence returns evidence of the other permissions that a rule requires.
+// extraEvidence returns a line for each further right that the rule of a match requires
+// of the subject ([grantMatch.with]).
 func (h *subjectRights) extraEvidence(m match) []string {
 	var lines []string
 	for _, s := range m.rule.grant.with {
@@ -133,12 +137,13 @@ func (h *subjectRights) extraEvidence(m match) []string {
 	return lines
 }
 
-// combine raises the level of permissions that together with others are worse:
-// reading Secrets, minting tokens or running pods where another account is
-// powerful gives the permissions of that account.
+// combine makes matches Critical whose rights give a subject another account with
+// Critical rights that the subject lacks: by reading Secrets, creating tokens or
+// running pods.
 //
-// A token is in a Secret only where one is made for it: in the plan or the cluster,
-// where tokens has such Secrets by namespace, or by the subject.
+// To read Secrets counts only where a Secret holds a token: one that the subject itself
+// can create, or one in tokens, which are the names of such Secrets in the plan and the
+// cluster by namespace.
 func combine(matches []match, h *subjectRights, tokens map[string][]string) {
 	for _, m := range matches {
 		if m.level == Critical {
@@ -164,8 +169,8 @@ func combine(matches []match, h *subjectRights, tokens map[string][]string) {
 	}
 }
 
-// readsToken reports whether a grant to read Secrets has one with the token of an
-// account.
+// readsToken reports whether a grant to read Secrets in a namespace includes a Secret
+// with the token of an account.
 func readsToken(g preview.Grant, tokens map[string][]string) bool {
 	return slices.ContainsFunc(tokens[g.Namespace], func(name string) bool {
 		return len(g.ResourceNames) == 0 || slices.Contains(g.ResourceNames, name)
@@ -188,8 +193,8 @@ func set[K comparable](m map[K]map[string]bool, key K, rule string) {
 	m[key][rule] = true
 }
 
-// othersPowerful reports whether an account within reach of a grant holds a
-// critical permission that the grant's subject does not hold itself.
+// othersPowerful reports whether a ServiceAccount in the scope of a grant meets a rule
+// with level Critical that the grant's subject does not.
 func (h *subjectRights) othersPowerful(g preview.Grant) bool {
 	for rule := range h.holders[g.Namespace] { // "" in the cluster scope
 		if !h.powerful[g.Subject][rule] {

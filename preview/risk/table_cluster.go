@@ -19,7 +19,7 @@ func nodeRules() []entry {
 	}
 }
 
-// clusterShape matches a shape in the cluster scope only.
+// clusterShape returns a matcher for a shape that grants in a namespace do not match.
 func clusterShape(s shape) func(*scan, preview.Grant) (shape, bool) {
 	return func(_ *scan, g preview.Grant) (shape, bool) {
 		if g.Scope != preview.ScopeCluster {
@@ -59,8 +59,8 @@ func extensionRules() []entry {
 	}
 }
 
-// webhooksWritten lowers the level by one for validating webhooks alone, unless
-// the subject also writes CRDs (catalogue, combination rules).
+// webhooksWritten is Critical, and High for subjects that write validating webhooks
+// only and no CRDs.
 func webhooksWritten(c *scan, g preview.Grant, part shape) Level {
 	if part.has("mutatingwebhookconfigurations") || c.held.crds[g.Subject] {
 		return Critical
@@ -75,8 +75,9 @@ func policiesWritten(_ *scan, _ preview.Grant, part shape) Level {
 	return High
 }
 
-// constraintsWritten is Critical for subjects that may write constraints: those of
-// their own pods, or of everyone's, then permit privileged ones.
+// constraintsWritten is Critical for subjects that may write SecurityContextConstraints
+// in the whole cluster, as they can then permit privileged pods to their own accounts
+// or to all; else High.
 func constraintsWritten(_ *scan, g preview.Grant, part shape) Level {
 	if g.Scope == preview.ScopeCluster && slices.ContainsFunc(part.verbs, func(v string) bool { return v == all || slices.Contains(strings.Fields(write), v) }) {
 		return Critical
@@ -84,8 +85,8 @@ func constraintsWritten(_ *scan, g preview.Grant, part shape) Level {
 	return High
 }
 
-// mildConstraints leaves out the use of SecurityContextConstraints that every
-// account may use.
+// mildConstraints reports whether a grant only uses SecurityContextConstraints that
+// every account may use, such as restricted-v2. Such grants do not match.
 func mildConstraints(_ *scan, g preview.Grant) bool {
 	mild := []string{"restricted", "restricted-v2", "nonroot", "nonroot-v2"}
 	writes := slices.ContainsFunc(g.Verbs, func(v string) bool { return v == all || slices.Contains(strings.Fields(writeAny), v) })
@@ -114,7 +115,7 @@ func namespacedRules() []entry {
 	}
 }
 
-// systemLeases reports whether a grant includes leases of the control plane.
+// systemLeases reports whether a grant on leases includes those of the control plane.
 func systemLeases(_ *scan, g preview.Grant) bool {
 	return g.Scope == preview.ScopeCluster || g.Namespace == "kube-system" || g.Namespace == "kube-node-lease"
 }

@@ -53,20 +53,21 @@ func roleRules() []entry {
 	}
 }
 
-// otherSigner leaves out signers whose certificates the API server does not accept
-// as a login.
+// otherSigner reports whether a grant names only signers whose certificates the API
+// server does not accept as a login. Such grants do not match.
 func otherSigner(_ *scan, g preview.Grant) bool {
 	return !signerOfKubernetes(g)
 }
 
-// signerOfKubernetes reports whether a grant on signers has those whose certificates
-// the API server or kubelets accept.
+// signerOfKubernetes reports whether a grant on signers includes one whose certificates
+// the API server or kubelets accept (kubernetes.io/...).
 func signerOfKubernetes(g preview.Grant) bool {
 	return len(g.ResourceNames) == 0 || slices.ContainsFunc(g.ResourceNames, func(name string) bool { return strings.HasPrefix(name, "kubernetes.io/") })
 }
 
-// certificatesSigned is Critical for signers of Kubernetes. The API server takes the
-// status of a request only from subjects that may sign for its signer.
+// certificatesSigned is Critical for subjects that may sign for signers of Kubernetes,
+// else Medium. The right to write the status of a CertificateSigningRequest takes
+// effect only together with the right to sign.
 func certificatesSigned(c *scan, g preview.Grant, part shape) Level {
 	signs := part.has("signers") && signerOfKubernetes(g)
 	if signs || part.has("certificatesigningrequests/status") && c.held.signers[g.Subject] {

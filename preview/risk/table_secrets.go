@@ -21,8 +21,8 @@ func secretRules() []entry {
 	}
 }
 
-// configMapsWritten is Critical where names are those of ConfigMaps that the cluster
-// itself is configured by.
+// configMapsWritten is Critical for cluster-wide grants that name ConfigMaps which
+// configure the cluster itself, such as aws-auth; else High.
 func configMapsWritten(_ *scan, g preview.Grant, part shape) Level {
 	if g.Scope == preview.ScopeCluster && slices.ContainsFunc(g.ResourceNames, func(name string) bool { return isDangerous(g, part, name) }) {
 		return Critical
@@ -30,8 +30,8 @@ func configMapsWritten(_ *scan, g preview.Grant, part shape) Level {
 	return High
 }
 
-// secretsWritten raises the level to Critical when the subject can read what it
-// wrote.
+// secretsWritten is Critical for subjects that can also read Secrets in the same scope;
+// else High.
 func secretsWritten(c *scan, g preview.Grant, _ shape) Level {
 	if c.held.readsSecrets(g) {
 		return Critical
@@ -39,12 +39,14 @@ func secretsWritten(c *scan, g preview.Grant, _ shape) Level {
 	return High
 }
 
-// outsideNamespaces leaves out grants that do not stay in one of the namespaces.
+// outsideNamespaces returns a function for [grantMatch.unlike] that leaves out grants
+// which are not limited to one of the namespaces.
 func outsideNamespaces(namespaces ...string) func(*scan, preview.Grant) bool {
 	return func(_ *scan, g preview.Grant) bool {
 		return g.Scope != preview.ScopeNamespace || !slices.Contains(namespaces, g.Namespace)
 	}
 }
 
-// exceptOwn leaves out grants on the plan's own custom resources.
+// exceptOwn reports whether all resources of a grant are defined by CRDs in the plan.
+// Such grants do not match.
 func exceptOwn(c *scan, g preview.Grant) bool { return c.onlyOurs(g) }

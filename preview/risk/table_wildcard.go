@@ -16,8 +16,8 @@ const (
 	writeAny = "create update patch delete deletecollection"
 )
 
-// takeoverGroups are the API groups whose every resource amounts to control of
-// workloads or permissions.
+// takeoverGroups are the API groups for which a wildcard over resources amounts to
+// control of workloads or permissions.
 var takeoverGroups = []string{all, "", "apps", "rbac.authorization.k8s.io"}
 
 func wildcardRules() []entry {
@@ -52,7 +52,8 @@ func wildcardRules() []entry {
 	}
 }
 
-// lesser are the rules that a wildcard of any kind says more than.
+// lesser are the rules that are left out for a grant which a rule about wildcards
+// matches, as that rule says more.
 var lesser = []string{rules.RBACAllVerbs.Name, rules.RBACDeleteCollection.Name}
 
 func matchAlways(preview.Grant) bool { return true }
@@ -67,8 +68,8 @@ func groupLevel(c *scan, g preview.Grant, _ shape) Level {
 	return High
 }
 
-// groupsMatched returns the API groups of a wildcard for the cases of its rule, or
-// that they are the plan's own.
+// groupsMatched returns the API groups of a grant, by which a case of the rule about
+// wildcards is chosen; "own" where all resources are of CRDs in the plan.
 func groupsMatched(c *scan, g preview.Grant, _ shape) []string {
 	if c.onlyOurs(g) {
 		return []string{"own"}
@@ -76,8 +77,8 @@ func groupsMatched(c *scan, g preview.Grant, _ shape) []string {
 	return coreNamed(g.APIGroups)
 }
 
-// verbsAmong returns those of the verbs that a grant has, for rules whose cases are
-// about verbs.
+// verbsAmong returns a function for [grantMatch.items] which returns those matched
+// verbs that are in the list verbs. A case of the rule is chosen by them.
 func verbsAmong(verbs string) func(*scan, preview.Grant, shape) []string {
 	wanted := append(strings.Fields(verbs), all)
 	return func(_ *scan, _ preview.Grant, matched shape) []string {
@@ -85,7 +86,8 @@ func verbsAmong(verbs string) func(*scan, preview.Grant, shape) []string {
 	}
 }
 
-// everyCoreResource matches a wildcard over the resources of the core group.
+// everyCoreResource returns a matcher for grants of any of the verbs on resources "*"
+// of the core group.
 func everyCoreResource(verbs string) func(*scan, preview.Grant) (shape, bool) {
 	s := newShape("core", "secrets", verbs)
 	return func(_ *scan, g preview.Grant) (shape, bool) {
@@ -98,7 +100,8 @@ func everyCoreResource(verbs string) func(*scan, preview.Grant) (shape, bool) {
 	}
 }
 
-// deadRule matches grants in a namespace of what no namespace has.
+// deadRule matches grants in a namespace that have no effect, as all their resources
+// are cluster-scoped.
 func deadRule(_ *scan, g preview.Grant) (shape, bool) {
 	if g.Scope != preview.ScopeNamespace {
 		return shape{}, false

@@ -33,6 +33,6 @@ func workloadRules() []entry {
 	}
 }
 
-// unlessAmount is the level of rights that are Critical only by what they lead to
-// together with the others of their subject.
+// unlessAmount is the level, High, of rights that raiseByAmount makes Critical where
+// they lead to control of the cluster, together with the subject's other rights.
 func unlessAmount(*scan, preview.Grant, shape) Level { return High }

@@ -22,8 +22,8 @@ func isWebhook(o *preview.Object) bool {
 	return o.Planned != nil && o.Is(preview.KindValidatingWebhookConfiguration, preview.KindMutatingWebhookConfiguration)
 }
 
-// webhookMatch applies a matcher to every webhook of a configuration; each line of
-// evidence begins with the webhook's name.
+// webhookMatch returns a matcher that calls judge with every webhook of a
+// configuration. Each line of evidence begins with the webhook's name.
 func webhookMatch(judge func(c *scan, o *preview.Object, webhook map[string]any) []string) objectMatch {
 	return func(c *scan, o *preview.Object) (Level, []string) {
 		if !isWebhook(o) {
@@ -39,8 +39,8 @@ func webhookMatch(judge func(c *scan, o *preview.Object, webhook map[string]any)
 	}
 }
 
-// failsClosed matches webhooks with failurePolicy Fail, except those that cover
-// only the plan's own kinds.
+// failsClosed matches webhooks with failurePolicy Fail, by their rules on the core
+// group or on kinds of others in namespaces without special labels.
 func failsClosed(c *scan, _ *preview.Object, webhook map[string]any) []string {
 	if !refusesWhenDown(webhook) {
 		return nil
@@ -58,15 +58,16 @@ func failsClosed(c *scan, _ *preview.Object, webhook map[string]any) []string {
 	return lines
 }
 
-// refusesWhenDown: Fail is the default of failurePolicy.
+// refusesWhenDown reports whether requests fail while a webhook does not answer: its
+// failurePolicy is Fail, which is the default.
 func refusesWhenDown(webhook map[string]any) bool {
 	policy := preview.String(webhook, "failurePolicy")
 	return policy == "Fail" || policy == ""
 }
 
-// blocksItself matches webhooks that cover their own pods: when all of these are
-// gone, no new one is admitted (Kubernetes docs, "Admission Webhook Good
-// Practices", avoid deadlocks).
+// blocksItself matches webhooks with failurePolicy Fail that cover the pods which serve
+// them: when all of these are gone, no new one is admitted (Kubernetes docs, "Admission
+// Webhook Good Practices", avoid deadlocks).
 func blocksItself(c *scan, _ *preview.Object, webhook map[string]any) []string {
 	service := preview.Map(webhook, "clientConfig", "service")
 	namespace := preview.String(service, "namespace")
@@ -92,8 +93,8 @@ func coversNewPods(rule map[string]any) bool {
 // podGroups are the API groups of the kinds that make pods.
 var podGroups = []string{"", "apps", "batch"}
 
-// coversPodsBehind reports whether a webhook's objectSelector matches the pods of
-// its Service. Pods that are not in the plan count as matched.
+// coversPodsBehind reports whether a webhook's objectSelector matches a pod of its
+// Service. It is true where the plan has no such pods, or too many to compare.
 func (c *scan) coversPodsBehind(webhook, service map[string]any) bool {
 	selector := preview.Map(webhook, "objectSelector")
 	namespace := preview.String(service, "namespace")
@@ -109,8 +110,8 @@ func (c *scan) coversPodsBehind(webhook, service map[string]any) bool {
 	return err != nil || slices.ContainsFunc(pods, func(have map[string]string) bool { return covers.Matches(labels.Set(have)) })
 }
 
-// podsBehind returns the labels of the plan's pods that a Service selects, each
-// set once. They are not complete where too many selectors were evaluated.
+// podsBehind returns the distinct label sets of the plan's pods that a Service selects.
+// complete is false, and the list nil, after more than maxSelections comparisons.
 func (c *scan) podsBehind(service *preview.Object) (found []map[string]string, complete bool) {
 	if known, looked := c.around.behind[service.ID]; looked {
 		return known, true
@@ -166,7 +167,7 @@ func words(v any) []string {
 	return out
 }
 
-// groupNames lists API groups, the core group among them by that word.
+// groupNames returns API groups separated by commas, with "core" for the core group.
 func groupNames(groups []string) string { return strings.Join(coreNamed(groups), ",") }
 
 func coreNamed(groups []string) []string {

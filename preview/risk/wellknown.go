@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// wellKnownRules returns the rules about objects that act by what they are: by
-// their identity, or by their type.
+// wellKnownRules returns the rules about objects that are dangerous by their name or
+// type alone, such as bootstrap tokens.
 func wellKnownRules() []entry {
 	return []entry{
 		{Rule: rules.WellKnownObject, object: wellKnownObject},
@@ -24,9 +24,9 @@ func wellKnownRules() []entry {
 	}
 }
 
-// wellKnownObject finds objects that control something by their identity. What a
-// package brings into its own namespace is its own, unless the control plane reads
-// it there.
+// wellKnownObject matches objects that control part of the cluster by their kind, name
+// and namespace. Those in the release's own namespace do not match, unless the control
+// plane reads them in any namespace.
 func wellKnownObject(c *scan, o *preview.Object) (Level, []string) {
 	if o.Planned == nil {
 		return None, nil
@@ -43,7 +43,8 @@ func wellKnownObject(c *scan, o *preview.Object) (Level, []string) {
 	return level, []string{"it decides " + found.Controls}
 }
 
-// secretMatch runs a judgement on the Secrets of the plan.
+// secretMatch returns a matcher that calls judge with the Secrets of the plan, and with
+// no other object.
 func secretMatch(judge func(o *preview.Object) (Level, []string)) objectMatch {
 	return func(_ *scan, o *preview.Object) (Level, []string) {
 		if o.Planned == nil || !o.Is(preview.KindSecret) {
@@ -53,8 +54,8 @@ func secretMatch(judge func(o *preview.Object) (Level, []string)) objectMatch {
 	}
 }
 
-// bootstrapToken finds tokens by which anyone joins a node: only those of
-// kube-system count, and of these the ones for authentication and for signing.
+// bootstrapToken matches bootstrap tokens in kube-system, by which any holder can join
+// a node. They are Critical if they are for authentication or signing, else High.
 func bootstrapToken(o *preview.Object) (Level, []string) {
 	if preview.String(o.Planned, "type") != "bootstrap.kubernetes.io/token" || o.Namespace != kubeSystem {
 		return None, nil
@@ -75,7 +76,8 @@ func bootstrapToken(o *preview.Object) (Level, []string) {
 	return Critical, []string{text + ", for " + series(uses, "and")}
 }
 
-// secretValue returns a value of a Secret, as text or as data.
+// secretValue returns the value of a key of a Secret, from stringData or decoded from
+// data; empty if there is none.
 func secretValue(secret map[string]any, key string) string {
 	if text := preview.String(secret, "stringData", key); text != "" {
 		return text
@@ -87,7 +89,8 @@ func secretValue(secret map[string]any, key string) string {
 	return string(data)
 }
 
-// toolMark is how a tool knows the Secrets and ConfigMaps that it reads.
+// toolMark identifies Secrets and ConfigMaps that a tool such as Helm reads, by one of
+// type, name prefix and label.
 type toolMark struct {
 	typ, prefix, label string // one of them is set
 	level              Level
@@ -128,7 +131,8 @@ func secretOfTool(_ *scan, o *preview.Object) (Level, []string) {
 	return None, nil
 }
 
-// credentialInPackage finds credentials that every reader of the package has.
+// credentialInPackage matches Secrets of a credential type, such as dockerconfigjson,
+// with data: every reader of the package has the credential.
 func credentialInPackage(o *preview.Object) (Level, []string) {
 	switch typ := preview.String(o.Planned, "type"); typ {
 	case "kubernetes.io/dockerconfigjson", "kubernetes.io/dockercfg", "kubernetes.io/basic-auth", "kubernetes.io/ssh-auth":
@@ -139,21 +143,23 @@ func credentialInPackage(o *preview.Object) (Level, []string) {
 	return None, nil
 }
 
-// builtInGroup reports whether Kubernetes itself serves an API group, or keeps it
-// for itself.
+// builtInGroup reports whether Kubernetes serves an API group or reserves its name
+// (*.k8s.io, *.kubernetes.io).
 func builtInGroup(group string) bool {
 	return group == "" || strings.HasSuffix(group, ".k8s.io") || strings.HasSuffix(group, ".kubernetes.io") || group == "k8s.io" || group == "kubernetes.io" ||
 		slices.ContainsFunc(access.BuiltInServed(), func(s preview.ServedResource) bool { return s.Group == group })
 }
 
-// projectGroups are groups below k8s.io of projects that packages bring.
+// projectGroups are API groups below k8s.io and kubernetes.io that packages of
+// Kubernetes projects bring, such as metrics.k8s.io.
 var projectGroups = []string{
 	"metrics.k8s.io", "custom.metrics.k8s.io", "external.metrics.k8s.io", "gateway.networking.k8s.io", "snapshot.storage.k8s.io",
 	"groupsnapshot.storage.k8s.io", "multicluster.x-k8s.io", "node.k8s.io", "app.k8s.io", "apps.kubernetes.io",
 }
 
-// definedInBuiltInGroup finds CustomResourceDefinitions that pass for an API of
-// Kubernetes. Groups that Kubernetes keeps need the annotation of an approval.
+// definedInBuiltInGroup matches CustomResourceDefinitions in an API group that
+// Kubernetes serves or reserves. In a reserved group, the annotation
+// api-approved.kubernetes.io with a URL permits one.
 func definedInBuiltInGroup(_ *scan, o *preview.Object) (Level, []string) {
 	group := preview.String(o.Planned, "spec", "group")
 	if o.Planned == nil || !o.Is(preview.KindCustomResourceDefinition) || !builtInGroup(group) || strings.HasSuffix(group, ".x-k8s.io") {
@@ -172,8 +178,9 @@ func definedInBuiltInGroup(_ *scan, o *preview.Object) (Level, []string) {
 	return Medium, []string{"group " + group + " is kept for Kubernetes, and no annotation says that it was approved"}
 }
 
-// convertedElsewhere finds CustomResourceDefinitions whose objects are all sent to
-// a server that the plan does not bring.
+// convertedElsewhere matches CustomResourceDefinitions with several versions whose
+// objects are all sent to a conversion webhook that is outside the plan and the
+// release's namespaces.
 func convertedElsewhere(c *scan, o *preview.Object) (Level, []string) {
 	if o.Planned == nil || !o.Is(preview.KindCustomResourceDefinition) || len(preview.List(o.Planned, "spec", "versions")) == 1 {
 		return None, nil

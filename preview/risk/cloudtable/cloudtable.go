@@ -1,6 +1,6 @@
-// Package cloudtable knows which permissions and roles of the clouds lead to more
-// than they say: the published ways of privilege escalation, what takes over
-// machines, code, clusters and accounts, and what reads secrets of others.
+// Package cloudtable has a table of the permissions and roles of clouds that give more
+// than they seem to: published ways of privilege escalation, control of machines, code,
+// clusters and accounts, and secrets of others.
 package cloudtable
 
 import (
@@ -17,18 +17,18 @@ import (
 //go:embed grants.tsv
 var grantData string
 
-// Grant is a row of the table.
+// Grant is a row of the table: an action or a role of a cloud.
 type Grant struct {
 	Provider string
 	Kind     string // action, role, or starter: an action that starts something as a passed role
-	Name, ID string // of an action or a role; only roles of Azure have an ID
+	Name, ID string // of the action or role; only roles of Azure have an ID
 	Rule     string
-	// Wide is the level on any resource, Named that on named ones.
+	// Wide is the level for any resource, Named that for named resources.
 	Wide, Named rules.Level
 	Source      string
 }
 
-// Grants returns the table by rule. Callers must not modify it.
+// Grants returns the rows by rule. Callers must not modify them.
 var Grants = sync.OnceValue(func() map[string][]Grant {
 	out := map[string][]Grant{}
 	for line := range strings.Lines(grantData) {
@@ -44,8 +44,8 @@ var Grants = sync.OnceValue(func() map[string][]Grant {
 
 var levels = map[string]rules.Level{"none": rules.None, "medium": rules.Medium, "high": rules.High, "critical": rules.Critical}
 
-// Judge returns the level of a permission under a rule: that of the worst row that
-// it includes, None where there is none.
+// Judge returns the level of a permission under a rule: the highest of the rows that
+// the permission includes, None if it includes none.
 func Judge(rule string, p preview.CloudPermission) rules.Level {
 	level, wide := rules.None, cloud.Wide(p)
 	for _, row := range Grants()[rule] {
@@ -60,8 +60,8 @@ func Judge(rule string, p preview.CloudPermission) rules.Level {
 	return level
 }
 
-// Administrators returns the roles and policies of the table that are as much as
-// an administrator, as templates and programs name them.
+// Administrators returns the names, as they occur in templates and programs, of the
+// roles and policies that equal an administrator.
 var Administrators = sync.OnceValue(func() []string {
 	var out []string
 	for _, rows := range Grants() {
@@ -81,8 +81,8 @@ var Administrators = sync.OnceValue(func() []string {
 	return slices.Compact(out)
 })
 
-// Starts reports whether a permission includes an action that starts something as
-// a role which is passed to it.
+// Starts reports whether a permission includes an action that starts something, such as
+// a machine, with a role that is passed to it.
 func Starts(p preview.CloudPermission) bool {
 	for _, row := range Grants()[rules.CloudPassRole.Name] {
 		if row.Kind == "starter" && row.Provider == p.Provider && cloud.Permits(p, row.Name) {
@@ -92,7 +92,7 @@ func Starts(p preview.CloudPermission) bool {
 	return false
 }
 
-// Holds reports whether a permission is a role of the table, however it is named.
+// Holds reports whether a permission includes a role, by its name or its id.
 func Holds(p preview.CloudPermission, role string) bool {
 	for _, rows := range Grants() {
 		for _, row := range rows {
@@ -118,8 +118,8 @@ func (row Grant) includedIn(p preview.CloudPermission) bool {
 	return false
 }
 
-// names compares a role with what a request, an assignment or an attachment names
-// it by: its name, its id, or a path that ends with either.
+// names reports whether a role in a permission is that of the row: by its name, its id,
+// or a path that ends with either.
 func (row Grant) names(role string) bool {
 	role = strings.TrimSpace(role)
 	last := role[strings.LastIndex(role, "/")+1:]

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// metadataNames and metadataAddresses are where clouds answer a node's pods with
-// credentials of the node or of the pod's cloud role.
+// metadataNames and metadataAddresses are the hosts of the clouds' metadata services,
+// which give pods the credentials of the node or of the pod's cloud role.
 var (
 	metadataNames     = []string{"metadata.google.internal", "metadata.goog", "instance-data", "instance-data.ec2.internal", "metadata.azure.internal", "metadata.tencentyun.com"}
 	metadataAddresses = []string{
@@ -17,8 +17,8 @@ var (
 	}
 )
 
-// Metadata reports whether a host, as a URL or a field has it, is the metadata
-// service of a cloud, in any spelling of its address.
+// Metadata reports whether a host name or address, in any spelling, is the metadata
+// service of a cloud.
 func Metadata(host string) bool {
 	name := bare(host)
 	if slices.Contains(metadataNames, name) {
@@ -45,8 +45,8 @@ func Loopback(host string) bool {
 	return ok && (ip.IsLoopback() || ip.IsUnspecified())
 }
 
-// Inside reports whether a host is within the cluster or the machine: a Service, a
-// name without dots, or an address of a private network.
+// Inside reports whether a host is in the cluster, by its name or address: a Service, a
+// name without dots, loopback, or an address of a private network.
 func Inside(host string) bool {
 	name := bare(host)
 	if Loopback(name) {
@@ -58,8 +58,8 @@ func Inside(host string) bool {
 	return !strings.Contains(name, ".") || strings.HasSuffix(name, ".svc") || strings.HasSuffix(name, ".cluster.local") || strings.HasSuffix(name, ".local")
 }
 
-// Host returns the host of a URL, or of HOST:PORT, without user and port; empty
-// when there is none.
+// Host returns the host of a URL or of HOST:PORT, without user and port; empty if there
+// is none.
 func Host(text string) string {
 	if _, rest, found := strings.Cut(text, "://"); found {
 		text = rest
@@ -84,8 +84,9 @@ func bare(host string) string {
 	return strings.TrimSuffix(host, ".")
 }
 
-// Address reads an address as inet_aton does, so also 2852039166, 0xa9fea9fe,
-// 0251.0376.0251.0376 and 169.254.43518, and IPv4 within IPv6.
+// Address parses an IP address as inet_aton does: also 2852039166, 0xa9fea9fe,
+// 0251.0376.0251.0376, 169.254.43518, and IPv4 within IPv6. ok is false for other
+// texts.
 func Address(host string) (netip.Addr, bool) {
 	host, _, _ = strings.Cut(host, "%")
 	if ip, err := netip.ParseAddr(host); err == nil {

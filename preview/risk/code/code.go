@@ -6,32 +6,32 @@ import (
 	"strings"
 )
 
-// Family is what a sign is about.
+// Family says what a sign is about. Each rule about code takes the signs of certain
+// families.
 type Family int
 
 // The families of signs.
 const (
-	Fetches  Family = iota + 1 // runs code that is not part of the text
-	Attacks                    // does what attackers do: shells for others, credentials, the node
-	Hides                      // keeps from a reader what it does
+	Fetches  Family = iota + 1 // downloads code and runs it
+	Attacks                    // does what attackers do: shells for other hosts, credentials, access to the node
+	Hides                      // hides from a reader what it does
 	Unchecks                   // switches off authentication or TLS checks
 )
 
-// Sign is one thing that a text shows.
+// Sign is one suspicious pattern that was found in a text.
 type Sign struct {
 	Family Family
-	// What the text does, such as "downloads into a shell".
+	// What says what the text does, such as "downloads into a shell".
 	What string
-	// Excerpt of the text that shows it, on one line, bounded in length.
+	// Excerpt is the text that matched, on one line of limited length.
 	Excerpt string
-	// Strong reports whether the sign counts in a text of which it is not known
-	// that anything runs it.
+	// Strong: the sign counts even in a text that may never be run.
 	Strong bool
-	// Outside reports whether the sign names a host outside of the cluster.
+	// Outside: the text names a host outside of the cluster.
 	Outside bool
 }
 
-// String returns what the sign says, with its excerpt.
+// String returns What and Excerpt on one line.
 func (s Sign) String() string {
 	if s.Excerpt == "" {
 		return s.What
@@ -40,31 +40,32 @@ func (s Sign) String() string {
 }
 
 const (
-	// maxText bounds how much of a text is read, maxSigns how many signs are
-	// returned, and maxDepth how often what a text encodes is decoded.
+	// maxText is the most bytes of a text that are read, maxSigns the most signs that
+	// are returned of one text, and maxDepth how often encoded text in encoded text is
+	// decoded.
 	maxText  = 4 << 20
 	maxSigns = 12
 	maxDepth = 3
 )
 
-// Reader reads the texts of one plan within one budget of work.
+// Reader searches the texts of one plan for signs, up to a limit on the work.
 type Reader struct {
-	left int // bytes that may still be held to an expression
+	left int // bytes that may still be compared with patterns
 }
 
-// maxWork bounds the bytes of a plan that are held to expressions: hostile texts
-// would take minutes.
+// maxWork is the most bytes of a plan's texts that are compared with patterns: hostile
+// texts could otherwise take minutes.
 const maxWork = 3 << 20
 
-// NewReader returns a reader with the budget of one plan.
+// NewReader returns a reader for the texts of one plan.
 func NewReader() *Reader { return &Reader{left: maxWork} }
 
-// Exhausted reports whether the budget is spent, so that texts were not read to
-// their end.
+// Exhausted reports whether the limit on the work was reached, so that not all texts
+// were searched.
 func (r *Reader) Exhausted() bool { return r.left <= 0 }
 
-// Command reads the words of a command: those of a container, a probe or a hook.
-// Variables have the values that the container gives them.
+// Command returns the signs in a command of a container, a probe or a hook. variables
+// are the container's environment, whose values are put in for $(NAME).
 func (r *Reader) Command(words []string, variables map[string]string) []Sign {
 	in := reading{Reader: r, variables: variables}
 	in.read(expand(strings.Join(words, " "), variables), 0)
@@ -72,15 +73,15 @@ func (r *Reader) Command(words []string, variables map[string]string) []Sign {
 	return in.result()
 }
 
-// Text reads a script, or a text of which it is not known whether it is one.
+// Text returns the signs in a script, or in a text that may be one.
 func (r *Reader) Text(text string) []Sign {
 	in := reading{Reader: r}
 	in.read(text, 0)
 	return in.result()
 }
 
-// Script reports whether a text is written to be run: by its file name, by its
-// first line, or by lines that a shell would take.
+// Script reports whether a text is a script: by its file name, its first line, or lines
+// in the syntax of a shell.
 func Script(name, text string) bool {
 	for _, suffix := range []string{".sh", ".bash", ".zsh", ".ksh", ".py", ".pl", ".rb", ".js", ".mjs", ".php", ".lua", ".ps1", ".psm1", ".bat", ".cmd", ".awk", ".groovy"} {
 		if strings.HasSuffix(strings.ToLower(name), suffix) {
@@ -93,7 +94,7 @@ func Script(name, text string) bool {
 
 var shellLines = regexp.MustCompile(`(?m)^\s*(?:set -[a-zA-Z]*[euxo]|export [A-Za-z_]+=|if \[\[? |while (?:true|:|\[)|for [A-Za-z_]+ in |exec ["$/\w]|(?:apt-get|apk|pip3?|curl|wget|kubectl|chmod|mkdir -p) .*(?:&&|\\|\||;)?$)`)
 
-// reading gathers the signs of one text.
+// reading collects the signs of one text.
 type reading struct {
 	*Reader
 	variables map[string]string
@@ -120,8 +121,8 @@ func (r *reading) add(s Sign) {
 	r.signs = append(r.signs, s)
 }
 
-// read finds the signs of a text as it is written, as a shell would spell it, and
-// of what it encodes.
+// read adds the signs of a text as written, as a shell would read it without quotes and
+// with variables put in, and of the text that is encoded in it.
 func (r *reading) read(text string, depth int) {
 	if len(text) > maxText {
 		text = text[:maxText]
@@ -147,8 +148,8 @@ func (r *reading) read(text string, depth int) {
 	}
 }
 
-// encoded takes up the signs of what a text encodes. Only those that count
-// anywhere: what is decoded may be anything.
+// encoded adds the signs of text that was decoded from base64 or hexadecimal digits.
+// Only strong signs are added, as the text may be anything.
 func (r *reading) encoded(part blob, depth int) {
 	if part.program != "" {
 		r.add(Sign{Family: Hides, What: "holds a program (" + part.program + ") as text", Excerpt: Excerpt(part.source), Strong: true})
@@ -164,7 +165,7 @@ func (r *reading) encoded(part blob, depth int) {
 	}
 }
 
-// withoutComments leaves out lines that are comments of a shell.
+// withoutComments returns a text with its lines of shell comments left empty.
 func withoutComments(text string) string {
 	if !strings.Contains(text, "#") {
 		return text
@@ -180,8 +181,8 @@ func withoutComments(text string) string {
 	return out.String()
 }
 
-// match adds a sign for each pattern that a text meets. Patterns are held to the
-// lines that have one of their anchors.
+// match adds a sign for each pattern that matches a text. Only lines with one of a
+// pattern's anchors are compared with its expression, which is slower.
 func (r *reading) match(text string) {
 	lower := lowered(text)
 	for i := range patterns {
@@ -192,8 +193,8 @@ func (r *reading) match(text string) {
 	r.metadata(text, lower)
 }
 
-// lowered returns a text in lower case with each blank as a space, of the same
-// length.
+// lowered returns a text in lower case, with every tab and similar blank as a space.
+// Offsets are those of the text.
 func lowered(text string) string {
 	out := []byte(text)
 	for i, c := range out {
@@ -240,7 +241,7 @@ func (r *reading) matchPattern(p *pattern, text, lower string) {
 	}
 }
 
-// lineEnd returns where the line that begins at an offset ends.
+// lineEnd returns the offset of the end of the line that begins at from.
 func lineEnd(text string, from int) int {
 	if end := strings.IndexByte(text[from:], '\n'); end >= 0 {
 		return from + end
@@ -248,8 +249,7 @@ func lineEnd(text string, from int) int {
 	return len(text)
 }
 
-// lastLine returns where the last line begins that meets an expression, -1 for
-// none.
+// lastLine returns the offset of the last line that an expression matches, -1 for none.
 func lastLine(re *regexp.Regexp, text string) int {
 	for end := len(text); end >= 0; {
 		from := strings.LastIndexByte(text[:end], '\n') + 1
@@ -261,7 +261,8 @@ func lastLine(re *regexp.Regexp, text string) int {
 	return -1
 }
 
-// excerptAt returns the line around a match, from shortly before it on.
+// excerptAt returns an excerpt of the line with a match, beginning at most 24 bytes
+// before the match.
 func excerptAt(text string, from, to int) string {
 	start := strings.LastIndexByte(text[:from], '\n') + 1
 	start = max(start, from-24)

@@ -1,4 +1,4 @@
-// Package code reads commands, scripts and the addresses in them by heuristics:
-// what they fetch and run, what they hide, and what they reach for. It runs
-// nothing, and a text that it finds nothing in is not thereby harmless.
+// Package code searches commands, scripts and the addresses in them for suspicious
+// patterns: what they download and run, what they hide, and what they access. It runs
+// nothing. A text without a match is not proved to be harmless.
 package code

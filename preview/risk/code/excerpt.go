@@ -7,12 +7,12 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 )
 
-// maxExcerpt bounds, in characters, what is shown of a text.
+// maxExcerpt is the most characters of a text that an excerpt shows.
 const maxExcerpt = 120
 
-// Excerpt returns a text on one line, bounded in length, for evidence: blanks as
-// one, what a terminal would obey spelled out, and no mark between pieces of
-// evidence.
+// Excerpt returns a text as evidence shows it: on one line of at most maxExcerpt
+// characters, with single blanks, control characters spelled out, and without "; ",
+// which separates lines of evidence.
 func Excerpt(text string) string {
 	const room = 4 * maxExcerpt
 	if len(text) > room {

@@ -8,12 +8,13 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 )
 
-// farRight is the number of blanks within a line, and of empty lines within a
-// text, behind which a reader sees nothing more.
+// farRight is the number of blanks in a line, or of empty lines in a text, after which
+// code is out of a reader's sight.
 const farRight = 120
 
-// hidden finds what a reader of a text does not see: characters that change order
-// or have no width, letters that pass for others, and code behind blanks.
+// hidden adds a sign for characters that a reader does not see or misreads: those that
+// change the order of text or have no width, letters that look like ASCII, and code
+// behind many blanks.
 func (r *reading) hidden(text string) {
 	r.blanks(text)
 	if isASCII(text) {
@@ -41,7 +42,8 @@ func isASCII(s string) bool {
 	return true
 }
 
-// invisible says which characters of a line no reader sees.
+// invisible returns words for the first invisible character of a line; empty if there
+// is none.
 func invisible(line string) string {
 	runes := []rune(line)
 	for i, c := range runes {
@@ -62,15 +64,15 @@ func invisible(line string) string {
 	return ""
 }
 
-// besideASCII reports whether a character stands beside ASCII: within emoji and
-// scripts that need them, joiners are honest.
+// besideASCII reports whether the characters on both sides are ASCII. Joiners between
+// others are part of emoji and of scripts that need them.
 func besideASCII(runes []rune, i int) bool {
 	ascii := func(at int) bool { return at < 0 || at >= len(runes) || runes[at] < 0x80 }
 	return ascii(i-1) && ascii(i+1)
 }
 
-// spoofed reports whether the text as shown has letters spelled out that the text
-// has not.
+// spoofed reports whether shown, the line made safe to print, has spelled out a letter
+// of the line as <U+XXXX>, because the letter looks like ASCII.
 func spoofed(line, shown string) bool {
 	if line == shown {
 		return false
@@ -90,8 +92,8 @@ func pad(digits string) string {
 	return digits
 }
 
-// blanks finds code behind so many blanks or empty lines that it is out of sight,
-// and behind a carriage return, which has a terminal write over it.
+// blanks adds a sign for code behind so many blanks or empty lines that it is out of
+// sight, or behind a carriage return, at which a terminal overwrites the line.
 func (r *reading) blanks(text string) {
 	run, lines, content := 0, 0, false
 	for i := 0; i < len(text); i++ {

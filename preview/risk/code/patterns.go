@@ -5,20 +5,21 @@ import (
 	"strings"
 )
 
-// pattern is a shape of text that shows something.
+// pattern is an expression that is searched for, with the sign for a match.
 type pattern struct {
 	family  Family
 	what    string
 	strong  bool
-	anchors []string // in lower case; a text without each of them is not searched
+	anchors []string // in lower case; lines without any of them are not compared with re
 	re      *regexp.Regexp
-	// then must be met too, behind re.
+	// then must match too, after the match of re; nil for no such condition.
 	then *regexp.Regexp
-	// check looks at a match more closely; it may complete the sign.
+	// check returns whether a match counts, and may complete the sign; nil if every
+	// match counts. at holds the offsets of the match.
 	check func(text string, at []int, s *Sign) bool
 }
 
-// Parts of the expressions.
+// Parts of which the expressions of patterns are put together.
 const (
 	begin     = `(?:^|[\s;&|('"` + "`" + `{=/])`
 	directory = `(?:(?:/[\w.-]+)*/)?`
@@ -33,7 +34,7 @@ var fetchAnchors = []string{"curl", "wget", "fetch", "aria2c", "lynx", "w3m", "a
 
 func expr(text string) *regexp.Regexp { return regexp.MustCompile(`(?im)` + text) }
 
-// patterns is the table of what is looked for; nothing changes it.
+// patterns are all patterns that are searched for. They are never modified.
 var patterns = append(append(append(append([]pattern{}, fetching...), shells...), reaching...), switches...)
 
 var fetching = []pattern{
@@ -86,8 +87,8 @@ var shells = []pattern{
 	{Attacks, "sends files or output away", true, []string{"env", "cat", "tar", "printenv"}, expr(begin + `(?:env|printenv|set|cat|tar|find|getent)\b[^\n]*\|\s*(?:nc|ncat|netcat|telnet|socat|curl|ssh)\b[^\n]*`), nil, leavesCluster},
 }
 
-// named completes a sign with the URL in it, and drops one that names only hosts
-// of the cluster.
+// named sets Outside in a sign whose match names a host outside the cluster. It returns
+// false if the match names only hosts of the cluster.
 func named(text string, at []int, s *Sign) bool {
 	hosts := hostsOf(text[at[0]:at[1]])
 	for _, host := range hosts {
@@ -99,7 +100,8 @@ func named(text string, at []int, s *Sign) bool {
 	return len(hosts) == 0
 }
 
-// download judges a plain fetch: one from the cluster itself is no sign.
+// download completes the sign of a plain download with its host. It returns false for a
+// download from the cluster.
 func download(text string, at []int, s *Sign) bool {
 	if !named(text, at, s) {
 		return false
@@ -114,7 +116,8 @@ func download(text string, at []int, s *Sign) bool {
 	return true
 }
 
-// leavesCluster keeps what names a host outside of the cluster.
+// leavesCluster returns whether a match names a host outside the cluster or a metadata
+// service, or no host at all.
 func leavesCluster(text string, at []int, s *Sign) bool {
 	line := text[at[0]:at[1]]
 	for _, host := range hostsOf(line) {
@@ -126,7 +129,8 @@ func leavesCluster(text string, at []int, s *Sign) bool {
 	return len(hostsOf(line)) == 0 && !strings.Contains(line, "://")
 }
 
-// outsideSocket keeps sockets of a shell that lead out of the cluster.
+// outsideSocket returns whether a match of /dev/tcp/HOST/PORT, a shell's socket, names
+// a host outside the cluster.
 func outsideSocket(text string, at []int, s *Sign) bool {
 	_, host, _ := strings.Cut(text[at[0]:at[1]], "/dev/")
 	parts := strings.Split(host, "/")
@@ -137,16 +141,16 @@ func outsideSocket(text string, at []int, s *Sign) bool {
 	return s.Outside
 }
 
-// maxHosts bounds how many hosts of one match are looked at.
+// maxHosts is the most hosts of one match that are judged.
 const maxHosts = 200
 
 var urlHost = regexp.MustCompile(`(?i)\b(?:https?|ftp|git|ssh|wss?)://([^\s"'<>|;&)` + "`" + `]+)|\bgit@([\w.-]+):`)
 
-// wordHost is a host without scheme, as curl takes it too.
+// wordHost matches a host without a scheme, which curl accepts too.
 var wordHost = regexp.MustCompile(`(?i)(?:^|\s|["'])((?:[\w-]+\.)+[a-z]{2,}|\d{1,3}(?:\.\d{1,3}){3})(?::\d+)?(?:/[^\s"']*)?(?:["']|\s|$)`)
 
-// hostsOf returns the hosts of the URLs in a text, else those of words that look
-// like hosts. A variable in place of the host is no host.
+// hostsOf returns the hosts of the URLs in a text; if it has no URL, the words that
+// look like hosts. Variables in place of a host are left out.
 func hostsOf(text string) []string {
 	var out []string
 	for _, m := range urlHost.FindAllStringSubmatch(text, maxHosts) {
@@ -165,7 +169,8 @@ func hostsOf(text string) []string {
 	return out
 }
 
-// fileName reports whether a word with a dot is a file rather than a host.
+// fileName reports whether a word with a dot ends like a file name, and so is not a
+// host.
 func fileName(word string) bool {
 	for _, suffix := range []string{".sh", ".py", ".json", ".yaml", ".yml", ".gz", ".tgz", ".zip", ".tar", ".txt", ".crt", ".pem", ".key", ".log", ".conf", ".bin", ".so", ".exe", ".html"} {
 		if strings.HasSuffix(word, suffix) {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// sender is a program that sends what it is given to another host.
+// sender is part of an expression: a program that sends its input to another host.
 const sender = `\b(?:curl|wget|ncat|nc|socat|kubectl|oc)\s|/dev/tcp|bearer|requests\.|urlopen`
 
 const client = `\b(?:kubectl|oc)\b[^\n;|&]*\s`
@@ -34,8 +34,8 @@ var reaching = []pattern{
 	{Attacks, "scans the network", true, []string{"nmap", "masscan", "zmap", "kube-hunter", "peirates", "linpeas", "deepce", "cdk "}, expr(begin + `(?:nmap|masscan|zmap|rustscan)\s|kube-hunter|peirates|linpeas|\bdeepce\b|\bamicontained\b|\bmimikatz\b|\bmeterpreter\b|\bmsfvenom\b|\bcobaltstrike\b`), nil, nil},
 }
 
-// metadata finds the addresses of metadata services, but for lists of what a proxy
-// leaves alone and ranges of addresses.
+// metadata adds a sign for the address of a metadata service, except in no_proxy lists
+// and in ranges of addresses.
 func (r *reading) metadata(text, lower string) {
 	add := func(from, to int) {
 		r.add(Sign{Family: Attacks, What: "asks the metadata service of the cloud", Excerpt: excerptAt(text, from, to), Strong: true})
@@ -63,14 +63,15 @@ func (r *reading) metadata(text, lower string) {
 	}
 }
 
-// minAddress is shorter than any spelling of an address.
+// minAddress is the length below which a word is not parsed as an address.
 const minAddress = 6
 
-// metadataLiterals are searched for anywhere in a text.
+// metadataLiterals are texts that show access to a metadata service wherever they
+// occur.
 var metadataLiterals = []string{"169.254.169.254", "169.254.170.2", "metadata.google.internal", "fd00:ec2::254", "100.100.100.200", "168.63.129.16", "169-254-169-254", "computemetadata/v1", "latest/meta-data"}
 
-// indexAddress returns where an address stands in a text for itself, -1 for
-// nowhere.
+// indexAddress returns the offset of an address that is not part of a longer one, -1 if
+// there is none.
 func indexAddress(lower, address string) int {
 	for from := 0; from < len(lower); {
 		at := strings.Index(lower[from:], address)
@@ -88,8 +89,8 @@ func indexAddress(lower, address string) int {
 	return -1
 }
 
-// excluded reports whether an address is one that proxies leave alone, or a range
-// of addresses, as policies of networks have it.
+// excluded reports whether the address at from is in a no_proxy list, or is a range of
+// addresses as a NetworkPolicy has it.
 func excluded(text string, from, to int) bool {
 	start := strings.LastIndexByte(text[:from], '\n') + 1
 	if strings.Contains(strings.ToLower(text[max(start, from-4000):from]), "no_proxy") || strings.Contains(strings.ToLower(text[max(start, from-4000):from]), "no-proxy") {
@@ -104,7 +105,8 @@ var switches = []pattern{
 	{Unchecks, "skips the check of signatures", false, []string{"allow-untrusted", "nogpgcheck", "no-gpg", "unauthenticated", "nosumdb", "gonosum", "insecure-repositories", "force-yes"}, expr(`--allow-untrusted\b|--no-?gpg-?checks?\b|--allow-unauthenticated\b|--force-yes\b|--allow-insecure-repositories\b|\bGO(?:NOSUMDB|NOSUMCHECK|INSECURE|FLAGS=-insecure|SUMDB=off)\b`), nil, nil},
 }
 
-// notToCluster leaves out requests to the pod itself.
+// notToCluster returns false for a match that names only the pod itself (loopback). It
+// sets Outside where the host is outside the cluster.
 func notToCluster(text string, at []int, s *Sign) bool {
 	hosts := hostsOf(text[at[0]:at[1]])
 	for _, host := range hosts {
@@ -116,21 +118,22 @@ func notToCluster(text string, at []int, s *Sign) bool {
 	return len(hosts) == 0
 }
 
-// uncheckedFlag is an argument by which a program of Kubernetes or a server checks
-// less than it would.
+// uncheckedFlag matches arguments that switch off authentication, authorization or
+// checks of certificates, such as --insecure-skip-tls-verify.
 var uncheckedFlag = regexp.MustCompile(`(?i)^--?(?:` +
 	`(?:insecure-skip-tls-verify|insecure-skip-verify|insecure-skip-tls-verify-backend|tls-skip-verify|tls-insecure-skip-verify|skip-tls-verify|skip-verify|tls-insecure|kubelet-insecure-tls|anonymous-auth|disable-auth|disable-authentication|disable-authorization|no-auth|no-authentication|without-auth|insecure|allow-insecure|insecure-registry|enable-skip-login|enable-insecure-login|disable-tls|no-tls|authentication-skip-lookup|authorization-always-allow|allow-privileged-escalation|dangerously\S*|unsafe\S*)(?:[= ](?:true|1|t|yes|all|\*|[\w.:/-]+))?|` +
 	`authorization-mode[= ]\S*alwaysallow\S*|(?:enable-)?admission-(?:control|plugins)[= ]\S*alwaysadmit\S*|disable-admission-plugins[= ]\S+|insecure-port[= ][1-9]\d*|insecure-bind-address[= ]\S+|read-only-port[= ][1-9]\d*|` +
 	`auth(?:-mode|entication|-type)?[= ](?:none|disabled|off|false|insecure|noauth)|service-account-lookup[= ]false|tls-?verify[= ](?:false|0|no)|verify-?tls[= ](?:false|0|no)|client-cert-auth[= ]false|authentication-token-webhook[= ]false|protect-kernel-defaults[= ]false|rotate-certificates[= ]false|seccomp-default[= ]false` +
 	`)$`)
 
-// offFlag is such an argument that is given a value that means no.
+// offFlag matches arguments with a value that means no, such as --NAME=false.
 var offFlag = regexp.MustCompile(`(?i)^--?[\w-]+[= ](?:false|0|f|no|off)$`)
 
-// negative are flags whose value "no" is what switches the check off.
+// negative matches arguments for which the value no, and not yes, switches a check off.
 var negative = regexp.MustCompile(`(?i)^--?(?:auth|service-account-lookup|tls-?verify|verify-?tls|client-cert-auth|authentication-token-webhook|protect-kernel-defaults|rotate-certificates|seccomp-default)`)
 
-// words finds arguments that switch checks off; a value may be the next word.
+// words adds a sign for each argument of a command that switches a check off. The value
+// of an argument may be the next word.
 func (r *reading) words(words []string) {
 	for i, word := range words {
 		forms := []string{word}

@@ -13,7 +13,7 @@ import (
 	"unicode/utf8"
 )
 
-// expand puts in the values of $(NAME), as the kubelet does in commands.
+// expand replaces $(NAME) by the value of a variable, as the kubelet does in commands.
 func expand(text string, variables map[string]string) string {
 	if !strings.Contains(text, "$(") || len(variables) == 0 {
 		return text
@@ -26,7 +26,7 @@ func expand(text string, variables map[string]string) string {
 	})
 }
 
-// maxValue bounds the values of variables that are put in.
+// maxValue is the length in bytes from which on the value of a variable is not put in.
 const maxValue = 4096
 
 var (
@@ -45,8 +45,8 @@ var (
 	echoDecoded     = regexp.MustCompile(`(?:\$\(|` + "`" + `)\s*(?:echo|printf)\s+(?:-[neE]+\s+)?["']?([A-Za-z0-9+/=_-]{2,})["']?\s*\|\s*(base64\s+(?:-d|-D|--decode)|rev|xxd\s+-r\s+-p)\s*(?:\)|` + "`" + `)`)
 )
 
-// spell returns a text as a shell reads its words: without quotes, escapes and
-// empty expansions, with the values of variables and of what echo prints.
+// spell returns a text as a shell would read it: without quotes, escapes and empty
+// expansions, and with variables and the output of echo put in.
 func spell(text string, variables map[string]string) string {
 	if !strings.ContainsAny(text, "\\'\"$`{") {
 		return text
@@ -85,7 +85,7 @@ func spell(text string, variables map[string]string) string {
 	return out.String()
 }
 
-// unescape puts in the characters that escapes name.
+// unescape replaces escapes such as \x41 by the characters that they stand for.
 func unescape(text string) string {
 	if !strings.Contains(text, `\`) {
 		return text
@@ -117,7 +117,8 @@ func unescape(text string) string {
 	})
 }
 
-// echoOf returns what a substitution prints that decodes a literal.
+// echoOf returns the output of a command substitution that decodes a literal, such as
+// $(echo ... | base64 -d).
 func echoOf(m string) string {
 	found := echoDecoded.FindStringSubmatch(m)
 	switch {
@@ -137,7 +138,8 @@ func echoOf(m string) string {
 	return m
 }
 
-// values puts in the values of variables that the text or the container sets.
+// values replaces variables by their values, as the text sets them or the container's
+// environment (given) does.
 func values(text string, given map[string]string) string {
 	if !strings.Contains(text, "$") {
 		return text
@@ -172,11 +174,11 @@ func values(text string, given map[string]string) string {
 	return text
 }
 
-// blob is what a text encodes.
+// blob is the decoded content of base64 or hexadecimal digits in a text.
 type blob struct {
-	source  string // as it is encoded
-	text    string // readable text
-	program string // or the format of a program
+	source  string // the encoded text
+	text    string // the decoded text, or
+	program string // the format of a decoded program, such as ELF
 }
 
 const (
@@ -184,8 +186,8 @@ const (
 	maxDecoded = 4 << 20
 )
 
-// decoded returns what runs of base64 and of hexadecimal digits in a text hold.
-// A run goes on over lines that have nothing else.
+// decoded returns the decoded content of all base64 and hexadecimal digits in a text.
+// Consecutive lines of only such digits are taken as one.
 func decoded(text string) []blob {
 	var out []blob
 	left := maxDecoded
@@ -200,10 +202,10 @@ func decoded(text string) []blob {
 	return out
 }
 
-// minRun is shorter than any run of base64 that holds a command.
+// minRun is the length below which base64 is not decoded, as no command is that short.
 const minRun = 20
 
-// runs returns the runs of digits of base64 in a text.
+// runs returns the sequences of base64 digits in a text, hexadecimal ones included.
 func runs(text string) []string {
 	var out []string
 	start := -1
@@ -226,7 +228,8 @@ func runs(text string) []string {
 	return out
 }
 
-// continuation returns where the next line of a run begins, i when the run ends.
+// continuation returns the offset of the next line if it continues a sequence of base64
+// digits, else i.
 func continuation(text string, i int) int {
 	if i >= len(text) || text[i] != '\n' && text[i] != '\r' {
 		return i
@@ -288,7 +291,8 @@ func btoi(b bool) int {
 	return 0
 }
 
-// unpacked returns data without gzip around it, bounded in length.
+// unpacked returns gzip data uncompressed, at most limit bytes, and other data as it
+// is.
 func unpacked(data []byte, limit int) []byte {
 	if !bytes.HasPrefix(data, []byte{0x1f, 0x8b}) {
 		return data
@@ -301,8 +305,7 @@ func unpacked(data []byte, limit int) []byte {
 	return plain
 }
 
-// Program returns the format of data that a system would run; empty for other
-// data.
+// Program returns the format of executable data, such as ELF; empty for other data.
 func Program(data []byte) string {
 	for _, format := range []struct{ name, magic string }{
 		{"ELF", "\x7fELF"}, {"WebAssembly", "\x00asm"}, {"Mach-O", "\xcf\xfa\xed\xfe"}, {"Java class", "\xca\xfe\xba\xbe"},
@@ -317,8 +320,8 @@ func Program(data []byte) string {
 	return ""
 }
 
-// readable returns data as text where nearly all of it is; text of PowerShell is
-// in UTF-16.
+// readable returns data as text; ok is false if it is not nearly all printable. UTF-16,
+// which PowerShell uses, is converted.
 func readable(data []byte) (string, bool) {
 	if len(data) >= 8 && data[1] == 0 && data[3] == 0 && data[5] == 0 {
 		var narrow []byte

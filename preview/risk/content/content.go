@@ -1,7 +1,6 @@
-// Package content finds in an object what a controller makes of it: pods, roles,
-// bindings and whole manifests, by their shape, at any depth, and in texts that
-// hold YAML or JSON. Kinds have no part in it: a pod template of a kind that no
-// table names has the shape of one.
+// Package content finds pods, roles, bindings and whole manifests in the fields of
+// other objects, which a controller may create from them. It finds them by their shape,
+// at any depth and in YAML or JSON texts, whatever the kind of the object.
 package content
 
 import (
@@ -15,57 +14,59 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/access"
 )
 
-// Item is a part of an object that has the shape of another object.
+// Item is a part of an object that has the shape of another object, such as a pod spec.
 type Item struct {
-	// Path of the part, such as spec.template.spec or data["a.yaml"][1].
+	// Path is the path of the part in the object, such as spec.template.spec or
+	// data["a.yaml"][1].
 	Path string
-	// Body is the part as an object: as it is where it has apiVersion and kind,
-	// else a Pod, ClusterRole or ClusterRoleBinding made of it.
+	// Body is the part as an object. A part without apiVersion and kind becomes a Pod,
+	// ClusterRole or ClusterRoleBinding.
 	Body map[string]any
-	// Whole reports whether the part has apiVersion and kind itself.
+	// Whole reports whether the part has apiVersion and kind of its own.
 	Whole bool
-	// Inert reports whether the part is in metadata, which no controller
-	// applies by itself.
+	// Inert reports whether the part is in the object's metadata, which no controller
+	// applies.
 	Inert bool
 }
 
-// Finder finds items in many objects within one budget.
+// Finder finds items in the objects of one plan, up to a limit on the decoded texts.
 type Finder struct {
 	bytes int // of texts that may still be decoded
 }
 
-// maxBytes bounds the texts of a plan that are decoded, maxText one of them.
+// maxBytes is the most bytes of texts that are decoded in one plan, maxText that of one
+// text.
 const (
 	maxBytes = 16 << 20
 	maxText  = 2 << 20
-	// maxTexts bounds how deep texts lie in texts.
+	// maxTexts is how deep texts within texts are decoded.
 	maxTexts = 4
-	// maxItems bounds the items of one object.
+	// maxItems is the most items of one object.
 	maxItems = 2000
 )
 
-// NewFinder returns a finder with the budget of one plan.
+// NewFinder returns a finder for the objects of one plan.
 func NewFinder() *Finder { return &Finder{bytes: maxBytes} }
 
-// search is the walk over one object.
+// search is one search of an object for items.
 type search struct {
 	*Finder
 	items  []Item
 	unread []string
-	own    map[string]any // the pod spec that the object's own kind has
-	plain  bool           // the walk is in fields of a kind of Kubernetes itself
+	own    map[string]any // pod spec of the object itself, which is no item
+	plain  bool           // the fields are those of a kind of Kubernetes itself
 }
 
-// Find returns the items of an object in the order of their paths, and the paths
-// of what was not looked at for its size.
+// Find returns the items of an object in the order of their paths, and the paths that
+// were left out for their size.
 func (f *Finder) Find(body map[string]any) (items []Item, unread []string) {
 	s := &search{Finder: f}
 	s.manifest(body, "", 0)
 	return s.items, s.unread
 }
 
-// manifest walks through an object. The fields of built-in kinds have rules of
-// their own; texts in them are looked into.
+// manifest searches an object. Of Kubernetes' own kinds only the texts are searched, as
+// their fields have rules of their own.
 func (s *search) manifest(body map[string]any, path string, texts int) {
 	if preview.IsKind(body, preview.KindCustomResourceDefinition) {
 		return // schemas have fields of every name
@@ -77,14 +78,15 @@ func (s *search) manifest(body map[string]any, path string, texts int) {
 	s.own, s.plain = own, plain
 }
 
-// BuiltIn reports whether an object is of a group that Kubernetes itself serves,
-// whose controllers make nothing of what a field holds beyond its meaning. A
-// ControllerRevision holds a pod template as a StatefulSet does.
+// BuiltIn reports whether an object is of a kind of Kubernetes itself, whose fields are
+// not searched for items. A ControllerRevision counts as none, as it can hold a pod
+// template.
 func BuiltIn(body map[string]any) bool {
 	return BuiltInGroup(preview.RefOf(body).Group()) && preview.String(body, "kind") != "ControllerRevision"
 }
 
-// BuiltInGroup reports whether Kubernetes itself serves an API group, or did.
+// BuiltInGroup reports whether Kubernetes itself serves an API group, or did in the
+// past.
 func BuiltInGroup(group string) bool { return !strings.Contains(group, ".") || servedGroups()[group] }
 
 var servedGroups = sync.OnceValue(func() map[string]bool {
@@ -112,7 +114,8 @@ func (s *search) skip(path string) {
 	}
 }
 
-// value walks through a value; texts is how many texts it lies in.
+// value searches a value of any type. texts is the number of texts, one in the other,
+// that it was decoded from.
 func (s *search) value(v any, path string, texts int) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -143,7 +146,7 @@ func (s *search) mapping(m map[string]any, path string, texts int) {
 	}
 }
 
-// rights finds lists of policy rules and bindings in a mapping.
+// rights adds the lists of RBAC rules and the bindings in a mapping as items.
 func (s *search) rights(m map[string]any, path string) {
 	for _, key := range slices.Sorted(maps.Keys(m)) {
 		if rules := policyRules(m[key]); len(rules) > 0 {
@@ -160,7 +163,7 @@ func (s *search) rights(m map[string]any, path string) {
 	}
 }
 
-// join writes a path of keys; a key with dots, slashes or spaces is quoted.
+// join appends a key to a path; keys with dots, slashes, brackets or spaces are quoted.
 func join(path, key string) string {
 	if strings.ContainsAny(key, `./[]" `) || key == "" {
 		return path + "[" + strconv.Quote(key) + "]"

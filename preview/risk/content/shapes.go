@@ -15,8 +15,8 @@ func same(a, b map[string]any) bool {
 	return a != nil && b != nil && reflect.ValueOf(a).Pointer() == reflect.ValueOf(b).Pointer()
 }
 
-// isManifest reports whether a mapping is an object and no reference to one: it
-// has content beside its name.
+// isManifest reports whether a mapping is a whole object: it has apiVersion, kind and
+// content. A reference to an object has no content.
 func isManifest(m map[string]any) bool {
 	if preview.String(m, "apiVersion") == "" || preview.String(m, "kind") == "" {
 		return false
@@ -30,8 +30,9 @@ func isManifest(m map[string]any) bool {
 	return false
 }
 
-// asManifest returns an object with the name and content that stand elsewhere in
-// rules that make objects: {apiVersion, kind, name, data: {…}}.
+// asManifest returns an object with its name in metadata and its fields at the top,
+// where a policy that generates objects has them as {apiVersion, kind, name, data:
+// {…}}.
 func asManifest(m map[string]any) map[string]any {
 	content := preview.Map(m, "data")
 	if preview.Map(m, "metadata") != nil && (content == nil || preview.IsKind(m, preview.KindConfigMap, preview.KindSecret)) {
@@ -51,21 +52,22 @@ func asManifest(m map[string]any) map[string]any {
 	return out
 }
 
-// containerLists are the fields whose items are containers where they name an
-// image, and need nothing else.
+// containerLists are the fields whose values are containers if they have an image, even
+// if they have nothing else.
 var containerLists = []string{
 	"container", "containers", "initContainers", "ephemeralContainers", "extraContainers", "extraInitContainers", "sidecars", "sidecarContainers",
 	"steps", "script", "task", "mainContainer",
 }
 
-// containerFields are those that make a container of a mapping with an image.
+// containerFields are fields of which a mapping with an image must have one to count as
+// a container, outside of containerLists.
 var containerFields = []string{
 	"args", "command", "env", "envFrom", "imagePullPolicy", "lifecycle", "livenessProbe", "ports", "readinessProbe", "script", "securityContext", "source",
 	"startupProbe", "volumeDevices", "volumeMounts", "workingDir",
 }
 
-// isContainer reports whether a mapping under a key is one container: it names an
-// image and how to run it, or asks for privileges of one.
+// isContainer reports whether a mapping under a key is a container: it has an image and
+// says how to run it, or it asks for privileges in a securityContext.
 func isContainer(key string, m map[string]any) bool {
 	if preview.String(m, "image") != "" {
 		return slices.Contains(containerLists, key) || slices.ContainsFunc(containerFields, func(field string) bool { return m[field] != nil })
@@ -74,8 +76,8 @@ func isContainer(key string, m map[string]any) bool {
 	return security["privileged"] == true || len(preview.List(security, "capabilities", "add")) > 0 || preview.Value(security, "windowsOptions", "hostProcess") == true
 }
 
-// podOf returns a Pod of a mapping that has containers, paths of the node or
-// parts of the node's own; nil of any other.
+// podOf returns a Pod with the containers, hostPath volumes and host namespaces of a
+// mapping; nil if the mapping has none of them.
 func podOf(m map[string]any) map[string]any {
 	var containers, first, volumes []any
 	for _, key := range slices.Sorted(maps.Keys(m)) {
@@ -99,7 +101,8 @@ func podOf(m map[string]any) map[string]any {
 	}
 }
 
-// others returns the volumes of a pod spec that are not on the node.
+// others returns the volumes of a pod spec without those of node, which are paths of
+// the node.
 func others(m map[string]any, node []any) []any {
 	list := preview.List(m, "volumes")
 	if len(node) == 0 {
@@ -108,7 +111,8 @@ func others(m map[string]any, node []any) []any {
 	return slices.DeleteFunc(slices.Clone(list), func(v any) bool { return len(volumesOf([]any{v})) > 0 })
 }
 
-// volumesOf returns the volumes with a path of the node that a field holds.
+// volumesOf returns the volumes with a hostPath that a field holds, as one value or as
+// a list.
 func volumesOf(v any) []any {
 	var out []any
 	one, _ := v.(map[string]any)
@@ -126,7 +130,8 @@ func volumesOf(v any) []any {
 
 func mapsIn(v any) []map[string]any { return preview.Maps(map[string]any{"": v}, "") }
 
-// containersOf returns the containers that a field holds: one, a list, or by name.
+// containersOf returns the containers that a field holds: one, a list, or a map by
+// name.
 func containersOf(key string, v any) []any {
 	var out []any
 	add := func(name string, m map[string]any) {
@@ -145,7 +150,7 @@ func containersOf(key string, v any) []any {
 	return out
 }
 
-// asContainer returns a container whose script is among its arguments.
+// asContainer returns a container with a name and with its script among its arguments.
 func asContainer(name string, m map[string]any) map[string]any {
 	out := maps.Clone(m)
 	if preview.String(m, "name") == "" {
@@ -159,7 +164,7 @@ func asContainer(name string, m map[string]any) map[string]any {
 	return out
 }
 
-// policyRules returns the items of a list that are rules of a role.
+// policyRules returns the items of a list that have the shape of RBAC rules.
 func policyRules(v any) []any {
 	var out []any
 	for _, m := range mapsIn(v) {

@@ -14,11 +14,12 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// marks are what a text has that holds an item: names of fields, or the escapes
-// by which YAML and JSON hide them.
+// marks are texts of which every text with an item has at least one: names of fields,
+// or escapes that could hide them in YAML and JSON.
 var marks = []string{"image", "ontainer", "host", "rivileged", "capabilities", "verbs", "roleRef", "apiVersion", `\u`, `\x`, `\U`}
 
-// text looks into a text that may hold objects.
+// text searches a text for objects, decoded from base64, gzip, YAML or JSON. depth is
+// the number of texts that it lies in.
 func (s *search) text(text, path string, depth int) {
 	if len(text) < minText || strings.HasSuffix(path, lastApplied) || strings.HasSuffix(path, samples) {
 		return
@@ -51,7 +52,8 @@ func (s *search) text(text, path string, depth int) {
 	}
 }
 
-// inText walks through a value that a text holds, which no kind gives a meaning.
+// inText searches a value that was decoded from a text. The kind of the object around
+// the text has no meaning for the value.
 func (s *search) inText(v any, path string, depth int) {
 	own, plain := s.own, s.plain
 	s.own, s.plain = nil, false
@@ -59,11 +61,12 @@ func (s *search) inText(v any, path string, depth int) {
 	s.own, s.plain = own, plain
 }
 
-// minText is shorter than any text that holds an item.
+// minText is the length in bytes below which a text holds no item.
 const minText = 24
 
-// lastApplied is what kubectl notes of the object itself, samples what OLM offers to
-// users as examples, on each Deployment of an operator too.
+// lastApplied and samples end the paths of annotations that are not searched: kubectl's
+// copy of the object itself, and OLM's example objects, which every Deployment of an
+// operator has too.
 const (
 	lastApplied = `annotations["kubectl.kubernetes.io/last-applied-configuration"]`
 	samples     = "annotations.alm-examples"
@@ -78,7 +81,8 @@ func hasMark(text string) bool {
 	return false
 }
 
-// unpack returns what a text is in base64, gzip or a data URL.
+// unpack returns a text decoded from base64, gzip or a data URL; packed is false if it
+// is none of them.
 func unpack(text string) (plain string, packed bool) {
 	if rest, ok := strings.CutPrefix(text, "data:"); ok {
 		head, body, found := strings.Cut(rest, ",")
@@ -121,8 +125,8 @@ func gunzip(data []byte) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(r, maxText+1))
 }
 
-// documents returns the values that a text holds: of the whole, else of each of
-// its documents, of what a template makes, and of what a script writes.
+// documents returns the values in a text: in YAML or JSON as a whole, else in each YAML
+// document, in templates, and in the here-documents of scripts.
 func documents(text string) []any {
 	if values, err := preview.Decode([]byte(text)); err == nil {
 		return values
@@ -151,8 +155,8 @@ var (
 	hereMark   = regexp.MustCompile(`<<-?[ \t]*["'\\]?([A-Za-z_][A-Za-z0-9_]*)["']?`)
 )
 
-// untemplated returns a template as it is when each condition holds: lines of
-// nothing but actions are left out, other actions are a word.
+// untemplated returns a Go template as if every condition held: lines with nothing but
+// actions are left out, and every other action becomes the word x.
 func untemplated(text string) string {
 	return action.ReplaceAllString(actionLine.ReplaceAllString(text, ""), "x")
 }

@@ -7,25 +7,27 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// The kind of the reads that hold who acts on a custom kind.
+// The apiVersion and kind of the reads by which a plan records which account acts on a
+// custom kind.
 const (
 	actingVersion = "kubectl-operator/v1alpha1"
 	actingKind    = "Acting"
 )
 
-// Acting is who acts on the objects of a custom kind in a cluster.
+// Acting says which ServiceAccount acts on the objects of a custom kind in a cluster,
+// by its rights on them.
 type Acting struct {
 	Group    string `json:"group"`
 	Resource string `json:"resource"`
-	Kind     string `json:"kind,omitempty"`   // empty for one that is only written
+	Kind     string `json:"kind,omitempty"`   // empty if the plan has no object of it, and only rights on it
 	Object   string `json:"object,omitempty"` // id of the plan's first object of the kind
 
-	Account preview.Subject `json:"account"` // of several the one that comes to most
-	Extent  string          `json:"extent"`  // what it comes to, as [preview.Account] has it
+	Account preview.Subject `json:"account"` // the one with the most rights
+	Extent  string          `json:"extent"`  // how far the rights of the account go, see [preview.Account]
 	Others  int             `json:"others"`
 }
 
-// Read returns it as a recorded read of a plan.
+// Read returns the value as a read, to be recorded in a plan.
 func (a Acting) Read() (preview.Read, error) {
 	data, err := json.Marshal(a)
 	if err != nil {
@@ -44,7 +46,8 @@ func (a Acting) Read() (preview.Read, error) {
 	return preview.Read{ID: preview.Ref{APIVersion: actingVersion, Kind: actingKind, Name: name}.ID(), Fingerprint: fingerprint, Body: body}, nil
 }
 
-// ActingOf returns what a recorded read holds; false for any other read.
+// ActingOf returns the value that a read of a plan records; ok is false for any other
+// read.
 func ActingOf(read preview.Read) (a Acting, ok bool) {
 	if preview.String(read.Body, "kind") != actingKind || preview.Map(read.Body, "acting") == nil {
 		return a, false

@@ -1,13 +1,12 @@
-// Package deputy has the kinds of widely used operators and what the controllers
-// that act on their objects do: a custom resource is an order to a controller,
-// which carries it out with its own permissions.
+// Package deputy has a table of custom resources of widely used operators, and what the
+// operators' controllers do with them. To write such an object is to have the
+// controller act, with the controller's own permissions.
 //
-// The table is kinds.tsv, one kind or sub-resource a line: API group, kind, plural,
-// scope, what writing one amounts to, how severe one is as an object of a package,
-// the operator, what its controller does (a sentence that begins with the
-// operator), and where that is documented. A group that begins with "*." stands
-// for every group with that ending, the kind or plural "*" for every other of the
-// group.
+// The table is kinds.tsv, with one kind or subresource a line: API group, kind, plural,
+// scope, effect of writing one, how severe one is as an object of a package, the
+// operator, what its controller does (words that follow the operator's name), and the
+// URL that documents it. A group that begins with "*." stands for every group with that
+// ending, the kind or plural "*" for every other one of the group.
 package deputy
 
 import (
@@ -17,20 +16,20 @@ import (
 	"sync"
 )
 
-// Effect is what an object of a kind makes its controller do.
+// Effect is what the controller of a kind does when an object of the kind is written.
 type Effect string
 
 // The effects. The set is closed.
 const (
-	Installs  Effect = "installs"  // applies content with rights of its own
+	Installs  Effect = "installs"  // applies manifests, with rights of its own
 	RBAC      Effect = "rbac"      // grants permissions
-	Node      Effect = "node"      // runs code on nodes, configures or creates them
-	Mutates   Effect = "mutates"   // changes objects of others
+	Node      Effect = "node"      // runs code on nodes, configures or creates nodes
+	Mutates   Effect = "mutates"   // changes objects of other users
 	Refuses   Effect = "refuses"   // decides which requests are refused
-	Pods      Effect = "pods"      // runs pods of the template or account that is named
-	Images    Effect = "images"    // runs pods of images or settings that are named
-	Mints     Effect = "mints"     // makes or fetches credentials
-	Exports   Effect = "exports"   // copies data out
+	Pods      Effect = "pods"      // runs pods with the template or account in the object
+	Images    Effect = "images"    // runs pods with images or settings in the object
+	Mints     Effect = "mints"     // creates or fetches credentials
+	Exports   Effect = "exports"   // copies data out of the cluster
 	IAM       Effect = "iam"       // grants permissions in a cloud account
 	Requests  Effect = "requests"  // requests cloud credentials
 	Cloud     Effect = "cloud"     // makes cloud resources
@@ -49,19 +48,20 @@ type Kind struct {
 	Group, Kind, Plural string
 	Namespaced          bool
 	Effect              Effect
-	// Order is how severe an object of the kind in a package is: critical,
+	// Order is how severe it is that a package has an object of the kind: critical,
 	// high, medium, low or none.
 	Order string
-	// Operator is whose controller acts on the kind, and Does what it does.
+	// Operator is the name of the operator whose controller acts on the kind; Does is
+	// what the controller does, in words that follow the name.
 	Operator, Does string
 	Source         string // URL
 }
 
-// Says returns what happens with objects of the kind: "Argo CD fetches manifests
-// and applies them".
+// Says returns what the controller does with objects of the kind, such as "Argo CD
+// fetches manifests and applies them".
 func (k Kind) Says() string { return k.Operator + " " + k.Does }
 
-// Mark is an annotation or label by which controllers act on objects of any kind.
+// Mark is an annotation or label that makes a controller act on an object of any kind.
 type Mark struct {
 	Name           string
 	Effect         Effect
@@ -70,7 +70,7 @@ type Mark struct {
 	Source         string
 }
 
-// Says returns what happens with objects that have the mark.
+// Says returns what the controller does with objects that have the annotation or label.
 func (m Mark) Says() string { return m.Operator + " " + m.Does }
 
 //go:embed kinds.tsv
@@ -91,13 +91,14 @@ var loadMarks = sync.OnceValue(func() map[string]Mark {
 
 const markColumns = 6
 
-// MarkOf returns the row of an annotation or label.
+// MarkOf returns the row of an annotation or label by its key; ok is false if the table
+// has none.
 func MarkOf(name string) (Mark, bool) {
 	m, known := loadMarks()[name]
 	return m, known
 }
 
-// table is the parsed file, with indexes. Nothing changes it.
+// table is the parsed kinds.tsv with indexes. It is never modified.
 type table struct {
 	rows     []Kind
 	kinds    map[string]int   // GROUP/KIND → row
@@ -146,10 +147,10 @@ func (t *table) add(k Kind) {
 
 const all = "*"
 
-// Kinds returns every row.
+// Kinds returns every row of kinds.tsv.
 func Kinds() []Kind { return load().rows }
 
-// Of returns the row of a kind.
+// Of returns the row of a kind in an API group; known is false if the table has none.
 func Of(group, kind string) (k Kind, known bool) {
 	t := load()
 	return t.find(t.kinds, group, kind)
@@ -172,9 +173,9 @@ func (t *table) find(index map[string]int, group, name string) (Kind, bool) {
 	return Kind{}, false
 }
 
-// Resources returns the rows that a resource of a role reaches, wildcards included:
-// that of one plural, those of a sub-resource of every kind, of a group, or of a
-// plural in every group.
+// Resources returns the rows that the group and resource of an RBAC rule name,
+// wildcards included. It is nil for "*" in both, and for groups that the table does not
+// have.
 func Resources(group, resource string) []Kind {
 	t := load()
 	switch sub, every := strings.CutPrefix(resource, "*/"); {
@@ -206,7 +207,7 @@ func (t *table) pick(rows []int) []Kind {
 	return out
 }
 
-// KnownGroup reports whether the table has kinds of a group.
+// KnownGroup reports whether the table has a row of an API group.
 func KnownGroup(group string) bool {
 	t := load()
 	if len(t.groups[group]) > 0 {

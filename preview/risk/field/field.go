@@ -1,6 +1,6 @@
-// Package field has, for every field of every kind that Kubernetes serves, what it
-// can do: nothing, or what a rule judges. It finds the fields of an object that
-// no row judges, and those whose change takes a protection away.
+// Package field has a table of every field of every kind that Kubernetes serves:
+// harmless, or judged by the named rules. It finds the fields of an object that no row
+// is about, and changes of fields that weaken a protection.
 package field
 
 import (
@@ -16,7 +16,7 @@ import (
 //go:embed fields.tsv
 var data string
 
-// The ways in which a field is judged.
+// The values of [Row.Judgement].
 const (
 	Nested   = "-"        // by the fields of its type
 	Harmless = "harmless" // it does no harm
@@ -25,45 +25,44 @@ const (
 	OfObject = "object"   // the rules are about any object, volume or source that has it
 )
 
-// Row judges one field of a type of the OpenAPI definitions.
+// Row is about one field of a type in the OpenAPI definitions of Kubernetes.
 type Row struct {
 	Type, Field string
-	Form        string // its type, after "[]" for each list and "map." for each map
+	Form        string // type of the field, after "[]" for each list and "map." for each map
 	Judgement   string
-	// Rules has the names of the rules that judge it, Why the reason, in one word,
-	// that it is harmless.
+	// Rules has the names of the rules that judge the field; Why has, in one word, the
+	// reason that a harmless field is so.
 	Rules []string
 	Why   string
-	// Example is a value, in YAML, that the rules find; see the test of the
-	// examples.
+	// Example is a value of the field, in YAML, that one of the rules matches.
 	Example string
-	// Weakens names the change of the field that takes a protection away; see
-	// [Weakened].
+	// Weakens names the change of the field that weakens a protection; see [Weakened].
+	// It is empty if none does.
 	Weakens string
 }
 
-// Kind is a kind with the type of its objects.
+// Kind is a kind of Kubernetes with the name of its OpenAPI type.
 type Kind struct {
 	APIVersion, Kind, Type string
-	// Protects says what is lost when an object of the kind is deleted; empty where
-	// it protects nothing.
+	// Protects says what is lost when an object of the kind is deleted; empty for kinds
+	// that protect nothing.
 	Protects string
 }
 
-// Rows returns the rows in the order of the table. Callers must not modify them.
+// Rows returns the fields of the table in its order. Callers must not modify them.
 func Rows() []Row { return parsed().rows }
 
-// Kinds returns the kinds in the order of the table. Callers must not modify them.
+// Kinds returns the kinds of the table in its order. Callers must not modify them.
 func Kinds() []Kind { return parsed().kinds }
 
-// definition is a type: its fields by name.
+// definition is an OpenAPI type: the fields of an object by name.
 type definition map[string]*property
 
 // property is a field of a definition.
 type property struct {
-	nesting []bool     // true for each list, false for each map around the type
-	of      definition // nil where its content is not a type
-	schema  bool       // it is the schema of custom resources
+	nesting []bool     // what surrounds values of the type: true for a list, false for a map
+	of      definition // type of the values; nil for texts, numbers and the like
+	schema  bool       // the field is the schema of a CRD's custom resources
 	weakens change
 }
 
@@ -126,19 +125,20 @@ func newRow(name string, f []string) Row {
 	return r
 }
 
-// typeOf returns the type of an object, nil for kinds that the table does not have.
+// typeOf returns the OpenAPI type of an object, nil for kinds that are not in the
+// table.
 func typeOf(body map[string]any) definition {
 	return parsed().types[parsed().byKind[preview.String(body, "apiVersion")+" "+preview.String(body, "kind")].Type]
 }
 
-// maxUnknown bounds how many unknown fields of one object are listed.
+// maxUnknown is the most unknown fields that are listed of one object.
 const maxUnknown = 20
 
-// Unknown returns the paths of an object's fields that no row judges: of a later
-// Kubernetes, or of none. A kind or version that the table does not have is named
-// where Kubernetes serves its group; of other kinds it returns none.
-// Schemas of custom resources, by far the most of what packages hold, are not read:
-// a keyword there changes nothing but what is accepted.
+// Unknown returns the paths of an object's fields that no row is about, as a later
+// Kubernetes may have. Of a kind that is not in the table it returns one line if
+// Kubernetes serves the API group, else nil. The schemas of CRDs, by far the most of
+// what packages hold, are not searched: a keyword there changes only which values are
+// accepted.
 func Unknown(body map[string]any) []string {
 	of := typeOf(body)
 	ref := preview.RefOf(body)
@@ -156,8 +156,8 @@ func Unknown(body map[string]any) []string {
 	return w.found
 }
 
-// knows reports whether all fields have rows, without paths and order, as nearly
-// every object's have.
+// knows reports whether all fields of an object are in the table. It is a fast first
+// pass without paths and order, as nearly every object has only known fields.
 func (d definition) knows(body map[string]any) bool {
 	for name, v := range body {
 		p := d[name]
@@ -189,7 +189,7 @@ func (d definition) knowsAll(v any, nesting []bool) bool {
 	return true
 }
 
-// walk collects the paths of unknown fields.
+// walk collects the paths of fields that are not in the table.
 type walk struct{ found []string }
 
 func (w *walk) fields(path string, body map[string]any, of definition) {
@@ -232,8 +232,8 @@ func sortedKeys(m map[string]any) []string {
 	return keys
 }
 
-// Counts returns the number of fields, and of those by judgement that are no types
-// themselves.
+// Counts returns the number of fields in the table without those of judgement Nested,
+// and their numbers by judgement.
 func Counts() (fields int, by map[string]int) {
 	by = map[string]int{}
 	for _, r := range Rows() {

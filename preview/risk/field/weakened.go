@@ -11,14 +11,15 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// change is what takes a protection away: the values of a field from the strongest
-// to the weakest, or the name of a comparison.
+// change says which change of a field weakens a protection: ranks has the values of the
+// field from the strongest to the weakest, those of equal strength together; without
+// ranks, comparison names how two values are compared.
 type change struct {
 	ranks      [][]string
 	comparison string
 }
 
-// The comparisons that the table names.
+// The comparisons of a field's two values, by their names in the table.
 const (
 	lost    = "lost"    // what was set is not set any more
 	fewer   = "fewer"   // an item of a list or a key of a map is gone
@@ -30,7 +31,8 @@ const (
 
 var comparisons = []string{lost, fewer, opens, peers, selects, raised}
 
-// The values of ranks that stand for others.
+// Values in ranks with a meaning of their own: the field is not set, and any value that
+// is not listed.
 const (
 	notSet   = "-"
 	anyOther = "*"
@@ -47,12 +49,12 @@ func newChange(text string) change {
 	return c
 }
 
-// maxWeakened bounds how many fields of one object are listed.
+// maxWeakened is the most fields that are listed of one object; the others are counted.
 const maxWeakened = 50
 
-// Weakened returns the fields by whose change an object protects less than before,
-// each with both values. What the changed object leaves out is weaker only where
-// it is complete, as the API server answers it.
+// Weakened returns a line for each field whose change makes an object protect less,
+// with both values. A field that is missing after the change counts only if complete is
+// true: after is the object as the API server returns it.
 func Weakened(before, after map[string]any, complete bool) []string {
 	of := typeOf(before)
 	if of == nil || preview.RefOf(before).GroupKind() != preview.RefOf(after).GroupKind() {
@@ -67,11 +69,12 @@ func Weakened(before, after map[string]any, complete bool) []string {
 	return c.lines
 }
 
-// Protects says what is lost when an object of a kind is deleted; empty where it
-// protects nothing.
+// Protects says what is lost when an object of a kind is deleted; empty for kinds that
+// protect nothing.
 func Protects(apiVersion, kind string) string { return parsed().byKind[apiVersion+" "+kind].Protects }
 
-// comparer compares two states of an object.
+// comparer compares an object before and after a change, and collects the lines of
+// [Weakened].
 type comparer struct {
 	complete bool
 	lines    []string
@@ -105,8 +108,8 @@ func (c *comparer) compare(path string, by change, was, now any) {
 	}
 }
 
-// values compares what two states have at a field: the items of lists by their
-// names, those without names not at all.
+// values compares a field of two states of an object. Items of lists are compared with
+// the item of the same name; items without a name are not compared.
 func (c *comparer) values(path string, was, now any, nesting []bool, of definition) {
 	switch was := was.(type) {
 	case map[string]any:
@@ -133,18 +136,19 @@ func (c *comparer) values(path string, was, now any, nesting []bool, of definiti
 	}
 }
 
-// itemName returns the name of an item of a list, empty where it has none.
+// itemName returns the name field of a list item, empty if there is none.
 func itemName(item any) string {
 	m, _ := item.(map[string]any)
 	return preview.String(m, "name")
 }
 
-// inherited are the fields of a pod's security context that hold for containers
-// which do not set them.
+// inherited are the fields of a pod's securityContext that apply to containers which do
+// not set them.
 var inherited = []string{"runAsNonRoot", "runAsUser", "seccompProfile", "appArmorProfile"}
 
-// effective returns a pod whose containers have the settings that they inherit: a
-// setting that moves from the pod to its containers changes nothing.
+// effective returns a copy of a pod whose containers have the settings of the pod's
+// securityContext that apply to them. So a setting that moves from the pod to its
+// containers is no change.
 func effective(pod map[string]any) map[string]any {
 	shared := map[string]any{}
 	for _, name := range inherited {
@@ -175,7 +179,7 @@ func effective(pod map[string]any) map[string]any {
 	return pod
 }
 
-// compare returns both values where a change weakens, else nothing.
+// compare returns both values as text if the change weakens a protection, else "".
 func (c change) compare(was, now any, complete bool) string {
 	if empty(now) && !complete {
 		return ""
@@ -203,7 +207,8 @@ func (c change) compare(was, now any, complete bool) string {
 	return shown(was) + " → " + shown(now)
 }
 
-// rank returns where a value stands in the order of strength.
+// rank returns the index of a value's group in ranks; values that are not listed have
+// that of anyOther, or come last.
 func rank(ranks [][]string, v any) int {
 	text := notSet
 	if v != nil {
@@ -237,11 +242,11 @@ func empty(v any) bool {
 	return false
 }
 
-// maxCompared bounds how many items of two lists are compared with each other.
+// maxCompared is the most items of two lists that are compared with each other.
 const maxCompared = 500
 
-// missing lists the items of a list that another does not have; items with a name
-// are held to it.
+// missing returns as text the items of list was that list now does not have. Items with
+// a name are compared by it.
 func missing(was, now any) string {
 	have := map[string]bool{}
 	for _, item := range items(now) {
@@ -264,7 +269,7 @@ func items(v any) []any {
 	return list
 }
 
-// key returns the name of an item, else the item itself.
+// key returns the name of a list item, else the whole item as text.
 func key(item any) string {
 	if name := itemName(item); name != "" {
 		return name
@@ -272,7 +277,8 @@ func key(item any) string {
 	return canonical(item)
 }
 
-// added lists the rules of a NetworkPolicy that allow what no earlier rule allowed.
+// added returns as text the rules of a NetworkPolicy that allow traffic which none of
+// the earlier rules allowed.
 func added(was, now any) string {
 	var wider []string
 	for i, item := range items(now) {
@@ -290,14 +296,15 @@ func added(was, now any) string {
 	return "not allowed → " + cut(strings.Join(wider, ", "))
 }
 
-// within reports whether peers or ports are among others, where none means all.
+// within reports whether all peers or ports of list are in of. An empty list stands for
+// all of them.
 func within(list, of any) bool { return empty(of) || !empty(list) && subset(list, of) }
 
-// subset reports whether a list has all items of the other.
+// subset reports whether all items of the list of are in list.
 func subset(list, of any) bool { return missing(list, of) == "" }
 
-// covers reports whether a selector selects all that another does, as far as its
-// terms show.
+// covers reports whether a label selector selects everything that the other, of,
+// selects, judged by comparing their terms.
 func covers(selector, of any) bool {
 	wide, _ := selector.(map[string]any)
 	narrow, _ := of.(map[string]any)
@@ -309,7 +316,8 @@ func covers(selector, of any) bool {
 	return subset(wide["matchExpressions"], narrow["matchExpressions"])
 }
 
-// raisedLimits lists the limits that are gone, or higher.
+// raisedLimits returns as text the quantities of a map that are higher now, or have
+// been removed.
 func raisedLimits(was, now any) string {
 	before, _ := was.(map[string]any)
 	after, _ := now.(map[string]any)
@@ -324,7 +332,7 @@ func raisedLimits(was, now any) string {
 	return strings.Join(lines, ", ")
 }
 
-// maxShown bounds how much of a value is shown.
+// maxShown is the most bytes of a value that are shown; a hash stands for the rest.
 const maxShown = 200
 
 func shown(v any) string {

@@ -1,6 +1,6 @@
-// Package intercept says what an admission webhook or policy gains by the
-// requests that it intercepts: a webhook that sees Secrets reads them, and one
-// that changes pods runs code in them, without any right in RBAC.
+// Package intercept has a table of what an admission webhook or policy gains from the
+// requests that it intercepts: one that is sent Secrets reads them, and one that
+// changes pods runs code in them, without any right in RBAC.
 package intercept
 
 import (
@@ -15,11 +15,11 @@ import (
 //go:embed resources.tsv
 var resourceData string
 
-// Resource is a resource of Kubernetes with the levels of seeing and of changing
-// it in every namespace.
+// Resource is a resource of Kubernetes, with the levels of being sent its objects and
+// of changing them in every namespace.
 type Resource struct {
 	Group, Name string // Name may have a subresource, such as pods/exec
-	Cluster     bool   // it has no namespace
+	Cluster     bool   // cluster-scoped
 	See, Change rules.Level
 }
 
@@ -40,13 +40,13 @@ var levels = map[string]rules.Level{
 	"none": rules.None, "low": rules.Low, "medium": rules.Medium, "high": rules.High, "critical": rules.Critical,
 }
 
-// Rule is a rule of a webhook or of a policy: operations on resources.
+// Rule is a rule of a webhook or an admission policy: operations on resources.
 type Rule struct {
 	Groups, Resources, Operations []string
 	Scope                         string // Cluster, Namespaced, or anything else for both
 }
 
-// Covered returns the rows of the table that a rule intercepts.
+// Covered returns the rows of the table that the rule intercepts.
 func (r Rule) Covered() []Resource {
 	var out []Resource
 	for _, row := range Resources() {
@@ -57,8 +57,8 @@ func (r Rule) Covered() []Resource {
 	return out
 }
 
-// covers reads resources as the API server does: "*" is everything without a
-// subresource, and "pods/*" is pods too.
+// covers reports whether the rule intercepts a resource. It reads resources as the API
+// server does: "*" is every resource without subresources, and "pods/*" includes pods.
 func (r Rule) covers(row Resource) bool {
 	if r.Scope == "Cluster" && !row.Cluster || r.Scope == "Namespaced" && row.Cluster {
 		return false
@@ -73,13 +73,13 @@ func (r Rule) covers(row Resource) bool {
 	})
 }
 
-// Changes reports whether a mutating webhook or policy can change what the rule
-// intercepts. What is deleted cannot be changed. No operations are all of them.
+// Changes reports whether a mutating webhook or policy with this rule can change
+// objects. Deletions cannot be changed; a rule without operations has all of them.
 func (r Rule) Changes() bool {
 	return len(r.Operations) == 0 || slices.ContainsFunc(r.Operations, func(op string) bool { return op != "DELETE" })
 }
 
-// Known reports whether the table has rows of an API group.
+// Known reports whether the table has a row of an API group.
 func Known(group string) bool {
 	return slices.ContainsFunc(Resources(), func(row Resource) bool { return row.Group == group })
 }

@@ -25,8 +25,9 @@ func certificateRows() []Row {
 
 const kubernetesSigner = "kubernetes.io/"
 
-// certificateRequest judges a request by its signer, its usages and the subject in
-// the request itself; spec.username and groups are set by the API server.
+// certificateRequest judges a CertificateSigningRequest by its signer, its usages, and
+// the subject in the encoded request. spec.username and spec.groups are not looked at,
+// as the API server sets them.
 func certificateRequest(o Object) (rules.Level, []string) {
 	var v verdict
 	spec := preview.Map(o.Body, "spec")
@@ -69,7 +70,8 @@ func parseRequest(text string) (*x509.CertificateRequest, string) {
 	return request, ""
 }
 
-// asksForAuthority reports whether a request has the basic constraint CA.
+// asksForAuthority reports whether a certificate request asks for a certificate
+// authority (basic constraint CA).
 func asksForAuthority(request *x509.CertificateRequest) bool {
 	basicConstraints := asn1.ObjectIdentifier{2, 5, 29, 19}
 	return slices.ContainsFunc(request.Extensions, func(e pkix.Extension) bool {
@@ -144,8 +146,8 @@ func deviceObjects(o Object) (rules.Level, []string) {
 	return v.result()
 }
 
-// deviceSettings finds settings that are handed to a driver, which runs as root of
-// the node and alone knows what they mean.
+// deviceSettings adds evidence for settings that are passed to a device driver, which
+// runs as root on the node.
 func deviceSettings(v *verdict, level rules.Level, of map[string]any) {
 	for _, config := range preview.Maps(of, "config") {
 		opaque := preview.Map(config, "opaque")

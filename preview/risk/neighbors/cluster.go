@@ -24,11 +24,12 @@ func clusterRows() []Row {
 	}
 }
 
-// setting is a label or an annotation of a Namespace that something enforces.
+// setting is a label or an annotation of a Namespace by which an admission plugin or a
+// controller treats the namespace's pods differently.
 type setting struct {
 	key         string
-	value       string // empty for any
-	own, others rules.Level
+	value       string      // empty for any
+	own, others rules.Level // in the release's own namespaces, and in others
 	does        string
 }
 
@@ -55,8 +56,8 @@ var settings = []setting{
 	{"iam.amazonaws.com/allowed-roles", "", rules.Medium, rules.High, "the IAM roles that pods may assume"},
 }
 
-// shared reports whether a Namespace object is of others: one of the control plane,
-// or one that neither is the release's nor comes with it.
+// shared reports whether a Namespace object is that of other users or the control
+// plane: not the release's own, and not created by the plan.
 func (o Object) shared() bool { return o.Control(o.Name) || !o.Own(o.Name) }
 
 func namespaceSettings(o Object) (rules.Level, []string) {
@@ -97,13 +98,13 @@ func namespaceSettings(o Object) (rules.Level, []string) {
 	return v.result()
 }
 
-// openPattern reports whether a pattern of roles admits any.
+// openPattern reports whether a pattern of role names matches every name.
 func openPattern(pattern string) bool {
 	return strings.Contains(pattern, ".*") || strings.Contains(pattern, `"*"`) || strings.Trim(pattern, "*^$ ") == ""
 }
 
-// sandboxes are names of classes that promise more isolation than a handler such as
-// runc gives.
+// sandboxes are parts of names of RuntimeClasses that promise more isolation than a
+// handler such as runc gives.
 var sandboxes = []string{"gvisor", "runsc", "kata", "sandbox", "firecracker", "confidential"}
 
 func runtimeClass(o Object) (rules.Level, []string) {
@@ -133,11 +134,11 @@ func orEvery(text, every string) string {
 	return text
 }
 
-// builtInLevels are the priority levels that every cluster has.
+// builtInLevels are the PriorityLevelConfigurations that every cluster has.
 var builtInLevels = []string{"exempt", "system", "node-high", "leader-election", "workload-high", "workload-low", "global-default", "catch-all"}
 
-// The precedence of the schemas for accounts of kube-system and for other accounts;
-// lower goes first.
+// The matchingPrecedence of the FlowSchemas for accounts of kube-system and for all
+// other accounts. The API server tries lower values first.
 const (
 	systemPrecedence   = 900
 	accountsPrecedence = 9000
@@ -204,13 +205,15 @@ func limitsOfOthers(o Object) (rules.Level, []string) {
 	return v.result()
 }
 
-// never reports whether a bound of a budget is the one that allows no disruption.
+// never reports whether a field of a PodDisruptionBudget has the value that allows no
+// disruption: whole as a number, or percent.
 func never(v any, whole int64, percent string) bool {
 	n, ok := number(v)
 	return ok && n == whole || v == percent
 }
 
-// done are kinds that are an answer or a note, and change nothing.
+// done are kinds whose objects are answers or notes, such as Event: to create one
+// changes nothing.
 var done = []string{"Event", "ComponentStatus", "TokenReview", "SelfSubjectReview", "SubjectAccessReview", "LocalSubjectAccessReview", "SelfSubjectAccessReview", "SelfSubjectRulesReview"}
 
 func controlPlaneObject(o Object) (rules.Level, []string) {

@@ -23,7 +23,8 @@ func gatewayRows() []Row {
 	}
 }
 
-// takesHost judges a host that an object claims.
+// takesHost adds evidence if an object claims requests for every host, or for a host of
+// the cluster or a metadata service.
 func takesHost(v *verdict, host string) {
 	switch {
 	case host == "" || host == "*":
@@ -66,12 +67,13 @@ func ingressClass(o Object) (rules.Level, []string) {
 	return v.result()
 }
 
-// controllerPrefixes begin annotations that ingress controllers write into their
-// own configuration.
+// controllerPrefixes begin the annotations that ingress controllers copy into their own
+// configuration files.
 var controllerPrefixes = []string{"nginx.ingress.kubernetes.io/", "nginx.org/", "nginx.com/", "ingress.kubernetes.io/", "haproxy.org/", "haproxy-ingress.github.io/", "haproxy.router.openshift.io/"}
 
-// ingressSnippet judges annotations by their names and by their values: a value
-// that ends a directive, or a line, is configuration too.
+// ingressSnippet matches Ingresses with annotations that hold configuration for the
+// ingress controller: by the name of the annotation, or by a value that ends a
+// directive or a line.
 func ingressSnippet(o Object) (rules.Level, []string) {
 	var v verdict
 	annotations := preview.Map(o.Body, "metadata", "annotations")
@@ -100,8 +102,9 @@ func ingressSnippet(o Object) (rules.Level, []string) {
 	return v.result()
 }
 
-// leavesItsPlace reports whether a value is more than one word of a configuration
-// file. Comments end a directive too, but stand in URLs, which are one word.
+// leavesItsPlace reports whether the value of an annotation is more than one word in a
+// configuration file, so that it can add directives. "#" alone does not count, as URLs
+// have it.
 func leavesItsPlace(value string) bool {
 	return strings.ContainsAny(strings.TrimSpace(value), "\r\n;") || strings.Contains(value, "load_module") || strings.Contains(value, "ssl_engine") ||
 		strings.Contains(value, "_by_lua") || strings.ContainsAny(value, "{}") && strings.ContainsAny(value, " \t#")
@@ -161,7 +164,8 @@ func kindOf(ref map[string]any, usual string) string {
 	return usual
 }
 
-// backends returns where a rule of a route sends requests, or copies of them.
+// backends returns the references that a rule of a route sends requests, or copies of
+// them, to.
 func backends(rule map[string]any) []map[string]any {
 	out := preview.Maps(rule, "backendRefs")
 	for _, filter := range preview.Maps(rule, "filters") {

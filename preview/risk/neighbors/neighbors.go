@@ -1,6 +1,6 @@
-// Package neighbors judges objects that take over what belongs to others by being
-// there: storage, names and addresses of the network, namespaces, certificates,
-// devices, and the order in which requests are served.
+// Package neighbors judges objects that affect other users of the cluster once they
+// exist: storage, Services, routes and network policies, namespaces, certificates,
+// devices, and the priority of requests.
 package neighbors
 
 import (
@@ -12,39 +12,40 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// Object is one object of a plan with what is known of namespaces.
+// Object is one object of a plan, with functions that say whose a namespace is.
 type Object struct {
 	preview.Ref
 	Body map[string]any
-	// Own reports whether a namespace is the release's own, Control whether it is
-	// one of the control plane.
+	// Own reports whether a namespace is the release's own, Control whether it is one of
+	// the control plane.
 	Own, Control func(namespace string) bool
 }
 
-// Row is a rule with the kinds that it looks at.
+// Row is a rule with the kinds of objects that it judges.
 type Row struct {
 	Rule  rules.Rule
 	Kinds []preview.GroupKind
-	// Judge returns the level and the evidence, none when the rule does not hold.
+	// Judge returns the level and the lines of evidence, none if the object does not
+	// match.
 	Judge func(o Object) (rules.Level, []string)
 }
 
-// Table returns every rule of the package.
+// Table returns the rows of all rules in the package.
 func Table() []Row {
 	return slices.Concat(storageRows(), networkRows(), gatewayRows(), clusterRows(), certificateRows())
 }
 
 func kinds(list ...preview.GroupKind) []preview.GroupKind { return list }
 
-// foreign reports whether a namespace is named and not the release's own.
+// foreign reports whether a namespace is not empty and not the release's own.
 func (o Object) foreign(namespace string) bool { return namespace != "" && !o.Own(namespace) }
 
-// annotation returns an annotation of the object.
+// annotation returns the value of an annotation of the object, empty if there is none.
 func (o Object) annotation(key string) string {
 	return preview.String(o.Body, "metadata", "annotations", key)
 }
 
-// verdict collects evidence and the highest level of it.
+// verdict collects lines of evidence and their highest level.
 type verdict struct {
 	level rules.Level
 	lines []string
@@ -55,7 +56,7 @@ func (v *verdict) add(level rules.Level, format string, args ...any) {
 	v.lines = append(v.lines, fmt.Sprintf(format, args...))
 }
 
-// addIf adds evidence where a condition holds.
+// addIf adds a line of evidence if holds is true.
 func (v *verdict) addIf(holds bool, level rules.Level, format string, args ...any) {
 	if holds {
 		v.add(level, format, args...)
@@ -67,7 +68,8 @@ func (v *verdict) result() (rules.Level, []string) {
 	return v.level, slices.Compact(v.lines)
 }
 
-// secretLevel is the level of reaching a Secret of another namespace.
+// secretLevel returns the level of access to a Secret in a namespace that is not the
+// release's own: Critical in one of the control plane, else High.
 func (o Object) secretLevel(namespace string) rules.Level {
 	if o.Control(namespace) {
 		return rules.Critical
@@ -75,7 +77,7 @@ func (o Object) secretLevel(namespace string) rules.Level {
 	return rules.High
 }
 
-// texts returns a list of texts, or the one text that stands for it.
+// texts returns the strings of a list; a single string counts as a list of one.
 func texts(v any) []string {
 	if text, ok := v.(string); ok {
 		return []string{text}
@@ -83,8 +85,8 @@ func texts(v any) []string {
 	return preview.Texts(v)
 }
 
-// number returns a whole number in any of the types that decoders give, and
-// whether there is one.
+// number returns a whole number, which YAML and JSON decode into several types; ok is
+// false for other values.
 func number(v any) (int64, bool) {
 	switch v := v.(type) {
 	case int64:

@@ -20,7 +20,8 @@ func networkRows() []Row {
 	}
 }
 
-// metadataHosts are the names of servers that give a node's cloud credentials.
+// metadataHosts are the host names of the clouds' metadata services, which give out the
+// cloud credentials of a node.
 var metadataHosts = []string{"metadata.google.internal", "metadata", "instance-data", "instance-data.ec2.internal", "metadata.tencentyun.com", "metadata.azure.internal"}
 
 var metadataAddresses = []netip.Prefix{
@@ -28,7 +29,7 @@ var metadataAddresses = []netip.Prefix{
 	netip.MustParsePrefix("fd20:ce::254/128"), netip.MustParsePrefix("fe80::/10"), netip.MustParsePrefix("100.100.100.200/32"), netip.MustParsePrefix("168.63.129.16/32"),
 }
 
-// ofMetadata reports whether a host or an address is that of a metadata server.
+// ofMetadata reports whether a host name or address is that of a metadata service.
 func ofMetadata(host string) bool {
 	if slices.Contains(metadataHosts, host) {
 		return true
@@ -37,7 +38,8 @@ func ofMetadata(host string) bool {
 	return err == nil && slices.ContainsFunc(metadataAddresses, func(p netip.Prefix) bool { return p.Contains(address.Unmap()) })
 }
 
-// inCluster splits the name of a Service, such as web.shop.svc.cluster.local.
+// inCluster returns the namespace in the host name of a Service, such as
+// web.shop.svc.cluster.local; ok is false for other names.
 func inCluster(host string) (namespace string, ok bool) {
 	parts := strings.Split(host, ".")
 	if len(parts) >= 3 && parts[2] == "svc" {
@@ -46,8 +48,8 @@ func inCluster(host string) (namespace string, ok bool) {
 	return "", false
 }
 
-// fixedAddresses are annotations by which a Service chooses its address, or shares
-// that of another.
+// fixedAddresses are annotations by which a Service chooses its external address or
+// host name, or shares the address of another Service.
 var fixedAddresses = []string{
 	"metallb.universe.tf/loadBalancerIPs", "metallb.io/loadBalancerIPs", "metallb.universe.tf/allow-shared-ip", "metallb.io/allow-shared-ip",
 	"kube-vip.io/loadbalancerIPs", "io.cilium/lb-ipam-ips", "lbipam.cilium.io/ips", "lbipam.cilium.io/sharing-key", "lbipam.cilium.io/sharing-cross-namespace",
@@ -143,8 +145,8 @@ func endpointAddress(o Object, v *verdict, address string, endpoint map[string]a
 	}
 }
 
-// anywhere reports whether peers of a policy are every address or every pod; a
-// list without peers is.
+// anywhere reports whether the peers of a NetworkPolicy rule include every address or
+// every pod, as a rule without peers does.
 func anywhere(rule map[string]any, field string) bool {
 	peers := preview.Maps(rule, field)
 	if len(preview.List(rule, field)) == 0 {

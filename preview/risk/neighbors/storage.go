@@ -20,8 +20,8 @@ func storageRows() []Row {
 	}
 }
 
-// storageDriver finds drivers to which kubelets hand tokens of the pods that they
-// serve. A request without audience is for the API server.
+// storageDriver matches CSIDrivers with tokenRequests: kubelets send them tokens of the
+// pods that mount their volumes. A token without audience is for the API server.
 func storageDriver(o Object) (rules.Level, []string) {
 	var v verdict
 	for _, request := range preview.Maps(preview.Map(o.Body, "spec"), "tokenRequests") {
@@ -35,8 +35,7 @@ func storageDriver(o Object) (rules.Level, []string) {
 	return v.result()
 }
 
-// usualClasses are the names that clouds and distributions give the classes that
-// they make.
+// usualClasses are names of the StorageClasses that clouds and distributions create.
 var usualClasses = []string{
 	"azurefile", "azurefile-csi", "default", "do-block-storage", "gp2", "gp2-csi", "gp3", "gp3-csi", "hostpath", "hcloud-volumes", "ibmc-block-gold",
 	"linode-block-storage", "local-path", "managed", "managed-csi", "managed-premium", "ocs-storagecluster-ceph-rbd", "premium-rwo", "standard",
@@ -109,7 +108,8 @@ func snapshotContent(o Object) (rules.Level, []string) {
 	return v.result()
 }
 
-// claimOfOthers judges a claim, and the claims that an object has made for its pods.
+// claimOfOthers matches PersistentVolumeClaims, and the claim templates of workloads,
+// that use storage of others.
 func claimOfOthers(o Object) (rules.Level, []string) {
 	var v verdict
 	claims := []map[string]any{}
@@ -134,21 +134,22 @@ func claimOfOthers(o Object) (rules.Level, []string) {
 	return v.result()
 }
 
-// notSources are fields of a PersistentVolume's spec that are no source; paths of
-// nodes have a rule of their own.
+// notSources are fields of a PersistentVolume's spec that are no volume source, and
+// hostPath and local, which have a rule of their own.
 var notSources = []string{
 	"accessModes", "capacity", "claimRef", "hostPath", "local", "mountOptions", "nodeAffinity", "persistentVolumeReclaimPolicy", "storageClassName",
 	"volumeAttributesClassName", "volumeMode",
 }
 
-// sourceNames are the fields of sources that say which storage they are.
+// sourceNames are the fields of volume sources that identify the storage, for the
+// evidence.
 var sourceNames = []string{
 	"driver", "server", "path", "share", "targetPortal", "iqn", "monitors", "endpoints", "volumeHandle", "volumeID", "pdName", "diskName", "diskURI", "shareName", "pool", "image",
 	"datasetName", "datasetUUID", "gateway", "registry", "volume", "volumeName", "volumeNamespace", "volumePath", "pdID", "targetWWNs", "wwids",
 }
 
-// volumeAddress finds every source there is or will be, and says how it names what
-// is mounted.
+// volumeAddress matches PersistentVolumes with a source that names storage by address,
+// whichever source it is: unknown ones match too.
 func volumeAddress(o Object) (rules.Level, []string) {
 	var v verdict
 	spec := preview.Map(o.Body, "spec")

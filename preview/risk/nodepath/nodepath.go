@@ -1,6 +1,6 @@
-// Package nodepath judges paths of a node that pods mount. A table has the paths
-// that lead to control over a node or to credentials; a path is held to it both
-// ways, as /var is above /var/lib/kubelet and reaches it too.
+// Package nodepath judges paths of a node that pods mount by hostPath. A table has
+// paths that lead to control of the node or to credentials. A mounted path is compared
+// with those above and below it: /var includes /var/lib/kubelet.
 package nodepath
 
 import (
@@ -16,27 +16,28 @@ import (
 //go:embed paths.tsv
 var data string
 
-// Verdict is what the mount of a path amounts to.
+// Verdict says how severe the mount of a node's path is, writable and read-only.
 type Verdict struct {
 	Writable rules.Level
 	ReadOnly rules.Level
-	// Leads says what the path leads to; empty where the table has nothing.
+	// Leads says what can be reached by the path; empty for paths that are not in the
+	// table.
 	Leads string
 }
 
 // row is a line of the table.
 type row struct {
 	path string
-	tree bool // all below it too
+	tree bool // the row is about all paths below too
 	Verdict
 }
 
-// Table is the table of paths.
+// Table is the table of node paths.
 type Table struct {
 	rows []row
 }
 
-// Load reads the table that is built in.
+// Load returns the table that is compiled in.
 func Load() *Table {
 	t := &Table{}
 	for line := range strings.Lines(data) {
@@ -50,17 +51,18 @@ func Load() *Table {
 	return t
 }
 
-// levels are the words of the table.
+// levels are the words for levels in the table.
 var levels = map[string]rules.Level{"critical": rules.Critical, "high": rules.High, "medium": rules.Medium}
 
-// sockets are the files that hand over a container runtime, wherever they lie.
+// sockets are names of Unix sockets whose users control the container runtime or the
+// kubelet, in any directory.
 var sockets = []string{
 	"docker.sock", "containerd.sock", "containerd.sock.ttrpc", "crio.sock", "cri-dockerd.sock", "dockershim.sock", "podman.sock", "buildkitd.sock", "frakti.sock",
 	"kubelet.sock", "cri-o.sock", "rkt.sock", "pouchd.sock", "isulad.sock", "libvirt-sock", "nri.sock", "system_bus_socket",
 }
 
-// Judge returns the verdict on a path as a hostPath volume states it: that of the
-// longest path of the table at or above it, and of all below it.
+// Judge returns the verdict on a hostPath: that of the longest path of the table that
+// is the path itself or above it, raised by those of all paths below it.
 func (t *Table) Judge(text string) Verdict {
 	at := Clean(text)
 	if slices.Contains(sockets, path.Base(at)) && !strings.HasPrefix(at, "/var/lib/kubelet/pod-resources/") {
@@ -83,7 +85,7 @@ func (t *Table) Judge(text string) Verdict {
 	return worst
 }
 
-// worse returns a verdict with that of a path below it.
+// worse returns a verdict raised by that of a row for a path below.
 func worse(v Verdict, below row) Verdict {
 	if below.Writable > v.Writable || below.ReadOnly > v.ReadOnly {
 		v.Leads = below.path + ": " + below.Leads
@@ -101,8 +103,8 @@ var (
 	legacyLinks = [...][2]string{{"/var/run", "/run"}, {"/var/lock", "/run/lock"}}
 )
 
-// Clean returns a path as the node has it: separators and drives of Windows in
-// one spelling, without empty parts, dots and links that every node has.
+// Clean returns a path as the node resolves it: without "." and empty parts, with links
+// such as /var/run replaced, and with Windows separators and drives in one spelling.
 func Clean(text string) string {
 	slashed := strings.ReplaceAll(text, `\`, "/")
 	for _, prefix := range []string{"//./", "//?/"} { // device paths of Windows
@@ -134,6 +136,6 @@ func Clean(text string) string {
 	return "/"
 }
 
-// maxLinks bounds how many links of a path are followed; one with more is taken
-// for the root.
+// maxLinks is the most links of a path that are followed. A path with more counts as
+// "/".
 const maxLinks = 16

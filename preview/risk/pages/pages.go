@@ -1,7 +1,7 @@
-// Package pages shows the table of rules: a page for each rule of which a plan can
-// hold a finding, with what it looks at, why it matters, how severe it is and when,
-// how to reduce it, where it comes from, and a finding as it looks. What a rule
-// about grants looks at is worded from its matcher in package risk.
+// Package pages makes the documentation of the rules: a page for each rule, with what
+// it matches, why that matters, how severe it is, how to reduce it, what it is based
+// on, and an example of a finding. For rules about grants, the words for what they
+// match are made from the matcher in package risk.
 package pages
 
 import (
@@ -15,25 +15,26 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// Page is the documentation page of one rule. All of it is our own text, but for
-// what an example quotes from the tests.
+// Page is the documentation page of one rule. Its text is our own, except for what an
+// example quotes from the tests.
 type Page struct {
 	Rule string `json:"rule"`
-	// Ref is the reference of the rule, such as RBAC-10; empty for
-	// rules about the plan itself. Source is the URL of what it is based on.
+	// Ref is the short reference of the rule, such as RBAC-10; empty for rules about the
+	// plan itself. Source is the URL of the document that the rule is based on.
 	Ref    string `json:"ref,omitempty"`
 	Source string `json:"source,omitempty"`
-	// Severity is that of the rule at its most severe, When what changes it.
+	// Severity is the highest severity of the rule's findings; When says what changes
+	// it.
 	Severity preview.Severity `json:"severity"`
 	When     string           `json:"when"`
-	Title    string           `json:"title"` // follows an object, such as "reads Secrets"
+	Title    string           `json:"title"` // words that follow an object's name, such as "reads Secrets"
 	Looks    string           `json:"looksAt"`
 	Why      string           `json:"why"`
 	Reduce   string           `json:"reduce"`
 	Example  rules.Example    `json:"example"`
 }
 
-// NothingToReduce stands where a rule has no advice.
+// NothingToReduce is the text in place of advice, for rules without any.
 const NothingToReduce = "Informational."
 
 // All returns every page, sorted by rule.
@@ -46,14 +47,14 @@ func All() []Page {
 	return out
 }
 
-// Index finds the page of a rule by its name.
+// Index holds the pages by the name of their rule.
 type Index map[string]Page
 
-// New returns every page.
+// New returns the pages of all rules.
 func New() Index { return index() }
 
-// Find returns the pages that a word names: a rule, a row of the catalogue
-// (RBAC-10) in any case, or the id of a finding, RULE/OBJECT.
+// Find returns the pages for a word: the name of a rule, a reference such as RBAC-10 in
+// any case, or the id of a finding, RULE/OBJECT. It returns nil if there is none.
 func (b Index) Find(word string) []Page {
 	rule, _, _ := strings.Cut(word, "/")
 	if page, ok := b[strings.ToLower(rule)]; ok {
@@ -89,7 +90,8 @@ func index() Index {
 	return book
 }
 
-// modifiers returns the severity modifiers that every rule about grants has.
+// modifiers returns the text about what raises or lowers the severity of a rule about
+// grants.
 func modifiers(m risk.Matching) string {
 	text := "One step less for a grant in one namespace, unless that namespace holds accounts as powerful as an administrator " +
 		"(kube-system, default, openshift-*, olm*); "
@@ -107,7 +109,8 @@ func modifiers(m risk.Matching) string {
 	return text
 }
 
-// grantText returns what a rule about grants matches, and its severity.
+// grantText returns the texts of a page for what a rule about grants matches, and for
+// its severity.
 func grantText(m risk.Matching, page Page) (looks, when string) {
 	looks = page.Looks
 	if looks == "" {
@@ -126,7 +129,8 @@ func grantText(m risk.Matching, page Page) (looks, when string) {
 	return looks, when
 }
 
-// sourceText names the documents that the rules of a kind are based on.
+// sourceText returns the URL of the document that the rules of a reference's chapter,
+// such as RBAC, are based on.
 func sourceText(ref string) string {
 	chapter, _, _ := strings.Cut(ref, "-")
 	switch chapter {

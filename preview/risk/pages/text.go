@@ -8,14 +8,14 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 )
 
-// The lines of a page are between these, in cells.
+// The least and the largest width of a page's lines, in terminal cells.
 const (
 	minWidth     = 40
 	defaultWidth = 100
 )
 
-// WriteText writes a page for a terminal of a width, 0 for the default. The
-// writer is to escape what it is given.
+// WriteText writes a page for a terminal with the given width in cells, 0 for the
+// default. The writer must escape control characters.
 func WriteText(w io.Writer, p Page, width int) error {
 	if width <= 0 {
 		width = defaultWidth

@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// trustedNames are names that programs trust to lead to the API server, to a
-// cloud or to where images come from; a name below one is trusted alike.
+// trustedNames are host names of the API server, of clouds and of registries that
+// programs trust, and that no pod should redirect. Names below them count too.
 var trustedNames = []string{
 	"kubernetes", "kubernetes.default", "kubernetes.default.svc", "cluster.local", "svc", "metadata", "metadata.google.internal", "metadata.goog", "instance-data",
 	"amazonaws.com", "googleapis.com", "google.com", "microsoftonline.com", "azure.com", "windows.net", "aliyuncs.com", "oraclecloud.com", "ibm.com",
@@ -26,8 +26,8 @@ func trustedName(name string) bool {
 	return slices.ContainsFunc(trustedNames, func(t string) bool { return name == t || strings.HasSuffix(name, "."+t) })
 }
 
-// NameOverrides finds what makes names lead elsewhere in a pod: entries of its
-// hosts file, name servers and search domains of its own.
+// NameOverrides matches pods that resolve host names differently: by hostAliases, or by
+// name servers and search domains of their own.
 func NameOverrides(pod map[string]any) (rules.Level, []string) {
 	level, lines := rules.None, []string(nil)
 	for _, alias := range preview.Maps(pod, "hostAliases") {
@@ -57,7 +57,8 @@ func NameOverrides(pod map[string]any) (rules.Level, []string) {
 	return level, lines
 }
 
-// Handlers returns the probes and hooks of a container, each as "livenessProbe".
+// Handlers returns the probes and lifecycle hooks of a container, by field name such as
+// livenessProbe.
 func Handlers(container map[string]any) map[string]map[string]any {
 	out := map[string]map[string]any{}
 	for _, name := range []string{"livenessProbe", "readinessProbe", "startupProbe"} {
@@ -73,8 +74,8 @@ func Handlers(container map[string]any) map[string]map[string]any {
 	return out
 }
 
-// ProbesElsewhere finds probes and hooks that the kubelet sends from the node's
-// network to another address than the pod's.
+// ProbesElsewhere matches containers with a probe or hook whose requests go to another
+// host than the pod. The kubelet sends them from the node's network.
 func ProbesElsewhere(pod, container map[string]any) (rules.Level, []string) {
 	level, lines := rules.None, []string(nil)
 	all := Handlers(container)
@@ -101,18 +102,19 @@ func ProbesElsewhere(pod, container map[string]any) (rules.Level, []string) {
 	return level, lines
 }
 
-// SortedNames returns the names of hooks and probes in order.
+// SortedNames returns the keys of the map that Handlers returns, sorted.
 func SortedNames(all map[string]map[string]any) []string { return slices.Sorted(maps.Keys(all)) }
 
-// loaders are variables whose value is code that each program of a kind loads.
+// loaders are environment variables with which programs load further code, such as
+// LD_PRELOAD.
 var loaders = []string{
 	"LD_PRELOAD", "LD_AUDIT", "LD_LIBRARY_PATH", "BASH_ENV", "ENV", "PROMPT_COMMAND", "PYTHONSTARTUP", "PYTHONPATH", "PERL5OPT", "PERL5DB", "RUBYOPT",
 	"NODE_OPTIONS", "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS", "GIT_SSH_COMMAND", "GIT_EXTERNAL_DIFF", "PHPRC", "LUA_INIT", "DOTNET_STARTUP_HOOKS",
 	"CORECLR_PROFILER_PATH", "GCONV_PATH",
 }
 
-// Environment finds variables that load code into programs, or that send their
-// requests elsewhere.
+// Environment matches containers with environment variables that make programs load
+// code or send their requests to another host, such as a proxy.
 func Environment(_, container map[string]any) (rules.Level, []string) {
 	level, lines := rules.None, []string(nil)
 	for _, env := range preview.Maps(container, "env") {
@@ -136,8 +138,8 @@ func Environment(_, container map[string]any) (rules.Level, []string) {
 	return level, lines
 }
 
-// redirects judges a host that requests are sent to: within the cluster it is no
-// finding.
+// redirects returns the level of a host that a variable sends requests to: None in the
+// cluster, else High.
 func redirects(value string) rules.Level {
 	host := code.Host(value)
 	switch {
@@ -147,8 +149,8 @@ func redirects(value string) rules.Level {
 	return rules.High
 }
 
-// loads judges the value of a variable that programs load code from: options
-// without code are no finding.
+// loads returns the level of a variable that programs load code from; None if its value
+// has options only, and no code.
 func loads(name, value string) rules.Level {
 	switch name {
 	case "NODE_OPTIONS", "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS":
@@ -171,7 +173,7 @@ func loads(name, value string) rules.Level {
 	return rules.Medium
 }
 
-// withoutCredentials leaves out what a URL has before the host.
+// withoutCredentials returns a URL without user and password.
 func withoutCredentials(value string) string {
 	scheme, rest, found := strings.Cut(value, "://")
 	if !found {

@@ -1,5 +1,5 @@
-// Package pods judges what stands in a pod template beside its containers' security
-// contexts: volumes, names that lead elsewhere, probes and hooks that send requests.
+// Package pods has rules about fields of a pod template other than the security
+// contexts: volumes, host names, environment variables, probes and hooks.
 package pods
 
 import (
@@ -15,11 +15,12 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// NodePaths judges paths of the node; nothing changes it.
+// NodePaths is the table of node paths. It is never modified.
 var NodePaths = nodepath.Load()
 
-// HostPaths judges paths of the node by where they lead, and by whether the pod can
-// write to them. A socket is written to through a read-only mount too.
+// HostPaths matches pods with hostPath volumes. The level depends on the path, and on
+// whether the pod can write there; a socket can be written to through a read-only mount
+// too.
 func HostPaths(pod map[string]any) (rules.Level, []string) {
 	level, lines := rules.None, []string(nil)
 	for _, volume := range preview.Maps(pod, "volumes") {
@@ -49,7 +50,8 @@ func HostPaths(pod map[string]any) (rules.Level, []string) {
 	return level, lines
 }
 
-// readOnly reports whether a volume is mounted, and each time read-only.
+// readOnly reports whether at least one container mounts a volume, and all mounts of it
+// are read-only.
 func readOnly(pod map[string]any, volume string) bool {
 	mounted := false
 	for _, container := range cloud.Containers(pod) {
@@ -65,8 +67,8 @@ func readOnly(pod map[string]any, volume string) bool {
 	return mounted
 }
 
-// GitRepos finds volumes that the kubelet fills by running git as root, hooks of
-// the repository included (CVE-2024-10220).
+// GitRepos matches pods with gitRepo volumes. For these the kubelet runs git as root,
+// with the hooks of the repository (CVE-2024-10220).
 func GitRepos(pod map[string]any) (rules.Level, []string) {
 	var lines []string
 	for _, volume := range preview.Maps(pod, "volumes") {
@@ -77,13 +79,13 @@ func GitRepos(pod map[string]any) (rules.Level, []string) {
 	return rules.None, lines
 }
 
-// addressedVolume is a volume source that names a server or a disk by itself,
-// where a PersistentVolumeClaim leaves this to the administrator of the cluster.
+// addressedVolume is a volume source by which a pod names a server or disk itself, such
+// as nfs. With a PersistentVolumeClaim, the administrator of the cluster decides this.
 type addressedVolume struct {
 	field string
 	level rules.Level
 	names []string // fields that say what is mounted
-	short string   // what it is, for the evidence
+	short string   // what the source is, for the evidence
 }
 
 func addressedSources() []addressedVolume {
@@ -111,12 +113,12 @@ func addressedSources() []addressedVolume {
 	}
 }
 
-// quietDrivers are CSI drivers that make something new for the pod and need no
-// address: certificates and identities.
+// quietDrivers are CSI drivers that create new content for the pod, such as
+// certificates, and take no address.
 var quietDrivers = []string{"csi.cert-manager.io", "spiffe.csi.cert-manager.io", "csi.spiffe.io", "csi.sharedresource.openshift.io"}
 
-// AddressedVolumes finds volumes whose content comes from an address: NFS, iSCSI,
-// and CSI drivers that are given one.
+// AddressedVolumes matches pods with volumes whose source the pod names itself: nfs,
+// iscsi and the like, and CSI drivers.
 func AddressedVolumes(pod map[string]any) (rules.Level, []string) {
 	level, lines := rules.None, []string(nil)
 	for _, volume := range preview.Maps(pod, "volumes") {
@@ -142,8 +144,8 @@ func AddressedVolumes(pod map[string]any) (rules.Level, []string) {
 	return level, lines
 }
 
-// inlineDriver judges a CSI driver that a pod names itself: what it mounts stands
-// in attributes that only the driver reads.
+// inlineDriver returns level and evidence of a CSI volume in a pod. What it mounts is
+// in volumeAttributes, which only the driver understands.
 func inlineDriver(source map[string]any, text string) (rules.Level, string) {
 	driver, level := preview.String(source, "driver"), rules.Medium
 	switch {
@@ -163,7 +165,7 @@ func inlineDriver(source map[string]any, text string) (rules.Level, string) {
 	return level, text
 }
 
-// ImageVolumes finds images that are mounted as volumes.
+// ImageVolumes matches pods that mount images as volumes.
 func ImageVolumes(pod map[string]any) (rules.Level, []string) {
 	level, lines := rules.None, []string(nil)
 	for _, volume := range preview.Maps(pod, "volumes") {
@@ -180,7 +182,8 @@ func ImageVolumes(pod map[string]any) (rules.Level, []string) {
 	return level, lines
 }
 
-// SubPaths finds mounts whose path leads out of the volume.
+// SubPaths matches containers with a subPath that has "..", which leads out of the
+// volume.
 func SubPaths(_, container map[string]any) (rules.Level, []string) {
 	var lines []string
 	for _, mount := range preview.Maps(container, "volumeMounts") {
@@ -194,7 +197,8 @@ func SubPaths(_, container map[string]any) (rules.Level, []string) {
 	return rules.None, lines
 }
 
-// PodCertificates finds certificates that a pod asks a signer for as itself.
+// PodCertificates matches pods with podCertificate volumes, for which a signer issues a
+// certificate with the pod's identity.
 func PodCertificates(pod map[string]any) (rules.Level, []string) {
 	level, lines := rules.None, []string(nil)
 	for _, volume := range preview.Maps(pod, "volumes") {
@@ -221,8 +225,8 @@ func PodCertificates(pod map[string]any) (rules.Level, []string) {
 	return level, lines
 }
 
-// Borrowed returns the Secrets and claims of its namespace that a pod names,
-// optional ones too.
+// Borrowed returns references to the Secrets and PersistentVolumeClaims of its
+// namespace that a pod uses, optional ones included.
 func Borrowed(pod map[string]any, namespace string) []preview.Ref {
 	var out []preview.Ref
 	add := func(kind, name string) {
@@ -253,8 +257,8 @@ func Borrowed(pod map[string]any, namespace string) []preview.Ref {
 	return out
 }
 
-// GroupPriorities returns the priority classes of the groups of pods that an object
-// of scheduling.k8s.io makes.
+// GroupPriorities returns the values of priorityClassName in an object of
+// scheduling.k8s.io, such as a PodGroup, at any depth.
 func GroupPriorities(v any) []string {
 	var out []string
 	switch v := v.(type) {
@@ -273,7 +277,8 @@ func GroupPriorities(v any) []string {
 	return out
 }
 
-// Digested reports whether an image has a digest; otherwise tag is its tag.
+// Digested reports whether an image is named by sha256 digest. If ok is false, tag is
+// its tag, empty if it has none.
 func Digested(image string) (tag string, ok bool) {
 	name, digest, ok := strings.Cut(image, "@")
 	if ok && strings.HasPrefix(digest, "sha256:") {

@@ -1,4 +1,4 @@
-// Package quota holds the pods of a plan against ResourceQuotas and LimitRanges.
+// Package quota compares the pods of a plan with ResourceQuotas and LimitRanges.
 package quota
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/cloud"
 )
 
-// Misfits returns which pods exceed which quota or limit.
+// Misfits returns a line for each quota or limit that the pods of the objects exceed.
 func Misfits(limits []map[string]any, objects []*preview.Object) []string {
 	ranges := slices.DeleteFunc(slices.Clone(limits), func(b map[string]any) bool { return !preview.IsKind(b, preview.KindLimitRange) })
 	var lines []string
@@ -39,12 +39,14 @@ func Misfits(limits []map[string]any, objects []*preview.Object) []string {
 	return lines
 }
 
-// countsSomePods reports whether a quota has scopes, which are not evaluated.
+// countsSomePods reports whether a quota has scopes, so that it counts only some pods.
+// Scopes are not evaluated.
 func countsSomePods(quota map[string]any) bool {
 	return len(preview.List(quota, "spec", "scopes")) > 0 || preview.Map(quota, "spec", "scopeSelector") != nil
 }
 
-// minReplicas returns the least number of pods that an object makes.
+// minReplicas returns the number of pods that an object creates, without autoscaling; 1
+// if it does not say.
 func minReplicas(o *preview.Object) int64 {
 	path := []string{"spec", "replicas"}
 	if o.Is(preview.KindJob) {
@@ -56,7 +58,7 @@ func minReplicas(o *preview.Object) int64 {
 	return 1
 }
 
-// amounts are quantities by quota name, such as requests.cpu.
+// amounts are quantities by the name that a quota has for them, such as requests.cpu.
 type amounts map[string]resource.Quantity
 
 func (a amounts) add(more amounts, times int64) {
@@ -84,7 +86,7 @@ func (a amounts) over(quota map[string]any) []string {
 	return lines
 }
 
-// quotaName spells the short names of quotas out.
+// quotaName returns the full name for a short name of a quota: requests.cpu for cpu.
 func quotaName(name string) string {
 	switch name {
 	case "cpu", "memory", "ephemeral-storage":
@@ -93,9 +95,9 @@ func quotaName(name string) string {
 	return strings.TrimPrefix(name, "count/")
 }
 
-// needsOf adds up what the containers of a pod request, with the namespace's
-// defaults, and returns the names of requests or limits that a container omits.
-// Init containers are not counted.
+// needsOf returns the sum of the requests and limits of a pod's containers, with the
+// defaults of LimitRanges, and the requests and limits that a container does not set,
+// each with the container's name. Init containers are left out.
 func needsOf(pod map[string]any, ranges []map[string]any) (amounts, map[string]string) {
 	needs, missing := amounts{}, map[string]string{}
 	for _, container := range preview.Maps(pod, "containers") {
@@ -120,7 +122,8 @@ func needsOf(pod map[string]any, ranges []map[string]any) (amounts, map[string]s
 	return needs, missing
 }
 
-// defaultOf returns the default that LimitRanges set for a container.
+// defaultOf returns the default of LimitRanges for containers: field is default or
+// defaultRequest, name such as cpu. It is nil if there is none.
 func defaultOf(ranges []map[string]any, field, name string) any {
 	for _, body := range ranges {
 		for _, item := range preview.Maps(body, "spec", "limits") {
@@ -134,8 +137,8 @@ func defaultOf(ranges []map[string]any, field, name string) any {
 	return nil
 }
 
-// checkUnset returns pods without a request or limit that a quota on CPU or memory
-// requires.
+// checkUnset returns a line for each request or limit that a quota on CPU or memory
+// requires and a container does not set.
 func checkUnset(quota map[string]any, id string, missing map[string]string) []string {
 	var lines []string
 	if countsSomePods(quota) {
@@ -150,8 +153,8 @@ func checkUnset(quota map[string]any, id string, missing map[string]string) []st
 	return lines
 }
 
-// checkRange compares the requests and limits of containers with the minimum and
-// maximum of a LimitRange.
+// checkRange returns a line for each request or limit of a container that is outside
+// the minimum and maximum of a LimitRange.
 func checkRange(limits map[string]any, id string, pod map[string]any) []string {
 	var lines []string
 	for _, item := range preview.Maps(limits, "spec", "limits") {
@@ -187,7 +190,8 @@ func firstOf(values ...any) any {
 	return nil
 }
 
-// quantity reads a quantity as YAML writes it: a text or a number.
+// quantity parses a quantity, which YAML has as a string or a number; ok is false for
+// others.
 func quantity(v any) (resource.Quantity, bool) {
 	switch v.(type) {
 	case string, int64, float64:

@@ -6,12 +6,13 @@ import (
 	"sync"
 )
 
-// names are what the rights of Kubernetes are made of.
+// names are the API groups, resources, verbs and subresources of Kubernetes, as sets.
 type names struct {
 	groups, resources, verbs, subresources map[string]bool
-	// reached has, by GROUP/RESOURCE, whether a grant in a namespace reaches it.
+	// reached says by GROUP/RESOURCE whether a grant in a namespace has an effect on the
+	// resource.
 	reached map[string]bool
-	// ofCluster has the resources that no namespace has.
+	// ofCluster holds the names of cluster-scoped resources.
 	ofCluster map[string]bool
 }
 
@@ -34,15 +35,15 @@ var known = sync.OnceValue(func() names {
 	return n
 })
 
-// KnowsGroup reports whether an API group is one of Kubernetes itself.
+// KnowsGroup reports whether an API group is served by Kubernetes itself.
 func KnowsGroup(group string) bool { return known().groups[group] }
 
-// KnowsVerb reports whether any request to Kubernetes has a verb.
+// KnowsVerb reports whether RBAC is asked for a verb by any request to Kubernetes.
 func KnowsVerb(verb string) bool { return known().verbs[verb] }
 
-// KnowsResource reports whether a resource of a rule is one of Kubernetes, or reaches
-// nothing: RBAC has no wildcard "pods/*", and no API server asks for sub-resources
-// that a kind does not have.
+// KnowsResource reports whether the resource in a rule is one of Kubernetes, or can
+// match no request: RBAC has no wildcard "pods/*", and no API server asks for
+// subresources that a kind does not have.
 func KnowsResource(resource string) bool {
 	n := known()
 	name, sub, isSub := strings.Cut(resource, "/")
@@ -57,15 +58,15 @@ func KnowsResource(resource string) bool {
 	return n.resources[name] && (sub == "*" || slices.Contains(common, sub))
 }
 
-// common are sub-resources that rules name for any kind.
+// common are subresources that roles name for resources of any kind.
 var common = []string{"finalizers", "status", "scale"}
 
-// Namespaced reports whether a grant in a namespace reaches a resource of Kubernetes;
-// ok is false for resources that it does not have.
+// Namespaced reports whether a grant in a namespace has an effect on a resource of
+// Kubernetes; ok is false for resources that Kubernetes does not have.
 func Namespaced(group, resource string) (reached, ok bool) {
 	reached, ok = known().reached[group+"/"+resource]
 	return reached, ok
 }
 
-// OfCluster reports whether no namespace has a resource of Kubernetes.
+// OfCluster reports whether a resource of Kubernetes is cluster-scoped.
 func OfCluster(resource string) bool { return known().ofCluster[resource] }

@@ -1,5 +1,5 @@
-// Package right has, for every right that Kubernetes can grant, what it amounts to
-// where no rule of package risk has a matcher of its own: the level of a rule, or
+// Package right has a table of every right that Kubernetes can grant and that no rule
+// of package risk matches by code. A row has the rule and level of the right, or says
 // that it is harmless.
 package right
 
@@ -23,22 +23,22 @@ var askedData string
 //go:embed urls.tsv
 var urlData string
 
-// Row judges verbs on resources of API groups.
+// Row says how severe verbs on resources of API groups are.
 type Row struct {
 	Rule string // name of the rule; empty where the rights are harmless
-	// Level holds in every namespace or in the cluster, Own in the namespaces of
-	// the release.
+	// Level is for grants in the whole cluster or a namespace of others, Own for those
+	// in the namespaces of the release.
 	Level, Own               rules.Level
 	Groups, Resources, Verbs []string
-	Cluster                  bool // the resources have no namespace
+	Cluster                  bool // the resources are cluster-scoped
 	Why                      string
 }
 
-// URL judges requests to a path of the API server.
+// URL says how severe requests to a non-resource path of the API server are.
 type URL struct {
 	Rule  string // name of the rule; empty where the requests are harmless
 	Level rules.Level
-	Path  string // a beginning where it ends in "*"
+	Path  string // a prefix if it ends in "*"
 	Why   string
 }
 
@@ -72,9 +72,9 @@ var URLs = sync.OnceValue(func() []URL {
 	return out
 })
 
-// Known returns every resource of [access.BuiltInVersion] with its verbs, those
-// included that API servers serve behind feature gates only, or ask RBAC about
-// without serving them. Callers must not modify it.
+// Known returns every resource of [access.BuiltInVersion] with its verbs. Included are
+// resources that API servers serve only behind feature gates, and those that they ask
+// RBAC about without serving them. Callers must not modify it.
 var Known = sync.OnceValue(func() []preview.ServedResource {
 	out := slices.Clone(access.BuiltInServed())
 	at := map[string]int{}
@@ -92,7 +92,7 @@ var Known = sync.OnceValue(func() []preview.ServedResource {
 	return out
 })
 
-// Harmless reports whether a row says that a verb on a resource does no harm.
+// Harmless reports whether the table says that a verb on a resource does no harm.
 func Harmless(group, resource, verb string) bool {
 	return slices.ContainsFunc(Rows(), func(r Row) bool {
 		return r.Rule == "" && r.covers(group, resource) && slices.Contains(r.Verbs, verb)
@@ -105,7 +105,7 @@ func (r Row) covers(group, resource string) bool {
 		(slices.Contains(r.Resources, resource) || sub != "" && slices.Contains(r.Resources, "*/"+sub))
 }
 
-// Groups returns the API groups of a list in which the core group has its name.
+// Groups splits a list of API groups at spaces; "core" becomes "".
 func Groups(list string) []string {
 	out := strings.Fields(list)
 	for i, group := range out {
@@ -122,8 +122,8 @@ var levels = map[string]rules.Level{
 	"notice": rules.Notice, "low": rules.Low, "medium": rules.Medium, "high": rules.High, "critical": rules.Critical,
 }
 
-// fields returns the fields of each line that has n of them; a test holds the
-// tables to their form.
+// fields returns the tab-separated fields of each line of a table that has exactly n of
+// them and is no comment. A test holds that all lines have.
 func fields(table string, n int) [][]string {
 	var out [][]string
 	for line := range strings.Lines(table) {

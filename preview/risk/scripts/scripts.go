@@ -1,5 +1,5 @@
-// Package scripts reads the code in objects: the commands of pods, and the texts that
-// pods may run.
+// Package scripts searches objects for suspicious code: in the commands of pods, and in
+// texts that pods may run.
 package scripts
 
 import (
@@ -16,10 +16,11 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/pods"
 )
 
-// maxDepth bounds how deep texts of custom resources are read.
+// maxDepth is how deep in the fields of a custom resource texts are read.
 const maxDepth = 128
 
-// Reader reads the code of one object after another, each once for all rules.
+// Reader searches objects for signs. It keeps those of the last object, which several
+// rules ask for.
 type Reader struct {
 	*code.Reader
 	of      *preview.Object
@@ -27,22 +28,23 @@ type Reader struct {
 	scripts []Line
 }
 
-// Line is a sign in an object, in words for evidence.
+// Line is a sign that was found in an object, as a line of evidence.
 type Line struct {
 	Family code.Family
 	Text   string
 }
 
-// NewReader returns a reader with the budget of one plan.
+// NewReader returns a reader for the objects of one plan.
 func NewReader() *Reader { return &Reader{Reader: code.NewReader()} }
 
-// Pod returns the signs in the commands of an object's pods.
+// Pod returns the signs in the commands of an object's pod template.
 func (r *Reader) Pod(o *preview.Object) []Line {
 	r.read(o)
 	return r.pods
 }
 
-// Scripts returns the signs in the texts of an object that a pod may run.
+// Scripts returns the signs in the texts of an object that pods may run, such as those
+// of a ConfigMap.
 func (r *Reader) Scripts(o *preview.Object) []Line {
 	r.read(o)
 	return r.scripts
@@ -80,8 +82,8 @@ func (r *Reader) readPod(body map[string]any) {
 	}
 }
 
-// podSigns keeps the signs of a command; those of a probe that name no host
-// outside the cluster and would be weak elsewhere are what probes are for.
+// podSigns adds the signs of a command. Weak signs of downloads in a probe are left out
+// if they name no host outside the cluster, as probes request addresses of their pod.
 func (r *Reader) podSigns(prefix string, signs []code.Sign, probe bool) {
 	for _, s := range signs {
 		if !probe || s.Strong || s.Outside || s.Family != code.Fetches {
@@ -90,8 +92,8 @@ func (r *Reader) podSigns(prefix string, signs []code.Sign, probe bool) {
 	}
 }
 
-// variables reads the values of variables, which programs may run. Of those named
-// like secrets nothing is shown.
+// variables adds the signs in the values of a container's environment variables, which
+// programs may run. The excerpt is left out for variables that are named like secrets.
 func (r *Reader) variables(prefix string, container map[string]any) {
 	for _, env := range preview.Maps(container, "env") {
 		name, value := preview.String(env, "name"), preview.String(env, "value")
@@ -121,7 +123,7 @@ func inOrder(v any) []string {
 	return out
 }
 
-// readScripts reads the texts of an object that a pod may run.
+// readScripts adds the signs in the texts of an object that pods may run.
 func (r *Reader) readScripts(o *preview.Object) {
 	annotations := preview.Map(o.Planned, "metadata", "annotations")
 	for _, key := range keysOf(annotations) {
@@ -145,7 +147,8 @@ func (r *Reader) readScripts(o *preview.Object) {
 	}
 }
 
-// data reads the entries of a ConfigMap or Secret.
+// data adds the signs in the values of a field of a ConfigMap or Secret. encoded: the
+// values are base64; shown: evidence may show excerpts.
 func (r *Reader) data(o *preview.Object, field string, encoded, shown bool) {
 	entries := preview.Map(o.Planned, field)
 	for _, key := range keysOf(entries) {
@@ -165,8 +168,7 @@ func (r *Reader) data(o *preview.Object, field string, encoded, shown bool) {
 	}
 }
 
-// script reads a text; where it is no script, only signs that count anywhere are
-// kept.
+// script adds the signs of a text; only strong ones if the text is not a script.
 func (r *Reader) script(at, name, text string, shown bool) {
 	if len(text) < 8 {
 		return
@@ -183,8 +185,8 @@ func (r *Reader) script(at, name, text string, shown bool) {
 	}
 }
 
-// leaves reads the texts of a custom resource. Containers in it are judged as
-// those of a pod.
+// leaves adds the signs in the texts of a custom resource, at any depth. Containers in
+// it are left out, as they are judged like those of a pod.
 func (r *Reader) leaves(path string, v any, shown bool, depth int) {
 	if depth > maxDepth {
 		return

@@ -1,5 +1,5 @@
-// Package wellknown knows the objects that control something of a cluster by
-// their identity alone: group, kind, namespace and name.
+// Package wellknown has a table of objects that control something in a cluster by their
+// group, kind, namespace and name alone, such as ConfigMap kube-system/aws-auth.
 package wellknown
 
 import (
@@ -14,14 +14,14 @@ import (
 //go:embed objects.tsv
 var objectData string
 
-// Object is a row of the table.
+// Object is a row of the table of such objects.
 type Object struct {
-	Kind, Namespace, Name string // with "*" where anything stands
+	Kind, Namespace, Name string // "*" for any, also at an end of a name
 	Level                 rules.Level
-	Controls              string // what the object controls, such as "which IAM users …"
+	Controls              string // what depends on the object, such as "which IAM users …"
 }
 
-// Objects returns the table by kind. Callers must not modify it.
+// Objects returns the rows by kind. Callers must not modify them.
 var Objects = sync.OnceValue(func() map[string][]Object {
 	out := map[string][]Object{}
 	for line := range strings.Lines(objectData) {
@@ -36,7 +36,8 @@ var Objects = sync.OnceValue(func() map[string][]Object {
 
 var levels = map[string]rules.Level{"medium": rules.Medium, "high": rules.High, "critical": rules.Critical}
 
-// Find returns the row of an object that says most, and whether there is one.
+// Find returns the row with the highest level for an object; ok is false if there is
+// none.
 func Find(ref preview.Ref) (found Object, ok bool) {
 	for _, kind := range []string{string(ref.GroupKind()), ref.Group() + "/*"} {
 		for _, row := range Objects()[kind] {
@@ -48,7 +49,7 @@ func Find(ref preview.Ref) (found Object, ok bool) {
 	return found, ok
 }
 
-// fits compares a name with a pattern that has a star at one end, or is one.
+// fits reports whether a name matches a pattern, which is "*", or has a "*" at one end.
 func fits(pattern, name string) bool {
 	switch {
 	case pattern == "*":
