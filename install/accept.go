@@ -12,9 +12,9 @@ import (
 
 var fingerprintText = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
 
-// ParseAccept reads the values of --accept: ID=FINGERPRINT, or the bare ID
-// when bare is set (together with --plan or --approve). An id that the plan
-// has no finding for is an error of kind [NotStarted].
+// ParseAccept parses the values of --accept, each ID=FINGERPRINT, into accepted
+// findings. bare (set with --plan and --approve) also allows an ID without a
+// fingerprint. An ID that is not among findings is an error of kind [NotStarted].
 func ParseAccept(values []string, findings []preview.Finding, bare bool) ([]record.Acceptance, error) {
 	var out []record.Acceptance
 	for _, text := range values {

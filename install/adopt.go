@@ -17,9 +17,9 @@ func (w *writer) adopt(ctx context.Context, o *preview.Object, live map[string]a
 	return w.write(ctx, o, free)
 }
 
-// release removes the former owner's references and marks from an object, with a
-// JSON patch that tests uid and resourceVersion, and returns the object
-// afterwards. After an interruption nothing is left to remove.
+// release removes the former owner's references and marks from an object, with a JSON
+// patch that tests uid and resourceVersion, and returns the patched object. If an
+// interrupted run has removed them already, it sends nothing and returns live.
 func (w *writer) release(ctx context.Context, o *preview.Object, live map[string]any) (map[string]any, error) {
 	var last error
 	for try := range clock.MaxAttempts {
@@ -53,7 +53,8 @@ func (w *writer) release(ctx context.Context, o *preview.Object, live map[string
 	return nil, last
 }
 
-// afterPatch reads an object again after its patch was refused or not answered.
+// afterPatch reads an object again after its patch was refused or got no answer
+// (cause), and returns the live object to try again on; the error says why not to.
 func (w *writer) afterPatch(ctx context.Context, o *preview.Object, live map[string]any, cause error) (map[string]any, error) {
 	late, cancel := withGrace(ctx)
 	defer cancel()

@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// recordTimeout bounds the last words of an interrupted run.
+// recordTimeout bounds the write of the final record of a run that was interrupted.
 const recordTimeout = 20 * time.Second
 
 // Apply carries out an approved plan, and nothing else: it is the only way
@@ -62,8 +62,8 @@ func newRun(a *attempt) *applier {
 	return &applier{attempt: a, checker: &checker{attempt: a}, writer: &writer{attempt: a}, waiter: &waiter{attempt: a}}
 }
 
-// probe returns a copy of the run for a check in advance, which reports nothing
-// and does not change this run.
+// probe returns a copy of the run that checks in advance whether a resume would
+// be refused. The copy sends no events and does not change this run.
 func (r *applier) probe() *applier {
 	a := *r.attempt
 	a.opts.Sink, a.done = nil, map[string]bool{}
@@ -163,8 +163,8 @@ func (r *applier) underLock(ctx context.Context) error {
 	return nil
 }
 
-// close records how the run ended. An interrupted run keeps the state applying, so
-// that its digest can resume it.
+// close records how the run ended, with err, and returns the run's error. An
+// interrupted run keeps the state applying, so that its digest can resume it.
 func (r *applier) close(ctx, held context.Context, err error) error {
 	if err != nil && held.Err() != nil {
 		err = r.interruptError(ctx, held, err)
@@ -204,7 +204,8 @@ func (r *applier) close(ctx, held context.Context, err error) error {
 	return err
 }
 
-// save writes the record in its current state, if there is a place to write it to.
+// save writes the record in its current state, unless the release Namespace, which
+// contains the record, is being deleted. more are objects that may be created next.
 func (r *applier) save(ctx context.Context, more []preview.Object) error {
 	if r.leaving {
 		r.record.Updated = r.opts.Clock.Now().UTC()
@@ -222,8 +223,8 @@ func checkTexts(checks []rollout.Check) []string {
 	return out
 }
 
-// interruptError returns the error of a run that was asked to stop, or that
-// lost its lock.
+// interruptError returns the error of a run whose context ended: it was asked
+// to stop, or it lost its lock.
 func (r *applier) interruptError(ctx, held context.Context, err error) error {
 	e := &Error{
 		Kind: Interrupted, Operation: "applying " + r.plan.Release.Name,

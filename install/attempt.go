@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// attempt is the state that the parts of a run share: the plan and the run's
-// progress.
+// attempt is the state that the parts of a run (checker, writer, waiter) share:
+// the plan, its approval, the cluster, and the run's progress.
 type attempt struct {
 	plan     *preview.Plan
 	approval record.Approval
@@ -44,7 +44,8 @@ type attempt struct {
 	versions map[string]string
 }
 
-// stopRequested reports whether the run was asked to stop between two requests.
+// stopRequested reports whether the channel Stop of the options is closed: the
+// run is then to end before its next request.
 func (a *attempt) stopRequested() bool {
 	select {
 	case <-a.opts.Stop:
@@ -101,8 +102,8 @@ func (a *attempt) resumeAdvice() string {
 	return "run it again with --yes --approve " + digest + " to resume it"
 }
 
-// fail returns the error for a failure at this moment. Its kind depends on whether
-// a write was sent before.
+// fail returns err as an [Error] that says what the run was doing and what to
+// do next. Its kind is [Failed] if the run has sent a write, else [NotStarted].
 func (a *attempt) fail(doing, next string, err error) *Error {
 	kind := NotStarted
 	if a.wrote {
@@ -140,9 +141,9 @@ func (a *attempt) ownNamespace() *preview.Object {
 	return nil
 }
 
-// isOwnNamespace reports whether an earlier run of this plan created the
-// Namespace, by its content and field managers. Our own name among the managers is
-// not required: a Namespace that sets only its name has no managed fields.
+// isOwnNamespace reports whether a live Namespace is the one that an earlier run
+// of this plan created: it is as planned, and no other client has written to it. A
+// Namespace that sets only its name has no managed fields, so none are required.
 func (a *attempt) isOwnNamespace(o *preview.Object, live map[string]any) bool {
 	if !hasOnlyOurManager(live) {
 		return false
@@ -152,7 +153,8 @@ func (a *attempt) isOwnNamespace(o *preview.Object, live map[string]any) bool {
 }
 
 // noAnswerError returns the error of a run that got no answer from the cluster
-// while waiting or checking. The same command resumes it.
+// while waiting or checking, with the advice to run the same command again; so
+// is what that advice begins with. Any other err is returned by [attempt.fail].
 func (a *attempt) noAnswerError(doing, so string, err error) error {
 	if isOutage(err) && (a.wrote || a.isResumed()) {
 		return &Error{Kind: Interrupted, Operation: doing, Cause: err.Error(), Advice: so + a.resumeAdvice(), Err: err}
@@ -174,9 +176,9 @@ func (a *attempt) bringsAPIGroup(group string) bool {
 	return false
 }
 
-// reviewedResult returns the object as the review showed it after its write. For
-// an adoption there was no dry run, because the former owner still had the object:
-// only the planned fields are compared then.
+// reviewedResult returns the object as the review's dry run showed it. It is
+// nil without a dry run, as for an adoption, whose object the former owner
+// still had: then only the planned fields are compared.
 func (a *attempt) reviewedResult(o *preview.Object) map[string]any {
 	fresh := a.freshObject(o)
 	if fresh == nil || a.plan.ReadMode == preview.ReadGet || o.Action == preview.ActionAdopt {
@@ -185,8 +187,8 @@ func (a *attempt) reviewedResult(o *preview.Object) map[string]any {
 	return fresh.ResultBody
 }
 
-// freshObject returns an object from the last complete check; in a resumed run,
-// from the recorded plan.
+// freshObject returns a planned object with the live body read by the last
+// complete check; in a resumed run, the object of the recorded plan.
 func (a *attempt) freshObject(o *preview.Object) *preview.Object {
 	if a.checked == nil {
 		return o
@@ -194,7 +196,8 @@ func (a *attempt) freshObject(o *preview.Object) *preview.Object {
 	return a.checked.Object(o.ID)
 }
 
-// liveOf returns the live object that a write is made on, as read last.
+// liveOf returns the live object, as last read, on which the write of o is
+// made; nil if it does not exist.
 func (a *attempt) liveOf(o *preview.Object) map[string]any {
 	if fresh := a.freshObject(o); fresh != nil {
 		return fresh.LiveBody
@@ -202,8 +205,8 @@ func (a *attempt) liveOf(o *preview.Object) map[string]any {
 	return nil
 }
 
-// recordWritten enters a written object into the record, with its differences from
-// the review.
+// recordWritten enters a written object into the record, with its differences
+// from the review, and returns the verdict of the comparison.
 func (a *attempt) recordWritten(o *preview.Object, w WrittenObject) Verdict {
 	entry := a.record.Object(o.ID)
 	entry.State, entry.UID, entry.Message, entry.Cause, entry.Offender = record.StateApplied, preview.UID(w.Live), "", "", ""
@@ -265,7 +268,7 @@ func (a *attempt) failedObject(ctx context.Context, o *preview.Object, doing str
 	return e
 }
 
-// timeout returns how long to wait for a stage.
+// timeout returns how long to wait until the objects of a stage are ready.
 func (a *attempt) timeout(stage *preview.Stage) time.Duration {
 	if a.opts.StageTimeout > 0 {
 		return a.opts.StageTimeout

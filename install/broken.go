@@ -11,13 +11,14 @@ import (
 )
 
 // writeCounter counts writes of plan objects that were made or whose outcome is
-// unknown. It is outside of the run, so that it survives a panic.
+// unknown. It is kept outside the applier, so that it is known after a panic there.
 type writeCounter struct{ made atomic.Int64 }
 
-// happened reports whether the target changed, or may have changed.
+// happened reports whether a write of a plan object was made, or may have been.
 func (w *writeCounter) happened() bool { return w.made.Load() > 0 }
 
-// count sends a write and counts it unless the API server refused it.
+// count calls send, which sends a write, and counts the write unless the API
+// server refused it. Writes of records and locks are not counted.
 func (w *writeCounter) count(ref preview.Ref, send func() error) error {
 	if strings.HasPrefix(ref.Name, preview.RecordName("")) {
 		return send() // a record or a lock

@@ -20,7 +20,8 @@ type checker struct {
 	parent map[string]any // the Secret of the record before this revision
 }
 
-// precheck checks what needs no complete read of the cluster, and refuses early.
+// precheck makes the checks that need no complete read of the cluster, such as the
+// digest, the expiry, and the target cluster. It is made first, to refuse early.
 func (c *checker) precheck(ctx context.Context) error {
 	doing := "checking the plan for " + c.plan.Release.Name
 	if err := engine.CheckPlanned(c.plan); err != nil {
@@ -67,8 +68,8 @@ func (c *checker) checkExpiry() error {
 	return nil
 }
 
-// checkQuorum verifies the required signed approvals, and notes who gave them and
-// which findings all of them accept.
+// checkQuorum verifies the required signed approvals, and adds to the run's approval
+// who signed and which findings all signers accept. users are those who apply.
 func (c *checker) checkQuorum(users []string) error {
 	if c.opts.Quorum == nil {
 		return nil
@@ -91,7 +92,8 @@ func (c *checker) checkQuorum(users []string) error {
 }
 
 // checkBase compares the newest record with the revision that the plan is based
-// on. The plan's own unfinished record is allowed, and will be resumed.
+// on; a difference is refused. An unfinished record of the plan itself is no
+// difference: the run resumes it.
 func (c *checker) checkBase(ctx context.Context) error {
 	doing := "checking the revision that the plan is based on"
 	record, secret, err := record.LoadWithSecret(ctx, c.cluster, c.plan.Release)
@@ -172,8 +174,9 @@ func (c *checker) wholeCheck(ctx context.Context) error {
 	return c.checkOperands(ctx)
 }
 
-// notChecked returns the error of a check that could not make the plan again. A
-// refusal of the engine keeps its advice; any other error may be temporary.
+// notChecked returns the error for a check in which the plan could not be made
+// again. A refusal of the engine keeps its advice; for any other error the
+// advice is to run the command again.
 func (c *checker) notChecked(doing string, err error) *Error {
 	if refused, ok := errors.AsType[*engine.RefusedError](err); ok {
 		return c.fail(doing, refused.Next, refusal(doing, refused.Next, refused.What))
@@ -181,8 +184,8 @@ func (c *checker) notChecked(doing string, err error) *Error {
 	return c.fail(doing, "run the command again", err)
 }
 
-// judge applies the user's own policy to today's findings, and records which
-// policy it was.
+// judge applies the policy of the user who applies to the findings of the fresh
+// plan now, and records the policy's sha256 in the approval.
 func (c *checker) judge(now *preview.Plan) error {
 	if c.opts.Judge == nil {
 		return nil
@@ -196,8 +199,8 @@ func (c *checker) judge(now *preview.Plan) error {
 	return nil
 }
 
-// checkMembers refuses a plan that does not mention an existing object of the
-// installed revision, which would be left without a release.
+// checkMembers refuses a plan that leaves out an object of the installed
+// revision which still exists: no release would own that object any more.
 func (c *checker) checkMembers(ctx context.Context) error {
 	if c.before == nil {
 		return nil
@@ -226,9 +229,9 @@ func (c *checker) checkMembers(ctx context.Context) error {
 	return c.fail("checking what is installed", "", refusal("checking what is installed", "preview again, and approve what it shows", reasons...))
 }
 
-// findNamespace looks for the Namespace that an interrupted run of this plan
-// created: it is as planned, no other client has written to it, and it contains no
-// record. It is then treated as absent, as it was at review.
+// findNamespace looks for a release Namespace that an interrupted run of this
+// plan created: as planned, written to by no other client, and without a
+// record. Checks then treat the Namespace as absent, as it was at the review.
 func (c *checker) findNamespace(ctx context.Context) error {
 	o := c.ownNamespace()
 	if o == nil || c.before != nil {
@@ -244,9 +247,9 @@ func (c *checker) findNamespace(ctx context.Context) error {
 	return nil
 }
 
-// BeforeNamespace returns the cluster without the release Namespace if an
-// interrupted run of a plan created that, nil otherwise. Only a plan made on it
-// has the approved digest.
+// BeforeNamespace returns the cluster with its release Namespace hidden, if an
+// interrupted run of a plan has created that Namespace, else nil. Planning on
+// the result gives the approved digest again.
 func BeforeNamespace(ctx context.Context, cluster PlanningCluster, release preview.Release) (engine.Cluster, error) {
 	ref := preview.Ref{APIVersion: "v1", Kind: "Namespace", Name: release.Namespace}
 	live, err := cluster.Get(ctx, ref)
@@ -261,7 +264,8 @@ func BeforeNamespace(ctx context.Context, cluster PlanningCluster, release previ
 	return &clusterWithoutNamespace{Cluster: cluster, object: made}, nil
 }
 
-// PlanningCluster reads the cluster that a plan is made on.
+// PlanningCluster is a cluster that a plan can be made on, and from which
+// records can be read.
 type PlanningCluster interface {
 	engine.Cluster
 	record.Getter
@@ -290,7 +294,7 @@ type clusterWithoutNamespace struct {
 	object *preview.Object
 }
 
-// Read returns not found for the Namespace and what is in it.
+// Read returns "not found" for the Namespace and for objects in it.
 func (w *clusterWithoutNamespace) Read(ctx context.Context, refs []preview.Ref) []preview.ReadResult {
 	results := make([]preview.ReadResult, len(refs))
 	var asked []preview.Ref
@@ -307,7 +311,7 @@ func (w *clusterWithoutNamespace) Read(ctx context.Context, refs []preview.Ref) 
 	return results
 }
 
-// List leaves out the Namespace and what is in it.
+// List leaves out the Namespace and the objects in it.
 func (w *clusterWithoutNamespace) List(ctx context.Context, apiVersion, kind, namespace, selector string) ([]map[string]any, error) {
 	if namespace == w.object.Name {
 		return nil, nil
@@ -319,7 +323,8 @@ func (w *clusterWithoutNamespace) List(ctx context.Context, apiVersion, kind, na
 	}), err
 }
 
-// DryRun returns for the Namespace the result of the review's dry run.
+// DryRun returns the object's ResultBody as the dry run of the Namespace: the
+// review's result, or the live Namespace. All other dry runs are sent.
 func (w *clusterWithoutNamespace) DryRun(ctx context.Context, items []preview.DryRun) []preview.DryRunResult {
 	results := make([]preview.DryRunResult, len(items))
 	var asked []preview.DryRun

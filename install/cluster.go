@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 )
 
-// Reader reads single objects and lists. Errors are [preview.Refusal] values
-// when the API server answered; transient ones were retried.
+// Reader reads single objects and lists. An error is a [preview.Refusal] if the
+// API server answered. Reads that failed for a moment have been repeated already.
 type Reader interface {
 	// Get returns nil and no error for an object that does not exist.
 	Get(ctx context.Context, ref preview.Ref) (map[string]any, error)
@@ -18,7 +18,7 @@ type Reader interface {
 	List(ctx context.Context, apiVersion, kind, namespace, selector string) ([]map[string]any, error)
 }
 
-// Writer sends one write and never repeats it by itself.
+// Writer sends single writes. A failed write is not repeated: the caller decides.
 type Writer interface {
 	// Apply sends a server-side apply as [preview.FieldManager] with strict
 	// field validation. Without UID and ResourceVersion it only ever creates
@@ -30,8 +30,8 @@ type Writer interface {
 	Delete(ctx context.Context, ref preview.Ref, uid, resourceVersion string, dependents preview.Propagation) error
 }
 
-// Cluster is everything [Apply] does to a cluster: it plans again, reads,
-// writes, and follows the rollout. Package k8s implements it.
+// Cluster is the cluster as [Apply] uses it: for planning again, reading,
+// writing, and following the rollout. Package k8s implements it.
 type Cluster interface {
 	engine.Cluster
 	Reader

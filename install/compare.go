@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// Verdict is the result of [Compare].
+// Verdict is the result of [Compare]: whether a written object is the reviewed one.
 type Verdict string
 
 // The verdicts.
@@ -29,7 +29,8 @@ const (
 	NoteOutside    = "changed outside this plan" // drift that was there before the write
 )
 
-// WrittenObject is an object after a write, with the states it is compared with.
+// WrittenObject is an object after a write, with the states that [Compare]
+// compares it with: as planned, as reviewed, and before the write.
 type WrittenObject struct {
 	// Sealed is the planned object, as it was sent.
 	Sealed map[string]any
@@ -60,8 +61,8 @@ func Compare(t preview.TypeConverter, w WrittenObject) (Verdict, []string, error
 	return c.comparePlanned()
 }
 
-// comparison holds the four states of a [WrittenObject] without volatile fields;
-// either all or none are parsed by schema.
+// comparison holds the four bodies of a [WrittenObject] without volatile
+// fields. Either all four are parsed by their schema, or none is.
 type comparison struct {
 	sealed, reviewed, before, live parsedObject
 }
@@ -100,7 +101,7 @@ func (c *comparison) parse(slots []*parsedObject, parse func(map[string]any) (*t
 	return nil
 }
 
-// compareReviewed compares the object with the reviewed dry-run result.
+// compareReviewed compares the live object with the reviewed dry-run result.
 func (c *comparison) compareReviewed() (Verdict, []string, error) {
 	diff, err := c.reviewed.typed.Compare(c.live.typed)
 	if err != nil {
@@ -134,8 +135,8 @@ func (c *comparison) compareReviewed() (Verdict, []string, error) {
 	return Same, nil, nil
 }
 
-// unchangedByWrite reports whether a path has the value that it had before the
-// write.
+// unchangedByWrite reports whether the live object has the same value at a path
+// as it had before the write.
 func (c *comparison) unchangedByWrite(path fieldpath.Path) bool {
 	if c.before.body == nil {
 		return false
@@ -145,8 +146,8 @@ func (c *comparison) unchangedByWrite(path fieldpath.Path) bool {
 	return had == has && reflect.DeepEqual(before, now)
 }
 
-// comparePlanned compares the object with what was sent, for an object without a
-// reviewed dry run.
+// comparePlanned compares the live object with the planned one, when the review
+// had no dry-run result.
 func (c *comparison) comparePlanned() (Verdict, []string, error) {
 	diff, err := c.sealed.typed.Compare(c.live.typed)
 	if err != nil {
@@ -187,7 +188,8 @@ func equivalent(want, have parsedObject, path fieldpath.Path) bool {
 	return covers(w, h, path.String())
 }
 
-// covers reports whether have contains every value of want.
+// covers reports whether have contains every value of want. Quantities and
+// base64 texts match in any notation; path is that of both values.
 func covers(want, have any, path string) bool {
 	switch w := want.(type) {
 	case map[string]any:
@@ -220,8 +222,8 @@ func covers(want, have any, path string) bool {
 	return reflect.DeepEqual(want, have) || sameQuantity(want, have, path) || sameBytes(want, have, path)
 }
 
-// quantityPaths are the fields whose values the API server rewrites as
-// canonical quantities ("1000m" becomes "1").
+// quantityPaths are the fields with quantities, which the API server rewrites
+// in canonical form ("1000m" becomes "1").
 var quantityPaths = [...]string{".limits", ".requests", ".capacity", ".hard", ".sizeLimit", ".divisor", ".default", ".max", ".min", ".minAvailable", ".storage", ".averageValue", ".overhead"}
 
 func sameQuantity(want, have any, path string) bool {
@@ -237,7 +239,8 @@ func sameQuantity(want, have any, path string) bool {
 	return errA == nil && errB == nil && a.Cmp(b) == 0
 }
 
-// sameBytes compares base64 texts that may have line breaks.
+// sameBytes reports whether two base64 texts, one of which may have line
+// breaks, decode to the same bytes. It is false for fields that hold no base64.
 func sameBytes(want, have any, path string) bool {
 	a, okA := want.(string)
 	b, okB := have.(string)
@@ -249,7 +252,8 @@ func sameBytes(want, have any, path string) bool {
 	return errA == nil && errB == nil && string(x) == string(y)
 }
 
-// isEmpty reports whether a value is one that the API server may omit.
+// isEmpty reports whether a value is an empty one (null, false, 0, "", {} or
+// []), which the API server may omit.
 func isEmpty(v any) bool {
 	switch v := v.(type) {
 	case nil:
@@ -275,7 +279,7 @@ func isEmpty(v any) bool {
 	return false
 }
 
-// lookup returns the value at a path of a decoded object.
+// lookup returns the value at a path of a decoded object, and whether it is there.
 func lookup(at any, path fieldpath.Path) (any, bool) {
 	for _, element := range path {
 		next, ok := stepInto(at, element)

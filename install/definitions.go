@@ -11,12 +11,12 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// maxHeld bounds the objects that a message names when their finalizers keep a CRD.
+// maxHeld is how many custom resources a message names whose finalizers keep a CRD.
 const maxHeld = 5
 
-// awaitDefinitions waits until the CRDs that a stage deleted are gone, and with
-// them all their objects. Their finalizers may need the operator, which is deleted
-// in a later stage.
+// awaitDefinitions waits until the CRDs that a stage deleted are gone, and all
+// their custom resources with them. Finalizers of those may need the operator,
+// which a later stage deletes.
 func (w *waiter) awaitDefinitions(ctx context.Context, stage *preview.Stage) error {
 	if stage.ID != preview.StagePruneDefinitions {
 		return nil
@@ -51,8 +51,8 @@ func (w *waiter) awaitDefinitions(ctx context.Context, stage *preview.Stage) err
 	return &named
 }
 
-// heldObjects returns the first custom resources of a CRD that wait for
-// finalizers.
+// heldObjects names the first custom resources of a CRD that are being deleted
+// and wait for finalizers.
 func (w *waiter) heldObjects(ctx context.Context, definition map[string]any) []string {
 	version, kind := preview.ServedVersion(definition), preview.String(definition, "spec", "names", "kind")
 	if version == "" {

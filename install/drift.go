@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 )
 
-// Drift is the kind of difference between a live object and what the release's
-// newest revision made of it.
+// Drift is the kind of difference between a live object and the object as the
+// release's newest revision applied it.
 type Drift string
 
 // The drifts.
@@ -31,8 +31,8 @@ const (
 // Drifted reports whether the object was changed since the release wrote it.
 func (d Drift) Drifted() bool { return d == DriftChanged || d == DriftMissing || d == DriftTaken }
 
-// ObjectDrift is the drift of one object of a release. Paths lists the fields that
-// differ, without values.
+// ObjectDrift is the drift of one object of a release. Paths are the fields
+// that differ, without their values.
 type ObjectDrift struct {
 	ID    string   `json:"id"`
 	Drift Drift    `json:"drift"`
@@ -41,9 +41,9 @@ type ObjectDrift struct {
 }
 
 // Drifts compares the live objects of a release with its newest record: every
-// planned path must have the planned value. live has the objects of
-// [record.Record.Items] in that order. The error says why a comparison was not
-// possible; missing objects are reported nevertheless.
+// planned path must have the planned value. live are the read objects of
+// [record.Record.Items], in that order. If the recorded plan cannot be read,
+// the error says why; missing objects are reported nevertheless.
 func Drifts(ctx context.Context, cluster record.Getter, schemas engine.Schemas, stored *record.Record, live []preview.ReadResult) ([]ObjectDrift, error) {
 	plan, err := record.LoadArchivedPlan(ctx, cluster, stored)
 	out := make([]ObjectDrift, 0, len(stored.Inventory))
@@ -58,8 +58,9 @@ func Drifts(ctx context.Context, cluster record.Getter, schemas engine.Schemas, 
 	return out, err
 }
 
-// decidePresence returns the drift that shows without comparing fields; empty if
-// the object exists and belongs to the release.
+// decidePresence returns the drift of an object that shows without comparing
+// fields, such as a missing one, and why; empty if the object exists and
+// belongs to the release.
 func decidePresence(stored *record.Record, item record.Item, live preview.ReadResult) (drift Drift, why string) {
 	entry := stored.Object(item.Ref().ID())
 	pending := entry != nil && (entry.State == record.StatePending || entry.State == record.StateSent) && stored.State.Unfinished()
@@ -88,7 +89,7 @@ func decidePresence(stored *record.Record, item record.Item, live preview.ReadRe
 	return "", ""
 }
 
-// finalizers returns the finalizers that hold an object which is being deleted.
+// finalizers names the finalizers that hold an object which is being deleted.
 func finalizers(body map[string]any) string {
 	var names []string
 	for _, f := range preview.List(body, "metadata", "finalizers") {
@@ -138,8 +139,8 @@ func compareRecorded(schemas engine.Schemas, plan *record.ArchivedPlan, item rec
 	return DriftNone, nil, ""
 }
 
-// WithLiveValues fills the recorded shape of a Secret with the values of the live
-// one. A key that the live Secret lacks is an error.
+// WithLiveValues returns a recorded Secret, which has keys without values, with
+// the values of the live Secret. A key that the live Secret lacks is an error.
 func WithLiveValues(shape, live map[string]any) (map[string]any, error) {
 	if live == nil {
 		return nil, errors.New("it is gone, and its values are not on record")

@@ -56,8 +56,8 @@ func (e *Error) TimedOut() bool { return e.timedOut }
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// KindOf returns the kind of an [Error] in err's chain; an error of any other
-// type happened before the first write.
+// KindOf returns the kind of the [Error] in err's chain; [NotStarted] for an
+// error of any other type.
 func KindOf(err error) Kind {
 	var e *Error
 	if errors.As(err, &e) {
@@ -66,7 +66,7 @@ func KindOf(err error) Kind {
 	return NotStarted
 }
 
-// maxReasons bounds the reasons that one line names; the rest is counted.
+// maxReasons is how many reasons one line of an error lists; the others are counted.
 const maxReasons = 8
 
 func refusal(doing, next string, reasons ...string) *Error {
@@ -80,7 +80,8 @@ func joinReasons(reasons []string) string {
 	return strings.Join(reasons[:maxReasons], "; ") + "; and " + strconv.Itoa(len(reasons)-maxReasons) + " more"
 }
 
-// asError returns any error as an [Error].
+// asError returns err as an [Error]: the one in its chain, else one of the
+// given kind, with doing as the operation and next as the advice.
 func asError(kind Kind, doing, next string, err error) *Error {
 	var e *Error
 	if errors.As(err, &e) {

@@ -7,7 +7,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/install/rollout"
 )
 
-// EventType is the kind of an [Event]. The values are part of the JSON contract.
+// EventType is the kind of an [Event]. Its values are part of the JSON contract.
 type EventType string
 
 // The event types.
@@ -49,8 +49,8 @@ type Event struct {
 	Receipt       *record.Receipt `json:"receipt,omitempty"`
 }
 
-// WaitState is what a run is waiting for at one moment, for a live screen. It is
-// neither an event nor recorded.
+// WaitState says what a run is waiting for at one moment, and until when. Only
+// a live screen shows it: it is not sent as an event, and not recorded.
 type WaitState struct {
 	Stage    string    // empty when it does not wait
 	Deadline time.Time // when it gives up, zero when it never does
@@ -62,6 +62,6 @@ type WaitState struct {
 	TimedOut bool
 }
 
-// Sink takes events in order. It must not block for long and is called from
-// one goroutine at a time.
+// Sink receives the events of a run in order, one call at a time. It must not
+// block for long.
 type Sink func(Event)

@@ -7,8 +7,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// Fence returns what identifies this run as the holder of the lock, to be written
-// into a record.
+// Fence returns the identity of this run as the holder of the lock (see
+// [record.Fence]), to be stored in the records that it writes.
 func (l *lock) Fence(revision int) record.Fence {
 	if l == nil {
 		return record.Fence{Revision: revision}
@@ -18,8 +18,8 @@ func (l *lock) Fence(revision int) record.Fence {
 	return record.Fence{Holder: l.holder, Transitions: transitionsOf(l.live), Revision: revision}
 }
 
-// LostError records that another run has the lock, and cancels the context of this
-// run.
+// LostError notes that another run has the lock, cancels the context of this
+// run, and returns the error for that.
 func (l *lock) LostError() error {
 	if l != nil {
 		l.lost(errLockLost)
@@ -27,8 +27,8 @@ func (l *lock) LostError() error {
 	return errLockLost
 }
 
-// DropLease deletes the Lease of a run that was killed after it had recorded its
-// end. If that fails, the next run waits until the Lease expires.
+// DropLease deletes the Lease that a run left behind when it was killed after it had
+// recorded how it ended. If that fails, the next run waits until the Lease expires.
 func DropLease(ctx context.Context, cluster Cluster, release preview.Release) {
 	stored, secret, err := record.LoadWithSecret(ctx, cluster, release)
 	if err == nil && stored != nil && !stored.State.Unfinished() {
@@ -36,7 +36,8 @@ func DropLease(ctx context.Context, cluster Cluster, release preview.Release) {
 	}
 }
 
-// dropLease deletes the Lease of the run that wrote a record.
+// dropLease deletes the Lease of the run that wrote a record; stored is the
+// Secret with the record.
 func dropLease(ctx context.Context, cluster Cluster, release preview.Release, stored map[string]any) {
 	ended := record.FenceOf(stored)
 	if ended.Holder == "" {

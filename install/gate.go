@@ -12,16 +12,15 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// Gate decides whether an approval covers a plan. The plan's findings must be
-// current: [Apply] calls Gate with a freshly computed plan, and front ends call it
-// before they ask. Screen, flags and plan files all use it. The error is an
-// [Error] of kind [Refused] that names every reason.
+// Gate decides whether an approval covers a plan, whose findings must be current:
+// [Apply] calls it with a freshly made plan, the user interfaces before they ask
+// for approval. The error is an [Error] of kind [Refused] that names every reason.
 func Gate(plan *preview.Plan, approval record.Approval) error {
 	return gate(plan, approval, false)
 }
 
-// gate is Gate; with resumed, the plan is the recorded one, for which the digest
-// suffices.
+// gate is [Gate]. With resumed, plan is the recorded plan of an interrupted
+// run, whose content need not be rendered again for its digest to count.
 func gate(plan *preview.Plan, approval record.Approval, resumed bool) error {
 	if err := gateDigest(plan, approval); err != nil {
 		return err
@@ -55,7 +54,7 @@ func gateAdvice(plan *preview.Plan, approval record.Approval) string {
 	return "review the plan, then approve it with --plan, --approve, or --accept ID=FINGERPRINT for each finding"
 }
 
-// gateDigest compares the approved digest with the plan's.
+// gateDigest returns an error unless the approved digest is the plan's.
 func gateDigest(plan *preview.Plan, approval record.Approval) error {
 	doing := "checking the approval of " + plan.Release.Name
 	if plan.LacksLiveState() {
@@ -91,9 +90,9 @@ func gateDigest(plan *preview.Plan, approval record.Approval) error {
 
 const repeatAdvice = "save the plan with preview --out and apply that with --plan, or review it on the screen"
 
-// gateRepeatable refuses to apply by digest (--approve) content that a second
-// rendering would not give again: the digest of a plan made elsewhere would stand
-// for other values.
+// gateRepeatable returns why a plan must not be applied by digest (--approve): its
+// content is one that a second rendering would not give again, so that the digest
+// of a plan made elsewhere would stand for other values. It is empty if it may be.
 func gateRepeatable(plan *preview.Plan, approval record.Approval) string {
 	if approval.How != record.ApprovedByDigest && approval.How != record.ApprovedByContent {
 		return ""
@@ -130,7 +129,8 @@ func digestOrNone(digest string) string {
 	return digest
 }
 
-// gateObstacles returns the reasons that no approval covers.
+// gateObstacles returns the plan's obstacles, reasons that refuse it whatever
+// is approved.
 func gateObstacles(plan *preview.Plan) []string {
 	var reasons []string
 	for _, o := range engine.Obstacles(plan) {
@@ -143,7 +143,8 @@ func gateObstacles(plan *preview.Plan) []string {
 	return reasons
 }
 
-// gateUnknowns requires each unknown to be accepted by name.
+// gateUnknowns returns a reason for each unknown of the plan that the approval
+// does not accept by name.
 func gateUnknowns(plan *preview.Plan, approval record.Approval) []string {
 	var reasons []string
 	for _, u := range plan.Unknowns {
@@ -171,9 +172,9 @@ func findingOf(plan *preview.Plan, id string) (preview.Finding, bool) {
 	return preview.Finding{}, false
 }
 
-// gateContent checks that a plan contains only what follows from approved content
-// (section 2 of the package documentation): creates, updates and unchanged
-// objects.
+// gateContent returns a reason for each object that an approved content digest
+// does not cover (section 2 of the package documentation). It covers creates,
+// updates and unchanged objects, but no deletion or adoption.
 func gateContent(plan *preview.Plan) []string {
 	var reasons []string
 	for i := range plan.Objects {
@@ -230,8 +231,8 @@ func gateContent(plan *preview.Plan) []string {
 	return slices.Compact(reasons)
 }
 
-// gateFiles returns an error that names file changes which do not follow from the
-// content of a plugin set alone.
+// gateFiles returns a reason for each file change that an approved content digest
+// does not cover: a deletion, or the replacement of a file that was not installed.
 func gateFiles(plan *preview.Plan) []string {
 	var reasons []string
 	for _, f := range plan.Files {
@@ -245,8 +246,8 @@ func gateFiles(plan *preview.Plan) []string {
 	return reasons
 }
 
-// aggregatedRoles returns the plan's roles that aggregate rules of ClusterRoles
-// outside the plan.
+// aggregatedRoles returns the ids of the plan's ClusterRoles that aggregate
+// rules of ClusterRoles outside the plan.
 func aggregatedRoles(plan *preview.Plan) map[string]bool {
 	var sealed, read []map[string]any
 	for i := range plan.Objects {
@@ -284,9 +285,9 @@ func planHasRole(plan *preview.Plan, via string) bool {
 	return false
 }
 
-// gateFindings returns an error that names every critical finding without
-// approval. A finding accepted in an earlier revision needs no second approval if
-// a person or a digest approves the plan. With --yes alone it does, because
+// gateFindings returns a reason for every critical finding that is not
+// accepted. A finding accepted in an earlier revision needs no second approval
+// if a person or a digest approves the plan. With --yes alone it does, because
 // everyone who can write records could have written that acceptance.
 func gateFindings(plan *preview.Plan, approval record.Approval) []string {
 	var reasons []string
@@ -313,8 +314,8 @@ func gateFindings(plan *preview.Plan, approval record.Approval) []string {
 	return reasons
 }
 
-// isContentFinding reports whether a finding is about an object in the content, as
-// opposed to something found only in the cluster.
+// isContentFinding reports whether a finding is about an object of the content,
+// not about one that is only in the cluster.
 func isContentFinding(plan *preview.Plan, f preview.Finding) bool {
 	if plan.Platform != "" && strings.HasPrefix(f.Object, "file/") {
 		return true

@@ -4,9 +4,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// withReleases returns the writes of a stage, in order. Objects that would be
-// garbage-collected with a former owner are released from it before the owner is
-// deleted.
+// withReleases returns the objects that a stage writes, in order. In the stage
+// that removes former owners, objects that would be garbage-collected with an
+// owner come before that owner: they are released from it first.
 func (r *applier) withReleases(stage *preview.Stage, objects []*preview.Object) []*preview.Object {
 	if stage.ID != preview.StageHandOver {
 		return objects

@@ -20,8 +20,9 @@ const (
 	leaseDuration = leaseSeconds * time.Second
 	renewEvery    = 4 * time.Second
 	pollLease     = time.Second
-	// doubtAfter is the age of the last renewal from which a write is preceded by
-	// another one. What is sent within it has the rest of the lease to be stored.
+	// doubtAfter is the age at which the last renewal of the lease is too old
+	// to write on: the lease is renewed first. A write sent before has the rest
+	// of the lease to be stored.
 	doubtAfter = 2 * renewEvery
 )
 
@@ -34,15 +35,15 @@ var (
 	errLockOld  = errors.New("the lock on the release could not be renewed in time")
 )
 
-// lockLost reports whether a context was cancelled because the lock was lost.
+// lockLost reports whether a context was cancelled because the run lost its lock.
 func lockLost(held context.Context) bool {
 	cause := context.Cause(held)
 	var broken *tasks.Panic
 	return errors.Is(cause, errLockLost) || errors.Is(cause, errLockOld) || errors.As(cause, &broken)
 }
 
-// lock is a held Lease, renewed in the background until it is released. A nil lock
-// is that of a run that needs none.
+// lock is a held Lease, renewed in the background until it is released. A nil
+// *lock belongs to a run that needs no Lease.
 type lock struct {
 	cluster Cluster
 	ref     preview.Ref
@@ -66,9 +67,9 @@ type lock struct {
 	leaving atomic.Bool
 }
 
-// leaseWatch decides whether another run's Lease has expired: it has when nothing
-// in it changed for its whole duration on the local clock. Clocks of machines
-// differ, so renewTime is never compared with the local time.
+// leaseWatch decides whether another run's Lease has expired: nothing in the
+// Lease has changed for its whole duration, by the local clock. Clocks of
+// machines differ, so renewTime is never compared with the local time.
 type leaseWatch struct {
 	seen  string
 	since time.Time
@@ -95,11 +96,10 @@ func leaseRef(release preview.Release) preview.Ref {
 	}
 }
 
-// acquire takes the release's lease. A lease that another run holds and renews is
-// an error of kind [NotStarted]; one that is not renewed is taken over after it
-// was watched for its whole duration. Two processes may call themselves the same
-// (those of two containers, after the same host), so each run adds a random word
-// to the name of its holder.
+// acquire takes the release's Lease. A Lease that another run holds and renews
+// is an error of kind [NotStarted]; one that is not renewed is taken over after
+// it was watched for its whole duration. The holder's name ends in a random
+// word, because two containers can have the same host name and process id.
 func (r *applier) acquire(ctx context.Context) (*lock, error) {
 	l := &lock{
 		cluster: r.cluster, ref: leaseRef(r.plan.Release), holder: r.opts.Holder + "/" + rand.Text()[:8], clock: r.opts.Clock,
@@ -136,7 +136,8 @@ func (r *applier) acquire(ctx context.Context) (*lock, error) {
 	}
 }
 
-// await waits until the lease can be taken: it is absent (nil), ours, or expired.
+// await waits until the Lease can be taken, because it is absent, held by this
+// run, or expired, and returns it as read, nil if absent.
 func (l *lock) await(ctx context.Context, watch *leaseWatch) (map[string]any, error) {
 	for {
 		lease, err := l.cluster.Get(ctx, l.ref)
@@ -167,8 +168,8 @@ func (l *lock) await(ctx context.Context, watch *leaseWatch) (map[string]any, er
 	}
 }
 
-// write creates or updates the lease, with the resourceVersion that was read.
-// renewal is its new renewTime.
+// write creates the Lease, or updates it with the resourceVersion of live.
+// renewal is the renewTime that was written.
 func (l *lock) write(ctx context.Context, live map[string]any) (written map[string]any, renewal string, err error) {
 	now := l.clock.Now().UTC().Format(microTime)
 	acquired, transitions := now, transitionsOf(live)
@@ -219,8 +220,8 @@ func (l *lock) keep(ctx context.Context) context.Context {
 	return l.held
 }
 
-// keepRenewing renews the lease until ctx ends. Its error is why the lock was
-// lost.
+// keepRenewing renews the lease until ctx ends (nil), or until the lock is
+// lost: then it returns why.
 func (l *lock) keepRenewing(ctx context.Context) error {
 	for clock.Sleep(ctx, l.clock, renewEvery) == nil {
 		switch err := l.renew(ctx); {
@@ -236,8 +237,8 @@ func (l *lock) keepRenewing(ctx context.Context) error {
 	return nil
 }
 
-// age returns the time since the last successful renewal was sent, including time
-// in which the process or machine was suspended.
+// age returns the time since the last successful renewal was sent, including
+// time in which the process or the machine was suspended.
 func (l *lock) age() time.Duration {
 	renewed := l.renewed.Load()
 	if renewed == nil {
@@ -304,7 +305,7 @@ func (l *lock) resume(ctx context.Context) {
 	_ = l.Confirm(context.WithoutCancel(ctx)) // it ends what is done under the lock
 }
 
-// renew writes the lease as this run's once more.
+// renew updates the Lease once more in this run's name.
 func (l *lock) renew(ctx context.Context) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -330,8 +331,8 @@ func (l *lock) renew(ctx context.Context) error {
 	return err
 }
 
-// release deletes the lease, whatever its version: the answer to the last renewal
-// may have been lost. If that fails, the next run waits until the lease expires.
+// release deletes the Lease, whatever its resourceVersion: the answer to the last
+// renewal may have been lost. If that fails, the next run waits until it expires.
 func (l *lock) release(ctx context.Context) {
 	if l.stop != nil {
 		l.stop()

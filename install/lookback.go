@@ -11,7 +11,7 @@ import (
 )
 
 // verifyEndState compares every object of the plan with the review at the end of
-// the run: unchanged ones, for which nothing was sent, and written ones, which
+// the run: unchanged objects, for which nothing was sent, and written ones, which
 // others may have changed since. A difference fails the run. Differences in custom
 // resources are only reported, because their controller may write to them.
 func (r *applier) verifyEndState(ctx context.Context) error {
@@ -59,8 +59,8 @@ func (r *applier) verifyEndState(ctx context.Context) error {
 	return e
 }
 
-// mustMatchReview reports whether an object is compared with the review at the
-// end. One that differed right after its own write was reported then.
+// mustMatchReview reports whether an object is compared with the review at the end.
+// An object that differed right after its own write is not: that was reported then.
 func (r *applier) mustMatchReview(o *preview.Object) bool {
 	switch entry := r.record.Object(o.ID); {
 	case o.Action == preview.ActionUnchanged:
@@ -78,15 +78,15 @@ func isCustom(o *preview.Object) bool {
 	return strings.Contains(group, ".") && !strings.HasSuffix(group, ".k8s.io")
 }
 
-// unseenError returns the error of a run that could not read its objects again at
-// the end.
+// unseenError returns the error of a run that has written everything, but could
+// not read object o again at the end.
 func (r *applier) unseenError(doing string, o *preview.Object, err error) error {
 	return r.noAnswerError(doing, "everything was written; ", fmt.Errorf("reading %s: %w", o.ID, err))
 }
 
-// editText describes how an object differs from the review, empty if it does not.
-// An object with an unchanged resourceVersion is not compared: a CRD in the plan
-// may change how it is read.
+// editText says how a live object differs from the review, empty if it does
+// not. An object whose resourceVersion is that of its write is not compared,
+// because a CRD of the plan may have changed how the object is read.
 func (r *applier) editText(o *preview.Object, live map[string]any) (string, error) {
 	uid, version := o.Live.UID, preview.ResourceVersion(r.liveOf(o))
 	if record.HasWrite(o.Action) {

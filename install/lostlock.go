@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// addLockAdvice adds advice to the error of a run that lost its lock. It depends
-// on what the run that took the lock has done with the release.
+// addLockAdvice completes e, the error of a run that lost its lock because of cause.
+// The advice depends on what the run that took the lock has done with the release.
 func (w *writer) addLockAdvice(ctx context.Context, cause error, e *Error) {
 	e.Cause = strings.Join(append([]string{cause.Error(), w.progress()}, w.late...), "; ")
 	e.Err = errors.Join(cause, e.Err)
@@ -44,10 +44,10 @@ func (w *writer) addLockAdvice(ctx context.Context, cause error, e *Error) {
 	}
 }
 
-// judgeCreate checks a created object once its create is answered. The object
-// stays if this run was still the only writer. If another run had taken the lock,
-// the object is deleted again, unless that run has it in its inventory: a create
-// has no precondition that fails if the other run deleted the object before.
+// judgeCreate checks, after a create was answered, whether this run was still the
+// only writer. If another run had taken the lock, the created object is deleted
+// again, unless that run has it in its inventory: unlike an update, a create has
+// no precondition that fails after the other run has deleted the object.
 func (w *writer) judgeCreate(ctx context.Context, o *preview.Object, live map[string]any) error {
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
 	defer cancel()
@@ -78,9 +78,9 @@ func (w *writer) judgeCreate(ctx context.Context, o *preview.Object, live map[st
 	return nil
 }
 
-// inNewestInventory reports whether the newest record, when it is another run's,
-// has an object in its inventory. Until that run has recorded something, it is not
-// known whether it saw the object.
+// inNewestInventory reports whether the newest record, if another run wrote it,
+// has an object in its inventory. Before that run has recorded anything, it is
+// not known whether it saw the object.
 func (w *writer) inNewestInventory(ctx context.Context, o *preview.Object, live map[string]any) (bool, error) {
 	for {
 		stored, secret, err := record.LoadWithSecret(ctx, w.cluster, w.plan.Release)
@@ -100,8 +100,8 @@ func (w *writer) inNewestInventory(ctx context.Context, o *preview.Object, live 
 	}
 }
 
-// deleteCreated deletes an object that this run created, by its uid, if it still
-// has the marks of the release.
+// deleteCreated deletes an object that this run created, by its uid, if the
+// object still has the labels and annotations of the release.
 func (w *writer) deleteCreated(ctx context.Context, o *preview.Object, live map[string]any) error {
 	uid := preview.UID(live)
 	for try := range clock.MaxAttempts {

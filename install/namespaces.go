@@ -25,8 +25,8 @@ func namespaceRef(release preview.Release) preview.Ref {
 	return preview.Ref{APIVersion: "v1", Kind: "Namespace", Name: release.Namespace}
 }
 
-// ownNamespaceLast moves the deletion of the release Namespace to the end, because
-// the record is in it.
+// ownNamespaceLast moves the release Namespace to the end of the objects to
+// delete, because the record is in it.
 func (r *applier) ownNamespaceLast(objects []*preview.Object) []*preview.Object {
 	own := deletedNamespace(r.plan)
 	at := slices.Index(objects, own)
@@ -36,9 +36,9 @@ func (r *applier) ownNamespaceLast(objects []*preview.Object) []*preview.Object 
 	return append(slices.Delete(slices.Clone(objects), at, at+1), own)
 }
 
-// removeNamespace deletes a Namespace if it contains nothing that was not
-// reviewed. Before the release Namespace is deleted, the receipt is stored
-// elsewhere.
+// removeNamespace deletes a Namespace that contains only what was reviewed.
+// Before the release Namespace goes, and the record in it, the receipt is
+// stored elsewhere (Keep of the options).
 func (r *applier) removeNamespace(ctx context.Context, o *preview.Object) error {
 	r.emit(Event{Type: EventObject, Object: o.ID, State: record.StateSent})
 	if err := r.mayRemoveNamespace(ctx, o); err != nil {
@@ -71,8 +71,8 @@ func (r *applier) mayRemoveNamespace(ctx context.Context, o *preview.Object) err
 }
 
 // finishDeletedNamespace completes a run whose earlier attempt deleted the release
-// Namespace as its last write: it waits until the Namespace is gone. Lock and
-// record cannot be written there any more.
+// Namespace as its last write: it waits until the Namespace is gone. ended is false
+// for other runs. Lock and record cannot be written in that Namespace any more.
 func (r *applier) finishDeletedNamespace(ctx context.Context) (ended bool, err error) {
 	o := deletedNamespace(r.plan)
 	if o == nil || !r.isResumed() {
@@ -91,16 +91,15 @@ func (r *applier) finishDeletedNamespace(ctx context.Context) (ended bool, err e
 	return true, r.close(ctx, ctx, r.awaitNamespaceGone(ctx))
 }
 
-// namespaceStays reports whether a live Namespace has a uid and is not being
+// namespaceStays reports whether a live Namespace has that uid and is not being
 // deleted.
 func namespaceStays(live map[string]any, uid string) bool {
 	return live != nil && preview.UID(live) == uid && preview.String(live, "metadata", "deletionTimestamp") == ""
 }
 
-// FinishRemoval completes an uninstall that was interrupted after it had deleted
-// the release Namespace, and the record in it: it waits until the Namespace named
-// by the receipt is gone. The returned receipt is nil if that run did not delete
-// the Namespace.
+// FinishRemoval completes an uninstall that was interrupted after it had deleted the
+// release Namespace, and the record in it: it waits until the Namespace named by the
+// receipt is gone. It returns nil if that uninstall did not delete the Namespace.
 func FinishRemoval(ctx context.Context, receipt *record.Receipt, cluster Cluster, opts Options) (*record.Receipt, error) {
 	if opts.Clock == nil {
 		opts.Clock = clock.System{}

@@ -15,8 +15,8 @@ type Counter interface {
 	Count(ctx context.Context, apiVersion, kind string) (int, error)
 }
 
-// Operands counts the custom resources of CRDs, keyed by KIND.GROUP, without those
-// that have none. crds are the CRDs as the cluster has them.
+// Operands counts the custom resources of live CRDs in all namespaces, by
+// KIND.GROUP. CRDs without custom resources are left out.
 func Operands(ctx context.Context, counter Counter, crds []map[string]any) (map[string]int, error) {
 	out := map[string]int{}
 	for _, crd := range crds {
@@ -44,10 +44,10 @@ type Lister interface {
 	List(ctx context.Context, apiVersion, kind, namespace, selector string) ([]map[string]any, error)
 }
 
-// LeftOperands counts the custom resources that removing a release would leave
-// without their operator, keyed by KIND.GROUP: those of CRDs that stay. For a CRD
-// that another release has too, only custom resources in the release's own
-// namespace count.
+// LeftOperands counts the custom resources, by KIND.GROUP, that an uninstall
+// would leave without their operator: those of CRDs that the plan does not
+// delete. For a CRD that another release has too, only custom resources in the
+// release's own namespace count.
 func LeftOperands(ctx context.Context, cluster interface {
 	Counter
 	Lister
@@ -87,8 +87,8 @@ func (c namespaceCounter) Count(ctx context.Context, apiVersion, kind string) (i
 	return len(found), err
 }
 
-// checkOperands refuses to delete an operator that still has custom resources,
-// unless the plan deletes these first.
+// checkOperands refuses an uninstall that would leave custom resources without
+// their operator.
 func (c *checker) checkOperands(ctx context.Context) error {
 	if !record.IsUninstall(c.plan) {
 		return nil
@@ -103,8 +103,8 @@ func (c *checker) checkOperands(ctx context.Context) error {
 	return nil
 }
 
-// RefuseOperands returns the refusal to uninstall a release whose custom
-// resources still exist, nil when there are none.
+// RefuseOperands returns the error that refuses to uninstall a release whose
+// custom resources (counts, by KIND.GROUP) still exist, nil if there are none.
 func RefuseOperands(release preview.Release, counts map[string]int) error {
 	var reasons []string
 	for _, kind := range slices.Sorted(maps.Keys(counts)) {

@@ -58,5 +58,5 @@ type Options struct {
 	Stop <-chan struct{}
 }
 
-// DefaultRolloutTimeout is the limit of a rollout that sets none.
+// DefaultRolloutTimeout is the time limit for a stage or rollout that sets none.
 const DefaultRolloutTimeout = 5 * time.Minute

@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// prune deletes the oldest revisions beyond the limit, after the newest was
-// applied. A failure is ignored, because the next apply tries again.
+// prune deletes the oldest recorded revisions beyond the limit, after the
+// newest was applied. A failure is ignored, because the next apply tries again.
 func (r *applier) prune(ctx context.Context) {
 	before := len(r.record.Older)
 	if err := r.store.Forget(ctx, r.record, r.opts.HistoryMax); err != nil {

@@ -7,13 +7,14 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// quotaAdvice returns what to do about an object that exceeds a ResourceQuota.
+// quotaAdvice returns what to do about object o, which exceeds the
+// ResourceQuota that err names.
 func quotaAdvice(o *preview.Object, err error) string {
 	return fmt.Sprintf("raise the quota (kubectl edit resourcequota %s -n %s) or free what it counts, then ", quotaIn(err.Error()), o.Namespace)
 }
 
-// quotaIn is the name of the quota in the text of a [preview.Refusal] that has
-// the reason quota.
+// quotaIn returns the name of the ResourceQuota in the text of a
+// [preview.Refusal] with reason quota.
 func quotaIn(text string) string {
 	_, rest, _ := strings.Cut(text, string(preview.ReasonQuota)+": ")
 	name, _, _ := strings.Cut(rest, ",")

@@ -10,10 +10,10 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 )
 
-// Reconcile finds out what became of the objects whose write was in flight when a
-// run was killed, by reading the cluster; it does not change the record. An update
-// stays in flight if the cluster does not show it: for a Secret, whose body is not
-// recorded, and for an object that others have changed as well.
+// Reconcile reads the objects whose write was in flight when a run was killed, and
+// returns the state of every object of the record, which it does not change. An
+// update stays in flight if the live object does not show it: for a Secret, whose
+// body is not recorded, and for an object that others have changed as well.
 func Reconcile(ctx context.Context, cluster Cluster, schemas engine.Schemas, stored *record.Record) ([]record.ObjectReceipt, error) {
 	objects := slices.Clone(stored.Objects)
 	if !slices.ContainsFunc(objects, func(o record.ObjectReceipt) bool { return o.State == record.StateSent }) {
@@ -44,7 +44,8 @@ func Reconcile(ctx context.Context, cluster Cluster, schemas engine.Schemas, sto
 	return objects, nil
 }
 
-// reconciled decides whether a write in flight was carried out.
+// reconciled returns the state of an object whose write was in flight, by
+// whether the live object shows that write.
 func (w *writer) reconciled(ctx context.Context, o *preview.Object, live map[string]any) (record.ObjectState, error) {
 	switch {
 	case o.Action == preview.ActionDelete && (live == nil || preview.UID(live) != o.Live.UID):
@@ -82,8 +83,8 @@ func (w *writer) reconciled(ctx context.Context, o *preview.Object, live map[str
 	return record.StateSent, nil // it was changed, before the write or after it
 }
 
-// reconciledAdoption decides whether the first of the two writes of an adoption
-// was carried out.
+// reconciledAdoption returns the state of an object whose adoption was in flight:
+// by its fingerprint, whether the first of the two writes was carried out.
 func (w *writer) reconciledAdoption(o *preview.Object, live map[string]any) (record.ObjectState, error) {
 	if o.Adoption == nil || preview.UID(live) != o.Live.UID {
 		return record.StateSent, nil

@@ -11,8 +11,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// dependentsOf returns the propagation policy for an object that the plan deletes.
-// If the object is created again, its old pods must be gone first.
+// dependentsOf returns the propagation policy for the deletion of an object. It
+// is Foreground for an object that is created again, because its old pods must
+// be gone first, and Orphan for a former owner whose dependents are adopted.
 func dependentsOf(o *preview.Object) preview.Propagation {
 	switch {
 	case o.Action == preview.ActionReplace:
@@ -45,13 +46,14 @@ func (w *writer) replace(ctx context.Context, o *preview.Object, live map[string
 	return w.write(ctx, o, nil)
 }
 
-// deletionError is the error for an object that was not gone in time.
+// deletionError is the error for an object that was still being deleted when
+// the time limit was over.
 type deletionError struct{ what string }
 
 func (e *deletionError) Error() string { return e.what }
 
-// awaitGone waits until the deleted object no longer exists. Another object under
-// the same name is left for the create to detect.
+// awaitGone waits until the deleted object no longer exists. An object that another
+// client created under the same name meanwhile makes the create after it fail.
 func (w *writer) awaitGone(ctx context.Context, o *preview.Object) error {
 	deadline := w.opts.Clock.Now().Add(w.timeoutOf(o))
 	for {
@@ -70,7 +72,7 @@ func (w *writer) awaitGone(ctx context.Context, o *preview.Object) error {
 	}
 }
 
-// timeoutOf returns the timeout of the stage of an object.
+// timeoutOf returns the time limit of the stage that an object is in.
 func (w *writer) timeoutOf(o *preview.Object) (limit time.Duration) {
 	limit = DefaultRolloutTimeout
 	for i := range w.plan.Stages {

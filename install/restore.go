@@ -18,9 +18,8 @@ type BulkReader interface {
 }
 
 // RestoreContent returns the content of a recorded revision, to be planned against
-// the present cluster. Hooks are left out, and so are CRDs that cannot be rolled
-// back without losing data. Values of Secrets are not recorded and stay as they
-// are.
+// the present cluster. Hooks are left out, and so are CRDs that cannot be rolled back
+// without losing data. Values of Secrets are not recorded: the live values stay.
 func RestoreContent(ctx context.Context, cluster BulkReader, stored *record.Record) ([]engine.Content, error) {
 	plan, shapes, err := record.LoadRecordedPlan(ctx, cluster, stored)
 	if err != nil {
@@ -57,8 +56,8 @@ func RestoreContent(ctx context.Context, cluster BulkReader, stored *record.Reco
 	return contents, nil
 }
 
-// unsetFields returns the fields of a recorded object that its revision did not
-// set.
+// unsetFields returns the paths of a recorded object that its revision did not
+// apply: fields with a conflict that was left to others, or the whole object.
 func unsetFields(recorded *preview.Plan, o *preview.Object) []string {
 	switch {
 	case o.Action == preview.ActionSkip, o.Action == preview.ActionShared:
@@ -74,9 +73,9 @@ func unsetFields(recorded *preview.Plan, o *preview.Object) []string {
 	return slices.Compact(paths)
 }
 
-// EarlierRevision returns the revision that a failed plan is rolled back to: the
-// one in the record, or none for a new release. An unfinished revision is an
-// error.
+// EarlierRevision returns the revision that a failed plan is rolled back to:
+// the recorded one, or an empty one for a new release. A recorded revision that
+// was not completely applied is an error.
 func EarlierRevision(ctx context.Context, cluster BulkReader, stored *record.Record) (*engine.PriorRevision, error) {
 	switch {
 	case stored == nil || stored.State == record.Uninstalled:
@@ -123,8 +122,8 @@ func (r *restorer) read(ctx context.Context, cluster BulkReader, plan *preview.P
 	return nil
 }
 
-// restore completes an object of the earlier revision, or decides that it stays as
-// it is in the cluster.
+// restore completes o, an object of the earlier revision. wanted is false if
+// the object is not applied again, and stays as it is in the cluster.
 func (r *restorer) restore(o *preview.Object) (wanted bool, err error) {
 	live := r.live[o.ID]
 	if shape := r.shapes[o.ID]; shape != nil {
@@ -154,16 +153,16 @@ func (r *restorer) note(o *preview.Object, text string) {
 	r.notes[o.Package] = append(r.notes[o.Package], rules.RollbackKept.Note(o.ID, text))
 }
 
-// unverified notes that nothing proves that the restored content is what was
-// approved, because the record is not verified.
+// unverified adds a note to a package if the record's signature was not verified:
+// then nothing proves that the restored content is the approved content.
 func (r *restorer) unverified(pkg preview.Package, signature *preview.RecordSignature) {
 	if rule, raised := engine.RecordRule(signature); raised {
 		r.notes[pkg.Name] = append(r.notes[pkg.Name], rule.Note("package/"+pkg.Name, rule.NoteText(r.revision, signature)))
 	}
 }
 
-// InstalledSet returns the plugin set that a record contains; the zero value if it
-// contains none.
+// InstalledSet returns the plugin set of a recorded release; the zero value if
+// the release is none or is uninstalled.
 func InstalledSet(ctx context.Context, cluster record.Getter, stored *record.Record) (engine.InstalledSet, error) {
 	if stored == nil || stored.State == record.Uninstalled || !stored.IsSet() {
 		return engine.InstalledSet{}, nil

@@ -11,8 +11,8 @@ import (
 )
 
 // resume continues an unfinished record of this plan. Every object must be as
-// reviewed, before or after its write; any other state means that another client
-// has changed it.
+// reviewed, either before or after its write; in any other state, another
+// client has changed it, which is refused.
 func (r *applier) resume(ctx context.Context) (err error) {
 	if err := r.gateAgain(); err != nil {
 		return err
@@ -25,7 +25,7 @@ func (r *applier) resume(ctx context.Context) (err error) {
 	return r.takeOver(ctx)
 }
 
-// takeOver resumes a record after the gate was passed.
+// takeOver resumes the unfinished record, once the gate is passed.
 func (r *applier) takeOver(ctx context.Context) error {
 	r.log(fmt.Sprintf("resuming revision %d, which is %s", r.record.Revision, r.record.State))
 	if err := r.knowsObjects(); err != nil {
@@ -85,8 +85,7 @@ func (r *applier) gateAgain() error {
 	return nil
 }
 
-// knowsObjects returns an error unless the record and the plan are about the same
-// objects.
+// knowsObjects returns an error if the record lacks an object of the plan.
 func (r *applier) knowsObjects() error {
 	for i := range r.plan.Objects {
 		if r.record.Object(r.plan.Objects[i].ID) == nil {
@@ -96,8 +95,8 @@ func (r *applier) knowsObjects() error {
 	return nil
 }
 
-// resumeObject decides what is left to do for one object. why is set if the object
-// is as reviewed neither before nor after its write.
+// resumeObject decides whether object o still has to be written. why is not
+// empty if its live state is neither the reviewed one nor that after its write.
 func (r *applier) resumeObject(ctx context.Context, o *preview.Object) (why string, err error) {
 	if o.Action == preview.ActionKeep || o.Action == preview.ActionSkip {
 		return "", nil

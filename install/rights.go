@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/report"
 )
 
-// dryRunGate checks a plan that was made without dry runs: it is applied only if a
-// dry run now gives what was reviewed.
+// dryRunGate makes the dry runs of a plan that was made without them, and
+// refuses it unless their results are what was reviewed.
 func (c *checker) dryRunGate(ctx context.Context, cluster engine.Cluster) error {
 	if c.plan.ReadMode != preview.ReadGet {
 		return nil
@@ -48,8 +48,8 @@ func DeniedError(p *preview.Plan) error {
 	return fmt.Errorf("%s; raise the quota or free what it counts, then run the command again", joinReasons(over))
 }
 
-// missingRights returns an error for a user who lacks permissions to apply the
-// plan. Permissions that only a role of the plan grants are named with that role.
+// missingRights returns the error for a user who lacks permissions to apply the plan.
+// Permissions that only a role of the plan would grant are named with that role.
 func missingRights(p *preview.Plan, in preview.Installer) error {
 	var own, roles []string
 	given := map[string][]string{}

@@ -22,8 +22,8 @@ type waiter struct {
 	putOff time.Duration // by how much the waits were longer than their timeouts
 }
 
-// gates waits until the stages before stage i allow it to begin (section 5 of the
-// package documentation).
+// gates waits until stage i may begin: until what it needs of the stages before
+// it is ready (section 5 of the package documentation).
 func (w *waiter) gates(ctx context.Context, i int) error {
 	to := &w.plan.Stages[i]
 	for j := range w.plan.Stages[:i] {
@@ -47,9 +47,9 @@ func (w *waiter) gates(ctx context.Context, i int) error {
 }
 
 // gateOf returns the objects of stage from that must be ready before stage to
-// begins: those of certain kinds, and those with a health check of the user.
-// PersistentVolumeClaims are left out, because a claim that waits for its first
-// consumer would block for ever.
+// begins: those of certain kinds, and those that a health check of the user
+// selects. PersistentVolumeClaims are left out, because a claim that waits for
+// its first consumer would block for ever.
 func (w *waiter) gateOf(from, to *preview.Stage) []preview.Ref {
 	var refs []preview.Ref
 	for _, id := range from.Objects {
@@ -109,8 +109,9 @@ func (w *waiter) webhookServices(stage *preview.Stage) []preview.Ref {
 	return refs
 }
 
-// rollout waits after the last write until everything is ready and deleted objects
-// are gone. Custom resources are waited for after their operator.
+// rollout waits, after the last write, until all objects are ready and the
+// deleted ones are gone. Custom resources of the plan's own CRDs are waited for
+// last, after their operator.
 func (w *waiter) rollout(ctx context.Context) error {
 	if w.opts.NoWait {
 		return nil
@@ -139,8 +140,8 @@ func (w *waiter) rollout(ctx context.Context) error {
 	return w.await(ctx, "operands", operands)
 }
 
-// await waits until objects are ready or gone. A permanent failure is an error of
-// kind [Failed], a timeout one of kind [Interrupted].
+// await waits until the objects of o are ready or gone; events name the stage. A
+// permanent failure is an error of kind [Failed], a timeout one of kind [Interrupted].
 func (w *waiter) await(ctx context.Context, stage string, o rollout.Options) error {
 	o.Watcher, o.Inspector, o.Discovery, o.Clock, o.Checks = w.cluster, w.cluster, w.cluster, w.opts.Clock, w.opts.Checks
 	o.More = w.opts.More
@@ -195,7 +196,7 @@ func (w *waiter) await(ctx context.Context, stage string, o rollout.Options) err
 	return w.rolloutError(doing, report)
 }
 
-// showWait shows on the screen what the run is waiting for, if that has changed.
+// showWait sends to the live screen what the run is waiting for, if that has changed.
 func (w *waiter) showWait(now WaitState) {
 	if w.opts.Waiting != nil && now != w.shown {
 		w.shown = now
@@ -204,7 +205,7 @@ func (w *waiter) showWait(now WaitState) {
 }
 
 // rolloutError returns the error of a rollout that did not succeed. It names
-// the first object at fault, failed ones first.
+// the objects that are to blame, failed ones first.
 func (w *waiter) rolloutError(doing string, report rollout.Report) *Error {
 	e := &Error{Kind: Interrupted, Operation: doing, Advice: "the cluster keeps trying; " + w.resumeAdvice()}
 	switch report.Outcome {
@@ -228,7 +229,8 @@ func (w *waiter) rolloutError(doing string, report rollout.Report) *Error {
 	return e
 }
 
-// unreadyObjects returns the names of the objects in some states, with the reason.
+// unreadyObjects names the objects of a snapshot that are in one of the states,
+// each with its reason.
 func unreadyObjects(s rollout.Snapshot, states ...rollout.State) []string {
 	var out []string
 	for _, object := range s.Objects {
@@ -241,8 +243,8 @@ func unreadyObjects(s rollout.Snapshot, states ...rollout.State) []string {
 	return out
 }
 
-// observe records the new state of one object. A difference from the review stays
-// on record, even if the object becomes ready.
+// observe records a new state of one object; seen has the states so far. A
+// difference from the review stays on record, even if the object becomes ready.
 func (w *waiter) observe(seen map[string]rollout.Object, object rollout.Object) {
 	id := object.Ref.ID()
 	before, known := seen[id]
@@ -303,8 +305,8 @@ func (w *waiter) awaitRest(ctx context.Context, to *preview.Stage) error {
 	return w.await(ctx, preview.StagePrune, rollout.Options{Gone: refs, Timeout: w.timeout(to)})
 }
 
-// addNamespaceState adds to a wait's error why the control plane cannot delete the
-// release Namespace.
+// addNamespaceState adds to the error of a wait why the control plane does not
+// remove the release Namespace, from the conditions of the Namespace.
 func (w *waiter) addNamespaceState(ctx context.Context, err error) error {
 	o := deletedNamespace(w.plan)
 	var e *Error

@@ -8,9 +8,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// takeLock makes this run the only writer of the release. If the plan creates the
-// release namespace, the Lease cannot be created before it: then creating the
-// Namespace serves as the lock, and the Lease follows.
+// takeLock makes this run the only writer of the release. held is cancelled if the
+// lock is lost; release gives it back. If the plan creates the release Namespace,
+// the create serves as the lock, and the Lease follows in that Namespace.
 func (r *applier) takeLock(ctx context.Context) (held context.Context, release func(), err error) {
 	if o := r.ownNamespace(); o != nil && r.before == nil && r.namespace == nil {
 		if err := r.createNamespace(ctx, o); err != nil {
@@ -32,8 +32,8 @@ func (r *applier) takeLock(ctx context.Context) (held context.Context, release f
 	}, nil
 }
 
-// recordNamespace adds the Namespace to the inventory that was created before
-// there was a record.
+// recordNamespace adds the release Namespace to the inventory, if this plan
+// created it before there was a record.
 func (r *applier) recordNamespace() {
 	o := r.ownNamespace()
 	if o == nil || r.namespace == nil {
@@ -43,8 +43,8 @@ func (r *applier) recordNamespace() {
 	r.recordWritten(o, WrittenObject{Sealed: o.Planned, Reviewed: o.ResultBody, Before: r.namespace, Live: r.namespace})
 }
 
-// stages writes the plan's stages in order. A stage begins when the stages before
-// it are ready enough.
+// stages writes the plan's stages in order. A stage begins when the objects
+// that it needs of the stages before it are ready.
 func (r *applier) stages(ctx context.Context) error {
 	for i := range r.plan.Stages {
 		stage := &r.plan.Stages[i]
@@ -124,8 +124,8 @@ func (r *applier) stage(ctx context.Context, stage *preview.Stage, objects []*pr
 	return nil
 }
 
-// markUnsent removes from the record the objects that were to be written and were
-// not. An adoption between its two writes stays in flight.
+// markUnsent marks objects that were recorded as about to be written, and were
+// not, as pending again. An adoption between its two writes stays so.
 func (r *applier) markUnsent(objects []*preview.Object, before map[string]record.ObjectState) {
 	for _, o := range objects {
 		r.record.Object(o.ID).State = record.StatePending
@@ -136,8 +136,8 @@ func (r *applier) markUnsent(objects []*preview.Object, before map[string]record
 	}
 }
 
-// stopsOnDivergence reports which objects must be exactly as reviewed before the
-// next stage: permissions, webhooks and workloads.
+// stopsOnDivergence reports whether an object must be exactly as reviewed
+// before the next stage may begin: permissions, webhooks and workloads.
 func stopsOnDivergence(o *preview.Object) bool {
 	switch o.Ref().Group() {
 	case "rbac.authorization.k8s.io", "admissionregistration.k8s.io":
@@ -147,7 +147,8 @@ func stopsOnDivergence(o *preview.Object) bool {
 		preview.Map(o.Planned, "spec", "jobTemplate", "spec", "template", "spec") != nil || o.Kind == "Pod"
 }
 
-// sendIn makes the write that an object has in a stage.
+// sendIn makes the write of an object in a stage, which can be to remove a
+// former owner or a Namespace.
 func (r *applier) sendIn(ctx context.Context, stage *preview.Stage, o *preview.Object) (Verdict, error) {
 	if stage.ID == preview.StageHandOver {
 		return Same, r.releaseFormerOwner(ctx, o)

@@ -32,8 +32,8 @@ func (r *applier) triggersUndo(ctx context.Context, err error) bool {
 	return r.isResumed() && r.hasWritten() // this run has written nothing, an earlier one did
 }
 
-// hasWritten reports whether any object of the plan was written, by this run
-// or by an earlier one of the same plan.
+// hasWritten reports whether this run, or an earlier run of the same plan, has
+// written any object of the plan.
 func (r *applier) hasWritten() bool {
 	return slices.ContainsFunc(r.record.Objects, func(o record.ObjectReceipt) bool {
 		return record.HasWrite(o.Action) && o.State != record.StatePending && o.State != record.StateFailed
@@ -48,9 +48,9 @@ func (r *applier) undoneError(err error) error {
 	return &e
 }
 
-// undo applies the rollback that the plan contains, under the lock and as a new
-// revision, and returns the error of the plan that failed with cause. The plan
-// counts as failed even if the rollback succeeds.
+// undo applies the rollback on failure that the plan contains, under the lock
+// and as a new revision, and returns the error of the plan, which failed with
+// cause. The plan counts as failed even if the rollback succeeds.
 func (r *applier) undo(ctx, held context.Context, cause error) error {
 	r.wrote = true // perhaps by an earlier run of this plan
 	r.emit(Event{Type: EventStage, Stage: StageUndo, Message: "the plan failed; " + r.undoText() + ", as planned"})
@@ -72,8 +72,8 @@ func (r *applier) undoText() string {
 }
 
 // beginUndo plans the rollback again on fresh reads, compares it with the reviewed
-// one, and records it. If an object is as reviewed neither before nor after its
-// write, others have changed it: then nothing is sent.
+// one, and records it. An object that is neither as before nor as after the plan's
+// write was changed by others: then nothing is sent, and the error names it.
 func (r *applier) beginUndo(ctx context.Context) (*applier, error) {
 	doing := "undoing " + r.plan.Release.Name
 	back, err := r.planUndo(ctx)
@@ -101,7 +101,8 @@ func (r *applier) beginUndo(ctx context.Context) (*applier, error) {
 	return u, nil
 }
 
-// undoRun returns the run that applies the plan of a rollback on top of a record.
+// undoRun returns the run that applies back, the plan of a rollback; before is
+// the record of the failed revision.
 func (r *applier) undoRun(back *preview.Plan, before *record.Record) *applier {
 	opts := r.opts
 	opts.Checks = nil // they are about what failed
@@ -141,8 +142,8 @@ func (r *applier) planUndo(ctx context.Context) (*preview.Plan, error) {
 	return engine.Build(ctx, earlier.Contents, r.cluster, opts)
 }
 
-// earlierContent restores the content of the revision that the rollback goes
-// back to.
+// earlierContent restores the recorded content of the revision to which the
+// plan is rolled back on failure.
 func (c *checker) earlierContent(ctx context.Context) (*engine.PriorRevision, error) {
 	revision := c.plan.FailureRollback.Revision
 	if revision == 0 {
@@ -179,8 +180,8 @@ func (c *checker) checkUndo(ctx context.Context, now *preview.Plan) error {
 	return nil
 }
 
-// foreignEdits returns the objects that are neither as the plan found them nor as
-// it left them. back has them as read for the rollback.
+// foreignEdits names the objects that are neither as before nor as after the
+// plan's write, so that others have changed them. back has their live bodies.
 func (r *applier) foreignEdits(ctx context.Context, back *preview.Plan) ([]string, error) {
 	var reasons []string
 	for i := range r.plan.Objects {
@@ -211,8 +212,9 @@ func (r *applier) foreignEdits(ctx context.Context, back *preview.Plan) ([]strin
 	return reasons, nil
 }
 
-// checkUndoOperands refuses to delete an operator if others have created custom
-// resources for it meanwhile. Those of the plan itself are rolled back too.
+// checkUndoOperands refuses a rollback that would delete an operator for which
+// others have created custom resources meanwhile. Those of the plan itself are
+// rolled back too.
 func (r *applier) checkUndoOperands(ctx context.Context) error {
 	if !record.IsUninstall(r.plan) {
 		return nil
@@ -237,14 +239,15 @@ func (r *applier) checkUndoOperands(ctx context.Context) error {
 	return nil
 }
 
-// followUndo applies the rollback and waits for it.
+// followUndo runs u, which applies the rollback and waits for its rollout, and
+// records how it ended.
 func (r *applier) followUndo(ctx, held context.Context, u *applier) error {
 	r.undone = u
 	return u.close(ctx, held, u.carryOut(held))
 }
 
-// undoOutcomeError returns the error of a failed plan, with the outcome of its
-// rollback.
+// undoOutcomeError returns the error of a plan that failed with cause. Its
+// advice says whether the rollback succeeded (err is nil) or how that failed.
 func (r *applier) undoOutcomeError(cause, err error) error {
 	failed := *asError(Failed, "applying "+r.plan.Release.Name, "", cause)
 	switch {
@@ -273,7 +276,8 @@ func isOutage(err error) bool {
 	return reason == preview.ReasonUnavailable || reason == preview.ReasonUnauthorized
 }
 
-// errorCause returns the cause of an error without its operation and advice.
+// errorCause returns the cause in an [Error], without operation and advice; the
+// text of any other error.
 func errorCause(err error) string {
 	var e *Error
 	if errors.As(err, &e) && e.Cause != "" {
@@ -321,8 +325,8 @@ func (r *applier) takeOverUndo(ctx context.Context) (*applier, error) {
 	return u, u.takeOver(ctx)
 }
 
-// recordedUndo reads the plan of the rollback from the record. Bodies of its
-// Secrets get the live values, which were the same when it was recorded.
+// recordedUndo reads the plan of the rollback from the record. Its Secrets, recorded
+// without values, get the live values, which were the same when it was recorded.
 func (r *applier) recordedUndo(ctx context.Context) (*preview.Plan, error) {
 	_, shapes, err := record.LoadRecordedPlan(ctx, r.cluster, r.before)
 	if err != nil {
@@ -341,7 +345,7 @@ func (r *applier) recordedUndo(ctx context.Context) (*preview.Plan, error) {
 	return record.LoadPlan(ctx, r.cluster, r.before, sealed)
 }
 
-// FormatOf is the format of a recorded package, empty where it is not among them.
+// FormatOf returns the format of the named package, empty if it is not in packages.
 func FormatOf(packages []preview.Package, name string) string {
 	for _, pkg := range packages {
 		if pkg.Name == name {

@@ -21,7 +21,7 @@ type writer struct {
 	late []string // what became of creates that came after the lock was lost
 }
 
-// writeGrace limits a write that is under way when the run is asked to stop.
+// writeGrace is how long a write in flight may go on after the run is asked to stop.
 const writeGrace = 5 * time.Second
 
 // outcomeError is the error for a write that may or may not have been carried out.
@@ -30,8 +30,8 @@ type outcomeError struct{ err error }
 func (e *outcomeError) Error() string { return "the outcome is unknown: " + e.err.Error() }
 func (e *outcomeError) Unwrap() error { return e.err }
 
-// mayHaveBeenSent reports whether a failed request may have been carried out. A
-// throttled one (429) was not.
+// mayHaveBeenSent reports whether a request that failed with err may have been
+// carried out. One that was refused or throttled (429) was not.
 func mayHaveBeenSent(err error) bool {
 	reason := preview.ReasonOf(err)
 	return reason == preview.ReasonUnavailable && !preview.Throttled(err) || reason == ""
@@ -42,27 +42,25 @@ func unknownOutcome(err error) bool {
 	return errors.As(err, &unknown)
 }
 
-// changedObjectError is the error for an object that is no longer the reviewed
-// one.
+// changedObjectError is the error for a live object that is no longer as reviewed.
 type changedObjectError struct{ what string }
 
 func (e *changedObjectError) Error() string { return e.what }
 
-// withGrace returns a context that ends shortly after ctx, so that a request in
-// flight can finish and its outcome is known. No new request is sent by then.
+// withGrace returns a context that ends [writeGrace] after ctx, so that a request in
+// flight can finish and its outcome is known. After ctx, no new request is sent.
 func withGrace(ctx context.Context) (context.Context, context.CancelFunc) {
 	late, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() { time.AfterFunc(writeGrace, cancel) })
 	return late, func() { stop(); cancel() }
 }
 
-// writeResult has an object after a write, and the live object that the write was
-// made on, nil if it was created.
+// writeResult has the live object after a write, and the object on, which the
+// write changed, nil if the write created the object.
 type writeResult struct{ live, on map[string]any }
 
-// write creates or updates one object, exactly once. before is the live object,
-// nil to create. An object that was created after the lock was lost is deleted
-// again.
+// write creates or updates one object, exactly once. before is the live object, nil
+// to create. If the lock was lost, an object that was just created is deleted again.
 func (w *writer) write(ctx context.Context, o *preview.Object, before map[string]any) (writeResult, error) {
 	made, err := w.writeOn(ctx, o, before)
 	if err == nil && made.on == nil {
@@ -71,10 +69,10 @@ func (w *writer) write(ctx context.Context, o *preview.Object, before map[string
 	return made, err
 }
 
-// writeOn sends an update with the uid and resourceVersion of before. If the live
-// object has changed, the write is tried on the new version if no relevant field
-// changed. If a write is not answered, the object is read to find out whether it
-// was carried out.
+// writeOn sends an update with the uid and resourceVersion of before, or a
+// create if that is nil. If the live object has changed in no relevant field,
+// the write is repeated on the new version. If a write is not answered, the
+// object is read to find out whether it was carried out.
 func (w *writer) writeOn(ctx context.Context, o *preview.Object, before map[string]any) (writeResult, error) {
 	var last error
 	lost := false // a write may have happened without our knowing
@@ -116,8 +114,8 @@ func (w *writer) writeOn(ctx context.Context, o *preview.Object, before map[stri
 	return writeResult{}, last
 }
 
-// applyTaking sends a write that takes over the reviewed conflicting fields. Since
-// force covers the whole request, a dry run without force at the same
+// applyTaking sends a write that takes over the fields with reviewed conflicts.
+// Since force covers the whole request, a dry run without force at the same
 // resourceVersion comes first, and must show no other conflicts.
 func (w *writer) applyTaking(ctx context.Context, o *preview.Object, item preview.DryRun) (map[string]any, error) {
 	if !w.plan.Takes(o) || item.UID == "" {
@@ -144,8 +142,8 @@ func (w *writer) applyTaking(ctx context.Context, o *preview.Object, item previe
 	return w.applyOnce(ctx, item)
 }
 
-// notSentError returns the error of a check before a write, which was then not
-// sent.
+// notSentError returns err, of a check before a write, as that of a write that
+// was not sent.
 func notSentError(err error) error {
 	if preview.ReasonOf(err) == preview.ReasonChanged {
 		return err
@@ -161,8 +159,8 @@ func (w *writer) applyOnce(ctx context.Context, item preview.DryRun) (live map[s
 	return live, err
 }
 
-// sendOnce sends one write of a plan object, again only if the API server
-// throttles it (429). Before each try, this run must hold the lock.
+// sendOnce sends one write of a plan object. Only if the API server throttles
+// it (429) is it sent again. Before each try, this run must hold the lock.
 func (w *writer) sendOnce(ctx context.Context, send func(context.Context) error) error {
 	late, cancel := withGrace(ctx)
 	defer cancel()
@@ -181,9 +179,9 @@ func (w *writer) sendOnce(ctx context.Context, send func(context.Context) error)
 	return err
 }
 
-// reread reads an object after a write that was refused or not answered. If an
-// answer was lost, or an earlier run may have sent the write (resumed), it reports
-// whether the object is as the write makes it.
+// reread reads an object after a write failed with cause. If the answer was
+// lost, or an earlier run may have sent the write (resumed), written reports
+// whether the live object is as the write makes it.
 func (w *writer) reread(ctx context.Context, o *preview.Object, lost, resumed bool, cause error) (live map[string]any, written bool, err error) {
 	late, cancel := withGrace(ctx)
 	defer cancel()
@@ -203,8 +201,8 @@ func (w *writer) reread(ctx context.Context, o *preview.Object, lost, resumed bo
 	return live, written, nil
 }
 
-// outcomeUnknown returns the error for a write on an object that has changed
-// since. If an answer was lost before, the write may have been carried out.
+// outcomeUnknown returns the error for a write on an object that has changed since.
+// If an answer was lost before, the write may have been carried out: [outcomeError].
 func (w *writer) outcomeUnknown(lost bool, err error) error {
 	var moved *changedObjectError
 	if !lost || !errors.As(err, &moved) {
@@ -214,7 +212,8 @@ func (w *writer) outcomeUnknown(lost bool, err error) error {
 	return &outcomeError{err}
 }
 
-// rebase decides whether a write can be made on the present version of an object.
+// rebase returns the live object if the write can be made on it: it differs
+// from before in no relevant field. Otherwise it returns an error.
 func (w *writer) rebase(o *preview.Object, before, live map[string]any, cause error) (map[string]any, error) {
 	switch {
 	case before == nil && live == nil:
@@ -236,7 +235,8 @@ func (w *writer) rebase(o *preview.Object, before, live map[string]any, cause er
 	return live, nil
 }
 
-// isBefore reports whether a live object is still as reviewed, before its write.
+// isBefore reports whether a live object is still in the state that was
+// reviewed as the one before its write.
 func (w *writer) isBefore(o *preview.Object, live map[string]any) (bool, error) {
 	if preview.UID(live) != o.Live.UID {
 		return false, nil
@@ -245,8 +245,8 @@ func (w *writer) isBefore(o *preview.Object, live map[string]any) (bool, error) 
 	return fingerprint == o.Live.Fingerprint || o.Adoption != nil && fingerprint == o.Adoption.Fingerprint, err
 }
 
-// isAfter reports whether an object is already as applying o makes it: a dry run
-// by our manager changes neither a value nor which fields we own.
+// isAfter reports whether a live object is already as the write of o makes it: a dry
+// run in our field manager's name changes neither a value nor which fields we own.
 func (w *writer) isAfter(ctx context.Context, o *preview.Object, live map[string]any) (bool, error) {
 	for range clock.MaxAttempts {
 		result := w.cluster.DryRun(ctx, []preview.DryRun{{
@@ -277,7 +277,7 @@ func changesNothing(o *preview.Object, live, result map[string]any) bool {
 		reflect.DeepEqual(preview.WithoutVolatile(live), preview.WithoutVolatile(result))
 }
 
-// movedFields names the relevant fields at which two reads differ.
+// movedFields says which relevant fields differ between two reads of an object.
 func (w *writer) movedFields(o *preview.Object, before, live map[string]any) string {
 	if preview.UID(before) != preview.UID(live) {
 		return "it was deleted and created again meanwhile"
@@ -297,8 +297,8 @@ func (w *writer) movedFields(o *preview.Object, before, live map[string]any) str
 	return "changed meanwhile: " + joinReasons(paths)
 }
 
-// remove deletes exactly the reviewed object. It reports whether the object is
-// gone already.
+// remove deletes exactly the reviewed object. gone is true if the object no longer
+// exists; false while its deletion, which was accepted, may not be complete.
 func (w *writer) remove(ctx context.Context, o *preview.Object, live map[string]any) (gone bool, err error) {
 	var last error
 	lost := false // a deletion may have happened without our knowing
@@ -357,8 +357,10 @@ func (w *writer) deleteOnce(ctx context.Context, o *preview.Object, live map[str
 	})
 }
 
-// releaseFormerOwner removes former owners in their own stage. They must be gone
-// before anything is applied, because their controller could write to the objects.
+// releaseFormerOwner makes the write of an object in the stage that removes
+// former owners: it deletes an owner, or takes the owner's marks off an adopted
+// object. The owners must be gone before anything is applied, because their
+// controller could write to the objects.
 func (w *writer) releaseFormerOwner(ctx context.Context, o *preview.Object) error {
 	w.emit(Event{Type: EventObject, Object: o.ID, State: record.StateSent})
 	if o.Action == preview.ActionAdopt {
@@ -384,8 +386,8 @@ func (w *writer) releaseFormerOwner(ctx context.Context, o *preview.Object) erro
 	return nil
 }
 
-// markReleased records that the former owner's marks are off an object, and
-// that the second write is still to come.
+// markReleased records that the former owner's marks are off an object to adopt,
+// and that the second write, which applies the planned object, is still to come.
 func (w *writer) markReleased(o *preview.Object, live map[string]any) error {
 	fingerprint, err := preview.Fingerprint(w.opts.Schemas, live, o.Planned, true)
 	if err != nil || fingerprint != o.Adoption.Fingerprint || fingerprint == o.Live.Fingerprint {

@@ -9,27 +9,28 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/install/rollout"
 )
 
-// Clock is the time for an apply; tests use their own.
+// Clock is the time as an apply reads it; tests replace it.
 type Clock = rollout.Clock
 
-// System is the clock of the machine.
+// System is the [Clock] that reads the clocks of the machine.
 type System struct{}
 
-// Now is the time of day.
+// Now returns [time.Now].
 func (System) Now() time.Time { return time.Now() }
 
-// After sends once, after d.
+// After returns [time.After].
 func (System) After(d time.Duration) <-chan time.Time { return time.After(d) }
 
 // SinceBoot returns the time since boot, including time in which the machine was
 // suspended.
 func (System) SinceBoot() time.Duration { return sinceBoot() }
 
-// bootClock is a [Clock] that keeps running while the machine is suspended. On
-// most systems the monotonic reading of [time.Now] stops then.
+// bootClock is a [Clock] that also counts time in which the machine is
+// suspended. The monotonic reading of [time.Now] stops then on most systems.
 type bootClock interface{ SinceBoot() time.Duration }
 
-// Stamp is a moment as read on each clock that is used for leases.
+// Stamp is one moment, read on the wall clock and on the clock since boot.
+// Leases are timed by it.
 type Stamp struct {
 	boot time.Duration
 	wall time.Time // without a monotonic reading
@@ -44,8 +45,8 @@ func StampOf(clock Clock) Stamp {
 	return s
 }
 
-// Since returns the time that passed since the stamp, the larger of what the
-// clocks say. A virtual machine that was paused may notice it only by its wall
+// Since returns the time from earlier to s, the larger of what the two clocks
+// measured. A virtual machine that was paused may notice it only by its wall
 // clock; a wall clock that was set ahead only causes an early renewal.
 func (s Stamp) Since(earlier Stamp) time.Duration {
 	return max(s.boot-earlier.boot, s.wall.Sub(earlier.wall))

@@ -15,8 +15,9 @@ const (
 	maxRetryAfter = 30 * time.Second
 )
 
-// pauseAfter returns how long to wait after try n, counted from 0, that failed
-// with err.
+// pauseAfter returns how long to wait after try n (from 0), which failed with
+// err: longer after each try, and at least the Retry-After of the answer, when
+// the API server was unavailable.
 func pauseAfter(err error, n int) time.Duration {
 	if preview.ReasonOf(err) != preview.ReasonUnavailable {
 		return RetryPause
@@ -28,13 +29,12 @@ func pauseAfter(err error, n int) time.Duration {
 	return pause
 }
 
-// maxThrottled is the time for which a write is repeated that the API server
-// refuses with 429.
+// maxThrottled is how long a write is repeated that the API server refuses with
+// 429 (too many requests).
 const maxThrottled = 2 * time.Minute
 
-// Unthrottled sends a write again while the API server answers 429 (too many
-// requests), which means that the write was not carried out and says how long to
-// wait.
+// Unthrottled calls send again while the API server answers 429 (too many
+// requests): the write was not carried out, and the answer says how long to wait.
 func Unthrottled(ctx context.Context, clock Clock, send func() error) error {
 	end := clock.Now().Add(maxThrottled)
 	for n := 0; ; n++ {
@@ -45,8 +45,8 @@ func Unthrottled(ctx context.Context, clock Clock, send func() error) error {
 	}
 }
 
-// Pause waits after try n of a write that failed with err, unless that was the
-// last try.
+// Pause waits after try n (from 0) of a write, which failed with err. After the
+// last try of [MaxAttempts] it returns at once. The error is that of ctx.
 func Pause(ctx context.Context, clock Clock, err error, n int) error {
 	if n+1 >= MaxAttempts {
 		return nil
@@ -54,7 +54,7 @@ func Pause(ctx context.Context, clock Clock, err error, n int) error {
 	return Sleep(ctx, clock, pauseAfter(err, n))
 }
 
-// Sleep returns nil after d, or the context's error when that ends first.
+// Sleep returns nil after d, or the error of ctx if ctx ends earlier.
 func Sleep(ctx context.Context, clock Clock, d time.Duration) error {
 	select {
 	case <-ctx.Done():
@@ -64,5 +64,5 @@ func Sleep(ctx context.Context, clock Clock, d time.Duration) error {
 	}
 }
 
-// MaxAttempts bounds how often one write is tried.
+// MaxAttempts is how often one write is tried.
 const MaxAttempts = 5

@@ -22,7 +22,7 @@ type Getter = record.Getter
 // Reader reads single objects and lists.
 type Reader = install.Reader
 
-// Load reads the newest record of a release, nil when it never existed.
+// Load reads the newest record of a release, nil if the release never existed.
 func Load(ctx context.Context, cluster Getter, release preview.Release) (*record.Record, error) {
 	r, err := record.Load(ctx, cluster, release)
 	if err != nil || r == nil {
@@ -31,9 +31,9 @@ func Load(ctx context.Context, cluster Getter, release preview.Release) (*record
 	return r, nil
 }
 
-// List reads the newest record of every release in a namespace, in all of them
-// when it is empty, by namespace and name. Uninstalled releases are left out.
-// Records that cannot be read are named in the error, beside those that can.
+// List reads the newest record of every installed release in a namespace, or in
+// all namespaces if it is empty, sorted by namespace and name. The error names
+// records that cannot be read; the others are returned with it.
 func List(ctx context.Context, cluster Reader, namespace string) ([]record.Record, error) {
 	records, err := list(ctx, cluster, namespace)
 	return slices.DeleteFunc(records, func(r record.Record) bool { return !r.Installed() }), err
@@ -68,15 +68,14 @@ func list(ctx context.Context, cluster Reader, namespace string) ([]record.Recor
 }
 
 // Find reads the newest record of an installed release by name: in the given
-// namespace, else of the only release with that name. Two releases with that name
-// are an error that lists them. If the user may not list releases, the name is
-// tried as the namespace.
+// namespace, else of the only release with that name in all namespaces. Two of
+// them are an error that lists both. If the user may not list releases in all
+// namespaces, the namespace with the same name as the release is tried.
 func Find(ctx context.Context, cluster Reader, name, namespace string) (*record.Record, error) {
 	return find(ctx, cluster, name, namespace, (*record.Record).Installed)
 }
 
-// Recall is Find for releases that may have been uninstalled: their records
-// remain.
+// Recall is [Find], and finds uninstalled releases too, whose records remain.
 func Recall(ctx context.Context, cluster Reader, name, namespace string) (*record.Record, error) {
 	return find(ctx, cluster, name, namespace, func(*record.Record) bool { return true })
 }
@@ -107,7 +106,7 @@ func find(ctx context.Context, cluster Reader, name, namespace string, wanted fu
 	return nil, fmt.Errorf("finding release %s: there is none of that name; see kubectl operator list", name)
 }
 
-// readNamed reads the newest record of every release with a name.
+// readNamed reads the newest record of every release with a name, in all namespaces.
 func readNamed(ctx context.Context, cluster Reader, name string) ([]record.Record, error) {
 	secrets, err := cluster.List(ctx, "v1", "Secret", "", preview.LabelRelease+"="+name+","+preview.LabelSetID)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/install/record"
 )
 
-// Revisions reads every revision that is on record, the newest first. One that
-// cannot be read is named in the error, beside those that can.
+// Revisions reads every revision of a release that is on record, newest first. The
+// error names revisions that cannot be read; the others are returned with it.
 func Revisions(ctx context.Context, cluster Getter, newest *record.Record) ([]*record.Record, error) {
 	out := []*record.Record{newest}
 	var broken []error
@@ -24,8 +24,8 @@ func Revisions(ctx context.Context, cluster Getter, newest *record.Record) ([]*r
 	return out, errors.Join(broken...)
 }
 
-// Revision reads one revision of a release. One that is not on record is an
-// error that says which are.
+// Revision reads one revision of a release. If it is not on record, the error
+// lists the revisions that are.
 func Revision(ctx context.Context, cluster Getter, newest *record.Record, revision int) (*record.Record, error) {
 	release := newest.Release
 	if revision == newest.Revision {

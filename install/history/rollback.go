@@ -11,10 +11,10 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 )
 
-// Rollback returns the content and the record of an earlier revision, for a plan against the
-// present cluster; to 0 means the last applied revision before the newest. Hooks
-// are left out, and so are CRDs that cannot be rolled back without losing stored
-// data. Values of Secrets are not recorded and stay as they are.
+// Rollback returns the content and the record of an earlier revision, for a plan
+// against the present cluster; to 0 means the last applied revision before the
+// newest. Hooks are left out, and so are CRDs that cannot be rolled back without
+// losing stored data. Values of Secrets are not recorded: the live values stay.
 func Rollback(ctx context.Context, cluster install.BulkReader, newest *record.Record, to int) (contents []engine.Content, target *record.Record, err error) {
 	target, err = rollbackTarget(ctx, cluster, newest, to)
 	if err != nil {
@@ -46,8 +46,8 @@ func rollbackTarget(ctx context.Context, cluster Getter, newest *record.Record, 
 	return nil, fmt.Errorf("%s: revision %d was not applied as a whole, it is %s; choose one that was: %s", doing, to, target.State, newest.Kept())
 }
 
-// rollbackDefault returns the revision that a rollback without --to goes back to.
-// An interrupted rollback continues to its own target.
+// rollbackDefault returns the revision that a rollback without --to goes back
+// to, 0 if there is none. An interrupted rollback goes on to its own target.
 func rollbackDefault(r *record.Record) int {
 	if request := r.Request; r.State.Unfinished() && request.Action == preview.RequestRollback && request.Revision > 0 {
 		return request.Revision

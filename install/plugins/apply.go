@@ -39,16 +39,16 @@ type Options struct {
 
 // Apply carries out an approved plan on files, and nothing else. In this order it
 //
-//  1. recomputes the digest, and passes the gate,
-//  2. compares what is at the location with what the plan saw there,
-//  3. takes the lock of the location, and does 2 again,
-//  4. writes the new generation beside the old one, reads it again and compares,
-//  5. switches to it by one rename, and compares once more,
-//  6. writes the receipt.
+// 1. recomputes the digest, and passes the gate,
+// 2. compares the files at the location with those that the plan saw,
+// 3. takes the lock of the location, and does 2 again,
+// 4. writes the new generation beside the old one, reads it again and compares,
+// 5. switches to it by one rename, and compares once more,
+// 6. writes the receipt.
 //
-// The plan of a clean removes the generations it names instead of 4 and 5. Until
-// the switch the host finds the old generation whole, whatever happens. Every
-// error is an [install.Error]; the receipt is nil where nothing was to do.
+// For the plan of a clean, steps 4 and 5 delete the earlier generations that it names.
+// Until the switch the host finds the old generation complete, whatever happens. Every
+// error is an [install.Error]; the receipt is nil if the plan changes nothing.
 func Apply(ctx context.Context, plan *preview.Plan, approved record.Approval, o Options) (*Receipt, error) {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -77,7 +77,8 @@ type applier struct {
 	switched bool // the host finds something else than before
 }
 
-// isClean reports whether a plan only deletes earlier generations.
+// isClean reports whether a plan is that of a clean, which only deletes the
+// files of earlier generations.
 func isClean(plan *preview.Plan) bool { return len(plan.Packages) == 0 }
 
 // location returns the directory from which the host loads plugins.
@@ -130,7 +131,8 @@ func (r *applier) apply(ctx context.Context) error {
 	return r.switchOver(ctx)
 }
 
-// checkApproval compares the plan with its digest, and the approval with the plan.
+// checkApproval returns an error unless the plan hashes to its digest and the
+// approval covers the plan.
 func (r *applier) checkApproval() error {
 	if err := engine.CheckPlanned(r.plan); err != nil {
 		return &install.Error{Kind: install.Refused, Operation: "checking the plan of " + r.plan.Release.Name, Cause: err.Error(), Err: err}
@@ -154,7 +156,8 @@ func (r *applier) checkApproval() error {
 	return install.Gate(r.plan, r.approval)
 }
 
-// countSigned verifies the signed approvals that are required.
+// countSigned verifies the signed approvals that are required, and adds them to
+// the run's approval.
 func (r *applier) countSigned() error {
 	doing := "counting the signed approvals of " + r.plan.Release.Name
 	signed, accepted, err := r.o.Quorum.Check(r.plan, []string{r.approval.By}, r.o.Now())
@@ -172,8 +175,8 @@ func (r *applier) countSigned() error {
 	return nil
 }
 
-// failed returns the error for a failure, by its moment: before the switch nothing
-// has changed for the host, after it the new generation is installed.
+// failed returns the [install.Error] for err. Before the switch its advice says
+// that nothing was changed, after the switch that the new generation is installed.
 func (r *applier) failed(err error) error {
 	if known, ok := errors.AsType[*install.Error](err); ok {
 		return known
@@ -188,8 +191,8 @@ func (r *applier) failed(err error) error {
 	return e
 }
 
-// advice returns what to do about a disk error, preceded by a separator; empty for
-// other errors.
+// advice returns what to do about a disk error, followed by "; ". It is empty
+// for other errors.
 func advice(err error) string {
 	switch {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
@@ -204,7 +207,7 @@ func advice(err error) string {
 	return ""
 }
 
-// result sends the last event of the run.
+// result makes the receipt of the run and sends it as the run's last event.
 func (r *applier) result(err error) (*Receipt, error) {
 	event := install.Event{Type: install.EventResult, Digest: r.plan.Digest, ContentDigest: r.plan.ContentDigest}
 	receipt := r.receipt

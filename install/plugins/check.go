@@ -34,7 +34,8 @@ func (r *applier) check(ctx context.Context) error {
 	}
 }
 
-// changedFiles returns the files that differ from those that the plan saw.
+// changedFiles returns a sentence for each file that differs from the one that
+// the plan saw; there has the files on disk, by path.
 func (r *applier) changedFiles(there map[string]preview.LiveFile) []string {
 	seen := map[string]preview.LiveFile{}
 	for _, f := range r.plan.Files {
@@ -56,7 +57,7 @@ func (r *applier) changedGeneration(current, next int) []string {
 	return nil
 }
 
-// Drift is a file that differs from what was installed.
+// Drift is a file that differs from the file as installed.
 type Drift struct {
 	Path string `json:"path"`
 	What string `json:"what"` // changed, mode, missing or extra
@@ -65,7 +66,8 @@ type Drift struct {
 	Is  string `json:"is,omitempty"`
 }
 
-// compareFiles compares files with the expected ones, by path.
+// compareFiles returns the files of there that differ from those of want, both
+// by path, and those that only one of the two has.
 func compareFiles(want, there map[string]preview.LiveFile) []Drift {
 	var out []Drift
 	for _, path := range slices.Sorted(maps.Keys(want)) {
@@ -94,7 +96,7 @@ func (d Drift) String() string {
 	return d.Path + " is " + d.What
 }
 
-// differences describes the files that differ, one sentence each.
+// differences returns a sentence for each file in which want and there differ.
 func differences(want, there map[string]preview.LiveFile) []string {
 	var out []string
 	for _, d := range compareFiles(want, there) {
@@ -103,7 +105,7 @@ func differences(want, there map[string]preview.LiveFile) []string {
 	return out
 }
 
-// maxNamed bounds how many reasons one line names.
+// maxNamed is how many reasons one line of an error lists.
 const maxNamed = 8
 
 func joinReasons(reasons []string) string {

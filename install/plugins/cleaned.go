@@ -19,12 +19,13 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// KindCleanReceipt is the kind of the receipt of a clean.
+// KindCleanReceipt is the kind of the receipt of a clean: the deletion of the
+// files of earlier generations.
 const KindCleanReceipt = "PluginCleanReceipt"
 
-// cleanFile holds the receipt of the last clean, in the folder of the
-// generations. It is written before the first of them goes, so that a run that
-// was stopped in between is gone on with by its digest.
+// cleanFile is the file with the receipt of the last clean, in the directory of
+// the generations. It is written before the first generation is deleted, so
+// that the digest of an interrupted clean can resume it.
 const cleanFile = "clean.json"
 
 // generationNumbers returns the numbers of the generations that a plan deletes.
@@ -39,8 +40,8 @@ func generationNumbers(paths []string) []int {
 	return out
 }
 
-// generationIn returns the number of the generation that a path belongs to, 0 for
-// a path that must not be deleted.
+// generationIn returns the number of the generation that a path begins with. It
+// is 0, which is never deleted, for any other path.
 func generationIn(p string) int {
 	number, _, _ := strings.Cut(p, "/")
 	n, err := strconv.Atoi(number)
@@ -50,8 +51,8 @@ func generationIn(p string) int {
 	return n
 }
 
-// filesToRemove returns all files in the directories of some generations,
-// including files that the host does not load. A missing generation has none.
+// filesToRemove hashes all files in the directories of some generations, including
+// files that the host does not load. A missing generation has no files.
 func filesToRemove(ctx context.Context, location string, generations []int) (map[string]preview.LiveFile, error) {
 	out := map[string]preview.LiveFile{}
 	for _, n := range generations {
@@ -81,7 +82,7 @@ func readClean(location string) *Receipt {
 	return r
 }
 
-// newCleanReceipt returns the receipt of a clean that begins.
+// newCleanReceipt returns the receipt of a clean that is about to begin.
 func newCleanReceipt(plan *preview.Plan, approval record.Approval, tool string, now time.Time) *Receipt {
 	return &Receipt{
 		APIVersion: preview.APIVersion, Kind: KindCleanReceipt, Generation: plan.Generation.From, From: plan.Generation.From,
@@ -104,8 +105,8 @@ func (r *Receipt) RemovedGenerations() []int {
 	return generationNumbers(paths)
 }
 
-// remainingFiles returns the files of generations that a clean has not deleted
-// yet: as reviewed, and as found on the disk.
+// remainingFiles returns the files of the generations that a clean has not
+// deleted yet: seen as the review saw them, there as they are on disk.
 func (r *Receipt) remainingFiles(ctx context.Context, location string) (seen, there map[string]preview.LiveFile, err error) {
 	all, err := generationsOnDisk(location)
 	if err != nil {
@@ -127,7 +128,9 @@ func (r *Receipt) remainingFiles(ctx context.Context, location string) (seen, th
 	return seen, there, err
 }
 
-// leftoverOfClean reports whether the last clean was interrupted.
+// leftoverOfClean returns the receipt of an interrupted clean that has deleted
+// all its generations, but was not marked as complete. A clean with generations
+// left is resumed by its approved digest, and is no leftover.
 func leftoverOfClean(location string) (leftover, *Receipt) {
 	receipt := readClean(location)
 	if receipt == nil || receipt.State != StatePending {
@@ -140,7 +143,7 @@ func leftoverOfClean(location string) (leftover, *Receipt) {
 	return emptied, receipt
 }
 
-// markCleaned records in the receipt of a clean that it is complete.
+// markCleaned writes into the receipt of a clean that the clean is complete.
 func (p *locationRoot) markCleaned(receipt *Receipt) error {
 	receipt.State = StateCleaned
 	return p.noteClean(receipt)
@@ -154,8 +157,9 @@ func (p *locationRoot) noteClean(receipt *Receipt) error {
 	return p.replace(p.siblingPath(cleanFile), data)
 }
 
-// removeGenerations deletes the generations of a clean, one after the other. Each
-// is renamed first, so that an interruption leaves no part of one under its name.
+// removeGenerations deletes the generations that a clean's receipt names, and
+// calls gone after each. Each is renamed first, so that an interruption leaves
+// no incomplete generation under its number.
 func (p *locationRoot) removeGenerations(ctx context.Context, receipt *Receipt, gone func(n int)) error {
 	all, err := generationsOnDisk(p.location)
 	if err != nil {
@@ -203,7 +207,8 @@ func (r *applier) removeGenerations(ctx context.Context) error {
 	return nil
 }
 
-// interruptedClean returns the receipt of an interrupted run of the plan.
+// interruptedClean returns the receipt of an interrupted run of the same clean,
+// nil if there is none.
 func (r *applier) interruptedClean() *Receipt {
 	receipt := readClean(location(r.plan))
 	if receipt == nil || receipt.Digest != r.plan.Digest || receipt.State != StatePending {
@@ -212,8 +217,8 @@ func (r *applier) interruptedClean() *Receipt {
 	return receipt
 }
 
-// checkClean compares the generations that a plan deletes with what the plan saw.
-// Those that an interrupted run of the same plan has deleted may be missing.
+// checkClean returns how the generations that a plan deletes differ from what the plan
+// saw. Those that an interrupted run of the same plan has deleted may be missing.
 func (r *applier) checkClean(ctx context.Context) ([]string, error) {
 	at := location(r.plan)
 	if done := readClean(at); done != nil && done.Digest == r.plan.Digest && done.State == StateCleaned {
@@ -231,7 +236,8 @@ func (r *applier) checkClean(ctx context.Context) ([]string, error) {
 	return differences(seen, there), err
 }
 
-// refuseAppliedClean returns an error for a clean that was already carried out.
+// refuseAppliedClean returns the error for the plan of a clean that is complete
+// already: a plan is applied once.
 func refuseAppliedClean(receipt *Receipt, location string) error {
 	return &install.Error{
 		Kind: install.Refused, Operation: "checking the clean of " + receipt.Set,
@@ -239,8 +245,8 @@ func refuseAppliedClean(receipt *Receipt, location string) error {
 	}
 }
 
-// resumeClean resumes the interrupted clean of an approved digest; nil if the last
-// clean has another digest.
+// resumeClean resumes an interrupted clean whose digest is approved. It returns
+// nil if the last clean has another digest.
 func resumeClean(ctx context.Context, location, digest string, o Options) (*Receipt, error) {
 	receipt := readClean(location)
 	switch {

@@ -13,11 +13,12 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/plugins"
 )
 
-// ConfigFile is the name of what a host got from a generation, beside its
-// files.
+// ConfigFile is the name of the file with the configuration that a generation
+// gave its host. It is beside the generation's files.
 const ConfigFile = "config.yaml"
 
-// bytesAt reads files below a location, without following links out of it.
+// bytesAt returns a function that reads a file below a location, up to a number
+// of bytes, and follows no link out of the location.
 func bytesAt(location string) func(string, int64) ([]byte, error) {
 	return func(path string, most int64) ([]byte, error) {
 		root, err := os.OpenRoot(location)
@@ -38,7 +39,7 @@ func bytesAt(location string) func(string, int64) ([]byte, error) {
 	}
 }
 
-// configAt reads the config that a generation has recorded, nil if there is none.
+// configAt reads the configuration recorded in a generation, nil if there is none.
 func configAt(location string, generation int) (*plugins.Config, error) {
 	data, err := readSmall(filepath.Join(location+generationsSuffix, strconv.Itoa(generation), ConfigFile))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// exchange swaps two names below root at once, whatever they are.
+// exchange atomically swaps the names of two files, links or directories below root.
 func (p *locationRoot) exchange(a, b string) error {
 	p.step("exchange " + a + " and " + b)
 	dir, err := p.root.Open(".")

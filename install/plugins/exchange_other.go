@@ -4,6 +4,5 @@ package plugins
 
 import "errors"
 
-// exchange returns an error, because only Linux has the system call that swaps two
-// names.
+// exchange returns an error: only Linux can swap two names with one system call.
 func (p *locationRoot) exchange(string, string) error { return errors.ErrUnsupported }

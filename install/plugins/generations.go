@@ -13,8 +13,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/plugins"
 )
 
-// Generation is an installed version of a plugin set, with its files as installed
-// and as on disk.
+// Generation is one installed generation of a plugin set: its receipt, and how
+// its files on disk differ from the installed ones.
 type Generation struct {
 	Number  int      `json:"generation"`
 	Current bool     `json:"current"`
@@ -28,8 +28,8 @@ type Generation struct {
 	Problem string `json:"problem,omitempty"`
 }
 
-// List reads all generations of a location, the current one and the newest
-// first. None is no error.
+// List reads all generations of a location, the current one first, then the
+// others from the newest on. A location without generations is no error.
 func List(ctx context.Context, location string) ([]Generation, error) {
 	current, err := currentNumber(location)
 	if err != nil {
@@ -93,7 +93,7 @@ func (g *Generation) read(ctx context.Context, location string) error {
 	return nil
 }
 
-// files returns the files of the generation on disk.
+// files hashes the generation's files on disk, by path.
 func (g *Generation) files(ctx context.Context, location string) (map[string]preview.LiveFile, error) {
 	there := map[string]preview.LiveFile{}
 	return there, readFiles(ctx, filesPath(location, g.Number), there)

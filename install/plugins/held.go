@@ -9,12 +9,12 @@ import (
 	"time"
 )
 
-// maxHolder bounds what is read of who holds a location.
+// maxHolder is how many bytes of a lock file, which names its holder, are read.
 const maxHolder = 256
 
-// acquireLock takes the lock of a location until the returned function is called,
-// or the process ends. The lock file names its holder. A lock that is taken is an
-// error: what another process changes has to be reviewed again.
+// acquireLock takes the lock of a location until the returned function is called, or
+// the process ends. The lock file names its holder. It does not wait: a lock that
+// another process holds is an error, because what that changes has to be reviewed.
 func (p *locationRoot) acquireLock(holder string, now time.Time) (release func() error, err error) {
 	file, err := p.root.OpenFile(p.siblingPath(heldFile), os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {

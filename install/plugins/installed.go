@@ -34,7 +34,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 )
 
-// LockFile is the name of the lock of a generation, beside its files.
+// LockFile is the name of the plugin set's lock file in a generation, beside its files.
 const LockFile = "lock.yaml"
 
 const (
@@ -49,8 +49,8 @@ const (
 	maxLock  = 16 << 20
 )
 
-// Read returns the current generation at a location, an absolute path. A location
-// without files is generation 0.
+// Read returns the current generation's number and files at a location, an
+// absolute path. A location without files is generation 0.
 func Read(ctx context.Context, location string) (plugins.InstalledFiles, error) {
 	out := plugins.InstalledFiles{Files: map[string]preview.LiveFile{}}
 	info, err := os.Lstat(location)
@@ -84,8 +84,8 @@ func Read(ctx context.Context, location string) (plugins.InstalledFiles, error) 
 	return out, err
 }
 
-// InstalledState returns the lock file and the config that a generation has
-// recorded, if any.
+// InstalledState returns the plugin set's lock file and the configuration
+// recorded in a generation; what is not recorded is empty.
 func InstalledState(location string, generation int) (plugins.InstalledFiles, error) {
 	out := plugins.InstalledFiles{Generation: generation}
 	if generation == 0 {
@@ -101,8 +101,8 @@ func InstalledState(location string, generation int) (plugins.InstalledFiles, er
 	return out, nil
 }
 
-// nextNumber returns the number for a new generation, above all others. An
-// unfinished generation that never became the current one does not count.
+// nextNumber returns the number for a new generation: one above all others. The
+// number of an unfinished generation that never became the current one is used again.
 func nextNumber(location string, current int) (int, error) {
 	all, err := generationsOnDisk(location)
 	out := current + 1
@@ -156,13 +156,14 @@ func readSmall(name string) ([]byte, error) {
 	return data, err
 }
 
-// foreignFilesError is the error for a directory with files that are no plugins.
+// foreignFilesError is the error for a directory with files that are no
+// plugins, which must not be replaced.
 type foreignFilesError string
 
 func (u foreignFilesError) Error() string { return string(u) }
 
-// readFiles hashes every file below a location. A link or a device is an error,
-// because it could not be restored.
+// readFiles hashes every file below a location into a map by path. A link or a
+// device is an error, because a rollback could not restore it.
 func readFiles(ctx context.Context, location string, into map[string]preview.LiveFile) error {
 	root, err := os.OpenRoot(location)
 	if err != nil {

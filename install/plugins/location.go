@@ -22,8 +22,8 @@ const (
 	doomedPrefix  = ".old-" // one that is being removed
 )
 
-// locationRoot accesses a location and the directory of its generations through
-// their common parent directory, so that no path can leave it.
+// locationRoot gives access to a location and to the directory of its generations,
+// through the parent directory of both, so that no path leads out of that.
 type locationRoot struct {
 	location string
 	root     *os.Root
@@ -31,7 +31,7 @@ type locationRoot struct {
 	step     func(what string)
 }
 
-// withLock runs a function while holding the lock of a location.
+// withLock calls do while this process holds the lock of a location.
 func withLock(location string, o Options, do func(*locationRoot) error) error {
 	p, err := openLocation(location, o.Step)
 	if err != nil {
@@ -83,16 +83,18 @@ func (p *locationRoot) openGenerations() error {
 
 func (p *locationRoot) close() error { return p.root.Close() }
 
-// generations returns the path of the directory with all generations.
+// generations returns the path, below root, of the directory with all generations.
 func (p *locationRoot) generations() string { return p.base + generationsSuffix }
 
-// siblingPath returns the path of a file in the folder of the generations, below root.
+// siblingPath returns the path, below root, of a name in the directory of the
+// generations.
 func (p *locationRoot) siblingPath(name string) string { return path.Join(p.generations(), name) }
 
-// generation returns the path of the directory of one generation.
+// generation returns the path, below root, of the directory of one generation.
 func (p *locationRoot) generation(n int) string { return p.siblingPath(strconv.Itoa(n)) }
 
-// linkTarget returns the target of the location's link for a generation, below root.
+// linkTarget returns the path, below root, to which the location's link points
+// when generation n is the current one.
 func (p *locationRoot) linkTarget(n int) string { return path.Join(p.generation(n), filesDir) }
 
 // mkdir creates a directory that all users may read, regardless of the umask.
@@ -149,7 +151,7 @@ func (p *locationRoot) replace(name string, data []byte) error {
 	return p.sync(path.Dir(name))
 }
 
-// sync syncs the entries of a directory to disk.
+// sync writes the entries of a directory through to disk (fsync).
 func (p *locationRoot) sync(name string) error {
 	p.step("sync " + name)
 	dir, err := p.root.Open(name)
@@ -159,8 +161,8 @@ func (p *locationRoot) sync(name string) error {
 	return errors.Join(dir.Sync(), dir.Close())
 }
 
-// generationsOnDisk returns the numbers of the directories that look like
-// generations, sorted.
+// generationsOnDisk returns the sorted numbers of the directories of a location
+// whose names are those of generations.
 func generationsOnDisk(location string) ([]int, error) {
 	entries, err := os.ReadDir(location + generationsSuffix)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -180,7 +182,7 @@ func generationsOnDisk(location string) ([]int, error) {
 	return out, nil
 }
 
-// names returns the entries in the directory of the generations.
+// names lists the directory of the generations.
 func (p *locationRoot) names() ([]string, error) {
 	dir, err := p.root.Open(p.generations())
 	if err != nil {
@@ -191,7 +193,8 @@ func (p *locationRoot) names() ([]string, error) {
 	return names, errors.Join(err, dir.Close())
 }
 
-// isTemporary reports whether a name is that of an unfinished directory or file.
+// isTemporary reports whether a name is that of a directory or file which is
+// still being written or deleted.
 func isTemporary(name string) bool {
 	return name == nextLink || name == tempFile || strings.HasPrefix(name, stagingPrefix) || strings.HasPrefix(name, doomedPrefix)
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// KindReceipt is the kind of the receipt of a generation.
+// KindReceipt is the kind of the receipt of an installed generation.
 const KindReceipt = "PluginReceipt"
 
 // The states of a generation. One that is pending and not the current one is
@@ -23,7 +23,7 @@ const (
 	// StateFound is the state of generation 0: files that were there before the
 	// first install.
 	StateFound = "found"
-	// StateCleaned is the state of a clean that removed everything it had to.
+	// StateCleaned is the state of a clean that has deleted all that it had to.
 	StateCleaned = "cleaned"
 )
 
@@ -75,7 +75,7 @@ type ReceiptFile struct {
 	Action preview.Action `json:"action,omitempty"`
 }
 
-// newPendingReceipt returns the receipt of what a plan is about to install.
+// newPendingReceipt returns the receipt of a generation that is about to be installed.
 func newPendingReceipt(plan *preview.Plan, approval record.Approval, tool string, now time.Time) *Receipt {
 	pkg := plan.Packages[0]
 	r := &Receipt{
@@ -105,8 +105,8 @@ func removedFiles(plan *preview.Plan) []ReceiptFile {
 	return out
 }
 
-// newFoundReceipt returns the receipt for files that were at the location before
-// the first install.
+// newFoundReceipt returns the receipt of generation 0: the files that were at
+// the location before the first install.
 func newFoundReceipt(plan *preview.Plan, now time.Time) *Receipt {
 	r := &Receipt{
 		APIVersion: preview.APIVersion, Kind: KindReceipt, State: StateFound, Location: *plan.Location, Set: plan.Release.Name, Format: "files",
@@ -120,13 +120,13 @@ func newFoundReceipt(plan *preview.Plan, now time.Time) *Receipt {
 	return r
 }
 
-// Encode returns the receipt as a file.
+// Encode returns the receipt as the content of its file.
 func (r *Receipt) Encode() ([]byte, error) {
 	data, err := json.MarshalIndent(r, "", "  ")
 	return append(data, '\n'), err
 }
 
-// expectedFiles returns the files that a generation must have on disk.
+// expectedFiles returns the files, by path, that the generation must have on disk.
 func (r *Receipt) expectedFiles() map[string]preview.LiveFile {
 	out := map[string]preview.LiveFile{}
 	for _, f := range r.Files {
@@ -135,8 +135,8 @@ func (r *Receipt) expectedFiles() map[string]preview.LiveFile {
 	return out
 }
 
-// Install returns the receipt in the form that all applies report, with HOST:PATH
-// of the location as the target.
+// Install returns the receipt as a [record.Receipt], which all applies report.
+// Its target is HOST:PATH of the location.
 func (r *Receipt) Install() *record.Receipt {
 	out := &record.Receipt{
 		Release: preview.Release{Name: r.Set}, Revision: r.Generation, Digest: r.Digest, ContentDigest: r.ContentDigest,

@@ -10,10 +10,10 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// Resume checks whether the installed generation is that of an approved digest. A
-// run that was interrupted after its switch is completed and its receipt returned;
-// a completed one is an error, because a plan is applied once. Both results are
-// nil if the generation is of another digest. An interrupted clean is continued.
+// Resume completes an interrupted run of an approved digest. If the current generation
+// is of that digest, a run that was interrupted after its switch is completed and its
+// receipt returned; a completed run is an error, because a plan is applied once. An
+// interrupted clean goes on. Both results are nil if the digest is another one's.
 func Resume(ctx context.Context, plan *preview.Plan, digest string, o Options) (*Receipt, error) {
 	if o.Now == nil {
 		o.Now = time.Now

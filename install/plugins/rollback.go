@@ -25,10 +25,9 @@ type Rollback struct {
 	Beside map[string][]byte
 }
 
-// PlanRollback plans a new generation with the files of an earlier one; a negative
-// to means the one before the current. An earlier generation whose files have
-// changed since is refused. The returned plan has neither findings nor digests
-// yet.
+// PlanRollback plans a new generation with the files of an earlier one; a negative to
+// means the one before the current. If the files of the earlier generation were changed
+// on disk, it is an error. The returned plan has neither findings nor digests yet.
 func PlanRollback(ctx context.Context, location string, to int) (*Rollback, error) {
 	current, receipt, err := currentOf(location)
 	if err != nil {
@@ -79,8 +78,8 @@ func PlanRollback(ctx context.Context, location string, to int) (*Rollback, erro
 	return out, out.addBeside(location, &earlier)
 }
 
-// previousGeneration returns the generation that the current one replaced, else
-// the newest one before it.
+// previousGeneration returns the number of the generation that the current one
+// replaced, else of the newest one before it.
 func previousGeneration(location string, current int, receipt *Receipt) (int, error) {
 	all, err := generationsOnDisk(location)
 	if err != nil {
@@ -97,8 +96,8 @@ func previousGeneration(location string, current int, receipt *Receipt) (int, er
 	return 0, &engine.RefusedError{What: "no earlier generation is left at " + location, Next: "install from the config"}
 }
 
-// set returns the plugin set in a generation's receipt. Files from before the
-// first install count as those of the set that replaced them.
+// set returns the plugin set that owns the generation's files, from its receipt.
+// Files from before the first install count as those of the set that is current now.
 func (g *Generation) set(location string, current *Receipt) (plugins.FileOwner, error) {
 	out := plugins.FileOwner{Name: g.Receipt.Set, Version: g.Receipt.Version, Format: g.Receipt.Format, Values: g.Receipt.Config}
 	if g.Number == 0 {
@@ -109,8 +108,7 @@ func (g *Generation) set(location string, current *Receipt) (plugins.FileOwner, 
 	return out, err
 }
 
-// bytes reads the files of an unchanged generation, and compares them with its
-// receipt.
+// bytes reads the generation's files. A file that differs from the receipt is an error.
 func (g *Generation) bytes(location string) ([]plugins.File, error) {
 	root, err := os.OpenRoot(filesPath(location, g.Number))
 	if err != nil {
@@ -136,9 +134,9 @@ func (g *Generation) bytes(location string) ([]plugins.File, error) {
 	return out, nil
 }
 
-// addBeside copies the other recorded files of the earlier generation, such as
-// config and lock, but not its receipt. Files from before the first install get an
-// empty lock file.
+// addBeside copies the files beside the plugins of the earlier generation, such
+// as configuration and lock file, but not its receipt. Generation 0 (files from
+// before the first install) gets an empty lock file.
 func (r *Rollback) addBeside(location string, g *Generation) error {
 	if g.Number == 0 {
 		lock := plugins.Lock{Name: r.Release.Name, Platforms: map[string][]plugins.LockedArtifact{}}

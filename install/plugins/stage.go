@@ -118,7 +118,8 @@ func (r *applier) writeBeside(staging string) error {
 	return nil
 }
 
-// syncAll syncs the entries of a directory and all directories below it to disk.
+// syncAll writes a directory's entries, and those of all directories below it,
+// through to disk (fsync).
 func (r *applier) syncAll(dir string) error {
 	return fs.WalkDir(r.place.root.FS(), dir, func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || !entry.IsDir() {
@@ -128,8 +129,7 @@ func (r *applier) syncAll(dir string) error {
 	})
 }
 
-// compare reads a directory and returns an error unless it has exactly the files
-// of the plan.
+// compare returns an error unless a directory has exactly the files of the plan.
 func (r *applier) compare(ctx context.Context, dir string) error {
 	root, err := r.place.root.OpenRoot(dir)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"strconv"
 )
 
-// leftover is the kind of an entry that an interrupted run left in the directory
-// of the generations.
+// leftover says whether an entry in the directory of the generations was left
+// there by an interrupted run, and in which state.
 type leftover int
 
 const (
@@ -19,7 +19,8 @@ const (
 	emptied                  // the receipt of a clean that removed all, and does not say so yet
 )
 
-// leftoverOf classifies one entry. An unreadable entry is not a leftover.
+// leftoverOf returns which leftover an entry is, with its receipt if it has
+// one. An entry that cannot be read is none.
 func leftoverOf(location, name string, current int) (leftover, *Receipt) {
 	if isTemporary(name) {
 		return begun, nil
@@ -45,7 +46,7 @@ func leftoverOf(location, name string, current int) (leftover, *Receipt) {
 }
 
 // hasOriginalFiles reports whether generation 0 contains the files from before the
-// first install, and not the link that will be exchanged for them.
+// first install. Before they are swapped in, it contains the link for the location.
 func hasOriginalFiles(location string) bool {
 	info, err := os.Lstat(filesPath(location, 0))
 	return !errors.Is(err, fs.ErrNotExist) && (err != nil || info.Mode()&fs.ModeSymlink == 0)
@@ -66,8 +67,8 @@ func hasLeftovers(location string) bool {
 	return false
 }
 
-// sweep deletes what interrupted runs have left, and completes the receipt of a
-// run that was interrupted after its switch. The lock must be held.
+// sweep deletes what interrupted runs have left at a location, and completes the
+// receipt of a run that was interrupted after its switch. The lock must be held.
 func (p *locationRoot) sweep(location string) error {
 	current, err := currentNumber(location)
 	if err != nil {
@@ -96,8 +97,8 @@ func (p *locationRoot) sweep(location string) error {
 	return nil
 }
 
-// clear deletes an entry. It is renamed first, so that an interruption leaves no
-// part of it under its name.
+// clear deletes an entry in the directory of the generations. It is renamed
+// first, so that an interruption leaves nothing incomplete under its name.
 func (p *locationRoot) clear(name string) error {
 	away := name
 	if !isTemporary(name) {
@@ -109,7 +110,7 @@ func (p *locationRoot) clear(name string) error {
 	return p.remove(p.siblingPath(away))
 }
 
-// installed records in a receipt that its generation is the current one.
+// installed writes into a receipt that its generation is installed.
 func (p *locationRoot) installed(receipt *Receipt) error {
 	receipt.State = StateInstalled
 	data, err := receipt.Encode()

@@ -40,7 +40,7 @@ func (r *applier) switchOver(ctx context.Context) error {
 	return nil
 }
 
-// switchLink points the location to the new generation.
+// switchLink makes the location's link point to the new generation.
 func (r *applier) switchLink() error {
 	p, to := r.place, r.place.linkTarget(r.plan.Generation.To)
 	info, err := p.root.Lstat(p.base)
@@ -58,8 +58,8 @@ func (r *applier) switchLink() error {
 	return p.rename(p.siblingPath(nextLink), p.base)
 }
 
-// takeOver exchanges a plain directory at the location for the link with one call,
-// which makes the directory generation 0.
+// takeOver swaps a plain directory at the location with the link to the new
+// generation, with one system call. The directory becomes generation 0.
 func (r *applier) takeOver(to string) error {
 	p := r.place
 	if err := p.mkdir(p.generation(0)); errors.Is(err, fs.ErrExist) {

@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// Installed reports whether the release is, or may partly be, in the cluster.
+// Installed reports whether the release has objects in the cluster, or may have some.
 func (r *Record) Installed() bool { return r.State != Uninstalled }
 
 // MadeNamespaces reports whether the release has ever created a Namespace.
@@ -21,7 +21,8 @@ func (r *Record) Items() []Item {
 	return slices.SortedFunc(slices.Values(r.Inventory), func(a, b Item) int { return cmp.Compare(a.Ref().ID(), b.Ref().ID()) })
 }
 
-// Bundle is the bundle's own name, such as the CSV's.
+// Bundle returns the name that the first package has in itself, such as that of
+// its CSV.
 func (r *Record) Bundle() string {
 	if p := r.firstPackage(); p != nil {
 		return p.Bundle
@@ -29,8 +30,8 @@ func (r *Record) Bundle() string {
 	return ""
 }
 
-// Version returns the version of the first package; empty for a release of several
-// sections, each with a version of its own.
+// Version returns the version of the first package. It is empty for a release
+// of several sections, each of which has a version of its own.
 func (r *Record) Version() string {
 	if p := r.firstPackage(); p != nil && !r.Sections() {
 		return p.Version
@@ -38,7 +39,8 @@ func (r *Record) Version() string {
 	return ""
 }
 
-// Name returns the name of the first package; for sections, the names of all.
+// Name returns the name of the first package; for a release of several
+// sections, the names of all.
 func (r *Record) Name() string {
 	if r.Sections() {
 		var names []string
@@ -53,14 +55,14 @@ func (r *Record) Name() string {
 	return ""
 }
 
-// OfSet reports whether the release is a plugin set.
+// OfSet reports whether the first package of the release is a plugin set.
 func (r *Record) OfSet() bool {
 	p := r.firstPackage()
 	return p != nil && strings.HasPrefix(p.Format, preview.FormatPlugins)
 }
 
-// Package is the name under which the first package came from a catalog, empty
-// when it did not.
+// Package returns the name of the first package in the catalog it came from,
+// empty if it came from none.
 func (r *Record) Package() string {
 	if r.catalog() == nil {
 		return ""
@@ -68,8 +70,8 @@ func (r *Record) Package() string {
 	return r.firstPackage().Name
 }
 
-// Catalog is the reference of the catalog that the first package came from,
-// empty when it came from none.
+// Catalog returns the reference of the catalog that the first package came
+// from, empty if it came from none.
 func (r *Record) Catalog() string {
 	if via := r.catalog(); via != nil {
 		return via.Reference
@@ -77,7 +79,8 @@ func (r *Record) Catalog() string {
 	return ""
 }
 
-// Channel is the channel of that catalog.
+// Channel returns the channel of the catalog that the first package came from,
+// empty if there is none.
 func (r *Record) Channel() string {
 	if via := r.catalog(); via != nil {
 		return via.Channel
@@ -85,7 +88,8 @@ func (r *Record) Channel() string {
 	return ""
 }
 
-// RestoredOptions returns the options for a revision that goes back to this one.
+// RestoredOptions returns the release options for a rollback to this revision. They
+// are Unknown if the record has none, and nil if the revision was applied without.
 func (r *Record) RestoredOptions() *preview.ReleaseOptions {
 	switch {
 	case r.Options == nil:
@@ -96,8 +100,8 @@ func (r *Record) RestoredOptions() *preview.ReleaseOptions {
 	return r.Options
 }
 
-// recordedOptions returns the options of a plan as a record keeps them: none at all
-// is known to be none.
+// recordedOptions returns a plan's release options as recorded. A plan without
+// any is recorded with empty options, as nil means that they are unknown.
 func recordedOptions(plan *preview.Plan) *preview.ReleaseOptions {
 	switch o := plan.ReleaseOptions; {
 	case o == nil:
@@ -109,7 +113,8 @@ func recordedOptions(plan *preview.Plan) *preview.ReleaseOptions {
 	}
 }
 
-// Sections reports whether the release consists of sections of a request file.
+// Sections reports whether the release has several packages, each from a
+// section of a request file.
 func (r *Record) Sections() bool { return preview.InSections(r.Packages) }
 
 func (r *Record) firstPackage() *preview.Package {
@@ -141,7 +146,7 @@ func (r *Record) Approves() string {
 	return r.Digest
 }
 
-// Kept returns the revisions that are still on record.
+// Kept lists the revisions on record with their states, as the end of an error message.
 func (r *Record) Kept() string {
 	var all []string
 	for _, o := range r.Older {
@@ -159,7 +164,7 @@ func (r *Record) Numbers() []int {
 	return out
 }
 
-// Spent returns why a plan with this digest cannot be applied again: it was
+// Spent returns why the plan with this digest cannot be applied again: it was
 // applied, or it failed and was rolled back. It is empty for other digests, and
 // for a run that can be resumed.
 func (r *Record) Spent(digest string) string {
@@ -174,8 +179,7 @@ func (r *Record) Spent(digest string) string {
 	return ""
 }
 
-// Lineage returns the digests of a revision's packages: the sources of its
-// content.
+// Lineage returns the pinned sources of all packages of a revision.
 func (r *Record) Lineage() []preview.Source {
 	var out []preview.Source
 	for _, p := range r.Packages {

@@ -15,29 +15,29 @@ type bounds struct {
 	values int
 }
 
-// releaseBounds bounds the record of a release that was asked for by name. A package
-// has at most 20,000 objects, of which a record has three items each and twenty
-// values.
+// releaseBounds are the bounds of a record that is read by release name. A
+// package has at most 20,000 objects; a record has three items (list elements)
+// and twenty values for each.
 func releaseBounds() bounds { return bounds{bytes: maxHeaderBytes, items: 250_000, values: 2_000_000} }
 
-// listBounds bounds each record when many are listed.
+// listBounds are the bounds of each record when all releases are listed.
 func listBounds() bounds { return bounds{bytes: 4 << 20, items: 25_000, values: 200_000} }
 
-// archiveBounds bounds the first line of a plan archive, which is the plan without
-// the bodies of its objects.
+// archiveBounds are the bounds of the first line of a plan archive: the plan
+// without the bodies of its objects.
 func archiveBounds() bounds { return bounds{bytes: maxArchive, items: 1_500_000, values: 8_000_000} }
 
-// bodyBounds bounds all other lines of a plan archive together.
+// bodyBounds are the bounds of all other lines of a plan archive together.
 func bodyBounds() bounds { return bounds{bytes: maxArchive, items: 6_000_000, values: 12_000_000} }
 
-// MaxListed bounds the bytes that the records of one list may unpack to.
+// MaxListed is how many bytes all records of one list together may unpack to.
 const MaxListed = 256 << 20
 
-// size counts the elements and values of JSON.
+// size is the size of a JSON text, in the items and values of [bounds].
 type size struct{ items, values int }
 
-// measure counts the elements that decoding JSON would allocate. Invalid JSON is
-// left for the decoder to report.
+// measure counts the items and values that decoding a JSON text would allocate.
+// Invalid JSON gets some count: the decoder reports it.
 func measure(data []byte) size {
 	var n size
 	lists := []bool{false} // of what is open, whether it is a list
@@ -69,7 +69,7 @@ func measure(data []byte) size {
 
 func (n *size) add(other size) { n.items, n.values = n.items+other.items, n.values+other.values }
 
-// check returns an error that says by what a size exceeds the bounds.
+// check returns an error with both numbers if a size exceeds the bounds.
 func (n size) check(b bounds) error {
 	switch {
 	case n.items > b.items:

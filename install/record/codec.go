@@ -28,7 +28,7 @@ const (
 	maxRevisions   = 100_000   // older ones that a record may list
 )
 
-// encodeHeader packs a record for its Secrets.
+// encodeHeader encodes a record as compressed JSON, for its Secrets.
 func encodeHeader(r *Record) ([]byte, error) {
 	data, err := json.Marshal(r)
 	if err != nil {
@@ -44,7 +44,7 @@ func encodeHeader(r *Record) ([]byte, error) {
 	return packed, nil
 }
 
-// split splits packed bytes into parts that each fit into a Secret.
+// split splits data into parts that each fit into a Secret.
 func split(data []byte) [][]byte {
 	var parts [][]byte
 	for len(data) > 0 {
@@ -54,8 +54,9 @@ func split(data []byte) [][]byte {
 	return parts
 }
 
-// headerIndex replaces a record that is too large for its Secret: it names the
-// slot of the Secrets that hold the parts, and the hash of the whole.
+// headerIndex is stored in place of a record that is too large for its Secret.
+// The record is then in parts in a slot, one of two sets of further Secrets;
+// the index names the slot, the number of parts, and the hash of the whole.
 type headerIndex struct {
 	Revision int `json:"revision"`
 	Slot     int `json:"slot"`
@@ -73,8 +74,8 @@ func decodeIndex(data []byte) (headerIndex, error) {
 	return index, nil
 }
 
-// decodeHeader unpacks and checks a record. The release name and namespace in it
-// must match the Secret that it came from.
+// decodeHeader decompresses, decodes and checks a record. The release name and
+// namespace in it must be those of the Secret that it came from.
 func decodeHeader(packed []byte, release preview.Release, within bounds) (*Record, error) {
 	data, err := decompress(packed, within.bytes)
 	if err != nil {
@@ -117,8 +118,8 @@ func decodeHeader(packed []byte, release preview.Release, within bounds) (*Recor
 }
 
 // archiveLine is one line of a plan archive: the plan, the bodies of one
-// object, or a read that the tool derived itself. A Secret is kept as its
-// shape, keys without values; its values are known by their digest alone.
+// object, or a planned read that the tool made up itself. A Secret is kept as
+// its shape, the keys without values, and the digest of the whole.
 type archiveLine struct {
 	Plan   *preview.Plan  `json:"plan,omitempty"`
 	Object string         `json:"object,omitempty"`
@@ -128,7 +129,7 @@ type archiveLine struct {
 	Read   map[string]any `json:"read,omitempty"`
 }
 
-// shapeOf returns a Secret without its values.
+// shapeOf returns a Secret with its keys, but every value empty.
 func shapeOf(secret map[string]any) map[string]any {
 	shape := preview.CloneBody(secret)
 	for key := range preview.Map(shape, "data") {
@@ -137,7 +138,8 @@ func shapeOf(secret map[string]any) map[string]any {
 	return shape
 }
 
-// encodeArchive packs a plan with its bodies, and splits it.
+// encodeArchive encodes a plan with the bodies of its objects as compressed
+// JSON lines, and splits them into parts.
 func encodeArchive(plan *preview.Plan) (parts [][]byte, archive Archive, err error) {
 	var b bytes.Buffer
 	zip := gzip.NewWriter(&b)
@@ -182,8 +184,8 @@ func archiveOf(data []byte, parts [][]byte) Archive {
 	return Archive{Parts: len(parts), Bytes: len(data), SHA256: preview.HashBytes(data)}
 }
 
-// join concatenates the parts of a record and verifies their hash, because parts
-// may be left by an interrupted write or changed by others.
+// join concatenates the parts of a record or plan and verifies their hash,
+// because parts may be left by an interrupted write or changed by others.
 func join(parts [][]byte, want Archive) ([]byte, error) {
 	data := bytes.Join(parts, nil)
 	if len(data) != want.Bytes || preview.HashBytes(data) != want.SHA256 {
@@ -192,16 +194,16 @@ func join(parts [][]byte, want Archive) ([]byte, error) {
 	return data, nil
 }
 
-// ArchivedPlan is a plan as its record keeps it: without the bodies of Secrets,
-// of which it has the shape, by object id.
+// ArchivedPlan is a recorded plan. It lacks the bodies of Secrets; their
+// shapes, keys without values, are in it by object id.
 type ArchivedPlan struct {
 	*preview.Plan
 	Shapes map[string]map[string]any
 	at     map[string]int // of each object in the plan
 }
 
-// decodeArchive joins and unpacks a plan. It must hash to what the record
-// says, and its facts to the digest.
+// decodeArchive joins and decodes the parts of a plan. The plan must have the
+// hash that the record has for it, and its facts must hash to the digest.
 func decodeArchive(parts [][]byte, want Archive, digest string) (*ArchivedPlan, error) {
 	data, err := join(parts, want)
 	if err != nil {
@@ -317,7 +319,8 @@ func decompress(packed []byte, limit int64) ([]byte, error) {
 	return data, nil
 }
 
-// secretValue returns the bytes under a key of a Secret as the API shows it.
+// secretValue returns the decoded value of a key of a Secret. A missing key is
+// an error.
 func secretValue(secret map[string]any, key string) ([]byte, error) {
 	text := preview.String(secret, "data", key)
 	if text == "" {
@@ -326,23 +329,24 @@ func secretValue(secret map[string]any, key string) ([]byte, error) {
 	return base64.StdEncoding.DecodeString(text)
 }
 
-// partName returns the name of an additional Secret of a record. Part 0 is a copy
-// of the record of an older revision; parts from 1 on contain its plan, and higher
-// ones the slots of a record that is too large for one Secret.
+// partName returns the name of a further Secret of a release. Part 0 is a copy
+// of an older revision's record; the parts from 1 on contain the revision's
+// plan, and those of [slotPart] a record that is too large for one Secret.
 func partName(release string, revision, part int) string {
 	return preview.RecordName(release) + ".v" + strconv.Itoa(revision) + "." + strconv.Itoa(part)
 }
 
-// slotPart is the part number of the i-th Secret, from 1, of a slot.
+// slotPart returns the part number of the i-th Secret, from 1, of slot 1 or 2.
 func slotPart(slot, i int) int { return 100*slot + i }
 
-// releaseOf returns the release name that a record Secret's name stands for.
+// releaseOf returns the release name in the name of a record's Secret, and
+// whether it is such a name.
 func releaseOf(secretName string) (string, bool) {
 	return strings.CutPrefix(secretName, preview.RecordName(""))
 }
 
-// Pin returns the digest that is used as the salt when sensitive values of a
-// package are hashed.
+// Pin returns the digest of a package's first source, empty if it has none. It
+// is the salt with which sensitive values of the package are hashed.
 func (plan *ArchivedPlan) Pin(name string) string {
 	for _, pkg := range plan.Packages {
 		if pkg.Name == name && len(pkg.Sources) > 0 {

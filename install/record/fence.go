@@ -7,10 +7,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// Fence identifies the run that wrote a record: the holder of the lock, how often
-// the lease had changed hands, and the revision. It is stored with the record, so
-// that a run which was suspended past its lease sees that another one has written
-// since.
+// Fence identifies the run that wrote a record: the holder of the Lease, how often
+// the Lease had changed hands, and the revision. It is stored with the record. A run
+// that was suspended past its Lease sees by it that another run has written since.
 type Fence struct {
 	Holder      string `json:"holder"`
 	Transitions int64  `json:"transitions"`
@@ -22,8 +21,8 @@ func (f Fence) encoded() string {
 	return base64.StdEncoding.EncodeToString(data)
 }
 
-// FenceOf reads the fence in a Secret; the zero value if it has none, as in
-// records of earlier versions.
+// FenceOf returns the fence stored in a record's Secret; the zero value if it
+// has none, as in records of earlier versions.
 func FenceOf(secret map[string]any) Fence {
 	var f Fence
 	text, err := base64.StdEncoding.DecodeString(preview.String(secret, "data", keyFence))

@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// Forget deletes the oldest revisions beyond a limit, 0 for the default, and
-// removes them from the record, which must be saved afterwards.
+// Forget deletes the oldest revisions beyond a limit (0 means the default, negative
+// none), and removes them from the record, which must be saved afterwards.
 func (s *Store) Forget(ctx context.Context, record *Record, limit int) error {
 	if limit == 0 {
 		limit = preview.DefaultHistoryMax
@@ -23,8 +23,8 @@ func (s *Store) Forget(ctx context.Context, record *Record, limit int) error {
 	return nil
 }
 
-// surplusRevisions returns the revisions to delete. A limit below 1 keeps all. The
-// last applied revision always stays, for a rollback.
+// surplusRevisions returns the revisions to delete, so that limit remain. A limit
+// below 1 keeps all. The last applied revision always stays, for a rollback.
 func surplusRevisions(older []KeptRevision, limit int) []int {
 	var out []int
 	if limit < 1 {
@@ -49,8 +49,8 @@ func lastApplied(older []KeptRevision) int {
 	return 0
 }
 
-// remove deletes the Secrets of an older revision. The record itself is deleted
-// last, so that an incompletely deleted revision can be recognised.
+// remove deletes the Secrets of an older revision. The copy of its record is
+// deleted last, so that an incompletely deleted revision can be recognised.
 func (s *Store) remove(ctx context.Context, revision int) error {
 	for _, slot := range []int{0, 1, 2} {
 		var parts []map[string]any

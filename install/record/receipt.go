@@ -18,7 +18,8 @@ const (
 	ApprovedByPlan    = "plan file"      // --plan FILE --yes
 )
 
-// Approval is an approved digest, with who approved and how. Apply requires one.
+// Approval is the decision that a digest may be applied: how and by whom it was
+// approved, and which findings were accepted. Apply requires one.
 type Approval struct {
 	Digest  string `json:"digest"` // the review digest, or the content digest for ApprovedByContent
 	How     string `json:"how"`
@@ -33,8 +34,8 @@ type Approval struct {
 	Policy string `json:"policy,omitempty"`
 }
 
-// Acceptance names an accepted finding and its fingerprint, which is empty if the
-// plan itself was approved together with it.
+// Acceptance is a finding that was accepted, by its id and fingerprint. An empty
+// fingerprint accepts the finding by its id, which suffices if one plan is approved.
 type Acceptance struct {
 	ID          string `json:"id"`
 	Fingerprint string `json:"fingerprint"`
@@ -62,7 +63,7 @@ type Receipt struct {
 	Undo   *Receipt    `json:"undo,omitempty"`
 }
 
-// ObjectReceipt records what was observed of one object.
+// ObjectReceipt records what was done with one object, and its state at the end.
 type ObjectReceipt struct {
 	ID      string         `json:"id"`
 	Action  preview.Action `json:"action"`
@@ -96,8 +97,8 @@ const (
 )
 
 // WithReviewed returns the approval with the critical findings of the approved
-// plan accepted. Findings that only a policy makes critical, and those that were
-// not critical in the plan file, are not accepted by it.
+// plan accepted. Left out are findings that only a policy makes critical, and
+// those that were not critical in the plan file.
 func (a Approval) WithReviewed(findings []preview.Finding) Approval {
 	a.Accepted = slices.Clone(a.Accepted)
 	for _, f := range findings {
@@ -109,8 +110,8 @@ func (a Approval) WithReviewed(findings []preview.Finding) Approval {
 	return a
 }
 
-// Accepts reports whether the approval names a finding: by id and fingerprint,
-// or by its bare id when the approval is bound to one plan anyway.
+// Accepts reports whether the approval accepts a finding: by id and fingerprint,
+// or by the id alone, unless the approval is --yes alone, which names no plan.
 func (a Approval) Accepts(f preview.Finding) bool {
 	return slices.ContainsFunc(a.Accepted, func(x Acceptance) bool {
 		if x.ID != f.ID {
@@ -121,8 +122,7 @@ func (a Approval) Accepts(f preview.Finding) bool {
 }
 
 // CoversRuleset reports whether approval by digest also covers critical findings
-// of the present rules, which requires that the approver's version had the same
-// ruleset.
+// of the present rules: the approver's version must have had the same ruleset.
 func (a Approval) CoversRuleset() bool {
 	return (a.How == ApprovedByDigest || a.How == ApprovedByContent) && a.Ruleset == preview.Ruleset
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// State is the state of a record. The set is closed.
+// State is the state of a recorded revision. The set is closed.
 type State string
 
 // The states of a record.
@@ -23,8 +23,8 @@ const (
 	Uninstalled State = "uninstalled"
 )
 
-// transitions lists what each state may become. A failed record is resumed as
-// applying; nothing leaves applied, abandoned and uninstalled.
+// transitions lists the states that can follow each state. A failed record is
+// resumed as applying; nothing follows applied, abandoned and uninstalled.
 var transitions = map[State][]State{
 	"":       {Pending},
 	Pending:  {Applying, Applied, Failed, Abandoned, Uninstalled}, // applied when there is nothing to send
@@ -41,8 +41,8 @@ func (s State) Unfinished() bool {
 	return s == Pending || s == Applying || s == Failed
 }
 
-// whenSuperseded returns the state that a record gets when a newer revision
-// begins.
+// whenSuperseded returns the state of a record after a newer revision has
+// begun: an unfinished one becomes abandoned, a failed one stays so.
 func (s State) whenSuperseded() State {
 	if s.Unfinished() && s != Failed {
 		return Abandoned
@@ -50,9 +50,8 @@ func (s State) whenSuperseded() State {
 	return s
 }
 
-// Record is the stored state of one revision of a release, kept in the release's
-// namespace. Others may have changed it, so it is checked when it is read: see
-// [Load].
+// Record is the stored state of one revision of a release, in a Secret of the release's
+// namespace. Others may have changed it, so it is checked when it is read: see [Load].
 type Record struct {
 	Release       preview.Release   `json:"release"`
 	Revision      int               `json:"revision"`
@@ -108,14 +107,15 @@ type Record struct {
 	Signature *preview.RecordSignature `json:"-"`
 }
 
-// KeptRevision is a revision on record, and how it ended.
+// KeptRevision is the number of an older revision on record, and the state in
+// which it ended.
 type KeptRevision struct {
 	Revision int   `json:"revision"`
 	State    State `json:"state"`
 }
 
-// Item is one object of a release's inventory. UID is empty while a create is
-// under way.
+// Item is one object of a release's inventory. Its UID is empty while the
+// create of the object is in flight.
 type Item struct {
 	APIVersion string         `json:"apiVersion"`
 	Kind       string         `json:"kind"`
@@ -142,18 +142,18 @@ type Archive struct {
 	SHA256 string `json:"sha256"`
 }
 
-// Verify verifies who signed the record, before its content is used. identity is
-// that of the cluster.
+// Verify checks the record's signature, before the content of the record is
+// used. identity is that of the cluster.
 func (r *Record) Verify(keys Keys, identity string) {
 	r.keys, r.identity = keys, identity
 	r.Signature = keys.verify(r, identity)
 }
 
-// VerifyLike verifies the record with the keys that verified another.
+// VerifyLike verifies the record with the same keys as the other record.
 func (r *Record) VerifyLike(other *Record) { r.Verify(other.keys, other.identity) }
 
-// PlanBase returns the facts about the installed revision that a new plan starts
-// from, including accepted findings until the release is uninstalled.
+// PlanBase returns the facts about the installed revision that a new plan is based
+// on. Packages and accepted findings are left out if the release was uninstalled.
 func (r *Record) PlanBase() preview.Base {
 	base := preview.Base{Revision: r.Revision, Digest: r.Digest, Signature: r.Signature}
 	if r.State != Uninstalled {
@@ -177,9 +177,9 @@ func (r *Record) Receipt() *Receipt {
 	}
 }
 
-// New returns the record for a plan's new revision. before is the newest record so
-// far, nil if there is none; the objects in its inventory stay there until they
-// are deleted.
+// New returns the record for a new revision, which the plan makes. before is
+// the newest record so far, nil if there is none; the objects in its inventory
+// stay in the new one's until they are deleted.
 func New(plan *preview.Plan, approval Approval, before *Record, tool string, now time.Time) *Record {
 	r := &Record{
 		Release: plan.Release, Revision: plan.Base.Revision + 1, State: Pending,
@@ -223,9 +223,8 @@ func New(plan *preview.Plan, approval Approval, before *Record, tool string, now
 	return r
 }
 
-// AcceptedFindings returns the fingerprints of the critical findings that a plan's
-// approval accepts, and those accepted in earlier revisions that the plan still
-// has.
+// AcceptedFindings returns, by fingerprint, the revision in which each critical
+// finding of the plan was accepted: an earlier one, or the given one.
 func AcceptedFindings(plan *preview.Plan, before *Record, revision int) map[string]int {
 	out := map[string]int{}
 	for _, f := range plan.Findings {
@@ -242,7 +241,7 @@ func AcceptedFindings(plan *preview.Plan, before *Record, revision int) map[stri
 	return out
 }
 
-// HasWrite reports whether an action sends a request to the cluster.
+// HasWrite reports whether an object with that action is written to the cluster.
 func HasWrite(a preview.Action) bool {
 	switch a {
 	case preview.ActionCreate, preview.ActionUpdate, preview.ActionReplace, preview.ActionAdopt, preview.ActionDelete,
@@ -274,7 +273,8 @@ func (r *Record) AddToInventory(o *preview.Object, uid string) {
 	}
 }
 
-// AddNamespace records a Namespace that the release created.
+// AddNamespace records the uid of an object if it is a Namespace that the
+// release creates.
 func (r *Record) AddNamespace(o *preview.Object, uid string) {
 	if o.Kind != "Namespace" || o.Ref().Group() != "" || o.Action != preview.ActionCreate {
 		return
@@ -285,8 +285,8 @@ func (r *Record) AddNamespace(o *preview.Object, uid string) {
 	r.Namespaces[o.Name] = uid
 }
 
-// MarkDeleting marks an object that is being deleted and waits for finalizers. It
-// stays in the inventory until it is gone.
+// MarkDeleting marks an inventory object as being deleted, while it waits for
+// finalizers. It stays in the inventory until it is gone.
 func (r *Record) MarkDeleting(id string) {
 	for i := range r.Inventory {
 		if r.Inventory[i].Ref().ID() == id {
@@ -295,8 +295,8 @@ func (r *Record) MarkDeleting(id string) {
 	}
 }
 
-// DropIntent removes an object from the inventory that was to be created or
-// adopted and was not. Objects of an earlier revision stay.
+// DropIntent removes an object from the inventory that was about to be created
+// or adopted, and was not. An object of an earlier revision stays.
 func (r *Record) DropIntent(id string) {
 	for _, item := range r.Inventory {
 		if item.Ref().ID() == id && (item.UID == "" || item.Action == preview.ActionAdopt) {
@@ -306,12 +306,14 @@ func (r *Record) DropIntent(id string) {
 	}
 }
 
-// RemoveFromInventory takes a deleted object out of the inventory.
+// RemoveFromInventory removes an object that the release has no more: it was
+// deleted or released.
 func (r *Record) RemoveFromInventory(id string) {
 	r.Inventory = slices.DeleteFunc(r.Inventory, func(i Item) bool { return i.Ref().ID() == id })
 }
 
-// Object returns the entry of an object in the inventory, nil if there is none.
+// Object returns what is recorded of an object of the plan, nil if the plan has
+// no such object.
 func (r *Record) Object(id string) *ObjectReceipt {
 	for i := range r.Objects {
 		if r.Objects[i].ID == id {
@@ -321,9 +323,9 @@ func (r *Record) Object(id string) *ObjectReceipt {
 	return nil
 }
 
-// holdings returns the CRDs and namespaces of this release that other releases
-// check. They are those of the newest revision's plan, whatever its state; other
-// releases compare them with the cluster themselves.
+// holdings returns the CRDs and Namespaces of this release, for other releases
+// that have the same ones. They are those of the newest revision's plan, whatever
+// its state; the other releases compare them with the cluster themselves.
 func (r *Record) holdings() preview.Holdings {
 	h := preview.Holdings{Gone: r.State == Uninstalled, Definitions: map[string]preview.Holding{}, Namespaces: r.Namespaces}
 	for _, o := range r.Objects {
@@ -336,8 +338,8 @@ func (r *Record) holdings() preview.Holdings {
 }
 
 // groupKinds returns the kinds in the inventory as KIND.GROUP, sorted, for the
-// applyset annotation; more adds kinds that are about to be created. Objects that
-// are only patched do not count.
+// applyset annotation, with the kinds of more, which are about to be created.
+// Objects that are only patched do not count.
 func (r *Record) groupKinds(more []preview.Object) string {
 	set := map[string]bool{}
 	for _, item := range r.Inventory {
@@ -360,8 +362,8 @@ func groupKind(ref preview.Ref) string {
 	return ref.Kind
 }
 
-// namespaces returns the namespaces of the objects in the inventory, and of more,
-// other than the release's own.
+// namespaces returns the namespaces of the objects in the inventory and of
+// more, except the release's own, for the applyset annotation.
 func (r *Record) namespaces(more []preview.Object) string {
 	set := map[string]bool{}
 	for _, item := range r.Inventory {
@@ -376,9 +378,9 @@ func (r *Record) namespaces(more []preview.Object) string {
 	return strings.Join(slices.Sorted(maps.Keys(set)), ",")
 }
 
-// IsUninstall reports whether a plan removes a release. It decides by the plan's
-// objects, which are part of its digest: all are deleted or kept, or are hosts
-// whose annotation is removed.
+// IsUninstall reports whether a plan removes a release: it deletes or keeps
+// every object, or removes an annotation from a plugin host. Only the objects
+// decide, as they are part of the digest.
 func IsUninstall(plan *preview.Plan) bool {
 	for i := range plan.Objects {
 		o := &plan.Objects[i]
@@ -389,15 +391,15 @@ func IsUninstall(plan *preview.Plan) bool {
 	return plan.Base.Revision > 0
 }
 
-// RollbackOf names the failed revision that this one reverts, and the digest of
-// its plan, whose approval covers the rollback on failure.
+// RollbackOf is, in the record of a rollback on failure, the failed revision that
+// is rolled back and the digest of its plan, whose approval covers the rollback.
 type RollbackOf struct {
 	Revision int    `json:"revision"`
 	Digest   string `json:"digest"`
 }
 
-// Holds reports whether an object is in the inventory, including objects that are
-// about to be created.
+// Holds reports whether an object is in the inventory, by id and uid; one that
+// is about to be created, by its id alone.
 func (r *Record) Holds(id, uid string) bool {
 	return r != nil && slices.ContainsFunc(r.Inventory, func(item Item) bool {
 		return item.Ref().ID() == id && (item.UID == "" || item.UID == uid)

@@ -10,19 +10,19 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/approval"
 )
 
-// recordPayload is the type under which the sha256 of a record is signed, as it
-// is stored. The record holds the release, the revision, the cluster, and the
-// hash of the plan, so that none of them can be exchanged.
+// recordPayload is the payload type under which the sha256 of a stored record
+// is signed. The record contains the release, the revision, the cluster, and
+// the hash of the plan, so that none of them can be exchanged.
 const recordPayload = "application/vnd.kubectl-operator.record.v1+sha256"
 
-// maxSignature bounds a signature as it is read, in bytes. Those of the keys that
-// are taken have at most 139.
+// maxSignature is the most bytes that are read as a signature. Signatures of
+// the accepted kinds of keys have at most 139.
 const maxSignature = 512
 
 const notSigned = "it is not signed"
 
-// Keys sign and verify the records of releases. Without keys, records are neither
-// signed nor verified.
+// Keys are the key that signs the records of releases, and the keys that verify
+// them. Without keys, records are neither signed nor verified.
 type Keys struct {
 	// Signer signs what is written; nil leaves it unsigned.
 	Signer *approval.Key
@@ -30,8 +30,8 @@ type Keys struct {
 	Trusted []approval.PublicKey
 }
 
-// storedForm is a record as it was read: the hash of its bytes, and its signature,
-// if any.
+// storedForm is the hash of a record's bytes as they were read, and the
+// signature of the record, if any.
 type storedForm struct {
 	sum       []byte
 	signature []byte
@@ -55,12 +55,11 @@ func (k Keys) sign(packed []byte) ([]byte, error) {
 	return sig, nil
 }
 
-// verify looks who signed a record that was read from a cluster, of which
-// identity is the identity. It returns nil where no key is trusted, and nothing
-// could be said.
+// verify returns by which trusted key a record is signed, or why it is not verified;
+// nil if no key is trusted. identity is that of the cluster the record was read from.
 //
-// A signature does not say that the record is the newest one: who may write the
-// release's Secrets may put an older one back.
+// A signature does not prove that the record is the newest one: a user who may
+// write the release's Secrets can put an older one back.
 func (k Keys) verify(r *Record, identity string) *preview.RecordSignature {
 	if len(k.Trusted) == 0 {
 		return nil
@@ -80,8 +79,8 @@ func (k Keys) verify(r *Record, identity string) *preview.RecordSignature {
 	return &preview.RecordSignature{Problem: "its signature is of no key that is trusted, or it was changed since"}
 }
 
-// signatureOf returns the signature of a record, nil if there is none. A malformed
-// signature is returned as well, and fails to verify.
+// signatureOf returns the signature in a record's Secret, nil if there is none.
+// A malformed one is returned too, and then fails to verify.
 func signatureOf(secret map[string]any) []byte {
 	text := preview.String(secret, "data", keySignature)
 	if len(text) > base64.StdEncoding.EncodedLen(maxSignature) {
@@ -94,8 +93,8 @@ func signatureOf(secret map[string]any) []byte {
 	return sig
 }
 
-// ownSignature returns the verification of a record that these keys just
-// signed.
+// ownSignature returns the verification result of a record that was just signed
+// with these keys.
 func (k Keys) ownSignature() *preview.RecordSignature {
 	switch {
 	case k.Signer != nil:
@@ -106,9 +105,9 @@ func (k Keys) ownSignature() *preview.RecordSignature {
 	return nil
 }
 
-// ForSuccessor returns the keys for a record that resumes or replaces another. If
-// the other was not verified, the new one is not signed, because a signature would
-// vouch for content that others may have written.
+// ForSuccessor returns the keys for a record that resumes or replaces the
+// record before. If that one was not verified, the new one is not signed,
+// because a signature would vouch for content that others may have written.
 func (k Keys) ForSuccessor(before *Record) Keys {
 	if before.Signature == nil || before.Signature.Key == "" {
 		return Keys{Trusted: k.Trusted}

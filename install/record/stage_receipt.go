@@ -1,6 +1,6 @@
 package record
 
-// StageStatus is the progress of a stage. The set is closed.
+// StageStatus is how far a stage has got. The set is closed.
 type StageStatus string
 
 // The statuses of a stage.
@@ -12,8 +12,8 @@ const (
 )
 
 // StageReceipt records what was observed of one stage. Rollback is set if the
-// stage reverts an earlier revision, by the command rollback or on failure. Log
-// has a line for each object with a message.
+// stage belongs to a rollback, by the command rollback or on failure. Log has a
+// line for each object with a message.
 type StageReceipt struct {
 	ID       string      `json:"id"`
 	Requires []string    `json:"requires"`
@@ -23,8 +23,7 @@ type StageReceipt struct {
 	Log      []string    `json:"log"`
 }
 
-// stageReceipts returns the receipts of the stages, computed from those of the
-// objects.
+// stageReceipts computes the receipts of the stages from the receipts of their objects.
 func (r *Record) stageReceipts() []StageReceipt {
 	var out []StageReceipt
 	for _, stage := range r.Stages {

@@ -21,8 +21,8 @@ const (
 	keyIndex   = "index"  // of the parts, in place of a record too large
 	keyPlan    = "plan"   // a part of the plan archive
 	keyFence   = "fence"  // of the run that wrote it
-	// keySignature is the key of the signature over the record's hash, where a
-	// key signs records.
+	// keySignature is the key in a record's Secret of the signature over the
+	// record's hash, if records are signed.
 	keySignature = "signature"
 	secretType   = preview.TypeRecord
 	toolPrefix   = "kubectl-operator/"
@@ -39,13 +39,13 @@ func secretRef(release preview.Release, name string) preview.Ref {
 }
 
 // Load reads the newest record of a release, nil if there is none. A record of
-// another format version, or with contradictions, is an error.
+// another format version, or one that contradicts itself, is an error.
 func Load(ctx context.Context, cluster Getter, release preview.Release) (*Record, error) {
 	record, _, err := LoadWithSecret(ctx, cluster, release)
 	return record, err
 }
 
-// LoadWithSecret is Load, and returns the Secret that holds the record.
+// LoadWithSecret is [Load], and also returns the Secret that has the record.
 func LoadWithSecret(ctx context.Context, cluster Getter, release preview.Release) (*Record, map[string]any, error) {
 	ref := secretRef(release, preview.RecordName(release.Name))
 	secret, err := cluster.Get(ctx, ref)
@@ -59,14 +59,14 @@ func LoadWithSecret(ctx context.Context, cluster Getter, release preview.Release
 	return record, secret, err
 }
 
-// lostRecordAdvice returns what to do about a release whose record cannot be read.
+// lostRecordAdvice returns what to do about a release whose record cannot be decoded.
 func lostRecordAdvice(namespace, name string) string {
 	secret := " secret " + name + " -n " + namespace
 	release, _ := releaseOf(name)
 	return "look at it: kubectl get" + secret + " -o yaml; if it cannot be repaired, delete it and install the release again, which adopts its objects: kubectl delete" + secret + " && kubectl operator install REF " + release + " -n " + namespace
 }
 
-// Decode reads a record from its Secret, which is also the release's ApplySet
+// Decode decodes a record from its Secret, which is also the release's ApplySet
 // parent (KEP-3659) and must have this program's labels. The parts of a large
 // record are read from the cluster.
 func Decode(ctx context.Context, cluster Getter, secret map[string]any) (*Record, error) {
@@ -83,8 +83,8 @@ func Decode(ctx context.Context, cluster Getter, secret map[string]any) (*Record
 }
 
 // DecodeListed decodes one of many listed records. It reads no further Secrets,
-// and refuses records beyond a size that nearly all are below. unpacked is the
-// size of the record.
+// and a record that has some, or exceeds [listBounds], is an error. unpacked is
+// the record's size in bytes.
 func DecodeListed(ctx context.Context, secret map[string]any) (record *Record, unpacked int, err error) {
 	release, err := recordOf(secret)
 	if err != nil {
@@ -102,7 +102,8 @@ func DecodeListed(ctx context.Context, secret map[string]any) (record *Record, u
 	return record, record.unpacked, nil
 }
 
-// recordOf returns the release whose record a Secret is, by its labels.
+// recordOf returns the release, by its labels, whose record a Secret has. A
+// Secret that is no record is an error.
 func recordOf(secret map[string]any) (preview.Release, error) {
 	ref := preview.RefOf(secret)
 	where := "reading the record " + ref.Namespace + "/" + ref.Name
@@ -146,8 +147,8 @@ func decodeSecret(ctx context.Context, cluster Getter, secret map[string]any, re
 	return record, nil
 }
 
-// header returns the packed record in a Secret, or assembles it from the parts
-// that the Secret lists.
+// header returns the encoded record in a Secret, or joins it from the parts
+// that the Secret's index names; slot is that of the parts, 0 without.
 func header(ctx context.Context, cluster Getter, secret map[string]any, release preview.Release) (packed []byte, slot int, err error) {
 	if preview.String(secret, "data", keyIndex) == "" {
 		packed, err = secretValue(secret, keyRecord)
@@ -170,8 +171,8 @@ func header(ctx context.Context, cluster Getter, secret map[string]any, release 
 	return packed, index.Slot, err
 }
 
-// readParts reads the value under a key of the Secrets that hold the parts of a
-// record or plan, numbered from 1.
+// readParts reads the value of a key from each of the Secrets that contain the
+// parts of a record or plan; name returns the name of the i-th, from 1.
 func readParts(ctx context.Context, cluster Getter, release preview.Release, key string, count int, name func(i int) string) ([][]byte, error) {
 	var parts [][]byte
 	for i := 1; i <= count; i++ {
@@ -192,7 +193,7 @@ func readParts(ctx context.Context, cluster Getter, release preview.Release, key
 	return parts, nil
 }
 
-// LoadRevision reads the record of one revision, nil when it is not kept.
+// LoadRevision reads the record of one revision, nil if it is not on record.
 func LoadRevision(ctx context.Context, cluster Getter, release preview.Release, revision int) (*Record, error) {
 	newest, err := Load(ctx, cluster, release)
 	if err != nil || newest == nil || newest.Revision == revision {
@@ -214,8 +215,8 @@ func LoadRevision(ctx context.Context, cluster Getter, release preview.Release, 
 }
 
 // LoadPlan reads the plan of a recorded revision. Bodies of Secrets are not
-// recorded: they are taken from sealed, by object id, and must have the recorded
-// digest. sealed may be nil if the plan contains no Secret.
+// recorded: they are taken from sealed, by object id, and must have the
+// recorded digest. sealed may be nil if the plan contains no Secret.
 func LoadPlan(ctx context.Context, cluster Getter, record *Record, sealed map[string]map[string]any) (*preview.Plan, error) {
 	plan, err := LoadArchivedPlan(ctx, cluster, record)
 	if err != nil {
@@ -234,8 +235,8 @@ func LoadPlan(ctx context.Context, cluster Getter, record *Record, sealed map[st
 }
 
 // LoadRecordedPlan reads the plan of a recorded revision without the bodies of
-// Secrets, for which it returns the shape by object id, see [WithLiveValues]. All
-// other bodies are verified by their digests.
+// Secrets; shapes has their keys without values, by object id. All other bodies
+// are verified by their digests.
 func LoadRecordedPlan(ctx context.Context, cluster Getter, record *Record) (plan *preview.Plan, shapes map[string]map[string]any, err error) {
 	loaded, err := LoadArchivedPlan(ctx, cluster, record)
 	if err != nil {
@@ -253,7 +254,8 @@ func LoadRecordedPlan(ctx context.Context, cluster Getter, record *Record) (plan
 	return loaded.Plan, loaded.Shapes, nil
 }
 
-// LoadArchivedPlan reads a recorded plan as it is, without the bodies of its Secrets.
+// LoadArchivedPlan reads the plan of a recorded revision, which lacks the
+// bodies of its Secrets.
 func LoadArchivedPlan(ctx context.Context, cluster Getter, record *Record) (*ArchivedPlan, error) {
 	where := fmt.Sprintf("reading the plan of revision %d", record.Revision)
 	parts, err := readParts(ctx, cluster, record.Release, keyPlan, record.Archive.Parts, func(i int) string {
@@ -277,7 +279,7 @@ type SecretWriter interface {
 	Delete(ctx context.Context, ref preview.Ref, uid, resourceVersion string, dependents preview.Propagation) error
 }
 
-// Lock is the lock of a release, held by the run that writes its records.
+// Lock is the lock of a release, held by the run that writes the release's records.
 type Lock interface {
 	// Confirm returns nil only while this run is the only writer.
 	Confirm(ctx context.Context) error
@@ -289,7 +291,7 @@ type Lock interface {
 	Fence(revision int) Fence
 }
 
-// Store writes the records of one release. Only the holder of the lock has one.
+// Store writes the records of one release. Only the run that holds the lock has one.
 type Store struct {
 	Cluster SecretWriter
 	Release preview.Release
@@ -301,9 +303,9 @@ type Store struct {
 	Parent map[string]any
 }
 
-// Begin writes what a new revision needs before its first object: a copy of the
-// previous record, the plan, and last the new record, which makes the revision the
-// newest.
+// Begin writes what has to be stored before a new revision's first object: a
+// copy of the previous record, the plan, and last the new record, with which
+// the revision becomes the newest.
 func (s *Store) Begin(ctx context.Context, plan *preview.Plan, before, record *Record) error {
 	parts, archive, err := encodeArchive(plan)
 	if err != nil {
@@ -330,8 +332,8 @@ func (s *Store) Begin(ctx context.Context, plan *preview.Plan, before, record *R
 	return s.Save(ctx, record, plan.Objects)
 }
 
-// Save writes the record. more are objects that may be created next; their kinds
-// are added to the applyset annotations before that.
+// Save writes the record. more are objects that may be created next: the applyset
+// annotations of the record's Secret must name their kinds before that.
 func (s *Store) Save(ctx context.Context, record *Record, more []preview.Object) error {
 	holdings, err := json.Marshal(record.holdings())
 	if err != nil {
@@ -359,10 +361,10 @@ func (s *Store) Save(ctx context.Context, record *Record, more []preview.Object)
 	return nil
 }
 
-// header packs and signs a record for its Secret, which has beside bytes of other
-// data. A record that is too large is first written to other Secrets, in the slot
-// that the stored record does not use, so that the old record stays complete until
-// the Secret with the index is written.
+// header encodes and signs a record for its Secret, which has beside bytes of
+// other data. A record that is too large is first written to further Secrets,
+// in the slot that the stored record does not use. So the old record stays
+// complete until the Secret with the index is written.
 func (s *Store) header(ctx context.Context, record *Record, beside int, keys Keys) (data map[string][]byte, slot int, err error) {
 	packed, err := encodeHeader(record)
 	if err != nil {
@@ -410,15 +412,15 @@ func (s *Store) secret(name string, data map[string][]byte) map[string]any {
 	}
 }
 
-// put writes a further Secret over whatever an interrupted run left there.
+// put writes a further Secret, and replaces one that an interrupted run has left.
 func (s *Store) put(ctx context.Context, body map[string]any) error {
 	_, err := s.write(ctx, body, nil)
 	return err
 }
 
-// write sends a Secret until it is stored, replacing exactly the version that was
-// read. If the stored Secret has changed, it is replaced only if the change was
-// this run's own, an interrupted run's, or an edit by hand; a record of a run that
+// write sends a Secret until it is stored, replacing exactly the version live.
+// If the stored Secret has changed, it is replaced only if the change was this
+// run's own, an interrupted run's, or an edit by hand; a record of a run that
 // took the lock ends this run.
 func (s *Store) write(ctx context.Context, body, live map[string]any) (map[string]any, error) {
 	ref := preview.RefOf(body)
@@ -465,9 +467,9 @@ func (s *Store) write(ctx context.Context, body, live map[string]any) (map[strin
 	return nil, fmt.Errorf("%s: %w", doing, last)
 }
 
-// mayReplace decides whether a stored Secret that has changed may be replaced: a
+// mayReplace returns nil if a stored Secret that has changed may be replaced: a
 // record only if it has this run's fence, or the fence of the record that this run
-// read under the lock. The lease must still be this run's after that read.
+// read under the lock (parent). After that read, the Lease must still be this run's.
 func (s *Store) mayReplace(ctx context.Context, live, body, parent map[string]any) error {
 	if live == nil {
 		return s.Lock.Confirm(ctx)

@@ -9,14 +9,14 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// verdict is the readiness that an object's own status shows.
+// verdict is the state of an object as its own status shows it, with the reason.
 type verdict struct {
 	state   State
 	message string
 	cause   Cause
 }
 
-// assess returns the readiness of an object from its own status.
+// assess returns the state of an object from its own status alone.
 func assess(body map[string]any) verdict {
 	if v, ok := assessByKind(body); ok {
 		return v
@@ -37,8 +37,9 @@ func assess(body map[string]any) verdict {
 	return verdict{state: Waiting, message: result.Message}
 }
 
-// assessByKind has rules for kinds where kstatus is wrong or too early: kinds
-// without a rule count as ready there, as do a running Job and a failed Pod.
+// assessByKind returns the state of an object of a kind for which kstatus is
+// wrong or too early: to kstatus a running Job, a failed Pod, and objects of
+// kinds without a rule are ready. It is false for all other objects.
 func assessByKind(body map[string]any) (verdict, bool) {
 	if preview.Value(body, "metadata", "deletionTimestamp") != nil {
 		return verdict{}, false
@@ -72,7 +73,8 @@ func assessByKind(body map[string]any) (verdict, bool) {
 	return verdict{}, false
 }
 
-// assessJob is ready when the Job is complete; for kstatus a started Job suffices.
+// assessJob returns ready only when the Job is complete or suspended; for kstatus a
+// started Job suffices. It is false for a Job that ended, which kstatus gets right.
 func assessJob(body map[string]any) (verdict, bool) {
 	if conditionIs(body, "Complete", "True") || conditionIs(body, "Failed", "True") {
 		return verdict{}, false // as kstatus has it
@@ -96,8 +98,8 @@ func assessPod(body map[string]any) (verdict, bool) {
 	return verdict{}, false
 }
 
-// assessReplicaFailure returns why a workload has no pods at all, such as a quota
-// or a missing ServiceAccount, where kstatus only counts pods.
+// assessReplicaFailure returns why a workload has no pods at all, such as a quota or
+// a missing ServiceAccount: kstatus only counts pods. It is false without a reason.
 func assessReplicaFailure(body map[string]any) (verdict, bool) {
 	c := condition(body, "ReplicaFailure")
 	if preview.String(c, "status") != "True" || preview.String(condition(body, "Progressing"), "reason") == "ProgressDeadlineExceeded" {
@@ -106,8 +108,8 @@ func assessReplicaFailure(body map[string]any) (verdict, bool) {
 	return verdict{state: Waiting, message: "no pods: " + preview.String(c, "message")}, true
 }
 
-// assessConditions checks conditions that the generic rule ignores: Available if
-// there is no Ready, and Degraded (API conventions, "Typical status properties").
+// assessConditions checks conditions that kstatus ignores: Available if there
+// is no Ready, and Degraded (API conventions, "Typical status properties").
 func assessConditions(body map[string]any) verdict {
 	for _, bad := range []struct{ name, value string }{{"Available", "False"}, {"Degraded", "True"}} {
 		c := condition(body, bad.name)
@@ -121,7 +123,8 @@ func assessConditions(body map[string]any) verdict {
 	return verdict{state: Ready}
 }
 
-// assessCondition returns ready if the condition of a type is True.
+// assessCondition returns ready if the object's condition with that name is
+// True, else waiting.
 func assessCondition(body map[string]any, name string) verdict {
 	c := condition(body, name)
 	if preview.String(c, "status") == "True" {
@@ -134,7 +137,7 @@ func conditionIs(body map[string]any, name, value string) bool {
 	return preview.String(condition(body, name), "status") == value
 }
 
-// condition returns the status condition of a type, nil when there is none.
+// condition returns the status condition of that type, nil if the object has none.
 func condition(body map[string]any, name string) map[string]any {
 	for _, item := range preview.List(body, "status", "conditions") {
 		if c, ok := item.(map[string]any); ok && preview.String(c, "type") == name {

@@ -33,8 +33,8 @@ const (
 	Deadline           Cause = "deadline" // time is over, and nothing else is known
 )
 
-// words are the causes as a person reads them. A cause that is one of several
-// reasons to wait has the weakest word that is still true.
+// words are the causes in words for people. Where a cause covers several
+// situations, its words fit all of them.
 var words = map[Cause]string{
 	ImageNotFound: "image not found", ImageUnauthorized: "not allowed to pull the image",
 	ImageInvalid: "not the name of an image", ImagePull: "image cannot be pulled",

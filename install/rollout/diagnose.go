@@ -20,8 +20,8 @@ type diagnosis struct {
 }
 
 // diagnose finds out why an object is not ready, from its conditions, its pods,
-// the events of both, and the log of a failing container. What cannot be read is
-// left out, because a diagnosis must not fail a rollout.
+// the events of both, and the log of a failing container. What cannot be read
+// is left out, because a failed diagnosis must not fail a rollout.
 func (l *podReader) diagnose(ctx context.Context, body map[string]any) diagnosis {
 	d := ownCause(body)
 	d.offender = preview.RefOf(body)
@@ -103,7 +103,7 @@ func certificateCause(body map[string]any) diagnosis {
 	return d
 }
 
-// podDiagnosis says why a pod is not ready.
+// podDiagnosis returns why a pod is not ready, with its last warning and log lines.
 func (l *podReader) podDiagnosis(ctx context.Context, p problem) diagnosis {
 	d := diagnosis{offender: preview.RefOf(p.pod), message: p.text()}
 	d.logs, _ = l.logs(ctx, p, logLines)
@@ -135,8 +135,8 @@ func (l *podReader) podDiagnosis(ctx context.Context, p problem) diagnosis {
 	return d
 }
 
-// endedCause returns why a container ended. A missing program cannot appear later;
-// with any other error, the container may have waited for something.
+// endedCause returns why a container ended. final is true if the container
+// could not start, such as for a missing program: waiting does not help then.
 func endedCause(ended map[string]any) (cause Cause, final bool) {
 	switch preview.String(ended, "reason") {
 	case "OOMKilled":
@@ -147,7 +147,8 @@ func endedCause(ended map[string]any) (cause Cause, final bool) {
 	return Crash, false
 }
 
-// waitingCause says why a container has not run yet.
+// waitingCause returns why a container has not run yet. final is true if
+// waiting does not help.
 func waitingCause(p problem, events []map[string]any) (cause Cause, final bool) {
 	switch p.reason {
 	case "ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "ImageInspectError", "RegistryUnavailable":
@@ -168,7 +169,8 @@ func waitingCause(p problem, events []map[string]any) (cause Cause, final bool) 
 	return "", false
 }
 
-// probeEvent returns the newest event about a failing probe of the given kinds.
+// probeEvent returns the newest event about a failing probe of the given kinds,
+// such as "Liveness"; empty if there is none.
 func probeEvent(events []map[string]any, kinds ...string) string {
 	for _, event := range events {
 		for _, kind := range kinds {
@@ -181,7 +183,7 @@ func probeEvent(events []map[string]any, kinds ...string) string {
 }
 
 // eventCause returns the cause that a warning event gives, if its reason is a
-// known one of controllers or the kubelet.
+// known one of controllers or the kubelet. final is true if waiting does not help.
 func eventCause(event map[string]any) (cause Cause, final bool) {
 	message := preview.String(event, "message")
 	switch preview.String(event, "reason") {
@@ -203,8 +205,8 @@ var (
 	claimMissing        = regexp.MustCompile(`persistentvolumeclaim "([^"]+)" not found`)
 )
 
-// unschedulable returns the scheduler's reason why no node takes a pod. If it is
-// about a volume, the claim's events are the cause.
+// unschedulable completes the diagnosis d of a pod that no node takes, with the
+// scheduler's reason. If that is about a volume, the claim's events give the cause.
 func (l *podReader) unschedulable(ctx context.Context, p problem, d diagnosis) diagnosis {
 	d.cause, d.message = Unschedulable, predicates(p.message)
 	if m := claimMissing.FindStringSubmatch(p.message); m != nil {

@@ -15,7 +15,7 @@ import (
 const (
 	maxHappenings = 200
 	maxPodsBehind = 3
-	// LogTail is the number of lines read of each container's log.
+	// LogTail is how many lines of each container's log are read, from the end.
 	LogTail = 200
 )
 
@@ -47,7 +47,7 @@ type Log struct {
 	Lines     []string
 }
 
-// Events reads what happened to an object and to its pods.
+// Events reads the events of an object and of its pods.
 func Events(ctx context.Context, r Reader, in Inspector, ref preview.Ref) (Diagnostics, error) {
 	l, body, err := readObject(ctx, r, in, ref)
 	if err != nil {
@@ -70,8 +70,8 @@ func Events(ctx context.Context, r Reader, in Inspector, ref preview.Ref) (Diagn
 	return out, ctx.Err()
 }
 
-// Logs reads the last [LogTail] lines that the containers of an object's pods
-// printed which are not ready.
+// Logs reads the last [LogTail] lines of the logs of the containers that are
+// not ready, in an object's pods that are not ready.
 func Logs(ctx context.Context, r Reader, in Inspector, ref preview.Ref) (Diagnostics, error) {
 	l, body, err := readObject(ctx, r, in, ref)
 	if err != nil {
@@ -92,8 +92,8 @@ func Logs(ctx context.Context, r Reader, in Inspector, ref preview.Ref) (Diagnos
 	return out, ctx.Err()
 }
 
-// readObject reads the object; its uid is needed to find its events, its selector
-// to find its pods.
+// readObject reads an object: its uid is needed to find its events, its label
+// selector to find its pods.
 func readObject(ctx context.Context, r Reader, in Inspector, ref preview.Ref) (*podReader, map[string]any, error) {
 	read := r.Read(ctx, []preview.Ref{ref})
 	if len(read) == 0 {
@@ -102,8 +102,8 @@ func readObject(ctx context.Context, r Reader, in Inspector, ref preview.Ref) (*
 	return &podReader{in: in, blind: map[string]bool{}}, read[0].Body, read[0].Err
 }
 
-// containerProblems returns the containers of a pod that have started and are not
-// ready.
+// containerProblems returns the problems of the containers of a pod that are
+// not ready, one for each.
 func containerProblems(pod map[string]any) []problem {
 	var out []problem
 	for _, list := range []string{"initContainerStatuses", "containerStatuses"} {

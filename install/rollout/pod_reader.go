@@ -11,35 +11,35 @@ import (
 
 const (
 	logLines = 5
-	// maxLogLine bounds one line of a log, in bytes.
+	// maxLogLine is the most bytes that are kept of one log line.
 	maxLogLine = 2 << 10
-	// maxEvent bounds the text of one event, in bytes.
+	// maxEvent is the most bytes that are kept of the text of one event.
 	maxEvent = 4 << 10
 )
 
-// podReader reads the pods, events and logs for one round of diagnosis. It records
-// what the user may not read, so that a missing cause can be explained.
+// podReader reads the pods, events and logs for one diagnosis. It records what
+// the user is not permitted to read, to explain why a cause may be missing.
 type podReader struct {
 	in    Inspector
 	blind map[string]bool
 }
 
-// noteUnreadable records what the user may not read. Other errors are ignored as
-// temporary.
+// noteUnreadable records, if err says so, that the user may not read what (such as
+// "get pods/log") in a namespace. Other errors are taken as temporary and ignored.
 func (l *podReader) noteUnreadable(what, namespace string, err error) {
 	if preview.ReasonOf(err) == preview.ReasonForbidden {
 		l.blind[what+" in namespace "+namespace] = true
 	}
 }
 
-// list lists objects; it returns none if that fails.
+// list returns the objects of a kind; none if they cannot be read.
 func (l *podReader) list(ctx context.Context, apiVersion, kind, namespace, selector string) []map[string]any {
 	items, err := l.in.List(ctx, apiVersion, kind, namespace, selector)
 	l.noteUnreadable("list "+strings.ToLower(kind)+"s", namespace, err)
 	return items
 }
 
-// podsOf lists the pods behind an object.
+// podsOf lists the pods of a workload or behind a Service.
 func (l *podReader) podsOf(ctx context.Context, body map[string]any) []map[string]any {
 	if preview.String(body, "kind") == "Pod" {
 		return []map[string]any{body}
@@ -67,8 +67,8 @@ func (l *podReader) events(ctx context.Context, body map[string]any) []map[strin
 	return events
 }
 
-// logs returns the last n log lines of a container: of its run that ended, else of
-// the present one.
+// logs returns the last n log lines of a container: of its previous run if it
+// crashed (ended is true), else of the present one.
 func (l *podReader) logs(ctx context.Context, p problem, n int) (lines []string, ended bool) {
 	if p.container == "" || !p.crashed && !p.running {
 		return nil, false
@@ -100,7 +100,7 @@ func clipped(text string, n int) string {
 	return strings.ToValidUTF8(text[:n], "") + "…"
 }
 
-// warnings picks the warnings among events, newest first.
+// warnings returns the events of type Warning, newest first.
 func warnings(events []map[string]any) []map[string]any {
 	list := slices.DeleteFunc(slices.Clone(events), func(e map[string]any) bool { return preview.String(e, "type") != "Warning" })
 	slices.SortStableFunc(list, func(a, b map[string]any) int { return eventTime(b).Compare(eventTime(a)) })

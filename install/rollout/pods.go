@@ -26,8 +26,8 @@ func (p problem) text() string {
 	return p.reason + ": " + p.message
 }
 
-// podProblem returns why a pod is not ready, apart from needing time. Containers
-// that do not run are considered before running ones that are not ready.
+// podProblem returns why a pod is not ready; false if it only needs time. Containers
+// that do not run are considered before those that run and are not ready.
 func podProblem(pod map[string]any) (problem, bool) {
 	var running problem
 	for _, list := range []string{"initContainerStatuses", "containerStatuses"} {
@@ -86,8 +86,8 @@ func containerProblem(status map[string]any) (problem, bool) {
 	return p, true
 }
 
-// firstProblem returns the problem of the newest pod that has one; older pods may
-// belong to the previous revision.
+// firstProblem returns the problem of the newest pod that has one, because
+// older pods may belong to the previous revision; false if none has one.
 func firstProblem(pods []map[string]any) (problem, bool) {
 	for _, pod := range sortedByAge(pods) {
 		if p, ok := podProblem(pod); ok {

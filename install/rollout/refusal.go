@@ -19,9 +19,9 @@ var (
 	absent             = regexp.MustCompile(`(?i)(secret|configmap|serviceaccount|persistentvolumeclaim|priorityclass[a-z. ]*|references non-existent [a-z]+ key)s?\b[^:]{0,80}(not found|was found)`)
 )
 
-// RefusalCause returns why the API server refused an object, from its message,
-// empty if the message is not known; and whether trying again without a change is
-// useless.
+// RefusalCause returns why the API server refused an object, from its message;
+// empty if the message is not a known one. final is true if trying again
+// without a change is useless.
 func RefusalCause(text string) (cause Cause, final bool) {
 	switch {
 	// Those of a webhook or policy come first: they may quote the others.
@@ -47,8 +47,8 @@ func RefusalCause(text string) (cause Cause, final bool) {
 	return "", false
 }
 
-// exceedsQuota reports whether a request is larger than the whole quota, so that
-// freeing resources would not help.
+// exceedsQuota reports whether, by the message, a request is larger than the
+// whole quota, so that freeing resources would not help.
 func exceedsQuota(text string) bool {
 	sums := quotaSums.FindStringSubmatch(text)
 	if sums == nil {
@@ -75,8 +75,8 @@ func quantities(text string) map[string]resource.Quantity {
 	return out
 }
 
-// predicates returns the reasons in a scheduler's message, without the numbers of
-// nodes: "0/3 nodes are available: 1 Insufficient cpu, 2 node(s) had …".
+// predicates returns the reasons in the scheduler's message "0/3 nodes are
+// available: 1 Insufficient cpu, 2 node(s) had …", without the numbers of nodes.
 func predicates(message string) string {
 	_, reasons, ok := strings.Cut(message, "nodes are available: ")
 	if !ok {
@@ -92,8 +92,8 @@ func predicates(message string) string {
 	return strings.Join(list, ", ")
 }
 
-// imageCause returns why an image cannot be pulled. texts are the kubelet's
-// messages; older kubelets give the reason only in events.
+// imageCause returns why an image cannot be pulled. texts are the kubelet's messages,
+// from the pod's status and from events: older kubelets give the reason only there.
 func imageCause(reason string, texts ...string) (cause Cause, final bool) {
 	if reason == "InvalidImageName" {
 		return ImageInvalid, true
@@ -117,8 +117,8 @@ func imageCause(reason string, texts ...string) (cause Cause, final bool) {
 	return ImagePull, false
 }
 
-// forbiddenLine returns the first log line in which the API server denies the
-// pod's own ServiceAccount something.
+// forbiddenLine returns the first log line that says that the API server denied
+// something to the pod's own ServiceAccount; empty if there is none.
 func forbiddenLine(lines []string, account string) string {
 	for _, line := range lines {
 		if m := mayNot.FindStringSubmatch(line); m != nil && m[1] == account {

@@ -18,8 +18,8 @@ type Watcher interface {
 	Observe(ctx context.Context, refs []preview.Ref, each func(ref preview.Ref, body map[string]any, err error)) error
 }
 
-// Inspector reads the events, pods and logs of an object, and its CRD. What it
-// cannot read is missing from the report.
+// Inspector reads more about an object that is not ready: its events, pods, logs,
+// and a Service's endpoints. What it cannot read is missing from the diagnosis.
 type Inspector interface {
 	// List returns the objects of a kind that a label selector matches, all
 	// when it is empty.
@@ -30,13 +30,13 @@ type Inspector interface {
 	Endpoints(ctx context.Context, namespace, service string) (ready int, err error)
 }
 
-// Discovery checks whether a kind is served: nil, or an error.
+// Discovery looks up a kind in API discovery. The error is nil if the kind is served.
 type Discovery interface {
 	Kind(ctx context.Context, apiVersion, kind string) (namespaced bool, err error)
 }
 
-// Check is a health check: a condition that selected objects must meet to be
-// ready. Package preview/health implements it.
+// Check is a health check: a condition that the objects which it selects must
+// meet to count as ready. Package preview/health implements it.
 type Check interface {
 	Selects(body map[string]any) bool
 	Holds(body map[string]any) (ok bool, why string)
@@ -44,7 +44,7 @@ type Check interface {
 	String() string
 }
 
-// Clock is the time for a wait; tests use their own.
+// Clock is the time as a wait reads it; tests replace it.
 type Clock interface {
 	Now() time.Time
 	// After returns a channel that receives once, after d.
@@ -56,7 +56,7 @@ type systemClock struct{}
 func (systemClock) Now() time.Time                         { return time.Now() }
 func (systemClock) After(d time.Duration) <-chan time.Time { return time.After(d) }
 
-// State is the rollout state of one object.
+// State is how far one object is in a rollout.
 type State string
 
 // The states. Waiting may become ready by itself; failed will not. Removing
@@ -70,10 +70,11 @@ const (
 	Removed  State = "removed"
 )
 
-// NotRead is the message of an object nothing is known about yet.
+// NotRead is the message of an object that has not been read yet.
 const NotRead = "not read yet"
 
-// stateOrder is the order of objects in a snapshot: those that need attention first.
+// stateOrder is the order of a snapshot's objects by state: those that need
+// attention first.
 var stateOrder = [...]State{Failed, Waiting, Removing, Unknown, Ready, Removed}
 
 // Object is the rollout state of one object, with its reason. Message, Event and Logs come from
@@ -90,7 +91,7 @@ type Object struct {
 	Logs     []string // the last lines of the container at fault
 }
 
-// Snapshot has the states of all objects at one time: failed ones first, then
+// Snapshot has the states of all objects at one moment: failed ones first, then
 // waiting, then ready ones, each sorted by id.
 type Snapshot struct {
 	Time    time.Time
@@ -130,7 +131,7 @@ const (
 	HasFailed   Outcome = "failed" // an object will not become ready by itself
 	TimedOut    Outcome = "timed out"
 	Interrupted Outcome = "interrupted"
-	// Unseen: all that is left to wait for may not be read.
+	// Unseen: the user may not read the objects that are left to wait for.
 	Unseen Outcome = "unseen"
 )
 
@@ -143,7 +144,7 @@ type Report struct {
 	Snapshot
 }
 
-// Options are the objects to wait for, and for how long.
+// Options are the objects to wait for, how long, and how they are read.
 type Options struct {
 	Watcher   Watcher
 	Inspector Inspector // nil: reasons come from the objects alone
@@ -184,8 +185,9 @@ const (
 	defaultAnswer   = 10 * time.Second
 )
 
-// DefaultGrace lets a kubelet pull an image three times (its back-off is 10 s,
-// then 20 s), and a controller create a pod more often.
+// DefaultGrace is how long a cause that waiting cannot resolve must last before the
+// object counts as failed: long enough for a kubelet to pull an image three times
+// (its back-off is 10 s, then 20 s), and for a controller to create a pod more often.
 const DefaultGrace = 30 * time.Second
 
 func (o Options) withDefaults() Options {

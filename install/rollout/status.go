@@ -11,7 +11,8 @@ type Reader interface {
 	Read(ctx context.Context, refs []preview.Ref) []preview.ReadResult
 }
 
-// Status reads the rollout state of objects once. The inspector may be nil.
+// Status reads the rollout state of objects once. Without an inspector (nil),
+// the causes are those in the objects' own status.
 func Status(ctx context.Context, r Reader, in Inspector, refs []preview.Ref) Snapshot {
 	t := newTracker(Options{Refs: refs, Inspector: in}.withDefaults())
 	for _, result := range r.Read(ctx, t.refs()) {

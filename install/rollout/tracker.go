@@ -13,13 +13,14 @@ import (
 )
 
 const (
-	// maxInspected bounds how many objects one round looks behind.
+	// maxInspected is how many objects that are not ready one round diagnoses.
 	maxInspected = 16
-	// inspectTime bounds one round: a server that hangs must not delay the end.
+	// inspectTime is the time limit of one round of diagnoses, so that a server
+	// that hangs does not delay the end of the wait.
 	inspectTime = 10 * time.Second
 )
 
-// trackedObject is one object and what is known about it.
+// trackedObject is one object of a wait, and what has been observed of it.
 type trackedObject struct {
 	ref       preview.Ref
 	gone      bool // it is to disappear
@@ -42,8 +43,8 @@ type trackedObject struct {
 	met       bool      // nothing more was missing
 }
 
-// tracker holds the objects of one wait. The watcher's goroutine adds reports;
-// everything else runs in the goroutine of the wait.
+// tracker holds the objects of one wait. The watcher's goroutine reports bodies
+// to it (observe); everything else runs in the goroutine of the wait.
 type tracker struct {
 	options Options
 	changed chan struct{} // holds one signal
@@ -81,7 +82,7 @@ func (t *tracker) track(ref preview.Ref) *trackedObject {
 	return o
 }
 
-// all returns the objects in the order they were given.
+// all returns the objects in the order in which the options list them.
 func (t *tracker) all() []*trackedObject {
 	list := make([]*trackedObject, len(t.objects))
 	for _, o := range t.objects {
@@ -98,7 +99,7 @@ func (t *tracker) refs() []preview.Ref {
 	return list
 }
 
-// observe handles one report of the watcher.
+// observe stores a body, or an error, that the watcher reports of an object.
 func (t *tracker) observe(ref preview.Ref, body map[string]any, err error) {
 	unmet := t.unmet(body)
 	t.mu.Lock()
@@ -133,7 +134,8 @@ func (t *tracker) observe(ref preview.Ref, body map[string]any, err error) {
 	}
 }
 
-// unmet returns why the first failing health check of an object fails.
+// unmet returns why the first health check that an object does not meet is not
+// met; empty if the object meets all.
 func (t *tracker) unmet(body map[string]any) string {
 	if body == nil {
 		return ""
@@ -185,7 +187,7 @@ func (t *tracker) snapshot() Snapshot {
 	return s
 }
 
-// failed reports whether an object's own status says that it failed.
+// failed reports whether the own status of any object says that the object failed.
 func (t *tracker) failed() bool {
 	return len(t.subjects(1, func(o *trackedObject) bool { return o.verdict().state == Failed })) > 0
 }
@@ -196,7 +198,8 @@ func (t *tracker) markTimedOut() {
 	t.over = true
 }
 
-// setDiagnosis stores the result of a diagnosis.
+// setDiagnosis stores a diagnosis of the object, and since when its cause is
+// one that waiting cannot resolve.
 func (o *trackedObject) setDiagnosis(d diagnosis, now time.Time) {
 	switch {
 	case !d.final:
@@ -207,8 +210,9 @@ func (o *trackedObject) setDiagnosis(d diagnosis, now time.Time) {
 	o.diagnosis = d
 }
 
-// assess returns the state of the object from all that is known. A cause that
-// waiting cannot resolve makes it failed after a grace period.
+// assess returns the state of the object from its status, its health checks and
+// its diagnosis. A cause that waiting cannot resolve makes it failed after the
+// grace period.
 func (o *trackedObject) assess(now time.Time, grace time.Duration) Object {
 	object := Object{Ref: o.ref}
 	v := o.verdict()
@@ -269,7 +273,7 @@ func (o *trackedObject) verdict() verdict {
 	return assess(o.body)
 }
 
-// finalizers returns the finalizers that delay the deletion of an object.
+// finalizers names the finalizers that delay the deletion of an object.
 func finalizers(body map[string]any) string {
 	var names []string
 	for _, item := range preview.List(body, "metadata", "finalizers") {
@@ -283,13 +287,14 @@ func finalizers(body map[string]any) string {
 	return "waiting for finalizers " + strings.Join(names, ", ")
 }
 
-// subject is a copy of a tracked object, to be diagnosed without holding the lock.
+// subject is a tracked object with a copy of its body, which can be diagnosed
+// without holding the lock.
 type subject struct {
 	*trackedObject
 	body map[string]any
 }
 
-// subjects returns at most n copies of objects for which want is true.
+// subjects returns at most n of the existing objects for which want is true.
 func (t *tracker) subjects(n int, want func(*trackedObject) bool) []subject {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -302,7 +307,8 @@ func (t *tracker) subjects(n int, want func(*trackedObject) bool) []subject {
 	return list[:min(n, len(list))]
 }
 
-// inspect diagnoses the objects that are not ready, failed ones first.
+// inspect diagnoses the objects that are not ready, at most [maxInspected],
+// failed ones first.
 func (t *tracker) inspect(ctx context.Context) {
 	if t.options.Inspector == nil {
 		return
@@ -326,8 +332,8 @@ func (t *tracker) inspect(ctx context.Context) {
 	}
 }
 
-// complete checks what an object needs in addition to its own readiness, and
-// reports whether something is still missing.
+// complete checks what ready objects need besides, such as a ready endpoint of
+// a Service. pending is true if something is still missing.
 func (t *tracker) complete(ctx context.Context) (pending bool) {
 	ctx, cancel := context.WithTimeout(ctx, inspectTime)
 	defer cancel()

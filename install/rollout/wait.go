@@ -11,15 +11,15 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/tasks"
 )
 
-// completeInterval is the time between two checks of what an object needs
-// beyond its own readiness; no watch announces it.
+// completeInterval is the time between two checks of what objects need besides
+// their own readiness, such as endpoints, which no watch reports.
 const completeInterval = 250 * time.Millisecond
 
-// Wait follows objects until all are ready or gone, one has failed for good,
-// or the timeout is over. A pod that keeps crashing or that no node takes is a
-// reason to show, not a failure: it may recover, and the Deployment's own
-// deadline decides. A cause that waiting cannot heal, such as an image that the
-// registry does not have, is one once it stood for the grace.
+// Wait follows objects until all are ready or gone, one has failed for good, or
+// the timeout is over. A pod that keeps crashing or that no node takes is shown as
+// a reason, but is no failure: it may recover, and the Deployment's own deadline
+// decides. A cause that waiting cannot resolve, such as an image that the registry
+// does not have, is a failure once it has lasted for the grace period.
 //
 // With an error the outcome is interrupted; the error is ctx's, or why the
 // cluster cannot be watched any longer.
@@ -100,7 +100,8 @@ func (w *waitLoop) run(ctx context.Context, watched <-chan error) (Report, error
 	}
 }
 
-// extendDeadline moves the deadline, where there is one.
+// extendDeadline gives the wait more time, and returns the channel of the new
+// deadline; nil for a wait without time limit.
 func (w *waitLoop) extendDeadline(more time.Duration) <-chan time.Time {
 	if w.limit <= 0 {
 		return nil
@@ -109,8 +110,8 @@ func (w *waitLoop) extendDeadline(more time.Duration) <-chan time.Time {
 	return w.Clock.After(w.start.Add(w.limit).Sub(w.Clock.Now()))
 }
 
-// timedOut returns the end of a wait whose time is over. An object whose cause
-// waiting cannot resolve counts as failed.
+// timedOut returns the report of a wait whose time is over. Its outcome is a
+// failure if an object has a cause that waiting cannot resolve.
 func (w *waitLoop) timedOut() Report {
 	w.tracker.markTimedOut()
 	report := w.report(TimedOut)
@@ -120,7 +121,7 @@ func (w *waitLoop) timedOut() Report {
 	return report
 }
 
-// publish sends a snapshot to the caller if it differs from the last one.
+// publish sends a snapshot of the states to the caller if it differs from the last one.
 func (w *waitLoop) publish() {
 	s := w.tracker.snapshot()
 	if w.limit > 0 {
