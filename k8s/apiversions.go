@@ -12,13 +12,13 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// aggregatedDiscovery asks for everything that is served in one answer
-// (KEP-3352).
+// aggregatedDiscovery is the Accept header that asks for the discovery of all
+// groups in one answer (KEP-3352).
 const aggregatedDiscovery = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 
-// APIVersions returns what the cluster serves, sorted: each "v1" or
-// "GROUP/VERSION", and below it each "GROUP/VERSION/KIND". Helm calls it the
-// cluster's version set.
+// APIVersions returns the API versions that the cluster serves ("v1" or
+// "GROUP/VERSION") and their kinds ("GROUP/VERSION/KIND"), sorted: what Helm
+// calls the cluster's version set.
 func (c *Client) APIVersions(ctx context.Context) ([]string, error) {
 	groups, err := c.groups(ctx)
 	if err != nil {
@@ -32,8 +32,8 @@ func (c *Client) APIVersions(ctx context.Context) ([]string, error) {
 	return slices.Compact(out), nil
 }
 
-// Served returns the resources and sub-resources of every group that the
-// cluster serves, each once, with the verbs of all its versions.
+// Served returns the resources and subresources of every group that the cluster
+// serves. Each is in the result once, with the verbs of all its versions.
 func (c *Client) Served(ctx context.Context) (preview.Discovery, error) {
 	groups, err := c.groups(ctx)
 	if err != nil {

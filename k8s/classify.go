@@ -22,9 +22,9 @@ const (
 	maxConflicts = 1000
 )
 
-// classify converts an error response into a [preview.Refusal]. The API server
-// distinguishes many cases only by text; each text used here is tested against a
-// real API server.
+// classify returns the error of a request as a [preview.Refusal], nil for nil.
+// The API server distinguishes many cases only by text; each text used here is
+// tested against a real API server.
 func classify(err error) error {
 	if err == nil {
 		return nil
@@ -50,7 +50,8 @@ func classify(err error) error {
 	return refusal
 }
 
-// transportRefusal returns the refusal for a request that no API server answered.
+// transportRefusal returns the [preview.Refusal] for a request that got no
+// answer from an API server.
 func transportRefusal(err error) error {
 	var unsent *readOnlyError
 	if errors.As(err, &unsent) {
@@ -94,8 +95,9 @@ func reasonOf(s metav1.Status) preview.Reason {
 	return preview.ReasonOther
 }
 
-// reasonOfText distinguishes responses that have the same status code, by the
-// beginning of their text. Later parts may quote values.
+// reasonOfText returns the reason that the beginning of a message shows, where
+// the status code alone does not; false if it shows none. Later parts of a
+// message may quote values.
 func reasonOfText(message string) (preview.Reason, bool) {
 	webhook := strings.HasPrefix(message, "admission webhook ")
 	switch {
@@ -111,12 +113,13 @@ func reasonOfText(message string) (preview.Reason, bool) {
 	return "", false
 }
 
-// exceededQuota begins the messages of the admission plugin ResourceQuota.
-// What follows is the name of the quota, what was requested, is used, and limited.
+// exceededQuota matches the beginning of the messages of the admission plugin
+// ResourceQuota. After it come the quota's name, and what is requested, used,
+// and limited.
 var exceededQuota = regexp.MustCompile(`^[a-z0-9.-]+ "[^"]*" is forbidden: exceeded quota: `)
 
-// reasonOfForbidden distinguishes a namespace that is being deleted, and an
-// exceeded quota, from missing permissions.
+// reasonOfForbidden returns the reason of a 403: a missing permission, an
+// exceeded quota, or a namespace that is being deleted.
 func reasonOfForbidden(s metav1.Status) preview.Reason {
 	for _, cause := range causesOf(s) {
 		if cause.Type == "NamespaceTerminating" {
@@ -129,8 +132,8 @@ func reasonOfForbidden(s metav1.Status) preview.Reason {
 	return preview.ReasonForbidden
 }
 
-// reasonOfNotFound distinguishes what was not found: the object, something it
-// depends on, or the kind.
+// reasonOfNotFound returns the reason of a 404: the object is missing,
+// something that it depends on, or its kind.
 func reasonOfNotFound(s metav1.Status) preview.Reason {
 	unexpected := func(c metav1.StatusCause) bool { return c.Type == metav1.CauseTypeUnexpectedServerResponse }
 	if s.Details == nil || s.Details.Name == "" || slices.ContainsFunc(causesOf(s), unexpected) {
@@ -147,8 +150,9 @@ func reasonOfNotFound(s metav1.Status) preview.Reason {
 	return preview.ReasonNotFound
 }
 
-// isMissing reports whether a request for one existing object found nothing. Then
-// a missing namespace or role in the message is that object.
+// isMissing reports whether a request for one existing object failed because
+// the object is missing. If the message is about a missing namespace or role,
+// then the object is that namespace or role.
 func isMissing(err error) bool {
 	switch preview.ReasonOf(err) {
 	case preview.ReasonNotFound, preview.ReasonNamespaceMissing, preview.ReasonRoleMissing:
@@ -157,12 +161,12 @@ func isMissing(err error) bool {
 	return false
 }
 
-// deniedByPolicy matches the refusal of a ValidatingAdmissionPolicy. By default
-// it has the code of an invalid object.
+// deniedByPolicy matches the refusal of a ValidatingAdmissionPolicy, whose
+// status code by default is that of an invalid object (422).
 var deniedByPolicy = regexp.MustCompile(`^[a-z0-9.-]+ "[^"]*" is forbidden: ValidatingAdmissionPolicy `)
 
-// reasonOfInvalid returns immutable only if nothing else is invalid, because
-// replacing an object that is invalid anyway would delete it in vain.
+// reasonOfInvalid returns the reason of a 422. It is immutable only if nothing
+// else is invalid: replacing an object that stays invalid would delete it in vain.
 func reasonOfInvalid(s metav1.Status) preview.Reason {
 	if deniedByPolicy.MatchString(s.Message) {
 		return preview.ReasonPolicy
@@ -179,8 +183,8 @@ func reasonOfInvalid(s metav1.Status) preview.Reason {
 	return preview.ReasonImmutable
 }
 
-// immutableTexts are the messages of API server validation about immutable
-// fields.
+// immutableTexts are the messages by which API server validation refuses a
+// change of an immutable field.
 var immutableTexts = [...]string{
 	"is immutable",
 	"may not be changed",
@@ -204,8 +208,9 @@ func isManagerConflict(cause metav1.StatusCause) bool {
 	return cause.Type == metav1.CauseTypeFieldManagerConflict
 }
 
-// conflictsOf returns the owners of conflicting fields. A cause's message is
-// `conflict with "MANAGER"` and more, its field is the path.
+// conflictsOf returns the conflicts of a server-side apply: each field and the
+// manager that owns it. A cause's message begins with `conflict with
+// "MANAGER"`, its field is the path.
 func conflictsOf(s metav1.Status) []preview.Conflict {
 	var out []preview.Conflict
 	for _, cause := range causesOf(s) {

@@ -20,20 +20,21 @@ import (
 )
 
 const (
-	// concurrency bounds the requests in flight. The client sets no rate: the
-	// server's priority and fairness decides.
+	// concurrency is the most requests that are in flight at once. The client
+	// limits no rate: the API server's priority and fairness does that.
 	concurrency = 16
-	// defaultTimeout of one request: above the 30 s an admission webhook may take.
+	// defaultTimeout is the time limit of one request: above the 30 s that an
+	// admission webhook may take.
 	defaultTimeout = 40 * time.Second
 	dialTimeout    = 10 * time.Second
-	// maxResponse bounds one response body. A full page of the largest objects
-	// stays below it.
+	// maxResponse is the most bytes of one response body. A full page of the
+	// largest objects stays below it.
 	maxResponse = 256 << 20
-	// defaultPoll is the interval of reads where watching is not allowed.
+	// defaultPoll is the time between two reads of objects that may not be watched.
 	defaultPoll = 2 * time.Second
 )
 
-// Options say how to reach the API server.
+// Options are the kubeconfig, flags and limits with which the API server is reached.
 type Options struct {
 	// Flags are the parsed command line; nil stands for kubectl's defaults.
 	Flags *Flags
@@ -56,8 +57,8 @@ type Options struct {
 	Writes func()
 }
 
-// Client talks to one API server as one user. Its methods may be called
-// concurrently.
+// Client sends requests to one API server as one user. Its methods may be
+// called concurrently.
 type Client struct {
 	rest      rest.Interface
 	self      rest.Interface // without impersonation
@@ -73,8 +74,8 @@ type Client struct {
 }
 
 // Connect reads the kubeconfig and asks the API server for its version. The
-// error is one sentence: what is missing, or a [preview.Refusal] of reason
-// unavailable or unauthorized.
+// error is one sentence that says what is missing, or a [preview.Refusal] with
+// reason unavailable or unauthorized.
 func Connect(ctx context.Context, o Options) (*Client, error) {
 	flags := o.Flags
 	if flags == nil {
@@ -171,9 +172,9 @@ func (c *Client) readVersion(ctx context.Context) error {
 	return nil
 }
 
-// Target returns the identity of the cluster: the uid of its kube-system
-// namespace. If that may not be read, the error is forbidden, and an approval is
-// not bound to the cluster. The other fields are returned with the error.
+// Target returns the identity of the cluster: the uid of its namespace
+// kube-system. If the user may not read that, the error is forbidden, the other
+// fields are returned with it, and an approval is not bound to the cluster.
 func (c *Client) Target(ctx context.Context) (preview.Target, error) {
 	target := preview.Target{Server: c.server, Version: c.version, Context: c.context, User: c.user}
 	group, ctx := tasks.WithContext(ctx)
@@ -206,8 +207,8 @@ func (c *Client) Target(ctx context.Context) (preview.Target, error) {
 	return target, err
 }
 
-// whoAmI returns user and groups of the client as the API server sees them; empty
-// if it does not answer.
+// whoAmI returns the user and the groups as which the API server sees this
+// client; empty if it does not answer.
 func (c *Client) whoAmI(ctx context.Context, as rest.Interface) (name string, groups []string) {
 	if c.readOnly == preview.ReadGet {
 		return "", nil // the API server is asked by POST

@@ -6,8 +6,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// Definition returns the CRD of a served kind, nil for a built-in kind or one of
-// an aggregated API.
+// Definition returns the CRD of a served kind, nil for a kind that is built in
+// or of an aggregated API.
 func (c *Client) Definition(ctx context.Context, apiVersion, kind string) (map[string]any, error) {
 	res, err := c.lookup(ctx, apiVersion, kind)
 	if err != nil {

@@ -13,14 +13,14 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/tasks"
 )
 
-// resource is the API resource of a kind.
+// resource is where the API server serves a kind: path, plural name and scope.
 type resource struct {
 	path       string // of the API version
 	plural     string
 	namespaced bool
 }
 
-// discoveryCache remembers, per API version, the kinds the server has.
+// discoveryCache caches, for each API version, the kinds that the server has.
 type discoveryCache struct {
 	mu    sync.Mutex
 	kinds map[string]map[string]resource // apiVersion → kind
@@ -42,15 +42,15 @@ func (d *discoveryCache) store(apiVersion string, kinds map[string]resource) {
 	d.kinds[apiVersion] = kinds
 }
 
-// Kind reports whether a kind is namespaced. A kind that is not served is an error
-// with that reason, which is not cached, so that the kind is found as soon as its
-// CRD is served.
+// Kind reports whether a kind is namespaced. A kind that is not served is an
+// error with reason not served. That is not cached, so that the kind is found
+// as soon as its CRD is served.
 func (c *Client) Kind(ctx context.Context, apiVersion, kind string) (namespaced bool, err error) {
 	res, err := c.lookup(ctx, apiVersion, kind)
 	return res.namespaced, err
 }
 
-// Refresh forgets which kinds the server has, and their schemas.
+// Refresh empties the cache of the server's kinds and of their schemas.
 func (c *Client) Refresh() {
 	c.openapi.mu.Lock()
 	c.openapi.converters = nil
@@ -72,8 +72,7 @@ func notServed(apiVersion, kind string) error {
 	return &preview.Refusal{Reason: preview.ReasonNotServed, Message: fmt.Sprintf("the cluster does not serve %s of %s", kind, apiVersion)}
 }
 
-// discover lists the kinds of an API version; it is empty for one the server
-// does not have.
+// discover returns the kinds of an API version; none if the server does not have it.
 func (c *Client) discover(ctx context.Context, apiVersion string) (map[string]resource, error) {
 	path, err := groupVersionPath(apiVersion)
 	if err != nil {
@@ -106,14 +105,14 @@ func (c *Client) discover(ctx context.Context, apiVersion string) (map[string]re
 // typeKey names a kind of one API version.
 type typeKey struct{ apiVersion, kind string }
 
-// lookupResult is the resource of a kind that [Client.lookup] found, or its error.
+// lookupResult is the result of [Client.lookup]: the resource of a kind, or the error.
 type lookupResult struct {
 	resource
 	err error
 }
 
-// locate looks up the kinds of refs, with one concurrent request for each API
-// version.
+// locate looks up the kinds of refs, with one request for each API version, all
+// at the same time.
 func (c *Client) locate(ctx context.Context, refs []preview.Ref) map[typeKey]lookupResult {
 	byVersion := map[string][]string{}
 	found := map[typeKey]lookupResult{}
@@ -142,8 +141,8 @@ func (c *Client) locate(ctx context.Context, refs []preview.Ref) map[typeKey]loo
 	return found
 }
 
-// lookupAll is lookup for several kinds of one API version, with a single request
-// and a common error.
+// lookupAll looks up several kinds of one API version with at most one request.
+// If that fails, each kind that was not cached has its error.
 func (c *Client) lookupAll(ctx context.Context, apiVersion string, kinds []string) map[string]lookupResult {
 	answers := make(map[string]lookupResult, len(kinds))
 	var asked map[string]resource

@@ -16,7 +16,7 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
-// Flags are kubectl's own flags for finding and entering a cluster.
+// Flags are kubectl's own flags for choosing a cluster and a user.
 type Flags struct {
 	config *genericclioptions.ConfigFlags
 }
@@ -30,13 +30,13 @@ func NewFlags() *Flags {
 	return &Flags{config: config}
 }
 
-// AddFlags binds the flags: --kubeconfig, --context, --namespace/-n, --as,
-// --as-group, --server/-s, --token, --request-timeout and the others of kubectl
-// except --cache-dir.
+// AddFlags adds the flags to a command: --kubeconfig, --context,
+// --namespace/-n, --as, --as-group, --server/-s, --token, --request-timeout and
+// the others of kubectl except --cache-dir.
 func (f *Flags) AddFlags(flags *pflag.FlagSet) { f.config.AddFlags(flags) }
 
-// Namespace returns the value of --namespace, empty when it was not given. The
-// kubeconfig's own namespace never decides anything.
+// Namespace returns the value of --namespace, empty if it is not given. The
+// namespace of the kubeconfig's context is never used.
 func (f *Flags) Namespace() string { return *f.config.Namespace }
 
 // RequestTimeout returns the value of --request-timeout, 0 when it was not
@@ -63,14 +63,14 @@ func (f *Flags) Users() ([]string, error) {
 	return slices.Sorted(maps.Keys(raw.AuthInfos)), err
 }
 
-// connection is the client configuration that a kubeconfig and the flags give.
+// connection is the client configuration that results from a kubeconfig and the flags.
 type connection struct {
 	rest          *rest.Config
 	timeout       time.Duration // of one request, 0 for none given
 	context, user string        // names in the kubeconfig; user that of --as where it is given
 }
 
-// load reads the kubeconfig. kubeconfig names the file when not empty.
+// load reads the kubeconfig: the named file, or the usual ones if it is empty.
 func (f *Flags) load(kubeconfig string) (*connection, error) {
 	if kubeconfig != "" {
 		f.config.KubeConfig = &kubeconfig
@@ -106,9 +106,8 @@ func (f *Flags) load(kubeconfig string) (*connection, error) {
 	return c, nil
 }
 
-// checkCluster returns an error if neither kubeconfig nor flags name a cluster.
-// Otherwise clientcmd would try localhost:8080, whose error does not say what is
-// missing.
+// checkCluster returns an error if neither kubeconfig nor flags name a cluster. Without
+// it, clientcmd would try localhost:8080, and its error would not say what is missing.
 func (f *Flags) checkCluster(raw clientcmdapi.Config, file string) error {
 	switch {
 	case *f.config.APIServer != "" || os.Getenv("KUBERNETES_MASTER") != "" || runsInCluster():
@@ -121,13 +120,14 @@ func (f *Flags) checkCluster(raw clientcmdapi.Config, file string) error {
 	return nil
 }
 
-// runsInCluster reports whether clientcmd would use a pod's own service account.
+// runsInCluster reports whether clientcmd would use the ServiceAccount of the
+// pod that this process runs in.
 func runsInCluster() bool {
 	_, err := os.Stat("/var/run/secrets/kubernetes.io/serviceaccount/token")
 	return err == nil && os.Getenv("KUBERNETES_SERVICE_HOST") != "" && os.Getenv(clientcmd.RecommendedConfigPathEnvVar) == ""
 }
 
-// serverWithoutCredentials is a server's URL without credentials.
+// serverWithoutCredentials returns a server's URL without the user and password in it.
 func serverWithoutCredentials(host string) string {
 	u, err := url.Parse(host)
 	if err != nil || u.Host == "" {

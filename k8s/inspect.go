@@ -9,16 +9,16 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// maxLog bounds the log text read of one container, in bytes.
+// maxLog is the most bytes that are read of one container's log.
 const maxLog = 1 << 20
 
-// Events lists the events about the object with a uid, unordered.
+// Events lists the events about the object with that uid, in no order.
 func (c *Client) Events(ctx context.Context, namespace, uid string) ([]map[string]any, error) {
 	return c.list(ctx, "v1", "Event", namespace, map[string]string{"fieldSelector": "involvedObject.uid=" + uid})
 }
 
-// Logs reads the last lines a container printed, of its previous run when
-// previous is set. The text is the container's own and untrusted.
+// Logs reads the last lines (tail) of a container's log, or of its previous
+// run's log. The text is written by the container and untrusted.
 func (c *Client) Logs(ctx context.Context, namespace, pod, container string, tail int, previous bool) ([]string, error) {
 	r, err := c.object("GET", resource{path: "/api/v1", plural: "pods", namespaced: true},
 		preview.Ref{APIVersion: "v1", Kind: "Pod", Namespace: namespace, Name: pod})

@@ -8,9 +8,9 @@ import (
 	"k8s.io/klog/v2/textlogger"
 )
 
-// RouteLogs sends what client-go and its libraries log to w, or nowhere when
-// it is nil: by default they print to the terminal. Call it once, at wiring:
-// klog has one logger per process.
+// RouteLogs sends the logs of client-go and its libraries to w, or discards
+// them if w is nil; by default they are printed on the terminal. Call it once,
+// when the program starts: klog has one logger per process.
 func RouteLogs(w io.Writer) {
 	if w == nil {
 		klog.SetLogger(logr.Discard())

@@ -20,10 +20,10 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// Merge computes what a server-side apply (KEP-555) would make of a live object,
-// from the object's managedFields and the schema of its kind. The result is as
-// that of [Client.DryRun], including conflicts unless force is set, but without
-// defaulting, admission and validation.
+// Merge computes the result of a server-side apply (KEP-555) on a live object
+// here, from the object's managedFields and the schema of its kind. The result
+// is as that of [Client.DryRun], with conflicts unless force is set, but
+// without defaulting, admission and validation.
 func (c *Client) Merge(ctx context.Context, live map[string]any, item preview.DryRun) preview.DryRunResult {
 	result, err := c.mergeObject(ctx, live, item)
 	var conflicts merge.Conflicts
@@ -88,12 +88,13 @@ func (c *Client) mergeObject(ctx context.Context, live map[string]any, item prev
 	return body, nil
 }
 
-// applyManager is the one that applies among the managers of an object. The others
-// have a number in their names.
+// applyManager is the name, in a merge, of the field manager that applies. The
+// names of the others have a number.
 const applyManager = "apply"
 
-// managersOf returns the owners of fields. Fields that were set in another API
-// version are an error, because only the API server can convert them.
+// managersOf returns the fields that each field manager of a live object owns;
+// own is the manager that applies. Fields that were set in another API version
+// are an error, because only the API server can convert them.
 func managersOf(live map[string]any, apiVersion, own string) (fieldpath.ManagedFields, error) {
 	managers := fieldpath.ManagedFields{}
 	for i, item := range preview.List(live, "metadata", "managedFields") {
@@ -139,8 +140,7 @@ func conflictRefusal(conflicts merge.Conflicts) error {
 	return refusal
 }
 
-// untrackedFields returns the fields that the API server keeps out of
-// managedFields.
+// untrackedFields returns the fields that the API server never lists in managedFields.
 func untrackedFields() *fieldpath.Set {
 	return fieldpath.NewSet(
 		fieldpath.MakePathOrDie("apiVersion"), fieldpath.MakePathOrDie("kind"), fieldpath.MakePathOrDie("metadata"),
@@ -151,8 +151,7 @@ func untrackedFields() *fieldpath.Set {
 	)
 }
 
-// sameVersionConverter returns objects as they are: [managersOf] lets only one
-// version pass.
+// sameVersionConverter converts nothing: [managersOf] refuses all but one API version.
 type sameVersionConverter struct{}
 
 func (sameVersionConverter) Convert(object *typed.TypedValue, _ fieldpath.APIVersion) (*typed.TypedValue, error) {
@@ -164,7 +163,7 @@ func toTyped(from managedfields.TypeConverter, body map[string]any) (*typed.Type
 	return from.ObjectToTyped(&unstructured.Unstructured{Object: body}, typed.AllowDuplicates)
 }
 
-// openAPICache caches the schemas of API versions that the server publishes.
+// openAPICache caches the schemas that the server publishes, by API version.
 type openAPICache struct {
 	mu         sync.Mutex
 	converters map[string]managedfields.TypeConverter // by API version

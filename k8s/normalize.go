@@ -8,9 +8,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// normalizeScalars writes the scalars of a built-in object as the API server
-// stores them, such as cpu "1" for "1000m", so that equal values compare as equal.
-// Custom resources are not changed.
+// normalizeScalars returns an object of a built-in kind with its scalars as the
+// API server stores them, such as cpu "1" for "1000m", so that equal values
+// compare as equal. Custom resources are not changed.
 func normalizeScalars(sealed map[string]any) map[string]any {
 	ref := preview.RefOf(sealed)
 	groupVersion, err := schema.ParseGroupVersion(ref.APIVersion)
@@ -32,8 +32,8 @@ func normalizeScalars(sealed map[string]any) map[string]any {
 	return spelled
 }
 
-// copyScalars returns sealed with those scalars of decoded that have the same
-// type.
+// copyScalars returns sealed with each scalar replaced by the one at the same
+// path of decoded, if both have the same type.
 func copyScalars(sealed, decoded any) any {
 	switch s := sealed.(type) {
 	case map[string]any:
@@ -64,9 +64,9 @@ func copyScalars(sealed, decoded any) any {
 	return sealed
 }
 
-// atomicDefaults returns the default of a field inside lists and maps that an
-// apply replaces as a whole. A merge loses such a default, and the API server sets
-// it again. The key is the nearest named parent field and the field.
+// atomicDefaults returns the default of a field in a list or map that an apply replaces
+// as a whole, nil if it has none. A merge loses such defaults, and the API server sets
+// them again. above is the nearest named parent, as in "fieldRef" and "apiVersion".
 func atomicDefaults(above, field string) any {
 	switch above + "." + field {
 	case "fieldRef.apiVersion":
@@ -85,8 +85,8 @@ func atomicDefaults(above, field string) any {
 	return nil
 }
 
-// keepDefaults adds the API server's defaults to a merged built-in object, where
-// the live object has them.
+// keepDefaults adds those defaults of [atomicDefaults] to a merged built-in object
+// that the live object has; above is the nearest named parent of both values.
 func keepDefaults(live, merged any, above string) {
 	switch m := merged.(type) {
 	case map[string]any:
@@ -116,8 +116,8 @@ func isScalar(v any) bool {
 	return false
 }
 
-// isBuiltIn reports whether a kind is one of the API server's own, which have
-// built-in defaults.
+// isBuiltIn reports whether a kind is one of the API server's own, and no
+// custom or aggregated one: only those have built-in defaults.
 func isBuiltIn(ref preview.Ref) bool {
 	groupVersion, err := schema.ParseGroupVersion(ref.APIVersion)
 	return err == nil && scheme.Scheme.Recognizes(groupVersion.WithKind(ref.Kind))

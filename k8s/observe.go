@@ -21,25 +21,25 @@ import (
 )
 
 const (
-	// maxEvent bounds one watch event; objects are far smaller.
+	// maxEvent is the most bytes of one watch event; objects are far smaller.
 	maxEvent = 16 << 20
-	// watchTime is the timeout of one watch, at the API server.
+	// watchTime is the timeout that each watch asks the API server for.
 	watchTime = 5 * time.Minute
 	// reconnect is the pause before a watch that ended is opened again.
 	reconnect = 200 * time.Millisecond
-	// maxWatches bounds the watches of one Observe, each of which the server
-	// keeps open; what is beyond is read at intervals.
+	// maxWatches is the most watches of one Observe, each of which the server
+	// keeps open. Objects beyond are read at intervals.
 	maxWatches = 64
-	// restFor is the pause between two rounds of reads, as a multiple of the
-	// time that a round took: many objects are not read without a pause.
+	// restFor is the pause between two rounds of reads, in multiples of the time
+	// that a round took, so that many objects are not read without a pause.
 	restFor = 4
 )
 
-// Observe reports each object of refs now and after every change until ctx
-// ends: its body, nil when it does not exist, or why that is not known, which
-// later reports may correct. Reports come one at a time. Where watching is
-// forbidden, and beyond a bounded number of watches, it reads at intervals. It returns nil when ctx ends, and earlier
-// only when the API server no longer accepts the user.
+// Observe reports each object of refs now and after every change, until ctx ends:
+// its body, nil if it does not exist, or why it cannot be read, which a later
+// report may correct. Reports come one at a time. Objects that may not be watched,
+// and those beyond [maxWatches], are read at intervals. It returns nil when ctx
+// ends, and an error before only if the API server no longer accepts the user.
 func (c *Client) Observe(ctx context.Context, refs []preview.Ref, each func(ref preview.Ref, body map[string]any, err error)) error {
 	var mu sync.Mutex
 	report := func(ref preview.Ref, body map[string]any, err error) {
@@ -60,7 +60,7 @@ func (c *Client) Observe(ctx context.Context, refs []preview.Ref, each func(ref 
 	return group.Wait()
 }
 
-// observer watches the objects of one kind in one namespace.
+// observer reports the objects of one kind in one namespace.
 type observer struct {
 	c      *Client
 	key    batchKey
@@ -68,8 +68,8 @@ type observer struct {
 	report func(preview.Ref, map[string]any, error)
 }
 
-// newObservers groups refs so that one watch serves a kind and namespace. Secrets
-// are watched by name, so that no other Secret is read.
+// newObservers groups refs so that one watch serves each kind and namespace.
+// Secrets are watched one by one, by name, so that no other Secret is read.
 func newObservers(c *Client, refs []preview.Ref, report func(preview.Ref, map[string]any, error)) []*observer {
 	type groupKey struct {
 		batchKey
@@ -93,7 +93,8 @@ func newObservers(c *Client, refs []preview.Ref, report func(preview.Ref, map[st
 	return list
 }
 
-// run watches until ctx ends.
+// run reports the objects by watches until ctx ends, or by reads if they may
+// not be watched.
 func (w *observer) run(ctx context.Context) error {
 	for ctx.Err() == nil {
 		err := w.listAndWatch(ctx)
@@ -112,7 +113,7 @@ func (w *observer) run(ctx context.Context) error {
 	return nil
 }
 
-// poll reads every object at intervals.
+// poll reads every object at intervals and reports it.
 func (w *observer) poll(ctx context.Context) error {
 	names := w.names()
 	refs := make([]preview.Ref, len(names))
@@ -141,8 +142,8 @@ func (w *observer) reportAll(bodies map[string]map[string]any, err error) {
 
 func (w *observer) names() []string { return slices.Sorted(maps.Keys(w.refs)) }
 
-// listAndWatch reports the present state, then changes. It returns nil if the list
-// has to be read again.
+// listAndWatch reports the objects as listed, then every change. It returns nil
+// if the list has to be read again.
 func (w *observer) listAndWatch(ctx context.Context) error {
 	res, err := w.c.lookup(ctx, w.key.apiVersion, w.key.kind)
 	if err != nil {
@@ -183,7 +184,8 @@ func (w *observer) listAndWatch(ctx context.Context) error {
 	return nil
 }
 
-// selector returns a field selector if only one object is observed.
+// selector returns the query parameter that selects the observed object by
+// name; nil if there are several.
 func (w *observer) selector() map[string]string {
 	if len(w.refs) != 1 {
 		return nil
@@ -206,8 +208,8 @@ func (w *observer) watchRequest(res resource, params map[string]string, version 
 	return r
 }
 
-// watch reports events until the stream ends. It returns the resourceVersion to
-// continue from, empty if that is too old.
+// watch reports events until the stream ends. It returns the resourceVersion
+// from which to watch on, empty if the server has none that is recent enough.
 func (w *observer) watch(ctx context.Context, r *rest.Request, from string) (version string, err error) {
 	stream, err := r.MaxRetries(0).Stream(ctx)
 	if err != nil {
@@ -234,8 +236,8 @@ func (w *observer) watch(ctx context.Context, r *rest.Request, from string) (ver
 	return version, nil
 }
 
-// event reports one watch event and returns its resourceVersion, empty when
-// the objects must be listed again.
+// event reports the object in one watch event and returns its resourceVersion,
+// empty if the objects must be listed again.
 func (w *observer) event(line []byte) (version string, err error) {
 	var event struct {
 		Type   string          `json:"type"`
@@ -263,8 +265,8 @@ func (w *observer) event(line []byte) (version string, err error) {
 	return version, nil
 }
 
-// watchError returns the error in the Status of an ERROR event; an expired
-// resourceVersion is not an error.
+// watchError returns the error in the Status of an ERROR event; nil for an
+// expired resourceVersion, after which the objects are listed again.
 func watchError(object []byte) error {
 	var status metav1.Status
 	if err := json.Unmarshal(object, &status); err != nil {

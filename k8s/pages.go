@@ -13,28 +13,27 @@ import (
 )
 
 const (
-	// pageSize of lists that are read to their end.
+	// pageSize is the number of objects on a page of a list that is read to its end.
 	pageSize = 250
-	// firstPage of objects of a kind of which it is not known how large they are.
+	// firstPage is the number of objects on the first page, when their size is
+	// not known.
 	firstPage = 50
-	// pageBytes is the size in bytes that pages after the first are sized for.
+	// pageBytes is the size in bytes that the pages after the first are meant to have.
 	pageBytes = 16 << 20
-	// maxExpired is the number of times that one list may continue in another
-	// state.
+	// maxExpired is how often one list may go on with a newer state of the collection.
 	maxExpired = 100
-	// maxAgain is the number of times that an expired list is read from its
-	// beginning.
+	// maxAgain is how often a list that expires is read, from its beginning each time.
 	maxAgain = 3
 )
 
-// Pages hands the objects of a kind in all namespaces to each, a page at a
-// time, until there are none or each returns false. remaining is how many
-// follow, as far as the server says. It is refused as not served when the
-// cluster does not know the kind. The objects of a page are each's to keep.
+// Pages calls each with the objects of a kind in all namespaces, page by page,
+// until there are no more or each returns false. remaining is the number of
+// objects that follow, 0 if the server does not say. A kind that the cluster
+// does not serve is an error. The callee may keep the objects.
 //
-// A server that no longer has the state in which the list began goes on with
-// the present one: an object that exists all the while comes once, one that
-// comes or goes meanwhile may be missing.
+// If the server no longer has the state in which the list began, it goes on
+// with the present state. An object that exists all the while comes exactly
+// once; one that is created or deleted meanwhile may be missing.
 func (c *Client) Pages(ctx context.Context, apiVersion, kind string, each func(objects []map[string]any, remaining int) (more bool)) error {
 	res, err := c.lookup(ctx, apiVersion, kind)
 	if err != nil {
@@ -49,14 +48,14 @@ func (c *Client) Pages(ctx context.Context, apiVersion, kind string, each func(o
 	})
 }
 
-// pages reads a collection in one consistent state, page by page, until use
-// returns false.
+// pages reads a collection page by page, all in the state in which it began,
+// until use returns false. If the server loses that state, it is an error.
 func (c *Client) pages(ctx context.Context, res resource, namespace string, params map[string]string, use func(listPage) bool) error {
 	p := pager{client: c, resource: res, namespace: namespace, params: params, limit: pageSize}
 	return p.run(ctx, use)
 }
 
-// pager reads a collection page by page.
+// pager is a read of a collection, page by page.
 type pager struct {
 	client    *Client
 	resource  resource
@@ -104,13 +103,13 @@ func (p *pager) request(next string) *rest.Request {
 	return r
 }
 
-// isExpired reports whether the server lost the state that a list or watch
-// asked for.
+// isExpired reports whether err means that the server no longer has the state
+// of the collection that a list or watch asked for.
 func isExpired(err error) bool { return apierrors.IsResourceExpired(err) || apierrors.IsGone(err) }
 
-// continueToken returns the token by which an expired list continues in the
-// present state (Kubernetes API concepts, "Retrieving large results sets in
-// chunks").
+// continueToken returns the token in the error of an expired list, by which the
+// list goes on in the present state (Kubernetes API concepts, "Retrieving large
+// results sets in chunks"); empty if there is none.
 func continueToken(err error) string {
 	var answer apierrors.APIStatus
 	if !isExpired(err) || !errors.As(err, &answer) {
@@ -119,7 +118,8 @@ func continueToken(err error) string {
 	return answer.Status().Continue
 }
 
-// retryExpired reads a list, and starts again if it expires.
+// retryExpired calls list, and calls it again while it fails as expired, at
+// most [maxAgain] times.
 func retryExpired(list func() error) error {
 	for range maxAgain - 1 {
 		if err := list(); !isExpired(err) {
@@ -146,8 +146,8 @@ func (c *Client) readPage(ctx context.Context, r *rest.Request) (listPage, error
 	return decodePage(data)
 }
 
-// decodePage decodes a LIST response. Items are decoded one by one, so that the
-// size limit for one object does not apply to the whole page.
+// decodePage decodes the answer to a LIST. Items are decoded one by one, so
+// that the size limit for one object does not apply to the whole page.
 func decodePage(data []byte) (listPage, error) {
 	var envelope struct {
 		Metadata struct {

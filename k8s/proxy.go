@@ -11,13 +11,13 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// proxyTimeout bounds one download through the API server.
+// proxyTimeout is the time limit of one download through the API server.
 const proxyTimeout = 10 * time.Minute
 
-// ServiceGet writes the answer of a Service to an HTTPS GET to w. The API server's
-// Service proxy sends the request, with this user's permission on services/proxy;
-// it does not verify the Service's certificate. path begins with "/". Errors are
-// as those of [Client.Get], or of w.
+// ServiceGet sends an HTTPS GET to a Service and writes the answer to w. The
+// request goes through the API server's Service proxy, with this user's
+// permission on services/proxy; the Service's certificate is not verified. path
+// begins with "/". Errors are those of [Client.Get], or of w.
 func (c *Client) ServiceGet(ctx context.Context, namespace, service, port, path string, w io.Writer) error {
 	for _, segment := range append(strings.Split(strings.TrimPrefix(path, "/"), "/"), namespace, service, port) {
 		if problems := rest.IsValidPathSegmentName(segment); len(problems) > 0 || strings.ContainsAny(segment, "?#:") || segment == "" {
@@ -39,8 +39,8 @@ func (c *Client) ServiceGet(ctx context.Context, namespace, service, port, path 
 	return err
 }
 
-// noRedirect refuses to follow redirects. What the API server proxies may come
-// from a Service, and a redirect could send the user's credentials elsewhere.
+// noRedirect is an error for a redirect. The answer may come from a Service behind
+// the API server's proxy, and a redirect could send the user's credentials elsewhere.
 func noRedirect(r *http.Request) error {
 	if r.Response == nil {
 		return nil

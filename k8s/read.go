@@ -12,14 +12,14 @@ import (
 )
 
 const (
-	// listFrom is the number of refs of one kind and namespace from which a
-	// list costs less than the gets.
+	// listFrom is the number of objects of one kind and namespace from which
+	// reading them by one list costs less than by single gets.
 	listFrom = 6
-	// maxListed bounds what a list may gather.
+	// maxListed is the most objects that a list may have; more are an error.
 	maxListed = 50_000
 )
 
-// Get reads one object; nil if it does not exist.
+// Get reads one object. The result is nil, without an error, if it does not exist.
 func (c *Client) Get(ctx context.Context, ref preview.Ref) (map[string]any, error) {
 	res, err := c.lookup(ctx, ref.APIVersion, ref.Kind)
 	if err != nil {
@@ -41,8 +41,8 @@ func (c *Client) get(ctx context.Context, res resource, ref preview.Ref) (map[st
 }
 
 // Read reads many objects and returns them in the order of refs. Several of one
-// kind and namespace are read by one list if that is permitted and small; never
-// Secrets, so that no other Secret is read.
+// kind and namespace are read by one list, if the user may list them and they
+// are few in all. Secrets are read one by one, so that no other Secret is read.
 func (c *Client) Read(ctx context.Context, refs []preview.Ref) []preview.ReadResult {
 	results := make([]preview.ReadResult, len(refs))
 	types := c.locate(ctx, refs)
@@ -90,7 +90,7 @@ func (c *Client) Read(ctx context.Context, refs []preview.Ref) []preview.ReadRes
 	return results
 }
 
-// batchKey names the collection that a list reads.
+// batchKey is the kind and namespace of objects that one list can read.
 type batchKey struct {
 	typeKey
 	namespace string
@@ -102,9 +102,9 @@ func (k batchKey) listable(members int, res resource) bool {
 	return members >= listFrom && !k.isSecret() && res.namespaced == (k.namespace != "")
 }
 
-// readByList takes the requested objects from one page of a list. It returns false
-// if the page does not contain the whole collection, or listing is forbidden; then
-// the objects are read one by one.
+// readByList fills in the results at the indices members, from one page of a
+// list. It returns false if the page is not the whole collection, or listing
+// fails; then the objects are read one by one.
 func (c *Client) readByList(ctx context.Context, res resource, namespace string, members []int, results []preview.ReadResult) bool {
 	r := c.collection(res, namespace).Param("limit", strconv.Itoa(max(64, 8*len(members))))
 	page, err := c.readPage(ctx, r)
@@ -123,8 +123,7 @@ func (c *Client) readByList(ctx context.Context, res resource, namespace string,
 	return true
 }
 
-// setType sets apiVersion and kind, which the API server omits in the items of a
-// list.
+// setType sets apiVersion and kind of an item of a list, which the API server omits.
 func setType(body map[string]any, apiVersion, kind string) {
 	if body != nil {
 		body["apiVersion"], body["kind"] = apiVersion, kind
@@ -160,8 +159,8 @@ func (c *Client) list(ctx context.Context, apiVersion, kind, namespace string, p
 	return bodies, err
 }
 
-// Count counts the objects of a kind in all namespaces without reading them.
-// A kind that is not served has none.
+// Count returns the number of objects of a kind in all namespaces, without
+// reading all of them. It is 0 for a kind that is not served.
 func (c *Client) Count(ctx context.Context, apiVersion, kind string) (int, error) {
 	res, err := c.lookup(ctx, apiVersion, kind)
 	if preview.ReasonOf(err) == preview.ReasonNotServed {
@@ -190,5 +189,5 @@ func (c *Client) Count(ctx context.Context, apiVersion, kind string) (int, error
 	return count, err
 }
 
-// metadataOnly asks for objects without spec and status.
+// metadataOnly is the Accept header that asks for objects without spec and status.
 const metadataOnly = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"

@@ -9,10 +9,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// readOnlyTransport blocks requests that could change the cluster, so that a
-// client with it cannot write. In mode get it permits only GETs; in mode dry-run
-// also server-side dry runs, and reviews about the user itself (section 3 of the
-// package documentation).
+// readOnlyTransport refuses to send requests that could change the cluster. In
+// mode get only GETs are sent; in mode dry-run also server-side dry runs, and
+// access reviews about the user itself (section 3 of the package documentation).
 type readOnlyTransport struct {
 	mode preview.ReadMode
 	next http.RoundTripper
@@ -25,8 +24,8 @@ func (t readOnlyTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return t.next.RoundTrip(r)
 }
 
-// writesTransport reports requests that may change the cluster, before they are
-// sent.
+// writesTransport calls a function before it sends a request that may change
+// the cluster, other than one on a Lease.
 type writesTransport struct {
 	writes func()
 	next   http.RoundTripper
@@ -39,8 +38,8 @@ func (t writesTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return t.next.RoundTrip(r)
 }
 
-// selfReviews are the reviews that a user may always make about itself. They
-// are POSTs, and the API server stores none of them.
+// selfReviews are the paths of the access reviews that every user may make
+// about itself. They are POSTs, but the API server stores nothing.
 var selfReviews = [...]string{
 	"/apis/authentication.k8s.io/v1/selfsubjectreviews",
 	"/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
@@ -62,8 +61,8 @@ func (t readOnlyTransport) allows(r *http.Request) bool {
 	return false
 }
 
-// opensConnection reports whether a GET opens a connection into a pod (exec,
-// attach, port-forward) instead of reading.
+// opensConnection reports whether a GET of this path opens a connection into a
+// pod (exec, attach, port-forward) instead of reading.
 func opensConnection(path string) bool {
 	segments := strings.Split(strings.Trim(path, "/"), "/")
 	for i := range segments {
@@ -77,7 +76,7 @@ func opensConnection(path string) bool {
 	return false
 }
 
-// readOnlyError is the error for a request that was blocked.
+// readOnlyError is the error for a request that [readOnlyTransport] did not send.
 type readOnlyError struct {
 	mode    preview.ReadMode
 	request string

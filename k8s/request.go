@@ -14,10 +14,10 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// maxRetryAfter bounds how long a Retry-After header may hold a read up.
+// maxRetryAfter is the longest Retry-After of an answer that a read waits for.
 const maxRetryAfter = 5 * time.Second
 
-// do sends one request once and returns the raw response.
+// do sends one request, without retries, and returns the body of the response.
 func (c *Client) do(ctx context.Context, r *rest.Request) (data []byte, warnings []string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
@@ -32,7 +32,7 @@ func (c *Client) do(ctx context.Context, r *rest.Request) (data []byte, warnings
 	return data, warnings, err
 }
 
-// readRaw sends a read request, again if the server is temporarily unavailable.
+// readRaw sends a read request, and repeats it while the server is unavailable.
 func (c *Client) readRaw(ctx context.Context, r *rest.Request) ([]byte, error) {
 	var data []byte
 	err := c.retry(ctx, func() error {
@@ -43,7 +43,7 @@ func (c *Client) readRaw(ctx context.Context, r *rest.Request) ([]byte, error) {
 	return data, err
 }
 
-// readBody is readRaw for one object.
+// readBody is [Client.readRaw] for a response that is one object.
 func (c *Client) readBody(ctx context.Context, r *rest.Request) (map[string]any, error) {
 	data, err := c.readRaw(ctx, r)
 	if err != nil {
@@ -64,8 +64,8 @@ func decodeBody(data []byte) (map[string]any, error) {
 	return body, nil
 }
 
-// retry repeats requests that fail as unavailable. One that reached its timeout is
-// not repeated, because the user has set how long to wait.
+// retry calls attempt, and calls it again while it fails as unavailable. A request that
+// reached its timeout is not repeated, because the user has set how long to wait.
 func (c *Client) retry(ctx context.Context, attempt func() error) error {
 	for _, delay := range c.backoff {
 		err := attempt()
@@ -82,7 +82,7 @@ func (c *Client) retry(ctx context.Context, attempt func() error) error {
 	return attempt()
 }
 
-// sleep reports whether the time passed before the context ended.
+// sleep waits for d. It returns false if ctx ends earlier.
 func sleep(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -94,8 +94,8 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// collection returns the URL path of a kind's objects, in all namespaces if
-// namespace is empty.
+// collection returns a GET of a kind's objects, in all namespaces if namespace
+// is empty.
 func (c *Client) collection(res resource, namespace string) *rest.Request {
 	r := c.rest.Get().AbsPath(res.path).Resource(res.plural)
 	if res.namespaced && namespace != "" {
@@ -104,7 +104,7 @@ func (c *Client) collection(res resource, namespace string) *rest.Request {
 	return r
 }
 
-// object returns the URL path of an object.
+// object returns a request with that verb (HTTP method) on one object.
 func (c *Client) object(verb string, res resource, ref preview.Ref) (*rest.Request, error) {
 	refuse := func(problem string) (*rest.Request, error) {
 		return nil, &preview.Refusal{Reason: preview.ReasonOther, Message: fmt.Sprintf("%s %q: %s", ref.Kind, ref.Name, problem)}
@@ -128,7 +128,8 @@ func (c *Client) object(verb string, res resource, ref preview.Ref) (*rest.Reque
 	return r.Name(ref.Name), nil
 }
 
-// groupVersionPath is the URL path of an API version.
+// groupVersionPath returns the URL path of an API version, "/api/v1" or
+// "/apis/GROUP/VERSION".
 func groupVersionPath(apiVersion string) (string, error) {
 	group, version, grouped := strings.Cut(apiVersion, "/")
 	if !grouped {
@@ -148,7 +149,8 @@ func groupVersionPath(apiVersion string) (string, error) {
 	return "/apis/" + group + "/" + version, nil
 }
 
-// cappedTransport fails responses beyond a size limit, and follows no redirects.
+// cappedTransport limits responses to [maxResponse], beyond which reading them
+// is an error, and refuses redirects.
 type cappedTransport struct {
 	next http.RoundTripper
 }

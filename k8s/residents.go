@@ -11,9 +11,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/tasks"
 )
 
-// Residents lists the objects in a namespace, of every kind that can be listed and
-// deleted there, without spec and status. A kind that cannot be listed is an
-// error, because its objects are not known.
+// Residents lists the objects in a namespace, of every kind that can be listed
+// and deleted there, without spec and status. A kind that may not be listed is
+// an error, because the namespace may have objects of it.
 func (c *Client) Residents(ctx context.Context, namespace string) ([]map[string]any, error) {
 	groups, err := c.groups(ctx)
 	if err != nil {
@@ -39,7 +39,7 @@ func (c *Client) Residents(ctx context.Context, namespace string) ([]map[string]
 	return slices.Concat(found...), nil
 }
 
-// namespacedKind is a kind in the version that its server prefers.
+// namespacedKind is a namespaced kind, in the API version that the server prefers.
 type namespacedKind struct {
 	resource
 	apiVersion, kind string

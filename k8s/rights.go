@@ -15,8 +15,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/tasks"
 )
 
-// nowhere is a namespace that cannot exist, so that no RoleBinding is in it: a
-// review there lists what holds in every namespace and outside of them.
+// nowhere is the name of a namespace that cannot exist and so has no RoleBinding.
+// An access review for it returns only the rights of ClusterRoleBindings.
 const nowhere = "kubectl-operator.nowhere"
 
 // Plural returns the resource name of a kind, such as "deployments".
@@ -26,8 +26,8 @@ func (c *Client) Plural(ctx context.Context, apiVersion, kind string) (string, e
 }
 
 // May returns for each right whether the current user has it. One
-// SelfSubjectRulesReview per namespace answers most of them; others are asked by
-// an access review each, because authorizers other than RBAC may permit them.
+// SelfSubjectRulesReview per namespace answers most of them. Each of the others is
+// asked by an access review, because authorizers other than RBAC may permit it.
 func (c *Client) May(ctx context.Context, rights []preview.Right) []preview.RightAnswer {
 	answers := make([]preview.RightAnswer, len(rights))
 	rules := c.ownRules(ctx, rights)
@@ -65,8 +65,8 @@ func policyRule(r preview.Right) rbacv1.PolicyRule {
 	return rule
 }
 
-// ownRules returns the user's rules in the namespaces of rights. If a review is
-// refused it returns none, and each right is asked for.
+// ownRules returns the user's RBAC rules, by the namespaces of rights. A namespace
+// whose review is refused has none, and each right in it is then asked for.
 func (c *Client) ownRules(ctx context.Context, rights []preview.Right) map[string][]rbacv1.PolicyRule {
 	namespaces := map[string]bool{}
 	for _, r := range rights {
@@ -121,7 +121,8 @@ func (c *Client) may(ctx context.Context, r preview.Right) preview.RightAnswer {
 	return preview.RightAnswer{Allowed: err == nil && review.Status.Allowed, Err: err}
 }
 
-// review sends a review about the user itself, which stores nothing.
+// review sends an access review about the user itself, which stores nothing,
+// and decodes the answer into into; header is the TypeMeta in that.
 func (c *Client) review(ctx context.Context, resource, kind string, into any, header *metav1.TypeMeta) error {
 	*header = metav1.TypeMeta{APIVersion: "authorization.k8s.io/v1", Kind: kind}
 	body, err := json.Marshal(into)

@@ -19,8 +19,8 @@ import (
 )
 
 // Schemas has the merge schemas of the built-in kinds of the Kubernetes release
-// that this program is built with. It needs no cluster. Kinds of CRDs and
-// aggregated APIs are not in it. It may be used concurrently.
+// that this program is built with. It needs no cluster, and lacks the kinds of
+// CRDs and aggregated APIs. It may be used concurrently.
 type Schemas struct {
 	// The schemas are parsed when first used, which takes 70 ms.
 	builtIn    func() managedfields.TypeConverter
@@ -29,7 +29,7 @@ type Schemas struct {
 
 var _ preview.TypeConverter = (*Schemas)(nil)
 
-// NewSchemas returns the embedded schemas.
+// NewSchemas returns the schemas that are built into this program.
 func NewSchemas() *Schemas {
 	return &Schemas{
 		builtIn: sync.OnceValue(func() managedfields.TypeConverter {
@@ -45,10 +45,9 @@ func NewSchemas() *Schemas {
 	}
 }
 
-// Typed parses an object against the schema of its kind. Lists with duplicate
-// keys are accepted, because stored objects may have some; [Schemas.Check]
-// refuses them. It fails for a kind without schema and for an object that does
-// not fit.
+// Typed parses an object by the schema of its kind. Lists with duplicate keys are
+// accepted, because stored objects may have some; [Schemas.Check] refuses them. A
+// kind without schema, or an object that does not fit its schema, is an error.
 func (s *Schemas) Typed(body map[string]any) (*typed.TypedValue, error) {
 	converter := s.converter(body)
 	if converter == nil {
@@ -59,12 +58,12 @@ func (s *Schemas) Typed(body map[string]any) (*typed.TypedValue, error) {
 }
 
 // Check finds what the API server refuses as "failed to create typed patch
-// object": unknown fields, values of the wrong type, and list entries with the
-// same key, such as one env name twice. The error is a refusal of reason not
-// appliable that names each field. A kind without schema passes.
+// object": unknown fields, values of the wrong type, and list items with the
+// same key, such as one env name twice. The error is a [preview.Refusal] with
+// reason not appliable that names each field. A kind without schema passes.
 //
 // A server of a newer release may know fields that are unknown here; its own
-// dry run decides where there is one.
+// dry run decides, if there is one.
 func (s *Schemas) Check(body map[string]any) error {
 	converter := s.converter(body)
 	if converter == nil {
@@ -80,7 +79,7 @@ func (s *Schemas) Check(body map[string]any) error {
 	return nil
 }
 
-// converter returns the schemas that contain the object's kind, nil if none do.
+// converter returns the schemas that have the object's kind, nil if none has.
 func (s *Schemas) converter(body map[string]any) managedfields.TypeConverter {
 	ref := preview.RefOf(body)
 	groupVersion, err := schema.ParseGroupVersion(ref.APIVersion)

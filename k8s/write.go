@@ -15,12 +15,12 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/tasks"
 )
 
-// absentVersion is a resourceVersion that no object has. Server-side apply
-// with it creates what does not exist (the version is wiped then) and answers
-// 409 for what was made meanwhile, which it would merge otherwise.
+// absentVersion is a resourceVersion that no object has. A server-side apply with it
+// creates an object that does not exist (the API server drops the version then), and
+// gets a 409 for one that was created meanwhile, into which it would merge otherwise.
 const absentVersion = "1"
 
-// DryRun sends each apply as a server-side dry run, which persists nothing, and
+// DryRun sends each item as a server-side dry run, which persists nothing, and
 // returns the results in the order of items.
 func (c *Client) DryRun(ctx context.Context, items []preview.DryRun) []preview.DryRunResult {
 	refs := make([]preview.Ref, len(items))
@@ -56,11 +56,10 @@ func (c *Client) DryRun(ctx context.Context, items []preview.DryRun) []preview.D
 	return results
 }
 
-// Apply writes one object by server-side apply and returns the stored object. With
-// uid and resourceVersion it updates exactly that object, without them it creates
-// one; an object that has changed is an error. It sends the request once: after an
-// unavailable error the caller must read the object to learn whether the write
-// happened.
+// Apply writes one object by server-side apply and returns the stored object. With uid
+// and resourceVersion it updates exactly that object, without them it creates one; an
+// object that has changed is an error. The request is sent once: after an error with
+// reason unavailable, the caller must read the object to learn whether it was written.
 func (c *Client) Apply(ctx context.Context, item preview.DryRun) (map[string]any, error) {
 	ref := preview.RefOf(item.Body)
 	res, err := c.lookup(ctx, ref.APIVersion, ref.Kind)
@@ -84,8 +83,8 @@ func (c *Client) sendBody(ctx context.Context, r *rest.Request) (map[string]any,
 	return body, warnings, err
 }
 
-// applyRequest returns the PATCH of server-side apply (KEP-555). Its body is the
-// sealed object plus the preconditions (section 1 of the package documentation).
+// applyRequest returns the PATCH of a server-side apply (KEP-555). Its body is the
+// planned object plus the preconditions (section 1 of the package documentation).
 func (c *Client) applyRequest(res resource, item preview.DryRun) (*rest.Request, error) {
 	if (item.UID == "") != (item.ResourceVersion == "") {
 		// A resourceVersion alone re-creates a deleted object; a uid alone does
@@ -128,8 +127,8 @@ func managerOf(item preview.DryRun) string {
 	return preview.FieldManager
 }
 
-// Patch sends a JSON patch (RFC 6902). Like Apply it is sent once; the patch
-// itself tests its preconditions.
+// Patch sends a JSON patch (RFC 6902), which has to test its own preconditions.
+// As with Apply, the request is sent once.
 func (c *Client) Patch(ctx context.Context, ref preview.Ref, ops []preview.PatchOp) (map[string]any, error) {
 	res, err := c.lookup(ctx, ref.APIVersion, ref.Kind)
 	if err != nil {
@@ -151,9 +150,9 @@ func (c *Client) Patch(ctx context.Context, ref preview.Ref, ops []preview.Patch
 	return body, err
 }
 
-// Delete deletes exactly the object with a uid and resourceVersion. An object that is gone
-// is refused as not found, another one under the name as changed. Like Apply
-// it is sent once.
+// Delete deletes exactly the object with that uid and resourceVersion. If it is
+// gone, the error has the reason not found; if another object has its name,
+// changed. As with Apply, the request is sent once.
 func (c *Client) Delete(ctx context.Context, ref preview.Ref, uid, resourceVersion string, dependents preview.Propagation) error {
 	if uid == "" || resourceVersion == "" {
 		return fmt.Errorf("deleting %s: uid and resourceVersion must be known", ref.ID())

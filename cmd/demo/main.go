@@ -35,8 +35,8 @@ func main() {
 	os.Exit(code)
 }
 
-// run is the whole demonstration. Everything it starts is stopped before it
-// returns, in the reverse order.
+// run runs the whole demonstration. Before it returns, it stops everything that
+// it has started, in the reverse order.
 func run(ctx context.Context, args []string) (int, error) {
 	program, err := siblingProgram("kubectl-operator")
 	if err != nil {
@@ -81,8 +81,9 @@ func run(ctx context.Context, args []string) (int, error) {
 	return code, err
 }
 
-// command runs the program on this terminal. A signal reaches it by itself, as
-// a member of the foreground group; it is waited for, not killed.
+// command runs the program on this terminal and returns its exit code. Ctrl-C
+// reaches the program by itself, as a member of the foreground group: it is
+// waited for, not killed.
 func command(ctx context.Context, program string, args []string) (int, error) {
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
@@ -96,7 +97,8 @@ func command(ctx context.Context, program string, args []string) (int, error) {
 	return 0, err
 }
 
-// explore leaves the cluster up until the person has seen enough.
+// explore prints how to reach the cluster, and leaves it running until the user
+// ends it.
 func explore(ctx context.Context, program, kubeconfig string) {
 	fmt.Printf(`
 The cluster stays up until you press Ctrl-C. In another terminal:
@@ -107,7 +109,7 @@ The cluster stays up until you press Ctrl-C. In another terminal:
 	<-ctx.Done()
 }
 
-// siblingProgram returns the path of a program in the directory of this one.
+// siblingProgram returns the path of a program in the directory of this executable.
 func siblingProgram(name string) (string, error) {
 	self, err := os.Executable()
 	if err != nil {

@@ -12,11 +12,12 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/source"
 )
 
-// demoImage matches the bundle images in the catalog of testdata.
+// demoImage matches the bundle images in the catalog of testdata, with name and
+// version.
 var demoImage = regexp.MustCompile(`localhost/demo/([a-z0-9-]+):v([0-9A-Za-z.-]+)`)
 
-// publish pushes every bundle of testdata to a registry, and a catalog image
-// that names them there by digest. The catalog is put together in work.
+// publish pushes every bundle of testdata to the registry at host, and a catalog image
+// that refers to them there by digest. work is the directory where the catalog is made.
 func publish(ctx context.Context, testdata, work, host string, options source.Options) error {
 	bundles, err := filepath.Glob(filepath.Join(testdata, "bundles", "*", "*"))
 	if err != nil || len(bundles) == 0 {
@@ -42,7 +43,8 @@ func publish(ctx context.Context, testdata, work, host string, options source.Op
 	return nil
 }
 
-// writeCatalog copies a catalog, bundle images replaced by where they were pushed.
+// writeCatalog copies a catalog to a directory, with its bundle images replaced
+// by the pushed digests.
 func writeCatalog(files fs.FS, to string, digests map[string]string) error {
 	return fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {

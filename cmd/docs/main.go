@@ -54,7 +54,8 @@ func write(out, version string) error {
 	return writeCompletions(filepath.Join(out, "completions"))
 }
 
-// writeCompletions writes the completion script of each shell, as the program prints it.
+// writeCompletions writes the completion script of each shell, as the program
+// prints it.
 func writeCompletions(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("writing the completions: %w", err)
@@ -72,7 +73,8 @@ func writeCompletions(dir string) error {
 	return nil
 }
 
-// prepare leaves out of the pages on which day they were made.
+// prepare removes the date of generation from the pages of a command and its
+// subcommands.
 func prepare(cmd *cobra.Command) {
 	cmd.DisableAutoGenTag = true
 	for _, sub := range cmd.Commands() {

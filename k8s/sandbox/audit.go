@@ -13,10 +13,11 @@ import (
 	"sync"
 )
 
-// maxAuditLine bounds one event. Events have no bodies, but names and URLs.
+// maxAuditLine is the most bytes of one audit event, which has names and URLs,
+// but no bodies.
 const maxAuditLine = 1 << 20
 
-// AuditEvent is one answered request, out of audit.k8s.io/v1 Event.
+// AuditEvent is one answered request in the audit log (an audit.k8s.io/v1 Event).
 type AuditEvent struct {
 	Verb       string `json:"verb"`
 	RequestURI string `json:"requestURI"`
@@ -36,8 +37,8 @@ type AuditEvent struct {
 }
 
 // Persisted reports whether the request changed what the cluster stores: a
-// mutating verb that succeeded, without dryRun, and not one of the reviews and
-// token requests, which are asked with "create" but store nothing.
+// mutating verb that succeeded, without dryRun. Access reviews and token
+// requests are left out: their verb is "create", but they store nothing.
 func (e AuditEvent) Persisted() bool {
 	if !slices.Contains([]string{"create", "update", "patch", "delete", "deletecollection"}, e.Verb) {
 		return false
@@ -57,8 +58,8 @@ func (e AuditEvent) dryRun() bool {
 	return err == nil && u.Query().Has("dryRun")
 }
 
-// String is "VERB GROUP/RESOURCE[/SUBRESOURCE] [NAMESPACE/]NAME", with "core"
-// for the empty group.
+// String returns "VERB GROUP/RESOURCE[/SUBRESOURCE] [NAMESPACE/]NAME", with
+// "core" for the empty group.
 func (e AuditEvent) String() string {
 	group := e.ObjectRef.APIGroup
 	if group == "" {
@@ -69,9 +70,9 @@ func (e AuditEvent) String() string {
 	return e.Verb + " " + resource + " " + name
 }
 
-// ReadAudit reads an audit log in the order of its entries. The API server
-// writes an entry when the response is complete; a client may read the end of a
-// long response a moment earlier.
+// ReadAudit reads the events of an audit log in order. The API server writes an
+// event when the response is complete; a client may have read the end of a long
+// response a moment before that.
 func ReadAudit(path string) ([]AuditEvent, error) { return readAudit(path, 0) }
 
 func readAudit(path string, from int64) ([]AuditEvent, error) {
@@ -85,8 +86,8 @@ func readAudit(path string, from int64) ([]AuditEvent, error) {
 	return events, err
 }
 
-// parseAudit calls each with every entry, and returns how many bytes they took. Without its
-// newline the last entry is still being written, and is left for later.
+// parseAudit calls each with every event of an audit log, and returns how many bytes
+// these took. A last line without newline is still being written, and is left out.
 func parseAudit(r io.Reader, each func(AuditEvent)) (size int64, err error) {
 	reader := bufio.NewReaderSize(r, maxAuditLine)
 	for n := 1; ; n++ {
@@ -106,9 +107,8 @@ func parseAudit(r io.Reader, each func(AuditEvent)) (size int64, err error) {
 	}
 }
 
-// mutations counts the persisted writes so far, by user. The log is read on
-// from where the last read ended, because it grows with every request of every
-// user.
+// mutations holds the events of persisted writes so far, by user. Each read of the
+// log goes on where the last one ended, because the log grows with every request.
 type mutations struct {
 	mu     sync.Mutex
 	offset int64
@@ -116,8 +116,8 @@ type mutations struct {
 	byUser map[string][]AuditEvent
 }
 
-// Forget has Mutations and Requests begin with what comes now: for a control plane that
-// is lent to one test after another.
+// Forget makes Mutations and Requests leave out all requests so far: for a
+// control plane that is lent to one test after another.
 func (s *Sandbox) Forget() error {
 	if _, err := s.Mutations(""); err != nil {
 		return err
@@ -129,7 +129,7 @@ func (s *Sandbox) Forget() error {
 	return nil
 }
 
-// Requests returns the entries of the audit log since Forget, or all.
+// Requests returns the audit events since the last call of Forget, or all.
 func (s *Sandbox) Requests() ([]AuditEvent, error) {
 	s.mutations.mu.Lock()
 	since := s.mutations.since
@@ -137,8 +137,8 @@ func (s *Sandbox) Requests() ([]AuditEvent, error) {
 	return readAudit(s.AuditLog(), since)
 }
 
-// Mutations returns what a user has changed in the cluster so far, in order: dry
-// runs, refused requests and access reviews are not among it.
+// Mutations returns the requests by which a user has changed the cluster so
+// far, in order, without dry runs, refused requests and access reviews.
 func (s *Sandbox) Mutations(user string) ([]AuditEvent, error) {
 	m := &s.mutations
 	m.mu.Lock()

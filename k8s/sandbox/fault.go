@@ -17,9 +17,9 @@ const (
 	storage   = "etcd"
 )
 
-// RestartAPIServer ends the API server as kill -9 does and returns when the
-// next one, on the same data and port, is ready. Requests and watches that were
-// under way end without an answer.
+// RestartAPIServer kills the API server (as kill -9 does) and returns when the
+// next one, on the same data and port, is ready. Requests and watches in flight
+// end without an answer.
 func (s *Sandbox) RestartAPIServer(ctx context.Context) error {
 	dir := filepath.Dir(s.state.Kubeconfig)
 	before, err := s.component(dir, apiServer)
@@ -43,9 +43,9 @@ func (s *Sandbox) RestartAPIServer(ctx context.Context) error {
 	}
 }
 
-// FreezeStorage stops etcd in its tracks: until resume, every request that
-// needs it hangs. The API server's own deadlines go on. It returns when etcd
-// has stopped, which on a busy machine is a while after it was asked to.
+// FreezeStorage stops the process of etcd: until resume is called, every
+// request that needs it hangs, up to the API server's own time limits. It
+// returns when etcd has stopped, which on a busy machine takes a while.
 func (s *Sandbox) FreezeStorage(ctx context.Context) (resume func() error, err error) {
 	pid, err := s.component(filepath.Dir(s.state.Kubeconfig), storage)
 	if err == nil {
@@ -60,7 +60,7 @@ func (s *Sandbox) FreezeStorage(ctx context.Context) (resume func() error, err e
 	return func() error { return thaw(pid) }, nil
 }
 
-// component is the process of one component now.
+// component returns the present process id of a component, such as etcd.
 func (s *Sandbox) component(dir, name string) (int, error) {
 	status, err := readStatus(dir)
 	if err != nil {
@@ -73,8 +73,8 @@ func (s *Sandbox) component(dir, name string) (int, error) {
 	return pid, nil
 }
 
-// awaitServing waits for /readyz, which includes everything the API server
-// rebuilds at its start.
+// awaitServing waits until /readyz succeeds, which includes all that the API
+// server rebuilds when it starts.
 func (s *Sandbox) awaitServing(ctx context.Context) error {
 	config, err := clientcmd.BuildConfigFromFlags("", s.state.Kubeconfig)
 	if err != nil {

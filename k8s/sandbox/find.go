@@ -7,17 +7,18 @@ import (
 	"path/filepath"
 )
 
-// BinaryEnv names the program of the control plane, before any other place.
+// BinaryEnv is the environment variable with the path of the control plane's
+// program. It comes before all other places.
 const BinaryEnv = "KUBECTL_OPERATOR_SANDBOX"
 
-// BinaryName is the program's file name.
+// BinaryName is the file name of the control plane's program.
 const BinaryName = "kubectl-operator-sandbox"
 
-// ErrNotBuilt means that the program of the control plane was not found.
+// ErrNotBuilt is the error for a program of the control plane that was not found.
 var ErrNotBuilt = errors.New(`the embedded control plane is not built; run "make sandbox" in a checkout of kubectl-operator, or set ` + BinaryEnv + ` to the path of ` + BinaryName)
 
-// Find returns the program of the control plane: BinaryEnv, else the file
-// beside this executable. The error wraps ErrNotBuilt when there is none.
+// Find returns the path of the control plane's program: the one in [BinaryEnv], else
+// the file beside this executable. The error wraps [ErrNotBuilt] if there is none.
 func Find() (string, error) {
 	if path := os.Getenv(BinaryEnv); path != "" {
 		if err := regular(path); err != nil {

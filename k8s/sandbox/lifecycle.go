@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// pollInterval of waiting for a process that is not our child.
+// pollInterval is the time between two looks at a process that is not a child of ours.
 const pollInterval = 50 * time.Millisecond
 
 // UpOptions of Up.
@@ -43,9 +43,9 @@ func StateDir() (string, error) {
 	return filepath.Join(base, "kubectl-operator", "sandbox"), nil
 }
 
-// Up starts the user's control plane. Detached, it returns when that is ready,
-// also when it was running before; otherwise it returns when ctx ends, having
-// stopped it, which is not an error.
+// Up starts the user's control plane. With Detach it returns when the control
+// plane is ready, which may have been running before. Otherwise the control
+// plane runs until ctx ends; then it is stopped, and the error is nil.
 func Up(ctx context.Context, opts UpOptions) error {
 	dir, err := stateDir(opts.Dir)
 	if err != nil {
@@ -91,7 +91,7 @@ func runForeground(ctx context.Context, opts Options, out io.Writer) error {
 	}
 }
 
-// awaitReady waits for a control plane that another command is starting.
+// awaitReady waits for a control plane that another process is starting.
 func awaitReady(ctx context.Context, dir string, out io.Writer) error {
 	for {
 		status, err := readStatus(dir)
@@ -110,8 +110,8 @@ func awaitReady(ctx context.Context, dir string, out io.Writer) error {
 	}
 }
 
-// Down stops the user's control plane and waits until it is gone. It returns
-// false when none was running. An empty dir means StateDir.
+// Down stops the user's control plane and waits until it has ended. It returns
+// false if none was running. An empty dir means StateDir.
 func Down(ctx context.Context, dir string) (bool, error) {
 	dir, err := stateDir(dir)
 	if err != nil {
@@ -140,7 +140,7 @@ func Down(ctx context.Context, dir string) (bool, error) {
 	}
 }
 
-// StatusReport says whether the user's control plane runs.
+// StatusReport says whether the user's control plane is running, and where.
 type StatusReport struct {
 	// Running: a process serves the directory.
 	Running bool
@@ -149,7 +149,8 @@ type StatusReport struct {
 	State State
 }
 
-// Status looks at the user's control plane. An empty dir means StateDir.
+// Status reports whether the user's control plane is running. An empty dir
+// means StateDir.
 func Status(dir string) (StatusReport, error) {
 	dir, err := stateDir(dir)
 	if err != nil {

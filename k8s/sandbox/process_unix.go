@@ -13,8 +13,9 @@ import (
 	"syscall"
 )
 
-// processAttributes keep Ctrl-C at the terminal away from the control plane: it
-// reaches the command, which then stops everything in order.
+// processAttributes starts the control plane outside the terminal's foreground
+// group, or detached in a session of its own. Ctrl-C then reaches only the
+// command, which stops everything in order.
 func processAttributes(detached bool) *syscall.SysProcAttr {
 	if detached {
 		return &syscall.SysProcAttr{Setsid: true}
@@ -29,7 +30,7 @@ func kill(pid int) error { return syscall.Kill(pid, syscall.SIGKILL) }
 func freeze(pid int) error { return syscall.Kill(pid, syscall.SIGSTOP) }
 
 // frozen reports whether every thread of a process has stopped (proc(5), state
-// T). Where the system has no /proc nothing shows it, and it is taken as stopped.
+// T). On a system without /proc it is always true.
 func frozen(pid int) bool {
 	stats, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
 	if err != nil {
@@ -47,9 +48,9 @@ func frozen(pid int) bool {
 
 func thaw(pid int) error { return syscall.Kill(pid, syscall.SIGCONT) }
 
-// lockHolder returns the process that holds the lock of a control plane's
-// directory, 0 when no process does. The kernel answers, so it is never a process
-// that merely has the same number.
+// lockHolder returns the id of the process that holds the lock of a control
+// plane's directory, 0 if there is none. The kernel knows it, so that it is
+// never a process that merely has the same id.
 func lockHolder(path string) (int, error) {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -14,12 +14,12 @@ import (
 	"time"
 )
 
-// lifelineEnv says to the program that its stdin is a pipe which the starter
-// holds open: at end of file it stops everything.
+// lifelineEnv is set for a program whose stdin is a pipe that its starter holds
+// open: at end of file the program stops everything.
 const lifelineEnv = "KUBECTL_OPERATOR_SANDBOX_LIFELINE"
 
-// FaultAnnotation of a pod chooses how it fails. It may be added and, for a pod
-// that has not started, removed later.
+// FaultAnnotation is the annotation of a pod by which the pod fails. It may be
+// added and, for a pod that has not started, removed later. Its values:
 //
 //	image-pull          ImagePullBackOff, the registry does not have the image
 //	image-unauthorized  ImagePullBackOff, the registry wants a login
@@ -32,15 +32,14 @@ const lifelineEnv = "KUBECTL_OPERATOR_SANDBOX_LIFELINE"
 //	exit                ended with exit code 3, for pods that are not started again
 const FaultAnnotation = "kubectl-operator/sandbox-fault"
 
-// LogAnnotation of a pod is what its containers print, instead of a few lines
-// that fit the fault.
+// LogAnnotation is the annotation of a pod with the text that its containers
+// print. By default they print a few lines that fit the fault.
 const LogAnnotation = "kubectl-operator/sandbox-log"
 
-// stopTimeout is the time that an orderly stop may take. It usually takes 0.1
-// s.
+// stopTimeout is how long an orderly stop may take, which usually takes 0.1 s.
 const stopTimeout = 10 * time.Second
 
-// maxState bounds what is read of a State; real ones have about 500 bytes.
+// maxState is the most bytes that are read of a State; real ones have about 500.
 const maxState = 64 << 10
 
 // Options of Start.
@@ -54,7 +53,8 @@ type Options struct {
 	Port int
 }
 
-// State says where a ready control plane is found. Paths are absolute.
+// State is where a ready control plane has its API server and files. Paths are
+// absolute.
 type State struct {
 	// PID of the supervisor.
 	PID int `json:"pid"`
@@ -112,7 +112,7 @@ func Start(ctx context.Context, opts Options) (*Sandbox, error) {
 	return &Sandbox{state: state, lifeline: ours, process: p}, nil
 }
 
-// State returns where everything is.
+// State returns where the control plane has its API server and files.
 func (s *Sandbox) State() State { return s.state }
 
 // Kubeconfig returns the path of the administrator's kubeconfig.
@@ -121,10 +121,11 @@ func (s *Sandbox) Kubeconfig() string { return s.state.Kubeconfig }
 // AuditLog returns the path of the API server's audit log.
 func (s *Sandbox) AuditLog() string { return s.state.AuditLog }
 
-// Done is closed when the control plane has ended, for whatever reason.
+// Done returns a channel that is closed when the control plane has ended for
+// any reason.
 func (s *Sandbox) Done() <-chan struct{} { return s.process.done }
 
-// Err returns why the control plane ended; call it after Done.
+// Err returns why the control plane ended. Call it after the channel of Done is closed.
 func (s *Sandbox) Err() error { return s.process.err }
 
 // Stop ends the control plane and waits until nothing is left of it. It may be
@@ -134,22 +135,23 @@ func (s *Sandbox) Stop() {
 	s.process.wait(stopTimeout)
 }
 
-// process is the started program.
+// process is the running program of the control plane.
 type process struct {
 	cmd  *exec.Cmd
 	done chan struct{} // closed when the program has ended and err is set
 	err  error
 }
 
-// launchMode holds the differences between a control plane that ends with this
-// process and one that outlives it.
+// launchMode says how the program is started: to end with this process, or to
+// outlive it.
 type launchMode struct {
 	stdin     *os.File // the lifeline; nil for none
 	temporary bool     // the program removes the directory at its end
 	detached  bool     // a session of its own, so that closing the terminal does not reach it
 }
 
-// launch starts the program and waits for the State it writes when it is ready.
+// launch starts the program and waits for the State, which the program writes
+// to its stdout when it is ready.
 func launch(ctx context.Context, opts Options, mode launchMode) (State, *process, error) {
 	binary := opts.Binary
 	if binary == "" {
@@ -224,8 +226,8 @@ func spawn(binary string, opts Options, mode launchMode) (*process, *os.File, er
 	return p, reader, nil
 }
 
-// memoryEnv are the settings of the Go runtime about memory. They hold for the
-// control plane too, which trades it for time as anything else written in Go does.
+// memoryEnv returns the environment variables of the Go runtime about memory
+// that are set here, so that they hold for the control plane too.
 func memoryEnv() []string {
 	var env []string
 	for _, name := range []string{"GOGC", "GOMEMLIMIT"} {
@@ -236,8 +238,8 @@ func memoryEnv() []string {
 	return env
 }
 
-// ending describes how the program ended by what it said, else by its status.
-// The file is read through its descriptor: a temporary one is removed by then.
+// ending returns why the program ended: the text in its log, else its exit status.
+// The log is read through its open file, because a temporary one is removed by then.
 func ending(status error, log io.ReaderAt) error {
 	said := make([]byte, 4096)
 	n, _ := log.ReadAt(said, 0)
@@ -251,7 +253,7 @@ func ending(status error, log io.ReaderAt) error {
 	return errors.New("the control plane ended")
 }
 
-// wait waits for the program's end and kills it when that takes too long.
+// wait waits until the program has ended, and kills it after limit.
 func (p *process) wait(limit time.Duration) {
 	select {
 	case <-p.done:

@@ -17,9 +17,9 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
-// User makes a client certificate for a user with this name and these groups
+// User issues a client certificate for a user with this name and these groups,
 // and returns the path of a kubeconfig with it. The API server knows such users
-// by their certificate alone; what they may do is up to RBAC.
+// by their certificate alone; RBAC decides what they may do.
 func (s *Sandbox) User(name string, groups ...string) (kubeconfig string, err error) {
 	cert, key, err := s.issue(pkix.Name{CommonName: name, Organization: groups})
 	if err != nil {

@@ -28,11 +28,12 @@ import (
 //go:embed crds.yaml
 var definitions []byte
 
-// fieldManager of everything this package writes, as in the real one.
+// fieldManager is the field manager of everything this package writes, as in
+// the real cert-manager.
 const fieldManager = "cert-manager"
 
-// retryAfter is the time after which a failed round is tried again without an
-// event.
+// retryAfter is the time after which a round that failed is repeated, even
+// without an event.
 const retryAfter = time.Second
 
 var (
@@ -43,8 +44,8 @@ var (
 	secrets        = schema.GroupVersionResource{Version: "v1", Resource: "secrets"}
 )
 
-// Install makes the API: it returns when Certificates and Issuers can be
-// written. Nothing is issued until [Run] runs.
+// Install installs cert-manager's CRDs, and returns when Certificates and
+// Issuers can be written. Nothing is issued until [Run] is called.
 func Install(ctx context.Context, kubeconfig string) error {
 	client, err := connect(kubeconfig)
 	if err != nil {
@@ -100,8 +101,8 @@ func awaitServed(ctx context.Context, client dynamic.Interface, kind schema.Grou
 	}
 }
 
-// Run issues and injects until ctx ends, which is not an error. [Install] goes
-// first.
+// Run issues certificates and injects CA bundles until ctx ends, which is no
+// error. [Install] must be called first.
 func Run(ctx context.Context, kubeconfig string) error {
 	client, err := connect(kubeconfig)
 	if err != nil {
@@ -133,14 +134,15 @@ func Run(ctx context.Context, kubeconfig string) error {
 	return nil
 }
 
-// controller does everything again whenever anything changes: there is little.
+// controller settles all issuers, certificates and injections again whenever
+// one of them changes: there are few.
 type controller struct {
 	client  dynamic.Interface
 	listers map[schema.GroupVersionResource]cache.GenericLister
 	wake    chan struct{}
 }
 
-// OnAdd, OnUpdate and OnDelete ask for another round.
+// OnAdd, OnUpdate and OnDelete start another round.
 func (c *controller) OnAdd(any, bool) { c.ring() }
 
 // OnUpdate is documented at OnAdd.
@@ -156,7 +158,8 @@ func (c *controller) ring() {
 	}
 }
 
-// round brings everything up to date, and reports whether it could.
+// round settles all issuers, certificates and injections once. It returns false
+// if any failed, and the round is to be repeated.
 func (c *controller) round(ctx context.Context) bool {
 	ok := true
 	settle := func(kind schema.GroupVersionResource, settle func(context.Context, *unstructured.Unstructured) error) {
@@ -176,7 +179,7 @@ func (c *controller) round(ctx context.Context) bool {
 	return ok
 }
 
-// list returns copies, which may be changed.
+// list returns copies of the objects of a kind, which the caller may change.
 func (c *controller) list(kind schema.GroupVersionResource) []*unstructured.Unstructured {
 	found, err := c.listers[kind].List(labels.Everything())
 	if err != nil {
@@ -191,7 +194,7 @@ func (c *controller) list(kind schema.GroupVersionResource) []*unstructured.Unst
 	return out
 }
 
-// ready writes the condition Ready, unless it says that already.
+// ready sets the condition Ready of an object, unless the object has it so already.
 func (c *controller) ready(ctx context.Context, kind schema.GroupVersionResource, o *unstructured.Unstructured, status, reason, message string) error {
 	conditions, _, _ := unstructured.NestedSlice(o.Object, "status", "conditions")
 	for _, item := range conditions {

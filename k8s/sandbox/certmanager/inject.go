@@ -11,11 +11,11 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// annotationInject names the Certificate, as NAMESPACE/NAME, whose authority an
-// object is to trust.
+// annotationInject is the annotation that names the Certificate, as NAMESPACE/NAME,
+// whose CA is to be written into the annotated object's CA bundles.
 const annotationInject = "cert-manager.io/inject-ca-from"
 
-// injectables are the kinds that have a CA bundle.
+// injectables returns the kinds that have a CA bundle, such as webhook configurations.
 func injectables() []schema.GroupVersionResource {
 	const admission = "admissionregistration.k8s.io"
 	return []schema.GroupVersionResource{
@@ -61,7 +61,7 @@ func kindOf(o *unstructured.Unstructured) (schema.GroupVersionResource, error) {
 	return schema.GroupVersionResource{}, fmt.Errorf("%s has no CA bundle", o.GetKind())
 }
 
-// setBundle reports whether it changed anything.
+// setBundle sets every caBundle of an object, and reports whether that changed any.
 func setBundle(o *unstructured.Unstructured, bundle string) bool {
 	changed := false
 	set := func(in map[string]any) {
@@ -88,7 +88,7 @@ func setBundle(o *unstructured.Unstructured, bundle string) bool {
 	return changed
 }
 
-// secretKey reads one value of a Secret.
+// secretKey reads the value of one key of a Secret.
 func (c *controller) secretKey(ctx context.Context, namespace, name, key string) ([]byte, error) {
 	secret, err := c.client.Resource(secrets).Namespace(namespace).Get(ctx, name, metav1.GetOptions{})
 	if err != nil {

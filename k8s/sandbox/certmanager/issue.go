@@ -26,13 +26,14 @@ const (
 	keyCA      = "ca.crt"
 )
 
-// lifetime of a certificate unless it says otherwise; nothing is renewed here.
+// lifetime is the validity of a certificate that sets none; nothing is renewed here.
 const lifetime = 90 * 24 * time.Hour
 
-// clusterNamespace is the namespace of the Secrets of ClusterIssuers.
+// clusterNamespace is the namespace in which ClusterIssuers have their Secrets.
 const clusterNamespace = "cert-manager"
 
-// settleIssuer says whether an issuer is of a sort that is played here.
+// settleIssuer sets the condition Ready of an issuer: True if it is self-signed
+// or has the Secret of a CA, the two sorts that are implemented here.
 func (c *controller) settleIssuer(ctx context.Context, o *unstructured.Unstructured) error {
 	kind := issuers
 	if o.GetNamespace() == "" {
@@ -44,7 +45,8 @@ func (c *controller) settleIssuer(ctx context.Context, o *unstructured.Unstructu
 	return c.ready(ctx, kind, o, "True", "IsReady", "the issuer can issue")
 }
 
-// settleCertificate issues what was not issued yet.
+// settleCertificate issues a certificate that is not issued yet, and sets the
+// condition Ready of the Certificate.
 func (c *controller) settleCertificate(ctx context.Context, o *unstructured.Unstructured) error {
 	if err := c.issueInto(ctx, o); err != nil {
 		return errors.Join(err, c.ready(ctx, certificates, o, "False", "DoesNotExist", "the certificate is not issued: "+err.Error()))
@@ -82,7 +84,8 @@ func (c *controller) issueInto(ctx context.Context, o *unstructured.Unstructured
 
 func encode(data []byte) string { return base64.StdEncoding.EncodeToString(data) }
 
-// covers reports whether an issued certificate has the names that are asked for.
+// covers reports whether a certificate, in PEM, has the names that Certificate
+// o asks for.
 func covers(data []byte, o *unstructured.Unstructured) bool {
 	block, _ := pem.Decode(data)
 	if block == nil {
@@ -101,13 +104,14 @@ func covers(data []byte, o *unstructured.Unstructured) bool {
 	return true
 }
 
-// keyPair signs certificates. The zero pair lets each sign itself.
+// keyPair is the certificate and key of a CA. With the zero value, each
+// certificate is signed by its own key.
 type keyPair struct {
 	cert *x509.Certificate
 	key  *ecdsa.PrivateKey
 }
 
-// signer finds who issues a certificate.
+// signer returns the key pair of the issuer that Certificate o names.
 func (c *controller) signer(ctx context.Context, o *unstructured.Unstructured) (keyPair, error) {
 	name, _, _ := unstructured.NestedString(o.Object, "spec", "issuerRef", "name")
 	kind, _, _ := unstructured.NestedString(o.Object, "spec", "issuerRef", "kind")
@@ -125,7 +129,7 @@ func (c *controller) signer(ctx context.Context, o *unstructured.Unstructured) (
 	return c.authority(ctx, issuer)
 }
 
-// authority is the key and certificate that an issuer signs with.
+// authority returns the key pair with which an issuer signs.
 func (c *controller) authority(ctx context.Context, issuer *unstructured.Unstructured) (keyPair, error) {
 	spec, _, _ := unstructured.NestedMap(issuer.Object, "spec")
 	if _, ok := spec["selfSigned"]; ok {
@@ -167,7 +171,8 @@ func parseKeyPair(certPEM, keyPEM []byte) (keyPair, error) {
 	return keyPair{parsed, private}, nil
 }
 
-// sign makes a key and a certificate for it, and says whom to trust, all PEM.
+// sign generates a key and signs a certificate for it. ca is the certificate of
+// the CA to trust; all three are in PEM.
 func sign(o *unstructured.Unstructured, by keyPair) (cert, private, ca []byte, err error) {
 	template, err := templateOf(o)
 	if err != nil {

@@ -9,9 +9,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/certmanager"
 )
 
-// CertManager installs cert-manager's API and runs a small issuer until the
-// test ends. The API stays: tests that need a cluster without it take one of
-// their own.
+// CertManager installs cert-manager's CRDs and runs a small issuer until the test
+// ends. The CRDs stay: tests that need a cluster without them take one of their own.
 func CertManager(t testing.TB, sb *sandbox.Sandbox) {
 	t.Helper()
 	if err := certmanager.Install(t.Context(), sb.Kubeconfig()); err != nil {

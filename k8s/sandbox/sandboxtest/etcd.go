@@ -15,10 +15,10 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox"
 )
 
-// Etcd sends a request to the etcd of a control plane, around the API server,
-// and returns the answer: call is a path such as /v3/kv/compaction and body its
-// JSON (etcd documentation, "gRPC gateway"). It skips the test where the
-// processes of the machine cannot be listed.
+// Etcd sends a request to the etcd of a control plane, not through the API
+// server, and returns the answer. call is a path such as /v3/kv/compaction and
+// body its JSON (etcd documentation, "gRPC gateway"). It skips the test on a
+// machine whose processes cannot be listed.
 func Etcd(t testing.TB, sb *sandbox.Sandbox, call, body string) []byte {
 	t.Helper()
 	data, code := RoundTrip(t, sb, http.MethodPost, etcdURL(t, sb)+call, body)
@@ -29,7 +29,7 @@ func Etcd(t testing.TB, sb *sandbox.Sandbox, call, body string) []byte {
 }
 
 // RoundTrip sends a request to the API server or to etcd as an administrator,
-// without our client in between, and returns the answer.
+// without package k8s in between, and returns the answer and its status code.
 func RoundTrip(t testing.TB, sb *sandbox.Sandbox, method, url, body string) (data []byte, code int) {
 	t.Helper()
 	config, err := clientcmd.BuildConfigFromFlags("", User(t, sb, "root", "system:masters"))
@@ -55,8 +55,8 @@ func RoundTrip(t testing.TB, sb *sandbox.Sandbox, method, url, body string) (dat
 	return data, response.StatusCode
 }
 
-// etcdURL finds where etcd listens among the arguments of its process, which
-// the supervisor started.
+// etcdURL returns the URL of etcd, from the arguments of etcd's process, which
+// the control plane's program has started.
 func etcdURL(t testing.TB, sb *sandbox.Sandbox) string {
 	t.Helper()
 	files, err := filepath.Glob("/proc/[0-9]*/cmdline")

@@ -25,32 +25,34 @@ import (
 )
 
 const (
-	// resetTimeout is how long a control plane may take to let go of what a test made.
-	// It is discarded then.
+	// resetTimeout is how long it may take to remove from a control plane what
+	// a test made. After that the control plane is stopped.
 	resetTimeout = 20 * time.Second
-	// resetPoll is the time between two looks at what is left.
+	// resetPoll is the time between two reads of the objects that are still there.
 	resetPoll = 50 * time.Millisecond
-	// settleLooks is the number of looks at one object before all are read again, and
-	// resetPatience how often all are read when nothing is left to delete and an object
-	// of the control plane is not yet, or no more, as it was.
+	// settleLooks is how often one object is read before all objects are read
+	// again. resetPatience is how often all are read when nothing is left to
+	// delete, but an object of the control plane itself is not as it was.
 	settleLooks, resetPatience = 40, 12
 )
 
-// spare holds the control planes that were given back. Like shared it is of a package
-// that only tests link, and what it holds ends with the process.
+// spare holds the control planes that tests have given back. It is a variable
+// of the package, as shared is, because only tests link the package; the
+// control planes end with the process.
 var spare struct {
 	mu    sync.Mutex
 	boxes []*lent
 }
 
-// Lend returns a control plane that a test has for itself until its end, which
-// atEnd calls: t.Cleanup, or Defer of a script. It is a new one, or one that another
-// test has given back: all that the test made is deleted then, what it edited makes it
-// useless, and audit logs begin with what comes now. A start takes four seconds of
-// processor time, and this less than half of that.
+// Lend returns a control plane that a test has for itself until its end; atEnd
+// registers a function to call then, as t.Cleanup does. It is a new control
+// plane, or one that another test has given back: all that the test made is
+// deleted then, and audit logs begin anew. If the test has edited an object of
+// the control plane itself, it is not lent again. A start takes four seconds of
+// processor time, a reset less than half of that.
 //
-// A test that kills a part of the control plane, or that asserts how a new one behaves,
-// takes one from New.
+// A test that kills a part of the control plane, or that asserts how a new one
+// behaves, takes one from New.
 func Lend(ctx context.Context, atEnd func(func())) (*sandbox.Sandbox, error) {
 	l := takeSpare()
 	if l == nil {
@@ -84,7 +86,7 @@ type lent struct {
 	served []string          // groups and versions of its OpenAPI
 }
 
-// stored is one object, by its path in the API.
+// stored is one object of the cluster; maps of them are keyed by its path in the API.
 type stored struct {
 	body       string // as JSON, without what changes by itself
 	finalizers bool
@@ -116,8 +118,8 @@ func newLent(ctx context.Context) (*lent, error) {
 	return l, nil
 }
 
-// giveBack makes the control plane what it was. One that cannot be is stopped: the next
-// test gets a new one.
+// giveBack removes all that a test made, and keeps the control plane for the
+// next test. If that fails, the control plane is stopped.
 func (l *lent) giveBack() {
 	ctx, cancel := context.WithTimeout(context.Background(), resetTimeout)
 	defer cancel()
@@ -131,7 +133,8 @@ func (l *lent) giveBack() {
 	spare.boxes = append(spare.boxes, l)
 }
 
-// reset deletes what is not as in a new control plane until nothing of it is left.
+// reset deletes all objects that a new control plane does not have, and waits
+// until they are gone.
 func (l *lent) reset(ctx context.Context) error {
 	tick := time.NewTicker(resetPoll)
 	defer tick.Stop()
@@ -160,8 +163,8 @@ func (l *lent) reset(ctx context.Context) error {
 	}
 }
 
-// settle waits until those of the objects that take others along are gone, or for a few
-// looks: one that is held by another has to be looked at again.
+// settle waits until those objects that are CRDs are gone, which delete all their
+// custom resources, but at most [settleLooks] reads: one may wait for another object.
 func (l *lent) settle(ctx context.Context, tick *time.Ticker, objects []string) error {
 	slow := slices.DeleteFunc(slices.Clone(objects), func(at string) bool {
 		return path.Base(path.Dir(at)) != "customresourcedefinitions"
@@ -189,8 +192,9 @@ func (l *lent) settle(ctx context.Context, tick *time.Ticker, objects []string) 
 	return nil
 }
 
-// edited returns the objects of a new control plane that are not as they were. Rules of
-// an aggregated role are no edit: its controller takes out those of a deleted role.
+// edited returns the paths of the control plane's own objects that are not as
+// they were. Aggregated roles are left out: their controller takes out the
+// rules of a deleted role.
 func (l *lent) edited(now map[string]stored) []string {
 	var out []string
 	for at, object := range l.fresh {
@@ -202,8 +206,8 @@ func (l *lent) edited(now map[string]stored) []string {
 	return out
 }
 
-// settled reports whether aggregated roles and served versions are those of a new
-// control plane. They become so by themselves.
+// settled reports whether aggregated roles and served versions are those of a
+// new control plane again. Controllers restore both in a moment.
 func (l *lent) settled(ctx context.Context, now map[string]stored) (bool, error) {
 	for at, object := range l.fresh {
 		if now[at].body != object.body {
@@ -214,9 +218,10 @@ func (l *lent) settled(ctx context.Context, now map[string]stored) (bool, error)
 	return slices.Equal(served, l.served), err
 }
 
-// remove asks for the end of objects: first of what answers for others, then of what
-// makes others, and of namespaces last. Their controller begins to empty one after five
-// seconds: one that is empty is released here.
+// remove sends the deletions of the objects at the paths added. Webhook
+// configurations and APIServices, through which other requests go, are deleted alone,
+// before all others; namespaces come last. Their controller begins to empty one only
+// after five seconds, so that the finalizer of an empty namespace is removed here.
 func (l *lent) remove(ctx context.Context, now map[string]stored, added []string) error {
 	inTheWay := slices.DeleteFunc(slices.Clone(added), func(at string) bool {
 		return !strings.Contains(at, "/admissionregistration.k8s.io/") && (!strings.Contains(at, "/apiservices/") || now[at].managed)
@@ -248,7 +253,7 @@ func (l *lent) remove(ctx context.Context, now map[string]stored, added []string
 	return nil
 }
 
-// holds reports whether something that is not made again by itself is in a namespace.
+// holds reports whether a namespace has any object but events.
 func (l *lent) holds(now map[string]stored, namespace string) bool {
 	for at := range now {
 		within := strings.Contains(at, "/namespaces/"+path.Base(namespace)+"/")
@@ -259,7 +264,7 @@ func (l *lent) holds(now map[string]stored, namespace string) bool {
 	return false
 }
 
-// turn is the order in which objects are deleted.
+// turn returns the rank of a path in the order of deletions, lowest first.
 func turn(at string) int {
 	switch {
 	case path.Dir(at) == "/api/v1/namespaces":
@@ -272,13 +277,14 @@ func turn(at string) int {
 	return 0
 }
 
-// itsNamespaces are those of a new control plane.
+// itsNamespaces are the namespaces that a new control plane has.
 var itsNamespaces = []string{"default", "kube-system", "kube-public", "kube-node-lease"}
 
-// ofItself are the resources that a control plane writes without being asked.
+// ofItself are the resources that a control plane writes by itself, such as events.
 var ofItself = []string{"events", "leases", "nodes", "csinodes", "endpoints", "endpointslices", "ipaddresses", "servicecidrs", "componentstatuses", "podmetrics", "nodemetrics", "storageversions"}
 
-// objects reads all that is stored, by path.
+// objects reads all objects of the cluster, by path, but those that the control
+// plane writes by itself.
 func (l *lent) objects(ctx context.Context) (map[string]stored, error) {
 	client, err := discovery.NewDiscoveryClientForConfigAndClient(l.config, l.client)
 	if err != nil {
@@ -344,18 +350,18 @@ func (l *lent) list(ctx context.Context, version schema.GroupVersion, resource m
 	return nil
 }
 
-// openAPI returns the groups and versions that are described: what a deleted definition
-// served is gone from it a moment later.
+// openAPI returns the paths of the API versions that OpenAPI describes. The
+// version of a deleted CRD disappears from it a moment later.
 func (l *lent) openAPI(ctx context.Context) ([]string, error) {
 	var answer struct{ Paths map[string]any }
 	err := l.send(ctx, http.MethodGet, "/openapi/v3", "", "", &answer)
 	return slices.Sorted(maps.Keys(answer.Paths)), err
 }
 
-// send sends a request and decodes the answer. What is not there any more, or is not
-// served, or not yet, is no error; nor is a write that fails inside the API server: it
-// calls a webhook for a moment after the webhook's configuration is deleted, and reset
-// sends the write again.
+// send sends a request and decodes the answer. An object or kind that does not
+// exist is no error. Nor is a write that fails inside the API server, which
+// still calls a webhook for a moment after the webhook's configuration is
+// deleted: reset sends the write again.
 func (l *lent) send(ctx context.Context, method, at, contentType, body string, into any) error {
 	request, err := http.NewRequestWithContext(ctx, method, l.config.Host+at, bytes.NewReader([]byte(body)))
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 )
 
 // Outage is a random disturbance of one run of a program, by the network or the
-// API server: one fault, a storm of them, or a server that is down for a while,
-// from a request of the run on.
+// API server: one fault, a storm of them, or a server that is down for a while.
+// It begins with one of the run's requests.
 type Outage struct {
 	name  string
 	at    int  // the request it begins with
@@ -24,7 +24,7 @@ type Outage struct {
 	lost  bool
 }
 
-// single are the outages of one request.
+// single are the outages that hit one request, by name.
 var single = map[string]Fault{
 	"cut before":            {Cut: CutBefore},
 	"answer lost":           {Cut: CutAnswer},
@@ -54,7 +54,8 @@ var storms = map[string][]Fault{
 	"storm of delays": {{Delay: 100 * time.Millisecond}, {Delay: 700 * time.Millisecond}},
 }
 
-// outages are the names of all, in an order that a seed may rest on.
+// outages are the names of all outages, in a fixed order, so that a seed always
+// draws the same one.
 var outages = []string{
 	"cut before", "answer lost", "half an answer", "dropped", "late", "401", "403", "409", "429", "429 with a time", "500", "502",
 	"503 with a time", "504", "500 after the success", "502 after the success", "504 after the success",
@@ -62,8 +63,8 @@ var outages = []string{
 	"401 from there on", "403 from there on", "down for a while", "gone", "watches cut",
 }
 
-// NewOutage draws an outage of a run that makes about so many requests, and so
-// many of them writes, where nothing disturbs it.
+// NewOutage draws a random outage for a run that, undisturbed, sends about that
+// many requests, writes of them writes.
 func NewOutage(chance *rand.Rand, requests, writes int) *Outage {
 	o := &Outage{name: outages[chance.IntN(len(outages))], write: chance.IntN(2) == 0}
 	most := requests
@@ -138,8 +139,8 @@ func (o *Outage) Fault(r Request) Fault {
 	return fault
 }
 
-// Struck returns how many requests were hit, and whether one of them was a write
-// whose outcome the program did not learn.
+// Struck returns how many requests were hit, and whether one of them was a
+// write whose outcome the program did not learn.
 func (o *Outage) Struck() (hits int, lost bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// Run runs the tests of a package, so many of the parallel ones at a time
-// whatever the number of cores, unless -parallel says how many. It is for tests
-// that wait for a control plane more than they compute.
+// Run runs the tests of a package, atATime parallel ones at once, or as many as
+// -parallel says. It is for tests that wait for a control plane more than they
+// compute, for which the number of cores does not matter.
 func Run(m *testing.M, atATime int) int {
 	flag.Parse()
 	given := false

@@ -23,7 +23,8 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
-// proxyTimeout bounds a request that is no watch: above what the product waits.
+// proxyTimeout is the time limit of a request that is no watch: longer than the
+// tested program waits.
 const proxyTimeout = 60 * time.Second
 
 // Request is one request of the client as the proxy sees it.
@@ -45,7 +46,7 @@ func (r Request) Persists() bool {
 	return !review && !r.Query.Has("dryRun") && !strings.HasSuffix(r.Path, "/token")
 }
 
-// CutPoint is the point at which a connection breaks.
+// CutPoint is the point of a request at which its connection breaks.
 type CutPoint int
 
 // The places. At Before the API server never hears of the request; at Answer
@@ -57,7 +58,7 @@ const (
 	CutBody
 )
 
-// Fault is the disturbance of one request. The zero value passes it on.
+// Fault is the disturbance of one request. The zero value is none.
 type Fault struct {
 	Delay time.Duration   // before anything else
 	Hold  <-chan struct{} // the request waits until it is closed, when not nil
@@ -84,8 +85,8 @@ type ProxyOptions struct {
 	HTTP2 bool
 }
 
-// Proxy stands between one user and the API server, on loopback with TLS, and
-// breaks what its options say. What comes through is untouched.
+// Proxy is a proxy between one user and the API server, on loopback with TLS,
+// that disturbs requests as its options say. All other requests pass unchanged.
 type Proxy struct {
 	// Kubeconfig leads through the proxy, as the user the proxy was made for.
 	Kubeconfig string
@@ -148,7 +149,7 @@ func (p *Proxy) writeKubeconfig(dir string, server *httptest.Server) (string, er
 	return path, os.WriteFile(path, data, 0o600)
 }
 
-// Requests returns how many requests came so far, and how many of them persist
+// Requests returns how many requests came so far, and how many of those persist
 // something.
 func (p *Proxy) Requests() (all, writes int) {
 	p.mu.Lock()
@@ -156,10 +157,10 @@ func (p *Proxy) Requests() (all, writes int) {
 	return p.requests, p.writes
 }
 
-// Break ends all connections that are open, those of watches too.
+// Break closes all open connections, those of watches too.
 func (p *Proxy) Break() { p.server.CloseClientConnections() }
 
-// ServeHTTP passes one request on, or does not.
+// ServeHTTP passes one request on to the API server, or disturbs it.
 func (p *Proxy) ServeHTTP(w http.ResponseWriter, in *http.Request) {
 	if in.Header.Get("Authorization") != "Bearer "+p.token {
 		http.Error(w, "not the proxy's own client", http.StatusUnauthorized)
@@ -200,7 +201,7 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, in *http.Request) {
 	p.exchange(w, in, r, fault)
 }
 
-// admit counts a request and asks what is to happen to it.
+// admit counts a request and returns its fault, by the function in the options.
 func (p *Proxy) admit(in *http.Request) (Request, Fault) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -216,7 +217,7 @@ func (p *Proxy) admit(in *http.Request) (Request, Fault) {
 	return r, p.options.Fault(r)
 }
 
-// breakOff ends the connection without another byte.
+// breakOff breaks the client's connection without sending another byte.
 func breakOff(fault Fault) {
 	if fault.Then != nil {
 		fault.Then()
@@ -238,8 +239,8 @@ func answerFault(w http.ResponseWriter, fault Fault) {
 		fault.Status, reason, fault.RetryAfter)
 }
 
-// exchange carries one request to its answer. A client that goes away does not
-// take its request back: the API server has it.
+// exchange sends one request to the API server and its answer, or the fault, to the
+// client. If the client goes away, the API server carries the request out nevertheless.
 func (p *Proxy) exchange(w http.ResponseWriter, in *http.Request, r Request, fault Fault) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(in.Context()), proxyTimeout)
 	defer cancel()
@@ -283,8 +284,8 @@ func (p *Proxy) answered(r Request, status int, body []byte) {
 	p.options.Answered(r, status, body)
 }
 
-// stream passes a watch on, event by event. A cut ends it after its header, or
-// after what came first.
+// stream passes a watch on, event by event. A cut ends the watch after the
+// response header, or after the first bytes of the stream.
 func (p *Proxy) stream(w http.ResponseWriter, in *http.Request, fault Fault) {
 	response, err := p.send(in.Context(), in)
 	if err != nil {
@@ -314,7 +315,7 @@ func (p *Proxy) stream(w http.ResponseWriter, in *http.Request, fault Fault) {
 	}
 }
 
-// send repeats the client's request to the API server, as the proxy's user.
+// send sends a copy of the client's request to the API server, as the proxy's user.
 func (p *Proxy) send(ctx context.Context, in *http.Request) (*http.Response, error) {
 	body, err := io.ReadAll(in.Body)
 	if err != nil {
@@ -333,7 +334,8 @@ func (p *Proxy) send(ctx context.Context, in *http.Request) (*http.Response, err
 	return p.next.RoundTrip(out)
 }
 
-// copyHeader leaves out what is about one connection (RFC 9110 section 7.6.1).
+// copyHeader copies a header without the fields that are about one connection
+// (RFC 9110 section 7.6.1).
 func copyHeader(to, from http.Header) {
 	for key, values := range from {
 		switch key {

@@ -13,7 +13,8 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// RawClient is another client of the cluster, which sends what a test likes.
+// RawClient is a second client of the cluster, which sends any request that a
+// test wants.
 type RawClient struct {
 	client *http.Client
 	server string
@@ -39,8 +40,8 @@ const (
 	ApplyPatch = "application/apply-patch+yaml"
 )
 
-// Do sends one request with a JSON body, which may be nil, and returns the
-// status and the object that was answered.
+// Do sends one request with a JSON body, none if nil, and returns the status
+// code and the object in the answer.
 func (r *RawClient) Do(ctx context.Context, method, path, contentType string, body any) (status int, answer map[string]any, err error) {
 	var data []byte
 	if body != nil {

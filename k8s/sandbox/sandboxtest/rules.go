@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// Rule says which requests a fault hits.
+// Rule selects the requests that a fault hits.
 type Rule struct {
 	// Method of the request; empty for any.
 	Method string
@@ -32,7 +32,7 @@ func (r Rule) matches(request Request) bool {
 }
 
 // Rules returns a function for [ProxyOptions]: the first rule that matches a
-// request decides about it.
+// request gives its fault.
 func Rules(rules ...Rule) func(Request) Fault {
 	var mu sync.Mutex
 	seen := make([]int, len(rules))
@@ -53,9 +53,9 @@ func Rules(rules ...Rule) func(Request) Fault {
 	}
 }
 
-// Storm returns a function for [ProxyOptions] that hits requests by chance:
-// each with a probability of rate, by one of the faults. The same seed makes
-// the same choices for the same sequence of requests.
+// Storm returns a function for [ProxyOptions] that hits random requests: each
+// with the probability rate, by one of the faults. The same seed makes the same
+// choices for the same sequence of requests.
 func Storm(seed uint64, rate float64, faults ...Fault) func(Request) Fault {
 	var mu sync.Mutex
 	chance := rand.New(rand.NewPCG(seed, seed))

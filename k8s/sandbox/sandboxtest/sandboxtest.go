@@ -14,20 +14,20 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/slowtest"
 )
 
-// startTimeout is far above the usual three seconds: CI machines are shared.
+// startTimeout is the time limit of a start, far above the usual three seconds,
+// because CI machines are shared.
 const startTimeout = 3 * time.Minute
 
-// shared is the control plane of this test binary. It is the one variable of a
-// package that only tests link; nothing stops it because it ends with the
-// process, and takes its directory with it.
+// shared is the control plane of this test binary. It is a variable of the
+// package, because only tests link the package. Nothing stops the control
+// plane: it ends with the process, and removes its directory.
 var shared = sync.OnceValues(func() (*sandbox.Sandbox, error) {
 	return start(context.Background())
 })
 
-// Start returns the control plane that all tests of one package share; the
-// first call starts it. Tests keep apart by namespaces and names of their own.
-// It skips the test with -short and when the control plane is not built; with
-// CI set the latter fails.
+// Start returns the control plane that all tests of one package share; the first call
+// starts it. Each test uses namespaces and names of its own. It skips the test with
+// -short, and when the control plane is not built; with CI set the latter fails.
 func Start(t testing.TB) *sandbox.Sandbox {
 	t.Helper()
 	require(t)
@@ -38,7 +38,7 @@ func Start(t testing.TB) *sandbox.Sandbox {
 	return sb
 }
 
-// New returns a control plane of the test's own, stopped at its end.
+// New starts a control plane for one test, which is stopped at the test's end.
 func New(t testing.TB) *sandbox.Sandbox {
 	t.Helper()
 	require(t)
@@ -50,8 +50,8 @@ func New(t testing.TB) *sandbox.Sandbox {
 	return sb
 }
 
-// Record returns a control plane of the test's own, for a test that records what it
-// answers and is otherwise fast: it is not left out with -short.
+// Record is [New] for a test that records the control plane's answers and is
+// otherwise fast: -short does not skip it.
 func Record(t testing.TB) *sandbox.Sandbox {
 	t.Helper()
 	box, err := start(t.Context())
@@ -73,8 +73,8 @@ func User(t testing.TB, sb *sandbox.Sandbox, name string, groups ...string) stri
 	return kubeconfig
 }
 
-// Mutations returns what a user has changed in the cluster so far, see
-// [sandbox.Sandbox.Mutations]. The user of sb.Kubeconfig is Admin.
+// Mutations returns the requests by which a user has changed the cluster so
+// far, see [sandbox.Sandbox.Mutations]. The user of sb.Kubeconfig is Admin.
 func Mutations(t testing.TB, sb *sandbox.Sandbox, user string) []sandbox.AuditEvent {
 	t.Helper()
 	events, err := sb.Mutations(user)
@@ -84,10 +84,11 @@ func Mutations(t testing.TB, sb *sandbox.Sandbox, user string) []sandbox.AuditEv
 	return events
 }
 
-// Admin is the user of a sandbox's own kubeconfig.
+// Admin is the name of the user in a sandbox's own kubeconfig.
 const Admin = "kubernetes-admin"
 
-// Binary returns the program of the control plane, or skips as Start does.
+// Binary returns the path of the control plane's program, or skips the test as
+// Start does.
 func Binary(t testing.TB) string {
 	t.Helper()
 	require(t)
@@ -98,7 +99,8 @@ func Binary(t testing.TB) string {
 	return path
 }
 
-// Kubectl returns the kubectl that is built together with the control plane.
+// Kubectl returns the path of the kubectl that is built together with the
+// control plane.
 func Kubectl(t testing.TB) string {
 	t.Helper()
 	path := filepath.Join(filepath.Dir(Binary(t)), "kubectl-v1.37.1")
@@ -130,7 +132,7 @@ func require(t testing.TB) {
 }
 
 // find is sandbox.Find for tests, whose executable is in a temporary directory:
-// after the environment it looks into bin/ at the root of the repository.
+// after the environment variable it looks into bin/ at the root of the repository.
 func find() (string, error) {
 	path, err := sandbox.Find()
 	if err == nil || !errors.Is(err, sandbox.ErrNotBuilt) {

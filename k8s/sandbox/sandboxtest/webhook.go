@@ -40,7 +40,7 @@ type Verdict struct {
 	After time.Duration
 }
 
-// Allow lets everything pass as it is.
+// Allow is an answer of a [Webhook] that permits every request unchanged.
 func Allow(Admission) Verdict { return Verdict{} }
 
 // Webhook is an admission webhook on loopback. The API server reaches it by
@@ -53,8 +53,7 @@ type Webhook struct {
 	ca      []byte
 }
 
-// NewWebhook starts a webhook that answers by answer, until the test
-// ends.
+// NewWebhook starts a webhook that calls answer for each request, until the test ends.
 func NewWebhook(t testing.TB, answer func(Admission) Verdict) *Webhook {
 	t.Helper()
 	w := &Webhook{answer: answer}
@@ -65,20 +64,20 @@ func NewWebhook(t testing.TB, answer func(Admission) Verdict) *Webhook {
 	return w
 }
 
-// Answer changes what the webhook answers from now on.
+// Answer replaces the function that answers requests.
 func (w *Webhook) Answer(answer func(Admission) Verdict) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.answer = answer
 }
 
-// Close makes the API server's connections be refused.
+// Close stops listening, so that the API server's connections are refused.
 func (w *Webhook) Close() {
 	w.server.CloseClientConnections()
 	w.server.Close()
 }
 
-// Open listens again at the same address after Close.
+// Open listens again at the same address, after Close.
 func (w *Webhook) Open(t testing.TB) {
 	t.Helper()
 	listener, err := net.Listen("tcp", w.address)
@@ -92,13 +91,15 @@ func (w *Webhook) Open(t testing.TB) {
 	w.server = server
 }
 
-// Client returns a clientConfig for a webhook registration.
+// Client returns the webhook's URL and CA bundle, as the clientConfig of a
+// webhook configuration.
 func (w *Webhook) Client() map[string]any {
 	return map[string]any{"url": "https://" + w.address + "/admit", "caBundle": base64.StdEncoding.EncodeToString(w.ca)}
 }
 
-// Registration is a configuration, mutating or validating, that sends writes of
-// some resources ("configmaps", "apps/deployments") in one namespace here.
+// Registration returns a mutating or validating webhook configuration that
+// sends the creates and updates of some resources ("configmaps",
+// "apps/deployments") in one namespace to this webhook.
 func (w *Webhook) Registration(kind, name, namespace string, resources ...string) map[string]any {
 	var rules []any
 	for _, resource := range resources {
@@ -123,7 +124,8 @@ func (w *Webhook) Registration(kind, name, namespace string, resources ...string
 	}
 }
 
-// maxReview bounds what is read of an AdmissionReview: two objects.
+// maxReview is the most bytes that are read of an AdmissionReview, which has
+// two objects.
 const maxReview = 8 << 20
 
 // ServeHTTP answers one AdmissionReview.

@@ -15,7 +15,7 @@ import (
 
 var named = regexp.MustCompile(`^(Test(Cluster|Terminal|Slow)|Benchmark|Fuzz)[A-Z]`)
 
-// Skip skips a test with -short. Why completes the sentence "-short leaves out …".
+// Skip skips a test with -short. why completes the sentence "-short leaves out …".
 func Skip(t testing.TB, why string) {
 	t.Helper()
 	if Short(t) {
@@ -26,14 +26,14 @@ func Skip(t testing.TB, why string) {
 // soakRuns is the environment variable that "make soak" sets.
 const soakRuns = "KUBECTL_OPERATOR_SOAK_RUNS"
 
-// InSample reports whether case i of a matrix, from 0, is run: in "make soak" every one,
-// else each nth, beginning with the first. A matrix of several kinds of cases is sampled
-// kind by kind, so that "make test" has one of each.
+// InSample reports whether a test runs case i, from 0, of its table of cases: each
+// nth, beginning with the first, but all in "make soak". A table of several kinds
+// of cases is sampled kind by kind, so that "make test" has one of each.
 func InSample(i, nth int) bool {
 	return i%nth == 0 || os.Getenv(soakRuns) != ""
 }
 
-// Short reports whether a test is to try fewer cases.
+// Short reports whether -short is set, so that a test tries fewer cases.
 func Short(t testing.TB) bool {
 	t.Helper()
 	if !named.MatchString(t.Name()) {
