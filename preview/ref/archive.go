@@ -9,12 +9,12 @@ import (
 	"strings"
 )
 
-// archiveSuffixes are those of local archives; what an archive is, its bytes
-// tell.
+// archiveSuffixes are the file name endings by which a local path is taken for an
+// archive. The format itself is recognised by the archive's first bytes.
 var archiveSuffixes = []string{".tgz", ".tar", ".tar.gz", ".tar.zst", ".zip"}
 
-// secretNames are parts of query parameters' names that carry credentials, as
-// those of signed URLs do.
+// secretNames are parts of names of query parameters that carry credentials, such as
+// those of signed URLs.
 var secretNames = []string{"token", "secret", "password", "passwd", "signature", "credential", "apikey", "api_key", "access_key", "x-amz-", "x-goog-"}
 
 var archiveKind = sourceKind{
@@ -83,7 +83,7 @@ func isSecretName(name string) bool {
 	return name == "sig" || name == "key" || name == "auth"
 }
 
-// IsArchive reports whether a file name ends like that of a supported archive.
+// IsArchive reports whether a file name ends like that of an archive that can be read.
 func IsArchive(path string) bool {
 	for _, suffix := range archiveSuffixes {
 		if strings.HasSuffix(path, suffix) {

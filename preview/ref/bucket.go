@@ -23,8 +23,8 @@ const (
 )
 
 var (
-	// bucketPattern holds the names of both stores ("Bucket naming rules" of
-	// Amazon S3, "Bucket names" of Cloud Storage): never a path, never a host
+	// bucketPattern matches the names of buckets in both stores ("Bucket naming rules"
+	// of Amazon S3, "Bucket names" of Cloud Storage), and neither a path nor a host
 	// with a port.
 	bucketPattern = regexp.MustCompile(`^[a-z0-9][-a-z0-9._]*[a-z0-9]$`)
 	regionPattern = regexp.MustCompile(`^[a-z0-9][-a-z0-9]*$`)
@@ -95,8 +95,9 @@ func checkKey(key string) error {
 	return nil
 }
 
-// ParseEndpoint parses the address of a service, https://HOST[:PORT] or http. The
-// result has neither path nor credentials. Errors do not repeat the text.
+// ParseEndpoint parses the address of a store's API, http[s]://HOST[:PORT]. A path or
+// credentials are an error. Errors do not repeat the text, which may contain a
+// credential.
 func ParseEndpoint(text string) (string, error) {
 	u, err := url.Parse(text)
 	switch {

@@ -28,8 +28,8 @@ var chartKind = sourceKind{
 	content:     ContentFiles,
 }
 
-// parseChart parses HOST/REPO/NAME[?version=RANGE]. Without a range it means the
-// newest release, as in Helm.
+// parseChart parses chart+https://HOST/REPO/NAME[?version=RANGE]; rest is text without
+// the scheme. Without a range the newest release is meant, as in Helm.
 func parseChart(text, rest string) (Reference, error) {
 	where, query, _ := strings.Cut(rest, "?")
 	u, err := url.Parse("https://" + where)

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// maxLabel is the longest DNS-1123 label, such as a namespace (RFC 1123).
+// maxLabel is the length in bytes of the longest DNS-1123 label, such as the name of a
+// namespace (RFC 1123).
 const maxLabel = 63
 
 var configMapKind = sourceKind{

@@ -68,8 +68,8 @@ func parseGit(text, scheme, rest string) (Reference, error) {
 	}, nil
 }
 
-// gitHost checks HOST or USER@HOST. Its errors do not repeat the text, which may
-// be a token.
+// gitHost checks HOST or USER@HOST and returns it; empty for scheme file. Its errors do
+// not repeat the text, which may be a token.
 func gitHost(scheme, host string) (string, error) {
 	user, bare, found := strings.Cut(host, "@")
 	if !found {
@@ -108,7 +108,8 @@ func checkGitPath(path string) error {
 	return nil
 }
 
-// checkGitRef checks a name by the rules of git-check-ref-format(1).
+// checkGitRef returns an error unless name is valid for a branch, tag or commit by the
+// rules of git-check-ref-format(1). Empty is valid.
 func checkGitRef(name string) error {
 	bad := strings.ContainsAny(name, " ~^:?*[\\\x7f") || strings.Contains(name, "..") || strings.Contains(name, "@{") ||
 		strings.Contains(name, "//") || strings.HasPrefix(name, "-") || strings.HasPrefix(name, "/") ||

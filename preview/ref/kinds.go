@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// sourceKind describes a kind of source. A test checks that every field is set in
-// every row of [kinds]. Paths and package names have no scheme, because Parse
+// sourceKind is what is known of one kind of source. A test checks that every field is
+// set in every row of [kinds]. Paths and package names have no scheme, because Parse
 // recognises them by their form.
 type sourceKind struct {
 	kind    Kind
@@ -29,7 +29,7 @@ type sourceKind struct {
 	content ContentForm
 }
 
-// CredentialForm is which keys of a Secret a kind of source uses as credentials.
+// CredentialForm is which kind of credentials a source takes from a Secret.
 type CredentialForm string
 
 // The forms of credentials.
@@ -38,7 +38,8 @@ const (
 	CredentialsLogin CredentialForm = "login" // user name and password, or a token
 )
 
-// ContentForm is which content a kind of source can contain.
+// ContentForm is what a kind of source can contain: the files of a package, plugins, or
+// nothing by itself.
 type ContentForm string
 
 // The forms of content.
@@ -48,13 +49,13 @@ const (
 	ContentAny   ContentForm = "any"   // the files of a package, or a plugin of any form
 )
 
-// kinds is the table of the kinds of sources. A new kind is a file of this package
-// that defines its row, and the row here.
+// kinds is the table of the kinds of sources. A new kind is a file of this package that
+// defines its sourceKind, and an entry here.
 var kinds = []sourceKind{
 	packageKind, imageKind, directoryKind, layoutKind, gitKind, archiveKind, configMapKind, bucketKind, chartKind,
 }
 
-// Kinds returns all kinds of sources, including KindPackage.
+// Kinds returns all kinds of references, including KindPackage.
 func Kinds() []Kind {
 	var all []Kind
 	for _, k := range kinds {
@@ -63,7 +64,8 @@ func Kinds() []Kind {
 	return all
 }
 
-// row returns the description of a kind. Every [Reference] from Parse has one.
+// row returns the entry of [kinds] for a kind; false only for a kind that Parse does
+// not return.
 func (k Kind) row() (sourceKind, bool) {
 	i := slices.IndexFunc(kinds, func(row sourceKind) bool { return row.kind == k })
 	if i < 0 {
@@ -72,20 +74,20 @@ func (k Kind) row() (sourceKind, bool) {
 	return kinds[i], true
 }
 
-// Credentials returns which keys of a credentials Secret the kind uses.
+// Credentials returns which kind of credentials sources of the kind take from a Secret.
 func (k Kind) Credentials() CredentialForm {
 	row, _ := k.row()
 	return row.credentials
 }
 
-// Content returns which content the kind can contain.
+// Content returns what sources of the kind can contain.
 func (k Kind) Content() ContentForm {
 	row, _ := k.row()
 	return row.content
 }
 
-// BaseName returns the last part of a reference: the repository of an image, or
-// the last element of a URL or path. It is empty if there is none.
+// BaseName returns the last part of a reference: of an image that of its repository, of
+// a URL or path the last element. It is empty if there is none.
 func (r Reference) BaseName() string {
 	row, ok := r.Kind.row()
 	if !ok {
@@ -101,7 +103,8 @@ func (r Reference) Immutable() bool {
 	return ok && row.immutable(r)
 }
 
-// Local reports whether the reference is a file or directory of this machine.
+// Local reports whether the reference is to a file, directory or repository of this
+// machine.
 func (r Reference) Local() bool { return r.Path != "" || strings.HasPrefix(r.URL, "file:") }
 
 // repository returns HOST/REPO of an image, without tag and digest.

@@ -18,8 +18,9 @@ var layoutKind = sourceKind{
 	content:     ContentAny,
 }
 
-// parseLayout parses oci-layout:PATH[:TAG][@sha256:HEX]. The text after the last
-// ":" is a tag if it can be one: a path such as a:b/c has none.
+// parseLayout parses oci-layout:PATH[:TAG][@sha256:HEX]; rest is text without the
+// scheme. What follows the last ":" is a tag if it is valid as one: the path a:b/c has
+// none, because a tag contains no "/".
 func parseLayout(text, rest string) (Reference, error) {
 	out := Reference{Kind: KindLayout, Text: text, Path: rest}
 	if path, digest, ok := strings.Cut(rest, "@sha256:"); ok {

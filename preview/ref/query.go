@@ -8,10 +8,9 @@ import (
 	"unicode"
 )
 
-// parseQuery parses NAME=VALUE pairs joined by "&", each of the known names at
-// most once. Percent escapes are decoded; "+" stays, since versions contain it.
-// Errors name a parameter but never repeat its value, which may be a signature or
-// a token.
+// parseQuery parses NAME=VALUE pairs joined by "&"; each name must be known and given
+// at most once. Percent escapes are decoded, but "+" stays, since versions contain it.
+// Errors never repeat a value, which may be a signature or a token.
 func parseQuery(query string, known ...string) (map[string]string, error) {
 	values := map[string]string{}
 	if query == "" {
@@ -34,7 +33,7 @@ func parseQuery(query string, known ...string) (map[string]string, error) {
 	return values, nil
 }
 
-// clip shortens what an error repeats.
+// clip shortens text that an error quotes to 40 bytes.
 func clip(s string) string {
 	const most = 40
 	if len(s) > most {

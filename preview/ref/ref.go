@@ -21,7 +21,8 @@ import (
 	"github.com/Masterminds/semver/v3"
 )
 
-// Kind is the kind of source that a reference names; [kinds] has all of them.
+// Kind is the kind of source that a reference names, such as an image or a git
+// repository.
 type Kind string
 
 // The kinds.
@@ -131,7 +132,8 @@ func checkText(text string) error {
 	return nil
 }
 
-// cutScheme returns the kind of source for the scheme of a reference.
+// cutScheme splits a reference into its scheme and the rest, and returns the kind of
+// source that has the scheme; found is false if no kind has it.
 func cutScheme(text string) (k sourceKind, scheme, rest string, found bool) {
 	for _, k := range kinds {
 		for _, scheme := range k.schemes {
@@ -178,8 +180,8 @@ func parsePackage(text string) (Reference, error) {
 	return Reference{Kind: KindPackage, Text: text, Package: name, Version: version}, nil
 }
 
-// CheckRange returns an error unless s is a version range as packages take it
-// (Masterminds semver: "1.10.0", ">=1.8 <2", "~1.2 || ^3").
+// CheckRange returns an error unless s is a version range (Masterminds semver:
+// "1.10.0", ">=1.8 <2", "~1.2 || ^3") of at most 64 bytes.
 func CheckRange(s string) error {
 	if len(s) > maxVersion {
 		return fmt.Errorf("the version range has %d characters; at most %d are read", len(s), maxVersion)
@@ -238,8 +240,9 @@ func parseTags(text, repo, query string) (Reference, error) {
 	return Reference{Kind: KindImage, Text: text, Image: repo, Version: values["version"]}, nil
 }
 
-// isHost reports whether a text is a registry and not the first part of ORG/REPO:
-// without the prefix oci:// it must have a dot or a port, or be localhost.
+// isHost reports whether the first part of an image reference is the host of a
+// registry. Unless the reference is explicit, with the prefix oci://, the host must
+// have a dot or a port or be localhost: ORG/REPO has none.
 func isHost(host string, explicit bool) bool {
 	if !hostPattern.MatchString(host) {
 		return false

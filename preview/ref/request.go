@@ -13,7 +13,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// Request is a request file: the package, sources and options of one release.
+// Request is what a request file asks for: the package or sources of one release, and
+// its options.
 type Request struct {
 	Object string // KIND NAMESPACE/NAME of the request, for messages
 
@@ -65,13 +66,13 @@ type Request struct {
 	pin     func(Pinned) []edit
 }
 
-// RequestNote is something in a request file that a reviewer should know.
+// RequestNote is an observation about a request file for the reviewer, with its rule.
 type RequestNote struct {
 	Rule rules.Rule
 	Text string
 }
 
-// PackageRequest is a package of a catalog.
+// PackageRequest asks for a package of a catalog, by name, range and channels.
 type PackageRequest struct {
 	Name     string
 	Version  string   // range; empty means any
@@ -88,19 +89,20 @@ type PackageRequest struct {
 	SelfCertified bool
 }
 
-// Selector is a label selector.
+// Selector is a label selector, as in Kubernetes.
 type Selector struct {
 	MatchLabels      map[string]string
 	MatchExpressions []SelectorTerm
 }
 
-// SelectorTerm is one condition of a selector: In, NotIn, Exists, DoesNotExist.
+// SelectorTerm is one requirement of a selector; Operator is In, NotIn, Exists or
+// DoesNotExist.
 type SelectorTerm struct {
 	Key, Operator string
 	Values        []string
 }
 
-// RequestSource is one source of content.
+// RequestSource is one source of a request's content, and the directory it goes to.
 type RequestSource struct {
 	Reference   Reference
 	Destination string // directory that the content goes to; empty is the root
@@ -113,13 +115,14 @@ type RequestSource struct {
 	CA      string // PEM of roots for this source alone
 }
 
-// Objects reads the objects that a request file refers to and does not contain.
+// Objects reads from the cluster the objects to which a request file refers without
+// containing them.
 type Objects interface {
 	// Get returns nil and no error for an object that does not exist.
 	Get(ctx context.Context, ref preview.Ref) (map[string]any, error)
 }
 
-// document is one document of a request file.
+// document is one YAML document of a request file, an object.
 type document struct {
 	preview.Ref
 	body  map[string]any
@@ -134,7 +137,8 @@ func (d *document) String() string {
 	return d.Kind + " " + d.Namespace + "/" + d.Name
 }
 
-// requestKind is one kind of request object, such as an Argo CD Application.
+// requestKind is one kind of object that requests a release, such as an Argo CD
+// Application, with the method that reads it.
 type requestKind struct {
 	group, kind string
 	versions    []string
@@ -142,7 +146,7 @@ type requestKind struct {
 	read        func(r *reader, f *strictReader)
 }
 
-// requestKinds is the table of kinds.
+// requestKinds returns the kinds of objects that can be requests.
 func requestKinds() []requestKind {
 	return []requestKind{
 		{"kubectl-operator", "Request", []string{"v1alpha1"}, nil, (*reader).ownRequest},
@@ -156,7 +160,7 @@ func requestKinds() []requestKind {
 	}
 }
 
-// reader converts the documents of a file into a request.
+// reader converts the objects of a request file into a Request.
 type reader struct {
 	*Request
 	ctx   context.Context
@@ -223,8 +227,8 @@ func decodeRequest(text []byte) ([]document, error) {
 	return out, nil
 }
 
-// chooseRequest returns the one document that requests a package. A source object
-// counts as the request only if there is no other.
+// chooseRequest returns the one document that is a request, and its kind; none or
+// several are an error. A Flux source object counts only if there is no other request.
 func chooseRequest(documents []document) (*document, *requestKind, error) {
 	kinds := requestKinds()
 	type candidate struct {
@@ -265,7 +269,8 @@ func chooseRequest(documents []document) (*document, *requestKind, error) {
 }
 
 // find returns an object that the request refers to: from its file, else from the
-// cluster in one of the versions of its group.
+// cluster, in the first of versions that has it. It returns nil, and sets the reader's
+// error, if there is none.
 func (r *reader) find(group string, versions []string, kind, namespace, name string) map[string]any {
 	shown := &document{Ref: preview.Ref{Kind: kind, Namespace: namespace, Name: name}}
 	if !IsName(name) || namespace != "" && !isLabel(namespace) {
@@ -304,7 +309,8 @@ func (r *reader) find(group string, versions []string, kind, namespace, name str
 	return nil
 }
 
-// inFile returns an object from the file, nil if it is not there.
+// inFile returns the document of the request file that has this kind and name, nil if
+// none has.
 func (r *reader) inFile(group, kind, namespace, name string) *document {
 	for i := range r.objects {
 		d := &r.objects[i]
@@ -319,19 +325,20 @@ func secretInFile(d *document) error {
 	return fmt.Errorf("%s is in the file; credentials belong into the cluster, where they are read with your permissions", d)
 }
 
-// fail records the first error of reading an object.
+// fail sets the reader's error, unless it has one already.
 func (r *reader) fail(format string, args ...any) {
 	if r.err == nil {
 		r.err = fmt.Errorf(format, args...)
 	}
 }
 
-// note adds a note for the reviewer about the request.
+// note adds a note of a rule for the reviewer of the request.
 func (r *reader) note(rule rules.Rule, args ...any) {
 	r.Notes = append(r.Notes, RequestNote{rule, rule.NoteText(args...)})
 }
 
-// check checks the rules that apply to requests of every kind.
+// check returns an error for what no request may have, of whatever kind: invalid names,
+// a package besides sources, an unknown format, or paths outside the content.
 func (r *Request) check() error {
 	if r.Release != "" && !isLabel(r.Release) || r.Namespace != "" && !isLabel(r.Namespace) {
 		return fmt.Errorf("release %q in namespace %q: both are at most 63 of a-z, 0-9 and \"-\"", clip(r.Release), clip(r.Namespace))
@@ -359,7 +366,7 @@ func (r *Request) check() error {
 	return nil
 }
 
-// checkBelow returns an error for a path that leads out of its root.
+// checkBelow returns an error unless a path is relative and stays below its root.
 func checkBelow(path string) error {
 	if strings.HasPrefix(path, "/") || strings.Contains(path, `\`) || slices.Contains(strings.Split(path, "/"), "..") {
 		return fmt.Errorf("%q is not a path within the content", clip(path))
@@ -367,8 +374,8 @@ func checkBelow(path string) error {
 	return nil
 }
 
-// formatNames returns the built-in formats by their names in request files. A
-// request file cannot name a program.
+// formatNames returns the built-in formats of content by the names that request files
+// use for them. A request file cannot name a program.
 func formatNames() map[string]string {
 	return map[string]string{
 		"registryv1": "registryv1", "registry+v1": "registryv1", "registry-v1": "registryv1", "registry": "registryv1",
@@ -377,7 +384,8 @@ func formatNames() map[string]string {
 	}
 }
 
-// knownFormat returns a format's name as the command line has it.
+// knownFormat returns the command line's name of a format that a request file names, an
+// error if that is not built in. Empty stays empty.
 func knownFormat(name string) (string, error) {
 	if name == "" {
 		return "", nil

@@ -16,7 +16,7 @@ func ignoredInApplication() []ignoredField {
 	}
 }
 
-// application reads Argo CD's Application.
+// application reads an Application of Argo CD.
 func (r *reader) application(f *strictReader) {
 	r.Release, r.Namespace, r.ArgoHooks = r.asked.Name, f.At("spec.destination.namespace").Text(), true
 	if r.Namespace == "" {
@@ -34,8 +34,8 @@ func (r *reader) application(f *strictReader) {
 	r.argoSources(several)
 }
 
-// argoSources reads an Application with several sources: one with content, and
-// others whose files it refers to by name.
+// argoSources reads the sources of an Application that has several: one with the
+// content, and others with a name, whose files the first refers to as $NAME/PATH.
 func (r *reader) argoSources(v field) {
 	var content []field
 	for i, item := range v.Items() {
@@ -58,10 +58,12 @@ func (r *reader) argoSources(v field) {
 	}
 }
 
-// referredDir is the directory of the sources that another source refers to.
+// referredDir is the directory in the content that gets the sources which an
+// Application only refers to, each below its name.
 const referredDir = ".sources"
 
-// argoRevision returns which revision of a repository an Application means.
+// argoRevision returns the branch, tag or commit that targetRevision names; empty,
+// which is the default branch, for HEAD.
 func argoRevision(v field) string {
 	revision := v.At("targetRevision").Text()
 	if revision == "HEAD" {
@@ -70,7 +72,8 @@ func argoRevision(v field) string {
 	return revision
 }
 
-// argoContent reads the source that has the content.
+// argoContent reads the source of an Application that has the content, at a path of the
+// Application's document.
 func (r *reader) argoContent(v field, at ...any) {
 	address, chart := v.At("repoURL"), v.At("chart").Text()
 	v.At("name").Text()
@@ -123,8 +126,9 @@ func (r *reader) argoChart(v, address field, chart string) {
 	r.remote(address, chartImage(imageText(text)+"/"+chart, version))
 }
 
-// argoHelm reads the values of a chart: files, then text, then objects, then
-// parameters, each overriding those before.
+// argoHelm reads the values of a chart from the field helm: value files, values as
+// text, values as object instead of the text, then parameters, each overriding those
+// before.
 func (r *reader) argoHelm(v field) {
 	if name := v.At("releaseName").Text(); name != "" {
 		r.Release = name
@@ -169,8 +173,8 @@ func (r *reader) argoHelm(v field) {
 	}
 }
 
-// scalarOf parses a value as Helm's --set does: true, false, null and whole
-// numbers are of these types, everything else is text.
+// scalarOf parses a value as Helm's --set does: true, false, null and whole numbers get
+// these types; all else is text.
 func scalarOf(text string) any {
 	var n int64
 	switch {
@@ -187,7 +191,7 @@ func scalarOf(text string) any {
 	return text
 }
 
-// argoKustomize reads what an Application changes in a kustomization.
+// argoKustomize reads the changes that an Application makes to a kustomization.
 func (r *reader) argoKustomize(v field) {
 	over := overlay{
 		Namespace: v.At("namespace").Text(), Prefix: v.At("namePrefix").Text(), Suffix: v.At("nameSuffix").Text(),

@@ -9,10 +9,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// NotesBeside returns notes about objects in the file that the request does not
-// refer to, and which are not applied. namespace is that of the release, empty if
-// not known; a Namespace with that name is left out, because the plan creates it
-// itself.
+// NotesBeside returns notes about objects of the file that the request does not refer
+// to, because they are not applied. A Namespace called namespace, that of the release
+// if it is known, is noted only for labels and annotations: the plan creates it itself.
 func (r *Request) NotesBeside(namespace string) []RequestNote {
 	var notes []RequestNote
 	var others []string
@@ -33,7 +32,7 @@ func (r *Request) NotesBeside(namespace string) []RequestNote {
 	return notes
 }
 
-// namespaceMetadata returns the labels and annotations of a Namespace, without
+// namespaceMetadata returns the labels and annotations of a Namespace as text, without
 // those that every Namespace has.
 func namespaceMetadata(d *document) []string {
 	var out []string
@@ -51,8 +50,8 @@ func namespaceMetadata(d *document) []string {
 	return out
 }
 
-// renameRelease changes the name of a request's object to a valid release name:
-// object names may contain dots, release names may not.
+// renameRelease replaces dots in the release name, which is that of the request's
+// object: object names may contain dots, release names may not.
 func (r *reader) renameRelease() {
 	name := strings.ReplaceAll(r.Release, ".", "-")
 	if name == r.Release || !isLabel(name) {

@@ -12,8 +12,8 @@ import (
 
 var errNotPlain = errors.New("it is written in a way that cannot be edited; write it plainly, one key to a line")
 
-// write applies the edit below a node: it replaces the value of the deepest
-// existing key, or adds the missing keys.
+// write applies the edit to text below a YAML node: it replaces the value at the edit's
+// path, or inserts the keys of the path that are missing.
 func (e edit) write(text []byte, node *yaml.Node) ([]byte, error) {
 	for depth, step := range e.path {
 		key, value := child(node, step)
@@ -38,7 +38,8 @@ func (e edit) write(text []byte, node *yaml.Node) ([]byte, error) {
 	return nil, errNotPlain
 }
 
-// child returns the key and value nodes for a step of a path.
+// child returns the key and value nodes that one step of a path, a key or an index,
+// leads to; nil if there are none.
 func child(node *yaml.Node, step any) (key, value *yaml.Node) {
 	switch step := step.(type) {
 	case int:
@@ -58,12 +59,13 @@ func child(node *yaml.Node, step any) (key, value *yaml.Node) {
 	return nil, nil
 }
 
-// isEmptyNode reports whether a node is an empty value in place of a mapping.
+// isEmptyNode reports whether a node is {} or null, in which keys can be inserted.
 func isEmptyNode(n *yaml.Node) bool {
 	return n.Kind == yaml.MappingNode && len(n.Content) == 0 || n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null"
 }
 
-// nested returns a value nested below the keys of a path.
+// nested returns a value in maps nested by the keys of a path: a.b gives {a: {b:
+// value}}.
 func nested(path []any, value string) any {
 	var v any = value
 	for i := len(path) - 1; i >= 0; i-- {
@@ -82,7 +84,7 @@ func flow(v any) string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
-// insert adds a key before the first one of a mapping.
+// insert returns text with a key and its value added before the first key of a mapping.
 func insert(text []byte, node *yaml.Node, key string, value any) ([]byte, error) {
 	if node.Kind != yaml.MappingNode {
 		return nil, errNotPlain
@@ -105,7 +107,8 @@ func insert(text []byte, node *yaml.Node, key string, value any) ([]byte, error)
 	return splice(text, at, at, added), nil
 }
 
-// block returns a key and its nested values as YAML lines, one key per line.
+// block returns a key and its nested values as YAML lines, one key per line. indent is
+// a line break and the spaces before key.
 func block(key string, value any, indent string) string {
 	m, ok := value.(map[string]any)
 	if !ok {
@@ -119,7 +122,7 @@ func block(key string, value any, indent string) string {
 	return out
 }
 
-// replace replaces the text of a scalar node.
+// replace returns text with a scalar node, an alias or an empty mapping replaced.
 func replace(text []byte, node *yaml.Node, with string) ([]byte, error) {
 	at, err := offset(text, node)
 	if err != nil {
@@ -150,7 +153,8 @@ func replace(text []byte, node *yaml.Node, with string) ([]byte, error) {
 	return splice(text, at, at+length, with), nil
 }
 
-// quotedLength returns the length of a quoted scalar, including its quotes.
+// quotedLength returns the length in bytes of the quoted scalar at the beginning of
+// text, including its quotes; 0 if it does not end.
 func quotedLength(text []byte, quote, escape byte) int {
 	for i := 1; i < len(text); i++ {
 		switch {
@@ -163,7 +167,8 @@ func quotedLength(text []byte, quote, escape byte) int {
 	return 0
 }
 
-// quoteLike quotes a scalar in the same style as the one it replaces.
+// quoteLike returns a scalar plain if node, which it replaces, is plain and YAML allows
+// it, else in double quotes.
 func quoteLike(node *yaml.Node, value string) string {
 	var probe yaml.Node
 	plain := node.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle) == 0 && node.Kind == yaml.ScalarNode &&
@@ -177,8 +182,8 @@ func quoteLike(node *yaml.Node, value string) string {
 	return flow(value)
 }
 
-// offset returns the position of a node in the text, in bytes. Lines and columns
-// count from one, columns in characters.
+// offset returns the position of a node in the text, in bytes. The node's line and
+// column count from one, the column in characters.
 func offset(text []byte, node *yaml.Node) (int, error) {
 	at := 0
 	for line := 1; line < node.Line; line++ {

@@ -6,8 +6,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/fields"
 )
 
-// strictReader reads the fields of an object. A field that was not read is an
-// error, unless it is known to have no effect on what is installed.
+// strictReader reads the fields of an object. A field that no code read is an error,
+// unless it is listed as having no effect on what is installed.
 type strictReader struct {
 	*fields.Document
 	object string // KIND NAME, for messages
@@ -15,7 +15,8 @@ type strictReader struct {
 
 type field = fields.Field
 
-// ignoredField is a field that does not change what is installed.
+// ignoredField is a field of a controller's object that does not change what is
+// installed.
 type ignoredField struct{ path, why string }
 
 func newStrictReader(object string, root map[string]any, ignored []ignoredField) *strictReader {
@@ -28,11 +29,11 @@ func newStrictReader(object string, root map[string]any, ignored []ignoredField)
 	return r
 }
 
-// maxWrong bounds what an error says of one object.
+// maxWrong is how many wrong fields of one object an error names (20).
 const maxWrong = 20
 
-// err returns an error with everything that is wrong with the object: first
-// invalid fields, then unsupported ones.
+// err returns an error that names what is wrong with the object, first invalid fields,
+// then unsupported ones; nil if nothing is.
 func (r *strictReader) err() error {
 	if err := r.Err(maxWrong); err != nil {
 		return fmt.Errorf("%s: %w", r.object, err)

@@ -84,7 +84,8 @@ func (r *reader) suspended(spec field) {
 	}
 }
 
-// fluxChart reads the chart in a HelmRelease that refers to a repository.
+// fluxChart reads the field chart.spec of a HelmRelease: a chart by name and the
+// HelmRepository or GitRepository that has it.
 func (r *reader) fluxChart(v field) {
 	name, version := v.At("chart").Need(), v.At("version").Text()
 	from := v.At("sourceRef")
@@ -123,7 +124,8 @@ func (r *reader) fluxChart(v field) {
 	v.At("ignoreMissingValuesFiles").Flag()
 }
 
-// fluxChartRef reads a HelmRelease's reference to a chart object.
+// fluxChartRef reads the field chartRef of a HelmRelease, which refers to an
+// OCIRepository.
 func (r *reader) fluxChartRef(v field) {
 	namespace := v.At("namespace").Text()
 	if namespace == "" {
@@ -137,8 +139,8 @@ func (r *reader) fluxChartRef(v field) {
 	}
 }
 
-// valuesFrom reads values from ConfigMaps and Secrets; later ones override earlier
-// ones.
+// valuesFrom merges the values that ConfigMaps and Secrets contain; later ones override
+// earlier ones.
 func (r *reader) valuesFrom(v field) {
 	for _, item := range v.Items() {
 		key := item.At("valuesKey").Text()
@@ -163,8 +165,8 @@ func (r *reader) valuesFrom(v field) {
 	}
 }
 
-// valuesObject returns the ConfigMap or Secret, in the request's namespace, that
-// an item refers to; nil if there is none.
+// valuesObject returns the ConfigMap or Secret in the request's namespace to which item
+// refers; nil, with an error set, if there is none.
 func (r *reader) valuesObject(item field) map[string]any {
 	kind, name := item.At("kind").OneOf("ConfigMap", "Secret"), item.At("name").Need()
 	if kind == "" || item.Document().Failed() {
@@ -183,7 +185,8 @@ func (r *reader) valuesObject(item field) map[string]any {
 	return body
 }
 
-// merged merges values over others: maps are merged, everything else is replaced.
+// merged returns values with over merged into under: maps are merged, everything else
+// is replaced.
 func merged(under, over map[string]any) map[string]any {
 	if len(under) == 0 {
 		return over
@@ -214,8 +217,8 @@ func ignoredInKustomization() []ignoredField {
 	}
 }
 
-// kustomization reads Flux's Kustomization. Its changes to the content are written
-// as a kustomization around it, as Flux does.
+// kustomization reads Flux's Kustomization. What it changes in the content becomes a
+// generated kustomization that has the content as resource, as in Flux.
 func (r *reader) kustomization(f *strictReader) {
 	spec := f.At("spec")
 	r.Release, r.Format = r.asked.Name, "kustomize"
@@ -261,9 +264,9 @@ func (r *reader) kustomization(f *strictReader) {
 
 var variableName = regexp.MustCompile(`^[_[:alpha:]][_[:alpha:][:digit:]]*$`)
 
-// postBuild reads the variables that are substituted after the build: those of
-// ConfigMaps and Secrets, where later ones override earlier ones, then those of
-// the request itself.
+// postBuild reads the variables that are substituted in the built objects: those of
+// ConfigMaps and Secrets, where later ones override earlier ones, then those of the
+// request.
 func (r *reader) postBuild(v field) {
 	variables := map[string]string{}
 	for _, item := range v.At("substituteFrom").Items() {
@@ -293,7 +296,8 @@ func (r *reader) postBuild(v field) {
 	}
 }
 
-// overlay has the fields of a request that change a kustomization.
+// overlay has what a request changes in a kustomization, as fields of
+// kustomization.yaml.
 type overlay struct {
 	Namespace, Prefix, Suffix string
 	Components                []string
@@ -302,10 +306,12 @@ type overlay struct {
 	CommonAnnotations         map[string]any
 }
 
-// sourceDir is the directory of the content below a generated kustomization.
+// sourceDir is the directory that the content moves to if a kustomization is generated
+// at the root.
 const sourceDir = "source"
 
-// around adds a kustomization around the content, if it changes anything.
+// around adds a kustomization.yaml that makes the changes of o to the content, unless
+// there are none.
 func (r *reader) around(o overlay) {
 	body := map[string]any{"apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization"}
 	changes := len(body)
@@ -351,7 +357,7 @@ func (r *reader) standsAlone(s *fluxSource) {
 	r.suspended(s.At("spec"))
 }
 
-// ociRepository reads Flux's OCIRepository as a request of its own.
+// ociRepository reads an OCIRepository of Flux that is itself the request.
 func (r *reader) ociRepository(f *strictReader) {
 	s := &fluxSource{strictReader: f, r: r, document: r.asked}
 	r.standsAlone(s)
@@ -359,5 +365,5 @@ func (r *reader) ociRepository(f *strictReader) {
 	s.ociRepository()
 }
 
-// errNoKey returns the error for an object that lacks a key.
+// errNoKey returns the error for a ConfigMap or Secret that lacks a key.
 func errNoKey(key string) error { return fmt.Errorf("it has no key %s", strings.TrimSpace(clip(key))) }

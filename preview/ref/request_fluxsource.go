@@ -13,7 +13,8 @@ import (
 
 const sourceGroup = "source.toolkit.fluxcd.io"
 
-// fluxSource is an object of Flux that describes a source of content.
+// fluxSource is an object of Flux that describes a source of content, such as a
+// GitRepository.
 type fluxSource struct {
 	*strictReader
 	r        *reader
@@ -21,8 +22,8 @@ type fluxSource struct {
 	home     string    // its namespace
 }
 
-// fluxSource returns the source object that a request refers to, nil if there is
-// none.
+// fluxSource returns the source object that a request refers to; nil, with the reader's
+// error set, if there is none.
 func (r *reader) fluxSource(kind, namespace, name string) *fluxSource {
 	if name == "" {
 		return nil
@@ -36,7 +37,8 @@ func (r *reader) fluxSource(kind, namespace, name string) *fluxSource {
 	return s
 }
 
-// done finishes reading a source object that is not the request itself.
+// done passes errors about a source object's fields on to the reader, unless the object
+// is the request itself, whose errors are reported anyway.
 func (s *fluxSource) done() {
 	if s.document == s.r.asked {
 		return
@@ -46,7 +48,8 @@ func (s *fluxSource) done() {
 	}
 }
 
-// add adds a source, with the fields that all kinds of source objects have.
+// add adds a source to the request by its reference, and reads the fields that all
+// kinds of source objects have, such as its Secret. v is the field that errors name.
 func (s *fluxSource) add(v field, text string) {
 	if s.document != s.r.asked && text == "" {
 		text = "invalid" // and v has failed
@@ -60,7 +63,7 @@ func (s *fluxSource) add(v field, text string) {
 	s.r.secret(added, s.At("spec.secretRef.name"), home)
 }
 
-// helmRepository adds a chart of the repository as a source.
+// helmRepository adds a chart of the HelmRepository as a source.
 func (s *fluxSource) helmRepository(name, version string) {
 	defer s.done()
 	address := s.At("spec.url")
@@ -85,8 +88,8 @@ func (s *fluxSource) helmRepository(name, version string) {
 	s.r.pinEach(func(p Pinned, _ int) edit { return s.r.set(p.Version, "spec", "chart", "spec", "version") })
 }
 
-// chartImage returns a chart in an OCI registry: with the tag of a version, or a
-// range of versions.
+// chartImage returns the reference of a chart in an OCI registry: by tag if version is
+// a single one, else with the range over tags.
 func chartImage(repository, version string) string {
 	if _, err := semver.StrictNewVersion(strings.TrimPrefix(version, "v")); err == nil {
 		return repository + ":" + strings.ReplaceAll(version, "+", "_")
@@ -94,8 +97,8 @@ func chartImage(repository, version string) string {
 	return tagsText(repository, version)
 }
 
-// tagsText returns a reference with a range over the tags of a repository; without
-// a range it means all tags that are not pre-releases.
+// tagsText returns a reference with a version range over the tags of a repository.
+// Without a range any tag that is a version, but no pre-release, matches.
 func tagsText(repository, version string) string {
 	if version == "" {
 		version = "*"
@@ -103,12 +106,13 @@ func tagsText(repository, version string) string {
 	return repository + "?version=" + escapeRange(version)
 }
 
-// escapeRange escapes a range for the query of a reference.
+// escapeRange returns a version range with the characters escaped that would end the
+// query of a reference.
 func escapeRange(version string) string {
 	return strings.NewReplacer("%", "%25", "&", "%26", "#", "%23", "?", "%3F").Replace(version)
 }
 
-// gitRepository adds the repository as a source.
+// gitRepository adds the repository of a GitRepository as a source.
 func (s *fluxSource) gitRepository(subdir string) {
 	defer s.done()
 	address := s.At("spec.url")
@@ -136,7 +140,7 @@ func (s *fluxSource) gitRepository(subdir string) {
 	s.pinAt(func(p Pinned, i int) string { return p.commit(i) }, "spec", "ref", "commit")
 }
 
-// ociRepository adds the artifact as a source.
+// ociRepository adds the artifact of an OCIRepository as a source.
 func (s *fluxSource) ociRepository() {
 	defer s.done()
 	address := s.At("spec.url")
@@ -163,8 +167,9 @@ func (s *fluxSource) ociRepository() {
 	s.pinAt(func(p Pinned, i int) string { return p.digest(i) }, "spec", "ref", "digest")
 }
 
-// pinAt writes the digest of the source into its own object, if the file contains
-// that.
+// pinAt makes [Request.Pin] write the value for the source that was added last, such as
+// its digest, at a path of the source object. That fails if the object is not in the
+// file.
 func (s *fluxSource) pinAt(value func(Pinned, int) string, path ...any) {
 	s.r.pinEach(func(p Pinned, i int) edit {
 		if s.document == nil {
@@ -174,7 +179,7 @@ func (s *fluxSource) pinAt(value func(Pinned, int) string, path ...any) {
 	})
 }
 
-// dataOf returns the value of a key of a ConfigMap or Secret.
+// dataOf returns the value of a key of a ConfigMap, or that of a Secret decoded.
 func dataOf(body map[string]any, key string) (string, error) {
 	data := preview.Map(body, "data")
 	text, ok := data[key].(string)
@@ -197,7 +202,7 @@ func jsonText(v any) string {
 	return string(text) + "\n"
 }
 
-// mappings reads a list of maps, with everything in them marked as read.
+// mappings reads a list of maps, with all fields in them marked as read.
 func mappings(v field) []any {
 	var out []any
 	for _, item := range v.Items() {

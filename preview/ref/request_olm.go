@@ -38,8 +38,8 @@ func ignoredInSubscription() []ignoredField {
 	}
 }
 
-// subscription reads OLM v0's Subscription, with the OperatorGroup and
-// CatalogSource in the same file.
+// subscription reads OLM v0's Subscription, with the OperatorGroup and CatalogSource
+// that belong to it if the same file has them.
 func (r *reader) subscription(f *strictReader) {
 	r.Release, r.Namespace = r.asked.Name, r.asked.Namespace
 	name := f.At("spec.name")
@@ -68,8 +68,8 @@ func (r *reader) subscription(f *strictReader) {
 	}
 }
 
-// catalogSource reads the catalog from the file, or else refers to that of the
-// cluster.
+// catalogSource sets the catalog of the package: the image of the CatalogSource in the
+// file, else the CatalogSource of that name in the cluster.
 func (r *reader) catalogSource(name, namespace string) {
 	for i := range r.objects {
 		d := &r.objects[i]
@@ -96,8 +96,8 @@ func (r *reader) catalogSource(name, namespace string) {
 	r.Package.CatalogSource = namespace + "/" + name
 }
 
-// operatorGroup reads the watched namespaces from the OperatorGroup of the
-// namespace, if the file contains it.
+// operatorGroup sets install mode and watched namespaces from the OperatorGroup in the
+// request's namespace, if the file contains one.
 func (r *reader) operatorGroup() {
 	for i := range r.objects {
 		d := &r.objects[i]

@@ -4,11 +4,11 @@ import (
 	"slices"
 )
 
-// KindRequest is our own kind of request.
+// KindRequest is the kind of this program's own request files.
 const KindRequest = "Request"
 
-// ownRequest reads this program's own kind of request, which has all options of
-// the command line, for the whole request or per section.
+// ownRequest reads a request of this program's own kind, which has all options of the
+// command line, for the whole request or for each section.
 func (r *reader) ownRequest(f *strictReader) {
 	r.Release, r.Namespace = r.asked.Name, r.asked.Namespace
 	spec := f.At("spec")
@@ -23,7 +23,8 @@ func (r *reader) ownRequest(f *strictReader) {
 	}
 }
 
-// ownContent reads content and its rendering options, at a path of the request.
+// ownContent reads what content a request or section asks for, and how it is rendered.
+// path leads to spec in the document.
 func (r *reader) ownContent(spec field, path ...any) {
 	switch reference := spec.At("reference"); {
 	case !reference.Set():
@@ -54,7 +55,7 @@ func (r *reader) ownContent(spec field, path ...any) {
 	r.pin = func(p Pinned) []edit { return r.pinOwn(p, body, path) }
 }
 
-// ownReference reads a reference in the form of the command line.
+// ownReference reads a reference as the command line takes it.
 func (r *reader) ownReference(v field) {
 	reference, err := Parse(v.Need())
 	if err != nil {
@@ -68,8 +69,8 @@ func (r *reader) ownReference(v field) {
 	r.Sources = []RequestSource{{Reference: reference}}
 }
 
-// packageOf reads the fields that own requests and ClusterExtensions have in
-// common.
+// packageOf reads the fields of a package that this program's requests and
+// ClusterExtensions have in common. name is the key that has the package's name.
 func (r *reader) packageOf(v field, name string) {
 	r.Package = &PackageRequest{
 		Name: v.At(name).Need(), Version: v.At("version").Text(), Channels: v.At("channels").Texts(),
@@ -91,7 +92,7 @@ func (r *reader) packageOf(v field, name string) {
 	}
 }
 
-// pinOwn adds the edits that pin content, at a path of the request.
+// pinOwn returns the edits that pin what body, at a path of the request, asks for.
 func (r *reader) pinOwn(p Pinned, body map[string]any, path []any) []edit {
 	set := func(value string, below ...any) edit { return r.set(value, slices.Concat(path, below)...) }
 	switch {

@@ -13,11 +13,12 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// AnnotationContentDigest is on a request that [Request.Pin] wrote: the
-// contentDigest of the plan that was reviewed.
+// AnnotationContentDigest is the annotation that [Request.Pin] adds to a request: the
+// content digest of the plan that was reviewed.
 const AnnotationContentDigest = "kubectl-operator/content-digest"
 
-// Pinned has the digests and versions to which a request was resolved.
+// Pinned has the digests and versions to which the references of a request were
+// resolved.
 type Pinned struct {
 	ContentDigest    string
 	Sources          []preview.Source // as many as the request has, in its order
@@ -27,8 +28,8 @@ type Pinned struct {
 	Sections         []Pinned // as many as the request has, in its order
 }
 
-// reference returns the reference of a source with its tag, branch or range
-// replaced by the digest or version.
+// reference returns the reference r of source i with its tag, branch or range replaced
+// by the digest, commit or version that was found.
 func (p Pinned) reference(i int, r Reference) string {
 	row, ok := r.Kind.row()
 	if !ok {
@@ -44,14 +45,16 @@ func withScheme(typed, image string) string {
 	return image
 }
 
-// image returns HOST/REPO@DIGEST, without a tag, which may be deleted later.
+// image returns HOST/REPO@DIGEST for the image of source i. The tag is left out,
+// because it may be deleted later.
 func (p Pinned) image(i int, r Reference) string {
 	return repository(r.Image) + "@" + p.Sources[i].Digest
 }
 
 func (p Pinned) digest(i int) string { return p.Sources[i].Digest }
 
-// commit returns the commit to which a git reference was resolved.
+// commit returns the commit to which the git reference of source i was resolved, empty
+// if there is none.
 func (p Pinned) commit(i int) string {
 	r, err := Parse(p.Sources[i].Reference)
 	if err != nil || !IsCommit(r.GitRef) {
@@ -60,7 +63,8 @@ func (p Pinned) commit(i int) string {
 	return r.GitRef
 }
 
-// edit sets one value in a document.
+// edit sets the value at a path of one document of the file, and renames its key if key
+// is set.
 type edit struct {
 	document int
 	path     []any // of keys and indices
@@ -69,20 +73,21 @@ type edit struct {
 	err      error
 }
 
-// set adds an edit of the request itself.
+// set returns an edit that sets a value at a path of the request's own document.
 func (r *reader) set(value string, path ...any) edit {
 	return edit{document: r.asked.index, path: slices.Clone(path), value: value}
 }
 
-// rename adds an edit that renames the key at the end of a path.
+// rename returns an edit that sets a value and gives the last key of its path another
+// name.
 func (r *reader) rename(key, value string, path ...any) edit {
 	e := r.set(value, path...)
 	e.key = key
 	return e
 }
 
-// pinEach sets how the source that was added last is pinned; nil leaves it
-// unchanged, because nothing in it can change.
+// pinEach adds the edit that [Request.Pin] makes for the source that was added last.
+// nil makes none, for a source that no digest can pin.
 func (r *reader) pinEach(how func(p Pinned, i int) edit) {
 	before, i := r.pin, len(r.Sources)-1
 	r.pin = func(p Pinned) []edit {
@@ -139,8 +144,9 @@ func showPath(path []any) string {
 	return out
 }
 
-// apply changes only the text of the value, so that comments, order and style are
-// kept, and then parses the file again to check that nothing else has changed.
+// apply returns text with the edit made. Only the value's bytes change, so that
+// comments, order and style are kept; the result is parsed to check that nothing else
+// has changed.
 func (e edit) apply(text []byte) ([]byte, error) {
 	want, err := preview.Decode(text)
 	if err != nil {
@@ -162,7 +168,8 @@ func (e edit) apply(text []byte) ([]byte, error) {
 	return out, nil
 }
 
-// edited returns the value after the edit.
+// edited returns v, a decoded document or part of one, with the edit made at a path
+// below.
 func (e edit) edited(v any, path []any) any {
 	if len(path) == 0 {
 		return e.value
@@ -189,8 +196,8 @@ func (e edit) edited(v any, path []any) any {
 	return v
 }
 
-// documentNode parses the text and returns the root of its n-th document that
-// is not empty, as [preview.Decode] counts.
+// documentNode returns the root node of the n-th YAML document in text, from 0. Empty
+// documents are not counted, as in [preview.Decode].
 func documentNode(text []byte, n int) (*yaml.Node, error) {
 	decoder := yaml.NewDecoder(bytes.NewReader(text))
 	for {

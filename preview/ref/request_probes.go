@@ -2,7 +2,8 @@ package ref
 
 import "github.com/kubectl-operator/kubectl-operator/preview/health"
 
-// probes reads progression probes in the form of OLM v1's ClusterObjectSet.
+// probes reads a list of progression probes, in the form that OLM v1's ClusterObjectSet
+// has, as health checks.
 func probes(list field) []health.Check {
 	var out []health.Check
 	for _, item := range list.Items() {

@@ -7,8 +7,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// rukpakNamespace is the namespace of the Secrets of BundleDeployments, which have
-// no namespace themselves, when rukpak is installed as documented.
+// rukpakNamespace is the namespace in which rukpak looks for Secrets and ConfigMaps, if
+// it is installed as documented: BundleDeployments have no namespace themselves.
 const rukpakNamespace = "rukpak-system"
 
 // bundleDeployment reads the three forms of rukpak's BundleDeployment: v1alpha1,
@@ -52,7 +52,7 @@ func (r *reader) provisioner(v field) string {
 	return strings.TrimPrefix(class, prefix)
 }
 
-// helmConfig reads the values of a chart, which are YAML in a string.
+// helmConfig reads the values of a chart, which rukpak has as YAML in a string.
 func (r *reader) helmConfig(v field) {
 	switch values := v.At("values"); values.Value.(type) {
 	case nil:
@@ -63,7 +63,8 @@ func (r *reader) helmConfig(v field) {
 	}
 }
 
-// valuesText parses values from a YAML text.
+// valuesText parses a chart's values from YAML text; v is the field that errors name.
+// Empty text gives nil.
 func valuesText(v field, text string) map[string]any {
 	docs, err := preview.Decode([]byte(text))
 	switch {
@@ -80,7 +81,8 @@ func valuesText(v field, text string) map[string]any {
 	return values
 }
 
-// rukpakSource reads one source, at a path of the document.
+// rukpakSource reads one source, at a path of the document. selector is the key that
+// has the kind of source.
 func (r *reader) rukpakSource(v field, selector string, path ...any) {
 	kind := v.At(selector).Text()
 	before := len(r.Sources)
@@ -186,8 +188,8 @@ func (r *reader) rukpakHTTP(v field, path []any) {
 	r.pinEach(func(p Pinned, i int) edit { return r.set(p.reference(i, r.Sources[i].Reference), at...) })
 }
 
-// rukpakConfigMaps reads ConfigMaps of rukpak's namespace, each with the directory
-// for its files.
+// rukpakConfigMaps adds ConfigMaps of rukpak's namespace as sources, each with the
+// directory that gets its files.
 func (r *reader) rukpakConfigMaps(v field) {
 	for _, item := range v.Items() {
 		name := item.At("configMap.name")

@@ -5,14 +5,14 @@ import (
 	"fmt"
 )
 
-// Section is a part of a request that is a package of its own, with a name and
-// content. Namespace is that of objects without one, empty for the release's.
+// Section is one package of a request for several, with a name and content of its own.
+// Namespace is that of objects without one; empty is the release's.
 type Section struct {
 	Name, Namespace string
 	*Request
 }
 
-// maxSections bounds the sections of one request.
+// maxSections is the most sections that a request may have (50).
 const maxSections = 50
 
 // sections reads a request for several packages, each with its own content and
@@ -64,7 +64,7 @@ func (r *reader) section(item field, i int) Section {
 	return s
 }
 
-// checkSections checks each section as a request is checked.
+// checkSections makes the checks of a request for each of its sections.
 func (r *Request) checkSections() error {
 	for _, s := range r.Sections {
 		if err := s.check(); err != nil {

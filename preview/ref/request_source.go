@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// source adds a source that is written as a reference, and returns its place.
+// source adds a source by its reference, and returns the new element of r.Sources. v is
+// the field that errors name.
 func (r *reader) source(v field, text string) *RequestSource {
 	reference, err := Parse(text)
 	switch {
@@ -18,8 +19,8 @@ func (r *reader) source(v field, text string) *RequestSource {
 	return &r.Sources[len(r.Sources)-1]
 }
 
-// remote adds a source for kinds of requests that controllers read, which cannot
-// name files of this machine.
+// remote is [reader.source] for requests of controllers, which cannot name files of
+// this machine.
 func (r *reader) remote(v field, text string) *RequestSource {
 	s := r.source(v, text)
 	if s.Reference.Local() {
@@ -28,7 +29,8 @@ func (r *reader) remote(v field, text string) *RequestSource {
 	return s
 }
 
-// gitText returns a repository's address, a URL or USER@HOST:PATH, as a reference.
+// gitText returns the address of a repository, a URL or USER@HOST:PATH, as a reference
+// with directory and revision, which may be empty. v is the field that errors name.
 func gitText(v field, address, subdir, revision string) string {
 	if !strings.Contains(address, "://") {
 		if host, path, found := strings.Cut(address, ":"); found && !strings.HasPrefix(address, "/") {
@@ -50,16 +52,17 @@ func gitText(v field, address, subdir, revision string) string {
 	return text
 }
 
-// cleanSubdir removes "." elements from a path in a repository.
+// cleanSubdir returns the path of a directory in a repository without "." or "./"
+// before it and without slashes around it.
 func cleanSubdir(path string) string {
 	return strings.Trim(strings.TrimPrefix(strings.TrimPrefix(path, "./"), "."), "/")
 }
 
-// imageText writes HOST/REPO[:TAG][@DIGEST] as a reference.
+// imageText returns HOST/REPO[:TAG][@DIGEST] as a reference with the scheme oci://.
 func imageText(image string) string { return "oci://" + strings.TrimPrefix(image, "oci://") }
 
-// secret records which Secret has a source's credentials. namespace is the one in
-// the request, empty for the request's own.
+// secret sets the Secret that has a source's credentials. An empty namespace is that of
+// the request, and an empty name sets nothing.
 func (r *reader) secret(s *RequestSource, name, namespace field) {
 	v, given := name.Text(), namespace.Text()
 	if v == "" {
@@ -83,8 +86,8 @@ func (r *reader) secret(s *RequestSource, name, namespace field) {
 	s.Secret, s.Foreign = home+"/"+v, home != r.home
 }
 
-// verified returns an error for a source that turns off verification of the
-// server.
+// verified makes the field skip an error if it is true: a request cannot turn off the
+// verification of a server's certificate.
 func verified(skip field) {
 	if skip.Flag() {
 		skip.Fail("a request file cannot switch off the check of certificates; --insecure-registry HOST does")

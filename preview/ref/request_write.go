@@ -9,7 +9,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// requestDocument is the YAML of a request of our own kind, for [Request.Write].
+// requestDocument is the YAML form of a request of this program's own kind, as
+// [Request.Write] writes it.
 type requestDocument struct {
 	APIVersion string `yaml:"apiVersion"`
 	Kind       string `yaml:"kind"`
@@ -47,8 +48,8 @@ type requestDocumentSource struct {
 	Destination string `yaml:"destination,omitempty"`
 }
 
-// Write returns a request file of this program's own kind, with digests, for what
-// a command line asked for. Release and Namespace must be set.
+// Write returns a request file of this program's own kind that asks for what a command
+// line asked for, pinned by digest. Release and Namespace must be set.
 func (r *Request) Write(p Pinned) ([]byte, error) {
 	w := requestDocument{APIVersion: preview.APIVersion, Kind: KindRequest}
 	w.Metadata.Name, w.Metadata.Namespace = r.Release, r.Namespace
