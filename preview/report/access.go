@@ -10,21 +10,23 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/access"
 )
 
-// changeSymbols stand beside the word that says how a grant changes.
+// changeSymbols are the symbols shown before the word for how a plan changes a grant.
 var changeSymbols = map[string]string{
 	preview.GrantNew: "+", preview.GrantWidened: "~", preview.GrantNarrowed: "~",
 	preview.GrantRemoved: "-", preview.GrantSame: "=",
 }
 
-// changeOrder is the order in which changes are counted.
+// changeOrder is the order in which [countChanges] lists the counts of grants.
 var changeOrder = []string{
 	preview.GrantNew, preview.GrantWidened, preview.GrantNarrowed, preview.GrantRemoved, preview.GrantSame, held,
 }
 
-// held counts grants that only bindings of the cluster give.
+// held is the word under which grants are counted that the cluster gives already and
+// the plan does not touch.
 const held = "given by the cluster already"
 
-// countChanges returns a count such as "2 new, 1 widened, 10 same (not listed)".
+// countChanges counts grants by how they change: "2 new, 1 widened, 10 same (not
+// listed)".
 func countChanges(changes []string) string {
 	var parts []string
 	for _, change := range changeOrder {
@@ -81,7 +83,8 @@ func accessSection(p *preview.Plan, l layout) section {
 	return s
 }
 
-// holder groups grants by who holds them, where, and through what.
+// holder returns a sort key by which grants to the same subject, in the same scope and
+// through the same bindings, are listed together.
 func holder(g preview.Grant) string { return subjectText(g.Subject) + "\x00" + scopeText(g) }
 
 func subjectText(s preview.Subject) string {
@@ -118,8 +121,8 @@ func grantLines(p *preview.Plan, g preview.Grant, l layout) []string {
 	return out
 }
 
-// targetText returns the resources, API groups and resource names of a grant, as
-// text.
+// targetText returns what a grant is for, as text: resources, API groups and resource
+// names, or non-resource URLs.
 func targetText(g preview.Grant) string {
 	if len(g.Resources) == 0 {
 		return strings.Join(g.NonResourceURLs, ", ")
@@ -141,7 +144,7 @@ func targetText(g preview.Grant) string {
 	return text
 }
 
-// rightsSection lists the permissions that the installing user lacks.
+// rightsSection lists the rights that the user lacks to apply the plan.
 func rightsSection(p *preview.Plan, l layout) section {
 	missing := p.Access.Installer.Missing
 	if len(missing) == 0 {

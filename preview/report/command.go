@@ -11,18 +11,18 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/verdict"
 )
 
-// Command returns the command that installs exactly what was reviewed: the same
-// reference and parameters, approved by digest. It is safe to paste into a shell.
-// If the plan does not record its source, or was saved, the command uses the plan
+// Command returns the command that applies exactly what was reviewed: the same
+// reference and parameters, approved by digest. It is safe to paste into a shell. For a
+// plan that was saved, or whose source is not recorded, the command names the plan
 // file.
 func Command(p *preview.Plan) string {
 	asked, approval := commandWords(p)
 	return quoteWords(append(asked, approval...))
 }
 
-// ReviewCommand returns the command that shows the review again, and approves
-// nothing. Settings are flags that replace those of the plan; it is empty where a
-// saved plan or a request file holds them.
+// ReviewCommand returns the command that shows the review again, without approving
+// anything. settings are flags that override those of the plan; the result is empty if
+// a saved plan holds the settings, which no flag can override.
 func ReviewCommand(p *preview.Plan, settings ...string) string {
 	asked, approval := commandWords(p)
 	switch {
@@ -37,14 +37,14 @@ func ReviewCommand(p *preview.Plan, settings ...string) string {
 	return quoteWords(asked)
 }
 
-// Quote returns a word as a shell takes it.
+// Quote returns a word quoted for a POSIX shell.
 func Quote(word string) string { return quoteWords([]string{word}) }
 
-// planFlag names a saved plan.
+// planFlag is the flag that names the file of a saved plan.
 const planFlag = "--plan"
 
-// commandWords returns the words that make the plan again, and those that approve
-// it.
+// commandWords returns the words of the command that makes the plan again, and the
+// further ones that approve and apply it.
 func commandWords(p *preview.Plan) (asked, approval []string) {
 	if p.OnMachine() && p.Location != nil {
 		return setCommand(p)
@@ -74,12 +74,12 @@ func commandWords(p *preview.Plan) (asked, approval []string) {
 	return words, approval
 }
 
-// RoleCommand returns the command that prints the roles needed to apply the plan.
-// It changes nothing in the cluster.
+// RoleCommand returns the command that prints the roles needed to apply the plan. The
+// command changes nothing in the cluster.
 func RoleCommand(p *preview.Plan) string { return formCommand(p, InstallerRole) }
 
-// ReviewerCommand returns the command that prints the role needed to review the plan.
-// It changes nothing in the cluster.
+// ReviewerCommand returns the command that prints the roles needed to review the plan
+// by reads alone. The command changes nothing in the cluster.
 func ReviewerCommand(p *preview.Plan) string { return formCommand(p, ReviewerRole) }
 
 func formCommand(p *preview.Plan, form string) string {
@@ -101,7 +101,8 @@ func formCommand(p *preview.Plan, form string) string {
 	return quoteWords(append(words, "-o", form))
 }
 
-// keepsValues reports whether the record of the release has all values of a plan.
+// keepsValues reports whether the release's record has all values of the plan, so that
+// the command need not repeat them.
 func keepsValues(p *preview.Plan) bool {
 	return p.Base.Revision > 0 && p.ReleaseOptions != nil && len(p.ReleaseOptions.Values) > 0 && !slices.ContainsFunc(p.OptionChanges, func(c preview.OptionChange) bool {
 		switch c.Change {
@@ -114,21 +115,22 @@ func keepsValues(p *preview.Plan) bool {
 	})
 }
 
-// RoleCommandRenders reports whether [RoleCommand] renders the content again, with
-// values that the plan does not contain.
+// RoleCommandRenders reports whether [RoleCommand] renders the content again and needs
+// --values and --set for it, because the plan does not contain the values.
 func RoleCommandRenders(p *preview.Plan) bool {
 	renders := !needsFile(p) && p.Request.File == "" && (needsReference(p) || command(p) == preview.RequestUpgrade)
 	return renders && !keepsValues(p) && slices.ContainsFunc(p.Packages, func(pkg preview.Package) bool { return pkg.Parameters.Values != "" })
 }
 
-// needsFile reports whether a plan is applied as a saved file.
+// needsFile reports whether the plan can be applied only from its file: it was saved,
+// expires, does not record its source, or has values from a clock or random source.
 func needsFile(p *preview.Plan) bool {
 	saved := (p.SavedAs != "" || p.Options.Expires != "") && p.ReadMode != preview.ReadOffline // which is never applied as a file
 	sourceless := needsReference(p) && p.Request.Reference == "" || command(p) == preview.RequestRollback && p.Request.Revision == 0
 	return saved || sourceless || holds(p, rules.Nondeterministic.Name)
 }
 
-// holds reports whether the plan has a note of a rule.
+// holds reports whether a package of the plan has a note of the rule.
 func holds(p *preview.Plan, rule string) bool {
 	return slices.ContainsFunc(p.Packages, func(pkg preview.Package) bool {
 		return slices.ContainsFunc(pkg.Notes, func(n preview.Note) bool { return n.Rule == rule })
@@ -173,7 +175,8 @@ func operands(p *preview.Plan) []string {
 	return []string{p.Release.Name}
 }
 
-// resolveFlags returns the flags that lead to the same content.
+// resolveFlags returns the flags with which the reference resolves to the same content
+// and renders to the same objects.
 func resolveFlags(p *preview.Plan) []string {
 	if command(p) != preview.RequestInstall && command(p) != preview.RequestUpgrade {
 		return nil
@@ -207,8 +210,8 @@ func resolveFlags(p *preview.Plan) []string {
 	return append(flags, releaseFlags(p)...)
 }
 
-// releaseFlags returns the flags for what the release is installed with besides, and
-// those that leave out what it was installed with.
+// releaseFlags returns the flags for other options of the release (such as --platform),
+// and those that drop an option with which the release was installed.
 func releaseFlags(p *preview.Plan) []string {
 	var flags []string
 	if o := p.ReleaseOptions; o != nil {
@@ -233,10 +236,10 @@ func releaseFlags(p *preview.Plan) []string {
 	return flags
 }
 
-// valuesFlag leaves out the values of the installed release.
+// valuesFlag is the flag that ignores the values with which the release was installed.
 const valuesFlag = "--values-from-defaults"
 
-// optionFlags returns the flags for reviewed choices that are not the default.
+// optionFlags returns the flags for options of the plan that differ from the default.
 func optionFlags(p *preview.Plan) []string {
 	var flags []string
 	d := preview.DefaultOptions()
@@ -274,11 +277,11 @@ func withFlag(flags []string, name, value string) []string {
 	return append(flags, name, value)
 }
 
-// CommandLine writes the words of a command for a POSIX shell.
+// CommandLine joins the words of a command, quoted for a POSIX shell.
 func CommandLine(words ...string) string { return quoteWords(words) }
 
-// quoteWords quotes words for a POSIX shell. Invisible characters are spelled out,
-// which makes the word wrong but safe.
+// quoteWords quotes words for a POSIX shell and joins them. Invisible characters are
+// escaped, so that such a word is wrong, but safe to paste.
 func quoteWords(words []string) string {
 	quoted := make([]string, len(words))
 	for i, word := range words {
@@ -315,12 +318,14 @@ func nothingToDo(p *preview.Plan) bool {
 	return (len(p.Objects)+len(p.Files) > 0 || p.Generation != nil) && !p.Summary.Changes() && !p.SetChanges()
 }
 
-// hasCommand reports whether a command can do what the plan says.
+// hasCommand reports whether the plan can be applied by a command: it changes something
+// and nothing blocks it.
 func hasCommand(p *preview.Plan) bool {
 	return p.Summary.Blocked == 0 && !nothingToDo(p) && len(verdict.For(p).Obstacles) == 0
 }
 
-// installNotes returns remarks about the command, or why there is none.
+// installNotes returns remarks about the command that applies the plan, or why there is
+// none.
 func installNotes(p *preview.Plan) []string {
 	switch {
 	case p.Summary.Blocked > 0:

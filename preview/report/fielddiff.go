@@ -18,9 +18,9 @@ const (
 	maxDiffValue  = 160 // characters of a value
 )
 
-// diffRows lists what a plan changes of objects that exist, as lines of a unified
-// diff: a header for each object, then its fields, of CRDs last. Fields that only
-// describe others are counted. more is the number of lines beyond [maxDiffRows].
+// diffRows lists the objects that a plan creates, changes and deletes, with the changed
+// fields, as lines of a unified diff, CRDs last. Changed descriptions are only counted.
+// more is the number of lines beyond [maxDiffRows]. A plan that only creates has none.
 func diffRows(p *preview.Plan) (rows []string, more int) {
 	if p.Summary.Update+p.Summary.Replace+p.Summary.Delete+p.Summary.Adopt == 0 {
 		return nil, 0
@@ -45,8 +45,8 @@ func diffRows(p *preview.Plan) (rows []string, more int) {
 	return rows[:kept], len(rows) - kept
 }
 
-// fieldRows lists changed fields, those that are lost or replaced first where not
-// all are shown.
+// fieldRows returns the diff lines of an object's changed fields, at most
+// [maxDiffFields]. If there are more, removed and replaced fields precede added ones.
 func fieldRows(changes []preview.Change) []string {
 	descriptions, shown := 0, make([]preview.Change, 0, len(changes))
 	for _, c := range changes {
@@ -91,8 +91,8 @@ func fieldRow(c preview.Change) []string {
 
 func diffValue(v any) string { return textsafe.Truncate(line(valueText(v)), maxDiffValue) }
 
-// diffBlock is the Markdown of the changed fields, empty where no object that
-// exists changes.
+// diffBlock returns the changed fields as a Markdown code block, empty if the plan only
+// creates objects.
 func diffBlock(p *preview.Plan) string {
 	rows, more := diffRows(p)
 	if len(rows) == 0 {
@@ -105,8 +105,8 @@ func diffBlock(p *preview.Plan) string {
 	return block
 }
 
-// accountTable is a table of what the accounts of a plan amount to, empty where it
-// has none.
+// accountTable returns a Markdown table of the plan's ServiceAccounts: how much power
+// each has, and what runs as it. It is empty without accounts.
 func accountTable(p *preview.Plan) string {
 	accounts := p.Access.Accounts
 	if len(accounts) == 0 {

@@ -18,7 +18,7 @@ func fileSection(p *preview.Plan, l layout) section {
 	return s
 }
 
-// configSection lists the settings of the host that differ.
+// configSection lists the settings of a plugin host that the plan changes.
 func configSection(p *preview.Plan, l layout) section {
 	if len(p.ConfigChanges) == 0 {
 		return section{}
@@ -35,8 +35,8 @@ func configSection(p *preview.Plan, l layout) section {
 
 const maxSettings = 200
 
-// platformSection lists the content of the set for platforms other than the
-// plan's own.
+// platformSection lists the files of a plugin set for platforms other than the plan's
+// own.
 func platformSection(p *preview.Plan) section {
 	if len(p.Platforms) == 0 {
 		return section{}
@@ -56,8 +56,8 @@ func platformSection(p *preview.Plan) section {
 	return s
 }
 
-// fileLines returns the lines about a file: the first names it, the others stand
-// below its name.
+// fileLines returns the lines about a file: the first has its name, the others are
+// indented below it.
 func fileLines(f preview.File, l layout) []string {
 	const below = "                   "
 	head := fmt.Sprintf("  %-3s %-9s  ", f.Action.Symbol(), f.Action)
@@ -76,8 +76,8 @@ func fileLines(f preview.File, l layout) []string {
 	return out
 }
 
-// fileChangeLines returns one change in a file: lines of a text as a diff, a
-// setting as its two values.
+// fileChangeLines returns the lines about one change in a file: a diff for text, the
+// old and new value for a setting.
 func fileChangeLines(c preview.Change, below string, l layout) []string {
 	from, fromText := c.From.(string)
 	to, toText := c.To.(string)
@@ -87,7 +87,8 @@ func fileChangeLines(c preview.Change, below string, l layout) []string {
 	return append([]string{below + line(c.Path) + ":"}, fold(textDiff(from, to, below+"  "), maxDiffLines, below+"  ")...)
 }
 
-// replacedText says what an update of a file changes.
+// replacedText returns mode and hash of the installed file that an update replaces, as
+// far as they differ; empty for other actions.
 func replacedText(f preview.File) string {
 	if f.Action != preview.ActionUpdate {
 		return ""
@@ -102,7 +103,7 @@ func replacedText(f preview.File) string {
 	return text
 }
 
-// fileCounts counts files by action, those that occur.
+// fileCounts returns the number of files, in all and for each action that occurs.
 func fileCounts(files []preview.File) string {
 	return preview.Plural(len(files), "file") + "   " + preview.FileCounts(files, "   ")
 }

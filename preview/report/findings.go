@@ -9,13 +9,16 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/verdict"
 )
 
-// A long evidence is folded to this many lines, as on the screen.
+// evidenceLines is the most lines of evidence that are shown of one finding (20), as on
+// the screen.
 const evidenceLines = 20
 
-// acceptLines findings are listed with what accepts them.
+// acceptLines is the most findings that are listed with the option that accepts each
+// (40); the others are counted.
 const acceptLines = 40
 
-// severityForm holds the title and symbol of a severity.
+// severityForm is how findings of a severity are shown: title of their section, symbol
+// and colour.
 type severityForm struct {
 	severity preview.Severity
 	title    string
@@ -49,7 +52,7 @@ func findingsOf(p *preview.Plan, s preview.Severity) []preview.Finding {
 	return out
 }
 
-// groupsOf returns the groups of a plan's findings with a severity.
+// groupsOf returns the groups of findings that have a severity.
 func groupsOf(groups []verdict.Group, s preview.Severity) []verdict.Group {
 	var out []verdict.Group
 	for _, g := range groups {
@@ -95,8 +98,9 @@ func findingSection(found []verdict.Group, severity severityForm, r *reader, l l
 	return s
 }
 
-// groupLines lays out a group. The place that most of its objects come from is said
-// once, above the findings, and each way to reduce them once, below.
+// groupLines returns the lines of a group of findings. The file that most of its
+// objects come from is named once, above the findings, and each way to reduce them
+// once, below.
 func groupLines(g verdict.Group, severity severityForm, r *reader, l layout) []string {
 	usual := ""
 	if places := r.places(g.Findings); len(places) > 0 {
@@ -117,8 +121,9 @@ func groupLines(g verdict.Group, severity severityForm, r *reader, l layout) []s
 	return out
 }
 
-// entryLines lays out an entry of a group: title and rule, reason, evidence, and where
-// it comes from if that is not the usual place of the group.
+// entryLines returns the lines of the findings of a group that are alike: title and
+// rule, reason, evidence, and the file of the objects if that is not usual, the group's
+// own.
 func entryLines(e verdict.Entry, usual string, r *reader, l layout) []string {
 	f := *e.First()
 	form := formOf(f.Severity)
@@ -138,7 +143,8 @@ func entryLines(e verdict.Entry, usual string, r *reader, l layout) []string {
 	return append(out, judgedLines(f, indent, l)...)
 }
 
-// judgedLines lays out what an earlier approval or a policy made of a finding.
+// judgedLines returns lines that say whether an earlier approval accepted a finding and
+// how a policy changed it.
 func judgedLines(f preview.Finding, indent string, l layout) []string {
 	var out []string
 	if f.AcceptedIn > 0 {
@@ -150,8 +156,8 @@ func judgedLines(f preview.Finding, indent string, l layout) []string {
 	return out
 }
 
-// acceptSection lists what --accept takes for the findings that a policy may ask a
-// person to accept one by one.
+// acceptSection lists the value of --accept for each critical finding and each of what
+// could not be read, because a policy may demand that a person accepts them one by one.
 func acceptSection(p *preview.Plan) section {
 	s := section{title: "ACCEPT", note: "what --accept takes for each of these findings"}
 	for _, g := range groups(p) {
@@ -168,7 +174,8 @@ func acceptSection(p *preview.Plan) section {
 	return s
 }
 
-// groupHead says who or what a group is about.
+// groupHead returns the first lines of a group of findings: which account, object or
+// rule it is about, and the file that most of its objects come from (place).
 func groupHead(g verdict.Group, severity severityForm, place string, l layout) []string {
 	head := fmt.Sprintf("  %s %-4s", severity.mark, g.Label())
 	out := l.wrap(head, line(g.Title()))
@@ -180,8 +187,8 @@ func groupHead(g verdict.Group, severity severityForm, place string, l layout) [
 	return out
 }
 
-// accountFacts says what runs as the account of a group, and how it comes to what
-// it amounts to.
+// accountFacts returns what runs as the account of a group, and the steps by which the
+// account gains more rights; nil for a group that is not about an account.
 func accountFacts(g verdict.Group) []fact {
 	if g.Account == nil {
 		return nil
@@ -197,8 +204,8 @@ func accountFacts(g verdict.Group) []fact {
 	return dropEmpty(rows)
 }
 
-// evidence formats as many pieces of evidence as there is room for, and counts the
-// rest. Line breaks in evidence are made visible.
+// evidence returns evidence on at most [evidenceLines] lines, the last of which counts
+// the pieces that did not fit. Line breaks in evidence are made visible.
 func (l layout) evidence(first, indent string, pieces []string) []string {
 	of := func(n int) []string { return l.wrap(first, line(strings.Join(pieces[:n], preview.EvidenceMark))) }
 	if all := of(len(pieces)); len(all) <= evidenceLines+1 {
@@ -211,7 +218,7 @@ func (l layout) evidence(first, indent string, pieces []string) []string {
 	return append(of(kept), indent+preview.EvidenceRest(pieces[kept:]))
 }
 
-// findingLines lays out a finding that is a group of its own.
+// findingLines returns the lines of a finding that is in no group with others.
 func findingLines(f preview.Finding, label string, r *reader, l layout) []string {
 	form := formOf(f.Severity)
 	head := fmt.Sprintf("  %s %-4s", form.mark, label)

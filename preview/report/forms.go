@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// Scope is whether an output form can show plans of a cluster, of plugin sets, or
-// both.
+// Scope is which plans an output form can show: any, those of one release, or those of
+// one release whose request is at hand.
 type Scope int
 
 // The scopes.
@@ -19,7 +19,7 @@ const (
 	OfRequest              // of one release, with what was asked for at hand
 )
 
-// Form is an output format for plans: a value of -o.
+// Form is an output form for plans: one value of the flag -o.
 type Form struct {
 	Name  string
 	For   string // whom or what, for the documentation
@@ -37,7 +37,7 @@ type Form struct {
 	write func(w io.Writer, p *preview.Plan, o Options) error
 }
 
-// Forms returns all forms, in the order in which they are listed. Flags,
+// Forms returns all output forms, in the order in which they are listed. Flags,
 // completion, help and the table of the manual are made from them.
 func Forms() []Form {
 	return []Form{
@@ -58,7 +58,7 @@ func Forms() []Form {
 
 const programs = "programs; see [JSON](json.md)"
 
-// FormOf returns the form of a name.
+// FormOf returns the form with a name; false if there is none.
 func FormOf(name string) (Form, bool) {
 	all := Forms()
 	i := slices.IndexFunc(all, func(f Form) bool { return f.Name == name })
@@ -68,18 +68,20 @@ func FormOf(name string) (Form, bool) {
 	return all[i], true
 }
 
-// Names returns the names of the forms for plans of a scope, in their order.
+// Names returns the names of the forms that can show plans of a scope, in the order of
+// [Forms].
 func Names(scope Scope) []string {
 	return namesOf(func(f Form) bool { return f.Scope <= scope })
 }
 
-// ProgressNames returns the names of the forms in which a run reports progress.
+// ProgressNames returns the names of the forms in which an apply can report its
+// progress.
 func ProgressNames() []string { return namesOf(func(f Form) bool { return f.Progress }) }
 
-// SingleNames returns the names of the forms that cannot hold several plans.
+// SingleNames returns the names of the forms that cannot show several plans at once.
 func SingleNames() []string { return namesOf(Form.Single) }
 
-// Single reports whether a form can show only one plan.
+// Single reports whether the form can show only one plan at a time.
 func (f Form) Single() bool { return f.Scope != AnyPlan }
 
 func namesOf(which func(Form) bool) []string {
@@ -92,7 +94,7 @@ func namesOf(which func(Form) bool) []string {
 	return out
 }
 
-// OneOf returns names as text: "text, markdown or json".
+// OneOf joins names for a sentence: "text, markdown or json".
 func OneOf(names []string) string {
 	if len(names) < 2 {
 		return strings.Join(names, "")

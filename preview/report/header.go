@@ -11,13 +11,13 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/verdict"
 )
 
-// fact is one row of a report's header: a name and its value.
+// fact is a row of a table in a report: a name and its value, such as "cluster".
 type fact struct {
 	name, value string
 }
 
-// headFacts says which release of which cluster a plan is about, at the head of
-// every form for people. Values are not escaped yet.
+// headFacts returns the rows at the top of every report for people: the release, or the
+// plugin set and its location, and the cluster. Values are not escaped yet.
 func headFacts(p *preview.Plan) []fact {
 	rows := headRows(p)
 	switch {
@@ -30,9 +30,9 @@ func headFacts(p *preview.Plan) []fact {
 	return dropEmpty(rows)
 }
 
-// facts returns where the content came from, what it was planned with, and the
-// digests: the last thing that is read. What a package is made of stands in it
-// when the plan has one; several packages have a section each.
+// facts returns the rows of DETAILS: the packages, how the cluster was read, options
+// and digests. The facts of a package are among them if the plan has only one; else
+// each package has a section.
 func facts(p *preview.Plan) []fact {
 	var rows []fact
 	for i := range p.Packages {
@@ -63,7 +63,8 @@ func facts(p *preview.Plan) []fact {
 	return dropEmpty(rows)
 }
 
-// headRows say what is installed, and for a plugin set where.
+// headRows returns the release of a plan, and for a plugin set its location and
+// generations.
 func headRows(p *preview.Plan) []fact {
 	if p.Platform == "" || p.Location == nil || p.Generation == nil {
 		return []fact{{"release", releaseText(p)}}
@@ -92,8 +93,7 @@ func headRows(p *preview.Plan) []fact {
 	return rows
 }
 
-// offlineText returns what an offline plan was compared with, in place of a
-// cluster.
+// offlineText returns, in place of the cluster, what an offline plan was compared with.
 func offlineText(p *preview.Plan) string {
 	if p.Against == nil {
 		return "none was contacted: every object is shown as it would be created"
@@ -108,7 +108,8 @@ func waivedText(n int) string {
 	return preview.Plural(n, "finding") + " waived"
 }
 
-// judgedFacts returns how a policy changed a finding.
+// judgedFacts returns rows about what a policy made of a finding: where else the
+// finding is, and whether it was waived or its severity changed.
 func judgedFacts(f preview.Finding) []fact {
 	var rows []fact
 	if f.AlsoIn != "" {
@@ -125,7 +126,7 @@ func judgedFacts(f preview.Finding) []fact {
 	return rows
 }
 
-// dropEmpty leaves out facts without a value.
+// dropEmpty returns the rows that have a value.
 func dropEmpty(rows []fact) []fact {
 	var out []fact
 	for _, row := range rows {
@@ -136,8 +137,8 @@ func dropEmpty(rows []fact) []fact {
 	return out
 }
 
-// readModeText says how the cluster was read. What that leaves open has a
-// section of its own.
+// readModeText describes how the cluster was read. What that cannot show is listed in
+// the section of open questions.
 func readModeText(mode preview.ReadMode) string {
 	switch mode {
 	case preview.ReadDryRun:
@@ -150,8 +151,8 @@ func readModeText(mode preview.ReadMode) string {
 	return string(mode)
 }
 
-// signatureText describes a package's signature; empty for a loaded plan, whose
-// record of it is not trusted.
+// signatureText describes the signature of a package; empty for a plan that was loaded
+// from a file, whose statement about it is not trusted.
 func signatureText(v preview.Verification) string {
 	return joinTexts("  ", v.Status, prefixLines("by ", v.Identity))
 }
@@ -167,7 +168,8 @@ func releaseText(p *preview.Plan) string {
 	return text + ", not installed yet"
 }
 
-// optionText names the reviewed choices that are not the default.
+// optionText names the options of a plan that differ from the default, of which
+// conflicts is that for field conflicts.
 func optionText(o preview.Options, conflicts string) string {
 	var parts []string
 	d := preview.DefaultOptions()
@@ -198,9 +200,9 @@ func optionText(o preview.Options, conflicts string) string {
 	return strings.Join(parts, ", ")
 }
 
-// title names action and packages: "install mongodb 1.10.0". What the package
-// requires follows: "with kafka 3.1.0, redis 2.4.1". A release of sections goes
-// by its own name: "install flyte-spark: operator 0.1.0, rights".
+// title returns the action and what it acts on: "install mongodb 1.10.0", followed by
+// what the package requires, "with kafka 3.1.0, redis 2.4.1"; for a release of several
+// sections its name, "install flyte-spark: operator 0.1.0, rights".
 func title(p *preview.Plan) string {
 	if len(p.Packages) == 0 {
 		return joinTexts(" ", p.Request.Action, p.Release.Name)
@@ -235,7 +237,8 @@ func header(p *preview.Plan, l layout) []string {
 	return out
 }
 
-// factLines are not wrapped: digests and references are copied as a whole.
+// factLines returns the rows as text. They are not wrapped, so that digests and
+// references can be copied as a whole.
 func factLines(rows []fact) []string {
 	var out []string
 	for _, row := range rows {
@@ -244,14 +247,15 @@ func factLines(rows []fact) []string {
 	return out
 }
 
-// detailTitle is the title of where the content came from, and of the digests.
+// detailTitle is the title of the section with sources, options and digests.
 const detailTitle = "DETAILS"
 
 func detailSection(p *preview.Plan) section {
 	return section{title: detailTitle, lines: factLines(facts(p))}
 }
 
-// countText counts the objects by action, those that occur.
+// countText returns the number of objects, in all and for each action that occurs; for
+// a plugin set that of the files.
 func countText(p *preview.Plan) string {
 	if p.OnMachine() {
 		return fileCounts(p.Files)

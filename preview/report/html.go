@@ -26,8 +26,8 @@ var (
 	pageScript string
 )
 
-// page is the data of the HTML template. Its texts are escaped for display here,
-// and for HTML by the template.
+// page is the data of the HTML template. Its texts are printable already; the template
+// escapes them for HTML.
 type page struct {
 	Title, Counts, Incomplete string
 	StyleHash, ScriptHash     string
@@ -91,8 +91,9 @@ type (
 	}
 )
 
-// writeHTML writes one HTML file that loads nothing: its Content-Security-Policy
-// permits only the style and script whose hashes it contains.
+// writeHTML writes one HTML file that loads nothing from elsewhere: its
+// Content-Security-Policy permits only the inline style and script with the given
+// hashes.
 func writeHTML(w io.Writer, p *preview.Plan, _ Options) error {
 	t, err := template.New("page").Parse(pageTemplate)
 	if err != nil {
@@ -183,7 +184,8 @@ func pageGroups(p *preview.Plan, r *reader) []pageGroup {
 	return out
 }
 
-// pageEntry is a group: its findings are in it where it has several.
+// pageEntry returns a group of findings for the page: as the finding itself if it has
+// one, else with its findings nested.
 func pageEntry(g verdict.Group, r *reader) pageFinding {
 	if len(g.Findings) == 1 {
 		return pageEntryOf(g.Entries()[0], g.Label(), r)
@@ -226,8 +228,8 @@ func pageEntryOf(e verdict.Entry, label string, r *reader) pageFinding {
 	return out
 }
 
-// severityClass returns the CSS class of a severity, which comes from a plan
-// file and is not used as it is.
+// severityClass returns the CSS class of a severity. A plan file can contain any text
+// as severity, so that unknown ones get the class of info.
 func severityClass(s preview.Severity) string {
 	if slices.Contains([]preview.Severity{preview.Critical, preview.Warning, preview.NotKnown}, s) {
 		return string(s)
@@ -235,7 +237,7 @@ func severityClass(s preview.Severity) string {
 	return string(preview.Info)
 }
 
-// pageRules returns the pages of the rules that found something.
+// pageRules returns the explanation of each rule that has findings in the plan.
 func pageRules(p *preview.Plan, r *reader) []pageRule {
 	var names []string
 	for _, f := range p.Findings {

@@ -21,7 +21,8 @@ const (
 	manifestCut  = "… the rest is left out here, -o manifests has it\n"
 )
 
-// pageGrants lists every grant, those that change first.
+// pageGrants returns every grant, those that change first, and a note with their
+// counts.
 func pageGrants(p *preview.Plan) ([]pageGrant, string) {
 	grants := slices.Clone(p.Access.Grants)
 	slices.SortStableFunc(grants, func(a, b preview.Grant) int {
@@ -105,7 +106,8 @@ func pageImages(p *preview.Plan) [][3]string {
 	return out
 }
 
-// pageObjects lists every object, those with an action that matters first.
+// pageObjects returns every object, in the order of [preview.Actions], and their
+// counts.
 func pageObjects(p *preview.Plan) ([]pageObject, string) {
 	var out []pageObject
 	room := maxManifests
@@ -147,7 +149,8 @@ func pageObjectOf(p *preview.Plan, o *preview.Object, room *int) pageObject {
 	return out
 }
 
-// clipText shortens a text to the remaining room.
+// clipText shortens text to the bytes in room, at most [maxManifest], and reduces room
+// by the bytes used.
 func clipText(text string, room *int) string {
 	most := min(maxManifest, *room)
 	if len(text) > most {
@@ -161,7 +164,7 @@ func clipText(text string, room *int) string {
 	return text
 }
 
-// pageDiff returns the changed fields of objects that exist.
+// pageDiff returns the lines of [diffRows] for the page, with their CSS classes.
 func pageDiff(p *preview.Plan) []pageLine {
 	rows, more := diffRows(p)
 	out := make([]pageLine, 0, len(rows)+1)
@@ -183,7 +186,8 @@ func pageDiff(p *preview.Plan) []pageLine {
 	return out
 }
 
-// pageAccounts returns what the accounts of a plan amount to.
+// pageAccounts returns for each ServiceAccount of the plan its name, how much power it
+// has, and what runs as it.
 func pageAccounts(p *preview.Plan) [][3]string {
 	var out [][3]string
 	for _, a := range p.Access.Accounts {
@@ -192,7 +196,7 @@ func pageAccounts(p *preview.Plan) [][3]string {
 	return out
 }
 
-// contents lists the sections that the page has.
+// contents returns links to the sections that the page has.
 func (p page) contents() []pageLink {
 	var out []pageLink
 	add := func(has bool, anchor, title string) {

@@ -10,12 +10,12 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/installer"
 )
 
-// InstallerRole is the form that is the roles with which a user, whose name is
-// to be filled in, applies a plan.
+// InstallerRole is the name of the form that prints the roles and bindings with which a
+// user can apply the plan. The user's name is left to fill in.
 const InstallerRole = "installer-role"
 
-// ReviewerRole is the form that is the roles with which a user, whose name is to be
-// filled in, has the whole review that reads alone give.
+// ReviewerRole is the name of the form that prints the roles and bindings with which a
+// user can review the plan by reads alone. The user's name is left to fill in.
 const ReviewerRole = "reviewer-role"
 
 func writeReviewerRole(w io.Writer, p *preview.Plan, o Options) error {

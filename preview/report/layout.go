@@ -30,7 +30,8 @@ func (l layout) paint(code, s string) string {
 	return code + s + reset
 }
 
-// wrap lays out untrusted text after a first indent, with later lines under it.
+// wrap escapes and wraps text. The first line begins with first, the others with as
+// many spaces.
 func (l layout) wrap(first, text string) []string {
 	return l.hang(first, strings.Repeat(" ", textsafe.Width(first)), text)
 }
@@ -53,8 +54,9 @@ func (l layout) hang(first, later, text string) []string {
 	return lines
 }
 
-// exact formats an escaped value in which every space matters: after its name if
-// it fits, else below it.
+// exact returns an escaped value unchanged after its name, or, if the line gets too
+// long, on lines of its own that begin with later. Unlike in [layout.wrap] every space
+// is kept.
 func (l layout) exact(name, later, safe string) []string {
 	if textsafe.Width(name)+1+textsafe.Width(safe) <= l.width {
 		return []string{name + " " + safe}
@@ -66,8 +68,7 @@ func (l layout) exact(name, later, safe string) []string {
 	return out
 }
 
-// line escapes text with textsafe.Line, under a name short enough to be used
-// everywhere.
+// line is a short name for [textsafe.Line], which is used everywhere here.
 func line(s string) string { return textsafe.Line(s) }
 
 func lines(list []string) string {
@@ -78,7 +79,7 @@ func lines(list []string) string {
 	return strings.Join(safe, ", ")
 }
 
-// fold keeps the first lines of a long list and says how many are left out.
+// fold returns the first n lines of a longer list, and a line that counts the others.
 func fold(list []string, n int, indent string) []string {
 	if len(list) <= n+1 {
 		return list

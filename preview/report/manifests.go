@@ -10,9 +10,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/diff"
 )
 
-// writeManifests writes the planned objects as a YAML stream, in the order of
-// the stages. Comments say what a stream of objects cannot: where each came
-// from, and what is deleted or kept.
+// writeManifests writes the planned objects as a YAML stream, in the order of the
+// stages. Comments in it name the file each object came from, and the objects that are
+// deleted or kept.
 func writeManifests(w io.Writer, p *preview.Plan, o Options) error {
 	var out strings.Builder
 	out.WriteString("# " + line(title(p)) + "\n# content " + line(p.ContentDigest) + "\n# review  " + line(p.Digest) + "\n")
@@ -49,8 +49,8 @@ func writeManifests(w io.Writer, p *preview.Plan, o Options) error {
 	return err
 }
 
-// inStageOrder returns every object once: in the order of the stages, then those
-// in no stage.
+// inStageOrder returns every object of a plan once: those of the stages in their order,
+// then the others.
 func inStageOrder(p *preview.Plan) []*preview.Object {
 	byID := make(map[string]*preview.Object, len(p.Objects))
 	for i := range p.Objects {

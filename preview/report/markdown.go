@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/verdict"
 )
 
-// MarkdownLimit is the size in bytes that a Markdown report stays under:
-// review systems cut or refuse comments beyond 64 KiB.
+// MarkdownLimit is the largest size in bytes of a Markdown report: review systems cut
+// or refuse comments of more than 64 KiB.
 const MarkdownLimit = 60_000
 
 const (
@@ -27,7 +27,8 @@ const (
 	maxWhy      = 600
 	maxEvidence = 12 // lines
 	maxPiece    = 300
-	// maxCommand bounds the command; a longer one takes the plan's file.
+	// maxCommand is the most bytes of a command that is shown; in place of a longer one
+	// there is the command that names the plan's file.
 	maxCommand = 8000
 )
 
@@ -36,8 +37,8 @@ func writeMarkdown(w io.Writer, p *preview.Plan, _ Options) error {
 	return err
 }
 
-// markdown builds the report. Text from outside is in code spans or blocks, or
-// escaped. The most important parts come first, because the end may be cut off.
+// markdown returns the report. Untrusted text is in code spans or blocks, or escaped.
+// The most important parts come first, because the end may be cut off.
 func markdown(p *preview.Plan) string {
 	doc := &document{limit: MarkdownLimit - cutReserve}
 	doc.add("## " + code(textsafe.Truncate(line(title(p)), maxCell)) + "\n\n" + verdictBlock(p) + "\n" + summaryTable(p) + accountTable(p))
@@ -64,7 +65,8 @@ func markdown(p *preview.Plan) string {
 	return doc.text.String()
 }
 
-// byWeight sorts sections by importance, so that long ones are cut first.
+// byWeight sorts sections by importance, so that the least important ones are cut off
+// first.
 func byWeight(list []section) []section {
 	weight := map[string]int{openTitle: -3, "WARNINGS": -2, "YOU LACK": -1, "IMAGES": 1, "PACKAGE": 2, "INFO": 3, detailTitle: 4}
 	slices.SortStableFunc(list, func(a, b section) int { return weight[a.title] - weight[b.title] })
@@ -87,7 +89,7 @@ func installBlock(p *preview.Plan, title string) string {
 	return block
 }
 
-// document is a Markdown text that does not grow beyond its limit.
+// document is a Markdown text that stays below a size limit.
 type document struct {
 	text  strings.Builder
 	limit int
@@ -96,7 +98,7 @@ type document struct {
 
 func (d *document) room() int { return d.limit - d.text.Len() }
 
-// add appends a block as a whole, or reports that there is no room.
+// add appends a whole block, or appends nothing and returns false if it does not fit.
 func (d *document) add(block string) bool {
 	if len(block) > d.room() {
 		return false
@@ -128,8 +130,9 @@ func (d *document) findings(p *preview.Plan, form severityForm) {
 	}
 }
 
-// group adds a group, or reports that there is no room for its worst finding. What
-// else is in it is named as far as there is room.
+// group appends a group of findings, or returns false if not even its worst finding
+// fits. Further findings of the group are appended as far as there is room, else
+// counted.
 func (d *document) group(g verdict.Group, r *reader) bool {
 	head := fmt.Sprintf("\n#### %s %s\n", g.Label(), prose(textsafe.Truncate(line(g.Title()), maxTitle)))
 	if len(g.Findings) == 1 {
@@ -172,8 +175,9 @@ func proseLines(texts []string) []string {
 	return out
 }
 
-// entryBlock formats an entry of a group: title and rule, reason, evidence, and where it
-// comes from if that is not the usual place of the group.
+// entryBlock returns Markdown for the findings of a group that are alike: title and
+// rule, reason, evidence, and the file of the objects if that is not usual, the group's
+// own.
 func entryBlock(e verdict.Entry, usual string, r *reader) string {
 	f := e.First()
 	block := fmt.Sprintf("\n**%s: %s** %s\n\n", f.Severity, prose(textsafe.Truncate(line(e.Title), maxTitle)), clippedCode(joinTexts(", ", f.Rule, f.Ref)))
@@ -184,7 +188,8 @@ func entryBlock(e verdict.Entry, usual string, r *reader) string {
 	return block
 }
 
-// reasonBlock formats why a finding matters, and its evidence as far as there is room.
+// reasonBlock returns Markdown for why a finding matters, and for the first pieces of
+// its evidence.
 func reasonBlock(why string, pieces []string) string {
 	block := ""
 	if why != "" {
@@ -203,7 +208,8 @@ func reasonBlock(why string, pieces []string) string {
 	return block + fence("text", shown) + "\n"
 }
 
-// findingBlock formats a finding that is a group of its own, below its title.
+// findingBlock returns Markdown for a finding that is in no group with others, without
+// its title.
 func findingBlock(f preview.Finding, r *reader) string {
 	block := "\n" + reasonBlock(f.Why, preview.EvidencePieces(f.EvidenceText()))
 	var rows []string
@@ -217,11 +223,11 @@ func findingBlock(f preview.Finding, r *reader) string {
 	return block + strings.Join(rows, "  \n") + "\n"
 }
 
-// clippedCode returns a code span of bounded length. Ids of objects stay whole:
-// Kubernetes bounds each of their parts.
+// clippedCode returns a code span of at most 800 cells. No id of an object is longer,
+// because Kubernetes limits each of its parts.
 func clippedCode(s string) string { return code(textsafe.Truncate(line(s), 2*maxCell)) }
 
-// details adds a collapsed section, cut to the remaining room.
+// details appends a section that is collapsed at first, cut to the room that is left.
 func (d *document) details(s section) {
 	// Within the HTML of the summary Markdown's escapes do not count, and
 	// no user is mentioned in code.
@@ -251,7 +257,8 @@ func (d *document) details(s section) {
 	}
 }
 
-// missing returns how much of a section is left out if only some lines are kept.
+// missing returns how many objects or lines of a section are left out if only the first
+// kept lines are shown.
 func (s section) missing(kept int) string {
 	objects := 0
 	for _, n := range s.items[min(kept, len(s.items)):] {
@@ -263,7 +270,8 @@ func (s section) missing(kept int) string {
 	return preview.Plural(len(s.lines)-kept, "more line")
 }
 
-// heading turns that of a section into one of Markdown: "Access (3 grants)".
+// heading returns the heading of a section in Markdown: "Access (3 grants)" for
+// "ACCESS".
 func heading(s section) string {
 	words := strings.ToLower(s.title)
 	words = strings.ToUpper(words[:1]) + words[1:]
@@ -276,8 +284,8 @@ func heading(s section) string {
 	return words + " (" + s.note + ")"
 }
 
-// maxTable bounds the rows of the summary that a package fills; those that say
-// what is approved are always there.
+// maxTable is the size in bytes from which on the summary table leaves out rows. Rows
+// that identify what is approved, such as the digest, are always there.
 const maxTable = 10_000
 
 func summaryTable(p *preview.Plan) string {
@@ -322,13 +330,14 @@ func code(s string) string {
 	return ticks + s + ticks
 }
 
-// cell returns text as a code span in a table, where a bar ends the cell even in
-// code.
+// cell returns text as a code span for a cell of a table, with "|" escaped: in tables
+// it ends the cell even within code.
 func cell(s string) string {
 	return strings.ReplaceAll(code(textsafe.Truncate(line(s), maxCell)), "|", `\|`)
 }
 
-// fence returns lines as a code block, with a fence that none of them closes.
+// fence returns lines as a code block whose fence is longer than any run of backticks
+// in them.
 func fence(language string, lines []string) string {
 	longest := 2
 	for _, l := range lines {
@@ -351,8 +360,8 @@ func longestRun(s string, c byte) int {
 	return longest
 }
 
-// prose escapes text so that Markdown shows it as it is: no markup, no HTML,
-// no link, and no user is mentioned.
+// prose escapes text so that Markdown shows it unchanged: as neither markup nor HTML
+// nor link, and without mentioning a user or an issue.
 func prose(s string) string {
 	var out strings.Builder
 	safe := line(s)
@@ -378,8 +387,8 @@ func prose(s string) string {
 	return out.String()
 }
 
-// startsBlock reports whether a character would start a list or a rule in
-// Markdown, after the given text.
+// startsBlock reports whether r, after the text before it on the line, would make
+// Markdown start a list or draw a rule.
 func startsBlock(before string, r rune) bool {
 	switch strings.TrimSpace(strings.Trim(before, "0123456789")) {
 	case "":

@@ -47,7 +47,7 @@ func imageSection(p *preview.Plan, l layout) section {
 	return s
 }
 
-// platformWords returns the platforms of an image, if they are known.
+// platformWords returns the platforms of an image as text, or that they were not read.
 func platformWords(list []string) string {
 	if len(list) == 0 {
 		return "platforms not read"
@@ -55,8 +55,9 @@ func platformWords(list []string) string {
 	return "runs on " + line(strings.Join(list, ", "))
 }
 
-// objectSection lists the objects by action: those whose live form matters one
-// by one, with what changes; the others by kind; unchanged ones as a number.
+// objectSection lists the objects by action: updated, adopted and deleted ones one by
+// one with their changed fields; created, kept and skipped ones by kind; unchanged ones
+// as a number.
 func objectSection(p *preview.Plan, l layout) section {
 	if len(p.Objects) == 0 {
 		return section{}
@@ -92,7 +93,8 @@ func objectSection(p *preview.Plan, l layout) section {
 	return s
 }
 
-// add appends lines of which the first begins n objects.
+// add appends lines to a section. n is the number of objects in the first line; the
+// others continue it.
 func (s *section) add(n int, lines ...string) {
 	for i, text := range lines {
 		if i > 0 {
@@ -102,7 +104,7 @@ func (s *section) add(n int, lines ...string) {
 	}
 }
 
-// namesIn counts the objects named in a line of [byKind].
+// namesIn returns the number of objects that a line of [byKind] names.
 func namesIn(text string) int {
 	n := len(strings.Split(strings.TrimSpace(text), "  "))
 	if !strings.HasPrefix(text, "        ") {
@@ -167,8 +169,8 @@ func objectLines(p *preview.Plan, o *preview.Object, l layout) []string {
 	return out
 }
 
-// secretKeyLines returns which keys of a Secret differ, for a plan without dry
-// run.
+// secretKeyLines returns a line for each key of a Secret that differs, for a plan
+// without dry run, which has no changed fields.
 func secretKeyLines(states map[string]string) []string {
 	var out []string
 	for key, state := range states {
@@ -182,7 +184,7 @@ func secretKeyLines(states map[string]string) []string {
 
 func changeLines(c preview.Change, l layout) []string { return changeLinesAt("        ", c, l) }
 
-// changeLinesAt is like changeLines with another indent.
+// changeLinesAt returns the lines about a changed field, indented by indent.
 func changeLinesAt(indent string, c preview.Change, l layout) []string {
 	later := indent + "    "
 	name := line(c.Path) + ":"
@@ -200,8 +202,8 @@ func changeLinesAt(indent string, c preview.Change, l layout) []string {
 	return l.exact(indent+"~ "+name, later, valueText(c.From)+" -> "+valueText(c.To))
 }
 
-// textDiff shows which lines of a text change. Its lines are not wrapped:
-// indentation is content there.
+// textDiff returns the changed lines of a text as a diff, with two lines around them.
+// They are not wrapped, because indentation is content.
 func textDiff(from, to, indent string) []string {
 	var out []string
 	for _, hunk := range diff.Hunks(from, to, 2) {
@@ -215,7 +217,7 @@ func textDiff(from, to, indent string) []string {
 	return out
 }
 
-// valueText writes a value as JSON, which distinguishes "1" from 1.
+// valueText returns a value as JSON, which distinguishes "1" from 1, cut to 400 cells.
 func valueText(v any) string {
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)

@@ -12,12 +12,13 @@ const (
 	maxListed = 40 // of anything else in the head
 )
 
-// packageText names a package in one line.
+// packageText returns name, version, bundle and format of a package on one line.
 func packageText(pkg *preview.Package) string {
 	return joinTexts("  ", pkg.Name, pkg.Version, pkg.Bundle, pkg.Format)
 }
 
-// packageFacts tell what a package is made of, and what it requires.
+// packageFacts returns rows about a package: sources, how a catalog chose it,
+// parameters, dependencies and signature.
 func packageFacts(pkg *preview.Package) []fact {
 	var rows []fact
 	for _, s := range pkg.Sources {
@@ -55,7 +56,8 @@ func packageFacts(pkg *preview.Package) []fact {
 	return rows
 }
 
-// dependencyRows list what a package requires, and what meets it.
+// dependencyRows returns a row for each thing that a package requires, with what
+// provides it.
 func dependencyRows(dependencies []preview.Dependency) []fact {
 	var rows []fact
 	for i, d := range dependencies {
@@ -71,7 +73,7 @@ func dependencyRows(dependencies []preview.Dependency) []fact {
 	return rows
 }
 
-// referrerRows list what else refers to the content.
+// referrerRows returns a row for each OCI referrer of the content, such as an SBOM.
 func referrerRows(referrers []preview.Referrer) []fact {
 	var rows []fact
 	for i, r := range referrers {
@@ -99,7 +101,8 @@ func parameterText(params preview.Parameters) string {
 		prefixLines("for Kubernetes ", params.KubeVersion), prefixLines("values ", params.Values))
 }
 
-// packageSections returns one section for each of several packages.
+// packageSections returns a section for each package of a plan that has several, else
+// none.
 func packageSections(p *preview.Plan, l layout) []section {
 	if len(p.Packages) < 2 {
 		return nil
@@ -153,7 +156,8 @@ func packageSection(pkg *preview.Package, part *preview.Plan, l layout) section 
 	return s
 }
 
-// findingCounts counts findings by severity: "1 must look, 2 should look".
+// findingCounts returns the number of findings for each severity that occurs: "1
+// critical, 2 warnings".
 func findingCounts(p *preview.Plan) string {
 	var found []string
 	all := groups(p)

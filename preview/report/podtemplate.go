@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// PodTemplate is the form that is the pod template of a host that installs its
-// plugins itself.
+// PodTemplate is the name of the form that prints the pod template of a plugin host,
+// with the init container that installs its plugins.
 const PodTemplate = "pod-template"
 
 func writePodTemplate(w io.Writer, p *preview.Plan, o Options) error {

@@ -8,18 +8,18 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// openTitle heads what the review could not know, whatever it found.
+// openTitle is the title of the section that lists what the review could not know.
 const openTitle = "WHAT COULD NOT BE KNOWN"
 
-// maxOpen bounds how many single things are listed as not read.
+// maxOpen is the most objects that are listed as not read (20); the others are counted.
 const maxOpen = 20
 
-// Question is something that a read mode leaves unknown, and its consequence.
-// Neither text is escaped.
+// Question is something that the review could not know (What), and what that means for
+// the reviewer (Why). Neither text is escaped.
 type Question struct{ What, Why string }
 
-// OpenQuestions returns what the read mode of the plan cannot know, as far as the
-// plan's objects are affected.
+// OpenQuestions returns what cannot be known of the plan in its read mode, such as
+// admission without a dry run, and what the user may not read.
 func OpenQuestions(p *preview.Plan) []Question {
 	if p.OnMachine() {
 		return nil
@@ -35,8 +35,8 @@ func OpenQuestions(p *preview.Plan) []Question {
 	return nil
 }
 
-// openQuestions returns [OpenQuestions] of the read mode, then what could not be
-// read.
+// openQuestions returns [OpenQuestions], then the objects that could not be read for
+// another reason than a missing right.
 func openQuestions(p *preview.Plan) []Question {
 	out := OpenQuestions(p)
 	for i, u := range p.Unknowns {
@@ -109,8 +109,8 @@ func dryRunQuestions(p *preview.Plan) []Question {
 	}}, untriedQuestion(untried)...)
 }
 
-// untriedQuestion names objects for which it is not known whether the API server
-// accepts them.
+// untriedQuestion returns a question about objects of which a trial copy was refused,
+// so that it is not known whether the API server accepts them; nil if there are none.
 func untriedQuestion(objects []*preview.Object) []Question {
 	if len(objects) == 0 {
 		return nil
@@ -129,7 +129,7 @@ func untriedQuestion(objects []*preview.Object) []Question {
 	}}
 }
 
-// openSection lists the open questions, or says that there are none.
+// openSection lists what the review could not know, or says that there is nothing.
 func openSection(p *preview.Plan, l layout) section {
 	if p.OnMachine() {
 		return section{} // no cluster has a part in it

@@ -9,11 +9,11 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/pages"
 )
 
-// explainLine points from findings to the pages of their rules.
+// explainLine tells the reader of findings how to see the page of a rule.
 const explainLine = "What a rule looks at, and when it is less severe: kubectl operator explain RULE"
 
-// reader looks up the origin of a finding's object and how the finding can be
-// reduced.
+// reader looks up, for findings of a plan, the file that their object came from and how
+// to reduce them.
 type reader struct {
 	objects map[string]*preview.Object
 	book    pages.Index
@@ -27,8 +27,8 @@ func newReader(p *preview.Plan) *reader {
 	return r
 }
 
-// origin returns the origin of a finding's object; nil when the content has no
-// such object.
+// origin returns the file and line that a finding's object came from; nil if it did not
+// come from a file of the content.
 func (r *reader) origin(f preview.Finding) *preview.Origin {
 	if o := r.objects[f.Object]; o != nil && o.Origin.File != "" {
 		return &o.Origin
@@ -36,7 +36,8 @@ func (r *reader) origin(f preview.Finding) *preview.Origin {
 	return nil
 }
 
-// where returns the origin as text; empty when it is not known.
+// where returns the file and line that a finding's object came from, as text; empty if
+// they are not known.
 func (r *reader) where(f preview.Finding) string {
 	o := r.origin(f)
 	if o == nil {
@@ -45,8 +46,8 @@ func (r *reader) where(f preview.Finding) string {
 	return o.Place()
 }
 
-// reduce returns the mitigation for a finding; empty if there is none or the rule
-// is unknown.
+// reduce returns how to reduce a finding, as the page of its rule says; empty if there
+// is no way or no page.
 func (r *reader) reduce(f preview.Finding) string {
 	page, ok := r.book[f.Rule]
 	if !ok || page.Reduce == pages.NothingToReduce {
@@ -55,8 +56,8 @@ func (r *reader) reduce(f preview.Finding) string {
 	return page.Reduce
 }
 
-// places returns where the objects of findings come from, each place once: that of most
-// findings first.
+// places returns the different files that the objects of findings come from, the most
+// frequent first.
 func (r *reader) places(findings []*preview.Finding) []string {
 	var out []string
 	times := map[string]int{}
@@ -73,11 +74,12 @@ func (r *reader) places(findings []*preview.Finding) []string {
 	return out
 }
 
-// namedRules of those that are reduced in one way are named, the others counted.
+// namedRules is how many rules are named before a way to reduce their findings (3);
+// further ones are counted.
 const namedRules = 3
 
-// reductions returns each way to reduce findings once, after the rules that it is for.
-// Information asks for none.
+// reductions returns the different ways to reduce findings, each after the names of the
+// rules that it is for. Findings of severity info are left out.
 func (r *reader) reductions(findings []*preview.Finding) []string {
 	var ways []string
 	rules := map[string][]string{}

@@ -28,14 +28,14 @@ const (
 	Manifests = "manifests" // the sealed objects, in the order they are written
 	HTML      = "html"      // one file for a browser, which loads nothing
 	SARIF     = "sarif"     // the findings for code scanning, SARIF 2.1.0
-	// CloudPolicy writes the policies and roles with which a cloud team
-	// grants the access.
+	// CloudPolicy is for a cloud team: the policies and roles that give the access
+	// which the plan asks for.
 	CloudPolicy = "cloud-policy"
 )
 
 const defaultWidth = 100
 
-// Options choose a format and its details.
+// Options are how a plan is written: the form, and settings of single forms.
 type Options struct {
 	Format string // the name of one of [Forms]; empty means Text
 	// Color and ASCII apply to text: our own colour sequences, and nothing
@@ -54,8 +54,9 @@ type Options struct {
 	Asked PlanRequest
 }
 
-// Write writes the plan. Text from outside is escaped in every format: for
-// people by textsafe, for programs by the escapes of JSON and YAML.
+// Write writes a plan in the form that the options name. Untrusted text is escaped in
+// every form: for people by textsafe, for programs by the escapes of JSON and YAML. An
+// unknown form is an error.
 func Write(w io.Writer, p *preview.Plan, o Options) error {
 	form, ok := FormOf(cmp.Or(o.Format, Text))
 	if !ok {
@@ -136,8 +137,8 @@ func writeText(w io.Writer, p *preview.Plan, o Options) error {
 	return safe.Flush()
 }
 
-// section is one part of the document. Its lines are escaped and laid out; its
-// subject is text from outside, as it is.
+// section is one part of a report, with a title. Its lines are escaped and laid out;
+// its subject, such as the name of a package, is not escaped.
 type section struct {
 	title, note string
 	subject     string
@@ -147,7 +148,7 @@ type section struct {
 	items []int
 }
 
-// sections returns the parts after the header, empty ones left out.
+// sections returns the sections after the report's header, without empty ones.
 func sections(p *preview.Plan, l layout) []section {
 	all := append(findingSections(p, l), openSection(p, l))
 	all = append(all, accessSection(p, l), rightsSection(p, l), cloudSection(p, l), imageSection(p, l),

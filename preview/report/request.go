@@ -7,11 +7,12 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// Request is the form of a plan that asks for it again, pinned.
+// Request is the name of the form that prints a request file for the plan with every
+// reference pinned.
 const Request = "request"
 
-// PlanRequest holds the request of a plan, with what the plan itself does not
-// record.
+// PlanRequest gives access to what was asked for when the plan was made, of which the
+// plan itself does not record everything.
 type PlanRequest interface {
 	// Pinned is a request file for exactly what was planned.
 	Pinned(p *preview.Plan) ([]byte, error)
@@ -19,7 +20,8 @@ type PlanRequest interface {
 	HostedSet(p *preview.Plan) (*HostedSet, error)
 }
 
-// HostedSet is a plugin set and the host that loads it.
+// HostedSet is a plugin set that a host in the cluster loads, and the host's pod
+// template.
 type HostedSet struct {
 	Name, Deployment string
 	// PodTemplate is that of the host, as a v1 PodTemplate, with an init container

@@ -7,11 +7,12 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// maxNames bounds the names of objects in one question.
+// maxNames is the most objects that one question names (5); the others are counted.
 const maxNames = 5
 
-// rightsQuestions returns what the user may not read, each with the one right that
-// would show it, and how to get all of them.
+// rightsQuestions returns a question for each kind of object that the user may not
+// read, with the right that would allow it, and the command that prints a role with all
+// of them.
 func rightsQuestions(p *preview.Plan) []Question {
 	var out []Question
 	if p.Access.Installer.NoDryRun {
@@ -40,7 +41,8 @@ func sameKind(a, b preview.Right) bool {
 	return a.Verb == b.Verb && a.Group == b.Group && a.Resource == b.Resource && a.Namespace == b.Namespace
 }
 
-// rightQuestion is about rights that differ in the name of the object alone.
+// rightQuestion returns the question about rights to read that differ only in the name
+// of the object.
 func rightQuestion(p *preview.Plan, rights []preview.Right) Question {
 	r := rights[0]
 	var names []string
@@ -62,7 +64,8 @@ func rightQuestion(p *preview.Plan, rights []preview.Right) Question {
 	return Question{r.Resource, why}
 }
 
-// leftOpen says what is not known without a right to read.
+// leftOpen returns what the review does not know because the user lacks a right to
+// read.
 func leftOpen(p *preview.Plan, r preview.Right) string {
 	if at := slices.IndexFunc(openWithout(), func(o openRead) bool { return o.matches(p, r) }); at >= 0 {
 		return openWithout()[at].what
@@ -73,7 +76,8 @@ func leftOpen(p *preview.Plan, r preview.Right) string {
 	return "whether it exists, who owns it, and what would change in it"
 }
 
-// openRead says what is not known without the rights that match.
+// openRead says what the review does not know if the user lacks a right with this verb
+// and resource.
 type openRead struct {
 	verb, group string
 	resources   []string
@@ -103,7 +107,8 @@ func openWithout() []openRead {
 	}
 }
 
-// isNotRead reports whether an unknown is one for want of a right to read.
+// isNotRead reports whether u could not be read because the user lacks the right, which
+// has a question of its own.
 func isNotRead(p *preview.Plan, u preview.Unknown) bool {
 	_, _, namespace, name, err := preview.ParseID(u.Object)
 	if name == "*" {

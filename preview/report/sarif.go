@@ -96,8 +96,8 @@ type (
 	}
 )
 
-// fingerprintKey names what a result's fingerprint is made of, with the
-// version of that recipe (3.27.17).
+// fingerprintKey is the name under which results carry their fingerprint. It contains
+// the version of how the fingerprint is computed (3.27.17).
 const fingerprintKey = "kubectlOperatorFinding/v1"
 
 func writeSARIF(w io.Writer, p *preview.Plan, _ Options) error {
@@ -109,8 +109,8 @@ func writeSARIF(w io.Writer, p *preview.Plan, _ Options) error {
 	return err
 }
 
-// sarif makes a log of one run: a rule for each that found something, a result
-// for each finding, a notification for each thing that could not be read.
+// sarif returns a log with one run: the rules that have findings, a result for each
+// finding, and a notification for each object that could not be read.
 func sarif(p *preview.Plan) ([]byte, error) {
 	r := newReader(p)
 	described, index := sarifRules(p, r)
@@ -144,8 +144,8 @@ func sarif(p *preview.Plan) ([]byte, error) {
 	return textsafe.JSON(out.Bytes()), nil
 }
 
-// sarifRules returns the descriptions of the rules with findings, sorted, and the
-// index of each.
+// sarifRules returns the descriptions of the rules that have findings, sorted by name,
+// and the index of each by name.
 func sarifRules(p *preview.Plan, r *reader) ([]sarifRule, map[string]int) {
 	var names []string
 	for _, f := range p.Findings {
@@ -209,9 +209,9 @@ func sarifResultOf(p *preview.Plan, f preview.Finding, rule int, r *reader) sari
 	return result
 }
 
-// sarifURI returns the path of a file relative to the working directory where
-// the content is a directory below it, so that a review system finds the file in
-// the change; else relative to the content.
+// sarifURI returns the path of a finding's file relative to the working directory, so
+// that a review system finds it in the change, if the content is a directory below
+// that; else relative to the content.
 func sarifURI(p *preview.Plan, f preview.Finding, file string, r *reader) string {
 	for _, pkg := range p.Packages {
 		if pkg.Name != r.objects[f.Object].Package || len(pkg.Sources) == 0 {
@@ -232,7 +232,7 @@ func sarifURI(p *preview.Plan, f preview.Finding, file string, r *reader) string
 	return uri
 }
 
-// sarifLevel returns the level of a result (3.27.10).
+// sarifLevel returns the SARIF level of a severity: error, warning or note (3.27.10).
 func sarifLevel(s preview.Severity) string {
 	switch s {
 	case preview.Critical:
@@ -243,16 +243,15 @@ func sarifLevel(s preview.Severity) string {
 	return "warning"
 }
 
-// maxMessage bounds a message in cells; readers of SARIF show no more.
+// maxMessage is the most cells of a message; readers of SARIF show no more.
 const maxMessage = 4000
 
-// sarifText is a message without links and placeholders: brackets and
-// backslashes make the former (3.11.6), braces the latter (3.11.5).
-// maxSarifEvidence leaves room in a message for what stands around the evidence.
+// maxSarifEvidence is the most bytes of evidence in a message, which leaves room for the
+// text around it.
 const maxSarifEvidence = maxMessage * 3 / 4
 
-// sarifEvidence returns evidence shortened to fit a message, with a note on the
-// rest.
+// sarifEvidence returns the first pieces of evidence that fit into a message, and the
+// number of the others.
 func sarifEvidence(evidence string) string {
 	pieces := preview.EvidencePieces(evidence)
 	size := 0
@@ -264,6 +263,8 @@ func sarifEvidence(evidence string) string {
 	return strings.Join(pieces, preview.EvidenceMark)
 }
 
+// sarifText returns untrusted text as a message. Brackets and backslashes, which would make
+// a link (3.11.6), and braces, which would make a placeholder (3.11.5), are escaped.
 func sarifText(s string) sarifMessage {
 	text := textsafe.Truncate(textsafe.Line(s), maxMessage)
 	return sarifMessage{Text: strings.NewReplacer(`\`, `\\`, `[`, `\[`, `]`, `\]`, `{`, `{{`, `}`, `}}`).Replace(text)}

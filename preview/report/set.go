@@ -7,8 +7,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// setCommand returns the words that make the plan of a plugin set, and those that
-// approve it. What a loaded plan does not say, the config, is left to fill in.
+// setCommand returns the words of the command that makes the plan of a plugin set
+// again, and the further ones that approve and apply it. CONFIG stands for the config's
+// name, which a plan loaded from a file does not have.
 func setCommand(p *preview.Plan) (words, approval []string) {
 	words = []string{"kubectl", "operator", "plugin"}
 	installs := p.Request.Action != preview.RequestRollback && p.Request.Action != preview.RequestClean
@@ -44,7 +45,7 @@ func setCommand(p *preview.Plan) (words, approval []string) {
 	return words, []string{"--yes", "--approve", p.Digest, "--ruleset", strconv.Itoa(p.Ruleset)}
 }
 
-// setPlatform returns the value of --platform with which the same plan is made.
+// setPlatform returns the value of --platform that gives the same plan.
 func setPlatform(p *preview.Plan) string {
 	if len(p.Platforms) == 0 {
 		return p.Platform
@@ -56,13 +57,14 @@ func setPlatform(p *preview.Plan) string {
 	return strings.Join(all, ",")
 }
 
-// SetRollback returns the command that returns to an earlier generation of
-// plugins, after a review.
+// SetRollback returns the command that reviews and makes the return to an earlier
+// generation of plugin files.
 func SetRollback(location string, generation int) string {
 	return quoteWords([]string{"kubectl", "operator", "plugin", "rollback", "--location", location, "--to", strconv.Itoa(generation)})
 }
 
-// setNotes say what holds for that command.
+// setNotes returns remarks about the command of [setCommand]: when it is refused, and
+// what the approval covers.
 func setNotes(p *preview.Plan) []string {
 	text := "It is refused (exit 5) when artifacts, files at the location or rules differ from this review."
 	switch p.Request.Action {

@@ -16,11 +16,12 @@ const (
 	lessTitle     = "SETTINGS THAT NEED LESS"
 )
 
-// maxObstacles are listed in every form for people; the others are counted.
+// maxObstacles is the most obstacles to a plan that forms for people list (12); the
+// others are counted.
 const maxObstacles = 12
 
-// obstacleFacts lists what keeps a plan from being applied: one row for each cause
-// and remedy, with the objects that share them.
+// obstacleFacts returns a row for each reason why the plan cannot be applied, with the
+// remedy and the objects that share both.
 func obstacleFacts(v *preview.Verdict) []fact {
 	var rows []fact
 	at := map[string]int{}
@@ -42,11 +43,12 @@ func obstacleFacts(v *preview.Verdict) []fact {
 	return rows
 }
 
-// maxOptions are listed in every form for people; the others are counted.
+// maxOptions is the most options of the release that forms for people list (12); the
+// others are counted.
 const maxOptions = 12
 
-// optionFacts lists what becomes of the options that the release was installed
-// with.
+// optionFacts returns a row for each option with which the release was installed: kept,
+// changed or dropped by the plan.
 func optionFacts(p *preview.Plan) []fact {
 	var rows []fact
 	last := ""
@@ -64,7 +66,8 @@ func optionFacts(p *preview.Plan) []fact {
 	return rows
 }
 
-// changeFacts lists what a plan changes of what is installed.
+// changeFacts returns the important changes to what is installed, by topic, and the
+// number of other changed fields.
 func changeFacts(v *preview.Verdict) []fact {
 	var rows []fact
 	last := ""
@@ -82,7 +85,8 @@ func changeFacts(v *preview.Verdict) []fact {
 	return rows
 }
 
-// mitigationFacts lists other settings, and what of the review they take away.
+// mitigationFacts returns a row for each set of flags with which the package would need
+// less, with the findings that the flags remove or make less severe.
 func mitigationFacts(v *preview.Verdict) []fact {
 	var rows []fact
 	for _, m := range v.Mitigations {
@@ -91,7 +95,8 @@ func mitigationFacts(v *preview.Verdict) []fact {
 	return rows
 }
 
-// verdictLines is the top of the text form.
+// verdictLines returns the beginning of the text form: the verdict, obstacles, options,
+// changes and mitigations.
 func verdictLines(p *preview.Plan, l layout) []string {
 	v := verdict.For(p)
 	out := l.wrap("", line(v.Sentence))
@@ -122,7 +127,7 @@ func verdictLines(p *preview.Plan, l layout) []string {
 	return out
 }
 
-// verdictBlock is the top of the Markdown form.
+// verdictBlock is [verdictLines] for the Markdown form.
 func verdictBlock(p *preview.Plan) string {
 	v := verdict.For(p)
 	block := "**" + prose(line(v.Sentence)) + "**\n"
