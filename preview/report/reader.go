@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/pages"
 )
 
-// explainLine tells the reader of findings how to see the page of a rule.
+// explainLine is the text below findings about how to see the page of a rule.
 const explainLine = "What a rule looks at, and when it is less severe: kubectl operator explain RULE"
 
 // reader looks up, for findings of a plan, the file that their object came from and how
