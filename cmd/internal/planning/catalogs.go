@@ -16,9 +16,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/source"
 )
 
-// choose resolves a package name in the given catalogs and returns the chosen
-// content. installed is the version that the release has, whose upgrade edges are
-// followed; with nil, any version may be chosen.
+// choose resolves a package name in the selected catalogs and returns the
+// reference of the chosen content. installed is the version that the release has:
+// only its upgrade edges are followed. With nil, any version may be chosen.
 func (r *Resolver) choose(ctx context.Context, out *Resolution, among Selection, reference ref.Reference, installed *catalog.Installed) (ref.Reference, error) {
 	query, err := among.Query(reference)
 	if err != nil {
@@ -46,7 +46,8 @@ func (r *Resolver) choose(ctx context.Context, out *Resolution, among Selection,
 	return bundleReference(choice)
 }
 
-// Query returns the catalog query of a selection and a reference.
+// Query returns the catalog query for a reference: the package and version that
+// it names, with the selection's version, channels and policy.
 func (s *Selection) Query(reference ref.Reference) (catalog.Query, error) {
 	q := catalog.Query{Package: reference.Package, Version: reference.Version, Channels: s.channels, Policy: s.policy}
 	if s.Version != "" {
@@ -61,10 +62,10 @@ func (s *Selection) Query(reference ref.Reference) (catalog.Query, error) {
 	return q, nil
 }
 
-// noteChoice notes for the reviewer why this version was chosen. Notes are part of
-// the content digest, so they contain only what follows from the chosen catalog
-// itself, without its name: other machines may have other catalogs. Reasons about
-// other catalogs are recorded outside the digest.
+// noteChoice adds notes for the reviewer about the version that was chosen and
+// why. Notes are part of the content digest, so they contain only what follows
+// from the chosen catalog, without its name: other machines may have other
+// catalogs. Reasons about other catalogs are recorded outside the digest.
 func (out *Resolution) noteChoice(installed *catalog.Installed, policy catalog.Policy) {
 	choice := out.choice
 	if len(choice.Deprecated) > 0 {
@@ -99,9 +100,9 @@ func (out *Resolution) noteDowngrade(from, to string) {
 	}
 }
 
-// withoutEdges notes that a version was chosen without following a catalog's
-// upgrade edges. An older version than the installed one is allowed only if it was
-// asked for: the head of a channel may have moved back.
+// withoutEdges notes that the version was chosen without following a catalog's
+// upgrade edges. An older version than the installed one is an error unless the
+// user named it: the head of a channel may have moved back.
 func (out *Resolution) withoutEdges(stored *record.Record) error {
 	if stored == nil || !stored.Installed() {
 		return nil
@@ -123,14 +124,14 @@ func (out *Resolution) withoutEdgesFrom(from string) error {
 	return nil
 }
 
-// CatalogRef is one catalog to look in.
+// CatalogRef is one catalog to search, as --catalog or the configuration names it.
 type CatalogRef struct {
 	Reference string // as --catalog takes it, but for names of the configuration
 	Priority  int
 }
 
-// catalogRefs returns the catalogs given by --catalog, with names replaced by what
-// the configuration says, else all configured ones.
+// catalogRefs returns the catalogs that --catalog names, where a configured
+// name stands for its reference; without --catalog, all configured ones.
 func (e Environment) catalogRefs(given []string) ([]CatalogRef, error) {
 	configured, err := e.Config()
 	if err != nil {
@@ -155,11 +156,11 @@ func (e Environment) catalogRefs(given []string) ([]CatalogRef, error) {
 	return out, nil
 }
 
-// upgradeCatalog returns the catalog that a release came from, if upgrades may use
-// it without being asked to: it must be in the configuration or, if that has none,
-// be a ClusterCatalog, which only administrators create. Other catalogs named in a
-// release's record are not trusted, because everyone who can write Secrets there
-// can change the record.
+// upgradeCatalog returns the catalog that a release came from, if upgrades may
+// use it without --catalog: it must be in the configuration or, if that has
+// none, be a ClusterCatalog, which only administrators create. Other catalogs
+// named in a release's record are not trusted, because everyone who can write
+// Secrets there can change the record.
 func (e Environment) upgradeCatalog(stored *record.Record) ([]string, error) {
 	reference := stored.Catalog()
 	configured, err := e.Config()
@@ -179,15 +180,15 @@ func (e Environment) upgradeCatalog(stored *record.Record) ([]string, error) {
 		name, reference, report.CommandLine("kubectl", "operator", "upgrade", name, "-n", namespace, "--catalog", reference))
 }
 
-// Catalogs opens the catalogs given by --catalog, else all configured ones, else
-// those of the cluster.
+// Catalogs opens the catalogs that --catalog names; without any, all configured
+// ones; without those, the catalogs of the cluster.
 func (r *Resolver) Catalogs(ctx context.Context, names []string) ([]*catalog.Catalog, error) {
 	return r.CatalogsFor(ctx, Selection{Catalogs: names})
 }
 
-// CatalogsFor opens the catalogs once for a whole command: choosing a package and
-// resolving its dependencies must see the same content, even if a tag moves in
-// between.
+// CatalogsFor opens the catalogs of a selection, once for a whole command:
+// choosing a package and resolving its dependencies must see the same content,
+// even if a tag moves in between.
 func (r *Resolver) CatalogsFor(ctx context.Context, among Selection) ([]*catalog.Catalog, error) {
 	names := among.Catalogs
 	if len(names) == 0 && among.CatalogSource != "" {
@@ -205,8 +206,8 @@ func (r *Resolver) CatalogsFor(ctx context.Context, among Selection) ([]*catalog
 	return opened, err
 }
 
-// openAll opens the named catalogs, else the ClusterCatalogs that labels select,
-// else all configured ones, else those of the cluster.
+// openAll opens the named catalogs; without names, the ClusterCatalogs that the label
+// selector matches; without a selector, all configured ones, else those of the cluster.
 func (r *Resolver) openAll(ctx context.Context, names []string, selector string) ([]*catalog.Catalog, error) {
 	if len(names) == 0 && selector != "" {
 		return r.selectedCatalogs(ctx, selector)
@@ -229,7 +230,8 @@ func (r *Resolver) openAll(ctx context.Context, names []string, selector string)
 	return out, nil
 }
 
-// versionOf returns the version of a bundle from its own name.
+// versionOf returns the version of a package's bundle, given the bundle's name,
+// from the first catalog that has the bundle.
 func versionOf(catalogs []*catalog.Catalog, pkg, bundle string) (string, error) {
 	for _, c := range catalogs {
 		if !c.Has(pkg) {
@@ -246,7 +248,7 @@ func versionOf(catalogs []*catalog.Catalog, pkg, bundle string) (string, error) 
 	return "", fmt.Errorf("no catalog has a bundle %s of package %s", bundle, pkg)
 }
 
-// OpenNamed opens one catalog, in the cluster or elsewhere.
+// OpenNamed opens one catalog: in the cluster, in a registry, or in a file.
 func (r *Resolver) OpenNamed(ctx context.Context, c CatalogRef) (*catalog.Catalog, error) {
 	if served, ok, err := catalog.ParseServed(c.Reference); ok {
 		if err != nil {
@@ -261,8 +263,8 @@ func (r *Resolver) OpenNamed(ctx context.Context, c CatalogRef) (*catalog.Catalo
 	return r.openCatalog(ctx, catalog.Origin{Reference: c.Reference, Priority: c.Priority}, reference)
 }
 
-// bundleReference returns the reference of a bundle as its catalog states it.
-// References into the file system are refused.
+// bundleReference returns the reference of the chosen bundle as its catalog
+// states it. A reference into the file system is an error.
 func bundleReference(choice *catalog.Choice) (ref.Reference, error) {
 	reference, err := ref.Parse("oci://" + choice.Image)
 	if err != nil || reference.Kind != ref.KindImage {
@@ -271,7 +273,7 @@ func bundleReference(choice *catalog.Choice) (ref.Reference, error) {
 	return reference, nil
 }
 
-// openCatalog opens a catalog through its index, without loading all of it.
+// openCatalog opens a catalog so that its packages are read one by one, by an index.
 func (r *Resolver) openCatalog(ctx context.Context, origin catalog.Origin, reference ref.Reference) (*catalog.Catalog, error) {
 	return cacheFirst(r, func(from *source.Fetcher) (*catalog.Catalog, error) {
 		return r.catalogFrom(ctx, from, origin, reference)
@@ -308,7 +310,8 @@ func (r *Resolver) catalogFrom(ctx context.Context, from *source.Fetcher, origin
 	return opened, from.Remember(pin)
 }
 
-// sayRemembered reports that an answer comes from the cache.
+// sayRemembered reports as progress that a reference was resolved from the
+// cache, and of which day that is.
 func (r *Resolver) sayRemembered(pin source.Pin) {
 	if !pin.Remembered.IsZero() {
 		r.progress("from the cache, as resolved on " + pin.Remembered.UTC().Format("2006-01-02 15:04 UTC"))

@@ -17,7 +17,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 )
 
-// catalogServer is the part of a cluster from which catalogs are read.
+// catalogServer is a cluster as far as catalogs are read from it.
 type catalogServer interface {
 	// Select lists the objects that a label selector matches.
 	Select(ctx context.Context, apiVersion, kind, labelSelector string) ([]map[string]any, error)
@@ -43,7 +43,8 @@ func (t targetCluster) ServiceGet(ctx context.Context, namespace, service, port,
 	return client.ServiceGet(ctx, namespace, service, port, path, w)
 }
 
-// errNoCatalog names two public catalogs: what a first user lacks is the name of one.
+// errNoCatalog is the error for a package name without any catalog. It names
+// two public catalogs, because first-time users do not know one.
 var errNoCatalog = noCatalog("none is configured, and the cluster has none")
 
 func noCatalog(why string) error {
@@ -54,12 +55,12 @@ func noCatalog(why string) error {
 	}, "\n"))
 }
 
-// ServedKind is a kind of objects that describe catalogs in a cluster, such as
-// ClusterCatalog.
+// ServedKind is a kind of objects that name catalogs in a cluster:
+// ClusterCatalog (OLM v1) or CatalogSource (OLM v0).
 type ServedKind struct{ apiVersion, kind string }
 
-// ServedKinds returns the kinds of catalogs that a cluster may have, in the order
-// in which they are tried.
+// ServedKinds returns the kinds of catalog objects, in the order in which they
+// are tried.
 func ServedKinds() []ServedKind {
 	return []ServedKind{
 		{catalog.ClusterCatalogAPI, catalog.ClusterCatalogKind},
@@ -67,7 +68,7 @@ func ServedKinds() []ServedKind {
 	}
 }
 
-// server returns the cluster from which catalogs are read.
+// server returns the cluster from which catalogs are read; an error when offline.
 func (r *Resolver) server() (catalogServer, error) {
 	server, ok := r.cluster.(catalogServer)
 	if !ok {
@@ -133,8 +134,8 @@ func (r *Resolver) clusterCatalogs(ctx context.Context) ([]*catalog.Catalog, err
 	return nil, noCatalog("none is configured, and those of the cluster cannot be used: " + strings.Join(unusable, "; "))
 }
 
-// selectedCatalogs opens the ClusterCatalogs with some labels, as a
-// ClusterExtension selects them.
+// selectedCatalogs opens the ClusterCatalogs that a label selector matches, as
+// a ClusterExtension selects them.
 func (r *Resolver) selectedCatalogs(ctx context.Context, selector string) ([]*catalog.Catalog, error) {
 	server, err := r.server()
 	if err != nil {
@@ -175,7 +176,7 @@ func selectorText(s ref.Selector) string {
 	return strings.Join(terms, ",")
 }
 
-// namedInCluster opens one catalog of the cluster by name.
+// namedInCluster opens the catalog of one catalog object, by its kind and name.
 func (r *Resolver) namedInCluster(ctx context.Context, name catalog.ServedRef) (*catalog.Catalog, error) {
 	server, err := r.server()
 	if err != nil {
@@ -199,9 +200,9 @@ func (r *Resolver) namedInCluster(ctx context.Context, name catalog.ServedRef) (
 	return r.openOneServed(ctx, server, served)
 }
 
-// openServed opens catalogs of the cluster. Those that state a problem, such as
-// being disabled, are returned as unusable; any other that cannot be read is an
-// error, as in OLM.
+// openServed opens the catalogs of catalog objects. Those that state a problem,
+// such as being disabled, are returned as unusable; any other that cannot be
+// read is an error, as in OLM.
 func (r *Resolver) openServed(ctx context.Context, server catalogServer, list []catalog.Served) (opened []*catalog.Catalog, unusable []string, err error) {
 	for _, s := range list {
 		if s.Problem != "" {
@@ -240,12 +241,11 @@ func (r *Resolver) openOneServed(ctx context.Context, server catalogServer, s ca
 	return c, nil
 }
 
-// maxServed bounds what catalogd may send, which is kept on disk while it is
-// read.
+// maxServed is the most bytes that are downloaded from catalogd, into a temporary file.
 const maxServed = 512 << 20
 
-// fromCatalogd opens a catalog as catalogd serves it. Its identity is the hash of
-// that content, and it is downloaded only if the catalog has changed.
+// fromCatalogd opens a catalog that catalogd serves. Its digest is the hash of the
+// downloaded content. A catalog that has not changed since is taken from the cache.
 func (r *Resolver) fromCatalogd(ctx context.Context, server catalogServer, s catalog.Served, origin catalog.Origin) (*catalog.Catalog, error) {
 	store := r.fetcher.Store()
 	var ready *download // not read yet
@@ -286,7 +286,7 @@ func (r *Resolver) fromCatalogd(ctx context.Context, server catalogServer, s cat
 	return c, err
 }
 
-// download is a file with the content that catalogd served.
+// download is a temporary file with the content that catalogd served, and its digest.
 type download struct {
 	*os.File
 	digest string
@@ -313,7 +313,7 @@ func fetchServed(ctx context.Context, server catalogServer, e catalog.Endpoint) 
 	return got, nil
 }
 
-// cappedWriter is a writer that fails beyond a size limit.
+// cappedWriter is a writer that fails after a number of bytes.
 type cappedWriter struct {
 	to   io.Writer
 	left int64

@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 )
 
-// Compare plans a request against another version of its package, as if that
-// version were installed.
+// Compare plans a request as if another version of its package (against) were
+// installed, so that the plan shows the difference between the two.
 func (p *Planner) Compare(ctx context.Context, want PlanRequest, against string, progress func(string)) (*preview.Plan, error) {
 	r, err := p.Resolver(progress)
 	if err != nil {

@@ -14,11 +14,10 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
 )
 
-// closure returns a package and its dependencies that the cluster does not have,
-// each before the packages that need it. Content from outside a catalog is
-// returned alone if there is no catalog to search, and its requirements are part
-// of the review. Packages that are planned together meet each other's
-// requirements.
+// closure returns a package and those of its dependencies that the cluster does not
+// have, each before the packages that need it. If there is no catalog to search,
+// content from outside a catalog is returned alone, and its requirements are shown in
+// the review. beside are other packages of the same plan, which meet requirements too.
 func (p *Planner) closure(ctx context.Context, r *Resolver, root *Resolution, release preview.Release, stored *record.Record, beside []deps.Installed) ([]*Resolution, error) {
 	properties, err := root.properties()
 	if err != nil {
@@ -67,8 +66,8 @@ func (p *Planner) closure(ctx context.Context, r *Resolver, root *Resolution, re
 	return packages, nil
 }
 
-// properties returns the OLM properties of the bundle: those in its catalog, else
-// those in its own metadata.
+// properties returns the OLM properties of the bundle: as its catalog has them,
+// else as the bundle's own metadata has them.
 func (out *Resolution) properties() ([]catalog.Property, error) {
 	if out.choice != nil {
 		return out.choice.Properties()
@@ -76,8 +75,8 @@ func (out *Resolution) properties() ([]catalog.Property, error) {
 	return deps.FromContent(out.content.FS)
 }
 
-// unmet returns the requirements of a package for which no dependency was
-// searched.
+// unmet adds the package's requirements to the resolution, as dependencies that
+// were not searched because no catalog is given.
 func (out *Resolution) unmet(properties []catalog.Property) error {
 	requirements, err := deps.Requirements(properties)
 	for _, text := range requirements {
@@ -108,7 +107,8 @@ func (p *Planner) dependencyCatalogs(ctx context.Context, r *Resolver, root *Res
 	return catalogs, nil
 }
 
-// catalogIndex returns the index of the catalog that the bundle was chosen in, or -1.
+// catalogIndex returns the index of the catalog from which the bundle was
+// chosen, -1 if that is not among catalogs.
 func (out *Resolution) catalogIndex(catalogs []*catalog.Catalog) int {
 	if out.choice == nil {
 		return -1
@@ -118,8 +118,8 @@ func (out *Resolution) catalogIndex(catalogs []*catalog.Catalog) int {
 	})
 }
 
-// addPresentPackages adds the packages that are installed in the cluster or in the
-// release to a dependency problem.
+// addPresentPackages adds the packages that are installed in the cluster or in
+// the release to a dependency problem, so that requirements on them are met.
 func (p *Planner) addPresentPackages(ctx context.Context, problem *deps.Problem, release preview.Release, stored *record.Record) error {
 	cluster, err := p.Connect(ctx)
 	if err != nil {
@@ -142,8 +142,8 @@ func (p *Planner) addPresentPackages(ctx context.Context, problem *deps.Problem,
 	return nil
 }
 
-// dependency reads the content of a package that another one requires. It is
-// rendered with default values, for the same cluster.
+// dependency reads the content of a package that another package requires. It
+// is rendered with default values, for the same cluster.
 func (r *Resolver) dependency(ctx context.Context, pkg *deps.Package, catalogs []*catalog.Catalog, root *Resolution) (*Resolution, error) {
 	out := &Resolution{
 		params: format.Params{Values: map[string]any{}, Certs: root.params.Certs, KubeVersion: root.params.KubeVersion, APIVersions: root.params.APIVersions},
@@ -178,16 +178,16 @@ func (out *Resolution) isPackage(pkg *deps.Package) error {
 	return nil
 }
 
-// presentPackages are the packages that others have installed in the cluster, as
-// far as the user may list them.
+// presentPackages are the packages installed in the cluster by other releases
+// or OLM, as far as the user may list them.
 type presentPackages struct {
 	packages []deps.Installed
 	releases map[string]bool // installed releases, by name
 }
 
-// installedPackages lists the packages of other releases, of OLM v1 and of OLM v0.
-// What the user may not list is left out; objects of other owners are still
-// refused later.
+// installedPackages lists the packages of other releases, of OLM v1 and of OLM
+// v0. Those that the user may not list are left out; a plan for objects that
+// belong to one is still refused later.
 func installedPackages(ctx context.Context, cluster Cluster, release preview.Release) (presentPackages, error) {
 	out := presentPackages{releases: map[string]bool{}}
 	records, err := history.List(ctx, cluster, "")
@@ -228,7 +228,7 @@ func installedPackages(ctx context.Context, cluster Cluster, release preview.Rel
 	return out, nil
 }
 
-// ownName returns the package name that the content itself states.
+// ownName returns the package name in the content itself.
 func ownName(pkg *preview.Package) string {
 	if s := pkg.Parameters.Section; s != nil {
 		return s.Package
@@ -236,7 +236,8 @@ func ownName(pkg *preview.Package) string {
 	return pkg.Name
 }
 
-// add adds a package if it has a name and a version that can be compared.
+// add adds a package. One without a name, or without a version that can be
+// compared, is left out.
 func (p *presentPackages) add(in deps.Installed) {
 	if _, err := catalog.ParseVersion(in.Version); err == nil && in.Package != "" {
 		p.packages = append(p.packages, in)
@@ -251,8 +252,8 @@ func fromExtension(body map[string]any) deps.Installed {
 	}
 }
 
-// fromCSV returns the package that OLM v0 has installed as a
-// ClusterServiceVersion. Copies of it in other namespaces are ignored.
+// fromCSV returns the package that OLM v0 installed, from its
+// ClusterServiceVersion. It is empty for a copy of the CSV in another namespace.
 func fromCSV(body map[string]any) deps.Installed {
 	if preview.String(body, "metadata", "labels", "olm.copiedFrom") != "" {
 		return deps.Installed{}
@@ -273,7 +274,7 @@ func fromCSV(body map[string]any) deps.Installed {
 	return in
 }
 
-// servedAPIs answers which APIs the cluster serves, without those of one release.
+// servedAPIs answers which APIs the cluster serves, leaving out those of one release.
 type servedAPIs struct {
 	cluster Cluster
 	release preview.Release

@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/source"
 )
 
-// SourceOptions say how content is fetched.
+// SourceOptions are the flags for fetching content.
 type SourceOptions struct {
 	RegistryConfig, CacheDir, CAFile, Platform string
 	PlainHTTP                                  bool
@@ -51,7 +51,7 @@ func (f *SourceOptions) check() error {
 	return nil
 }
 
-// addresses returns the private addresses that servers may redirect to.
+// addresses parses the private addresses to which servers may redirect.
 func (f *SourceOptions) addresses() ([]netip.AddrPort, error) {
 	var out []netip.AddrPort
 	for _, text := range f.PrivateAddresses {
@@ -64,8 +64,8 @@ func (f *SourceOptions) addresses() ([]netip.AddrPort, error) {
 	return out, nil
 }
 
-// severalPlatforms reports whether a plugin set may be planned for more than one
-// platform.
+// severalPlatforms reports whether --platform names several platforms, which
+// only a plugin set can be planned for.
 func (f *SourceOptions) severalPlatforms() bool {
 	return f.Platform == plugins.AllPlatforms || strings.Contains(f.Platform, ",")
 }
@@ -82,7 +82,7 @@ func (f *SourceOptions) checkPlatforms() error {
 	return nil
 }
 
-// fetching returns the settings for fetching, from options and configuration.
+// fetching returns the settings for fetching content, from flags and configuration.
 func (e Environment) fetching(f SourceOptions, progress func(string)) (source.Options, error) {
 	if err := f.check(); err != nil {
 		return source.Options{}, err
@@ -116,8 +116,8 @@ func (e Environment) fetching(f SourceOptions, progress func(string)) (source.Op
 	}, nil
 }
 
-// downloadMeter reports the progress of a download that takes longer than a
-// moment, once a second.
+// downloadMeter reports the progress of a download once a second, if it takes
+// longer than 200 ms.
 type downloadMeter struct {
 	say           func(string)
 	now           func() time.Time
@@ -149,8 +149,7 @@ func (m *downloadMeter) update(p source.Progress) {
 
 func mebibytes(n int64) string { return fmt.Sprintf("%.1f", float64(n)/(1<<20)) }
 
-// targetCluster reads from the cluster that a command is about. It connects at the
-// first request.
+// targetCluster reads from the planner's cluster. It connects when first used.
 type targetCluster struct{ planner *Planner }
 
 // Get implements [format.Cluster] and [source.Getter].

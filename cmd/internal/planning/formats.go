@@ -26,8 +26,8 @@ type formatRow struct {
 	format format.Format
 }
 
-// formats returns all built-in formats. Content is of the first format that
-// recognises it.
+// formats returns the built-in formats, in the order in which they are tried:
+// the first that recognises the content is its format.
 func formats() []formatRow {
 	bundles, charts, kustomizations, manifests := registryv1.New(), helm.New(), kustomize.New(), plain.New()
 	return []formatRow{
@@ -39,11 +39,11 @@ func formats() []formatRow {
 	}
 }
 
-// plainName is the format that recognises most: programs of the configuration
-// that say which files they are for come before it.
+// plainName is the format of plain manifests, which recognises most content.
+// Configured programs with file patterns are therefore tried before it.
 const plainName = "plain"
 
-// ContentOptions select a part of the content, and its format.
+// ContentOptions select a directory of the content, and its format.
 type ContentOptions struct {
 	Format string // empty is what the content looks like
 	Path   string // within the content
@@ -68,7 +68,8 @@ func builtinFormat(name string) format.Format {
 	return nil
 }
 
-// narrow restricts the content to one of its directories.
+// narrow restricts the content to its directory to; text is the reference as
+// typed, for errors.
 func (out *Resolution) narrow(to, text string) error {
 	if to == "" {
 		return nil
@@ -91,9 +92,8 @@ func (out *Resolution) narrow(to, text string) error {
 	return nil
 }
 
-// detect returns the format of the content: the one that the user chose, else the
-// first built-in one that recognises it, else a program from the user's
-// configuration.
+// detect sets the format of the content: the one that the user named, else the first
+// built-in one that recognises it, else a program from the user's configuration.
 func (r *Resolver) detect(out *Resolution, want PlanRequest) error {
 	if want.Format != "" {
 		return r.forced(out, want)
@@ -119,8 +119,9 @@ func (r *Resolver) detect(out *Resolution, want PlanRequest) error {
 	return fmt.Errorf("reading %s: not a bundle: it is of none of the formats %s; --format NAME has a program read it", want.Text, FormatNames())
 }
 
-// configured returns the format program of the user's configuration for some
-// content: one whose file patterns match, or the one without patterns.
+// configured sets the first configured format program that fits the content:
+// with says, one whose file patterns match; without, one that has no patterns.
+// found is false if there is none.
 func (r *Resolver) configured(out *Resolution, says bool) (found bool, err error) {
 	configured, err := r.env.Config()
 	if err != nil {
@@ -134,7 +135,7 @@ func (r *Resolver) configured(out *Resolution, says bool) (found bool, err error
 	return false, nil
 }
 
-// forced returns the format that the user chose for the content.
+// forced sets the format that the user named for the content.
 func (r *Resolver) forced(out *Resolution, want PlanRequest) error {
 	out.request.Format = want.Format
 	if f := builtinFormat(want.Format); f != nil {
@@ -166,7 +167,7 @@ func (r *Resolver) forced(out *Resolution, want PlanRequest) error {
 	return r.program(out, want.Format, nil)
 }
 
-// matches reports whether the content has a file that matches one of the patterns.
+// matches reports whether a file of the content matches one of the patterns.
 // Without patterns it is true.
 func matches(content fs.FS, patterns []string) bool {
 	for _, pattern := range patterns {
@@ -177,8 +178,8 @@ func matches(content fs.FS, patterns []string) bool {
 	return len(patterns) == 0
 }
 
-// program returns a format program as the format of the content, with the settings
-// that the configuration has for it.
+// program sets a format program as the format of the content; entry is its
+// configuration.
 func (r *Resolver) program(out *Resolution, name string, entry *config.Format) error {
 	var at string
 	if entry != nil {
@@ -208,8 +209,8 @@ func (r *Resolver) program(out *Resolution, name string, entry *config.Format) e
 	return nil
 }
 
-// setDefaultName names content that has no name of its own: after the release,
-// else after the reference.
+// setDefaultName sets the package name of content that has none: the release
+// name, else the last part of the reference.
 func (out *Resolution) setDefaultName(want PlanRequest, reference ref.Reference) error {
 	if out.info.Package != "" {
 		return nil
@@ -225,8 +226,7 @@ var (
 	archiveEnd = regexp.MustCompile(`\.(tgz|tar|tar\.(gz|zst)|zip)$`)
 )
 
-// defaultName returns the last part of a reference, changed to be a valid label
-// value.
+// defaultName returns the last part of a reference, changed to be a valid label value.
 func defaultName(r ref.Reference) string {
 	last := archiveEnd.ReplaceAllString(strings.ToLower(r.BaseName()), "")
 	last = strings.Trim(notInNames.ReplaceAllString(last, "-"), "-")
@@ -236,7 +236,6 @@ func defaultName(r ref.Reference) string {
 	return last
 }
 
-// RunFormatChild runs the sandboxed part of a format if this process was started
-// for it, and then exits. In any other process it returns at once. It must be
-// called first in main.
+// RunFormatChild runs the sandboxed part of a format and exits, if this process was
+// started for that. In any other process it returns at once. main must call it first.
 func RunFormatChild() { child.Main(helm.Task(), kustomize.Task()) }

@@ -14,20 +14,20 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/format/helm"
 )
 
-// maxHelmRelease bounds the record of a Helm release, unpacked: one Secret holds at
-// most 1 MiB of it.
+// maxHelmRelease is the most bytes that the record of a Helm release may unpack
+// to; its Secret has at most 1 MiB.
 const maxHelmRelease = 32 << 20
 
-// helmRelease is what Helm keeps of a release that is installed.
+// helmRelease is the record of an installed release of Helm, as far as it is read here.
 type helmRelease struct {
 	revision int64
 	chart    string
 	values   map[string]any // as they were given
 }
 
-// startFromHelm starts from the values that a release of Helm with the same name has,
-// where its objects are adopted and none of this program exists yet. with and started
-// are what counts otherwise.
+// startFromHelm lets a plan start from the values of the Helm release with the
+// same name, if the plan adopts that release's objects and there is no release
+// of this program yet. Otherwise it returns with and started unchanged.
 func (p *Planner) startFromHelm(ctx context.Context, want PlanRequest, release preview.Release, found *Resolution, with *Planner, started PlanRequest) (*Planner, PlanRequest, error) {
 	if p.Read.Offline || !p.Owners.Adopt || p.Remember.Reset || want.File != nil || found.info.Format != helm.Name {
 		return with, started, nil
@@ -47,8 +47,8 @@ func (p *Planner) startFromHelm(ctx context.Context, want PlanRequest, release p
 	return p.withStart(want, start)
 }
 
-// deployedByHelm returns the deployed release that Helm has under a name, nil for
-// none.
+// deployedByHelm returns the deployed Helm release with that name, nil if there
+// is none.
 func (p *Planner) deployedByHelm(ctx context.Context, release preview.Release) (*helmRelease, error) {
 	cluster, err := p.Connect(ctx)
 	if err != nil {
@@ -74,8 +74,8 @@ func (p *Planner) deployedByHelm(ctx context.Context, release preview.Release) (
 	return newest, nil
 }
 
-// readHelmRelease decodes the record of a Helm release: JSON, compressed by gzip, in
-// base64, and in that of the API once more.
+// readHelmRelease decodes the value of a Helm release's Secret: JSON in gzip,
+// in Helm's base64, in the base64 of the Secret's data.
 func readHelmRelease(text string) (*helmRelease, error) {
 	data, err := base64.StdEncoding.DecodeString(text)
 	if err != nil {

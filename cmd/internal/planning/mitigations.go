@@ -10,10 +10,10 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/verdict"
 )
 
-// mitigations renders a package with each other setting that its format knows to
-// need fewer permissions, and returns those that do. Plans are compared that were
-// made without a cluster, so that only the setting differs. A setting with which the
-// package cannot be rendered is not one.
+// mitigations returns the settings with which the package needs fewer permissions.
+// It renders the package with each setting that its format suggests, and compares
+// plans that are made without a cluster, so that only the setting differs. A
+// setting with which the package cannot be rendered is left out.
 func (p *Planner) mitigations(ctx context.Context, r *Resolver, found *Resolution, contents []engine.Content, plan *preview.Plan) []preview.Mitigation {
 	chooser, ok := found.format.(format.Chooser)
 	if !ok || len(contents) != 1 || !needsMuch(plan) {
@@ -48,14 +48,15 @@ func (p *Planner) mitigations(ctx context.Context, r *Resolver, found *Resolutio
 	return out
 }
 
-// offline plans contents as a new release that no cluster is asked about.
+// offline plans contents as a new release, without a cluster; like has the release.
 func (p *Planner) offline(ctx context.Context, contents []engine.Content, like *preview.Plan) (*preview.Plan, error) {
 	opts := p.options(like.Release, nil)
 	opts.ReadMode, opts.Request = preview.ReadOffline, preview.Request{Action: preview.RequestInstall}
 	return p.Judge(engine.Build(ctx, contents, nil, opts))
 }
 
-// needsMuch reports whether the findings about an account are worth avoiding.
+// needsMuch reports whether the plan has a critical or warning finding about a
+// ServiceAccount, so that settings with fewer permissions are worth looking for.
 func needsMuch(p *preview.Plan) bool {
 	for _, g := range verdict.Groups(p.Findings, p.Access.Accounts) {
 		if g.Account != nil && (g.Severity() == preview.Critical || g.Severity() == preview.Warning) {

@@ -10,9 +10,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
 )
 
-// optionChanges compares the options that a release was installed with and those of
-// a plan. What is as before and the default as well is not listed; without defaults,
-// which is nil, nothing that is as before is.
+// optionChanges compares the options of the installed release (before) with
+// those of a plan (after). An option that is unchanged and has its default is
+// not listed; with nil defaults, no unchanged option is.
 func optionChanges(before, after *settings, defaults *format.Defaults) []preview.OptionChange {
 	c := optionComparison{before: before, after: after, defaults: defaults, standard: &settings{}}
 	if defaults != nil {
@@ -37,7 +37,7 @@ type optionComparison struct {
 	list                    []preview.OptionChange
 }
 
-// option compares an option that is one value or a list.
+// option compares an option whose value is a string, a bool or a list.
 func (c *optionComparison) option(row rememberedOption) {
 	from, to, standard := optionText(row.of(c.before)), optionText(row.of(c.after)), optionText(row.of(c.standard))
 	if from == "false" {
@@ -53,7 +53,8 @@ func (c *optionComparison) option(row rememberedOption) {
 	c.add(change, from, to, row.resolved && standard != "" && to == standard)
 }
 
-// add adds a change unless there is nothing to say.
+// add adds a change with both texts of an option. An unchanged one is left out
+// if it is empty or the default (standard), or if no defaults are known.
 func (c *optionComparison) add(change preview.OptionChange, from, to string, standard bool) {
 	switch change.From, change.To = from, to; {
 	case from == to && (to == "" || standard || c.defaults == nil):
@@ -70,7 +71,7 @@ func (c *optionComparison) add(change preview.OptionChange, from, to string, sta
 	c.list = append(c.list, change)
 }
 
-// mappings compares values leaf by leaf.
+// mappings compares an option whose value is a mapping, path by path.
 func (c *optionComparison) mappings(row rememberedOption, before, after map[string]any) {
 	prefix := ""
 	if row.flag == variableOption {
@@ -103,7 +104,8 @@ func (c *optionComparison) mappings(row rememberedOption, before, after map[stri
 	}
 }
 
-// standardValue returns the default of a value.
+// standardValue returns the default of the value at a path (keys), as text;
+// known is false if it has none or is secret.
 func (c *optionComparison) standardValue(row rememberedOption, keys []string) (text string, known bool) {
 	var value any = *row.of(c.standard).(*map[string]any)
 	for _, key := range keys {
@@ -121,13 +123,13 @@ func (c *optionComparison) standardValue(row rememberedOption, keys []string) (t
 	return valueText(value), known
 }
 
-// leaf is one value that is no mapping, or an empty one.
+// leaf is one value in a mapping, by its path: no mapping itself, or an empty one.
 type leaf struct {
 	keys []string
 	text string
 }
 
-// leaves returns the values by their path, those that are secret masked.
+// leaves returns the leaves of a mapping by their paths; secret ones are masked.
 func (c *optionComparison) leaves(row rememberedOption, values map[string]any, prefix string) map[string]leaf {
 	out := map[string]leaf{}
 	list, err := preview.SetValues(values, func(keys []string, value any) bool {
@@ -158,10 +160,10 @@ func union(a, b map[string]leaf) map[string]leaf {
 	return out
 }
 
-// maxOptionText bounds one value in a review, in bytes.
+// maxOptionText is the most bytes of one value in a review; the rest is cut off.
 const maxOptionText = 200
 
-// valueText writes a value as --set takes it.
+// valueText returns a value as it is written after --set KEY=.
 func valueText(value any) string {
 	text, isText := value.(string)
 	if !isText || text == "" {
@@ -177,7 +179,7 @@ func valueText(value any) string {
 	return text
 }
 
-// optionText writes an option as its flag takes it.
+// optionText returns the value of an option as it is written after its flag.
 func optionText(at any) string {
 	switch v := at.(type) {
 	case *string:

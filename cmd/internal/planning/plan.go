@@ -32,14 +32,15 @@ type Planner struct {
 	keyring
 }
 
-// NewPlanner returns a planner whose options are to be filled in.
+// NewPlanner returns a planner. The caller sets its Options before the first plan.
 func NewPlanner(env Environment) *Planner { return &Planner{env: env} }
 
-// Settle has plans from now on decide the contested fields of single objects so,
-// instead of as [OwnerOptions.ConflictsOf]. A plan that is being made may or may not.
+// Settle sets take or leave, by object id, for the conflicting fields of single
+// objects, in place of [OwnerOptions.ConflictsOf]. It holds for plans that are
+// begun from now on.
 func (p *Planner) Settle(conflictsOf map[string]string) { p.settled.Store(&conflictsOf) }
 
-// Connect contacts the cluster once.
+// Connect returns the cluster, which is contacted at the first call.
 func (p *Planner) Connect(ctx context.Context) (Cluster, error) {
 	if p.cluster != nil {
 		return p.cluster, nil
@@ -53,7 +54,7 @@ func (p *Planner) Connect(ctx context.Context) (Cluster, error) {
 }
 
 // Resolver returns a resolver that turns references into content, with the
-// planner's options. Offline, it asks no cluster.
+// planner's options. Offline, it reads no cluster.
 func (p *Planner) Resolver(progress func(string)) (*Resolver, error) {
 	var cluster format.Cluster
 	if !p.Read.Offline {
@@ -62,8 +63,8 @@ func (p *Planner) Resolver(progress func(string)) (*Resolver, error) {
 	return p.env.newResolver(p.Source, p.Signatures, cluster, progress)
 }
 
-// PlanRequest asks for the plan of one release: by arguments, or by a request
-// file.
+// PlanRequest is the request for the plan of one release, by command-line
+// arguments or by a request file.
 type PlanRequest struct {
 	Text            string // the reference as typed
 	Name, namespace string // of the release; empty takes the defaults
@@ -79,7 +80,8 @@ type PlanRequest struct {
 	Set       *plugins.Set   // that a host in the cluster loads, of the file called text; nil for anything else
 }
 
-// Request returns the request to plan a reference with the planner's options.
+// Request returns the request to plan a reference (text) as a release with that
+// name, with the planner's options.
 func (p *Planner) Request(text, name string) (PlanRequest, error) {
 	params, err := p.Render.params()
 	return PlanRequest{
@@ -88,8 +90,8 @@ func (p *Planner) Request(text, name string) (PlanRequest, error) {
 	}, err
 }
 
-// Plan plans to install a package, or to upgrade the release that it is installed
-// as.
+// Plan plans to install a package, or to upgrade it if the release is installed
+// already.
 func (p *Planner) Plan(ctx context.Context, want PlanRequest, progress func(string)) (*preview.Plan, error) {
 	switch {
 	case want.Set != nil:
@@ -137,8 +139,8 @@ func (p *Planner) Plan(ctx context.Context, want PlanRequest, progress func(stri
 	return with.build(ctx, r, found, release, stored)
 }
 
-// installedVersion returns the installed version of a request file's release if
-// the file asks for upgrade edges of a catalog; nil otherwise.
+// installedVersion returns the installed version of the release of a request
+// file, if the file asks to follow a catalog's upgrade edges; nil otherwise.
 func (p *Planner) installedVersion(ctx context.Context, want PlanRequest) (*catalog.Installed, error) {
 	if want.File == nil || want.File.Package == nil || want.namespace == "" || p.Read.Offline {
 		return nil, nil
@@ -150,8 +152,8 @@ func (p *Planner) installedVersion(ctx context.Context, want PlanRequest) (*cata
 	return &catalog.Installed{Bundle: record.Bundle(), Version: record.Version()}, nil
 }
 
-// Upgrade plans to upgrade an existing release. Without a reference, it uses the
-// package and catalog that the release came from, and follows the upgrade edges.
+// Upgrade plans to upgrade an existing release. Without a reference (text), it uses
+// the package and catalog that the release came from, and follows the upgrade edges.
 func (p *Planner) Upgrade(ctx context.Context, name, text string, progress func(string)) (*preview.Plan, error) {
 	want, err := p.Request(text, name)
 	if err != nil {
@@ -202,9 +204,9 @@ func (p *Planner) Upgrade(ctx context.Context, name, text string, progress func(
 	return with.build(ctx, r, found, record.Release, record)
 }
 
-// Uninstall plans to delete every object of a release, except CRDs and Namespaces
-// unless they are included. CRDs and Namespaces that an earlier uninstall kept can
-// be deleted by a later one.
+// Uninstall plans to delete every object of a release, but CRDs and Namespaces
+// only if include says so. CRDs and Namespaces that an earlier uninstall kept
+// can be deleted by a later one.
 func (p *Planner) Uninstall(ctx context.Context, name string, include Removal) (*preview.Plan, error) {
 	find := p.Find
 	if include != (Removal{}) {
@@ -223,7 +225,7 @@ func (p *Planner) Uninstall(ctx context.Context, name string, include Removal) (
 	return p.Judge(engine.Build(ctx, nil, p.cluster, opts))
 }
 
-// Rollback plans to go back to an earlier revision.
+// Rollback plans to apply an earlier revision again.
 func (p *Planner) Rollback(ctx context.Context, name string, to int) (*preview.Plan, error) {
 	record, err := p.Find(ctx, name)
 	if err != nil {
@@ -247,7 +249,7 @@ func (p *Planner) Rollback(ctx context.Context, name string, to int) (*preview.P
 	return p.Judge(engine.Build(ctx, contents, p.cluster, opts))
 }
 
-// Find returns a release by name, and connects to the cluster.
+// Find connects to the cluster and returns the newest record of an installed release.
 func (p *Planner) Find(ctx context.Context, name string) (*record.Record, error) {
 	cluster, err := p.Connect(ctx)
 	if err != nil {
@@ -257,7 +259,7 @@ func (p *Planner) Find(ctx context.Context, name string) (*record.Record, error)
 	return p.Verified(ctx, record, err)
 }
 
-// Recall is like Find, but also returns a release that was uninstalled.
+// Recall is [Planner.Find] for releases that may have been uninstalled.
 func (p *Planner) Recall(ctx context.Context, name string) (*record.Record, error) {
 	cluster, err := p.Connect(ctx)
 	if err != nil {
@@ -267,7 +269,7 @@ func (p *Planner) Recall(ctx context.Context, name string) (*record.Record, erro
 	return p.Verified(ctx, record, err)
 }
 
-// record reads the newest record of a release, nil when there is none.
+// record reads the newest record of a release, nil if there is none.
 func (p *Planner) record(ctx context.Context, release preview.Release) (*record.Record, error) {
 	cluster, err := p.Connect(ctx)
 	if err != nil {
@@ -280,8 +282,8 @@ func (p *Planner) record(ctx context.Context, release preview.Release) (*record.
 	return p.Verified(ctx, record, err)
 }
 
-// lookAtRecord is like record. Where nothing is applied, a record that may not be read
-// is hidden, and no error.
+// lookAtRecord is record for commands that may apply nothing (LooksOnly): if
+// the user may not read the record then, hidden is true, and that is no error.
 func (p *Planner) lookAtRecord(ctx context.Context, release preview.Release) (stored *record.Record, hidden bool, err error) {
 	stored, err = p.record(ctx, release)
 	if p.LooksOnly && preview.ReasonOf(err) == preview.ReasonForbidden {
@@ -309,8 +311,8 @@ func (p *Planner) build(ctx context.Context, r *Resolver, found *Resolution, rel
 	return plan, nil
 }
 
-// planOnRecord plans contents on top of the installed revision in a record, nil
-// for a new release.
+// planOnRecord plans contents to replace the revision in a record, nil for a
+// new release.
 func (p *Planner) planOnRecord(ctx context.Context, contents []engine.Content, stored *record.Record, opts engine.Options) (*preview.Plan, error) {
 	opts.Request.Action = preview.RequestInstall
 	if stored != nil && stored.Installed() {
@@ -327,9 +329,9 @@ func (p *Planner) planOnRecord(ctx context.Context, contents []engine.Content, s
 	return p.Judge(engine.Build(ctx, contents, cluster, opts))
 }
 
-// earlierRevision returns the revision that a failed apply is rolled back to, nil
-// if it is not rolled back. An unfinished revision cannot be one; a run that
-// resumes the approved digest needs none, because its own plan contains it.
+// earlierRevision returns the revision that a failed apply is to be rolled back to,
+// nil without rollback on failure. An unfinished revision is an error. A run that
+// resumes the approved digest needs none, because the recorded plan contains it.
 func (p *Planner) earlierRevision(ctx context.Context, stored *record.Record) (*engine.PriorRevision, error) {
 	if !p.Owners.RollsBack() || stored != nil && stored.State.Unfinished() && stored.Approves() == p.Approved {
 		return nil, nil
@@ -337,7 +339,7 @@ func (p *Planner) earlierRevision(ctx context.Context, stored *record.Record) (*
 	return install.EarlierRevision(ctx, p.cluster, stored)
 }
 
-// renderContent renders a package and its dependencies.
+// renderContent renders a package and its dependencies, and computes their digests.
 func (p *Planner) renderContent(ctx context.Context, r *Resolver, found *Resolution, release preview.Release, stored *record.Record, upgrade bool) ([]engine.Content, error) {
 	packages, err := p.closure(ctx, r, found, release, stored, nil)
 	if err != nil {
@@ -346,8 +348,8 @@ func (p *Planner) renderContent(ctx context.Context, r *Resolver, found *Resolut
 	return r.seal(ctx, packages, release, func(*Resolution) bool { return upgrade })
 }
 
-// seal renders packages and computes their content digests. CRDs of one package
-// decide for all whether a kind is namespaced.
+// seal renders packages and computes their content digests. A CRD of one
+// package decides for all packages whether its kind is namespaced.
 func (r *Resolver) seal(ctx context.Context, packages []*Resolution, release preview.Release, upgrade func(*Resolution) bool) ([]engine.Content, error) {
 	outputs := make([]*format.Output, 0, len(packages))
 	var bodies []map[string]any
@@ -389,7 +391,7 @@ func (p *Planner) options(release preview.Release, stored *record.Record) engine
 	return opts
 }
 
-// stage returns the timeout of a stage in the form a plan stores it.
+// stage returns the timeout of a stage as a plan has it ("5m0s"), empty for none.
 func (p *Planner) stage() string {
 	if p.StageTimeout == 0 {
 		return ""
@@ -397,8 +399,7 @@ func (p *Planner) stage() string {
 	return p.StageTimeout.String()
 }
 
-// Recheck makes the plan of the same content again, from fresh reads of the
-// cluster.
+// Recheck plans the same content again on fresh reads of the cluster.
 func (p *Planner) Recheck(ctx context.Context, plan *preview.Plan, progress func(string)) (*preview.Plan, error) {
 	if p.cluster == nil {
 		return nil, errors.New("no cluster was contacted for this plan")
@@ -410,7 +411,8 @@ func (p *Planner) Recheck(ctx context.Context, plan *preview.Plan, progress func
 	return again, err
 }
 
-// Options are the choices for making a plan, for releases and plugin sets alike.
+// Options are the settings for making a plan, for releases and plugin sets
+// alike, mostly from flags.
 type Options struct {
 	Source     SourceOptions
 	Signatures SignatureOptions
@@ -434,7 +436,8 @@ type Options struct {
 	Expires time.Duration
 }
 
-// Selection chooses among a package's versions.
+// Selection says in which catalogs a package is searched, and which of its
+// versions may be chosen.
 type Selection struct {
 	Version, Channel string
 	Catalogs         []string
@@ -447,13 +450,13 @@ type Selection struct {
 	CatalogSource string       // NAMESPACE/NAME in the cluster
 }
 
-// ReadOptions choose how the cluster is read.
+// ReadOptions say how the cluster is read: with dry runs, by GETs alone, or not at all.
 type ReadOptions struct {
 	Offline bool
 	Mode    string // a [preview.ReadMode]; empty is dry runs
 }
 
-// Check refuses an unknown read mode, and a read mode together with Offline.
+// Check returns an error for an unknown read mode, and for mode get with Offline.
 func (o *ReadOptions) Check() error {
 	switch preview.ReadMode(o.Mode) {
 	case preview.ReadDryRun:
@@ -467,7 +470,7 @@ func (o *ReadOptions) Check() error {
 	return Usagef("--read-only %s: want dry-run or get", o.Mode)
 }
 
-// mode returns how the cluster is read; the default is by dry runs.
+// mode returns how the cluster is read; by default, with dry runs.
 func (o *ReadOptions) mode() preview.ReadMode {
 	if o.Mode == "" {
 		return preview.ReadDryRun
@@ -475,8 +478,9 @@ func (o *ReadOptions) mode() preview.ReadMode {
 	return preview.ReadMode(o.Mode)
 }
 
-// OwnerOptions are the reviewed choices about objects and fields of other owners,
-// and about kinds that the cluster does not serve. They are part of the plan.
+// OwnerOptions are the decisions about objects and fields of other owners,
+// about kinds that the cluster does not serve, and about a failed apply. They
+// are part of the plan, and reviewed with it.
 type OwnerOptions struct {
 	Conflicts string // empty is the default
 	ForAll    bool   // Conflicts was named, also where it is the default
@@ -490,7 +494,7 @@ type OwnerOptions struct {
 // RollsBack reports whether a failed apply is to be rolled back.
 func (o *OwnerOptions) RollsBack() bool { return o.OnFailure == preview.OnFailureRollback }
 
-// options returns the reviewed choices in the form a plan stores them.
+// options returns the decisions as a plan has them.
 func (o *OwnerOptions) options() preview.Options {
 	options := preview.DefaultOptions()
 	if o.Conflicts != "" {
@@ -500,12 +504,12 @@ func (o *OwnerOptions) options() preview.Options {
 	return options
 }
 
-// Removal chooses what an uninstall deletes in addition: CRDs and Namespaces.
+// Removal says whether an uninstall also deletes CRDs and Namespaces.
 type Removal struct {
 	CRDs, Namespaces bool
 }
 
-// Environment is what planning gets from the rest of the program: flags,
+// Environment is the rest of the program as planning uses it: flags,
 // configuration, schemas and the cluster.
 type Environment struct {
 	Version string // of the program; plans carry it
@@ -524,7 +528,7 @@ type Environment struct {
 	Connect func(context.Context, preview.ReadMode) (Cluster, error)
 }
 
-// Cluster is the part of a cluster that planning reads.
+// Cluster is the cluster as far as planning reads it.
 type Cluster interface {
 	engine.Cluster
 	objectReader
@@ -538,8 +542,7 @@ type objectReader interface {
 	Get(ctx context.Context, ref preview.Ref) (map[string]any, error)
 }
 
-// catalogReader reads from a catalog server through the API server's Service
-// proxy.
+// catalogReader reads from a catalog's Service, through the API server's Service proxy.
 type catalogReader interface {
 	// ServiceGet copies what a Service answers to a GET.
 	ServiceGet(ctx context.Context, namespace, service, port, path string, w io.Writer) error
@@ -551,8 +554,8 @@ type crdReader interface {
 	Definition(ctx context.Context, apiVersion, kind string) (map[string]any, error)
 }
 
-// UsageError is an error about flags, arguments or a request file that could not
-// be planned in any cluster.
+// UsageError is an error in flags, arguments or a request file, which makes
+// them wrong for every cluster.
 type UsageError struct{ text string }
 
 func (e *UsageError) Error() string { return e.text }
@@ -560,5 +563,6 @@ func (e *UsageError) Error() string { return e.text }
 // Usagef makes a [UsageError].
 func Usagef(format string, args ...any) error { return &UsageError{fmt.Sprintf(format, args...)} }
 
-// Refuse returns an error for a request that is not planned; nothing was changed.
+// Refuse returns an [engine.RefusedError]: what is the reason why a request is
+// not planned, next the advice.
 func Refuse(what, next string) error { return &engine.RefusedError{What: what, Next: next} }

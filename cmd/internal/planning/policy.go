@@ -10,21 +10,22 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/verdict"
 )
 
-// PolicyOptions name the policy that findings are judged by.
+// PolicyOptions name the policy by which findings are judged: a file, or the
+// configured one.
 type PolicyOptions struct {
 	Path string
 	// Configured is set where the configuration's counts if Path names none.
 	Configured bool
 }
 
-// policyJudge holds the policy that findings are judged by.
+// policyJudge holds the policy by which findings are judged, after it is read.
 type policyJudge struct {
 	loaded bool
 	policy *policy.Policy // nil: none
 }
 
-// LoadPolicy reads the policy, once and before anything is contacted: a run that
-// cannot be judged must not begin.
+// LoadPolicy reads the policy once, before any server is contacted, so that a
+// run whose findings cannot be judged does not begin.
 func (p *Planner) LoadPolicy() error {
 	if p.loaded {
 		return nil
@@ -48,8 +49,9 @@ func (p *Planner) LoadPolicy() error {
 	return nil
 }
 
-// Judge applies the policy to the findings of a new plan, before it is shown.
-// Apply judges them again.
+// Judge applies the policy to the findings of a new plan, before the plan is
+// shown; err, the error of making the plan, is returned as it is. Apply judges
+// its findings again.
 func (p *Planner) Judge(plan *preview.Plan, err error) (*preview.Plan, error) {
 	if err != nil {
 		return nil, err
@@ -67,7 +69,7 @@ func (p *Planner) Judge(plan *preview.Plan, err error) (*preview.Plan, error) {
 	return plan, nil
 }
 
-// JudgeAgain applies the policy to findings that apply has computed anew.
+// JudgeAgain applies the policy to the findings of the plan that apply makes again.
 func (p *Planner) JudgeAgain(plan *preview.Plan) error {
 	if !p.loaded {
 		return errors.New("the policy was not read")

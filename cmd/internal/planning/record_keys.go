@@ -10,8 +10,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/approval"
 )
 
-// RecordOptions choose the keys that sign the records of releases, and verify
-// them.
+// RecordOptions choose the keys that sign and verify the records of releases.
 type RecordOptions struct {
 	Key string // a file; the configuration's where it is empty
 	// Signs is set by commands that apply: they need the private key, where a key
@@ -19,16 +18,16 @@ type RecordOptions struct {
 	Signs bool
 }
 
-// keyring caches the keys after they were read.
+// keyring caches the keys for records after they were read.
 type keyring struct {
 	read bool
 	keys record.Keys
 }
 
-// SigningKeys returns the keys that [Planner.RecordKeys] has read.
+// SigningKeys returns the keys that [Planner.RecordKeys] has read; none before that.
 func (p *Planner) SigningKeys() record.Keys { return p.keyring.keys }
 
-// RecordKeys reads the keys, once per command.
+// RecordKeys reads the keys for records from files, once per command.
 func (p *Planner) RecordKeys(ctx context.Context) (record.Keys, error) {
 	if p.keyring.read {
 		return p.keyring.keys, nil
@@ -85,8 +84,9 @@ func (p *Planner) readRecordKey(ctx context.Context, keys *record.Keys, path, na
 	return nil
 }
 
-// Verified verifies who signed a record, nil for none; err is the error of reading
-// it. Without keys, the identity of the cluster is not read.
+// Verified verifies the signature of a record, which may be nil; err, the error
+// of reading the record, is returned as it is. Without trusted keys nothing is
+// verified, and the identity of the cluster is not read.
 func (p *Planner) Verified(ctx context.Context, stored *record.Record, err error) (*record.Record, error) {
 	if err != nil {
 		return nil, err

@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// RememberOptions choose how far a plan starts from the options that the installed
-// release has.
+// RememberOptions say whether a plan starts from the options of the installed
+// release, or without them.
 type RememberOptions struct {
 	// Reset leaves all of them out.
 	Reset bool
@@ -22,7 +22,8 @@ type RememberOptions struct {
 	Given func(flag string) bool
 }
 
-// settings are the options of a release that are remembered.
+// settings are the options of a release that its record keeps, and from which
+// the next plan starts.
 type settings struct {
 	installMode     string
 	watchNamespaces []string
@@ -41,7 +42,7 @@ type settings struct {
 	withheld map[string]bool
 }
 
-// rememberedOption is one row of the table of options that are remembered.
+// rememberedOption describes one option that records keep, for [rememberedOptions].
 type rememberedOption struct {
 	flag   string   // without dashes; of values set, which is also their name in a review
 	fields []string // of [Options] that hold it
@@ -53,11 +54,10 @@ type rememberedOption struct {
 	resolved bool
 }
 
-// rememberedOptions is the table of options that a plan of an installed release
-// starts from. A test says of each other field of [Options] why it is taken from no
-// record: what is trusted, what is read besides, and how a run goes is for the person
-// who plans to say, because a tenant of the namespace may be able to write the
-// record.
+// rememberedOptions are the options that records keep and that the next plan starts
+// from. A test names for each other field of [Options] the reason why no record
+// decides it: what is trusted, what else is read, and how a run goes is up to the
+// user who plans, because a tenant of the namespace may be able to write the record.
 func rememberedOptions() []rememberedOption {
 	return []rememberedOption{
 		{"install-mode", []string{"Render.InstallMode"}, true, func(s *settings) any { return &s.installMode }, true},
@@ -81,7 +81,7 @@ const (
 	variableOption = "variables" // no flag: request files alone have them
 )
 
-// asked are the options of one plan as they are asked for.
+// asked are the options of one plan as flags and the request file give them.
 type asked struct {
 	settings
 	file            bool // a request file says them, with flags beside it
@@ -89,7 +89,7 @@ type asked struct {
 	reset, defaults bool // --reset-options, --values-from-defaults
 }
 
-// says reports whether an option is asked for, also as empty.
+// says reports whether an option is given, even as an empty value.
 func (a *asked) says(row rememberedOption) bool {
 	switch {
 	case a.file && row.inFile:
@@ -105,9 +105,9 @@ func isEmpty(at any) bool {
 	return v.IsZero() || (v.Kind() == reflect.Map || v.Kind() == reflect.Slice) && v.Len() == 0
 }
 
-// startFrom returns the options that count: those of the installed release, nil
-// for none, changed by what is asked for. Secret values that are on record by their
-// path alone must be given again.
+// startFrom returns the options to plan with: those of the installed release
+// (before, nil for none), changed by those that are given. It also returns the
+// paths of secret values, which no record keeps, that must be given again.
 func (a *asked) startFrom(before *settings) (settings, []string) {
 	if before == nil || a.reset {
 		return a.settings, nil
@@ -143,7 +143,7 @@ func (a *asked) startFrom(before *settings) (settings, []string) {
 	return out, missing
 }
 
-// merged returns values with others over them, and changes neither.
+// merged returns a copy of values with the mapping over merged into it.
 func merged(values, over map[string]any) map[string]any {
 	out := map[string]any{}
 	mergeValues(out, preview.CloneBody(values))
@@ -151,7 +151,8 @@ func merged(values, over map[string]any) map[string]any {
 	return out
 }
 
-// watches reports whether anything is asked for that decides what is watched.
+// watches reports whether an option is given that decides which namespaces the
+// operator watches.
 func (a *asked) watches() bool {
 	if _, ok := a.values["watchNamespace"]; ok {
 		return true
@@ -164,8 +165,8 @@ func (a *asked) watches() bool {
 	return false
 }
 
-// covers reports whether values have one at a path, or in the place of what the
-// path goes through.
+// covers reports whether values have a value at a path (keys joined by dots), or
+// one that is no mapping at the beginning of the path, which replaces all below.
 func covers(values map[string]any, path string) bool {
 	if _, ok := values[path]; ok {
 		return true
@@ -187,7 +188,8 @@ func covers(values map[string]any, path string) bool {
 	return false
 }
 
-// release returns the settings as a plan and its record have them.
+// release returns the settings as a plan and its record have them, without
+// secret values.
 func (s *settings) release() (*preview.ReleaseOptions, error) {
 	withheld := func(keys []string, _ any) bool { return s.withheld[strings.Join(keys, ".")] }
 	values, err := preview.SetValues(s.values, withheld)
@@ -207,8 +209,8 @@ func (s *settings) release() (*preview.ReleaseOptions, error) {
 	return out, err
 }
 
-// settingsOf returns the settings that a plan or a record has. They are checked like
-// flags: a record may hold anything.
+// settingsOf returns the settings in the options of a plan or a record. They
+// are checked as flags are, because anything can be written into a record.
 func settingsOf(o *preview.ReleaseOptions, resolved preview.Parameters) (*settings, error) {
 	s := &settings{
 		installMode: resolved.InstallMode, watchNamespaces: resolved.WatchNamespaces, certs: resolved.Certs,
@@ -246,7 +248,7 @@ func settingsOf(o *preview.ReleaseOptions, resolved preview.Parameters) (*settin
 	return s, nil
 }
 
-// textsOf returns a mapping of texts, nil for an empty one; mappingOf is its reverse.
+// textsOf returns a mapping of strings, nil for an empty one; mappingOf is its reverse.
 func textsOf(values map[string]any) map[string]string {
 	if len(values) == 0 {
 		return nil
@@ -269,9 +271,9 @@ func mappingOf(texts map[string]string) map[string]any {
 	return out
 }
 
-// withhold marks the values that no plan and no record has: those whose key says
-// that they are secret, those that a Secret of the plan holds as they are, and, of a
-// request that takes some from a Secret, all.
+// withhold marks the secret values, which plans and records leave out: those whose
+// key is that of a secret, and those that are also the value of a Secret of the plan
+// (held). With all, as for a request with values from a Secret, it marks every value.
 func (s *settings) withhold(held map[string]bool, all bool) {
 	s.withheld = map[string]bool{}
 	var walk func(prefix string, values map[string]any)
@@ -289,8 +291,8 @@ func (s *settings) withhold(held map[string]bool, all bool) {
 	walk(variableOption+".", s.variables)
 }
 
-// isSecret reports whether a value is secret by its key, or by one in the list that
-// it is. A switch is not, and neither is the name of a Secret.
+// isSecret reports whether a value is secret by its key, or a list by a key in
+// it. A bool is not, and neither is the name of a Secret.
 func isSecret(key string, value any) bool {
 	switch value := value.(type) {
 	case nil, bool:
@@ -304,7 +306,8 @@ func isSecret(key string, value any) bool {
 	return preview.SensitiveName(key)
 }
 
-// namesSecret reports whether a key says where a secret is, as charts call it.
+// namesSecret reports whether a key is, by its usual ending in charts, that of the name
+// or path of a secret ("passwordFile", "existingSecret"), not of the secret itself.
 func namesSecret(key string) bool {
 	for _, end := range []string{"Name", "Ref", "File", "Path", "Namespace", "Url", "URL"} {
 		if strings.HasSuffix(key, end) {
@@ -314,7 +317,7 @@ func namesSecret(key string) bool {
 	return strings.HasPrefix(key, "existing")
 }
 
-// holdsAny reports whether a value is, or has in a list, a text that is secret.
+// holdsAny reports whether a value, or a value in that list or mapping, is one of held.
 func holdsAny(value any, held map[string]bool) bool {
 	switch value := value.(type) {
 	case string:

@@ -18,10 +18,10 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// StandardInput names standard input in the place of a file.
+// StandardInput is the name of a file that stands for standard input.
 const StandardInput = "-"
 
-// RequestOptions are about request files.
+// RequestOptions are the flags about request files.
 type RequestOptions struct {
 	// CrossNamespaceSecrets lets a file name credentials outside its namespace.
 	CrossNamespaceSecrets bool
@@ -29,7 +29,7 @@ type RequestOptions struct {
 	Stdin io.Reader
 }
 
-// RequestFile is a request file that is being planned.
+// RequestFile is a parsed request file, with its path.
 type RequestFile struct {
 	*ref.Request
 	path string
@@ -58,7 +58,8 @@ func (p *Planner) ReadRequest(ctx context.Context, path string) (PlanRequest, er
 	return p.ofFile(request, path)
 }
 
-// ofFile returns the plan request of a request file, or of one of its sections.
+// ofFile returns the plan request that a request file, or one of its sections,
+// describes.
 func (p *Planner) ofFile(request *ref.Request, path string) (PlanRequest, error) {
 	want, err := p.Request("", request.Release)
 	if err != nil {
@@ -91,7 +92,7 @@ func (p *Planner) ofFile(request *ref.Request, path string) (PlanRequest, error)
 	return want, p.secretsOf(&want)
 }
 
-// readRequest reads a request file, and fails if it is larger than the limit.
+// readRequest reads a request file. One that is larger than the limit is an error.
 func (p *Planner) readRequest(path string) ([]byte, error) {
 	if path == StandardInput {
 		data, err := io.ReadAll(io.LimitReader(p.Requests.Stdin, preview.MaxDocumentBytes+1))
@@ -115,8 +116,8 @@ func (p *Planner) readRequest(path string) ([]byte, error) {
 	return data, nil
 }
 
-// fromFile takes over the version selection of a request file. Catalogs from the
-// command line replace those in the file.
+// fromFile sets the selection to that of a request file. Catalogs from the
+// command line stay instead of those in the file.
 func (s *Selection) fromFile(pkg *ref.PackageRequest) {
 	s.Version, s.bundle, s.channels, s.Selector, s.CatalogSource = pkg.Version, pkg.Bundle, pkg.Channels, pkg.Selector, pkg.CatalogSource
 	if len(s.Catalogs) == 0 {
@@ -130,7 +131,8 @@ func (s *Selection) fromFile(pkg *ref.PackageRequest) {
 	}
 }
 
-// secretsOf decides whether a request may read Secrets outside its own namespace.
+// secretsOf returns an error if a request takes credentials from a Secret of
+// another namespace, unless a flag permits that; then it adds a note.
 func (p *Planner) secretsOf(want *PlanRequest) error {
 	for _, s := range want.File.Sources {
 		if !s.Foreign {
@@ -146,7 +148,7 @@ func (p *Planner) secretsOf(want *PlanRequest) error {
 	return nil
 }
 
-// Paused returns an error if the request file suspends the installation.
+// Paused returns an error if the request file says that nothing is to be installed now.
 func (w PlanRequest) Paused() error {
 	if w.File == nil || w.File.Paused == "" {
 		return nil
@@ -154,8 +156,8 @@ func (w PlanRequest) Paused() error {
 	return Refuse(fmt.Sprintf("%s is paused: %s is true", w.File.Object, w.File.Paused), "preview shows what it would do; set it to false to install")
 }
 
-// Unreviewed describes how the content of a plan differs from the digests that
-// were written back into its request file; empty if it does not.
+// Unreviewed says how the content of a plan differs from the content digest in
+// its request file; empty if it does not, or the file has none.
 func (w PlanRequest) Unreviewed(plan *preview.Plan) string {
 	if w.File == nil || w.File.ContentDigest == "" || w.File.ContentDigest == plan.ContentDigest {
 		return ""
@@ -163,8 +165,8 @@ func (w PlanRequest) Unreviewed(plan *preview.Plan) string {
 	return fmt.Sprintf("%s was reviewed with the content digest %s, and now leads to %s", w.File.Object, w.File.ContentDigest, plan.ContentDigest)
 }
 
-// root returns the package that the user asked for, among the packages of a plan
-// that also has its dependencies.
+// root returns the package that the user asked for, among those of a plan,
+// which also has its dependencies; nil if there is none.
 func (w PlanRequest) root(plan *preview.Plan) *preview.Package {
 	name, _, _ := strings.Cut(w.Text, "@")
 	if reference, err := ref.Parse(w.Text); err == nil && reference.Kind != ref.KindPackage {
@@ -178,8 +180,7 @@ func (w PlanRequest) root(plan *preview.Plan) *preview.Package {
 	return &plan.Packages[0]
 }
 
-// pinnedTo returns the digests of a package in a plan, to be written back into a
-// request file.
+// pinnedTo returns the digests of a planned package, to be written into a request file.
 func pinnedTo(plan *preview.Plan, pkg *preview.Package) ref.Pinned {
 	p := ref.Pinned{ContentDigest: plan.ContentDigest, Sources: pkg.Sources, Version: pkg.Version, Bundle: pkg.Bundle}
 	if len(pkg.Via) > 0 {
@@ -188,7 +189,7 @@ func pinnedTo(plan *preview.Plan, pkg *preview.Package) ref.Pinned {
 	return p
 }
 
-// Pinned returns the request file with the digests of exactly what was planned.
+// Pinned returns the text of a request file with the digests of what the plan has.
 func (w PlanRequest) Pinned(plan *preview.Plan) ([]byte, error) {
 	if w.Set != nil {
 		return nil, Usagef("-o request: a PluginSet is pinned by its lock file; plugin preview -c %s --update-lock writes it", w.Text)
@@ -229,7 +230,8 @@ func (w PlanRequest) Pinned(plan *preview.Plan) ([]byte, error) {
 	return request.Write(p)
 }
 
-// asPlanned takes over what a plan keeps of the options of an installed release.
+// asPlanned sets the options of the request to those of the plan, which has
+// some from the installed release. A secret value among them is an error.
 func (w *PlanRequest) asPlanned(plan *preview.Plan) error {
 	if plan.Base.Revision == 0 {
 		return nil
@@ -253,8 +255,8 @@ func (w *PlanRequest) asPlanned(plan *preview.Plan) error {
 	return nil
 }
 
-// secretValue returns the path of a value whose key looks like that of a secret,
-// empty if there is none.
+// secretValue returns the path of a value whose key looks like that of a
+// secret, empty if there is none.
 func secretValue(values map[string]any, path string) string {
 	for _, key := range slices.Sorted(maps.Keys(values)) {
 		below := strings.TrimPrefix(path+"."+key, ".")

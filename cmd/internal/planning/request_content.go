@@ -55,7 +55,8 @@ func (r *Resolver) fetchRequested(ctx context.Context, want PlanRequest, out *Re
 	return out.valuesFiles(request)
 }
 
-// kustomized adds the kustomization.yaml that Flux or Argo CD would generate.
+// kustomized adds the kustomization.yaml that Flux or Argo CD would generate,
+// if the request is one of theirs and its directory has none.
 func (out *Resolution) kustomized(request *ref.Request) error {
 	if request.Kustomized == nil {
 		return nil
@@ -85,9 +86,9 @@ func (out *Resolution) kustomized(request *ref.Request) error {
 	return nil
 }
 
-// kustomizationOf returns the kustomization that Flux generates for a directory:
-// its manifests, and its subdirectories that have a kustomization. It is nil if
-// the directory has a kustomization of its own.
+// kustomizationOf returns the resources of the kustomization that Flux
+// generates for a directory: its manifests, and its subdirectories that have a
+// kustomization. It is nil if the directory has a kustomization of its own.
 func kustomizationOf(files fs.FS, dir string) ([]string, error) {
 	resources := []string{}
 	own := false
@@ -125,8 +126,8 @@ func hasKustomization(files fs.FS, dir string) bool {
 	return false
 }
 
-// weakerProvenance returns the weaker of the verification results of two contents
-// that are used together.
+// weakerProvenance returns, for two contents that are used together, the
+// verification result of the one that is verified less well.
 func weakerProvenance(a, b provenance) provenance {
 	if a.rule.Name == "" && (b.rule.Name != "" || a.verification.Status == "verified") {
 		return b
@@ -134,8 +135,8 @@ func weakerProvenance(a, b provenance) provenance {
 	return a
 }
 
-// besideFile makes a relative path absolute, from the directory of the file that
-// contains it.
+// besideFile returns a reference whose relative path, as written in a file, is
+// resolved from the directory of that file.
 func besideFile(r ref.Reference, file string) (ref.Reference, error) {
 	if r.Path == "" || filepath.IsAbs(r.Path) {
 		return r, nil
@@ -177,8 +178,8 @@ func (r *Resolver) fetchSource(ctx context.Context, s ref.RequestSource, file st
 	return with.fetch(ctx, reference)
 }
 
-// valuesFiles reads the values files that a request names; values in the request
-// itself override them.
+// valuesFiles reads the values files that a request names. The values in the
+// request itself override them.
 func (out *Resolution) valuesFiles(request *ref.Request) error {
 	if len(request.ValuesFiles) == 0 {
 		return nil
@@ -224,8 +225,8 @@ var (
 	apiVersion  = regexp.MustCompile(`^([a-z0-9]([a-z0-9.-]*[a-z0-9])?/)?v[0-9]+((alpha|beta)[0-9]+)?$`)
 )
 
-// params reads the files that the options name, and returns the parameters of
-// rendering.
+// params returns the parameters of rendering, for which it reads the values
+// files that the options name.
 func (o *RenderOptions) params() (format.Params, error) {
 	if !slices.Contains([]string{"", "AllNamespaces", "SingleNamespace", "OwnNamespace", "MultiNamespace"}, o.InstallMode) {
 		return format.Params{}, Usagef("--install-mode %s: want AllNamespaces, SingleNamespace, OwnNamespace or MultiNamespace", o.InstallMode)
@@ -270,8 +271,8 @@ func (o *RenderOptions) params() (format.Params, error) {
 	}, nil
 }
 
-// mergeValues merges one values file into another: maps are merged, everything
-// else is replaced.
+// mergeValues merges values into others: mappings are merged, all other values
+// of from replace those of into.
 func mergeValues(into, from map[string]any) {
 	for key, v := range from {
 		below, isMap := v.(map[string]any)
@@ -283,7 +284,7 @@ func mergeValues(into, from map[string]any) {
 	}
 }
 
-// setValue applies one --set KEY=VALUE. The value is parsed as YAML.
+// setValue applies one --set KEY=VALUE to values. The value is parsed as YAML.
 func setValue(values map[string]any, assignment string) error {
 	path, text, ok := strings.Cut(assignment, "=")
 	keys := strings.Split(path, ".")

@@ -25,8 +25,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/tasks"
 )
 
-// Resolver resolves references from the user, such as package names or images, to
-// content with a digest.
+// Resolver resolves references, such as package names or images, to content
+// with a digest.
 type Resolver struct {
 	env Environment
 	// cached, where set, answers before fetcher does: it contacts nothing.
@@ -38,8 +38,8 @@ type Resolver struct {
 	opened   map[string][]*catalog.Catalog // by what was asked for
 }
 
-// newResolver returns the resolver of one command. Without a cluster it is
-// offline, and answers come from the cache.
+// newResolver returns the resolver of one command. With a nil cluster it is
+// offline, and reads the cache before a server.
 func (e Environment) newResolver(src SourceOptions, signed SignatureOptions, cluster format.Cluster, progress func(string)) (*Resolver, error) {
 	if progress == nil {
 		progress = func(string) {}
@@ -71,7 +71,7 @@ func (e Environment) newResolver(src SourceOptions, signed SignatureOptions, clu
 	return r, nil
 }
 
-// fetchedContent is fetched content with its verification result.
+// fetchedContent is fetched content with the verification result of its signature.
 type fetchedContent struct {
 	*source.Content
 	provenance
@@ -82,8 +82,8 @@ func (r *Resolver) fetch(ctx context.Context, reference ref.Reference) (fetchedC
 	return cacheFirst(r, func(from *source.Fetcher) (fetchedContent, error) { return r.open(ctx, from, reference) })
 }
 
-// cacheFirst opens content from the cache when offline, and asks a server if the
-// cache does not have it.
+// cacheFirst calls open with the cache when offline, and with a server if the
+// cache does not have the content, or online.
 func cacheFirst[T any](r *Resolver, open func(*source.Fetcher) (T, error)) (T, error) {
 	if r.cached != nil {
 		got, err := open(r.cached)
@@ -121,8 +121,8 @@ func (r *Resolver) open(ctx context.Context, from *source.Fetcher, reference ref
 	return got, chartAsListed(pin, got.FS)
 }
 
-// openAndList reads content and at the same time lists its referrers, such as
-// SBOMs. The list is for information: errors in it are ignored.
+// openAndList reads content and, at the same time, lists its referrers, such as
+// SBOMs. The list is for information only: errors in it are ignored.
 func openAndList(ctx context.Context, from *source.Fetcher, pin source.Pin) (*source.Content, []preview.Referrer, error) {
 	listing, stop := context.WithCancel(ctx)
 	defer stop()
@@ -139,7 +139,8 @@ func openAndList(ctx context.Context, from *source.Fetcher, pin source.Pin) (*so
 	return content, found, err
 }
 
-// Resolution is content that was resolved and not yet rendered for a release.
+// Resolution is the content that a reference was resolved to, before it is
+// rendered for a release.
 type Resolution struct {
 	request preview.Request
 	params  format.Params
@@ -181,8 +182,8 @@ func (out *Resolution) packageNotes() []preview.Note {
 	return notes
 }
 
-// find resolves a reference to content. installed is the version that the release
-// has, whose upgrade edges are followed for a package name; nil for a new release.
+// find resolves a reference to content. installed is the version that the release has,
+// from which upgrade edges are followed for a package name; nil for a new release.
 func (r *Resolver) find(ctx context.Context, want PlanRequest, installed *catalog.Installed) (*Resolution, error) {
 	reference, err := ref.Parse(want.Text)
 	if err != nil {
@@ -225,8 +226,8 @@ func (r *Resolver) find(ctx context.Context, want PlanRequest, installed *catalo
 	return out, out.setDefaultName(want, reference)
 }
 
-// release returns name and namespace of a new release: from the flags, else the
-// namespace that the bundle suggests and the name of the package.
+// release returns the name and namespace of a new release: those of the flags,
+// else the name of the package and the namespace that the bundle suggests.
 func (out *Resolution) release(name, namespace string) (preview.Release, error) {
 	r := preview.Release{
 		Name:      cmp.Or(name, out.info.Package),
@@ -235,8 +236,8 @@ func (out *Resolution) release(name, namespace string) (preview.Release, error) 
 	return r, checkRelease(r)
 }
 
-// checkRelease checks that names fit into the Secret name and the label of a
-// record.
+// checkRelease returns an error if a release's names do not fit into the Secret
+// name and the label of a record.
 func checkRelease(r preview.Release) error {
 	for _, part := range [...]struct{ what, name string }{{"release name", r.Name}, {"namespace", r.Namespace}} {
 		if !ref.IsName(part.name) || strings.Contains(part.name, ".") || len(part.name) > 63 {
@@ -278,8 +279,8 @@ func (r *Resolver) render(ctx context.Context, found *Resolution, release previe
 	return output, nil
 }
 
-// seal computes the digest of rendered content. beside are the objects of other
-// packages in the same plan.
+// seal computes the content digest of rendered content. beside are the objects
+// of other packages in the same plan.
 func (out *Resolution) seal(release preview.Release, output *format.Output, beside []map[string]any) (engine.Content, error) {
 	return engine.Prepare(release, engine.Material{
 		Info: out.info, Output: output, Values: out.params.Values, SecretValues: out.secretValues,
@@ -289,9 +290,9 @@ func (out *Resolution) seal(release preview.Release, output *format.Output, besi
 	})
 }
 
-// checkIdentity refuses content whose own package name or version differs from
-// that in the catalog: upgrade edges were followed for the latter. Content without
-// a name gets that of the catalog.
+// checkIdentity returns an error for content whose own package name or version
+// differs from that in its catalog, whose upgrade edges were followed. Content
+// without a name gets that of the catalog.
 func (out *Resolution) checkIdentity() error {
 	if out.choice == nil {
 		return nil
@@ -314,11 +315,11 @@ func contradicts(choice *catalog.Choice, is format.Info) error {
 	)
 }
 
-// sameVersion compares versions as text, ignoring a leading "v".
+// sameVersion reports whether two versions are equal as text, but for a leading "v".
 func sameVersion(a, b string) bool { return strings.TrimPrefix(a, "v") == strings.TrimPrefix(b, "v") }
 
-// chartAsListed refuses a chart archive whose own name or version differs from
-// that of the index or tag that led to it.
+// chartAsListed returns an error for a chart archive whose own name or version
+// differs from that in the index or tag that led to it.
 func chartAsListed(pin source.Pin, content fs.FS) error {
 	listed := pin.Reference.Kind == ref.KindChart
 	if !listed && pin.Version == "" {
@@ -351,8 +352,8 @@ func chartAsListed(pin source.Pin, content fs.FS) error {
 	)
 }
 
-// listing returns, for messages, where the versions of a package are listed: the
-// index of a chart repository, or the tags of a repository.
+// listing returns, for messages, the place that lists the versions of a
+// package: the index of a chart repository, or the tags of a repository.
 func listing(r ref.Reference) string {
 	if r.Kind == ref.KindChart {
 		return "the index of " + r.URL
@@ -375,7 +376,7 @@ func inRange(version, asked string) bool {
 	return err == nil && constraint.Check(is)
 }
 
-// maxPinned bounds the images of one package that are looked up.
+// maxPinned is the most images of one package whose tags are resolved.
 const maxPinned = 200
 
 // pinImages resolves the tags of images in pods to digests and writes the digests

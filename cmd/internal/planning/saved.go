@@ -20,7 +20,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/source"
 )
 
-// RegistryPrefix marks a plan in a registry.
+// RegistryPrefix begins the name of a plan that is stored in a registry.
 const RegistryPrefix = "oci://"
 
 // The plan file as an OCI artifact, and who may read what in it without reading
@@ -64,7 +64,8 @@ func (p *Planner) Saved() *PlanStore {
 	return &PlanStore{schemas: p.env.Schemas, registry: p.artifacts}
 }
 
-// Load reads and verifies a saved plan.
+// Load reads and verifies the plan saved at place, a file or
+// oci://HOST/REPO@DIGEST. keys decrypt an encrypted plan.
 func (s *PlanStore) Load(ctx context.Context, place string, keys planfile.Keys) (*SavedPlan, error) {
 	file, err := s.read(ctx, place, keys)
 	if damaged, ok := errors.AsType[*planfile.DamagedError](err); ok {
@@ -106,7 +107,8 @@ func (s *PlanStore) read(ctx context.Context, place string, keys planfile.Keys) 
 	return file, nil
 }
 
-// checkPlanImage accepts only HOST/REPO@sha256:HEX, not a tag, which could move.
+// checkPlanImage returns an error unless an image is HOST/REPO@sha256:HEX. A
+// tag is refused, because it could move.
 func checkPlanImage(image string) error {
 	_, digest, pinned := strings.Cut(image, "@")
 	switch {
@@ -118,14 +120,14 @@ func checkPlanImage(image string) error {
 	return nil
 }
 
-// SaveOptions say where a plan is saved, and who may read it.
+// SaveOptions say where a plan is saved, and whether it is encrypted for recipients.
 type SaveOptions struct {
 	To               string // a file, or oci://HOST/REPO[:TAG]
 	PlaintextSecrets bool
 	Recipients       []string // keys of age or ssh, or files of them
 }
 
-// Save saves a plan and records in it where it was saved.
+// Save saves a plan and notes in it where it was saved.
 func (s *PlanStore) Save(ctx context.Context, plan *preview.Plan, o SaveOptions) error {
 	to, err := planfile.ReadRecipients(o.Recipients)
 	if err != nil {
@@ -200,13 +202,13 @@ const (
 	approvalMediaType = "application/vnd.dsse.envelope.v1+json"
 )
 
-// maxApprovals is the number of approvals read beside a plan file.
+// maxApprovals is the most approvals that are read beside a plan file.
 const maxApprovals = 200
 
-// approvalSuffix follows the name of the plan file.
+// approvalSuffix matches what an approval's file name has after the plan's file name.
 var approvalSuffix = regexp.MustCompile(`^\.approval-[1-9][0-9]{0,3}\.json$`)
 
-// KeepApproval stores an approval beside its plan, and returns where.
+// KeepApproval stores a signed approval beside its plan, and returns where.
 func (s *PlanStore) KeepApproval(ctx context.Context, plan *SavedPlan, signed []byte) (string, error) {
 	if image := plan.image(); image != "" {
 		fetcher, err := s.registry()
@@ -236,8 +238,8 @@ func (s *PlanStore) KeepApproval(ctx context.Context, plan *SavedPlan, signed []
 	return "", fmt.Errorf("saving the approval: there are %d beside %s; delete old ones", maxApprovals, plan.Place)
 }
 
-// Quorum returns the required approvers and the approvals beside the plan; nil if
-// no approvals are required.
+// Quorum returns the approvals stored beside a plan, with how many of which
+// signers are needed; nil if none are needed.
 func (s *PlanStore) Quorum(ctx context.Context, plan *SavedPlan, need int, signers string) (*approval.Quorum, error) {
 	if need == 0 {
 		return nil, nil

@@ -14,14 +14,14 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 )
 
-// section is a part of a request file that describes a package of its own.
+// section is one section of a request file, which describes one package.
 type section struct {
 	name, namespace string // its namespace is empty for the release's
 	PlanRequest
 }
 
-// sectionsOf returns a request for each section of a request file. Sections are
-// packages of one release, each with settings of its own.
+// sectionsOf returns the sections of a request file. Their packages make up one
+// release, but each has settings of its own.
 func (p *Planner) sectionsOf(request *ref.Request, path string) ([]section, error) {
 	var out []section
 	for _, s := range request.Sections {
@@ -38,8 +38,8 @@ func (p *Planner) sectionsOf(request *ref.Request, path string) ([]section, erro
 	return out, nil
 }
 
-// sectionNames returns the names of a request's sections, which are shown in place
-// of a reference.
+// sectionNames returns the names of the sections, which are shown where a
+// single package has its reference.
 func sectionNames(list []section) string {
 	var names []string
 	for _, s := range list {
@@ -48,7 +48,7 @@ func sectionNames(list []section) string {
 	return "sections " + strings.Join(names, ", ")
 }
 
-// pinnedSections returns the digests of a request's sections, in their order.
+// pinnedSections returns the planned digests of each section, in the sections' order.
 func (w PlanRequest) pinnedSections(plan *preview.Plan) ref.Pinned {
 	p := ref.Pinned{ContentDigest: plan.ContentDigest}
 	for _, s := range w.sections {
@@ -61,8 +61,8 @@ func (w PlanRequest) pinnedSections(plan *preview.Plan) ref.Pinned {
 	return p
 }
 
-// sections plans a request file with sections. Each section, and each of their
-// dependencies, is a package of the plan.
+// sections plans a request file with sections. Each section, and each
+// dependency of one, is a package of the plan.
 func (p *Planner) sections(ctx context.Context, want PlanRequest, progress func(string)) (*preview.Plan, error) {
 	release := preview.Release{Name: want.Name, Namespace: cmp.Or(want.namespace, want.Name)}
 	if err := checkRelease(release); err != nil {
@@ -136,8 +136,8 @@ func (r *Resolver) findSections(ctx context.Context, list []section, installed [
 	return out, nil
 }
 
-// installedSection returns the installed package of a section, found by the name
-// of the section, else by that of its content.
+// installedSection returns the installed package of a section, nil if there is none.
+// It is found by the name of the section, else by the package name in its content.
 func installedSection(installed []preview.Package, section, content string) *preview.Package {
 	for i := range installed {
 		if pkg := &installed[i]; pkg.Parameters.Section != nil && pkg.Name == section {
@@ -152,8 +152,8 @@ func installedSection(installed []preview.Package, section, content string) *pre
 	return nil
 }
 
-// withDependencies adds the dependencies of sections that no other section meets,
-// each before what needs it, and names the sections' packages.
+// withDependencies adds the dependencies of sections that no other section provides,
+// each before the package that needs it, and names the packages after their sections.
 func (p *Planner) withDependencies(ctx context.Context, r *Resolver, list []section, roots []*Resolution, release preview.Release, stored *record.Record) ([]*Resolution, error) {
 	var out []*Resolution
 	beside := make([]deps.Installed, 0, len(roots))
@@ -190,8 +190,8 @@ func (p *Planner) withDependencies(ctx context.Context, r *Resolver, list []sect
 	return out, nil
 }
 
-// asInstalled returns a package in the form in which dependency resolution sees
-// installed packages.
+// asInstalled returns the package as dependency resolution sees an installed
+// one; by says where it comes from.
 func (out *Resolution) asInstalled(by string) (deps.Installed, error) {
 	properties, err := deps.FromContent(out.content.FS)
 	if err != nil {

@@ -21,8 +21,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/source/filetree"
 )
 
-// ReadSet reads a plugin config: from a file of this machine or, in client mode,
-// from a server.
+// ReadSet reads the plugin config that the options name: a file of this machine
+// or, in client mode, one that a server provides.
 func (p SetPlanner) ReadSet(ctx context.Context, f SetOptions, progress func(string)) (*plugins.Set, error) {
 	if f.Mode != ModeClient {
 		return p.pluginSet(f.Config)
@@ -34,9 +34,9 @@ func (p SetPlanner) ReadSet(ctx context.Context, f SetOptions, progress func(str
 	return set, nil
 }
 
-// fetchedSet reads a plugin config from a URL, or from a ConfigMap with the user's
-// own permissions. Such a config cannot name files of this machine, and only those
-// environment variables that the user allowed.
+// fetchedSet reads a plugin config from a URL, or from a ConfigMap with the
+// user's own permissions. Such a config cannot name files of this machine. env
+// are the environment variables that the user lets it use.
 func (p SetPlanner) fetchedSet(ctx context.Context, text string, env []string, progress func(string)) (*plugins.Set, error) {
 	reference, err := p.configReference(text)
 	if err != nil {
@@ -72,7 +72,7 @@ func (p SetPlanner) fetchedSet(ctx context.Context, text string, env []string, p
 	return plugins.Parse(data, read)
 }
 
-// configReference parses the address of a server's plugin config.
+// configReference parses the reference (URL or ConfigMap) of a server's plugin config.
 func (p SetPlanner) configReference(text string) (ref.Reference, error) {
 	reference, err := ref.Parse(text)
 	switch {
@@ -86,8 +86,8 @@ func (p SetPlanner) configReference(text string) (ref.Reference, error) {
 	return ref.Reference{}, Usagef("--mode client fetches the config from the server; name https://HOST/PATH or configmap://NAMESPACE/NAME")
 }
 
-// setOfConfigMap parses the plugin config in a ConfigMap, which must have exactly
-// one.
+// setOfConfigMap parses the plugin config in a ConfigMap, of which files are
+// the keys. It must have exactly one.
 func setOfConfigMap(files fs.FS, read plugins.Options) (*plugins.Set, error) {
 	data := map[string]any{}
 	err := fs.WalkDir(files, ".", func(name string, entry fs.DirEntry, err error) error {
@@ -108,15 +108,16 @@ func setOfConfigMap(files fs.FS, read plugins.Options) (*plugins.Set, error) {
 	return plugins.Parse(body, read)
 }
 
-// configName returns the name of a config for display: of the file, the last part
-// of the URL, or the ConfigMap.
+// configName returns a config's name for display: the file, the last part of
+// the URL, or the ConfigMap.
 func configName(text string) string {
 	text, _, _ = strings.Cut(text, "#")
 	text, _, _ = strings.Cut(text, "?")
 	return path.Base(filepath.ToSlash(text))
 }
 
-// readLock reads a lock file. A missing one is nil, or an error if it is required.
+// readLock reads a lock file and checks that it is of the set. A missing file
+// gives nil, or an error if it is due.
 func readLock(path string, set *plugins.Set, due bool) (*plugins.Lock, error) {
 	data, err := readAtMost(path, plugins.MaxBytes)
 	if errors.Is(err, fs.ErrNotExist) && !due {
@@ -132,7 +133,8 @@ func readLock(path string, set *plugins.Set, due bool) (*plugins.Lock, error) {
 	return lock, lock.CheckName(set)
 }
 
-// readAtMost reads a file up to a limit, and one byte more to detect a larger one.
+// readAtMost reads at most the given number of bytes of a file, and one more,
+// by which the caller sees that the file is larger.
 func readAtMost(path string, most int64) ([]byte, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -164,7 +166,7 @@ func (o *SetOptions) lockPath() string {
 	return o.Config + ".lock"
 }
 
-// keepLock writes the lock file if the user asked for it.
+// keepLock writes the fresh lock to the lock file, if the user asked for that.
 func (o *SetOptions) keepLock(fresh *plugins.Lock) error {
 	if !o.UpdateLock {
 		return nil
@@ -175,8 +177,8 @@ func (o *SetOptions) keepLock(fresh *plugins.Lock) error {
 	return nil
 }
 
-// Status compares a config and its lock file with the current generation, for this
-// platform.
+// Status compares a config and its lock file with the current generation, for the
+// platform of that or of this machine. It is nil if the generation cannot be read.
 func (o *SetOptions) Status(location string, set *plugins.Set, generations []installed.Generation) (*plugins.SyncStatus, error) {
 	lock, err := readLock(o.lockPath(), set, o.Lock != "")
 	if err != nil {

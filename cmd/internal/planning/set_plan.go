@@ -24,7 +24,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/verify"
 )
 
-// SetOptions select a plugin set and its location.
+// SetOptions are the flags that select a plugin set, its lock file and its location.
 type SetOptions struct {
 	Config, Mode, Location, Lock string
 	UpdateLock                   bool
@@ -38,14 +38,14 @@ const (
 	ModeClient = "client" // on a server that this machine is a client of
 )
 
-// SetPlanner plans plugin sets. A set whose host runs in the cluster becomes the
-// plan of a release.
+// SetPlanner plans plugin sets. For a set whose host runs in the cluster, that
+// is the plan of a release.
 type SetPlanner struct{ *Planner }
 
-// Sets returns a planner of plugin sets with the same options.
+// Sets returns a planner of plugin sets with the options of p.
 func (p *Planner) Sets() SetPlanner { return SetPlanner{p} }
 
-// SetPlan is the plan of a plugin set, with what its apply needs.
+// SetPlan is the plan of a plugin set, with the fetched files that its apply writes.
 type SetPlan struct {
 	*preview.Plan
 	// Files have the bytes of what the plan wants; nil for a clean.
@@ -53,8 +53,8 @@ type SetPlan struct {
 	Beside map[string][]byte // that belongs to the generation
 }
 
-// PlanSet plans a plugin set. choices are the reviewer's, nil for the defaults.
-// The lock file is written if everything else succeeded.
+// PlanSet plans a plugin set. options are the reviewer's decisions, nil for the
+// defaults. If the plan succeeds, the lock file is written, if that was asked for.
 func (p SetPlanner) PlanSet(ctx context.Context, f SetOptions, options *preview.Options, progress func(string)) (*SetPlan, error) {
 	set, err := p.ReadSet(ctx, f, progress)
 	if err != nil {
@@ -71,8 +71,7 @@ func (p SetPlanner) PlanSet(ctx context.Context, f SetOptions, options *preview.
 	return made, f.keepLock(fresh)
 }
 
-// planForHost plans a plugin set whose host runs in the cluster, with the choices
-// of a release.
+// planForHost plans a plugin set whose host runs in the cluster, as a release.
 func (p SetPlanner) planForHost(ctx context.Context, set *plugins.Set, f SetOptions, _ *preview.Options, progress func(string)) (*SetPlan, *plugins.Lock, error) {
 	if f.Against != "" {
 		return nil, nil, Usagef("the host of this set is in the cluster, and it is compared with what was installed there; leave out --against")
@@ -139,8 +138,8 @@ func (p SetPlanner) planForMachine(ctx context.Context, set *plugins.Set, f SetO
 	}, fresh, nil
 }
 
-// finishSet adds the reviewer's choices to a plan, judges it and computes its
-// digests.
+// finishSet adds the reviewer's decisions to a plan, judges it by the policy,
+// and computes its digests.
 func (p SetPlanner) finishSet(plan *preview.Plan, options *preview.Options) error {
 	switch {
 	case options != nil:
@@ -156,8 +155,8 @@ func (p SetPlanner) finishSet(plan *preview.Plan, options *preview.Options) erro
 	return err
 }
 
-// fetchSet fetches the plugins of a set, verifies them against its lock file, and
-// returns the new lock.
+// fetchSet fetches the plugins of a set for one platform, verifies them against
+// its lock file, and returns the new lock.
 func (p SetPlanner) fetchSet(ctx context.Context, set *plugins.Set, f SetOptions, platform string, progress func(string)) ([]plugins.FetchedPlugin, *plugins.Lock, error) {
 	lock, err := readLock(f.lockPath(), set, f.Lock != "" && !f.UpdateLock)
 	if err != nil {
@@ -189,7 +188,7 @@ func (p SetPlanner) fetchSet(ctx context.Context, set *plugins.Set, f SetOptions
 	return fetched, plugins.NewLock(set.Name, platform, fetched, lock), nil
 }
 
-// pluginSet reads a plugin config.
+// pluginSet reads and parses a plugin config file.
 func (p SetPlanner) pluginSet(path string) (*plugins.Set, error) {
 	data, err := readAtMost(path, plugins.MaxBytes)
 	if err != nil {
@@ -202,7 +201,8 @@ func (p SetPlanner) pluginSet(path string) (*plugins.Set, error) {
 	return set, nil
 }
 
-// pluginTarget reads the location of a plugin set and what is installed there.
+// pluginTarget reads the files installed at the location of a plugin set. If
+// they are those of another set, it is an error.
 func (p SetPlanner) pluginTarget(ctx context.Context, set *plugins.Set, f SetOptions, platform string) (plugins.Target, error) {
 	out := plugins.Target{Platform: platform}
 	location, err := f.LocationOf(set)
@@ -220,7 +220,7 @@ func (p SetPlanner) pluginTarget(ctx context.Context, set *plugins.Set, f SetOpt
 	return out, nil
 }
 
-// Location makes a location absolute; "~/" is the user's home.
+// Location returns a location as an absolute path; "~/" is the user's home.
 func Location(text string) (string, error) {
 	if below, ok := strings.CutPrefix(text, "~/"); ok {
 		home, err := os.UserHomeDir()
@@ -236,7 +236,8 @@ func Location(text string) (string, error) {
 	return absolute, nil
 }
 
-// LocationOf returns the absolute path that a set is installed to.
+// LocationOf returns the absolute path to which a set is installed, from
+// --location or the config.
 func (o *SetOptions) LocationOf(set *plugins.Set) (string, error) {
 	if o.Location != "" {
 		return Location(o.Location)
@@ -244,7 +245,8 @@ func (o *SetOptions) LocationOf(set *plugins.Set) (string, error) {
 	return Location(set.Location)
 }
 
-// RollbackSet plans to bring back an earlier generation, from the disk alone.
+// RollbackSet plans to install an earlier generation again, from its files on
+// disk alone.
 func (p SetPlanner) RollbackSet(ctx context.Context, location string, to int, options *preview.Options) (*SetPlan, error) {
 	planned, err := installed.PlanRollback(ctx, location, to)
 	if err != nil {
@@ -260,8 +262,7 @@ func (p SetPlanner) RollbackSet(ctx context.Context, location string, to int, op
 	}, nil
 }
 
-// CleanSet plans to remove earlier generations, except the newest ones up to a
-// number.
+// CleanSet plans to delete the files of earlier generations, except the newest keep.
 func (p SetPlanner) CleanSet(ctx context.Context, location string, keep int, options *preview.Options) (*SetPlan, error) {
 	plan, err := installed.PlanClean(ctx, location, keep)
 	if err != nil {
@@ -273,8 +274,8 @@ func (p SetPlanner) CleanSet(ctx context.Context, location string, keep int, opt
 	return &SetPlan{Plan: plan}, nil
 }
 
-// comparisonBase replaces the installed state by that of another config or lock
-// file, for a comparison. A lock file replaces only the artifacts.
+// comparisonBase puts another config or lock file (text, a path) in the place of the
+// installed set in target, to compare with. A lock file replaces only the artifacts.
 func (p SetPlanner) comparisonBase(ctx context.Context, text string, set *plugins.Set, target *plugins.Target, progress func(string)) (*preview.Baseline, error) {
 	data, err := readAtMost(text, plugins.MaxBytes)
 	if err != nil {
@@ -309,10 +310,10 @@ func (p SetPlanner) comparisonBase(ctx context.Context, text string, set *plugin
 	return &preview.Baseline{Reference: text, Package: older.Name, Version: older.Version, ContentDigest: pkg.ContentDigest, Notes: pkg.Notes}, nil
 }
 
-// platforms returns the platforms that a set is planned for, sorted, and the one
-// whose files the plan shows: own, the platform of this machine or of the pods, if
-// it is among them, else the first. Only platforms that begin with system are
-// allowed.
+// platforms returns all platforms that a set is planned for, sorted, and the
+// first one, whose files the plan shows: own, the platform of this machine or
+// of the pods, if it is among them, else the first in order. Only platforms
+// that begin with system are allowed.
 func (p SetPlanner) platforms(set *plugins.Set, f SetOptions, own, system string) (first string, all []string, err error) {
 	if err := p.Source.checkPlatforms(); err != nil {
 		return "", nil, err
@@ -340,8 +341,8 @@ func (p SetPlanner) platforms(set *plugins.Set, f SetOptions, own, system string
 	return all[0], all, nil
 }
 
-// fetchPlatforms fetches a set for every platform, beginning with first, and locks
-// them all.
+// fetchPlatforms fetches a set for every platform, beginning with first, and
+// returns a lock with the artifacts of all.
 func (p SetPlanner) fetchPlatforms(ctx context.Context, set *plugins.Set, f SetOptions, first string, all []string, progress func(string)) ([]plugins.PlatformSet, *plugins.Lock, error) {
 	fetched, fresh, err := p.fetchSet(ctx, set, f, first, progress)
 	if err != nil {
@@ -362,9 +363,9 @@ func (p SetPlanner) fetchPlatforms(ctx context.Context, set *plugins.Set, f SetO
 	return out, fresh, nil
 }
 
-// resolveExecutors resolves the tags of images that plugins run in, if the user
-// asked for it. The result is shown and is part of no digest, because files and
-// config contain the tag.
+// resolveExecutors resolves the tags of the images in which plugins run to
+// digests, if the user asked for it. The digests are shown and are part of no
+// digest of the plan, because files and config contain the tags.
 func (p SetPlanner) resolveExecutors(ctx context.Context, plan *preview.Plan, progress func(string)) error {
 	if !p.Render.PinImages {
 		return nil
@@ -388,7 +389,7 @@ func (p SetPlanner) resolveExecutors(ctx context.Context, plan *preview.Plan, pr
 	return nil
 }
 
-// imageDigest returns the digest that a tag resolves to now.
+// imageDigest returns the digest to which an image's tag resolves now.
 func (r *Resolver) imageDigest(ctx context.Context, image string) (string, error) {
 	full, _, err := r.pinImage(ctx, image)
 	if err != nil {
@@ -397,8 +398,8 @@ func (r *Resolver) imageDigest(ctx context.Context, image string) (string, error
 	return full[len(image)+1:], nil
 }
 
-// requestedSet reads a PluginSet whose host runs in the cluster, which is planned
-// and applied like a bundle.
+// requestedSet reads a PluginSet file whose host runs in the cluster, as a
+// request that is planned and applied like that for a bundle.
 func (p *Planner) requestedSet(path string) (PlanRequest, error) {
 	set, err := p.Sets().pluginSet(path)
 	if err != nil {
@@ -422,8 +423,8 @@ func (p *Planner) planHostedSet(ctx context.Context, want PlanRequest, progress 
 	return p.hostedPlan(ctx, want, fetched, lock, progress)
 }
 
-// fetchHosted fetches a set for each Linux platform that the pods of its host may
-// run on, whatever this machine is.
+// fetchHosted fetches a set for each Linux platform on which the pods of its
+// host may run, whatever platform this machine has.
 func (p SetPlanner) fetchHosted(ctx context.Context, set *plugins.Set, f SetOptions, progress func(string)) ([]plugins.PlatformSet, *plugins.Lock, error) {
 	own, all, err := p.platforms(set, f, onLinux+runtime.GOARCH, onLinux)
 	if err != nil {
@@ -466,12 +467,12 @@ func (p *Planner) hostedPlan(ctx context.Context, want PlanRequest, fetched []pl
 	return p.planOnRecord(ctx, []engine.Content{content}, stored, opts)
 }
 
-// bundleType is the media type of the bundles that are read as files.
+// bundleType is the media type of Sigstore bundles that are read from files.
 const bundleType = "application/vnd.dev.sigstore.bundle.v0.3+json"
 
-// signatureCheck verifies the signature of every artifact of a plugin set: of
-// images through their referrers, of others through the bundle that the config
-// names.
+// signatureCheck returns a function that verifies the signature of an artifact
+// of a plugin set: of an image through its referrers, of any other through the
+// Sigstore bundle that the config names, given as bytes.
 func (p SetPlanner) signatureCheck() (func(context.Context, *source.Fetcher, source.Pin, []byte) (plugins.SignerInfo, error), error) {
 	configured, err := p.env.Config()
 	if err != nil {
@@ -497,7 +498,7 @@ func (p SetPlanner) signatureCheck() (func(context.Context, *source.Fetcher, sou
 	}, nil
 }
 
-// detached verifies an artifact with a detached Sigstore bundle.
+// detached verifies an artifact by a Sigstore bundle that comes from another file.
 func (c *checker) detached(pin source.Pin, bundle []byte) (provenance, error) {
 	policy := verify.Choose(c.policies, c.override, repositoryOf(pin.Reference))
 	out := provenance{verification: preview.Verification{Status: verify.Unverified}}
@@ -520,8 +521,8 @@ func (c *checker) detached(pin source.Pin, bundle []byte) (provenance, error) {
 	return out, refusal(err)
 }
 
-// HostedSet returns the requested PluginSet, and the pod template of its host as
-// it has to be to load the set.
+// HostedSet returns the PluginSet of the request, with the pod template that
+// its host needs to load the set.
 func (w PlanRequest) HostedSet(plan *preview.Plan) (*report.HostedSet, error) {
 	if w.Set == nil {
 		return nil, Usagef("-o pod-template is of a PluginSet with a host in the cluster: preview -f FILE")

@@ -13,14 +13,14 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/verify"
 )
 
-// SignatureOptions choose whose signatures are required. They override the
-// policies of the configuration.
+// SignatureOptions are the flags that say whose signature is required. They
+// override the configured policies.
 type SignatureOptions struct {
 	Mode   string // a [verify.Mode]
 	Signer verify.Signer
 }
 
-// policy returns the options as a policy that overrides every configured one.
+// policy returns the flags as a signature policy, which overrides all configured ones.
 func (o *SignatureOptions) policy() (verify.Policy, error) {
 	mode, err := verify.ParseMode(o.Mode)
 	if err != nil {
@@ -59,7 +59,7 @@ func newChecker(configured config.Verification, options SignatureOptions) (*chec
 	return c, nil
 }
 
-// provenance is the verification result and the referrers of some content.
+// provenance is the verification result of some content's signature, and its referrers.
 type provenance struct {
 	verification preview.Verification
 	looked       bool // for signatures, because a signer is trusted
@@ -77,8 +77,8 @@ func (c provenance) notes(pkg string) []preview.Note {
 	return []preview.Note{c.rule.Note("package/"+pkg, c.text)}
 }
 
-// check decides, before pinned content is read, whether its signature permits
-// that. A refusal has exit code 5.
+// check verifies the signature of content that is pinned, before the content is
+// read, and returns an error with exit code 5 if the policy refuses it.
 func (c *checker) check(ctx context.Context, from *source.Fetcher, pin source.Pin) (provenance, error) {
 	policy := verify.Choose(c.policies, c.override, repositoryOf(pin.Reference))
 	out := provenance{verification: preview.Verification{Status: verify.Unverified}}
@@ -118,8 +118,8 @@ func (c *checker) check(ctx context.Context, from *source.Fetcher, pin source.Pi
 	return out, nil
 }
 
-// unreadableError returns the error for an image whose signatures are in no known
-// form. A failed request can be tried again.
+// unreadableError returns the error for signatures that could not be read: a refusal
+// if they are in no known form, else err, of a request that can be tried again.
 func unreadableError(err error) error {
 	if _, odd := errors.AsType[*source.UnreadableSignature](err); odd {
 		return Refuse("verification failed: "+err.Error(), "take content that its publisher signed in a form that cosign writes")
@@ -135,8 +135,8 @@ func artifacts(signatures []source.Signature) []verify.Artifact {
 	return out
 }
 
-// refusal converts an error of preview/verify into one with an exit code and
-// advice.
+// refusal returns a refusal of package verify as an [engine.RefusedError] with
+// advice; any other error stays as it is.
 func refusal(err error) error {
 	if refused, ok := errors.AsType[*verify.UnverifiedError](err); ok {
 		return Refuse(refused.What, refused.Next)
@@ -144,7 +144,7 @@ func refusal(err error) error {
 	return err
 }
 
-// repositoryOf returns HOST/REPO of an image, by which signature policies are
+// repositoryOf returns HOST/REPO of an image, by which its signature policy is
 // chosen; empty for content outside a registry.
 func repositoryOf(r ref.Reference) string {
 	if r.Kind != ref.KindImage {

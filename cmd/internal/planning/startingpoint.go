@@ -16,7 +16,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/report"
 )
 
-// startingPoint is the options that a plan of a release starts from.
+// startingPoint is the options of the installed release, from which a plan
+// starts, and the options that result from them and the given ones.
 type startingPoint struct {
 	release preview.Release
 	text    string    // the reference as typed; empty for that of the release
@@ -29,9 +30,9 @@ type startingPoint struct {
 	first []preview.OptionChange
 }
 
-// startFrom returns the planner and the request with the options that count: those
-// of the installed release, changed by flags and by a request file. stored is nil
-// for a new release.
+// startFrom returns the planner and the request with the options to plan with:
+// those of the installed release, changed by flags and by a request file.
+// stored is nil for a new release.
 func (p *Planner) startFrom(want PlanRequest, release preview.Release, stored *record.Record) (*Planner, PlanRequest, error) {
 	start := &startingPoint{release: release, text: want.Text}
 	if want.File != nil {
@@ -46,8 +47,8 @@ func (p *Planner) startFrom(want PlanRequest, release preview.Release, stored *r
 	return p.withStart(want, start)
 }
 
-// recorded reads the options of a record. Those that cannot be read are not needed
-// where they are left out.
+// recorded sets the starting point to the options in a record. Options that
+// cannot be read are an error, unless --reset-options leaves them out.
 func (p *Planner) recorded(start *startingPoint, stored *record.Record) error {
 	before, err := recordedSettings(stored)
 	if err == nil && before == nil {
@@ -64,7 +65,8 @@ func (p *Planner) recorded(start *startingPoint, stored *record.Record) error {
 	return nil
 }
 
-// command returns the command that plans the same with flags.
+// command returns the command line that makes the same plan with further flags,
+// for advice.
 func (s *startingPoint) command(flags ...string) string {
 	words := []string{"kubectl", "operator", "upgrade", s.release.Name}
 	switch {
@@ -76,7 +78,8 @@ func (s *startingPoint) command(flags ...string) string {
 	return report.CommandLine(slices.Concat(words, []string{"-n", s.release.Namespace}, flags)...)
 }
 
-// withStart applies a starting point to the options of a planner and a request.
+// withStart returns the planner and the request with the options of a starting
+// point, changed by those that are given.
 func (p *Planner) withStart(want PlanRequest, start *startingPoint) (*Planner, PlanRequest, error) {
 	a := p.asked(want)
 	after, missing := a.startFrom(start.before)
@@ -103,9 +106,9 @@ func (p *Planner) withStart(want PlanRequest, start *startingPoint) (*Planner, P
 	return with, want, nil
 }
 
-// startEarly starts from the record of a release that is known by name and namespace
-// before its content is read, which the record's options may choose. A request file
-// chooses it itself.
+// startEarly is startFrom for a release that flags name completely. Its record is
+// read before the content, because the recorded options (format, path) decide what
+// content is read. For a request file, which decides that itself, it changes nothing.
 func (p *Planner) startEarly(ctx context.Context, want PlanRequest) (*Planner, PlanRequest, *record.Record, error) {
 	if want.Name == "" || want.namespace == "" || want.File != nil || p.Read.Offline {
 		return p, want, nil, nil
@@ -122,9 +125,8 @@ func (p *Planner) startEarly(ctx context.Context, want PlanRequest) (*Planner, P
 	return with, want, stored, err
 }
 
-// resumed returns the planner and the content with the options that the release has,
-// where those were not read before the content. Content that they choose otherwise
-// is found again.
+// resumed applies the options of the installed release where startEarly could
+// not. If they lead to other content than was read, the content is found again.
 func (p *Planner) resumed(ctx context.Context, r *Resolver, found *Resolution, want PlanRequest, release preview.Release, stored *record.Record, from *catalog.Installed) (*Planner, *Resolver, *Resolution, error) {
 	if want.start != nil {
 		return p, r, found, nil
@@ -150,7 +152,7 @@ func (p *Planner) resumed(ctx context.Context, r *Resolver, found *Resolution, w
 	return with, r, found, nil
 }
 
-// asked returns the options of a request.
+// asked returns the options that a request and the flags give.
 func (p *Planner) asked(want PlanRequest) *asked {
 	a := &asked{
 		settings: settings{
@@ -183,14 +185,14 @@ func rowOf(flag string) rememberedOption {
 	return all[slices.IndexFunc(all, func(row rememberedOption) bool { return row.flag == flag })]
 }
 
-// rereads reports whether the options that count lead to other content than those
-// that the content was read with.
+// rereads reports whether the resulting options lead to other content than the
+// one that was read with the given options: another format, path or platform.
 func (s *startingPoint) rereads(p *Planner, want PlanRequest) bool {
 	return s.after.format != want.Format || s.after.path != want.Path || s.after.platform != p.Source.Platform
 }
 
-// finish adds what the record keeps, and what the review says of it, to the options
-// of the plan of some contents.
+// finish sets, in the options of a plan, the release options for the record,
+// and the changes of options for the review.
 func (s *startingPoint) finish(found *Resolution, contents []engine.Content, opts *engine.Options) error {
 	if s == nil {
 		return nil
@@ -215,8 +217,8 @@ func (s *startingPoint) finish(found *Resolution, contents []engine.Content, opt
 	return nil
 }
 
-// decide takes over what is decided of the contested fields of single objects. What
-// was decided about an object that the contents do not have any more is left out.
+// decide sets the decisions about conflicting fields of single objects (take or leave).
+// Remembered decisions about objects that the contents no longer have are left out.
 func (s *startingPoint) decide(after *settings, contents []engine.Content, opts *engine.Options) {
 	after.conflictsOf = mappingOf(opts.Apply.ConflictsOf)
 	if s.before == nil {
@@ -233,7 +235,8 @@ func (s *startingPoint) decide(after *settings, contents []engine.Content, opts 
 	opts.Apply.ConflictsOf = textsOf(after.conflictsOf)
 }
 
-// defaults returns what counts where nothing is said, as far as the format knows it.
+// defaults returns the values of options that are not given, as far as the
+// format knows them.
 func (out *Resolution) defaults(release preview.Release) *format.Defaults {
 	known := format.Defaults{}
 	if defaulter, ok := out.format.(format.Defaulter); ok {
@@ -244,7 +247,7 @@ func (out *Resolution) defaults(release preview.Release) *format.Defaults {
 	return &known
 }
 
-// secretTexts returns the values that the Secrets of contents hold.
+// secretTexts returns the set of all values in the Secrets of contents.
 func secretTexts(contents []engine.Content) map[string]bool {
 	out := map[string]bool{}
 	for _, content := range contents {
@@ -262,8 +265,8 @@ func secretTexts(contents []engine.Content) map[string]bool {
 	return out
 }
 
-// explain adds to an error of rendering which options of the installed release it
-// was rendered with, and how they are changed.
+// explain adds to an error of rendering which options came from the installed
+// release, and how to change them.
 func (s *startingPoint) explain(err error) error {
 	if err == nil || s == nil || s.before == nil {
 		return err
@@ -295,7 +298,8 @@ func leavesOf(values map[string]any) []preview.SetValue {
 	return list
 }
 
-// finishWithout is finish for a plan whose packages have no options of their own.
+// finishWithout is [startingPoint.finish] for a plan whose packages have no
+// options of their own, as with sections.
 func (s *startingPoint) finishWithout(contents []engine.Content, opts *engine.Options) error {
 	var err error
 	after := s.after
@@ -310,8 +314,8 @@ func (s *startingPoint) finishWithout(contents []engine.Content, opts *engine.Op
 	return nil
 }
 
-// goBack returns the options of a revision that is gone back to, and what becomes of
-// those of the newest one.
+// goBack returns the options of a rollback, which are those of target, and how
+// they differ from those of the newest revision.
 func goBack(newest, target *record.Record) (*preview.ReleaseOptions, []preview.OptionChange, error) {
 	restored := target.RestoredOptions()
 	if restored != nil && restored.Unknown {
@@ -329,7 +333,7 @@ func goBack(newest, target *record.Record) (*preview.ReleaseOptions, []preview.O
 	return restored, optionChanges(before, after, nil), nil
 }
 
-// recordedSettings returns the options of a record, nil where it keeps none.
+// recordedSettings returns the options in a record, nil if it has none.
 func recordedSettings(stored *record.Record) (*settings, error) {
 	if stored.Options == nil {
 		return nil, nil
