@@ -8,10 +8,10 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/owners"
 )
 
-// decideForeign decides about an object that does not belong to this release. It
-// can be adopted if no other owner acts on it, or if the owner is OLM v0, for
-// which the plan contains the migration. Whether it is adopted depends on --adopt;
-// without it, the object is blocked.
+// decideForeign sets the action of an object that does not belong to this release. The
+// object can be adopted if no other owner acts on it, or if its owner is OLM v0, for
+// which the plan contains the migration. It is adopted with --adopt, and blocked
+// without.
 func (d *builder) decideForeign(ctx context.Context, o *preview.Object) error {
 	if o.Planned == nil || preview.String(o.LiveBody, "metadata", "deletionTimestamp") != "" {
 		return nil
@@ -35,22 +35,24 @@ func (d *builder) decideForeign(ctx context.Context, o *preview.Object) error {
 	return d.Note(ownerKind, o.ID, note)
 }
 
-// controllers finds the owners that act on an object, other than releases.
+// controllers finds the owners that act on an object, such as OLM, other than releases
+// of this program.
 func (d *builder) controllers(ctx context.Context, live map[string]any) (owners.Controllers, error) {
 	return owners.Finder{Cluster: d.cluster, Release: d.plan.Release}.Find(ctx, live)
 }
 
-// isInOtherSet reports whether an object is in an ApplySet of another tool. The
-// parent of that set can be of any kind, so that its existence cannot be checked.
+// isInOtherSet reports whether an object is in an ApplySet of another tool (KEP-3659).
+// The ApplySet's parent can be of any kind, so it is not checked whether the parent
+// exists.
 func (d *builder) isInOtherSet(o *preview.Object) bool {
 	owner, _ := preview.ForeignOwner(o.LiveBody, d.plan.Release)
 	return owner.Tool == preview.ToolApplySet
 }
 
-// decideAdoptions computes the result of adoptions: what the first write removes,
-// and what the second, the apply, changes. The apply cannot be dry-run before the
-// first write, so it is merged here; a forced dry run shows what the API server
-// would refuse.
+// decideAdoptions computes what an adoption changes in two writes: the first removes
+// the marks of the former owner, the second is the apply. The apply cannot be dry-run
+// before the first write, so its result is merged here; a forced dry run shows what the
+// API server would refuse.
 func (d dryRunner) decideAdoptions(ctx context.Context) error {
 	var tries []preview.DryRun
 	var at []int

@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// Compare plans contents without a cluster as if older contents of the same
-// release were installed. The plan shows what changes between two versions; it is
+// Compare plans contents without a cluster, as if the older contents of the same
+// release were installed. The plan shows what changes between the two versions; it is
 // offline and cannot be applied.
 func Compare(contents, older []Content, against preview.Baseline, opts Options) (*preview.Plan, error) {
 	p := &preview.Plan{
@@ -47,8 +47,8 @@ func Compare(contents, older []Content, against preview.Baseline, opts Options) 
 	return p, p.Seal()
 }
 
-// decideAgainst compares every object with that of the older version with the same
-// id. Admission and defaulting are not included.
+// decideAgainst sets the action of every object by comparing it with the object of the
+// same id in the older version. Admission and defaulting are not included.
 func (d *builder) decideAgainst(installed []preview.Object) {
 	before := map[string]*preview.Object{}
 	for i := range installed {
@@ -77,8 +77,8 @@ func (d *builder) decideAgainst(installed []preview.Object) {
 	d.cannotCollect(access.AggregatingRoles(preview.PlannedBodies(d.plan.Objects), nil), access.CollectedInCluster)
 }
 
-// olderFingerprints returns the fingerprints of the older version's findings,
-// computed with the present rules.
+// olderFingerprints returns the rule of each finding of the older version, by
+// fingerprint, computed with the present rules; nil if the plan is not a comparison.
 func olderFingerprints(p *preview.Plan, schemas Schemas) (map[string]string, error) {
 	if p.Against == nil {
 		return nil, nil
@@ -111,10 +111,10 @@ func olderFingerprints(p *preview.Plan, schemas Schemas) (map[string]string, err
 	return out, nil
 }
 
-// acceptedFingerprints returns the fingerprints of findings that a receipt of the
-// release accepted, which become warnings instead of critical. For a rollback it
-// returns none: its content is judged as new, because everyone who can write
-// Secrets in the namespace can change the record.
+// acceptedFingerprints returns the fingerprints of findings that an earlier revision
+// accepted, with the number of that revision; such findings are warnings in place of
+// critical. It returns nil for a rollback: its content is judged as new, because
+// everyone who can write Secrets in the namespace can change the record.
 func acceptedFingerprints(p *preview.Plan) map[string]int {
 	if isRollback(p) || p.LacksLiveState() {
 		return nil
@@ -122,8 +122,8 @@ func acceptedFingerprints(p *preview.Plan) map[string]int {
 	return p.Base.Accepted
 }
 
-// sharedFingerprints returns the fingerprints of findings that the older version
-// has too, except of objects that cannot be applied.
+// sharedFingerprints returns for each fingerprint of the older version's findings
+// whether it counts as known. Findings of objects that cannot be applied never do.
 func sharedFingerprints(older map[string]string) map[string]bool {
 	out := map[string]bool{}
 	for fingerprint, rule := range older {
@@ -132,7 +132,7 @@ func sharedFingerprints(older map[string]string) map[string]bool {
 	return out
 }
 
-// markOlder marks the findings that the older version has too.
+// markOlder sets AlsoIn in the findings that the older version has too.
 func markOlder(p *preview.Plan, older map[string]string) {
 	for i := range p.Findings {
 		if _, too := older[p.Findings[i].Fingerprint]; too {

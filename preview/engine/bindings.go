@@ -16,9 +16,9 @@ func isBinding(o *preview.Object) bool {
 	return o.Planned != nil && o.Is(preview.KindRoleBinding, preview.KindClusterRoleBinding)
 }
 
-// bindsOwnRole reports whether an object is a binding to a role of the plan. Its
-// dry run depends on the user: the API server checks the stored role, if any, and
-// only for users without the verb bind. So the result is not a Fact, and reviewer
+// bindsOwnRole reports whether an object binds a role of the plan. The result of its
+// dry run depends on the user, because the API server checks the stored role, if any,
+// and only for users without the verb bind. So the result is not a fact, and reviewer
 // and deployer get the same plan.
 func (d dryRunner) bindsOwnRole(o *preview.Object) bool {
 	return isBinding(o) && d.plan.Object(access.RoleOf(o.Planned).ID()) != nil
@@ -35,17 +35,17 @@ func bindsAnother(o *preview.Object) bool {
 // binding gives more than its writer has.
 const escalationRefusal = "is attempting to grant RBAC permissions not currently held"
 
-// escalates reports whether a binding was refused because the user lacks
-// permissions of its role, which the API server checks last.
+// escalates reports whether the API server refused a binding because the user lacks
+// permissions of its role, or the role does not exist. It checks this last, so nothing
+// else is wrong.
 func escalates(err error) bool {
 	refusal, ok := errors.AsType[*preview.Refusal](err)
 	return ok && (refusal.Reason == preview.ReasonRoleMissing || refusal.Reason == preview.ReasonForbidden && strings.Contains(refusal.Message, escalationRefusal))
 }
 
-// decideOwnBinding decides an update of a binding to a role of the plan by merging
-// it with the live binding, because the API server refuses its dry run while the
-// role is not stored. A create is not dry-run; defaults and admission are not
-// known.
+// decideOwnBinding decides an update of a binding to a role of the plan by merging it
+// with the live binding, because the API server refuses its dry run while the role is
+// not stored. For a create, nothing is computed: defaults and admission are not known.
 func (d dryRunner) decideOwnBinding(ctx context.Context, o *preview.Object) error {
 	if o.LiveBody == nil {
 		return nil
@@ -57,9 +57,9 @@ func (d dryRunner) decideOwnBinding(ctx context.Context, o *preview.Object) erro
 	return d.decideFromResult(o, result.Body)
 }
 
-// decideBindings checks for each binding what the API server checks on its write:
-// that the user has the verb bind on the role, or all permissions that the role
-// has after the plan.
+// decideBindings records for each binding the right that the user lacks to write it. As
+// the API server does, it asks for the verb bind on the role, or else for all
+// permissions that the role has after the plan.
 func (d rights) decideBindings(ctx context.Context) error {
 	for i := range d.plan.Objects {
 		o := &d.plan.Objects[i]

@@ -7,8 +7,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/owners"
 )
 
-// BlockedBy returns [preview.WhyBlocked] with details of the owner and what to do,
-// in words that follow the object's id.
+// BlockedBy returns why an object is blocked, as [preview.WhyBlocked] does, with its
+// owner and with what to do about it. The words follow the object's id.
 func BlockedBy(p *preview.Plan, o *preview.Object) string { return blockedBy(p, recordSearch{p}, o) }
 
 func blockedBy(p *preview.Plan, seen recordReader, o *preview.Object) string {

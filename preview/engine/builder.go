@@ -11,20 +11,20 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/schema"
 )
 
-// builder decides the action of each planned object and of those that are no
-// longer in the release, and records the live facts for these decisions. It fills
-// the plan that it was given.
+// builder fills a plan: it decides the action of each planned object, and of the
+// objects that are no longer in the release, and records the live facts that the
+// decisions rest on.
 type builder struct {
 	*recorder
 	schemas Schemas
-	// looksOnly: the plan is not applied.
+	// looksOnly: the plan is only shown, and never applied.
 	looksOnly bool
 
 	served map[string]error
-	// definitions are those that the plan brings.
+	// definitions are the CRDs of the plan.
 	definitions       *schema.Index
 	releases          *otherReleases
-	createdNamespaces map[string]string // uids of the Namespaces that the release made, by name
+	createdNamespaces map[string]string // uids of the Namespaces that the release created, by name
 }
 
 func newBuilder(p *preview.Plan, cluster Cluster, schemas Schemas, progress func(string)) *builder {
@@ -48,7 +48,7 @@ func (d *builder) decide(ctx context.Context) error {
 	return nil
 }
 
-// identify records which cluster it is.
+// identify records the identity of the cluster and the user in the plan.
 func (d *builder) identify(ctx context.Context) error {
 	target, err := d.cluster.Target(ctx)
 	switch {
@@ -64,7 +64,8 @@ func (d *builder) identify(ctx context.Context) error {
 
 func (d *builder) decideRollback(context.Context) error { return decideFailureRollback(d.plan) }
 
-// decideOffline assumes an empty cluster: every object is created.
+// decideOffline decides without a cluster, as if it were empty: every object is
+// created.
 func (d *builder) decideOffline() {
 	d.plan.Objects = slices.DeleteFunc(d.plan.Objects, func(o preview.Object) bool { return o.Planned == nil })
 	if len(d.plan.Objects) > 0 {
@@ -117,15 +118,15 @@ func isOwnNamespace(p *preview.Plan, o *preview.Object) bool {
 	return o.Package == "" && o.Is(preview.KindNamespace) && slices.Contains(p.OwnNamespaces(), o.Name)
 }
 
-// goesWithRelease reports whether this removal deletes a Namespace other than the
-// release's. It also recognises one whose deletion was already begun by an
-// interrupted run.
+// goesWithRelease reports whether the plan removes the release and with it this live
+// Namespace, which is not the release's own. It is true too for one that an interrupted
+// run has begun to delete.
 func (d *builder) goesWithRelease(live map[string]any) bool {
 	return d.removesNamespace(live) && preview.String(live, "metadata", "name") != d.plan.Release.Namespace
 }
 
-// readNamespaces reads which namespaces exist, and refuses one that is being
-// deleted.
+// readNamespaces records which of the namespaces exist that the plan writes to. It
+// refuses a plan for one that is being deleted.
 func (d *builder) readNamespaces(ctx context.Context) error {
 	own := d.plan.OwnNamespaces()
 	names := slices.Clone(own)
@@ -173,7 +174,7 @@ func (d *builder) readNamespaces(ctx context.Context) error {
 	return nil
 }
 
-// discover asks once per kind whether the cluster serves it.
+// discover records for each kind of the plan whether the cluster serves it.
 func (d *builder) discover(ctx context.Context) error {
 	d.served = map[string]error{}
 	bodies := make([]map[string]any, 0, len(d.plan.Objects))
@@ -199,7 +200,8 @@ func (d *builder) discover(ctx context.Context) error {
 	return nil
 }
 
-// readObjects reads every object and decides what needs no dry run.
+// readObjects reads the live state of every object and sets the actions that need no
+// dry run.
 func (d *builder) readObjects(ctx context.Context) error {
 	var refs []preview.Ref
 	var at []int
@@ -244,8 +246,9 @@ func (d *builder) readObjects(ctx context.Context) error {
 	return nil
 }
 
-// decideUnserved: a kind that the plan's own CRD brings is created after it.
-// One that nothing depends on is skipped; any other cannot be known.
+// decideUnserved sets the action of an object whose kind the cluster does not serve:
+// create if the plan has the CRD of the kind, skip if nothing depends on the object,
+// and otherwise unknown.
 func (d *builder) decideUnserved(o *preview.Object, err error) {
 	if o.Planned == nil {
 		return // its kind is gone, and the object with it
@@ -266,8 +269,9 @@ func (d *builder) decideUnserved(o *preview.Object, err error) {
 	d.unknown(o.ID, err.Error())
 }
 
-// decideFromLive decides by the live object and its owner. Objects that are absent
-// or belong to the release are marked create or update and decided by the dry run.
+// decideFromLive sets the action of an object by its live state and owner. Objects that
+// do not exist or belong to the release become create or update, which the dry run may
+// change.
 func (d *builder) decideFromLive(o *preview.Object) error {
 	switch {
 	case o.Patches():
@@ -291,10 +295,10 @@ func (d *builder) decideFromLive(o *preview.Object) error {
 	return nil
 }
 
-// leftoverAction decides about an object of the installed revision that is no
-// longer planned. Namespaces and CRDs are kept unless the removal includes them;
-// objects without the release's mark are kept too. Empty means that the object is
-// gone.
+// leftoverAction returns the action for an object of the installed revision that is no
+// longer planned: delete; or keep for Namespaces and CRDs, unless the removal includes
+// them, and for objects without the release's mark. Empty means that the object does
+// not exist.
 func (d *builder) leftoverAction(o *preview.Object) preview.Action {
 	switch {
 	case o.LiveBody == nil:
@@ -316,9 +320,9 @@ func (d *builder) removesDefinitions() bool {
 	return d.plan.Options.IncludeCRDs && len(d.plan.Packages) == 0
 }
 
-// keptByHelm reports whether a leftover is one that Helm would keep: an object
-// with the annotation to keep it and, unless the release is removed, a hook of an
-// earlier revision, which other objects may use.
+// keptByHelm reports whether Helm would keep an object that is no longer planned: one
+// with the annotation helm.sh/resource-policy keep and, unless the release is removed,
+// a hook of an earlier revision, which other objects may use.
 func (d *builder) keptByHelm(o *preview.Object) bool {
 	_, hook := preview.Map(o.LiveBody, "metadata", "annotations")["helm.sh/hook"]
 	return o.HelmKeeps() || o.OfHelm() && hook && len(d.plan.Packages) > 0

@@ -7,19 +7,20 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/flyte"
 )
 
-// check examines one aspect of the cluster in addition to the planned objects: it
-// records what it reads, makes findings of it, and compares it again before apply.
-// A new check is a type in its own file, listed in [checks]; its findings are rows
-// in package rules.
+// check is one part of the engine that looks at the cluster beyond the planned objects:
+// it records what it reads, makes findings of that, and reads it again before apply. A
+// new check is a type in its own file, listed in [checks]; its rules are rows in
+// package rules.
 type check interface {
-	// read records what the check rests on, once the actions of all objects are
-	// decided. What is recorded is a Fact.
+	// read reads the cluster once the actions of all objects are decided, and records in
+	// the plan what the findings rest on. What is recorded is a fact.
 	read(ctx context.Context, to *recorder) error
-	// findings judge a plan by what was recorded in it, and by nothing else: those
-	// of a saved plan are derived again.
+	// findings returns the check's findings by what is recorded in the plan, and by
+	// nothing else, so that those of a saved plan can be derived again.
 	findings(of *decidedPlan) []preview.Finding
-	// staleReads reads again, and names what is not as it was recorded. What the plan's
-	// own writes change is left out: it was applied in part.
+	// staleReads reads again and returns the ids of what differs from the record. For a
+	// plan that was applied in part, differences that come from its own writes are left
+	// out.
 	staleReads(ctx context.Context, again *rereader) ([]string, error)
 }
 
@@ -32,8 +33,8 @@ func checks() []check {
 	}
 }
 
-// noCheck is a check that does nothing, embedded by checks that only read or only
-// find.
+// noCheck is a check that does nothing. Other checks embed it for the methods that they
+// do not need.
 type noCheck struct{}
 
 func (noCheck) read(context.Context, *recorder) error                   { return nil }
@@ -48,7 +49,7 @@ type decidedPlan struct {
 	*records
 }
 
-// check lets every check read.
+// check has every check read the cluster.
 func (d *builder) check(ctx context.Context) error {
 	for _, c := range checks() {
 		if err := c.read(ctx, d.recorder); err != nil {

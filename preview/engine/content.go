@@ -14,32 +14,32 @@ import (
 type Content struct {
 	Package preview.Package
 	Objects []preview.Object
-	Set     *Set // nil for what is no plugin set
+	Set     *Set // nil for all packages but plugin sets
 }
 
-// Material is a package as source and format return it, before [Prepare].
+// Material is a package as it comes from its source and format, before [Prepare].
 type Material struct {
 	Info   format.Info
 	Output *format.Output
 	Values map[string]any
-	// SecretValues is set when some of the values came from a Secret.
+	// SecretValues is true if some of the values came from a Secret.
 	SecretValues bool
-	// Sources are the pins; sensitive values are hashed with the first.
+	// Sources are the pinned sources. Sensitive values are hashed together with the
+	// first one.
 	Sources []preview.Source
 	Via     []preview.ResolutionStep
-	// Verification is the outcome of checking signatures; empty means that
-	// there was none.
+	// Verification is the result of checking signatures; empty if none was checked.
 	Verification preview.Verification
 	Referrers    []preview.Referrer
 	Dependencies []preview.Dependency
-	Notes        []preview.Note // that came up before rendering
-	// Beside are the objects of the packages that it is planned with: their
-	// definitions tell which of its kinds have a namespace.
+	Notes        []preview.Note // made before rendering
+	// Beside are the objects of the other packages in the plan. Their CRDs say which of
+	// this package's kinds are namespaced.
 	Beside []map[string]any
 }
 
-// verification returns the verification result of content, "unverified" if no
-// signature was checked. An empty one is reserved for recorded plans.
+// verification returns v with the status "unverified" if it has none. An empty status
+// is only in recorded plans.
 func verification(v preview.Verification) preview.Verification {
 	if v.Status == "" {
 		v.Status = "unverified"
@@ -48,7 +48,8 @@ func verification(v preview.Verification) preview.Verification {
 }
 
 // Prepare makes the planned objects of a package for a release: normalised, with
-// namespaces and the release's labels, and hashed.
+// namespace and the release's labels, and with digests. It errs for a package without a
+// source or with too many objects, and for an object that no cluster would accept.
 func Prepare(release preview.Release, m Material) (Content, error) {
 	if len(m.Sources) == 0 {
 		return Content{}, fmt.Errorf("package %s: it has no source", m.Info.Package)
@@ -110,7 +111,7 @@ func Prepare(release preview.Release, m Material) (Content, error) {
 type contentBuilder struct {
 	release   preview.Release
 	pkg       string
-	namespace string // of what names none
+	namespace string // for objects that name none
 	scopes    preview.Scopes
 	pin       string
 }
@@ -153,7 +154,8 @@ func (s contentBuilder) build(r format.RenderedObject) (preview.Object, []string
 	}, removed, nil
 }
 
-// checkMeta refuses an object without a name, such as one with generateName.
+// checkMeta returns an error for an object with generateName, whose name is not known
+// before it is created.
 func checkMeta(body map[string]any) error {
 	if preview.String(body, "metadata", "generateName") != "" {
 		return fmt.Errorf("%s uses generateName; its name would not be known before it is created", preview.RefOf(body).Kind)
@@ -161,8 +163,8 @@ func checkMeta(body map[string]any) error {
 	return nil
 }
 
-// checkName refuses names that could break out of an object id or a request path.
-// Everything else is left to the API server.
+// checkName returns an error for a name that could break out of an object id or a
+// request path. All other checks of names are left to the API server.
 func checkName(ref preview.Ref) error {
 	for _, part := range []string{ref.APIVersion, ref.Kind, ref.Namespace, ref.Name} {
 		if len(part) > 253 || strings.ContainsAny(part, " \t\r\n\x00%?#\\") || strings.Contains(part, "..") {

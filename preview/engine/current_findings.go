@@ -6,10 +6,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// CurrentFindings returns the findings of a plan under the present rules: those in
-// the plan, and those computed now from its planned objects and Facts. A plan from
-// a record has stored findings, which cannot be trusted to be complete, and no
-// live bodies.
+// CurrentFindings returns the findings of a plan with the present rules: those stored
+// in it, and those computed now from its planned objects and facts. The findings of a
+// plan from a record may be incomplete, and such a plan has no live bodies.
 func CurrentFindings(p *preview.Plan, schemas Schemas) ([]preview.Finding, error) {
 	fresh := *p
 	fresh.Objects, fresh.Reads, fresh.Unknowns = slices.Clone(p.Objects), slices.Clone(p.Reads), slices.Clone(p.Unknowns)

@@ -39,12 +39,12 @@ func definitionUpdates(p *preview.Plan) []definitionUpdate {
 	return out
 }
 
-// storedObjects checks whether stored objects fit the CRDs that the plan
-// changes.
+// storedObjects is the check whether custom resources in the cluster are valid under
+// the CRDs that the plan changes.
 type storedObjects struct{ noCheck }
 
-// read checks the stored objects of each CRD that the plan changes, and records
-// the results.
+// read checks the custom resources of each CRD that the plan changes, and records the
+// results.
 func (storedObjects) read(ctx context.Context, to *recorder) error {
 	for _, u := range definitionUpdates(to.plan) {
 		checker := schema.NewChecker(u.before, u.after)

@@ -13,8 +13,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/verdict"
 )
 
-// derive computes the parts of a plan that follow from decisions and bodies. For a
-// saved plan it must give the same result.
+// derive computes the fields of a plan that follow from its actions and bodies, such as
+// changes, grants, findings and stages. For a saved plan it gives the same result
+// again.
 func derive(p *preview.Plan, schemas Schemas) error {
 	p.SetContested()
 	for i := range p.Objects {
@@ -59,9 +60,9 @@ func relatedImages(p *preview.Plan) []string {
 	return out
 }
 
-// changes returns the differences between the live object and the result of the
-// plan. Without a dry-run result, the planned object is used. A create has no
-// differences, because everything in it is new.
+// changes returns the differences between the live object and the result of the dry
+// run, or the planned object if there is no result. It is nil for a create, because
+// everything in it is new, and for actions that change no field.
 func changes(o *preview.Object) []preview.Change {
 	if o.Planned == nil {
 		return nil

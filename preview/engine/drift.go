@@ -8,9 +8,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// Drift compares single live objects with those that a plan was made on, during
-// the review. It checks less than [Recheck], which also uses dry runs: a
-// difference makes the plan stale, but no difference proves nothing.
+// Drift compares a live object with the state that a plan was made on, one object at a
+// time, while the plan is reviewed. It checks less than [Recheck], which also sends dry
+// runs: a difference makes the plan stale, but no difference proves nothing.
 type Drift struct {
 	plan  *preview.Plan
 	typer preview.TypeConverter
@@ -18,7 +18,7 @@ type Drift struct {
 	reads map[string]preview.Read
 }
 
-// NewDrift returns a Drift for a plan.
+// NewDrift returns a Drift that compares live objects with those of the plan.
 func NewDrift(p *preview.Plan, typer preview.TypeConverter) *Drift {
 	d := &Drift{plan: p, typer: typer, reads: map[string]preview.Read{}}
 	brought := plannedKinds(p)
@@ -58,12 +58,12 @@ func plannedKinds(p *preview.Plan) map[string]struct{} {
 	return out
 }
 
-// Refs returns the live objects that can be watched one by one: those in the plan,
-// and those that it depends on.
+// Refs returns the objects to watch: those of the plan, and those that it depends on.
+// Objects whose kind is not served, or that may not be read, are left out.
 func (d *Drift) Refs() []preview.Ref { return d.refs }
 
-// Describe returns how a live object differs from the one the plan was made on,
-// empty if no Fact about it changed. body is nil if it does not exist.
+// Describe returns how a live object differs from the state that the plan was made on;
+// empty if no fact about it changed. body is nil if the object does not exist.
 func (d *Drift) Describe(ref preview.Ref, body map[string]any) string {
 	if o := d.plan.Object(ref.ID()); o != nil {
 		return d.describeObject(o, body)
@@ -97,8 +97,8 @@ func (d *Drift) describeObject(o *preview.Object, body map[string]any) string {
 	return "changed"
 }
 
-// secretChanged reports whether a key of a Secret has another value than at
-// review, for keys that no fingerprint covers because the plan does not set them.
+// secretChanged reports whether a key of a Secret was changed since the review. It
+// includes the keys that the plan does not set, which no fingerprint covers.
 func (d *Drift) secretChanged(o *preview.Object, body map[string]any) bool {
 	if o.Planned == nil || !o.Is(preview.KindSecret) {
 		return false
@@ -131,8 +131,8 @@ func (d *Drift) describeRead(r preview.Read, body map[string]any) string {
 	return "changed"
 }
 
-// matchesRead reports whether a live object has the fingerprint of a recorded
-// read; form is the object or its spec, as recorded.
+// matchesRead reports whether a live object has the fingerprint of a recorded read.
+// form is the part of the object that was recorded: all of it, or its spec.
 func (d *Drift) matchesRead(r preview.Read, body, form map[string]any) (bool, error) {
 	if preview.Map(r.Body, "spec") == nil {
 		return matchesRecordedRead(d.plan, form, r.Fingerprint)
@@ -143,8 +143,8 @@ func (d *Drift) matchesRead(r preview.Read, body, form map[string]any) (bool, er
 	return hash == r.Fingerprint, err
 }
 
-// presenceChange compares existence and uid of an object. decided is false for an
-// object that exists as before.
+// presenceChange returns in words how existence or uid of an object changed. decided is
+// false for an object that exists as before, whose content is then to be compared.
 func presenceChange(was bool, uid string, body map[string]any) (text string, decided bool) {
 	switch {
 	case body == nil && was:

@@ -11,15 +11,15 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/diff"
 )
 
-// maxRounds bounds how often an object that changes between its read and its
-// dry run is read again. Controllers move status fields all the time.
+// maxRounds is how often an object that changes between its read and its dry run is
+// read again. Controllers change status fields all the time.
 const maxRounds = 5
 
-// dryRunner computes the result of creates and updates, by dry runs or, in mode
-// get, by merges.
+// dryRunner computes the results of creates and updates: by dry runs, or by merging
+// live objects if the cluster is only read (ReadGet).
 type dryRunner struct{ *builder }
 
-// dryRun requests dry runs of creates and updates.
+// dryRun computes the results of all creates, updates and patches of the plan.
 func (d dryRunner) dryRun(ctx context.Context) error {
 	var pending []int
 	for i := range d.plan.Objects {
@@ -90,8 +90,9 @@ func (d dryRunner) secretKeys() {
 	}
 }
 
-// dryRunRound dry-runs each pending object, and again those with conflicts: as the
-// options settle them, or, where nothing does, with the fields taken. It returns the objects that had changed since they were read.
+// dryRunRound sends a dry run for each pending object. Objects with conflicts get
+// another one, which takes the fields if the options say so or do not decide. It
+// returns the objects that had changed since they were read.
 func (d dryRunner) dryRunRound(ctx context.Context, pending []int) (moved []int, err error) {
 	for len(pending) > 0 {
 		var contested []int
@@ -122,12 +123,13 @@ func (d dryRunner) dryRunRound(ctx context.Context, pending []int) (moved []int,
 	return moved, nil
 }
 
-// dryRunsAtOnce are asked for together: many times what a client has under way at
-// a time, so that waiting for the last of them costs little, and few enough to
-// tell a person how far it is.
+// dryRunsAtOnce is the number of dry runs between two reports of progress. It is many
+// times what a client has under way at a time, so that waiting for the last ones of a
+// batch costs little.
 const dryRunsAtOnce = 200
 
-// askDryRuns sends dry runs and returns how many were answered.
+// askDryRuns sends dry runs, reports progress, and returns the results in the order of
+// items. It errs only if ctx is cancelled.
 func (d dryRunner) askDryRuns(ctx context.Context, items []preview.DryRun) ([]preview.DryRunResult, error) {
 	results := make([]preview.DryRunResult, 0, len(items))
 	for some := range slices.Chunk(items, dryRunsAtOnce) {
@@ -154,9 +156,9 @@ func (d dryRunner) dryRuns(pending []int) []preview.DryRun {
 	return items
 }
 
-// enterConflicts records new conflicts, and reports whether there are any, so that
-// another dry run has an answer: the one that the options settle them by, or else
-// the one that would come of taking the fields.
+// enterConflicts adds the conflicts in the error of a dry run to the object, and
+// reports whether any is new. If so, another dry run is needed: with the fields left or
+// taken, as the options decide them.
 func (d dryRunner) enterConflicts(o *preview.Object, err error) bool {
 	var refusal *preview.Refusal
 	if !errors.As(err, &refusal) || refusal.Reason != preview.ReasonConflict {
@@ -172,15 +174,15 @@ func (d dryRunner) enterConflicts(o *preview.Object, err error) bool {
 	return len(o.Conflicts) > known
 }
 
-// takesToShow reports whether a dry run takes over the known conflicts. Where nothing
-// settles them it does so for display only: such a plan is not applied, and an answer
-// without the object's defaults would show a difference that no apply makes.
+// takesToShow reports whether a dry run takes over the fields with known conflicts. It
+// does so too where the options decide nothing: that plan cannot be applied, and a
+// result without the object's defaults would show differences that no apply makes.
 func (d dryRunner) takesToShow(o *preview.Object) bool {
 	return d.plan.Takes(o) || len(d.plan.Unsettled(o)) > 0
 }
 
-// readAgain reads objects that have changed, and returns those that still need a
-// dry run.
+// readAgain reads the objects that changed after they were read, and returns those that
+// still need a dry run.
 func (d dryRunner) readAgain(ctx context.Context, moved []int) (pending []int, err error) {
 	refs := make([]preview.Ref, 0, len(moved))
 	for _, i := range moved {
@@ -202,7 +204,8 @@ func (d dryRunner) readAgain(ctx context.Context, moved []int) (pending []int, e
 	return pending, nil
 }
 
-// withoutDryRun decides an object whose namespace or kind does not exist yet.
+// withoutDryRun sets the action of an object whose namespace or kind does not exist
+// yet: it stays, or becomes unknown if the plan does not create the namespace.
 func (d dryRunner) withoutDryRun(o *preview.Object) {
 	if o.Namespace == "" || d.namespaces[o.Namespace] {
 		return
@@ -236,8 +239,9 @@ func secretChanges(live, result map[string]any) bool {
 	return false
 }
 
-// decideFromRefusal decides by the error of a dry run. What cannot be decided is
-// unknown; a network failure is an error.
+// decideFromRefusal sets the action of an object by the error of its dry run, unknown
+// where the error does not decide it. It returns an error only if the API server gave
+// no answer or did not know the user.
 func (d dryRunner) decideFromRefusal(ctx context.Context, o *preview.Object, err error) error {
 	var refusal *preview.Refusal
 	if !errors.As(err, &refusal) {
@@ -270,8 +274,8 @@ func (d dryRunner) decideFromRefusal(ctx context.Context, o *preview.Object, err
 	return nil
 }
 
-// whyNoDryRun says of a forbidden dry run that it is the user who lacks a right, and
-// not the object that is wrong.
+// whyNoDryRun returns the reason for a forbidden dry run: the user lacks a right, and
+// nothing is wrong with the object.
 func whyNoDryRun(refusal *preview.Refusal) string {
 	if strings.Contains(refusal.Message, escalationRefusal) {
 		return "forbidden: it gives rights that you do not have, so that you may not dry-run it; preview with --read-only get shows it by reads alone"
@@ -279,8 +283,8 @@ func whyNoDryRun(refusal *preview.Refusal) string {
 	return "forbidden: you may not dry-run it, which takes the rights to write it; preview with --read-only get shows it by reads alone"
 }
 
-// forbidden returns the permissions whose lack made the API server refuse an
-// object. For a role, these are the permissions in it.
+// forbidden records the rights for want of which the API server refused to write an
+// object. For a role, these are the permissions in the role.
 func (d rights) forbidden(ctx context.Context, o *preview.Object, refusal *preview.Refusal) error {
 	if strings.Contains(refusal.Message, escalationRefusal) && !isBinding(o) {
 		lacks, err := d.missingForRole(ctx, o.Ref(), []map[string]any{o.Planned}, o.Namespace)

@@ -56,7 +56,7 @@ type Server interface {
 	Residents(ctx context.Context, namespace string) ([]map[string]any, error)
 }
 
-// Schemas knows the built-in kinds without a cluster.
+// Schemas has the schemas of the built-in kinds, without a cluster.
 type Schemas interface {
 	preview.TypeConverter
 	// Check returns a Refusal with ReasonNotAppliable for an object that
@@ -65,8 +65,8 @@ type Schemas interface {
 	Check(body map[string]any) error
 }
 
-// RefusedError is the error for a plan that the state of the cluster does not
-// allow, as opposed to a failure while planning.
+// RefusedError is the error for a plan that cannot be made in the present state of the
+// cluster, as opposed to a failure while planning. Next says what the user can do.
 type RefusedError struct {
 	What, Next string
 }
@@ -81,32 +81,33 @@ type Options struct {
 	Installed    Installed
 	Apply        preview.Options
 	StageTimeout string           // overrides the stages' own when not empty
-	ReadMode     preview.ReadMode // how a cluster is read; empty means dry-run
+	ReadMode     preview.ReadMode // how the cluster is read; empty means by dry runs
 	Schemas      Schemas
-	// Undo is the revision that a failed apply restores; nil where it just
-	// stops, as it does whenever no cluster was read.
+	// Undo is the revision that is restored if the apply fails; nil for an apply that
+	// just stops, as always where no cluster was read.
 	Undo *PriorRevision
-	// ReleaseOptions are those that the record keeps; nil where all are
-	// defaults.
+	// ReleaseOptions are the options that the release's record keeps for later upgrades;
+	// nil if all are defaults.
 	ReleaseOptions *preview.ReleaseOptions
-	// OptionChanges says what became of those of the installed release.
+	// OptionChanges says which options of the installed release changed.
 	OptionChanges []preview.OptionChange
-	// Progress is called with what is being done, when not nil.
+	// Progress is called with a description of each step; nil for none.
 	Progress func(string)
 
-	// LooksOnly is set for a plan that is not applied: where the user may write none
-	// of its objects, it is made without dry runs.
+	// LooksOnly is true for a plan that is only shown, and never applied. It is made
+	// without dry runs if the user may write none of its objects.
 	LooksOnly bool
 
-	factsOnly bool // what only a person looks at is not asked for
+	factsOnly bool // leave out reads that only serve the display
 }
 
-// Installed is the state of a release from its newest record.
+// Installed is the installed state of a release, from its newest record.
 type Installed struct {
 	Base    preview.Base
 	Members []InstalledObject
 	Set     InstalledSet
-	// Hidden is set where the record could not be read: there may be a release.
+	// Hidden is true if the record could not be read for want of a right, so that a
+	// release may be installed.
 	Hidden bool
 }
 
@@ -114,8 +115,8 @@ type Installed struct {
 type InstalledObject struct {
 	Ref     preview.Ref
 	Package string
-	Manager string // of an object that is only patched
-	Format  string // of the package that brought it; empty where the record does not say
+	Manager string // field manager, of objects that are only patched
+	Format  string // of the package it came from; empty if the record does not say
 }
 
 // Build plans contents against a cluster, or offline if cluster is nil. Without
@@ -172,7 +173,7 @@ func Build(ctx context.Context, contents []Content, cluster Cluster, opts Option
 	return p, checkLookups(p)
 }
 
-// Finish judges the plan of a plugin set and computes its digests. It reads no
+// Finish computes the findings and digests of a plan for a plugin set. It reads no
 // cluster.
 func Finish(p *preview.Plan, schemas Schemas) error {
 	if err := derive(p, schemas); err != nil {
@@ -187,14 +188,14 @@ func Finish(p *preview.Plan, schemas Schemas) error {
 	return nil
 }
 
-// Recheck makes the plan again from its sealed content and fresh reads, in the
-// same read mode. The two digests are equal exactly if no Fact has changed. The
-// old plan is not modified, and may be in use elsewhere.
+// Recheck makes the plan again from its recorded content and fresh reads, in the same
+// read mode. The two plans have equal digests if and only if no fact has changed. The
+// old plan is not modified.
 func Recheck(ctx context.Context, old *preview.Plan, cluster Cluster, schemas Schemas) (*preview.Plan, error) {
 	return RecheckWithProgress(ctx, old, cluster, schemas, nil)
 }
 
-// RecheckWithProgress is [Recheck], and calls progress at each step.
+// RecheckWithProgress is [Recheck] that calls progress with a description of each step.
 func RecheckWithProgress(ctx context.Context, old *preview.Plan, cluster Cluster, schemas Schemas, progress func(string)) (*preview.Plan, error) {
 	mode := preview.ReadDryRun
 	if old.ReadMode == preview.ReadGet {
@@ -203,8 +204,8 @@ func RecheckWithProgress(ctx context.Context, old *preview.Plan, cluster Cluster
 	return recheck(ctx, old, mode, cluster, Options{Schemas: schemas, Progress: progress})
 }
 
-// recheck is [Recheck] in another read mode. Only those options count that affect
-// reading.
+// recheck is [Recheck] in any read mode. Of opts, only Schemas, Progress and other
+// options that affect reading are used.
 func recheck(ctx context.Context, old *preview.Plan, mode preview.ReadMode, cluster Cluster, opts Options) (*preview.Plan, error) {
 	p := &preview.Plan{
 		Tool: old.Tool, Request: old.Request, Release: old.Release, Base: old.Base,
@@ -234,7 +235,8 @@ func recheck(ctx context.Context, old *preview.Plan, mode preview.ReadMode, clus
 	return p, nil
 }
 
-// plan decides, derives and computes the digests.
+// plan completes p: it decides the actions, derives the other fields and computes the
+// digests.
 func plan(ctx context.Context, p *preview.Plan, cluster Cluster, opts Options) error {
 	log := &readLog{Cluster: cluster}
 	if cluster != nil && !opts.factsOnly {
@@ -265,8 +267,8 @@ func plan(ctx context.Context, p *preview.Plan, cluster Cluster, opts Options) e
 	return p.Seal()
 }
 
-// stages divides the plan's writes into stages. Stages of a rollback are marked as
-// such.
+// stages returns the stages in which the plan's objects are written. Those of a
+// rollback are marked as such. An empty timeout leaves each stage its default.
 func stages(p *preview.Plan, timeout string) []preview.Stage {
 	out := preview.BuildStages(writtenObjects(p.Objects), timeout)
 	for i := range out {
@@ -275,8 +277,8 @@ func stages(p *preview.Plan, timeout string) []preview.Stage {
 	return out
 }
 
-// commonTimeout returns the --stage-timeout with which a plan was made: the
-// timeout that all stages share, unless it is the default of each.
+// commonTimeout returns the --stage-timeout that a plan was made with: the timeout of
+// its stages where it differs from their defaults, else "".
 func commonTimeout(p *preview.Plan) string {
 	if len(p.Stages) == 0 {
 		return ""
@@ -290,7 +292,7 @@ func commonTimeout(p *preview.Plan) string {
 	return ""
 }
 
-// writtenObjects returns the objects for which an apply sends a request.
+// writtenObjects returns the objects that an apply sends a write request for.
 func writtenObjects(objects []preview.Object) []preview.Object {
 	var out []preview.Object
 	for _, o := range objects {

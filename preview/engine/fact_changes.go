@@ -7,9 +7,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/diff"
 )
 
-// FactChanges returns the Facts that differ between two plans of the same content.
-// For a live object, or a value that this program recorded, it names the changed
-// fields in place of the fingerprint.
+// FactChanges returns the facts that differ between two plans of the same content.
+// Where the fingerprint of a live object or of a recorded value differs, it returns the
+// changed fields in its place.
 func FactChanges(reviewed, now *preview.Plan, typer preview.TypeConverter) []diff.FactChange {
 	var out []diff.FactChange
 	fieldsOf, named := map[string][]diff.FactChange{}, map[string]bool{}
@@ -43,8 +43,9 @@ func FactChanges(reviewed, now *preview.Plan, typer preview.TypeConverter) []dif
 	return out
 }
 
-// fingerprintOf returns the object id in the path of a fingerprint, such as
-// objects[ID].live.fingerprint or reads[ID].fingerprint.
+// fingerprintOf returns the id of the object or read in the path of a fingerprint, such
+// as objects[ID].live.fingerprint or reads[ID].fingerprint. ok is false for other
+// paths.
 func fingerprintOf(path string) (id string, ok bool) {
 	for _, form := range []struct{ prefix, suffix string }{
 		{"objects[", "].live.fingerprint"}, {"objects[", "].adoption.fingerprint"}, {"reads[", "].fingerprint"},
@@ -58,8 +59,8 @@ func fingerprintOf(path string) (id string, ok bool) {
 	return "", false
 }
 
-// describeNoteChange describes a change of a value that this program recorded
-// among the reads.
+// describeNoteChange returns the changed fields of a value that this program computed
+// and recorded as a read; nil if the new plan has no such read.
 func describeNoteChange(before, now *preview.Read) []diff.FactChange {
 	if now == nil {
 		return nil
@@ -93,7 +94,8 @@ func changedFields(before, after *preview.Object, typer preview.TypeConverter) [
 	return out
 }
 
-// presence describes whether an object exists, and its owner.
+// presence returns in words whether an object exists, and the release that it belongs
+// to.
 func presence(o *preview.Object) string {
 	if o.LiveBody == nil {
 		return "absent"

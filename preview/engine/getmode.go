@@ -8,9 +8,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// merge decides without dry runs: the result of an update is computed from the
-// live object and the managers of its fields. For a create only its own fields are
-// known.
+// merge computes the results of updates without dry runs, from the live object and the
+// managers of its fields. Of a create only the planned fields are known.
 func (d dryRunner) merge(ctx context.Context, pending []int) error {
 	d.Report("merging %d objects here: the cluster is only read", len(pending))
 	for _, i := range pending {
@@ -39,9 +38,9 @@ func (d dryRunner) merge(ctx context.Context, pending []int) error {
 	return nil
 }
 
-// DryRunGate sends the dry runs that a plan of mode get was made without. It
-// returns every reason why applying would differ from the plan, none if there is
-// no difference, and the permissions that the user lacks. Nothing is persisted.
+// DryRunGate sends the dry runs for a plan that was made by reads alone (ReadGet). It
+// returns every reason why applying would differ from the plan, and the permissions
+// that the user lacks. Nothing is persisted.
 func DryRunGate(ctx context.Context, reviewed *preview.Plan, cluster Cluster, schemas Schemas) (reasons []string, missing []preview.MissingRight, err error) {
 	now, err := recheck(ctx, reviewed, preview.ReadDryRun, cluster, Options{Schemas: schemas})
 	if err != nil {
@@ -81,9 +80,9 @@ func hasUnknown(p *preview.Plan, object string) bool {
 	return false
 }
 
-// sameEffect reports whether a dry run agrees with a merge: an update may turn out
-// to change nothing because of defaulting. Objects that became unknown are
-// reported with their reason.
+// sameEffect reports whether the action after a dry run agrees with that after a merge:
+// an update may turn out to change nothing, because of defaulting. Unknown counts as
+// agreement here, as its reason is reported elsewhere.
 func sameEffect(reviewed, now preview.Action) bool {
 	return reviewed == now || now == preview.ActionUnknown ||
 		(reviewed == preview.ActionUpdate || reviewed == preview.ActionPatch) && now == preview.ActionUnchanged

@@ -5,11 +5,11 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// helmRecords finds the Helm releases whose objects are adopted.
+// helmRecords is the check for Helm releases whose objects the plan adopts.
 type helmRecords struct{ noCheck }
 
-// findings returns a finding for each Helm release whose objects are adopted:
-// Helm's own record stays, and has to be deleted by the user.
+// findings returns a finding for each Helm release whose objects are adopted: Helm's
+// own record of it stays in the cluster until the user deletes it.
 func (helmRecords) findings(of *decidedPlan) []preview.Finding {
 	p := of.plan
 	var out []preview.Finding

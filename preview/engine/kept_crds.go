@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/schema"
 )
 
-// keptCRDs returns the CRDs that an upgrade keeps although the new version does
-// not contain them. (An uninstall is refused while there are objects.)
+// keptCRDs returns the CRDs that stay after an upgrade although the new version does
+// not have them.
 func keptCRDs(p *preview.Plan) []*preview.Object {
 	var out []*preview.Object
 	for i := range p.Objects {
@@ -22,8 +22,8 @@ func keptCRDs(p *preview.Plan) []*preview.Object {
 	return out
 }
 
-// countKept adds the number of stored objects to each kept CRD. It is only for
-// display and not a Fact, because apply does not depend on it.
+// countKept adds the number of custom resources to the finding of each kept CRD. The
+// number is only displayed and no fact, because apply does not depend on it.
 func countKept(ctx context.Context, p *preview.Plan, pager schema.Pager) error {
 	for _, o := range keptCRDs(p) {
 		counted, err := schema.CountStored(ctx, o.LiveBody, pager)

@@ -8,13 +8,13 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// lookups checks whether template lookups still have the same results as at
-// review.
+// lookups is the check whether the lookups of Helm templates still have the same
+// results as when the plan was rendered.
 type lookups struct{ noCheck }
 
-// read repeats the lookups that templates made during rendering. The answers are
-// Facts: if one changes between review and apply, the content would render other
-// objects.
+// read repeats the reads of the cluster that templates made during rendering, such as
+// lookup. The results are facts: if one changes between review and apply, the templates
+// would render other objects.
 func (c lookups) read(ctx context.Context, to *recorder) error {
 	var served []string
 	for _, pkg := range to.plan.Packages {
@@ -35,7 +35,7 @@ func (c lookups) read(ctx context.Context, to *recorder) error {
 	return nil
 }
 
-// currentValue returns the present value of a lookup.
+// currentValue returns the present result of a read that a template made.
 func (c lookups) currentValue(ctx context.Context, to *recorder, read preview.ClusterRead, served []string) (string, error) {
 	switch read.Kind {
 	case preview.ReadKubeVersion:
@@ -74,8 +74,8 @@ func (c lookups) lookup(ctx context.Context, to *recorder, name string) (string,
 	return preview.LookupValue(ref, found)
 }
 
-// recordedLookups returns the lookups of rendering with the values that the
-// objects were rendered with.
+// recordedLookups returns the results of the reads that templates made, as they were at
+// rendering, by the id of the read.
 func recordedLookups(p *preview.Plan) map[string]string {
 	out := map[string]string{}
 	for _, pkg := range p.Packages {
@@ -86,8 +86,8 @@ func recordedLookups(p *preview.Plan) map[string]string {
 	return out
 }
 
-// checkLookups returns an error if the cluster changed between rendering and
-// planning.
+// checkLookups returns an error if a result that templates read changed between
+// rendering and planning.
 func checkLookups(p *preview.Plan) error {
 	answers := recordedLookups(p)
 	for _, r := range p.Reads {

@@ -10,25 +10,26 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// contentsKind is the kind under which the contents of a deleted Namespace are
-// recorded as a read. It is served nowhere: it is this tool's own.
+// contentsKind is the kind of the reads that record the contents of a deleted
+// Namespace. No cluster serves it: it is this program's own.
 const contentsKind = "Residents"
 
-// maxContents bounds the objects that are named of one namespace.
+// maxContents is the most objects of one namespace that a finding names; the others are
+// counted.
 const maxContents = 50
 
 func deletesNamespace(o *preview.Object) bool {
 	return o.Is(preview.KindNamespace) && o.Action == preview.ActionDelete
 }
 
-// removesNamespaces reports whether this is a removal that includes the Namespaces
-// created by the release.
+// removesNamespaces reports whether the plan removes the release together with the
+// Namespaces that it created (--include-namespaces).
 func removesNamespaces(p *preview.Plan) bool {
 	return p.Options.IncludeNamespaces && len(p.Packages) == 0
 }
 
-// readCreatedNamespaces reads from the release's record which Namespaces it
-// created. The plan is not trusted for that, because it may come from an attacker.
+// readCreatedNamespaces reads from the release's record which Namespaces the release
+// created. It does not take this from the plan, which may come from an attacker.
 func (d *builder) readCreatedNamespaces(ctx context.Context) error {
 	if !removesNamespaces(d.plan) {
 		return nil
@@ -48,26 +49,28 @@ func (d *builder) readCreatedNamespaces(ctx context.Context) error {
 	return nil
 }
 
-// removesNamespace reports whether the plan deletes a live Namespace: it must be
-// the one that the release created, by the record and by its own annotation. Users
-// who can write Secrets in one namespace could enter any other into the record,
+// removesNamespace reports whether the plan deletes a live Namespace. Both the
+// release's record and the Namespace's annotation must say that the release created it:
+// users who can write Secrets in one namespace could enter any other into the record,
 // but cannot annotate it.
 func (d *builder) removesNamespace(live map[string]any) bool {
 	uid := preview.String(live, "metadata", "uid")
 	return removesNamespaces(d.plan) && uid != "" && d.createdNamespaces[preview.String(live, "metadata", "name")] == uid && preview.CreatedBy(live, d.plan.Release)
 }
 
-// contentsRecord lists the ids of objects of others in a namespace.
+// contentsRecord is the recorded content of a namespace: the ids of objects that do not
+// belong to the release.
 type contentsRecord struct {
 	Objects []string `json:"objects"`
 }
 
-// namespaceContents lists the objects that are deleted along with namespaces.
+// namespaceContents is the check for objects outside the release that are deleted along
+// with Namespaces.
 type namespaceContents struct{ noCheck }
 
-// read records the objects of others in each Namespace that the plan deletes. They
-// are Facts: if one is added after the review, the plan is not applied. If they
-// cannot be listed, the plan cannot be approved.
+// read records the objects outside the release in each Namespace that the plan deletes.
+// They are facts: if one is added after the review, the plan is not applied. If they
+// cannot be listed, planning fails.
 func (namespaceContents) read(ctx context.Context, to *recorder) error {
 	for i := range to.plan.Objects {
 		o := &to.plan.Objects[i]
@@ -86,15 +89,16 @@ func (namespaceContents) read(ctx context.Context, to *recorder) error {
 	return nil
 }
 
-// NewNamespaceContents returns the objects in a Namespace to be deleted that did
-// not exist at review.
+// NewNamespaceContents returns the ids of objects in a Namespace to be deleted that
+// were not recorded at review.
 func NewNamespaceContents(ctx context.Context, p *preview.Plan, cluster Cluster, namespace string) ([]string, error) {
 	found, err := listContents(ctx, p, cluster, namespace)
 	was := recordedContents(recordSearch{p}, namespace)
 	return slices.DeleteFunc(found, func(id string) bool { return slices.Contains(was, id) }), err
 }
 
-// listContents lists, by id, the objects of others in a namespace.
+// listContents returns the ids of objects in a namespace that do not belong to the
+// release.
 func listContents(ctx context.Context, p *preview.Plan, cluster Cluster, namespace string) ([]string, error) {
 	found, err := cluster.Residents(ctx, namespace)
 	if err != nil && !preview.Answered(err) {
@@ -125,8 +129,8 @@ func listContents(ctx context.Context, p *preview.Plan, cluster Cluster, namespa
 	return out, nil
 }
 
-// refuseOtherRelease refuses to delete a namespace with the record of another
-// release, which could not be managed without it.
+// refuseOtherRelease returns a RefusedError if the Secret ref is the record of another
+// release that is still installed: without its record it could not be managed.
 func refuseOtherRelease(ctx context.Context, cluster Cluster, ref preview.Ref, namespace string) error {
 	r := cluster.Read(ctx, []preview.Ref{ref})[0]
 	if r.Err != nil || r.Body == nil {
@@ -142,8 +146,8 @@ func refuseOtherRelease(ctx context.Context, cluster Cluster, ref preview.Ref, n
 	}
 }
 
-// deletedKinds returns the kinds, as KIND.GROUP, whose CRD the plan deletes. Their
-// objects are counted with the CRD.
+// deletedKinds returns the kinds, as KIND.GROUP, whose CRDs the plan deletes. The check
+// operands counts their objects.
 func deletedKinds(p *preview.Plan) map[string]bool {
 	out := map[string]bool{}
 	for i := range p.Objects {
@@ -154,9 +158,9 @@ func deletedKinds(p *preview.Plan) map[string]bool {
 	return out
 }
 
-// isIncidental reports whether an object in a namespace need not be listed: every
-// namespace has it, a controller created it for another object, or it is being
-// deleted.
+// isIncidental reports whether an object need not be listed among the contents of a
+// namespace: every namespace has it, a controller created it for another object, or it
+// is already being deleted.
 func isIncidental(body map[string]any) bool {
 	ref := preview.RefOf(body)
 	switch {
@@ -175,7 +179,7 @@ func isIncidental(body map[string]any) bool {
 	return false
 }
 
-// isRecordObject reports whether an object is part of the release's own records.
+// isRecordObject reports whether an object is one of the release's records or its lock.
 func isRecordObject(body map[string]any, release preview.Release) bool {
 	ref, name := preview.RefOf(body), preview.RecordName(release.Name)
 	switch {
@@ -188,7 +192,7 @@ func isRecordObject(body map[string]any, release preview.Release) bool {
 	return false
 }
 
-// recordedContents returns the recorded objects of a Namespace, by id.
+// recordedContents returns the ids that were recorded as the contents of a Namespace.
 func recordedContents(seen recordReader, namespace string) []string {
 	var found contentsRecord
 	seen.Record(contentsKind, namespace, &found)
@@ -196,7 +200,7 @@ func recordedContents(seen recordReader, namespace string) []string {
 }
 
 // findings returns a finding for each Namespace that a removal deletes, with its
-// content, and for each that it keeps although asked to delete it.
+// contents, and for each that it keeps although it was asked to delete it.
 func (namespaceContents) findings(of *decidedPlan) []preview.Finding {
 	p := of.plan
 	if !removesNamespaces(p) {
@@ -256,8 +260,9 @@ func countByKind(ids []string) string {
 	return strings.Join(parts, ", ")
 }
 
-// nameOrCount returns ids as text. If it omits some, it ends with a hash of all,
-// so that its acceptance covers exactly this list.
+// nameOrCount returns ids as text, at most maxContents of them. If it omits some, the
+// text ends with a hash of all ids, so that an acceptance of the finding covers exactly
+// this list.
 func nameOrCount(ids []string) string {
 	text := strings.Join(ids[:min(len(ids), maxContents)], preview.EvidenceMark)
 	if n := len(ids) - maxContents; n > 0 {

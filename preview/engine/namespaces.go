@@ -10,17 +10,16 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// maxForeign bounds the objects that are listed of one namespace.
+// maxForeign is the most objects of one namespace that a finding lists; the others are
+// counted.
 const maxForeign = 50
 
-// foreignNamespaces finds objects that go into other namespaces than the
-// release's.
+// foreignNamespaces is the check for objects in other namespaces than the release's.
 type foreignNamespaces struct{ noCheck }
 
-// findings returns one finding for each namespace other than the release's into
-// which objects go. Bundles of registry+v1 are excluded, because the displayed
-// install mode decides their namespaces, and so are sections with a namespace of
-// their own.
+// findings returns one finding for each namespace other than the release's that the
+// plan has objects in. Left out are bundles of registry+v1, whose install mode is
+// displayed and decides their namespaces, and sections with a namespace of their own.
 func (foreignNamespaces) findings(of *decidedPlan) []preview.Finding {
 	p := of.plan
 	own := map[string]string{} // namespace, besides the release's, by package

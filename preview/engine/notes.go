@@ -7,11 +7,12 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// notes turns what resolving and rendering noted into findings.
+// notes is the check that turns the notes made while resolving and rendering into
+// findings.
 type notes struct{ noCheck }
 
-// findings returns a finding for each note of resolving and rendering. Its rule
-// decides severity and reason.
+// findings returns a finding for each note of a package. The note's rule has severity
+// and reason.
 func (notes) findings(of *decidedPlan) []preview.Finding {
 	p := of.plan
 	var out []preview.Finding
@@ -30,8 +31,8 @@ func (notes) findings(of *decidedPlan) []preview.Finding {
 	return out
 }
 
-// noteTitle returns the text of a note, or for rules with several notes per object
-// a common title, with the texts as evidence.
+// noteTitle returns the title of a note's finding: its text, or for rules with several
+// notes about one object a common title, with the texts as evidence.
 func noteTitle(n preview.Note) string {
 	switch n.Rule {
 	case rules.ImagePinned.Name:

@@ -7,9 +7,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// Obstacles returns what keeps a plan from being applied, whatever is approved and
-// accepted: objects that may not be written, contested fields without a decision,
-// and kinds that the cluster does not serve.
+// Obstacles returns what prevents a plan from being applied, whatever is approved and
+// accepted: objects that may not be written, contested fields without a decision, and
+// kinds that the cluster does not serve.
 func Obstacles(p *preview.Plan) []preview.Obstacle {
 	var out []preview.Obstacle
 	add := func(object, cause, remedy string) {
@@ -42,7 +42,8 @@ func Obstacles(p *preview.Plan) []preview.Obstacle {
 	return out
 }
 
-// conflictAdvice says what would settle a conflict that is decided so.
+// conflictAdvice returns what to do about a field conflict, in words that follow its
+// description. decided is the value of the option --conflicts.
 func conflictAdvice(decided string) string {
 	switch decided {
 	case preview.ConflictsOwn:
@@ -53,7 +54,8 @@ func conflictAdvice(decided string) string {
 	return "; plan with --conflicts take to take it over, or --conflicts leave to leave it alone"
 }
 
-// kindRemedy says what brings the kind of an object.
+// kindRemedy returns what to install so that the cluster serves the kind of an object;
+// empty if id is no object id.
 func kindRemedy(id string) string {
 	group, kind, _, _, err := preview.ParseID(id)
 	switch {

@@ -10,9 +10,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/owners"
 )
 
-// planOLMMigration adds the deletions that end OLM v0's ownership of adopted
-// objects: of its ClusterServiceVersions and, before them, of the Subscriptions,
-// which would make OLM install again.
+// planOLMMigration adds the deletions that end OLM v0's ownership of adopted objects:
+// first of Subscriptions, by which OLM would install again, and then of
+// ClusterServiceVersions.
 func (d *builder) planOLMMigration(ctx context.Context) error {
 	csvs := map[string]preview.Ref{}
 	for i := range d.plan.Objects {
@@ -63,8 +63,8 @@ func (d *builder) planOLMMigration(ctx context.Context) error {
 	return nil
 }
 
-// releasedObjects returns the objects that are released when a former owner is
-// deleted, sorted.
+// releasedObjects returns the ids, sorted, of the adopted objects that lose their
+// former owner when the plan deletes the object former.
 func releasedObjects(p *preview.Plan, seen recordReader, former *preview.Object) []string {
 	var out []string
 	for i := range p.Objects {

@@ -7,25 +7,26 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// operandsKind is the kind under which the number of a definition's objects is
-// recorded as a read. It is served nowhere: it is this tool's own.
+// operandsKind is the kind of the reads that record the number of a CRD's custom
+// resources. No cluster serves it: it is this program's own.
 const operandsKind = "Operands"
 
 func isDeletedDefinition(o *preview.Object) bool {
 	return o.Is(preview.KindCustomResourceDefinition) && o.Action == preview.ActionDelete
 }
 
-// operandsRecord has the number of custom resources of a CRD.
+// operandsRecord is the recorded number of custom resources of a CRD, in words.
 type operandsRecord struct {
 	Operands string `json:"operands"`
 }
 
-// operands counts the custom resources that are deleted with CRDs.
+// operands is the check that counts the custom resources which are deleted along with
+// CRDs.
 type operands struct{ noCheck }
 
-// read records how many custom resources each deleted CRD has. The numbers are
-// Facts: if one is added after the review, the plan is not applied. If they cannot
-// be counted, the plan cannot be approved.
+// read records how many custom resources each deleted CRD has. The numbers are facts:
+// if one is added after the review, the plan is not applied. If they may not be listed,
+// planning fails.
 func (operands) read(ctx context.Context, to *recorder) error {
 	for i := range to.plan.Objects {
 		o := &to.plan.Objects[i]
@@ -43,8 +44,8 @@ func (operands) read(ctx context.Context, to *recorder) error {
 	return nil
 }
 
-// operandsOf returns the recorded count of a CRD's objects, empty when nothing
-// was counted.
+// operandsOf returns the recorded number of a CRD's custom resources in words, empty if
+// they were not counted.
 func operandsOf(seen recordReader, o *preview.Object) string {
 	var found operandsRecord
 	seen.Record(operandsKind, o.Name, &found)

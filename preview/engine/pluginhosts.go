@@ -8,23 +8,25 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// BootContainer is the init container of a host that installs its plugins itself.
+// BootContainer is the name of the init container by which a host installs its plugins
+// when its pod starts.
 const BootContainer = "kubectl-operator-plugins"
 
-// hostKind is the kind under which it is recorded as a read whether the pods of a
-// host have anything of its set: a plan whose review said so moves when that goes.
-// It is served nowhere: it is this tool's own.
+// hostKind is the kind of the reads that record whether the pods of a plugin host load
+// its plugin set, so that the plan is stale when that changes. No cluster serves it: it
+// is this program's own.
 const hostKind = "PluginHost"
 
-// hostRecord has whether the pods of a host use anything of its plugin set.
+// hostRecord records whether the pods of a host load its plugin set.
 type hostRecord struct {
 	Loads bool `json:"loads"`
 }
 
-// pluginHosts checks the hosts of plugin sets.
+// pluginHosts is the check whether the pods of plugin hosts load their plugin sets.
 type pluginHosts struct{ noCheck }
 
-// read reads the pod templates of hosts that will be restarted.
+// read records for each host that the plan restarts whether its live pod template loads
+// the plugin set.
 func (pluginHosts) read(_ context.Context, to *recorder) error {
 	for i := range to.plan.Objects {
 		o := &to.plan.Objects[i]
@@ -39,7 +41,8 @@ func (pluginHosts) read(_ context.Context, to *recorder) error {
 	return nil
 }
 
-// setConfigs returns the ConfigMaps that come with a host's set.
+// setConfigs returns the names of the ConfigMaps that a host's package has in the
+// host's namespace.
 func setConfigs(p *preview.Plan, host *preview.Object) []string {
 	var out []string
 	for i := range p.Objects {
@@ -51,8 +54,8 @@ func setConfigs(p *preview.Plan, host *preview.Object) []string {
 	return out
 }
 
-// loadsSet reports whether the pods of a live host have a ConfigMap of their set,
-// or an init container that installs it.
+// loadsSet reports whether the live pod template of a host uses one of the ConfigMaps,
+// or has an init container that installs the set.
 func loadsSet(host *preview.Object, configs []string) bool {
 	pod, _ := preview.PodTemplate(host.LiveBody)
 	wanted := func(source map[string]any) bool { return slices.Contains(configs, preview.String(source, "name")) }
@@ -72,7 +75,8 @@ func loadsSet(host *preview.Object, configs []string) bool {
 	return slices.ContainsFunc(preview.Maps(pod, "containers"), has) || slices.ContainsFunc(preview.Maps(pod, "initContainers"), boots)
 }
 
-// findings returns the hosts whose restart would load no changed plugin.
+// findings returns a finding for each host whose restart would load no changed plugin,
+// as its pods do not use the plugin set.
 func (pluginHosts) findings(of *decidedPlan) []preview.Finding {
 	p := of.plan
 	var out []preview.Finding

@@ -10,17 +10,18 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// maxLimits bounds the quotas and limit ranges that are read of one namespace.
+// maxLimits is the most ResourceQuotas, and the most LimitRanges, that are read of one
+// namespace. Of a namespace with more, none is.
 const maxLimits = 100
 
-// podConstraints records what limits the plan's pods: quotas, limit ranges, node
-// platforms, and how cloud credentials are provided.
+// podConstraints is the check that records what limits the plan's pods: quotas, limit
+// ranges, platforms of nodes, and how cloud credentials are provided.
 type podConstraints struct{ noCheck }
 
-// read reads the ResourceQuotas and LimitRanges of the namespaces of the plan's
-// pods. Their specs are Facts; the used amounts are not. If they may not be
-// listed, the plan says so and is still complete, because a quota does not change
-// what apply sends.
+// read records the ResourceQuotas and LimitRanges of the namespaces that the plan has
+// pods in. Their specs are facts; the amounts in use are not. If they may not be
+// listed, the plan says so and is still complete, because a quota does not change what
+// apply sends.
 func (c podConstraints) read(ctx context.Context, to *recorder) error {
 	for _, namespace := range podNamespaces(to.plan) {
 		if !to.namespaces[namespace] {
@@ -38,8 +39,8 @@ func (c podConstraints) read(ctx context.Context, to *recorder) error {
 	return c.readNodes(ctx, to)
 }
 
-// readCredentialsMode reads how an OpenShift cluster serves CredentialsRequests,
-// if the plan has some.
+// readCredentialsMode records how an OpenShift cluster serves CredentialsRequests, if
+// the plan has any.
 func (c podConstraints) readCredentialsMode(ctx context.Context, to *recorder) error {
 	ref := risk.CredentialsRef()
 	if !risk.ReadsCredentialsMode(cloudAccess(to.plan)) || to.plan.Object(ref.ID()) != nil {
@@ -89,8 +90,8 @@ func podNamespaces(p *preview.Plan) []string {
 	return slices.Compact(out)
 }
 
-// readNodes reads the platforms of the nodes, if the plan knows those of its
-// images.
+// readNodes records the platforms of the nodes, if the plan has pinned images, whose
+// platforms are known.
 func (c podConstraints) readNodes(ctx context.Context, to *recorder) error {
 	if !slices.ContainsFunc(to.plan.Packages, func(pkg preview.Package) bool {
 		return slices.ContainsFunc(pkg.Notes, func(n preview.Note) bool { return n.Rule == rules.ImagePinned.Name })

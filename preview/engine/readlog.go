@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// readLog is a cluster that notes which reads the API server forbade: with the rights
-// to them, and no others, the plan would rest on more.
+// readLog is a Cluster that collects the rights to reads that the API server forbade.
+// With these rights the plan would rest on more facts.
 type readLog struct {
 	Cluster
 
@@ -57,7 +57,7 @@ func (l *readLog) note(ctx context.Context, err error, verb string, ref preview.
 	l.forbidden = append(l.forbidden, preview.Right{Verb: verb, Group: ref.Group(), Resource: plural, Namespace: ref.Namespace, Name: ref.Name})
 }
 
-// rights returns each right that was lacking once, sorted.
+// rights returns the rights that were lacking, sorted and each once.
 func (l *readLog) rights() []preview.Right {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -71,17 +71,17 @@ func rightKey(r preview.Right) string {
 	return strings.Join([]string{r.Namespace, r.Group, r.Resource, r.Verb, r.Name}, "\x00")
 }
 
-// hideRecord notes that the record of the release could not be read: whether it is
-// installed, and what of it, is not known.
+// hideRecord records as unknown that the release's record could not be read: whether
+// the release is installed, and with which objects.
 func (d *builder) hideRecord() {
 	release := d.plan.Release
 	record := preview.Ref{APIVersion: "v1", Kind: "Secret", Namespace: release.Namespace, Name: preview.RecordName(release.Name)}
 	d.unknown(record.ID(), "forbidden: whether the release is installed, and which objects an upgrade would delete, is not known")
 }
 
-// leaveDryRuns makes a plan that is only looked at by reads alone, where the user may
-// write none of its objects: the API server would refuse every dry run, which says
-// nothing about an object.
+// leaveDryRuns changes the read mode of a plan that is only shown to ReadGet, if the
+// user may write none of its objects: the API server would refuse every dry run, which
+// says nothing about the objects.
 func (d *builder) leaveDryRuns(ctx context.Context) error {
 	if d.plan.ReadMode != preview.ReadDryRun || !d.looksOnly {
 		return nil

@@ -8,9 +8,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/tasks"
 )
 
-// readBody reduces an object to what plans depend on: a namespace's labels, a
-// role's rules, a binding's subjects and role. The rules of an aggregated role are
-// left out, because they change with every role that it aggregates.
+// readBody returns the part of an object that plans depend on: a namespace's labels, a
+// role's rules, a binding's subjects and role. The rules of an aggregated role are left
+// out, because they change with every role that it aggregates.
 func readBody(body map[string]any) map[string]any {
 	ref := preview.RefOf(body)
 	meta := map[string]any{"name": ref.Name, "uid": preview.String(body, "metadata", "uid")}
@@ -32,12 +32,11 @@ func readBody(body map[string]any) map[string]any {
 	return out
 }
 
-// maxFingerprints bounds how many are computed at a time: one that sensitive
-// values enter takes 32 MB.
+// maxFingerprints is the most fingerprints that are computed at a time: one of
+// sensitive values takes 32 MB of memory.
 const maxFingerprints = 4
 
-// fingerprint computes the fingerprints of the live objects that decisions depend
-// on.
+// fingerprint sets uid and fingerprint of the live state of every object in the plan.
 func (d *builder) fingerprint(ctx context.Context) error {
 	live, err := liveFacts(ctx, d.schemas, d.plan.Objects)
 	if err != nil {
@@ -49,7 +48,7 @@ func (d *builder) fingerprint(ctx context.Context) error {
 	return nil
 }
 
-// liveFacts returns the live facts of objects, in their order.
+// liveFacts returns uid and fingerprint of the live state of objects, in their order.
 func liveFacts(ctx context.Context, typer preview.TypeConverter, objects []preview.Object) ([]preview.Live, error) {
 	out := make([]preview.Live, len(objects))
 	group, ctx := tasks.WithContext(ctx)

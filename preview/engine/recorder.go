@@ -12,17 +12,17 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/schema"
 )
 
-// recorder reads the cluster for a plan, and records in the plan what was read and
-// what could not be read.
+// recorder reads the cluster for a plan, and records in the plan what was read and what
+// could not be.
 type recorder struct {
 	plan     *preview.Plan
 	cluster  Cluster // nil: offline
 	progress func(string)
 
-	namespaces map[string]bool // exists in the cluster
-	records    *records        // of this tool's own among the reads of the plan
-	own        map[string]bool // ids of what the plan writes or deletes, see Others
-	broken     []string        // ids of records of other releases that cannot be read
+	namespaces map[string]bool // namespaces that exist in the cluster, by name
+	records    *records        // values of this program among the plan's reads
+	own        map[string]bool // ids of objects that the plan writes or deletes, see ExcludePlanned
+	broken     []string        // ids of records of other releases that cannot be parsed
 }
 
 func newRecorder(p *preview.Plan, cluster Cluster, progress func(string)) *recorder {
@@ -37,7 +37,8 @@ func (d *recorder) Read(ctx context.Context, refs []preview.Ref) []preview.ReadR
 	return d.cluster.Read(ctx, refs)
 }
 
-// List returns the objects of a kind in a namespace, or in all.
+// List returns the objects of a kind in a namespace, or in all namespaces if it is
+// empty.
 func (d *recorder) List(ctx context.Context, apiVersion, kind, namespace, selector string) ([]map[string]any, error) {
 	return d.cluster.List(ctx, apiVersion, kind, namespace, selector)
 }
@@ -45,20 +46,20 @@ func (d *recorder) List(ctx context.Context, apiVersion, kind, namespace, select
 // Exists reports whether a namespace exists in the cluster.
 func (d *recorder) Exists(namespace string) bool { return d.namespaces[namespace] }
 
-// unknown records an object that could not be read, and the reason.
+// unknown records why the state or the result of an object is not known.
 func (d *recorder) unknown(object, why string) {
 	d.plan.Unknowns = append(d.plan.Unknowns, preview.Unknown{Object: object, Why: why})
 }
 
-// Report passes a progress message on.
+// Report calls the progress function, if any, with a message.
 func (d *recorder) Report(format string, args ...any) {
 	if d.progress != nil {
 		d.progress(fmt.Sprintf(format, args...))
 	}
 }
 
-// AddRead records a live object that a Fact depends on and that the plan does not
-// change.
+// AddRead records a live object that the plan depends on and does not change. Only the
+// part that readBody returns is kept.
 func (d *recorder) AddRead(id string, body map[string]any) {
 	kept := readBody(body)
 	fingerprint, err := preview.Hash(kept)
@@ -71,15 +72,16 @@ func (d *recorder) AddRead(id string, body map[string]any) {
 	})
 }
 
-// cannotCollect records aggregated roles whose rules are not known.
+// cannotCollect records that the rules of the aggregated roles with these ids are not
+// known.
 func (d *recorder) cannotCollect(ids []string, why string) {
 	for _, id := range ids {
 		d.unknown(id, why)
 	}
 }
 
-// Note records a value of this program as a read of its own kind. Its fields are
-// those of the value's JSON.
+// Note records a value that this program computed as a read of the given kind and name,
+// with the fields of the value's JSON.
 func (d *recorder) Note(kind, name string, record any) error {
 	ref := ownRef(kind, name)
 	data, err := json.Marshal(record)
@@ -102,15 +104,17 @@ func (d *recorder) Note(kind, name string, record any) error {
 	return nil
 }
 
-// Record decodes what was recorded under a kind and name.
+// Record decodes the value that [recorder.Note] recorded under a kind and name; false
+// if there is none.
 func (d *recorder) Record(kind, name string, into any) bool {
 	return d.records.Record(kind, name, into)
 }
 
-// Names returns the names recorded under a kind.
+// Names returns the names of the values that were recorded under a kind.
 func (d *recorder) Names(kind string) []string { return d.records.Names(kind) }
 
-// readSpec records fields from the specs of live objects, without their names.
+// readSpec records a live object with the named fields of its spec, or all of them if
+// none is named.
 func (d *recorder) readSpec(body map[string]any, fields ...string) error {
 	kept := readBody(body)
 	if spec := preview.CloneBody(preview.Map(body, "spec")); spec != nil {
@@ -143,8 +147,8 @@ func (d *recorder) listRBAC(ctx context.Context, kind string) (list []map[string
 	return list, true, nil
 }
 
-// ExcludePlanned removes the objects that the plan writes or deletes. Objects of
-// earlier revisions that it keeps stay.
+// ExcludePlanned returns the objects that the plan neither writes nor deletes. Objects
+// of earlier revisions that it keeps are among them.
 func (d *recorder) ExcludePlanned(bodies []map[string]any) []map[string]any {
 	if d.own == nil {
 		d.own = map[string]bool{}
@@ -157,14 +161,14 @@ func (d *recorder) ExcludePlanned(bodies []map[string]any) []map[string]any {
 	return slices.DeleteFunc(slices.Clone(bodies), func(body map[string]any) bool { return d.own[preview.RefOf(body).ID()] })
 }
 
-// CountObjects returns as text how many objects a live CRD has.
+// CountObjects returns as text how many custom resources a live CRD has.
 func (d *recorder) CountObjects(ctx context.Context, definition map[string]any) (string, error) {
 	d.Report("counting the objects of %s", preview.String(definition, "metadata", "name"))
 	return schema.Operands(ctx, d.cluster, definition)
 }
 
-// unreadable records a record of another release that cannot be read. It is not
-// known what that release shares, and other releases are not affected.
+// unreadable notes the Secret of a release's record that cannot be parsed, so that the
+// CRDs which that release shares are not known.
 func (d *recorder) unreadable(secret map[string]any) {
 	if id := preview.RefOf(secret).ID(); !slices.Contains(d.broken, id) {
 		d.broken = append(d.broken, id)

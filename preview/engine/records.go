@@ -7,8 +7,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// records indexes the values that this program recorded among a plan's reads, by
-// kind and name.
+// records is an index of the values that [recorder.Note] recorded among a plan's reads,
+// by kind and name.
 type records struct {
 	bodies map[string]map[string]any
 	names  map[string][]string // by kind, in the order of the reads
@@ -33,23 +33,24 @@ func (r *records) add(read preview.Read) {
 	r.names[ref.Kind] = append(r.names[ref.Kind], ref.Name)
 }
 
-// Names returns the names recorded under a kind.
+// Names returns the names of the values that were recorded under a kind.
 func (r *records) Names(kind string) []string { return r.names[kind] }
 
-// Record decodes a recorded value; false if there is none. A field of an
-// unexpected type counts as missing.
+// Record decodes the value that was recorded under a kind and name; false if there is
+// none. A field of an unexpected type counts as missing.
 func (r *records) Record(kind, name string, into any) bool {
 	return decode(r.bodies[ownRef(kind, name).ID()], into)
 }
 
-// recordSearch finds single records among the reads of a plan, without an index.
+// recordSearch finds recorded values by searching the reads of a plan, for single
+// values, for which no index pays.
 type recordSearch struct{ plan *preview.Plan }
 
 func (s recordSearch) Record(kind, name string, into any) bool {
 	return decode(bodyRead(s.plan, ownRef(kind, name).ID()), into)
 }
 
-// recordReader finds recorded values by kind and name.
+// recordReader decodes a recorded value by kind and name; false if there is none.
 type recordReader interface {
 	Record(kind, name string, into any) bool
 }
@@ -67,12 +68,12 @@ func decode(body map[string]any, into any) bool {
 	return err == nil || errors.As(err, &mismatch)
 }
 
-// ownRef names a read of a kind of this tool's own.
+// ownRef returns the reference of a read of one of this program's own kinds.
 func ownRef(kind, name string) preview.Ref {
 	return preview.Ref{APIVersion: preview.APIVersion, Kind: kind, Name: name}
 }
 
-// bodyRead returns a live object that a plan has only read, nil if there is none.
+// bodyRead returns the body of a read by its id; nil if the plan has none.
 func bodyRead(p *preview.Plan, id string) map[string]any {
 	for _, read := range p.Reads {
 		if read.ID == id {

@@ -8,9 +8,10 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// RecordRule returns the rule for a record with this signature state, none if the
-// record was verified. Everyone who can write Secrets in the namespace can write a
-// record; a signature shows that it is unchanged.
+// RecordRule returns the rule of the finding for a record with this state of its
+// signature; raised is false for a verified record, which has none. Everyone who can
+// write Secrets in the namespace can write a record; a signature shows that it is
+// unchanged.
 func RecordRule(s *preview.RecordSignature) (r rules.Rule, raised bool) {
 	switch {
 	case s == nil:
@@ -21,7 +22,7 @@ func RecordRule(s *preview.RecordSignature) (r rules.Rule, raised bool) {
 	return rules.Rule{}, false
 }
 
-// keptOptions counts the options that a plan takes from the record.
+// keptOptions returns the number of options that a plan takes over from the record.
 func keptOptions(p *preview.Plan) int {
 	n := 0
 	for _, c := range p.OptionChanges {
@@ -32,12 +33,14 @@ func keptOptions(p *preview.Plan) int {
 	return n
 }
 
-// ownRecord finds what depends on an unverified record of the release itself.
+// ownRecord is the check for what the plan takes from an unverified record of its own
+// release.
 type ownRecord struct{ noCheck }
 
-// findings returns what depends on the record of the base revision: what a failure
-// restores, which objects are deleted, and which findings were accepted before.
-// Content that a rollback takes from the record has its own note.
+// findings returns one finding of what the record of the base revision decides: what a
+// failed apply restores, which objects are deleted, which options are kept, and which
+// findings were accepted. Content that a rollback takes from the record has its own
+// note.
 func (ownRecord) findings(of *decidedPlan) []preview.Finding {
 	p := of.plan
 	rule, raised := RecordRule(p.Base.Signature)

@@ -11,14 +11,14 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// reference is an object that a pod template refers to.
+// reference is an object that a pod template refers to, such as a Secret.
 type reference struct {
 	ref  preview.Ref
-	from string // object id
+	from string // id of the object with the pod template
 }
 
-// externalReferences returns what the plan's pods refer to and the plan does not
-// contain, sorted, without duplicates.
+// externalReferences returns the objects that the plan's pods refer to and the plan
+// does not contain, sorted, without duplicates.
 func externalReferences(p *preview.Plan) []preview.Ref {
 	var out []preview.Ref
 	for _, r := range referencesOf(p) {
@@ -49,7 +49,7 @@ func referencesOf(p *preview.Plan) []reference {
 	return out
 }
 
-// plannedIDs returns the ids of what exists after the apply: the plan's objects,
+// plannedIDs returns the ids of objects that exist after the apply: those of the plan,
 // and the Secrets that cert-manager or service-ca create for them.
 func plannedIDs(p *preview.Plan) map[string]bool {
 	ids := map[string]bool{}
@@ -74,12 +74,12 @@ func plannedIDs(p *preview.Plan) map[string]bool {
 	return ids
 }
 
-// references checks that the objects which pods and packages need exist in the
-// cluster.
+// references is the check that the objects which pods refer to, and the APIs which
+// packages require, exist in the cluster.
 type references struct{}
 
-// read looks up what the plan's pods and packages need in the cluster. A reference
-// that the user may not read is not recorded, and its finding says so.
+// read records whether the objects and APIs exist that the plan's pods and packages
+// need. An object that the user may not read is not recorded, and its finding says so.
 func (c references) read(ctx context.Context, to *recorder) error {
 	var refs []preview.Ref
 	for _, ref := range externalReferences(to.plan) {
@@ -123,8 +123,8 @@ func (c references) readRequired(ctx context.Context, to *recorder) error {
 	return nil
 }
 
-// requiredAPIs returns the APIs that the packages require and the plan does not
-// provide.
+// requiredAPIs returns the APIs, as GROUP/VERSION/KIND, that packages require and no
+// CRD of the plan provides.
 func requiredAPIs(p *preview.Plan) []string {
 	brought := map[string]bool{}
 	for i := range p.Objects {
@@ -152,8 +152,8 @@ func requiredAPIs(p *preview.Plan) []string {
 
 func apiReadID(api string) string { return "api/" + api }
 
-// findings returns the required objects that are neither in the plan nor in the
-// cluster. Offline it returns none.
+// findings returns a finding for each required object or API that is neither in the
+// plan nor in the cluster; nil offline.
 func (references) findings(of *decidedPlan) []preview.Finding {
 	p := of.plan
 	if p.ReadMode == preview.ReadOffline {

@@ -10,12 +10,13 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/owners"
 )
 
-// ownerKind is the kind under which it is recorded whose an object is: a release's,
-// or that of other tools.
+// ownerKind is the kind of the reads that record the owners of an object: another
+// release, or other tools.
 const ownerKind = "Owner"
 
-// ownerRecord records the owner of an object and the releases that share it, with
-// the release's state or what the other tool's controllers do.
+// ownerRecord is the recorded owner of an object. For another release these are its
+// state, its name, and whether it has the same CRD; for other tools, the objects that
+// own it (Owners), and those that may not be read (Hidden).
 type ownerRecord struct {
 	State   string         `json:"state,omitempty"`
 	Same    *bool          `json:"same,omitempty"`
@@ -41,7 +42,8 @@ func (o recordOwner) ref() preview.Ref {
 	return preview.Ref{APIVersion: o.APIVersion, Kind: o.Kind, Namespace: o.Namespace, Name: o.Name}
 }
 
-// recordedOwner returns the recorded owner of an object.
+// recordedOwner returns the recorded owner of an object, an empty one if none is
+// recorded.
 func recordedOwner(seen recordReader, id string) ownerRecord {
 	var out ownerRecord
 	seen.Record(ownerKind, id, &out)
@@ -51,7 +53,7 @@ func recordedOwner(seen recordReader, id string) ownerRecord {
 	return out
 }
 
-// add adds an owner that acts on the object.
+// add sets the owners that act on the object, and those that may not be read.
 func (r *ownerRecord) add(found owners.Controllers) {
 	r.Owners = make([]recordOwner, 0, len(found.Objects))
 	for _, body := range found.Objects {
@@ -63,8 +65,8 @@ func (r *ownerRecord) add(found owners.Controllers) {
 	r.Hidden = append([]string{}, found.Hidden...)
 }
 
-// owningRelease returns the release that owns the object; ok is false if none does
-// any more.
+// owningRelease returns the release that owns the object; ok is false if there is none,
+// or it is gone.
 func (r ownerRecord) owningRelease() (o Owner, ok bool) {
 	if r.State != ownerThere && r.State != ownerHidden {
 		return Owner{}, false
@@ -72,20 +74,19 @@ func (r ownerRecord) owningRelease() (o Owner, ok bool) {
 	return Owner{Name: r.Release.Name, Namespace: r.Release.Namespace, Hidden: r.State == ownerHidden, Same: r.Same != nil && *r.Same}, true
 }
 
-// Ownership states of an object that carries the mark of another release.
+// The states of the release whose labels an object of another release carries.
 const (
 	ownerThere  = "installed"
 	ownerGone   = "gone"   // uninstalled, or without a record
 	ownerHidden = "hidden" // its record may not be read
 )
 
-// Owner is another release that an object carries the mark of.
+// Owner is another release whose labels an object carries.
 type Owner struct {
-	Name, Namespace string // Namespace is empty where the record may not be read
-	Hidden          bool   // whether its record may not be read
-	// Same is set for a CustomResourceDefinition that the release has sealed
-	// exactly as this plan does: where it is blocked all the same, another client
-	// changed the live one.
+	Name, Namespace string // Namespace is empty if the record may not be read
+	Hidden          bool   // its record may not be read
+	// Same is true for a CRD that the release has exactly as this plan does. If the
+	// object is blocked all the same, another client changed the live CRD.
 	Same bool
 }
 
@@ -96,21 +97,22 @@ func (o Owner) String() string {
 	return "release " + o.Name + " in namespace " + o.Namespace
 }
 
-// releaseRecord is another release as its record describes it.
+// releaseRecord is what the record of another release says: the release's state, and
+// the CRDs that it holds.
 type releaseRecord struct {
 	state    string
 	release  preview.Release
 	holdings preview.Holdings
 }
 
-// otherReleases looks up the releases whose marks objects have.
+// otherReleases finds the records of releases whose labels objects carry.
 type otherReleases struct {
 	*recorder
 	known map[string]*releaseRecord // by ApplySet id
 }
 
-// releaseOf returns the release with an ApplySet id. name is the release name on
-// the object.
+// releaseOf returns the release with an ApplySet id. name is the release's name in the
+// object's label, which is used where the record cannot be found or read.
 func (d *otherReleases) releaseOf(ctx context.Context, setID, name string) (*releaseRecord, error) {
 	if known := d.known[setID]; known != nil {
 		return known, nil
@@ -141,8 +143,8 @@ func (d *otherReleases) releaseOf(ctx context.Context, setID, name string) (*rel
 	return found, nil
 }
 
-// guessRecord reads a release's record from its most likely namespace, for users
-// who may not list Secrets in all namespaces.
+// guessRecord reads a release's record from its most likely namespaces, for users who
+// may not list Secrets in all of them. It returns nil if it finds none.
 func (d *otherReleases) guessRecord(ctx context.Context, setID, name string) ([]map[string]any, error) {
 	for _, namespace := range []string{name, d.plan.Release.Namespace} {
 		if preview.SetID(preview.Release{Name: name, Namespace: namespace}) != setID {
@@ -157,9 +159,9 @@ func (d *otherReleases) guessRecord(ctx context.Context, setID, name string) ([]
 	return nil, nil
 }
 
-// decideOfRelease decides about an object with the mark of another release. If
-// that release is gone, the object can be adopted; of an existing release, only an
-// identical CRD can be shared.
+// decideOfRelease sets the action of an object that carries the labels of another
+// release. If that release is gone, the object can be adopted. Of a release that exists
+// only an identical CRD can be shared; every other object is blocked.
 func (d *builder) decideOfRelease(ctx context.Context, o *preview.Object) error {
 	setID := preview.String(o.LiveBody, "metadata", "labels", preview.LabelPartOf)
 	owner, err := d.releases.releaseOf(ctx, setID, preview.String(o.LiveBody, "metadata", "labels", preview.LabelRelease))
@@ -195,16 +197,16 @@ func isDefinition(o *preview.Object) bool {
 	return o.Is(preview.KindCustomResourceDefinition)
 }
 
-// markForOwner returns a planned object with the marks that another release
-// gives it.
+// markForOwner returns a copy of a planned object with the labels and annotations of
+// another release.
 func (d *builder) markForOwner(o *preview.Object, release preview.Release) map[string]any {
 	body := preview.CloneBody(o.Planned)
 	preview.Mark(body, release)
 	return body
 }
 
-// decideShared checks each CRD that another release has in the same form: applying
-// it in that release's name must change nothing. Nothing is sent except dry runs.
+// decideShared checks by dry run that applying each shared CRD, with the labels of the
+// release that owns it, changes nothing. A CRD that would change is blocked.
 func (d dryRunner) decideShared(ctx context.Context) error {
 	pending := d.withAction(preview.ActionShared)
 	for round := 1; len(pending) > 0; round++ {
@@ -230,8 +232,8 @@ func (d dryRunner) decideShared(ctx context.Context) error {
 	return nil
 }
 
-// tryShared dry-runs each shared CRD in its owner's name, or merges it if the user
-// may not write the owner's CRDs.
+// tryShared sends a dry run of each shared CRD with its owner's labels, or merges it if
+// the user may not write it.
 func (d dryRunner) tryShared(ctx context.Context, pending []int) []preview.DryRunResult {
 	items := make([]preview.DryRun, 0, len(pending))
 	for _, i := range pending {
@@ -257,7 +259,8 @@ func (d dryRunner) tryShared(ctx context.Context, pending []int) []preview.DryRu
 	return results
 }
 
-// readShared reads CRDs again that changed between read and dry run.
+// readShared reads the shared CRDs again that changed between read and dry run. It errs
+// if the owner of one has changed.
 func (d dryRunner) readShared(ctx context.Context, at []int) error {
 	refs := make([]preview.Ref, 0, len(at))
 	for _, i := range at {

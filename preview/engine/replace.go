@@ -7,8 +7,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// decideReplacements decides about objects whose immutable fields change: which
-// may be deleted and created again, and what the create results in.
+// decideReplacements blocks objects that may not be deleted and created again although
+// an immutable field changes, and computes the results of the other replacements.
 func (d dryRunner) decideReplacements(ctx context.Context) error {
 	var probes []preview.DryRun
 	var at []int
@@ -53,8 +53,8 @@ func probe(o *preview.Object) map[string]any {
 	return body
 }
 
-// rename returns a copy of an object with another name, including where the name
-// occurs as a value, such as in the pod labels of a Job.
+// rename returns a copy of an object in which every value that is the name from is the
+// name to: its name, and for example pod labels of a Job.
 func rename(body map[string]any, from, to string) map[string]any {
 	out, _ := renameValue(body, from, to).(map[string]any)
 	return out

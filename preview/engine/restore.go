@@ -9,9 +9,10 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/schema"
 )
 
-// RestoreContents makes content from the planned objects of an earlier revision,
-// as they were rendered then. Template lookups and findings about the source are
-// not repeated. set is the plugin set, if any; notes say what is not restored.
+// RestoreContents returns the content of an earlier revision, made from its recorded
+// planned objects. Templates are not rendered again, and findings about the source are
+// not repeated. set is the plugin set, nil for none; notes say what is not restored. It
+// returns a [RefusedError] for a record that was tampered with.
 func RestoreContents(release preview.Release, pkg preview.Package, objects []preview.Object, set *Set, revision int, notes []preview.Note) (Content, error) {
 	c := Content{Package: pkg}
 	byID := map[string]bool{}
@@ -55,7 +56,8 @@ func RestoreContents(release preview.Release, pkg preview.Package, objects []pre
 	return c, err
 }
 
-// isRollback reports whether a plan is a rollback, by its notes, which are Facts.
+// isRollback reports whether a plan is a rollback, by a note of its packages, which is
+// a fact.
 func isRollback(p *preview.Plan) bool {
 	for _, pkg := range p.Packages {
 		for _, n := range pkg.Notes {
@@ -67,12 +69,12 @@ func isRollback(p *preview.Plan) bool {
 	return false
 }
 
-// maxReasons bounds the reasons that one sentence names.
+// maxReasons is the most reasons that one sentence names; the others are counted.
 const maxReasons = 3
 
-// UnsafeDefinition returns why a CRD cannot be rolled back from live to sealed,
-// empty if it can: every stored version must stay defined, and no schema change
-// may be worse than info.
+// UnsafeDefinition returns why a CRD cannot be rolled back from its live state to the
+// recorded one, sealed; empty if it can. Every stored version must stay defined, and no
+// change of the schema may be more severe than info.
 func UnsafeDefinition(live, sealed map[string]any) string {
 	var reasons []string
 	for _, issue := range schema.Compare(live, sealed, preview.Texts(preview.List(live, "status", "storedVersions"))) {
@@ -83,7 +85,7 @@ func UnsafeDefinition(live, sealed map[string]any) string {
 	return joinReasons(reasons)
 }
 
-// joinReasons joins the first reasons of a list.
+// joinReasons joins the first maxReasons reasons of a list, and counts the others.
 func joinReasons(reasons []string) string {
 	if more := len(reasons) - maxReasons; more > 0 {
 		reasons = append(reasons[:maxReasons:maxReasons], fmt.Sprintf("and %d more", more))

@@ -9,18 +9,18 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/installer"
 )
 
-// maxAsked bounds how many rights one object is asked about.
+// maxAsked is the most rights of one role that the API server is asked about.
 const maxAsked = 2000
 
 const rbacAPIGroup = "rbac.authorization.k8s.io"
 
-// rights checks which permissions the current user lacks to apply the plan.
+// rights checks which rights the current user lacks to apply the plan.
 type rights struct{ *recorder }
 
-// installerRights records the permissions that the user lacks to apply the plan,
-// and decides about bindings: a dry run checks a role against its writer's
-// permissions, but a binding only against the stored role. In mode get nothing is
-// asked.
+// installerRights records the rights that the user lacks to apply the plan, and decides
+// about bindings: a dry run checks a role against the rights of its writer, but a
+// binding only against the stored role. It asks nothing if the cluster is only read
+// (ReadGet).
 func (d rights) installerRights(ctx context.Context) error {
 	if d.plan.ReadMode != preview.ReadDryRun {
 		return nil
@@ -44,7 +44,8 @@ func (d rights) installerRights(ctx context.Context) error {
 	return err
 }
 
-// plural returns the resource names of kinds as the cluster has them.
+// plural returns a function for the resource names of kinds, such as deployments, by
+// the cluster's discovery. It returns "" for kinds that are not served.
 func (d rights) plural(ctx context.Context) installer.Plural {
 	return func(apiVersion, kind string) string {
 		name, _ := d.cluster.Plural(ctx, apiVersion, kind) // what is not served yet has the name its definition gives
@@ -53,7 +54,7 @@ func (d rights) plural(ctx context.Context) installer.Plural {
 }
 
 // filterMissing returns the rights that the user lacks. Rights that could not be
-// checked are left out; the API server checks them at apply.
+// checked are left out, as the API server checks them at apply.
 func (d rights) filterMissing(ctx context.Context, rights []preview.Right) ([]preview.Right, error) {
 	var out []preview.Right
 	for i, answer := range d.cluster.May(ctx, rights) {
@@ -69,12 +70,12 @@ func (d rights) filterMissing(ctx context.Context, rights []preview.Right) ([]pr
 
 func (d rights) missing(r preview.Right, why string) { d.missingFor("", r, why) }
 
-// maxMissing bounds how many rights are named that one role gives.
+// maxMissing is the most rights of one role that are recorded as lacking.
 const maxMissing = 20
 
-// missingForRole records the permissions in a role of the plan that the user does
-// not hold, because the API server lets no user grant more. It reports whether
-// there are any.
+// missingForRole records the rights in a role of the plan that the user lacks, because
+// the API server lets no user grant more than they have. It reports whether there are
+// any.
 func (d rights) missingForRole(ctx context.Context, role preview.Ref, bodies []map[string]any, namespace string) (bool, error) {
 	var held []preview.Right
 	for _, body := range bodies {

@@ -12,15 +12,16 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/escalation"
 )
 
-// maxHeld bounds how many bindings of the cluster a plan records.
+// maxHeld is the most bindings of the cluster that a plan records.
 const maxHeld = 1000
 
-// roles records the RBAC objects of the cluster that affect the plan.
+// roles is the check that records the RBAC objects of the cluster which affect the
+// plan.
 type roles struct{}
 
-// read reads the RBAC objects of the cluster that grants depend on: bindings to
-// the plan's accounts and roles, the roles that bindings refer to, and the
-// ClusterRoles that aggregated ones collect.
+// read records the RBAC objects of the cluster that the plan's grants depend on:
+// bindings of the plan's accounts and roles, the roles that bindings name, and the
+// ClusterRoles that others aggregate.
 func (c roles) read(ctx context.Context, to *recorder) error {
 	objects := slices.Concat(preview.PlannedBodies(to.plan.Objects), installedBodies(to.plan))
 	_, planned := grants(to.plan)
@@ -66,8 +67,9 @@ func (c roles) read(ctx context.Context, to *recorder) error {
 	return escalation.Read(ctx, to, in)
 }
 
-// readDeputies records who acts on the custom objects of a plan without accounts, as far
-// as the user may list what permits it: nothing else of the plan depends on that.
+// readDeputies records which accounts act on the custom resources of a plan without
+// RBAC objects, as far as the user may list roles and bindings. Nothing else in the
+// plan depends on them.
 func (c roles) readDeputies(ctx context.Context, to *recorder, kinds []escalation.CustomKind) error {
 	if len(kinds) == 0 {
 		return nil
@@ -86,7 +88,7 @@ func (c roles) readDeputies(ctx context.Context, to *recorder, kinds []escalatio
 
 func (roles) findings(of *decidedPlan) []preview.Finding { return escalation.DeputyFindings(of.plan) }
 
-// readNamed reads roles by their names.
+// readNamed reads and records roles by their names.
 func (c roles) readNamed(ctx context.Context, to *recorder, refs []preview.Ref) (bodies []map[string]any, err error) {
 	for i, r := range to.cluster.Read(ctx, refs) {
 		id := refs[i].ID()
@@ -105,7 +107,8 @@ func (c roles) readNamed(ctx context.Context, to *recorder, refs []preview.Ref) 
 	return bodies, nil
 }
 
-// listBindings lists the bindings of the cluster that the user may list.
+// listBindings returns the bindings of the cluster that the user may list, and records
+// what may not be listed.
 func (c roles) listBindings(ctx context.Context, to *recorder) ([]map[string]any, error) {
 	bindings, allowed, err := to.listRBAC(ctx, "ClusterRoleBinding")
 	if err != nil {
@@ -126,12 +129,13 @@ func (c roles) listBindings(ctx context.Context, to *recorder) ([]map[string]any
 	return append(bindings, list...), nil
 }
 
-// maxLocal bounds in how many namespaces RoleBindings are listed one by one.
+// maxLocal is the most namespaces of which RoleBindings are listed one by one.
 const maxLocal = 50
 
-// listLocalBindings lists the RoleBindings in the plan's namespaces, if the user
-// may not list those of the whole cluster. Others may grant its accounts something
-// too, so the plan records which namespaces were read and is incomplete.
+// listLocalBindings returns the RoleBindings in the plan's namespaces, for users who
+// may not list those of the whole cluster. RoleBindings elsewhere may grant its
+// accounts rights too, so the plan records which namespaces were read and is
+// incomplete.
 func (c roles) listLocalBindings(ctx context.Context, to *recorder) ([]map[string]any, error) {
 	var bindings []map[string]any
 	var seen, forbidden []string
@@ -161,7 +165,8 @@ func (c roles) listLocalBindings(ctx context.Context, to *recorder) ([]map[strin
 	return bindings, nil
 }
 
-// readHeld records the bindings of the cluster that affect the plan.
+// readHeld records the bindings of the cluster that give rights to the plan's accounts
+// or bind its roles, at most maxHeld, and returns them.
 func (c roles) readHeld(to *recorder, objects, bindings, roles []map[string]any) []map[string]any {
 	held := access.RelevantBindings(objects, to.ExcludePlanned(bindings), to.ExcludePlanned(roles))
 	slices.SortFunc(held, func(a, b map[string]any) int {
@@ -183,7 +188,8 @@ func kindID(kind string) string {
 	return preview.Ref{APIVersion: access.APIVersion, Kind: kind, Name: "*"}.ID()
 }
 
-// staleReads returns the roles, bindings and namespaces that have changed.
+// staleReads returns the ids of recorded roles, bindings and namespaces that have
+// changed.
 func (roles) staleReads(ctx context.Context, again *rereader) ([]string, error) {
 	p := again.plan
 	var refs []preview.Ref
@@ -217,15 +223,16 @@ func (roles) staleReads(ctx context.Context, again *rereader) ([]string, error) 
 	return moved, nil
 }
 
-// readVersions are the kinds of reads whose content decides something, and the
-// version they are read in.
+// readVersions holds, by GROUP/KIND of a read, the apiVersion in which to read it
+// again. Reads of other kinds are left to other checks.
 var readVersions = map[string]string{
 	"/Namespace":                     "v1",
 	"rbac.authorization.k8s.io/Role": access.APIVersion, "rbac.authorization.k8s.io/ClusterRole": access.APIVersion,
 	"rbac.authorization.k8s.io/RoleBinding": access.APIVersion, "rbac.authorization.k8s.io/ClusterRoleBinding": access.APIVersion,
 }
 
-// escalationGraph returns the accounts and grants in the recorded reads.
+// escalationGraph returns the accounts and grants of the cluster, from the recorded
+// reads, among which escalation paths are searched.
 func escalationGraph(p *preview.Plan) access.GraphInput {
 	in := access.Input{
 		Objects: preview.PlannedBodies(p.Objects), Existing: p.ReadBodies(), Missing: p.AbsentReads(), Accounts: installedBodies(p),

@@ -9,11 +9,12 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// rollbackEffects finds the effects of a rollback on failure.
+// rollbackEffects is the check for the effects of the rollback that a failed apply
+// starts.
 type rollbackEffects struct{ noCheck }
 
-// findings returns the effects of the rollback for each object. They are approved
-// with the plan.
+// findings returns the effects that the rollback on failure has on objects. They are
+// approved with the plan.
 func (rollbackEffects) findings(of *decidedPlan) []preview.Finding {
 	p := of.plan
 	if p.FailureRollback == nil {
@@ -47,8 +48,8 @@ func (rollbackEffects) findings(of *decidedPlan) []preview.Finding {
 	return append(out, recreatedObjects(p)...)
 }
 
-// recreatedObjects returns the objects that a rollback creates again: they were
-// deleted since their revision was applied, or never belonged to it.
+// recreatedObjects returns a finding for each object that the rollback on failure
+// creates again, because it does not exist now.
 func recreatedObjects(p *preview.Plan) []preview.Finding {
 	var out []preview.Finding
 	objects := map[string]*preview.Object{}
@@ -66,8 +67,8 @@ func recreatedObjects(p *preview.Plan) []preview.Finding {
 	return out
 }
 
-// dropDuplicates removes findings of the rollback that the plan itself has too,
-// where they are decided.
+// dropDuplicates removes findings about the rollback on failure that the plan itself
+// has too: they are accepted as the plan's.
 func dropDuplicates(p *preview.Plan) {
 	if p.FailureRollback == nil {
 		return

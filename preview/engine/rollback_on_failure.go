@@ -10,19 +10,18 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rollback"
 )
 
-// PriorRevision is the content of the installed revision, which a failed apply
-// restores. With revision 0 and no contents there is none, and the rollback
-// deletes what the plan created.
+// PriorRevision is the installed revision with its content, which is restored if the
+// apply fails. Revision 0 without contents means that nothing is installed, and that
+// the rollback deletes what the plan created.
 type PriorRevision struct {
 	Revision int
 	Contents []Content
-	// Options are those that the revision was installed with, which its record
-	// keeps; nil where all are defaults.
+	// Options are the options of that revision in its record; nil if all are defaults.
 	Options *preview.ReleaseOptions
 }
 
-// rollbackOf returns the rollback with the objects to restore, before actions are
-// decided.
+// rollbackOf returns the rollback with the objects to restore. Their actions are
+// decided later.
 func (e *PriorRevision) rollbackOf() *preview.FailureRollback {
 	u := &preview.FailureRollback{Revision: e.Revision}
 	var packages []preview.Package
@@ -37,8 +36,8 @@ func (e *PriorRevision) rollbackOf() *preview.FailureRollback {
 	return u
 }
 
-// judge returns the critical findings of the restored state as for a new plan,
-// because the content comes from a record that others may have changed.
+// judge returns the critical findings about the content to restore. It is judged like a
+// new plan, because it comes from a record that others may have changed.
 func (e *PriorRevision) judge(ctx context.Context, cluster Cluster, opts Options) ([]preview.Finding, error) {
 	if len(e.Contents) == 0 {
 		return nil, nil
@@ -62,8 +61,8 @@ func (e *PriorRevision) judge(ctx context.Context, cluster Cluster, opts Options
 	return out, nil
 }
 
-// CheckRollbackFindings computes the findings of a plan's rollback again from
-// fresh reads, and returns an error if they differ from those in the plan.
+// CheckRollbackFindings computes the critical findings about a plan's rollback on
+// failure from fresh reads, and returns a [RefusedError] if one is not in the plan.
 func CheckRollbackFindings(ctx context.Context, p *preview.Plan, e *PriorRevision, cluster Cluster, schemas Schemas) error {
 	opts := Options{Tool: p.Tool.Version, Release: p.Release, Schemas: schemas, ReadMode: p.ReadMode, Installed: Installed{Base: p.Base}}
 	found, err := e.judge(ctx, cluster, opts)
@@ -81,8 +80,8 @@ func CheckRollbackFindings(ctx context.Context, p *preview.Plan, e *PriorRevisio
 	return nil
 }
 
-// decideFailureRollback decides what the rollback does with each object. An object
-// that could not be rolled back is a [RefusedError].
+// decideFailureRollback sets what the rollback on failure does with each object. It
+// returns a [RefusedError] if an object could not be rolled back.
 func decideFailureRollback(p *preview.Plan) error {
 	if reasons := rollback.Decide(p); len(reasons) > 0 {
 		return irrevocableError(reasons)
@@ -98,8 +97,8 @@ func irrevocableError(reasons []string) error {
 	}
 }
 
-// CheckPriorRevision compares the rollback of a plan with the recorded revision:
-// the same objects, and no CRD whose rollback would lose data.
+// CheckPriorRevision returns a [RefusedError] if the rollback on failure of a plan
+// differs from the recorded revision, or would lose data of a CRD.
 func CheckPriorRevision(p *preview.Plan, e *PriorRevision) error {
 	want, have := rollback.RestoredObjects(p.FailureRollback), e.rollbackOf()
 	byID := func(a, b preview.RollbackObject) int { return strings.Compare(a.ID, b.ID) }
@@ -130,8 +129,8 @@ func CheckPriorRevision(p *preview.Plan, e *PriorRevision) error {
 	return nil
 }
 
-// updatedDefinition returns a CRD as the plan leaves it, with its storage version
-// among the stored versions.
+// updatedDefinition returns a CRD as the plan leaves it, with status.storedVersions as
+// it will be: the live ones and the new storage version.
 func updatedDefinition(o *preview.Object) map[string]any {
 	after := o.ResultBody
 	if after == nil {

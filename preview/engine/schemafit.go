@@ -9,11 +9,11 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/schema"
 )
 
-// schemaFit finds objects that no API server accepts.
+// schemaFit is the check for objects that no API server accepts.
 type schemaFit struct{ noCheck }
 
-// findings returns the objects that server-side apply refuses whatever the
-// cluster holds.
+// findings returns a finding for each object that server-side apply refuses whatever
+// the cluster holds.
 func (schemaFit) findings(of *decidedPlan) []preview.Finding {
 	p := of.plan
 	var out []preview.Finding
@@ -30,8 +30,8 @@ func (schemaFit) findings(of *decidedPlan) []preview.Finding {
 	return out
 }
 
-// misfit returns why an object does not fit the schema of its kind: the built-in
-// one, or that of a CRD in the same plan, which no dry run can know yet.
+// misfit returns why an object is not valid under the schema of its kind, empty if it
+// is: the built-in schema, or that of a CRD in the plan, which no dry run can know yet.
 func misfit(definitions *schema.Index, o *preview.Object, schemas Schemas) string {
 	if err := schemas.Check(o.Planned); preview.ReasonOf(err) == preview.ReasonNotAppliable {
 		return err.Error()

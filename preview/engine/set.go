@@ -9,27 +9,27 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/diff"
 )
 
-// Set is a plugin set that a host in the cluster loads: its files, their platform,
-// and the host's directory for them. The host fetches the files itself; apply only
-// writes the objects.
+// Set is a plugin set that a host in the cluster loads: its files, their platform, and
+// the host's directory for them. The host downloads the files itself; apply only writes
+// the objects.
 type Set struct {
 	Platform string // OS/ARCH
 	Location preview.Location
-	Files    []preview.File // what they do to the installed ones is not decided here
-	// Platforms are all that the set is for, Platform among them; empty for that
-	// one alone.
+	Files    []preview.File // without actions: these are decided in the plan
+	// Platforms are all platforms of the set, Platform included; empty for that one
+	// alone.
 	Platforms []preview.PlatformContent
 }
 
-// InstalledSet is the plugin set in the newest revision of a release. The zero
-// value means none.
+// InstalledSet is the plugin set in the newest revision of a release; the zero value if
+// it has none.
 type InstalledSet struct {
 	Generation int
-	Files      map[string]map[string]preview.LiveFile // by platform, and by path
-	Texts      map[string]string                      // of files, by their sha256
+	Files      map[string]map[string]preview.LiveFile // by platform, then by path
+	Texts      map[string]string                      // contents of text files, by their sha256
 }
 
-// SetOf returns the plugin set of a plan, nil if it has none.
+// SetOf returns the plugin set that a plan installs, nil if it has none.
 func SetOf(p *preview.Plan) *Set {
 	if p.Platform == "" || p.Location == nil {
 		return nil
@@ -43,7 +43,8 @@ func SetOf(p *preview.Plan) *Set {
 	return s
 }
 
-// Installed returns the plugin set that is installed after a plan of the set.
+// Installed returns the plugin set as it is installed once the plan of the set is
+// applied.
 func (s *Set) Installed(p *preview.Plan) InstalledSet {
 	if s == nil {
 		return InstalledSet{}
@@ -72,7 +73,8 @@ func (s *Set) Installed(p *preview.Plan) InstalledSet {
 	return out
 }
 
-// plan adds the plugin set to a plan.
+// plan adds the plugin set to a plan and decides the actions of its files. s may be
+// nil.
 func (s *Set) plan(p *preview.Plan, installed InstalledSet) {
 	if s == nil {
 		return
@@ -90,8 +92,8 @@ func (s *Set) plan(p *preview.Plan, installed InstalledSet) {
 	}
 }
 
-// textChanges returns the changed lines of a text file. The installed files are
-// only on the host, so the recorded text is compared.
+// textChanges returns the changed lines of a text file. The installed files are only on
+// the host, so the new text is compared with the recorded one.
 func textChanges(places *diff.LineDiffs, f *preview.File, texts map[string]string) []preview.Change {
 	if f.Action != preview.ActionCreate && f.Action != preview.ActionUpdate || f.SHA256 == f.Live.SHA256 {
 		return nil
@@ -115,8 +117,8 @@ func textChanges(places *diff.LineDiffs, f *preview.File, texts map[string]strin
 	return places.Diff(was, f.Text)
 }
 
-// digest returns the content digest of the set together with its objects, and sets
-// the digest of each platform.
+// digest returns the content digest of the set together with its objects. It sets the
+// digest of each of the set's platforms.
 func (s *Set) digest(pkg preview.Package, objects []preview.Object) (string, error) {
 	p := &preview.Plan{Platform: s.Platform, Platforms: s.Platforms, Files: s.Files, Objects: objects}
 	var err error
@@ -129,8 +131,8 @@ func (s *Set) digest(pkg preview.Package, objects []preview.Object) (string, err
 	return preview.SetDigest(p, pkg)
 }
 
-// SealSet makes a plugin set of a prepared package, and adds the restart of the
-// Deployment that loads it. values is the hash of its config.
+// SealSet returns a prepared package with a plugin set, and with the restart of the
+// Deployment that loads it, host. values is the hash of the set's configuration.
 func SealSet(c Content, release preview.Release, set Set, values string, host preview.Ref) (Content, error) {
 	c.Set, c.Package.Parameters.Values = &set, values
 	c.Objects = append(c.Objects, preview.Object{
@@ -148,8 +150,9 @@ func SealSet(c Content, release preview.Release, set Set, values string, host pr
 	return c, err
 }
 
-// checkPatch refuses a patch of any form but two: the restart of a Deployment for
-// the plan's content, or an empty one that releases it.
+// checkPatch returns an error for an object that is only patched, unless the patch is
+// the restart of a Deployment for the plan's content, or is empty, which releases the
+// object.
 func checkPatch(p *preview.Plan, o *preview.Object) error {
 	if o.Manager != preview.PatchManager(p.Release.Name) {
 		return tamperedError("object " + o.ID + " is patched by a manager that is not the release's")
@@ -166,8 +169,9 @@ func checkPatch(p *preview.Plan, o *preview.Object) error {
 	return tamperedError("object " + o.ID + " is patched, and not with the content of the plan")
 }
 
-// decidePatch decides about an object of another owner that is only patched. It
-// must exist, except to be released.
+// decidePatch sets the action of an object of another owner that is only patched. It
+// returns a [RefusedError] if the object does not exist, except where the patch
+// releases it.
 func decidePatch(o *preview.Object) error {
 	leaving := preview.String(o.LiveBody, "metadata", "deletionTimestamp") != ""
 	switch {

@@ -10,22 +10,22 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// sharersKind is the kind under which it is recorded who else relies on a
-// definition of the release.
+// sharersKind is the kind of the reads that record which other releases rely on a CRD
+// of this one.
 const sharersKind = "Sharers"
 
-// sharedWithRecord lists the releases that rely on a CRD. Hidden is set if the
-// records of other releases may not be listed.
+// sharedWithRecord lists the other releases that rely on a CRD. Hidden is true if their
+// records may not be listed.
 type sharedWithRecord struct {
 	Hidden  bool     `json:"hidden"`
 	Sharers []string `json:"sharers,omitempty"`
 }
 
-// sharedDefinitions finds other releases that rely on CRDs of this one.
+// sharedDefinitions is the check for other releases that rely on CRDs of this one.
 type sharedDefinitions struct{ noCheck }
 
-// read finds the other releases that have a CRD which the plan changes, or whose
-// release it removes. A user who may not list records gets no answer: then a
+// read records for each CRD that the plan changes, or whose release it removes, the
+// other releases that rely on the CRD. If the user may not list their records, a
 // removal deletes no CRD.
 func (c sharedDefinitions) read(ctx context.Context, to *recorder) error {
 	var at []int
@@ -70,8 +70,8 @@ func (c sharedDefinitions) read(ctx context.Context, to *recorder) error {
 	return nil
 }
 
-// findings returns a finding for each changed or orphaned CRD that other releases
-// rely on.
+// findings returns a finding for each CRD that other releases rely on and the plan
+// changes, deletes or leaves without an owner.
 func (sharedDefinitions) findings(of *decidedPlan) []preview.Finding {
 	p := of.plan
 	var out []preview.Finding
@@ -96,7 +96,7 @@ func (sharedDefinitions) findings(of *decidedPlan) []preview.Finding {
 	return out
 }
 
-// touches reports whether a plan changes a CRD that others share.
+// touches reports whether the plan changes or deletes a CRD, or removes its release.
 func (c sharedDefinitions) touches(to *recorder, o *preview.Object) bool {
 	return len(to.plan.Packages) == 0 || o.Action == preview.ActionUpdate || o.Action == preview.ActionDelete
 }

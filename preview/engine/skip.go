@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// builtIn are the API groups of Kubernetes itself. A version of theirs that is
-// not served is an outdated manifest, and nothing to do without.
+// builtIn are the API groups of Kubernetes itself. If the cluster does not serve an
+// object of theirs, the manifest is outdated, and the object is not skipped.
 var builtIn = [...]string{
 	"", "apps", "autoscaling", "batch", "extensions", "policy",
 	"admissionregistration.k8s.io", "apiextensions.k8s.io", "apiregistration.k8s.io", "authentication.k8s.io",
@@ -18,8 +18,8 @@ var builtIn = [...]string{
 	"resource.k8s.io", "scheduling.k8s.io", "storage.k8s.io",
 }
 
-// isOptional reports whether the plan works without an object whose kind is not
-// served: no other object waits for it, and no package requires the kind.
+// isOptional reports whether an object whose kind is not served can be skipped: no
+// other object waits for it, and no package requires the kind.
 func isOptional(p *preview.Plan, o *preview.Object) bool {
 	group := o.Ref().Group()
 	switch {
@@ -35,7 +35,7 @@ func isOptional(p *preview.Plan, o *preview.Object) bool {
 	})
 }
 
-// lostWithoutKind returns what does not work without a kind.
+// lostWithoutKind returns in words what is missing if objects of a kind are skipped.
 func lostWithoutKind(kind string) string { // a word for the reader, which decides nothing
 	switch kind {
 	case "ServiceMonitor", "PodMonitor":
@@ -52,8 +52,8 @@ func lostWithoutKind(kind string) string { // a word for the reader, which decid
 	return "what its controller would do is not done"
 }
 
-// skippedObjects finds objects that are skipped because the cluster does not serve
-// their kind.
+// skippedObjects is the check for objects that are skipped because the cluster does not
+// serve their kind.
 type skippedObjects struct{ noCheck }
 
 func (skippedObjects) findings(of *decidedPlan) []preview.Finding {

@@ -10,10 +10,10 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/risk"
 )
 
-// StaleReads reads again what a plan depends on without changing it, and returns
-// what differs: roles, bindings and namespaces, quotas, node platforms, references
-// of pods, template lookups, and Flyte plugins. It is for a partly applied plan,
-// so changes by its own writes are left out.
+// StaleReads makes the reads of a plan's checks again, without changing the plan, and
+// returns a line for each that differs: roles, bindings and namespaces, quotas, node
+// platforms, references of pods, template lookups, and Flyte plugins. It is for a plan
+// that was applied in part, so differences by the plan's own writes are left out.
 func StaleReads(ctx context.Context, p *preview.Plan, cluster Cluster) ([]string, error) {
 	again := &rereader{plan: p, cluster: cluster, namespaces: existedBefore(p), was: fingerprints(p.Reads), own: selfAffectedLookups(p)}
 	var moved []string
@@ -27,17 +27,17 @@ func StaleReads(ctx context.Context, p *preview.Plan, cluster Cluster) ([]string
 	return moved, nil
 }
 
-// rereader repeats the reads of a plan's checks and compares them with the
-// recorded ones.
+// rereader makes the reads of a plan's checks again and compares them with the recorded
+// ones.
 type rereader struct {
 	plan       *preview.Plan
 	cluster    Cluster
 	namespaces map[string]bool   // that existed at the review
-	was        map[string]string // fingerprints by the ids of the reads
-	own        map[string]bool   // answers that the plan itself changes
+	was        map[string]string // fingerprints of the recorded reads, by id
+	own        map[string]bool   // ids of reads whose results the plan itself changes
 }
 
-// recorder returns a recorder for repeated reads, whose result is discarded.
+// recorder returns a recorder on a copy of the plan, which is discarded.
 func (a *rereader) recorder() *recorder {
 	now := *a.plan
 	to := newRecorder(&now, a.cluster, nil)
@@ -45,7 +45,7 @@ func (a *rereader) recorder() *recorder {
 	return to
 }
 
-// currentReads returns the reads that a check would record now.
+// currentReads returns the reads that a check's read method would record now.
 func (a *rereader) currentReads(ctx context.Context, read func(context.Context, *recorder) error) ([]preview.Read, error) {
 	to := a.recorder()
 	to.plan.Reads = nil
@@ -53,10 +53,10 @@ func (a *rereader) currentReads(ctx context.Context, read func(context.Context, 
 	return to.plan.Reads, err
 }
 
-// matchesRecordedRead reports whether a live object has the fingerprint of a
-// recorded read. A binding was recorded with only the subjects that matter: the
-// plan's own accounts, one on an escalation path, or both. Which ones is not
-// recorded, so each combination is tried.
+// matchesRecordedRead reports whether a live object has the fingerprint of a recorded
+// read. A binding was recorded with some of its subjects only: the plan's own accounts,
+// one on an escalation path, or both. Which ones is not recorded, so each combination
+// is tried.
 func matchesRecordedRead(p *preview.Plan, live map[string]any, fingerprint string) (bool, error) {
 	forms := []map[string]any{live}
 	if subjects := access.Subjects(live); len(subjects) > 0 {
@@ -75,8 +75,9 @@ func matchesRecordedRead(p *preview.Plan, live map[string]any, fingerprint strin
 	return false, nil
 }
 
-// changedReads describes the reads that differ from the recorded ones. An object
-// that was absent and exists now may have been created by this plan.
+// changedReads returns a line for each read that differs from the recorded one. An
+// object that was absent at the review and exists now is left out, as the plan may have
+// created it.
 func (a *rereader) changedReads(now []preview.Read) []string {
 	var moved []string
 	for _, r := range now {
@@ -97,7 +98,8 @@ func (a *rereader) changedReads(now []preview.Read) []string {
 	return moved
 }
 
-// unlistedReads returns objects that were listed at review and are no longer.
+// unlistedReads returns a line for each quota, limit range or node platform that was
+// listed at the review and is not now.
 func (a *rereader) unlistedReads(list []preview.Read) []string {
 	now := fingerprints(list)
 	var moved []string
@@ -119,8 +121,9 @@ func fingerprints(reads []preview.Read) map[string]string {
 	return out
 }
 
-// listUnread returns the id of the read which records that quotas, limit ranges or
-// nodes could not be listed; empty for other ids.
+// listUnread returns the id of the read that records, in place of a read with this id,
+// that its kind could not be listed. It is empty for ids other than of quotas, limit
+// ranges and node platforms.
 func listUnread(id string) string {
 	if strings.HasPrefix(id, risk.NodesID("")) {
 		return risk.UnreadID("Node", "")
@@ -132,7 +135,7 @@ func listUnread(id string) string {
 	return risk.UnreadID(kind, namespace)
 }
 
-// existedBefore returns the namespaces that existed at the review.
+// existedBefore returns the names of the namespaces that existed at the review.
 func existedBefore(p *preview.Plan) map[string]bool {
 	out := map[string]bool{}
 	add := func(id string) {
@@ -156,9 +159,8 @@ func existedBefore(p *preview.Plan) map[string]bool {
 	return out
 }
 
-// selfAffectedLookups returns the template lookups whose result this plan's own
-// writes change: those that find its objects or its record, or the APIs of its
-// CRDs.
+// selfAffectedLookups returns the ids of template reads whose results change by the
+// plan's own writes: they find its objects or its record, or the APIs of its CRDs.
 func selfAffectedLookups(p *preview.Plan) map[string]bool {
 	out := map[string]bool{}
 	for _, pkg := range p.Packages {
@@ -177,8 +179,8 @@ func selfAffectedLookups(p *preview.Plan) map[string]bool {
 	return out
 }
 
-// lookupFinds reports whether a lookup, of one object or of all objects of a kind,
-// finds a ref.
+// lookupFinds reports whether a template's lookup, asked, finds the object ref. A
+// lookup without a name finds all objects of a kind.
 func lookupFinds(asked, ref preview.Ref) bool {
 	return asked.Group() == ref.Group() && asked.Kind == ref.Kind &&
 		(asked.Namespace == "" || asked.Namespace == ref.Namespace) && (asked.Name == "" || asked.Name == ref.Name)
@@ -198,8 +200,8 @@ func lookupFindsRecords(asked preview.Ref, release preview.Release) bool {
 	return false
 }
 
-// decidesAPI reports whether an object determines if the cluster serves an API
-// version, as templates write it.
+// decidesAPI reports whether an object, a CRD or an APIService, decides if the cluster
+// serves an API version, named as in Helm's .Capabilities.APIVersions.
 func decidesAPI(o *preview.Object, name string) bool {
 	if !o.Is(preview.KindCustomResourceDefinition, preview.KindAPIService) {
 		return false

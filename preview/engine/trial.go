@@ -9,19 +9,19 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// tryElsewhere finds what the API server refuses in a namespace that the plan
-// itself makes. Such an object has no dry run: its namespace is missing. So a copy
-// of it is tried in a namespace that exists, as a dry run: nothing is persisted, no
-// quota is used, and webhooks are asked as for any other dry run.
+// tryElsewhere finds invalid objects in a namespace that the plan itself creates. Their
+// own dry run is not possible, as the namespace is missing. So a copy is sent as a dry
+// run into a namespace that exists: nothing is persisted, no quota is used, and
+// webhooks are called as for any dry run.
 //
-// Of the answer only one thing counts, that the object itself is invalid, which it
-// is in every namespace then. What it would become there is not looked at: defaults,
-// admission plugins, policies and webhooks may differ by namespace. So a valid
-// object has the same Facts whether it was tried or not, and a reviewer who may not
-// create anything there has the same digest as one who may.
+// Of the answer only one thing is used: whether the object itself is invalid, which it
+// then is in every namespace. The result is ignored, as defaults, admission plugins,
+// policies and webhooks may differ by namespace. So a valid object has the same facts
+// whether it was tried or not, and a reviewer who may not create anything there gets
+// the same digest as one who may.
 //
-// What this cannot see is what the namespace will refuse by rules of its own: its
-// quotas, its Pod Security level, webhooks and policies that select it.
+// What the new namespace will refuse by itself is not found: by its quotas, its Pod
+// Security level, and webhooks and policies that select it.
 func (d dryRunner) tryElsewhere(ctx context.Context) error {
 	var absent []int
 	for i := range d.plan.Objects {
@@ -37,14 +37,14 @@ func (d dryRunner) tryElsewhere(ctx context.Context) error {
 	return err
 }
 
-// comesWithNamespace reports whether an object is created in a namespace that the
-// plan creates, and its kind is served.
+// comesWithNamespace reports whether an object of a served kind is created in a
+// namespace that does not exist yet.
 func (d dryRunner) comesWithNamespace(o *preview.Object) bool {
 	return o.Action == preview.ActionCreate && o.Namespace != "" && !d.namespaces[o.Namespace] && d.served[o.APIVersion+"/"+o.Kind] == nil
 }
 
-// try dry-runs copies of objects in another namespace, and returns the objects
-// whose name is taken there.
+// try sends dry runs of copies of objects in the trial namespace, with the names that
+// the function name returns. It returns the objects whose name is taken there.
 func (d dryRunner) try(ctx context.Context, objects []int, name func(*preview.Object) string) (taken []int, err error) {
 	for some := range slices.Chunk(objects, dryRunsAtOnce) {
 		items := make([]preview.DryRun, 0, len(some))
@@ -69,8 +69,9 @@ func (d dryRunner) try(ctx context.Context, objects []int, name func(*preview.Ob
 	return taken, nil
 }
 
-// readTrialRefusal reads the error of a copy's dry run. Errors about the namespace
-// are ignored, because it is another one.
+// readTrialRefusal sets an object to unknown if the error of its copy's dry run says
+// that the object is invalid. Other errors, which may be about the trial namespace, are
+// only noted.
 func (d dryRunner) readTrialRefusal(o *preview.Object, err error) {
 	var refusal *preview.Refusal
 	if !errors.As(err, &refusal) {

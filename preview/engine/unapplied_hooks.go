@@ -13,12 +13,12 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// maxHookDangers bounds what is noted of one hook.
+// maxHookDangers is the most critical findings that are noted of one hook.
 const maxHookDangers = 20
 
-// hookDangers judges hooks that never run here as if they were installed with the
-// package's objects, and notes what is critical of them: another program that
-// installs the package runs them.
+// hookDangers returns notes of the critical findings about Helm hooks that this program
+// never runs: another program that installs the package would run them. They are judged
+// as if they were installed with the package's objects.
 func (s contentBuilder) hookDangers(objects []preview.Object, hooks []format.RenderedObject) ([]preview.Note, error) {
 	if len(hooks) == 0 {
 		return nil, nil
@@ -58,7 +58,7 @@ func (s contentBuilder) hookDangers(objects []preview.Object, hooks []format.Ren
 	return out, nil
 }
 
-// judge returns the findings of a plan that creates these objects.
+// judge returns the findings of a plan that creates the objects.
 func (s contentBuilder) judge(objects []preview.Object) ([]preview.Finding, error) {
 	p := &preview.Plan{Release: s.release, Objects: slices.Clone(objects)}
 	for i := range p.Objects {

@@ -8,19 +8,19 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// unreadableKind is the kind under which records are listed that say nothing which
-// can be read.
+// unreadableKind is the kind of the read that lists records of other releases which
+// cannot be parsed.
 const unreadableKind = "Unreadable"
 
-// unreadableRecord is the list of unreadable records, by id.
+// unreadableRecord is the recorded list of such records, by id.
 type unreadableRecord struct {
 	Records []string `json:"records"`
 }
 
-// unreadableRecords finds records of other releases that cannot be read.
+// unreadableRecords is the check for records of other releases that cannot be parsed.
 type unreadableRecords struct{ noCheck }
 
-// read records which records could not be read.
+// read records the ids of the records that other checks could not parse.
 func (unreadableRecords) read(_ context.Context, to *recorder) error {
 	if len(to.broken) == 0 {
 		return nil

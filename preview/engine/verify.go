@@ -13,11 +13,11 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rollback"
 )
 
-// Verify verifies a plan that was loaded with its bodies. Facts must match its
-// digest and follow from the planned objects, live bodies and dry-run results; the
-// View must follow from the Facts. Differences are named in a [RefusedError]. It
-// returns the recomputed plan without fields that are only recorded, and a notice
-// if findings could not be compared because another ruleset made them.
+// Verify checks a plan that was loaded with its bodies: the facts must have the plan's
+// digest and follow from the planned objects, live bodies and dry-run results, and the
+// other fields must follow from the facts. A difference is a [RefusedError]. It returns
+// the recomputed plan, without fields that cannot be verified, and a notice if findings
+// could not be compared because another ruleset made them.
 func Verify(loaded *preview.Plan, schemas Schemas) (p *preview.Plan, notice string, err error) {
 	if err := CheckPlanned(loaded); err != nil {
 		return nil, "", err
@@ -57,9 +57,8 @@ func Verify(loaded *preview.Plan, schemas Schemas) (p *preview.Plan, notice stri
 	return &fresh, notice, nil
 }
 
-// markUnreviewed marks the critical findings that are not critical in the stored
-// plan. Stored findings are not compared if a policy judged them or another
-// ruleset made them: marking can only withdraw an approval.
+// markUnreviewed sets Unreviewed in the critical findings that are not critical in the
+// stored plan, by which an approval of that plan does not cover them.
 func markUnreviewed(stored, findings []preview.Finding) {
 	for i := range findings {
 		f := &findings[i]
@@ -73,9 +72,9 @@ func tamperedError(what string) error {
 	return &RefusedError{What: "the plan does not hold together: " + what, Next: "make a new one with preview --out"}
 }
 
-// CheckPlanned recomputes what follows from the planned objects alone: their
-// digests, those of the packages, and the digest of the Facts. It ensures that
-// apply sends what was approved, wherever the plan came from.
+// CheckPlanned computes again what follows from the planned objects alone: their
+// digests, those of the packages, and the plan's digest. It ensures that apply sends
+// what was approved, wherever the plan came from. A difference is a [RefusedError].
 func CheckPlanned(p *preview.Plan) error {
 	if err := checkShape(p); err != nil {
 		return err
@@ -104,8 +103,8 @@ func CheckPlanned(p *preview.Plan) error {
 	return nil
 }
 
-// contentDigest returns the content digest of a package, or of a plan's plugin
-// set.
+// contentDigest returns the content digest of a package with its objects, or of the
+// plan's plugin set.
 func contentDigest(p *preview.Plan, pkg preview.Package, members []preview.Object) (string, error) {
 	if p.Platform != "" {
 		return preview.SetDigest(p, pkg)
@@ -133,9 +132,9 @@ func checkPlanned(p *preview.Plan, o *preview.Object) error {
 	return checkForm(p, o)
 }
 
-// checkShape refuses plans that [Build] never makes and that would be displayed
-// misleadingly: two objects or packages with one name, or an impossible base
-// revision.
+// checkShape returns an error for a plan that [Build] never makes and that would be
+// displayed misleadingly: with two objects or packages of one name, or an impossible
+// base revision.
 func checkShape(p *preview.Plan) error {
 	objects, packages := map[string]bool{}, map[string]bool{}
 	for i := range p.Objects {
@@ -172,8 +171,9 @@ func checkShape(p *preview.Plan) error {
 	return nil
 }
 
-// checkReleaseOptions checks that a record would keep the values that the objects were
-// made with, as far as none is withheld.
+// checkReleaseOptions returns an error if the values in the plan's release options,
+// which the record will keep, are not those that the objects were rendered with. It
+// checks nothing if a value is withheld.
 func checkReleaseOptions(p *preview.Plan) error {
 	if p.ReleaseOptions == nil {
 		return nil
@@ -193,8 +193,8 @@ func checkReleaseOptions(p *preview.Plan) error {
 	return errors.New("the values that its record would keep are not those of a package")
 }
 
-// checkForm checks that an object has the form that [Prepare] makes. Otherwise the
-// display could miss something: secret values in unmasked places, labels of
+// checkForm returns an error for an object that [Prepare] would not have made so. Its
+// display could hide something: secret values in places that are not masked, labels of
 // another release, or fields that only the API server writes.
 func checkForm(p *preview.Plan, o *preview.Object) error {
 	if isOwnNamespace(p, o) {
@@ -223,7 +223,8 @@ func checkForm(p *preview.Plan, o *preview.Object) error {
 	return nil
 }
 
-// checkRecorded recomputes the hashes of what was read and dry-run.
+// checkRecorded returns an error if a recorded live object, dry-run result or read does
+// not have its recorded hash.
 func checkRecorded(p *preview.Plan, typer preview.TypeConverter) error {
 	live, err := liveFacts(context.Background(), typer, p.Objects)
 	if err != nil {
@@ -311,8 +312,9 @@ func pinOf(p *preview.Plan, name string) string {
 	return ""
 }
 
-// viewDifference returns the first leaf of the View at which the stored and
-// the recomputed plan differ, leaving out what is only recorded.
+// viewDifference returns the path of the first field outside the facts that differs
+// between the stored and the recomputed plan; empty if none does. Fields that cannot be
+// verified are left out.
 func viewDifference(stored, fresh *preview.Plan) string {
 	a, b := *stored, *fresh
 	forget(&a)
@@ -331,7 +333,8 @@ func viewDifference(stored, fresh *preview.Plan) string {
 	return ""
 }
 
-// firstDifference returns the first path at which the Facts of two plans differ.
+// firstDifference returns in words the path of the first fact that differs between two
+// plans; empty if none does.
 func firstDifference(stored, fresh *preview.Plan) string {
 	moves := diff.FactChanges(stored.Facts(), fresh.Facts())
 	if len(moves) == 0 {
@@ -340,8 +343,8 @@ func firstDifference(stored, fresh *preview.Plan) string {
 	return " (first at " + moves[0].Path + ")"
 }
 
-// forget clears the fields of a plan that are only recorded and not verified, so
-// that they are not displayed. The lists that contain them are copied first.
+// forget clears the fields of a plan that cannot be verified, so that they are not
+// displayed. The lists that contain them are copied first.
 func forget(p *preview.Plan) {
 	p.Tool, p.Policy = preview.Tool{}, nil
 	if p.Against != nil {
@@ -387,8 +390,7 @@ func forget(p *preview.Plan) {
 	}
 }
 
-// actionOf returns the action of a plan (install, upgrade and so on) from its
-// Facts.
+// actionOf returns the action of a plan, such as install or upgrade, from its facts.
 func actionOf(p *preview.Plan) string {
 	switch {
 	case len(p.Packages) == 0 && p.Platform != "":

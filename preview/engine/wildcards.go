@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/access"
 )
 
-// builtInWildcards lists what wildcards match among the resources that every
-// cluster serves and those of the plan's own CRDs.
+// builtInWildcards returns what the wildcards in the plan's grants match, among the
+// resources that every cluster serves and those of the plan's CRDs.
 func builtInWildcards(p *preview.Plan) *preview.Wildcards {
 	w := access.Expand(p.Access.Grants, access.BuiltInServed(), preview.PlannedBodies(p.Objects))
 	if w != nil {
@@ -18,8 +18,8 @@ func builtInWildcards(p *preview.Plan) *preview.Wildcards {
 	return w
 }
 
-// expandWildcards lists what wildcards match among the resources that the cluster
-// serves. If discovery fails, the plan is made anyway and says so.
+// expandWildcards sets what the wildcards in the plan's grants match, among the
+// resources that the cluster serves. If discovery fails, the plan says why.
 func expandWildcards(ctx context.Context, p *preview.Plan, cluster Server) error {
 	if p.Access.Wildcards == nil {
 		return nil
