@@ -27,12 +27,12 @@ type Adoption struct {
 	Releases []string `json:"releases,omitempty"`
 }
 
-// FormerOwner reports whether an object is deleted so that others can be adopted
-// from it. It is not a member of the release.
+// FormerOwner reports whether the plan deletes the object because it is the former
+// owner of objects that are adopted. It is not a member of the release.
 func (o *Object) FormerOwner() bool { return o.Action == ActionDelete && o.Adoption != nil }
 
-// Lines returns what the first write of an adoption removes, or what a former
-// owner releases, one line each.
+// Lines returns what the first write of an adoption removes, or which objects a deleted
+// owner gives up, one line each.
 func (a *Adoption) Lines() []string {
 	if a == nil {
 		return nil
@@ -52,11 +52,12 @@ func (a *Adoption) Lines() []string {
 	return out
 }
 
-// OrphansDependents reports whether a former owner has to be deleted without its
-// dependents, which would otherwise be garbage-collected.
+// OrphansDependents reports whether a former owner must be deleted with its dependents
+// orphaned. Otherwise the garbage collector would delete the adopted objects.
 func OrphansDependents(o *Object) bool { return o.FormerOwner() && o.Is(KindClusterServiceVersion) }
 
-// companions are the labels and annotations that stand beside a tool's mark.
+// companions are further labels and annotations that a tool sets beside the one that
+// names the owner.
 var companions = [...]string{
 	"meta.helm.sh/release-namespace", "olm.owner.namespace", "olm.owner.kind", "olm.operatorframework.io/owner-kind",
 	"kustomize.toolkit.fluxcd.io/namespace", "helm.toolkit.fluxcd.io/namespace", LastApplied,
@@ -68,9 +69,9 @@ var formers = [...]string{
 	"kustomize-controller", "helm-controller", "argocd-controller", "argocd-application-controller", "kapp", "kapp-controller",
 }
 
-// WithoutFormerOwner returns a live object as the first write of its adoption
-// leaves it, and what that write removes. Marks that the planned object has too
-// are kept.
+// WithoutFormerOwner returns a live object without the marks of its former owner, as
+// the first write of an adoption leaves it, and what is removed. Labels and annotations
+// that the planned object, sealed, has too are kept.
 func WithoutFormerOwner(t TypeConverter, live, sealed map[string]any) (map[string]any, *Adoption, error) {
 	out, a := CloneBody(live), &Adoption{}
 	meta := Map(out, "metadata")
@@ -117,9 +118,9 @@ func (a *Adoption) strip(from, wanted map[string]any, key string) {
 	a.Marks = append(a.Marks, key)
 }
 
-// migrate moves the fields of former managers to our field manager, as client-go's
-// csaupgrade does for kubectl (KEP-555, "upgrading from client-side apply"), so
-// that the next apply removes fields that the new content omits.
+// migrate moves the fields of former managers in managedFields to our field manager, so
+// that the next apply removes fields that the new content omits. It works as csaupgrade
+// of client-go does for kubectl (KEP-555, "upgrading from client-side apply").
 func (a *Adoption) migrate(meta map[string]any, apiVersion string) error {
 	var kept []any
 	ours := fieldpath.NewSet()
@@ -177,8 +178,8 @@ type PatchOp struct {
 }
 
 // ReleasePatch returns the JSON patch that turns a live object into the result of
-// [WithoutFormerOwner], nil if there is nothing to remove. It tests uid and
-// resourceVersion first.
+// [WithoutFormerOwner], nil if there is nothing to remove. The patch fails unless uid
+// and resourceVersion are those of the live object.
 func ReleasePatch(live, released map[string]any, a *Adoption) []PatchOp {
 	if len(a.OwnerReferences)+len(a.Marks)+len(a.Managers) == 0 {
 		return nil

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// WhyBlocked returns why an object with [ActionBlocked] cannot be written, in
-// words that follow the object's name: another owner, its deletion, or a changed
-// field that is immutable in an object that is not deleted and created again.
-// Names in it come from the cluster.
+// WhyBlocked returns why an object with [ActionBlocked] cannot be written, in words
+// that follow the object's name: it has another owner, is being deleted, or changes an
+// immutable field and must not be deleted and created again. The text holds names from
+// the cluster.
 func WhyBlocked(o *Object, release Release) string {
 	if owner, ok := ForeignOwner(o.LiveBody, release); ok {
 		return "belongs to " + owner.String()

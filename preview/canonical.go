@@ -187,8 +187,8 @@ func Hash(v any) (string, error) {
 	return HashBytes(data), nil
 }
 
-// hashStruct hashes a Go value through its JSON form. It is for types of this
-// program, whose JSON field names are part of the contract.
+// hashStruct hashes the JSON of a Go value. It is for types of this program, whose JSON
+// field names must not change.
 func hashStruct(v any) (string, error) {
 	data, err := json.Marshal(v)
 	if err != nil {

@@ -8,9 +8,9 @@ type ReadResult struct {
 	Err  error
 }
 
-// DryRun is a request for the result of applying Body. UID and ResourceVersion are
-// those of the live object; both are empty if it does not exist. Force takes over
-// fields of other managers. An empty Manager means [FieldManager].
+// DryRun is a server-side dry run of applying Body. UID and ResourceVersion are those
+// of the live object, and empty if it does not exist. Force takes over fields of other
+// managers. An empty Manager means [FieldManager].
 type DryRun struct {
 	Body                 map[string]any
 	UID, ResourceVersion string
@@ -18,7 +18,7 @@ type DryRun struct {
 	Manager              string
 }
 
-// DryRunResult is the result of a [DryRun]: the object as it would be, or an
+// DryRunResult is the answer to a [DryRun]: the object as it would be stored, or an
 // error. Warnings are the API server's Warning headers.
 type DryRunResult struct {
 	Body     map[string]any

@@ -27,8 +27,8 @@ type ContestedField struct {
 	Settled string `json:"settled,omitempty"`
 }
 
-// SetContested fills [Object.Contested] of every object. What is planned, live and
-// decided must be known.
+// SetContested sets [Object.Contested] of every object. Planned and live bodies,
+// conflicts and options must be set before.
 func (p *Plan) SetContested() {
 	for i := range p.Objects {
 		o := &p.Objects[i]
@@ -56,8 +56,8 @@ func (p *Plan) contestedFields(o *Object) []ContestedField {
 	return out
 }
 
-// managerTimes returns when a manager last wrote the fields that it owns, by manager
-// and path. Managed fields have one time for all fields of a manager.
+// managerTimes returns when each manager last wrote its fields, by manager and path.
+// Managed fields have one time for all fields of a manager.
 func managerTimes(live map[string]any) map[Conflict]string {
 	out := map[Conflict]string{}
 	for _, owner := range FieldOwners(live) {
@@ -69,8 +69,7 @@ func managerTimes(live map[string]any) map[Conflict]string {
 	return out
 }
 
-// When returns the time of [ContestedField.Since] for a reader, empty if it is not
-// known.
+// When returns the time Since in the format of the display, empty if it is not known.
 func (f ContestedField) When() string {
 	t, err := time.Parse(time.RFC3339, f.Since)
 	if err != nil {
@@ -79,12 +78,13 @@ func (f ContestedField) When() string {
 	return t.UTC().Format("2006-01-02 15:04 UTC")
 }
 
-// Contested returns what happens to the contested fields of an object, a line each,
-// with the time at which the other manager wrote them.
+// Contested returns a line for each contested field of an object: the manager with the
+// time of its last write, both values, and what the plan does.
 func (p *Plan) Contested(o *Object) []string { return p.contestedLines(o, o.Contested) }
 
-// ContestedEvidence is like [Plan.Contested] without times: they move when the manager
-// writes any other field, and evidence is what an acceptance is bound to.
+// ContestedEvidence is [Plan.Contested] without times, for the evidence of findings. A
+// time changes when the manager writes any other field, and an acceptance would then no
+// longer match.
 func (p *Plan) ContestedEvidence(o *Object) []string {
 	fields := p.contestedFields(o)
 	for i := range fields {
@@ -117,7 +117,8 @@ func (p *Plan) contestedLine(o *Object, f ContestedField, manager string) string
 	return f.Path + " is taken over from " + manager + ": " + valuesText(f, "after")
 }
 
-// valuesText returns both values of a contested field.
+// valuesText returns the live and the planned value of a contested field as text.
+// planned is the word for the latter.
 func valuesText(f ContestedField, planned string) string {
 	now, after := valueText(f.Live), valueText(f.Planned)
 	if now == after { // both masked

@@ -252,8 +252,7 @@ func decodeJSONStream(data []byte, line int, manifests bool) ([]Document, error)
 	}
 }
 
-// limitError is the error for data beyond a size limit, for which it is useless to
-// try another decoder.
+// limitError is the error for data beyond a size limit. No other decoder is then tried.
 type limitError struct{ error }
 
 func (c *limitError) Unwrap() error { return c.error }

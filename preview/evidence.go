@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// EvidenceMark joins the pieces of a finding's evidence.
+// EvidenceMark separates the pieces of a finding's evidence.
 const EvidenceMark = "; "
 
-// evidenceText spells out what could pass for a mark between pieces or for a line
-// of a report in a text that others chose.
+// evidenceText replaces line breaks and EvidenceMark, which could otherwise be faked by
+// texts from packages and the cluster.
 var evidenceText = strings.NewReplacer("\r\n", "␤", "\n", "␤", "\r", "␤", "\u2028", "␤", "\u2029", "␤", EvidenceMark, ";␠")
 
-// EvidenceName escapes a name, path or other text chosen by others for use in a
-// piece of evidence.
+// EvidenceName escapes a name, path or other text from a package or the cluster for use
+// in a piece of evidence.
 func EvidenceName(s string) string { return evidenceText.Replace(s) }
 
 // EvidencePieces splits a finding's evidence into its pieces, each on one line.
@@ -40,7 +40,8 @@ func CompareEvidence(a, b string) int {
 	return strings.Compare(a, b)
 }
 
-// everybody are the groups that hold more than was chosen, the worst first.
+// everybody are the groups that include all users or accounts of some kind, the worst
+// first.
 var everybody = [...]string{"system:unauthenticated", "system:masters", "system:authenticated", "system:serviceaccounts"}
 
 func evidenceRank(piece string) int {
@@ -60,8 +61,8 @@ func evidenceRank(piece string) int {
 	return len(everybody) + 1
 }
 
-// evidenceSubject returns the subject of a piece of evidence: KIND NAME at its
-// beginning, or after the id of a binding.
+// evidenceSubject returns the subject that a piece of evidence names as KIND NAME, at
+// its beginning or after the id of a binding; empty if there is none.
 func evidenceSubject(piece string) (kind, name string) {
 	if id, rest, ok := strings.Cut(piece, ": "); ok && strings.Count(id, "/") >= 3 && !strings.Contains(id, " ") {
 		piece = rest

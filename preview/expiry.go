@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// ExpiresAt returns until when a plan with these options may be applied; the zero
-// time means for ever. A time that is not in the sealed form (RFC 3339, UTC, whole
-// seconds) is an error.
+// ExpiresAt returns the time until which a plan with these options may be applied; the
+// zero time means without end. It errs if Expires is not RFC 3339 in UTC with whole
+// seconds.
 func (o Options) ExpiresAt() (time.Time, error) {
 	if o.Expires == "" {
 		return time.Time{}, nil
@@ -19,11 +19,11 @@ func (o Options) ExpiresAt() (time.Time, error) {
 	return at, nil
 }
 
-// ExpiryText returns a time in the sealed form.
+// ExpiryText returns a time as [Options.Expires] has it.
 func ExpiryText(at time.Time) string { return at.UTC().Truncate(time.Second).Format(time.RFC3339) }
 
-// Expired returns why a plan can no longer be applied at a time, empty if it can.
-// The time is that of this machine's clock.
+// Expired returns why a plan can no longer be applied at the time now, which is that of
+// this machine's clock; empty if it can.
 func (p *Plan) Expired(now time.Time) string {
 	at, err := p.Options.ExpiresAt()
 	switch {

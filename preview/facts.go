@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// Facts are everything that an apply will do, and every live fact on which that
-// was decided. Their canonical hash is the review digest. Status,
-// resourceVersions, the time, the user, and the server's URL and version are not
-// part of them.
+// Facts are everything that an apply will do, and every live value that this was
+// decided on. The hash of their canonical JSON is the plan's digest. Status,
+// resourceVersions, the time, the user, and the server's URL and version are not among
+// them.
 type Facts struct {
 	ContentDigest string        `json:"contentDigest"`
 	Release       Release       `json:"release"`
@@ -50,7 +50,8 @@ type BaselineFact struct {
 // PackageFact is the part of a [Package] that is in the Facts.
 type PackageFact struct {
 	Name string `json:"name"`
-	// Version of a plugin set: that of a bundle is in its content digest.
+	// Version of a plugin set. For a bundle it is empty, as its content digest includes
+	// the version.
 	Version       string       `json:"version,omitempty"`
 	Bundle        string       `json:"bundle"`
 	Format        string       `json:"format"`
@@ -74,7 +75,7 @@ type SourceFact struct {
 // ObjectFact is the part of an [Object] that is in the Facts.
 type ObjectFact struct {
 	ID         string            `json:"id"`
-	APIVersion string            `json:"apiVersion,omitempty"` // of what was not read and is not written: nothing else holds it
+	APIVersion string            `json:"apiVersion,omitempty"` // if it was neither read nor planned
 	Package    string            `json:"package"`
 	Origin     Origin            `json:"origin"`
 	Action     Action            `json:"action"`
@@ -196,11 +197,12 @@ func cloudKey(c CloudPermission) string {
 	}, "\x00")
 }
 
-// Digest hashes the facts.
+// Digest returns the hash of the facts' canonical JSON.
 func (f Facts) Digest() (string, error) { return hashStruct(f) }
 
-// Seal sorts the plan's lists, fills its counts and sets its digests. Content
-// digests of the packages must be set. Afterwards the plan must not be modified.
+// Seal completes a plan: it sorts the lists, sets the counts and computes the digests.
+// Content digests of the packages must be set before. Afterwards the plan must not be
+// modified.
 func (p *Plan) Seal() error {
 	p.APIVersion, p.Kind, p.Ruleset = APIVersion, KindPlan, Ruleset
 	p.Summary = Summarize(p.Objects)
@@ -232,8 +234,8 @@ func PlanContentDigest(packages []Package) string {
 	return HashBytes([]byte(strings.Join(digests, "\n")))
 }
 
-// tidy replaces nil lists by empty ones, so that the JSON names of the
-// contract always hold a list, and the digest does not depend on the difference.
+// tidy replaces nil lists by empty ones, so that fields which are lists are never null
+// in JSON, and the digest does not depend on the difference.
 func (p *Plan) tidy() {
 	p.Packages, p.Objects, p.Files, p.Stages = list(p.Packages), list(p.Objects), list(p.Files), list(p.Stages)
 	p.Images, p.Reads, p.Findings, p.Unknowns = list(p.Images), list(p.Reads), list(p.Findings), list(p.Unknowns)
@@ -294,8 +296,8 @@ func list[T any](l []T) []T {
 	return l
 }
 
-// ContentDigest returns the hash of a package independent of a cluster: formats,
-// names, sorted source digests, parameters, objects and files.
+// ContentDigest returns the hash of a package's content, which does not depend on a
+// cluster: format, names, sorted source digests, parameters, objects and files.
 func ContentDigest(r Release, pkg Package, objects []Object, files []File) (string, error) {
 	type objectDigest struct {
 		ID     string `json:"id"`

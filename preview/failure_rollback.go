@@ -38,7 +38,7 @@ type RollbackObject struct {
 	Digest string `json:"digest"`
 }
 
-// Counts counts the objects of the rollback by action.
+// Counts returns the numbers of the rollback's objects by action.
 func (u *FailureRollback) Counts() Summary {
 	var s Summary
 	for _, o := range u.Objects {
@@ -49,8 +49,7 @@ func (u *FailureRollback) Counts() Summary {
 	return s
 }
 
-// Ref returns the reference in the object's id; the zero value if the id is
-// invalid.
+// Ref returns the reference of the object; the zero value if its id is invalid.
 func (o RollbackObject) Ref() Ref {
 	_, kind, namespace, name, err := ParseID(o.ID)
 	if err != nil {

@@ -9,19 +9,19 @@ import (
 	"strings"
 )
 
-// How conflicts with other field managers are settled. The set is closed.
+// How field conflicts with other managers are decided, the values of
+// [Options.Conflicts]. The set is closed.
 const (
 	ConflictsFail  = "fail"  // the plan cannot be applied
 	ConflictsTake  = "take"  // the reviewed fields are taken over
 	ConflictsLeave = "leave" // the reviewed fields are not sent
-	// ConflictsOwn takes back the fields that the revision gone back to has set
-	// itself, and fails on others. It is what a rollback does unless it is asked
-	// for something else: after a hot fix of another manager there would be no
-	// way back otherwise.
+	// ConflictsOwn takes back fields that the revision to go back to has set itself, and
+	// fails on others. It is the default of a rollback: otherwise a hot fix by another
+	// manager would prevent going back.
 	ConflictsOwn = "own"
 )
 
-// DefaultConflicts returns the conflict setting for a request that gives none.
+// DefaultConflicts returns the value of [Options.Conflicts] for a request without one.
 func DefaultConflicts(action string) string {
 	if action == RequestRollback {
 		return ConflictsOwn
@@ -29,8 +29,8 @@ func DefaultConflicts(action string) string {
 	return ConflictsFail
 }
 
-// ConflictsOf returns how conflicts of one object are settled: as decided for it
-// alone, else as for all.
+// ConflictsOf returns how the conflicts of an object are decided: as the options say
+// for this object, else for all objects.
 func (p *Plan) ConflictsOf(o *Object) string {
 	if decided := p.Options.ConflictsOf[o.ID]; decided != "" {
 		return decided
@@ -38,8 +38,8 @@ func (p *Plan) ConflictsOf(o *Object) string {
 	return p.Options.Conflicts
 }
 
-// CheckDecisions checks that each decision about the contested fields of a single
-// object is one that can be made, and names an object of the plan.
+// CheckDecisions returns an error if [Options.ConflictsOf] has a value other than take
+// and leave, or names an object that is not in the plan.
 func (p *Plan) CheckDecisions() error {
 	for _, id := range slices.Sorted(maps.Keys(p.Options.ConflictsOf)) {
 		switch decided := p.Options.ConflictsOf[id]; {
@@ -52,8 +52,8 @@ func (p *Plan) CheckDecisions() error {
 	return nil
 }
 
-// LeftObjects returns the decisions to leave the contested fields of single objects,
-// in the form of [Options.ConflictsOf].
+// LeftObjects returns those entries of [Options.ConflictsOf] that leave the contested
+// fields to their managers.
 func (o Options) LeftObjects() map[string]string {
 	left := maps.Clone(o.ConflictsOf)
 	maps.DeleteFunc(left, func(_, decided string) bool { return decided != ConflictsLeave })
@@ -71,10 +71,10 @@ func (p *Plan) Sent(o *Object) map[string]any {
 	return body
 }
 
-// Unsettled returns the conflicts of an object that the options do not decide.
-// With fail these are all; with own, those at paths that the release has not set;
-// with leave, those in objects that decide about permissions or admission, and
-// those at paths that the object does not set itself.
+// Unsettled returns the conflicts of an object that the options do not decide: with
+// fail, all; with own, those at fields that the release has not set; with leave, those
+// in objects of RBAC and admission, and those at fields that the planned object does
+// not set itself. With take there are none.
 func (p *Plan) Unsettled(o *Object) []Conflict {
 	switch p.ConflictsOf(o) {
 	case ConflictsTake:
@@ -104,7 +104,8 @@ func (p *Plan) Unsettled(o *Object) []Conflict {
 	return out
 }
 
-// Takes reports whether the object is written over other managers' fields.
+// Takes reports whether apply takes over the object's contested fields from their
+// managers.
 func (p *Plan) Takes(o *Object) bool {
 	switch p.ConflictsOf(o) {
 	case ConflictsTake, ConflictsOwn:
@@ -113,8 +114,7 @@ func (p *Plan) Takes(o *Object) bool {
 	return false
 }
 
-// neverSet returns the conflicts at fields that the earlier revision of a rollback
-// did not set.
+// neverSet returns the conflicts at fields that the revision to go back to did not set.
 func (o *Object) neverSet() []Conflict {
 	return slices.DeleteFunc(slices.Clone(o.Conflicts), func(c Conflict) bool {
 		return !slices.ContainsFunc(o.Left, func(left string) bool { return left == WholeObject || overlap(left, c.Path) })
@@ -124,7 +124,8 @@ func (o *Object) neverSet() []Conflict {
 // WholeObject in [Object.Left] stands for every field of the object.
 const WholeObject = "."
 
-// overlap reports whether two paths are equal or one leads to the other.
+// overlap reports whether two paths are equal, or one is that of a field within the
+// other.
 func overlap(a, b string) bool {
 	if len(a) > len(b) {
 		a, b = b, a
@@ -133,10 +134,10 @@ func overlap(a, b string) bool {
 	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 
-// maxValueText bounds a value of a field that stands for a whole list.
+// maxValueText is the most bytes of a contested value that are shown.
 const maxValueText = 300
 
-// valueAt returns the value at a path, nil if the path does not lead to one place.
+// valueAt returns the value at a path, nil if there is none or the path is ambiguous.
 func valueAt(body map[string]any, path string) any {
 	places := find(body, path, nil)
 	if len(places) != 1 {
@@ -154,7 +155,7 @@ func valueAt(body map[string]any, path string) any {
 	return at
 }
 
-// valueText returns a value as JSON, shortened; absent is one that is not set.
+// valueText returns a value as JSON of at most maxValueText bytes; "not set" for nil.
 func valueText(v any) string {
 	if v == nil {
 		return "not set"
@@ -184,11 +185,11 @@ func conflictPaths(conflicts []Conflict) []string {
 	return out
 }
 
-// WithoutFields returns a copy of an object without the values at some paths, and
-// the paths that lead to no value or to several. Paths are in the form that the
-// API server uses for conflicts (package fieldpath of structured-merge-diff):
-// .spec.containers[name="x"].image. Maps that become empty are removed too,
-// because an apply would own them.
+// WithoutFields returns a copy of an object without the values at the paths, and in
+// missing the paths with no value or with several. Paths are written as the API server
+// writes those of conflicts (package fieldpath of structured-merge-diff):
+// .spec.containers[name="x"].image. Maps that become empty are removed too, because an
+// apply would own them.
 func WithoutFields(body map[string]any, paths []string) (out map[string]any, missing []string) {
 	out = CloneBody(body)
 	for _, path := range paths {
@@ -203,11 +204,11 @@ func WithoutFields(body map[string]any, paths []string) (out map[string]any, mis
 	return out, missing
 }
 
-// maxPlaces bounds the places that one text may mean.
+// maxPlaces is the most locations of an ambiguous path that are returned.
 const maxPlaces = 16
 
-// find returns the locations, as keys and positions, that a path can mean. Field
-// names may contain dots, so that one path can mean several.
+// find returns the locations that a path can mean, each as map keys and list indexes.
+// There may be several, as field names may contain dots.
 func find(at any, path string, place []any) [][]any {
 	if path == "" {
 		return [][]any{place}
@@ -243,15 +244,16 @@ func find(at any, path string, place []any) [][]any {
 	return out
 }
 
-// element is one [...] of a path: a position, a value, or key fields.
+// element is one [...] in a path: a list index, a value, or the key fields of a list
+// item.
 type element struct {
 	index int // -1 for the others
 	value string
 	keys  map[string]string
 }
 
-// parseElement parses the [...] at the beginning of a path. Values stay JSON
-// texts.
+// parseElement parses the [...] at the beginning of a path, and returns the rest of the
+// path; ok is false if there is none. Values are kept as JSON text.
 func parseElement(path string) (e element, rest string, ok bool) {
 	rest, ok = strings.CutPrefix(path, "[")
 	if !ok {
@@ -292,8 +294,8 @@ func atoi(s string) (int, bool) {
 	return n, err == nil && n >= 0
 }
 
-// cutScalar cuts a value off the beginning of a text: a quoted string, or the text
-// up to the next comma or bracket.
+// cutScalar cuts a value off the beginning of a text, a quoted string or everything up
+// to the next comma or bracket; ok is false for an empty value.
 func cutScalar(text string) (value, rest string, ok bool) {
 	if quoted, err := strconv.QuotedPrefix(text); err == nil {
 		return quoted, text[len(quoted):], true
@@ -340,7 +342,8 @@ func scalarText(v any) string {
 	return fmt.Sprint(v)
 }
 
-// remove removes the value at a location, and maps that become empty.
+// remove deletes the value at a location, and maps that become empty. It returns the
+// changed value.
 func remove(at any, place []any) any {
 	last := len(place) == 1
 	switch at := at.(type) {

@@ -18,12 +18,12 @@ type TypeConverter interface {
 	Typed(body map[string]any) (*typed.TypedValue, error)
 }
 
-// Fingerprint returns a hash of everything in a live object that a decision about
-// it depends on: its uid, deletionTimestamp, ownerReferences, finalizers,
-// ownership marks, and the values at every relevant path. Relevant paths are those
-// in the planned object and those that our field manager owns, with atomic lists
-// as a whole. Without a planned object (delete, keep), or with whole set (replace,
-// adopt), all paths except volatile ones are relevant. Sensitive values are
+// Fingerprint returns a hash of everything in a live object that a decision about it
+// depends on: uid, deletionTimestamp, ownerReferences, finalizers, labels and
+// annotations of owners, and the values at every relevant path. Relevant paths are
+// those of the planned object, sealed, and those that our field manager owns, with
+// atomic lists as a whole. Without a planned object (delete, keep), or if whole is true
+// (replace, adopt), all paths except volatile ones are relevant. Sensitive values are
 // included as scrypt hashes, so that a password changed after the review is not
 // overwritten unnoticed.
 func Fingerprint(t TypeConverter, live, sealed map[string]any, whole bool) (string, error) {
@@ -48,8 +48,8 @@ func fingerprint(t TypeConverter, live, sealed map[string]any, whole bool, manag
 	return hashLive(live, content, secret)
 }
 
-// hashLive hashes a live object's metadata, its content with sensitive values
-// masked, and their own hash, empty for none.
+// hashLive hashes metadata and content of a live object. Sensitive values in content
+// are masked; secret is their own hash, empty if there are none.
 func hashLive(live, content map[string]any, secret string) (string, error) {
 	meta := Map(live, "metadata")
 	hashed := map[string]any{
@@ -84,9 +84,9 @@ func relevant(t TypeConverter, live, sealed map[string]any, manager string) (map
 	return body, nil
 }
 
-// extract copies the values at the paths of a set. sealed is the planned value at
-// the same place, if any: if it is an empty map or list, only its presence counts,
-// and not what others put in.
+// extract returns a copy of live with only the values at the paths. sealed is the
+// planned value at the same location, if any: where that is an empty map or list, only
+// its presence counts, and not what others put in.
 func extract(live, sealed any, paths *fieldpath.Set) any {
 	switch live := live.(type) {
 	case map[string]any:
@@ -131,8 +131,8 @@ func extractAt(live, sealed any, paths *fieldpath.Set, element fieldpath.PathEle
 	return live, true
 }
 
-// elementOf returns the path element in the set that matches a list item: by key,
-// value or position.
+// elementOf returns the path element in paths that matches a list item, by key, value
+// or index; ok is false if none does.
 func elementOf(item any, index int, paths *fieldpath.Set) (found fieldpath.PathElement, ok bool) {
 	try := func(element fieldpath.PathElement) {
 		if !ok && isElement(item, index, element) {
@@ -163,7 +163,8 @@ func isElement(item any, index int, element fieldpath.PathElement) bool {
 	return element.Index != nil && *element.Index == index
 }
 
-// sameScalar compares key values, whose integers come in several Go types.
+// sameScalar reports whether two key values are equal as text, as integers come in
+// several Go types.
 func sameScalar(a, b any) bool { return fmt.Sprint(a) == fmt.Sprint(b) }
 
 func matching(sealed any, element fieldpath.PathElement) any {
@@ -194,7 +195,7 @@ func field(v any, key string) any {
 	return m[key]
 }
 
-// FieldSet is a set of paths of an object.
+// FieldSet is a set of field paths of an object.
 type FieldSet = fieldpath.Set
 
 // ownedFields returns the paths of a live object that a field manager owns
@@ -220,7 +221,7 @@ func ownedFields(live map[string]any, manager string) (*fieldpath.Set, error) {
 	return owned, nil
 }
 
-// PlannedFields returns the paths a planned object sets.
+// PlannedFields returns the paths of the fields that a planned object sets.
 func PlannedFields(t TypeConverter, sealed map[string]any) (*fieldpath.Set, error) {
 	parsed, err := t.Typed(sealed)
 	if err != nil {

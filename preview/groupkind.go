@@ -8,7 +8,7 @@ import "strings"
 // is not a CustomResourceDefinition or ServiceAccount.
 type GroupKind string
 
-// The kinds that something is decided by.
+// The kinds that the code decides by.
 const (
 	KindConfigMap             GroupKind = "ConfigMap"
 	KindLimitRange            GroupKind = "LimitRange"
@@ -49,8 +49,8 @@ const (
 	KindClusterServiceVersion GroupKind = "operators.coreos.com/ClusterServiceVersion"
 )
 
-// The kinds of the subjects of bindings. They are no kinds of objects: a binding
-// says them without a group that matters.
+// The kinds of subjects in bindings. They are no GroupKinds: the code looks at a
+// subject's kind alone, without its API group.
 const (
 	SubjectServiceAccount = "ServiceAccount"
 	SubjectUser           = "User"
@@ -66,7 +66,7 @@ func (gk GroupKind) is(r Ref) bool {
 	return r.Kind == kind && r.Group() == group
 }
 
-// IsKind reports whether an object is of one of the kinds.
+// IsKind reports whether a decoded object is of one of the kinds.
 func IsKind(body map[string]any, kinds ...GroupKind) bool {
 	return Ref{APIVersion: String(body, "apiVersion"), Kind: String(body, "kind")}.Is(kinds...)
 }

@@ -7,32 +7,34 @@ import (
 	"strings"
 )
 
-// KeyHoldings is the key under which the Secret with a release's record holds
-// what other releases need to know of it.
+// KeyHoldings is the key in a release's record Secret under which its [Holdings] are
+// stored.
 const KeyHoldings = "definitions"
 
-// Holdings has the CRDs and Namespaces of a release's newest revision, for the
-// plans of other releases and for its removal.
+// Holdings are the CRDs and Namespaces of a release's newest revision. Plans of other
+// releases read them, and so does its removal.
 type Holdings struct {
-	// Gone is set once the release was uninstalled: what still carries its
-	// marks has no owner.
+	// Gone is true once the release was uninstalled: objects that still carry its labels
+	// have no owner.
 	Gone bool `json:"gone,omitempty"`
-	// Definitions maps names to how the release has them.
+	// Definitions maps the names of the release's CRDs to how it holds each.
 	Definitions map[string]Holding `json:"definitions"`
-	// Namespaces maps the names of those that the release made to their uids.
+	// Namespaces maps the names of the Namespaces that the release created to their
+	// uids.
 	Namespaces map[string]string `json:"namespaces,omitempty"`
 }
 
-// Holding is one CRD of a release: the digest of the planned object, and whether
-// another release that contains the same CRD owns it.
+// Holding is one CRD of a release: the digest of the planned object. Shared means that
+// another release with the same CRD owns it.
 type Holding struct {
 	Digest string `json:"digest"`
 	Shared bool   `json:"shared,omitempty"`
 }
 
 // HoldingsOf returns the release whose record a Secret is, and its holdings. ok is
-// false for a Secret that is not a record: its name and namespace must give the
-// ApplySet id in its label. A record without a list of CRDs has none.
+// false for a Secret that is not a record: the ApplySet id in its label must match its
+// name and namespace. A record without a list of CRDs has none. It errs if the list
+// cannot be decoded.
 func HoldingsOf(secret map[string]any) (r Release, h Holdings, ok bool, err error) {
 	ref := RefOf(secret)
 	name, isRecord := strings.CutPrefix(ref.Name, RecordName(""))

@@ -35,8 +35,8 @@ func (p *Plan) NamedImages() []Image {
 	return out
 }
 
-// PodImages returns every image that nodes pull for a pod, those that are mounted
-// as volumes included, each with a function that writes another in its place.
+// PodImages iterates over the images that nodes pull for a pod, those mounted as
+// volumes included, each with a function that replaces the image in the pod.
 func PodImages(pod map[string]any) iter.Seq2[string, func(string)] {
 	return func(yield func(string, func(string)) bool) {
 		each := func(holder map[string]any, field string) bool {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// KubectlArgument returns an object as an argument of kubectl: KIND.GROUP NAME -n
+// KubectlArgument returns an object as arguments of kubectl: KIND.GROUP NAME -n
 // NAMESPACE.
 func KubectlArgument(ref Ref) string {
 	text := strings.ToLower(ref.Kind)
@@ -21,7 +21,7 @@ func KubectlArgument(ref Ref) string {
 
 var plainWord = regexp.MustCompile(`^[A-Za-z0-9._/=:-]+$`)
 
-// ShellWord returns a name from the cluster as one word of a shell command.
+// ShellWord returns a name as one word of a shell command, quoted if necessary.
 func ShellWord(name string) string {
 	if plainWord.MatchString(name) {
 		return name

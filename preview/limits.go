@@ -5,29 +5,30 @@ import (
 	"fmt"
 )
 
-// Caps on what is decoded, each with its reason. A bundle's largest honest
-// manifest stays far below them.
+// Limits on decoded content, each with its reason. The largest manifests of real
+// packages stay far below them.
 const (
-	// MaxDocumentBytes bounds one file: the largest files that are read at once
-	// are catalogs, of which the public ones stay below it.
+	// MaxDocumentBytes is the most bytes of one file. The largest files that are read as
+	// a whole are catalogs, of which the public ones stay below it.
 	MaxDocumentBytes = 32 << 20
-	// MaxObjects bounds the objects of a file and of a package. The largest
-	// public packages have some hundreds; a review of more than this is none.
+	// MaxObjects is the most objects of a file and of a package. The largest public
+	// packages have some hundreds, and more than this could not be reviewed.
 	MaxObjects = 20_000
-	// MaxObjectBytes bounds one object as JSON. An API server takes no larger
-	// request (apiserver MaxRequestBodyBytes, no flag changes it), and etcd by
-	// default stores half as much (--max-request-bytes 1.5 MiB, which clusters
-	// may raise).
+	// MaxObjectBytes is the most bytes of one object as JSON. An API server accepts no
+	// larger request (apiserver MaxRequestBodyBytes, no flag changes it), and etcd by
+	// default stores half as much (--max-request-bytes 1.5 MiB, which clusters may
+	// raise).
 	MaxObjectBytes = 3 << 20
-	// maxManifestBytes bounds one object as it is written: indentation and
-	// comments may double what is sent.
+	// maxManifestBytes is the most bytes of one object as written in a file: indentation
+	// and comments may double its size.
 	maxManifestBytes = 2 * MaxObjectBytes
-	// maxNodes bounds the values of one file, aliases expanded: an alias bomb.
+	// maxNodes is the most values of one file, with YAML aliases expanded, which
+	// protects against alias bombs.
 	maxNodes = 4 << 20
-	// maxDepth bounds how deep values are nested; the API server's own decoder
-	// ends at 10,000, and manifests at some 30.
+	// maxDepth is how deep values may be nested. The API server's own decoder stops at
+	// 10,000, and manifests reach some 30.
 	maxDepth = 128
-	// maxAliases bounds YAML aliases, which manifests hardly ever have.
+	// maxAliases is the most YAML aliases of a file. Manifests hardly ever have any.
 	maxAliases = 1000
 )
 
@@ -40,9 +41,9 @@ func tooLargeObject(where string, size int) error {
 		where, float64(size)/(1<<20), MaxObjectBytes>>20)
 }
 
-// CheckManifests returns an error for a file of manifests with more objects, or a
-// larger one, than [DecodeDocuments] allows, before decoding, which takes thirty
-// times the memory. JSON is counted while it is decoded.
+// CheckManifests returns an error for a file of manifests with more or larger objects
+// than [DecodeDocuments] allows. It does not decode the file, which takes thirty times
+// its size in memory. JSON is not checked here but while it is decoded.
 func CheckManifests(data []byte) error {
 	if beginsAsJSON(data) {
 		return nil
@@ -65,15 +66,15 @@ func checkShape(data []byte) error {
 	return s.end()
 }
 
-// shape is the outline of a YAML stream, found without decoding: the end and size
-// of its documents, and of the items of block lists. A line of three hyphens
+// shape is a scan of a YAML stream without decoding, which finds ends and sizes of
+// documents and of the items of block lists. A line that begins with three hyphens
 // always ends a document.
 type shape struct {
 	objects, line, size int
-	begin               int  // line on which the document or item begins
+	begin               int  // line on which the document or list item begins
 	filled              bool // the document has more than comments
-	list                bool // it has a line "items:"
-	indent              int  // of the items of that list, -1 before the first
+	list                bool // the document has a line "items:"
+	indent              int  // of the items under "items:", -1 before the first
 }
 
 func (s *shape) next(line []byte) error {
@@ -108,7 +109,7 @@ func (s *shape) next(line []byte) error {
 	return nil
 }
 
-// end finishes a document.
+// end ends a document, and errs if there are too many objects.
 func (s *shape) end() error {
 	if s.filled && !s.list {
 		s.objects++
@@ -128,7 +129,7 @@ func CheckSize(body map[string]any) error {
 	return nil
 }
 
-// minSize returns a lower bound of the length of a value's JSON.
+// minSize returns a lower bound of the number of bytes of a value's JSON.
 func minSize(v any) int {
 	switch v := v.(type) {
 	case map[string]any:

@@ -22,16 +22,16 @@ type LocatedObject struct {
 	Lines LineIndex
 }
 
-// LineIndex maps the values of a file to their lines, counted from 1. The zero
-// LineIndex returns 0 for all.
+// LineIndex maps the values of a document to their lines in the file, counted from 1.
+// The zero LineIndex returns 0 for all.
 type LineIndex struct {
-	node *yaml.Node // nil where only the beginning is known, as in JSON
+	node *yaml.Node // nil if only the first line is known, as for JSON
 	line int
 }
 
-// At returns the line on which the value at a path begins; path elements are
-// string keys and int positions. For a value in a map it is the line of its key.
-// If the path does not exist, it is the line of its longest existing part.
+// At returns the line on which the value at a path begins; path elements are string
+// keys and int indexes. For a value in a map it is the line of the value's key. If the
+// path does not exist, it is the line of its longest existing part.
 func (l LineIndex) At(path ...any) int { return l.below(path...).line }
 
 func (l LineIndex) below(path ...any) LineIndex {
@@ -68,14 +68,13 @@ func (l LineIndex) step(step any) (LineIndex, bool) {
 	return LineIndex{}, false
 }
 
-// Objects returns the objects of a document, as [Flatten] does, each with its own
-// line.
+// Objects returns the objects of a document as [Flatten] does, each with its line.
 func (d Document) Objects() ([]LocatedObject, error) {
 	return flatten(d.Value, d.Lines, 0)
 }
 
 // DecodeDocuments decodes manifests as [Decode] does, with the positions of the
-// documents, and refuses more or larger objects than a package may have.
+// documents, and errs for more or larger objects than a package may have.
 func DecodeDocuments(data []byte) ([]Document, error) {
 	var docs []Document
 	err := eachDocument(data, true, func(doc Document) { docs = append(docs, doc) })

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// LookupAbsent is the value of a cluster read that found nothing, and
-// LookupNotAsked that of one for which there was no cluster.
+// LookupAbsent is the recorded result of a template's read of the cluster that found
+// nothing, LookupNotAsked that of one that was made without a cluster.
 const (
 	LookupAbsent   = "absent"
 	LookupNotAsked = "not asked"
@@ -21,8 +21,8 @@ var (
 	lookupPart    = regexp.MustCompile(`^([A-Za-z0-9]([-A-Za-z0-9._:]*[A-Za-z0-9])?)?$`)
 )
 
-// LookupName returns a template lookup as text: APIVERSION/KIND/NAMESPACE/NAME,
-// with "-" for no namespace, and "*" for all objects.
+// LookupName returns the reference of a template's lookup as text:
+// APIVERSION/KIND/NAMESPACE/NAME, with "-" for no namespace, and "*" for all objects.
 func LookupName(ref Ref) string {
 	namespace, name := ref.Namespace, ref.Name
 	if namespace == "" {
@@ -34,8 +34,8 @@ func LookupName(ref Ref) string {
 	return ref.APIVersion + "/" + ref.Kind + "/" + namespace + "/" + name
 }
 
-// ParseLookup parses the result of [LookupName]. A reference without a name means
-// all objects of its kind.
+// ParseLookup parses the result of [LookupName]. In a lookup of all objects the name is
+// empty. It errs for invalid parts.
 func ParseLookup(text string) (Ref, error) {
 	parts := strings.Split(text, "/")
 	if len(parts) != 4 && len(parts) != 5 {
@@ -52,8 +52,8 @@ func ParseLookup(text string) (Ref, error) {
 	return ref, CheckLookup(ref)
 }
 
-// CheckLookup returns an error for a lookup with invalid parts, because they come
-// from templates and are used in request paths.
+// CheckLookup returns an error for a lookup with invalid parts. They come from
+// templates and are used in request paths.
 func CheckLookup(ref Ref) error {
 	for _, part := range []string{ref.APIVersion, ref.Kind, ref.Namespace, ref.Name} {
 		if len(part) > 253 || strings.Contains(part, "..") {
@@ -71,10 +71,9 @@ func CheckLookup(ref Ref) error {
 	return nil
 }
 
-// LookupValue returns a fingerprint of a lookup's result without status,
-// server-set metadata and volatile fields. The values of a single Secret are
-// included as in any hash (see [HashObject]), those of a list of Secrets not at
-// all.
+// LookupValue returns a hash of the objects that a lookup found, without status,
+// server-set metadata and volatile fields. The values of a single Secret are included
+// as in any hash (see [HashObject]), those of a list of Secrets not at all.
 func LookupValue(ref Ref, found []map[string]any) (string, error) {
 	if len(found) == 0 {
 		return LookupAbsent, nil
@@ -98,14 +97,14 @@ func LookupValue(ref Ref, found []map[string]any) (string, error) {
 	return Hash(map[string]any{"items": list})
 }
 
-// ID returns the id of a cluster read among a plan's reads.
+// ID returns the id that the read has among a plan's reads.
 func (r ClusterRead) ID() string { return "render/" + r.Kind + "/" + r.Name }
 
-// AllAPIVersions is the name of a cluster read of all that is served.
+// AllAPIVersions is the name of a template's read of all API versions that are served.
 const AllAPIVersions = "*"
 
-// APIVersionValue returns the recorded value for a read of one API version, or of
-// all; served must be sorted.
+// APIVersionValue returns the recorded result of a template's read of one API version,
+// or of all; served must be sorted.
 func APIVersionValue(served []string, name string) string {
 	switch {
 	case name == AllAPIVersions:

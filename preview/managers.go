@@ -7,8 +7,8 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 )
 
-// FieldOwner is a field manager of a live object with the fields it set, as in
-// metadata.managedFields. Time is RFC 3339.
+// FieldOwner is a field manager of a live object with the fields that it set, as in
+// metadata.managedFields. Time is that of its last write, in RFC 3339.
 type FieldOwner struct {
 	Manager string
 	Time    string
@@ -37,8 +37,8 @@ func FieldOwners(live map[string]any) []FieldOwner {
 	return out
 }
 
-// Cut returns the fields that an owner set in an object, with the keys of list
-// items. It shares values with the object.
+// Cut returns a copy of an object with only the fields that the manager set, and the
+// keys of list items. Values are shared with the object.
 func (o FieldOwner) Cut(body map[string]any) map[string]any {
 	cut, _ := extract(body, nil, o.fields).(map[string]any)
 	return cut

@@ -14,14 +14,14 @@ const (
 	AnnotationKinds = "applyset.kubernetes.io/contains-group-kinds"
 	AnnotationExtra = "applyset.kubernetes.io/additional-namespaces"
 	LabelRelease    = "kubectl-operator/release"
-	// AnnotationMadeBy is on each Namespace that a release made: NAMESPACE/NAME
-	// of the release. No other Namespace is deleted with it.
+	// AnnotationMadeBy is on each Namespace that a release created, with the value
+	// NAMESPACE/NAME of the release. A release deletes no other Namespace.
 	AnnotationMadeBy = "kubectl-operator/made-by"
 	LastApplied      = "kubectl.kubernetes.io/last-applied-configuration"
 )
 
-// DefaultHistoryMax is the number of revisions that are kept on record unless
-// another is given, the newest included.
+// DefaultHistoryMax is how many revisions of a release are kept by default, the newest
+// included.
 const DefaultHistoryMax = 10
 
 // RecordName returns the name of a release's record Secret, which is also its
@@ -35,8 +35,8 @@ func SetID(r Release) string {
 	return "applyset-" + base64.RawURLEncoding.EncodeToString(sum[:]) + "-v1"
 }
 
-// Mark adds the labels of a release's members to a rendered object. This happens
-// before hashing, so that they are part of the reviewed content.
+// Mark adds the labels of the release's members to a rendered object. It is called
+// before hashing, so that the labels are part of the reviewed content.
 func Mark(body map[string]any, r Release) {
 	meta := Map(body, "metadata")
 	if meta == nil {
@@ -55,7 +55,7 @@ func Mark(body map[string]any, r Release) {
 	}
 }
 
-// MarkCreated adds the annotation to a Namespace that the release created it.
+// MarkCreated adds the annotation to a Namespace that says that the release created it.
 func MarkCreated(body map[string]any, r Release) {
 	meta := Map(body, "metadata")
 	annotations, ok := meta["annotations"].(map[string]any)
@@ -66,8 +66,8 @@ func MarkCreated(body map[string]any, r Release) {
 	annotations[AnnotationMadeBy] = createdBy(r)
 }
 
-// CreatedBy reports whether a live Namespace has the annotation that a release
-// created it.
+// CreatedBy reports whether a live Namespace has the annotation of [MarkCreated] for
+// the release.
 func CreatedBy(body map[string]any, r Release) bool {
 	return isNamespace(RefOf(body)) && String(body, "metadata", "annotations", AnnotationMadeBy) == createdBy(r)
 }
@@ -76,14 +76,14 @@ func createdBy(r Release) string { return r.Namespace + "/" + r.Name }
 
 func isNamespace(ref Ref) bool { return ref.Kind == "Namespace" && ref.Group() == "" }
 
-// Owner identifies the owner of an existing object by the marks that the object
-// carries.
+// Owner is the tool, and the name in that tool, to which an existing object belongs by
+// its labels and annotations.
 type Owner struct {
 	Tool string // such as "Helm release"
 	Name string
 }
 
-// The tools of owners. ToolRelease is this one, in another release.
+// The tools of owners. ToolRelease is this program, with another release.
 const (
 	ToolRelease       = "release"
 	ToolApplySet      = "ApplySet"
@@ -98,8 +98,8 @@ const (
 
 func (o Owner) String() string { return o.Tool + " " + o.Name }
 
-// ownerMarks are the labels and annotations by which tools mark what is
-// theirs. The first that matches names the owner.
+// ownerMarks are the labels and annotations by which tools mark their objects, each
+// with the owner's name as value. The first that an object has counts.
 var ownerMarks = [...]struct{ tool, key string }{
 	{ToolApplySet, LabelPartOf},
 	{ToolHelm, "meta.helm.sh/release-name"},
@@ -112,8 +112,7 @@ var ownerMarks = [...]struct{ tool, key string }{
 	{ToolCarvel, "kapp.k14s.io/app"},
 }
 
-// ForeignOwner returns the owner whose mark an object has, if that is not the
-// release itself; the first of [ForeignOwners] if there are several.
+// ForeignOwner returns the first of [ForeignOwners]; ok is false if there is none.
 func ForeignOwner(body map[string]any, r Release) (Owner, bool) {
 	owners := ForeignOwners(body, r)
 	if len(owners) == 0 {
@@ -122,8 +121,8 @@ func ForeignOwner(body map[string]any, r Release) (Owner, bool) {
 	return owners[0], true
 }
 
-// ForeignOwners returns every owner whose mark an object carries, except the
-// release itself.
+// ForeignOwners returns every owner that an object names in its labels and annotations,
+// except the release itself.
 func ForeignOwners(body map[string]any, r Release) []Owner {
 	var out []Owner
 	for _, mark := range ownerMarks {
@@ -140,13 +139,13 @@ func ForeignOwners(body map[string]any, r Release) []Owner {
 	return out
 }
 
-// IsMember reports whether an object is marked as a member of the release.
+// IsMember reports whether an object has the label of the release's members.
 func IsMember(body map[string]any, r Release) bool {
 	return String(body, "metadata", "labels", LabelPartOf) == SetID(r)
 }
 
-// ownershipMarks returns all marks of an object that identify an owner, for its
-// fingerprint.
+// ownershipMarks returns all labels and annotations of an object that name an owner,
+// for its fingerprint.
 func ownershipMarks(body map[string]any) map[string]any {
 	out := map[string]any{}
 	for _, mark := range ownerMarks {

@@ -8,12 +8,11 @@ import (
 	"strings"
 )
 
-// serverSet is the metadata that only the API server writes.
+// serverSet are the metadata fields that only the API server writes.
 var serverSet = [...]string{"creationTimestamp", "resourceVersion", "uid", "generation", "selfLink", "managedFields"}
 
-// Flatten returns the objects of a document: the document itself, or the items of
-// a List, including nested lists. A document without kind or apiVersion is an
-// error.
+// Flatten returns the objects of a document: the document itself, or the items of a
+// List, nested ones included. It errs for a document without kind or apiVersion.
 func Flatten(doc any) ([]map[string]any, error) {
 	located, err := Document{Value: doc}.Objects()
 	if err != nil {
@@ -56,10 +55,10 @@ func flatten(doc any, lines LineIndex, depth int) ([]LocatedObject, error) {
 	return out, nil
 }
 
-// Normalize converts a rendered object into the form that is hashed and sent:
-// without status, server-set metadata, nulls and namespace of cluster-scoped
-// kinds, and with Secret stringData as data. It modifies body and returns the
-// removed paths that were not empty, sorted, for the review.
+// Normalize converts a rendered object into the form that is hashed and sent: without
+// status, server-set metadata, nulls and the namespace of cluster-scoped kinds, and
+// with a Secret's stringData as data. It modifies body. It returns the paths of removed
+// fields that were not empty, sorted, which the review shows.
 func Normalize(body map[string]any, namespaced bool) (removed []string, err error) {
 	if status, ok := body["status"]; ok {
 		if !empty(status) {
@@ -96,9 +95,9 @@ func Normalize(body map[string]any, namespaced bool) (removed []string, err erro
 	return removed, nil
 }
 
-// secretData merges stringData into data, because with server-side apply
-// stringData never removes an old key. A key in both gets stringData's value, as
-// in the API.
+// secretData merges the stringData of a Secret into data, because with server-side
+// apply stringData never removes an old key. A key in both gets the value of
+// stringData, as in the API.
 func secretData(body map[string]any) error {
 	if !IsKind(body, KindSecret) || String(body, "apiVersion") != "v1" {
 		return nil

@@ -6,27 +6,27 @@ import (
 	"strings"
 )
 
-// Action is what an apply does with an object. The values are part of the JSON
-// contract.
+// Action is what an apply does with an object. The values are JSON names that must not
+// change.
 type Action string
 
-// The actions. Unknown is never shown as unchanged.
+// The actions. ActionUnknown is never displayed as unchanged.
 const (
 	ActionCreate    Action = "create"
 	ActionUpdate    Action = "update"
 	ActionUnchanged Action = "unchanged"
 	ActionDelete    Action = "delete"
-	ActionKeep      Action = "keep"    // left the set, but is never pruned
+	ActionKeep      Action = "keep"    // no longer in the content, but not deleted
 	ActionReplace   Action = "replace" // an immutable field changes: delete, then create
-	ActionAdopt     Action = "adopt"   // exists and has no owner
-	ActionPatch     Action = "patch"   // has another owner: a few fields of it are set, or taken back
+	ActionAdopt     Action = "adopt"   // exists and has no other owner
+	ActionPatch     Action = "patch"   // has another owner; a few fields are set or removed
 	ActionSkip      Action = "skip"
 	ActionShared    Action = "shared"
 	ActionBlocked   Action = "blocked" // has another owner
 	ActionUnknown   Action = "unknown"
 )
 
-// Actions lists every action in the order summaries print them.
+// Actions returns all actions in the order of summaries.
 func Actions() []Action {
 	return []Action{
 		ActionCreate, ActionUpdate, ActionReplace, ActionDelete, ActionAdopt, ActionPatch,
@@ -34,8 +34,8 @@ func Actions() []Action {
 	}
 }
 
-// Symbol returns the mark of an action, one to three ASCII characters. It is
-// always shown beside the word.
+// Symbol returns the symbol of an action in displays, one to three ASCII characters.
+// The action's word always stands beside it.
 func (a Action) Symbol() string {
 	switch a {
 	case ActionCreate:
@@ -56,7 +56,7 @@ func (a Action) Symbol() string {
 	return "="
 }
 
-// Writes reports whether apply sends something for an object with this action.
+// Writes reports whether apply sends a write request for an object with this action.
 func (a Action) Writes() bool {
 	switch a {
 	case ActionUnchanged, ActionKeep, ActionSkip, ActionShared, ActionBlocked:
@@ -137,15 +137,15 @@ type Object struct {
 // namespace the plan creates. It exists in every cluster.
 const TrialNamespace = "default"
 
-// HelmKeeps reports whether Helm would keep an object that is no longer in the
-// release, because of its annotation. For other formats the annotation has no
-// meaning.
+// HelmKeeps reports whether Helm would keep the object, which is no longer in the
+// release, because of the annotation helm.sh/resource-policy. In other formats the
+// annotation has no meaning.
 func (o *Object) HelmKeeps() bool {
 	return o.OfHelm() && MarkValue(o.LiveBody, "helm.sh/resource-policy") == "keep"
 }
 
-// OfHelm reports whether Helm rendered an object that is no longer in the release;
-// true if that is not known.
+// OfHelm reports whether the object, which is no longer in the release, was rendered by
+// Helm, or its format is not known.
 func (o *Object) OfHelm() bool { return o.Format == "" || strings.HasPrefix(o.Format, "helm") }
 
 // Hook makes an object run before or after the other objects of its package. Hooks
@@ -208,9 +208,9 @@ type Origin struct {
 	Line int `json:"line,omitempty"`
 }
 
-// Place returns the file and the line: "manifests/x.yaml:22". If the line is not
-// known, it returns the number of the document unless that is the first. It is
-// empty without a file.
+// Place returns file and line as "manifests/x.yaml:22". If the line is not known, it
+// returns the file, with the number of the document unless that is 1. It is empty
+// without a file.
 func (o Origin) Place() string {
 	switch {
 	case o.File == "":
@@ -223,12 +223,12 @@ func (o Origin) Place() string {
 	return o.File
 }
 
-// Ref names one object of one API version.
+// Ref names one Kubernetes object, with the API version in which it is read.
 type Ref struct {
 	APIVersion, Kind, Namespace, Name string
 }
 
-// PlannedBodies returns the planned bodies of the objects that have one.
+// PlannedBodies returns the Planned bodies of the objects, without those that are nil.
 func PlannedBodies(objects []Object) []map[string]any {
 	var out []map[string]any
 	for i := range objects {
@@ -276,8 +276,7 @@ func (o *Object) Ref() Ref {
 	return Ref{APIVersion: o.APIVersion, Kind: o.Kind, Namespace: o.Namespace, Name: o.Name}
 }
 
-// IDLabel returns KIND NAME of an object's id, as people name an object; the id
-// itself when it is none.
+// IDLabel returns "KIND NAME" for an object's id, and the text itself if it is no id.
 func IDLabel(id string) string {
 	_, kind, _, name, err := ParseID(id)
 	if err != nil {
@@ -286,8 +285,8 @@ func IDLabel(id string) string {
 	return kind + " " + name
 }
 
-// ParseID splits an object id. The reference it returns has a group but no
-// version: its APIVersion is "GROUP/" (or empty for core).
+// ParseID splits an object id into its parts; group and namespace are empty for "core"
+// and "-". It errs if id is no object id.
 func ParseID(id string) (group, kind, namespace, name string, err error) {
 	parts := strings.SplitN(id, "/", 4)
 	if len(parts) != 4 || parts[0] == "" || parts[1] == "" || parts[2] == "" || parts[3] == "" {
@@ -333,8 +332,8 @@ func List(body map[string]any, path ...string) []any {
 	return l
 }
 
-// Texts returns the strings of a decoded list in order. Other items are left out,
-// and a value that is no list has none.
+// Texts returns the strings of a decoded list in order, without items of other types;
+// nil if the value is no list.
 func Texts(list any) []string {
 	items, _ := list.([]any)
 	var out []string
@@ -373,7 +372,7 @@ func CloneBody(body map[string]any) map[string]any {
 	return Clone(body).(map[string]any)
 }
 
-// Untouched reports whether the object exists in the cluster and nothing is sent
+// Untouched reports whether the object exists in the cluster and apply sends no request
 // for it.
 func (o *Object) Untouched() bool {
 	return o.Action == ActionUnchanged || o.Action == ActionShared || o.Action == ActionKeep

@@ -121,7 +121,8 @@ type Section struct {
 	Namespace string `json:"namespace"`
 }
 
-// The kinds of cluster reads. The set is closed.
+// The kinds of a template's reads of the cluster ([ClusterRead.Kind]). The set is
+// closed.
 const (
 	ReadKubeVersion = "kubeVersion" // Value is the version
 	ReadAPIVersion  = "apiVersion"  // Value is "served" or "absent"
@@ -211,8 +212,8 @@ func CompareReferrers(a, b Referrer) int {
 	return cmp.Or(strings.Compare(a.ArtifactType, b.ArtifactType), strings.Compare(a.PredicateType, b.PredicateType), strings.Compare(a.Digest, b.Digest))
 }
 
-// InSections reports whether packages are the sections of a request file, with
-// their dependencies.
+// InSections reports whether packages come from the sections of a request file. Their
+// dependencies may be among them.
 func InSections(packages []Package) bool {
 	return slices.ContainsFunc(packages, func(pkg Package) bool { return pkg.Parameters.Section != nil })
 }

@@ -4,18 +4,19 @@ import (
 	"slices"
 )
 
-// APIVersion and Kind head every plan document.
+// APIVersion and KindPlan are the first fields of every plan document.
 const (
 	APIVersion = "kubectl-operator/v1alpha1"
 	KindPlan   = "Plan"
 )
 
-// Ruleset numbers the built-in risk rules. It is raised with any change of
-// them, and stands in every plan and approval so that a newer tool does not
-// pass off its judgement as the one a person saw.
+// Ruleset is the number of the built-in risk rules. It is raised with any change of
+// them and is part of every plan and approval, so that a newer version of the program
+// cannot present its own findings as those that were reviewed.
 const Ruleset = 6
 
-// FieldManager is the server-side apply manager of everything this tool writes.
+// FieldManager is the field manager of server-side apply for everything that this
+// program writes.
 const FieldManager = "kubectl-operator"
 
 // Plan is the result of a review. The part that [Plan.Facts] returns decides what
@@ -132,7 +133,7 @@ type Tool struct {
 	Version string `json:"version"`
 }
 
-// What a plan was asked to do. The set is closed.
+// The requests that plans are made for ([Request.Action]). The set is closed.
 const (
 	RequestInstall   = "install"
 	RequestUpgrade   = "upgrade"
@@ -212,7 +213,7 @@ type RecordSignature struct {
 	Problem string `json:"problem,omitempty"`
 }
 
-// String returns the result as part of a sentence.
+// String returns the result in words, such as "signed with key ...".
 func (s *RecordSignature) String() string {
 	switch {
 	case s == nil:
@@ -293,7 +294,8 @@ type Target struct {
 	Authenticated string `json:"-"`
 }
 
-// Who returns as whom the plan was made, and who says so; empty if it is not known.
+// Who returns the user that the plan was made as, and where the name comes from; empty
+// if it is not known.
 func (t Target) Who() string {
 	switch t.Authenticated {
 	case t.User:
@@ -304,9 +306,9 @@ func (t Target) Who() string {
 	return t.User + ", impersonated by " + t.Authenticated
 }
 
-// Users returns the names of the acting user as the API server sees them: that of
-// the credentials first, then an impersonated one. It is empty if the API server
-// does not say whose the credentials are.
+// Users returns the names of the user as the API server sees them: that of the
+// credentials first, then the impersonated one. It is nil if the API server does not
+// say whose the credentials are.
 func (t Target) Users() []string {
 	if t.Authenticated == "" {
 		return nil
@@ -356,12 +358,11 @@ type Read struct {
 	Body map[string]any `json:"-"`
 }
 
-// Present is the fingerprint of a read that only asked whether something exists;
-// an absent one has none.
+// Present is the fingerprint of a read that only recorded that something exists. If it
+// does not exist, the fingerprint is empty.
 const Present = "present"
 
-// ReadBodies returns the live objects that the plan depends on and does not
-// change.
+// ReadBodies returns the bodies of the plan's reads.
 func (p *Plan) ReadBodies() []map[string]any {
 	var out []map[string]any
 	for _, r := range p.Reads {
@@ -372,8 +373,7 @@ func (p *Plan) ReadBodies() []map[string]any {
 	return out
 }
 
-// AbsentReads returns the ids of objects that were looked up in the cluster and
-// do not exist.
+// AbsentReads returns the ids of the plan's reads of objects that do not exist.
 func (p *Plan) AbsentReads() []string {
 	var ids []string
 	for _, r := range p.Reads {
@@ -392,8 +392,8 @@ type Unknown struct {
 	Why string `json:"why"`
 }
 
-// OwnNamespaces returns the namespaces that the plan creates if they are missing:
-// that of the release first, then those of its sections that contain objects.
+// OwnNamespaces returns the namespaces that the plan creates if they do not exist: that
+// of the release first, then those of sections that have objects in them.
 func (p *Plan) OwnNamespaces() []string {
 	out := []string{p.Release.Namespace}
 	for i := range p.Packages {
@@ -408,7 +408,7 @@ func (p *Plan) OwnNamespaces() []string {
 	return out
 }
 
-// ObjectsByID returns the objects by their ids, for a loop that looks many of them up.
+// ObjectsByID returns the objects by id, for loops that look up many of them.
 func (p *Plan) ObjectsByID() map[string]*Object {
 	out := make(map[string]*Object, len(p.Objects))
 	for i := range p.Objects {
@@ -419,8 +419,8 @@ func (p *Plan) ObjectsByID() map[string]*Object {
 	return out
 }
 
-// Object returns the object with an id, or nil. It searches all objects; loops use
-// [Plan.ObjectsByID].
+// Object returns the object with an id, or nil. It searches all objects; loops should
+// use [Plan.ObjectsByID].
 func (p *Plan) Object(id string) *Object {
 	for i := range p.Objects {
 		if p.Objects[i].ID == id {

@@ -2,9 +2,9 @@ package preview
 
 import "strings"
 
-// PodAccount returns the name of the ServiceAccount that a pod runs as, empty for
-// the default one. The API server takes the deprecated serviceAccount where
-// serviceAccountName is not set.
+// PodAccount returns the name of the ServiceAccount that a pod runs as, empty for the
+// default one. As the API server does, it falls back to the deprecated field
+// serviceAccount.
 func PodAccount(pod map[string]any) string {
 	if name := String(pod, "serviceAccountName"); name != "" {
 		return name
@@ -12,9 +12,9 @@ func PodAccount(pod map[string]any) string {
 	return String(pod, "serviceAccount")
 }
 
-// PodReferences returns the objects that must exist for a pod to start. Optional
-// references, and objects that every cluster has (the default ServiceAccount), are
-// left out.
+// PodReferences returns the objects that must exist for a pod to start, such as
+// Secrets. Optional references, and objects that every cluster has (the default
+// ServiceAccount), are left out.
 func PodReferences(pod map[string]any, namespace string) []Ref {
 	var refs []Ref
 	add := func(apiVersion, kind, ns, name string) {
@@ -43,7 +43,9 @@ func PodReferences(pod map[string]any, namespace string) []Ref {
 	return refs
 }
 
-// sourceReferences reads a volume (secretName) or projected source (name).
+// sourceReferences returns the Secret and ConfigMap of a volume or a projected source.
+// secretKey is the field with the Secret's name: secretName in a volume, name in a
+// source.
 func sourceReferences(v map[string]any, namespace, secretKey string) []Ref {
 	var refs []Ref
 	if s := Map(v, "secret"); s != nil && s["optional"] != true && String(s, secretKey) != "" {

@@ -1,7 +1,7 @@
 package preview
 
-// PodTemplate returns spec and metadata of the pods that an object creates, nil if
-// its kind creates none.
+// PodTemplate returns spec and metadata of the pods that an object creates, nil if its
+// kind creates none. The API group of the kind is not looked at.
 func PodTemplate(body map[string]any) (spec, meta map[string]any) {
 	switch String(body, "kind") {
 	case "Pod":
@@ -17,8 +17,8 @@ func PodTemplate(body map[string]any) (spec, meta map[string]any) {
 	return nil, nil
 }
 
-// Maps returns the maps in the list at a path of map keys; other items are
-// left out.
+// Maps returns the maps in the list at a path of map keys, without items of other
+// types.
 func Maps(body map[string]any, path ...string) []map[string]any {
 	var out []map[string]any
 	for _, item := range List(body, path...) {

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Reason is why a cluster refused a request. Callers branch on it.
+// Reason is why the API server refused a request. Callers decide by it.
 type Reason string
 
 // The reasons.
@@ -29,17 +29,17 @@ const (
 	ReasonOther            Reason = "refused"
 )
 
-// Refusal is a request the cluster did not carry out. Message is the API
-// server's own and must pass textsafe before a person sees it.
+// Refusal is the error for a request that the API server refused. Message is the
+// server's own text and must be escaped by textsafe before it is displayed.
 type Refusal struct {
 	Reason    Reason
 	Message   string
 	Conflicts []Conflict
-	// RetryAfter is the wait that the server asks for before another try; 0
-	// when it does not say.
+	// RetryAfter is the wait that the server asks for before another try; 0 if it does
+	// not.
 	RetryAfter time.Duration
-	// Throttled: the server had no time for the request (429), which is a reason
-	// to try again and proof that it was not carried out.
+	// Throttled: the server was too busy (429). It did not carry out the request, which
+	// can be sent again.
 	Throttled bool
 	Err       error
 }
@@ -60,7 +60,7 @@ func Throttled(err error) bool {
 	return errors.As(err, &r) && r.Throttled
 }
 
-// ReasonOf returns the reason of a Refusal in err's chain, empty when there is none.
+// ReasonOf returns the reason of the Refusal in err's chain, empty if there is none.
 func ReasonOf(err error) Reason {
 	var r *Refusal
 	if errors.As(err, &r) {
@@ -69,8 +69,8 @@ func ReasonOf(err error) Reason {
 	return ""
 }
 
-// Answered reports whether an error came from the API server, and not from the
-// connection to it.
+// Answered reports whether an error is a refusal by the API server, and not a failure
+// of the connection or of the login.
 func Answered(err error) bool {
 	switch ReasonOf(err) {
 	case "", ReasonUnavailable, ReasonUnauthorized:

@@ -50,11 +50,11 @@ type SetValue struct {
 	Withheld bool `json:"withheld,omitempty"`
 }
 
-// Path returns the keys as --set takes them, for messages.
+// Path returns the keys joined by dots, as in --set, for messages.
 func (v SetValue) Path() string { return strings.Join(v.Keys, ".") }
 
-// Value returns the value. It is read as the only element of a list, because null alone
-// is no value to [DecodeJSON].
+// Value returns the decoded value. JSON is decoded as the only element of a list,
+// because [DecodeJSON] does not accept null alone.
 func (v SetValue) Value() (any, error) {
 	decoded, err := DecodeJSON([]byte("[" + v.JSON + "]"))
 	if err != nil {
@@ -72,9 +72,8 @@ func (o *ReleaseOptions) IsZero() bool {
 		!o.PinImages && o.Conflicts == "" && len(o.ConflictsOf) == 0 && !o.Strict && !o.Unknown
 }
 
-// SetValues returns the leaves of values, sorted by path. Those for which withheld
-// is true come without their value; it is asked about mappings too, which are then
-// withheld as a whole.
+// SetValues returns the leaves of values, sorted by path. A leaf or mapping for which
+// withheld returns true is in the result without its value, a mapping as a whole.
 func SetValues(values map[string]any, withheld func(keys []string, value any) bool) ([]SetValue, error) {
 	out, err := leavesBelow(nil, nil, values, withheld)
 	slices.SortFunc(out, func(a, b SetValue) int { return slices.Compare(a.Keys, b.Keys) })
@@ -104,7 +103,8 @@ func leavesBelow(out []SetValue, above []string, values map[string]any, withheld
 	return out, nil
 }
 
-// NestValues is the reverse of [SetValues]. What is withheld is left out.
+// NestValues returns the nested mapping of a list from [SetValues]. Withheld values are
+// left out. It errs for an invalid list.
 func NestValues(list []SetValue) (map[string]any, error) {
 	out := map[string]any{}
 	for _, v := range list {
@@ -139,15 +139,16 @@ func NestValues(list []SetValue) (map[string]any, error) {
 	return out, nil
 }
 
-// What a plan makes of an option of the installed release. The set is closed.
+// What a plan does with an option of the installed release ([OptionChange.Change]). The
+// set is closed.
 const (
-	OptionKept       = "kept"       // as it was installed with, and not as the default
-	OptionSet        = "set"        // was the default
-	OptionChanged    = "changed"    // from one choice to another
+	OptionKept       = "kept"       // has the installed value, which is not the default
+	OptionSet        = "set"        // was the default before
+	OptionChanged    = "changed"    // from one value to another
 	OptionDropped    = "dropped"    // back to the default
-	OptionNotKnown   = "not known"  // kept, and the package has none of that name
-	OptionUnrecorded = "unrecorded" // by an older version of the program
-	OptionTakenOver  = "taken over" // from the release of Helm that is adopted
+	OptionNotKnown   = "not known"  // kept, but the package has no such value
+	OptionUnrecorded = "unrecorded" // not in the record of an older version of this program
+	OptionTakenOver  = "taken over" // from the Helm release that is adopted
 )
 
 // OptionChange says what a plan makes of one option of the installed release.
@@ -167,7 +168,7 @@ type OptionChange struct {
 	Default string `json:"default,omitempty"`
 }
 
-// Text says what becomes of the option, after the word that [OptionChange.Change] is.
+// Text returns what becomes of the option, in words that follow that of Change.
 func (c OptionChange) Text() string {
 	name := "--" + c.Option + " "
 	switch {

@@ -8,33 +8,33 @@ import (
 	"strings"
 )
 
-// Propagation is whether dependents of a deleted object are deleted or orphaned,
-// in the API's words.
+// Propagation says what happens to the dependents of a deleted object, in the words of
+// the API (propagationPolicy).
 type Propagation string
 
 // The propagations.
 const (
-	Background Propagation = "Background" // they go after it
-	Foreground Propagation = "Foreground" // they go before it
-	Orphan     Propagation = "Orphan"     // they stay, and have no owner
+	Background Propagation = "Background" // dependents are deleted after it
+	Foreground Propagation = "Foreground" // dependents are deleted before it
+	Orphan     Propagation = "Orphan"     // dependents stay without owner
 )
 
-// Whole reports whether the decision about this object depends on every path of
-// the live object, and not only on planned and owned ones. That is so for an
-// object that is deleted or adopted.
+// Whole reports whether every path of the live object is in its fingerprint, and not
+// only planned and owned ones. That is so for objects that are deleted, kept, replaced,
+// adopted or blocked.
 func (o *Object) Whole() bool {
 	return o.Planned == nil || o.Action == ActionReplace || o.Action == ActionAdopt || o.Action == ActionBlocked
 }
 
-// TrialName returns a name for a dry run that checks whether an object can be
-// created while it still exists. It is valid for every kind, and no object has it.
+// TrialName returns the name for a dry run of creating a copy of an existing object. It
+// is valid for every kind, and no object has it.
 func TrialName(id string) string {
 	sum := sha256.Sum256([]byte(id))
 	return FieldManager + "-" + hex.EncodeToString(sum[:8])
 }
 
-// Irreplaceable returns why an object with changed immutable fields must not be
-// deleted and created again, empty if it may be.
+// Irreplaceable returns why an object whose immutable fields change must not be deleted
+// and created again, in words that follow its name; empty if it may be.
 func Irreplaceable(o *Object) string {
 	if o.Is(KindCustomResourceDefinition, KindNamespace, KindPersistentVolumeClaim, KindPersistentVolume) {
 		return "changes a field that cannot change, and a " + o.Kind + " is never deleted to be created again: what it holds would go with it"
@@ -51,5 +51,5 @@ func Irreplaceable(o *Object) string {
 	return ""
 }
 
-// collectors are the finalizers that the garbage collector clears itself.
+// collectors are the finalizers that the garbage collector removes by itself.
 var collectors = [...]string{"foregroundDeletion", "orphan"}

@@ -4,20 +4,20 @@ import (
 	"strings"
 )
 
-// TypeRecord is the type of the Secrets that hold records.
+// TypeRecord is the type of the Secrets that hold a release's records.
 const TypeRecord = "kubectl-operator/record"
 
-// reservedMarks are the labels and annotations by which records and members of
-// a release are known, and a Namespace as made by one.
+// reservedMarks are the labels and annotations by which this program recognises
+// records, members of a release, and Namespaces that a release created.
 var reservedMarks = [...]string{
 	LabelPartOf, LabelSetID, AnnotationTool, AnnotationKinds, AnnotationExtra, LabelRelease, AnnotationMadeBy,
 }
 
-// reservedRow is a field or name that only this program may write. A package that
-// contained it could pose as a release.
+// reservedRow is a field or name that only this program may set. With it, an object of
+// a package could pose as part of a release.
 type reservedRow struct {
 	name  string
-	found func(ref Ref, body map[string]any) string // what was found; empty where nothing was
+	found func(ref Ref, body map[string]any) string // what the object has, in words; empty if it has nothing
 }
 
 var reservedTable = [...]reservedRow{
@@ -48,9 +48,9 @@ var reservedTable = [...]reservedRow{
 
 func isSecret(ref Ref) bool { return ref.Kind == "Secret" && ref.Group() == "" }
 
-// Reserved returns which part of a package's object is reserved for this program:
-// names of records and locks, the type of records, and marks. It is empty if none
-// is.
+// Reserved returns in words what an object of a package has that only this program may
+// set: the name of a record or lock, the type of records, or reserved labels. It is
+// empty if there is none.
 func Reserved(body map[string]any) string {
 	ref := RefOf(body)
 	for _, row := range reservedTable {
@@ -61,8 +61,8 @@ func Reserved(body map[string]any) string {
 	return ""
 }
 
-// ReservedInMember is [Reserved] for an object that already has the marks of a
-// release.
+// ReservedInMember is [Reserved] for an object that already has the labels of the
+// release itself.
 func ReservedInMember(body map[string]any, r Release) string {
 	own := Map(body, "metadata", "labels")
 	if String(own, LabelPartOf) != SetID(r) || String(own, LabelRelease) != r.Name {

@@ -84,7 +84,7 @@ const (
 	ScopeNamespace = "namespace"
 )
 
-// How a grant or a cloud permission compares with the installed revision.
+// How a grant or a cloud permission differs from the installed revision.
 const (
 	GrantNew      = "new"
 	GrantSame     = "same"
@@ -182,10 +182,10 @@ type CloudDeclaration struct {
 	Origin string `json:"origin"`
 }
 
-// Severity ranks a finding. The set is closed.
+// Severity is how severe a finding is. The set is closed.
 type Severity string
 
-// The severities. Unknown marks what could not be read.
+// The severities. NotKnown is that of findings about what could not be read.
 const (
 	Critical Severity = "critical"
 	Warning  Severity = "warning"
@@ -193,8 +193,8 @@ const (
 	NotKnown Severity = "unknown"
 )
 
-// Rank orders severities for display: critical first, then warning, unknown
-// and info.
+// Rank returns the position of a severity in displays: critical, warning, unknown,
+// info.
 func (s Severity) Rank() int {
 	switch s {
 	case Critical:
@@ -256,13 +256,13 @@ type Finding struct {
 	Unreviewed bool `json:"-"`
 }
 
-// Gates reports whether a bare --yes is refused because of the finding: it is
-// critical, or would be if an unverified record did not accept it.
+// Gates reports whether --yes without a digest is refused because of the finding: it is
+// critical, or is a warning only because an earlier revision accepted it.
 func (f *Finding) Gates() bool {
 	return f.Severity == Critical || f.AcceptedIn > 0 && f.Severity == Warning
 }
 
-// EvidenceText returns the evidence followed by counts that are not part of the
+// EvidenceText returns the evidence together with Counted, which is not part of the
 // fingerprint.
 func (f Finding) EvidenceText() string {
 	if f.Evidence == "" || f.Counted == "" {
@@ -271,7 +271,8 @@ func (f Finding) EvidenceText() string {
 	return f.Evidence + "; " + f.Counted
 }
 
-// How a policy judges a finding. The set is closed.
+// The parts of a policy by which a finding was judged ([PolicyDecision.By]). The set is
+// closed.
 const (
 	JudgedByWaiver   = "waiver"
 	JudgedBySeverity = "severity"
@@ -293,8 +294,8 @@ type PolicyDecision struct {
 	Expires string `json:"expires,omitempty"`
 }
 
-// WithoutPolicy returns findings as the built-in rules made them: with their
-// original severities, and without those of policy rules.
+// WithoutPolicy returns findings as the built-in rules made them: with their original
+// severities, and without the findings of a policy's own rules.
 func WithoutPolicy(findings []Finding) []Finding {
 	out := make([]Finding, 0, len(findings))
 	for _, f := range findings {
@@ -335,8 +336,8 @@ type Baseline struct {
 	Notes []Note `json:"notes,omitempty"`
 }
 
-// FindingFingerprint returns the hash to which an acceptance is bound. It covers
-// rule and evidence, which contains no role name, file or line.
+// FindingFingerprint returns the fingerprint of a finding, which an acceptance names:
+// the hash of its rule and evidence. Evidence has no role name, file or line.
 func FindingFingerprint(rule, evidence string) string {
 	return HashBytes([]byte(rule + "\n" + evidence))
 }

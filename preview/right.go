@@ -18,7 +18,7 @@ type Right struct {
 	URL string `json:"url,omitempty"`
 }
 
-// String returns the right as it is typed, such as "create pods -n app".
+// String returns the right in words, such as "create pods in namespace app".
 func (r Right) String() string {
 	if r.URL != "" {
 		return r.Verb + " " + r.URL
@@ -26,7 +26,7 @@ func (r Right) String() string {
 	return r.Verb + " " + r.Target()
 }
 
-// Target returns the resource and namespace of a right, without the verb.
+// Target returns the right without its verb: resource, name and namespace.
 func (r Right) Target() string {
 	text := r.Resource
 	if r.Group != "" {
@@ -41,8 +41,8 @@ func (r Right) Target() string {
 	return text
 }
 
-// RightAnswer is whether the current user has a right. Err is set if that could
-// not be checked.
+// RightAnswer is the API server's answer whether the current user has a right. Err is
+// set if it could not be asked.
 type RightAnswer struct {
 	Allowed bool
 	Err     error

@@ -2,9 +2,9 @@ package preview
 
 import "slices"
 
-// clusterScoped lists, by group, the kinds without a namespace among those
-// every API server serves and those that bundles are known to ship. Scope must
-// not come from the cluster: content has the same digest without one.
+// clusterScoped has, by API group, the cluster-scoped kinds that every API server
+// serves or that packages are known to bring. The scope must not be read from the
+// cluster: content has the same digest without one.
 var clusterScoped = map[string][]string{
 	"": {"Namespace", "Node", "PersistentVolume", "ComponentStatus"},
 	"admissionregistration.k8s.io": {
@@ -29,13 +29,13 @@ var clusterScoped = map[string][]string{
 	"config.openshift.io":   {"Infrastructure", "ClusterOperator", "ClusterVersion"},
 }
 
-// Scopes distinguishes namespaced from cluster-scoped kinds: the built-in table, and
-// the custom resource definitions of the same content.
+// Scopes says which kinds are namespaced, by a table of built-in kinds and by the CRDs
+// of the content.
 type Scopes struct {
 	custom map[string]bool // GROUP/KIND → namespaced
 }
 
-// NewScopes returns the scopes of the built-in kinds and of those that CRDs among
+// NewScopes returns the scopes of the built-in kinds and of those that the CRDs among
 // objects define.
 func NewScopes(objects []map[string]any) Scopes {
 	s := Scopes{custom: map[string]bool{}}
@@ -49,8 +49,8 @@ func NewScopes(objects []map[string]any) Scopes {
 	return s
 }
 
-// Namespaced reports whether objects of a group and kind live in a namespace.
-// A kind that nothing is known about counts as namespaced.
+// Namespaced reports whether a kind of an API group is namespaced. Unknown kinds count
+// as namespaced.
 func (s Scopes) Namespaced(group, kind string) bool {
 	if namespaced, ok := s.custom[group+"/"+kind]; ok {
 		return namespaced

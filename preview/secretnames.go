@@ -5,13 +5,12 @@ import (
 	"strings"
 )
 
-// SecretNames are names of Secrets that are visible in a plan's objects without
-// masking: Secrets in the plan, and those that fields for Secret names refer to.
-// The key is the namespace.
+// SecretNames are names of Secrets that occur in a plan's objects without being masked,
+// by namespace: names of the plan's Secrets, and values of fields such as secretName.
 type SecretNames map[string]map[string]bool
 
-// SecretNamesOf collects Secret names from masked objects, so that a masked value
-// cannot make itself visible.
+// SecretNamesOf returns the Secret names in the masked objects of a plan. As the
+// objects are masked, a sensitive value cannot make itself visible.
 func SecretNamesOf(p *Plan) SecretNames {
 	names := SecretNames{}
 	for i := range p.Objects {
@@ -39,7 +38,7 @@ func (n SecretNames) add(namespace string, name any) {
 	n[namespace][text] = true
 }
 
-// addReferenced adds the values of fields that contain Secret names.
+// addReferenced adds the values of fields that name Secrets, such as secretName.
 func (n SecretNames) addReferenced(namespace string, v any) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -63,20 +62,20 @@ func (n SecretNames) addReferenced(namespace string, v any) {
 	}
 }
 
-// plainSecret is the one word of [SensitiveName] that a name of a Secret may go by.
+// plainSecret matches the word in the name of a field that may hold the name of a
+// Secret rather than a secret.
 var plainSecret = regexp.MustCompile(`(?i)secrets?`)
 
-// Mask is like [MaskObject] but shows a value that names a Secret, which a
-// reviewer has to see, such as webhook-cert of the environment variable
-// WEBHOOK_CERT_SECRET.
+// Mask is [MaskObject], but leaves values that are names of Secrets visible, as a
+// reviewer has to see them: for example webhook-cert as the value of the environment
+// variable WEBHOOK_CERT_SECRET.
 //
-// A value may equal such a name by chance, and be a secret all the same. So only a
-// name of more than one word counts, which is seldom a password, and only where
-// nothing but the word secret makes the key sensitive: never a password, token, key
-// or credential, and nothing in a Secret. What is shown is then a word that stands
-// unmasked in the same objects, in a field for names of Secrets. It would not be
-// hidden from a reader of them anyway: each such word can be tried against the
-// object's digest. The digest itself is made as ever.
+// A sensitive value may equal such a name by chance. So only names with a dash or a dot
+// are left visible, which are seldom passwords, and only where the word secret alone
+// makes the key sensitive: never the value of a password, token, key or credential, and
+// nothing in a Secret. The visible word also occurs unmasked in the same objects, in a
+// field for names of Secrets. Readers of these could find it out anyway, by trying each
+// such word against the object's digest. The digest is computed as always.
 func (n SecretNames) Mask(body map[string]any) map[string]any {
 	masked := CloneBody(body)
 	secret, namespace := String(body, "kind") == "Secret", String(body, "metadata", "namespace")

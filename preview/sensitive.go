@@ -14,14 +14,14 @@ var (
 	referenceName = regexp.MustCompile(`(?i)(_name|_file|_path|_ref|_url)$`)
 )
 
-// SensitiveName reports whether a ConfigMap key, environment variable or value
-// key names something secret rather than where to find it.
+// SensitiveName reports whether a key or variable of this name holds a secret value,
+// such as PASSWORD, and not the place where one is found, such as PASSWORD_FILE.
 func SensitiveName(name string) bool {
 	return mayBeSensitive(name) && sensitiveName.MatchString(name) && !referenceName.MatchString(name)
 }
 
-// mayBeSensitive is a fast check before sensitiveName: it reports false for names
-// of which no word begins like a sensitive one.
+// mayBeSensitive is a fast check before the expression sensitiveName. It is false only
+// for names that have none of the words.
 func mayBeSensitive(name string) bool {
 	for i := 0; i < len(name); i++ {
 		if name[i] >= utf8.RuneSelf {
@@ -38,21 +38,20 @@ func mayBeSensitive(name string) bool {
 	return false
 }
 
-// Masked stands wherever a sensitive value would: never the value, its length
-// or its hash.
+// Masked is displayed in place of a sensitive value, never the value, its length or its
+// hash.
 const Masked = "(secret)"
 
-// sensitiveLeaf is one sensitive value and the way to replace it.
+// sensitiveLeaf is one sensitive value in an object, with a function that replaces it.
 type sensitiveLeaf struct {
 	path  string
-	name  string // its key, or the name of its environment variable
+	name  string // map key, or name of the environment variable
 	value any
 	set   func(any)
 }
 
-// sensitiveLeaves finds the sensitive values of an object: the data of a
-// Secret, and scalar ConfigMap values and literal env values whose name says
-// so. CRD schemas hold none.
+// sensitiveLeaves returns the sensitive values of an object: the data of a Secret, and
+// values of ConfigMaps and environment variables with a sensitive name. A CRD has none.
 func sensitiveLeaves(body map[string]any) []sensitiveLeaf {
 	var leaves []sensitiveLeaf
 	if IsKind(body, KindCustomResourceDefinition) {
@@ -75,8 +74,8 @@ func sensitiveLeaves(body map[string]any) []sensitiveLeaf {
 	return leaves
 }
 
-// lastAppliedLeaf covers the annotation in which client-side apply keeps a
-// copy of the whole Secret.
+// lastAppliedLeaf returns the annotation in which client-side apply keeps a copy of the
+// whole Secret.
 func lastAppliedLeaf(body map[string]any) []sensitiveLeaf {
 	annotations := Map(body, "metadata", "annotations")
 	return mapLeaves(annotations, ".metadata.annotations", func(name string) bool { return name == LastApplied })
@@ -128,8 +127,8 @@ func literalEnv(list []any, path string) []sensitiveLeaf {
 	return leaves
 }
 
-// MaskObject returns a copy of an object with every sensitive value replaced
-// by [Masked]. Every view shows objects through it.
+// MaskObject returns a copy of an object with every sensitive value replaced by
+// [Masked]. No object is displayed without it.
 func MaskObject(body map[string]any) map[string]any {
 	masked := CloneBody(body)
 	for _, leaf := range sensitiveLeaves(masked) {
@@ -141,10 +140,10 @@ func MaskObject(body map[string]any) map[string]any {
 // HasSensitive reports whether an object holds sensitive values.
 func HasSensitive(body map[string]any) bool { return len(sensitiveLeaves(body)) > 0 }
 
-// HashObject returns the digest of an object. Sensitive values enter it only
-// through one scrypt (N=2^15, r=8, p=1) over the canonical map of path to
-// value, salted with the object id and the first pin, so that a published
-// digest gives no way to guess a weak password.
+// HashObject returns the digest of an object. Sensitive values are included only as one
+// scrypt hash (N=2^15, r=8, p=1) of their canonical map from path to value, salted with
+// the object's id and the first pin, so that a published digest does not help to guess
+// a weak password.
 func HashObject(body map[string]any, pin string) (string, error) {
 	leaves := sensitiveLeaves(body)
 	if len(leaves) == 0 {
@@ -157,8 +156,8 @@ func HashObject(body map[string]any, pin string) (string, error) {
 	return Hash(map[string]any{"object": MaskObject(body), "sensitive": secret})
 }
 
-// HashValues returns the digest of user-supplied values, sensitive leaves
-// through scrypt as in [HashObject]; it is empty when there are none.
+// HashValues returns the digest of values that the user gave, sensitive ones included
+// through scrypt as in [HashObject]; empty if there are no values.
 func HashValues(values map[string]any, pin string) (string, error) {
 	if len(values) == 0 {
 		return "", nil
@@ -178,15 +177,15 @@ func HashValues(values map[string]any, pin string) (string, error) {
 	return Hash(map[string]any{"object": masked, "sensitive": secret})
 }
 
-// valueLeaves finds the sensitive leaves of values, sorted by path.
+// valueLeaves returns the sensitive leaves of values, sorted by path.
 func valueLeaves(values map[string]any) []sensitiveLeaf {
 	leaves := append(namedLeaves(values, ""), envLeaves(values, "")...)
 	sort.Slice(leaves, func(i, j int) bool { return leaves[i].path < leaves[j].path })
 	return leaves
 }
 
-// MaskValues returns a copy of values with every sensitive leaf replaced by
-// [Masked], and those leaves by path.
+// MaskValues returns a copy of values with every sensitive leaf replaced by [Masked],
+// and the original sensitive leaves by path.
 func MaskValues(values map[string]any) (masked, secrets map[string]any) {
 	masked, secrets = CloneBody(values), map[string]any{}
 	for _, leaf := range valueLeaves(masked) {
@@ -196,8 +195,8 @@ func MaskValues(values map[string]any) (masked, secrets map[string]any) {
 	return masked, secrets
 }
 
-// HashSecretValues is like [HashValues] for values of which some came from a
-// Secret: each enters the digest through scrypt, whatever its name.
+// HashSecretValues is [HashValues] for values that partly came from a Secret: all are
+// included through scrypt, whatever their names.
 func HashSecretValues(values map[string]any, pin string) (string, error) {
 	if len(values) == 0 {
 		return "", nil
@@ -209,8 +208,8 @@ func HashSecretValues(values map[string]any, pin string) (string, error) {
 	return Hash(map[string]any{"sensitive": secret})
 }
 
-// SensitivePaths returns the paths of the values that are secret by the names of
-// their keys, sorted.
+// SensitivePaths returns the paths, sorted, of the values whose keys are sensitive
+// names.
 func SensitivePaths(values map[string]any) []string {
 	var out []string
 	for _, leaf := range namedLeaves(values, "") {
@@ -220,8 +219,7 @@ func SensitivePaths(values map[string]any) []string {
 	return out
 }
 
-// namedLeaves returns the scalars below v whose key looks like the name of a
-// secret.
+// namedLeaves returns the scalars in v, at any depth, whose key is a sensitive name.
 func namedLeaves(v any, path string) []sensitiveLeaf {
 	var leaves []sensitiveLeaf
 	switch v := v.(type) {
@@ -244,8 +242,8 @@ func namedLeaves(v any, path string) []sensitiveLeaf {
 	return leaves
 }
 
-// hashLeaves hashes sensitive values through scrypt; no other function hashes
-// one.
+// hashLeaves returns the scrypt hash of sensitive values. No other function hashes such
+// values.
 func hashLeaves(leaves []sensitiveLeaf, salt string) (string, error) {
 	values := make(map[string]any, len(leaves))
 	for _, leaf := range leaves {
@@ -258,8 +256,9 @@ func hashLeaves(leaves []sensitiveLeaf, salt string) (string, error) {
 	return computed.hash(data, salt)
 }
 
-// SecretKeys compares the keys of two Secrets: equal, changed, new or removed.
-// It returns nil when neither is a Secret with data.
+// SecretKeys compares the data of the live and the planned Secret and returns for each
+// key equal, changed, new or removed. It is nil if neither object is a Secret with
+// data.
 func SecretKeys(live, sealed map[string]any) map[string]string {
 	if String(sealed, "kind") != "Secret" && String(live, "kind") != "Secret" {
 		return nil
@@ -285,7 +284,7 @@ func SecretKeys(live, sealed map[string]any) map[string]string {
 	return out
 }
 
-// PathKey returns one map key of a path: .key, or ['key'] if it has special
+// PathKey returns a map key as part of a path: .key, or ['key'] if it has special
 // characters.
 func PathKey(key string) string {
 	if key != "" && !strings.ContainsAny(key, ".[]'=/ ") {

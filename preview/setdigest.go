@@ -5,13 +5,11 @@ import (
 	"strings"
 )
 
-// SetDigest hashes what a plugin set is: its name, platform, files, config and
-// objects. Where it comes from and where it goes are not in it. Of a plan for
-// several platforms it is the hash of what the set is on each, so that it is
-// the same on every machine. The restart of a host is in it with an empty
-// annotation: the annotation's value is this digest, and no digest can cover
-// itself. So the digest says which Deployment is restarted, and the value follows
-// from the digest.
+// SetDigest returns the content digest of a plugin set: the hash of its name, platform,
+// files, config and objects, but not of where it comes from or is installed. For
+// several platforms it is the hash of the digests on each, and the same on every
+// machine. The restart of a host is included with an empty annotation, whose value will
+// be this digest: so the digest covers which Deployment is restarted.
 func SetDigest(p *Plan, pkg Package) (string, error) {
 	if len(p.Platforms) == 0 {
 		return PlatformDigest(p, pkg, p.Platform)
@@ -36,8 +34,8 @@ func SetDigest(p *Plan, pkg Package) (string, error) {
 	return hashStruct(content)
 }
 
-// PlatformDigest returns the [SetDigest] of a set on one platform alone: the
-// plan's own, or another of its [Plan.Platforms].
+// PlatformDigest returns the [SetDigest] of a plugin set on one platform: the plan's
+// own, or another of [Plan.Platforms].
 func PlatformDigest(p *Plan, pkg Package, platform string) (string, error) {
 	type file struct {
 		Path   string `json:"path"`

@@ -62,7 +62,8 @@ func FileChanges(files []File) bool {
 	return slices.ContainsFunc(files, func(f File) bool { return f.Action != ActionUnchanged })
 }
 
-// FileCounts counts files by action, those that occur, with a text in between.
+// FileCounts returns as text how many files each action has, such as "+ 2 create",
+// joined by the text between.
 func FileCounts(files []File, between string) string {
 	count := map[Action]int{}
 	for _, f := range files {
@@ -80,13 +81,14 @@ func FileCounts(files []File, between string) string {
 	return strings.Join(parts, between)
 }
 
-// LacksLiveState reports whether a plan was made without reading what it changes,
-// and so cannot be applied. Plans of plugin sets read only files.
+// LacksLiveState reports whether the plan was made without reading the state that it
+// changes, and so cannot be applied. Plans of plugin sets on a machine read only files,
+// and have it.
 func (p *Plan) LacksLiveState() bool {
 	return p.ReadMode == ReadOffline && !p.OnMachine()
 }
 
-// SetChanges reports whether a plan changes files of a plugin set, or its
+// SetChanges reports whether the plan changes the files of a plugin set or its
 // generation.
 func (p *Plan) SetChanges() bool {
 	if p.Generation == nil {
@@ -104,12 +106,12 @@ type LiveFile struct {
 	Mode string `json:"mode"`
 }
 
-// OnMachine reports whether a plan installs the files of a plugin set on a
+// OnMachine reports whether the plan installs the files of a plugin set on this
 // machine, without a cluster.
 func (p *Plan) OnMachine() bool { return p.Platform != "" && len(p.Objects) == 0 }
 
-// DecideFiles compares the files of a set with those on disk. It returns the files
-// with their actions, including those to remove.
+// DecideFiles returns the files of a plugin set with their actions, decided by the
+// files on disk (live, by path), and those that are to be deleted.
 func DecideFiles(files []File, live map[string]LiveFile) []File {
 	out := make([]File, 0, len(files))
 	wanted := map[string]bool{}
@@ -166,6 +168,6 @@ type PlatformFile struct {
 	Contents string `json:"contents,omitempty"`
 }
 
-// GenerationsSuffix follows a location in the name of the folder of its
-// generations, which the plan of a clean is about.
+// GenerationsSuffix is appended to the path of a plugin set's directory to name the
+// folder with its generations, which a clean deletes from.
 const GenerationsSuffix = ".generations"

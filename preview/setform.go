@@ -2,8 +2,8 @@ package preview
 
 import "errors"
 
-// CheckSet checks that the plan of a plugin set is well-formed, and that any other
-// plan has no files.
+// CheckSet returns an error if the plan of a plugin set is not well-formed, or if any
+// other plan has files.
 func (p *Plan) CheckSet() error {
 	if p.Platform == "" {
 		if len(p.Files) > 0 || p.Generation != nil || p.Location != nil || len(p.Platforms)+len(p.ConfigChanges) > 0 {
@@ -40,8 +40,8 @@ func (p *Plan) CheckSet() error {
 	return checkPlatforms(p)
 }
 
-// checkAction checks that a file's action follows from the file on disk. A plan of
-// clean writes no files.
+// checkAction returns an error if the file's action does not follow from the file on
+// disk. clean: the plan only deletes files.
 func (f *File) checkAction(clean bool) error {
 	gone, same := f.Action == ActionDelete, f.Live == (LiveFile{SHA256: f.SHA256, Mode: f.Mode})
 	there := f.Live != LiveFile{}
@@ -57,8 +57,8 @@ func (f *File) checkAction(clean bool) error {
 	return errors.New("file " + f.Path + " has another action than follows from what is there")
 }
 
-// checkGeneration checks that the generation changes exactly if files or config
-// change or there is none yet. A plan of clean must not change it.
+// checkGeneration returns an error unless the generation number rises exactly if files
+// or config change or none is installed. A plan of clean must not change it.
 func checkGeneration(p *Plan, clean bool) error {
 	g := p.Generation
 	follows := g.To == g.From
@@ -72,8 +72,8 @@ func checkGeneration(p *Plan, clean bool) error {
 	return nil
 }
 
-// checkPlatforms holds a plan for several platforms to saying of each what its
-// files make it, and of its own nothing besides.
+// checkPlatforms returns an error if the files of a platform do not have its content
+// digest, or a platform is listed twice.
 func checkPlatforms(p *Plan) error {
 	seen := map[string]bool{}
 	for _, other := range p.Platforms {

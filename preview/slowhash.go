@@ -10,11 +10,11 @@ import (
 	"golang.org/x/crypto/scrypt"
 )
 
-// maxSlowHashes bounds what is remembered, at some 100 bytes each.
+// maxSlowHashes is the most hashes that are cached, at some 100 bytes each.
 const maxSlowHashes = 10_000
 
-// slowHashes caches scrypt hashes of this process, because reviewing and applying
-// hash the same values a dozen times, at 80 ms and 32 MB each.
+// slowHashes caches the scrypt hashes of this process, because review and apply hash
+// the same values a dozen times, at 80 ms and 32 MB each.
 type slowHashes struct {
 	mu    sync.Mutex
 	known map[[sha256.Size]byte]string
@@ -22,7 +22,8 @@ type slowHashes struct {
 
 var computed slowHashes
 
-// hash returns scrypt (N=2^15, r=8, p=1) of data as hex.
+// hash returns the scrypt hash (N=2^15, r=8, p=1) of data in hexadecimal, from the
+// cache if it is there.
 func (h *slowHashes) hash(data []byte, salt string) (string, error) {
 	// The length keeps apart where the salt ends and the data begins.
 	name := sha256.Sum256(append([]byte(strconv.Itoa(len(salt))+" "+salt), data...))

@@ -7,21 +7,21 @@ import (
 	"strings"
 )
 
-// The stages that no kind belongs to. Hooks before the others come right after
-// namespaces and definitions, hooks after them at the end; a weight is a stage
-// of its own ("hooks-pre-2"), so that a Job of one is complete before the next
-// begins. Objects that left the set are deleted last, after everything that
+// The stages that do not depend on an object's kind. Pre hooks come right after
+// namespaces and CRDs, post hooks at the end; each weight is a stage of its own
+// ("hooks-pre-2"), so that a Job of one weight is complete before the next begins.
+// Objects that the content no longer has are deleted last, once everything that
 // replaces them works.
 const (
-	// StageHandOver ends the ownership of former owners of adopted objects: it is first.
+	// StageHandOver deletes the former owners of adopted objects. It is the first stage.
 	StageHandOver  = "hand-over"
 	StageHooksPre  = "hooks-pre"
 	StageHooksPost = "hooks-post"
 	StagePrune     = "prune"
-	// StagePruneDefinitions deletes CustomResourceDefinitions while the operator
-	// still runs, which may have to let go of their objects.
+	// StagePruneDefinitions deletes CRDs and their custom resources while the operator
+	// still runs, which may have to remove finalizers from them.
 	StagePruneDefinitions = "prune-crds"
-	// StagePruneNamespaces deletes Namespaces once all the rest is gone.
+	// StagePruneNamespaces deletes Namespaces, after all other objects.
 	StagePruneNamespaces = "prune-namespaces"
 )
 
@@ -31,7 +31,7 @@ type stageRow struct {
 	kinds   []string // KIND.GROUP, core without group
 }
 
-// stageOrder is the phase order of OLM v1 (operator-controller,
+// stageOrder has the stages in the order of OLM v1's phases (operator-controller,
 // applier/phase.go). Kinds that no stage names belong to "deploy".
 var stageOrder = [...]stageRow{
 	{StageHandOver, "5m", nil},
@@ -61,14 +61,14 @@ var stageOrder = [...]stageRow{
 	{StagePruneNamespaces, "5m", nil},
 }
 
-// The stages that others wait for by name.
+// The stages that code refers to by name.
 const (
 	StageDeploy      = "deploy"
 	StageAdmission   = "admission"
 	stageDefinitions = "crds"
 )
 
-// StageOf returns the stage that writes an object of a group and kind.
+// StageOf returns the id of the stage that writes objects of a kind.
 func StageOf(group, kind string) string {
 	gk := kind
 	if group != "" {
@@ -82,10 +82,10 @@ func StageOf(group, kind string) string {
 	return StageDeploy
 }
 
-// BuildStages distributes objects over the stages, in order, empty stages
-// dropped. Deletions come last, in the reverse order of creation, except that
-// what can block other requests (webhook configurations, APIServices) goes
-// first. timeout overrides the stages' own when not empty.
+// BuildStages divides the objects into stages, in order, without empty ones. Deletions
+// come last, in the reverse order of creation, except that objects which can block
+// requests (webhook configurations, APIServices) are deleted first. A timeout that is
+// not empty replaces those of the stages.
 func BuildStages(objects []Object, timeout string) []Stage {
 	members := map[string][]*Object{}
 	leaving := findDeletedGroups(objects)
@@ -129,8 +129,7 @@ func BuildStages(objects []Object, timeout string) []Stage {
 	return stages
 }
 
-// deletedGroups holds the API groups of which the plan deletes
-// CustomResourceDefinitions.
+// deletedGroups are the API groups of the CRDs that the plan deletes.
 type deletedGroups map[string]bool
 
 func findDeletedGroups(objects []Object) deletedGroups {
@@ -144,8 +143,9 @@ func findDeletedGroups(objects []Object) deletedGroups {
 	return out
 }
 
-// stage returns the stage that deletes an object. What can block the removal of
-// a definition's objects goes with the definition, and so do such objects.
+// stage returns the stage that deletes an object. Custom resources of deleted CRDs, and
+// webhooks and APIServices, which can block their deletion, are deleted in the same
+// stage as the CRDs.
 func (g deletedGroups) stage(o *Object) string {
 	if o.Is(KindNamespace) {
 		return StagePruneNamespaces
@@ -156,8 +156,8 @@ func (g deletedGroups) stage(o *Object) string {
 	return StagePrune
 }
 
-// order lists the stages. With hooks before everything else the definitions,
-// which they may need, come before those.
+// order returns the ids of the stages in order. If there are pre hooks, CRDs come
+// before these, as hooks may need them.
 func order(preHooks bool) []string {
 	var ids []string
 	for _, row := range stageOrder {
@@ -174,8 +174,8 @@ func order(preHooks bool) []string {
 	return ids
 }
 
-// byWeight divides hooks by their weight, ascending. Other objects have none,
-// and stay together.
+// byWeight groups objects by hook weight, ascending. Objects that are no hooks are one
+// group.
 func byWeight(list []*Object) [][]*Object {
 	weight := func(o *Object) int {
 		if o.Hook == nil || o.Action == ActionDelete {
@@ -194,7 +194,7 @@ func byWeight(list []*Object) [][]*Object {
 	return out
 }
 
-// hookTimeout is the time limit of a stage of hook Jobs.
+// hookTimeout is the default time limit of a stage of hooks.
 const hookTimeout = "5m"
 
 func defaultTimeout(id string) string {
@@ -229,9 +229,10 @@ func compareInStage(id string) func(a, b *Object) int {
 	}
 }
 
-// deleteRank orders deletions. Blocking API extensions first: a namespace
-// hangs in Terminating while an APIService or webhook without backend stands. A
-// host that is let go of is last: it restarts without what is deleted before.
+// deleteRank returns the position of an object among deletions. Webhooks and
+// APIServices are first: a namespace stays in Terminating while one of them has no
+// backend. A host whose patch is removed is last, so that it restarts without
+// everything that was deleted.
 func deleteRank(o *Object) int {
 	switch {
 	case blocks(o):
@@ -242,13 +243,14 @@ func deleteRank(o *Object) int {
 	return len(stageOrder) - stageIndex(o)
 }
 
-// stageIndex returns the position of the stage that a kind belongs to.
+// stageIndex returns the index in stageOrder of the stage for an object's kind.
 func stageIndex(o *Object) int {
 	id := StageOf(o.Ref().Group(), o.Kind)
 	return slices.IndexFunc(stageOrder[:], func(row stageRow) bool { return row.id == id })
 }
 
-// blocks reports whether an object can stand in the way of other requests.
+// blocks reports whether an object can make other requests fail: it is a webhook
+// configuration, admission policy or APIService.
 func blocks(o *Object) bool {
 	group := o.Ref().Group()
 	return group == "admissionregistration.k8s.io" || group == "apiregistration.k8s.io"

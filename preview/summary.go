@@ -31,7 +31,8 @@ type Summary struct {
 	Unknown int `json:"unknown"`
 }
 
-// Changes reports whether anything would be written.
+// Changes reports whether apply would write anything. Objects with action unknown count
+// as written.
 func (s Summary) Changes() bool {
 	return s.Create+s.Update+s.Delete+s.Replace+s.Adopt+s.Patch+s.Unknown > 0
 }
@@ -74,14 +75,14 @@ func (s *Summary) slot(a Action) *int {
 	return nil
 }
 
-// Add counts one more.
+// Add counts one more object with the action.
 func (s *Summary) Add(a Action) {
 	if n := s.slot(a); n != nil {
 		*n++
 	}
 }
 
-// Summarize counts objects by action.
+// Summarize returns the numbers of objects by action.
 func Summarize(objects []Object) Summary {
 	var s Summary
 	for i := range objects {

@@ -40,7 +40,7 @@ type Mitigation struct {
 	Warnings int `json:"warnings"`
 }
 
-// Text says what the setting takes away, and what it leaves.
+// Text returns what the setting removes and lowers, and how many findings it leaves.
 func (m Mitigation) Text() string {
 	var parts []string
 	if len(m.Removes) > 0 {
@@ -64,7 +64,7 @@ type FindingGroup struct {
 	Findings []string `json:"findings"`
 }
 
-// Count returns the number of obstacles; a plan without a verdict has none.
+// Count returns the number of obstacles; 0 if v is nil.
 func (v *Verdict) Count() int {
 	if v == nil {
 		return 0
@@ -90,7 +90,7 @@ type Highlight struct {
 	Text string `json:"text"`
 }
 
-// The topics of highlights, in the order in which they are listed.
+// The topics of highlights, in the order of the list.
 const (
 	TopicVersion    = "version"
 	TopicImage      = "image"

@@ -2,15 +2,15 @@ package preview
 
 import "strings"
 
-// volatileRow is one field that controllers change by themselves: it neither
-// refuses a plan nor counts as a change.
+// volatileRow is one field that controllers change by themselves. A difference there
+// neither makes a plan stale nor counts as a change.
 type volatileRow struct {
 	name   string
 	reason string
 	strip  func(body map[string]any)
 }
 
-// volatileTable is the whole list. Every row has a test.
+// volatileTable has all volatile fields. Every row has a test.
 var volatileTable = [...]volatileRow{
 	{"deployment revision", "the deployment controller counts rollouts", stripAnnotation("deployment.kubernetes.io/revision")},
 	{"restartedAt", "kubectl rollout restart stamps the pod template", stripRestartedAt},
@@ -32,9 +32,9 @@ var volatileTable = [...]volatileRow{
 	{"last applied", "client-side apply keeps a copy of its input", stripAnnotation(LastApplied)},
 }
 
-// WithoutVolatile returns a copy of a live object or dry-run result without
-// status, server-set metadata and the volatile table's fields: what two reads
-// of an untouched object have in common.
+// WithoutVolatile returns a copy of a live object or dry-run result without status,
+// server-set metadata and the fields of volatileTable. Two reads of an object that no
+// user changed have the same result.
 func WithoutVolatile(body map[string]any) map[string]any {
 	out := CloneBody(body)
 	delete(out, "status")
@@ -68,8 +68,8 @@ func stripOfKind(kind GroupKind, path ...string) func(map[string]any) {
 	}
 }
 
-// stripAllocated drops an address the API server chose. A headless Service
-// says "None" itself, which is content.
+// stripAllocated returns a function that removes an address that the API server chose
+// for a Service. That of a headless Service stays: "None" is content.
 func stripAllocated(field string) func(map[string]any) {
 	return func(body map[string]any) {
 		spec := Map(body, "spec")
@@ -119,11 +119,11 @@ func stripTokenData(body map[string]any) {
 	}
 }
 
-// tokenVolume is the name prefix of the volume that the ServiceAccount admission
-// plugin adds to a Pod, with five random letters behind it.
+// tokenVolume is the prefix of the name, before five random letters, of the volume that
+// the ServiceAccount admission plugin adds to a Pod.
 const tokenVolume = "kube-api-access-"
 
-// nameTokenVolume gives the volume with a Pod's service account token one name.
+// nameTokenVolume replaces the random name of a Pod's token volume by a fixed one.
 func nameTokenVolume(body map[string]any) {
 	if !IsKind(body, KindPod) {
 		return
@@ -163,8 +163,8 @@ func stripNodePorts(body map[string]any) {
 	}
 }
 
-// stripControllerUID drops the labels and selector the Job controller derives
-// from the Job's uid.
+// stripControllerUID removes the labels and selectors that the Job controller makes of
+// the Job's uid.
 func stripControllerUID(body map[string]any) {
 	if !IsKind(body, KindJob) {
 		return

@@ -2,8 +2,8 @@ package preview
 
 import "slices"
 
-// ServedResource is a resource that an API server serves, or a sub-resource, named as
-// RBAC does: "pods", "pods/log". Verbs are sorted.
+// ServedResource is a resource or subresource that an API server serves, named as in
+// RBAC: "pods", "pods/log". Verbs are sorted.
 type ServedResource struct {
 	Group      string   `json:"group"`
 	Resource   string   `json:"resource"`
@@ -11,17 +11,17 @@ type ServedResource struct {
 	Verbs      []string `json:"verbs"`
 }
 
-// Discovery lists the resources that an API server serves. Unanswered are the
-// API versions, as GROUP/VERSION, whose own server did not answer it.
+// Discovery lists the resources that an API server serves. Unanswered are the API
+// versions, as GROUP/VERSION, whose aggregated API server did not answer.
 type Discovery struct {
 	Served     []ServedResource
 	Unanswered []string
 }
 
-// What wildcards are expanded against.
+// The resources that wildcards are matched against ([Wildcards.Against]).
 const (
-	AgainstCluster = "cluster"  // what the cluster serves, and the plan's own CRDs
-	AgainstBuiltIn = "built-in" // the kinds of Kubernetes itself, and the plan's own CRDs
+	AgainstCluster = "cluster"  // those that the cluster serves, and of the plan's CRDs
+	AgainstBuiltIn = "built-in" // those of Kubernetes itself, and of the plan's CRDs
 )
 
 // Wildcards lists the resources that RBAC rules with wildcards match. It is
@@ -77,8 +77,8 @@ type ResourceAccess struct {
 	Verbs []string `json:"verbs"`
 }
 
-// Expansion returns what a grant's wildcards reach; nil when it has none, is removed,
-// or is not among those listed.
+// Expansion returns what the wildcards of a grant match; nil if it has none, is
+// removed, or is beyond the limit of the list.
 func (w *Wildcards) Expansion(g Grant) *WildcardExpansion {
 	if w == nil || g.Change == GrantRemoved {
 		return nil
