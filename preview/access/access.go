@@ -1,6 +1,6 @@
-// Package access computes what a plan's RBAC objects permit: roles × bindings
-// become grants, and the grants of two revisions become a delta. It reads
-// decoded objects only and performs no I/O.
+// Package access computes what a plan's RBAC objects permit: the rules of each role,
+// for each subject of its bindings, become grants, and the grants of two revisions are
+// compared. It works on decoded objects and performs no I/O.
 package access
 
 import (
@@ -16,56 +16,58 @@ const (
 	all         = "*"
 )
 
-// maxGrants bounds what subjects × rules may multiply to. Beyond it a binding
-// is described by one wildcard grant per subject, which overstates it: a
-// review may be too loud about such content, never too quiet.
+// maxGrants is the most grants that are computed. For a binding beyond it, each subject
+// gets one grant of everything: that overstates the binding, so that a review never
+// misses a right.
 const maxGrants = 50_000
 
 // Input holds the RBAC objects that grants are computed from.
 type Input struct {
-	// Objects are the plan's, as they will be applied. Other kinds count for
-	// the accounts that their pods run as.
+	// Objects are the plan's objects, as they will be applied. Of workloads the accounts
+	// count that their pods run as.
 	Objects []map[string]any
-	// Existing are roles and bindings that are only in the cluster. A role
-	// counts when a binding refers to it or when it takes part in aggregation,
-	// a binding as [RelevantBindings] says.
+	// Existing are roles and bindings that are only in the cluster. A role counts if a
+	// binding names it or an aggregated role includes it; a binding if
+	// [RelevantBindings] returns it.
 	Existing []map[string]any
-	// Missing are ids of roles that the cluster is known not to have. Of others
-	// that are in neither list those of [BuiltIn] count.
+	// Missing are ids of built-in roles that the cluster is known to lack. Other
+	// built-in roles count with their rules in [BuiltIn], unless Objects or Existing has
+	// them.
 	Missing []string
-	// Accounts are further objects whose accounts' bindings in Existing count.
-	// Two inputs that are to be compared have all accounts of both.
+	// Accounts are further objects with accounts whose bindings in Existing count too.
+	// Two inputs whose grants are compared must have the accounts of both.
 	Accounts []map[string]any
-	// Unread: no binding of a cluster was read, so those count that every cluster
-	// has at its start, as far as the plan adds to the roles that they name.
+	// Unread: no binding of a cluster was read. Then the bindings count that every
+	// cluster has from its start, as far as the plan adds rules to the roles that they
+	// name.
 	Unread bool
 }
 
-// Compute returns the effective grants: one for every subject, scope and rule,
-// sorted by [preview.SortGrants]. Equal grants through several roles or
-// bindings are one, whose Via joins the pairs. Rules without effect, such as
-// cluster-scoped resources granted in a namespace, are listed like any other.
-// A binding to a role that is nowhere to be found grants nothing.
+// Compute returns the effective grants: one for every subject, scope and rule, sorted
+// by [preview.SortGrants]. Equal grants through several roles or bindings are merged,
+// with all of them in Via. Rules without effect, such as cluster-scoped resources
+// granted in a namespace, are included. A binding to a role that is not known grants
+// nothing.
 //
-// A binding of the cluster gives the plan's accounts, and groups that hold them,
-// all that its role permits: those grants are Held. To any other subject it gives
-// what the plan adds to its role.
+// A binding that is only in the cluster grants its whole role to the plan's accounts,
+// and to groups that include them: those grants are Held. To other subjects it grants
+// only what the plan adds to the role.
 func Compute(in Input) []preview.Grant {
 	s := NewRBACIndex(in.Existing, in.Missing)
 	s.unread = in.Unread
 	return s.Compute(in.Objects, in.Accounts...)
 }
 
-// RBACIndex indexes the existing roles and bindings, to compute the grants of
-// several sets of objects.
+// RBACIndex is an index of the cluster's roles and bindings, with which the grants of
+// several sets of objects can be computed.
 type RBACIndex struct {
 	roles    *roleSet
 	bindings []map[string]any
 	unread   bool // no binding of a cluster was read
 }
 
-// NewRBACIndex indexes the roles and bindings among existing; missing are as in
-// [Input].
+// NewRBACIndex returns an index of the roles and bindings among existing. missing is as
+// in [Input].
 func NewRBACIndex(existing []map[string]any, missing []string) *RBACIndex {
 	s := &RBACIndex{roles: newBaseRoles(existing, missing)}
 	for _, body := range existing {
@@ -76,9 +78,8 @@ func NewRBACIndex(existing []map[string]any, missing []string) *RBACIndex {
 	return s
 }
 
-// Compute is the function [Compute] with the indexed roles and bindings as the
-// existing ones; accounts are further objects whose accounts' bindings are
-// considered.
+// Compute is the function [Compute] with the indexed roles and bindings as Existing,
+// and accounts as Accounts.
 func (s *RBACIndex) Compute(objects []map[string]any, accounts ...map[string]any) []preview.Grant {
 	roles := newRoleSetOn(s.roles, objects)
 	c := collector{index: map[string]int{}}
@@ -108,8 +109,8 @@ func (s *RBACIndex) Compute(objects []map[string]any, accounts ...map[string]any
 	return c.grants
 }
 
-// RoleRefs returns the roles that bindings among objects refer to and that objects
-// do not contain, sorted by id: they have to be read from the cluster.
+// RoleRefs returns the roles that bindings among objects name and that objects do not
+// contain, sorted by id: they must be read from the cluster.
 func RoleRefs(objects []map[string]any) []preview.Ref {
 	have := idsOf(objects)
 	var refs []preview.Ref
@@ -126,8 +127,8 @@ func RoleRefs(objects []map[string]any) []preview.Ref {
 	return refs
 }
 
-// RoleOf returns the role a binding refers to; its Name is empty when the
-// binding names none.
+// RoleOf returns the role that a binding names; its Name is empty if the binding has
+// none.
 func RoleOf(binding map[string]any) preview.Ref {
 	ref := preview.Ref{
 		APIVersion: rbacVersion,
@@ -176,13 +177,13 @@ func Subjects(binding map[string]any) []preview.Subject {
 
 func subjectKey(s preview.Subject) string { return s.Kind + "\x00" + s.Namespace + "\x00" + s.Name }
 
-// collector collects grants and merges equal ones.
+// collector collects grants and merges those that differ only in Via.
 type collector struct {
 	grants []preview.Grant
-	index  map[string]int // key of everything but Via → position in grants
+	index  map[string]int // grantKey → index in grants
 }
 
-// bindHeld adds the grants of a binding that exists in the cluster.
+// bindHeld adds the grants of a binding that is only in the cluster.
 func (c *collector) bindHeld(roles *roleSet, ours accounts, binding map[string]any) {
 	added, rest := roles.parts(RoleOf(binding))
 	var own []preview.Subject
@@ -232,9 +233,8 @@ func (c *collector) add(g preview.Grant, via []string) {
 	known.Via = append(known.Via, via...)
 }
 
-// grantKey returns a key of a grant's subject and permissions, without its roles
-// and bindings. The lengths of the lists are part of it, so that different lists
-// have different keys.
+// grantKey returns a key of a grant's subject, scope and permissions, without Via.
+// Separators keep lists apart, so that different lists have different keys.
 func grantKey(g preview.Grant) string {
 	var b strings.Builder
 	b.WriteString(subjectKey(g.Subject) + "\x00" + g.Scope + "\x00" + g.Namespace)
@@ -247,7 +247,7 @@ func grantKey(g preview.Grant) string {
 	return b.String()
 }
 
-// sortPairs orders role-binding pairs and keeps each pair together.
+// sortPairs sorts the role-binding pairs in Via and keeps each pair together.
 func sortPairs(via []string) []string {
 	pairs := make([][2]string, 0, len(via)/2)
 	for i := 0; i+1 < len(via); i += 2 {
@@ -263,7 +263,8 @@ func sortPairs(via []string) []string {
 	return out
 }
 
-// viaName returns KIND/NAME, or KIND/NAMESPACE/NAME for a namespaced object.
+// viaName returns an object as Via names it: KIND/NAME, or KIND/NAMESPACE/NAME for a
+// namespaced object.
 func viaName(ref preview.Ref) string {
 	if ref.Namespace != "" {
 		return ref.Kind + "/" + ref.Namespace + "/" + ref.Name

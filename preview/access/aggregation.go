@@ -6,13 +6,13 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// CollectedInCluster says why the permissions of an aggregated ClusterRole are not
-// known without its cluster.
+// CollectedInCluster is the reason why the rules of an aggregated ClusterRole are not
+// known offline.
 const CollectedInCluster = "its rules are collected from all ClusterRoles with a label, also from those of the cluster, which was not asked"
 
-// AggregatingRoles returns the ids of the aggregated ClusterRoles among objects
-// and existing that bindings among them refer to: what they permit depends on
-// every ClusterRole of the cluster.
+// AggregatingRoles returns the ids of the aggregated ClusterRoles among objects and
+// existing that bindings among them name. What they permit depends on all ClusterRoles
+// of the cluster.
 func AggregatingRoles(objects, existing []map[string]any) []string {
 	roles := newRoleSet(Input{Objects: objects, Existing: existing})
 	given := idsOf(slices.Concat(objects, existing))
@@ -29,9 +29,8 @@ func AggregatingRoles(objects, existing []map[string]any) []string {
 	})
 }
 
-// AggregatedRoles returns the ClusterRoles among existing whose rules the
-// aggregation controller adds to the ClusterRoles with these ids. Roles that
-// objects bring are not among them.
+// AggregatedRoles returns the ClusterRoles among existing whose rules the aggregation
+// controller adds to the ClusterRoles with these ids. Roles in objects are left out.
 func AggregatedRoles(ids []string, objects, existing []map[string]any) []map[string]any {
 	roles := newRoleSet(Input{Objects: objects, Existing: existing})
 	stored := idsOf(existing)

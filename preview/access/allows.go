@@ -7,9 +7,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// Request is a question to the authorizer, as in a SubjectAccessReview. Resource
-// is RESOURCE or RESOURCE/SUBRESOURCE; an empty Namespace means all namespaces, or
-// a cluster-scoped resource. A request with a URL has only a verb besides.
+// Request is a request that RBAC is asked about, as in a SubjectAccessReview. Resource
+// is RESOURCE or RESOURCE/SUBRESOURCE; an empty Namespace means all namespaces, or a
+// cluster-scoped resource. With URL, only Verb is set besides.
 type Request struct {
 	Namespace, Verb, Group, Resource, Name string
 	URL                                    string
@@ -25,8 +25,8 @@ func Allows(grants []preview.Grant, subject preview.Subject, r Request) bool {
 	})
 }
 
-// includesSubject reports whether a grant to one subject applies to another, such
-// as a group to its members.
+// includesSubject reports whether a grant to the subject granted applies to who: it is
+// the same subject, or a group of the ServiceAccount.
 func includesSubject(who, granted preview.Subject) bool {
 	if who == granted {
 		return true

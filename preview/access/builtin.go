@@ -17,7 +17,7 @@ var builtInData []byte
 //go:embed bindings.json
 var bindingData []byte
 
-// The tables are parsed when they are first needed. Nothing changes them.
+// The tables are parsed when they are first used, and never modified.
 var (
 	builtIn         = sync.OnceValue(func() []map[string]any { return labelled(bodiesOf(builtInData)) })
 	defaultBindings = sync.OnceValue(func() []map[string]any { return bodiesOf(bindingData) })
@@ -30,8 +30,8 @@ var (
 	})
 )
 
-// labelled adds the label that the API server gives all roles of its own, by which
-// aggregated roles may collect them.
+// labelled adds the label that the API server gives to all roles that it creates, and
+// that aggregated roles may select.
 func labelled(roles []map[string]any) []map[string]any {
 	for _, role := range roles {
 		meta := preview.Map(role, "metadata")
@@ -60,14 +60,14 @@ func bodiesOf(table []byte) []map[string]any {
 	return bodies
 }
 
-// IsBuiltIn reports whether a role has the name of one that every cluster has from
-// its start.
+// IsBuiltIn reports whether a role has the name of one that every cluster has from its
+// start.
 func IsBuiltIn(role preview.Ref) bool {
 	return role.Group() == rbacGroup && builtInByID()[role.ID()] != nil
 }
 
-// UnchangedBuiltIn reports whether a role has the rules that the built-in role
-// of its name has on every cluster.
+// UnchangedBuiltIn reports whether a role has the same rules as the built-in role of
+// its name.
 func UnchangedBuiltIn(role map[string]any) bool {
 	known := builtInByID()[preview.RefOf(role).ID()]
 	if known == nil {
@@ -79,12 +79,13 @@ func UnchangedBuiltIn(role map[string]any) bool {
 }
 
 // BuiltIn returns the roles that every API server creates (kubernetes
-// plugin/pkg/auth/authorizer/rbac/bootstrappolicy), with the labels for
-// aggregation, rules and aggregation rules. Aggregated roles are without the rules
-// that they collect. Callers must not modify the result.
+// plugin/pkg/auth/authorizer/rbac/bootstrappolicy), with their labels, rules and
+// aggregation rules. Aggregated roles do not have the rules that they aggregate.
+// Callers must not modify the result.
 func BuiltIn() []map[string]any { return builtIn() }
 
-// essence reduces a role or binding to the fields that the table has.
+// essence returns a role or binding with only the fields that the table of built-in
+// ones has.
 func essence(role map[string]any) map[string]any {
 	meta := map[string]any{"name": preview.String(role, "metadata", "name")}
 	if namespace := preview.String(role, "metadata", "namespace"); namespace != "" {
@@ -113,8 +114,8 @@ func essence(role map[string]any) map[string]any {
 	return out
 }
 
-// BuiltInAccounts returns the names of the ServiceAccounts that the default bindings
-// of an API server give permissions.
+// BuiltInAccounts returns the names of the ServiceAccounts in the default bindings of
+// an API server.
 func BuiltInAccounts() []string {
 	var names []string
 	for _, binding := range defaultBindings() {

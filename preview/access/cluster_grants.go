@@ -7,13 +7,13 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// maxOthers bounds how many grants of other accounts [ClusterGrants] gathers.
+// maxOthers is the most grants that [ClusterGrants] returns.
 const maxOthers = 20_000
 
-// ClusterGrants returns the grants that bindings among in.Existing give to
-// subjects other than the plan's accounts, as far as an escalation path can use
-// them. Where no binding was read, those that every cluster has count. The second
-// result counts bindings that are left out because there are too many.
+// ClusterGrants returns the grants that bindings of the cluster give to subjects other
+// than the plan's accounts, as far as an escalation path can use them. If no binding
+// was read, those that every cluster has are used. left is the number of bindings that
+// were left out at the limit maxOthers.
 func ClusterGrants(in Input) (grants []preview.Grant, left int) {
 	roles := newRoleSet(in)
 	planned := idsOf(in.Objects)
@@ -44,9 +44,9 @@ func ClusterGrants(in Input) (grants []preview.Grant, left int) {
 	return c.grants, left
 }
 
-// Escalates reports whether a rule permits part of a step of an escalation path,
-// wherever it is bound. Writing ConfigMaps is none: it leads to accounts of the plan
-// alone, whose pods are known.
+// Escalates reports whether a rule gives a right that a step of an escalation path
+// uses, wherever it is bound. Writing ConfigMaps does not count: it leads only to
+// accounts of the plan, whose pods are known.
 func Escalates(g preview.Grant) bool {
 	g.Scope = preview.ScopeCluster
 	return slices.ContainsFunc(compiledSteps().rights, func(r right) bool {
@@ -55,9 +55,9 @@ func Escalates(g preview.Grant) bool {
 	})
 }
 
-// ActingAccounts returns the ServiceAccounts among subjects of grants, sorted,
-// without duplicates. For the group of a namespace's accounts it returns the
-// account default, which every namespace has.
+// ActingAccounts returns the ServiceAccounts that grants name, sorted, without
+// duplicates. For the group of a namespace's accounts it returns the account default,
+// which every namespace has.
 func ActingAccounts(grants []preview.Grant) []preview.Subject {
 	var out []preview.Subject
 	seen := map[preview.Subject]bool{}
@@ -75,9 +75,8 @@ func ActingAccounts(grants []preview.Grant) []preview.Subject {
 	return out
 }
 
-// SourceRoles returns the roles from which a grant's rule comes: the role of its
-// first binding and, if that aggregates the rule, the role that states it. Roles
-// in objects are left out.
+// SourceRoles returns the roles of the cluster that a grant comes from: the first role
+// in Via and, if that is aggregated, the role that has the rule.
 func SourceRoles(in Input, g preview.Grant) []map[string]any {
 	if len(g.Via) == 0 {
 		return nil

@@ -2,9 +2,9 @@ package access
 
 import "github.com/kubectl-operator/kubectl-operator/preview"
 
-// BuiltInRules returns the rules of a role that every cluster has, aggregation
-// included, as grants without subject and scope; none of any other role. Callers
-// must not modify them.
+// BuiltInRules returns the rules of a built-in role, with those that it aggregates, as
+// grants without subject and scope; nil for any other role. Callers must not modify
+// them.
 func BuiltInRules(role preview.Ref) []preview.Grant {
 	if !IsBuiltIn(role) {
 		return nil
@@ -12,7 +12,8 @@ func BuiltInRules(role preview.Ref) []preview.Grant {
 	return newRoleSet(Input{}).rules(role)
 }
 
-// BoundByDefault reports whether every cluster binds a role to a subject.
+// BoundByDefault reports whether every cluster has a binding of the role with a
+// subject.
 func BoundByDefault(role preview.Ref) bool {
 	for _, binding := range defaultBindings() {
 		if RoleOf(binding).ID() == role.ID() && len(Subjects(binding)) > 0 {
@@ -22,8 +23,8 @@ func BoundByDefault(role preview.Ref) bool {
 	return false
 }
 
-// DefaultBinding returns the binding of a name that every cluster has at its
-// start, nil where there is none. Callers must not modify it.
+// DefaultBinding returns the binding that every cluster has from its start under this
+// name; nil if there is none. Callers must not modify it.
 func DefaultBinding(binding preview.Ref) map[string]any {
 	for _, body := range defaultBindings() {
 		if preview.RefOf(body).ID() == binding.ID() {

@@ -7,12 +7,12 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// maxTuples bounds how far grants are expanded to be compared. Grants beyond
-// it are compared whole.
+// maxTuples is the most single permissions into which the grants of a set are expanded
+// to compare them. Further grants are compared as a whole.
 const maxTuples = 1 << 20
 
-// tuple is the smallest permission: one verb on one resource, or on one URL.
-// Wildcards stay symbolic. An empty name means every name.
+// tuple is a single permission: one verb on one resource or URL. A wildcard is kept as
+// "*". An empty name means all names.
 type tuple struct {
 	subject, scope, namespace string
 	group, resource, name     string
@@ -20,9 +20,8 @@ type tuple struct {
 	verb                      string
 }
 
-// cell is a tuple without its verb: a resource in an API group, or a URL. Resource
-// names are not part of it, so that a rule whose resource names change counts as
-// changed and not as removed.
+// cell is a tuple without verb and name: a resource in an API group, or a URL. So a
+// rule whose resourceNames change counts as changed, and not as removed.
 type cell struct {
 	subject, scope, namespace string
 	group, resource           string
@@ -33,14 +32,14 @@ func (t tuple) cell() cell {
 	return cell{t.subject, t.scope, t.namespace, t.group, t.resource, t.url}
 }
 
-// Delta compares two sets of grants by what they permit, not by the names of
-// roles and bindings. It returns the planned grants with Change set, and
-// behind them, as removed, what of the installed grants no planned grant
-// permits any more; sorted by [preview.SortGrants].
+// Delta compares two sets of grants by what they permit, whatever the names of roles
+// and bindings. It returns the planned grants with Change set, and as removed the parts
+// of installed grants that no planned grant permits any more, sorted by
+// [preview.SortGrants].
 //
-// A grant is new when nothing of what it reaches was reachable for its
-// subject, widened when some was, same when all was, and narrowed when all was
-// and verbs or names on it were lost. Neither argument is modified.
+// A grant is new if its subject had nothing of it before, widened if it had some, same
+// if it had all, and narrowed if it had all and lost verbs or names on the same
+// resources. Neither argument is modified.
 func Delta(installed, planned []preview.Grant) []preview.Grant {
 	had, has := subjectsOf(installed), subjectsOf(planned)
 	before, after := expand(installed, has), expand(planned, had)
@@ -68,20 +67,20 @@ func subjectsOf(grants []preview.Grant) map[preview.Subject]bool {
 	return out
 }
 
-// expansion is a set of grants as single permissions (tuples).
+// expansion is a set of grants, expanded to single permissions.
 type expansion struct {
-	tuples [][]tuple // by grant; nil for one too large to expand, or with nothing to compare
+	tuples [][]tuple // by grant; nil if it is too large, or its subject has nothing to compare
 	has    map[tuple]bool
-	named  map[tuple]bool  // has, with the name left out
-	whole  map[string]bool // keys of the grants too large to expand
-	// touched are the cells once more, with anywhere in place of the scope and
-	// anything in place of group and resource, for grants that grow to a wider
-	// scope or to a wildcard.
+	named  map[tuple]bool  // like has, with empty names
+	whole  map[string]bool // grantKey of grants that are too large to expand
+	// touched holds the cells of all tuples, and each again with anywhere for its scope
+	// and anything for its group and resource, to find grants that became cluster-wide
+	// or wildcards.
 	touched map[cell]bool
 }
 
-// expand returns grants as tuples. Grants of subjects that the other set does not
-// contain are left out, because there is nothing to compare them with.
+// expand returns the expansion of grants. Grants of subjects that are not in others are
+// not expanded, because there is nothing to compare them with.
 func expand(grants []preview.Grant, others map[preview.Subject]bool) *expansion {
 	e := &expansion{
 		has: map[tuple]bool{}, named: map[tuple]bool{}, whole: map[string]bool{}, touched: map[cell]bool{},
@@ -111,7 +110,7 @@ func expand(grants []preview.Grant, others map[preview.Subject]bool) *expansion 
 	return e
 }
 
-// size returns the number of tuples of a grant, at most maxTuples+1.
+// size returns the number of tuples of a grant, or maxTuples+1 if there are more.
 func size(g preview.Grant) int {
 	product := func(lengths ...int) int {
 		n := 1
@@ -153,8 +152,8 @@ func tuplesOf(g preview.Grant) []tuple {
 	return list
 }
 
-// covers reports whether the set permits a tuple, directly, through wildcards, or
-// through a cluster-wide grant.
+// covers reports whether the grants permit a tuple: as it is, by a wildcard, or in the
+// whole cluster.
 func (e *expansion) covers(t tuple) bool {
 	scopes := []tuple{t}
 	if t.scope == preview.ScopeNamespace {
@@ -187,8 +186,8 @@ func wildcardForms(s string) []string {
 	return []string{s, all}
 }
 
-// wildcardResources returns the resource patterns that match a tuple's resource.
-// In URLs only a trailing "*" is a wildcard.
+// wildcardResources returns the resources of a rule that include the tuple's resource:
+// itself and wildcards. For a URL, "*" is a wildcard only at the end.
 func wildcardResources(t tuple) []string {
 	list := wildcardForms(t.resource)
 	if t.url {
@@ -229,8 +228,8 @@ func change(g preview.Grant, tuples []tuple, before *expansion, lost map[cell]bo
 	return preview.GrantSame
 }
 
-// anything and anywhere stand for what a wildcard can reach. Neither is a
-// name the API allows.
+// anything and anywhere stand for all resources and for all scopes that a wider grant
+// includes. Neither is a valid name in the API.
 const (
 	anything = "\x00anything"
 	anywhere = "\x00anywhere"
@@ -251,8 +250,8 @@ func (e *expansion) touch(c cell) {
 	}
 }
 
-// touches reports whether the subject already has any permission on the resources
-// of the tuples, in the same scope or in a smaller one.
+// touches reports whether the grants permit anything on the resources of the tuples, in
+// the same scope or within it.
 func (e *expansion) touches(tuples []tuple) bool {
 	for _, t := range tuples {
 		at := t.cell()
@@ -277,7 +276,8 @@ func touching(s string) []string {
 	return []string{s, all}
 }
 
-// lostCells returns the cells on which a verb or a name is no longer permitted.
+// lostCells returns the cells on which a verb or a name is permitted before and not
+// after.
 func lostCells(before, after *expansion) map[cell]bool {
 	lost := map[cell]bool{}
 	for t := range before.has {
@@ -288,8 +288,8 @@ func lostCells(before, after *expansion) map[cell]bool {
 	return lost
 }
 
-// removedPart returns the part of an installed grant that is no longer permitted
-// at all: the whole grant, or the resources that lost every verb.
+// removedPart returns the parts of an installed grant on whose resources nothing is
+// permitted any more: the resources that lost every verb, or the whole grant.
 func removedPart(g preview.Grant, tuples []tuple, after *expansion) []preview.Grant {
 	g = clone(g)
 	g.Change, g.Rules = preview.GrantRemoved, []string{}
@@ -318,8 +318,8 @@ func removedPart(g preview.Grant, tuples []tuple, after *expansion) []preview.Gr
 	return lostParts(g, kept)
 }
 
-// lostParts returns the removed resources of a grant as grants: one for all API
-// groups that lost the same resources, one for the URLs.
+// lostParts returns the resources of a grant that are not in kept as grants: one for
+// all API groups with the same lost resources, and one for URLs.
 func lostParts(g preview.Grant, kept map[cell]bool) []preview.Grant {
 	at := cell{subject: subjectKey(g.Subject), scope: g.Scope, namespace: g.Namespace}
 	var parts []preview.Grant

@@ -7,10 +7,10 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// Deputies returns the ServiceAccounts that roles permit to change a resource, its
-// status or its finalizers, by its name or by that of its API group: controllers that
-// act on its objects. Accounts that may do so because they may do everything are none.
-// The plan's own are left out. Sorted.
+// Deputies returns the ServiceAccounts that may change a resource, its status or its
+// finalizers by a rule that names its API group: so their controllers act on its
+// objects. Accounts that may do so only by a wildcard over API groups do not count, and
+// the plan's accounts are left out. The result is sorted.
 func Deputies(in Input, group, resource string) []preview.Subject {
 	roles, ours, planned := newRoleSet(in), accountsOf(in.Objects, in.Accounts), idsOf(in.Objects)
 	acts := map[string]bool{}
@@ -38,8 +38,8 @@ func Deputies(in Input, group, resource string) []preview.Subject {
 	return out
 }
 
-// changes reports whether a rule that names the API group permits to change a resource
-// of it, or its status or finalizers. An asterisk for resource stands for any.
+// changes reports whether a rule names the API group and permits to change the
+// resource, its status or its finalizers. "*" as resource stands for any.
 func changes(g preview.Grant, group, resource string) bool {
 	if !slices.Contains(g.APIGroups, group) || !HasVerb(g, "update") && !HasVerb(g, "patch") {
 		return false

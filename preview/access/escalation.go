@@ -9,62 +9,63 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// maxVisits bounds the work of one graph: rights taken over and places looked at.
+// maxVisits is the most work of one graph, counted in rights that are added and in
+// accounts and namespaces that are looked at.
 const maxVisits = 4_000_000
 
-// EscalationPath is a sequence of steps by which an account gets a cluster-wide
-// permission that it does not hold itself: by acting as other accounts, or by
-// giving itself a role.
+// EscalationPath is a sequence of steps by which an account gains rights that it does
+// not hold itself: by acting as other accounts, or by giving itself a role.
 type EscalationPath struct {
-	// Steps are parts of a sentence, the last saying what is reached, such as
-	// "runs pods in namespace app as ServiceAccount app/admin", rules.RBACEverything.Title.
+	// Steps are parts of a sentence, such as "runs pods in namespace app as
+	// ServiceAccount app/admin". The last says what is reached, such as
+	// rules.RBACEverything.Title.
 	Steps []string
-	// Accounts are the accounts acted as, in order.
+	// Accounts are the accounts that the path acts as, in order.
 	Accounts []preview.Subject
-	// Grants are those that the steps use, without those of the account
-	// itself. Those of a role that it gives itself name no binding.
+	// Grants are the grants of other accounts that the steps use. Grants of a role that
+	// the account gives itself have no binding in Via.
 	Grants []preview.Grant
-	// Extent says what is reached.
+	// Extent says how far the rights go that are reached.
 	Extent Extent
 }
 
-// GraphInput has the grants and accounts in which escalation paths are searched.
+// GraphInput has the grants and accounts among which escalation paths are searched.
 type GraphInput struct {
 	Grants           []preview.Grant   // the plan's
 	ClusterGrants    []preview.Grant   // of subjects that only the cluster has, see [ClusterGrants]
-	ExistingAccounts []preview.Subject // those of them that exist
-	// Roles are the plan's objects and those of the cluster: roles that an account
-	// may give itself, what pods run as, token Secrets, and labels of namespaces.
+	ExistingAccounts []preview.Subject // ServiceAccounts of ClusterGrants that exist
+	// Roles has the objects of the plan and the cluster: roles that an account may give
+	// itself, accounts that pods run as, Secrets with tokens, and labels of namespaces.
 	Roles Input
 }
 
-// AccountGraph records which account can act as which other. It is not for
+// AccountGraph finds which account can act as which others. It is not safe for
 // concurrent use.
 type AccountGraph struct {
-	accounts   []preview.Subject // nearest first
+	accounts   []preview.Subject // in the order of sortAccounts
 	order      map[preview.Subject]int
 	local      map[string][]preview.Subject        // accounts by namespace
-	held       map[preview.Subject][]preview.Grant // by the subject that grants name
+	held       map[preview.Subject][]preview.Grant // grants by subject
 	holdings   map[preview.Subject]*subjectHoldings
-	found      map[string]*search // by what the account holds
+	found      map[string]*search // by the rights that the account holds
 	table      *stepTable
-	privileged map[string]bool              // namespaces labelled so
+	privileged map[string]bool              // namespaces that a label sets to level privileged
 	onNodes    map[string]bool              // namespaces with pods that control their node
-	running    map[string]map[string]string // namespace → workload → account
+	running    map[string]map[string]string // namespace → name of a workload → its account
 	secrets    map[string][]tokenSecret
 	scripts    map[string][]script      // by namespace
 	bindings   map[string]preview.Ref   // id of a known binding → its role
 	idle       map[preview.Subject]bool // accounts of the control plane that no pod runs as
 	roles      *roleSet
-	left       int // visits
+	left       int // work that may still be done, see maxVisits
 }
 
 // tokenSecret is a Secret that holds a token of an account.
 type tokenSecret struct{ name, account string }
 
-// NewAccountGraph prepares the search for escalation paths. Accounts are those
-// that Grants name, and ExistingAccounts: of an account that only a binding names
-// there is nothing to act as.
+// NewAccountGraph returns the graph for a search. Its accounts are those that in.Grants
+// name and in.ExistingAccounts: an account that only a binding of the cluster names
+// does not exist, and cannot be acted as.
 func NewAccountGraph(in GraphInput) *AccountGraph {
 	n := &AccountGraph{
 		order: map[preview.Subject]int{}, local: map[string][]preview.Subject{}, held: map[preview.Subject][]preview.Grant{},
@@ -100,8 +101,8 @@ func NewAccountGraph(in GraphInput) *AccountGraph {
 	return n
 }
 
-// sortAccounts puts the plan's own first, then those that every cluster has: what
-// others are added later then changes no way that is as short.
+// sortAccounts sorts the accounts: the plan's own first, then those of kube-system. So
+// an account that is added to the cluster later changes no path of the same length.
 func (n *AccountGraph) sortAccounts(existing []preview.Subject) {
 	exist := map[preview.Subject]bool{}
 	for _, s := range existing {
@@ -126,8 +127,8 @@ func nearness(s preview.Subject, exist map[preview.Subject]bool) int {
 	return 2
 }
 
-// note takes in what an object says about its surroundings. Later objects replace
-// what earlier ones said.
+// note adds what an object says about bindings, namespaces, token Secrets and accounts
+// of pods. Later objects replace earlier ones.
 func (n *AccountGraph) note(body map[string]any) {
 	ref := preview.RefOf(body)
 	switch {
@@ -155,8 +156,8 @@ func (n *AccountGraph) note(body map[string]any) {
 	}
 }
 
-// controlPlaneAccounts returns the accounts that only controllers of the control
-// plane use.
+// controlPlaneAccounts returns the accounts that only controllers of the control plane
+// use, as a set.
 var controlPlaneAccounts = sync.OnceValue(func() map[preview.Subject]bool {
 	out := map[preview.Subject]bool{}
 	for _, body := range defaultBindings() {
@@ -169,9 +170,9 @@ var controlPlaneAccounts = sync.OnceValue(func() map[preview.Subject]bool {
 	return out
 })
 
-// Path returns the shortest escalation path of an account to the highest that it
-// may reach; of several as short, the one by the surest steps. It has no steps
-// when there is none, and when the account itself holds such a permission.
+// Path returns the escalation path of an account to the highest extent that it can
+// reach: the shortest, and of those the one with the surest steps. It is empty if there
+// is none, or if the account itself holds rights of the highest extent.
 func (n *AccountGraph) Path(from preview.Subject) EscalationPath {
 	s := n.search(from)
 	if s.holds {
@@ -185,7 +186,7 @@ func (n *AccountGraph) Path(from preview.Subject) EscalationPath {
 	return EscalationPath{}
 }
 
-// Amount returns what an account amounts to.
+// Amount returns how far the rights of an account go, with those that it can gain.
 func (n *AccountGraph) Amount(from preview.Subject) Amount {
 	s := n.search(from)
 	out := Amount{Extent: s.rest(from), Unfinished: s.unfinished, Namespaces: s.administered()}
@@ -202,11 +203,11 @@ func (n *AccountGraph) Amount(from preview.Subject) Amount {
 	return out
 }
 
-// Unfinished reports whether the search for an account ended at the limit of the
-// graph, so that there may be more than was found.
+// Unfinished reports whether the search for an account ended at maxVisits, so that it
+// may reach more than was found.
 func (n *AccountGraph) Unfinished(from preview.Subject) bool { return n.search(from).unfinished }
 
-// groupsOfAccount returns the groups that every token of an account is in.
+// groupsOfAccount returns the groups that the token of an account has.
 func groupsOfAccount(s preview.Subject) []preview.Subject {
 	out := []preview.Subject{{Kind: preview.SubjectGroup, Name: groupAuthenticated}}
 	if s.Kind == preview.SubjectServiceAccount {
@@ -217,7 +218,7 @@ func groupsOfAccount(s preview.Subject) []preview.Subject {
 	return out
 }
 
-// subjectText names a subject in a step.
+// subjectText returns a subject in the words of a step.
 func subjectText(s preview.Subject) string {
 	switch s.Kind {
 	case preview.SubjectServiceAccount:
@@ -228,7 +229,8 @@ func subjectText(s preview.Subject) string {
 	return "user " + s.Name
 }
 
-// stepText fills in a step; a place without name is any namespace.
+// stepText fills namespace and subject into the text of a step; an empty namespace
+// becomes "any namespace".
 func stepText(text, namespace, who string) string {
 	if namespace == "" {
 		text = strings.ReplaceAll(text, "namespace %N", "any namespace")

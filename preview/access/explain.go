@@ -8,12 +8,12 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// phrase is the wording of a grant on one resource.
+// phrase is the wording of a right on one resource.
 type phrase struct {
 	group, resource string
-	verbs           []string // any of them makes the sentence true
-	text            string   // goes between "can" and the scope
-	one             string   // the same with resource names, %s
+	verbs           []string // one of which the grant must have
+	text            string   // words between "can" and the scope
+	one             string   // the words with resourceNames, for %s
 }
 
 var plainTable = [...]phrase{
@@ -34,12 +34,13 @@ var plainTable = [...]phrase{
 	{"", "serviceaccounts", []string{"impersonate"}, "act as any ServiceAccount", "act as ServiceAccount %s"},
 }
 
-// maxNamed bounds the resources, verbs or names that a sentence spells out.
+// maxNamed is the most resources, verbs or names that a sentence lists; the others are
+// counted.
 const maxNamed = 6
 
-// Explain describes a grant in one sentence without a subject, such as "can read
-// the content of every Secret in every namespace". Names in it come from outside
-// and must pass textsafe before a person sees them.
+// Explain returns in words what a grant permits, such as "can read the content of every
+// Secret in every namespace". Names in it are from outside and must be escaped by
+// textsafe.
 func Explain(g preview.Grant) string {
 	where := " in every namespace"
 	if g.Scope == preview.ScopeNamespace {
@@ -104,7 +105,7 @@ func explainURLs(g preview.Grant) string {
 	return "can " + verbs + " " + series(g.NonResourceURLs) + " of the API server"
 }
 
-// groupsOf names API groups other than the core one.
+// groupsOf returns the API groups of a grant in words, without the core group.
 func groupsOf(g preview.Grant) string {
 	if slices.Contains(g.APIGroups, all) {
 		return " of every API group"
@@ -124,8 +125,7 @@ func groupsOf(g preview.Grant) string {
 	return " of " + series(named)
 }
 
-// orderVerbs returns verbs in their usual order: get, list, watch, create and so
-// on.
+// orderVerbs returns verbs in the usual order: get, list, watch, create and so on.
 func orderVerbs(verbs []string) []string {
 	common := []string{"get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"}
 	out := slices.Clone(verbs)
@@ -140,7 +140,7 @@ func rank(list []string, s string) int {
 	return len(list)
 }
 
-// series returns "a, b and c"; a long list is cut, with the number of the rest.
+// series returns "a, b and c". More than maxNamed items are cut and counted.
 func series(items []string) string {
 	if extra := len(items) - maxNamed; extra > 1 {
 		return strings.Join(items[:maxNamed], ", ") + " and " + strconv.Itoa(extra) + " more"
@@ -155,12 +155,12 @@ func series(items []string) string {
 	}
 }
 
-// maxShown bounds the resources that the text of a wildcard spells out.
+// maxShown is the most resources that the text about a wildcard lists.
 const maxShown = 8
 
-// WildcardText lists the resources that a wildcard matches in one line,
-// dangerous ones first, such as "75 resources: secrets, pods/exec,
-// serviceaccounts (impersonate) and 72 more". Names in it come from outside.
+// WildcardText returns in one line what a wildcard matches, dangerous resources first,
+// such as "75 resources: secrets, pods/exec, serviceaccounts (impersonate) and 72
+// more". Names in it are from outside.
 func WildcardText(m *preview.WildcardExpansion) string {
 	list := slices.Concat(m.Dangerous, m.Others)
 	text := "nothing that is served"
@@ -183,8 +183,8 @@ func WildcardText(m *preview.WildcardExpansion) string {
 	return text
 }
 
-// specialVerbText returns the verbs that a wildcard includes on a resource and
-// that neither read nor write, such as impersonate.
+// specialVerbText returns the verbs on a resource, such as impersonate, that a wildcard
+// over verbs includes and that neither read nor write; empty if there are none.
 func specialVerbText(m *preview.WildcardExpansion, r preview.ResourceAccess) string {
 	if !slices.Contains(m.Verbs, all) {
 		return ""
@@ -201,8 +201,8 @@ func specialVerbText(m *preview.WildcardExpansion, r preview.ResourceAccess) str
 	return " (" + strings.Join(verbs, ", ") + ")"
 }
 
-// DiscoveryText says which list of resources wildcards were expanded with, and
-// what is missing in it.
+// DiscoveryText returns in words which resources wildcards were matched against, and
+// which API versions are missing there.
 func DiscoveryText(w *preview.Wildcards) string {
 	if w == nil {
 		return ""

@@ -6,53 +6,54 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// Extent says what an account amounts to: what it may do itself, as the accounts
-// that it may act as, and with the rights that it may give itself.
+// Extent says how far the rights of an account go: its own, those of accounts that it
+// can act as, and those that it can give itself.
 type Extent string
 
 // The extents, the highest first.
 const (
-	ClusterAdmin  Extent = "cluster-admin" // everything, by whatever steps
-	EverySecret   Extent = "every-secret"  // reads the Secrets of every namespace
+	ClusterAdmin  Extent = "cluster-admin" // can do everything, by whatever steps
+	EverySecret   Extent = "every-secret"  // reads the Secrets of all namespaces
 	Nodes         Extent = "nodes"         // controls nodes
 	Namespaces    Extent = "namespaces"    // acts as any account of namespaces besides its own, or reads their Secrets
 	ClusterWrites Extent = "cluster-writes"
-	OwnNamespace  Extent = "own-namespace" // writes in namespaces, and administers none but its own
+	OwnNamespace  Extent = "own-namespace" // writes in namespaces, acts as any account in its own at most
 	Reads         Extent = "reads"
 	Nothing       Extent = "nothing"
 )
 
-// extents lists all, the highest first.
+// extents are all extents, the highest first.
 var extents = [...]Extent{ClusterAdmin, EverySecret, Nodes, Namespaces, ClusterWrites, OwnNamespace, Reads, Nothing}
 
-// Amount is what an account amounts to.
+// Amount is how far the rights of an account go, and why.
 type Amount struct {
 	Extent Extent
-	// Path is the shortest escalation path to it; its last step says what is
-	// reached. It has no steps below [Nodes].
+	// Path is the shortest escalation path to Extent; its last step says what is
+	// reached. It is empty for extents below [Nodes].
 	Path EscalationPath
-	// Own: the account's own rights are enough, without acting as another. Held are
-	// those rights.
+	// Own: the account's own rights are enough, without acting as another account. Held
+	// are those rights.
 	Own  bool
 	Held []HeldRight
-	// Namespaces are those where it may act as any account or reads all Secrets,
-	// sorted.
+	// Namespaces are those where the account may act as every account or reads all
+	// Secrets, sorted.
 	Namespaces []string
-	// Unfinished: the search ended at its limit; the account may amount to more.
+	// Unfinished: the search ended at maxVisits; the extent may be higher.
 	Unfinished bool
 }
 
-// HeldRight is a grant that an end rests on, and which of its resources do.
+// HeldRight is a grant by which an account reaches an extent, with the resources that
+// matter for it.
 type HeldRight struct {
 	Grant     preview.Grant
 	Resources []string
 }
 
-// Severe reports whether an extent leads to control of the cluster: everything,
-// every Secret, or the nodes.
+// Severe reports whether an extent is control of the cluster: everything, every Secret,
+// or the nodes.
 func (e Extent) Severe() bool { return e == ClusterAdmin || e == EverySecret || e == Nodes }
 
-// CompareExtents orders extents, the highest first.
+// CompareExtents compares two extents for sorting, with the highest first.
 func CompareExtents(a, b Extent) int {
 	return slices.Index(extents[:], a) - slices.Index(extents[:], b)
 }

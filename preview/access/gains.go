@@ -7,18 +7,18 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// Gains returns what the planned grants permit and the installed ones do not, and
-// what is lost the other way round: each right once, however roles and bindings are
-// divided and named, folded to as few grants as say it: new and removed ones, without
-// Via and Rules. A role that is replaced by one of another name with one verb more gains that
-// verb. Neither argument is modified.
+// Gains returns the rights that the planned grants give and the installed ones do not
+// (gained), and the reverse (lost), whatever the names of roles and bindings: if a role
+// is replaced by one of another name with one verb more, that verb is gained. The
+// rights are combined to as few grants as possible, with Change set, and with empty Via
+// and Rules. Neither argument is modified.
 func Gains(installed, planned []preview.Grant) (gained, lost []preview.Grant) {
 	subjects := subjectsOf(slices.Concat(installed, planned))
 	before, after := expand(installed, subjects), expand(planned, subjects)
 	return beyond(planned, after, before, preview.GrantNew), beyond(installed, before, after, preview.GrantRemoved)
 }
 
-// beyond returns what grants permit beyond the other set.
+// beyond returns the rights of grants that the other set does not have.
 func beyond(grants []preview.Grant, own, other *expansion, change string) []preview.Grant {
 	var out []preview.Grant
 	folder := newFolder()
@@ -45,12 +45,12 @@ func beyond(grants []preview.Grant, own, other *expansion, change string) []prev
 	return out
 }
 
-// folder folds single permissions to grants: verbs of one resource and name, names with
-// the same verbs, resources with the same verbs and names, and API groups with the same
-// resources.
+// folder combines single permissions to grants: verbs on one resource and name, then
+// names with the same verbs, resources with the same verbs and names, and API groups
+// with the same resources.
 type folder struct {
 	subjects map[string]preview.Subject
-	verbs    map[tuple][]string // by tuple without its verb
+	verbs    map[tuple][]string // by tuple with an empty verb
 }
 
 func newFolder() *folder {
@@ -78,15 +78,15 @@ func (f *folder) grants() []preview.Grant {
 	return out
 }
 
-// rights are permissions whose lists are joined, so that they can be compared. An
-// empty list of names is every name, and the core group is the empty group.
+// rights is a grant whose lists are joined to strings, so that it is comparable. Empty
+// names mean all names.
 type rights struct {
 	subject, scope, namespace       string
 	verbs, groups, resources, names string
 	url                             bool
 }
 
-// separator joins lists; no name of the API holds it.
+// separator joins the items of lists; no name in the API contains it.
 const separator = "\x00"
 
 func (f *folder) rights() []rights {
@@ -106,8 +106,9 @@ func (f *folder) rights() []rights {
 	return list
 }
 
-// fold joins the rights that differ in one list alone, to which list points. A right
-// on every name and one on some never have the same verbs, so they stay apart.
+// fold combines the rights that differ only in one list, which the function list
+// returns. Rights on all names and rights on some never have the same verbs here, so
+// they stay separate.
 func fold(rightsOf []rights, list func(*rights) *string) []rights {
 	values := map[rights][]string{}
 	for _, r := range rightsOf {

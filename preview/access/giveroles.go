@@ -9,15 +9,15 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// roleRights are the rights by which a subject gives itself roles, as numbers of
-// the table.
+// roleRights are the rights by which a subject gives itself roles, as indexes into
+// stepTable.rights.
 type roleRights struct {
-	bindCluster, bindLocal         int // bind on ClusterRoles, on Roles
+	bindCluster, bindLocal         int // bind ClusterRoles, Roles
 	escalateCluster, escalateLocal int
-	createCluster, createLocal     int // roles
+	createCluster, createLocal     int // ClusterRoles, Roles
 	changeCluster, changeLocal     int
-	bindEverywhere, bindIn         int // writes ClusterRoleBindings, RoleBindings
-	changeEverywhere, changeIn     int // existing ones
+	bindEverywhere, bindIn         int // create ClusterRoleBindings, RoleBindings
+	changeEverywhere, changeIn     int // change existing bindings
 	secretsRead, secretsChange     int
 }
 
@@ -33,14 +33,14 @@ func newRoleRights(t *stepTable) roleRights {
 	}
 }
 
-// grants reports whether a right lets a subject give rights that it does not
-// hold.
+// grants reports whether a right lets a subject give rights that it does not hold: bind
+// or escalate.
 func (r roleRights) grants(id int) bool {
 	return id == r.bindCluster || id == r.bindLocal || id == r.escalateCluster || id == r.escalateLocal
 }
 
-// giveRoles takes the steps by which a subject gives itself a role: it may bind
-// one, or write one that it is bound to beyond its own rights.
+// giveRoles adds the rights that the subject can give itself by roles: it may bind a
+// role, or write rules that it does not hold into a role that it is bound to.
 func (s *search) giveRoles() {
 	r := s.table.role
 	namespaces := map[string]bool{}
@@ -63,8 +63,8 @@ func (s *search) giveRoles() {
 
 const anyRight = "gives itself any right"
 
-// bindEverywhere binds ClusterRoles in the whole cluster: by a binding of its own,
-// or by naming itself in one that there is.
+// bindEverywhere adds the ClusterRoles that the subject can bind to itself in the whole
+// cluster: by a new binding, or by adding itself to an existing one.
 func (s *search) bindEverywhere() {
 	r := s.table.role
 	creates, changes := s.held[place{r.bindEverywhere, ""}], s.held[place{r.changeEverywhere, ""}]
@@ -87,7 +87,8 @@ func (s *search) bindEverywhere() {
 	}
 }
 
-// bindIn binds roles in a namespace, or in each one.
+// bindIn adds the roles that the subject can bind to itself in a namespace, or in every
+// one if it is empty.
 func (s *search) bindIn(namespace string) {
 	r := s.table.role
 	creates, changes := s.in(r.bindIn, namespace), s.in(r.changeIn, namespace)
@@ -123,8 +124,9 @@ func (s *search) bindIn(namespace string) {
 	}
 }
 
-// boundBy returns the roles of known bindings that may be changed, as far as they
-// may be bound.
+// boundBy returns the roles of existing bindings in a namespace that the subject may
+// change and whose role it may bind. bindings and roles are the names that the rights
+// are restricted to, nil for any.
 func (s *search) boundBy(kind, namespace string, bindings, roles []string, roleKind string) []preview.Ref {
 	var out []preview.Ref
 	for id, role := range s.bindings {
@@ -137,8 +139,8 @@ func (s *search) boundBy(kind, namespace string, bindings, roles []string, roleK
 	return out
 }
 
-// rolesIn returns the known Roles of a namespace, of all when it is empty, with
-// some names or any.
+// rolesIn returns the known Roles of a namespace, or of all if it is empty, that have
+// one of the names; nil for any.
 func (s *search) rolesIn(namespace string, names []string) []preview.Ref {
 	var out []preview.Ref
 	for _, set := range []*roleSet{s.roles, s.roles.base} {
@@ -155,11 +157,12 @@ func (s *search) rolesIn(namespace string, names []string) []preview.Ref {
 
 func compareRefs(a, b preview.Ref) int { return strings.Compare(a.ID(), b.ID()) }
 
-// hasName reports whether names, nil for any, include one.
+// hasName reports whether names include a name; nil names include all.
 func hasName(names []string, name string) bool { return names == nil || slices.Contains(names, name) }
 
-// escalate writes rights into a role: one that it is bound to, one that a role
-// aggregates which it is bound to, or a new one that it binds while it is empty.
+// escalate adds the rights that the subject can write into a role: into one that it is
+// bound to, into one that such a role aggregates, or into a new role that it binds
+// while the role is empty.
 func (s *search) escalate(list []gained, namespace string, kind string, change, create int) {
 	for _, allowed := range list {
 		for _, write := range s.in(change, namespace) {
@@ -185,7 +188,8 @@ func (s *search) escalate(list []gained, namespace string, kind string, change, 
 	}
 }
 
-// common returns the names that two lists have in common, nil being any.
+// common returns the names that are in both lists, where nil stands for all names; some
+// is false if there are none.
 func common(a, b []string) (names []string, some bool) {
 	switch {
 	case a == nil:
@@ -197,8 +201,8 @@ func common(a, b []string) (names []string, some bool) {
 	return names, len(names) > 0
 }
 
-// writeBound writes rights into a role that it is bound to, if it may write that,
-// or into one that is aggregated to it.
+// writeBound adds all rights if the subject may write the role with this id, which it
+// is bound to, or a role that is aggregated to it.
 func (s *search) writeBound(id string, names []string, namespace string, kind string, by []premise) {
 	_, _, in, name, err := preview.ParseID(id)
 	ref := preview.Ref{APIVersion: rbacVersion, Kind: kind, Namespace: in, Name: name}
@@ -222,7 +226,8 @@ func (s *search) writeBound(id string, names []string, namespace string, kind st
 	}
 }
 
-// bindNew binds a new role without rights, and then writes rights into it.
+// bindNew adds all rights if the subject may bind a new, empty role, into which it then
+// writes rights.
 func (s *search) bindNew(namespace string, kind string, by []premise) {
 	r := s.table.role
 	if kind == "ClusterRole" {
@@ -241,7 +246,8 @@ func (s *search) bindNew(namespace string, kind string, by []premise) {
 	}
 }
 
-// giveRole gains the rules of a role in a place.
+// giveRole adds the rules of a role that the subject gives itself, in the whole cluster
+// or in a namespace.
 func (s *search) giveRole(role preview.Ref, everywhere bool, namespace string, by ...premise) {
 	text := "gives itself " + role.Kind + " " + role.Name
 	if !everywhere {
@@ -254,7 +260,8 @@ func (s *search) giveRole(role preview.Ref, everywhere bool, namespace string, b
 	s.give(role.ID(), list, everywhere, namespace, text, by...)
 }
 
-// give gains rules in the whole cluster, in a namespace, or in each namespace.
+// give adds rules that the subject gives itself: in the whole cluster if everywhere is
+// true, else in a namespace, or in every namespace if it is empty.
 func (s *search) give(what string, list []preview.Grant, everywhere bool, namespace, text string, by ...premise) {
 	key := strings.Join([]string{"role", what, strconv.FormatBool(everywhere), namespace}, "\x00")
 	if s.visited[key] {

@@ -8,14 +8,14 @@ import (
 )
 
 // Reaches reports whether a grant permits a verb on a resource of an API group,
-// regardless of resource names and scope. It matches as the RBAC authorizer does:
-// "*" as a resource includes subresources, "*/SUB" includes SUB of every resource,
-// and "pods/*" has no special meaning.
+// whatever its resourceNames and scope. It matches as the RBAC authorizer does: "*" as
+// resource includes subresources, "*/SUB" includes SUB of every resource, and "pods/*"
+// has no special meaning.
 func Reaches(g preview.Grant, group, resource, verb string) bool {
 	return hasGroup(g, group) && hasResource(g.Resources, resource) && HasVerb(g, verb)
 }
 
-// HasVerb reports whether a grant has a verb, or the wildcard.
+// HasVerb reports whether a grant has a verb or "*".
 func HasVerb(g preview.Grant, verb string) bool {
 	return slices.Contains(g.Verbs, verb) || slices.Contains(g.Verbs, all)
 }

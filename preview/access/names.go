@@ -2,10 +2,11 @@ package access
 
 import "github.com/kubectl-operator/kubectl-operator/preview"
 
-// APIVersion is that of roles and bindings.
+// APIVersion is the apiVersion of roles and bindings.
 const APIVersion = "rbac.authorization.k8s.io/v1"
 
-// HeldUnknown begins why a plan is not complete when bindings may not be listed.
+// HeldUnknown begins the reason of an incomplete plan for which bindings could not be
+// listed.
 const HeldUnknown = "what the cluster already gives the plan's accounts: "
 
 // AccountRef returns the reference of the ServiceAccount that a subject names.

@@ -9,32 +9,32 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// Question is a [Request] as the user typed it.
+// Question is a [Request] as a user types it, which may lack API group and namespace.
 type Question struct {
 	Request
-	// Groups are the API groups that the resource may be of: those of known
-	// resources of that name, when none was typed.
+	// Groups are the API groups that the question is about: the one that was typed, else
+	// those of all known resources of this name.
 	Groups []string
-	// Everywhere: no namespace was named, and the resource has one. The answer is
-	// about all of them.
+	// Everywhere: no namespace was typed, and the resource is namespaced. The question
+	// is about all namespaces.
 	Everywhere bool
 }
 
-// Forms says what [ParseQuestion] reads.
+// Forms is the syntax that [ParseQuestion] accepts, for messages.
 const Forms = "VERB RESOURCE[.GROUP][/SUBRESOURCE] [NAME] [-n NAMESPACE], or VERB /URL"
 
-// KnownResources returns the resources whose API group a question can omit: those
-// of Kubernetes itself, and of the CRDs among objects.
+// KnownResources returns the resources whose API group a question may omit: those of
+// Kubernetes itself, and of the CRDs among objects.
 func KnownResources(objects []map[string]any) []preview.ServedResource {
 	return slices.Concat(served(), asked[:], definedResources(objects))
 }
 
-// maxQuestion bounds what is read, in bytes.
+// maxQuestion is the most bytes of a question.
 const maxQuestion = 1000
 
-// ParseQuestion parses a question such as "get secrets", "create pods/exec -n app"
-// or "bind clusterroles.rbac.authorization.k8s.io admin". known are the resources
-// in which a missing API group is looked up.
+// ParseQuestion parses a question such as "get secrets", "create pods/exec -n app" or
+// "bind clusterroles.rbac.authorization.k8s.io admin". An API group that is missing is
+// looked up in known. The errors say what to type.
 func ParseQuestion(text string, known []preview.ServedResource) (Question, error) {
 	q := Question{}
 	if len(text) > maxQuestion {
@@ -87,19 +87,18 @@ func ParseQuestion(text string, known []preview.ServedResource) (Question, error
 	return q, nil
 }
 
-// Answer has the grants that permit a request, in one API group.
+// Answer says whether a request in one API group is allowed, and by which grants.
 type Answer struct {
 	Request Request
 	Allowed bool
-	// By are the grants that allow it; Only are those that allow it in some
-	// namespaces, where the question was about all of them, or for some names,
-	// where it was about any.
+	// By are the grants that allow the request. Only are grants that allow it only in
+	// some namespaces, if the question is about all, or only for some names, if it is
+	// about any.
 	By, Only []preview.Grant
 }
 
-// Ask answers a question about a subject, once for each API group that it can
-// mean. It knows only the grants that it is given, so an answer "no" holds for
-// those.
+// Ask answers a question about a subject, with one answer for each API group that the
+// question is about. It knows only the given grants, so "no" holds for these alone.
 func Ask(grants []preview.Grant, subject preview.Subject, q Question) []Answer {
 	groups := q.Groups
 	if q.URL != "" {
@@ -135,8 +134,8 @@ func Ask(grants []preview.Grant, subject preview.Subject, q Question) []Answer {
 	return out
 }
 
-// Words returns a request as text, such as "get secrets in every namespace". Names
-// in it come from outside.
+// Words returns a request in words, such as "get secrets in every namespace". Names in
+// it are from outside.
 func (q Question) Words(r Request) string {
 	if r.URL != "" {
 		return r.Verb + " " + r.URL

@@ -8,15 +8,14 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// accounts is a set of ServiceAccounts, as NAMESPACE/NAME, and of their
-// namespaces.
+// accounts is a set of ServiceAccounts (NAMESPACE/NAME), and of their namespaces.
 type accounts struct {
 	names      map[string]bool
 	namespaces map[string]bool
 }
 
-// accountsOf returns the ServiceAccounts that objects contain, that their pods run
-// as, and that their bindings name.
+// accountsOf returns the ServiceAccounts among objects, those that their pods run as,
+// and those that their bindings name.
 func accountsOf(lists ...[]map[string]any) accounts {
 	a := accounts{names: map[string]bool{}, namespaces: map[string]bool{}}
 	for _, list := range lists {
@@ -52,8 +51,7 @@ func (a accounts) add(namespace, name string) {
 	a.namespaces[namespace] = true
 }
 
-// has reports whether a subject is one of the accounts, or a group that one of
-// them is a member of.
+// has reports whether a subject is one of the accounts, or a group with one of them.
 func (a accounts) has(s preview.Subject) bool {
 	switch s.Kind {
 	case preview.SubjectServiceAccount:
@@ -72,24 +70,24 @@ const (
 	groupAuthenticated = "system:authenticated"
 )
 
-// givenToAll are the bindings of every cluster to groups that all accounts are
-// in: discovery, health, and questions about oneself.
+// givenToAll are the names of bindings that every cluster has for all accounts:
+// discovery, health, and questions about the user itself.
 var givenToAll = [...]string{
 	"system:basic-user", "system:cluster-trust-bundle-discovery", "system:discovery", "system:public-info-viewer",
 	"system:service-account-issuer-discovery",
 }
 
-// TouchesRBAC reports whether objects include roles, bindings, ServiceAccounts, or
-// pods that use one.
+// TouchesRBAC reports whether objects include roles, bindings or ServiceAccounts, or
+// pods, which run as one.
 func TouchesRBAC(objects []map[string]any) bool {
 	return slices.ContainsFunc(objects, isRBAC) || len(accountsOf(objects).names) > 0
 }
 
-// RelevantBindings returns the bindings of the cluster that matter for objects:
-// those that grant something to an account of theirs or to its group, which are
-// returned with only these subjects, and those to a role that objects contain.
-// existing are the bindings of the cluster, roles its roles. Bindings that every
-// cluster has for all users are left out if their role is unchanged.
+// RelevantBindings returns the bindings of the cluster that matter for the objects:
+// those of a role among objects, and those of their accounts or groups with these,
+// which are returned with only these subjects. existing are the bindings of the
+// cluster, roles its roles. Default bindings for all accounts are left out if their
+// role is unchanged.
 func RelevantBindings(objects, existing, roles []map[string]any) []map[string]any {
 	set := newRoleSet(Input{Objects: objects, Existing: roles})
 	ours := accountsOf(objects)
@@ -110,8 +108,8 @@ func RelevantBindings(objects, existing, roles []map[string]any) []map[string]an
 	return out
 }
 
-// bindsEveryone reports whether a binding is one of [givenToAll] and its role has
-// the rules that every cluster has.
+// bindsEveryone reports whether a binding is one of [givenToAll] and its role is
+// unchanged.
 func (s *roleSet) bindsEveryone(binding map[string]any) bool {
 	role := RoleOf(binding)
 	if !slices.Contains(givenToAll[:], role.Name) || preview.String(binding, "metadata", "name") != role.Name {
@@ -120,14 +118,14 @@ func (s *roleSet) bindsEveryone(binding map[string]any) bool {
 	return UnchangedBuiltIn(s.role(role.ID()))
 }
 
-// OwnSubjects returns the subjects that are accounts of objects, or groups that
-// such an account is a member of.
+// OwnSubjects returns those subjects that are accounts of the objects, or groups with
+// one of them.
 func OwnSubjects(objects []map[string]any, subjects []preview.Subject) []preview.Subject {
 	ours := accountsOf(objects)
 	return slices.DeleteFunc(slices.Clone(subjects), func(s preview.Subject) bool { return !ours.has(s) })
 }
 
-// OnlySubjects returns a binding with only those subjects that are in keep.
+// OnlySubjects returns a copy of a binding with only the subjects in keep.
 func OnlySubjects(binding map[string]any, keep []preview.Subject) map[string]any {
 	out := maps.Clone(binding)
 	var subjects []any

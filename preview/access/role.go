@@ -6,33 +6,33 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// roleSet looks up the rules of roles, including aggregated ones.
+// roleSet finds the rules of roles, including those that they aggregate.
 type roleSet struct {
-	base    *roleSet                  // of what is not in roles; nil for none
+	base    *roleSet                  // roles of the cluster; nil if this is that set
 	roles   map[string]map[string]any // by object id
-	planned map[string]bool           // ids of those that the plan brings
+	planned map[string]bool           // ids of RBAC objects of the plan
 	order   []string                  // ids of the ClusterRoles among roles, sorted
 	cache   map[string][2][]preview.Grant
-	// selected are the ClusterRoles that a selector selects, by its hash.
+	// selected caches the ClusterRoles that a label selector selects, by its hash.
 	selected map[string]*selection
-	// left is the number of members of aggregated roles that may still be
-	// gathered; beyond it a role counts as permitting everything.
+	// left is how many members of aggregated roles may still be collected. When it is
+	// used up, a role counts as permitting everything.
 	left *int
 }
 
-// selection caches which ClusterRoles the selector of an aggregated role selects.
+// selection is the ClusterRoles that the selector of an aggregated role selects, by id.
 type selection struct{ ids []string }
 
-// maxMembers bounds the roles that are gathered for all aggregated roles of a
-// set: where thousands collect each other, each has all. Beyond it a role is
-// taken to permit everything, which overstates it.
+// maxMembers is the most members that are collected for all aggregated roles of a set:
+// if thousands of roles aggregate each other, each has all of them. Beyond it a role
+// counts as permitting everything, which overstates it.
 const maxMembers = 1 << 20
 
 func newRoleSet(in Input) *roleSet {
 	return newRoleSetOn(newBaseRoles(in.Existing, in.Missing), in.Objects)
 }
 
-// newBaseRoles returns the roles of the cluster without the plan.
+// newBaseRoles returns the roles of the cluster, without those of the plan.
 func newBaseRoles(existing []map[string]any, missing []string) *roleSet {
 	left := maxMembers
 	s := &roleSet{roles: map[string]map[string]any{}, selected: map[string]*selection{}, left: &left}
@@ -50,8 +50,8 @@ func newBaseRoles(existing []map[string]any, missing []string) *roleSet {
 	return s
 }
 
-// newRoleSetOn adds the roles of a plan, which replace those of the cluster with
-// the same id.
+// newRoleSetOn returns the roles of base and those among objects, which replace roles
+// with the same id.
 func newRoleSetOn(base *roleSet, objects []map[string]any) *roleSet {
 	s := &roleSet{
 		base: base, roles: map[string]map[string]any{}, planned: idsOf(objects),
@@ -89,15 +89,16 @@ func (s *roleSet) role(id string) map[string]any {
 	return s.base.roles[id]
 }
 
-// rules returns a role's rules as grants without subject and scope.
+// rules returns the rules of a role, with those that it aggregates, as grants without
+// subject and scope.
 func (s *roleSet) rules(ref preview.Ref) []preview.Grant {
 	added, rest := s.parts(ref)
 	return slices.Concat(added, rest)
 }
 
-// parts returns a role's rules in two parts: those from roles of the plan, and
-// those that the cluster has without the plan. A role of the plan has only the
-// first part.
+// parts returns the rules of a role in two parts: those from roles of the plan (added),
+// and those that the cluster has without the plan (rest). Of a role of the plan all are
+// added.
 func (s *roleSet) parts(ref preview.Ref) (added, rest []preview.Grant) {
 	id := ref.ID()
 	if known, ok := s.cache[id]; ok {
@@ -123,11 +124,11 @@ func (s *roleSet) parts(ref preview.Ref) (added, rest []preview.Grant) {
 	return added, rest
 }
 
-// members returns a role and every ClusterRole whose rules the aggregation
-// controller adds to it, directly or through other aggregated roles. The own rules
-// of an aggregated role count, because they apply until the controller overwrites
-// them. If there are more than [maxMembers], complete is false and only the role
-// itself is returned.
+// members returns the ids of a role and of every ClusterRole whose rules the
+// aggregation controller adds to it, directly or through other aggregated roles. The
+// aggregated role's own rules count, because they apply until the controller overwrites
+// them. After more than [maxMembers] in all, complete is false and only the role itself
+// is returned.
 func (s *roleSet) members(id string) (ids []string, complete bool) {
 	if s.role(id) == nil {
 		return nil, true
@@ -141,11 +142,11 @@ func (s *roleSet) members(id string) (ids []string, complete bool) {
 	return w.found, true
 }
 
-// walk collects roles and the roles that they aggregate, without duplicates.
+// walk collects the ids of roles and of the roles that they aggregate, each once.
 type walk struct {
 	found []string
 	seen  map[string]bool
-	taken map[*selection]bool // all that a selection has was seen
+	taken map[*selection]bool // selections whose roles are all in seen
 }
 
 func newWalk() *walk { return &walk{seen: map[string]bool{}, taken: map[*selection]bool{}} }
@@ -179,7 +180,7 @@ func (w *walk) from(s *roleSet, id string) {
 	}
 }
 
-// selects returns the ClusterRoles that a label selector selects, sorted. Results
+// selects returns the ClusterRoles that a label selector selects, sorted by id. Results
 // are cached, because many roles have the same selector.
 func (s *roleSet) selects(selector map[string]any) *selection {
 	key, err := preview.Hash(selector)
@@ -226,7 +227,7 @@ func Rules(role map[string]any) []preview.Grant {
 	return rules
 }
 
-// allRights returns the rules of cluster-admin.
+// allRights returns the rules of cluster-admin as grants without subject and scope.
 func allRights() []preview.Grant {
 	anything := []string{all}
 	return []preview.Grant{
@@ -260,7 +261,8 @@ func selects(selector, labels map[string]any) bool {
 	return true
 }
 
-// equalText compares label values; both must be strings to be valid.
+// equalText reports whether two label values are equal strings. Values of other types
+// are not valid.
 func equalText(a, b any) bool {
 	x, ok := a.(string)
 	y, ok2 := b.(string)

@@ -8,12 +8,12 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// script is a ConfigMap whose content pods of an account run: who may write it acts
-// as that account.
+// script is a ConfigMap with code that pods of an account run. A subject that may write
+// the ConfigMap can act as that account.
 type script struct{ configMap, account string }
 
-// changeScripts is the step from writing ConfigMaps to the accounts whose pods run
-// what they hold.
+// changeScripts returns the step from the right to write ConfigMaps to the accounts
+// whose pods run their content.
 func changeScripts() step {
 	return step{
 		name: "scripts", rights: []right{rightTo("", "configmaps", "update", "patch")}, gain: gainScripts,
@@ -21,8 +21,8 @@ func changeScripts() step {
 	}
 }
 
-// scriptsNamed gains the accounts of pods that run what is in ConfigMaps of the names,
-// or in any.
+// scriptsNamed adds the accounts of pods that run the content of ConfigMaps with these
+// names, nil for any, in a namespace or in all.
 func (s *search) scriptsNamed(namespace string, names []string, text string, by []premise, depth int) {
 	for in, scripts := range s.scripts {
 		if namespace != "" && in != namespace {
@@ -36,9 +36,9 @@ func (s *search) scriptsNamed(namespace string, names []string, text string, by 
 	}
 }
 
-// scriptMaps returns the ConfigMaps whose content a pod runs: environments, which hold
-// what interpreters and loaders start with, variables that a command names, and files
-// that a command runs or that may be executed.
+// scriptMaps returns the names of the ConfigMaps whose content a pod runs: by envFrom,
+// which can set what interpreters load; by variables in a command; and by files that a
+// command runs or that are executable.
 func scriptMaps(pod map[string]any) []string {
 	var out []string
 	mounted := configMapVolumes(pod)
@@ -51,7 +51,7 @@ func scriptMaps(pod map[string]any) []string {
 	return slices.Compact(slices.DeleteFunc(out, func(name string) bool { return name == "" }))
 }
 
-// containerScripts returns those of one container.
+// containerScripts returns the names of the ConfigMaps whose content a container runs.
 func containerScripts(c map[string]any, mounted map[string][]configMapSource) []string {
 	var out []string
 	commands := commandsOf(c)
@@ -75,13 +75,14 @@ func containerScripts(c map[string]any, mounted map[string][]configMapSource) []
 	return out
 }
 
-// configMapSource is a ConfigMap that a volume holds.
+// configMapSource is a ConfigMap in a volume.
 type configMapSource struct {
 	name       string
 	executable bool // its files may be executed
 }
 
-// configMapVolumes returns the ConfigMaps of a pod by the volume that holds them.
+// configMapVolumes returns the ConfigMaps of a pod's volumes, by the name of the
+// volume.
 func configMapVolumes(pod map[string]any) map[string][]configMapSource {
 	out := map[string][]configMapSource{}
 	for _, volume := range preview.Maps(pod, "volumes") {
@@ -99,8 +100,8 @@ func configMapVolumes(pod map[string]any) map[string][]configMapSource {
 	return out
 }
 
-// executable reports whether the mode of a volume, or of one of its files, has a bit
-// that permits to execute.
+// executable reports whether the mode of a volume, or of one of its files, permits to
+// execute files.
 func executable(volume, source map[string]any) bool {
 	modes := []any{volume["defaultMode"]}
 	for _, item := range preview.Maps(source, "items") {
@@ -117,8 +118,8 @@ func executable(volume, source map[string]any) bool {
 	})
 }
 
-// commandsOf returns the commands of a container: its command with its arguments,
-// and the commands of its probes and hooks.
+// commandsOf returns the commands of a container: command with args, and those of its
+// probes and hooks.
 func commandsOf(c map[string]any) [][]string {
 	texts := func(of map[string]any) []string { return preview.Texts(preview.List(of, "command")) }
 	out := [][]string{append(texts(c), preview.Texts(preview.List(c, "args"))...)}
@@ -131,14 +132,15 @@ func commandsOf(c map[string]any) [][]string {
 	return out
 }
 
-// interpreters run the files that they are given, or begin with.
+// interpreters returns the names of programs that run a file that is named in their
+// arguments.
 func interpreters() []string {
 	return []string{"sh", "bash", "ash", "dash", "zsh", "ksh", "busybox", "env", "python", "perl", "ruby", "node", "lua", "php", "java", "tini", "dumb-init"}
 }
 
-// runsFile reports whether a command runs a file at a path or below it: it is what the
-// command begins with, or a word of an interpreter's, or it has the name of a script. A
-// path that is passed to another program is its configuration.
+// runsFile reports whether a command runs a file at a path or below it: the file is the
+// program, an argument of an interpreter, or named like a script. A path that is passed
+// to any other program counts as its configuration.
 func runsFile(command []string, path string) bool {
 	for i, text := range command {
 		for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune(" \t\n;&|'\"`()<>$={}", r) }) {

@@ -11,17 +11,18 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// stepTable is the table of steps with its rights numbered.
+// stepTable has all steps, and the distinct rights that they need. A right is
+// identified by its index in rights.
 type stepTable struct {
 	rights []right
 	steps  []numberedStep
-	by     map[int][]int // right → steps that take it
+	by     map[int][]int // index of a right → indexes of the steps that need it
 	role   roleRights
 }
 
 type numberedStep struct {
 	step
-	ids []int // of its rights
+	ids []int // indexes of its rights in stepTable.rights
 }
 
 var compiledSteps = sync.OnceValue(func() *stepTable {
@@ -52,7 +53,8 @@ func (r right) equal(o right) bool {
 		slices.EqualFunc(r.or, o.or, right.equal)
 }
 
-// holding is a right that a subject holds in a place, the whole cluster being "".
+// holding is a right that a subject holds in a namespace, or in the whole cluster if
+// that is empty.
 type holding struct {
 	right     int
 	namespace string
@@ -60,15 +62,16 @@ type holding struct {
 	grant     preview.Grant
 }
 
-// subjectHoldings are the rights of a subject that steps take, and the roles
-// that it is bound to.
+// subjectHoldings are the rights of a subject that steps need, and the roles that it is
+// bound to. key is equal for subjects with the same rights.
 type subjectHoldings struct {
 	list  []holding
 	bound []boundRole
 	key   string
 }
 
-// boundRole is a role that a subject is bound to in a place.
+// boundRole is a role that a subject is bound to in a namespace, or in the whole
+// cluster if that is empty.
 type boundRole struct {
 	id, namespace string
 	grant         preview.Grant
@@ -112,22 +115,23 @@ func (n *AccountGraph) newHoldings(grants []preview.Grant) *subjectHoldings {
 	return out
 }
 
-// origin is something gained, and how: an account, a role, a control of nodes, an
-// end.
+// origin is something that the search has gained, and by which rights: an account, a
+// role, control of nodes, or an extent.
 type origin struct {
-	text     string // empty for the account that is searched from
+	text     string // words of the step; empty for the account that is searched from
 	subject  preview.Subject
 	premises []premise
 	depth    int
-	gives    *subjectHoldings // of a role that it gave itself; nil for those of the subject
-	rules    []preview.Grant  // of that role
-	nodes    bool
+	gives    *subjectHoldings // rights of a role that it gave itself; nil for those of subject
+	rules    []preview.Grant  // rules of that role
+	nodes    bool             // control of nodes was gained
 }
 
-// noRight is the right of a premise that is no row of the table.
+// noRight is the right of a premise that is not in stepTable.rights.
 const noRight = -1
 
-// premise is a right that something was gained by.
+// premise is a right by which something was gained, and the origin that holds the
+// right.
 type premise struct {
 	grant preview.Grant
 	by    *origin
@@ -144,8 +148,8 @@ type gained struct {
 	premise
 }
 
-// search is the closure of one account: everything it may act as, and the ends
-// that it reaches.
+// search is the search from one account: all that it may act as, and the extents that
+// it reaches.
 type search struct {
 	*AccountGraph
 	held     map[place][]gained
@@ -154,10 +158,10 @@ type search struct {
 	dirty    map[place]bool
 	next     []*origin
 	origins  []*origin
-	own      map[Extent]*origin // with the account's own rights
-	reached  map[Extent]*origin // with others
-	admin    map[string]bool    // places where it acts as any account, or reads all Secrets
-	holds    bool               // holds what rules about single grants judge
+	own      map[Extent]*origin // extents reached with the account's own rights
+	reached  map[Extent]*origin // extents reached as other accounts
+	admin    map[string]bool    // namespaces where it acts as any account or reads all Secrets
+	holds    bool               // a rule about single grants judges the account's own rights
 	mayGrant bool               // holds a right to bind or escalate
 
 	unfinished bool
@@ -168,8 +172,8 @@ type gainedRole struct {
 	premise
 }
 
-// search returns the closure of an account. Accounts that hold the same have the
-// same: what one of them adds to another is nothing.
+// search returns the search from an account. Accounts with the same rights share one,
+// as acting as each other adds nothing.
 func (n *AccountGraph) search(from preview.Subject) *search {
 	key := n.holdingsOf(from).key
 	for _, group := range groupsOfAccount(from) {
@@ -195,7 +199,8 @@ func (n *AccountGraph) search(from preview.Subject) *search {
 	return s
 }
 
-// round takes in what the last one gained, and takes every step that this opens.
+// round adds the rights of everything that the last round gained, and takes every step
+// that is then possible.
 func (s *search) round() {
 	now := s.next
 	s.next = nil
@@ -227,7 +232,7 @@ func (s *search) rankOf(o *origin) int {
 	return -1
 }
 
-// take adds the rights of something gained.
+// take adds the rights of o, an account, group or role that the search has gained.
 func (s *search) take(o *origin) {
 	if o.gives != nil {
 		s.add(o.gives, o)
@@ -265,9 +270,9 @@ func subset(a, b []string) bool {
 	return !slices.ContainsFunc(a, func(name string) bool { return !slices.Contains(b, name) })
 }
 
-// open returns the steps that new rights may complete, as the places to try them
-// in: a right in the whole cluster completes steps in each namespace where the
-// others are held.
+// open returns the steps that new rights may complete, as the index of the step and the
+// namespace to try it in. A right in the whole cluster can complete a step in each
+// namespace where its other rights are held.
 func (s *search) open() []place {
 	todo := map[place]bool{}
 	for at := range s.dirty {
@@ -287,7 +292,7 @@ func (s *search) open() []place {
 	})
 }
 
-// in returns the holdings of a right that count in a namespace.
+// in returns the holdings of a right in a namespace, with those in the whole cluster.
 func (s *search) in(id int, namespace string) []gained {
 	list := s.held[place{id, namespace}]
 	if namespace != "" {
@@ -296,7 +301,8 @@ func (s *search) in(id int, namespace string) []gained {
 	return list
 }
 
-// try takes a step in a place where its rights are held.
+// try takes a step in a namespace, or in the whole cluster if that is empty, if all its
+// rights are held there.
 func (s *search) try(step numberedStep, namespace string) {
 	if step.step.in != nil && !step.step.in(s.AccountGraph, namespace) {
 		return
@@ -371,7 +377,8 @@ func (s *search) account(to preview.Subject, text string, by []premise, depth in
 	s.visit(subjectKey(to), &origin{text: stepText(text, to.Namespace, subjectText(to)), subject: to, premises: by, depth: depth})
 }
 
-// everyone gains every account of a place, or those that pods run as.
+// everyone adds every account of a namespace, or of all if it is empty. running: only
+// those that pods can run as, and not those of the control plane.
 func (s *search) everyone(namespace string, running bool, text string, by []premise, depth int) {
 	s.admin[namespace] = true
 	list := s.local[namespace]
@@ -399,7 +406,7 @@ func (s *search) accountNamed(namespace, name, text string, by []premise, depth 
 	}
 }
 
-// podsNamed gains the accounts of known workloads whose pods may have the names.
+// podsNamed adds the accounts of known workloads whose pods may have one of the names.
 func (s *search) podsNamed(namespace string, names []string, text string, by []premise, depth int) {
 	for in, workloads := range s.running {
 		if namespace != "" && in != namespace {
@@ -413,7 +420,8 @@ func (s *search) podsNamed(namespace string, names []string, text string, by []p
 	}
 }
 
-// actAs gains users or groups; any of them is the end.
+// actAs adds the users or groups that a step acts as. If they may be any, ClusterAdmin
+// is reached.
 func (s *search) actAs(of step, names []string, by []premise, depth int) {
 	kind, anyone := preview.SubjectUser, "any user"
 	if of.gain == gainGroups {
@@ -433,7 +441,7 @@ func (s *search) actAs(of step, names []string, by []premise, depth int) {
 	}
 }
 
-// readTokens gains the accounts whose tokens are in Secrets that it may read.
+// readTokens adds the accounts whose tokens are in Secrets that may be read.
 func (s *search) readTokens() {
 	read, change := s.table.role.secretsRead, s.table.role.secretsChange
 	for at := range s.dirty {
@@ -474,7 +482,8 @@ func (s *search) readTokensIn(namespace string, read, change int) {
 	}
 }
 
-// end notes what is reached, the shortest way first.
+// end records that an extent is reached. Only the first time counts, which is by the
+// shortest path.
 func (s *search) end(extent Extent, text string, by []premise, held bool) {
 	o := &origin{text: text, premises: by, depth: depthOf(by)}
 	to := s.reached
@@ -486,7 +495,7 @@ func (s *search) end(extent Extent, text string, by []premise, held bool) {
 	}
 }
 
-// heldRights returns the rights of the account itself that an end rests on.
+// heldRights returns the rights of the account itself by which an extent is reached.
 func (t *stepTable) heldRights(o *origin) []HeldRight {
 	var out []HeldRight
 	for _, p := range o.premises {
@@ -504,7 +513,7 @@ func (t *stepTable) heldRights(o *origin) []HeldRight {
 	return out
 }
 
-// path lists the steps to something gained, those that it rests on first.
+// path returns the steps to what was gained, in the order in which they are taken.
 func (o *origin) path(extent Extent) EscalationPath {
 	out := EscalationPath{Extent: extent}
 	seen := map[*origin]bool{}
@@ -534,13 +543,13 @@ func (o *origin) path(extent Extent) EscalationPath {
 	return out
 }
 
-// administered returns the namespaces where it may act as any account or reads
-// all Secrets.
+// administered returns the namespaces where the account may act as every account or
+// reads all Secrets, sorted.
 func (s *search) administered() []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(s.admin)), func(namespace string) bool { return namespace == "" })
 }
 
-// rest returns the extent of an account that reaches none of the ends.
+// rest returns the extent of an account that reaches none of the higher ones.
 func (s *search) rest(from preview.Subject) Extent {
 	for namespace := range s.admin {
 		if namespace != from.Namespace {
@@ -571,8 +580,8 @@ func higher(a, b Extent) Extent {
 	return a
 }
 
-// plainExtent returns what a grant amounts to by itself: reading or writing, in
-// the cluster or in namespaces.
+// plainExtent returns the extent of a single grant: Reads, OwnNamespace or
+// ClusterWrites.
 func plainExtent(g preview.Grant) Extent {
 	writes := slices.ContainsFunc(g.Verbs, func(verb string) bool { return !slices.Contains([]string{"get", "list", "watch"}, verb) })
 	switch {

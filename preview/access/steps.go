@@ -10,18 +10,19 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// right is what a step takes: any of the verbs on a resource, or one of the
-// alternatives.
+// right is a right that a step needs: any of the verbs on a resource, or one of the
+// alternatives in or.
 type right struct {
-	group, resource string // no resource: any resource of any group
+	group, resource string // empty resource: any of any group
 	verbs           []string
-	wide            bool // the resource has no namespace: a grant in one gives nothing
+	wide            bool // cluster-scoped: a grant in a namespace does not give it
 	or              []right
 }
 
-// in returns the names that a grant restricts the right to, nil for none, and
-// whether it gives the right at all. The request of a create has no name: names
-// leave nothing of it. The empty name restricts no request without a name.
+// in returns the names that a grant restricts the right to, nil for no restriction; ok
+// is false if the grant does not give the right. A request to create an object has no
+// name, so a grant with names does not permit it; the empty name in a grant permits
+// requests without a name.
 func (r right) in(g preview.Grant) (names []string, ok bool) {
 	for _, other := range r.or {
 		more, has := other.in(g)
@@ -47,45 +48,45 @@ func (r right) in(g preview.Grant) (names []string, ok bool) {
 	return names, ok
 }
 
-// nameless reports whether requests with a verb may name no object.
+// nameless reports whether requests with a verb may be without the name of an object.
 func nameless(resource, verb string) bool {
 	return (verb == "create" || verb == "list" || verb == "watch") && !strings.Contains(resource, "/")
 }
 
-// gain says what a step gives.
+// gain is the kind of thing that a step gives.
 type gain int
 
 const (
-	gainAccounts gain = iota // acts as every ServiceAccount of the place
-	gainRunning              // acts as those that pods of the place run as
-	gainNamed                // acts as the ServiceAccounts that the first right names, or all of the place
-	gainUsers                // acts as the users that the first right names
-	gainGroups               // acts as a member of the groups that the first right names
-	gainScripts              // acts as those whose pods run what the ConfigMaps hold that the first right names
-	gainNodes                // controls nodes, and acts as what runs on them
-	gainEnd                  // is the end
+	gainAccounts gain = iota // acts as every ServiceAccount of the namespace
+	gainRunning              // acts as the ServiceAccounts that pods of the namespace run as
+	gainNamed                // acts as the ServiceAccounts in the first right's names, or all
+	gainUsers                // acts as the users in the names of the first right
+	gainGroups               // acts as a member of the groups in the names of the first right
+	gainScripts              // acts as the accounts whose pods run ConfigMaps in the first right's names
+	gainNodes                // controls nodes, and acts as the accounts of pods on them
+	gainEnd                  // reaches the step's extent
 )
 
-// step is one way from rights to further ones. All of its rights are held in one
-// place: a namespace, or the whole cluster.
+// step is one way to gain something by holding rights, all in one namespace or in the
+// whole cluster.
 type step struct {
 	name   string
 	rights []right
 	gain   gain
 	extent Extent // of gainEnd
 	text   string // %N is the namespace, %A the account, user or group, %C a ConfigMap
-	// held: rules about single grants judge it, so that a subject which holds it
-	// itself has no escalation path.
+	// held: a rule about single grants judges these rights, so that a subject which
+	// holds them itself has no escalation path.
 	held bool
-	// named: names restrict none of the rights. Those of the first one that
-	// accepts admits restrict nothing either.
+	// named: resourceNames restrict none of the rights. If accepts is set too, those of
+	// the first right do, unless accepts returns true for them.
 	named   bool
 	accepts func(names []string, namespace string) bool
-	// in limits the step to places; nil for all.
+	// in reports whether the step is possible in a namespace; nil for all.
 	in func(n *AccountGraph, namespace string) bool
 }
 
-// systemNamespace holds the accounts of the control plane.
+// systemNamespace is the namespace with the accounts of the control plane.
 const systemNamespace = "kube-system"
 
 func everywhere(_ *AccountGraph, namespace string) bool { return namespace == "" }
@@ -94,20 +95,21 @@ func inSystem(_ *AccountGraph, namespace string) bool {
 	return namespace == "" || namespace == systemNamespace
 }
 
-// admitsPrivileged reports whether a place is known to admit privileged pods: a
-// namespace that is labelled so or has some, or one that may be chosen.
+// admitsPrivileged reports whether a namespace is known to admit privileged pods: it
+// has the label or has such pods, or is empty, for any namespace.
 func admitsPrivileged(n *AccountGraph, namespace string) bool {
 	return namespace == "" || n.privileged[namespace] || n.onNodes[namespace]
 }
 
-// runsOnNodes reports whether pods of a namespace are known to control their node.
+// runsOnNodes reports whether a namespace is known to have pods that control their
+// node.
 func runsOnNodes(n *AccountGraph, namespace string) bool { return n.onNodes[namespace] }
 
-// nodePaths is the table of paths of nodes.
+// nodePaths returns the table of node paths.
 var nodePaths = sync.OnceValue(nodepath.Load)
 
-// controlsNode reports whether a pod controls the node that it runs on: by a
-// privileged container, or a path of the node that leads to that.
+// controlsNode reports whether a pod controls the node that it runs on: by a privileged
+// container, or by a hostPath that leads to that.
 func controlsNode(pod map[string]any) bool {
 	for _, list := range []string{"containers", "initContainers", "ephemeralContainers"} {
 		for _, c := range preview.Maps(pod, list) {
@@ -133,7 +135,7 @@ func rightTo(group, resource string, verbs ...string) right {
 	return right{group: group, resource: resource, verbs: verbs}
 }
 
-// wideRight is a right to a resource without namespace.
+// wideRight returns a right on a cluster-scoped resource.
 func wideRight(group, resource string, verbs ...string) right {
 	return right{group: group, resource: resource, verbs: verbs, wide: true}
 }
@@ -142,8 +144,8 @@ func wideWritten(group, resource string) right {
 	return wideRight(group, resource, "create", "update", "patch")
 }
 
-// steps returns the table: what ends it first, the highest first, then the surest
-// way to act as another.
+// steps returns all steps: first those that reach an extent, the highest first, then
+// the ways to act as other accounts, the surest first.
 func steps() []step {
 	return slices.Concat(endSteps(), accountSteps(), podSteps(), nodeSteps())
 }
@@ -178,15 +180,16 @@ func endSteps() []step {
 	}
 }
 
-// signs returns whether names of signers include one of Kubernetes.
+// signs returns a function for [step.accepts]: whether the names of signers include
+// this signer of Kubernetes.
 func signs(signer string) func([]string, string) bool {
 	return func(names []string, _ string) bool {
 		return slices.Contains(names, "kubernetes.io/"+signer) || slices.Contains(names, "kubernetes.io/*")
 	}
 }
 
-// servesBuiltIn reports whether names of APIServices include one of a group that
-// the API server itself serves.
+// servesBuiltIn reports whether the names of APIServices include one of an API group
+// that the API server itself serves.
 func servesBuiltIn(names []string, _ string) bool {
 	return slices.ContainsFunc(names, func(name string) bool {
 		_, group, _ := strings.Cut(name, ".")
@@ -194,14 +197,14 @@ func servesBuiltIn(names []string, _ string) bool {
 	})
 }
 
-// namesPlace reports whether names of Namespaces include the one that pods are
-// run in, which may be any.
+// namesPlace reports whether the names of Namespaces include the namespace in which
+// pods are run; an empty namespace may be any.
 func namesPlace(names []string, namespace string) bool {
 	return namespace == "" || slices.Contains(names, namespace)
 }
 
-// onBehalf is the right to send requests as whom constrained impersonation
-// permits to impersonate.
+// onBehalf returns the right to send requests as an impersonated identity, which
+// constrained impersonation requires besides (verbs impersonate-on:MODE:VERB).
 func onBehalf(mode string) right {
 	var verbs []string
 	for _, verb := range []string{"get", "list", "create", "update", "patch", "delete"} {
@@ -222,7 +225,8 @@ func accountSteps() []step {
 	}
 }
 
-// workloads are the kinds whose pods a subject may give any ServiceAccount.
+// workloads returns the steps of running pods, by each kind of workload, as any
+// ServiceAccount of the namespace.
 func workloads() []step {
 	var out []step
 	add := func(group, resource string, verbs ...string) {
@@ -240,8 +244,8 @@ func workloads() []step {
 	return out
 }
 
-// podSteps are those by pods: new ones with an account of choice, and those that
-// run already.
+// podSteps returns the steps by new pods with any account, and by pods that run
+// already.
 func podSteps() []step {
 	out := workloads()
 	add := func(name, resource, text string, verbs ...string) {
@@ -255,7 +259,7 @@ func podSteps() []step {
 	return append(out, changeScripts())
 }
 
-// nodeSteps are those that lead to nodes.
+// nodeSteps returns the steps that give control of nodes.
 func nodeSteps() []step {
 	podsOf := right{}
 	inPods := right{or: []right{

@@ -11,14 +11,15 @@ import (
 )
 
 const (
-	maxMeanings = 50   // rules with wildcards that are expanded
-	maxReached  = 1000 // resources that are listed for all of them
+	maxMeanings = 50   // rules with wildcards that are listed with what they match
+	maxReached  = 1000 // resources that are listed for all of them together
 )
 
 //go:embed served.json
 var servedData []byte
 
-// served parses the table when it is first needed. Nothing changes it.
+// served returns the table of resources, which is parsed at the first call and never
+// modified.
 var served = sync.OnceValue(func() []preview.ServedResource {
 	var list []preview.ServedResource
 	if json.Unmarshal(servedData, &list) != nil {
@@ -31,8 +32,8 @@ var served = sync.OnceValue(func() []preview.ServedResource {
 // serves without CRDs. Callers must not modify it.
 func BuiltInServed() []preview.ServedResource { return served() }
 
-// asked are resources that RBAC is asked about and no API server lists: names
-// of requests rather than of objects, and what kubelets serve.
+// asked are resources that RBAC is asked about and that discovery does not list: those
+// that name no objects, such as users, and those that kubelets serve.
 var asked = [...]preview.ServedResource{
 	{Resource: "groups", Verbs: []string{"impersonate"}},
 	{Resource: "users", Verbs: []string{"impersonate"}},
@@ -44,7 +45,7 @@ var asked = [...]preview.ServedResource{
 	{Resource: "nodes/stats", Verbs: []string{"create", "get"}},
 }
 
-// specialVerbs are verbs of served resources that discovery does not list.
+// specialVerbs are verbs of resources that discovery does not list.
 var specialVerbs = map[string][]string{
 	"serviceaccounts":                                  {"impersonate"},
 	"roles." + rbacGroup:                               {"bind", "escalate"},
@@ -52,13 +53,12 @@ var specialVerbs = map[string][]string{
 	"securitycontextconstraints.security.openshift.io": {"use"},
 }
 
-// danger is a resource that makes a wildcard dangerous, with the verbs by which it
-// does.
+// danger is a resource that makes a wildcard dangerous, and the verbs that do.
 type danger struct {
 	name, verbs string
 }
 
-// dangers lists the worst first.
+// dangers are the dangerous resources, the worst first.
 var dangers = [...]danger{
 	{"secrets", "get list watch create update patch"},
 	{"pods/exec", "create get"},
@@ -99,8 +99,9 @@ var dangers = [...]danger{
 	{"securitycontextconstraints.security.openshift.io", "use create update patch"},
 }
 
-// Danger returns a rank of a resource by the worst use of it: 0, for "*", is the
-// most dangerous. Resources without a known danger have the same last rank.
+// Danger returns how dangerous a resource is, as a number to sort by: -1 for "*", the
+// most dangerous, then the index in the list of dangerous resources, and the same last
+// number for all others.
 func Danger(group, resource string) int {
 	if resource == all {
 		return -1
@@ -114,9 +115,9 @@ func Danger(group, resource string) int {
 	return len(dangers)
 }
 
-// Expand returns the served resources that wildcards in grants match; nil if there
-// are no wildcards. Removed grants and wildcards in URLs are left out. CRDs among
-// objects count as served.
+// Expand returns the resources in list that wildcards in grants match; nil if no grant
+// has a wildcard. The CRDs among objects count as served. Removed grants and wildcards
+// in URLs are left out.
 func Expand(grants []preview.Grant, list []preview.ServedResource, objects []map[string]any) *preview.Wildcards {
 	out := &preview.Wildcards{Meanings: []preview.WildcardExpansion{}}
 	known := map[string]bool{}
@@ -145,7 +146,8 @@ func Expand(grants []preview.Grant, list []preview.ServedResource, objects []map
 	return out
 }
 
-// hasWildcard reports whether a grant has a wildcard in its resources or verbs.
+// hasWildcard reports whether a grant has a wildcard in its API groups, resources or
+// verbs.
 func hasWildcard(g preview.Grant) bool {
 	return len(g.Resources) > 0 && (slices.Contains(g.APIGroups, all) || slices.Contains(g.Verbs, all) ||
 		slices.ContainsFunc(g.Resources, func(r string) bool { return r == all || strings.HasPrefix(r, all+"/") }))
@@ -179,7 +181,7 @@ func newExpander(list []preview.ServedResource, objects []map[string]any) *expan
 	return x
 }
 
-// resourceName returns RESOURCE.GROUP/SUBRESOURCE, without empty parts.
+// resourceName returns RESOURCE.GROUP/SUBRESOURCE, without the parts that are empty.
 func resourceName(group, resource string) string {
 	if group == "" {
 		return resource
@@ -221,7 +223,9 @@ func (x *expander) expand(g preview.Grant) preview.WildcardExpansion {
 	return m
 }
 
-// ownNamespace: a RoleBinding reaches the Namespace that it is in.
+// ownNamespace reports whether a resource is namespaces or a subresource of it. A
+// RoleBinding has an effect on the Namespace that it is in, although Namespaces are
+// cluster-scoped.
 func ownNamespace(s preview.ServedResource) bool {
 	resource, _, _ := strings.Cut(s.Resource, "/")
 	return s.Group == "" && resource == "namespaces"
@@ -241,8 +245,8 @@ func (x *expander) list(m *preview.WildcardExpansion, r preview.ResourceAccess) 
 	}
 }
 
-// definedResources returns the resources that the CRDs among objects make the
-// API server serve.
+// definedResources returns the resources that the API server serves because of the CRDs
+// among objects, subresources included.
 func definedResources(objects []map[string]any) []preview.ServedResource {
 	every := []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"}
 	var out []preview.ServedResource
