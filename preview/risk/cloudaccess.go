@@ -156,17 +156,17 @@ func highest(matchers ...cloudMatch) cloudMatch {
 	}
 }
 
-// wildcardAction matches AWS permissions for every action ("*") and for every action of
-// a service ("SERVICE:*").
+// wildcardAction matches AWS permissions for every action ("*"), for every action but
+// a list (NotAction), and for every action of a service ("SERVICE:*").
 func wildcardAction(_ *scan, p preview.CloudPermission) Level {
 	if p.Provider != cloud.AWS {
 		return None
 	}
 	if unlimitedActions(p) {
-		if p.Conditions["NotAction"] != nil && !permits(p, "iam:CreatePolicyVersion", "iam:AttachRolePolicy", "iam:CreateAccessKey") {
-			return High
+		if p.Conditions["NotAction"] == nil {
+			return Critical
 		}
-		return Critical
+		return max(High, cloudtable.Worst(p)) // of what the list leaves
 	}
 	for _, action := range p.Actions {
 		if strings.HasSuffix(strings.TrimRight(action, "*")+"*", ":*") && strings.HasSuffix(action, "*") {

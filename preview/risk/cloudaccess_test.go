@@ -8,6 +8,11 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
+// allBut is a statement of AWS that allows every action except some.
+func allBut(actions ...any) preview.CloudPermission {
+	return preview.CloudPermission{Provider: cloud.AWS, Actions: []string{"*"}, Resources: []string{"*"}, Conditions: map[string]any{"NotAction": actions}}
+}
+
 func TestCloudPermissions(t *testing.T) {
 	tests := []struct {
 		name       string
@@ -16,7 +21,9 @@ func TestCloudPermissions(t *testing.T) {
 		want       preview.Severity // empty: the rule does not hold
 	}{
 		{"the administrator's policy by its ARN", preview.CloudPermission{Provider: cloud.AWS, Roles: []string{"arn:aws:iam::aws:policy/AdministratorAccess"}}, "cloud-wildcard-action", preview.Critical},
-		{"nearly all of it", preview.CloudPermission{Provider: cloud.AWS, Roles: []string{"arn:aws-cn:iam::aws:policy/PowerUserAccess"}}, "cloud-wildcard-action", preview.Warning},
+		{"nearly all of it", preview.CloudPermission{Provider: cloud.AWS, Roles: []string{"arn:aws-cn:iam::aws:policy/PowerUserAccess"}}, "cloud-wildcard-action", preview.Critical},
+		{"all but IAM leaves the roles of others", allBut("iam:*"), "cloud-wildcard-action", preview.Critical},
+		{"all but a list that leaves no danger of the table", allBut("*:*"), "cloud-wildcard-action", preview.Warning},
 		{"a policy of another name", preview.CloudPermission{Provider: cloud.AWS, Roles: []string{"arn:aws:iam::1:policy/NotAdministratorAccess"}}, "cloud-wildcard-action", ""},
 		{"all of IAM", preview.CloudPermission{Provider: cloud.AWS, Roles: []string{"arn:aws:iam::aws:policy/IAMFullAccess"}}, "cloud-iam-write", preview.Critical},
 		{"cluster administrator by an access policy", preview.CloudPermission{Provider: cloud.AWS, Roles: []string{"arn:aws:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy"}}, "cloud-cluster-admin", preview.Critical},

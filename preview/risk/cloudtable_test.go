@@ -49,7 +49,7 @@ var cloudCasesOfForms = []struct {
 	{"every object of one bucket", awsRequest("{effect: Allow, action: ['s3:*'], resource: 'arn:aws:s3:::backup/*'}"), "cloud-all-buckets", preview.Warning}, // its account setting too
 	{"one bucket", awsRequest("{effect: Allow, action: ['s3:GetObject', 's3:PutObject'], resource: 'arn:aws:s3:::backup/*'}"), "cloud-all-buckets", ""},
 	{"all but reading", awsPolicy(`{"Effect":"Allow","NotAction":"s3:GetObject","Resource":"*"}`), "cloud-wildcard-action", preview.Critical},
-	{"all but IAM", awsPolicy(`{"Effect":"Allow","NotAction":["iam:*"],"Resource":"*"}`), "cloud-wildcard-action", preview.Warning},
+	{"all but IAM", awsPolicy(`{"Effect":"Allow","NotAction":["iam:*"],"Resource":"*"}`), "cloud-wildcard-action", preview.Critical},
 	{"all resources but one", awsPolicy(`{"Effect":"Allow","Action":"iam:PutRolePolicy","NotResource":"arn:aws:iam::1:role/x"}`), "cloud-iam-write", preview.Critical},
 	{"a condition that always holds", awsRequest("{effect: Allow, action: ['iam:PassRole'], resource: 'arn:aws:iam::1:role/x', policyCondition: {StringLike: {'iam:PassedToService': '*'}}}"), "cloud-pass-role", preview.Warning},
 	{"a condition that holds where the key is missing", awsRequest("{effect: Allow, action: ['iam:PassRole'], resource: 'arn:aws:iam::1:role/x', policyCondition: {StringEqualsIfExists: {'iam:PassedToService': ec2.amazonaws.com}}}"), "cloud-pass-role", preview.Warning},

@@ -89,6 +89,8 @@ func TestContentIsJudgedByItsShape(t *testing.T) {
 		"what kubectl noted":                {"apiVersion: example.com/v1\nkind: Thing\nmetadata: {name: t, namespace: app, annotations: {kubectl.kubernetes.io/last-applied-configuration: " + quoted(adminBinding) + "}}\n", "binding-cluster-admin", ""},
 		"what a script writes":              {pod("", "image: 'a@sha256:1', args: ["+quoted("kubectl apply -f - <<'EOF'\n"+adminBinding+"\nEOF\n")+"]"), "binding-cluster-admin", preview.Warning},
 		"a ControllerRevision":              {"apiVersion: apps/v1\nkind: ControllerRevision\nmetadata: {name: t, namespace: app}\nrevision: 1\ndata: {spec: {template: {spec: {containers: [{image: a, securityContext: {privileged: true}}]}}}}\n", "pod-privileged", preview.Critical},
+		"the type of a Secret":              {customResource("spec: {target: {template: {type: kubernetes.io/service-account-token, metadata: {annotations: {kubernetes.io/service-account.name: boss}}}}}"), "token-of-foreign-account", preview.Critical},
+		"the type of a harmless Secret":     {customResource("spec: {template: {type: kubernetes.io/tls, metadata: {annotations: {kubernetes.io/service-account.name: boss}}}}"), "token-of-foreign-account", ""},
 		"the schema of a kind":              {"apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: things.example.com}\nspec: {group: example.com, names: {plural: things}, versions: [{schema: {a: {containers: [{image: a, securityContext: {privileged: true}}]}}}]}\n", "pod-privileged", ""},
 	} {
 		t.Run(name, func(t *testing.T) {

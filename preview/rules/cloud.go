@@ -17,7 +17,7 @@ var (
 		},
 		Reduce: narrowCloud,
 		Looks:  `AWS statements that allow the action "*", or every action of a service, and the policies AdministratorAccess and PowerUserAccess.`,
-		When:   `Critical for "*", a warning for "SERVICE:*", PowerUserAccess, and "*" with a NotAction.`,
+		When:   `Critical for "*" and for PowerUserAccess; "*" with a NotAction is as severe as the worst action that the list leaves, at least a warning; a warning for "SERVICE:*".`,
 	})
 	CloudIAMWrite = row(Rule{
 		Name: "cloud-iam-write", Ref: "AWS-02", Level: Critical, Title: "can change IAM users, roles or policies",

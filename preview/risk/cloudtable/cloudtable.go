@@ -60,6 +60,15 @@ func Judge(rule string, p preview.CloudPermission) rules.Level {
 	return level
 }
 
+// Worst returns the level of the worst row that a permission includes.
+func Worst(p preview.CloudPermission) rules.Level {
+	level := rules.None
+	for rule := range Grants() {
+		level = max(level, Judge(rule, p))
+	}
+	return level
+}
+
 // Administrators returns the names, as they occur in templates and programs, of the
 // roles and policies that equal an administrator.
 var Administrators = sync.OnceValue(func() []string {

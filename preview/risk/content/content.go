@@ -1,4 +1,4 @@
-// Package content finds pods, roles, bindings and whole manifests in the fields of
+// Package content finds pods, roles, bindings, Secrets and whole manifests in the fields of
 // other objects, which a controller may create from them. It finds them by their shape,
 // at any depth and in YAML or JSON texts, whatever the kind of the object.
 package content
@@ -20,7 +20,7 @@ type Item struct {
 	// data["a.yaml"][1].
 	Path string
 	// Body is the part as an object. A part without apiVersion and kind becomes a Pod,
-	// ClusterRole or ClusterRoleBinding.
+	// ClusterRole, ClusterRoleBinding or Secret.
 	Body map[string]any
 	// Whole reports whether the part has apiVersion and kind of its own.
 	Whole bool
@@ -140,6 +140,9 @@ func (s *search) mapping(m map[string]any, path string, texts int) {
 			s.add(path, pod, false)
 		}
 		s.rights(m, path)
+		if secret := secretOf(m); secret != nil {
+			s.add(path, secret, false)
+		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(m)) {
 		s.value(m[key], join(path, key), texts)

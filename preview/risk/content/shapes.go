@@ -174,3 +174,22 @@ func policyRules(v any) []any {
 	}
 	return out
 }
+
+// secretOf returns a Secret of a mapping that says of which type a controller makes
+// one: a type that acts by itself, beside metadata or data.
+func secretOf(m map[string]any) map[string]any {
+	if !slices.Contains(actingTypes, preview.String(m, "type")) {
+		return nil
+	}
+	out := map[string]any{"apiVersion": "v1", "kind": string(preview.KindSecret), "type": m["type"], "metadata": map[string]any{"annotations": preview.Map(m, "metadata")["annotations"]}}
+	for _, field := range []string{"data", "stringData"} {
+		if preview.Map(m, field) != nil {
+			out[field] = m[field]
+		}
+	}
+	return out
+}
+
+// actingTypes are the types of Secrets that Kubernetes fills, or reads as
+// credentials of its own.
+var actingTypes = []string{"kubernetes.io/service-account-token", "bootstrap.kubernetes.io/token"}
