@@ -16,8 +16,8 @@ import (
 func (c *scan) raiseByAmount(matches []match) {
 	severe, bySubject := map[preview.Subject]bool{}, map[preview.Subject][]int{}
 	for i, m := range matches {
-		if c.judgedByBinding(m.grant) {
-			continue // its binding is the finding
+		if c.judgedByBinding(m.grant) || m.rule.Name == rules.RBACNotJudged.Name {
+			continue // its binding is the finding; what is not judged has no level to raise
 		}
 		severe[m.grant.Subject] = severe[m.grant.Subject] || m.level == Critical
 		bySubject[m.grant.Subject] = append(bySubject[m.grant.Subject], i)

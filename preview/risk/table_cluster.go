@@ -15,8 +15,17 @@ func nodeRules() []entry {
 		{Rule: rules.RBACEvict, grant: &grantMatch{anywhere: true, shapes: []shape{
 			newShape("core", "pods/eviction", "create"), newShape("lifecycle.k8s.io", "evictionrequests evictions evictionrequests/status evictions/status", writeAny),
 		}, custom: clusterShape(newShape("core", "nodes", "delete deletecollection"))}},
-		{Rule: rules.RBACNodesRead, grant: &grantMatch{clusterOnly: true, shapes: []shape{newShape("core", "nodes/log nodes/metrics nodes/stats", "get create")}}},
+		{Rule: rules.RBACNodesRead, grant: &grantMatch{clusterOnly: true, level: nodesRead, shapes: []shape{newShape("core", "nodes/log nodes/metrics nodes/stats", "get create")}}},
 	}
+}
+
+// nodesRead returns the level of reading from kubelets: their logs are every file
+// below /var/log of the node, of the control plane's programs and pods too.
+func nodesRead(_ *scan, _ preview.Grant, part shape) Level {
+	if part.has("nodes/log") {
+		return Medium
+	}
+	return Low
 }
 
 // clusterShape returns a matcher for a shape that grants in a namespace do not match.

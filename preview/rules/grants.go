@@ -287,10 +287,11 @@ var (
 		Name: "rbac-nodes-read", Ref: "RBAC-34", Level: Low, Title: "can read node logs or metrics",
 		Why: "Logs of a node may contain secrets, and metrics show what runs on it.",
 		Cases: []Case{
-			{For: "nodes/log", Title: "can read node logs", Why: "Logs of a node may contain secrets."},
+			{For: "nodes/log", Title: "can read node logs", Why: "The logs of a node are every file below its /var/log: those of all pods and of the control plane's programs, which may contain secrets."},
 			{For: "nodes/metrics nodes/stats", Title: "can read node metrics", Why: "Normal for monitoring: metrics show which pods run on a node, and what they use."},
 		},
 		Reduce: onlyNames,
+		When:   "A warning for logs, else info.",
 	})
 	RBACWebhooksWrite = row(Rule{
 		Name: "rbac-webhooks-write", Ref: "RBAC-50", Level: Critical, Title: "can write admission webhooks",
