@@ -24,16 +24,16 @@ const (
 	maxPackages  = 100_000
 )
 
-// arenaBytes limits the documents in memory; beyond it they are sorted by package,
-// compressed and written.
+// arenaBytes is how many bytes of documents the builder keeps in memory (2 MiB) before
+// it sorts them by package, compresses them and writes them to the index.
 const arenaBytes = 2 << 20
 
-// Walk calls visit with every file of a catalog, in any order, each once. It may
-// be called again.
+// Walk calls visit once with every file of a catalog, in any order. It can be called
+// again, for a second pass.
 type Walk func(visit func(path string, r io.Reader) error) error
 
-// builder writes the index of a catalog in one pass. It keeps only a few megabytes
-// of documents in memory, so the catalog may have any size.
+// builder writes the index of a catalog while it reads the files. It keeps only a few
+// megabytes of documents in memory, so the catalog may have any size.
 type builder struct {
 	out    io.Writer
 	offset int64
@@ -54,27 +54,28 @@ type builder struct {
 	bytes            int64
 }
 
-// builtPackage is a package of the catalog, with where its documents are.
+// builtPackage is a package of the catalog, with the segments of the index that have
+// its documents.
 type builtPackage struct {
 	name     string
 	segments []segment
 }
 
-// arenaDocument is the position of a document in the arena, the buffer of
-// documents not yet written.
+// arenaDocument is the position of a document in the builder's arena, the buffer of
+// documents that are not yet written to the index.
 type arenaDocument struct {
 	owner      *builtPackage
 	start, end int
 }
 
-// build writes the index of a catalog. What cannot be read, a cap that is broken
-// and a file that cannot be read to its end are errors, as they are to opm: what
-// is missing may hide versions and deprecations. That a package breaks the rules
-// is an error only for who asks for it.
+// build writes the index of a catalog to out. A file that cannot be read or split into
+// documents, and a limit that is exceeded, are errors, as they are to opm: what is
+// missing may hide versions and deprecations. A package that breaks the rules of
+// catalogs is not an error here; it is one when that package is asked for.
 //
-// Ignore files are found on the way. Where there are any, what they leave out
-// may have been read before them, so the catalog is walked again; the bytes of
-// the first time stay in the file, and no directory leads to them.
+// Ignore files are found among the others. If there are any, files that they exclude
+// may have been read before, so the catalog is walked again; the bytes of the first
+// pass stay in the file, but the index does not refer to them.
 func build(walk Walk, key []byte, identity string, out io.Writer) error {
 	b, err := newBuilder(out)
 	if err != nil {
@@ -96,7 +97,7 @@ func build(walk Walk, key []byte, identity string, out io.Writer) error {
 	return b.finish(key, identity)
 }
 
-// restart discards what was read, for another pass.
+// restart discards what was read, for another pass that obeys the ignore rules.
 func (b *builder) restart(ignored ignoreRules) {
 	b.packages, b.broken, b.other, b.ignored = map[string]*builtPackage{}, nil, nil, ignored
 	b.arena, b.filed = b.arena[:0], b.filed[:0]
@@ -149,8 +150,9 @@ func (b *builder) visit(name string, r io.Reader) error {
 	return nil
 }
 
-// isCatalogFile reports whether a file is part of the catalog, by its name. Other
-// files, such as a README, are ignored.
+// isCatalogFile reports whether a file is part of the catalog by its name. Others, such
+// as a README, may be unreadable, and count only if they contain documents of a
+// catalog.
 func isCatalogFile(name string) bool {
 	switch strings.ToLower(path.Ext(name)) {
 	case ".yaml", ".yml", ".json", ".jsonl", ".ndjson":
@@ -159,10 +161,11 @@ func isCatalogFile(name string) bool {
 	return false
 }
 
-// brokenFile is a file in which some documents could not be separated.
+// brokenFile is a file that could not be split into documents, with the first problem.
 type brokenFile struct{ path, problem string }
 
-// brokenError names files that could not be read.
+// brokenError returns text about the first of the broken files, by path, and the number
+// of the others.
 func brokenError(files []brokenFile) string {
 	first := slices.MinFunc(files, func(p, q brokenFile) int { return cmp.Compare(p.path, q.path) })
 	text := fmt.Sprintf("%s: %s", first.path, first.problem)
@@ -188,7 +191,7 @@ func (b *builder) visitIgnore(name string, r io.Reader) error {
 	return err
 }
 
-// countedReader is a reader that fails beyond a size limit.
+// countedReader counts the bytes read, and fails beyond a limit.
 type countedReader struct {
 	r       io.Reader
 	n, left int64
@@ -202,7 +205,7 @@ func (c *countedReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// clipped shortens an error, which may quote the catalog.
+// clipped shortens the text of an error, which may quote the catalog, to 500 bytes.
 func clipped(s string) string {
 	const most = 500
 	if len(s) > most {
@@ -244,7 +247,8 @@ func (b *builder) add(file string, d document) error {
 	return b.flush()
 }
 
-// flush writes the documents in memory to the index, one segment for each package.
+// flush compresses the documents in memory and writes them to the index, as one segment
+// for each package.
 func (b *builder) flush() error {
 	slices.SortStableFunc(b.filed, func(x, y arenaDocument) int { return strings.Compare(x.owner.name, y.owner.name) })
 	for rest := b.filed; len(rest) > 0; {
@@ -269,7 +273,8 @@ func (b *builder) flush() error {
 	return nil
 }
 
-// gather returns the bytes of several documents, which are usually adjacent.
+// gather returns the bytes of several documents in the arena, without a copy if they
+// are adjacent.
 func (b *builder) gather(list []arenaDocument) []byte {
 	first, last := list[0], list[len(list)-1]
 	size := 0
@@ -286,7 +291,8 @@ func (b *builder) gather(list []arenaDocument) []byte {
 	return b.scratch
 }
 
-// finish writes the directory of the index and its HMAC.
+// finish writes the directory of the index and its HMAC. Broken files, and a catalog
+// without packages, are errors.
 func (b *builder) finish(key []byte, identity string) error {
 	if err := b.flush(); err != nil {
 		return err
@@ -321,7 +327,8 @@ func (b *builder) finish(key []byte, identity string) error {
 	return b.write(trailer)
 }
 
-// emptyError is the error for a catalog without packages.
+// emptyError is the error for a catalog without packages; other are unreadable files
+// that may be the reason.
 type emptyError struct{ other []brokenFile }
 
 func (e *emptyError) Error() string {

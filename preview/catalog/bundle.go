@@ -21,8 +21,8 @@ type Bundle struct {
 	more bundleDetails // read through details
 }
 
-// Property is one property of a bundle: its type and its decoded value, which
-// comes from the catalog and is not trusted. It must not be changed.
+// Property is one property of a bundle: its type and its decoded value, which comes
+// from the catalog and is not trusted. Callers must not change the value.
 type Property struct {
 	Type  string
 	Value any
@@ -34,8 +34,8 @@ const (
 	propertyCSVMetadata = "olm.csv.metadata"
 )
 
-// bundleDetails has the parts of a bundle that are decoded only when they are
-// asked for.
+// bundleDetails has the parts of a bundle that are decoded when they are first asked
+// for.
 type bundleDetails struct {
 	properties    []Property
 	relatedImages []string
@@ -76,8 +76,8 @@ func newBundle(d document, fields map[string]any) (*Bundle, error) {
 	return &Bundle{Name: d.name, Version: version, Image: image, doc: d}, nil
 }
 
-// Properties returns the properties of the bundle in their published order. They
-// are decoded at the first call.
+// Properties returns the properties of the bundle in the order of the catalog. The
+// first call decodes them.
 func (b *Bundle) Properties() ([]Property, error) {
 	d := b.details()
 	return d.properties, d.err
@@ -131,7 +131,7 @@ func properties(fields map[string]any, typ string) []any {
 	return out
 }
 
-// checkImage returns an error unless the bundle has an image.
+// checkImage returns an error unless the bundle has a valid image reference.
 func (b *Bundle) checkImage() error {
 	if b.Image == "" {
 		return fmt.Errorf("bundle %q names no image", b.Name)

@@ -23,7 +23,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// Origin is where a catalog came from: its reference as typed, and its digest.
+// Origin is where a catalog came from (its reference as typed, and its digest), with
+// its priority and signature.
 type Origin struct {
 	Reference string `json:"reference"`
 	Digest    string `json:"digest"`
@@ -50,13 +51,13 @@ type Catalog struct {
 	tabled  *table // nil until it is asked for
 }
 
-// documents are the undecoded documents of one package, in the order read.
+// documents are the documents of one package by schema, not yet decoded.
 type documents struct {
 	pkg, channels, bundles, deprecations []document
 }
 
-// document is one document of a catalog: its schema, package and name, and its
-// bytes.
+// document is one document of a catalog: its bytes, and the fields schema, package and
+// name.
 type document struct {
 	schema, pkg, name string
 	file              string
@@ -71,7 +72,7 @@ const (
 	schemaDeprecations = "olm.deprecations"
 )
 
-// add adds a document, by its schema.
+// add appends a document to the list of its schema. Other schemas are ignored.
 func (docs *documents) add(d document) {
 	switch d.schema {
 	case schemaPackage:
@@ -88,7 +89,7 @@ func (docs *documents) add(d document) {
 // Origin returns where the catalog came from.
 func (c *Catalog) Origin() Origin { return c.origin }
 
-// Names returns the names of the packages, sorted. All are DNS-1123 subdomains.
+// Names returns the names of the packages, sorted. Every name is a DNS-1123 subdomain.
 func (c *Catalog) Names() []string {
 	x := c.current()
 	names := make([]string, len(x.entries))
@@ -98,7 +99,8 @@ func (c *Catalog) Names() []string {
 	return names
 }
 
-// Has reports whether the catalog has a package with a name, valid or not.
+// Has reports whether the catalog has documents of a package with this name, which may
+// break the rules of catalogs.
 func (c *Catalog) Has(name string) bool {
 	_, ok := c.current().find(name)
 	return ok
@@ -124,8 +126,8 @@ func (c *Catalog) current() *index {
 	return c.index
 }
 
-// documents reads the documents of a package from the index; if that is damaged,
-// from the catalog.
+// documents reads the documents of a package from the index. A damaged index is made
+// anew from the catalog's files.
 func (c *Catalog) documents(name string) (*documents, error) {
 	x := c.current()
 	entry, ok := x.find(name)
@@ -148,7 +150,8 @@ func (c *Catalog) documents(name string) (*documents, error) {
 	return docs, nil
 }
 
-// mend replaces a damaged index.
+// mend replaces a damaged index by a new one, unless another caller did so already.
+// because is the error about the damage; it is returned if no index can be made.
 func (c *Catalog) mend(damaged *index, because error) (*index, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// maxEdgeChecks bounds the search for a chain of upgrades. The largest real
-// channels have some hundred entries.
+// maxEdgeChecks is how many comparisons of channel entries a search for upgrades makes
+// before it gives up. The largest real channels have some hundred entries.
 const maxEdgeChecks = 2_000_000
 
 // upgradeStart is the installed bundle that an upgrade starts from. The catalog
@@ -17,14 +17,14 @@ type upgradeStart struct {
 	version Version
 }
 
-// edges are the upgrade edges of some channels, parsed for repeated use.
+// edges is the upgrade graph of some channels.
 type edges struct {
 	scope
 	entries []edge
 	checks  int
 }
 
-// edge is an entry of a channel: an upgrade to one bundle.
+// edge is an entry of a channel with the bundle that it upgrades to.
 type edge struct {
 	Entry
 	to       *Bundle
@@ -32,7 +32,7 @@ type edge struct {
 	skipOver skipRange
 }
 
-// edges parses the entries of the channels. A skipRange that cannot be parsed is
+// edges returns the upgrade graph of the channels. A skipRange that cannot be parsed is
 // ignored, as in OLM.
 func (s scope) edges() *edges {
 	out := &edges{scope: s}
@@ -47,8 +47,8 @@ func (s scope) edges() *edges {
 	return out
 }
 
-// how returns by which field an entry upgrades from a bundle (replaces, skips or
-// skipRange), empty if it does not.
+// how returns the words for how the entry upgrades from a bundle ("replaces", "skips",
+// "skips the range of"), empty if it does not.
 func (e *edge) how(from upgradeStart) string {
 	switch {
 	case e.Name == from.bundle:
@@ -75,9 +75,9 @@ func (g *edges) next(from upgradeStart) []*edge {
 	return out
 }
 
-// upgrade follows the upgrade edges: to the highest bundle in range that is one
-// edge away, as OLM v1 does. If the requested version, or else the head of the
-// channel, is further away, it returns the first step of a shortest path there.
+// upgrade chooses the highest bundle in range that is one upgrade edge away, as OLM v1
+// does. If only several edges lead to the requested version or, without one, to the
+// head of the channel, it chooses the first step of a shortest path there.
 func (s scope) upgrade(q Query, from upgradeStart, wanted versionRange) (*Choice, error) {
 	graph := s.edges()
 	successors := graph.next(from)
@@ -105,7 +105,8 @@ func (s scope) upgrade(q Query, from upgradeStart, wanted versionRange) (*Choice
 	return nil, s.noUpgrade(q, from, wanted, graph)
 }
 
-// installed returns the installed bundle, nil if the channels do not contain it.
+// installed returns the bundle that the upgrade starts from, nil if the channels do not
+// contain it.
 func (s scope) installed(from upgradeStart) *Bundle {
 	if s.channelOf(from.bundle) == nil {
 		return nil
@@ -113,8 +114,8 @@ func (s scope) installed(from upgradeStart) *Bundle {
 	return s.Bundle(from.bundle)
 }
 
-// headAbove returns which bundles are goals of an upgrade path: the heads of the
-// channels. A deprecated head is not a goal if there is another.
+// headAbove returns a function that reports whether a bundle is the head of a channel
+// and higher than direct. A deprecated head counts only if direct is deprecated too.
 func (s scope) headAbove(direct *Bundle) func(*Bundle) bool {
 	return func(b *Bundle) bool {
 		isHead := func(c *Channel) bool { return slices.Contains(c.Heads, b.Name) }
@@ -123,9 +124,9 @@ func (s scope) headAbove(direct *Bundle) func(*Bundle) bool {
 	}
 }
 
-// way returns a shortest path of upgrades to a goal, empty if there is none. Among
-// several it chooses the highest goal that is not deprecated, and the highest
-// bundles on the way. No step leads to an older version.
+// way returns a shortest path of upgrades to a bundle for which goal is true, empty if
+// there is none. Among several it prefers goals that are not deprecated, then the
+// highest versions. No step leads to an older version.
 func (g *edges) way(from upgradeStart, goal func(*Bundle) bool) []*Bundle {
 	before := map[*Bundle]*Bundle{}
 	level := []*Bundle{nil} // nil stands for where the way begins
@@ -161,7 +162,8 @@ func (g *edges) way(from upgradeStart, goal func(*Bundle) bool) []*Bundle {
 	return nil
 }
 
-// preferred sorts bundles: not deprecated first, then by descending version.
+// preferred compares bundles for a search: those that are not deprecated come first,
+// then higher versions.
 func preferred(a, b *Bundle) int {
 	switch {
 	case a.Deprecated == "" && b.Deprecated != "":
@@ -172,7 +174,7 @@ func preferred(a, b *Bundle) int {
 	return b.Version.Compare(a.Version)
 }
 
-// step returns the first bundle of a path.
+// step returns the choice of the first bundle of an upgrade path.
 func (s scope) step(g *edges, from upgradeStart, way []*Bundle) (*Choice, error) {
 	var taken *edge
 	for _, e := range g.next(from) {
@@ -222,8 +224,8 @@ func (s scope) noUpgrade(q Query, from upgradeStart, wanted versionRange, g *edg
 	return fmt.Errorf("%s; REF %s@VERSION, an image or a directory needs no edge%s", what, s.Name, s.badRanges())
 }
 
-// badRanges returns the invalid ranges in the channels, which may be why no
-// upgrade was found.
+// badRanges returns text about the first invalid skipRange in the channels, empty if
+// there is none: it may be why no upgrade was found.
 func (s scope) badRanges() string {
 	for _, c := range s.channels {
 		for _, e := range c.Entries {
@@ -235,8 +237,8 @@ func (s scope) badRanges() string {
 	return ""
 }
 
-// Path returns the path of an upgrade that takes several steps as text, empty if
-// one step suffices: "1.8.1 → 1.9.0 (this plan) → 1.10.0".
+// Path describes an upgrade that takes several steps: "1.8.1 → 1.9.0 (this plan) →
+// 1.10.0". It is empty if one step suffices.
 func (c *Choice) Path(from string) string {
 	if len(c.Next) == 0 {
 		return ""

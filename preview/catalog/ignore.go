@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// ignoreFile is the name of files that hold patterns of paths to leave out, in
-// the manner of gitignore(5), for the directory they are in and those below.
+// ignoreFile is the name of files with patterns of paths to leave out, as in
+// gitignore(5): for the directory they are in and those below.
 const ignoreFile = ".indexignore"
 
 const maxIgnoreRules = 1000
@@ -24,11 +24,11 @@ type ignoreRule struct {
 
 type ignoreRules []ignoreRule
 
-// ignoreSource is the content of an ignore file.
+// ignoreSource is an ignore file: its path in the catalog, and its text.
 type ignoreSource struct{ path, text string }
 
-// parseIgnores parses all ignore files, those of parent directories first, so that
-// later rules are more specific.
+// parseIgnores parses ignore files. The rules of parent directories come first, because
+// later rules override earlier ones.
 func parseIgnores(sources []ignoreSource) (ignoreRules, error) {
 	slices.SortFunc(sources, func(a, b ignoreSource) int {
 		return cmp.Or(cmp.Compare(strings.Count(a.path, "/"), strings.Count(b.path, "/")), strings.Compare(a.path, b.path))
@@ -89,7 +89,8 @@ func (rules ignoreRules) ignores(name string) bool {
 	return rules.match(name, false)
 }
 
-// match reports whether the rules ignore a path. The last matching rule decides.
+// match reports whether the rules ignore a path, regardless of its parent directories.
+// The last matching rule decides.
 func (rules ignoreRules) match(name string, isDir bool) bool {
 	out := false
 	for _, rule := range rules {
@@ -110,9 +111,9 @@ func (rules ignoreRules) match(name string, isDir bool) bool {
 	return out
 }
 
-// matchSegments matches path segments against patterns, in which "**" matches any
-// number of segments. Only the last "**" is retried, so the time is bounded by the
-// product of the lengths.
+// matchSegments matches the segments of a path against patterns, in which "**" matches
+// any number of segments. Only the last "**" is retried, so the time is at most the
+// product of the two lengths.
 func matchSegments(patterns, parts []string) bool {
 	p, s := 0, 0
 	star, retry := -1, 0

@@ -24,45 +24,49 @@ import (
 // catalog's identity and the directory. So what was cut off, changed, or made for
 // another catalog or by another user is no index, whatever its name.
 const (
-	// indexFormat is in the name too: versions of the program do not take turns
-	// at overwriting each other's.
+	// indexFormat is the version of the format. It is part of the file name, so that
+	// different versions of the program do not overwrite each other's indexes.
 	indexFormat  = "catalog-2"
 	indexMagic   = "kubectl-operator " + indexFormat + "\n"
 	trailerBytes = 8 + 8 + sha256.Size
-	// directoryBytes caps what is read at once.
+	// directoryBytes is the largest directory, in bytes, that is read into memory.
 	directoryBytes = 256 << 20
 )
 
-// errNoIndex is the error of everything that is not the index asked for.
+// errNoIndex is the error for a file that is not an intact index of the wanted catalog.
 var errNoIndex = errors.New("it is not an index of this catalog")
 
-// index is an open index of a catalog.
+// index is an open index: the directory of a catalog's packages, and the file with
+// their documents.
 type index struct {
 	r        io.ReaderAt
 	entries  []packageEntry // by name
 	segments []segment
 }
 
-// packageEntry is a package in the index, with its segments.
+// packageEntry is a package in the directory of an index, with the range of its
+// segments.
 type packageEntry struct {
 	name        string
 	first, last int
 }
 
-// segment is the position of some documents of one package in the index file.
+// segment is the position, in the index file, of some compressed documents of one
+// package.
 type segment struct {
 	offset    int64
 	size, raw int // compressed, and not
 	sum       [sha256.Size]byte
 }
 
-// indexName returns the file name of a catalog's index.
+// indexName returns the name of the file that has the index of a catalog, in a [Store].
+// identity is the digest of the catalog's content.
 func indexName(identity string) string {
 	sum := sha256.Sum256([]byte(identity))
 	return hex.EncodeToString(sum[:]) + "." + indexFormat
 }
 
-// seal returns an HMAC over an identity and the data that belongs to it.
+// seal returns an HMAC over the identity of a catalog and data about it.
 func seal(key []byte, identity string, body []byte) []byte {
 	mac := hmac.New(sha256.New, key)
 	mac.Write(appendText([]byte(indexMagic), identity))
@@ -70,7 +74,8 @@ func seal(key []byte, identity string, body []byte) []byte {
 	return mac.Sum(nil)
 }
 
-// unseal returns the data before a valid HMAC.
+// unseal returns data without the HMAC at its end; false if that is not the one that
+// [seal] gives.
 func unseal(key []byte, identity string, data []byte) ([]byte, bool) {
 	if len(data) < sha256.Size {
 		return nil, false
@@ -79,7 +84,8 @@ func unseal(key []byte, identity string, data []byte) ([]byte, bool) {
 	return body, hmac.Equal(data[len(body):], seal(key, identity, body))
 }
 
-// openIndex reads the directory of an index.
+// openIndex reads the directory of an index and verifies its HMAC. A file that is not
+// an intact index of the catalog is errNoIndex.
 func openIndex(r io.ReaderAt, size int64, key []byte, identity string) (*index, error) {
 	if size < int64(len(indexMagic)+trailerBytes) {
 		return nil, errNoIndex
@@ -146,7 +152,8 @@ func (x *index) readDirectory(data []byte) error {
 	return nil
 }
 
-// find returns the entry of a package.
+// find returns the entry of a package in the directory; false if the catalog does not
+// have the package.
 func (x *index) find(name string) (packageEntry, bool) {
 	i, ok := slices.BinarySearchFunc(x.entries, name, func(e packageEntry, name string) int { return strings.Compare(e.name, name) })
 	if !ok {
@@ -155,7 +162,7 @@ func (x *index) find(name string) (packageEntry, bool) {
 	return x.entries[i], true
 }
 
-// documents reads the documents of a package.
+// documents reads and verifies the documents of a package.
 func (x *index) documents(e packageEntry) (*documents, error) {
 	docs := &documents{}
 	for _, s := range x.segments[e.first:e.last] {
@@ -170,7 +177,7 @@ func (x *index) documents(e packageEntry) (*documents, error) {
 	return docs, nil
 }
 
-// segment reads one segment and verifies its hash.
+// segment reads a segment, verifies its hash, and decompresses it.
 func (x *index) segment(s segment) ([]byte, error) {
 	packed := make([]byte, s.size) // sealed, so honest
 	if _, err := x.r.ReadAt(packed, s.offset); err != nil {
@@ -190,7 +197,7 @@ func (x *index) segment(s segment) ([]byte, error) {
 	return raw, nil
 }
 
-// unpacker decodes segments, for everybody.
+// unpacker returns the decompressor for segments, which all indexes share.
 var unpacker = sync.OnceValues(func() (*zstd.Decoder, error) {
 	return zstd.NewReader(nil, zstd.WithDecoderConcurrency(2), zstd.WithDecoderMaxMemory(maxBytes), zstd.WithDecoderLowmem(true))
 })
@@ -207,8 +214,8 @@ func schemaOf(letter byte) string {
 	return ""
 }
 
-// letterOf returns the letter that stands for a schema in the index, 0 for a
-// schema that is not read.
+// letterOf returns the letter that stands for a schema in the index, 0 for a schema
+// that indexes do not contain.
 func letterOf(schema string) byte {
 	switch schema {
 	case schemaPackage:
@@ -253,8 +260,8 @@ func (docs *documents) read(data []byte) error {
 	return nil
 }
 
-// cutBytes reads a length and that many bytes. It returns how many bytes were
-// used, 0 if there are too few.
+// cutBytes reads bytes that are preceded by their number. It returns them and how many
+// bytes of data were used, 0 if data is too short.
 func cutBytes(data []byte) ([]byte, int) {
 	size, n := binary.Uvarint(data)
 	if n <= 0 || size > uint64(len(data)-n) {
@@ -268,8 +275,8 @@ func appendText(out []byte, s string) []byte {
 	return append(binary.AppendUvarint(out, uint64(len(s))), s...)
 }
 
-// fields decodes numbers and texts of an index directory. After an error all
-// values are zero.
+// fields decodes the numbers and texts of a directory one by one. After an error, bad
+// is set and all values are zero.
 type fields struct {
 	text string
 	bad  bool
@@ -292,7 +299,8 @@ func (f *fields) uvarint() uint64 {
 	return 0
 }
 
-// count reads the number of items that follow, each of at least one byte.
+// count reads the number of elements that follow. Each has at least one byte, so that a
+// larger number than the remaining bytes is an error.
 func (f *fields) count() int {
 	n := f.uvarint()
 	if n > uint64(len(f.text)) {

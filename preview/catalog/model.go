@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// Package is one decoded, valid package.
+// Package is one package of a catalog, decoded and valid.
 type Package struct {
 	Name           string
 	DefaultChannel string
@@ -30,7 +30,8 @@ type Channel struct {
 	Heads []string
 }
 
-// Entry is a bundle's place in the upgrade graph of a channel.
+// Entry is an entry of a channel: a bundle, and the bundles from which upgrades lead to
+// it.
 type Entry struct {
 	Name      string
 	Replaces  string
@@ -38,7 +39,7 @@ type Entry struct {
 	SkipRange string // blang/semver range
 }
 
-// Channel returns the channel of a name, or nil.
+// Channel returns the channel with a name, nil if there is none.
 func (p *Package) Channel(name string) *Channel {
 	for i := range p.Channels {
 		if p.Channels[i].Name == name {
@@ -48,7 +49,7 @@ func (p *Package) Channel(name string) *Channel {
 	return nil
 }
 
-// Bundle returns the bundle of a name, or nil.
+// Bundle returns the bundle with a name, nil if there is none.
 func (p *Package) Bundle(name string) *Bundle { return p.bundles[name] }
 
 // Versions returns the bundles of the channel, highest version first.
@@ -112,8 +113,8 @@ func (p *Package) decodeHead(docs []document) error {
 	return err
 }
 
-// decodeDocument decodes a document, and verifies that schema, package and name
-// are those under which it was stored.
+// decodeDocument decodes a document, and returns an error unless its fields schema,
+// package and name are those that the fast reading found.
 func decodeDocument(d document) (map[string]any, error) {
 	fields, err := decodeFields(d.raw)
 	if err != nil {
@@ -131,8 +132,8 @@ func decodeDocument(d document) (map[string]any, error) {
 	return fields, nil
 }
 
-// decodeChannel decodes a channel without its bundles; Heads are in the order of
-// the entries.
+// decodeChannel decodes a channel, without looking at its bundles. Its Heads are in the
+// order of the entries, not yet by version.
 func decodeChannel(d document) (*Channel, error) {
 	fields, err := decodeDocument(d)
 	if err != nil {
@@ -171,7 +172,7 @@ func decodeChannel(d document) (*Channel, error) {
 }
 
 // checkCircles returns an error if entries of the channel replace each other in a
-// circle, because then no version is the newest.
+// circle, in which no version is the newest.
 func (c *Channel) checkCircles() error {
 	replaces := map[string]string{}
 	for _, e := range c.Entries {
@@ -202,8 +203,8 @@ func (c *Channel) checkCircles() error {
 	return nil
 }
 
-// join checks that the bundles of a channel exist in the package, and sorts its
-// heads.
+// join returns an error unless the package has a bundle for each entry of a channel,
+// and sorts the channel's heads, highest version first.
 func (p *Package) join(c *Channel) error {
 	for _, e := range c.Entries {
 		if p.bundles[e.Name] == nil {
@@ -289,7 +290,7 @@ func (p *Package) deprecate(item any) error {
 	return nil
 }
 
-// text returns a field that must be a text or be missing.
+// text returns a field that must be text; empty if it is missing.
 func text(fields map[string]any, key string) (string, error) {
 	switch value := fields[key].(type) {
 	case nil:

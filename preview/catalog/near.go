@@ -8,7 +8,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// LookAlike is another package whose name is easily mistaken for the chosen one.
+// LookAlike is another package whose name is easily mistaken for that of the chosen
+// one.
 type LookAlike struct {
 	Package   string
 	Publisher string // as it calls itself; hostile text, may be empty
@@ -18,16 +19,15 @@ type LookAlike struct {
 	Elsewhere string
 }
 
-// LookAlikes returns the packages whose name a person could have meant instead
-// of the one chosen, in order. It is meant to have few false alarms:
+// LookAlikes returns the packages that a person may have meant instead of the chosen
+// one, sorted by name. To give few false alarms, it compares
 //
-//   - names differ by one letter that is missing, swapped with its neighbour or
-//     looks alike (0 and o, 1 and l), by one that is another in a word of five
-//     or more letters (ack-ecr and ack-ecs are no mistakes), or by the word
-//     "operator" at their end;
-//   - in the catalog of the choice only a package with more versions counts, for
-//     an imitation is the younger one; in another catalog any does, unless that
-//     has a lower priority.
+//   - names, which must differ by one letter that is missing, swapped with its neighbour or
+//     of the same look (0 and o, 1 and l), by another letter in a word of five or more
+//     (ack-ecr and ack-ecs are no mistakes), or by "operator" at their end;
+//   - numbers of versions, because an imitation is the younger package: in the catalog of the
+//     choice only packages with more versions count. In other catalogs of the same or a
+//     higher priority all count.
 func LookAlikes(cats []*Catalog, choice *Choice) []LookAlike {
 	var out []LookAlike
 	for _, c := range cats {
@@ -55,7 +55,7 @@ func LookAlikes(cats []*Catalog, choice *Choice) []LookAlike {
 	return out
 }
 
-// String is the look-alike in words.
+// String describes the look-alike in a sentence that begins with "the name is".
 func (l LookAlike) String() string {
 	text := `the name is ` + l.How + ` "` + l.Package + `"`
 	if l.Publisher != "" {
@@ -67,8 +67,8 @@ func (l LookAlike) String() string {
 	return text + "; make sure which one is meant"
 }
 
-// Publisher returns the provider that the package claims: that of the bundle at the
-// head of its default channel. It may be empty, and is hostile text.
+// Publisher returns the provider that the package names: that of the bundle at the head
+// of its default channel. It may be empty, and is untrusted text.
 func (p *Package) Publisher() string {
 	s, err := p.scope(nil)
 	if err != nil {
@@ -86,7 +86,8 @@ func (p *Package) Publisher() string {
 	return ""
 }
 
-// alike returns how two different names resemble each other, empty if they do not.
+// alike returns in words how two different names resemble each other, such as "one
+// letter away from"; empty if they do not.
 func alike(a, b string) string {
 	stemA, stemB := stem(a), stem(b)
 	switch {
@@ -114,15 +115,16 @@ func stem(name string) string {
 
 var lookAlikeLetters = strings.NewReplacer("0", "o", "1", "l", "i", "l", "rn", "m", "vv", "w", "-", "", ".", "")
 
-// unmistakable is the same for names that look the same at a glance.
+// unmistakable returns a name with letters that look alike replaced by one of them, so
+// that names which look the same at a glance become equal.
 func unmistakable(name string) string { return lookAlikeLetters.Replace(name) }
 
-// shortWord is the length of words below which another letter makes another
-// word, not a mistake.
+// shortWord is the length below which a word with another letter is taken for another
+// word, not for a mistake (5).
 const shortWord = 5
 
-// oneEdit reports whether two names differ by one typing error: a letter too many,
-// two letters swapped, or another letter in a long word.
+// oneEdit reports whether two names differ by one typing error: a letter too many, two
+// letters swapped, or another letter in a word of at least [shortWord] letters.
 func oneEdit(a, b string) bool {
 	if len(a) > len(b) {
 		a, b = b, a
@@ -149,7 +151,7 @@ func oneEdit(a, b string) bool {
 	return false
 }
 
-// wordAt returns the word of a name at a position.
+// wordAt returns the word, between "-" and ".", at a position of a name.
 func wordAt(name string, at int) string {
 	from := strings.LastIndexAny(name[:at], "-.") + 1
 	to := strings.IndexAny(name[at:], "-.")

@@ -8,7 +8,7 @@ import (
 	"os"
 )
 
-// Store stores indexes; source.Store implements it.
+// Store keeps the indexes of catalogs as files; source.Store implements it.
 type Store interface {
 	// Open opens a file to read. What is not there is fs.ErrNotExist.
 	Open(name string) (*os.File, error)
@@ -36,8 +36,8 @@ func Open(store Store, identity string, origin Origin, walk Walk) (*Catalog, err
 	return &Catalog{origin: origin, store: store, identity: identity, index: x, again: again}, nil
 }
 
-// storedIndex opens the index of a catalog. The file stays open, so that it
-// remains readable if another process trims the store.
+// storedIndex opens the index of a catalog from the store. Its file stays open, so that
+// it remains readable if another process trims the store.
 func storedIndex(store Store, identity string) (*index, error) {
 	file, err := store.Open(indexName(identity))
 	if err != nil {
@@ -69,7 +69,7 @@ func buildIndex(store Store, identity string, walk Walk) (*index, error) {
 	return storedIndex(store, identity)
 }
 
-// buildInMemory builds an index that is not stored.
+// buildInMemory returns a new index that is only in memory.
 func buildInMemory(walk Walk) (*index, error) {
 	var data bytes.Buffer
 	if err := build(walk, nil, "", &data); err != nil {

@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// readBundle reads what is needed to sort a bundle among the versions of its
-// package, because most bundles are not used any further. Bundles as programs
-// write them are read without a full decoding; a chosen bundle is decoded and must
-// have the same values (see [Bundle.check]).
+// readBundle reads name, version and image of a bundle, which suffice to sort the
+// versions of its package. A bundle in the form that programs write is not fully
+// decoded, because most bundles are not used any further; a chosen one is, and must
+// then have the same values (see [Bundle.check]).
 func readBundle(d document) (*Bundle, error) {
 	peeked, ok := peekBundle(d)
 	if !ok {
@@ -24,7 +24,8 @@ func readBundle(d document) (*Bundle, error) {
 	return &Bundle{Name: d.name, Version: version, Image: peeked.image, doc: d}, nil
 }
 
-// check decodes a bundle and compares it with what the fast reading found.
+// check decodes a bundle fully, and returns an error unless image and version are those
+// that [readBundle] found.
 func (b *Bundle) check() error {
 	strict, err := decodeBundle(b.doc)
 	if err != nil {
@@ -36,7 +37,7 @@ func (b *Bundle) check() error {
 	return b.checkImage()
 }
 
-// bundleHead holds the image and version of a bundle.
+// bundleHead has the image and version of a bundle.
 type bundleHead struct{ image, version string }
 
 func peekBundle(d document) (bundleHead, bool) {
@@ -75,14 +76,16 @@ func peekJSONBundle(raw []byte, pkg string) (bundleHead, bool) {
 }
 
 var (
-	// plainReference is a scalar that every YAML reader takes for this text.
+	// plainReference matches text that every YAML reader takes for the same string.
 	plainReference = regexp.MustCompile(`^[A-Za-z][-A-Za-z0-9._:/@+]*[A-Za-z0-9]$`)
-	// plainVersion has two dots, so that it is no number.
+	// plainVersion matches versions, whose two dots keep YAML from taking them for a
+	// number.
 	plainVersion = regexp.MustCompile(`^[0-9]+\.[0-9]+\.[0-9]+[-+.0-9A-Za-z]*$`)
 )
 
-// peekYAMLBundle reads the head of a bundle in block YAML as opm writes it: each
-// property has two lines, "type" and "value", with the value as a nested mapping.
+// peekYAMLBundle reads image and version of a bundle in the YAML that opm writes: each
+// property has the lines "type" and "value", with the value as a nested mapping. It
+// returns false for any other form.
 func peekYAMLBundle(raw []byte, pkg string) (bundleHead, bool) {
 	var out bundleHead
 	images, found := 0, 0
@@ -134,7 +137,7 @@ func peekYAMLBundle(raw []byte, pkg string) (bundleHead, bool) {
 	return out, images <= 1 && found == 1 && owner == pkg && plainVersion.MatchString(out.version)
 }
 
-// unquoted returns a scalar without simple quotes.
+// unquoted returns a YAML scalar without white space and quotes around it.
 func unquoted(value string) string {
 	value = strings.TrimSpace(value)
 	if len(value) >= 2 && (value[0] == '"' || value[0] == '\'') && value[len(value)-1] == value[0] {

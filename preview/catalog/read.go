@@ -11,9 +11,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// peekJSON finds the end of the first JSON object in data, and its schema, package
-// and name, in any letter case. It only separates strings and brackets, because
-// most documents are never used and others are decoded later.
+// peekJSON returns the first JSON object in data, with its schema, package and name in
+// any letter case. It only looks for strings and brackets, because most documents are
+// never used and the others are decoded later.
 func peekJSON(data []byte) (document, error) {
 	if data[0] != '{' {
 		return document{}, errors.New("something else than a JSON object")
@@ -63,8 +63,8 @@ func peekJSON(data []byte) (document, error) {
 	return document{}, errMore
 }
 
-// field returns where the value of one of the keys schema, package and name is
-// stored, nil for any other key.
+// field returns where to store the value of a key: of schema, package and name a field
+// of d, of any other key nil.
 func (d *document) field(name []byte) *string {
 	switch {
 	case len(name) == 6 && bytes.EqualFold(name, []byte("schema")):
@@ -77,8 +77,8 @@ func (d *document) field(name []byte) *string {
 	return nil
 }
 
-// stringEnd returns the length of the JSON string at the beginning of data, or 0
-// if it does not end.
+// stringEnd returns the length in bytes of the JSON string at the beginning of data,
+// including its quotes; 0 if it does not end.
 func stringEnd(data []byte) int {
 	for at := 1; at < len(data); {
 		quote := bytes.IndexByte(data[at:], '"')
@@ -98,8 +98,7 @@ func stringEnd(data []byte) int {
 	return 0
 }
 
-// isBlank reports whether a chunk contains only document markers, directives and
-// comments.
+// isBlank reports whether YAML text has only document markers, directives and comments.
 func isBlank(chunk []byte) bool {
 	for line := range bytes.Lines(chunk) {
 		line = bytes.TrimSpace(line)
@@ -113,9 +112,8 @@ func isBlank(chunk []byte) bool {
 	return true
 }
 
-// peekYAML finds schema, package and name of a block mapping without decoding it.
-// If it meets anything but plain or simply quoted words on their own lines, it
-// leaves the document to the decoder.
+// peekYAML reads schema, package and name of a YAML document without decoding it. It
+// returns false unless each is a plain or simply quoted word on a line of its own.
 func peekYAML(chunk []byte) (document, bool) {
 	d := document{raw: chunk}
 	for line := range bytes.Lines(chunk) {
@@ -142,7 +140,8 @@ func peekYAML(chunk []byte) (document, bool) {
 	return d, d.schema != ""
 }
 
-// simpleScalar reads a value that has the same meaning in every YAML version.
+// simpleScalar returns the string that a YAML scalar stands for; false if that could
+// differ between YAML versions.
 func simpleScalar(value string) (string, bool) {
 	value = strings.TrimSpace(value)
 	if len(value) >= 2 && (value[0] == '"' || value[0] == '\'') && value[len(value)-1] == value[0] {
@@ -180,8 +179,8 @@ func decodeMeta(chunk []byte) (document, error) {
 	return d, nil
 }
 
-// decodeFields decodes a document into its top-level fields. Schema, package and
-// name are found in any letter case and must not occur twice.
+// decodeFields decodes a document into its top-level fields. The keys schema, package
+// and name are recognised in any letter case, and are errors if they occur twice.
 func decodeFields(raw []byte) (map[string]any, error) {
 	docs, err := preview.Decode(raw)
 	if err != nil {

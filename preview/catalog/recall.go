@@ -14,9 +14,9 @@ import (
 // trusts the object as much as the download does, for the same cluster says
 // both.
 
-// state returns a text that identifies the present state of a catalog object in
-// the cluster; empty if the object does not contain enough for that. It contains
-// the object's uid, and digest and time of the last unpacking by catalogd.
+// state returns a text that is the same as long as catalogd serves the same content:
+// the uid of the catalog object, the digest, and the time of the last unpacking. It is
+// empty if the object does not contain all of them.
 func (s Served) state() string {
 	if s.uid == "" || s.Image == "" || s.unpacked == "" || s.Endpoint == nil {
 		return ""
@@ -24,8 +24,8 @@ func (s Served) state() string {
 	return strings.Join([]string{s.uid, s.Image, s.unpacked, s.Endpoint.Namespace, s.Endpoint.Service, s.Endpoint.Port, s.Endpoint.Path}, "\n")
 }
 
-// Recall returns the stored hash of a catalog's content if catalogd still serves
-// the same state.
+// Recall returns the hash that [Remember] stored for the content of a catalog; ok is
+// false if there is none, or the catalog object has another state since.
 func Recall(store Store, s Served) (digest string, ok bool) {
 	state := s.state()
 	if state == "" {
@@ -44,8 +44,9 @@ func Recall(store Store, s Served) (digest string, ok bool) {
 	return digest, hmac.Equal([]byte(seal), []byte(recallSeal(store, state, digest)))
 }
 
-// Remember stores the hash of the content that catalogd serves for a catalog.
-// Errors are ignored: then the catalog is downloaded again.
+// Remember stores the hash of the content that catalogd serves for a catalog, for the
+// present state of its object. Errors are ignored: then the catalog is downloaded
+// again.
 func Remember(store Store, s Served, digest string) {
 	if state := s.state(); state != "" {
 		_ = store.Create(recallName(state), func(w io.Writer) error {

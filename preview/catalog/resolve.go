@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// Query asks for one bundle of a package.
+// Query asks for a bundle of a package, by channel and version range.
 type Query struct {
 	Package string
 	Version string // Masterminds range; empty means the channel's head
@@ -21,11 +21,11 @@ type Query struct {
 	Policy    Policy
 }
 
-// EveryChannel among the channels of a query means all the package has.
+// EveryChannel stands for all channels of the package, among the channels of a query.
 const EveryChannel = "*"
 
-// Policy is what an upgrade may do (OLM v1, upgradeConstraintPolicy). It applies
-// only if a bundle is installed.
+// Policy says to which versions an upgrade may lead (OLM v1, upgradeConstraintPolicy).
+// It applies only if a bundle is installed.
 type Policy string
 
 // The policies. The empty one is CatalogProvided.
@@ -34,13 +34,13 @@ const (
 	SelfCertified   Policy = "SelfCertified"   // any version; the user vouches for it
 )
 
-// Installed is the bundle that an upgrade starts from.
+// Installed is the bundle from which an upgrade starts.
 type Installed struct {
 	Bundle  string // bundle name, such as "mongodb-kubernetes.v1.9.0"
 	Version string
 }
 
-// Choice is the bundle that a query found, and how.
+// Choice is the bundle that a query led to, and why.
 type Choice struct {
 	Package string
 	Bundle  string
@@ -68,7 +68,7 @@ type Choice struct {
 // Properties returns the properties of the chosen bundle.
 func (c *Choice) Properties() ([]Property, error) { return c.bundle.Properties() }
 
-// Via returns the choice in the form that a plan records.
+// Via returns the choice as the step of the resolution that a plan records.
 func (c *Choice) Via() preview.ResolutionStep {
 	return preview.ResolutionStep{
 		Kind: "catalog", Reference: c.Catalog.Reference, Digest: c.Catalog.Digest, Channel: c.Channel,
@@ -76,8 +76,8 @@ func (c *Choice) Via() preview.ResolutionStep {
 	}
 }
 
-// candidate is the answer of one catalog to a query: a choice, or why there is
-// none.
+// candidate is the answer of one catalog to a query: a choice, or the error that says
+// why there is none.
 type candidate struct {
 	catalog *Catalog
 	pkg     *Package // nil when it cannot be read
@@ -87,14 +87,14 @@ type candidate struct {
 
 func (c *candidate) priority() int { return c.catalog.origin.Priority }
 
-// deprecated reports whether the bundle is deprecated. Deprecated packages and
-// channels are only reported, as in OLM.
+// deprecated reports whether the chosen bundle is deprecated. Deprecation of its
+// package or channel does not count: as in OLM, it is only reported.
 func (c *candidate) deprecated() bool { return c.choice.bundle.Deprecated != "" }
 
 // Resolve returns the bundle that a query asks for. If several catalogs have the
-// package, the one with the highest priority decides, but a bundle that is not
-// deprecated is preferred (OLM v1). A package in two catalogs of equal priority is
-// an error. A catalog that is given twice counts once.
+// package, a bundle that is not deprecated is preferred, then the catalog with the
+// highest priority (OLM v1). A package in two catalogs of equal priority is an error. A
+// catalog that is given twice counts once.
 func Resolve(cats []*Catalog, q Query) (*Choice, error) {
 	all := candidates(cats, q)
 	if len(all) == 0 {
@@ -130,7 +130,8 @@ func Resolve(cats []*Catalog, q Query) (*Choice, error) {
 	return winner.choice, nil
 }
 
-// candidates queries every catalog that has the package, highest priority first.
+// candidates returns the answers of all catalogs that have the package, highest
+// priority first.
 func candidates(cats []*Catalog, q Query) []*candidate {
 	var out []*candidate
 	for _, c := range cats {
@@ -152,7 +153,8 @@ func candidates(cats []*Catalog, q Query) []*candidate {
 	return out
 }
 
-// best returns the first candidate that is not deprecated, else the first.
+// best returns the first candidate whose bundle is not deprecated, else the first with
+// a bundle; nil if there is none.
 func best(all []*candidate) *candidate {
 	var deprecated *candidate
 	for _, c := range all {
@@ -181,8 +183,8 @@ func (c *candidate) rejected(winner *candidate) preview.RejectedCandidate {
 	return out
 }
 
-// noneHas returns the error for catalogs that have the package, but no bundle that
-// matches the query.
+// noneHas returns the error for a query that no catalog with the package has a bundle
+// for.
 func noneHas(all []*candidate) error {
 	if len(all) == 1 {
 		return all[0].err

@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// scope is the part of a package that a query considers: one or more of its
-// channels.
+// scope is the part of a package in which a query looks: one or more of its channels.
 type scope struct {
 	*Package
 	channels []*Channel
@@ -50,8 +49,8 @@ func (p *Package) resolve(q Query) (*Choice, error) {
 	return choice, nil
 }
 
-// DowngradeError is the error for a query that found an older version than the
-// installed one, without having asked for a version.
+// DowngradeError is the error for a query without a version whose answer is older than
+// what is installed.
 type DowngradeError struct {
 	From, To string
 	Where    string // such as "channel stable"
@@ -61,7 +60,8 @@ func (e *DowngradeError) Error() string {
 	return fmt.Sprintf("%s leads from %s down to %s; a downgrade is planned only when its version is asked for: PACKAGE@%s", e.Where, e.From, e.To, e.To)
 }
 
-// scope returns the channels that a query considers.
+// scope returns the channels with the given names; without names, the default channel.
+// An unknown channel is an error.
 func (p *Package) scope(names []string) (scope, error) {
 	s := scope{Package: p}
 	if len(names) == 0 {
@@ -96,7 +96,7 @@ func (p *Package) channelNames() string {
 	return Few(names)
 }
 
-// what returns the names of the channels, for messages.
+// what names the channels in words, for messages.
 func (s scope) what() string {
 	if len(s.channels) == 1 {
 		return "channel " + s.channels[0].Name
@@ -137,9 +137,9 @@ func (s scope) channelOf(bundle string) *Channel {
 	return nil
 }
 
-// fresh chooses a bundle for a new installation: the head of the channel, or the
-// highest version in range. A deprecated bundle is chosen only if there is no
-// other, as in OLM v1.
+// fresh chooses a bundle for a new installation: the head of the channel or, with a
+// version range, the highest version in it. A deprecated bundle is chosen only if there
+// is no other, as in OLM v1.
 func (s scope) fresh(q Query, wanted versionRange) (*Choice, error) {
 	if q.Version == "" && len(s.channels) == 1 {
 		c := s.channels[0]
@@ -188,8 +188,9 @@ func (s scope) noVersion(q Query, wanted versionRange, all []*Bundle) error {
 	return fmt.Errorf("%s; it has %s%s", err, Few(versions(all)), preReleaseHint(all, q.Version))
 }
 
-// preReleaseHint returns why a range does not match pre-releases, if that could be
-// the cause.
+// preReleaseHint returns text for the error that no version matches a range: if there
+// are only pre-releases and the range names none, they do not match. It is empty
+// otherwise.
 func preReleaseHint(all []*Bundle, wanted string) string {
 	if len(all) == 0 || strings.Contains(wanted, "-") {
 		return ""
@@ -202,8 +203,8 @@ func preReleaseHint(all []*Bundle, wanted string) string {
 	return `; they are pre-releases, which a range means only when it names one, such as ">=0-0"`
 }
 
-// highest returns the highest bundle in range from a list sorted by descending
-// version. A deprecated one is returned only if there is no other.
+// highest returns the highest bundle in range from a list sorted by descending version,
+// nil if none is. A deprecated one is returned only if there is no other.
 func highest(list []*Bundle, wanted versionRange) *Bundle {
 	var deprecated *Bundle
 	for _, b := range list {
@@ -226,7 +227,7 @@ func versions(list []*Bundle) []string {
 	return out
 }
 
-// Few returns the first names of a list as text.
+// Few returns the first five names as text, and the number of the others.
 func Few(names []string) string {
 	const most = 5
 	text := strings.Join(names[:min(len(names), most)], ", ")

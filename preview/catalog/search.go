@@ -13,8 +13,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/spelling"
 )
 
-// Hit is a package that a search found. Its texts come from the catalog and are
-// not trusted.
+// Hit is a package that a search found. Its texts come from the catalog and are not
+// trusted. A Hit without a package says why its catalog cannot be read.
 type Hit struct {
 	Package        string `json:"package"`
 	DefaultChannel string `json:"defaultChannel"`
@@ -54,8 +54,8 @@ func Search(cats []*Catalog, term string) []Hit {
 	return hits
 }
 
-// newHit decodes only what a list shows of a package: its own document, the
-// default channel and the bundles at its head.
+// newHit returns what a list shows of a package. It decodes only the package's own
+// document, the default channel and the bundles at its head.
 func newHit(name string, docs *documents) Hit {
 	p := &Package{Name: name}
 	err := p.decodeHead(docs.pkg)
@@ -80,9 +80,9 @@ func newHit(name string, docs *documents) Hit {
 	return hit
 }
 
-// addHead fills in the version of the default channel's highest head and, if the
-// package has no description, that of the bundle. It returns the rest of the
-// bundle's summary.
+// addHead sets the version to that of the default channel's head, and a missing
+// description to the bundle's. It returns more text about the bundle in which a search
+// looks.
 func (h *Hit) addHead(docs *documents) ([]string, error) {
 	var channel *Channel
 	for _, d := range docs.channels {
@@ -123,7 +123,7 @@ func (h *Hit) addHead(docs *documents) ([]string, error) {
 
 const propertyCSV = "olm.csv.metadata"
 
-// csvSummary holds the fields of a ClusterServiceVersion that a list shows.
+// csvSummary has the fields of a ClusterServiceVersion that a search looks in.
 type csvSummary struct {
 	Annotations struct {
 		Description string `json:"description"`
@@ -135,8 +135,8 @@ type csvSummary struct {
 	Keywords []string `json:"keywords"`
 }
 
-// describe reads the summary in a bundle's CSV. It is only shown in a list, so
-// that its JSON is parsed less strictly than that of content.
+// describe returns the summary in a bundle's property olm.csv.metadata. Its JSON is
+// parsed less strictly than that of content, because it is only shown in a list.
 func describe(d document) csvSummary {
 	var metadata csvSummary
 	var bundle struct {
@@ -182,7 +182,7 @@ func packageDeprecation(docs []document) string {
 	return ""
 }
 
-// firstLine shortens a description to one line for a list.
+// firstLine returns the first line of a description, cut to 200 characters.
 func firstLine(s string) string {
 	const most = 200
 	s = strings.TrimSpace(s)
@@ -209,8 +209,8 @@ func notFound(cats []*Catalog, name string) error {
 	return errors.New(text)
 }
 
-// nearest returns the package name with the fewest edits from a name, empty if
-// none is similar.
+// nearest returns the package whose name differs from name by the fewest letters, empty
+// if none is similar.
 func nearest(cats []*Catalog, name string) string {
 	best, fewest := "", max(1, len(name)/3)+1
 	for _, c := range cats {

@@ -26,8 +26,8 @@ const (
 	catalogSourcePrefix  = "catalogsource:"  // and NAMESPACE/NAME
 )
 
-// Served is a catalog that an object in the cluster describes: a ClusterCatalog of
-// OLM v1 or a CatalogSource of OLM v0.
+// Served is a catalog that a ClusterCatalog (OLM v1) or a CatalogSource (OLM v0) in the
+// cluster describes.
 type Served struct {
 	Kind, Namespace, Name string
 	Priority              int
@@ -47,19 +47,19 @@ type Endpoint struct {
 	Path                     string // begins with "/"
 }
 
-// Reference returns the catalog in the form that --catalog accepts.
+// Reference returns the catalog as --catalog takes it, such as "clustercatalog:NAME".
 func (s Served) Reference() string { return s.ref().Text() }
 
 func (s Served) ref() ServedRef {
 	return ServedRef{Kind: s.Kind, Namespace: s.Namespace, Name: s.Name}
 }
 
-// ServedRef names a catalog of the cluster.
+// ServedRef names a ClusterCatalog or CatalogSource of the cluster.
 type ServedRef struct {
 	Kind, Namespace, Name string
 }
 
-// ServedCatalogSource returns the reference of a CatalogSource, NAMESPACE/NAME.
+// ServedCatalogSource returns the reference of a CatalogSource; path is NAMESPACE/NAME.
 func ServedCatalogSource(path string) string { return catalogSourcePrefix + path }
 
 // Text returns the reference in the form that [ParseServed] reads.
@@ -70,9 +70,9 @@ func (r ServedRef) Text() string {
 	return catalogSourcePrefix + r.Namespace + "/" + r.Name
 }
 
-// ParseServed parses "clustercatalog:NAME" or "catalogsource:NAMESPACE/NAME". It
-// returns false for a text without one of these prefixes, and an error if the rest
-// is invalid.
+// ParseServed parses "clustercatalog:NAME" or "catalogsource:NAMESPACE/NAME". ok is
+// false for a text without one of these prefixes; an invalid name after a prefix is an
+// error.
 func ParseServed(text string) (r ServedRef, ok bool, err error) {
 	if name, found := strings.CutPrefix(text, clusterCatalogPrefix); found {
 		if !ref.IsName(name) {
@@ -90,8 +90,9 @@ func ParseServed(text string) (r ServedRef, ok bool, err error) {
 	return r, false, nil
 }
 
-// ReadServed reads a ClusterCatalog or a CatalogSource. Its content is not
-// trusted: references must be valid, and an endpoint must be a Service.
+// ReadServed reads a ClusterCatalog or CatalogSource. The object is not trusted:
+// references must be valid, and an endpoint must be a Service; else Problem says what
+// is wrong.
 func ReadServed(body map[string]any) Served {
 	s := Served{
 		Kind:      preview.String(body, "kind"),
@@ -152,7 +153,7 @@ func (s *Served) readCatalogSource(body map[string]any) {
 	}
 }
 
-// priorityOf returns a priority that is an int32, else the default.
+// priorityOf returns the priority of a catalog, 0 if value is not an int32.
 func priorityOf(value any) int {
 	if n, ok := value.(int64); ok && n == int64(int32(n)) {
 		return int(n)
@@ -162,9 +163,9 @@ func priorityOf(value any) int {
 
 var errNoService = errors.New("its URL is not https://SERVICE.NAMESPACE.svc/catalogs/NAME")
 
-// parseEndpoint parses the base URL at which catalogd serves a catalog inside the
-// cluster. Its host must be a Service, which is read through the API server with
-// the user's permissions.
+// parseEndpoint parses the URL at which catalogd serves a catalog inside the cluster.
+// Its host must be a Service, which is then read through the API server with the user's
+// permissions.
 func parseEndpoint(base string) (*Endpoint, error) {
 	u, err := url.Parse(base)
 	if err != nil || u.Scheme != "https" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {

@@ -14,9 +14,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// splitter splits files into documents while it reads them: concatenated JSON
-// objects, or YAML documents. It keeps little more than one document in memory,
-// and is used for one file after the other.
+// splitter splits files into documents while it reads them: JSON objects one after
+// another, or YAML documents. It keeps little more than one document in memory, and is
+// used for one file after the other.
 type splitter struct {
 	most int // bytes of one document
 
@@ -35,12 +35,12 @@ func newSplitter() *splitter {
 	return &splitter{most: preview.MaxDocumentBytes, buf: make([]byte, splitBuffer)}
 }
 
-// errMore asks for more of the file.
+// errMore is the error for a document that does not end in the bytes read so far.
 var errMore = errors.New("the document does not end")
 
-// split calls emit with each document of a file; the bytes are valid until emit
-// returns. broken is the first error about a document that could not be separated,
-// with its line; err is an error of reading, or of emit.
+// split calls emit with each document of a file; the document's bytes are valid until
+// emit returns. broken is the first error about text that is no document, with its
+// line; err is an error of reading or of emit.
 func (s *splitter) split(r io.Reader, emit func(document) error) (broken, err error) {
 	s.r, s.start, s.end, s.used, s.line, s.eof, s.failed = r, 0, 0, 0, 1, false, nil
 	if len(s.buf) > splitBuffer { // one large document is no reason to keep the room
@@ -67,9 +67,9 @@ func (s *splitter) split(r io.Reader, emit func(document) error) (broken, err er
 	return broken, err
 }
 
-// at returns an error with the line at which something is wrong, for a document
-// that begins at an offset of the window. A decoder counts lines from the
-// document's own first one.
+// at returns an error with the line of the file, for a document that begins after so
+// many bytes of the window. A decoder's error counts lines from the beginning of the
+// document.
 func (s *splitter) at(after int, err error) error {
 	line := s.line + bytes.Count(s.buf[s.start:min(s.start+after, s.end)], []byte("\n"))
 	if match := ownLine.FindStringSubmatch(err.Error()); match != nil {
@@ -84,14 +84,15 @@ var ownLine = regexp.MustCompile(`(?s)^line ([0-9]+): (.*)$`)
 
 func (s *splitter) window() []byte { return s.buf[s.start:s.end] }
 
-// use removes the first n bytes of the window.
+// use drops the first n bytes of the window, which is what was read and not yet used.
 func (s *splitter) use(n int) {
 	s.line += bytes.Count(s.buf[s.start:s.start+n], []byte("\n"))
 	s.start += n
 	s.used += int64(n)
 }
 
-// more reads more bytes. A document beyond the size limit is an error.
+// more reads further bytes into the window. A document beyond the size limit is an
+// error.
 func (s *splitter) more() error {
 	if s.end-s.start > s.most {
 		return fmt.Errorf("after %d bytes: a document of more than %d MiB", s.used, s.most>>20)
@@ -118,8 +119,8 @@ func (s *splitter) more() error {
 	return nil
 }
 
-// splitJSON splits JSON objects. If the first value is not one, the whole file is
-// YAML, whose flow mappings may look like JSON; so is everything after a document
+// splitJSON splits JSON objects. A file whose first value is no JSON object is split as
+// YAML, whose flow mappings look like JSON, as is everything after a YAML document
 // marker.
 func (s *splitter) splitJSON(after int, emit func(document) error) (broken, err error) {
 	for count := 0; ; count++ {
@@ -142,8 +143,8 @@ func (s *splitter) splitJSON(after int, emit func(document) error) (broken, err 
 	}
 }
 
-// nextJSON finds the next object after some bytes and white space; io.EOF if there
-// is none.
+// nextJSON finds the next object behind the first bytes of the window (after) and white
+// space. size is the bytes up to its end; io.EOF means that there is none.
 func (s *splitter) nextJSON(after int) (d document, size int, err error) {
 	for {
 		at := after
@@ -175,15 +176,15 @@ func (s *splitter) nextJSON(after int) (d document, size int, err error) {
 	}
 }
 
-// isNull reports whether the next value is null.
+// isNull reports whether data begins with the JSON value null.
 func isNull(data []byte, eof bool) bool {
 	rest, ok := bytes.CutPrefix(data, []byte("null"))
 	return ok && (len(rest) > 0 && strings.IndexByte(" \t\r\n{", rest[0]) >= 0 || len(rest) == 0 && eof)
 }
 
-// checkJSON decodes a JSON object whose schema, package and name were not found,
-// or that can hide other documents: the fast reading is not strict enough for
-// these.
+// checkJSON returns an error for a document that is not valid JSON, if that matters
+// already when the catalog is read: it lacks schema, package or name, or it steers
+// others.
 func (d document) checkJSON() error {
 	if (d.schema == "" || d.pkg+d.name == "" || d.steers()) && !json.Valid(d.raw) {
 		return errors.New("something else than a JSON object")
@@ -191,7 +192,8 @@ func (d document) checkJSON() error {
 	return nil
 }
 
-// atMarker reports whether a YAML document marker, or only comments, come next.
+// atMarker reports whether the file goes on with a YAML document marker, or ends after
+// only comments.
 func (s *splitter) atMarker() bool {
 	if !s.eof && s.end-s.start < splitBuffer/2 && s.more() != nil {
 		return false
@@ -240,18 +242,18 @@ func metaYAML(chunk []byte) (document, error) {
 	return decodeMeta(chunk)
 }
 
-// steers reports whether a document changes the meaning of others, such as a
-// deprecation: an unreadable one is an error for the whole catalog. Bundles, which
-// are most documents, are checked only when their package is read.
+// steers reports whether a document changes the meaning of others, as package, channel
+// and deprecations do: an unreadable one is an error for the whole catalog. Bundles,
+// which are most documents, are checked only when their package is read.
 func (d document) steers() bool {
 	return d.schema == schemaPackage || d.schema == schemaChannel || d.schema == schemaDeprecations
 }
 
-// errNoDocument is a document that says nothing.
+// errNoDocument is the error for a YAML document without content.
 var errNoDocument = errors.New("an empty document")
 
-// nextYAML returns the size of the next document, io.EOF at the end. A document
-// beyond the size limit is skipped and reported as an error.
+// nextYAML returns the size in bytes of the next document, io.EOF at the end. A
+// document beyond the size limit is skipped, with an error.
 func (s *splitter) nextYAML() (int, error) {
 	var tooLarge error
 	for from := 0; ; {
@@ -278,8 +280,8 @@ func (s *splitter) nextYAML() (int, error) {
 	}
 }
 
-// marker returns where the line of the first document marker after from begins,
-// which is never 0.
+// marker returns the position of the first line after from that is a document marker;
+// false if there is none. The first line of data is never one.
 func marker(data []byte, from int) (int, bool) {
 	for at := from; ; {
 		i := bytes.Index(data[at:], []byte("\n---"))

@@ -16,7 +16,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/tasks"
 )
 
-// table has a row for every package: its summary for searches, and the APIs that
+// table has for every package of a catalog its summary for searches and the APIs that
 // it provides. It is computed from all bundles when it is first needed, and stored
 // beside the index.
 type table struct {
@@ -24,8 +24,8 @@ type table struct {
 	providers []provider // by API
 }
 
-// provider is an API and the rows of the packages that have a bundle which
-// provides it.
+// provider is an API, and the packages with a bundle that provides it, as indexes of
+// rows.
 type provider struct {
 	api      string // see apiKey
 	packages []int
@@ -33,17 +33,17 @@ type provider struct {
 
 const (
 	tableFormat = "-table-2"
-	// tableText caps what is searched of a package; some describe themselves in
-	// whole manuals.
+	// tableText is how many bytes of a package's texts are searched (16 KiB); some
+	// descriptions are whole manuals.
 	tableText = 16 << 10
-	// maxAPIs caps what one package is noted to provide.
+	// maxAPIs is the most APIs that are recorded for a bundle's package.
 	maxAPIs = 10_000
 )
 
 func apiKey(group, version, kind string) string { return group + "/" + version + "/" + kind }
 
-// Providers returns the packages with a bundle that provides an API, sorted. A
-// returned package may still turn out to be broken.
+// Providers returns the packages with a bundle that provides an API, sorted. They are
+// not checked: a returned package may break the rules of catalogs.
 func (c *Catalog) Providers(group, version, kind string) ([]string, error) {
 	t, err := c.table()
 	if err != nil {
@@ -62,7 +62,7 @@ func (c *Catalog) Providers(group, version, kind string) ([]string, error) {
 	return out, nil
 }
 
-// table returns the table, from the store if it is there.
+// table returns the table from memory or the store, and computes it if neither has it.
 func (c *Catalog) table() (*table, error) {
 	c.tabling.Lock()
 	defer c.tabling.Unlock()
@@ -100,7 +100,8 @@ func (c *Catalog) storedTable() *table {
 	return readTable(body)
 }
 
-// storeTable stores the table for later runs. If that fails, it is computed again.
+// storeTable stores the table for later runs. Errors are ignored: then it is computed
+// again.
 func (c *Catalog) storeTable(t *table) {
 	if c.store == nil {
 		return
@@ -148,7 +149,8 @@ func (c *Catalog) row(name string) (Hit, []string, error) {
 	return newHit(name, docs), providedAPIs(docs), nil
 }
 
-// providedAPIs returns the keys of the APIs that any bundle provides.
+// providedAPIs returns the APIs that any bundle of a package provides, as keys of
+// [apiKey], sorted.
 func providedAPIs(docs *documents) []string {
 	seen := map[string]bool{}
 	for _, d := range docs.bundles {
@@ -166,9 +168,9 @@ const propertyGVK = "olm.gvk"
 // gvk is the value of an olm.gvk property.
 type gvk struct{ Group, Version, Kind string }
 
-// gvkValues returns the olm.gvk properties of a bundle. Bundles are many and
-// mostly written by the same few programs, so that the usual form is read without
-// decoding the rest.
+// gvkValues returns the APIs in the olm.gvk properties of a bundle. In the form that
+// programs usually write they are found without decoding the bundle, because there are
+// many bundles.
 func gvkValues(d document) []gvk {
 	count := bytes.Count(d.raw, []byte(propertyGVK)) - bytes.Count(d.raw, []byte(propertyGVK+"."))
 	if count == 0 {
@@ -212,8 +214,8 @@ func gvkJSON(raw []byte) (out []gvk) {
 	}
 }
 
-// gvkYAML reads the properties in a YAML block sequence whose items begin with
-// their type.
+// gvkYAML returns the APIs in olm.gvk properties of a bundle in YAML, if each property
+// begins with its type; nil if one cannot be read.
 func gvkYAML(raw []byte) (out []gvk) {
 	for {
 		at := bytes.Index(raw, []byte("- type: "+propertyGVK+"\n"))

@@ -23,9 +23,8 @@ const maxRelease = 20
 
 var releasePattern = regexp.MustCompile(`^[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*$`)
 
-// ParseVersion parses a semantic version. Build metadata of the form of a release
-// (at most 20 characters, dot-separated identifiers, no leading zeros) is taken as
-// one.
+// ParseVersion parses a semantic version. Build metadata that can be a release number
+// (at most 20 characters, dot-separated identifiers, no leading zeros) is taken as one.
 func ParseVersion(s string) (Version, error) {
 	if len(s) > 256 {
 		return Version{}, fmt.Errorf("a version of %d characters; at most 256 are read", len(s))
@@ -56,10 +55,11 @@ func parseRelease(s string) ([]semver.PRVersion, bool) {
 	return out, true
 }
 
-// String returns the version as published.
+// String returns the version as the catalog has it.
 func (v Version) String() string { return v.text }
 
-// Compare compares versions, then releases; no release is the lowest.
+// Compare compares versions, then their release numbers; a version without one is the
+// lowest.
 func (v Version) Compare(other Version) int {
 	if c := v.number.Compare(other.number); c != 0 {
 		return c
@@ -72,11 +72,11 @@ func (v Version) Compare(other Version) int {
 	return len(v.release) - len(other.release)
 }
 
-// versionRange is a range from --version or NAME@RANGE, of Masterminds semver:
-// pre-releases match only if the range contains one.
+// versionRange is a range from --version or NAME@RANGE, in the syntax of Masterminds
+// semver. Pre-releases match only if the range names one.
 type versionRange struct{ constraint *masterminds.Constraints }
 
-// parseRange parses a range; the empty range matches every version.
+// parseRange parses a range; an empty one contains every version.
 func parseRange(s string) (versionRange, error) {
 	if s == "" {
 		return versionRange{}, nil
@@ -106,7 +106,7 @@ type skipRange semver.Range
 
 const maxSkipRange = 1024
 
-// parseSkipRange parses a skipRange; the empty one matches no version.
+// parseSkipRange parses a skipRange; an empty one contains no version.
 func parseSkipRange(s string) (skipRange, error) {
 	if s == "" {
 		return nil, nil
@@ -123,8 +123,8 @@ func parseSkipRange(s string) (skipRange, error) {
 
 func (r skipRange) contains(v Version) bool { return r != nil && r(v.number) }
 
-// CompareVersions compares two published versions. It returns false if one of them
-// is not a semantic version.
+// CompareVersions compares two versions; ok is false if one of them is not a semantic
+// version.
 func CompareVersions(a, b string) (order int, ok bool) {
 	left, errLeft := ParseVersion(a)
 	right, errRight := ParseVersion(b)

@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/catalog"
 )
 
-// Load reads a catalog for a test, and fails the test if it cannot.
+// Load opens the catalog in a file system, and fails the test if that is not possible.
 func Load(t testing.TB, fsys fs.FS, origin catalog.Origin) *catalog.Catalog {
 	t.Helper()
 	c, err := catalog.Open(memoryStore{}, "", origin, func(visit func(string, io.Reader) error) error {
@@ -32,7 +32,7 @@ func Load(t testing.TB, fsys fs.FS, origin catalog.Origin) *catalog.Catalog {
 	return c
 }
 
-// memoryStore is a store that keeps no files, so that indexes stay in memory.
+// memoryStore is a [catalog.Store] that keeps no files, so that indexes stay in memory.
 type memoryStore struct{}
 
 func (memoryStore) Open(string) (*os.File, error) { return nil, fs.ErrNotExist }

@@ -12,9 +12,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 )
 
-// bundles returns the bundles of a package that are in a channel, each in its most
-// preferred position. A package that cannot be read has none; the error is kept
-// for the explanation.
+// bundles returns the bundles of a package that are in any of its channels, most
+// preferred first. A package that cannot be read has none; its error is kept for the
+// explanation.
 func (u *universe) bundles(ctx context.Context, source int, name string) ([]*candidate, error) {
 	key := packageKey{source, name}
 	if known, ok := u.packages[key]; ok {
@@ -34,8 +34,8 @@ func (u *universe) bundles(ctx context.Context, source int, name string) ([]*can
 	return out, nil
 }
 
-// decode returns the bundles of a package in order of preference: default channel
-// first, in each channel the head first, and skipped bundles last.
+// decode returns the bundles of a package in order of preference: those of the default
+// channel first, in each channel the head first and skipped bundles last.
 func (u *universe) decode(source int, p *catalog.Package) []*candidate {
 	channels := make([]*catalog.Channel, len(p.Channels))
 	for i := range p.Channels {
@@ -93,13 +93,14 @@ func (u *universe) candidate(source int, p *catalog.Package, channel *catalog.Ch
 	return c
 }
 
-// excludes reports whether name and version of a bundle suffice to see that it
-// does not meet a requirement.
+// excludes reports whether a bundle cannot meet the requirement by its package and
+// version alone, without reading its properties.
 func (r *requirement) excludes(c *candidate) bool {
 	return r.kind == isPackage && (c.pkg != r.pkg || !r.contains(c.version))
 }
 
-// fill reads the properties of a bundle, once.
+// fill reads the properties of a bundle, if that was not done yet. What is wrong with
+// them is kept as the bundle's problem; too many bundles are an error.
 func (u *universe) fill(c *candidate) error {
 	if c.bundle == nil || c.filled {
 		return nil
@@ -114,7 +115,7 @@ func (u *universe) fill(c *candidate) error {
 	return nil
 }
 
-// read decodes the bundle's properties. If that fails, the bundle cannot be used.
+// read decodes the bundle's properties. An error means that the bundle cannot be used.
 func (c *candidate) read(rules *celRules) error {
 	properties, err := c.bundle.Properties()
 	if err != nil {
@@ -133,7 +134,8 @@ func (c *candidate) read(rules *celRules) error {
 	return err
 }
 
-// providers returns the packages with a bundle that provides an API.
+// providers returns the packages with a bundle that provides an API, sorted. The root
+// is always among them.
 func (u *universe) providers(api API) ([]string, error) {
 	var out []string
 	for _, s := range u.problem.Sources {

@@ -20,15 +20,15 @@ const (
 	totalCost    = 200_000_000
 )
 
-// celRules compiles CEL rules, each once, and adds up the cost of evaluating them.
+// celRules compiles each CEL rule once, and adds up what evaluating them costs.
 type celRules struct {
 	env   func() (*cel.Env, error)
 	rules map[string]*rule
 	spent uint64
 }
 
-// rule is one compiled CEL rule: a boolean over "properties", the list of {type,
-// value} of a bundle.
+// rule is a compiled CEL rule: a boolean expression over "properties", the list of
+// {type, value} of a bundle.
 type rule struct {
 	text    string
 	program cel.Program
@@ -48,7 +48,8 @@ func newCEL() *celRules {
 	}
 }
 
-// compile compiles a rule; the same text only once.
+// compile returns the compiled rule of a text. A text that is no boolean expression is
+// an error.
 func (c *celRules) compile(text string) (*rule, error) {
 	if known := c.rules[text]; known != nil {
 		return known, nil
@@ -75,9 +76,9 @@ func (c *celRules) compile(text string) (*rule, error) {
 	return c.rules[text], nil
 }
 
-// eval evaluates a rule for one bundle. A failing or too expensive evaluation
-// counts as false, as in OLM. It is an error only if all rules together cost too
-// much.
+// eval evaluates a rule for the properties of one bundle. A failing or too expensive
+// evaluation is false, as in OLM. It is an error only if all evaluations together
+// exceed [totalCost].
 func (r *rule) eval(properties []any) (ternary, error) {
 	if r.owner.spent > totalCost {
 		return no, errors.New("deciding the CEL rules of the requirements takes more steps than are allowed")
@@ -94,8 +95,8 @@ func (r *rule) eval(properties []any) (ternary, error) {
 	return yes, nil
 }
 
-// compareVersions compares two versions as blang/semver does, parsed as leniently
-// as in OLM.
+// compareVersions is the CEL function semver_compare: it compares two versions with
+// blang/semver, parsed as leniently as in OLM.
 func compareVersions(a, b celref.Val) celref.Val {
 	var parsed [2]semver.Version
 	for i, v := range []celref.Val{a, b} {

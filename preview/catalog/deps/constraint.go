@@ -23,7 +23,8 @@ const (
 	isCEL
 )
 
-// constraint is one condition on one bundle.
+// constraint is one condition on one bundle, such as "provides this API"; conditions
+// can be nested.
 type constraint struct {
 	kind     kind
 	api      API
@@ -36,7 +37,8 @@ type constraint struct {
 	message  string // failureMessage; hostile text
 }
 
-// requirement is a condition that some bundle of the solution must meet.
+// requirement is a condition that at least one bundle of the solution must meet, and
+// its description.
 type requirement struct {
 	*constraint
 	text string
@@ -50,8 +52,8 @@ const (
 	maxShown           = 300 // characters of hostile text in a sentence
 )
 
-// ternary is true, false or unknown. A condition on a bundle whose properties are
-// only partly known may be unknown, and then is not met.
+// ternary is no, unknown or yes. A condition on a bundle whose properties are only
+// partly known can be unknown, and then counts as not met.
 type ternary int
 
 const (
@@ -60,7 +62,7 @@ const (
 	yes
 )
 
-// eval evaluates a condition for one bundle.
+// eval reports whether a bundle meets the condition.
 func (c *constraint) eval(b *bundleFacts) (ternary, error) {
 	switch c.kind {
 	case isAPI:
@@ -105,8 +107,8 @@ func (c *constraint) evalNested(b *bundleFacts) (ternary, error) {
 	return yes - most, nil
 }
 
-// scope returns the packages that can meet a condition; known is false if every
-// package has to be tried.
+// scope returns the packages whose bundles could meet the condition. known is false if
+// the condition names none, so that every package has to be tried.
 func (c *constraint) scope(u *universe) (names []string, known bool, err error) {
 	switch c.kind {
 	case isPackage:
@@ -140,7 +142,7 @@ func (c *constraint) scope(u *universe) (names []string, known bool, err error) 
 	return nil, false, nil
 }
 
-// String returns a short description of the condition.
+// String describes the condition, at most 300 characters long.
 func (c *constraint) String() string {
 	var parts []string
 	for _, n := range c.nested {
@@ -190,7 +192,8 @@ func parseRange(s string) (semver.Range, error) {
 	return contains, nil
 }
 
-// parseVersion parses a version in the form that ranges use.
+// parseVersion parses a version in two forms: one that orders bundles, and one that
+// ranges can be applied to.
 func parseVersion(s string) (catalog.Version, semver.Version, error) {
 	v, err := catalog.ParseVersion(s)
 	if err != nil {

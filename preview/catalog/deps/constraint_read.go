@@ -10,14 +10,15 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 )
 
-// reader decodes the constraints of one property.
+// reader decodes the constraints in one property of a bundle.
 type reader struct {
 	cel    *celRules
 	strict bool // unknown fields are errors
 	nodes  int
 }
 
-// required reads the value of a property such as olm.package.required.
+// required reads the value of a property that requires something, such as
+// olm.package.required, as a constraint.
 func (r *reader) required(typ string, value any) (*constraint, error) {
 	switch typ {
 	case typePackageRequired:
@@ -35,8 +36,8 @@ func (r *reader) required(typ string, value any) (*constraint, error) {
 	return r.constraint(value, 0)
 }
 
-// constraint reads the value of an olm.constraint. If it has several keys, the
-// first in the order below counts, as in OLM.
+// constraint reads the value of an olm.constraint property. If it has several of the
+// keys gvk, package, all, any, not and cel, the first in this order counts, as in OLM.
 func (r *reader) constraint(value any, depth int) (*constraint, error) {
 	if depth > maxDepth {
 		return nil, fmt.Errorf("it is nested deeper than %d levels", maxDepth)

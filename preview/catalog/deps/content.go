@@ -28,9 +28,9 @@ const (
 )
 
 // FromContent returns the properties that opm would publish in a catalog for a
-// registry+v1 bundle directory, as far as dependency resolution uses them: what
-// the CSV owns and requires, and the files below metadata (operator-registry,
-// pkg/registry, "operator-bundle.md"). Other content has none.
+// registry+v1 bundle directory, as far as dependency resolution uses them: what the CSV
+// owns and requires, and the files below metadata (operator-registry, pkg/registry,
+// "operator-bundle.md"). Content without a CSV has none.
 func FromContent(content fs.FS) ([]catalog.Property, error) {
 	csv, err := readCSV(content)
 	if err != nil || csv == nil {
@@ -61,7 +61,8 @@ func FromContent(content fs.FS) ([]catalog.Property, error) {
 	return out, nil
 }
 
-// dependency converts an entry of dependencies.yaml into a property.
+// dependency converts an entry of dependencies.yaml into the property that opm makes of
+// it.
 func dependency(p catalog.Property) (catalog.Property, error) {
 	fields, ok := p.Value.(map[string]any)
 	if !ok {
@@ -88,8 +89,8 @@ func dependency(p catalog.Property) (catalog.Property, error) {
 	return p, nil
 }
 
-// readList reads a file with a list of {type, value}. A missing file is an empty
-// list.
+// readList reads the list of {type, value} below a key of a YAML file. A missing file
+// is an empty list.
 func readList(content fs.FS, name, key string) ([]catalog.Property, error) {
 	data, err := readFile(content, name, maxMetadataBytes)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -169,7 +170,8 @@ func readCSV(content fs.FS) (map[string]any, error) {
 	return csv, nil
 }
 
-// csvProperties lists what a CSV owns and requires, and its properties.
+// csvProperties returns properties for the APIs that a CSV owns and requires, and those
+// in its annotation olm.properties.
 func csvProperties(csv map[string]any) ([]catalog.Property, error) {
 	var out []catalog.Property
 	for _, group := range []struct{ list, typ string }{{"owned", typeGVK}, {"required", typeGVKRequired}} {
@@ -208,7 +210,7 @@ func gvk(typ, group string, m map[string]any) catalog.Property {
 	}}
 }
 
-// readFile reads a regular file of at most limit bytes.
+// readFile reads a regular file. More than limit bytes are an error.
 func readFile(content fs.FS, name string, limit int64) ([]byte, error) {
 	f, err := content.Open(name)
 	if err != nil {

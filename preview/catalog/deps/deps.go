@@ -35,16 +35,16 @@ const (
 	solveBudget     = 20 * time.Second
 )
 
-// API is a kind with its group and version.
+// API is a kind of object with its group and version.
 type API struct{ Group, Version, Kind string }
 
 // APIVersion returns GROUP/VERSION, or the version alone in the core group.
 func (a API) APIVersion() string { return strings.TrimPrefix(a.Group+"/"+a.Version, "/") }
 
-// String returns the API as APIVERSION/KIND.
+// String returns the API as GROUP/VERSION/KIND.
 func (a API) String() string { return a.APIVersion() + "/" + a.Kind }
 
-// Catalog reads the packages of a catalog.
+// Catalog is what dependency resolution reads of a catalog.
 type Catalog interface {
 	Origin() catalog.Origin
 	// Names returns the packages in order. It is asked only where a requirement
@@ -73,7 +73,7 @@ type Root struct {
 	Properties []catalog.Property
 }
 
-// Installed is a package that is already installed.
+// Installed is a package that is installed already, or will be by the same plan.
 type Installed struct {
 	Package, Version string
 	// By says who installed it, such as "ClusterExtension x".
@@ -93,7 +93,8 @@ type Cluster interface {
 	Serves(ctx context.Context, api API) (by string, served bool, err error)
 }
 
-// Problem is the input of [Solve].
+// Problem is what [Solve] solves: a bundle, the catalogs to take its dependencies from,
+// and what is installed.
 type Problem struct {
 	Root    Root
 	Sources []Source // highest priority first
@@ -114,7 +115,8 @@ type Solution struct {
 	Packages []Package
 }
 
-// Package is one package of a solution.
+// Package is one package of a solution: the chosen bundle, and what meets its
+// requirements.
 type Package struct {
 	// Choice holds the catalog and channel of the bundle and the reason for it. Of
 	// the root only Package and Version are set.
@@ -130,12 +132,12 @@ type Package struct {
 	APIs []API
 }
 
-// TheCluster stands for an API of the cluster that meets a requirement.
+// TheCluster is the provider named for a requirement that an API of the cluster meets.
 const TheCluster = "the cluster"
 
-// Solve returns the packages that the root needs. An [Unsatisfiable] error
-// explains why there is no solution; any other error means that none could be
-// searched for.
+// Solve returns the packages that the root needs. An [Unsatisfiable] error says that
+// there is no solution and why; after any other error it is not known whether there is
+// one.
 func Solve(ctx context.Context, p Problem) (*Solution, error) {
 	u, err := explore(ctx, p)
 	if err != nil {
@@ -155,7 +157,7 @@ func Solve(ctx context.Context, p Problem) (*Solution, error) {
 	return u.solution(chosen), nil
 }
 
-// solution returns what was chosen as a Solution, in installation order.
+// solution returns the chosen bundles as a Solution, in the order to install them.
 func (u *universe) solution(chosen *selection) *Solution {
 	s := &Solution{}
 	visited := map[*candidate]bool{}
@@ -205,8 +207,8 @@ func Requirements(properties []catalog.Property) ([]string, error) {
 	return out, nil
 }
 
-// Needed reports whether a bundle has any requirement. It is cheaper than
-// [Requirements], and true also for requirements that cannot be read.
+// Needed reports whether a bundle has any requirement, even one that cannot be read. It
+// is cheaper than [Requirements].
 func Needed(properties []catalog.Property) bool {
 	return slices.ContainsFunc(properties, func(p catalog.Property) bool {
 		return p.Type == typeConstraint || strings.HasSuffix(p.Type, ".required")

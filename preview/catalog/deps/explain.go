@@ -14,8 +14,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/catalog"
 )
 
-// Unsatisfiable is the error for a root whose requirements no choice of bundles
-// meets.
+// Unsatisfiable is the error for a root whose requirements cannot be met by any choice
+// of bundles.
 type Unsatisfiable struct {
 	Package, Version string
 	// Constraints cannot hold together; every proper subset of them can.
@@ -39,9 +39,9 @@ func (e *Unsatisfiable) Error() string {
 	return text
 }
 
-// explain returns a minimal set of statements that contradict each other: without
-// any one of them, there would be no contradiction. It requires that the
-// statements as a whole contradict each other.
+// explain returns an [Unsatisfiable] error with a minimal set of statements that
+// contradict each other: without any one of them there would be no contradiction. All
+// statements together must contradict each other.
 func (f *formula) explain(ctx context.Context) error {
 	// A package says more than its APIs, so it is named where both are missing.
 	slices.SortStableFunc(f.statements, func(a, b *statement) int { return preview.FalseFirst(!a.namesPackage(), !b.namesPackage()) })
@@ -65,9 +65,10 @@ func (s *statement) namesPackage() bool {
 	return len(s.needs) > 0 && s.needs[0].r.kind == isPackage
 }
 
-// conflict implements QuickXplain (Junker, AAAI 2004): it returns a minimal part
-// of list that contradicts background. It calls the solver about k·log(n/k) times
-// for k of n statements, and its result depends only on the order of the list.
+// conflict returns a minimal part of list that contradicts background, by QuickXplain
+// (Junker, AAAI 2004). grown is set if background has grown since the last call, so
+// that it may contradict itself. For k of n statements it calls the solver about
+// k·log(n/k) times; the result depends only on the order of the list.
 func (f *formula) conflict(ctx context.Context, background []*statement, grown bool, list []*statement) ([]*statement, error) {
 	if grown {
 		var on []z.Lit
@@ -90,7 +91,7 @@ func (f *formula) conflict(ctx context.Context, background []*statement, grown b
 	return slices.Concat(fromLeft, fromRight), err
 }
 
-// sentence returns a statement as a sentence.
+// sentence returns a statement in words, for the explanation.
 func (u *universe) sentence(s *statement) string {
 	switch {
 	case len(s.needs) > 0:
@@ -132,7 +133,7 @@ func (u *universe) needSentence(needs []dependencyEdge) string {
 	return text + ", which only " + catalog.Few(names) + " can meet"
 }
 
-// missing returns why no bundle meets a requirement.
+// missing returns in words why no bundle meets a requirement.
 func (u *universe) missing(r *requirement) string {
 	if len(u.problem.Sources) == 0 {
 		return "no catalog is configured to look in; name one with --catalog"
@@ -161,8 +162,8 @@ func (u *universe) missing(r *requirement) string {
 	return "no catalog has a package that meets it"
 }
 
-// unusable returns the first bundle or package that could meet a requirement and
-// cannot be used, with the reason.
+// unusable returns text about the first bundle or package that could meet a requirement
+// but cannot be used, with the reason; empty if there is none.
 func (u *universe) unusable(r *requirement) string {
 	names, known, err := r.scope(u)
 	if err != nil || !known {
@@ -184,9 +185,9 @@ func (u *universe) unusable(r *requirement) string {
 	return ""
 }
 
-// ambiguous returns an error for a package in two catalogs of equal priority,
-// unless the bundle that requires it is from one of them: the user has to choose
-// between them.
+// ambiguous returns an error if a chosen package is in two catalogs of equal priority,
+// so that the user has to choose between them. A bundle from the catalog of the bundle
+// that requires it needs no such choice.
 func (u *universe) ambiguous(chosen *selection) error {
 	for _, c := range chosen.order[1:] {
 		from := chosen.first[c]
@@ -209,7 +210,8 @@ func (u *universe) ambiguous(chosen *selection) error {
 	return nil
 }
 
-// why returns the requirement because of which a bundle is part of the solution.
+// why returns in words which requirement made a bundle part of the solution, and how
+// the bundle was chosen; empty for the root.
 func (u *universe) why(c *candidate, chosen *selection) string {
 	from, ok := chosen.first[c]
 	if !ok {

@@ -13,8 +13,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// statement is one constraint on a solution, as it can appear in an explanation.
-// Exactly one of its fields is set.
+// statement is one condition that a solution has to meet, as an explanation can name
+// it: needs, single or never is set.
 type statement struct {
 	// needs: every bundle here requires one of the options of its requirement.
 	needs []dependencyEdge
@@ -34,8 +34,8 @@ type dependencyEdge struct {
 	r  *requirement
 }
 
-// formula encodes a universe of bundles as clauses for the SAT solver, in which
-// every statement can be switched off.
+// formula has a universe of bundles as clauses for a SAT solver, in which every
+// statement can be switched off to find out which of them contradict each other.
 type formula struct {
 	u          *universe
 	solver     *gini.Gini
@@ -45,7 +45,7 @@ type formula struct {
 	model      []bool // by number, of the last solution found
 }
 
-// encode encodes a universe as clauses. The root is in every solution.
+// encode returns the universe as clauses. The root is in every solution.
 func encode(ctx context.Context, u *universe) (*formula, error) {
 	statements, err := u.statements(ctx)
 	if err != nil {
@@ -77,9 +77,9 @@ func encode(ctx context.Context, u *universe) (*formula, error) {
 	return f, nil
 }
 
-// statements returns the constraints on a solution: first the requirements in the
-// order they were found, then conflicts with the cluster, then what can be
-// installed only once.
+// statements returns the conditions on a solution: first the requirements in the order
+// they were found, then conflicts with what the cluster has, then the packages and APIs
+// of which only one version or provider can be installed.
 func (u *universe) statements(ctx context.Context) ([]*statement, error) {
 	out := u.needs()
 	byPackage, byAPI := map[string][]*candidate{}, map[API][]*candidate{}
@@ -122,8 +122,8 @@ func (u *universe) statements(ctx context.Context) ([]*statement, error) {
 	return out, nil
 }
 
-// needs combines equal requirements of several bundles of a package into one
-// statement.
+// needs returns a statement for each requirement; equal ones of several bundles of a
+// package are one statement.
 func (u *universe) needs() []*statement {
 	var out []*statement
 	known := map[[2]string]*statement{}
@@ -143,9 +143,10 @@ func (u *universe) needs() []*statement {
 	return out
 }
 
-// taken returns the bundles that provide an API which the cluster already serves.
-// The root and the release's own packages are not among them: the review decides
-// about the owners of their objects.
+// taken returns those bundles of list that cannot be installed because something else
+// in the cluster provides the API, and the reason in words. The root and the release's
+// own packages are not among them: the review decides about the owners of their
+// objects.
 func (u *universe) taken(ctx context.Context, api API, list []*candidate) ([]*candidate, string, error) {
 	by, err := u.serves(ctx, api)
 	if err != nil {
@@ -200,8 +201,9 @@ func (f *formula) anyOf(list []*candidate) z.Lit {
 	return some
 }
 
-// atMostOne adds clauses by the sequential encoding (Sinz 2005), whose size is
-// linear. For each literal, seen is true if one before it is.
+// atMostOne adds clauses that allow at most one literal of the list to be true while on
+// is, by the sequential encoding (Sinz 2005), whose size is linear. seen is true if any
+// of the literals before the current one is.
 func (f *formula) atMostOne(on z.Lit, list []z.Lit) {
 	var seen z.Lit
 	for i, m := range list {
@@ -222,8 +224,8 @@ func (f *formula) atMostOne(on z.Lit, list []z.Lit) {
 
 var errBudget = errors.New("finding out which packages go together takes too long; narrow the catalogs with --catalog, or install the required packages one by one")
 
-// solve reports whether the clauses can be met under assumptions, and keeps the
-// solution.
+// solve reports whether all clauses can be true together with the assumed literals, and
+// keeps the solution. Running out of time is an error.
 func (f *formula) solve(ctx context.Context, assumed ...z.Lit) (bool, error) {
 	for {
 		if err := ctx.Err(); err != nil {
@@ -247,8 +249,8 @@ func (f *formula) solve(ctx context.Context, assumed ...z.Lit) (bool, error) {
 	}
 }
 
-// selection is a solution: the chosen bundles, and which of them meets each
-// requirement that the cluster does not meet.
+// selection is the part of a solution that is needed: the chosen bundles, and which of
+// them meets each requirement that the cluster does not meet.
 type selection struct {
 	order []*candidate
 	in    map[*candidate]bool
@@ -257,8 +259,9 @@ type selection struct {
 	first map[*candidate]dependencyEdge
 }
 
-// prefer chooses for each requirement, beginning with the root's, the first option
-// for which a complete solution exists.
+// prefer chooses for each requirement, beginning with the root's, the most preferred
+// bundle with which a complete solution exists. Without a solution it returns the
+// explanation as error.
 func (f *formula) prefer(ctx context.Context) (*selection, error) {
 	var all []z.Lit
 	for _, s := range f.statements {
@@ -302,9 +305,9 @@ func (s *selection) add(c *candidate) {
 	s.order = append(s.order, c)
 }
 
-// pick returns the bundle that meets a requirement, nil if the cluster does.
-// Bundles already in the solution are preferred, except to bundles that the
-// release has installed.
+// pick returns the bundle that meets a requirement, nil if the cluster does. Bundles
+// that are already in the solution are preferred to others, but bundles that the
+// release has installed are preferred to those.
 func (f *formula) pick(ctx context.Context, chosen *selection, r *requirement) (*candidate, error) {
 	options := slices.Clone(f.u.options[r])
 	slices.SortStableFunc(options, func(a, b *candidate) int {

@@ -22,7 +22,8 @@ const (
 	typeDeprecated      = "olm.deprecated"
 )
 
-// bundleFacts has the parts of a bundle that conditions are evaluated on.
+// bundleFacts is what is known of a bundle: package, version, and what its properties
+// say.
 type bundleFacts struct {
 	pkg          string // empty when it is not known
 	version      semver.Version
@@ -35,8 +36,8 @@ type bundleFacts struct {
 	partial bool
 }
 
-// has reports whether a property is listed; unknown if the bundle is only partly
-// known.
+// has returns yes if a property is listed, else no, or unknown if the bundle's
+// properties are only partly known.
 func (f *bundleFacts) has(listed bool) ternary {
 	switch {
 	case listed:
@@ -47,8 +48,8 @@ func (f *bundleFacts) has(listed bool) ternary {
 	return no
 }
 
-// readProperties reads the known properties of a bundle. Other types are used only
-// by CEL rules.
+// readProperties reads the properties of a bundle. Types that this package does not
+// know are kept for CEL rules.
 func readProperties(list []catalog.Property, rules *celRules) (*bundleFacts, error) {
 	if len(list) > maxProperties {
 		return nil, fmt.Errorf("%d properties are more than %d", len(list), maxProperties)

@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/catalog"
 )
 
-// candidate is a bundle that could become part of the solution.
+// candidate is a bundle that could be part of the solution.
 type candidate struct {
 	*bundleFacts
 	number  int
@@ -25,7 +25,8 @@ type candidate struct {
 	problem string // why it can never be chosen
 }
 
-// preference orders the bundles of a catalog, best first.
+// preference is the position of a bundle in the order in which the bundles of its
+// package are preferred.
 type preference struct {
 	other   bool   // not in the default channel
 	channel string // empty for the default channel
@@ -34,8 +35,8 @@ type preference struct {
 
 func (c *candidate) label() string { return c.pkg + " " + c.choice.Version }
 
-// universe has everything that a solution could consist of: the root, and all
-// bundles that can meet requirements, directly or indirectly.
+// universe has everything that a solution can consist of: the root, and all bundles
+// that can meet its requirements, or those of such a bundle.
 type universe struct {
 	problem Problem
 	rules   *celRules
@@ -59,13 +60,15 @@ type packageKey struct {
 	name   string
 }
 
-// apiServer is the name of the release or object that provides an API, if any.
+// apiServer says whether the cluster serves an API (ok), and which release or object
+// provides it (by; may be empty).
 type apiServer struct {
 	by string
 	ok bool
 }
 
-// explore finds every bundle that the root may need, directly or indirectly.
+// explore returns the universe of a problem: every bundle that the root may need,
+// directly or indirectly.
 func explore(ctx context.Context, p Problem) (*universe, error) {
 	u := &universe{
 		problem: p, rules: newCEL(), numbered: map[*candidate]bool{},
@@ -105,8 +108,8 @@ func (u *universe) addRoot(root Root) error {
 	return nil
 }
 
-// addInstalled adds the packages that others have installed. Their unknown
-// properties count neither for nor against a condition.
+// addInstalled adds the packages that others have installed. If the properties of one
+// are not known, conditions on them are neither met nor unmet.
 func (u *universe) addInstalled(list []Installed) error {
 	for _, in := range list {
 		f, err := readProperties(in.Properties, u.rules)
@@ -131,7 +134,8 @@ func (u *universe) reach(c *candidate) {
 	u.reached = append(u.reached, c)
 }
 
-// resolve finds the bundles that can meet a requirement.
+// resolve finds the bundles that can meet a requirement of the bundle by, and whether
+// the cluster meets it already.
 func (u *universe) resolve(ctx context.Context, by *candidate, r *requirement) error {
 	all, err := u.candidates(ctx, r)
 	if err != nil {
@@ -173,7 +177,8 @@ func (u *universe) resolve(ctx context.Context, by *candidate, r *requirement) e
 	return nil
 }
 
-// candidates returns the bundles to try for a requirement.
+// candidates returns the bundles that may meet a requirement, by the packages that it
+// names: those of every package if it names none.
 func (u *universe) candidates(ctx context.Context, r *requirement) ([]*candidate, error) {
 	names, known, err := r.scope(u)
 	if err != nil {
@@ -199,7 +204,8 @@ func (u *universe) candidates(ctx context.Context, r *requirement) ([]*candidate
 	return out, nil
 }
 
-// compare compares two bundles that meet a requirement, by preference.
+// compare compares two bundles that meet a requirement of the bundle by: the preferred
+// one is less.
 func (u *universe) compare(by, a, b *candidate) int {
 	own := func(c *candidate) bool { return c.source == by.source }
 	first := func(is func(*candidate) bool) int { return preview.FalseFirst(!is(a), !is(b)) }
@@ -217,8 +223,8 @@ func (u *universe) compare(by, a, b *candidate) int {
 	)
 }
 
-// installedOf returns the bundle of a package that the release has installed, or
-// nil.
+// installedOf returns the installed version of a package of this release, nil if the
+// release does not have the package.
 func (u *universe) installedOf(pkg string) *Installed {
 	i := slices.IndexFunc(u.problem.Release, func(in Installed) bool { return in.Package == pkg })
 	if i < 0 {
@@ -227,7 +233,7 @@ func (u *universe) installedOf(pkg string) *Installed {
 	return &u.problem.Release[i]
 }
 
-// keeps reports whether a bundle is the one that the release has installed.
+// keeps reports whether a bundle is the version that this release has installed.
 func (u *universe) keeps(c *candidate) bool {
 	held := u.installedOf(c.pkg)
 	if held == nil {
@@ -237,8 +243,8 @@ func (u *universe) keeps(c *candidate) bool {
 	return err == nil && v.Compare(c.order) == 0
 }
 
-// raises reports whether a bundle is not older than the one that the release has
-// installed.
+// raises reports whether a bundle is at least the version that this release has
+// installed; true if it has none.
 func (u *universe) raises(c *candidate) bool {
 	held := u.installedOf(c.pkg)
 	if held == nil {
@@ -248,9 +254,9 @@ func (u *universe) raises(c *candidate) bool {
 	return err != nil || v.Compare(c.order) <= 0
 }
 
-// onCluster returns what meets a requirement without installing anything, empty if
-// nothing does. An API that is served because of a package of the release counts
-// as that package's.
+// onCluster describes what meets a requirement without installing anything, empty if
+// nothing does. An API that one of the options of this release provides counts only if
+// the cluster has it from another owner.
 func (u *universe) onCluster(ctx context.Context, r *requirement, options []*candidate) (string, error) {
 	for i, f := range u.installed {
 		if f.pkg == u.root.pkg {
