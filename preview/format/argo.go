@@ -22,9 +22,9 @@ const (
 	annotationHelmWeight = "helm.sh/hook-weight"
 )
 
-// ArgoHooks makes hooks of the objects that Argo CD would run as hooks, and leaves
-// out those that it would not run in an install or upgrade. namespace is that of
-// objects without one.
+// ArgoHooks sets the hook phase of the objects that Argo CD runs as hooks, and moves
+// those that it would not run in an install or upgrade to out.Hooks. namespace is that
+// of objects without one.
 func ArgoHooks(out *Output, pkg, namespace string) error {
 	a := argo{pkg: pkg, namespace: namespace, scopes: preview.NewScopes(out.Bodies()), waves: map[string][]string{}}
 	var kept []RenderedObject
@@ -47,8 +47,8 @@ func ArgoHooks(out *Output, pkg, namespace string) error {
 	return nil
 }
 
-// NoteArgoHooks notes the annotations of Argo CD that have no effect, because the
-// content is not installed from an Application.
+// NoteArgoHooks adds notes about annotations of Argo CD that have no effect, because
+// the content is not installed from an Application.
 func NoteArgoHooks(out *Output, pkg, namespace string) {
 	a := argo{pkg: pkg, namespace: namespace, scopes: preview.NewScopes(out.Bodies()), waves: map[string][]string{}}
 	for _, r := range out.Objects {
@@ -86,8 +86,8 @@ func (a *argo) wave(body map[string]any) {
 	}
 }
 
-// noteWaves notes the objects with sync waves. They have no effect here, where
-// stages are ordered by kind.
+// noteWaves adds a note about the objects with sync waves, which have no effect:
+// objects are applied in the order of their kinds.
 func (a *argo) noteWaves() {
 	if len(a.waves) == 0 {
 		return
@@ -102,8 +102,8 @@ func (a *argo) noteWaves() {
 	a.note(rules.ArgoCDHookIgnored, "package/"+a.pkg, "objects are applied in the order of their kinds, and not in that of Argo CD's waves; "+strings.Join(all, "; "))
 }
 
-// hook decides whether an object is part of the plan, and as which hook. Hooks of
-// Helm charts were already decided by their format.
+// hook reports whether an object is part of the plan (runs), and sets its hook phase if
+// it is a hook of Argo CD. Helm's hooks in a chart were decided by the chart's format.
 func (a *argo) hook(r *RenderedObject) (runs bool, err error) {
 	moments, isHook := a.moments(r)
 	if !isHook {
@@ -142,8 +142,8 @@ func (a *argo) hook(r *RenderedObject) (runs bool, err error) {
 	return true, nil
 }
 
-// moments returns the phases of an Argo CD sync in which an object is a hook. Argo
-// CD uses Helm's annotation if its own is missing.
+// moments returns the phases of an Argo CD sync in which an object is a hook, such as
+// PreSync. Argo CD reads Helm's annotation if its own is missing.
 func (a *argo) moments(r *RenderedObject) (moments []string, isHook bool) {
 	annotations := annotationsOf(r.Body)
 	if text, ok := annotations[annotationArgoHook].(string); ok {
@@ -173,7 +173,8 @@ func commaSeparated(text string) []string {
 	return strings.FieldsFunc(text, func(c rune) bool { return c == ',' || c == ' ' })
 }
 
-// argoWeight returns the sync wave of a hook.
+// argoWeight returns the weight of a hook: its sync wave, else Helm's hook weight, else
+// 0.
 func argoWeight(body map[string]any) (int, error) {
 	for _, key := range []string{annotationArgoWave, annotationHelmWeight} {
 		text, ok := annotationsOf(body)[key].(string)

@@ -21,21 +21,22 @@ type Format interface {
 	Render(ctx context.Context, in Input) (*Output, error)
 }
 
-// Chooser is a format that knows which settings may need fewer permissions.
+// Chooser is a format that knows other settings with which content may need fewer
+// rights.
 type Chooser interface {
 	// Choices returns such settings in place of those of an input, the one that
 	// needs least first. Whether they do is for the caller to compare.
 	Choices(in Input) ([]Choice, error)
 }
 
-// Defaulter is a format that knows what counts where no parameter is given.
+// Defaulter is a format that knows the defaults of its parameters.
 type Defaulter interface {
 	// Defaults returns what the content of an input has for parameters that are
 	// empty, and which values it knows.
 	Defaults(in Input) (Defaults, error)
 }
 
-// Defaults are the parameters that count where none is given.
+// Defaults are the parameters that content has where the user gives none.
 type Defaults struct {
 	Params Params // of Values those that the content lists
 	// Known reports whether the content takes a value: keys lead to it. Nil where
@@ -43,14 +44,14 @@ type Defaults struct {
 	Known func(keys []string) bool
 }
 
-// Choice is another setting of the parameters.
+// Choice is another setting of the parameters, with the flags that make it.
 type Choice struct {
 	Flags  []string // that make it, on the command line
 	Params Params
 }
 
-// Info describes content before it is rendered: package name, version and format.
-// Package and Version are empty if the content has none, as for plain manifests.
+// Info is what a format knows of content before it renders it. Package and Version are
+// empty if the content has none, as plain manifests do.
 type Info struct {
 	Format             string // such as "registry+v1"
 	Package            string
@@ -89,8 +90,8 @@ type Input struct {
 	Path  string
 }
 
-// Params are the user's parameters for rendering. Empty fields mean the format's
-// defaults, which depend only on the content.
+// Params are the user's parameters for rendering. An empty field means the format's
+// default, which depends only on the content.
 type Params struct {
 	InstallMode     string
 	WatchNamespaces []string
@@ -102,7 +103,7 @@ type Params struct {
 	Variables map[string]string
 }
 
-// Output is rendered content. Objects are in the generator's order, not yet
+// Output is rendered content. The objects are in the order of the format, and not yet
 // normalised, labelled or hashed.
 type Output struct {
 	Objects []RenderedObject

@@ -7,8 +7,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// NameHook gives a Job with generateName a name derived from its content: the same
-// Job gets the same name, and a changed one runs again.
+// NameHook gives a Job with generateName a name with the hash of its content: the same
+// Job gets the same name, and a changed one another, so that it runs again.
 func NameHook(body map[string]any) error {
 	meta := preview.Map(body, "metadata")
 	prefix := preview.String(meta, "generateName")

@@ -11,13 +11,13 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// maxNondeterministic bounds the notes of one package.
+// maxNondeterministic is the most notes of [NoteDifferences]; further fields are
+// counted.
 const maxNondeterministic = 200
 
-// NoteDifferences compares two renderings of the same input and notes each field
-// that differs, because it comes from a clock or a random source. The plan has the
-// values of the first rendering. Objects are matched by id; namespace is that of
-// objects without one. Notes contain no values.
+// NoteDifferences compares two renderings of the same input and returns a note for each
+// field that differs, because its value comes from a clock or a random source. Objects
+// are matched by id; namespace is that of objects without one. Notes contain no values.
 func NoteDifferences(first, second []RenderedObject, namespace string) []preview.Note {
 	a, b := indexByID(first, namespace), indexByID(second, namespace)
 	var notes []preview.Note
@@ -46,7 +46,8 @@ func NoteDifferences(first, second []RenderedObject, namespace string) []preview
 	return notes
 }
 
-// indexByID indexes bodies by the id that they get once they are sealed.
+// indexByID returns the bodies of objects by the id that each has in the plan; the
+// first of several with one id.
 func indexByID(objects []RenderedObject, namespace string) map[string]map[string]any {
 	bodies := make([]map[string]any, 0, len(objects))
 	for _, o := range objects {
@@ -63,8 +64,8 @@ func indexByID(objects []RenderedObject, namespace string) map[string]map[string
 	return out
 }
 
-// PlannedID returns the id that a rendered object has in the plan: with the
-// namespace of the release where it names none.
+// PlannedID returns the id that a rendered object has in the plan. A namespaced object
+// without a namespace gets that one, the release's.
 func PlannedID(body map[string]any, scopes preview.Scopes, namespace string) string {
 	ref := preview.RefOf(body)
 	switch namespaced := scopes.Namespaced(ref.Group(), ref.Kind); {

@@ -2,8 +2,8 @@ package format
 
 import "fmt"
 
-// None returns an error if any parameter is set, for a format that takes none,
-// because parameters are never ignored.
+// None returns an error if any parameter is set, for what, a format that takes none:
+// parameters are never ignored.
 func (p Params) None(what string) error {
 	switch {
 	case len(p.Values) > 0:

@@ -6,8 +6,8 @@ import (
 	"io/fs"
 )
 
-// ReadFile reads a file of at most limit bytes, whatever size the content claims.
-// A missing file is an [fs.ErrNotExist].
+// ReadFile reads a file of the content. More than limit bytes are an error, whatever
+// size the content claims. A missing file is an [fs.ErrNotExist].
 func ReadFile(content fs.FS, name string, limit int64) ([]byte, error) {
 	f, err := content.Open(name)
 	if err != nil {

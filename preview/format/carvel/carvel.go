@@ -16,8 +16,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// Name is the format's name in plans, before that of what the bundle holds, as
-// in "imgpkg/plain+v0".
+// Name is the format's name in plans. That of the content in the bundle follows, as in
+// "imgpkg/plain+v0".
 const Name = "imgpkg"
 
 const (
@@ -43,7 +43,7 @@ type bundleContents struct {
 	content fs.FS
 }
 
-// Detect recognises a bundle by its image lock.
+// Detect recognises a bundle by its image lock, .imgpkg/images.yml.
 func (f bundleFormat) Detect(content fs.FS) (*format.Info, error) {
 	if _, err := fs.Stat(content, lockFile); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -60,8 +60,8 @@ func (f bundleFormat) Detect(content fs.FS) (*format.Info, error) {
 	return &info, nil
 }
 
-// open finds the content inside a bundle: at its root, else in config/. Plain
-// manifests at the root are ignored if there is a config/.
+// open finds the content inside a bundle, at its root, else in config/. The last of the
+// inner formats, plain manifests, counts at the root only if there is no config/.
 func (f bundleFormat) open(content fs.FS) (*bundleContents, error) {
 	dirs := []string{"."}
 	if info, err := fs.Stat(content, configDir); err == nil && info.IsDir() {
@@ -89,7 +89,8 @@ func (f bundleFormat) open(content fs.FS) (*bundleContents, error) {
 	return nil, errors.New("the bundle has an image lock and nothing to install: neither manifests nor a kustomization or chart, at its root or in config/")
 }
 
-// Render renders the bundle's content and replaces images by the locked ones.
+// Render renders the bundle's content and replaces image references by those that the
+// lock gives for them.
 func (f bundleFormat) Render(ctx context.Context, in format.Input) (*format.Output, error) {
 	locked, err := readLock(in.Content)
 	if err != nil {

@@ -17,15 +17,16 @@ const (
 	idKey          = "kbld.carvel.dev/id"
 )
 
-// lock is a decoded image lock (images.yml).
+// lock is a decoded image lock (images.yml): which image each reference in the
+// manifests stands for.
 type lock struct {
 	images   []string          // in the order of the file
 	byID     map[string]string // the reference in the manifests → the image
 	rewrites int
 }
 
-// digested matches an image reference with a digest, and nothing that is not
-// one on a terminal.
+// digested matches an image reference with a digest, of characters that are safe on a
+// terminal.
 var digested = regexp.MustCompile(`^[a-z0-9][A-Za-z0-9._:/-]{0,400}@sha256:[0-9a-f]{64}$`)
 
 func readLock(content fs.FS) (*lock, error) {

@@ -11,11 +11,12 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// toolGroups are the API groups of what configures Carvel's tools. Such
-// documents lie among the manifests and are no objects.
+// toolGroups are the API groups of the configuration files of Carvel's tools, which lie
+// among the manifests but are no objects of the cluster.
 var toolGroups = []string{"kbld.k14s.io", "kbld.carvel.dev", "kapp.k14s.io", "vendir.k14s.io", "imgpkg.carvel.dev"}
 
-// dropToolConfig removes documents that configure Carvel's tools.
+// dropToolConfig removes the configuration of Carvel's tools from the output, with a
+// note.
 func dropToolConfig(out *format.Output, pkg string) {
 	var dropped []string
 	out.Objects = slices.DeleteFunc(out.Objects, func(o format.RenderedObject) bool {
@@ -32,8 +33,8 @@ func dropToolConfig(out *format.Output, pkg string) {
 	}
 }
 
-// rewrite replaces images by the locked ones, in every field called image, which
-// is what kbld does by default.
+// rewrite replaces images by the locked ones in every field called "image", as kbld
+// does by default, with a note for each object.
 func (l *lock) rewrite(out *format.Output, namespace string) error {
 	var bodies []map[string]any
 	for _, o := range out.Objects {

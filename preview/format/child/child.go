@@ -36,15 +36,15 @@ const (
 	DefaultAnswer = 64 << 20
 )
 
-// Task is a named function that a child process can run, sandboxed. Work runs once
-// in the child, with only its input, and may change the globals of libraries. Its
-// error is returned by [Run] as text.
+// Task is a function that a sandboxed child process can run, by name. Work runs once in
+// the child, sees only its input, and may change the globals of libraries. Its error is
+// returned by [Run] as text.
 type Task struct {
 	Name string
 	Work func(input []byte) ([]byte, error)
 }
 
-// Request is the input of a task. Zero limits mean the defaults.
+// Request is a task to run, its input, and its limits. Zero limits mean the defaults.
 type Request struct {
 	Task   string
 	Input  []byte
@@ -53,13 +53,13 @@ type Request struct {
 	Answer int64 // bytes of output
 }
 
-// Result is the output of a task, and which sandboxing was effective.
+// Result is the output of a task, and a description of how the process was sandboxed.
 type Result struct {
 	Output    []byte
 	Isolation string
 }
 
-// marker is the hidden first argument of a child.
+// marker is the hidden first argument by which this program knows that it is a child.
 const marker = "__confined"
 
 // The child gets its order as a line of JSON before the input, and heads its
@@ -76,12 +76,12 @@ type (
 	}
 )
 
-// willing is set by Main. A program that never called it would, started again,
-// do everything but the task.
+// willing is set by Main. If a program that does not call Main were started again by
+// Run, it would run as usual instead of running the task.
 var willing atomic.Bool
 
-// Run runs a task in a child process and returns after the process has ended. An
-// error is one sentence about the input, or wraps ctx's error.
+// Run runs a task in a child process, and returns after that has ended. An error is one
+// sentence about the input, or wraps the error of ctx.
 func Run(ctx context.Context, r Request) (*Result, error) {
 	if !willing.Load() {
 		return nil, errors.New("this program cannot confine itself: its main does not call child.Main")
@@ -125,8 +125,8 @@ func Run(ctx context.Context, r Request) (*Result, error) {
 	return read(stdout.kept.Bytes())
 }
 
-// command returns the command that starts this program as a child, without
-// environment and in its own process group.
+// command returns the command that starts this program as a child in a directory, with
+// an environment of only LANG and in its own process group.
 func command(ctx context.Context, dir string) (*exec.Cmd, error) {
 	program, err := os.Executable()
 	if err != nil {
@@ -144,7 +144,8 @@ func command(ctx context.Context, dir string) (*exec.Cmd, error) {
 	return cmd, nil
 }
 
-// read removes the report from the beginning of the child's output.
+// read splits the child's output into the report in its first line and the task's
+// output. A report of failure is returned as error.
 func read(answer []byte) (*Result, error) {
 	head, output, found := bytes.Cut(answer, []byte("\n"))
 	var childReport report
@@ -157,11 +158,12 @@ func read(answer []byte) (*Result, error) {
 	return &Result{Output: output, Isolation: childReport.Isolation}, nil
 }
 
-// shortOfMemory are the words of the Go runtime when memory ends: for a heap, or
-// for the stack of a thread, which counts against the same limit.
+// shortOfMemory are messages of the Go runtime when it gets no more memory, for the
+// heap or for the stack of a thread, which counts against the same limit.
 var shortOfMemory = [...]string{"out of memory", "cannot allocate memory", "failed to create new OS thread", "pthread_create failed"}
 
-// crash returns in a sentence how a child ended that wrote no report.
+// crash returns a sentence about how a child ended that gave no report, from its
+// standard error.
 func crash(err error, stderr string, memory int64) error {
 	says := func(words string) bool { return strings.Contains(stderr, words) }
 	switch {
@@ -184,8 +186,8 @@ func size(n int64) string {
 	return fmt.Sprintf("%d bytes", n)
 }
 
-// limitedBuffer keeps the first bytes written to it. Beyond its limit it calls
-// full, if set, and drops the rest.
+// limitedBuffer keeps the first bytes written to it, up to its limit. Beyond it, full
+// is called, if set, and the bytes are dropped.
 type limitedBuffer struct {
 	kept  bytes.Buffer
 	limit int64

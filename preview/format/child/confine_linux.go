@@ -11,8 +11,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// confine limits memory and files, then restricts this process to the system calls
-// that the Go runtime needs. It returns what was effective.
+// confine limits memory and the size of files, then restricts this process to the
+// system calls that the Go runtime needs. It returns a description of the sandbox in
+// effect.
 func confine(memory int64) string {
 	for resource, limit := range map[int]uint64{
 		unix.RLIMIT_DATA: uint64(memory), unix.RLIMIT_FSIZE: 0, unix.RLIMIT_CORE: 0,
@@ -43,7 +44,8 @@ func filter() error {
 	return nil
 }
 
-// absent makes a system call look as if the kernel had none of the name.
+// absent is the action for a system call that fails as if the kernel did not have it
+// (ENOSYS).
 const absent = seccomp.ActionErrno | seccomp.Action(unix.ENOSYS)
 
 func policy() seccomp.Policy {

@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/tasks"
 )
 
-// confine ends this process if it uses more memory than its limit. On this system
-// there is no stronger sandbox without privileges.
+// confine makes this process end if it uses more memory than its limit, and returns a
+// description of the sandbox. Nothing stronger is available here without privileges.
 func confine(memory int64) string {
 	tasks.Async(func() error {
 		held := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}

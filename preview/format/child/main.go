@@ -14,7 +14,8 @@ import (
 	"time"
 )
 
-// maxOrder is far above what an order takes.
+// maxOrder is the most bytes of an order, the line of JSON that names the task; real
+// ones are far shorter.
 const maxOrder = 4 << 10
 
 // Main runs the task that this process was started for by [Run], and exits. In any
@@ -31,7 +32,8 @@ func Main(tasks ...Task) {
 	os.Exit(0)
 }
 
-// serve sandboxes this process permanently, then runs the task.
+// serve reads the order, sandboxes this process for good, runs the task, and writes its
+// report and output.
 func serve(in io.Reader, out io.Writer, tasks []Task) error {
 	from := bufio.NewReaderSize(in, maxOrder)
 	line, err := from.ReadSlice('\n')
@@ -81,7 +83,7 @@ func find(tasks []Task, name string) func([]byte) ([]byte, error) {
 	return nil
 }
 
-// recoverPanic turns a panic into an error.
+// recoverPanic calls work and returns its panic as an error.
 func recoverPanic(work func([]byte) ([]byte, error), input []byte) (output []byte, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -97,8 +99,8 @@ type refusingTransport struct{}
 
 func (refusingTransport) RoundTrip(*http.Request) (*http.Response, error) { return nil, errNetwork }
 
-// refuseNetwork disables HTTP and name lookups in libraries that use Go's
-// defaults, also on systems without a stronger sandbox.
+// refuseNetwork makes Go's default HTTP transport and name resolver fail, which
+// protects libraries that use them even on systems without a stronger sandbox.
 func refuseNetwork() {
 	http.DefaultTransport = refusingTransport{}
 	http.DefaultClient = &http.Client{Transport: refusingTransport{}}

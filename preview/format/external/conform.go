@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
 )
 
-// Check is one conformance check of a program with its result.
+// Check is one conformance check of a format program, with its result.
 type Check struct {
 	Name         string `json:"check"`
 	OK           bool   `json:"ok"`
@@ -21,9 +21,9 @@ type Check struct {
 	Milliseconds int64  `json:"milliseconds"` // of its runs
 }
 
-// Conform tests a format program with built-in requests, and with a sample of its
-// own content if there is one. A program may refuse content it does not know, but
-// must do so properly. The error is ctx's.
+// Conform tests a format program with built-in requests and, if sample is not nil, with
+// content that the program must accept. Other content it may refuse, but with exit code
+// and message as the protocol has them. The error is that of ctx.
 func Conform(ctx context.Context, p *Program, sample fs.FS) ([]Check, error) {
 	c := &conformance{program: p}
 	tried := contents()
@@ -48,7 +48,7 @@ func Conform(ctx context.Context, p *Program, sample fs.FS) ([]Check, error) {
 // demo returns the release used in conformance requests.
 func demo() preview.Release { return preview.Release{Name: "demo", Namespace: "demo-system"} }
 
-// content is a request with content that any program may get.
+// content is a request with valid content that any program may be given.
 type content struct {
 	name   string
 	files  []file
@@ -92,7 +92,8 @@ func brokenInputs() []struct{ name, input string } {
 	}
 }
 
-// conformance collects the results of checks, including those over all runs.
+// conformance collects the results of the checks, and what was wrong in any of the
+// runs.
 type conformance struct {
 	program            *Program
 	hung               bool // the next is not waited for
@@ -101,7 +102,8 @@ type conformance struct {
 	codes, noise, left []string // names of the checks that failed so
 }
 
-// run runs the program, and reports a run that had to be ended.
+// run runs the program with an input. false means that the run had to be ended, which
+// is recorded as a failed check.
 func (c *conformance) run(ctx context.Context, name string, input []byte) (*runResult, bool) {
 	started := time.Now()
 	r, err := c.program.run(ctx, input)
@@ -120,7 +122,8 @@ func (c *conformance) report(name string, started time.Time, problem, detail str
 	c.checks = append(c.checks, check)
 }
 
-// over reports the results that concern all runs.
+// over records a check that concerns all runs; found are the names of those that failed
+// it.
 func (c *conformance) over(name string, found []string) {
 	problem := ""
 	if len(found) > 0 {
@@ -129,8 +132,7 @@ func (c *conformance) over(name string, found []string) {
 	c.report(name, time.Now(), problem, "")
 }
 
-// content runs the program on content. Refusing it is a failure only if the
-// program must accept it.
+// content runs the program with content. A refusal is a failure only if must is set.
 func (c *conformance) content(ctx context.Context, name string, input func() ([]byte, error), must bool) {
 	if c.hung {
 		return
@@ -175,7 +177,8 @@ func (c *conformance) content(ctx context.Context, name string, input func() ([]
 	c.report(name, started, "", "refused: "+refusal)
 }
 
-// watch checks a run for what is never allowed.
+// watch looks in a run for what is forbidden in any: an exit code that contradicts the
+// answer, standard error on success, and processes left behind.
 func (c *conformance) watch(name string, r *runResult) {
 	a, err := decode(r.stdout, c.program.File)
 	failed := err == nil && a.text(failing) != ""
@@ -207,7 +210,7 @@ func (c *conformance) broken(ctx context.Context, name string, input []byte) {
 	}
 }
 
-// twice checks that the program's answer depends only on the request.
+// twice checks that the program answers the same request with the same bytes.
 func (c *conformance) twice(ctx context.Context, input func() ([]byte, error)) {
 	const name = "the same answer twice"
 	if c.hung {

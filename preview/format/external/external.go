@@ -18,7 +18,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// SourceKind is the kind of the source that pins a program.
+// SourceKind is the kind of the source by which a plan pins a format program.
 const SourceKind = "format"
 
 // Format is a [format.Format] that an external program renders.
@@ -26,11 +26,11 @@ type Format struct{ program *Program }
 
 var _ format.Format = (*Format)(nil)
 
-// New makes a format of a program.
+// New returns the format that a program renders.
 func New(p *Program) *Format { return &Format{program: p} }
 
-// Source returns the program as a pinned source of the plan, because the objects
-// depend on it as much as on the content.
+// Source returns the program as a source of the plan with its digest, because the
+// objects depend on the program as much as on the content.
 func (f *Format) Source() preview.Source {
 	return preview.Source{Kind: SourceKind, Reference: f.program.Name, Digest: f.program.Digest}
 }
@@ -41,8 +41,8 @@ func (f *Format) Detect(fs.FS) (*format.Info, error) {
 	return &format.Info{Format: "external/" + f.program.Name}, nil
 }
 
-// Render runs the program twice, because it may read a clock or a random source;
-// fields that differ are noted. The first answer is used.
+// Render runs the program twice and uses the first answer. A field that differs between
+// the answers, because the program reads a clock or a random source, gets a note.
 func (f *Format) Render(ctx context.Context, in format.Input) (*format.Output, error) {
 	input, err := encode(in)
 	if err != nil {
@@ -77,7 +77,8 @@ func (f *Format) Render(ctx context.Context, in format.Input) (*format.Output, e
 	return out, nil
 }
 
-// differences notes the fields in which a second answer to the same input differs.
+// differences returns notes about the fields in which a second answer to the same input
+// differs from the first.
 func differences(first, second []format.RenderedObject, in format.Input) []preview.Note {
 	notes := format.NoteDifferences(first, second, in.Release.Namespace)
 	if len(notes) == 0 && len(first) != len(second) {

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Prefix is the start of a program's file name; the format's name follows.
+// Prefix begins the file name of a format program; the format's name follows.
 const Prefix = "kubectl-operator-format-"
 
 var name = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,40}[a-z0-9])?$`)
@@ -18,12 +18,12 @@ var name = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,40}[a-z0-9])?$`)
 // IsName reports whether s is valid as the name of a format.
 func IsName(s string) bool { return name.MatchString(s) }
 
-// everybody may write: the permission bit that makes a place untrustworthy.
+// everybody is the permission bit by which every user may write to a file or directory.
 const everybody = 0o002
 
-// Find returns the path of a format's program in the first directory of a PATH
-// that has it. Relative directories, and those that every user can write to, are
-// skipped with an error, because their programs cannot be trusted.
+// Find returns the path of a format's program: in the first directory of path, a PATH,
+// that has it. Programs in relative directories, or that every user can write to,
+// cannot be trusted: they are skipped, and named in the error if there is no other.
 func Find(format, path string) (string, error) {
 	if !IsName(format) {
 		return "", fmt.Errorf("format %q: want at most 42 of a-z, 0-9 and -", format)
@@ -59,7 +59,8 @@ func Find(format, path string) (string, error) {
 	return "", errors.New(text)
 }
 
-// describeWritable returns which part of a program's path every user can write to.
+// describeWritable returns in words what every user can write to, a program's file or
+// its directory; empty if neither.
 func describeWritable(dir string, file fs.FileInfo) (string, error) {
 	if file.Mode().Perm()&everybody != 0 {
 		return "it", nil

@@ -13,21 +13,22 @@ import (
 	"time"
 )
 
-// Limits bound one run of a program.
+// Limits are the limits of one run of a program.
 type Limits struct {
 	Input, Output int // bytes of standard input and output
 	Time          time.Duration
 }
 
-// DefaultLimits returns the limits for making plans.
+// DefaultLimits returns the limits with which plans are made: 32 MiB of input and of
+// output, and one minute.
 func DefaultLimits() Limits {
 	return Limits{Input: 32 << 20, Output: 32 << 20, Time: time.Minute}
 }
 
-// maxProgram bounds the size of an executable.
+// maxProgram is the largest size in bytes of a program's file (512 MiB).
 const maxProgram = 512 << 20
 
-// Program is an executable with the digest of its file.
+// Program is an executable file with its digest.
 type Program struct {
 	Name   string // of the format
 	File   string // name of the file
@@ -47,8 +48,8 @@ func Open(format, path string, limits Limits) (*Program, error) {
 	return p, nil
 }
 
-// Hold returns an error unless the program has a digest, given as hexadecimal
-// digits with or without "sha256:".
+// Hold returns an error unless the program's digest is that one, in hexadecimal digits
+// with or without "sha256:".
 func (p *Program) Hold(digest string) error {
 	if want := "sha256:" + strings.TrimPrefix(digest, "sha256:"); p.Digest != want {
 		return fmt.Errorf("format %s: %s is %s, and the configuration allows only %s", p.Name, p.path, p.Digest, want)
@@ -56,7 +57,8 @@ func (p *Program) Hold(digest string) error {
 	return nil
 }
 
-// copyTo copies the program's bytes and returns their digest.
+// copyTo writes the program's bytes to w and returns their digest. A file that is not
+// executable, or too large, is an error.
 func (p *Program) copyTo(w io.Writer) (string, error) {
 	// Without O_NONBLOCK a pipe of that name would hang here.
 	file, err := os.OpenFile(p.path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
@@ -83,12 +85,12 @@ func (p *Program) copyTo(w io.Writer) (string, error) {
 	return "sha256:" + hex.EncodeToString(hash.Sum(nil)), nil
 }
 
-// runDirectory is the directory of one run, accessible only to the user, with a
-// copy of the program and an empty working directory.
+// runDirectory is the directory of one run, which only the user can access, with a copy
+// of the program and an empty working directory.
 type runDirectory struct{ dir, program, work string }
 
-// prepare copies the program and verifies the digest of the copy, so that later
-// changes of the original have no effect.
+// prepare makes a directory for a run with a copy of the program, and verifies the
+// digest of the copy: changes of the original have no effect any more.
 func (p *Program) prepare() (*runDirectory, error) {
 	dir, err := os.MkdirTemp("", "kubectl-operator-format-") // 0700
 	if err != nil {
@@ -124,7 +126,8 @@ func (p *Program) copyInto(path string) error {
 	return nil
 }
 
-// cause returns an error without operation and path, which the caller adds itself.
+// cause returns an error of package os without its operation and path, which the caller
+// adds.
 func cause(err error) error {
 	var path *os.PathError
 	if errors.As(err, &path) {

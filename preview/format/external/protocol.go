@@ -28,7 +28,8 @@ type resourceList struct {
 	Config     *request `json:"functionConfig,omitempty"`
 }
 
-// request is the functionConfig: the parameters of rendering.
+// request is the functionConfig of the KRM protocol: the release, the parameters and
+// the content to render.
 type request struct {
 	APIVersion string            `json:"apiVersion"`
 	Kind       string            `json:"kind"`
@@ -95,7 +96,7 @@ func orEmpty(list []string) []string {
 	return list
 }
 
-// severity is the severity of a result.
+// severity is how serious a result of the KRM protocol is: error, warning or info.
 type severity string
 
 // The severities of the protocol.
@@ -105,13 +106,13 @@ const (
 	info    severity = "info"
 )
 
-// answer holds the objects and results that a program returned.
+// answer has the objects and results that a program printed.
 type answer struct {
 	objects []format.RenderedObject
 	results map[severity][]string
 }
 
-// ask runs the program and parses its answer.
+// ask runs the program and parses its answer. An answer without objects is an error.
 func (p *Program) ask(ctx context.Context, input []byte) (*answer, error) {
 	if len(input) > p.limits.Input {
 		return nil, fmt.Errorf("running %s: the content takes %d MiB as its input, more than the %d MiB that a program is given; narrow it with --path",
@@ -131,7 +132,8 @@ func (p *Program) ask(ctx context.Context, input []byte) (*answer, error) {
 	return a, nil
 }
 
-// read parses the output of a finished run.
+// read parses the output of a finished run. Results of severity error, and else an exit
+// code other than 0, are errors.
 func (p *Program) read(r *runResult) (*answer, error) {
 	a, err := decode(r.stdout, p.File)
 	// Results say more than an exit code or standard error.
@@ -146,8 +148,8 @@ func (p *Program) read(r *runResult) (*answer, error) {
 	return a, err
 }
 
-// decode parses a ResourceList. Objects without an annotation about their file get
-// origin.
+// decode parses a ResourceList. Objects whose annotations name no file get origin as
+// theirs.
 func decode(data []byte, origin string) (*answer, error) {
 	docs, err := preview.Decode(data)
 	if err != nil {
@@ -180,7 +182,7 @@ func decode(data []byte, origin string) (*answer, error) {
 	return a, nil
 }
 
-// text returns the messages of the results with a severity on one line.
+// text returns the messages of the results with a severity on one line, at most ten.
 func (a *answer) text(s severity) string {
 	const most = 10
 	lines := a.results[s]
@@ -216,7 +218,8 @@ func (a *answer) readResults(v any) error {
 	return nil
 }
 
-// resultText returns the message of a result, and the object it is about.
+// resultText returns the message of a result, after the object or file that it is
+// about.
 func resultText(result map[string]any) string {
 	text := preview.String(result, "message")
 	if text == "" {
@@ -231,7 +234,7 @@ func resultText(result map[string]any) string {
 	return textsafe.Line(clip(text))
 }
 
-// clip shortens text of a program's.
+// clip shortens text that a program printed to 300 bytes.
 func clip(s string) string {
 	const most = 300
 	if len(s) <= most {
@@ -250,8 +253,8 @@ const (
 	localKey       = "config.kubernetes.io/local-config"
 )
 
-// add adds an object to the answer, unless its annotation says that it is local
-// configuration.
+// add adds an object to the answer, with the origin that its annotations give. An
+// object that they mark as local configuration is left out.
 func (a *answer) add(body map[string]any, origin preview.Origin) {
 	annotations := preview.Map(body, "metadata", "annotations")
 	if local := preview.String(annotations, localKey); local != "" && local != "false" {

@@ -16,11 +16,11 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 )
 
-// maxErrors bounds what is read of a program's standard error.
+// maxErrors is how many bytes of a program's standard error are kept.
 const maxErrors = 64 << 10
 
-// grace is the time that pipes stay open after a program was ended: a process
-// that holds them then has left the process group and cannot be reached.
+// grace is how long pipes stay open after a program has ended. A process that still
+// holds them then has left the process group and cannot be ended.
 const grace = time.Second
 
 // runResult is the output and exit status of one run.
@@ -30,8 +30,8 @@ type runResult struct {
 	left           bool // processes of its group were still running, and were ended
 }
 
-// run runs a copy of the program with an input, within the limits. The error is
-// that of a run that had to be ended.
+// run runs a copy of the program with an input, within the limits. A program that
+// cannot be started or had to be ended is an error; any exit code is not.
 func (p *Program) run(ctx context.Context, input []byte) (*runResult, error) {
 	at, err := p.prepare()
 	if err != nil {
@@ -93,8 +93,8 @@ var (
 	errTooSlow = errors.New("it did not end within")
 )
 
-// execute starts the program as the leader of a new session, without a terminal,
-// so that its process group can be ended as a whole.
+// execute starts the program as leader of a new session, without a terminal, so that
+// its process group can be ended as a whole. most is the limit of output in bytes.
 func execute(ctx context.Context, at *runDirectory, input []byte, most int) (*runResult, error) {
 	p, err := newPipes()
 	if err != nil {
@@ -144,14 +144,14 @@ func execute(ctx context.Context, at *runDirectory, input []byte, most int) (*ru
 	return r, ended
 }
 
-// pipeOutput collects what comes out of a pipe, up to a limit.
+// pipeOutput is what a program writes into a pipe, kept up to a limit.
 type pipeOutput struct {
 	data chan []byte
 	full chan struct{} // closed when there is more
 }
 
-// gather reads a pipe to its end. Output beyond the limit is read and dropped, so
-// that no process blocks.
+// gather reads a pipe to its end in the background. Output beyond most bytes is read
+// and dropped, so that no process blocks.
 func gather(from io.Reader, most int) pipeOutput {
 	g := pipeOutput{data: make(chan []byte, 1), full: make(chan struct{})}
 	tasks.Async(func() error {
@@ -178,7 +178,7 @@ func (g pipeOutput) isFull() bool {
 	}
 }
 
-// failure returns the error for a run that did not exit with code 0.
+// failure describes a run whose exit code is not 0, with the end of its standard error.
 func (r *runResult) failure() string {
 	text := fmt.Sprintf("exit code %d", r.state.ExitCode())
 	if status, ok := r.state.Sys().(syscall.WaitStatus); ok && status.Signaled() {

@@ -9,11 +9,11 @@ import (
 	"helm.sh/helm/v4/pkg/chart/common"
 )
 
-// helmVersion is the value of .Capabilities.HelmVersion: the version of the
-// engine, whatever built this program.
+// helmVersion is the value of .Capabilities.HelmVersion: the version of Helm's engine,
+// which does not depend on the build of this program.
 const helmVersion = "v4.3.1"
 
-// capabilityReads records which capabilities a rendering read.
+// capabilityReads records which parts of .Capabilities the templates read.
 type capabilityReads struct {
 	KubeVersion bool `json:"kubeVersion"`
 	// APIs are the API versions asked for one by one.
@@ -22,8 +22,9 @@ type capabilityReads struct {
 	AllAPIs bool `json:"allAPIs"`
 }
 
-// capabilities replaces Helm's struct of that name. Its fields are methods, which
-// templates call in the same way, so that what a chart reads can be recorded.
+// capabilities replaces Helm's struct for .Capabilities. Its methods have the names of
+// Helm's fields, which templates use in the same way, so that it can record what a
+// chart reads.
 type capabilities struct {
 	HelmVersion buildInfo
 
@@ -35,7 +36,7 @@ type capabilities struct {
 	uses, questions *int
 }
 
-// buildInfo has the fields of Helm's buildInfo.
+// buildInfo has the fields of .Capabilities.HelmVersion.
 type buildInfo struct {
 	Version      string `json:"version,omitempty"`
 	GitCommit    string `json:"git_commit,omitempty"`
@@ -78,15 +79,17 @@ func (c *capabilities) MarshalJSON() ([]byte, error) {
 	})
 }
 
-// done completes the record after rendering: if the list of APIs was used other
-// than by a question about one API, all of it counts as read.
+// done completes the record after rendering: the whole list of APIs counts as read if
+// it was used in another way than to ask about one API.
 func (c *capabilities) done() { c.read.AllAPIs = *c.uses > *c.questions }
 
-// versionSet is a slice, because charts range over it and search it. Beyond its
-// length, invisible to templates, it stores its capabilities.
+// versionSet is the value of .Capabilities.APIVersions: a slice, because charts range
+// over it and search it. Behind its end, where templates cannot see it, is the
+// capabilities object.
 type versionSet []any
 
-// Has reports whether an API version, or a kind of one, is served.
+// Has reports whether an API version such as "apps/v1", or a kind such as
+// "apps/v1/Deployment", is served.
 func (v versionSet) Has(api string) bool {
 	if cap(v) > len(v) {
 		if c, ok := v[:len(v)+1][len(v)].(*capabilities); ok {

@@ -11,7 +11,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
 )
 
-// maxChoices bounds how often a chart is rendered to find what needs less.
+// maxChoices is the most other settings of a chart that are tried to find one that
+// needs fewer rights.
 const maxChoices = 4
 
 // Names that publishers of charts give to values that decide between permissions in
@@ -27,8 +28,9 @@ var (
 	namespaceLists = []string{"namespaces", "watchnamespace", "watchnamespaces", "jobnamespaces", "watchednamespaces"}
 )
 
-// Choices returns the values of a chart that by their name restrict it to its own
-// namespace, where they do not already.
+// Choices returns settings of values whose names say that they restrict the chart to
+// its own namespace, such as clusterScoped=false, as far as they are not set so
+// already.
 func (chartFormat) Choices(in format.Input) ([]format.Choice, error) {
 	root, err := chartRoot(in.Content)
 	if err != nil || root == "" {
@@ -57,8 +59,8 @@ func (chartFormat) Choices(in format.Input) ([]format.Choice, error) {
 	return single[:min(len(single), maxChoices)], nil
 }
 
-// narrower calls found with each value that restricts a chart, in the order of
-// their names.
+// narrower calls found with each setting that restricts a chart, sorted by name. above
+// is the path of keys to defaults, and given has the user's values at that path.
 func narrower(defaults, given map[string]any, namespace string, above []string, found func(keys []string, value any, text string)) {
 	for _, key := range slices.Sorted(maps.Keys(defaults)) {
 		if strings.ContainsAny(key, ".,=[]{}\\ ") {
@@ -93,7 +95,7 @@ func plainName(key string) string {
 	return strings.NewReplacer("-", "", "_", "").Replace(strings.ToLower(key))
 }
 
-// with returns values with one more.
+// with returns a copy of values with one more value, at a path of keys.
 func with(values map[string]any, keys []string, value any) map[string]any {
 	out := maps.Clone(values)
 	if out == nil {

@@ -20,8 +20,8 @@ const (
 	maxAnswer  = 32 << 20
 )
 
-// clusterCaps are the capabilities used for rendering, and whether they come from
-// the user or the cluster.
+// clusterCaps are the Kubernetes version and the APIs to render for, and whether the
+// user gave them.
 type clusterCaps struct {
 	kubeVersion string
 	apiVersions []string
@@ -30,10 +30,9 @@ type clusterCaps struct {
 	versionGiven, apisGiven bool
 }
 
-// chooseCapabilities returns the capabilities that the user gave, else those of
-// the cluster, else a default. If the user gives a version or API versions, the
-// served APIs are the built-in ones that this program knows and those given, on
-// every machine.
+// chooseCapabilities returns the Kubernetes version and APIs that the user gave, else
+// those of the cluster, else defaults. If the user gives either, the APIs are those
+// given and Helm's built-in ones, on every machine.
 func chooseCapabilities(ctx context.Context, in format.Input) (clusterCaps, error) {
 	c := clusterCaps{
 		kubeVersion: in.Params.KubeVersion, versionGiven: in.Params.KubeVersion != "",
@@ -59,7 +58,8 @@ func chooseCapabilities(ctx context.Context, in format.Input) (clusterCaps, erro
 	return c, nil
 }
 
-// lookup answers a template lookup from the cluster and records it.
+// lookup reads from the cluster what a template looks up, as the answer for the next
+// rendering, and records the read.
 func (r *renderer) lookup(ctx context.Context, name string) error {
 	ref, err := preview.ParseLookup(name)
 	if err != nil {
@@ -103,8 +103,8 @@ func (r *renderer) find(ctx context.Context, ref preview.Ref) ([]map[string]any,
 	return []map[string]any{body}, nil
 }
 
-// dropNotServed treats a kind that is not served as one without objects, because
-// charts look for optional APIs in this way.
+// dropNotServed returns nil for the error that a kind is not served: charts look up
+// objects to find out whether an optional API exists.
 func dropNotServed(err error) error {
 	switch preview.ReasonOf(err) {
 	case preview.ReasonNotServed:
@@ -115,8 +115,8 @@ func dropNotServed(err error) error {
 	return err
 }
 
-// lookupResult returns the value that a template gets: the object, a list of them,
-// or nothing.
+// lookupResult returns what the template function lookup returns: the object, a list of
+// objects, or an empty map.
 func lookupResult(ref preview.Ref, found []map[string]any) map[string]any {
 	switch {
 	case len(found) == 0:
@@ -131,8 +131,8 @@ func lookupResult(ref preview.Ref, found []map[string]any) map[string]any {
 	return map[string]any{"apiVersion": ref.APIVersion, "kind": ref.Kind + "List", "metadata": map[string]any{}, "items": items}
 }
 
-// clusterReads returns what the objects depend on in the cluster and the user did
-// not set.
+// clusterReads returns what the objects depend on in the cluster: versions, APIs and
+// lookups, as far as the user did not set them.
 func (r *renderer) clusterReads(read capabilityReads) []preview.ClusterRead {
 	out := slices.Clone(r.lookups)
 	if read.KubeVersion && !r.caps.versionGiven {

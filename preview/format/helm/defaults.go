@@ -10,12 +10,12 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
 )
 
-// valuesFile lists the values of a chart with their defaults.
+// valuesFile is the file of a chart with its values and their defaults.
 const valuesFile = "values.yaml"
 
-// Defaults returns the values of values.yaml. A chart takes those that stand there,
-// everything below a value that is empty or no mapping there, and what is for its
-// subcharts. One without such a file says nothing of its values, and takes any.
+// Defaults returns the values of values.yaml. As known count the values that the file
+// has, all below one that is empty or no mapping there, and all for subcharts. Without
+// the file every value counts as known.
 func (chartFormat) Defaults(in format.Input) (format.Defaults, error) {
 	root, err := chartRoot(in.Content)
 	if err != nil || root == "" {
@@ -38,7 +38,8 @@ func (chartFormat) Defaults(in format.Input) (format.Defaults, error) {
 	return format.Defaults{Params: format.Params{Values: values}, Known: known}, nil
 }
 
-// takes reports whether the defaults of a chart have a value, or leave it open.
+// takes reports whether the defaults of a chart have a value at a path of keys, or
+// anything below it is allowed.
 func takes(defaults map[string]any, keys []string) bool {
 	value, known := defaults[keys[0]]
 	if !known || len(keys) == 1 {
@@ -48,7 +49,7 @@ func takes(defaults map[string]any, keys []string) bool {
 	return !isMap || len(below) == 0 || takes(below, keys[1:])
 }
 
-// subcharts returns the names by which a chart passes values to its subcharts.
+// subcharts returns the keys under which a chart passes values to its subcharts.
 func subcharts(content fs.FS, root string) ([]string, error) {
 	meta, err := readMapping(content, path.Join(root, chartFile))
 	if err != nil {
@@ -69,7 +70,8 @@ func subcharts(content fs.FS, root string) ([]string, error) {
 	return names, nil
 }
 
-// readMapping reads a YAML file of a chart; one that is missing is empty.
+// readMapping reads a YAML file of a chart that has one map; nil if it is missing or
+// has another form.
 func readMapping(content fs.FS, name string) (map[string]any, error) {
 	data, err := readFile(content, name, maxMetadataBytes)
 	if errors.Is(err, fs.ErrNotExist) {

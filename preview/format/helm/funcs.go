@@ -13,19 +13,19 @@ import (
 	_ "time/tzdata" // the same zones on every machine, and where no file may be read
 )
 
-// seedSize is the key size of the random stream.
+// seedSize is the size in bytes of the key from which the random values are derived.
 const seedSize = 32
 
-// probeShift is added to the clock of a second rendering: enough for every part
-// of a date to be another.
+// probeShift is how much later the clock of the second rendering is: enough to change
+// every part of a date.
 const probeShift = (400*24+11)*time.Hour + 23*time.Minute + 17*time.Second
 
-// maxRandom bounds one random text.
+// maxRandom is the most characters of one random text that a template can ask for.
 const maxRandom = 1 << 20
 
-// valueSource provides the clock and the random values for a rendering. They are
-// derived from the request, so that repeated renderings, which only have more
-// lookups answered, agree. With probe, each value differs from the normal one.
+// valueSource is the clock and the random source of a rendering. Its values are derived
+// from the request, so that repeated renderings, in which only more lookups are
+// answered, agree. With probe set, every value is another one.
 type valueSource struct {
 	now    time.Time
 	stream cipher.Stream
@@ -44,8 +44,8 @@ func newSource(req *request) (*valueSource, error) {
 	return s, nil
 }
 
-// funcs replaces the sprig functions that read a clock, a random source or the
-// order of a map. Keys and certificates still come from sprig, and differ each
+// funcs returns replacements for the sprig functions that read a clock, a random source
+// or the order of a map. Keys and certificates still come from sprig, and differ each
 // time.
 func (s *valueSource) funcs() template.FuncMap {
 	date := func(format string, at any) string { return s.date(format, at, "Local") }
@@ -94,7 +94,7 @@ func (s *valueSource) bytes(n int) []byte {
 	return out
 }
 
-// below returns a number in [0, n); with probe, the next one.
+// below returns a random number in [0, n). With probe it is one higher, n becoming 0.
 func (s *valueSource) below(n int64) int64 {
 	if n <= 1 {
 		return 0
@@ -143,7 +143,8 @@ func (s *valueSource) between(low, high int) (int, error) {
 	return low + int(s.below(int64(high)-int64(low))), nil
 }
 
-// shuffle permutes characters; with probe, it also moves the first one to the end.
+// shuffle returns the characters of text in random order. With probe, the first one
+// then moves to the end.
 func (s *valueSource) shuffle(text string) string {
 	runes := []rune(text)
 	turn := s.probe
@@ -165,8 +166,8 @@ func (s *valueSource) uuid() string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
-// at returns a date in one of the forms that sprig accepts; anything else means
-// now.
+// at returns the time that v, a value of one of the types that sprig accepts, stands
+// for; another type means now.
 func (s *valueSource) at(v any) time.Time {
 	switch v := v.(type) {
 	case time.Time:

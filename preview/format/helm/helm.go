@@ -39,11 +39,11 @@ const DefaultKubeVersion = "v1.37.0"
 // New returns the format.
 func New() format.Format { return chartFormat{} }
 
-// Task renders a chart in the sandboxed process.
+// Task is the task of a sandboxed process that renders a chart.
 func Task() child.Task { return child.Task{Name: Name, Work: work} }
 
-// chartFormat is the format of Helm charts. Limits other than those of the
-// sandboxed process are set only in tests.
+// chartFormat is the format of Helm charts. Only tests set other limits for the
+// sandboxed process.
 type chartFormat struct {
 	time   time.Duration
 	memory int64
@@ -66,7 +66,8 @@ func (chartFormat) Detect(content fs.FS) (*format.Info, error) {
 	return &format.Info{Format: Name, Package: meta.name, Version: meta.version, Bundle: meta.name + "-" + meta.version}, nil
 }
 
-// Render renders the objects of a chart.
+// Render renders a chart in a sandboxed process, as often as its lookups need, and once
+// more to find fields that differ.
 func (f chartFormat) Render(ctx context.Context, in format.Input) (*format.Output, error) {
 	others := in.Params
 	others.Values = nil
@@ -136,7 +137,7 @@ func (r *renderer) render(ctx context.Context) (*format.Output, error) {
 	return out, nil
 }
 
-// noteDeprecated notes a chart whose Chart.yaml says that it is deprecated.
+// noteDeprecated adds a note if Chart.yaml says that the chart is deprecated.
 func (r *renderer) noteDeprecated(out *format.Output) error {
 	root, err := chartRoot(r.in.Content)
 	if err != nil {
@@ -149,8 +150,8 @@ func (r *renderer) noteDeprecated(out *format.Output) error {
 	return err
 }
 
-// renderTwice renders again with another time and other random values. If only
-// that fails, the chart's result depends on them, and the chart is refused.
+// renderTwice renders a second time, with another clock and other random values, and
+// returns the objects. A chart that fails only then depends on them, and is refused.
 func (r *renderer) renderTwice(ctx context.Context) ([]format.RenderedObject, error) {
 	probe := *r.request
 	probe.Probe = true
@@ -165,10 +166,12 @@ func (r *renderer) renderTwice(ctx context.Context) ([]format.RenderedObject, er
 	return objects.kept, nil
 }
 
-// maxRounds bounds how often lookups lead to further lookups.
+// maxRounds is how many renderings may be needed because lookups lead to further
+// lookups.
 const maxRounds = 8
 
-// settle renders repeatedly until every lookup is answered.
+// settle renders until every lookup of the templates is answered, and returns that
+// rendering.
 func (r *renderer) settle(ctx context.Context) (*response, error) {
 	for range maxRounds {
 		answer, err := r.run(ctx, r.request)

@@ -28,8 +28,8 @@ const (
 	maxChartFiles    = 10_000
 )
 
-// chartRoot returns the directory of the chart, empty if there is none: the root,
-// or the only directory of a root without files.
+// chartRoot returns the directory with Chart.yaml: the root, or the only directory of a
+// root without files. It is empty if there is no chart.
 func chartRoot(content fs.FS) (string, error) {
 	if info, err := fs.Stat(content, chartFile); err == nil && info.Mode().IsRegular() {
 		return ".", nil
@@ -53,8 +53,8 @@ type metadata struct {
 	deprecated          bool
 }
 
-// readMetadata reads name and version from Chart.yaml. The rest is validated by
-// Helm's own reader in the child process.
+// readMetadata reads Chart.yaml, which must have a name and a version. Helm's own
+// reader validates the rest in the child process.
 func readMetadata(content fs.FS, name string) (metadata, error) {
 	data, err := readFile(content, name, maxMetadataBytes)
 	if err != nil {
@@ -139,8 +139,8 @@ func readChart(content fs.FS) ([]file, error) {
 	return files, err
 }
 
-// readIgnore reads .helmignore. Archives are packed without the files it names, so
-// that for them it changes nothing.
+// readIgnore returns the rules of .helmignore. For a packaged chart they change
+// nothing, because the files were left out when it was packed.
 func readIgnore(content fs.FS) (*ignore.Rules, error) {
 	rules := ignore.Empty()
 	data, err := readFile(content, ignoreFile, maxMetadataBytes)

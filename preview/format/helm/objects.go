@@ -13,15 +13,15 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// objects is the result of a rendering: the objects of the plan, and notes for the
-// reviewer.
+// objects is the result of a rendering: the objects of the plan, the hooks that never
+// run, and notes for the reviewer.
 type objects struct {
 	kept  []format.RenderedObject
 	hooks []format.RenderedObject // that never run here
 	notes []preview.Note
 }
 
-// document is one object as the chart rendered it.
+// document is one object that a chart rendered, with its file and line.
 type document struct {
 	body   map[string]any
 	origin preview.Origin
@@ -65,9 +65,9 @@ func (r *renderer) objects(answer *response) (*objects, error) {
 	return out, nil
 }
 
-// documents splits a rendered file as Helm does, also at "---" within a line, and
-// decodes each part. Line numbers are known only for files that are unchanged from
-// the chart.
+// documents splits a rendered file into objects as Helm does, also at "---" within a
+// line. verbatim means that the file is unchanged from the chart, so that its lines are
+// known.
 func documents(f file, verbatim bool) ([]document, error) {
 	text := string(f.Data)
 	parts := releaseutil.SplitManifests(text)
@@ -123,7 +123,7 @@ const (
 	annotationDelete = "helm.sh/hook-delete-policy"
 )
 
-// hooks sorts objects into hooks and others.
+// hooks decides which objects of a chart are hooks, and collects notes about them.
 type hooks struct {
 	upgrade   bool
 	namespace string
@@ -132,8 +132,8 @@ type hooks struct {
 	stay      []string // ids of objects that Helm would delete
 }
 
-// of reports whether an object is part of the plan, and as which hook; nil if it
-// is not a hook. A hook for an event that never occurs here is noted and left out.
+// of returns how an object is a hook, nil if it is none; runs is whether it is part of
+// the plan. A hook for an event that never occurs here is not, and gets a note.
 func (h *hooks) of(body map[string]any) (hook *preview.Hook, runs bool, err error) {
 	annotations := preview.Map(body, "metadata", "annotations")
 	text, isHook := annotations[annotationHook].(string)
@@ -173,8 +173,8 @@ func (h *hooks) note(rule rules.Rule, id, text string) {
 	h.notes = append(h.notes, rule.Note(id, text))
 }
 
-// phase returns when a hook runs in this plan, empty for never. One that runs
-// before and after counts as before.
+// phase returns when a hook for these events runs in this plan, empty for never. A hook
+// that runs before and after the other objects counts as before.
 func (h *hooks) phase(events []string) string {
 	verb := "install"
 	if h.upgrade {

@@ -10,11 +10,12 @@ import (
 	chart "helm.sh/helm/v4/pkg/chart/v2"
 )
 
-// schemaURL is the assumed address of a values.schema.json.
+// schemaURL is the address under which the schema compiler knows values.schema.json.
 const schemaURL = "chart:///values.schema.json"
 
-// checkSchemas validates the values against the schemas of a chart and its
-// subcharts, as Helm does, but without fetching referenced schemas.
+// checkSchemas validates the values against the schemas of a chart and its subcharts,
+// as Helm does, but fetches no schema that those refer to. path is that of the
+// subchart, for errors.
 func checkSchemas(c *chart.Chart, values map[string]any, path string) error {
 	if len(c.Schema) > 0 {
 		if err := checkSchema(c.Schema, values); err != nil {
@@ -65,10 +66,11 @@ func checkSchema(schema []byte, values map[string]any) error {
 	return err
 }
 
-// maxPlaces bounds how many misfits are named.
+// maxPlaces is how many values that do not fit a schema an error names (10).
 const maxPlaces = 10
 
-// places returns where values do not fit the schema, and which rule they break.
+// places returns the paths of the values that do not fit the schema, each with the
+// schema keyword that it violates.
 func places(e *jsonschema.ValidationError) []string {
 	if len(e.Causes) == 0 {
 		return []string{"/" + strings.Join(e.InstanceLocation, "/") + " (" + strings.Join(e.ErrorKind.KeywordPath(), "/") + ")"}
@@ -82,7 +84,7 @@ func places(e *jsonschema.ValidationError) []string {
 	return out
 }
 
-// refusingLoader refuses to load referenced schemas.
+// refusingLoader returns an error for every schema that another refers to.
 type refusingLoader struct{}
 
 func (refusingLoader) Load(url string) (any, error) { return nil, &remoteError{url: url} }

@@ -39,9 +39,9 @@ type request struct {
 	Probe       bool                       `json:"probe"` // with another clock and other random values
 }
 
-// response is the output of a rendering. Asked are the lookups that have no answer
-// yet; if there are any, the rest of the response is provisional, including
-// errors.
+// response is the output of a rendering. The field Asked holds the lookups that have no
+// answer yet; if there are any, the rest of the response is provisional, including its
+// error.
 type response struct {
 	Error string          `json:"error,omitempty"`
 	Asked []string        `json:"asked,omitempty"`
@@ -50,7 +50,7 @@ type response struct {
 	CRDs  []file          `json:"crds"`  // of crds/, sorted by name
 }
 
-// work is the task that the confined process runs.
+// work is the function of [Task]: it renders a request, both as JSON.
 func work(input []byte) ([]byte, error) {
 	var req request
 	if err := json.Unmarshal(input, &req); err != nil {
@@ -63,7 +63,7 @@ func work(input []byte) ([]byte, error) {
 	return json.Marshal(render(&req))
 }
 
-// render renders a request. An error of the chart is part of the response.
+// render renders a request. An error in the chart becomes part of the response.
 func render(req *request) *response {
 	answer := &response{}
 	err := answer.render(req)
@@ -120,10 +120,11 @@ func (r *response) render(req *request) error {
 	return nil
 }
 
-// inChart removes the chart's name, with which Helm prefixes every file.
+// inChart returns a file name without the chart's name, with which Helm begins it.
 func inChart(c *chart.Chart, name string) string { return strings.TrimPrefix(name, c.Name()+"/") }
 
-// load loads a chart and its subcharts.
+// load parses the files of a chart and its subcharts. A library chart, which has
+// nothing to install, is an error.
 func load(files []file) (*chart.Chart, error) {
 	buffered := make([]*archive.BufferedFile, 0, len(files))
 	for _, f := range files {
@@ -153,9 +154,9 @@ func sortDependencies(c *chart.Chart) {
 	}
 }
 
-// checkKubeVersion checks a chart's kubeVersion against the Kubernetes version. It
-// is not recorded as a read, because it decides only whether the chart can be
-// installed.
+// checkKubeVersion returns an error if the Kubernetes version is not in the range that
+// Chart.yaml requires. It is not recorded as a read, because it decides only whether
+// the chart can be installed.
 func checkKubeVersion(c *chart.Chart, caps *capabilities) error {
 	if want := c.Metadata.KubeVersion; want != "" && !chartutil.IsCompatibleRange(want, caps.version.String()) {
 		return fmt.Errorf("chart %s requires Kubernetes %.200s, and this is %s; --kube-version names another", c.Name(), want, caps.version.Version)
@@ -163,8 +164,8 @@ func checkKubeVersion(c *chart.Chart, caps *capabilities) error {
 	return nil
 }
 
-// compose makes the input of templates: values merged over defaults and validated,
-// and the data about release and cluster.
+// compose returns the data that templates get: the user's values merged over the
+// chart's and validated, and what is known of release and cluster.
 func compose(c *chart.Chart, values map[string]any, req *request, caps *capabilities) (common.Values, error) {
 	if err := chartutil.ProcessDependencies(c, values); err != nil {
 		return nil, oneLine(err)
@@ -193,8 +194,8 @@ func compose(c *chart.Chart, values map[string]any, req *request, caps *capabili
 	return top, nil
 }
 
-// missingDependencies returns the enabled dependencies that the chart does not
-// contain, sorted.
+// missingDependencies returns the dependencies that are enabled and not in charts/,
+// sorted.
 func missingDependencies(c *chart.Chart, path string) []string {
 	brought := map[string]bool{}
 	var missing []string
@@ -211,8 +212,8 @@ func missingDependencies(c *chart.Chart, path string) []string {
 	return missing
 }
 
-// lookup answers a lookup from what was read before. Otherwise it records the
-// question and returns an empty value.
+// lookup returns the template function lookup. It returns the answer that was read
+// before; a lookup without one is recorded in Asked and gets an empty value.
 func (r *response) lookup(answers map[string]json.RawMessage) func(apiVersion, kind, namespace, name string) (map[string]any, error) {
 	return func(apiVersion, kind, namespace, name string) (map[string]any, error) {
 		ref := preview.Ref{APIVersion: apiVersion, Kind: kind, Namespace: namespace, Name: name}
@@ -237,10 +238,11 @@ func (r *response) lookup(answers map[string]json.RawMessage) func(apiVersion, k
 	}
 }
 
-// maxLine bounds an error of a template; a chart's own may be pages.
+// maxLine is the most bytes of a template's error that are shown; charts can make it
+// pages long.
 const maxLine = 600
 
-// oneLine returns an error of Helm on one line.
+// oneLine returns an error of Helm on one line of at most [maxLine] bytes.
 func oneLine(err error) error {
 	text := strings.Join(strings.Fields(err.Error()), " ")
 	if len(text) > maxLine { // where it began, and what it came to

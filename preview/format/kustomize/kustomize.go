@@ -21,7 +21,8 @@ import (
 // Name is the format's name in plans.
 const Name = "kustomize"
 
-// originKey is the annotation in which kustomize notes an object's origin.
+// originKey is the annotation in which kustomize writes the file that an object came
+// from.
 const originKey = "config.kubernetes.io/origin"
 
 // New returns the format.
@@ -29,8 +30,8 @@ func New() format.Format { return kustomizeFormat{} }
 
 type kustomizeFormat struct{}
 
-// Detect recognises a directory with a kustomization at its root. Its namespace
-// field is the suggested namespace of the release.
+// Detect recognises a directory with a kustomization at its root. The kustomization's
+// field namespace is the suggested namespace of the release. A component is an error.
 func (kustomizeFormat) Detect(content fs.FS) (*format.Info, error) {
 	k, err := load(content, ".")
 	if err != nil || k == nil {
@@ -72,7 +73,7 @@ func (kustomizeFormat) Render(ctx context.Context, in format.Input) (*format.Out
 	return out, err
 }
 
-// objects decodes the built objects and finds where each came from.
+// objects decodes the built objects and finds the file and line that each came from.
 func objects(text []byte, b *build) ([]format.RenderedObject, error) {
 	docs, err := preview.Decode(text)
 	if err != nil {
@@ -97,8 +98,8 @@ func objects(text []byte, b *build) ([]format.RenderedObject, error) {
 	return out, nil
 }
 
-// origin reads kustomize's origin annotation, and removes it unless the
-// kustomization itself asks for it.
+// origin returns the file that an object came from, by kustomize's annotation, and
+// removes the annotation unless the kustomization asks for it.
 func (b *build) origin(body map[string]any) string {
 	annotations := preview.Map(body, "metadata", "annotations")
 	note := preview.String(annotations, originKey)
@@ -119,15 +120,16 @@ func (b *build) origin(body map[string]any) string {
 	return b.file
 }
 
-// sources are the objects in the files of a build, decoded on demand.
+// sources finds the lines of built objects in the files of a build. A file is decoded
+// when it is first needed.
 type sources struct {
 	build   *build
 	objects map[string][]preview.LocatedObject
 }
 
-// line returns the line at which the source of an object begins. It is found by
-// kind, or by kind and name, which a build may change; 0 if it is ambiguous or was
-// generated.
+// line returns the line at which the source of a built object begins, found by its kind
+// and name or, because a build may change the name, by its kind alone. It is 0 if
+// several objects match or none does.
 func (s sources) line(file string, built map[string]any) int {
 	objects, known := s.objects[file]
 	if !known {

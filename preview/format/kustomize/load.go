@@ -16,7 +16,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
 )
 
-// maxKustomization is the size one kustomization file may have.
+// maxKustomization is the largest size in bytes of a kustomization file (1 MiB).
 const maxKustomization = 1 << 20
 
 // kustomization is one decoded kustomization file.
@@ -42,7 +42,8 @@ func load(content fs.FS, dir string) (*kustomization, error) {
 	return parse(file, data)
 }
 
-// find returns the name of a directory's kustomization file.
+// find returns the path of a directory's kustomization file, empty if there is none.
+// Two are an error.
 func find(content fs.FS, dir string) (string, error) {
 	found := ""
 	for _, name := range konfig.RecognizedKustomizationFileNames() {
@@ -62,8 +63,8 @@ func find(content fs.FS, dir string) (string, error) {
 	return found, nil
 }
 
-// parse decodes a kustomization. kustomize later gets this result instead of the
-// file, so that it cannot interpret it differently.
+// parse decodes a kustomization. kustomize later gets the decoded fields instead of the
+// file, so that it cannot interpret the file differently.
 func parse(file string, data []byte) (*kustomization, error) {
 	docs, err := preview.Decode(data)
 	if err != nil {
@@ -99,7 +100,8 @@ func parse(file string, data []byte) (*kustomization, error) {
 	return k, nil
 }
 
-// allowedFields are those that read nothing, or only what [plan] looks after.
+// allowedFields are the fields of a kustomization that refer to no files, or to files
+// that [plan] finds.
 var allowedFields = []string{
 	"apiVersion", "kind", "metadata", "namePrefix", "nameSuffix", "namespace", "commonLabels", "labels", "commonAnnotations",
 	"images", "imageTags", "replicas", "vars", "sortOptions", "generatorOptions", "buildMetadata",
@@ -107,7 +109,7 @@ var allowedFields = []string{
 	"patches", "patchesJson6902", "patchesStrategicMerge", "replacements", "openapi", "generators", "transformers", "validators",
 }
 
-// refusedFields are kustomize's own, and why they are not used.
+// refusedFields are fields of kustomize that are not supported, each with the reason.
 var refusedFields = map[string]string{
 	"helmCharts":                  noCharts,
 	"helmGlobals":                 noCharts,

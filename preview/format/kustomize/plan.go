@@ -45,7 +45,7 @@ type planner struct {
 }
 
 // plan returns what the kustomization in the directory root reads. A reference to
-// anything but files of the content is an error that names file and field.
+// anything but a file of the content is an error that names the field.
 func plan(content fs.FS, root string) (*build, error) {
 	p := &planner{content: content, done: map[string]bool{}, build: &build{Root: root, Files: map[string][]byte{}}}
 	k, err := load(content, root)
@@ -81,7 +81,7 @@ func (at fieldLocation) index(i int, more string) fieldLocation {
 	return fieldLocation{at.k, fmt.Sprintf("%s[%d]%s", at.field, i, more)}
 }
 
-// follow adds a kustomization and everything it refers to.
+// follow adds a kustomization and everything it refers to to the build.
 func (p *planner) follow(k *kustomization) error {
 	if p.done[k.dir] {
 		return nil
@@ -110,7 +110,7 @@ func (p *planner) follow(k *kustomization) error {
 	return nil
 }
 
-// bases follows resources, components and the like, from which objects come.
+// bases follows the references of the fields resources, bases and components.
 func (p *planner) bases(k *kustomization) error {
 	for i, name := range k.typed.Resources { // has those of bases at its end
 		field := "resources"
@@ -167,7 +167,7 @@ func (p *planner) base(at fieldLocation, name string, mayBeFile bool) error {
 	return p.follow(k)
 }
 
-// generated follows the files of generated ConfigMaps and Secrets.
+// generated follows the references to files in configMapGenerator and secretGenerator.
 func (p *planner) generated(k *kustomization) error {
 	for i, g := range k.typed.ConfigMapGenerator {
 		if err := p.sources(fieldLocation{k, "configMapGenerator"}.index(i, ""), g.KvPairSources); err != nil {
@@ -203,7 +203,7 @@ func (p *planner) sources(at fieldLocation, from types.KvPairSources) error {
 	return nil
 }
 
-// patched follows the files of patches and replacements.
+// patched follows the references to files in patches and replacements.
 func (p *planner) patched(k *kustomization) error {
 	for i, patch := range k.typed.Patches {
 		if err := p.optional(fieldLocation{k, "patches"}.index(i, ".path"), patch.Path); err != nil {
@@ -228,8 +228,7 @@ func (p *planner) patched(k *kustomization) error {
 	return nil
 }
 
-// configured follows the files that configure kustomize for kinds, such as openapi
-// and crds.
+// configured follows the references to files in crds, configurations and openapi.
 func (p *planner) configured(k *kustomization) error {
 	for i, name := range k.typed.Crds {
 		if err := p.file(fieldLocation{k, "crds"}.index(i, ""), name); err != nil {
@@ -251,7 +250,8 @@ func (p *planner) optional(at fieldLocation, name string) error {
 	return p.file(at, name)
 }
 
-// fileOrInline follows a reference that may instead be the text itself.
+// fileOrInline follows a reference to a file, unless the field has the file's text
+// itself.
 func (p *planner) fileOrInline(at fieldLocation, text string) error {
 	if inline(text) {
 		return nil
@@ -259,13 +259,14 @@ func (p *planner) fileOrInline(at fieldLocation, text string) error {
 	return p.file(at, text)
 }
 
-// inline reports whether a text is more than a file name. A URL is never inline.
+// inline reports whether a field has text in place of a file name: several lines, or
+// JSON.
 func inline(text string) bool {
 	return strings.Contains(text, "\n") || strings.HasPrefix(strings.TrimSpace(text), "{")
 }
 
-// file adds a YAML or JSON file. A file with aliases is decoded first, because
-// kustomize does not limit how far they expand.
+// file adds a YAML or JSON file to the build. One with aliases is decoded as a check,
+// because kustomize does not limit how far they expand.
 func (p *planner) file(at fieldLocation, name string) error {
 	data, err := p.load(at, name)
 	if err != nil || !bytes.Contains(data, []byte("&")) || !bytes.Contains(data, []byte("*")) {
@@ -277,8 +278,8 @@ func (p *planner) file(at fieldLocation, name string) error {
 	return nil
 }
 
-// load adds a file of the content, which must be at or below the directory of its
-// kustomization, as in kustomize.
+// load adds a file of the content to the build and returns its bytes. As in kustomize,
+// it must be at or below the directory of its kustomization.
 func (p *planner) load(at fieldLocation, name string) ([]byte, error) {
 	target, err := resolve(at, name)
 	if err != nil {
@@ -320,7 +321,8 @@ func missing(at fieldLocation, name string, err error) error {
 	return at.errorf("%q: %v", name, err)
 }
 
-// resolve returns the path in the content that a reference means.
+// resolve returns the path in the content that a reference of a kustomization means. A
+// remote or absolute one, or one outside the content, is an error.
 func resolve(at fieldLocation, name string) (string, error) {
 	if remote(name) {
 		return "", at.errorf("%q is remote; only files of the content itself are read: vendor it", name)

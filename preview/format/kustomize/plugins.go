@@ -8,19 +8,20 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// builtins are the plugins that kustomize brings and that neither execute nor
-// download (api/internal/plugins/builtinhelpers).
+// builtins are the plugins that are part of kustomize and neither execute nor download
+// anything (api/internal/plugins/builtinhelpers).
 var builtins = []string{
 	"AnnotationsTransformer", "ConfigMapGenerator", "HashTransformer", "IAMPolicyGenerator", "ImageTagTransformer", "LabelTransformer",
 	"NamespaceTransformer", "PatchJson6902Transformer", "PatchStrategicMergeTransformer", "PatchTransformer", "PrefixSuffixTransformer",
 	"PrefixTransformer", "ReplacementTransformer", "ReplicaCountTransformer", "SecretGenerator", "SuffixTransformer", "ValueAddTransformer",
 }
 
-// functionKeys are the annotations that make an object a program to be run.
+// functionKeys are the annotations that make kustomize run a program or container for
+// an object.
 var functionKeys = []string{"config.kubernetes.io/function", "config.k8s.io/function"}
 
-// plugins checks the configuration of generators, transformers and validators:
-// only built-in ones are allowed.
+// plugins checks the files of generators, transformers and validators: only plugins
+// that are built in are allowed.
 func (p *planner) plugins(k *kustomization) error {
 	for _, step := range []struct {
 		field string
@@ -83,8 +84,8 @@ func (p *planner) builtin(at fieldLocation, body map[string]any) error {
 	return nil
 }
 
-// pluginFiles follows the file references in a plugin's fields, whose names
-// kustomize matches in any letter case.
+// pluginFiles follows the references to files in a field of a plugin. Kustomize matches
+// the names of such fields in any letter case.
 func (p *planner) pluginFiles(at fieldLocation, key string, v any) error {
 	if key == "replacements" {
 		for i, r := range list(v) {

@@ -15,5 +15,6 @@ func remote(name string) bool {
 		strings.Contains(name+"/", ".git/") || strings.Contains(name, "_git/")
 }
 
-// fetched matches schemes, users at hosts, and the hosts that need neither.
+// fetched matches the beginnings by which kustomize knows a reference to fetch: URL
+// schemes, USER@, and the hosts that it accepts without either.
 var fetched = regexp.MustCompile(`^(git::)*(https?:|ssh:|file:|[a-z][a-z0-9-]*@|gh:|(github|gitlab)\.com[/:])`)

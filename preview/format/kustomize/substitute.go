@@ -9,7 +9,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// substituteKey is the label or annotation that keeps variables out of an object.
+// substituteKey is the label or annotation which, set to "disabled", keeps variables
+// from being replaced in an object.
 const substituteKey = "kustomize.toolkit.fluxcd.io/substitute"
 
 // substitute replaces ${VAR} and similar in each object, as Flux does: in the

@@ -17,11 +17,11 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/format/child"
 )
 
-// mount is the directory of the files while kustomize runs; it shows in its
-// errors.
+// mount is the directory in which kustomize sees the files of the content; its errors
+// contain the name.
 const mount = "/content"
 
-// Task builds a kustomization in the sandboxed process.
+// Task is the task of a sandboxed process that builds a kustomization.
 func Task() child.Task { return child.Task{Name: Name, Work: work} }
 
 func work(input []byte) ([]byte, error) {
@@ -49,7 +49,7 @@ func work(input []byte) ([]byte, error) {
 	return made.AsYaml()
 }
 
-// tried matches what kustomize adds to the error about a file: that it is no
+// tried matches kustomize's errors about a file, which go on to say that it is no
 // directory either.
 var tried = regexp.MustCompile(`^.*accumulation err='(.*)': (must build at directory|unable to find one of).*$`)
 

@@ -18,14 +18,14 @@ const (
 	maxBytes = 64 << 20
 )
 
-// fileSelection has the files that make up the package, and the number of those
-// left out.
+// fileSelection has the manifests that make up the package, and the number of others in
+// the content.
 type fileSelection struct {
 	files  []string // sorted
 	unread int
 }
 
-// find chooses the files of the package, as described at the package.
+// find chooses the manifests of the package, by the rules in the package comment.
 func find(content fs.FS) (fileSelection, error) {
 	if info, err := fs.Stat(content, manifestsDir); err == nil && info.IsDir() {
 		files, err := manifestsIn(content, manifestsDir)
@@ -101,8 +101,8 @@ func counts(name string) bool {
 	return false
 }
 
-// oneKind refuses to read a directory tree as manifests if it contains packages of
-// other formats.
+// oneKind returns an error if files are spread over a directory tree that also has a
+// Helm chart or a kustomization, which the user may have meant.
 func oneKind(files []string) error {
 	for _, name := range files {
 		what := ""
@@ -120,8 +120,8 @@ func oneKind(files []string) error {
 	return nil
 }
 
-// packageName returns the package name from metadata/annotations.yaml, if there is
-// one.
+// packageName returns the package name in metadata/annotations.yaml, empty if there is
+// none.
 func packageName(content fs.FS) (string, error) {
 	data, err := format.ReadFile(content, annotationsFile, 1<<20)
 	if errors.Is(err, fs.ErrNotExist) {

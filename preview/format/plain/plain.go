@@ -78,7 +78,7 @@ func (plainFormat) Render(_ context.Context, in format.Input) (*format.Output, e
 	return out, nil
 }
 
-// decode reads the objects of files. Lists are taken apart.
+// decode reads the objects in files. An object of kind List becomes its items.
 func decode(content fs.FS, files []string) ([]format.RenderedObject, error) {
 	var out []format.RenderedObject
 	left := int64(maxBytes)

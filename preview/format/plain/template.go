@@ -8,8 +8,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// ytt keeps its instructions in comments, so that a template decodes as if it
-// were a manifest.
+// yttMark begins ytt's instructions, which are YAML comments, so that a template
+// decodes as if it were a manifest.
 const yttMark = "#@"
 
 // refuseTemplate returns an error for a file that is a ytt template.
@@ -29,7 +29,8 @@ func refuseTemplate(name string, data []byte) error {
 	}
 }
 
-// commented returns the line of the first ytt instruction, or 0.
+// commented returns the line of the first ytt instruction below a node, 0 if there is
+// none.
 func commented(n *yaml.Node) int {
 	for _, comment := range []string{n.HeadComment, n.LineComment, n.FootComment} {
 		for line := range strings.Lines(comment) {

@@ -13,8 +13,8 @@ const (
 	certsNone   = "none"       // the API server will not trust the webhook
 )
 
-// certProvider returns the certificate provider of the flag, else cert-manager;
-// empty for a bundle without webhooks.
+// certProvider returns the provider of certificates that the flag names, cert-manager
+// if it is empty. A bundle without webhooks has none, and the result is empty.
 func certProvider(b *bundle, flag string) (string, error) {
 	switch flag {
 	case "", certManager, serviceCA, certsNone:
@@ -34,8 +34,8 @@ func annotate(body map[string]any, key, value string) {
 	child(child(body, "metadata"), "annotations")[key] = value
 }
 
-// injectCA asks the provider to fill in the caBundle of a webhook
-// configuration or of a CRD's conversion.
+// injectCA adds the annotation that makes the provider of certificates set the caBundle
+// of a webhook configuration or of a CRD's conversion.
 func injectCA(body map[string]any, deploymentName string, p params) {
 	switch p.certs {
 	case certManager:
@@ -45,7 +45,8 @@ func injectCA(body map[string]any, deploymentName string, p params) {
 	}
 }
 
-// certifyService asks service-ca for the Service's serving certificate.
+// certifyService adds the annotation that makes service-ca issue a certificate for a
+// Service, if that is the provider.
 func certifyService(body map[string]any, deploymentName string, p params) {
 	if p.certs == serviceCA {
 		annotate(body, "service.beta.openshift.io/serving-cert-secret-name", certName(deploymentName))

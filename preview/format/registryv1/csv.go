@@ -34,9 +34,9 @@ type deployment struct {
 	spec   map[string]any
 }
 
-// permission is hashed into role names as encoding/json writes it, so that the
-// order and tags of its fields, and of those of rule, must not change. Its line in
-// the file is not hashed.
+// permission is one entry of a CSV's permissions or clusterPermissions. Its JSON is
+// hashed into the names of roles, so that the order and tags of its fields, and of
+// those of rule, must not change. Its line in the file is not hashed.
 type permission struct {
 	line               int
 	ServiceAccountName string `json:"serviceAccountName"`
@@ -136,7 +136,8 @@ func (c *csv) readStrategy(r *reader, spec map[string]any, lines preview.LineInd
 	}
 }
 
-// checkTemplate checks the parts of a Deployment that rendering changes.
+// checkTemplate checks the types of those fields of a Deployment that rendering
+// changes.
 func checkTemplate(r *reader, spec map[string]any, path string) {
 	path += ".template"
 	template := r.mapping(spec, path, "template")

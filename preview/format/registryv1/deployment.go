@@ -15,9 +15,9 @@ const (
 	operatorNamespaceAnnotation = "olm.operatorNamespace"
 )
 
-// deployments returns the CSV's deployments, with specs as written except for
-// revisionHistoryLimit, the pod template's annotations, certificate volumes and
-// the user's deploymentConfig.
+// deployments returns the CSV's Deployments. Their specs are as written, except for
+// revisionHistoryLimit, the pod template's annotations, certificate volumes and what
+// the user's deploymentConfig sets.
 func deployments(b *bundle, p params) ([]format.RenderedObject, error) {
 	serving := map[string]bool{}
 	for _, w := range b.csv.webhooks {
@@ -62,12 +62,12 @@ func annotateTemplate(spec map[string]any, inherited map[string]string, p params
 	annotations[operatorNamespaceAnnotation] = p.namespace
 }
 
-// certMount is a volume and path at which operators built for OLM expect their
-// serving certificate.
+// certMount is a volume and the path where operators built for OLM expect their serving
+// certificate.
 type certMount struct{ volume, path, cert, key string }
 
-// certMounts returns the mounts for webhooks and for extension API servers, both
-// of which OLM adds to every deployment with webhooks.
+// certMounts returns the mounts for webhooks and for extension API servers. As OLM
+// does, both are added to every Deployment with webhooks.
 func certMounts() [2]certMount {
 	return [2]certMount{
 		{"webhook-cert", "/tmp/k8s-webhook-server/serving-certs", "tls.crt", "tls.key"},
@@ -75,8 +75,8 @@ func certMounts() [2]certMount {
 	}
 }
 
-// mountCertificate replaces whatever the CSV has at the certificate's volume
-// names and mount paths.
+// mountCertificate adds the certificate's volumes and mounts to a Deployment, in place
+// of any with the same names or paths that the CSV has.
 func mountCertificate(spec map[string]any, secret string) {
 	pod := child(child(spec, "template"), "spec")
 	mounts := certMounts()

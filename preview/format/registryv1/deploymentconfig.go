@@ -6,9 +6,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// configure applies the user's deploymentConfig to a deployment's containers, as
-// OLM v1 does. It comes after the certificate volumes, so that volumes of the user
-// override them.
+// configure applies the user's deploymentConfig to a Deployment, as OLM v1 does. It is
+// called after the certificate volumes were added, so that volumes of the user override
+// them.
 func configure(deployment, config map[string]any) {
 	if config == nil {
 		return
@@ -39,8 +39,8 @@ func configure(deployment, config map[string]any) {
 	}
 }
 
-// putNamed replaces the list entries that have an item's name, and appends other
-// items.
+// putNamed sets items in a list by their names: an entry with the same name is
+// replaced, other items are appended.
 func putNamed(owner map[string]any, key string, items []any) {
 	if len(items) == 0 {
 		return
@@ -61,7 +61,7 @@ func putNamed(owner map[string]any, key string, items []any) {
 	owner[key] = list
 }
 
-// appendNew appends the items that a list does not contain.
+// appendNew appends those items to a list that it does not contain yet.
 func appendNew(owner map[string]any, key string, items []any) {
 	if len(items) == 0 {
 		return
@@ -78,8 +78,8 @@ func appendNew(owner map[string]any, key string, items []any) {
 	owner[key] = list
 }
 
-// setAffinity replaces the given parts of an affinity. An empty part removes that
-// of the CSV, and an affinity without parts removes all.
+// setAffinity replaces the given parts of a pod's affinity, such as nodeAffinity. An
+// empty part removes that of the CSV, and an affinity without parts removes all of it.
 func setAffinity(pod, affinity map[string]any) {
 	parts := [...]string{"nodeAffinity", "podAffinity", "podAntiAffinity"}
 	target := child(pod, "affinity")

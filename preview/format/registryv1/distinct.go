@@ -8,10 +8,10 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// dropDuplicates keeps one object of each id. Equal objects are merged. If a
-// manifest and the CSV define the same object, the later generator wins, as in
-// OLM, which replaces a bundled webhook Service by its own; a note says so. Two
-// different manifests of one object are an error.
+// dropDuplicates leaves one object of each id. Equal objects become one. If a manifest
+// and the CSV define the same object, the one generated last wins, with a note: as in
+// OLM, a Service made for webhooks replaces the bundle's own. Two different manifests
+// of one object are an error.
 func (b *bundle) dropDuplicates(out *format.Output) error {
 	at := make(map[string]int, len(out.Objects))
 	var kept []format.RenderedObject
@@ -49,7 +49,7 @@ func noteReplaced(ref preview.Ref, byCSV bool) preview.Note {
 	return rules.ManifestReplaced.Note(ref.ID(), text)
 }
 
-// equal compares decoded values by their canonical form.
+// equal reports whether two decoded values have the same canonical JSON.
 func equal(a, b any) (bool, error) {
 	x, err := preview.Canonical(a)
 	if err != nil {

@@ -38,9 +38,8 @@ func textOrNone(list []string) string {
 	return strings.Join(list, ", ")
 }
 
-// watchNamespaces returns the namespaces that the operator watches, from the flag
-// or from the value watchNamespace of OLM v1's configuration, sorted, without
-// duplicates.
+// watchNamespaces returns the namespaces to watch, from the flag or from watchNamespace
+// in the values, sorted and without duplicates. Different ones in both are an error.
 func watchNamespaces(b *bundle, flag []string, v values) ([]string, error) {
 	if v.watchNamespace != nil && !b.csv.modes[ownNamespace] && !b.csv.modes[singleNamespace] {
 		return nil, fmt.Errorf(`values: unknown field "watchNamespace": the bundle supports neither OwnNamespace nor SingleNamespace (it supports %s)`, textOrNone(b.csv.supportedModes()))
@@ -102,8 +101,8 @@ func modeOf(watch []string, namespace string) string {
 	return singleNamespace
 }
 
-// targetNamespaces returns the namespaces the operator watches: [""] for all of
-// them.
+// targetNamespaces returns the namespaces that the operator watches in an install mode;
+// [""] stands for all of them. Namespaces that do not fit the mode are an error.
 func targetNamespaces(b *bundle, mode, namespace string, watch []string) ([]string, error) {
 	given := strings.Join(watch, ", ")
 	switch mode {
@@ -137,9 +136,9 @@ func targetNamespaces(b *bundle, mode, namespace string, watch []string) ([]stri
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
-// Defaults returns the install mode and the provider of certificates that a bundle
-// gets where none is asked for. Several modes of which none is the default are no
-// error: there is no default then.
+// Defaults returns the install mode and the provider of certificates that a bundle gets
+// if the user gives none. The mode is empty if the bundle supports several and none is
+// the default.
 func (bundleFormat) Defaults(in format.Input) (format.Defaults, error) {
 	b, err := loadBundle(context.Background(), in.Content)
 	if err != nil {
@@ -151,8 +150,8 @@ func (bundleFormat) Defaults(in format.Input) (format.Defaults, error) {
 	return out, err
 }
 
-// Choices returns the install mode OwnNamespace where a bundle supports it and
-// another is asked for: roles of the package hold in its own namespace then.
+// Choices returns the install mode OwnNamespace, with which the package's roles hold
+// only in its own namespace, if the bundle supports it and another mode is chosen.
 func (bundleFormat) Choices(in format.Input) ([]format.Choice, error) {
 	b, err := loadBundle(context.Background(), in.Content)
 	if err != nil {

@@ -1,9 +1,9 @@
 package registryv1
 
-// additionalKind reports whether a bundle may contain a kind beside its CSV and
-// CRDs, and whether OLM treats it as namespaced (operator-registry,
-// pkg/lib/bundle/supported_resources.go). Only the kind counts, not its group.
-// VerticalPodAutoscaler is cluster-scoped there, and so here.
+// additionalKind reports whether a bundle may contain objects of a kind besides its CSV
+// and CRDs, and whether OLM takes the kind for namespaced (operator-registry,
+// pkg/lib/bundle/supported_resources.go). The API group does not count. OLM takes
+// VerticalPodAutoscaler for cluster-scoped.
 func additionalKind(kind string) (supported, namespaced bool) {
 	switch kind {
 	case "Service", "ServiceAccount", "Role", "RoleBinding", "PrometheusRule", "ServiceMonitor",

@@ -41,8 +41,8 @@ const (
 
 var errNoPackage = fmt.Errorf("%s names no package: set %s", annotationsFile, keyPackage)
 
-// bundle is the decoded content of a bundle directory. It is decoded for every
-// rendering, so that generators may modify it.
+// bundle is the decoded content of a bundle directory. Every rendering decodes it anew,
+// because the generators modify it.
 type bundle struct {
 	packageName string
 	csv         csv
@@ -66,9 +66,9 @@ type manifest struct {
 
 const csvKind = "ClusterServiceVersion"
 
-// mentionsCSV reports whether a file may contain the CSV, without decoding it. A
-// file that spells the word with escapes is refused when it is rendered, so that
-// Detect and Render cannot differ.
+// mentionsCSV reports whether a file may contain the CSV, without decoding it. A file
+// that writes the kind with escapes is missed here, but refused when it is rendered, so
+// that Detect and Render agree.
 func (m *manifest) mentionsCSV() bool { return bytes.Contains(m.data, []byte(csvKind)) }
 
 func loadBundle(ctx context.Context, content fs.FS) (*bundle, error) {
@@ -94,7 +94,7 @@ func loadBundle(ctx context.Context, content fs.FS) (*bundle, error) {
 	return b, nil
 }
 
-// bundleMeta has the used fields of metadata/annotations.yaml. Other keys are
+// bundleMeta has the values of metadata/annotations.yaml that are used. Others are
 // ignored, whatever their type.
 type bundleMeta struct {
 	packageName string
@@ -118,7 +118,7 @@ func readAnnotations(content fs.FS) (meta bundleMeta, found bool, err error) {
 	return meta, true, r.err()
 }
 
-// readMetadata decodes a file of one document below metadata/.
+// readMetadata decodes a file below metadata/, which must have one document with a map.
 func readMetadata(content fs.FS, name string) (map[string]any, error) {
 	data, err := readFile(content, name, 1<<20)
 	if err != nil {
@@ -195,8 +195,8 @@ func readFile(content fs.FS, name string, limit int64) ([]byte, error) {
 	return data.Bytes(), nil
 }
 
-// load decodes files and sorts their objects by kind. As in OLM v1, the API group
-// is ignored and the last of several CSVs counts.
+// load decodes files and sorts their objects into CSV, CRDs and others. As in OLM v1,
+// the API group is ignored and the last of several CSVs counts.
 func load(ctx context.Context, files []*manifest) (*bundle, error) {
 	decoded, err := decodeAll(ctx, files)
 	if err != nil {

@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// maxName is the longest name that join aims at.
+// maxName is the length to which [join] shortens names (63).
 const maxName = 63
 
-// suffix returns the base-36 SHA-224 of a value's JSON, including the newline at
-// the end of the encoder's output, because OLM's names do.
+// suffix returns the hash at the end of OLM's names: the SHA-224 of a value's JSON in
+// base 36, with the newline that Go's encoder writes after it.
 func suffix(v any) (string, error) {
 	h := sha256.New224()
 	if err := json.NewEncoder(h).Encode(v); err != nil {
@@ -21,8 +21,8 @@ func suffix(v any) (string, error) {
 	return new(big.Int).SetBytes(h.Sum(nil)).Text(36), nil
 }
 
-// join returns "base-suffix", with base shortened if the result is too long. A
-// result of 64 characters, if the lengths add up to exactly 63, is as in OLM.
+// join returns "BASE-SUFFIX", with base shortened if the result is too long. As in OLM,
+// it has 64 characters if the two lengths add up to exactly 63.
 func join(base, suffix string) string {
 	if len(base)+len(suffix) > maxName {
 		base = base[:max(0, maxName-len(suffix)-1)]
@@ -30,7 +30,7 @@ func join(base, suffix string) string {
 	return base + "-" + suffix
 }
 
-// roleName names the role and binding of a permission.
+// roleName returns the name of the role and the binding for a permission.
 func roleName(csvName string, p permission) (string, error) {
 	s, err := suffix(p)
 	if err != nil {
@@ -39,13 +39,13 @@ func roleName(csvName string, p permission) (string, error) {
 	return join(csvName+"-"+p.account(), s), nil
 }
 
-// serviceName names the Service in front of a deployment's webhooks.
+// serviceName returns the name of the Service for a Deployment's webhooks.
 func serviceName(deploymentName string) string {
 	return join(strings.ReplaceAll(deploymentName, ".", "-"), "service")
 }
 
-// certName names the Secret, and the cert-manager Certificate, of a
-// deployment's webhooks.
+// certName returns the name of the Secret, and of the cert-manager Certificate, for a
+// Deployment's webhooks.
 func certName(deploymentName string) string { return join(serviceName(deploymentName), "cert") }
 
 func issuerName(deploymentName string) string {

@@ -12,9 +12,8 @@ const (
 	maxProblemText = 600 // bytes
 )
 
-// problems collects sentences about what is wrong with a bundle or its parameters.
-// The first ones are kept and the rest counted, because a hostile bundle may have
-// millions.
+// problems collects sentences about what is wrong with a bundle or its parameters. The
+// first 20 are kept and the rest counted, because a hostile bundle may have millions.
 type problems struct {
 	list []error
 	more int
@@ -32,7 +31,7 @@ func (p *problems) add(format string, args ...any) {
 	p.list = append(p.list, errors.New(text))
 }
 
-// err joins the sentences, one per line; nil when there are none.
+// err returns the sentences as one error, each on a line; nil if there are none.
 func (p *problems) err() error {
 	list := p.list
 	if p.more > 0 {

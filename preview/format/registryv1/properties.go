@@ -51,8 +51,8 @@ func mergeProperties(annotations map[string]string, content fs.FS) error {
 	return nil
 }
 
-// parseProperties parses properties and keeps each value's bytes. DecodeJSON only
-// checks them against the limits for outside input.
+// parseProperties parses the annotation olm.properties and keeps the bytes of each
+// value. The text is first checked against the limits for untrusted JSON.
 func parseProperties(text string) ([]property, error) {
 	if _, err := preview.DecodeJSON([]byte(text)); err != nil {
 		return nil, err

@@ -10,7 +10,8 @@ import (
 
 const rbacGroup = "rbac.authorization.k8s.io"
 
-// newObject makes an object; namespace is empty for cluster-scoped kinds.
+// newObject returns an object without a spec; namespace is empty for cluster-scoped
+// kinds.
 func newObject(apiVersion, kind, namespace, name string) map[string]any {
 	meta := map[string]any{"name": name}
 	if namespace != "" {
@@ -19,7 +20,8 @@ func newObject(apiVersion, kind, namespace, name string) map[string]any {
 	return map[string]any{"apiVersion": apiVersion, "kind": kind, "metadata": meta}
 }
 
-// generated returns an object that was generated from the CSV entry on a line.
+// generated returns an object that was made from the CSV, with the line of the CSV's
+// entry as origin.
 func (b *bundle) generated(body map[string]any, line int) format.RenderedObject {
 	origin := b.csv.origin
 	origin.Line = line
@@ -49,9 +51,8 @@ func serviceAccounts(b *bundle, p params) ([]format.RenderedObject, error) {
 	return out, nil
 }
 
-// roles returns a Role and a RoleBinding for each permission and watched
-// namespace. If all namespaces are watched, they are a ClusterRole and a
-// ClusterRoleBinding.
+// roles returns a Role and a RoleBinding for each permission and watched namespace;
+// none if all namespaces are watched, for which clusterRoles makes ClusterRoles.
 func roles(b *bundle, p params) ([]format.RenderedObject, error) {
 	if p.allNamespaces() {
 		return nil, nil
@@ -87,7 +88,8 @@ func clusterRoles(b *bundle, p params) ([]format.RenderedObject, error) {
 	return out, nil
 }
 
-// promote adds the rule that OLM adds to permissions that become cluster-wide.
+// promote returns a permission that becomes cluster-wide, with the rule that OLM adds
+// to such ones: to read namespaces.
 func promote(p permission) permission {
 	p.Rules = append(slices.Clone(p.Rules), rule{
 		Verbs: []string{"get", "list", "watch"}, APIGroups: []string{""}, Resources: []string{"namespaces"},
@@ -95,8 +97,9 @@ func promote(p permission) permission {
 	return p
 }
 
-// grant returns the role of a permission and its binding to the ServiceAccount in
-// the install namespace; cluster-wide if namespace is empty.
+// grant returns the role of a permission in a namespace and its binding to the
+// ServiceAccount in the install namespace; a ClusterRole and ClusterRoleBinding if
+// namespace is empty.
 func (b *bundle) grant(p permission, install, namespace string) ([]format.RenderedObject, error) {
 	name, err := roleName(b.csv.name, p)
 	if err != nil {

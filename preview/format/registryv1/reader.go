@@ -5,9 +5,9 @@ import (
 	"strconv"
 )
 
-// reader reads typed values from decoded maps and records, by path, values of
-// another type. Field names are matched exactly, unlike in encoding/json, which
-// also accepts "Rules" for "rules".
+// reader reads typed values from decoded maps. A value of another type becomes a
+// problem with its path. Keys are matched exactly, unlike in encoding/json, which also
+// accepts "Rules" for "rules".
 type reader struct {
 	at string // heads every error: the file, or the object
 	problems
@@ -37,7 +37,8 @@ func typeName(v any) string {
 	return fmt.Sprintf("%T", v)
 }
 
-// take reads m[key] as a T; absent and null give the zero value.
+// take returns m[key] as a T, the zero value if it is missing or null. want names the
+// type for the problem that any other value is.
 func take[T any](r *reader, m map[string]any, path, key, want string) T {
 	v, ok := m[key].(T)
 	if !ok && m[key] != nil {
@@ -71,7 +72,7 @@ func (r *reader) list(m map[string]any, path, key string) []any {
 	return list
 }
 
-// strings reads a list of strings; absent stays nil, empty stays empty.
+// strings returns a list of strings: nil if it is missing, empty if it is empty.
 func (r *reader) strings(m map[string]any, path, key string) []string {
 	list := r.list(m, path, key)
 	if list == nil {
@@ -88,7 +89,7 @@ func (r *reader) strings(m map[string]any, path, key string) []string {
 	return out
 }
 
-// stringMap reads a mapping of strings; the answer is never nil.
+// stringMap returns a map of strings, never nil.
 func (r *reader) stringMap(m map[string]any, path, key string) map[string]string {
 	out := map[string]string{}
 	for k, v := range r.mapping(m, path, key) {

@@ -27,8 +27,8 @@ func New() format.Format { return bundleFormat{} }
 
 type bundleFormat struct{}
 
-// Detect recognises a bundle by metadata/annotations.yaml, or by a CSV among
-// manifests/. It decodes only the files that mention a CSV.
+// Detect recognises a bundle by metadata/annotations.yaml, or by a CSV in manifests/.
+// It decodes only the files that mention a CSV.
 func (bundleFormat) Detect(content fs.FS) (*format.Info, error) {
 	meta, found, err := readAnnotations(content)
 	if err != nil {
@@ -70,15 +70,15 @@ func (bundleFormat) Detect(content fs.FS) (*format.Info, error) {
 	return info, nil
 }
 
-// otherMediaType reports whether a bundle is of another type with the same
-// directory layout.
+// otherMediaType reports whether the media type is that of another kind of bundle with
+// the same directories: helm or plain.
 func otherMediaType(mediaType string) bool {
 	return strings.HasPrefix(mediaType, "helm") || strings.HasPrefix(mediaType, "plain")
 }
 
-// Render returns the objects in the order of OLM v1's generators. Errors in the
-// bundle are joined, one sentence each; the user's parameters are checked only for
-// a valid bundle.
+// Render returns the objects in the order in which OLM v1 generates them. Errors in the
+// bundle are joined, one sentence each; the user's parameters are checked only if there
+// are none.
 func (bundleFormat) Render(ctx context.Context, in format.Input) (*format.Output, error) {
 	if ns := in.Release.Namespace; !isLabel(ns) {
 		return nil, fmt.Errorf("the release namespace %q is not a DNS-1123 label", ns)
@@ -97,7 +97,7 @@ func (bundleFormat) Render(ctx context.Context, in format.Input) (*format.Output
 	return render(b, p)
 }
 
-// params are the resolved parameters of the generators.
+// params are the parameters that the generators use, after defaults were applied.
 type params struct {
 	namespace string
 	mode      string
@@ -108,7 +108,8 @@ type params struct {
 
 func (p params) allNamespaces() bool { return len(p.targets) == 1 && p.targets[0] == "" }
 
-// provisioned reports whether a controller issues certificates for the webhooks.
+// provisioned reports whether cert-manager or service-ca issues certificates for the
+// webhooks.
 func (p params) provisioned() bool { return p.certs == certManager || p.certs == serviceCA }
 
 func resolve(b *bundle, in format.Input) (params, error) {

@@ -19,9 +19,9 @@ func isLabel(s string) bool { return len(s) <= maxName && dnsLabel.MatchString(s
 
 func isSubdomain(s string) bool { return len(s) <= 253 && dnsSubdomain.MatchString(s) }
 
-// validate runs every rule and joins their errors. The first thirteen rules are
-// those of OLM v1 (render/registryv1/validators); the others catch what the API
-// server would report less clearly.
+// validate returns the errors of all rules for bundles. The first thirteen rules are
+// those of OLM v1 (render/registryv1/validators); the others find what the API server
+// would report less clearly.
 func validate(b *bundle) error {
 	p := &problems{}
 	for _, rule := range []func(*bundle, *problems){
@@ -107,8 +107,8 @@ func additionalKindsSupported(b *bundle, p *problems) {
 	}
 }
 
-// crdsServed returns one error for a bundle with CRDs of v1beta1, which no API
-// server serves any more, however many it has.
+// crdsServed adds one problem for all CRDs of v1beta1, which no API server serves any
+// more, and one for each CRD of another unknown version.
 func crdsServed(b *bundle, p *problems) {
 	var old []string
 	for _, o := range b.crds {
@@ -140,8 +140,8 @@ func deploymentsComplete(b *bundle, p *problems) {
 	}
 }
 
-// versionReadable checks that the version is one that OLM can read, and that the
-// package has a DNS name, as OLM v1 requires.
+// versionReadable checks that the CSV's version is a semantic version, and that the
+// package name is a DNS name, as OLM v1 requires.
 func versionReadable(b *bundle, p *problems) {
 	if _, err := semver.NewVersion(b.csv.version); b.csv.version != "" && err != nil {
 		p.add("the CSV's spec.version %q is not a semantic version", b.csv.version)

@@ -7,8 +7,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// conversionNeedsAllNamespaces: a CRD, and so its conversion, is of the whole
-// cluster.
+// conversionNeedsAllNamespaces checks that a bundle with conversion webhooks supports
+// only AllNamespaces, because a CRD, and so its conversion, is cluster-wide.
 func conversionNeedsAllNamespaces(b *bundle, p *problems) {
 	modes := b.csv.supportedModes()
 	if len(modes) == 1 && modes[0] == allNamespaces {
@@ -47,8 +47,8 @@ func webhookNamesUnique(b *bundle, p *problems) {
 	}
 }
 
-// webhookNamesValid checks the name before its trailing dash is cut, as OLM
-// does: "foo-" is refused.
+// webhookNamesValid checks generateName as it is written, so that "foo-" is refused, as
+// in OLM, although the dash is cut from the webhook's name.
 func webhookNamesValid(b *bundle, p *problems) {
 	for _, w := range b.csv.webhooks {
 		if !isSubdomain(w.generateName) {
@@ -91,8 +91,8 @@ func conversionCRDsOwned(b *bundle, p *problems) {
 	}
 }
 
-// webhookRulesAllowed refuses webhooks that intercept all resources, those of OLM,
-// or other webhooks.
+// webhookRulesAllowed adds a problem for each webhook that intercepts all API groups,
+// OLM's group, or webhook configurations.
 func webhookRulesAllowed(b *bundle, p *problems) {
 	for _, w := range b.csv.webhooks {
 		if w.kind == conversionWebhook {
@@ -127,7 +127,8 @@ func interceptsWebhooks(resource string) bool {
 	return false
 }
 
-// webhooksComplete checks what the CSV's own schema would check in a cluster.
+// webhooksComplete checks the fields of webhooks that the CSV's CRD would validate in a
+// cluster.
 func webhooksComplete(b *bundle, p *problems) {
 	for _, w := range b.csv.webhooks {
 		switch w.kind {
@@ -141,8 +142,8 @@ func webhooksComplete(b *bundle, p *problems) {
 	}
 }
 
-// conversionPreservesNothing: the API server calls conversion webhooks only
-// for CRDs that prune.
+// conversionPreservesNothing checks that CRDs with conversion webhooks prune unknown
+// fields: the API server calls such webhooks for no others.
 func conversionPreservesNothing(b *bundle, p *problems) {
 	converted := b.csv.conversions()
 	for _, o := range b.crds {
@@ -153,7 +154,7 @@ func conversionPreservesNothing(b *bundle, p *problems) {
 	}
 }
 
-// conversions maps the names of CRDs to the webhook that converts them.
+// conversions returns, by the name of a CRD, the webhook that converts it.
 func (c *csv) conversions() map[string]webhook {
 	out := map[string]webhook{}
 	for _, w := range c.webhooks {

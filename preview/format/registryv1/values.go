@@ -6,8 +6,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// values is the configuration of a registry+v1 bundle, as in spec.config.inline of
-// an OLM v1 ClusterExtension.
+// values are the user's values for a registry+v1 bundle, as in spec.config.inline of an
+// OLM v1 ClusterExtension.
 type values struct {
 	watchNamespace *string
 	config         map[string]any // deploymentConfig; nil when not given
@@ -27,8 +27,8 @@ func readValues(given map[string]any) (values, error) {
 	return v, nil
 }
 
-// shape describes the allowed form of a value, like a JSON schema. The zero shape
-// allows anything. Fields below those named here are validated by the API server.
+// shape is the allowed form of a value, like a JSON schema. The zero shape allows
+// anything: fields deeper than those named here are validated by the API server.
 type shape struct {
 	is       string           // what messages call it; see the kinds below
 	fields   map[string]shape // of an object: the known ones; nil takes any

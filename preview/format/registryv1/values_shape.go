@@ -1,7 +1,7 @@
 package registryv1
 
-// valuesShape returns the schema of the configuration: watchNamespace, and
-// deploymentConfig with the fields of OLM v0's Subscription spec.config except its
+// valuesShape returns the allowed form of the values: watchNamespace, and
+// deploymentConfig with the fields of spec.config in OLM v0's Subscription, except
 // selector.
 func valuesShape() shape {
 	return objectOf(map[string]shape{
@@ -36,7 +36,7 @@ func envFromShape() shape {
 	return objectOf(map[string]shape{"prefix": {is: isString}, "configMapRef": ref, "secretRef": ref})
 }
 
-// volumeShape knows every source of core/v1 Volume by name.
+// volumeShape returns the form of a core/v1 Volume, with every volume source by name.
 func volumeShape() shape {
 	fields := map[string]shape{"name": {is: isString}}
 	for _, source := range []string{

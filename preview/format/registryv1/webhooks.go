@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
 )
 
-// customResourceDefinitions returns the CRDs, with conversion webhooks pointed at
-// their Service.
+// customResourceDefinitions returns the CRDs, with the Service of their conversion
+// webhook set.
 func customResourceDefinitions(b *bundle, p params) ([]format.RenderedObject, error) {
 	converted := b.csv.conversions()
 	var out []format.RenderedObject
@@ -37,8 +37,8 @@ func customResourceDefinitions(b *bundle, p params) ([]format.RenderedObject, er
 	return out, nil
 }
 
-// client returns the clientConfig of a webhook. caBundle is filled in by the
-// certificate provider.
+// client returns the clientConfig of a webhook, without caBundle, which the provider of
+// certificates sets.
 func (w webhook) client(namespace string) map[string]any {
 	service := map[string]any{
 		"namespace": namespace, "name": serviceName(w.deploymentName), "port": w.containerPort,
@@ -57,8 +57,9 @@ func mutatingWebhooks(b *bundle, p params) ([]format.RenderedObject, error) {
 	return b.admission(p, mutatingWebhook, "MutatingWebhookConfiguration", "reinvocationPolicy"), nil
 }
 
-// admission returns one configuration per webhook of a type. OLM also sets a
-// namespace on these cluster-scoped objects, which the API server drops.
+// admission returns a webhook configuration for each of the CSV's webhooks of a kind.
+// OLM also sets a namespace on these cluster-scoped objects, which the API server
+// drops.
 func (b *bundle) admission(p params, kind, objectKind string, extra ...string) []format.RenderedObject {
 	fields := append(extra, "rules", "failurePolicy", "matchPolicy", "objectSelector", "sideEffects",
 		"timeoutSeconds", "admissionReviewVersions")
