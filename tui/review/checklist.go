@@ -205,3 +205,8 @@ func (b *checklist) countResets(before *checklist) (reset, marked int) {
 	}
 	return reset, marked
 }
+
+// objectKey binds a mark to an object, as it would be and as it is.
+func objectKey(o *preview.Object) string {
+	return "object\x00" + o.ID + "\x00" + o.Digest + "\x00" + o.Live.Fingerprint
+}

@@ -27,7 +27,7 @@ const (
 // confirmDialog asks whether to approve the plan. It exists from opening
 // CONFIRM until it is left.
 type confirmDialog struct {
-	*view
+	*tabPanel
 	round   int // answers to an earlier opening are dropped
 	stop    context.CancelFunc
 	log     frame.ProgressLog // of the check
@@ -75,7 +75,7 @@ func (m *review) openConfirm() tea.Cmd {
 	m.screen = screenConfirm
 	ctx, stop := context.WithCancel(m.ctx)
 	now := m.opts.Now()
-	m.confirm = confirmDialog{view: m.view, round: m.confirm.round + 1, stop: stop, log: frame.NewProgressLog(now, m.opts.NoMotion), lastKey: now}
+	m.confirm = confirmDialog{tabPanel: m.tabPanel, round: m.confirm.round + 1, stop: stop, log: frame.NewProgressLog(now, m.opts.NoMotion), lastKey: now}
 	return m.confirm.startRecheck(ctx)
 }
 

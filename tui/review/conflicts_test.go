@@ -56,6 +56,7 @@ func contestedReview(t *testing.T, size [2]int) (*review, *tuitest.Clock) {
 	var settled map[string]string
 	m.opts.Settle = func(of map[string]string) { settled = maps.Clone(of) }
 	m.opts.Resolve = func(context.Context, func(string)) (*preview.Plan, error) { return contestedPlan(t, settled), nil }
+	m.settles, m.replans = true, true
 	return m, c
 }
 
@@ -125,7 +126,7 @@ func TestADecisionThatWasGivenUpIsForgotten(t *testing.T) {
 	if got := m.plan.Options.ConflictsOf; len(got) != 0 || m.screen != screenReview {
 		t.Errorf("after esc and R the plan decides %v", got)
 	}
-	m.opts.Settle = nil
+	m.opts.Settle, m.settles = nil, false
 	tuitest.Drive(m, c, "2", "t")
 	if !strings.Contains(m.notice, "--conflicts") {
 		t.Errorf("where nothing can be planned, t says %q", m.notice)

@@ -134,7 +134,7 @@ func eachList(t *testing.T, p *preview.Plan, width int, look func(name string, m
 			groups = groupCount
 		}
 		if tab == tabObjects {
-			m.objects.openAll(m.activeTab())
+			m.openBranches()
 		}
 		for g := range groups {
 			cells := m.size.Width

@@ -19,6 +19,7 @@ func drift(m *review, drifts ...Drift) driftMsg {
 // resolveTo makes a review plan again with an answer of the test's.
 func resolveTo(m *review, p *preview.Plan, err error) {
 	m.opts.Resolve = func(context.Context, func(string)) (*preview.Plan, error) { return p, err }
+	m.replans = true
 }
 
 // changedWebhook is freshPlan with other evidence about its webhook.

@@ -370,3 +370,8 @@ func (m *view) changeMark(change string, rules []string) string {
 	}
 	return "= " + change
 }
+
+// grantWords is what a grant is searched by.
+func grantWords(g *preview.Grant) string {
+	return strings.Join([]string{describe.SubjectName(g.Subject), g.Namespace, describe.GrantTarget(*g), strings.Join(g.Verbs, " "), strings.Join(g.Via, " "), g.Change}, " ")
+}

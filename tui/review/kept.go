@@ -90,11 +90,6 @@ func (m *review) saveMarks() error {
 	return m.opts.Marks.Save(m.plan.Digest, slices.Sorted(maps.Keys(keep)))
 }
 
-// objectKey binds a mark to an object, as it would be and as it is.
-func objectKey(o *preview.Object) string {
-	return "object\x00" + o.ID + "\x00" + o.Digest + "\x00" + o.Live.Fingerprint
-}
-
 // toggleObject marks the object under the cursor, or takes its mark away.
 func (m *tabPanel) toggleObject() {
 	o := m.object(m.activeTab().selected().object)

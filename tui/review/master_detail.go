@@ -9,45 +9,6 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
 )
 
-// row is one line of a list.
-type row struct {
-	id      string // what it stands for; empty for headings, which cannot be selected
-	object  string // id of the object behind it
-	parent  string // id of the branch that holds it
-	text    string // searched
-	copy    string // what y copies
-	explain string // what x says
-	line    func(width int) widget.Line
-
-	// words makes the text, and says the explanation, of rows of which there
-	// may be thousands. A search calls words outside of Update.
-	words, says func() string
-	// inside makes the text of what the row opens, where that is searched too. It
-	// is called outside of Update.
-	inside func() string
-}
-
-func (r row) searchText() string {
-	if r.words != nil {
-		return r.words()
-	}
-	return r.text
-}
-
-func (r row) explanation() string {
-	if r.says != nil {
-		return r.says()
-	}
-	return r.explain
-}
-
-// document is the detail of a row. Lines from evidence[0] up to evidence[1]
-// must be seen before a finding counts as looked at.
-type document struct {
-	lines    []widget.Line
-	evidence [2]int
-}
-
 // masterDetail is a list and the detail of its selected row, side by side or one
 // below the other. The detail is a document in the pager, or a sheet.
 type masterDetail struct {
@@ -240,11 +201,11 @@ func (b *masterDetail) move(m *tabPanel, msg tea.KeyPressMsg) bool {
 	case key.Matches(msg, k.End):
 		b.moveBy(m, frame.Farther)
 	case key.Matches(msg, k.Left):
-		if m.tab != tabObjects || !m.objects.left(b) {
+		if m.tab != tabObjects || !m.leaveBranch(b) {
 			b.left()
 		}
 	case key.Matches(msg, k.Right):
-		if m.tab != tabObjects || !m.objects.right(b) {
+		if m.tab != tabObjects || !m.enterBranch(b) {
 			b.right(m)
 		}
 	default:

@@ -152,7 +152,7 @@ func (m *tabPanel) open() {
 		}
 		return
 	}
-	if m.tab == tabObjects && m.objects.toggle(m.activeTab()) {
+	if m.tab == tabObjects && m.toggleBranch(m.activeTab()) {
 		return
 	}
 	if row.id != "" && m.hasDetail() {
@@ -206,8 +206,6 @@ func (m *tabPanel) split() bool {
 	return m.size.Mode == frame.ModeDouble && m.table[m.tab].split
 }
 
-func (m *view) tiny() bool { return m.size.Mode == frame.ModeTiny }
-
 // hasDetail reports whether the rows of the open tab have a detail.
 func (m *tabPanel) hasDetail() bool { return m.table[m.tab].detail || m.table[m.tab].diff }
 
@@ -222,14 +220,6 @@ func (m *tabPanel) detailWidth() int {
 		return m.size.Right
 	}
 	return m.size.Width
-}
-
-// paneHeight is the lines a list or document has.
-func (m *view) paneHeight() int {
-	if m.bannerText() != "" {
-		return m.size.Body - 1
-	}
-	return m.size.Body
 }
 
 func (m *review) copy(text string) (cmd tea.Cmd) {

@@ -515,59 +515,10 @@ func (m *view) findingsIn(b *frame.Builder, items []int) {
 	}
 }
 
-// toggle opens or closes the branch under the cursor, and reports whether there
-// is one.
-func (m *objectsTab) toggle(b *masterDetail) bool {
-	id := b.selected().id
-	if !strings.HasPrefix(id, branchPrefix) {
-		return false
-	}
-	m.setBranch(b, id, !branchIsOpen(b))
-	return true
-}
-
-// branchIsOpen reports whether rows of the branch under the cursor follow it.
-func branchIsOpen(b *masterDetail) bool {
-	at := b.list.Cursor + 1
-	return at < len(b.rows) && b.rows[at].parent == b.selected().id
-}
-
-func (m *objectsTab) setBranch(b *masterDetail, id string, open bool) {
-	m.branches[id] = open
-	m.invalidate(b)
-}
-
-// openAll opens every branch: a search must find what a closed one holds.
-func (m *objectsTab) openAll(b *masterDetail) {
+// openAll opens every branch.
+func (m *view) openAll() {
 	for i := range m.plan.Objects {
 		m.branches[branchPrefix+m.stageID(i)] = true
 		m.branches[branchPrefix+m.stageID(i)+"/"+m.kindAt(i)] = true
 	}
-	m.invalidate(b)
-}
-
-// left closes the branch under the cursor, or goes to the one that holds the
-// row; right opens it. Both report whether there was anything to do.
-func (m *objectsTab) left(b *masterDetail) bool {
-	if b.pane != frame.PaneList {
-		return false
-	}
-	id := b.selected().id
-	if strings.HasPrefix(id, branchPrefix) && branchIsOpen(b) {
-		m.setBranch(b, id, false)
-		return true
-	}
-	if parent := b.selected().parent; parent != "" {
-		b.selectID(parent)
-	}
-	return true
-}
-
-func (m *objectsTab) right(b *masterDetail) bool {
-	id := b.selected().id
-	if b.pane != frame.PaneList || !strings.HasPrefix(id, branchPrefix) || branchIsOpen(b) {
-		return false
-	}
-	m.setBranch(b, id, true)
-	return true
 }

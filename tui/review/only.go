@@ -1,55 +1,14 @@
 package review
 
 import (
-	"fmt"
-	"strings"
-
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/kubectl-operator/kubectl-operator/preview"
-	"github.com/kubectl-operator/kubectl-operator/tui/describe"
 	"github.com/kubectl-operator/kubectl-operator/tui/diffview"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
 )
-
-// rowFilter is a text that the rows of Objects and Access must hold, as a search
-// finds it. The zero filter lets all pass.
-type rowFilter struct {
-	text string
-	find widget.Find
-}
-
-func (f rowFilter) passes(text string) bool { return f.find == nil || len(f.find(text)) > 0 }
-
-// rows leaves out those that do not pass. Headings stay where a row below them
-// does.
-func (f rowFilter) rows(rows []row) []row {
-	if f.find == nil {
-		return rows
-	}
-	var out []row
-	some := false
-	for _, r := range rows {
-		if r.id == "" || f.passes(r.searchText()) {
-			out, some = append(out, r), some || r.id != ""
-		}
-	}
-	if !some {
-		return nil
-	}
-	return out
-}
-
-// chip says what the list is narrowed to.
-func (f rowFilter) chip() string {
-	if f.find == nil {
-		return ""
-	}
-	return fmt.Sprintf("   only: %q (&)", f.text)
-}
 
 // startOnly opens the prompt for a text that narrows the list.
 func (m *tabPanel) startOnly() {
@@ -101,9 +60,4 @@ func (m *tabPanel) onlyPrompt() (widget.Line, int) {
 		line = append(line, widget.Text(theme.Caution, "   "+m.notice))
 	}
 	return line, column
-}
-
-// grantWords is what a grant is searched by.
-func grantWords(g *preview.Grant) string {
-	return strings.Join([]string{describe.SubjectName(g.Subject), g.Namespace, describe.GrantTarget(*g), strings.Join(g.Verbs, " "), strings.Join(g.Via, " "), g.Change}, " ")
 }

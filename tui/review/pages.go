@@ -6,7 +6,6 @@ import (
 	"charm.land/bubbles/v2/key"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
-	"github.com/kubectl-operator/kubectl-operator/preview/risk/pages"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
@@ -62,14 +61,6 @@ func (m *review) openPage(title, text string) {
 	b.Blank()
 	b.Text(theme.Plain, "   ", text)
 	m.page = frame.NewPage(b)
-}
-
-// rulePages are the pages of all rules, made when the first is asked for.
-func (m *view) rulePages() pages.Index {
-	if m.book == nil {
-		m.book = pages.New()
-	}
-	return m.book
 }
 
 // openRule shows the page of a finding's rule over the screen.

@@ -216,7 +216,7 @@ func (p *plainReview) approve() (ended bool, err error) {
 func (p *plainReview) confirm() (ended bool, err error) {
 	m := p.m
 	m.screen = screenConfirm
-	m.confirm = confirmDialog{view: m.view, checked: true, at: m.opts.Now(), listens: true}
+	m.confirm = confirmDialog{tabPanel: m.tabPanel, checked: true, at: m.opts.Now(), listens: true}
 	p.print(m.confirm.confirmHead(m.size.Width, plainHeight))
 	m.confirm.full = true
 	p.print(m.confirm.confirmHead(m.size.Width, plainHeight))

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"charm.land/bubbles/v2/key"
@@ -120,8 +118,7 @@ const maxDrifts = 256
 type liveWatch struct {
 	round int // answers about an earlier plan are dropped
 	stop  context.CancelFunc
-	moved map[string]string // what drifted, by object id
-	err   error             // why it is not watched any more
+	err   error // why it is not watched any more
 }
 
 // The messages of a watch.
@@ -142,7 +139,7 @@ func (m *review) startWatch() tea.Cmd {
 	if m.watch.stop != nil {
 		m.watch.stop()
 	}
-	m.watch = liveWatch{round: m.watch.round + 1, moved: map[string]string{}}
+	m.watch, m.moved = liveWatch{round: m.watch.round + 1}, map[string]string{}
 	if m.opts.Watch == nil {
 		return nil
 	}
@@ -194,10 +191,10 @@ func (m *review) setDrift(msg driftMsg) tea.Cmd {
 	}
 	for _, d := range msg.drifts {
 		if d.What == "" {
-			delete(m.watch.moved, d.ID)
+			delete(m.moved, d.ID)
 			continue
 		}
-		m.watch.moved[d.ID] = d.What
+		m.moved[d.ID] = d.What
 	}
 	if m.screen == screenConfirm && m.stale() {
 		m.screen = screenReview
@@ -213,35 +210,6 @@ func (m *review) watchEnded(msg watchEndedMsg) {
 			m.watch.err = fmt.Errorf("the watch ended")
 		}
 	}
-}
-
-// stale reports whether the cluster is known not to be what the plan under
-// review was made on.
-func (m *view) stale() bool { return len(m.watch.moved) > 0 }
-
-// staleText says in one line what moved, and what to do.
-func (m *view) staleText() string {
-	if !m.stale() {
-		return ""
-	}
-	id := slices.Sorted(maps.Keys(m.watch.moved))[0]
-	text := frame.ShortKind(frame.ObjectName(id)) + " " + m.watch.moved[id]
-	if n := len(m.watch.moved) - 1; n > 0 {
-		text += fmt.Sprintf(" and %d more", n)
-	}
-	if m.opts.Resolve == nil {
-		return "stale: " + text
-	}
-	return "stale (R): " + text
-}
-
-// bannerText is the line above the body, empty when there is none. Where the
-// header has no room for it, it says that the plan is stale.
-func (m *view) bannerText() string {
-	if m.banner == "" && m.size.Mode == frame.ModeSingle {
-		return m.staleText()
-	}
-	return m.banner
 }
 
 // startResolve makes the plan.

@@ -12,6 +12,7 @@ import (
 	"charm.land/bubbles/v2/key"
 
 	tea "charm.land/bubbletea/v2"
+
 	"github.com/kubectl-operator/kubectl-operator/install"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/report"
@@ -78,8 +79,8 @@ func newReview(ctx context.Context, opts Options) *review {
 	if opts.Gate == nil {
 		opts.Gate = install.Gate
 	}
-	v := &view{opts: opts, theme: opts.Theme(), keys: frame.NewKeyMap()}
-	m := &review{tabPanel: newTabPanel(ctx, v), confirm: confirmDialog{view: v}}
+	panel := newTabPanel(ctx, opts)
+	m := &review{tabPanel: panel, confirm: confirmDialog{tabPanel: panel}}
 	m.size = frame.Arrange(opts.Width, opts.Height, false)
 	switch {
 	case opts.Before != nil:
@@ -157,19 +158,12 @@ func (m *review) resize(width, height int) {
 // show makes a plan the one under review, and begins to watch what it rests on.
 // Marks of an earlier one stay where the evidence is the same.
 func (m *review) show(p *preview.Plan) tea.Cmd {
-	m.plan, m.sealed = p, m.opts.Now()
+	m.sealed = m.opts.Now()
 	if m.opts.ReadOnly && m.opts.Resolve == nil {
 		m.sealed = time.Time{} // made by another user, some time ago
 	}
 	m.screen, m.outcome.Plan = screenReview, p
-	kept := marks{}
-	if m.checklist != nil {
-		kept = m.checklist.marks
-	}
-	m.checklist = newChecklist(p, kept)
-	m.index, m.branches = index{plan: p, board: m.checklist}, branches{}
-	m.questions = report.OpenQuestions(p)
-	m.filter = startFilters(p)
+	m.view.show(p)
 	if shown := m.shownTabs(); !slices.Contains(shown, m.tab) {
 		m.tab = tabSummary
 	}
@@ -189,12 +183,6 @@ func (m *tabPanel) refresh() {
 }
 
 func (m *tabPanel) refreshTab(t tab) { m.invalidate(&m.tabs[t]) }
-
-// invalidate has the rows of a tab made again, when it is next open.
-func (v *view) invalidate(b *masterDetail) {
-	v.made++
-	b.outdated = true
-}
 
 // rebuildRows makes the rows of a tab, where what they show has changed.
 func (m *tabPanel) rebuildRows(t tab) {

@@ -66,7 +66,7 @@ func (s *search) prompt() (widget.Line, int) { return s.input.Prompt(widget.Text
 // startSearch opens the prompt. What was found before is dropped.
 func (m *tabPanel) startSearch() {
 	m.endSearch()
-	m.objects.openAll(&m.tabs[tabObjects])
+	m.openBranches()
 	m.search.typing, m.search.input = true, widget.NewQuery()
 }
 
@@ -312,12 +312,4 @@ func (m *tabPanel) hitsPerTab() string {
 		return ""
 	}
 	return ": " + strings.Join(parts, ", ")
-}
-
-// filtered says that a filter keeps rows from being searched.
-func (m *view) filtered() string {
-	if m.filter.access == showAll && m.filter.objects == objectsAll && m.filter.pkg == "" && m.filter.only.find == nil {
-		return ""
-	}
-	return "; filters hide rows, F clears one"
 }

@@ -103,11 +103,6 @@ func (m *summaryTab) summaryWith(should int) []row {
 	return append(rows, m.uncoveredRow())
 }
 
-// textRow is a row that cannot be selected.
-func textRow(l widget.Line) row {
-	return row{text: l.Plain(), line: func(int) widget.Line { return l }}
-}
-
 // counts counts objects by action, what does nothing left out.
 func (m *summaryTab) counts() row {
 	if m.plan.OnMachine() {
@@ -225,10 +220,6 @@ func (m *summaryTab) section(s section, listed []int, columns findingColumns) []
 		rows = append(rows, m.questionsRow())
 	}
 	return rows
-}
-
-func linkRow(id, text string) row {
-	return row{id: id, text: text, line: func(int) widget.Line { return frame.Plain(text) }}
 }
 
 func (m *summaryTab) sectionHeading(s section, at []int, columns findingColumns) row {

@@ -227,7 +227,7 @@ func (m *tabPanel) withMark(mark string, r row, width int) widget.Line {
 		prefix = " " + mark
 	}
 	moved := ""
-	if m.watch.moved[r.object] != "" {
+	if m.moved[r.object] != "" {
 		moved = movedMark
 	}
 	line := r.line(width - len(prefix) - len(moved))

@@ -1,0 +1,61 @@
+package review
+
+import (
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/tui/frame"
+)
+
+// toggleBranch opens or closes the branch under the cursor, and reports whether there
+// is one.
+func (m *tabPanel) toggleBranch(b *masterDetail) bool {
+	id := b.selected().id
+	if !strings.HasPrefix(id, branchPrefix) {
+		return false
+	}
+	m.setBranch(b, id, !branchIsOpen(b))
+	return true
+}
+
+// branchIsOpen reports whether rows of the branch under the cursor follow it.
+func branchIsOpen(b *masterDetail) bool {
+	at := b.list.Cursor + 1
+	return at < len(b.rows) && b.rows[at].parent == b.selected().id
+}
+
+func (m *tabPanel) setBranch(b *masterDetail, id string, open bool) {
+	m.branches[id] = open
+	m.invalidate(b)
+}
+
+// openBranches opens every branch: a search must find what a closed one holds.
+func (m *tabPanel) openBranches() {
+	m.openAll()
+	m.refreshTab(tabObjects)
+}
+
+// leaveBranch closes the branch under the cursor, or goes to the one that holds the
+// row; [tabPanel.enterBranch] opens it. Both report whether there was anything to do.
+func (m *tabPanel) leaveBranch(b *masterDetail) bool {
+	if b.pane != frame.PaneList {
+		return false
+	}
+	id := b.selected().id
+	if strings.HasPrefix(id, branchPrefix) && branchIsOpen(b) {
+		m.setBranch(b, id, false)
+		return true
+	}
+	if parent := b.selected().parent; parent != "" {
+		b.selectID(parent)
+	}
+	return true
+}
+
+func (m *tabPanel) enterBranch(b *masterDetail) bool {
+	id := b.selected().id
+	if b.pane != frame.PaneList || !strings.HasPrefix(id, branchPrefix) || branchIsOpen(b) {
+		return false
+	}
+	m.setBranch(b, id, true)
+	return true
+}

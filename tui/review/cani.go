@@ -1,0 +1,75 @@
+package review
+
+import (
+	"charm.land/bubbles/v2/key"
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/access"
+	"github.com/kubectl-operator/kubectl-operator/tui/describe"
+	"github.com/kubectl-operator/kubectl-operator/tui/frame"
+	"github.com/kubectl-operator/kubectl-operator/tui/theme"
+	"github.com/kubectl-operator/kubectl-operator/tui/widget"
+)
+
+// canIQuestion is a question about what a subject may do, while it is typed.
+type canIQuestion struct {
+	typing  bool
+	subject preview.Subject
+	input   widget.Query
+}
+
+// startCanI asks about the subject of the row under the cursor.
+func (m *review) startCanI() {
+	subject, ok := m.access.subjectOf(m.activeTab().selected().id)
+	if m.tab != tabAccess || !ok {
+		m.notice = "put the cursor on a grant: can-i asks about its subject"
+		return
+	}
+	m.canI = canIQuestion{typing: true, input: widget.NewQuery(), subject: subject}
+}
+
+func (c *canIQuestion) prompt() (widget.Line, int) {
+	return c.input.Prompt(widget.Text(theme.Key, " can "+frame.Clip(describe.SubjectName(c.subject), 40)+" "))
+}
+
+// hint is shown until something is typed.
+func (c *canIQuestion) hint() widget.Line {
+	if c.input.Value() != "" {
+		return nil
+	}
+	return frame.Plain("  such as: get secrets -n kube-system   enter answers   esc back")
+}
+
+// canIKey handles the keys while a question is typed.
+func (m *review) canIKey(msg tea.KeyPressMsg) {
+	c := &m.canI
+	switch {
+	case key.Matches(msg, m.keys.Back):
+		m.canI = canIQuestion{}
+	case key.Matches(msg, m.keys.Open):
+		m.answerCanI()
+	default:
+		c.input.Update(msg)
+	}
+}
+
+// answerCanI shows what the plan's grants say to the question. One that cannot be
+// read stays to be mended.
+func (m *review) answerCanI() {
+	q, err := access.ParseQuestion(m.canI.input.Value(), access.KnownResources(m.crds()))
+	if err != nil {
+		m.notice = err.Error()
+		return
+	}
+	subject := m.canI.subject
+	m.canI = canIQuestion{}
+	b := &frame.Builder{Width: min(m.size.Width, maxPage)}
+	for _, a := range access.Ask(m.plan.Access.Grants, subject, q) {
+		m.answerLines(b, subject, q, a)
+	}
+	b.Heading("What this rests on")
+	b.Text(theme.Plain, "   ", "The grants of this plan, and those that the cluster was read to give the same subjects. "+
+		"Webhook authorizers, and groups that only the cluster's authentication knows, are not in it.")
+	m.page = frame.NewPage(b)
+}

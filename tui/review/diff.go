@@ -1,0 +1,37 @@
+package review
+
+import (
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/tui/frame"
+)
+
+// diffOrder puts what is changed or lost before what is merely new.
+func diffOrder() []preview.Action {
+	return []preview.Action{
+		preview.ActionUpdate, preview.ActionPatch, preview.ActionReplace, preview.ActionDelete, preview.ActionAdopt,
+		preview.ActionBlocked, preview.ActionUnknown, preview.ActionCreate,
+	}
+}
+
+// diffTab shows how each object would change.
+type diffTab struct{ *view }
+
+func (m *diffTab) count() int { return -1 }
+
+func (m *diffTab) doc(string, int) document { return document{} }
+
+// rows lists the objects that would differ afterwards.
+func (m *diffTab) rows() []row {
+	rows := append(make([]row, 0, len(m.plan.Objects)+1), m.packageRow()...)
+	before := len(rows)
+	for _, a := range diffOrder() {
+		objects := m.objectsBy(a)
+		for i := range objects {
+			rows = append(rows, m.objectRow(objects, i))
+		}
+	}
+	if len(rows) == before {
+		rows = append(rows, textRow(frame.Plain("no object would differ afterwards")))
+	}
+	return rows
+}
