@@ -19,9 +19,9 @@ import (
 // How the access tab groups grants.
 const (
 	groupSubject = iota
-	groupResource
+	GroupResource
 	groupRole
-	groupCount
+	GroupCount
 )
 
 // What the access tab shows.
@@ -30,16 +30,16 @@ const (
 	showRisky
 	showNew
 	showNewOrRisky
-	showCount
+	ShowCount
 )
 
 // isRisky reports whether a rule that is more than information matched.
-func (m *view) isRisky(rules []string) bool {
+func (m *View) isRisky(rules []string) bool {
 	return m.index.danger(rules) <= preview.Warning.Rank()
 }
 
-func (m *view) showsGrant(change string, rules []string) bool {
-	switch m.filter.access {
+func (m *View) showsGrant(change string, rules []string) bool {
+	switch m.Filter.Access {
 	case showRisky:
 		return m.isRisky(rules)
 	case showNew:
@@ -55,85 +55,85 @@ const (
 	grantPrefix   = "grant/" // and the position of a row
 	cloudPrefix   = "cloud/"
 	declPrefix    = "declared/"
-	reachPrefix   = "reach/"
+	ReachPrefix   = "reach/"
 	missingPrefix = "missing/"
 )
 
 // accessTab shows who may do what once the plan is applied.
-type accessTab struct {
-	*view
-	grants  []grantGroup  // the rows of grants, as they were made last
+type AccessTab struct {
+	*View
+	Grants  []grantGroup  // the rows of grants, as they were made last
 	columns accessColumns // that their texts need
 }
 
-func (m *accessTab) count() int { return len(m.plan.Access.Grants) + len(m.plan.Cloud.Permissions) }
+func (m *AccessTab) Count() int { return len(m.Plan.Access.Grants) + len(m.Plan.Cloud.Permissions) }
 
 // rows lists effective grants by what they are grouped by, then where
 // accounts get by acting as others, cloud permissions, and what the person
 // installing lacks.
-func (m *accessTab) rows() []row {
-	m.grants, m.columns = m.merge(), accessColumns{}
-	for i := range m.grants {
-		g := &m.grants[i]
-		g.cells = accessCells{m.scopeText(m.plan.Access.Grants[g.of[0]]), describe.Verbs(m.groupVerbs(*g)), m.groupTarget(*g), m.groupSource(*g)}
+func (m *AccessTab) Rows() []Row {
+	m.Grants, m.columns = m.merge(), accessColumns{}
+	for i := range m.Grants {
+		g := &m.Grants[i]
+		g.cells = accessCells{m.scopeText(m.Plan.Access.Grants[g.Of[0]]), describe.Verbs(m.groupVerbs(*g)), m.groupTarget(*g), m.groupSource(*g)}
 		m.columns.widest(g.cells)
 	}
-	m.columns.always = m.filter.group == groupRole && m.sharedRoles()
+	m.columns.always = m.Filter.Group == groupRole && m.sharedRoles()
 	shown := map[int]bool{} // grants, which may be of several rows
-	for _, g := range m.grants {
-		for _, at := range g.of {
+	for _, g := range m.Grants {
+		for _, at := range g.Of {
 			shown[at] = true
 		}
 	}
-	rows := []row{m.accessChips(len(shown))}
-	if len(m.grants) > 0 {
+	rows := []Row{m.accessChips(len(shown))}
+	if len(m.Grants) > 0 {
 		rows = append(rows, m.accessHeading())
 	}
 	last := ""
-	for i, g := range m.grants {
+	for i, g := range m.Grants {
 		if i == 0 || g.group != last {
 			rows = append(rows, m.groupHeading(g, i))
 			last = g.group
 		}
-		rows = append(rows, m.grantRow(i))
+		rows = append(rows, m.GrantRow(i))
 	}
-	if len(m.grants) == 0 {
+	if len(m.Grants) == 0 {
 		rows = append(rows, textRow(frame.Plain(m.noGrants())))
 	}
-	only := m.filter.only
+	only := m.Filter.Only
 	return slices.Concat(rows, only.rows(m.escalationRows()), only.rows(m.cloudRows()), only.rows(m.missingRows()))
 }
 
 // noGrants says why the list is empty.
-func (m *accessTab) noGrants() string {
-	if n := len(m.plan.Access.Grants); n > 0 {
+func (m *AccessTab) noGrants() string {
+	if n := len(m.Plan.Access.Grants); n > 0 {
 		return "nothing to show with this filter: " + preview.Plural(n, "grant") + " in all, F shows them"
 	}
 	return "this plan gives no access in Kubernetes"
 }
 
 // accessChips says how the list is grouped and filtered.
-func (m *accessTab) accessChips(shown int) row {
-	group := []string{"subject", "resource", "role"}[m.filter.group]
-	show := []string{"all", "risky", "new", "new or risky"}[m.filter.access]
+func (m *AccessTab) accessChips(shown int) Row {
+	group := []string{"subject", "resource", "role"}[m.Filter.Group]
+	show := []string{"all", "risky", "new", "new or risky"}[m.Filter.Access]
 	held := 0
-	for _, g := range m.plan.Access.Grants {
+	for _, g := range m.Plan.Access.Grants {
 		if g.Held {
 			held++
 		}
 	}
-	text := fmt.Sprintf("group: %s (g)   show: %s (f)   %d of %d grants", group, show, shown, len(m.plan.Access.Grants))
+	text := fmt.Sprintf("group: %s (g)   show: %s (f)   %d of %d grants", group, show, shown, len(m.Plan.Access.Grants))
 	if held > 0 {
 		text += fmt.Sprintf(", %d held", held)
 	}
-	return textRow(widget.Line{widget.Text(theme.Strong, text+m.filter.only.chip())})
+	return textRow(widget.Line{widget.Text(theme.Strong, text+m.Filter.Only.chip())})
 }
 
 // escalationRows lists the privilege escalation paths of accounts.
-func (m *accessTab) escalationRows() []row {
-	var rows []row
-	for i := range m.plan.Findings {
-		f := &m.plan.Findings[i]
+func (m *AccessTab) escalationRows() []Row {
+	var rows []Row
+	for i := range m.Plan.Findings {
+		f := &m.Plan.Findings[i]
 		if f.Rule != rules.AccessReach.Name {
 			continue
 		}
@@ -142,9 +142,9 @@ func (m *accessTab) escalationRows() []row {
 		}
 		_, who := describe.SplitTitle(f.Title, f.Object)
 		way := strings.Join(describe.PathSteps(f), " > ")
-		rows = append(rows, row{
-			id: reachPrefix + strconv.Itoa(i), object: f.Object, copy: f.Evidence, text: who + " " + f.Evidence,
-			line: func(width int) widget.Line {
+		rows = append(rows, Row{
+			ID: ReachPrefix + strconv.Itoa(i), Object: f.Object, Copy: f.Evidence, Text: who + " " + f.Evidence,
+			Line: func(width int) widget.Line {
 				name := min(max(width/4, minWho), 30)
 				return widget.Line{widget.Apart(theme.Caution, who, nil, name), widget.Text(theme.Plain, "  "+way)}
 			},
@@ -154,23 +154,23 @@ func (m *accessTab) escalationRows() []row {
 }
 
 // cloudRows lists permissions in clouds, then signs of others.
-func (m *accessTab) cloudRows() []row {
-	var rows []row
-	for i, c := range m.plan.Cloud.Permissions {
+func (m *AccessTab) cloudRows() []Row {
+	var rows []Row
+	for i, c := range m.Plan.Cloud.Permissions {
 		if m.showsGrant(c.Change, c.Rules) {
 			rows = append(rows, m.cloudRow(i, c))
 		}
 	}
-	declared := m.plan.Cloud.Declared
+	declared := m.Plan.Cloud.Declared
 	for i, d := range declared {
 		text := declarationText(d)
-		rows = append(rows, row{id: declPrefix + strconv.Itoa(i), text: text, copy: text, explain: "cloud access is requested; the required permissions are not declared",
-			line: func(width int) widget.Line { return declarationLine(declared, i, width) }})
+		rows = append(rows, Row{ID: declPrefix + strconv.Itoa(i), Text: text, Copy: text, Explain: "cloud access is requested; the required permissions are not declared",
+			Line: func(width int) widget.Line { return declarationLine(declared, i, width) }})
 	}
 	if len(rows) == 0 {
 		return nil
 	}
-	return append([]row{textRow(widget.Blank()), sectionRow("CLOUD")}, rows...)
+	return append([]Row{textRow(widget.Blank()), sectionRow("CLOUD")}, rows...)
 }
 
 func declarationText(d preview.CloudDeclaration) string {
@@ -191,7 +191,7 @@ func declarationLine(declared []preview.CloudDeclaration, i, width int) widget.L
 }
 
 // cloudRow is one statement: provider, actions, on what, from where.
-func (m *accessTab) cloudRow(i int, c preview.CloudPermission) row {
+func (m *AccessTab) cloudRow(i int, c preview.CloudPermission) Row {
 	role := theme.Plain
 	if m.isRisky(c.Rules) {
 		role = theme.Caution
@@ -200,10 +200,10 @@ func (m *accessTab) cloudRow(i int, c preview.CloudPermission) row {
 	who := c.Provider + " " + strings.ToLower(c.Effect)
 	on, change := strings.Join(c.Resources, ", "), m.changeMark(c.Change, c.Rules)
 	text := strings.Join([]string{who, actions, on, c.Origin, change}, " ")
-	return row{
-		id: cloudPrefix + strconv.Itoa(i), copy: text, text: text,
-		explain: fmt.Sprintf("%s %s on %s in %s", c.Effect, actions, on, c.Provider),
-		line: func(width int) widget.Line {
+	return Row{
+		ID: cloudPrefix + strconv.Itoa(i), Copy: text, Text: text,
+		Explain: fmt.Sprintf("%s %s on %s in %s", c.Effect, actions, on, c.Provider),
+		Line: func(width int) widget.Line {
 			w := accessColumns{scope: nameWidth(who), verbs: nameWidth(actions), from: nameWidth(c.Origin)}.fit(width)
 			line := widget.Line{
 				widget.Cell(theme.Plain, who, w.scope), widget.Apart(role, actions, nil, w.verbs-1), frame.Plain(" ")[0],
@@ -218,17 +218,17 @@ func (m *accessTab) cloudRow(i int, c preview.CloudPermission) row {
 }
 
 // missingRows lists what the person installing may not do and would have to.
-func (m *accessTab) missingRows() []row {
-	missing := m.plan.Access.Installer.Missing
+func (m *AccessTab) missingRows() []Row {
+	missing := m.Plan.Access.Installer.Missing
 	if len(missing) == 0 {
 		return nil
 	}
-	rows := []row{textRow(widget.Blank()), sectionRow("YOU LACK")}
+	rows := []Row{textRow(widget.Blank()), sectionRow("YOU LACK")}
 	for i, r := range missing {
 		text := strings.Join(frame.NonEmpty(r.Verb, r.Resource), " ")
-		rows = append(rows, row{
-			id: missingPrefix + strconv.Itoa(i), text: text + " " + r.Why, copy: text, explain: "you may not " + text + ": " + r.Why,
-			line: func(int) widget.Line {
+		rows = append(rows, Row{
+			ID: missingPrefix + strconv.Itoa(i), Text: text + " " + r.Why, Copy: text, Explain: "you may not " + text + ": " + r.Why,
+			Line: func(int) widget.Line {
 				return widget.Line{widget.Text(theme.Fail, "x "), widget.Text(theme.Plain, text+"   "+r.Why)}
 			},
 		})
@@ -238,33 +238,33 @@ func (m *accessTab) missingRows() []row {
 
 // doc returns the detail of a row: the grants, escalation path or cloud
 // permission.
-func (m *accessTab) doc(id string, width int) document {
+func (m *AccessTab) Doc(id string, width int) Document {
 	b := &frame.Builder{Width: width}
-	if i, ok := rowIndex(id, grantPrefix, len(m.grants)); ok {
-		m.grantsDoc(b, m.grants[i])
+	if i, ok := rowIndex(id, grantPrefix, len(m.Grants)); ok {
+		m.grantsDoc(b, m.Grants[i])
 	}
-	if i, ok := rowIndex(id, reachPrefix, len(m.plan.Findings)); ok {
-		m.escalationDoc(b, &m.plan.Findings[i])
+	if i, ok := rowIndex(id, ReachPrefix, len(m.Plan.Findings)); ok {
+		m.escalationDoc(b, &m.Plan.Findings[i])
 	}
-	if i, ok := rowIndex(id, cloudPrefix, len(m.plan.Cloud.Permissions)); ok {
-		m.cloudDoc(b, m.plan.Cloud.Permissions[i])
+	if i, ok := rowIndex(id, cloudPrefix, len(m.Plan.Cloud.Permissions)); ok {
+		m.cloudDoc(b, m.Plan.Cloud.Permissions[i])
 	}
-	if i, ok := rowIndex(id, declPrefix, len(m.plan.Cloud.Declared)); ok {
-		d := m.plan.Cloud.Declared[i]
+	if i, ok := rowIndex(id, declPrefix, len(m.Plan.Cloud.Declared)); ok {
+		d := m.Plan.Cloud.Declared[i]
 		b.Heading("Cloud access is requested; the required permissions are not declared")
 		b.Blank()
 		b.Pair("provider", d.Provider)
 		b.Pair("origin", d.Origin)
 	}
-	if i, ok := rowIndex(id, missingPrefix, len(m.plan.Access.Installer.Missing)); ok {
-		r := m.plan.Access.Installer.Missing[i]
+	if i, ok := rowIndex(id, missingPrefix, len(m.Plan.Access.Installer.Missing)); ok {
+		r := m.Plan.Access.Installer.Missing[i]
 		b.Heading("You may not " + r.Verb + " " + r.Resource)
 		b.Blank()
 		b.Text(theme.Plain, "   ", r.Why)
 		b.Text(theme.Plain, "   ", "Without this right the apply stops before its first write. This prints roles with all rights that the plan needs:")
-		b.Text(theme.Plain, "   ", report.RoleCommand(m.plan))
+		b.Text(theme.Plain, "   ", report.RoleCommand(m.Plan))
 	}
-	return document{lines: b.Lines}
+	return Document{Lines: b.Lines}
 }
 
 func rowIndex(id, prefix string, n int) (int, bool) {
@@ -277,15 +277,15 @@ func rowIndex(id, prefix string, n int) (int, bool) {
 }
 
 // grantsDoc spells out the grants of a row, and the rules they come from.
-func (m *accessTab) grantsDoc(b *frame.Builder, group grantGroup) {
+func (m *AccessTab) grantsDoc(b *frame.Builder, group grantGroup) {
 	b.Heading(capitalize(m.explainGroup(group)))
-	for _, at := range group.of {
+	for _, at := range group.Of {
 		b.Blank()
-		m.grantFacts(b, m.plan.Access.Grants[at])
+		m.grantFacts(b, m.Plan.Access.Grants[at])
 	}
 	seen := map[string]bool{}
-	for _, at := range group.of {
-		if id := describe.RoleID(m.plan.Access.Grants[at]); !seen[id] {
+	for _, at := range group.Of {
+		if id := describe.RoleID(m.Plan.Access.Grants[at]); !seen[id] {
 			seen[id] = true
 			m.rawRules(b, id, group)
 			m.findingsOf(b, id)
@@ -295,7 +295,7 @@ func (m *accessTab) grantsDoc(b *frame.Builder, group grantGroup) {
 	b.Text(theme.Plain, "   ", "e shows the role's exact YAML, d its difference to the cluster, c asks what the subject can do")
 }
 
-func (m *accessTab) grantFacts(b *frame.Builder, g preview.Grant) {
+func (m *AccessTab) grantFacts(b *frame.Builder, g preview.Grant) {
 	b.Pair("subject", describe.SubjectName(g.Subject))
 	b.Pair("scope", strings.TrimSpace(g.Scope+" "+g.Namespace))
 	b.Pair("verbs", strings.Join(g.Verbs, ", "))
@@ -303,9 +303,9 @@ func (m *accessTab) grantFacts(b *frame.Builder, g preview.Grant) {
 	b.Pair("resources", strings.Join(g.Resources, ", "))
 	b.Pair("only names", strings.Join(g.ResourceNames, ", "))
 	b.Pair("urls", strings.Join(g.NonResourceURLs, ", "))
-	if meaning := m.plan.Access.Wildcards.Expansion(g); meaning != nil {
+	if meaning := m.Plan.Access.Wildcards.Expansion(g); meaning != nil {
 		b.Pair("wildcard", access.WildcardText(meaning))
-		b.Pair("", access.DiscoveryText(m.plan.Access.Wildcards))
+		b.Pair("", access.DiscoveryText(m.Plan.Access.Wildcards))
 	}
 	b.Pair("change", describe.GrantChange(g))
 	b.Pair("through", strings.Join(g.Via, " "))
@@ -314,8 +314,8 @@ func (m *accessTab) grantFacts(b *frame.Builder, g preview.Grant) {
 
 // rawRules lists the rules of a role that the grants of a row were made of, as
 // the role states them.
-func (m *accessTab) rawRules(b *frame.Builder, id string, group grantGroup) {
-	o := m.object(id)
+func (m *AccessTab) rawRules(b *frame.Builder, id string, group grantGroup) {
+	o := m.Object(id)
 	if o == nil {
 		return
 	}
@@ -325,7 +325,7 @@ func (m *accessTab) rawRules(b *frame.Builder, id string, group grantGroup) {
 	}
 	first := true
 	for i, rule := range access.Rules(body) {
-		if !slices.ContainsFunc(group.of, func(at int) bool { return overlaps(rule, m.plan.Access.Grants[at]) }) {
+		if !slices.ContainsFunc(group.Of, func(at int) bool { return overlaps(rule, m.Plan.Access.Grants[at]) }) {
 			continue
 		}
 		if first {
@@ -361,7 +361,7 @@ func overlaps(rule, g preview.Grant) bool {
 }
 
 // escalationDoc adds an escalation path, step by step.
-func (m *accessTab) escalationDoc(b *frame.Builder, f *preview.Finding) {
+func (m *AccessTab) escalationDoc(b *frame.Builder, f *preview.Finding) {
 	b.Heading(f.Title)
 	b.Blank()
 	_, who := describe.SplitTitle(f.Title, f.Object)
@@ -374,7 +374,7 @@ func (m *accessTab) escalationDoc(b *frame.Builder, f *preview.Finding) {
 	m.reduce(b, item{Findings: []*preview.Finding{f}})
 }
 
-func (m *accessTab) cloudDoc(b *frame.Builder, c preview.CloudPermission) {
+func (m *AccessTab) cloudDoc(b *frame.Builder, c preview.CloudPermission) {
 	b.Heading(c.Effect + " in " + c.Provider)
 	b.Blank()
 	b.Pair("actions", strings.Join(c.Actions, ", "))
@@ -405,17 +405,17 @@ func capitalize(s string) string {
 }
 
 // crds are the bodies of the plan's own kinds.
-func (m *view) crds() []map[string]any {
+func (m *View) Crds() []map[string]any {
 	var out []map[string]any
-	for i := range m.plan.Objects {
-		if o := &m.plan.Objects[i]; o.Kind == "CustomResourceDefinition" && o.Planned != nil {
+	for i := range m.Plan.Objects {
+		if o := &m.Plan.Objects[i]; o.Kind == "CustomResourceDefinition" && o.Planned != nil {
 			out = append(out, o.Planned)
 		}
 	}
 	return out
 }
 
-func (m *view) answerLines(b *frame.Builder, subject preview.Subject, q access.Question, a access.Answer) {
+func (m *View) AnswerLines(b *frame.Builder, subject preview.Subject, q access.Question, a access.Answer) {
 	word, role := "no", theme.Strong
 	switch {
 	case a.Allowed:
@@ -436,7 +436,7 @@ func (m *view) answerLines(b *frame.Builder, subject preview.Subject, q access.Q
 	}
 }
 
-func (m *view) answerGrant(b *frame.Builder, g preview.Grant) {
+func (m *View) answerGrant(b *frame.Builder, g preview.Grant) {
 	where := "in the whole cluster"
 	if g.Scope == preview.ScopeNamespace {
 		where = "in namespace " + g.Namespace
@@ -447,10 +447,10 @@ func (m *view) answerGrant(b *frame.Builder, g preview.Grant) {
 }
 
 // subjectOf returns the subject of a row of grants; ok is false for other rows.
-func (m *accessTab) subjectOf(id string) (subject preview.Subject, ok bool) {
-	i, ok := rowIndex(id, grantPrefix, len(m.grants))
+func (m *AccessTab) SubjectOf(id string) (subject preview.Subject, ok bool) {
+	i, ok := rowIndex(id, grantPrefix, len(m.Grants))
 	if !ok {
 		return preview.Subject{}, false
 	}
-	return m.plan.Access.Grants[m.grants[i].of[0]].Subject, true
+	return m.Plan.Access.Grants[m.Grants[i].Of[0]].Subject, true
 }

@@ -39,7 +39,7 @@ func accessPlan(t *testing.T) *preview.Plan {
 func rowWith(t *testing.T, m *review, text string) int {
 	t.Helper()
 	for i, r := range m.activeTab().rows {
-		if r.id != "" && strings.Contains(r.text, text) {
+		if r.ID != "" && strings.Contains(r.Text, text) {
 			return i
 		}
 	}
@@ -67,8 +67,8 @@ func TestTheAccessTabLooksAsRecorded(t *testing.T) {
 func TestGrantsThatDifferInResourcesOnlyAreOneRow(t *testing.T) {
 	m, c := reviewOf(t, accessPlan(t), 120, 36)
 	tuitest.Drive(m, c, "3")
-	if len(m.access.grants) != 3 {
-		t.Fatalf("%d rows for 4 grants, want 3", len(m.access.grants))
+	if len(m.access.Grants) != 3 {
+		t.Fatalf("%d rows for 4 grants, want 3", len(m.access.Grants))
 	}
 	m.activeTab().list.Cursor = rowWith(t, m, "configmaps")
 	tuitest.Drive(m, c, "enter")
@@ -91,8 +91,8 @@ func TestVerbsOfOneResourceAddUp(t *testing.T) {
 	b.Grant(preview.GrantNew, preview.ScopeNamespace, "mongodb", []string{"create"}, []string{""}, []string{"pods"}, []string{"Role/mongodb/r", "RoleBinding/mongodb/b"}, nil)
 	m, c := reviewOf(t, b.Seal(), 120, 36)
 	tuitest.Drive(m, c, "3")
-	if len(m.access.grants) != 2 || !tuitest.Shows(m, "read delete") || !tuitest.Shows(m, "3 roles") {
-		t.Errorf("%d rows, want one for the cluster and one for the namespace:\n%s", len(m.access.grants), strings.Join(tuitest.ScreenOf(m), "\n"))
+	if len(m.access.Grants) != 2 || !tuitest.Shows(m, "read delete") || !tuitest.Shows(m, "3 roles") {
+		t.Errorf("%d rows, want one for the cluster and one for the namespace:\n%s", len(m.access.Grants), strings.Join(tuitest.ScreenOf(m), "\n"))
 	}
 	tuitest.Drive(m, c, "x")
 	if !strings.Contains(m.notice, "can get, list, watch and delete pods in every namespace") {
@@ -105,15 +105,15 @@ func TestEveryGrantIsUnderEveryGrouping(t *testing.T) {
 	for _, plan := range []*preview.Plan{p, tuitest.FreshPlan(t), tuitest.UpgradePlan(t)} {
 		m, c := reviewOf(t, plan, 120, 36)
 		tuitest.Drive(m, c, "3", "F")
-		for range groupCount {
+		for range GroupCount {
 			seen := map[int]bool{}
-			for _, g := range m.access.grants {
-				for _, at := range g.of {
+			for _, g := range m.access.Grants {
+				for _, at := range g.Of {
 					seen[at] = true
 				}
 			}
 			if len(seen) != len(plan.Access.Grants) {
-				t.Errorf("grouping %d shows %d of %d grants", m.filter.group, len(seen), len(plan.Access.Grants))
+				t.Errorf("grouping %d shows %d of %d grants", m.Filter.Group, len(seen), len(plan.Access.Grants))
 			}
 			tuitest.Drive(m, c, "g")
 		}
@@ -134,7 +134,7 @@ func TestCanI(t *testing.T) {
 				t.Errorf("want %q:\n%s", tc.want, strings.Join(tuitest.ScreenOf(m), "\n"))
 			}
 			tuitest.Drive(m, c, "esc")
-			if m.page != nil || m.tab != tabAccess {
+			if m.page != nil || m.tab != Access {
 				t.Error("esc does not lead back to the list")
 			}
 		})

@@ -9,8 +9,8 @@ import (
 // toggleBranch opens or closes the branch under the cursor, and reports whether there
 // is one.
 func (m *tabPanel) toggleBranch(b *masterDetail) bool {
-	id := b.selected().id
-	if !strings.HasPrefix(id, branchPrefix) {
+	id := b.selected().ID
+	if !strings.HasPrefix(id, BranchPrefix) {
 		return false
 	}
 	m.setBranch(b, id, !branchIsOpen(b))
@@ -20,18 +20,18 @@ func (m *tabPanel) toggleBranch(b *masterDetail) bool {
 // branchIsOpen reports whether rows of the branch under the cursor follow it.
 func branchIsOpen(b *masterDetail) bool {
 	at := b.list.Cursor + 1
-	return at < len(b.rows) && b.rows[at].parent == b.selected().id
+	return at < len(b.rows) && b.rows[at].Parent == b.selected().ID
 }
 
 func (m *tabPanel) setBranch(b *masterDetail, id string, open bool) {
-	m.branches[id] = open
+	m.Branches[id] = open
 	m.invalidate(b)
 }
 
 // openBranches opens every branch: a search must find what a closed one holds.
 func (m *tabPanel) openBranches() {
-	m.openAll()
-	m.refreshTab(tabObjects)
+	m.OpenAll()
+	m.refreshTab(Objects)
 }
 
 // leaveBranch closes the branch under the cursor, or goes to the one that holds the
@@ -40,20 +40,20 @@ func (m *tabPanel) leaveBranch(b *masterDetail) bool {
 	if b.pane != frame.PaneList {
 		return false
 	}
-	id := b.selected().id
-	if strings.HasPrefix(id, branchPrefix) && branchIsOpen(b) {
+	id := b.selected().ID
+	if strings.HasPrefix(id, BranchPrefix) && branchIsOpen(b) {
 		m.setBranch(b, id, false)
 		return true
 	}
-	if parent := b.selected().parent; parent != "" {
+	if parent := b.selected().Parent; parent != "" {
 		b.selectID(parent)
 	}
 	return true
 }
 
 func (m *tabPanel) enterBranch(b *masterDetail) bool {
-	id := b.selected().id
-	if b.pane != frame.PaneList || !strings.HasPrefix(id, branchPrefix) || branchIsOpen(b) {
+	id := b.selected().ID
+	if b.pane != frame.PaneList || !strings.HasPrefix(id, BranchPrefix) || branchIsOpen(b) {
 		return false
 	}
 	m.setBranch(b, id, true)

@@ -21,8 +21,8 @@ type canIQuestion struct {
 
 // startCanI asks about the subject of the row under the cursor.
 func (m *review) startCanI() {
-	subject, ok := m.access.subjectOf(m.activeTab().selected().id)
-	if m.tab != tabAccess || !ok {
+	subject, ok := m.access.SubjectOf(m.activeTab().selected().ID)
+	if m.tab != Access || !ok {
 		m.notice = "put the cursor on a grant: can-i asks about its subject"
 		return
 	}
@@ -57,16 +57,16 @@ func (m *review) canIKey(msg tea.KeyPressMsg) {
 // answerCanI shows what the plan's grants say to the question. One that cannot be
 // read stays to be mended.
 func (m *review) answerCanI() {
-	q, err := access.ParseQuestion(m.canI.input.Value(), access.KnownResources(m.crds()))
+	q, err := access.ParseQuestion(m.canI.input.Value(), access.KnownResources(m.Crds()))
 	if err != nil {
 		m.notice = err.Error()
 		return
 	}
 	subject := m.canI.subject
 	m.canI = canIQuestion{}
-	b := &frame.Builder{Width: min(m.size.Width, maxPage)}
-	for _, a := range access.Ask(m.plan.Access.Grants, subject, q) {
-		m.answerLines(b, subject, q, a)
+	b := &frame.Builder{Width: min(m.Size.Width, maxPage)}
+	for _, a := range access.Ask(m.Plan.Access.Grants, subject, q) {
+		m.AnswerLines(b, subject, q, a)
 	}
 	b.Heading("What this rests on")
 	b.Text(theme.Plain, "   ", "The grants of this plan, and those that the cluster was read to give the same subjects. "+

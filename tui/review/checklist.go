@@ -15,68 +15,68 @@ import (
 // every form gives it, which is never input.
 type item = verdict.Group
 
-func sectionOf(it item) section { return section{it.Severity(), it.Earlier()} }
+func sectionOf(it item) Section { return Section{it.Severity(), it.Earlier()} }
 
 // section is a part of the lists of findings.
-type section struct {
-	severity preview.Severity
+type Section struct {
+	Severity preview.Severity
 	earlier  bool // accepted with an earlier revision
 }
 
 // sections returns all sections, in the order of the lists and of the
 // checklist.
-func sections() []section {
-	return []section{{severity: preview.Critical}, {severity: preview.Warning}, {preview.Warning, true}, {severity: preview.NotKnown}, {severity: preview.Info}}
+func sections() []Section {
+	return []Section{{Severity: preview.Critical}, {Severity: preview.Warning}, {preview.Warning, true}, {Severity: preview.NotKnown}, {Severity: preview.Info}}
 }
 
-func (s section) title() string {
+func (s Section) title() string {
 	if s.earlier {
 		return "ACCEPTED EARLIER"
 	}
-	return frame.SectionTitle(s.severity)
+	return frame.SectionTitle(s.Severity)
 }
 
 // marks remembers what was looked at, by [markKey]. It outlives a plan.
-type marks map[string]bool
+type Marks map[string]bool
 
 // markKey binds a mark to rule, object and evidence: other evidence is
 // another thing to look at.
-func markKey(f *preview.Finding) string {
+func FindingKey(f *preview.Finding) string {
 	return f.Rule + "\x00" + f.Object + "\x00" + f.Fingerprint
 }
 
 // checklist holds the findings of a plan in the order they are reviewed. The
 // first frame waits for it: it points into the plan and makes texts when asked.
-type checklist struct {
-	items  []item
-	marks  marks
+type Checklist struct {
+	Items  []item
+	Marks  Marks
 	order  []int // the positions of all items; sections are parts of it
-	ends   map[section][2]int
+	ends   map[Section][2]int
 	seen   []bool // by item; kept beside the marks so that no frame counts them
-	seenIn map[section]int
+	seenIn map[Section]int
 
 	phrases map[int][2]string // of items, as they were first made
-	before  map[int]bool      // critical items that were reviewed in an earlier session
+	Before  map[int]bool      // critical items that were reviewed in an earlier session
 }
 
-func newChecklist(p *preview.Plan, m marks) *checklist {
-	b := &checklist{marks: m, items: verdict.Groups(p.Findings, p.Access.Accounts), phrases: map[int][2]string{}, before: map[int]bool{}}
+func newChecklist(p *preview.Plan, m Marks) *Checklist {
+	b := &Checklist{Marks: m, Items: verdict.Groups(p.Findings, p.Access.Accounts), phrases: map[int][2]string{}, Before: map[int]bool{}}
 	b.count()
 	return b
 }
 
 // count notes where sections are and which items were looked at.
-func (b *checklist) count() {
-	b.order, b.seen, b.ends, b.seenIn = make([]int, len(b.items)), make([]bool, len(b.items)), map[section][2]int{}, map[section]int{}
-	var last section
-	for i, it := range b.items {
+func (b *Checklist) count() {
+	b.order, b.seen, b.ends, b.seenIn = make([]int, len(b.Items)), make([]bool, len(b.Items)), map[Section][2]int{}, map[Section]int{}
+	var last Section
+	for i, it := range b.Items {
 		b.order[i] = i
 		s := sectionOf(it)
 		if i == 0 || s != last { // sections follow one another
 			b.ends[last] = [2]int{b.ends[last][0], i}
-			b.ends[s], last = [2]int{i, len(b.items)}, s
+			b.ends[s], last = [2]int{i, len(b.Items)}, s
 		}
-		if len(b.marks) > 0 && b.marked(it) {
+		if len(b.Marks) > 0 && b.marked(it) {
 			b.seen[i] = true
 			b.seenIn[s]++
 		}
@@ -84,13 +84,13 @@ func (b *checklist) count() {
 }
 
 // marked reports whether every finding of an item has its mark.
-func (b *checklist) marked(it item) bool {
-	return !slices.ContainsFunc(it.Findings, func(f *preview.Finding) bool { return !b.marks[markKey(f)] })
+func (b *Checklist) marked(it item) bool {
+	return !slices.ContainsFunc(it.Findings, func(f *preview.Finding) bool { return !b.Marks[FindingKey(f)] })
 }
 
 // ofSeverity returns the indexes of the items of a severity.
-func (b *checklist) ofSeverity(s preview.Severity) []int {
-	first, earlier := b.inSection(section{severity: s}), b.inSection(section{s, true})
+func (b *Checklist) OfSeverity(s preview.Severity) []int {
+	first, earlier := b.InSection(Section{Severity: s}), b.InSection(Section{s, true})
 	switch {
 	case len(first) == 0:
 		return earlier
@@ -101,21 +101,21 @@ func (b *checklist) ofSeverity(s preview.Severity) []int {
 }
 
 // inSection returns the indexes of the items of a section.
-func (b *checklist) inSection(s section) []int {
+func (b *Checklist) InSection(s Section) []int {
 	ends := b.ends[s]
 	return b.order[ends[0]:ends[1]:ends[1]]
 }
 
 // isReviewed reports whether every finding of an item was looked at.
-func (b *checklist) isReviewed(i int) bool { return b.seen[i] }
+func (b *Checklist) IsReviewed(i int) bool { return b.seen[i] }
 
 // mark sets or removes an item's marks.
-func (b *checklist) mark(i int, looked bool) {
-	for _, f := range b.items[i].Findings {
+func (b *Checklist) Mark(i int, looked bool) {
+	for _, f := range b.Items[i].Findings {
 		if looked {
-			b.marks[markKey(f)] = true
+			b.Marks[FindingKey(f)] = true
 		} else {
-			delete(b.marks, markKey(f))
+			delete(b.Marks, FindingKey(f))
 		}
 	}
 	if b.seen[i] == looked {
@@ -123,32 +123,32 @@ func (b *checklist) mark(i int, looked bool) {
 	}
 	b.seen[i] = looked
 	if looked {
-		b.seenIn[sectionOf(b.items[i])]++
+		b.seenIn[sectionOf(b.Items[i])]++
 	} else {
-		b.seenIn[sectionOf(b.items[i])]--
+		b.seenIn[sectionOf(b.Items[i])]--
 	}
 }
 
 // remaining is the number of must-look items not looked at yet.
-func (b *checklist) remaining() int {
-	return len(b.ofSeverity(preview.Critical)) - b.seenIn[section{severity: preview.Critical}]
+func (b *Checklist) Remaining() int {
+	return len(b.OfSeverity(preview.Critical)) - b.seenIn[Section{Severity: preview.Critical}]
 }
 
 // next returns the item not looked at that follows from in a direction,
 // around the end; must-look items come before all others. It is -1 when
 // nothing is left.
-func (b *checklist) next(from, step int) int {
-	n := len(b.items)
+func (b *Checklist) Next(from, step int) int {
+	n := len(b.Items)
 	other := -1
 	for k := 1; k <= n; k++ {
 		i := ((from+step*k)%n + n) % n
-		if b.isReviewed(i) {
+		if b.IsReviewed(i) {
 			continue
 		}
-		if b.items[i].Severity() == preview.Critical {
+		if b.Items[i].Severity() == preview.Critical {
 			return i
 		}
-		if other < 0 && b.items[i].Severity() != preview.Info {
+		if other < 0 && b.Items[i].Severity() != preview.Info {
 			other = i
 		}
 	}
@@ -156,12 +156,12 @@ func (b *checklist) next(from, step int) int {
 }
 
 // find returns the index of the item with a label, -1 when there is none.
-func (b *checklist) find(label string) int {
+func (b *Checklist) Find(label string) int {
 	for _, s := range sections() {
-		at := b.ofSeverity(s.severity)
-		rest, ok := strings.CutPrefix(label, verdict.Letter(s.severity))
+		at := b.OfSeverity(s.Severity)
+		rest, ok := strings.CutPrefix(label, verdict.Letter(s.Severity))
 		n, err := strconv.Atoi(rest)
-		if ok && err == nil && n > 0 && n <= len(at) && b.items[at[n-1]].Label() == label {
+		if ok && err == nil && n > 0 && n <= len(at) && b.Items[at[n-1]].Label() == label {
 			return at[n-1]
 		}
 	}
@@ -170,9 +170,9 @@ func (b *checklist) find(label string) int {
 
 // accepted names the findings an approval covers one by one: what must be
 // looked at, and what could not be read, which CONFIRM lists.
-func (b *checklist) accepted() []record.Acceptance {
+func (b *Checklist) Accepted() []record.Acceptance {
 	out := []record.Acceptance{}
-	for _, it := range b.items {
+	for _, it := range b.Items {
 		for _, f := range it.Findings {
 			if f.Severity == preview.Critical || f.Severity == preview.NotKnown {
 				out = append(out, record.Acceptance{ID: f.ID, Fingerprint: f.Fingerprint})
@@ -184,20 +184,20 @@ func (b *checklist) accepted() []record.Acceptance {
 
 // countResets counts the marked must-look findings of an earlier plan whose mark
 // does not hold in this one.
-func (b *checklist) countResets(before *checklist) (reset, marked int) {
+func (b *Checklist) CountResets(before *Checklist) (reset, marked int) {
 	now := map[string]bool{}
-	for _, i := range b.ofSeverity(preview.Critical) {
-		for _, f := range b.items[i].Findings {
-			now[markKey(f)] = true
+	for _, i := range b.OfSeverity(preview.Critical) {
+		for _, f := range b.Items[i].Findings {
+			now[FindingKey(f)] = true
 		}
 	}
-	for _, i := range before.ofSeverity(preview.Critical) {
-		if !before.isReviewed(i) {
+	for _, i := range before.OfSeverity(preview.Critical) {
+		if !before.IsReviewed(i) {
 			continue
 		}
 		marked++
-		for _, f := range before.items[i].Findings {
-			if !now[markKey(f)] {
+		for _, f := range before.Items[i].Findings {
+			if !now[FindingKey(f)] {
 				reset++
 				break
 			}
@@ -207,6 +207,6 @@ func (b *checklist) countResets(before *checklist) (reset, marked int) {
 }
 
 // objectKey binds a mark to an object, as it would be and as it is.
-func objectKey(o *preview.Object) string {
+func ObjectKey(o *preview.Object) string {
 	return "object\x00" + o.ID + "\x00" + o.Digest + "\x00" + o.Live.Fingerprint
 }

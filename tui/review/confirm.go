@@ -53,13 +53,13 @@ type factsKey struct {
 // approve is a: the next finding to look at, or the question. A plan that is
 // stale is made again first.
 func (m *review) approve() tea.Cmd {
-	switch left := m.checklist.remaining(); {
+	switch left := m.Checklist.Remaining(); {
 	case m.opts.ReadOnly:
 		m.notice = "read only: nothing can be approved here"
-	case m.stale():
+	case m.Stale():
 		return m.replan() // the answer would be to a question about another cluster
 	case left > 0:
-		m.openFinding(m.checklist.next(-1, 1))
+		m.openFinding(m.Checklist.Next(-1, 1))
 		m.notice = fmt.Sprintf("%d critical left to review: n marks one and opens the next", left)
 	case m.gateErrorNow() != nil:
 		m.openPage("This plan cannot be approved", m.gateErr.why.Error())
@@ -80,7 +80,7 @@ func (m *review) openConfirm() tea.Cmd {
 }
 
 func (m *confirmDialog) startRecheck(ctx context.Context) tea.Cmd {
-	recheck, plan, round, log := m.opts.Recheck, m.plan, m.round, m.log
+	recheck, plan, round, log := m.opts.Recheck, m.Plan, m.round, m.log
 	return tea.Batch(func() tea.Msg {
 		defer close(log.Done)
 		p, err := recheck(ctx, plan, func(line string) { log.Send(ctx, line) })
@@ -116,11 +116,11 @@ func (m *review) setRecheck(msg recheckedMsg) tea.Cmd {
 		c.err = msg.err
 	case msg.plan == nil || msg.plan.Digest == "":
 		c.err = fmt.Errorf("checking the cluster again: no plan came back")
-	case msg.plan.Digest == m.plan.Digest:
+	case msg.plan.Digest == m.Plan.Digest:
 		// The prompt appears now: keys typed before were not for it.
 		c.checked, c.at, c.listens, c.dropped, c.lastKey = true, m.opts.Now(), false, false, m.opts.Now()
 	default:
-		return m.replace(msg.plan, describe.ComparisonBasis(m.plan)+" changed during the review: ")
+		return m.replace(msg.plan, describe.ComparisonBasis(m.Plan)+" changed during the review: ")
 	}
 	return nil
 }
@@ -129,12 +129,12 @@ func (m *review) setRecheck(msg recheckedMsg) tea.Cmd {
 // where something is lost, taken or critical, and always without a screen, where
 // what was typed ahead is not swallowed.
 func (m *confirmDialog) needsName() bool {
-	s := m.plan.Summary
-	if m.plain || s.Delete+s.Replace+s.Adopt+s.Blocked > 0 || len(m.checklist.ofSeverity(preview.Critical)) > 0 {
+	s := m.Plan.Summary
+	if m.Plain || s.Delete+s.Replace+s.Adopt+s.Blocked > 0 || len(m.Checklist.OfSeverity(preview.Critical)) > 0 {
 		return true
 	}
-	for i := range m.plan.Objects {
-		if len(m.plan.Objects[i].Conflicts) > 0 {
+	for i := range m.Plan.Objects {
+		if len(m.Plan.Objects[i].Conflicts) > 0 {
 			return true
 		}
 	}
@@ -144,7 +144,7 @@ func (m *confirmDialog) needsName() bool {
 // answer returns the text that must be typed to approve this plan.
 func (m *confirmDialog) answer() string {
 	if m.needsName() {
-		return m.plan.Release.Name
+		return m.Plan.Release.Name
 	}
 	return "y"
 }
@@ -153,7 +153,7 @@ func (m *confirmDialog) answer() string {
 func (m *review) confirmKey(msg tea.KeyPressMsg) tea.Cmd {
 	c, k := &m.confirm, m.keys
 	answers := c.acceptsKeys()
-	small := m.size.Mode == frame.ModeTiny
+	small := m.Size.Mode == frame.ModeTiny
 	switch {
 	case key.Matches(msg, k.Back):
 		c.stop()
@@ -164,7 +164,7 @@ func (m *review) confirmKey(msg tea.KeyPressMsg) tea.Cmd {
 		c.full = !c.full
 		c.facts.Top = 0
 	case key.Matches(msg, k.CopyDigest):
-		return m.copy(m.plan.Digest)
+		return m.copy(m.Plan.Digest)
 	case key.Matches(msg, k.Help): // no release name has a question mark
 		m.openHelp()
 	case c.err != nil:
@@ -203,7 +203,7 @@ func (m *review) retryKey(msg tea.KeyPressMsg) tea.Cmd {
 	case key.Matches(msg, m.keys.Retry):
 		return m.openConfirm()
 	case key.Matches(msg, m.keys.Events):
-		m.openError("Checking "+describe.ComparisonBasis(m.plan)+" again", m.confirm.err)
+		m.openError("Checking "+describe.ComparisonBasis(m.Plan)+" again", m.confirm.err)
 	}
 	return nil
 }
@@ -215,11 +215,11 @@ func (m *review) submit() tea.Cmd {
 	case "":
 		return nil
 	case m.confirm.answer():
-		if !c.checked || c.err != nil || m.stale() || m.checklist.remaining() > 0 || m.gateErrorNow() != nil || m.opts.ReadOnly {
+		if !c.checked || c.err != nil || m.Stale() || m.Checklist.Remaining() > 0 || m.gateErrorNow() != nil || m.opts.ReadOnly {
 			return nil
 		}
-		m.outcome.Kind, m.outcome.PlanDigest, m.outcome.Accepted = Approved, m.plan.Digest, m.checklist.accepted()
-		m.outcome.marks = m.checklist.marks
+		m.outcome.Kind, m.outcome.PlanDigest, m.outcome.Accepted = Approved, m.Plan.Digest, m.Checklist.Accepted()
+		m.outcome.marks = m.Checklist.Marks
 		return tea.Quit
 	case "n", "N", "no":
 		if !m.confirm.needsName() {
@@ -233,27 +233,27 @@ func (m *review) submit() tea.Cmd {
 
 // promptLines returns the number of lines below the facts, a blank one first.
 func (m *confirmDialog) promptLines() int {
-	if m.size.Mode == frame.ModeDouble {
+	if m.Size.Mode == frame.ModeDouble {
 		return 4
 	}
 	return 3
 }
 
-func (m *confirmDialog) headHeight() int { return m.size.Body - m.promptLines() }
+func (m *confirmDialog) headHeight() int { return m.Size.Body - m.promptLines() }
 
 // settleConfirm makes the facts where they are not made yet, and keeps the
 // window in them.
 func (m *confirmDialog) settleConfirm() {
 	c, height := m, m.headHeight()
-	if want := (factsKey{m.size.Width, height, c.full, c.checked}); want != c.made {
-		c.facts.Lines, c.made = m.confirmHead(m.size.Width, height), want
+	if want := (factsKey{m.Size.Width, height, c.full, c.checked}); want != c.made {
+		c.facts.Lines, c.made = m.confirmHead(m.Size.Width, height), want
 	}
 	c.facts.Scroll(0, height)
 }
 
 // confirmLines draws CONFIRM.
 func (m *review) confirmLines(f frame.Frame) ([]string, *tea.Cursor) {
-	if m.size.Mode == frame.ModeTiny {
+	if m.Size.Mode == frame.ModeTiny {
 		return m.confirm.confirmTooSmall(), nil
 	}
 	head, height := m.confirm.facts, m.confirm.headHeight()
@@ -262,17 +262,17 @@ func (m *review) confirmLines(f frame.Frame) ([]string, *tea.Cursor) {
 		prompt = slices.DeleteFunc(prompt[1:], func(l widget.Line) bool { return len(l) == 0 })
 		prompt = append(make([]widget.Line, m.confirm.promptLines()-len(prompt)), prompt...)
 	}
-	body := head.Paint(m.theme, m.size.Width, height, -1)
+	body := head.Paint(m.Theme, m.Size.Width, height, -1)
 	// The prompt follows the facts where they leave room.
 	if used := len(head.Lines); used < height {
 		body = body[:used]
 	}
-	top := m.size.BodyTop + len(body)
+	top := m.Size.BodyTop + len(body)
 	for _, line := range prompt {
-		body = append(body, line.Paint(m.theme, m.size.Width))
+		body = append(body, line.Paint(m.Theme, m.Size.Width))
 	}
-	for len(body) < m.size.Body {
-		body = append(body, widget.Blank().Paint(m.theme, m.size.Width))
+	for len(body) < m.Size.Body {
+		body = append(body, widget.Blank().Paint(m.Theme, m.Size.Width))
 	}
 	var cursor *tea.Cursor
 	if cursorX >= 0 {
@@ -284,7 +284,7 @@ func (m *review) confirmLines(f frame.Frame) ([]string, *tea.Cursor) {
 	}
 	footer := f.Footer(keys, frame.Plain("ctrl+c quit, nothing applied"))
 	if m.notice != "" {
-		footer = widget.Line{widget.Text(theme.Strong, " "+m.notice)}.Paint(m.theme, m.size.Width)
+		footer = widget.Line{widget.Text(theme.Strong, " "+m.notice)}.Paint(m.Theme, m.Size.Width)
 	}
 	return m.compose(f, body, "", footer), cursor
 }
@@ -292,7 +292,7 @@ func (m *review) confirmLines(f frame.Frame) ([]string, *tea.Cursor) {
 // confirmKeys are the keys of CONFIRM but those of its answer.
 func (m *confirmDialog) confirmKeys() []key.Binding {
 	k := m.keys
-	if m.size.Mode != frame.ModeDouble {
+	if m.Size.Mode != frame.ModeDouble {
 		return []key.Binding{frame.WithHelp(k.Back, "back"), frame.WithHelp(k.Digests, "digests"), frame.WithHelp(k.CopyDigest, "copy digest")}
 	}
 	digests := k.Digests
@@ -310,10 +310,10 @@ func (m *confirmDialog) prompt() ([]widget.Line, int) {
 	question := append(lead, widget.Text(theme.Plain, "Type "), widget.Text(theme.Strong, m.answer()), widget.Text(theme.Plain, " and press enter to approve, or esc to go back:"))
 	switch {
 	case c.err != nil:
-		text := append(lead, widget.Text(theme.Fail, "x "), widget.Text(theme.Plain, describe.ComparisonBasis(m.plan)+" could not be checked again: "+c.err.Error()))
+		text := append(lead, widget.Text(theme.Fail, "x "), widget.Text(theme.Plain, describe.ComparisonBasis(m.Plan)+" could not be checked again: "+c.err.Error()))
 		return []widget.Line{nil, text, append(lead, widget.Text(theme.Plain, "  nothing was applied. r checks again, e shows all of it, esc goes back")), nil}, -1
 	case !c.checked:
-		return []widget.Line{nil, append(lead, widget.Text(theme.Strong, "Checking "+describe.ComparisonBasis(m.plan)+" again …"+c.log.Elapsed())), append(lead, frame.Plain(c.log.Last())...), nil}, -1
+		return []widget.Line{nil, append(lead, widget.Text(theme.Strong, "Checking "+describe.ComparisonBasis(m.Plan)+" again …"+c.log.Elapsed())), append(lead, frame.Plain(c.log.Last())...), nil}, -1
 	case c.wrong:
 		question = append(lead, widget.Text(theme.Caution, "! That was not the answer. "), widget.Text(theme.Plain, "Type "), widget.Text(theme.Strong, m.answer()), widget.Text(theme.Plain, " to approve, esc goes back:"))
 	}
@@ -322,11 +322,11 @@ func (m *confirmDialog) prompt() ([]widget.Line, int) {
 		return []widget.Line{nil, question, nil, waits}, -1
 	}
 	input := append(lead, widget.Text(theme.Key, "> "), widget.Text(theme.Strong, c.input.Value))
-	return []widget.Line{nil, question, nil, input}, min(input.Width(), m.size.Width-1)
+	return []widget.Line{nil, question, nil, input}, min(input.Width(), m.Size.Width-1)
 }
 
 func (m *confirmDialog) confirmTooSmall() []string {
-	w, h := m.size.Width, m.size.Height
+	w, h := m.Size.Width, m.Size.Height
 	lines := []widget.Line{
 		frame.Plain(" CONFIRM needs a bigger window"), nil,
 		frame.Plain(fmt.Sprintf(" Full digests do not fit in %dx%d.", w, h)),
@@ -341,7 +341,7 @@ func (m *confirmDialog) confirmTooSmall() []string {
 	lines = append(lines, frame.Plain(" esc back   q quit, nothing applied"))
 	out := make([]string, 0, h)
 	for _, l := range lines {
-		out = append(out, l.Paint(m.theme, w))
+		out = append(out, l.Paint(m.Theme, w))
 	}
 	return out
 }

@@ -87,8 +87,8 @@ func (m *confirmDialog) confirmHead(width, height int) []widget.Line {
 func (m *confirmDialog) confirmFacts(h *factList, tagged int, sentence bool) {
 	h.blank()
 	h.lines = append(h.lines, widget.Line{widget.Text(theme.Plain, "   "[:h.margin()]),
-		widget.Text(theme.Strong, "You are about to change "+describe.WriteTarget(m.plan)+". Nothing has been changed yet.")})
-	if v := m.plan.Verdict; sentence && v != nil && v.Sentence != "" {
+		widget.Text(theme.Strong, "You are about to change "+describe.WriteTarget(m.Plan)+". Nothing has been changed yet.")})
+	if v := m.Plan.Verdict; sentence && v != nil && v.Sentence != "" {
 		for _, line := range widget.Wrap(theme.Plain, v.Sentence, h.width-2*h.margin(), "") {
 			h.lines = append(h.lines, append(widget.Line{widget.Text(theme.Plain, "   "[:h.margin()])}, line...))
 		}
@@ -100,12 +100,12 @@ func (m *confirmDialog) confirmFacts(h *factList, tagged int, sentence bool) {
 	m.contentLines(h, tagged)
 	if m.checked {
 		h.blank()
-		h.add("checked", widget.Text(theme.Plain, m.at.Format("15:04:05")+"  no reviewed "+describe.ReviewedContent(m.plan)+" has changed since the review"))
+		h.add("checked", widget.Text(theme.Plain, m.at.Format("15:04:05")+"  no reviewed "+describe.ReviewedContent(m.Plan)+" has changed since the review"))
 	}
 }
 
 func (m *confirmDialog) targetLines(h *factList) {
-	t, p := m.plan.Target, m.plan
+	t, p := m.Plan.Target, m.Plan
 	if p.OnMachine() {
 		m.placeLines(h)
 		return
@@ -127,7 +127,7 @@ func (m *confirmDialog) targetLines(h *factList) {
 
 // whoLines say who would apply, with the groups that rights may come from.
 func (m *confirmDialog) whoLines(h *factList) {
-	t := m.plan.Target
+	t := m.Plan.Target
 	if len(t.Groups) == 0 {
 		h.add("as", widget.Text(theme.Plain, t.User))
 		return
@@ -151,7 +151,7 @@ const maxGroupLines = 2
 
 // placeLines is the target of a plugin set.
 func (m *confirmDialog) placeLines(h *factList) {
-	p := m.plan
+	p := m.Plan
 	h.add("platform", widget.Text(theme.Strong, p.Platform))
 	h.add("location", widget.Text(theme.Strong, frame.SetLocation(p)))
 	if p.Location != nil {
@@ -163,7 +163,7 @@ func (m *confirmDialog) placeLines(h *factList) {
 }
 
 func (m *confirmDialog) namespaceState() string {
-	o := m.plan.Object(preview.Ref{APIVersion: "v1", Kind: "Namespace", Name: m.plan.Release.Namespace}.ID())
+	o := m.Plan.Object(preview.Ref{APIVersion: "v1", Kind: "Namespace", Name: m.Plan.Release.Namespace}.ID())
 	if o != nil && o.Action == preview.ActionCreate {
 		return "  (created by this plan)"
 	}
@@ -173,7 +173,7 @@ func (m *confirmDialog) namespaceState() string {
 // contentLines adds the packages to apply, with at most tagged of the images
 // that are named by tag.
 func (m *confirmDialog) contentLines(h *factList, tagged int) {
-	p := m.plan
+	p := m.Plan
 	h.digest("plan", p.Digest) // first, where not all of it fits
 	if p.OnMachine() {
 		h.digest("content", p.ContentDigest)
@@ -200,12 +200,12 @@ func (m *confirmDialog) contentLines(h *factList, tagged int) {
 // tag with what the tag is today.
 func (m *confirmDialog) imageLines(h *factList, tagged int) {
 	var byTag []preview.Image
-	for _, image := range m.plan.Images {
+	for _, image := range m.Plan.Images {
 		if !image.Pinned {
 			byTag = append(byTag, image)
 		}
 	}
-	all := len(m.plan.Images)
+	all := len(m.Plan.Images)
 	if all == 0 {
 		return
 	}
@@ -239,11 +239,11 @@ func (h *factList) image(name string, image preview.Image) {
 }
 
 func (m *confirmDialog) effectLines(h *factList) {
-	line := actionCounts(m.plan.Summary, m.size.Mode == frame.ModeDouble)
-	if m.plan.OnMachine() {
-		line = fileCounts(m.plan.Files, m.size.Mode == frame.ModeDouble)
+	line := ActionCounts(m.Plan.Summary, m.Size.Mode == frame.ModeDouble)
+	if m.Plan.OnMachine() {
+		line = FileCounts(m.Plan.Files, m.Size.Mode == frame.ModeDouble)
 	}
-	if m.size.Mode == frame.ModeDouble {
+	if m.Size.Mode == frame.ModeDouble {
 		// Counts start with the gap they have in a sentence.
 		h.column -= 3
 		h.add("will do", line...)
@@ -251,7 +251,7 @@ func (m *confirmDialog) effectLines(h *factList) {
 	} else {
 		h.add("will do", line...)
 	}
-	if u := m.plan.FailureRollback; u != nil {
+	if u := m.Plan.FailureRollback; u != nil {
 		text := fmt.Sprintf("rolls back to revision %d automatically", u.Revision)
 		if u.Revision == 0 {
 			text = "removes what it created automatically"
@@ -260,7 +260,7 @@ func (m *confirmDialog) effectLines(h *factList) {
 	}
 	m.itemLines(h, "accepted", preview.Critical, theme.Plain)
 	m.itemLines(h, "not known", preview.NotKnown, theme.Caution)
-	if text := m.openQuestions(); text != "" {
+	if text := m.OpenQuestions(); text != "" {
 		h.add("unchecked", widget.Text(theme.Caution, text))
 	}
 }
@@ -271,15 +271,15 @@ const maxItemLines = 3
 // itemLines names the findings of a severity; those beyond a few lines are
 // counted.
 func (m *confirmDialog) itemLines(h *factList, name string, s preview.Severity, role theme.Role) {
-	at := m.checklist.ofSeverity(s)
+	at := m.Checklist.OfSeverity(s)
 	room := h.width - h.margin() - h.column - len("… 99 more")
 	long := 48
-	if m.size.Mode != frame.ModeDouble {
+	if m.Size.Mode != frame.ModeDouble {
 		long = 32
 	}
 	var lines []string
 	for n, i := range at {
-		it := m.checklist.items[i]
+		it := m.Checklist.Items[i]
 		what, who := describe.SplitTitle(it.Title(), it.First().Object)
 		if s == preview.NotKnown {
 			what = who
@@ -308,15 +308,15 @@ func (m *confirmDialog) itemLines(h *factList, name string, s preview.Severity, 
 // allDigests is the other page: every image and pin in full.
 func (m *confirmDialog) allDigests(h *factList) {
 	h.blank()
-	for _, pkg := range m.plan.Packages {
+	for _, pkg := range m.Plan.Packages {
 		for _, s := range pkg.Sources {
 			h.add(s.Kind, widget.Text(theme.Plain, s.Reference))
 			h.digest("", s.Digest)
 		}
 		h.digest("content", pkg.ContentDigest)
 	}
-	h.digest("plan", m.plan.Digest)
-	for _, image := range m.plan.Images {
+	h.digest("plan", m.Plan.Digest)
+	for _, image := range m.Plan.Images {
 		h.blank()
 		h.image("image", image)
 	}

@@ -19,20 +19,20 @@ func (m *tabPanel) contestedObjects() []string {
 	row := b.selected()
 	switch {
 	case b.sheet != nil && b.pane == frame.PaneDetail: // whose keys move in the text
-	case m.tab == tabFindings || m.tab == tabSummary:
-		at := m.checklist.find(row.id)
+	case m.tab == Findings || m.tab == Summary:
+		at := m.Checklist.Find(row.ID)
 		if at < 0 {
 			return nil
 		}
 		var ids []string
-		for _, f := range m.checklist.items[at].Findings {
-			if aboutConflicts(f) {
+		for _, f := range m.Checklist.Items[at].Findings {
+			if AboutConflicts(f) {
 				ids = append(ids, f.Object)
 			}
 		}
 		return ids
 	default:
-		if o := m.object(row.object); o != nil && len(o.Conflicts) > 0 {
+		if o := m.Object(row.Object); o != nil && len(o.Conflicts) > 0 {
 			return []string{o.ID}
 		}
 	}
@@ -64,12 +64,12 @@ func (m *review) decide(ids []string, decided string) tea.Cmd {
 		m.notice = "this plan cannot be planned again here: decide with --conflicts when it is made"
 		return nil
 	}
-	if !slices.ContainsFunc(ids, func(id string) bool { return m.plan.ConflictsOf(m.object(id)) != decided }) {
+	if !slices.ContainsFunc(ids, func(id string) bool { return m.Plan.ConflictsOf(m.Object(id)) != decided }) {
 		m.notice = "decided already: " + describe.Decision(decided)
 		return nil
 	}
 	decisions := map[string]string{}
-	maps.Copy(decisions, m.plan.Options.ConflictsOf)
+	maps.Copy(decisions, m.Plan.Options.ConflictsOf)
 	for _, id := range ids {
 		decisions[id] = decided
 	}
@@ -82,8 +82,8 @@ func (m *review) decide(ids []string, decided string) tea.Cmd {
 func (m *review) showDecided() {
 	id := m.decided
 	m.decided = ""
-	for i, it := range m.checklist.items {
-		if slices.ContainsFunc(it.Findings, func(f *preview.Finding) bool { return f.Object == id && aboutConflicts(f) }) {
+	for i, it := range m.Checklist.Items {
+		if slices.ContainsFunc(it.Findings, func(f *preview.Finding) bool { return f.Object == id && AboutConflicts(f) }) {
 			m.openFinding(i)
 			return
 		}

@@ -56,7 +56,7 @@ func contestedReview(t *testing.T, size [2]int) (*review, *tuitest.Clock) {
 	var settled map[string]string
 	m.opts.Settle = func(of map[string]string) { settled = maps.Clone(of) }
 	m.opts.Resolve = func(context.Context, func(string)) (*preview.Plan, error) { return contestedPlan(t, settled), nil }
-	m.settles, m.replans = true, true
+	m.Settles, m.Replans = true, true
 	return m, c
 }
 
@@ -95,13 +95,13 @@ func TestADecisionAboutContestedFieldsIsWhatIsApproved(t *testing.T) {
 				t.Fatal("an undecided conflict leads to the question")
 			}
 			tuitest.Drive(m, c, "esc", "2", tt.key)
-			if got := m.plan.Options.ConflictsOf[tuitest.DeployObject]; got != tt.want || m.tab != tabFindings {
+			if got := m.Plan.Options.ConflictsOf[tuitest.DeployObject]; got != tt.want || m.tab != Findings {
 				t.Fatalf("the plan on tab %d decides %q, want %q on the finding", m.tab, got, tt.want)
 			}
-			if !strings.Contains(m.banner, "its contested fields are "+tt.name) {
-				t.Errorf("the banner is %q", m.banner)
+			if !strings.Contains(m.Banner, "its contested fields are "+tt.name) {
+				t.Errorf("the banner is %q", m.Banner)
 			}
-			m.opts.Recheck = recheckSame(m.plan)
+			m.opts.Recheck = recheckSame(m.Plan)
 			tuitest.Drive(m, c, tt.key)
 			if !strings.Contains(m.notice, "decided already") || m.screen != screenReview {
 				t.Errorf("the same key again: %q", m.notice)
@@ -123,10 +123,10 @@ func TestADecisionThatWasGivenUpIsForgotten(t *testing.T) {
 		t.Fatal("t does not plan again")
 	}
 	tuitest.Drive(m, c, "esc", "R")
-	if got := m.plan.Options.ConflictsOf; len(got) != 0 || m.screen != screenReview {
+	if got := m.Plan.Options.ConflictsOf; len(got) != 0 || m.screen != screenReview {
 		t.Errorf("after esc and R the plan decides %v", got)
 	}
-	m.opts.Settle, m.settles = nil, false
+	m.opts.Settle, m.Settles = nil, false
 	tuitest.Drive(m, c, "2", "t")
 	if !strings.Contains(m.notice, "--conflicts") {
 		t.Errorf("where nothing can be planned, t says %q", m.notice)

@@ -8,29 +8,29 @@ import (
 )
 
 // aboutConflicts reports whether a finding is about contested fields.
-func aboutConflicts(f *preview.Finding) bool {
+func AboutConflicts(f *preview.Finding) bool {
 	return f.Rule == rules.FieldConflict.Name || f.Rule == rules.HotFixOverwritten.Name
 }
 
 // changesTitle heads the changes of an object: where nothing decides about contested
 // fields, they are those of taking the fields over.
-func (m *view) changesTitle(o *preview.Object) string {
-	if len(m.plan.Unsettled(o)) > 0 {
+func (m *View) changesTitle(o *preview.Object) string {
+	if len(m.Plan.Unsettled(o)) > 0 {
 		return "What changes if the contested fields are taken over"
 	}
 	return "What changes"
 }
 
 // conflicts lists the contested fields of an object, and how to decide about them.
-func (m *view) conflicts(b *frame.Builder, o *preview.Object) {
+func (m *View) conflicts(b *frame.Builder, o *preview.Object) {
 	if len(o.Conflicts) == 0 {
 		return
 	}
 	b.Heading("Fields that others manage")
-	for _, text := range m.plan.Contested(o) {
+	for _, text := range m.Plan.Contested(o) {
 		b.Text(theme.Fail, "   ", "x "+text)
 	}
-	if !m.settles || m.plain {
+	if !m.Settles || m.Plain {
 		return
 	}
 	b.Text(theme.Plain, "   ", "t takes the fields of this object over, l leaves them as they are; the plan is made again")

@@ -127,21 +127,21 @@ func upgradeOf(older, p *preview.Plan) *preview.Plan {
 func eachList(t *testing.T, p *preview.Plan, width int, look func(name string, m *review, cells int)) {
 	t.Helper()
 	m, c := reviewOf(t, p, width, 50)
-	for i, tab := range m.shownTabs() {
+	for i, tab := range m.ShownTabs() {
 		tuitest.Drive(m, c, fmt.Sprint(i+1), "F")
 		groups := 1
-		if tab == tabAccess {
-			groups = groupCount
+		if tab == Access {
+			groups = GroupCount
 		}
-		if tab == tabObjects {
+		if tab == Objects {
 			m.openBranches()
 		}
 		for g := range groups {
-			cells := m.size.Width
+			cells := m.Size.Width
 			if m.split() {
-				cells = m.size.Left
+				cells = m.Size.Left
 			}
-			look(fmt.Sprintf("%s/%d at %d", m.table[tab].name, g, width), m, cells)
+			look(fmt.Sprintf("%s/%d at %d", m.table[tab].Name, g, width), m, cells)
 			if groups > 1 {
 				tuitest.Drive(m, c, "g")
 			}
@@ -151,9 +151,9 @@ func eachList(t *testing.T, p *preview.Plan, width int, look func(name string, m
 
 // visibleRow is what tells a row from others: what is seen of it, without its
 // label, which says nothing of what it is about.
-func visibleRow(m *review, r row, cells int) string {
-	line := strings.Fields(ansi.Strip(m.withMark(" ", r, cells).Paint(m.theme, cells)))
-	return strings.Join(slices.DeleteFunc(line, func(word string) bool { return word == r.id }), " ")
+func visibleRow(m *review, r Row, cells int) string {
+	line := strings.Fields(ansi.Strip(m.withMark(" ", r, cells).Paint(m.Theme, cells)))
+	return strings.Join(slices.DeleteFunc(line, func(word string) bool { return word == r.ID }), " ")
 }
 
 // TestNoTwoRowsOfTheCorpusLookTheSame: in no list do two rows about different
@@ -163,10 +163,10 @@ func TestNoTwoRowsOfTheCorpusLookTheSame(t *testing.T) {
 	for name, p := range plans {
 		for _, width := range []int{80, 120, 200} {
 			eachList(t, p, width, func(list string, m *review, cells int) {
-				seen, heading := map[string]row{}, ""
+				seen, heading := map[string]Row{}, ""
 				for _, r := range m.activeTab().rows {
-					if r.id == "" {
-						heading = r.text
+					if r.ID == "" {
+						heading = r.Text
 						continue
 					}
 					rows++
@@ -174,9 +174,9 @@ func TestNoTwoRowsOfTheCorpusLookTheSame(t *testing.T) {
 					if strings.Contains(shown, "…") {
 						cut++
 					}
-					key := heading + "\x00" + r.parent + "\x00" + shown
-					if other, same := seen[key]; same && other.searchText() != r.searchText() {
-						t.Errorf("%s: %s: two rows are %q:\n%s\n%s", name, list, shown, frame.Clip(other.searchText(), 300), frame.Clip(r.searchText(), 300))
+					key := heading + "\x00" + r.Parent + "\x00" + shown
+					if other, same := seen[key]; same && other.SearchText() != r.SearchText() {
+						t.Errorf("%s: %s: two rows are %q:\n%s\n%s", name, list, shown, frame.Clip(other.SearchText(), 300), frame.Clip(r.SearchText(), 300))
 					}
 					seen[key] = r
 				}
@@ -195,15 +195,15 @@ func TestRowsOfTheCorpusSayWhichAPIGroup(t *testing.T) {
 	p := corpusPlan(t, corpustest.Dir(t, "bundles", "argocd-operator", "0.18.0"))
 	for _, width := range []int{80, 120, 200} {
 		eachList(t, p, width, func(list string, m *review, cells int) {
-			if m.tab != tabAccess || m.filter.group == groupResource {
+			if m.tab != Access || m.Filter.Group == GroupResource {
 				return
 			}
-			for i, g := range m.access.grants {
-				want := strings.Join(m.plan.Access.Grants[g.of[0]].APIGroups, ", ")
+			for i, g := range m.access.Grants {
+				want := strings.Join(m.Plan.Access.Grants[g.Of[0]].APIGroups, ", ")
 				if width < 120 {
 					want = want[:min(len(want), 14)] // and as much as there is room for
 				}
-				if shown := visibleRow(m, m.access.grantRow(i), cells); !strings.Contains(shown, want) {
+				if shown := visibleRow(m, m.access.GrantRow(i), cells); !strings.Contains(shown, want) {
 					t.Errorf("%s: no group %q in %q", list, want, shown)
 				}
 			}
@@ -220,13 +220,13 @@ func TestTheSelectedRowIsShownWhole(t *testing.T) {
 		eachList(t, p, width, func(list string, m *review, cells int) {
 			b := m.activeTab()
 			for i, r := range b.rows {
-				if len(b.rows) > m.paneHeight()-4 || r.id == "" || !strings.Contains(visibleRow(m, r, cells), "…") {
+				if len(b.rows) > m.PaneHeight()-4 || r.ID == "" || !strings.Contains(visibleRow(m, r, cells), "…") {
 					continue
 				}
 				b.list.Cursor = i
-				full := m.fullRow(b, cells, m.paneHeight())
+				full := m.fullRow(b, cells, m.PaneHeight())
 				if len(full) == 0 {
-					if strings.Contains(r.line(wholeRow).Plain(), "…") {
+					if strings.Contains(r.Line(wholeRow).Plain(), "…") {
 						continue // it is as long as it gets
 					}
 					t.Errorf("%s: %q is not shown whole", list, visibleRow(m, r, cells))

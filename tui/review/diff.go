@@ -14,15 +14,15 @@ func diffOrder() []preview.Action {
 }
 
 // diffTab shows how each object would change.
-type diffTab struct{ *view }
+type diffTab struct{ *View }
 
-func (m *diffTab) count() int { return -1 }
+func (m *diffTab) Count() int { return -1 }
 
-func (m *diffTab) doc(string, int) document { return document{} }
+func (m *diffTab) Doc(string, int) Document { return Document{} }
 
 // rows lists the objects that would differ afterwards.
-func (m *diffTab) rows() []row {
-	rows := append(make([]row, 0, len(m.plan.Objects)+1), m.packageRow()...)
+func (m *diffTab) Rows() []Row {
+	rows := append(make([]Row, 0, len(m.Plan.Objects)+1), m.packageRow()...)
 	before := len(rows)
 	for _, a := range diffOrder() {
 		objects := m.objectsBy(a)

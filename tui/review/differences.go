@@ -26,7 +26,7 @@ func (m *review) startCompare() tea.Cmd {
 	o, evidence, kind := s.Object, m.evidenceOf(m.activeTab()), s.Kind
 	body := diffview.AfterBody(o)
 	if kind == diffview.YAML {
-		body, _ = diffview.SentBody(m.plan, o)
+		body, _ = diffview.SentBody(m.Plan, o)
 	}
 	work := func(w *diffview.Job) *diffview.Comparison {
 		if kind == diffview.YAML {
@@ -89,11 +89,11 @@ func (m *tabPanel) setComparison(msg comparedMsg) {
 // evidenceOf returns the evidence of the selected finding, empty when none is
 // selected.
 func (m *tabPanel) evidenceOf(b *masterDetail) string {
-	if m.tab != tabFindings {
+	if m.tab != Findings {
 		return ""
 	}
-	if at := m.checklist.find(b.selected().id); at >= 0 {
-		return m.checklist.items[at].First().Evidence
+	if at := m.Checklist.Find(b.selected().ID); at >= 0 {
+		return m.Checklist.Items[at].First().Evidence
 	}
 	return ""
 }
@@ -105,7 +105,7 @@ func (m *tabPanel) sheetForm(b *masterDetail) diffview.Form {
 		return diffview.FormExact
 	case m.paths && (b.sheet.File == nil || len(b.sheet.Comparison.Changes) > 0):
 		return diffview.FormPaths
-	case m.beside && m.size.Mode == frame.ModeDouble && b.pane == frame.PaneDetail:
+	case m.beside && m.Size.Mode == frame.ModeDouble && b.pane == frame.PaneDetail:
 		return diffview.FormBeside
 	}
 	return diffview.FormUnified
@@ -121,8 +121,8 @@ func (m *tabPanel) sheetKey(msg tea.KeyPressMsg) bool {
 	switch {
 	case key.Matches(msg, k.Beside):
 		m.beside, m.paths, b.pane = !m.beside || m.paths, false, frame.PaneDetail
-		if m.beside && m.size.Mode != frame.ModeDouble {
-			m.notice = fmt.Sprintf("side by side needs %d columns; there are %d", frame.DoubleWidth, m.size.Width)
+		if m.beside && m.Size.Mode != frame.ModeDouble {
+			m.notice = fmt.Sprintf("side by side needs %d columns; there are %d", frame.DoubleWidth, m.Size.Width)
 		}
 	case key.Matches(msg, k.Paths):
 		m.paths = !m.paths
@@ -175,7 +175,7 @@ func (m *tabPanel) sheetKeys(s *diffview.View) []key.Binding {
 // detailLeft is the column the detail begins at.
 func (m *tabPanel) detailLeft() int {
 	if m.split() {
-		return m.size.Left + 1
+		return m.Size.Left + 1
 	}
 	return 0
 }

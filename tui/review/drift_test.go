@@ -19,7 +19,7 @@ func drift(m *review, drifts ...Drift) driftMsg {
 // resolveTo makes a review plan again with an answer of the test's.
 func resolveTo(m *review, p *preview.Plan, err error) {
 	m.opts.Resolve = func(context.Context, func(string)) (*preview.Plan, error) { return p, err }
-	m.replans = true
+	m.Replans = true
 }
 
 // changedWebhook is freshPlan with other evidence about its webhook.
@@ -49,7 +49,7 @@ func TestWhatMovedIsMarkedAndThePlanIsStale(t *testing.T) {
 			t.Errorf("%s: the state is %s", name, m.state())
 		}
 		tuitest.Drive(m, c, drift(m, Drift{tuitest.WebhookObject, ""}, Drift{tuitest.DeployObject, ""}))
-		if m.stale() || m.state() != "REVIEW" || tuitest.Shows(m, "moved") {
+		if m.Stale() || m.state() != "REVIEW" || tuitest.Shows(m, "moved") {
 			t.Errorf("%s: it is stale although everything is as it was again", name)
 		}
 	}
@@ -60,15 +60,15 @@ func TestAStalePlanIsMadeAgainAndNeverAskedAbout(t *testing.T) {
 	now := changedWebhook(t)
 	resolveTo(m, now, nil)
 	tuitest.Drive(m, c, "n", "n", "n", "n", drift(m, Drift{tuitest.WebhookObject, "changed"}), "a")
-	if m.screen != screenReview || m.plan != now {
-		t.Fatalf("a leads to screen %d of %s, want the review of the new plan", m.screen, m.plan.Digest)
+	if m.screen != screenReview || m.Plan != now {
+		t.Fatalf("a leads to screen %d of %s, want the review of the new plan", m.screen, m.Plan.Digest)
 	}
-	if m.stale() || m.checklist.remaining() != 1 {
-		t.Errorf("stale %t, %d left; want a fresh plan with one look reset", m.stale(), m.checklist.remaining())
+	if m.Stale() || m.Checklist.Remaining() != 1 {
+		t.Errorf("stale %t, %d left; want a fresh plan with one look reset", m.Stale(), m.Checklist.Remaining())
 	}
 	for _, part := range []string{"planned again", "mongodb-webhook", "1 of 3 marks reset: webhook fails closed"} {
-		if !strings.Contains(m.banner, part) {
-			t.Errorf("the banner %q does not say %q", m.banner, part)
+		if !strings.Contains(m.Banner, part) {
+			t.Errorf("the banner %q does not say %q", m.Banner, part)
 		}
 	}
 	m.opts.Recheck = recheckSame(now)
@@ -89,8 +89,8 @@ func TestAPlanThatBecomesStaleClosesTheQuestion(t *testing.T) {
 	if m.screen != screenReview || m.outcome.Kind == Approved {
 		t.Fatal("the question stayed open for a plan that is stale")
 	}
-	if !strings.Contains(m.banner, "Deployment mongodb/operator exists now") {
-		t.Errorf("the banner is %q", m.banner)
+	if !strings.Contains(m.Banner, "Deployment mongodb/operator exists now") {
+		t.Errorf("the banner is %q", m.Banner)
 	}
 }
 
@@ -119,8 +119,8 @@ func TestARefusedApprovalIsReviewedAgain(t *testing.T) {
 	}
 	t.Run("why is shown where the plan is the same", func(t *testing.T) {
 		m, c := again(t, tuitest.FreshPlan(t), nil)
-		if m.screen != screenReview || m.checklist.remaining() != 0 || !strings.Contains(m.banner, "nothing was applied (e all of it): the lock is held by jane") {
-			t.Fatalf("screen %d, %d left, banner %q", m.screen, m.checklist.remaining(), m.banner)
+		if m.screen != screenReview || m.Checklist.Remaining() != 0 || !strings.Contains(m.Banner, "nothing was applied (e all of it): the lock is held by jane") {
+			t.Fatalf("screen %d, %d left, banner %q", m.screen, m.Checklist.Remaining(), m.Banner)
 		}
 		tuitest.Drive(m, c, "e")
 		if !tuitest.Shows(m, "wait, or ask her") {
@@ -130,18 +130,18 @@ func TestARefusedApprovalIsReviewedAgain(t *testing.T) {
 	t.Run("what changed is shown, and only its marks are reset", func(t *testing.T) {
 		m, _ := again(t, changedWebhook(t), nil)
 		for _, part := range []string{"nothing was applied", "mongodb-webhook", "1 of 3 marks reset"} {
-			if !strings.Contains(m.banner, part) {
-				t.Errorf("the banner %q does not say %q", m.banner, part)
+			if !strings.Contains(m.Banner, part) {
+				t.Errorf("the banner %q does not say %q", m.Banner, part)
 			}
 		}
-		if m.checklist.remaining() != 1 || m.outcome.Kind == Approved {
-			t.Errorf("%d left, outcome %v", m.checklist.remaining(), m.outcome.Kind)
+		if m.Checklist.Remaining() != 1 || m.outcome.Kind == Approved {
+			t.Errorf("%d left, outcome %v", m.Checklist.Remaining(), m.outcome.Kind)
 		}
 	})
 	t.Run("without a new plan the old one stays, and is not approved", func(t *testing.T) {
 		m, _ := again(t, nil, errors.New("connection refused"))
-		if m.screen != screenReview || m.plan == nil || m.outcome.Kind == Approved || !strings.Contains(m.banner, "connection refused") {
-			t.Errorf("screen %d, outcome %v, banner %q", m.screen, m.outcome.Kind, m.banner)
+		if m.screen != screenReview || m.Plan == nil || m.outcome.Kind == Approved || !strings.Contains(m.Banner, "connection refused") {
+			t.Errorf("screen %d, outcome %v, banner %q", m.screen, m.outcome.Kind, m.Banner)
 		}
 	})
 }
@@ -151,29 +151,29 @@ func TestPlanningAgain(t *testing.T) {
 		m, c := reviewOf(t, tuitest.FreshPlan(t), 120, 36)
 		resolveTo(m, tuitest.FreshPlan(t), nil)
 		tuitest.Drive(m, c, "n", "n", "R")
-		if m.checklist.remaining() != 2 || !strings.Contains(m.notice, "nothing that was reviewed has changed") {
-			t.Errorf("%d left, notice %q", m.checklist.remaining(), m.notice)
+		if m.Checklist.Remaining() != 2 || !strings.Contains(m.notice, "nothing that was reviewed has changed") {
+			t.Errorf("%d left, notice %q", m.Checklist.Remaining(), m.notice)
 		}
 	})
 	t.Run("a failure leaves the plan as stale as it was", func(t *testing.T) {
 		m, c := reviewOf(t, tuitest.FreshPlan(t), 120, 36)
-		old := m.plan
+		old := m.Plan
 		resolveTo(m, nil, errors.New("connection refused"))
 		tuitest.Drive(m, c, drift(m, Drift{tuitest.DeployObject, "exists now"}), "R")
-		if m.plan != old || !m.stale() || !strings.Contains(m.banner, "connection refused") {
-			t.Errorf("stale %t, banner %q", m.stale(), m.banner)
+		if m.Plan != old || !m.Stale() || !strings.Contains(m.Banner, "connection refused") {
+			t.Errorf("stale %t, banner %q", m.Stale(), m.Banner)
 		}
 	})
 	t.Run("esc goes back, and the answer that comes later is dropped", func(t *testing.T) {
 		m, c := reviewOf(t, tuitest.FreshPlan(t), 120, 36)
-		old := m.plan
+		old := m.Plan
 		resolveTo(m, changedWebhook(t), nil)
 		c.Forward(1)
 		_, cmd := m.Update(tuitest.Press("R"))
 		golden(t, "replan/120x36/fresh", m, 120, 36)
 		tuitest.Drive(m, c, "y", "a", "enter", "esc")
 		tuitest.Pump(m, cmd)
-		if m.screen != screenReview || m.plan != old {
+		if m.screen != screenReview || m.Plan != old {
 			t.Error("a cancelled plan replaced the one under review")
 		}
 	})
@@ -189,7 +189,7 @@ func TestPlanningAgain(t *testing.T) {
 		old := drift(m, Drift{tuitest.DeployObject, "exists now"})
 		resolveTo(m, changedWebhook(t), nil)
 		tuitest.Drive(m, c, "R", old, watchEndedMsg{old.round, errors.New("gone")})
-		if m.stale() || m.watch.err != nil {
+		if m.Stale() || m.watch.err != nil {
 			t.Error("a new plan is stale because of what was said about the old one")
 		}
 	})

@@ -20,45 +20,45 @@ const (
 )
 
 // filesTab shows the files of a plugin set.
-type filesTab struct{ *view }
+type filesTab struct{ *View }
 
-func (m *filesTab) count() int { return len(m.plan.Files) }
+func (m *filesTab) Count() int { return len(m.Plan.Files) }
 
 // rows lists what differs for the host, the files that change
 // before those that stay, and what the set is on other platforms.
-func (m *filesTab) rows() []row {
-	rows := []row{textRow(append(widget.Line{widget.Text(theme.Strong, preview.Plural(len(m.plan.Files), "file"))}, fileCounts(m.plan.Files, true)...))}
-	if n := len(m.plan.ConfigChanges); n > 0 {
+func (m *filesTab) Rows() []Row {
+	rows := []Row{textRow(append(widget.Line{widget.Text(theme.Strong, preview.Plural(len(m.Plan.Files), "file"))}, FileCounts(m.Plan.Files, true)...))}
+	if n := len(m.Plan.ConfigChanges); n > 0 {
 		line := widget.Line{widget.Cell(theme.Change, "~", 4), widget.Text(theme.Plain, "config"), widget.Text(theme.Change, "  "+preview.Plural(n, "setting"))}
-		rows = append(rows, row{id: configID, text: "config", copy: "config", line: func(int) widget.Line { return line },
-			explain: "the host's settings, compared with those of the installed generation"})
+		rows = append(rows, Row{ID: configID, Text: "config", Copy: "config", Line: func(int) widget.Line { return line },
+			Explain: "the host's settings, compared with those of the installed generation"})
 	}
 	for _, stay := range []bool{false, true} {
-		for i := range m.plan.Files {
-			if f := &m.plan.Files[i]; (f.Action == preview.ActionUnchanged) == stay {
+		for i := range m.Plan.Files {
+			if f := &m.Plan.Files[i]; (f.Action == preview.ActionUnchanged) == stay {
 				rows = append(rows, m.fileRow(f))
 			}
 		}
 	}
-	for i := range m.plan.Platforms {
-		other := &m.plan.Platforms[i]
-		if other.Platform == m.plan.Platform {
+	for i := range m.Plan.Platforms {
+		other := &m.Plan.Platforms[i]
+		if other.Platform == m.Plan.Platform {
 			continue
 		}
 		line := widget.Line{widget.Cell(theme.Plain, "", 4), widget.Text(theme.Plain, other.Platform), widget.Text(theme.Plain, "  "+preview.Plural(len(other.Files), "file"))}
-		rows = append(rows, row{id: platformPrefix + other.Platform, text: other.Platform, copy: other.ContentDigest,
-			line:    func(int) widget.Line { return line },
-			explain: "approved with this plan, and installed where a machine of this platform is"})
+		rows = append(rows, Row{ID: platformPrefix + other.Platform, Text: other.Platform, Copy: other.ContentDigest,
+			Line:    func(int) widget.Line { return line },
+			Explain: "approved with this plan, and installed where a machine of this platform is"})
 	}
 	return rows
 }
 
 // fileRow is a file: what happens to it, the gravest finding, its mode and name.
-func (m *view) fileRow(f *preview.File) row {
+func (m *View) fileRow(f *preview.File) Row {
 	line := func(width int) widget.Line {
 		sign, role := "", theme.Plain
 		if at := m.worstItem(filePrefix + f.Path); at >= 0 {
-			sign, role = frame.SeveritySign(m.checklist.items[at].Severity(), m.checklist.isReviewed(at))
+			sign, role = frame.SeveritySign(m.Checklist.Items[at].Severity(), m.Checklist.IsReviewed(at))
 		}
 		l := widget.Line{widget.Cell(frame.ActionRole(f.Action), f.Action.Symbol(), 4), widget.Cell(role, sign, 3)}
 		mode := f.Mode
@@ -74,7 +74,7 @@ func (m *view) fileRow(f *preview.File) row {
 		}
 		return append(append(l, widget.Tail(theme.Plain, f.Path, max(8, width-l.Width()-tail.Width()-1))), tail...)
 	}
-	return row{id: filePrefix + f.Path, text: string(f.Action) + " " + f.Path + " " + f.Contents, copy: f.Path, line: line, explain: describe.File(f), inside: func() string { return changedText(f.Changes) }}
+	return Row{ID: filePrefix + f.Path, Text: string(f.Action) + " " + f.Path + " " + f.Contents, Copy: f.Path, Line: line, Explain: describe.File(f), Inside: func() string { return changedText(f.Changes) }}
 }
 
 // changedText is what changes replace and put in its place, as it is searched.
@@ -87,7 +87,7 @@ func changedText(changes []preview.Change) string {
 }
 
 // fileCounts is the number of files per action.
-func fileCounts(files []preview.File, roomy bool) widget.Line {
+func FileCounts(files []preview.File, roomy bool) widget.Line {
 	var s preview.Summary
 	for _, f := range files {
 		s.Add(f.Action)
@@ -95,32 +95,32 @@ func fileCounts(files []preview.File, roomy bool) widget.Line {
 	if len(files) == 0 {
 		return nil
 	}
-	return actionCounts(s, roomy)
+	return ActionCounts(s, roomy)
 }
 
 // doc returns the detail of a row of the files tab.
-func (m *filesTab) doc(id string, width int) document {
+func (m *filesTab) Doc(id string, width int) Document {
 	b := &frame.Builder{Width: width}
 	if id == configID {
 		b.Add(widget.Line{widget.Text(theme.Strong, " config")})
 		b.Text(theme.Plain, " ", "settings of the host that differ from the installed generation")
 		b.Heading("What changes")
-		changeLines(b, m.plan.ConfigChanges, 0)
-		return document{lines: b.Lines}
+		changeLines(b, m.Plan.ConfigChanges, 0)
+		return Document{Lines: b.Lines}
 	}
 	if platform, ok := strings.CutPrefix(id, platformPrefix); ok {
 		return m.platformDoc(b, platform)
 	}
 	path, _ := strings.CutPrefix(id, filePrefix)
-	for i := range m.plan.Files {
-		if f := &m.plan.Files[i]; f.Path == path {
+	for i := range m.Plan.Files {
+		if f := &m.Plan.Files[i]; f.Path == path {
 			return m.oneFile(b, f)
 		}
 	}
-	return document{}
+	return Document{}
 }
 
-func (m *filesTab) oneFile(b *frame.Builder, f *preview.File) document {
+func (m *filesTab) oneFile(b *frame.Builder, f *preview.File) Document {
 	b.Add(widget.Line{widget.Text(theme.Strong, " "+f.Path), widget.Text(frame.ActionRole(f.Action), "   "+f.Action.Symbol()+" "+string(f.Action))})
 	b.Text(theme.Plain, " ", describe.File(f))
 	if len(f.Changes) > 0 {
@@ -140,7 +140,7 @@ func (m *filesTab) oneFile(b *frame.Builder, f *preview.File) document {
 	b.Pair("from", f.Origin)
 	b.Pair("live mode", f.Live.Mode)
 	b.Pair("live sha256", f.Live.SHA256)
-	return document{lines: b.Lines}
+	return Document{Lines: b.Lines}
 }
 
 // fileChange is one change in a file: lines of a text one by one, a setting as
@@ -168,8 +168,8 @@ func fileChange(b *frame.Builder, c preview.Change) {
 }
 
 // platformDoc adds the files of the set on another platform.
-func (m *filesTab) platformDoc(b *frame.Builder, platform string) document {
-	for _, other := range m.plan.Platforms {
+func (m *filesTab) platformDoc(b *frame.Builder, platform string) Document {
+	for _, other := range m.Plan.Platforms {
 		if other.Platform != platform {
 			continue
 		}
@@ -184,7 +184,7 @@ func (m *filesTab) platformDoc(b *frame.Builder, platform string) document {
 			b.Pair("", f.Contents)
 		}
 	}
-	return document{lines: b.Lines}
+	return Document{Lines: b.Lines}
 }
 
 // setFacts is the place of a plugin set, and the machine.
@@ -204,17 +204,17 @@ func setFacts(f *propertyList, p *preview.Plan) {
 }
 
 // fileOf is the file that a row is about, nil when it is about none.
-func (m *view) fileOf(r row) *preview.File {
-	path, ok := strings.CutPrefix(r.id, filePrefix)
+func (m *View) FileOf(r Row) *preview.File {
+	path, ok := strings.CutPrefix(r.ID, filePrefix)
 	if !ok {
-		path, ok = strings.CutPrefix(r.object, filePrefix)
+		path, ok = strings.CutPrefix(r.Object, filePrefix)
 	}
 	if !ok {
 		return nil
 	}
-	for i := range m.plan.Files {
-		if m.plan.Files[i].Path == path {
-			return &m.plan.Files[i]
+	for i := range m.Plan.Files {
+		if m.Plan.Files[i].Path == path {
+			return &m.Plan.Files[i]
 		}
 	}
 	return nil

@@ -103,31 +103,31 @@ func TestPlainReviewOfAPluginSetReadsAsRecorded(t *testing.T) {
 // Tabs are those the plan has something for; digits and tab go through them.
 func TestAPlanHasTheTabsItNeeds(t *testing.T) {
 	m, c := reviewOf(t, setPlan(t), 120, 36)
-	for key, want := range map[string]tab{"1": tabSummary, "2": tabFindings, "3": tabFiles, "4": tabSource, "5": tabSource, "7": tabSource} {
+	for key, want := range map[string]Tab{"1": Summary, "2": Findings, "3": Files, "4": Source, "5": Source, "7": Source} {
 		tuitest.Drive(m, c, "4", key)
 		if m.tab != want {
 			t.Errorf("%s opens tab %d, want %d", key, m.tab, want)
 		}
 	}
 	tuitest.Drive(m, c, "1")
-	var seen []tab
+	var seen []Tab
 	for range 4 {
 		seen = append(seen, m.tab)
 		tuitest.Drive(m, c, "shift+tab")
 	}
-	if fmt.Sprint(seen) != fmt.Sprint([]tab{tabSummary, tabSource, tabFiles, tabFindings}) {
+	if fmt.Sprint(seen) != fmt.Sprint([]Tab{Summary, Source, Files, Findings}) {
 		t.Errorf("shift+tab goes through %v", seen)
 	}
 	both := setPlan(t)
 	both.Objects = tuitest.FreshPlan(t).Objects
 	m, c = reviewOf(t, both, 120, 36)
 	tuitest.Drive(m, c, "7")
-	if m.tab != tabSource || len(m.shownTabs()) != 7 {
-		t.Errorf("a plan of files and objects has %d tabs", len(m.shownTabs()))
+	if m.tab != Source || len(m.ShownTabs()) != 7 {
+		t.Errorf("a plan of files and objects has %d tabs", len(m.ShownTabs()))
 	}
 	m, c = reviewOf(t, tuitest.FreshPlan(t), 120, 36)
 	tuitest.Drive(m, c, "7")
-	if m.tab != tabSummary {
+	if m.tab != Summary {
 		t.Error("a plan without files has a tab for them")
 	}
 }

@@ -31,8 +31,8 @@ func twoPackages(t *testing.T) *preview.Plan {
 func listed(m *review) []string {
 	var out []string
 	for _, r := range m.activeTab().rows {
-		if r.id != "" && r.id != questionsID && !strings.HasPrefix(r.id, branchPrefix) {
-			out = append(out, r.id)
+		if r.ID != "" && r.ID != QuestionsID && !strings.HasPrefix(r.ID, BranchPrefix) {
+			out = append(out, r.ID)
 		}
 	}
 	return out
@@ -67,7 +67,7 @@ func TestListsOfOnePackage(t *testing.T) {
 			if !slices.Equal(got, want) {
 				t.Errorf("lists %q, want %q:\n%s", got, want, strings.Join(tuitest.ScreenOf(m), "\n"))
 			}
-			if m.checklist.remaining() == 0 {
+			if m.Checklist.Remaining() == 0 {
 				t.Error("a filter counts what must be looked at as looked at")
 			}
 		})
@@ -88,7 +88,7 @@ func TestAPlanOfOnePackageHasNothingToChooseBetween(t *testing.T) {
 	m, c := reviewOf(t, tuitest.FreshPlan(t), 120, 36)
 	before := len(listed(m))
 	tuitest.Drive(m, c, "2", "P")
-	if m.filter.pkg != "" || m.notice == "" || len(listed(m)) < before/2 {
-		t.Errorf("filter %q, notice %q", m.filter.pkg, m.notice)
+	if m.Filter.Package != "" || m.notice == "" || len(listed(m)) < before/2 {
+		t.Errorf("filter %q, notice %q", m.Filter.Package, m.notice)
 	}
 }

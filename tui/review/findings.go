@@ -16,19 +16,19 @@ import (
 
 // questionsID is the row that leads to what the review could not ask. It is no
 // finding and has no label.
-const questionsID = "open questions"
+const QuestionsID = "open questions"
 
 // findingRows lists every finding by rank, and last what the review leaves open.
-func (m *view) findingRows() []row {
-	tiny := m.size.Mode == frame.ModeTiny
+func (m *View) findingRows() []Row {
+	tiny := m.Size.Mode == frame.ModeTiny
 	rows := m.packageRow()
 	before := len(rows)
 	for _, s := range sections() {
-		at := m.checklist.inSection(s)
-		if m.filter.pkg != "" {
-			at = slices.DeleteFunc(slices.Clone(at), func(i int) bool { return !m.itemOfPackage(i) })
+		at := m.Checklist.InSection(s)
+		if m.Filter.Package != "" {
+			at = slices.DeleteFunc(slices.Clone(at), func(i int) bool { return !m.ItemOfPackage(i) })
 		}
-		questions := s.severity == preview.NotKnown && len(m.questions) > 0
+		questions := s.Severity == preview.NotKnown && len(m.questions) > 0
 		if len(at) == 0 && !questions {
 			continue
 		}
@@ -46,7 +46,7 @@ func (m *view) findingRows() []row {
 			rows = append(rows, m.questionsRow())
 		}
 	}
-	if len(rows) == before && m.filter.pkg != "" {
+	if len(rows) == before && m.Filter.Package != "" {
 		rows = append(rows, textRow(frame.Plain("no findings of this package: P shows the next, F all")))
 	} else if len(rows) == before {
 		rows = append(rows, textRow(frame.Plain("no findings: no rule matched anything in this plan")))
@@ -56,16 +56,16 @@ func (m *view) findingRows() []row {
 
 // packageRow says which package the list is of. What must be looked at stays
 // counted in the footer, whatever is listed.
-func (m *view) packageRow() []row {
+func (m *View) packageRow() []Row {
 	chip := m.packageChip()
-	if chip == "" || m.size.Mode == frame.ModeTiny && m.filter.pkg == "" {
+	if chip == "" || m.Size.Mode == frame.ModeTiny && m.Filter.Package == "" {
 		return nil
 	}
-	return []row{textRow(widget.Line{widget.Text(theme.Strong, chip)})}
+	return []Row{textRow(widget.Line{widget.Text(theme.Strong, chip)})}
 }
 
-func (m *view) listHeading(s section, at []int) row {
-	return row{text: s.title(), line: func(width int) widget.Line {
+func (m *View) listHeading(s Section, at []int) Row {
+	return Row{Text: s.title(), Line: func(width int) widget.Line {
 		count := fmt.Sprintf("%d of %d seen", m.reviewedIn(s, at), len(at))
 		if len(at) == 0 {
 			count = ""
@@ -75,13 +75,13 @@ func (m *view) listHeading(s section, at []int) row {
 }
 
 // reviewedIn counts those of a section's items that were looked at.
-func (m *view) reviewedIn(s section, at []int) int {
-	if m.filter.pkg == "" {
-		return m.checklist.seenIn[s]
+func (m *View) reviewedIn(s Section, at []int) int {
+	if m.Filter.Package == "" {
+		return m.Checklist.seenIn[s]
 	}
 	n := 0
 	for _, i := range at {
-		if m.checklist.isReviewed(i) {
+		if m.Checklist.IsReviewed(i) {
 			n++
 		}
 	}
@@ -89,15 +89,15 @@ func (m *view) reviewedIn(s section, at []int) int {
 }
 
 // questionsRow leads to what this review could not ask.
-func (m *view) questionsRow() row {
-	text := "not checked: " + m.openQuestions()
-	return row{id: questionsID, text: text, copy: text, explain: m.questions[0].Why, line: func(int) widget.Line {
+func (m *View) questionsRow() Row {
+	text := "not checked: " + m.OpenQuestions()
+	return Row{ID: QuestionsID, Text: text, Copy: text, Explain: m.questions[0].Why, Line: func(int) widget.Line {
 		return widget.Line{widget.Cell(theme.Caution, " ?", findingMark), widget.Text(theme.Plain, text)}
 	}}
 }
 
 // openQuestions names what this review could not ask; empty when it asked all.
-func (m *view) openQuestions() string {
+func (m *View) OpenQuestions() string {
 	whats := make([]string, 0, len(m.questions))
 	for _, q := range m.questions {
 		whats = append(whats, q.What)
@@ -105,7 +105,7 @@ func (m *view) openQuestions() string {
 	return strings.Join(whats, ", ")
 }
 
-func (m *findingsTab) questionsDoc(width int) document {
+func (m *findingsTab) questionsDoc(width int) Document {
 	b := &frame.Builder{Width: width}
 	b.Add(widget.Line{widget.Text(theme.Strong, " What could not be known")})
 	b.Text(theme.Plain, " ", "Nothing was asked of the cluster that would answer these.")
@@ -113,7 +113,7 @@ func (m *findingsTab) questionsDoc(width int) document {
 		b.Heading(q.What)
 		b.Text(theme.Plain, "   ", q.Why)
 	}
-	return document{lines: b.Lines}
+	return Document{Lines: b.Lines}
 }
 
 // The cells of mark and label before a finding, and between columns.
@@ -130,7 +130,7 @@ type findingColumns struct{ what, who int }
 // has columns as wide as its gravest findings need.
 const measured = 64
 
-func (m *view) columns(at []int) findingColumns {
+func (m *View) columns(at []int) findingColumns {
 	var c findingColumns
 	for _, i := range at[:min(len(at), measured)] {
 		what, who := m.itemPhrase(i)
@@ -151,11 +151,11 @@ func (c findingColumns) fit(room int) (what, who int) {
 }
 
 // itemPhrase is an item in a few words: what is the case, and about whom.
-func (m *view) itemPhrase(at int) (what, who string) {
-	if p, ok := m.checklist.phrases[at]; ok {
+func (m *View) itemPhrase(at int) (what, who string) {
+	if p, ok := m.Checklist.phrases[at]; ok {
 		return p[0], p[1]
 	}
-	it, own := m.checklist.items[at], m.plan.Release.Namespace
+	it, own := m.Checklist.Items[at], m.Plan.Release.Namespace
 	if isFold(it) {
 		what = describe.ShortScope(it.Title(), own)
 	} else {
@@ -167,15 +167,15 @@ func (m *view) itemPhrase(at int) (what, who string) {
 			who = kind + " " + of
 		}
 	}
-	m.checklist.phrases[at] = [2]string{what, who}
+	m.Checklist.phrases[at] = [2]string{what, who}
 	return what, who
 }
 
 // phraseDiffers is where what is said of an item differs from the items around it,
 // and the same of about whom; and whether one of them says the same of another.
-func (m *view) phraseDiffers(at int) (whatAt, whoAt widget.Differences, shared bool) {
+func (m *View) phraseDiffers(at int) (whatAt, whoAt widget.Differences, shared bool) {
 	what, _ := m.itemPhrase(at)
-	n := len(m.checklist.items)
+	n := len(m.Checklist.Items)
 	whatAt = widget.DifferencesAmong(n, at, func(i int) string {
 		w, _ := m.itemPhrase(i)
 		shared = shared || i != at && w == what
@@ -191,19 +191,19 @@ func isFold(it item) bool { return len(it.Findings) > 1 && it.Account == nil && 
 
 // findingRow is one finding in a list: mark, label, what and who; with means,
 // and room for it, also what it means.
-func (m *view) findingRow(at int, columns findingColumns, means bool) row {
-	it := m.checklist.items[at]
+func (m *View) findingRow(at int, columns findingColumns, means bool) Row {
+	it := m.Checklist.Items[at]
 	f, label := it.First(), it.Label()
 	line := func(width int) widget.Line {
 		what, who := m.itemPhrase(at)
 		whatAt, whoAt, shared := m.phraseDiffers(at)
-		sign, role := frame.SeveritySign(it.Severity(), m.checklist.isReviewed(at))
+		sign, role := frame.SeveritySign(it.Severity(), m.Checklist.IsReviewed(at))
 		l := widget.Line{widget.Cell(role, sign, 3), widget.Cell(theme.Strong, label, max(findingMark-3, len(label)+1))}
 		room := width - l.Width()
 		switch {
-		case m.size.Mode == frame.ModeTiny:
+		case m.Size.Mode == frame.ModeTiny:
 			return append(l, widget.Text(theme.Plain, strings.TrimSpace(what+"  "+who)))
-		case !means || m.size.Mode != frame.ModeDouble:
+		case !means || m.Size.Mode != frame.ModeDouble:
 			return append(l, phrase{what, who, whatAt, whoAt, shared}.line(columns.what, room)...)
 		}
 		w, o := columns.fit(room)
@@ -213,8 +213,8 @@ func (m *view) findingRow(at int, columns findingColumns, means bool) row {
 		}
 		return append(l, widget.Apart(theme.Plain, what, whatAt, w), gap, widget.Apart(theme.Plain, who, whoAt, o), gap, widget.Text(theme.Plain, meaning(f)))
 	}
-	return row{
-		id: label, object: f.Object, copy: f.ID, explain: f.Why, line: line,
+	return Row{
+		ID: label, Object: f.Object, Copy: f.ID, Explain: f.Why, Line: line,
 		words: func() string {
 			words := []string{label, it.Title()}
 			for _, f := range it.Findings {
@@ -263,35 +263,35 @@ func (p phrase) line(column, room int) widget.Line {
 const maxEvidence = 20
 
 // findingsTab shows what was found, the worst first.
-type findingsTab struct{ *view }
+type findingsTab struct{ *View }
 
-func (m *findingsTab) count() int { return len(m.checklist.items) }
+func (m *findingsTab) Count() int { return len(m.Checklist.Items) }
 
-func (m *findingsTab) rows() []row { return m.findingRows() }
+func (m *findingsTab) Rows() []Row { return m.findingRows() }
 
 // doc returns the detail of a finding: the evidence first, then what changes,
 // why it matters, where it comes from, the live values, how to reduce it and
 // how to roll it back.
-func (m *findingsTab) doc(id string, width int) document {
-	if id == questionsID {
+func (m *findingsTab) Doc(id string, width int) Document {
+	if id == QuestionsID {
 		return m.questionsDoc(width)
 	}
-	at := m.checklist.find(id)
+	at := m.Checklist.Find(id)
 	if at < 0 {
-		return document{}
+		return Document{}
 	}
-	it := m.checklist.items[at]
+	it := m.Checklist.Items[at]
 	b := &frame.Builder{Width: width}
 	m.findingHead(b, it)
-	d := document{}
+	d := Document{}
 	b.Heading("Evidence")
-	d.evidence[0] = len(b.Lines)
-	d.evidence[1] = m.evidence(b, it)
+	d.Evidence[0] = len(b.Lines)
+	d.Evidence[1] = m.evidence(b, it)
 	f, one := it.First(), len(it.Findings) == 1
 	if one {
 		m.changedFieldLines(b, f)
 	}
-	if o := m.object(f.Object); o != nil && aboutConflicts(f) {
+	if o := m.Object(f.Object); o != nil && AboutConflicts(f) {
 		m.conflicts(b, o)
 	}
 	m.reasons(b, it)
@@ -302,11 +302,11 @@ func (m *findingsTab) doc(id string, width int) document {
 		m.allObjects(b, it)
 	}
 	m.reduce(b, it)
-	if command := frame.UndoCommand(m.plan); command != "" {
+	if command := frame.UndoCommand(m.Plan); command != "" {
 		b.Heading("Rollback")
 		b.Text(theme.Plain, "   ", command)
 	}
-	d.lines = b.Lines
+	d.Lines = b.Lines
 	return d
 }
 
@@ -328,7 +328,7 @@ func (m *findingsTab) findingHead(b *frame.Builder, it item) {
 	if f.AcceptedIn > 0 {
 		b.Text(theme.Plain, " ", "accepted earlier"+m.acceptance(f.AcceptedIn)+"; the evidence is the same")
 	}
-	if at := m.checklist.find(it.Label()); at >= 0 && m.checklist.before[at] && !m.checklist.isReviewed(at) {
+	if at := m.Checklist.Find(it.Label()); at >= 0 && m.Checklist.Before[at] && !m.Checklist.IsReviewed(at) {
 		b.Text(theme.Plain, " ", "reviewed in an earlier session; an approval needs it to be reviewed in this one")
 	}
 	if f.AlsoIn != "" {
@@ -345,9 +345,9 @@ func (m *findingsTab) findingHead(b *frame.Builder, it item) {
 
 // acceptance says with which revision, by whom, when and of which version
 // something was accepted, as far as it is known.
-func (m *view) acceptance(revision int) string {
+func (m *View) acceptance(revision int) string {
 	text := fmt.Sprintf(" in revision %d", revision)
-	a, ok := m.prior.of[revision]
+	a, ok := m.Prior.Of[revision]
 	if !ok {
 		return text
 	}
@@ -430,9 +430,9 @@ func (m *findingsTab) evidence(b *frame.Builder, it item) (end int) {
 }
 
 // objectLine names an object and what happens to it.
-func (m *view) objectLine(id string, width int) widget.Line {
+func (m *View) objectLine(id string, width int) widget.Line {
 	var happens widget.Line
-	if o := m.object(id); o != nil {
+	if o := m.Object(id); o != nil {
 		happens = widget.Line{widget.Text(frame.ActionRole(o.Action), "   "+o.Action.Symbol()+" "+string(o.Action))}
 	}
 	return append(frame.Plain(" "), frame.NameAndAction(theme.Plain, frame.ObjectName(id), happens, width-2)...)
@@ -440,7 +440,7 @@ func (m *view) objectLine(id string, width int) widget.Line {
 
 // changedFieldLines lists the changed fields of a finding's object.
 func (m *findingsTab) changedFieldLines(b *frame.Builder, f *preview.Finding) {
-	if o := m.object(f.Object); o != nil && o.Action != preview.ActionCreate && len(o.Changes) > 0 {
+	if o := m.Object(f.Object); o != nil && o.Action != preview.ActionCreate && len(o.Changes) > 0 {
 		b.Heading(m.changesTitle(o))
 		changeLines(b, o.Changes, 8)
 	}
@@ -448,7 +448,7 @@ func (m *findingsTab) changedFieldLines(b *frame.Builder, f *preview.Finding) {
 
 // originLines says which file of the content an object is made from.
 func (m *findingsTab) originLines(b *frame.Builder, id string) {
-	o := m.object(id)
+	o := m.Object(id)
 	if o == nil {
 		return
 	}
@@ -458,13 +458,13 @@ func (m *findingsTab) originLines(b *frame.Builder, id string) {
 	} else {
 		b.Text(theme.Plain, "   ", "not from this content: it is of the installed revision")
 	}
-	if len(m.plan.Packages) > 1 && o.Package != "" {
+	if len(m.Plan.Packages) > 1 && o.Package != "" {
 		b.Text(theme.Plain, "   ", "package "+o.Package)
 	}
 	if o.Digest != "" {
 		b.Text(theme.Plain, "   ", o.Digest)
 	}
-	if !m.plain {
+	if !m.Plain {
 		b.Text(theme.Plain, "   ", "e shows the exact YAML, d the difference to the cluster")
 	}
 }
@@ -475,7 +475,7 @@ const maxLive = 8
 // liveLines says what the cluster has where a finding is about something: the
 // values that change, and who set them.
 func (m *findingsTab) liveLines(b *frame.Builder, f *preview.Finding) {
-	o := m.object(f.Object)
+	o := m.Object(f.Object)
 	if o == nil {
 		return
 	}
@@ -522,8 +522,8 @@ func setterOf(live map[string]any) string {
 }
 
 // unknownWhy is why an object could not be read.
-func (m *view) unknownWhy(id string) string {
-	for _, u := range m.plan.Unknowns {
+func (m *View) unknownWhy(id string) string {
+	for _, u := range m.Plan.Unknowns {
 		if u.Object == id {
 			return u.Why
 		}
@@ -535,7 +535,7 @@ func (m *view) unknownWhy(id string) string {
 func (m *findingsTab) allObjects(b *frame.Builder, it item) {
 	b.Heading("Where it comes from")
 	for _, f := range it.Findings {
-		o := m.object(f.Object)
+		o := m.Object(f.Object)
 		if o == nil {
 			b.Item(theme.Plain, " ", frame.ObjectName(f.Object))
 			continue
@@ -545,12 +545,12 @@ func (m *findingsTab) allObjects(b *frame.Builder, it item) {
 }
 
 // reduce says what makes the findings less severe, and where to read on.
-func (m *view) reduce(b *frame.Builder, it item) {
+func (m *View) reduce(b *frame.Builder, it item) {
 	b.Heading("How to reduce it")
 	said := map[string]bool{}
 	for _, f := range it.Findings {
 		text := "There is no page for this rule: it is not one of this program."
-		page, ok := m.rulePages()[f.Rule]
+		page, ok := m.RulePages()[f.Rule]
 		if ok {
 			text = page.Reduce
 		}
@@ -559,7 +559,7 @@ func (m *view) reduce(b *frame.Builder, it item) {
 			b.Text(theme.Plain, "   ", text)
 		}
 	}
-	if _, ok := m.rulePages()[it.First().Rule]; ok {
+	if _, ok := m.RulePages()[it.First().Rule]; ok {
 		b.Text(theme.Plain, "   ", "x shows the page of the rule")
 	}
 }
@@ -583,7 +583,7 @@ func changeLines(b *frame.Builder, changes []preview.Change, limit int) {
 }
 
 // findingsOf lists the findings about an object.
-func (m *view) findingsOf(b *frame.Builder, id string) {
+func (m *View) findingsOf(b *frame.Builder, id string) {
 	for n, i := range m.index.itemsOf(id) {
 		if n == 0 {
 			b.Heading("Findings")
@@ -593,8 +593,8 @@ func (m *view) findingsOf(b *frame.Builder, id string) {
 }
 
 // findingLine is one item of the checklist, in a document about something else.
-func (m *view) findingLine(b *frame.Builder, i int) {
-	it := m.checklist.items[i]
-	sign, role := frame.SeveritySign(it.Severity(), m.checklist.isReviewed(i))
+func (m *View) findingLine(b *frame.Builder, i int) {
+	it := m.Checklist.Items[i]
+	sign, role := frame.SeveritySign(it.Severity(), m.Checklist.IsReviewed(i))
 	b.Text(role, "   ", fmt.Sprintf("%s %s %s", strings.TrimSpace(sign), it.Label(), it.Title()))
 }

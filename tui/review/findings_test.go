@@ -49,7 +49,7 @@ func TestWhatWasAcceptedEarlierStandsApart(t *testing.T) {
 		b.Plan.Findings[i].AcceptedIn = i % 2 * 2
 	}
 	m, c := reviewOf(t, b.Seal(), 120, 36)
-	if fresh, earlier := m.checklist.inSection(section{severity: preview.Warning}), m.checklist.inSection(section{preview.Warning, true}); len(fresh) != 1 || len(earlier) != 1 {
+	if fresh, earlier := m.Checklist.InSection(Section{Severity: preview.Warning}), m.Checklist.InSection(Section{preview.Warning, true}); len(fresh) != 1 || len(earlier) != 1 {
 		t.Fatalf("%d and %d items, want new ones folded apart from accepted ones", len(fresh), len(earlier))
 	}
 	tuitest.Drive(m, c, "2", "down")
@@ -59,8 +59,8 @@ func TestWhatWasAcceptedEarlierStandsApart(t *testing.T) {
 		}
 	}
 	m.opts.PriorAcceptance = nil
-	m.show(m.plan)
-	m.prior = priorAcceptances{}
+	m.show(m.Plan)
+	m.Prior = PriorAcceptances{}
 	tuitest.Drive(m, c, "1")
 	if !tuitest.Shows(m, "ACCEPTED EARLIER  (1)  in revision 2") {
 		t.Error("without a receipt the revision is not named")
@@ -102,13 +102,13 @@ func TestWhatTheReviewLeavesOpenHasAPage(t *testing.T) {
 	p.ReadMode = preview.ReadOffline
 	m, c := reviewOf(t, p, 120, 36)
 	for range len(m.activeTab().rows) {
-		if m.activeTab().selected().id == questionsID {
+		if m.activeTab().selected().ID == QuestionsID {
 			break
 		}
 		tuitest.Drive(m, c, "down")
 	}
 	tuitest.Drive(m, c, "enter")
-	if m.tab != tabFindings || !strings.Contains(textOf(m), "whether you may carry this out") {
+	if m.tab != Findings || !strings.Contains(textOf(m), "whether you may carry this out") {
 		t.Errorf("the open questions of an offline plan are not shown:\n%s", strings.Join(tuitest.ScreenOf(m), "\n"))
 	}
 }

@@ -19,7 +19,7 @@ import (
 // in their verbs only, under what they are grouped by.
 type grantGroup struct {
 	group string // subject, resource or role
-	of    []int  // positions in the plan's grants
+	Of    []int  // positions in the plan's grants
 	risky bool
 	cells accessCells // what the row says
 }
@@ -30,12 +30,12 @@ type accessCells struct{ scope, verbs, target, from string }
 // merge makes the rows out of the grants that pass the filter, the groups
 // with risky ones first. In a group what is worst comes first: by the findings
 // about it, then what holds in the whole cluster.
-func (m *accessTab) merge() []grantGroup {
+func (m *AccessTab) merge() []grantGroup {
 	var out []grantGroup
 	at := map[string]int{}
 	dangerous := map[string]bool{}
-	for i, g := range m.plan.Access.Grants {
-		if !m.showsGrant(g.Change, g.Rules) || m.filter.only.find != nil && !m.filter.only.passes(grantWords(&m.plan.Access.Grants[i])) {
+	for i, g := range m.Plan.Access.Grants {
+		if !m.showsGrant(g.Change, g.Rules) || m.Filter.Only.find != nil && !m.Filter.Only.passes(grantWords(&m.Plan.Access.Grants[i])) {
 			continue
 		}
 		risky := m.isRisky(g.Rules)
@@ -43,11 +43,11 @@ func (m *accessTab) merge() []grantGroup {
 			dangerous[group] = dangerous[group] || risky
 			key := strings.Join([]string{group, mergeKey(g), strconv.FormatBool(risky)}, "\x00")
 			if n, ok := at[key]; ok {
-				out[n].of = append(out[n].of, i)
+				out[n].Of = append(out[n].Of, i)
 				continue
 			}
 			at[key] = len(out)
-			out = append(out, grantGroup{group: group, of: []int{i}, risky: risky})
+			out = append(out, grantGroup{group: group, Of: []int{i}, risky: risky})
 		}
 	}
 	out = m.mergeVerbs(out)
@@ -58,10 +58,10 @@ func (m *accessTab) merge() []grantGroup {
 }
 
 // danger ranks a row in its group. Lower is worse.
-func (m *accessTab) danger(row grantGroup) int {
+func (m *AccessTab) danger(row grantGroup) int {
 	rank := 2*preview.Info.Rank() + 1
-	for _, i := range row.of {
-		g := &m.plan.Access.Grants[i]
+	for _, i := range row.Of {
+		g := &m.Plan.Access.Grants[i]
 		narrow := 0
 		if g.Scope != preview.ScopeCluster {
 			narrow = 1
@@ -73,15 +73,15 @@ func (m *accessTab) danger(row grantGroup) int {
 
 // mergeVerbs makes one row of those about the same resources: what several
 // roles give adds up.
-func (m *accessTab) mergeVerbs(rows []grantGroup) []grantGroup {
+func (m *AccessTab) mergeVerbs(rows []grantGroup) []grantGroup {
 	var out []grantGroup
 	at := map[string]int{}
 	for _, row := range rows {
-		g := m.plan.Access.Grants[row.of[0]]
+		g := m.Plan.Access.Grants[row.Of[0]]
 		g.Verbs = nil
 		key := strings.Join([]string{row.group, mergeKey(g), strings.Join(m.groupResources(row), ","), strconv.FormatBool(row.risky)}, "\x00")
 		if n, ok := at[key]; ok {
-			out[n].of = append(out[n].of, row.of...)
+			out[n].Of = append(out[n].Of, row.Of...)
 			continue
 		}
 		at[key] = len(out)
@@ -92,18 +92,18 @@ func (m *accessTab) mergeVerbs(rows []grantGroup) []grantGroup {
 
 // groupResources are the resources of a row, and groupVerbs what may be done
 // with each of them, sorted.
-func (m *accessTab) groupResources(row grantGroup) []string {
+func (m *AccessTab) groupResources(row grantGroup) []string {
 	return m.unionOf(row, func(g preview.Grant) []string { return g.Resources })
 }
 
-func (m *accessTab) groupVerbs(row grantGroup) []string {
+func (m *AccessTab) groupVerbs(row grantGroup) []string {
 	return m.unionOf(row, func(g preview.Grant) []string { return g.Verbs })
 }
 
-func (m *accessTab) unionOf(row grantGroup, of func(preview.Grant) []string) []string {
+func (m *AccessTab) unionOf(row grantGroup, of func(preview.Grant) []string) []string {
 	var list []string
-	for _, at := range row.of {
-		list = append(list, of(m.plan.Access.Grants[at])...)
+	for _, at := range row.Of {
+		list = append(list, of(m.Plan.Access.Grants[at])...)
 	}
 	slices.Sort(list)
 	return slices.Compact(list)
@@ -120,9 +120,9 @@ func mergeKey(g preview.Grant) string {
 }
 
 // groupsOf are the headings that a grant stands under.
-func (m *accessTab) groupsOf(g preview.Grant) []string {
-	switch m.filter.group {
-	case groupResource:
+func (m *AccessTab) groupsOf(g preview.Grant) []string {
+	switch m.Filter.Group {
+	case GroupResource:
 		var out []string
 		for _, r := range g.Resources {
 			out = append(out, r+describe.GroupSuffix(g))
@@ -137,9 +137,9 @@ func (m *accessTab) groupsOf(g preview.Grant) []string {
 }
 
 // sharedRoles reports whether a role of the list is of several subjects.
-func (m *accessTab) sharedRoles() bool {
-	for i := 1; i < len(m.grants); i++ {
-		if m.grants[i].group == m.grants[i-1].group && m.grants[i].cells.from != m.grants[i-1].cells.from {
+func (m *AccessTab) sharedRoles() bool {
+	for i := 1; i < len(m.Grants); i++ {
+		if m.Grants[i].group == m.Grants[i-1].group && m.Grants[i].cells.from != m.Grants[i-1].cells.from {
 			return true
 		}
 	}
@@ -147,8 +147,8 @@ func (m *accessTab) sharedRoles() bool {
 }
 
 // extent says what an account with much power comes to, else nothing.
-func (m *accessTab) extent(s preview.Subject) string {
-	for _, a := range m.plan.Access.Accounts {
+func (m *AccessTab) extent(s preview.Subject) string {
+	for _, a := range m.Plan.Access.Accounts {
 		if a.Subject == s {
 			return verdict.ExtentText(a)
 		}
@@ -157,17 +157,17 @@ func (m *accessTab) extent(s preview.Subject) string {
 }
 
 // groupHeading names what the rows below it have in common.
-func (m *accessTab) groupHeading(g grantGroup, at int) row {
+func (m *AccessTab) groupHeading(g grantGroup, at int) Row {
 	n := 0
-	for _, other := range m.grants[at:] {
+	for _, other := range m.Grants[at:] {
 		if other.group != g.group {
 			break
 		}
-		n += len(other.of)
+		n += len(other.Of)
 	}
-	first := m.plan.Access.Grants[g.of[0]]
-	title, extent := strings.Replace(g.group, "SA "+m.plan.Release.Namespace+"/", "SA ", 1), ""
-	switch m.filter.group {
+	first := m.Plan.Access.Grants[g.Of[0]]
+	title, extent := strings.Replace(g.group, "SA "+m.Plan.Release.Namespace+"/", "SA ", 1), ""
+	switch m.Filter.Group {
 	case groupSubject:
 		extent = m.extent(first.Subject)
 	case groupRole:
@@ -178,7 +178,7 @@ func (m *accessTab) groupHeading(g grantGroup, at int) row {
 			title += "  of " + m.subjectName(first.Subject)
 		}
 	}
-	return row{text: strings.TrimSpace(g.group + " " + extent), line: func(width int) widget.Line {
+	return Row{Text: strings.TrimSpace(g.group + " " + extent), Line: func(width int) widget.Line {
 		line := widget.Line{widget.Text(theme.Heading, title)}
 		if extent != "" {
 			line = append(line, widget.Text(theme.Risk, "  "+extent))
@@ -221,16 +221,16 @@ func (c accessColumns) fit(width int) accessColumns {
 	return out
 }
 
-func (m *accessTab) accessHeading() row {
+func (m *AccessTab) accessHeading() Row {
 	from := "from"
-	if m.filter.group == groupRole {
+	if m.Filter.Group == groupRole {
 		from = "subject"
 	}
 	columns := m.columns
-	return row{line: func(width int) widget.Line {
+	return Row{Line: func(width int) widget.Line {
 		// Headings stand further left than rows.
 		shift := widget.Text(theme.Plain, "  ")
-		if m.size.Mode == frame.ModeTiny {
+		if m.Size.Mode == frame.ModeTiny {
 			shift = widget.Text(theme.Plain, "")
 		}
 		c := columns.fit(width - 2)
@@ -242,9 +242,9 @@ func (m *accessTab) accessHeading() row {
 }
 
 // grantRow is one row of grants.
-func (m *accessTab) grantRow(i int) row {
-	group := m.grants[i]
-	g := m.plan.Access.Grants[group.of[0]]
+func (m *AccessTab) GrantRow(i int) Row {
+	group := m.Grants[i]
+	g := m.Plan.Access.Grants[group.Of[0]]
 	role := theme.Plain
 	if group.risky {
 		role = theme.Caution
@@ -255,16 +255,16 @@ func (m *accessTab) grantRow(i int) row {
 		change = strings.Replace(change, g.Change, "held", 1)
 	}
 	var search []string
-	for _, at := range group.of {
-		one := m.plan.Access.Grants[at]
+	for _, at := range group.Of {
+		one := m.Plan.Access.Grants[at]
 		search = append(search, grantWords(&one))
 	}
-	columns, rows, prefix := m.columns, m.grants, describe.GroupPrefix(g)
-	return row{
-		id: grantPrefix + strconv.Itoa(i), object: describe.RoleID(g), explain: m.explainGroup(group),
-		copy: strings.Join([]string{describe.SubjectName(g.Subject), scope, strings.Join(m.groupVerbs(group), " "), target}, " "),
-		text: strings.Join(append(search, scope, verbs, change), " "),
-		line: func(width int) widget.Line {
+	columns, rows, prefix := m.columns, m.Grants, describe.GroupPrefix(g)
+	return Row{
+		ID: grantPrefix + strconv.Itoa(i), Object: describe.RoleID(g), Explain: m.explainGroup(group),
+		Copy: strings.Join([]string{describe.SubjectName(g.Subject), scope, strings.Join(m.groupVerbs(group), " "), target}, " "),
+		Text: strings.Join(append(search, scope, verbs, change), " "),
+		Line: func(width int) widget.Line {
 			c := columns.fit(width)
 			differs := func(of func(accessCells) string) widget.Differences {
 				return widget.DifferencesAmong(len(rows), i, func(n int) string {
@@ -299,19 +299,19 @@ func targetSpans(role theme.Role, target, prefix string, at widget.Differences, 
 }
 
 // explainGroup says in a sentence what a row permits.
-func (m *accessTab) explainGroup(group grantGroup) string {
-	g := m.plan.Access.Grants[group.of[0]]
-	if len(group.of) > 1 {
+func (m *AccessTab) explainGroup(group grantGroup) string {
+	g := m.Plan.Access.Grants[group.Of[0]]
+	if len(group.Of) > 1 {
 		g.Resources, g.Verbs = m.groupResources(group), m.groupVerbs(group)
 	}
 	return describe.SubjectName(g.Subject) + " " + access.Explain(g)
 }
 
-func (m *accessTab) scopeText(g preview.Grant) string {
+func (m *AccessTab) scopeText(g preview.Grant) string {
 	switch {
 	case g.Scope != preview.ScopeNamespace:
 		return "cluster"
-	case g.Namespace == m.plan.Release.Namespace:
+	case g.Namespace == m.Plan.Release.Namespace:
 		return "own ns"
 	}
 	return "ns " + g.Namespace
@@ -319,17 +319,17 @@ func (m *accessTab) scopeText(g preview.Grant) string {
 
 // groupTarget returns the resources of a row; in a list by resource, its
 // subjects.
-func (m *accessTab) groupTarget(group grantGroup) string {
-	g := m.plan.Access.Grants[group.of[0]]
+func (m *AccessTab) groupTarget(group grantGroup) string {
+	g := m.Plan.Access.Grants[group.Of[0]]
 	only := ""
 	if len(g.ResourceNames) > 0 {
 		only = " (" + strings.Join(g.ResourceNames, ", ") + ")"
 	}
-	if m.filter.group == groupResource {
+	if m.Filter.Group == GroupResource {
 		return m.subjectName(g.Subject) + only
 	}
 	resources := g.Resources
-	if len(group.of) > 1 && only == "" && len(g.NonResourceURLs) == 0 {
+	if len(group.Of) > 1 && only == "" && len(g.NonResourceURLs) == 0 {
 		resources = m.groupResources(group)
 	}
 	return describe.GroupPrefix(g) + describe.Resources(g.APIGroups, resources) + strings.Join(g.NonResourceURLs, ", ") + only
@@ -337,29 +337,29 @@ func (m *accessTab) groupTarget(group grantGroup) string {
 
 // subjectName names a subject; a ServiceAccount of the release without its
 // namespace.
-func (m *view) subjectName(s preview.Subject) string {
-	return strings.Replace(describe.SubjectName(s), "SA "+m.plan.Release.Namespace+"/", "SA ", 1)
+func (m *View) subjectName(s preview.Subject) string {
+	return strings.Replace(describe.SubjectName(s), "SA "+m.Plan.Release.Namespace+"/", "SA ", 1)
 }
 
 // groupSource is the role of a row, or the subject under a role.
-func (m *accessTab) groupSource(group grantGroup) string {
-	g := m.plan.Access.Grants[group.of[0]]
-	if m.filter.group == groupRole {
+func (m *AccessTab) groupSource(group grantGroup) string {
+	g := m.Plan.Access.Grants[group.Of[0]]
+	if m.Filter.Group == groupRole {
 		return m.subjectName(g.Subject)
 	}
 	roles := map[string]bool{}
-	for _, at := range group.of {
-		roles[describe.RoleName(m.plan.Access.Grants[at])] = true
+	for _, at := range group.Of {
+		roles[describe.RoleName(m.Plan.Access.Grants[at])] = true
 	}
 	if len(roles) > 1 {
 		return preview.Plural(len(roles), "role")
 	}
-	return m.roleName(&g, m.filter.group != groupSubject)
+	return m.roleName(&g, m.Filter.Group != groupSubject)
 }
 
 // changeMark says how something compares with the installed revision, and
 // whether a rule found it risky.
-func (m *view) changeMark(change string, rules []string) string {
+func (m *View) changeMark(change string, rules []string) string {
 	switch {
 	case m.isRisky(rules):
 		return "! " + change

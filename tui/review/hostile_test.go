@@ -117,7 +117,7 @@ func TestSlowHostileTextStaysText(t *testing.T) {
 func harmlessEverywhere(t *testing.T, where string, p *preview.Plan, text string, size [2]int) {
 	t.Helper()
 	m, c := reviewOf(t, p, size[0], size[1])
-	m.banner = text
+	m.Banner = text
 	for i, keys := range everyView() {
 		tuitest.Drive(m, c, keys...)
 		checkHarmless(t, fmt.Sprintf("%s, %v, view %d, after %v", where, size, i, keys), m, size)

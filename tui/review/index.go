@@ -17,9 +17,9 @@ import (
 // index finds the parts of a plan that belong to an object, so that no frame and
 // no document searches the whole plan. Each part is made when it is first asked
 // for: the first frame needs none.
-type index struct {
+type Index struct {
 	plan    *preview.Plan
-	board   *checklist
+	board   *Checklist
 	objects map[string]int    // position in the plan's objects, by id
 	stages  map[string]int    // position in the plan's stages, by object id
 	items   map[string][]int  // positions on the checklist, by object id
@@ -37,7 +37,7 @@ type tree struct {
 }
 
 // object is the position of an object in the plan.
-func (x *index) object(id string) (int, bool) {
+func (x *Index) object(id string) (int, bool) {
 	if x.objects == nil {
 		x.objects = make(map[string]int, len(x.plan.Objects))
 		for i := range x.plan.Objects {
@@ -49,7 +49,7 @@ func (x *index) object(id string) (int, bool) {
 }
 
 // stageOf is the position of the stage that writes an object.
-func (x *index) stageOf(id string) (int, bool) {
+func (x *Index) stageOf(id string) (int, bool) {
 	if x.stages == nil {
 		x.stages = make(map[string]int, len(x.plan.Objects))
 		for i, s := range x.plan.Stages {
@@ -64,10 +64,10 @@ func (x *index) stageOf(id string) (int, bool) {
 
 // itemsOf are the positions on the checklist of the findings about an object, by
 // rank.
-func (x *index) itemsOf(id string) []int {
+func (x *Index) itemsOf(id string) []int {
 	if x.items == nil {
 		x.items = map[string][]int{}
-		for i, it := range x.board.items {
+		for i, it := range x.board.Items {
 			for _, f := range it.Findings {
 				if at := x.items[f.Object]; len(at) == 0 || at[len(at)-1] != i {
 					x.items[f.Object] = append(at, i)
@@ -80,7 +80,7 @@ func (x *index) itemsOf(id string) []int {
 
 // danger is the rank of the worst finding of some rules, that of info where
 // they have none. Lower is worse.
-func (x *index) danger(rules []string) int {
+func (x *Index) danger(rules []string) int {
 	if x.worst == nil {
 		x.worst = map[string]int{}
 		for i := range x.plan.Findings {
@@ -99,7 +99,7 @@ func (x *index) danger(rules []string) int {
 	return worst
 }
 
-func (m *view) tree() *tree {
+func (m *View) tree() *tree {
 	if m.index.tree == nil {
 		m.index.tree = m.index.newTree()
 	}
@@ -108,14 +108,14 @@ func (m *view) tree() *tree {
 
 // stageAt is the position of the stage of an object, behind all where it has
 // none.
-func (x *index) stageAt(i int) int {
+func (x *Index) stageAt(i int) int {
 	if at, ok := x.stageOf(x.plan.Objects[i].ID); ok {
 		return at
 	}
 	return len(x.plan.Stages)
 }
 
-func (x *index) newTree() *tree {
+func (x *Index) newTree() *tree {
 	objects := x.plan.Objects
 	t := &tree{kinds: make([]string, len(objects)), order: make([]int, len(objects)), branches: map[string]branch{}}
 	stages := make([]int, len(objects))
@@ -130,24 +130,24 @@ func (x *index) newTree() *tree {
 }
 
 // object returns the plan's object with an id, nil when there is none.
-func (m *view) object(id string) *preview.Object {
+func (m *View) Object(id string) *preview.Object {
 	i, ok := m.index.object(id)
 	if !ok {
 		return nil
 	}
-	return &m.plan.Objects[i]
+	return &m.Plan.Objects[i]
 }
 
 // worstItem is the finding about an object that a person should see first: the
 // gravest of those not looked at, else the gravest; -1 without any that is
 // more than information.
-func (m *view) worstItem(id string) int {
+func (m *View) worstItem(id string) int {
 	best := -1
 	for _, i := range m.index.itemsOf(id) {
-		if m.checklist.items[i].Severity() == preview.Info {
+		if m.Checklist.Items[i].Severity() == preview.Info {
 			break
 		}
-		if !m.checklist.isReviewed(i) {
+		if !m.Checklist.IsReviewed(i) {
 			return i
 		}
 		if best < 0 {
@@ -160,14 +160,14 @@ func (m *view) worstItem(id string) int {
 // foreignFields holds the fields that other managers set in the release's
 // objects where the plan sets none: they stay as they are, and a reviewer may
 // want to know of them.
-type foreignFields struct {
-	plan *preview.Plan // that it was looked for in
-	of   map[string][]diff.SetField
+type ForeignFields struct {
+	Plan *preview.Plan // that it was looked for in
+	Of   map[string][]diff.SetField
 }
 
 // foreignFieldLines lists what others set in an object.
-func (m *view) foreignFieldLines(b *frame.Builder, id string) {
-	fields := m.foreign.of[id]
+func (m *View) foreignFieldLines(b *frame.Builder, id string) {
+	fields := m.Foreign.Of[id]
 	if len(fields) == 0 {
 		return
 	}
@@ -192,16 +192,16 @@ type PriorAcceptance struct {
 }
 
 // priorAcceptances holds the acceptances of earlier revisions, by revision.
-type priorAcceptances struct {
-	plan *preview.Plan // that it was looked for in
-	of   map[int]PriorAcceptance
+type PriorAcceptances struct {
+	Plan *preview.Plan // that it was looked for in
+	Of   map[int]PriorAcceptance
 }
 
 // indexMaker returns a function, for use outside of Update, that makes the index of the
 // plan whole. It is of its own: the view's is read meanwhile.
-func (m *view) indexMaker() func() index {
-	x := index{plan: m.plan, board: m.checklist}
-	return func() index {
+func (m *View) IndexMaker() func() Index {
+	x := Index{plan: m.Plan, board: m.Checklist}
+	return func() Index {
 		x.object("")
 		x.itemsOf("")
 		x.danger(nil)
@@ -213,8 +213,8 @@ func (m *view) indexMaker() func() index {
 
 // takeIndex takes an index that was made ahead of its need, unless one was needed and made
 // meanwhile.
-func (m *view) takeIndex(x index) {
-	if x.plan == m.plan && x.board == m.checklist && m.index.tree == nil {
+func (m *View) TakeIndex(x Index) {
+	if x.plan == m.Plan && x.board == m.Checklist && m.index.tree == nil {
 		m.index = x
 	}
 }

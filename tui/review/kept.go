@@ -26,7 +26,7 @@ type loadedMarks struct {
 // loadMarks returns the command that reads the marks of earlier sessions, once per
 // plan.
 func (m *review) loadMarks() tea.Cmd {
-	p := m.plan
+	p := m.Plan
 	if p == nil || m.loaded.plan == p || m.opts.Marks.Load == nil {
 		return nil
 	}
@@ -38,26 +38,26 @@ func (m *review) loadMarks() tea.Cmd {
 // setMarks takes the marks of earlier sessions: all but those of critical findings,
 // of which is only said that they were reviewed before.
 func (m *review) setMarks(msg loadedMarks) {
-	if msg.plan != m.plan || len(msg.marks) == 0 {
+	if msg.plan != m.Plan || len(msg.marks) == 0 {
 		return
 	}
 	m.loaded = msg
-	before := marks{}
+	before := Marks{}
 	for _, key := range msg.marks {
 		before[key] = true
 	}
-	for i, it := range m.checklist.items {
+	for i, it := range m.Checklist.Items {
 		switch {
-		case slices.ContainsFunc(it.Findings, func(f *preview.Finding) bool { return !before[markKey(f)] }):
+		case slices.ContainsFunc(it.Findings, func(f *preview.Finding) bool { return !before[FindingKey(f)] }):
 		case it.Severity() == preview.Critical:
-			m.checklist.before[i] = true
+			m.Checklist.Before[i] = true
 		default:
-			m.checklist.mark(i, true)
+			m.Checklist.Mark(i, true)
 		}
 	}
-	for i := range m.plan.Objects {
-		if key := objectKey(&m.plan.Objects[i]); before[key] {
-			m.checklist.marks[key] = true
+	for i := range m.Plan.Objects {
+		if key := ObjectKey(&m.Plan.Objects[i]); before[key] {
+			m.Checklist.Marks[key] = true
 		}
 	}
 	for t := range m.tabs {
@@ -68,38 +68,38 @@ func (m *review) setMarks(msg loadedMarks) {
 // saveMarks keeps the marks of the plan under review, and those of earlier sessions
 // that hold for it.
 func (m *review) saveMarks() error {
-	if m.opts.Marks.Save == nil || m.plan == nil || m.checklist == nil {
+	if m.opts.Marks.Save == nil || m.Plan == nil || m.Checklist == nil {
 		return nil
 	}
-	keep := marks{}
-	for i, it := range m.checklist.items {
+	keep := Marks{}
+	for i, it := range m.Checklist.Items {
 		for _, f := range it.Findings {
-			if m.checklist.before[i] || m.checklist.marks[markKey(f)] {
-				keep[markKey(f)] = true
+			if m.Checklist.Before[i] || m.Checklist.Marks[FindingKey(f)] {
+				keep[FindingKey(f)] = true
 			}
 		}
 	}
-	for i := range m.plan.Objects {
-		if key := objectKey(&m.plan.Objects[i]); m.checklist.marks[key] {
+	for i := range m.Plan.Objects {
+		if key := ObjectKey(&m.Plan.Objects[i]); m.Checklist.Marks[key] {
 			keep[key] = true
 		}
 	}
 	if len(keep) == 0 && len(m.loaded.marks) == 0 {
 		return nil
 	}
-	return m.opts.Marks.Save(m.plan.Digest, slices.Sorted(maps.Keys(keep)))
+	return m.opts.Marks.Save(m.Plan.Digest, slices.Sorted(maps.Keys(keep)))
 }
 
 // toggleObject marks the object under the cursor, or takes its mark away.
 func (m *tabPanel) toggleObject() {
-	o := m.object(m.activeTab().selected().object)
+	o := m.Object(m.activeTab().selected().Object)
 	if o == nil {
 		m.notice = "space marks an object; enter opens and closes the branch"
 		return
 	}
-	if key := objectKey(o); m.checklist.marks[key] {
-		delete(m.checklist.marks, key)
+	if key := ObjectKey(o); m.Checklist.Marks[key] {
+		delete(m.Checklist.Marks, key)
 	} else {
-		m.checklist.marks[key] = true
+		m.Checklist.Marks[key] = true
 	}
 }

@@ -33,20 +33,20 @@ func TestMarksSurviveQuittingAndApproveNothing(t *testing.T) {
 	p := tuitest.FreshPlan(t)
 	m, c := keptBy(t, p, kept)
 	tuitest.Drive(m, c, "n", "n", "n", "n", "space", "4", "&", "k", "i", "n", "d", "0", "3", "enter", "end", "space")
-	object := m.activeTab().selected().object
-	if m.checklist.remaining() != 0 || object == "" || !tuitest.Shows(m, "ok kind03.mongodb.com") {
-		t.Fatalf("%d critical left, the object is %q:\n%s", m.checklist.remaining(), object, strings.Join(tuitest.ScreenOf(m), "\n"))
+	object := m.activeTab().selected().Object
+	if m.Checklist.Remaining() != 0 || object == "" || !tuitest.Shows(m, "ok kind03.mongodb.com") {
+		t.Fatalf("%d critical left, the object is %q:\n%s", m.Checklist.Remaining(), object, strings.Join(tuitest.ScreenOf(m), "\n"))
 	}
 	if err := m.saveMarks(); err != nil || len(kept[p.Digest]) != 5 {
 		t.Fatalf("kept %q, %v", kept, err)
 	}
 
 	m, c = keptBy(t, tuitest.FreshPlan(t), kept)
-	warning := m.checklist.ofSeverity(preview.Warning)[0]
-	if !m.checklist.isReviewed(warning) {
+	warning := m.Checklist.OfSeverity(preview.Warning)[0]
+	if !m.Checklist.IsReviewed(warning) {
 		t.Error("the mark of the warning is gone")
 	}
-	if left := m.checklist.remaining(); left != 3 {
+	if left := m.Checklist.Remaining(); left != 3 {
 		t.Errorf("%d critical findings are left to review, want all 3", left)
 	}
 	tuitest.Drive(m, c, "a")
@@ -57,7 +57,7 @@ func TestMarksSurviveQuittingAndApproveNothing(t *testing.T) {
 		t.Errorf("it is not said that it was reviewed before:\n%s", strings.Join(tuitest.ScreenOf(m), "\n"))
 	}
 	tuitest.Drive(m, c, "4", "&", "k", "i", "n", "d", "0", "3", "enter", "end")
-	if m.activeTab().selected().object != object || !tuitest.Shows(m, "ok kind03.mongodb.com") {
+	if m.activeTab().selected().Object != object || !tuitest.Shows(m, "ok kind03.mongodb.com") {
 		t.Errorf("the mark of the object is gone:\n%s", strings.Join(tuitest.ScreenOf(m), "\n"))
 	}
 	tuitest.Drive(m, c, "space")
@@ -70,8 +70,8 @@ func TestMarksSurviveQuittingAndApproveNothing(t *testing.T) {
 // Marks of another plan, or that are no marks, change nothing.
 func TestMarksOfOtherPlansChangeNothing(t *testing.T) {
 	p := tuitest.FreshPlan(t)
-	m, _ := keptBy(t, p, map[string][]string{tuitest.DigestOf("another"): {markKey(&p.Findings[0])}, p.Digest: {"", "x", "object\x00", strings.Repeat("y", 1<<20)}})
-	if m.checklist.remaining() != 3 || len(m.checklist.marks) != 0 {
-		t.Errorf("%d left, marks %v", m.checklist.remaining(), m.checklist.marks)
+	m, _ := keptBy(t, p, map[string][]string{tuitest.DigestOf("another"): {FindingKey(&p.Findings[0])}, p.Digest: {"", "x", "object\x00", strings.Repeat("y", 1<<20)}})
+	if m.Checklist.Remaining() != 3 || len(m.Checklist.Marks) != 0 {
+		t.Errorf("%d left, marks %v", m.Checklist.Remaining(), m.Checklist.Marks)
 	}
 }

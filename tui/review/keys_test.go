@@ -92,7 +92,7 @@ func TestHelpIsOnScreen(t *testing.T) {
 
 func TestTheMouseWorksInTheDetail(t *testing.T) {
 	m, c := reviewOf(t, settingsPlan(t, 120), 120, 36)
-	tuitest.Drive(m, c, "5", tea.MouseClickMsg{X: 60, Y: m.size.BodyTop + diffview.HeadHeight(false) + 4, Button: tea.MouseLeft})
+	tuitest.Drive(m, c, "5", tea.MouseClickMsg{X: 60, Y: m.Size.BodyTop + diffview.HeadHeight(false) + 4, Button: tea.MouseLeft})
 	b := m.activeTab()
 	if b.pane != frame.PaneDetail || b.sheet.Cursor != 4 {
 		t.Errorf("a click on the fifth row puts the cursor on row %d, in pane %d", b.sheet.Cursor, b.pane)
@@ -137,7 +137,7 @@ func TestResizeAtAnyMomentChangesNothing(t *testing.T) {
 // outcomeOf returns the state that must not depend on the window.
 func outcomeOf(m *review) string {
 	b := m.activeTab()
-	return fmt.Sprint(m.screen, m.outcome.Kind, m.outcome.PlanDigest, m.tab, b.pane, b.kind, b.selected().id, m.checklist.remaining(), m.confirm.input.Value, m.page != nil)
+	return fmt.Sprint(m.screen, m.outcome.Kind, m.outcome.PlanDigest, m.tab, b.pane, b.kind, b.selected().ID, m.Checklist.Remaining(), m.confirm.input.Value, m.page != nil)
 }
 
 func TestAKeyThatDoesNothingSaysSo(t *testing.T) {
@@ -163,7 +163,7 @@ func TestTheFocusIsSeenWithoutColours(t *testing.T) {
 		t.Errorf("the divider does not show the focus:\n%s", detail)
 	}
 	tuitest.Drive(m, c, "tab")
-	if m.tab != tabAccess {
+	if m.tab != Access {
 		t.Errorf("tab from the detail leads to tab %d, not to the next one", m.tab)
 	}
 }

@@ -12,38 +12,38 @@ import (
 // buildIndex returns the command that makes the index of a plan, once per plan:
 // tabs open sooner where it is there.
 func (m *tabPanel) buildIndex() tea.Cmd {
-	if m.plan == nil || m.indexed == m.plan {
+	if m.Plan == nil || m.indexed == m.Plan {
 		return nil
 	}
-	m.indexed = m.plan
-	make := m.indexMaker()
+	m.indexed = m.Plan
+	make := m.IndexMaker()
 	return func() tea.Msg { return indexedMsg{make()} }
 }
 
 // setIndex takes the index that was made.
 func (m *tabPanel) setIndex(msg indexedMsg) {
-	m.takeIndex(msg.index)
+	m.TakeIndex(msg.index)
 }
 
-type foreignFieldsMsg foreignFields
+type foreignFieldsMsg ForeignFields
 
 // findForeignFields returns the command that reads the managed fields of a plan's
 // live objects, once per plan: there may be thousands. A release that is not
 // installed yet has none.
 func (m *tabPanel) findForeignFields() tea.Cmd {
-	p := m.plan
-	if p == nil || m.foreign.plan == p {
+	p := m.Plan
+	if p == nil || m.Foreign.Plan == p {
 		return nil
 	}
-	m.foreign = foreignFields{plan: p}
+	m.Foreign = ForeignFields{Plan: p}
 	if p.Base.Revision == 0 {
 		return nil
 	}
 	return func() tea.Msg {
-		found := foreignFieldsMsg{plan: p, of: map[string][]diff.SetField{}}
+		found := foreignFieldsMsg{Plan: p, Of: map[string][]diff.SetField{}}
 		for i := range p.Objects {
 			if fields := describe.ForeignFields(&p.Objects[i]); len(fields) > 0 {
-				found.of[p.Objects[i].ID] = fields
+				found.Of[p.Objects[i].ID] = fields
 			}
 		}
 		return found
@@ -52,24 +52,24 @@ func (m *tabPanel) findForeignFields() tea.Cmd {
 
 // setForeignFields shows what a look at the managed fields found.
 func (m *tabPanel) setForeignFields(msg foreignFieldsMsg) {
-	if msg.plan != m.plan {
+	if msg.Plan != m.Plan {
 		return
 	}
-	m.foreign = foreignFields(msg)
-	m.refreshTab(tabSummary)
-	m.refreshTab(tabObjects)
+	m.Foreign = ForeignFields(msg)
+	m.refreshTab(Summary)
+	m.refreshTab(Objects)
 }
 
-type priorAcceptancesMsg priorAcceptances
+type priorAcceptancesMsg PriorAcceptances
 
 // findPriorAcceptances returns the command that asks who accepted the findings that a
 // plan has from an earlier revision, once per plan and when there are any.
 func (m *tabPanel) findPriorAcceptances() tea.Cmd {
-	p, ask := m.plan, m.opts.PriorAcceptance
-	if p == nil || m.prior.plan == p {
+	p, ask := m.Plan, m.opts.PriorAcceptance
+	if p == nil || m.Prior.Plan == p {
 		return nil
 	}
-	m.prior = priorAcceptances{plan: p}
+	m.Prior = PriorAcceptances{Plan: p}
 	revisions := map[int]bool{}
 	for _, f := range p.Findings {
 		if f.AcceptedIn > 0 {
@@ -81,10 +81,10 @@ func (m *tabPanel) findPriorAcceptances() tea.Cmd {
 	}
 	ctx := m.ctx
 	return func() tea.Msg {
-		found := priorAcceptancesMsg{plan: p, of: map[int]PriorAcceptance{}}
+		found := priorAcceptancesMsg{Plan: p, Of: map[int]PriorAcceptance{}}
 		for revision := range revisions {
 			if a, ok := ask(ctx, p.Release, revision); ok {
-				found.of[revision] = a
+				found.Of[revision] = a
 			}
 		}
 		return found
@@ -92,12 +92,12 @@ func (m *tabPanel) findPriorAcceptances() tea.Cmd {
 }
 
 func (m *tabPanel) setPriorAcceptances(msg priorAcceptancesMsg) {
-	if msg.plan != m.plan {
+	if msg.Plan != m.Plan {
 		return
 	}
-	m.prior = priorAcceptances(msg)
-	m.refreshTab(tabSummary)
-	m.refreshTab(tabFindings)
+	m.Prior = PriorAcceptances(msg)
+	m.refreshTab(Summary)
+	m.refreshTab(Findings)
 }
 
 // gateError holds the gate's refusal of a plan that no approval can cover; nil
@@ -112,19 +112,19 @@ type gateErrorMsg gateError
 // checkGate returns the command that asks the gate about a plan, once per
 // plan: it walks all of the plan, which the first frame does not wait for.
 func (m *review) checkGate() tea.Cmd {
-	if m.plan == nil || m.gateErr.plan == m.plan {
+	if m.Plan == nil || m.gateErr.plan == m.Plan {
 		return nil
 	}
-	m.gateErr = gateError{plan: m.plan}
+	m.gateErr = gateError{plan: m.Plan}
 	if m.opts.ReadOnly {
 		return nil
 	}
-	p, ask := m.plan, m.gate()
+	p, ask := m.Plan, m.gate()
 	return func() tea.Msg { return gateErrorMsg{p, ask()} }
 }
 
 func (m *review) setGateError(msg gateErrorMsg) {
-	if msg.plan == m.plan {
+	if msg.plan == m.Plan {
 		m.gateErr = gateError(msg)
 	}
 }
@@ -135,17 +135,17 @@ func (m *review) gateErrorNow() error {
 	if m.opts.ReadOnly {
 		return nil
 	}
-	m.gateErr = gateError{m.plan, m.gate()()}
+	m.gateErr = gateError{m.Plan, m.gate()()}
 	return m.gateErr.why
 }
 
 // gate returns the question whether an approval that accepts everything would
 // cover the plan. It changes nothing of the review.
 func (m *review) gate() func() error {
-	p, gate, b := m.plan, m.opts.Gate, m.checklist
+	p, gate, b := m.Plan, m.opts.Gate, m.Checklist
 	return func() error {
 		return gate(p, record.Approval{
-			Digest: p.Digest, How: record.ApprovedOnScreen, By: p.Target.User, Ruleset: p.Ruleset, Accepted: b.accepted(),
+			Digest: p.Digest, How: record.ApprovedOnScreen, By: p.Target.User, Ruleset: p.Ruleset, Accepted: b.Accepted(),
 		})
 	}
 }

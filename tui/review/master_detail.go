@@ -12,7 +12,7 @@ import (
 // masterDetail is a list and the detail of its selected row, side by side or one
 // below the other. The detail is a document in the pager, or a sheet.
 type masterDetail struct {
-	rows     []row
+	rows     []Row
 	list     widget.List
 	pane     frame.Pane
 	kind     diffview.Kind
@@ -34,8 +34,8 @@ type pagerContent struct {
 }
 
 // setRows replaces the rows and stays on the selected one.
-func (b *masterDetail) setRows(rows []row) {
-	id := b.selected().id
+func (b *masterDetail) setRows(rows []Row) {
+	id := b.selected().ID
 	b.rows = rows
 	if id != "" {
 		b.selectID(id)
@@ -45,14 +45,14 @@ func (b *masterDetail) setRows(rows []row) {
 
 func (b *masterDetail) selectID(id string) {
 	for i := range b.rows {
-		if b.rows[i].id == id {
+		if b.rows[i].ID == id {
 			b.list.Cursor = i
 			return
 		}
 	}
 }
 
-func (b *masterDetail) selectable(i int) bool { return b.rows[i].id != "" }
+func (b *masterDetail) selectable(i int) bool { return b.rows[i].ID != "" }
 
 // nearest is the row that is selected in the place of one that cannot be.
 func (b *masterDetail) nearest(at int) int {
@@ -75,9 +75,9 @@ func (b *masterDetail) seekFound(m *tabPanel) {
 }
 
 // selected is the row under the cursor, the zero row when there is none.
-func (b *masterDetail) selected() row {
+func (b *masterDetail) selected() Row {
 	if b.list.Cursor < 0 || b.list.Cursor >= len(b.rows) {
-		return row{}
+		return Row{}
 	}
 	return b.rows[b.list.Cursor]
 }
@@ -100,19 +100,19 @@ func (b *masterDetail) back() bool {
 // settle loads the detail of the selected row when it is visible, keeps the
 // windows in place and notes the evidence on screen.
 func (b *masterDetail) settle(m *tabPanel) {
-	height := m.paneHeight()
+	height := m.PaneHeight()
 	b.list.Settle(len(b.rows), height, b.selectable)
 	if !m.detailVisible() {
 		return
 	}
-	want := pagerContent{b.selected().id, b.kind, m.detailWidth()}
+	want := pagerContent{b.selected().ID, b.kind, m.detailWidth()}
 	if b.stale || want != b.shown {
 		b.load(m, want)
 	}
 	b.seekFound(m)
 	if b.sheet != nil {
 		b.sheet.SetForm(m.sheetForm(b))
-		b.sheet.Settle(height - diffview.HeadHeight(m.tiny()))
+		b.sheet.Settle(height - diffview.HeadHeight(m.Tiny()))
 		return
 	}
 	b.pager.Found = m.search.find
@@ -132,39 +132,39 @@ func (b *masterDetail) load(m *tabPanel, want pagerContent) {
 		}
 	}
 	kind := want.kind
-	if kind == diffview.Facts && m.table[m.tab].diff {
+	if kind == diffview.Facts && m.table[m.tab].Diff {
 		kind = diffview.Diff
 	}
-	var d document
+	var d Document
 	switch {
 	case want.id == "":
 		b.sheet = nil
 	case kind == diffview.Facts:
 		b.sheet = nil
-		d = m.table[m.tab].doc(want.id, want.width)
+		d = m.table[m.tab].Doc(want.id, want.width)
 	default:
 		b.loadSheet(m, kind)
 	}
-	b.pager.Lines = d.lines
-	b.evidence, b.shown, b.stale = d.evidence, want, false
+	b.pager.Lines = d.Lines
+	b.evidence, b.shown, b.stale = d.Evidence, want, false
 }
 
 // loadSheet begins the sheet of the selected row's object or file, unless it is
 // there.
 func (b *masterDetail) loadSheet(m *tabPanel, kind diffview.Kind) {
-	if f := m.fileOf(b.selected()); f != nil && kind == diffview.Diff {
+	if f := m.FileOf(b.selected()); f != nil && kind == diffview.Diff {
 		if b.sheet == nil || b.sheet.File != f {
 			b.sheet = diffview.NewFile(f)
 		}
 		return
 	}
-	o := m.object(b.selected().object)
+	o := m.Object(b.selected().Object)
 	if o == nil {
 		b.sheet = nil
 		return
 	}
 	if b.sheet == nil || b.sheet.Object != o || b.sheet.Kind != kind {
-		b.sheet = diffview.New(m.plan, o, kind)
+		b.sheet = diffview.New(m.Plan, o, kind)
 		b.sheet.Build()
 	}
 }
@@ -182,7 +182,7 @@ func (b *masterDetail) firstUnseen() int {
 // move handles the keys that move in a list or scroll a document, and reports
 // whether it was one.
 func (b *masterDetail) move(m *tabPanel, msg tea.KeyPressMsg) bool {
-	k, height := m.keys, m.paneHeight()
+	k, height := m.keys, m.PaneHeight()
 	switch {
 	case key.Matches(msg, k.Up):
 		b.moveBy(m, -1)
@@ -201,11 +201,11 @@ func (b *masterDetail) move(m *tabPanel, msg tea.KeyPressMsg) bool {
 	case key.Matches(msg, k.End):
 		b.moveBy(m, frame.Farther)
 	case key.Matches(msg, k.Left):
-		if m.tab != tabObjects || !m.leaveBranch(b) {
+		if m.tab != Objects || !m.leaveBranch(b) {
 			b.left()
 		}
 	case key.Matches(msg, k.Right):
-		if m.tab != tabObjects || !m.enterBranch(b) {
+		if m.tab != Objects || !m.enterBranch(b) {
 			b.right(m)
 		}
 	default:
@@ -222,7 +222,7 @@ func (b *masterDetail) moveBy(m *tabPanel, delta int) {
 		return
 	}
 	if b.pane == frame.PaneDetail {
-		b.pager.Scroll(delta, m.paneHeight())
+		b.pager.Scroll(delta, m.PaneHeight())
 		return
 	}
 	b.list.Move(delta, len(b.rows), b.selectable)
@@ -254,10 +254,10 @@ func (b *masterDetail) right(m *tabPanel) {
 // scroll moves the window of the detail.
 func (b *masterDetail) scroll(m *tabPanel, delta int) {
 	if b.sheet != nil {
-		b.sheet.Scroll(delta, m.paneHeight()-diffview.HeadHeight(m.tiny()))
+		b.sheet.Scroll(delta, m.PaneHeight()-diffview.HeadHeight(m.Tiny()))
 		return
 	}
-	b.pager.Scroll(delta, m.paneHeight())
+	b.pager.Scroll(delta, m.PaneHeight())
 }
 
 // below counts the lines of the detail that do not fit.
@@ -272,10 +272,10 @@ func (b *masterDetail) below(height int, tiny bool) int {
 func (b *masterDetail) paintDetail(m *tabPanel, width, height int) []string {
 	if b.sheet != nil {
 		return b.sheet.Paint(diffview.Canvas{
-			Theme: m.theme, Width: width, Height: height, Tiny: m.tiny(), Focused: b.pane == frame.PaneDetail, Find: m.search.find,
+			Theme: m.Theme, Width: width, Height: height, Tiny: m.Tiny(), Focused: b.pane == frame.PaneDetail, Find: m.search.find,
 		})
 	}
-	return b.pager.Paint(m.theme, width, height, m.search.lineHit(b))
+	return b.pager.Paint(m.Theme, width, height, m.search.lineHit(b))
 }
 
 // copyText returns the text under the cursor, which y copies.
@@ -283,5 +283,5 @@ func (b *masterDetail) copyText() string {
 	if b.pane == frame.PaneDetail && b.sheet != nil {
 		return b.sheet.CopyText()
 	}
-	return b.selected().copy
+	return b.selected().Copy
 }

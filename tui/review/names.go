@@ -21,7 +21,7 @@ var generated = regexp.MustCompile(`^(.+)-([0-9a-z]{4})[0-9a-z]{34,42}$`)
 
 // generatedNames are the words for objects with a generated name, by object id:
 // whose role or binding each is, and where its hash begins.
-func (x *index) generatedNames() map[string]string {
+func (x *Index) generatedNames() map[string]string {
 	if x.names != nil {
 		return x.names
 	}
@@ -48,7 +48,7 @@ func (x *index) generatedNames() map[string]string {
 
 // generatedName is the words for an object with a generated name, and empty for
 // others.
-func (m *view) generatedName(id string) string {
+func (m *View) generatedName(id string) string {
 	if !generated.MatchString(id) {
 		return ""
 	}
@@ -56,7 +56,7 @@ func (m *view) generatedName(id string) string {
 }
 
 // shortName is kind and name of an object in a list.
-func (m *view) shortName(o *preview.Object) string {
+func (m *View) shortName(o *preview.Object) string {
 	if of := m.generatedName(o.ID); of != "" {
 		return frame.ShortKind(o.Kind) + " " + of
 	}
@@ -64,12 +64,12 @@ func (m *view) shortName(o *preview.Object) string {
 }
 
 // nameInTree is the name of an object below its kind.
-func (m *view) nameInTree(o *preview.Object) string {
+func (m *View) nameInTree(o *preview.Object) string {
 	name := o.Name
 	if of := m.generatedName(o.ID); of != "" {
 		name = of
 	}
-	if o.Namespace != "" && o.Namespace != m.plan.Release.Namespace {
+	if o.Namespace != "" && o.Namespace != m.Plan.Release.Namespace {
 		name = o.Namespace + "/" + name
 	}
 	return name
@@ -77,7 +77,7 @@ func (m *view) nameInTree(o *preview.Object) string {
 
 // roleName is the role that a grant comes through, in a list below headings that
 // may name the subject already.
-func (m *view) roleName(g *preview.Grant, subject bool) string {
+func (m *View) roleName(g *preview.Grant, subject bool) string {
 	of := m.generatedName(describe.RoleID(*g))
 	if of == "" {
 		return describe.RoleName(*g)

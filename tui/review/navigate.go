@@ -18,10 +18,10 @@ func (m *tabPanel) back() {
 	case m.search.active():
 		m.endSearch()
 	case b.back():
-	case m.banner != "":
-		m.banner, m.failed = "", nil
-	case m.tab != tabSummary:
-		m.openTab(tabSummary)
+	case m.Banner != "":
+		m.Banner, m.failed = "", nil
+	case m.tab != Summary:
+		m.openTab(Summary)
 	}
 }
 
@@ -40,17 +40,17 @@ func (m *tabPanel) nextOrHit(step int) tea.Cmd {
 func (m *tabPanel) next(step int) {
 	from := -1
 	if step < 0 {
-		from = len(m.checklist.items)
+		from = len(m.Checklist.Items)
 	}
-	if m.tab == tabFindings {
-		if at := m.checklist.find(m.activeTab().selected().id); at >= 0 {
+	if m.tab == Findings {
+		if at := m.Checklist.Find(m.activeTab().selected().ID); at >= 0 {
 			from = at
 			if !m.markOrScroll(at) {
 				return
 			}
 		}
 	}
-	to := m.checklist.next(from, step)
+	to := m.Checklist.Next(from, step)
 	if to < 0 {
 		m.notice = "everything has been reviewed"
 		return
@@ -62,7 +62,7 @@ func (m *tabPanel) next(step int) {
 // left unseen it shows that instead, and returns false.
 func (m *tabPanel) markOrScroll(at int) bool {
 	b := m.activeTab()
-	if m.checklist.isReviewed(at) {
+	if m.Checklist.IsReviewed(at) {
 		return true
 	}
 	if !m.detailVisible() || b.kind != diffview.Facts {
@@ -71,7 +71,7 @@ func (m *tabPanel) markOrScroll(at int) bool {
 	}
 	if line := b.firstUnseen(); line >= 0 {
 		b.pager.Top = line
-		b.pager.Scroll(0, m.paneHeight())
+		b.pager.Scroll(0, m.PaneHeight())
 		m.notice = "more evidence: n continues when all of it was shown"
 		return false
 	}
@@ -81,15 +81,15 @@ func (m *tabPanel) markOrScroll(at int) bool {
 
 // toggleMark is space on a finding's detail, or on an object.
 func (m *tabPanel) toggleMark() {
-	if m.tab == tabObjects {
+	if m.tab == Objects {
 		m.toggleObject()
 		return
 	}
-	at := m.checklist.find(m.activeTab().selected().id)
-	if m.tab != tabFindings || at < 0 {
+	at := m.Checklist.Find(m.activeTab().selected().ID)
+	if m.tab != Findings || at < 0 {
 		return
 	}
-	if m.checklist.isReviewed(at) {
+	if m.Checklist.IsReviewed(at) {
 		m.setMark(at, false)
 		return
 	}
@@ -98,19 +98,19 @@ func (m *tabPanel) toggleMark() {
 
 // openFinding shows an item's detail.
 func (m *tabPanel) openFinding(at int) {
-	m.openTab(tabFindings)
-	if !m.itemOfPackage(at) { // it is not listed
-		m.filter.pkg = ""
+	m.openTab(Findings)
+	if !m.ItemOfPackage(at) { // it is not listed
+		m.Filter.Package = ""
 		m.refresh()
 		m.notice = "that belongs to another package: all packages are listed again"
 	}
 	b := m.activeTab()
-	b.selectID(m.checklist.items[at].Label())
+	b.selectID(m.Checklist.Items[at].Label())
 	b.open(diffview.Facts)
 }
 
-func (m *tabPanel) openTab(t tab) {
-	if !slices.Contains(m.shownTabs(), t) {
+func (m *tabPanel) openTab(t Tab) {
+	if !slices.Contains(m.ShownTabs(), t) {
 		return
 	}
 	m.tab = t
@@ -131,46 +131,46 @@ func (m *tabPanel) nextPane(step int) {
 		return
 	}
 	b.pane = frame.PaneList
-	shown := m.shownTabs()
+	shown := m.ShownTabs()
 	m.openTab(shown[(slices.Index(shown, m.tab)+step+len(shown))%len(shown)])
 }
 
 // open is enter: one level down.
 func (m *tabPanel) open() {
 	row := m.activeTab().selected()
-	if m.tab == tabSummary {
-		if at := m.checklist.find(row.id); at >= 0 {
+	if m.tab == Summary {
+		if at := m.Checklist.Find(row.ID); at >= 0 {
 			m.openFinding(at)
-		} else if row.id == questionsID {
-			m.openTab(tabFindings)
-			m.activeTab().selectID(row.id)
+		} else if row.ID == QuestionsID {
+			m.openTab(Findings)
+			m.activeTab().selectID(row.ID)
 			m.activeTab().open(diffview.Facts)
-		} else if to, ok := linkTo(row.id); ok {
+		} else if to, ok := LinkTo(row.ID); ok {
 			m.openTab(to)
-		} else if strings.HasPrefix(row.id, settingPrefix) {
-			m.notice = row.explain
+		} else if strings.HasPrefix(row.ID, SettingPrefix) {
+			m.notice = row.Explain
 		}
 		return
 	}
-	if m.tab == tabObjects && m.toggleBranch(m.activeTab()) {
+	if m.tab == Objects && m.toggleBranch(m.activeTab()) {
 		return
 	}
-	if row.id != "" && m.hasDetail() {
+	if row.ID != "" && m.hasDetail() {
 		m.activeTab().open(diffview.Facts)
 	}
 }
 
 func (m *tabPanel) openDoc(k diffview.Kind) {
-	if m.tab == tabSummary {
+	if m.tab == Summary {
 		m.open()
 	}
 	row := m.activeTab().selected()
-	switch f := m.fileOf(row); {
+	switch f := m.FileOf(row); {
 	case f != nil && (k != diffview.Diff || len(f.Changes) == 0):
 		m.notice = "the plan has no text of this file"
 		return
 	case f != nil:
-	case row.object == "" || m.object(row.object) == nil:
+	case row.Object == "" || m.Object(row.Object) == nil:
 		m.notice = "this line is not about a single object"
 		return
 	}
@@ -181,15 +181,15 @@ func (m *tabPanel) openDoc(k diffview.Kind) {
 // words.
 func (m *review) explain() {
 	row := m.activeTab().selected()
-	if at := m.checklist.find(row.id); at >= 0 && (m.tab == tabFindings || m.tab == tabSummary) {
-		m.openRule(m.checklist.items[at].First().Rule)
+	if at := m.Checklist.Find(row.ID); at >= 0 && (m.tab == Findings || m.tab == Summary) {
+		m.openRule(m.Checklist.Items[at].First().Rule)
 		return
 	}
-	if strings.HasPrefix(row.id, reachPrefix) {
+	if strings.HasPrefix(row.ID, ReachPrefix) {
 		m.openRule(rules.AccessReach.Name)
 		return
 	}
-	if text := row.explanation(); text != "" {
+	if text := row.Explanation(); text != "" {
 		m.notice = text
 		return
 	}
@@ -203,11 +203,11 @@ func (m *tabPanel) split() bool {
 	if b.sheet != nil && b.pane == frame.PaneDetail && m.sheetForm(b) == diffview.FormBeside {
 		return false
 	}
-	return m.size.Mode == frame.ModeDouble && m.table[m.tab].split
+	return m.Size.Mode == frame.ModeDouble && m.table[m.tab].Split
 }
 
 // hasDetail reports whether the rows of the open tab have a detail.
-func (m *tabPanel) hasDetail() bool { return m.table[m.tab].detail || m.table[m.tab].diff }
+func (m *tabPanel) hasDetail() bool { return m.table[m.tab].Detail || m.table[m.tab].Diff }
 
 // detailVisible reports whether the open tab's detail is on screen.
 func (m *tabPanel) detailVisible() bool {
@@ -217,9 +217,9 @@ func (m *tabPanel) detailVisible() bool {
 // detailWidth is the cells a document has.
 func (m *tabPanel) detailWidth() int {
 	if m.split() {
-		return m.size.Right
+		return m.Size.Right
 	}
-	return m.size.Width
+	return m.Size.Width
 }
 
 func (m *review) copy(text string) (cmd tea.Cmd) {
@@ -229,7 +229,7 @@ func (m *review) copy(text string) (cmd tea.Cmd) {
 
 // wheel scrolls what the pointer is over.
 func (m *review) wheel(msg tea.MouseWheelMsg) {
-	if m.screen != screenReview || m.size.Mode == frame.ModeNone {
+	if m.screen != screenReview || m.Size.Mode == frame.ModeNone {
 		return
 	}
 	delta := frame.WheelLines
@@ -239,8 +239,8 @@ func (m *review) wheel(msg tea.MouseWheelMsg) {
 	b := m.activeTab()
 	switch {
 	case m.page != nil:
-		m.page.Wheel(msg, m.size)
-	case b.pane == frame.PaneDetail || m.split() && msg.X > m.size.Left:
+		m.page.Wheel(msg, m.Size)
+	case b.pane == frame.PaneDetail || m.split() && msg.X > m.Size.Left:
 		b.scroll(m.tabPanel, delta)
 	default:
 		b.list.Move(delta, len(b.rows), b.selectable)
@@ -249,27 +249,27 @@ func (m *review) wheel(msg tea.MouseWheelMsg) {
 
 // click selects a row or a tab. There is nothing to click that approves.
 func (m *review) click(msg tea.MouseClickMsg) {
-	if m.screen != screenReview || m.page != nil || m.size.Mode == frame.ModeNone || msg.Button != tea.MouseLeft {
+	if m.screen != screenReview || m.page != nil || m.Size.Mode == frame.ModeNone || msg.Button != tea.MouseLeft {
 		return
 	}
-	if msg.Y == m.size.Header-1 && m.size.Mode != frame.ModeTiny {
+	if msg.Y == m.Size.Header-1 && m.Size.Mode != frame.ModeTiny {
 		_, at := m.tabBar()
 		for t, x := range at {
 			if msg.X >= x[0] && msg.X < x[1] {
-				m.openTab(tab(t))
+				m.openTab(Tab(t))
 			}
 		}
 		return
 	}
 	b := m.activeTab()
-	top := m.size.BodyTop + m.size.Body - m.paneHeight()
+	top := m.Size.BodyTop + m.Size.Body - m.PaneHeight()
 	i := b.list.Top + msg.Y - top
-	inList := m.split() && msg.X < m.size.Left || !m.split() && b.pane == frame.PaneList
+	inList := m.split() && msg.X < m.Size.Left || !m.split() && b.pane == frame.PaneList
 	if msg.Y >= top && !inList && m.detailVisible() {
 		b.click(msg.Y-top, m.tabPanel)
 		return
 	}
-	if msg.Y >= top && msg.Y < top+m.paneHeight() && inList && i < len(b.rows) && b.selectable(i) {
+	if msg.Y >= top && msg.Y < top+m.PaneHeight() && inList && i < len(b.rows) && b.selectable(i) {
 		b.list.Cursor, b.pane, b.kind = i, frame.PaneList, diffview.Facts
 	}
 }
@@ -277,11 +277,11 @@ func (m *review) click(msg tea.MouseClickMsg) {
 // click gives the focus to the detail, and in a sheet puts the cursor on the
 // row below its top.
 func (b *masterDetail) click(y int, m *tabPanel) {
-	if y >= m.paneHeight() {
+	if y >= m.PaneHeight() {
 		return
 	}
 	b.pane = frame.PaneDetail
-	if s := b.sheet; s != nil && y >= diffview.HeadHeight(m.tiny()) && s.Top+y-diffview.HeadHeight(m.tiny()) < len(s.Rows) {
-		s.Cursor = s.Top + y - diffview.HeadHeight(m.tiny())
+	if s := b.sheet; s != nil && y >= diffview.HeadHeight(m.Tiny()) && s.Top+y-diffview.HeadHeight(m.Tiny()) < len(s.Rows) {
+		s.Cursor = s.Top + y - diffview.HeadHeight(m.Tiny())
 	}
 }

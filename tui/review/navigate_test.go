@@ -41,16 +41,16 @@ func TestResolveShowsProgress(t *testing.T) {
 func TestSearch(t *testing.T) {
 	m, c := reviewOf(t, tuitest.FreshPlan(t), 120, 36)
 	tuitest.Drive(m, c, "4", "/", "k", "i", "n", "d", "0", "3", "enter")
-	if got := m.activeTab().selected().id; !strings.HasSuffix(got, "/kind03.mongodb.com") {
+	if got := m.activeTab().selected().ID; !strings.HasSuffix(got, "/kind03.mongodb.com") {
 		t.Errorf("selected %s", got)
 	}
 	tuitest.Drive(m, c, "/", "r", "e", ":", "k", "i", "n", "d", "1", "[", "0", "-", "9", "]", "enter")
 	if !strings.Contains(m.notice, "hit 1 of 8: 4 in Objects, 4 in Diff") {
 		t.Errorf("notice %q, want the first of eight", m.notice)
 	}
-	first := m.activeTab().selected().id
+	first := m.activeTab().selected().ID
 	tuitest.Drive(m, c, "]", "[")
-	if got := m.activeTab().selected().id; got != first {
+	if got := m.activeTab().selected().ID; got != first {
 		t.Errorf("] and [ lead to %s, not back to %s", got, first)
 	}
 	tuitest.Drive(m, c, "/", "z", "z", "enter")
@@ -139,13 +139,13 @@ func TestSecretsAreNeverShown(t *testing.T) {
 func TestMouse(t *testing.T) {
 	m, c := reviewOf(t, tuitest.CleanPlan(t), 120, 36)
 	_, at := m.tabBar()
-	tuitest.Drive(m, c, tea.MouseClickMsg{X: at[tabObjects][0] + 1, Y: m.size.Header - 1, Button: tea.MouseLeft})
-	if m.tab != tabObjects {
+	tuitest.Drive(m, c, tea.MouseClickMsg{X: at[Objects][0] + 1, Y: m.Size.Header - 1, Button: tea.MouseLeft})
+	if m.tab != Objects {
 		t.Fatalf("a click on Objects opened tab %d", m.tab)
 	}
-	before := m.activeTab().selected().id
-	tuitest.Drive(m, c, tea.MouseClickMsg{X: 5, Y: m.size.BodyTop + 3, Button: tea.MouseLeft})
-	if m.activeTab().selected().id == before {
+	before := m.activeTab().selected().ID
+	tuitest.Drive(m, c, tea.MouseClickMsg{X: 5, Y: m.Size.BodyTop + 3, Button: tea.MouseLeft})
+	if m.activeTab().selected().ID == before {
 		t.Error("a click did not select the row")
 	}
 	if m.View().MouseMode == tea.MouseModeNone {
@@ -171,14 +171,14 @@ func TestManyFindingsOfOneRuleAreOneItem(t *testing.T) {
 	b.Finding(preview.Critical, "other", "", tuitest.RoleObject, "other", "why", "e")
 	p := b.Seal()
 	m, c := reviewOf(t, p, 120, 36)
-	if len(m.checklist.items) != 2 || m.checklist.remaining() != 2 {
-		t.Fatalf("%d items, want the folded one and the other", len(m.checklist.items))
+	if len(m.Checklist.Items) != 2 || m.Checklist.Remaining() != 2 {
+		t.Fatalf("%d items, want the folded one and the other", len(m.Checklist.Items))
 	}
 	tuitest.Drive(m, c, "n")
 	golden(t, "findings-folded/120x36/many", m, 120, 36)
 	tuitest.Drive(m, c, "n", "n")
-	if m.checklist.remaining() != 0 || len(m.checklist.accepted()) != 13 {
-		t.Errorf("%d left, %d accepted", m.checklist.remaining(), len(m.checklist.accepted()))
+	if m.Checklist.Remaining() != 0 || len(m.Checklist.Accepted()) != 13 {
+		t.Errorf("%d left, %d accepted", m.Checklist.Remaining(), len(m.Checklist.Accepted()))
 	}
 }
 
@@ -240,7 +240,7 @@ func TestASettingThatNeedsLessHasItsCommand(t *testing.T) {
 	p.Verdict = &preview.Verdict{Mitigations: []preview.Mitigation{{Flags: []string{"--install-mode", "OwnNamespace"}, Removes: []string{"C1"}}}}
 	m, c := reviewOf(t, p, 120, 36)
 	b := m.activeTab()
-	b.selectID(settingPrefix + "0")
+	b.selectID(SettingPrefix + "0")
 	command := b.copyText()
 	if !strings.HasPrefix(command, "kubectl operator install ") || !strings.HasSuffix(command, " --install-mode OwnNamespace") || strings.Contains(command, "--approve") {
 		t.Errorf("y copies %q, not the command that reviews the plan with the setting", command)

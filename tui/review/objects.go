@@ -17,17 +17,17 @@ import (
 // objectFilter is one of the choices of what the objects tab shows.
 type objectFilter struct {
 	name  string
-	shows func(m *view, o *preview.Object) bool
+	shows func(m *View, o *preview.Object) bool
 }
 
 // objectFilters are the choices, in the order f goes through them.
 func objectFilters() []objectFilter {
 	return []objectFilter{
-		objectsAll:       {"all", func(*view, *preview.Object) bool { return true }},
-		objectsChanged:   {"changes only", func(_ *view, o *preview.Object) bool { return !isUnchanged(o.Action) }},
-		objectsUnchanged: {"unchanged only", func(_ *view, o *preview.Object) bool { return isUnchanged(o.Action) }},
-		objectsFindings:  {"with findings", func(m *view, o *preview.Object) bool { return m.worstItem(o.ID) >= 0 }},
-		objectsOutside:   {"changed outside", func(m *view, o *preview.Object) bool { return len(m.foreign.of[o.ID]) > 0 }},
+		objectsAll:       {"all", func(*View, *preview.Object) bool { return true }},
+		objectsChanged:   {"changes only", func(_ *View, o *preview.Object) bool { return !isUnchanged(o.Action) }},
+		objectsUnchanged: {"unchanged only", func(_ *View, o *preview.Object) bool { return isUnchanged(o.Action) }},
+		objectsFindings:  {"with findings", func(m *View, o *preview.Object) bool { return m.worstItem(o.ID) >= 0 }},
+		objectsOutside:   {"changed outside", func(m *View, o *preview.Object) bool { return len(m.Foreign.Of[o.ID]) > 0 }},
 	}
 }
 
@@ -37,20 +37,20 @@ func isUnchanged(a preview.Action) bool {
 }
 
 // objectsBy returns the indexes of the objects with an action, sorted by name.
-func (m *view) objectsBy(a preview.Action) []int {
+func (m *View) objectsBy(a preview.Action) []int {
 	var at []int
-	for i := range m.plan.Objects {
-		if o := &m.plan.Objects[i]; o.Action == a && m.ofPackage(o) {
+	for i := range m.Plan.Objects {
+		if o := &m.Plan.Objects[i]; o.Action == a && m.ofPackage(o) {
 			at = append(at, i)
 		}
 	}
-	sort.SliceStable(at, func(x, y int) bool { return m.plan.Objects[at[x]].ID < m.plan.Objects[at[y]].ID })
+	sort.SliceStable(at, func(x, y int) bool { return m.Plan.Objects[at[x]].ID < m.Plan.Objects[at[y]].ID })
 	return at
 }
 
 // objectRow is one of some objects, by its position among them.
-func (m *view) objectRow(objects []int, i int) row {
-	o := &m.plan.Objects[objects[i]]
+func (m *View) objectRow(objects []int, i int) Row {
+	o := &m.Plan.Objects[objects[i]]
 	line := func(width int) widget.Line {
 		name, sign := m.shortName(o), widget.Line{widget.Cell(frame.ActionRole(o.Action), o.Action.Symbol(), 4)}
 		var happens widget.Line
@@ -61,12 +61,12 @@ func (m *view) objectRow(objects []int, i int) row {
 			happens = append(happens, widget.Text(theme.Fail, "  x "+preview.Plural(len(o.Conflicts), "conflict")))
 		}
 		room := width - sign.Width() - happens.Width()
-		at := widget.DifferencesAmong(len(objects), i, func(i int) string { return m.shortName(&m.plan.Objects[objects[i]]) })
+		at := widget.DifferencesAmong(len(objects), i, func(i int) string { return m.shortName(&m.Plan.Objects[objects[i]]) })
 		return append(append(sign, kindAndName(name, at, min(room, nameWidth(name)))...), happens...)
 	}
-	return row{id: o.ID, object: o.ID, copy: o.ID, line: line,
+	return Row{ID: o.ID, Object: o.ID, Copy: o.ID, Line: line,
 		words: func() string { return string(o.Action) + " " + frame.ObjectName(o.ID) }, says: func() string { return m.explainAction(o) },
-		inside: func() string { return diffview.SearchText(o) }}
+		Inside: func() string { return diffview.SearchText(o) }}
 }
 
 // kindAndName are the kind and name of an object in so many cells: the kind is cut
@@ -80,16 +80,16 @@ func kindAndName(text string, at widget.Differences, cells int) widget.Line {
 
 // treeRow is an object below the branch of its kind: what happens to it, the
 // gravest finding about it, and its name; with room also all of its findings.
-func (m *objectsTab) treeRow(objects []int, i, depth int, parent string) row {
-	o := &m.plan.Objects[objects[i]]
-	about, items := m.index.itemsOf(o.ID), m.checklist.items
+func (m *objectsTab) treeRow(objects []int, i, depth int, parent string) Row {
+	o := &m.Plan.Objects[objects[i]]
+	about, items := m.index.itemsOf(o.ID), m.Checklist.Items
 	line := func(width int) widget.Line {
 		name := m.nameInTree(o)
 		sign, role := "", theme.Plain
 		if at := m.worstItem(o.ID); at >= 0 {
-			sign, role = frame.SeveritySign(m.checklist.items[at].Severity(), m.checklist.isReviewed(at))
+			sign, role = frame.SeveritySign(m.Checklist.Items[at].Severity(), m.Checklist.IsReviewed(at))
 		}
-		if m.checklist.marks[objectKey(o)] && role != theme.Risk { // a mark hides no critical finding
+		if m.Checklist.Marks[ObjectKey(o)] && role != theme.Risk { // a mark hides no critical finding
 			sign, role = "ok", theme.Good
 		}
 		action := widget.Cell(frame.ActionRole(o.Action), o.Action.Symbol(), 4)
@@ -107,15 +107,15 @@ func (m *objectsTab) treeRow(objects []int, i, depth int, parent string) row {
 		if labels := labelsOf(items, about); width >= wideRow && labels != "" {
 			tail = append(tail, widget.Text(theme.Plain, "  "+labels))
 		}
-		at := widget.DifferencesAmong(len(objects), i, func(i int) string { return m.nameInTree(&m.plan.Objects[objects[i]]) })
+		at := widget.DifferencesAmong(len(objects), i, func(i int) string { return m.nameInTree(&m.Plan.Objects[objects[i]]) })
 		return append(append(l, widget.Apart(theme.Plain, name, at, max(8, width-l.Width()-tail.Width()-1))), tail...)
 	}
-	r := row{
-		id: o.ID, parent: parent, object: o.ID, copy: o.ID, line: line, says: func() string { return m.explainAction(o) },
+	r := Row{
+		ID: o.ID, Parent: parent, Object: o.ID, Copy: o.ID, Line: line, says: func() string { return m.explainAction(o) },
 		words: func() string { return string(o.Action) + " " + frame.ObjectName(o.ID) + " " + labelsOf(items, about) },
 	}
 	if !slices.Contains(diffOrder(), o.Action) { // else it is found in the diff
-		r.inside = func() string { return diffview.SearchText(o) }
+		r.Inside = func() string { return diffview.SearchText(o) }
 	}
 	return r
 }
@@ -135,8 +135,8 @@ func labelsOf(items []item, at []int) string {
 const wideRow = 60
 
 // explainAction says in words what apply does with an object.
-func (m *view) explainAction(o *preview.Object) string {
-	if len(m.plan.Packages) == 0 { // nothing is installed: the release goes
+func (m *View) explainAction(o *preview.Object) string {
+	if len(m.Plan.Packages) == 0 { // nothing is installed: the release goes
 		switch o.Action {
 		case preview.ActionDelete:
 			if o.Kind == "Namespace" {
@@ -184,18 +184,18 @@ func (m *view) explainAction(o *preview.Object) string {
 }
 
 // doc returns the detail of an object.
-func (m *objectsTab) doc(id string, width int) document {
-	if strings.HasPrefix(id, branchPrefix) {
+func (m *objectsTab) Doc(id string, width int) Document {
+	if strings.HasPrefix(id, BranchPrefix) {
 		return m.branchDoc(id, width)
 	}
-	o := m.object(id)
+	o := m.Object(id)
 	if o == nil {
-		return document{}
+		return Document{}
 	}
 	b := &frame.Builder{Width: width}
 	b.Add(widget.Line{widget.Text(theme.Strong, " "+frame.ObjectName(id)), widget.Text(frame.ActionRole(o.Action), "   "+o.Action.Symbol()+" "+string(o.Action))})
 	b.Text(theme.Plain, " ", m.explainAction(o))
-	for _, u := range m.plan.Unknowns {
+	for _, u := range m.Plan.Unknowns {
 		if u.Object == id {
 			b.Text(theme.Caution, " ", "? not known: "+u.Why)
 		}
@@ -228,7 +228,7 @@ func (m *objectsTab) doc(id string, width int) document {
 	b.Pair("result", o.Result)
 	b.Blank()
 	b.Text(theme.Plain, "   ", "e shows the exact YAML, d the difference to the cluster")
-	return document{lines: b.Lines}
+	return Document{Lines: b.Lines}
 }
 
 // secretKeys says which keys of a Secret differ, and nothing about values.
@@ -248,17 +248,17 @@ func secretKeys(b *frame.Builder, o *preview.Object) {
 }
 
 // stageOf names the step of the apply that writes an object.
-func (m *view) stageOf(id string) string {
+func (m *View) stageOf(id string) string {
 	i, ok := m.index.stageOf(id)
 	if !ok {
 		return ""
 	}
-	return fmt.Sprintf("%s (%d of %d)", m.plan.Stages[i].ID, i+1, len(m.plan.Stages))
+	return fmt.Sprintf("%s (%d of %d)", m.Plan.Stages[i].ID, i+1, len(m.Plan.Stages))
 }
 
 // branchPrefix begins the row ids of branches. No object id begins so: an API
 // group is a DNS name.
-const branchPrefix = "="
+const BranchPrefix = "="
 
 // A plan of more than manyObjects begins with its long branches closed, those
 // in which all objects are alike and no finding is.
@@ -283,29 +283,29 @@ type branch struct {
 type branches map[string]bool
 
 // objectsTab shows the objects as a tree of stages and kinds.
-type objectsTab struct{ *view }
+type objectsTab struct{ *View }
 
-func (m *objectsTab) count() int { return len(m.plan.Objects) }
+func (m *objectsTab) Count() int { return len(m.Plan.Objects) }
 
 // rows is the tree: stages in the order of the apply, kinds in them, and
 // their objects. A stage of one kind is one branch.
-func (m *objectsTab) rows() []row {
+func (m *objectsTab) Rows() []Row {
 	shown := m.shownObjects()
-	rows := append(make([]row, 0, len(shown)+len(shown)/8+16), m.objectChips(len(shown)))
+	rows := append(make([]Row, 0, len(shown)+len(shown)/8+16), m.objectChips(len(shown)))
 	for len(shown) > 0 {
 		stage := shown[:commonPrefix(shown, m.stageAt)]
 		shown = shown[len(stage):]
 		title := m.stageTitle(stage[0])
 		if commonPrefix(stage, m.kindAt) == len(stage) {
-			rows = m.addBranch(rows, "", title+"  "+kindWord(m.plan.Objects[stage[0]].Kind), stage)
+			rows = m.addBranch(rows, "", title+"  "+kindWord(m.Plan.Objects[stage[0]].Kind), stage)
 			continue
 		}
-		b := m.newBranch(0, title, branchPrefix+m.stageID(stage[0]), stage)
+		b := m.newBranch(0, title, BranchPrefix+m.stageID(stage[0]), stage)
 		rows = append(rows, m.branchRow(b, ""))
 		for len(stage) > 0 && m.isOpen(b) {
 			kind := stage[:commonPrefix(stage, m.kindAt)]
 			stage = stage[len(kind):]
-			rows = m.addBranch(rows, b.id, kindWord(m.plan.Objects[kind[0]].Kind), kind)
+			rows = m.addBranch(rows, b.id, kindWord(m.Plan.Objects[kind[0]].Kind), kind)
 		}
 	}
 	if len(rows) == 1 {
@@ -317,10 +317,10 @@ func (m *objectsTab) rows() []row {
 // shownObjects are the positions of the objects that pass the filter, by
 // stage, kind and id.
 func (m *objectsTab) shownObjects() []int {
-	shows := objectFilters()[m.filter.objects].shows
+	shows := objectFilters()[m.Filter.Objects].shows
 	var at []int
 	for _, i := range m.tree().order {
-		if o := &m.plan.Objects[i]; m.ofPackage(o) && shows(m.view, o) && m.filter.only.passes(string(o.Action)+" "+frame.ObjectName(o.ID)) {
+		if o := &m.Plan.Objects[i]; m.ofPackage(o) && shows(m.View, o) && m.Filter.Only.passes(string(o.Action)+" "+frame.ObjectName(o.ID)) {
 			at = append(at, i)
 		}
 	}
@@ -328,23 +328,23 @@ func (m *objectsTab) shownObjects() []int {
 }
 
 // stageAt is the position of an object's stage.
-func (m *view) stageAt(i int) int { return m.index.stageAt(i) }
+func (m *View) stageAt(i int) int { return m.index.stageAt(i) }
 
-func (m *view) stageID(i int) string {
-	if at := m.stageAt(i); at < len(m.plan.Stages) {
-		return m.plan.Stages[at].ID
+func (m *View) stageID(i int) string {
+	if at := m.stageAt(i); at < len(m.Plan.Stages) {
+		return m.Plan.Stages[at].ID
 	}
 	return ""
 }
 
-func (m *view) stageTitle(i int) string {
-	if at := m.stageAt(i); at < len(m.plan.Stages) {
-		return strconv.Itoa(at+1) + " " + m.plan.Stages[at].ID
+func (m *View) stageTitle(i int) string {
+	if at := m.stageAt(i); at < len(m.Plan.Stages) {
+		return strconv.Itoa(at+1) + " " + m.Plan.Stages[at].ID
 	}
 	return "no change"
 }
 
-func (m *view) kindAt(i int) string { return m.tree().kinds[i] }
+func (m *View) kindAt(i int) string { return m.tree().kinds[i] }
 
 // commonPrefix counts the positions at the front of a list that share a property.
 func commonPrefix[T comparable](list []int, of func(int) T) int {
@@ -356,12 +356,12 @@ func commonPrefix[T comparable](list []int, of func(int) T) int {
 }
 
 // addBranch adds the branch of a kind, and its objects when it is open.
-func (m *objectsTab) addBranch(rows []row, parent, title string, at []int) []row {
+func (m *objectsTab) addBranch(rows []Row, parent, title string, at []int) []Row {
 	depth := 0
 	if parent != "" {
 		depth = 1
 	}
-	b := m.newBranch(depth, title, branchPrefix+m.stageID(at[0])+"/"+m.kindAt(at[0]), at)
+	b := m.newBranch(depth, title, BranchPrefix+m.stageID(at[0])+"/"+m.kindAt(at[0]), at)
 	rows = append(rows, m.branchRow(b, parent))
 	if !m.isOpen(b) {
 		return rows
@@ -375,11 +375,11 @@ func (m *objectsTab) addBranch(rows []row, parent, title string, at []int) []row
 func (m *objectsTab) newBranch(depth int, title, id string, at []int) branch {
 	b := branch{id: id, depth: depth, title: title, at: at, counts: map[preview.Action]int{}, grave: map[preview.Severity]int{}}
 	for _, i := range at {
-		o := &m.plan.Objects[i]
+		o := &m.Plan.Objects[i]
 		b.counts[o.Action]++
 		if items := m.index.itemsOf(o.ID); len(items) > 0 {
 			b.items = append(b.items, items...)
-			b.grave[m.checklist.items[items[0]].Severity()]++
+			b.grave[m.Checklist.Items[items[0]].Severity()]++
 		}
 	}
 	slices.Sort(b.items)
@@ -391,10 +391,10 @@ func (m *objectsTab) newBranch(depth int, title, id string, at []int) branch {
 // isOpen reports whether a branch shows what it holds: as a person left it, or
 // as it began.
 func (m *objectsTab) isOpen(b branch) bool {
-	if open, touched := m.branches[b.id]; touched {
+	if open, touched := m.Branches[b.id]; touched {
 		return open
 	}
-	if len(m.plan.Objects) <= manyObjects || len(b.at) <= longBranch || m.filter.objects != objectsAll || m.filter.pkg != "" || m.filter.only.find != nil {
+	if len(m.Plan.Objects) <= manyObjects || len(b.at) <= longBranch || m.Filter.Objects != objectsAll || m.Filter.Package != "" || m.Filter.Only.find != nil {
 		return true
 	}
 	same := b.counts[preview.ActionCreate] == len(b.at) || b.counts[preview.ActionUnchanged] == len(b.at)
@@ -404,15 +404,15 @@ func (m *objectsTab) isOpen(b branch) bool {
 
 // branchRow is a branch: what it is, and on the right how many objects of it
 // have findings and what happens to them.
-func (m *objectsTab) branchRow(b branch, parent string) row {
+func (m *objectsTab) branchRow(b branch, parent string) Row {
 	mark := "▸ "
 	if m.isOpen(b) {
 		mark = "▾ "
 	}
 	left := widget.Line{widget.Text(theme.Plain, strings.Repeat("  ", b.depth)+mark), widget.Text(theme.Heading, b.title)}
-	return row{
-		id: b.id, parent: parent, text: b.title, copy: b.title, says: func() string { return branchWords(b) },
-		line: func(width int) widget.Line {
+	return Row{
+		ID: b.id, Parent: parent, Text: b.title, Copy: b.title, says: func() string { return branchWords(b) },
+		Line: func(width int) widget.Line {
 			right := b.tally(true)
 			if left.Width()+right.Width() > width {
 				right = b.tally(false)
@@ -466,8 +466,8 @@ func branchWords(b branch) string {
 }
 
 // objectChips says what the list shows.
-func (m *objectsTab) objectChips(shown int) row {
-	text := fmt.Sprintf("show: %s (f)   %d of %d", objectFilters()[m.filter.objects].name, shown, len(m.plan.Objects)) + m.filter.only.chip()
+func (m *objectsTab) objectChips(shown int) Row {
+	text := fmt.Sprintf("show: %s (f)   %d of %d", objectFilters()[m.Filter.Objects].name, shown, len(m.Plan.Objects)) + m.Filter.Only.chip()
 	if chip := m.packageChip(); chip != "" {
 		text = chip + "   " + text
 	}
@@ -475,17 +475,17 @@ func (m *objectsTab) objectChips(shown int) row {
 }
 
 // branchDoc returns the detail of the branch under the cursor.
-func (m *objectsTab) branchDoc(id string, width int) document {
-	stage, kind, _ := strings.Cut(strings.TrimPrefix(id, branchPrefix), "/")
+func (m *objectsTab) branchDoc(id string, width int) Document {
+	stage, kind, _ := strings.Cut(strings.TrimPrefix(id, BranchPrefix), "/")
 	b, branch := &frame.Builder{Width: width}, m.tree().branches[id]
 	if len(branch.at) == 0 {
-		return document{}
+		return Document{}
 	}
 	n := m.stageAt(branch.at[0])
 	b.Add(widget.Line{widget.Text(theme.Strong, " "+strings.TrimSpace(stage+" "+frame.ShortKind(strings.TrimSuffix(kind, "."))))})
-	if n < len(m.plan.Stages) {
-		s := m.plan.Stages[n]
-		b.Text(theme.Plain, " ", fmt.Sprintf("step %d of %d of the apply; when it is not done after %s, the apply stops before the next", n+1, len(m.plan.Stages), s.Timeout))
+	if n < len(m.Plan.Stages) {
+		s := m.Plan.Stages[n]
+		b.Text(theme.Plain, " ", fmt.Sprintf("step %d of %d of the apply; when it is not done after %s, the apply stops before the next", n+1, len(m.Plan.Stages), s.Timeout))
 	}
 	b.Heading("What happens")
 	for _, a := range preview.Actions() {
@@ -496,14 +496,14 @@ func (m *objectsTab) branchDoc(id string, width int) document {
 	m.findingsIn(b, branch.items)
 	b.Blank()
 	b.Text(theme.Plain, "   ", "enter opens and closes the branch")
-	return document{lines: b.Lines}
+	return Document{Lines: b.Lines}
 }
 
 // findingsIn lists the first of some findings, those for information left out.
-func (m *view) findingsIn(b *frame.Builder, items []int) {
+func (m *View) findingsIn(b *frame.Builder, items []int) {
 	for n, i := range items {
 		switch {
-		case m.checklist.items[i].Severity() == preview.Info:
+		case m.Checklist.Items[i].Severity() == preview.Info:
 			return
 		case n == 0:
 			b.Heading("Findings")
@@ -516,9 +516,9 @@ func (m *view) findingsIn(b *frame.Builder, items []int) {
 }
 
 // openAll opens every branch.
-func (m *view) openAll() {
-	for i := range m.plan.Objects {
-		m.branches[branchPrefix+m.stageID(i)] = true
-		m.branches[branchPrefix+m.stageID(i)+"/"+m.kindAt(i)] = true
+func (m *View) OpenAll() {
+	for i := range m.Plan.Objects {
+		m.Branches[BranchPrefix+m.stageID(i)] = true
+		m.Branches[BranchPrefix+m.stageID(i)+"/"+m.kindAt(i)] = true
 	}
 }

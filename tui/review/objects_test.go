@@ -26,8 +26,8 @@ func TestBranchesOpenAndClose(t *testing.T) {
 	m, c := reviewOf(t, tuitest.FreshPlan(t), 120, 36)
 	tuitest.Drive(m, c, "4")
 	rows := func() int { return len(m.activeTab().rows) }
-	whole, first := rows(), m.activeTab().selected().id
-	if !strings.HasPrefix(first, branchPrefix) {
+	whole, first := rows(), m.activeTab().selected().ID
+	if !strings.HasPrefix(first, BranchPrefix) {
 		t.Fatalf("the tree begins with %q, want a branch", first)
 	}
 	for _, keys := range [][2]string{{"enter", "enter"}, {"left", "right"}, {"h", "l"}} {
@@ -41,7 +41,7 @@ func TestBranchesOpenAndClose(t *testing.T) {
 		}
 	}
 	tuitest.Drive(m, c, "down", "left")
-	if got := m.activeTab().selected().id; got != first {
+	if got := m.activeTab().selected().ID; got != first {
 		t.Errorf("left on an object leads to %q, want its branch", got)
 	}
 	tuitest.Drive(m, c, "down", "right")
@@ -63,7 +63,7 @@ func TestALargePlanBeginsWithLongBranchesClosed(t *testing.T) {
 		t.Errorf("an object with a finding is hidden:\n%s", strings.Join(tuitest.ScreenOf(m), "\n"))
 	}
 	tuitest.Drive(m, c, append(append([]any{"/"}, tuitest.Typed("settings-00321")...), "enter")...)
-	if got := m.activeTab().selected().object; got != "core/ConfigMap/mongodb/settings-00321" {
+	if got := m.activeTab().selected().Object; got != "core/ConfigMap/mongodb/settings-00321" {
 		t.Errorf("a search leads to %q, not into the closed branch", got)
 	}
 }
@@ -75,8 +75,8 @@ func TestTheTreeHoldsEveryObjectOnce(t *testing.T) {
 		tuitest.Drive(m, c, "4", "/", "esc")
 		seen := map[string]int{}
 		for _, r := range m.activeTab().rows {
-			if r.object != "" {
-				seen[r.object]++
+			if r.Object != "" {
+				seen[r.Object]++
 			}
 		}
 		for i := range p.Objects {

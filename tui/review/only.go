@@ -12,7 +12,7 @@ import (
 
 // startOnly opens the prompt for a text that narrows the list.
 func (m *tabPanel) startOnly() {
-	if m.tab != tabObjects && m.tab != tabAccess {
+	if m.tab != Objects && m.tab != Access {
 		m.notice = "& narrows the lists of Objects and Access; / searches everywhere"
 		return
 	}
@@ -44,14 +44,14 @@ func (m *tabPanel) narrow(text string) {
 		m.notice = err.Error()
 		return
 	}
-	if text == m.filter.only.text {
+	if text == m.Filter.Only.Text {
 		return
 	}
-	m.filter.only = rowFilter{text, find}
+	m.Filter.Only = RowFilter{text, find}
 	b := m.activeTab()
 	b.pane, b.kind, b.list = frame.PaneList, diffview.Facts, widget.List{}
-	m.refreshTab(tabObjects)
-	m.refreshTab(tabAccess)
+	m.refreshTab(Objects)
+	m.refreshTab(Access)
 }
 
 func (m *tabPanel) onlyPrompt() (widget.Line, int) {

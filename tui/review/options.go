@@ -75,5 +75,5 @@ type Outcome struct {
 	MarksErr   error // what was marked could not be kept
 	Reviewed   bool  // every critical finding was reviewed, and an approval could cover the plan
 
-	marks marks // what was looked at
+	marks Marks // what was looked at
 }

@@ -23,12 +23,12 @@ func (m *review) openPager() tea.Cmd {
 		}
 		return func() tea.Msg { return terminal.Page(name, c.Text()) }
 	}
-	o := m.object(b.selected().object)
+	o := m.Object(b.selected().Object)
 	if o == nil {
 		m.notice = "this line is not about a single object"
 		return nil
 	}
-	body, _ := diffview.SentBody(m.plan, o)
+	body, _ := diffview.SentBody(m.Plan, o)
 	return func() tea.Msg { return terminal.Page("object.yaml", diffview.Exact(o, body, "", nil).Text()) }
 }
 

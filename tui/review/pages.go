@@ -13,7 +13,7 @@ import (
 
 // openError shows an error whole, over the screen.
 func (m *review) openError(title string, err error) {
-	b := &frame.Builder{Width: m.size.Width}
+	b := &frame.Builder{Width: m.Size.Width}
 	b.Heading(title)
 	b.Blank()
 	frame.ErrorLines(b, err)
@@ -22,7 +22,7 @@ func (m *review) openError(title string, err error) {
 
 // openHelp shows the keys of this screen, then what the symbols mean.
 func (m *review) openHelp() {
-	b := &frame.Builder{Width: m.size.Width}
+	b := &frame.Builder{Width: m.Size.Width}
 	if m.screen == screenConfirm {
 		frame.HelpGroup(b, "This screen", m.confirmHelp())
 	} else {
@@ -56,7 +56,7 @@ func (m *review) confirmHelp() []key.Binding {
 
 // openPage shows a text over the screen.
 func (m *review) openPage(title, text string) {
-	b := &frame.Builder{Width: m.size.Width}
+	b := &frame.Builder{Width: m.Size.Width}
 	b.Heading(title)
 	b.Blank()
 	b.Text(theme.Plain, "   ", text)
@@ -65,12 +65,12 @@ func (m *review) openPage(title, text string) {
 
 // openRule shows the page of a finding's rule over the screen.
 func (m *review) openRule(rule string) {
-	page, ok := m.rulePages()[rule]
+	page, ok := m.RulePages()[rule]
 	if !ok {
 		m.notice = "there is no page for the rule " + rule
 		return
 	}
-	b := &frame.Builder{Width: min(m.size.Width, maxPage)}
+	b := &frame.Builder{Width: min(m.Size.Width, maxPage)}
 	sign, role := frame.SeveritySign(page.Severity, false)
 	b.Add(widget.Line{
 		widget.Text(role, " "+strings.TrimSpace(sign)+" "), widget.Text(theme.Strong, page.Rule),

@@ -46,17 +46,17 @@ func TestACommandIsTyped(t *testing.T) {
 		keys []any
 		want func(*review) bool
 	}{
-		"a tab":                     {typed("objects", "enter"), func(m *review) bool { return m.tab == tabObjects }},
-		"the beginning of one":      {typed("acc", "enter"), func(m *review) bool { return m.tab == tabAccess }},
-		"completed":                 {typed("so", "tab", "enter"), func(m *review) bool { return m.tab == tabSource }},
+		"a tab":                     {typed("objects", "enter"), func(m *review) bool { return m.tab == Objects }},
+		"the beginning of one":      {typed("acc", "enter"), func(m *review) bool { return m.tab == Access }},
+		"completed":                 {typed("so", "tab", "enter"), func(m *review) bool { return m.tab == Source }},
 		"completed as far as known": {typed("co", "tab"), func(m *review) bool { return tuitest.Shows(m, " :copy   copy  copy-command") }},
 		"not one of several":        {typed("s", "enter"), func(m *review) bool { return m.palette.Typing && tuitest.Shows(m, "summary  source  search") }},
 		"none":                      {typed("frobnicate", "enter"), func(m *review) bool { return m.palette.Typing && tuitest.Shows(m, "no such command") }},
-		"left":                      {typed("objects", "esc"), func(m *review) bool { return m.tab == tabSummary && !m.palette.Typing }},
+		"left":                      {typed("objects", "esc"), func(m *review) bool { return m.tab == Summary && !m.palette.Typing }},
 		"what asks on":              {typed("search", "enter"), func(m *review) bool { return m.search.typing }},
 		"help":                      {typed("help", "enter"), func(m *review) bool { return m.page != nil }},
-		"approve is what a is":      {typed("approve", "enter"), func(m *review) bool { return m.screen == screenReview && m.tab == tabFindings }},
-		"letters are no keys":       {typed("aa"), func(m *review) bool { return m.screen == screenReview && m.tab == tabSummary }},
+		"approve is what a is":      {typed("approve", "enter"), func(m *review) bool { return m.screen == screenReview && m.tab == Findings }},
+		"letters are no keys":       {typed("aa"), func(m *review) bool { return m.screen == screenReview && m.tab == Summary }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m, c := reviewOf(t, tuitest.FreshPlan(t), 120, 36)
@@ -72,7 +72,7 @@ func TestACommandIsTyped(t *testing.T) {
 func TestAListIsNarrowedWhileATextIsTyped(t *testing.T) {
 	count := func(m *review) (n int) {
 		for _, r := range m.activeTab().rows {
-			if r.object != "" {
+			if r.Object != "" {
 				n++
 			}
 		}

@@ -56,11 +56,11 @@ func RunPlain(ctx context.Context, opts Options) (Outcome, error) {
 		p.opts.Plan = plan
 	}
 	p.m = newReview(ctx, p.opts)
-	p.m.plain = true
+	p.m.Plain = true
 	p.m.resize(max(opts.Width, frame.ConfirmWidth), plainHeight)
 	err := p.review()
 	if err != nil {
-		return Outcome{Kind: Quit, Plan: p.m.plan, Err: err}, err
+		return Outcome{Kind: Quit, Plan: p.m.Plan, Err: err}, err
 	}
 	return p.m.outcome, nil
 }
@@ -141,30 +141,30 @@ func (p *plainReview) report() error {
 			p.m.setPriorAcceptances(found)
 		}
 	}
-	return report.Write(p.out, p.m.plan, report.Options{Format: report.Text, ASCII: p.opts.ASCII, Width: p.m.size.Width})
+	return report.Write(p.out, p.m.Plan, report.Options{Format: report.Text, ASCII: p.opts.ASCII, Width: p.m.Size.Width})
 }
 
 // list numbers what can be looked at, what must be first, and returns how many
 // there are.
 func (p *plainReview) list() int {
-	b, n := p.m.checklist, 0
+	b, n := p.m.Checklist, 0
 	fmt.Fprintln(p.out)
-	for i, it := range b.items {
+	for i, it := range b.Items {
 		if it.Severity() == preview.Info {
 			break // the last ones; the report names them
 		}
-		if i == 0 || b.items[i-1].Severity() != it.Severity() {
+		if i == 0 || b.Items[i-1].Severity() != it.Severity() {
 			p.say(frame.SectionTitle(it.Severity()))
 		}
 		state := ""
-		if b.isReviewed(i) {
+		if b.IsReviewed(i) {
 			state = "reviewed: "
 		}
 		what, who := describe.SplitTitle(it.Title(), it.First().Object)
 		p.say(fmt.Sprintf("%3d  %s  %s%s  %s", i+1, it.Label(), state, what, who))
 		n++
 	}
-	p.say(fmt.Sprintf("%d critical left to review. Plan %s", b.remaining(), p.m.plan.Digest))
+	p.say(fmt.Sprintf("%d critical left to review. Plan %s", b.Remaining(), p.m.Plan.Digest))
 	return n
 }
 
@@ -172,7 +172,7 @@ func (p *plainReview) list() int {
 // ended is true at the end of the input.
 func (p *plainReview) showItem(at int) (ended bool, err error) {
 	fmt.Fprintln(p.out)
-	p.print(p.m.table[tabFindings].doc(p.m.checklist.items[at].Label(), p.m.size.Width).lines)
+	p.print(p.m.table[Findings].Doc(p.m.Checklist.Items[at].Label(), p.m.Size.Width).Lines)
 	answer, ok, err := p.ask.Ask(p.ctx, "Press enter when you have read this; q leaves it open: ")
 	if err != nil || !ok {
 		p.m.outcome.Kind = Quit
@@ -186,26 +186,26 @@ func (p *plainReview) showItem(at int) (ended bool, err error) {
 
 // approve leads to the next item that must be looked at, or to the question.
 func (p *plainReview) approve() (ended bool, err error) {
-	if left := p.m.checklist.remaining(); left > 0 {
+	if left := p.m.Checklist.Remaining(); left > 0 {
 		p.say(fmt.Sprintf("%d critical to review, this one first:", left))
-		return p.showItem(p.m.checklist.next(-1, 1))
+		return p.showItem(p.m.Checklist.Next(-1, 1))
 	}
 	if why := p.m.gateErrorNow(); why != nil {
 		p.say("This plan cannot be approved: " + why.Error())
 		return false, nil
 	}
-	plan, err := p.wait("checking "+describe.ComparisonBasis(p.m.plan)+" again", func(ctx context.Context, progress func(string)) (*preview.Plan, error) {
-		return p.opts.Recheck(ctx, p.m.plan, progress)
+	plan, err := p.wait("checking "+describe.ComparisonBasis(p.m.Plan)+" again", func(ctx context.Context, progress func(string)) (*preview.Plan, error) {
+		return p.opts.Recheck(ctx, p.m.Plan, progress)
 	})
 	switch {
 	case p.ctx.Err() != nil:
 		return true, p.ctx.Err()
 	case err != nil:
-		p.say("The " + strings.TrimPrefix(describe.ComparisonBasis(p.m.plan), "the ") + " could not be checked again: " + err.Error())
+		p.say("The " + strings.TrimPrefix(describe.ComparisonBasis(p.m.Plan), "the ") + " could not be checked again: " + err.Error())
 		return false, nil
-	case plan.Digest != p.m.plan.Digest:
+	case plan.Digest != p.m.Plan.Digest:
 		p.m.replace(plan, "The "+strings.TrimPrefix(describe.ComparisonBasis(plan), "the ")+" changed during the review: ")
-		p.say(p.m.banner)
+		p.say(p.m.Banner)
 		return false, p.report()
 	}
 	return p.confirm()
@@ -217,9 +217,9 @@ func (p *plainReview) confirm() (ended bool, err error) {
 	m := p.m
 	m.screen = screenConfirm
 	m.confirm = confirmDialog{tabPanel: m.tabPanel, checked: true, at: m.opts.Now(), listens: true}
-	p.print(m.confirm.confirmHead(m.size.Width, plainHeight))
+	p.print(m.confirm.confirmHead(m.Size.Width, plainHeight))
 	m.confirm.full = true
-	p.print(m.confirm.confirmHead(m.size.Width, plainHeight))
+	p.print(m.confirm.confirmHead(m.Size.Width, plainHeight))
 	answer, ok, err := p.ask.Ask(p.ctx, fmt.Sprintf("\nType %s to approve, anything else goes back: ", textsafe.Line(m.confirm.answer())))
 	if err != nil || !ok {
 		m.quit()

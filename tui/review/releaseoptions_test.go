@@ -11,7 +11,7 @@ import (
 func TestTheSummaryNamesTheOptions(t *testing.T) {
 	plan := tuitest.UpgradePlan(t)
 	plan.OptionChanges = []preview.OptionChange{{Option: "conflicts", Change: preview.OptionDropped, From: "leave"}}
-	for range maxOptionRows + 1 {
+	for range MaxOptionRows + 1 {
 		plan.OptionChanges = append(plan.OptionChanges, preview.OptionChange{Option: "set", Keys: []string{"size"}, Change: preview.OptionKept, To: "3", Default: "1"})
 	}
 	m, _ := reviewOf(t, plan, 120, 40)

@@ -22,7 +22,7 @@ func (m *review) replan() tea.Cmd {
 		return nil
 	}
 	if m.opts.Settle != nil {
-		m.opts.Settle(m.plan.Options.ConflictsOf)
+		m.opts.Settle(m.Plan.Options.ConflictsOf)
 	}
 	m.decided = ""
 	return m.planAgain()
@@ -36,7 +36,7 @@ func (m *review) planAgain() tea.Cmd {
 
 // continueReview goes on with a review whose approval was refused, with the same marks.
 func (m *review) continueReview(before *Outcome) tea.Cmd {
-	m.checklist = &checklist{marks: before.marks} // show makes the whole of it
+	m.Checklist = &Checklist{Marks: before.marks} // show makes the whole of it
 	return tea.Batch(m.show(before.Plan), m.replan())
 }
 
@@ -52,7 +52,7 @@ func (m *review) stopReplan() {
 func (m *review) planReplaced(p *preview.Plan, err error) tea.Cmd {
 	if err != nil {
 		m.screen, m.failed = screenReview, err
-		m.banner = "planning again (e all of it): " + strings.Join(frame.ThreeLines(err.Error()), "; ")
+		m.Banner = "planning again (e all of it): " + strings.Join(frame.ThreeLines(err.Error()), "; ")
 		return nil
 	}
 	if refusal := m.opts.Refusal; refusal != nil {
@@ -68,8 +68,8 @@ func (m *review) planReplaced(p *preview.Plan, err error) tea.Cmd {
 // applied, and says what differs, else why it was refused.
 func (m *review) refusedBefore(p *preview.Plan, refusal error) tea.Cmd {
 	cmd := m.replace(p, "nothing was applied (e why), planned again: ")
-	if m.banner == "" {
-		m.banner = "nothing was applied (e all of it): " + strings.Join(frame.ThreeLines(refusal.Error()), "; ")
+	if m.Banner == "" {
+		m.Banner = "nothing was applied (e all of it): " + strings.Join(frame.ThreeLines(refusal.Error()), "; ")
 		m.notice = ""
 	}
 	m.failed = refusal
@@ -79,19 +79,19 @@ func (m *review) refusedBefore(p *preview.Plan, refusal error) tea.Cmd {
 // replace puts a plan in the place of the one under review, and says what
 // differs and which marks do not hold for it.
 func (m *review) replace(p *preview.Plan, why string) tea.Cmd {
-	old, before := m.plan, m.checklist
+	old, before := m.Plan, m.Checklist
 	cmd := m.show(p)
-	m.banner, m.failed = "", nil
+	m.Banner, m.failed = "", nil
 	if p.Digest == old.Digest {
 		m.notice = why + "nothing that was reviewed has changed"
 		return cmd
 	}
-	m.tab = tabSummary
-	m.banner = why + describe.ChangedFacts(old, p)
-	if reset, marked := m.checklist.countResets(before); reset > 0 {
-		m.banner += fmt.Sprintf("; %d of %d marks reset", reset, marked)
-		if at := m.checklist.next(-1, 1); at >= 0 && m.checklist.items[at].Severity() == preview.Critical {
-			m.banner += ": " + m.checklist.items[at].First().Title
+	m.tab = Summary
+	m.Banner = why + describe.ChangedFacts(old, p)
+	if reset, marked := m.Checklist.CountResets(before); reset > 0 {
+		m.Banner += fmt.Sprintf("; %d of %d marks reset", reset, marked)
+		if at := m.Checklist.Next(-1, 1); at >= 0 && m.Checklist.Items[at].Severity() == preview.Critical {
+			m.Banner += ": " + m.Checklist.Items[at].First().Title
 		}
 	}
 	return cmd
@@ -139,13 +139,13 @@ func (m *review) startWatch() tea.Cmd {
 	if m.watch.stop != nil {
 		m.watch.stop()
 	}
-	m.watch, m.moved = liveWatch{round: m.watch.round + 1}, map[string]string{}
+	m.watch, m.Moved = liveWatch{round: m.watch.round + 1}, map[string]string{}
 	if m.opts.Watch == nil {
 		return nil
 	}
 	ctx, stop := context.WithCancel(m.ctx)
 	m.watch.stop = stop
-	plan, round, follow, drifts := m.plan, m.watch.round, m.opts.Watch, make(chan Drift)
+	plan, round, follow, drifts := m.Plan, m.watch.round, m.opts.Watch, make(chan Drift)
 	run := func() tea.Msg {
 		err := follow(ctx, plan, func(d Drift) {
 			select {
@@ -191,14 +191,14 @@ func (m *review) setDrift(msg driftMsg) tea.Cmd {
 	}
 	for _, d := range msg.drifts {
 		if d.What == "" {
-			delete(m.moved, d.ID)
+			delete(m.Moved, d.ID)
 			continue
 		}
-		m.moved[d.ID] = d.What
+		m.Moved[d.ID] = d.What
 	}
-	if m.screen == screenConfirm && m.stale() {
+	if m.screen == screenConfirm && m.Stale() {
 		m.screen = screenReview
-		m.banner, m.failed = "the question was closed: "+m.staleText(), nil
+		m.Banner, m.failed = "the question was closed: "+m.StaleText(), nil
 	}
 	return msg.more
 }
@@ -250,7 +250,7 @@ func (m *review) planResolved(msg resolvedMsg) tea.Cmd {
 	if err == nil && msg.plan == nil {
 		err = errors.New("no plan came back")
 	}
-	if m.plan != nil {
+	if m.Plan != nil {
 		return m.planReplaced(msg.plan, err)
 	}
 	if err != nil {
@@ -263,15 +263,15 @@ func (m *review) planResolved(msg resolvedMsg) tea.Cmd {
 // resolveBody shows the last steps.
 func (m *review) resolveBody() []string {
 	what := " Resolving. Nothing has been changed."
-	if m.plan != nil {
+	if m.Plan != nil {
 		what = " Planning again. Nothing has been changed."
 	}
-	return m.resolving.log.Body(m.theme, m.size, what)
+	return m.resolving.log.Body(m.Theme, m.Size, what)
 }
 
 func (m *review) resolveKeys() []key.Binding {
 	quit := frame.WithHelp(m.keys.Stop, "cancel, nothing applied")
-	if m.plan == nil {
+	if m.Plan == nil {
 		return []key.Binding{quit}
 	}
 	return []key.Binding{frame.WithHelp(m.keys.Back, "back to the plan under review"), quit}

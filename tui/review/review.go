@@ -60,7 +60,7 @@ type (
 		comparison *diffview.Comparison
 	}
 	stillComparingMsg struct{ of *diffview.Job }
-	indexedMsg        struct{ index index }
+	indexedMsg        struct{ index Index }
 	checkingMsg       struct {
 		line  string
 		round int
@@ -81,7 +81,7 @@ func newReview(ctx context.Context, opts Options) *review {
 	}
 	panel := newTabPanel(ctx, opts)
 	m := &review{tabPanel: panel, confirm: confirmDialog{tabPanel: panel}}
-	m.size = frame.Arrange(opts.Width, opts.Height, false)
+	m.Size = frame.Arrange(opts.Width, opts.Height, false)
 	switch {
 	case opts.Before != nil:
 		m.begin = m.continueReview(opts.Before)
@@ -147,9 +147,9 @@ func (m *review) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 }
 
 func (m *review) resize(width, height int) {
-	before := m.size
-	m.size = frame.Arrange(width, height, m.screen == screenReview)
-	if m.plan != nil && (before.Width != width || before.Height != height) {
+	before := m.Size
+	m.Size = frame.Arrange(width, height, m.screen == screenReview)
+	if m.Plan != nil && (before.Width != width || before.Height != height) {
 		m.refresh()
 	}
 	m.page = nil
@@ -163,11 +163,11 @@ func (m *review) show(p *preview.Plan) tea.Cmd {
 		m.sealed = time.Time{} // made by another user, some time ago
 	}
 	m.screen, m.outcome.Plan = screenReview, p
-	m.view.show(p)
-	if shown := m.shownTabs(); !slices.Contains(shown, m.tab) {
-		m.tab = tabSummary
+	m.tabPanel.View.Show(p)
+	if shown := m.ShownTabs(); !slices.Contains(shown, m.tab) {
+		m.tab = Summary
 	}
-	m.keys.Tabs.SetHelp(fmt.Sprintf("1-%d", len(m.shownTabs())), m.keys.Tabs.Help().Desc)
+	m.keys.Tabs.SetHelp(fmt.Sprintf("1-%d", len(m.ShownTabs())), m.keys.Tabs.Help().Desc)
 	for t := range m.tabs {
 		m.tabs[t] = masterDetail{}
 	}
@@ -177,38 +177,38 @@ func (m *review) show(p *preview.Plan) tea.Cmd {
 
 // refresh makes the rows of every tab again, each when it is next open.
 func (m *tabPanel) refresh() {
-	for t := range tabCount {
+	for t := range Count {
 		m.refreshTab(t)
 	}
 }
 
-func (m *tabPanel) refreshTab(t tab) { m.invalidate(&m.tabs[t]) }
+func (m *tabPanel) refreshTab(t Tab) { m.invalidate(&m.tabs[t]) }
 
 // rebuildRows makes the rows of a tab, where what they show has changed.
-func (m *tabPanel) rebuildRows(t tab) {
+func (m *tabPanel) rebuildRows(t Tab) {
 	if b := &m.tabs[t]; b.outdated {
 		b.outdated = false
-		b.setRows(m.table[t].rows())
+		b.setRows(m.table[t].Rows())
 	}
 }
 
 // setMark marks an item. Rows tell when they are drawn what was looked at.
 func (m *tabPanel) setMark(at int, looked bool) {
-	m.checklist.mark(at, looked)
+	m.Checklist.Mark(at, looked)
 	m.activeTab().stale = true
 }
 
 // settle brings cursor, window and detail of the open tab in line with each
 // other, and notes which evidence is on screen.
 func (m *review) settle() {
-	m.size = frame.Arrange(m.size.Width, m.size.Height, m.screen == screenReview)
-	if m.tab == tabDiff {
-		m.size = m.size.Narrow()
+	m.Size = frame.Arrange(m.Size.Width, m.Size.Height, m.screen == screenReview)
+	if m.tab == Diff {
+		m.Size = m.Size.Narrow()
 	}
 	switch {
-	case m.screen == screenReview && m.size.Mode != frame.ModeNone && m.page == nil:
+	case m.screen == screenReview && m.Size.Mode != frame.ModeNone && m.page == nil:
 		m.activeTab().settle(m.tabPanel)
-	case m.screen == screenConfirm && m.size.Mode > frame.ModeTiny:
+	case m.screen == screenConfirm && m.Size.Mode > frame.ModeTiny:
 		m.confirm.settleConfirm()
 	}
 }
@@ -227,7 +227,7 @@ func (m *review) key(msg tea.KeyPressMsg) tea.Cmd {
 		return m.quit()
 	case key.Matches(msg, m.keys.Suspend):
 		return tea.Suspend
-	case m.size.Mode == frame.ModeNone:
+	case m.Size.Mode == frame.ModeNone:
 		return m.quitOn(msg)
 	case m.search.typing:
 		return m.searchKey(msg)
@@ -243,13 +243,13 @@ func (m *review) key(msg tea.KeyPressMsg) tea.Cmd {
 		}
 		return nil
 	case m.page != nil:
-		m.page = m.page.Key(m.keys, msg, m.size)
+		m.page = m.page.Key(m.keys, msg, m.Size)
 		return nil
 	case m.screen == screenConfirm:
 		return m.confirmKey(msg)
 	case m.screen == screenReview:
 		return m.reviewKey(msg)
-	case m.plan != nil && key.Matches(msg, m.keys.Back):
+	case m.Plan != nil && key.Matches(msg, m.keys.Back):
 		m.stopReplan()
 		return nil
 	}
@@ -267,7 +267,7 @@ func (m *review) quitOn(msg tea.KeyPressMsg) tea.Cmd {
 // pasted approves.
 func (m *review) paste(msg tea.PasteMsg) {
 	switch {
-	case m.screen != screenReview || m.size.Mode == frame.ModeNone:
+	case m.screen != screenReview || m.Size.Mode == frame.ModeNone:
 	case m.search.typing:
 		m.search.input.Update(msg)
 	case m.canI.typing:
@@ -290,16 +290,16 @@ func (m *review) showHits(msg searchedMsg) {
 // reviewed reports whether everything that an approval needs was looked at, and one
 // could cover the plan.
 func (m *review) reviewed() bool {
-	return m.checklist != nil && m.checklist.remaining() == 0 && len(verdict.For(m.plan).Obstacles) == 0 && m.gateErrorNow() == nil
+	return m.Checklist != nil && m.Checklist.Remaining() == 0 && len(verdict.For(m.Plan).Obstacles) == 0 && m.gateErrorNow() == nil
 }
 
 // command is what is copied: the command that approves the plan, or before
 // everything was reviewed the one that shows it.
 func (m *review) command() string {
 	if m.reviewed() {
-		return report.Command(m.plan)
+		return report.Command(m.Plan)
 	}
-	return report.ReviewCommand(m.plan)
+	return report.ReviewCommand(m.Plan)
 }
 
 // quit leaves without approval. Leaving the question unanswered is a no.
@@ -322,7 +322,7 @@ func (m *review) reviewKey(msg tea.KeyPressMsg) tea.Cmd {
 		return m.quit()
 	case m.sheetKey(msg):
 	case key.Matches(msg, k.Tabs):
-		if at, shown := int(msg.Code-'1'), m.shownTabs(); at < len(shown) {
+		if at, shown := int(msg.Code-'1'), m.ShownTabs(); at < len(shown) {
 			m.openTab(shown[at])
 		}
 	case key.Matches(msg, k.NextPane):
@@ -375,8 +375,8 @@ func (m *review) reviewKey(msg tea.KeyPressMsg) tea.Cmd {
 // commands are those that can be typed: the tabs, and what keys do.
 func (m *review) commands() []frame.Command {
 	var out []frame.Command
-	for i, t := range m.shownTabs() {
-		out = append(out, frame.Command{Name: strings.ToLower(m.table[t].name), Key: strconv.Itoa(i + 1), Does: "open the tab"})
+	for i, t := range m.ShownTabs() {
+		out = append(out, frame.Command{Name: strings.ToLower(m.table[t].Name), Key: strconv.Itoa(i + 1), Does: "open the tab"})
 	}
 	return append(out, m.keys.ReviewCommands()...)
 }
@@ -410,9 +410,9 @@ func (m *review) detailKey(msg tea.KeyPressMsg) bool {
 func (m *review) filterKey(msg tea.KeyPressMsg) bool {
 	k := m.keys
 	switch {
-	case m.tab == tabAccess && m.activeTab().pane == frame.PaneList && key.Matches(msg, k.Group):
-		m.filter.group = (m.filter.group + 1) % groupCount
-		m.refreshTab(tabAccess)
+	case m.tab == Access && m.activeTab().pane == frame.PaneList && key.Matches(msg, k.Group):
+		m.Filter.Group = (m.Filter.Group + 1) % GroupCount
+		m.refreshTab(Access)
 	case key.Matches(msg, k.Only):
 		m.startOnly()
 	case key.Matches(msg, k.Filter):
@@ -437,7 +437,7 @@ func Run(ctx context.Context, opts Options) (Outcome, error) {
 	defer cancel()
 	m := newReview(ctx, opts)
 	if err := frame.Run(ctx, m, opts.Terminal); err != nil {
-		out := Outcome{Kind: Quit, Plan: m.plan, Err: err}
+		out := Outcome{Kind: Quit, Plan: m.Plan, Err: err}
 		if ctx.Err() != nil { // a signal, and no panic
 			out.MarksErr = m.saveMarks()
 		}

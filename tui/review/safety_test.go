@@ -138,15 +138,15 @@ func TestAMovedClusterLeadsBackToTheReview(t *testing.T) {
 	m, c := reviewOf(t, p, 120, 36)
 	m.opts.Recheck = recheckSame(now)
 	tuitest.Drive(m, c, toConfirm()...)
-	if m.screen != screenReview || m.plan != now {
+	if m.screen != screenReview || m.Plan != now {
 		t.Fatal("the question stayed open for a plan that is not the reviewed one")
 	}
-	if m.checklist.remaining() != 1 {
-		t.Errorf("%d critical to review, want the one whose evidence changed", m.checklist.remaining())
+	if m.Checklist.Remaining() != 1 {
+		t.Errorf("%d critical to review, want the one whose evidence changed", m.Checklist.Remaining())
 	}
 	for _, part := range []string{"Deployment mongodb/operator is another object", "1 of 3 marks reset"} {
-		if !strings.Contains(m.banner, part) {
-			t.Errorf("the banner %q does not say %q", m.banner, part)
+		if !strings.Contains(m.Banner, part) {
+			t.Errorf("the banner %q does not say %q", m.Banner, part)
 		}
 	}
 	tuitest.CheckFrame(t, m, 120, 36)
@@ -188,15 +188,15 @@ func TestLookingMeansSeeingTheEvidence(t *testing.T) {
 	p.Findings[0].Evidence = strings.Join(lines, "; ")
 	m, c := reviewOf(t, p, 60, 20)
 	tuitest.Drive(m, c, "n")
-	if m.checklist.isReviewed(0) {
+	if m.Checklist.IsReviewed(0) {
 		t.Fatal("marked without a second key")
 	}
 	tuitest.Drive(m, c, "space")
-	if m.checklist.isReviewed(0) {
+	if m.Checklist.IsReviewed(0) {
 		t.Fatal("marked although evidence was below the screen")
 	}
 	tuitest.Drive(m, c, "n")
-	if !m.checklist.isReviewed(0) {
+	if !m.Checklist.IsReviewed(0) {
 		t.Fatal("not marked although all of the evidence was on screen")
 	}
 }
@@ -258,7 +258,7 @@ func TestASmallWindowNeverApproves(t *testing.T) {
 		t.Fatal("approved where the digests do not fit")
 	}
 	tuitest.Drive(m, c, tea.WindowSizeMsg{Width: 60, Height: 20})
-	digest := strings.TrimPrefix(m.plan.Digest, "sha256:")
+	digest := strings.TrimPrefix(m.Plan.Digest, "sha256:")
 	screen := strings.Join(tuitest.ScreenOf(m), "\n")
 	if !strings.Contains(screen, digest[:32]) || !strings.Contains(screen, digest[32:]) {
 		t.Errorf("the plan digest is cut:\n%s", screen)

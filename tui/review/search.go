@@ -37,7 +37,7 @@ type search struct {
 
 // hit is one row that was found, or one line of the document with the focus.
 type hit struct {
-	tab    tab
+	tab    Tab
 	row    int
 	line   int  // of the document, -1 for the row
 	inside bool // not in the row itself, but in what it opens
@@ -47,7 +47,7 @@ type hit struct {
 // that had the focus in a tab, if one had.
 type scope struct {
 	rows     int // [review.made]
-	tab      tab
+	tab      Tab
 	document pagerContent
 }
 
@@ -129,14 +129,14 @@ func (m *tabPanel) findHits(step int) tea.Cmd {
 		document = b.lookup(s.find)
 	}
 	at := b.list.Cursor
-	var rows [tabCount][]row
-	for _, t := range m.shownTabs() {
+	var rows [Count][]Row
+	for _, t := range m.ShownTabs() {
 		m.rebuildRows(t)
 		rows[t] = m.tabs[t].rows
 	}
 	return func() tea.Msg {
 		msg := searchedMsg{round: s.round, step: step, in: in}
-		for t := range tabCount {
+		for t := range Count {
 			for i, r := range rows[t] {
 				if ctx.Err() != nil {
 					return msg // of an earlier round
@@ -155,12 +155,12 @@ func (m *tabPanel) findHits(step int) tea.Cmd {
 }
 
 // found reports whether a row, or what it opens, has a match, and says which.
-func found(find widget.Find, r row, h *hit) bool {
-	if len(find(r.searchText())) > 0 {
+func found(find widget.Find, r Row, h *hit) bool {
+	if len(find(r.SearchText())) > 0 {
 		return true
 	}
-	if r.inside != nil {
-		for line := range strings.Lines(r.inside()) {
+	if r.Inside != nil {
+		for line := range strings.Lines(r.Inside()) {
 			if len(find(strings.TrimSuffix(line, "\n"))) > 0 {
 				h.inside = true
 				return true
@@ -211,7 +211,7 @@ func (m *tabPanel) nextHit(step int) tea.Cmd {
 	document := s.in.document != (pagerContent{})
 	switch {
 	case m.made != s.in.rows,
-		document && (searched.shown != s.in.document || searched.selected().id != s.in.document.id || searched.kind != s.in.document.kind),
+		document && (searched.shown != s.in.document || searched.selected().ID != s.in.document.id || searched.kind != s.in.document.kind),
 		b.pane == frame.PaneDetail && (!document || m.tab != s.in.tab):
 		return m.findHits(step)
 	}
@@ -224,7 +224,7 @@ func (m *tabPanel) nextHit(step int) tea.Cmd {
 func (m *tabPanel) goToHit(step int) {
 	s := &m.search
 	if len(s.hits) == 0 {
-		m.notice = fmt.Sprintf("no match for %q in any tab, text, YAML or diff%s", s.input.Value(), m.filtered())
+		m.notice = fmt.Sprintf("no match for %q in any tab, text, YAML or diff%s", s.input.Value(), m.Filtered())
 		return
 	}
 	here := m.position()
@@ -277,7 +277,7 @@ func (m *tabPanel) showHit(h hit) {
 	}
 	b.pane, m.search.line = frame.PaneDetail, h.line
 	if b.sheet == nil {
-		b.pager.Show(h.line, m.paneHeight())
+		b.pager.Show(h.line, m.PaneHeight())
 		return
 	}
 	m.paths = false
@@ -286,11 +286,11 @@ func (m *tabPanel) showHit(h hit) {
 }
 
 // insideOf is what the rows of a tab open to show what was found in it.
-func (m *tabPanel) insideOf(t tab) diffview.Kind {
+func (m *tabPanel) insideOf(t Tab) diffview.Kind {
 	switch t {
-	case tabObjects:
+	case Objects:
 		return diffview.YAML
-	case tabFiles:
+	case Files:
 		return diffview.Diff
 	}
 	return diffview.Facts
@@ -298,14 +298,14 @@ func (m *tabPanel) insideOf(t tab) diffview.Kind {
 
 // hitsPerTab counts the hits of each tab that has any, where several do.
 func (m *tabPanel) hitsPerTab() string {
-	var count [tabCount]int
+	var count [Count]int
 	for _, h := range m.search.hits {
 		count[h.tab]++
 	}
 	var parts []string
 	for t, n := range count {
 		if n > 0 {
-			parts = append(parts, fmt.Sprintf("%d in %s", n, m.table[t].name))
+			parts = append(parts, fmt.Sprintf("%d in %s", n, m.table[t].Name))
 		}
 	}
 	if len(parts) < 2 {

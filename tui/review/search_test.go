@@ -15,7 +15,7 @@ func TestASearchGoesOnInTheNextTab(t *testing.T) {
 	tuitest.Drive(m, c, "/")
 	tuitest.Drive(m, c, tuitest.Typed("settings")...)
 	tuitest.Drive(m, c, "enter")
-	var tabs []tab
+	var tabs []Tab
 	for range 6 {
 		tabs = append(tabs, m.tab)
 		if !strings.Contains(m.notice, fmt.Sprintf("hit %d of 4: 1 in Summary, 1 in Findings, 1 in Objects, 1 in Diff", (len(tabs)-1)%4+1)) {
@@ -23,11 +23,11 @@ func TestASearchGoesOnInTheNextTab(t *testing.T) {
 		}
 		tuitest.Drive(m, c, "]")
 	}
-	if fmt.Sprint(tabs) != fmt.Sprint([]tab{tabSummary, tabFindings, tabObjects, tabDiff, tabSummary, tabFindings}) {
+	if fmt.Sprint(tabs) != fmt.Sprint([]Tab{Summary, Findings, Objects, Diff, Summary, Findings}) {
 		t.Errorf("the hits are in tabs %v", tabs)
 	}
 	tuitest.Drive(m, c, "[", "[", "[")
-	if m.tab != tabDiff {
+	if m.tab != Diff {
 		t.Errorf("[ from the first hit leads to tab %d, not around to the last", m.tab)
 	}
 	tuitest.Drive(m, c, "esc", "]")
@@ -53,11 +53,11 @@ func TestASearchInADocumentCoversItAndTheOtherTabs(t *testing.T) {
 	tuitest.Drive(m, c, "esc", "2", "enter", "/")
 	tuitest.Drive(m, c, tuitest.Typed("matters")...)
 	tuitest.Drive(m, c, "enter")
-	if m.tab != tabFindings || m.search.line < 0 || !strings.Contains(m.notice, "hit 1 of 1 ") {
+	if m.tab != Findings || m.search.line < 0 || !strings.Contains(m.notice, "hit 1 of 1 ") {
 		t.Errorf("%q in tab %d at line %d", m.notice, m.tab, m.search.line)
 	}
 	tuitest.Drive(m, c, "4", "]")
-	if m.tab != tabFindings || m.activeTab().pane != frame.PaneDetail {
+	if m.tab != Findings || m.activeTab().pane != frame.PaneDetail {
 		t.Errorf("] leads to tab %d, not back to the document that was searched", m.tab)
 	}
 }
@@ -67,7 +67,7 @@ func TestAnotherFilterIsSearchedAnew(t *testing.T) {
 	tuitest.Drive(m, c, "4", "f", "f", "/")
 	tuitest.Drive(m, c, tuitest.Typed("re:^create CustomResourceDefinition kind03")...)
 	tuitest.Drive(m, c, "enter")
-	if !strings.Contains(m.notice, "hit 1 of 1 ") || m.tab != tabDiff {
+	if !strings.Contains(m.notice, "hit 1 of 1 ") || m.tab != Diff {
 		t.Fatalf("notice %q in tab %d", m.notice, m.tab)
 	}
 	tuitest.Drive(m, c, "4", "F", "]")
@@ -91,9 +91,9 @@ func TestAnswersOfAnEarlierSearchAreDropped(t *testing.T) {
 		t.Errorf("notice %q while it is searched", m.notice)
 	}
 	tuitest.Drive(m, c, "esc")
-	before := m.activeTab().selected().id
+	before := m.activeTab().selected().ID
 	tuitest.Pump(m, cmd)
-	if m.search.active() || m.activeTab().selected().id != before {
+	if m.search.active() || m.activeTab().selected().ID != before {
 		t.Error("a search that was ended moved the cursor")
 	}
 }
@@ -135,14 +135,14 @@ func FuzzFinder(f *testing.F) {
 // While a search is on, n and N go to its hits: they mark nothing as reviewed.
 func TestNextGoesToHitsWhileASearchIsOn(t *testing.T) {
 	m, c := reviewOf(t, tuitest.FreshPlan(t), 120, 36)
-	left := m.checklist.remaining()
+	left := m.Checklist.Remaining()
 	tuitest.Drive(m, c, "2", "/")
 	tuitest.Drive(m, c, tuitest.Typed("secret")...)
 	tuitest.Drive(m, c, "enter")
 	first := m.notice
 	tuitest.Drive(m, c, "n", "n", "n", "n", "n")
-	if m.checklist.remaining() != left || left == 0 {
-		t.Errorf("%d of %d findings are left to review", m.checklist.remaining(), left)
+	if m.Checklist.Remaining() != left || left == 0 {
+		t.Errorf("%d of %d findings are left to review", m.Checklist.Remaining(), left)
 	}
 	if !strings.Contains(m.notice, "hit ") || m.notice == first {
 		t.Errorf("n leads from %q to %q", first, m.notice)
@@ -154,8 +154,8 @@ func TestNextGoesToHitsWhileASearchIsOn(t *testing.T) {
 		t.Errorf("N leads to %q, not back to %q", m.notice, first)
 	}
 	tuitest.Drive(m, c, "esc", "1", "n", "n")
-	if m.checklist.remaining() != left-1 {
-		t.Errorf("after the search n marks nothing: %d of %d are left", m.checklist.remaining(), left)
+	if m.Checklist.Remaining() != left-1 {
+		t.Errorf("after the search n marks nothing: %d of %d are left", m.Checklist.Remaining(), left)
 	}
 }
 
@@ -163,23 +163,23 @@ func TestNextGoesToHitsWhileASearchIsOn(t *testing.T) {
 func TestASearchCoversWhatRowsOpen(t *testing.T) {
 	for _, test := range []struct {
 		name, tab, query string
-		at               tab
+		at               Tab
 		inside           bool
 	}{
-		{"a field of a diff, from the list beside it", "5", "setting00005", tabDiff, true},
-		{"a field of a diff, from another tab", "3", "setting00005", tabDiff, true},
-		{"the evidence of a finding", "2", "evidence", tabFindings, false},
-		{"a heading, which cannot be selected", "2", "heading", tabSummary, false},
+		{"a field of a diff, from the list beside it", "5", "setting00005", Diff, true},
+		{"a field of a diff, from another tab", "3", "setting00005", Diff, true},
+		{"the evidence of a finding", "2", "evidence", Findings, false},
+		{"a heading, which cannot be selected", "2", "heading", Summary, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			m, c := reviewOf(t, settingsPlan(t, 120), 120, 36)
 			query := test.query
 			switch query { // words of this plan
 			case "evidence":
-				query = preview.EvidencePieces(m.checklist.items[0].First().EvidenceText())[0]
+				query = preview.EvidencePieces(m.Checklist.Items[0].First().EvidenceText())[0]
 			case "heading":
 				tuitest.Drive(m, c, test.tab)
-				query = m.activeTab().rows[0].text
+				query = m.activeTab().rows[0].Text
 			}
 			tuitest.Drive(m, c, test.tab, "/")
 			tuitest.Drive(m, c, tuitest.Typed(query)...)

@@ -20,15 +20,15 @@ import (
 type propertyList struct {
 	width int
 	shift int // by which rows that cannot be selected stand further left
-	rows  []row
+	rows  []Row
 }
 
 // newPropertyList collects rows for a list of the tab.
-func (m *view) newPropertyList() *propertyList {
-	if m.size.Mode == frame.ModeTiny {
-		return &propertyList{width: m.size.Width - len(" >")}
+func (m *View) newPropertyList() *propertyList {
+	if m.Size.Mode == frame.ModeTiny {
+		return &propertyList{width: m.Size.Width - len(" >")}
 	}
-	return &propertyList{width: m.size.Width - len(" > "), shift: len("> ")}
+	return &propertyList{width: m.Size.Width - len(" > "), shift: len("> ")}
 }
 
 func (f *propertyList) heading(text string) {
@@ -52,8 +52,8 @@ func (f *propertyList) addAs(role theme.Role, name, value string) {
 	for i, piece := range textsafe.Wrap(safe, max(8, f.width-column)) {
 		if i == 0 {
 			line := widget.Line{widget.Cell(theme.Plain, name, column), widget.Text(role, piece)}
-			f.rows = append(f.rows, row{
-				id: "fact/" + strconv.Itoa(len(f.rows)), text: name + " " + safe, copy: safe, line: func(int) widget.Line { return line },
+			f.rows = append(f.rows, Row{
+				ID: "fact/" + strconv.Itoa(len(f.rows)), Text: name + " " + safe, Copy: safe, Line: func(int) widget.Line { return line },
 			})
 			continue
 		}
@@ -62,15 +62,15 @@ func (f *propertyList) addAs(role theme.Role, name, value string) {
 }
 
 // sourceTab shows where everything came from.
-type sourceTab struct{ *view }
+type sourceTab struct{ *View }
 
-func (m *sourceTab) count() int { return -1 }
+func (m *sourceTab) Count() int { return -1 }
 
-func (m *sourceTab) doc(string, int) document { return document{} }
+func (m *sourceTab) Doc(string, int) Document { return Document{} }
 
 // rows returns the sources of everything in the plan, every digest in full.
-func (m *sourceTab) rows() []row {
-	p, f := m.plan, m.newPropertyList()
+func (m *sourceTab) Rows() []Row {
+	p, f := m.Plan, m.newPropertyList()
 	f.heading("PLAN")
 	f.add("digest", p.Digest)
 	f.add("content", p.ContentDigest)
@@ -126,11 +126,11 @@ func clusterFacts(f *propertyList, p *preview.Plan) {
 
 // imageFacts lists the images that pods of the plan run, and by whom.
 func (m *sourceTab) imageFacts(f *propertyList) {
-	images := m.plan.Images
+	images := m.Plan.Images
 	if len(images) == 0 {
 		return
 	}
-	platforms := risk.PinnedPlatforms(m.plan)
+	platforms := risk.PinnedPlatforms(m.Plan)
 	pinned := 0
 	for _, image := range images {
 		if image.Pinned {
@@ -153,7 +153,7 @@ func (m *sourceTab) imageFacts(f *propertyList) {
 		runsOn := strings.Join(platforms[image.Reference], ", ")
 		switch {
 		case runsOn != "":
-		case m.plan.Platform == "":
+		case m.Plan.Platform == "":
 			runsOn = "not read; known with --pin-images"
 		default:
 			runsOn = "not read"
@@ -167,7 +167,7 @@ func (m *sourceTab) imageFacts(f *propertyList) {
 // installed revision.
 func (m *sourceTab) movedTags(reference string) []string {
 	var out []string
-	for _, f := range m.plan.Findings {
+	for _, f := range m.Plan.Findings {
 		if f.Rule != rules.ImageMoved.Name {
 			continue
 		}
@@ -185,7 +185,7 @@ func (m *sourceTab) movedTags(reference string) []string {
 // did.
 func (m *sourceTab) packageFacts(f *propertyList, pkg *preview.Package) {
 	title := "PACKAGE " + strings.Join(frame.NonEmpty(pkg.Name, pkg.Version), " ")
-	if len(m.plan.Packages) > 1 {
+	if len(m.Plan.Packages) > 1 {
 		title += "  (" + m.packageCounts(pkg.Name) + ")"
 	}
 	f.heading(title)
@@ -289,17 +289,17 @@ func parameterFacts(f *propertyList, p preview.Parameters) {
 
 // packageCounts counts the objects of a package by action, and the findings
 // about them.
-func (m *view) packageCounts(name string) string {
+func (m *View) packageCounts(name string) string {
 	var objects []preview.Object
 	grave := map[preview.Severity]int{}
-	for i := range m.plan.Objects {
-		o := &m.plan.Objects[i]
+	for i := range m.Plan.Objects {
+		o := &m.Plan.Objects[i]
 		if o.Package != name {
 			continue
 		}
 		objects = append(objects, preview.Object{Action: o.Action})
 		if at := m.index.itemsOf(o.ID); len(at) > 0 {
-			grave[m.checklist.items[at[0]].Severity()]++
+			grave[m.Checklist.Items[at[0]].Severity()]++
 		}
 	}
 	s := preview.Summarize(objects)

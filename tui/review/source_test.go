@@ -48,7 +48,7 @@ func TestNoDigestOfTheSourceIsCut(t *testing.T) {
 		tuitest.Drive(m, c, "6")
 		var digits strings.Builder
 		for _, r := range m.activeTab().rows {
-			digits.WriteString(strings.TrimSpace(r.line(m.size.Width - 3).Plain()))
+			digits.WriteString(strings.TrimSpace(r.Line(m.Size.Width - 3).Plain()))
 		}
 		for _, digest := range []string{p.Digest, p.ContentDigest, p.Packages[0].Sources[0].Digest, p.Images[0].Digest, tuitest.DigestOf("before")} {
 			if !strings.Contains(digits.String(), strings.TrimPrefix(digest, "sha256:")) {

@@ -122,7 +122,7 @@ func (w *world) step() {
 	case 8:
 		w.send(driftMsg{round: m.watch.round - rng.IntN(2), drifts: []Drift{{tuitest.DeployObject, []string{"", "changed"}[rng.IntN(2)]}}})
 	case 9:
-		w.send(tea.PasteMsg{Content: m.plan.Release.Name})
+		w.send(tea.PasteMsg{Content: m.Plan.Release.Name})
 	case 10:
 		if len(w.old) > 0 {
 			w.send(w.old[rng.IntN(len(w.old))])
@@ -162,7 +162,7 @@ func TestSlowRandomEventsNeverApproveWithoutTheAnswer(t *testing.T) {
 						t.Fatalf("sequence %d approved", i)
 					case w.m.screen == screenConfirm:
 						confirms++
-						if w.m.stale() || w.m.checklist.remaining() > 0 {
+						if w.m.Stale() || w.m.Checklist.Remaining() > 0 {
 							t.Fatalf("sequence %d asks about a stale plan, or one with looks left", i)
 						}
 					case w.m.screen == screenResolve:
@@ -189,7 +189,7 @@ func TestSlowRandomEventsApproveOnlyThePlanAsked(t *testing.T) {
 		rng := rand.New(rand.NewPCG(11, uint64(i)))
 		w := newWorld(t, rng, plans, "")
 		for range 60 {
-			before, asking := w.m.plan.Digest, w.m.screen == screenConfirm && w.m.confirm.checked && !w.m.stale()
+			before, asking := w.m.Plan.Digest, w.m.screen == screenConfirm && w.m.confirm.checked && !w.m.Stale()
 			if asking && rng.IntN(4) == 0 {
 				w.send(tuitest.Press("y"))
 				w.send(tuitest.Press("enter"))

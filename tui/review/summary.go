@@ -23,16 +23,16 @@ const (
 	linkFiles    = "link/files"
 )
 
-func linkTo(id string) (tab, bool) {
+func LinkTo(id string) (Tab, bool) {
 	switch {
 	case id == linkFindings:
-		return tabFindings, true
+		return Findings, true
 	case strings.HasPrefix(id, linkAccess):
-		return tabAccess, true
+		return Access, true
 	case id == linkObjects:
-		return tabObjects, true
+		return Objects, true
 	case id == linkFiles:
-		return tabFiles, true
+		return Files, true
 	}
 	return 0, false
 }
@@ -46,43 +46,43 @@ const (
 )
 
 // summaryTab is the whole review on one page.
-type summaryTab struct{ *view }
+type summaryTab struct{ *View }
 
-func (m *summaryTab) count() int { return -1 }
+func (m *summaryTab) Count() int { return -1 }
 
-func (m *summaryTab) doc(string, int) document { return document{} }
+func (m *summaryTab) Doc(string, int) Document { return Document{} }
 
 // rows is the whole review on one page: counts, findings by rank,
 // access asked for, and how much there is besides. Of findings that should be
 // looked at it lists as many as the window has room for.
-func (m *summaryTab) rows() []row {
-	if m.size.Mode == frame.ModeTiny {
+func (m *summaryTab) Rows() []Row {
+	if m.Size.Mode == frame.ModeTiny {
 		return m.findingRows()
 	}
 	// More than a window has lines need not be tried.
-	should := min(len(m.checklist.inSection(section{severity: preview.Warning})), max(minShould, m.paneHeight()))
+	should := min(len(m.Checklist.InSection(Section{Severity: preview.Warning})), max(minShould, m.PaneHeight()))
 	rows := m.summaryWith(should)
-	over := len(rows) - m.paneHeight()
-	listed := len(m.shownItems(section{severity: preview.Warning}, should))
+	over := len(rows) - m.PaneHeight()
+	listed := len(m.shownItems(Section{Severity: preview.Warning}, should))
 	if over <= 0 || listed <= minShould {
 		return rows
 	}
-	if listed == len(m.checklist.inSection(section{severity: preview.Warning})) {
+	if listed == len(m.Checklist.InSection(Section{Severity: preview.Warning})) {
 		over++ // one more line says that there are others
 	}
 	return m.summaryWith(max(minShould, listed-over))
 }
 
 // summaryWith lists at most so many findings that should be looked at.
-func (m *summaryTab) summaryWith(should int) []row {
-	roomy := m.size.Mode == frame.ModeDouble
-	gap := func(rows []row) []row {
+func (m *summaryTab) summaryWith(should int) []Row {
+	roomy := m.Size.Mode == frame.ModeDouble
+	gap := func(rows []Row) []Row {
 		if roomy {
 			return append(rows, textRow(widget.Blank()))
 		}
 		return rows
 	}
-	rows := gap(slices.Concat(m.verdictRows(), []row{m.counts()}, m.lossRows()))
+	rows := gap(slices.Concat(m.verdictRows(), []Row{m.counts()}, m.lossRows()))
 	var listed []int
 	for _, s := range sections() {
 		listed = append(listed, m.shownItems(s, should)...)
@@ -93,33 +93,33 @@ func (m *summaryTab) summaryWith(should int) []row {
 			rows = gap(append(rows, part...))
 		}
 	}
-	if m.plan.OnMachine() {
+	if m.Plan.OnMachine() {
 		return append(rows, m.filesRow())
 	}
 	rows = gap(append(rows, m.access()...))
-	if len(m.plan.Files) > 0 {
+	if len(m.Plan.Files) > 0 {
 		rows = append(rows, m.filesRow())
 	}
 	return append(rows, m.uncoveredRow())
 }
 
 // counts counts objects by action, what does nothing left out.
-func (m *summaryTab) counts() row {
-	if m.plan.OnMachine() {
+func (m *summaryTab) counts() Row {
+	if m.Plan.OnMachine() {
 		return m.fileCounts()
 	}
-	line := widget.Line{widget.Text(theme.Strong, strconv.Itoa(len(m.plan.Objects))+" objects")}
-	if m.size.Mode != frame.ModeDouble {
+	line := widget.Line{widget.Text(theme.Strong, strconv.Itoa(len(m.Plan.Objects))+" objects")}
+	if m.Size.Mode != frame.ModeDouble {
 		line = nil
 	}
-	line = append(line, actionCounts(m.plan.Summary, m.size.Mode == frame.ModeDouble)...)
-	if m.size.Mode != frame.ModeDouble {
-		line = append(line, widget.Text(theme.Plain, " plan "+frame.ShortDigest(m.plan.Digest, 4)))
+	line = append(line, ActionCounts(m.Plan.Summary, m.Size.Mode == frame.ModeDouble)...)
+	if m.Size.Mode != frame.ModeDouble {
+		line = append(line, widget.Text(theme.Plain, " plan "+frame.ShortDigest(m.Plan.Digest, 4)))
 	}
-	if m.plan.Base.Revision > 0 {
-		line = append(line, widget.Text(theme.Plain, fmt.Sprintf("   since revision %d", m.plan.Base.Revision)))
+	if m.Plan.Base.Revision > 0 {
+		line = append(line, widget.Text(theme.Plain, fmt.Sprintf("   since revision %d", m.Plan.Base.Revision)))
 	}
-	if n := len(m.foreign.of); n > 0 && m.size.Mode == frame.ModeDouble {
+	if n := len(m.Foreign.Of); n > 0 && m.Size.Mode == frame.ModeDouble {
 		line = append(line, widget.Text(theme.Caution, fmt.Sprintf("   drift: %s", preview.Plural(n, "object"))))
 	} else if n > 0 {
 		line = append(line, widget.Text(theme.Caution, fmt.Sprintf("  drift %d", n)))
@@ -128,34 +128,34 @@ func (m *summaryTab) counts() row {
 }
 
 // fileCounts counts the files of a plugin set by action.
-func (m *summaryTab) fileCounts() row {
-	roomy := m.size.Mode == frame.ModeDouble
-	line := fileCounts(m.plan.Files, roomy)
+func (m *summaryTab) fileCounts() Row {
+	roomy := m.Size.Mode == frame.ModeDouble
+	line := FileCounts(m.Plan.Files, roomy)
 	if roomy {
-		line = append(widget.Line{widget.Text(theme.Strong, preview.Plural(len(m.plan.Files), "file"))}, line...)
+		line = append(widget.Line{widget.Text(theme.Strong, preview.Plural(len(m.Plan.Files), "file"))}, line...)
 	} else {
-		line = append(line, widget.Text(theme.Plain, " plan "+frame.ShortDigest(m.plan.Digest, 4)))
+		line = append(line, widget.Text(theme.Plain, " plan "+frame.ShortDigest(m.Plan.Digest, 4)))
 	}
-	if g := m.plan.Generation; g != nil && roomy {
+	if g := m.Plan.Generation; g != nil && roomy {
 		line = append(line, widget.Text(theme.Plain, "   generation "+describe.Generation(g)))
 	}
 	return textRow(line)
 }
 
 // filesRow leads to the files.
-func (m *summaryTab) filesRow() row {
-	text := "Browse: " + preview.Plural(len(m.plan.Files), "file")
-	if n := len(m.plan.ConfigChanges); n > 0 {
+func (m *summaryTab) filesRow() Row {
+	text := "Browse: " + preview.Plural(len(m.Plan.Files), "file")
+	if n := len(m.Plan.ConfigChanges); n > 0 {
 		text += ", " + preview.Plural(n, "setting") + " of the config"
 	}
-	if n := len(m.plan.Platforms); n > 1 {
+	if n := len(m.Plan.Platforms); n > 1 {
 		text += ", for " + preview.Plural(n, "platform")
 	}
 	return linkRow(linkFiles, text)
 }
 
 // actionCounts is the number of objects per action, with symbol and word.
-func actionCounts(s preview.Summary, roomy bool) widget.Line {
+func ActionCounts(s preview.Summary, roomy bool) widget.Line {
 	var line widget.Line
 	for _, a := range preview.Actions() {
 		n := s.Count(a)
@@ -177,19 +177,19 @@ func actionCounts(s preview.Summary, roomy bool) widget.Line {
 // shownItems are the items of a section that the summary shows. One that is left
 // over takes no more room than saying so. What must be looked at fills the
 // window at most: its heading counts all of it, and n goes through it.
-func (m *summaryTab) shownItems(s section, should int) []int {
-	at := m.checklist.inSection(s)
+func (m *summaryTab) shownItems(s Section, should int) []int {
+	at := m.Checklist.InSection(s)
 	limit := len(at)
 	switch {
-	case s.severity == preview.Info:
+	case s.Severity == preview.Info:
 		return nil
-	case s.severity == preview.Critical:
-		limit = max(minShould, m.paneHeight())
+	case s.Severity == preview.Critical:
+		limit = max(minShould, m.PaneHeight())
 	case s.earlier:
 		limit = maxEarlier
-	case s.severity == preview.Warning:
+	case s.Severity == preview.Warning:
 		limit = should
-	case s.severity == preview.NotKnown:
+	case s.Severity == preview.NotKnown:
 		limit = maxNotKnown
 	}
 	if len(at) <= limit+1 {
@@ -200,14 +200,14 @@ func (m *summaryTab) shownItems(s section, should int) []int {
 
 // section is the heading and the findings of a part of the summary. What must
 // be looked at is said to be nothing, too.
-func (m *summaryTab) section(s section, listed []int, columns findingColumns) []row {
-	at := m.checklist.inSection(s)
-	questions := s.severity == preview.NotKnown && len(m.questions) > 0
-	if s.severity == preview.Info || len(at) == 0 && !questions && s.severity != preview.Critical {
+func (m *summaryTab) section(s Section, listed []int, columns findingColumns) []Row {
+	at := m.Checklist.InSection(s)
+	questions := s.Severity == preview.NotKnown && len(m.questions) > 0
+	if s.Severity == preview.Info || len(at) == 0 && !questions && s.Severity != preview.Critical {
 		return nil
 	}
-	rows := []row{m.sectionHeading(s, at, columns)}
-	if len(at) == 0 && s.severity == preview.Critical {
+	rows := []Row{m.sectionHeading(s, at, columns)}
+	if len(at) == 0 && s.Severity == preview.Critical {
 		return append(rows, textRow(frame.Plain("  no critical findings")))
 	}
 	for _, i := range listed {
@@ -222,12 +222,12 @@ func (m *summaryTab) section(s section, listed []int, columns findingColumns) []
 	return rows
 }
 
-func (m *summaryTab) sectionHeading(s section, at []int, columns findingColumns) row {
+func (m *summaryTab) sectionHeading(s Section, at []int, columns findingColumns) Row {
 	title := fmt.Sprintf("%s  (%d)", s.title(), len(at))
 	switch {
-	case s.severity == preview.Critical && len(at) > 0:
+	case s.Severity == preview.Critical && len(at) > 0:
 		return m.mustLookHeading(s, at, columns)
-	case s.severity == preview.Critical:
+	case s.Severity == preview.Critical:
 		title = s.title() + "  (none)"
 	case s.earlier:
 		title += m.priorText(at)
@@ -239,10 +239,10 @@ func (m *summaryTab) sectionHeading(s section, at []int, columns findingColumns)
 
 // mustLookHeading says how much is left whenever it is drawn: marks come and
 // go without new rows.
-func (m *summaryTab) mustLookHeading(s section, at []int, columns findingColumns) row {
-	return row{text: s.title(), line: func(width int) widget.Line {
-		title := fmt.Sprintf("%s  (%d of %d left)", s.title(), m.checklist.remaining(), len(at))
-		if m.size.Mode != frame.ModeDouble {
+func (m *summaryTab) mustLookHeading(s Section, at []int, columns findingColumns) Row {
+	return Row{Text: s.title(), Line: func(width int) widget.Line {
+		title := fmt.Sprintf("%s  (%d of %d left)", s.title(), m.Checklist.Remaining(), len(at))
+		if m.Size.Mode != frame.ModeDouble {
 			return widget.Line{widget.Text(theme.Heading, title)}
 		}
 		what, who := columns.fit(width - findingMark)
@@ -253,9 +253,9 @@ func (m *summaryTab) mustLookHeading(s section, at []int, columns findingColumns
 // priorText says with which revision, and by whom, findings were accepted,
 // when it was one.
 func (m *summaryTab) priorText(at []int) string {
-	revision := m.checklist.items[at[0]].First().AcceptedIn
+	revision := m.Checklist.Items[at[0]].First().AcceptedIn
 	for _, i := range at {
-		if m.checklist.items[i].First().AcceptedIn != revision {
+		if m.Checklist.Items[i].First().AcceptedIn != revision {
 			return ""
 		}
 	}
@@ -263,10 +263,10 @@ func (m *summaryTab) priorText(at []int) string {
 }
 
 // uncoveredRow counts what no rule spoke of.
-func (m *summaryTab) uncoveredRow() row {
-	s := m.plan.Summary
-	info := len(m.checklist.ofSeverity(preview.Info))
-	text := fmt.Sprintf("Browse: %d objects (%d unchanged), %s", len(m.plan.Objects), s.Unchanged, preview.Plural(len(m.plan.Access.Grants), "grant"))
+func (m *summaryTab) uncoveredRow() Row {
+	s := m.Plan.Summary
+	info := len(m.Checklist.OfSeverity(preview.Info))
+	text := fmt.Sprintf("Browse: %d objects (%d unchanged), %s", len(m.Plan.Objects), s.Unchanged, preview.Plural(len(m.Plan.Access.Grants), "grant"))
 	if info > 0 {
 		text += fmt.Sprintf(", %d info", info)
 	}
@@ -339,16 +339,16 @@ func countGrants(grants []preview.Grant, c accessClass) tally {
 }
 
 // access is the summary's table of access, or two dense lines of it.
-func (m *summaryTab) access() []row {
-	if len(m.plan.Packages) == 0 {
+func (m *summaryTab) access() []Row {
+	if len(m.Plan.Packages) == 0 {
 		return m.accessTaken()
 	}
-	if m.size.Mode != frame.ModeDouble {
+	if m.Size.Mode != frame.ModeDouble {
 		return m.accessShort()
 	}
 	since := "new"
-	if m.plan.Base.Revision > 0 {
-		since = fmt.Sprintf("new since revision %d", m.plan.Base.Revision)
+	if m.Plan.Base.Revision > 0 {
+		since = fmt.Sprintf("new since revision %d", m.Plan.Base.Revision)
 	}
 	table := func(role theme.Role, name, cluster, namespaced, changed string) widget.Line {
 		return widget.Line{
@@ -356,16 +356,16 @@ func (m *summaryTab) access() []row {
 			widget.Cell(theme.Plain, namespaced, 13), widget.Text(theme.Plain, changed),
 		}
 	}
-	rows := []row{textRow(table(theme.Heading, "ACCESS ASKED FOR", "cluster-wide", "namespaced", since))}
+	rows := []Row{textRow(table(theme.Heading, "ACCESS ASKED FOR", "cluster-wide", "namespaced", since))}
 	number := func(n int) string { return fmt.Sprintf("%7d", n) }
-	grants := m.plan.Access.Grants
+	grants := m.Plan.Access.Grants
 	for _, c := range accessClasses() {
 		rows = append(rows, accessLink(c.name, func() widget.Line {
 			t := countGrants(grants, c)
 			return table(theme.Plain, c.name, number(t.cluster), number(t.namespaced), number(t.changed))
 		}))
 	}
-	for _, c := range cloudTally(m.plan.Cloud) {
+	for _, c := range cloudTally(m.Plan.Cloud) {
 		name := "cloud: " + c.provider + " statements"
 		rows = append(rows, accessLink(name, func() widget.Line {
 			return table(theme.Caution, name, number(c.statements), "      -", number(c.changed))
@@ -376,24 +376,24 @@ func (m *summaryTab) access() []row {
 
 // accessLink is a table row that opens the access tab. Grants are counted once,
 // when it comes into the window.
-func accessLink(name string, count func() widget.Line) row {
+func accessLink(name string, count func() widget.Line) Row {
 	line := sync.OnceValue(count)
-	return row{
-		id: linkAccess + "/" + name, words: func() string { return line().Plain() },
-		line: func(int) widget.Line { return line() },
+	return Row{
+		ID: linkAccess + "/" + name, words: func() string { return line().Plain() },
+		Line: func(int) widget.Line { return line() },
 	}
 }
 
-func (m *summaryTab) accessShort() []row {
+func (m *summaryTab) accessShort() []Row {
 	var parts []string
 	for _, c := range accessClasses() {
-		t := countGrants(m.plan.Access.Grants, c)
+		t := countGrants(m.Plan.Access.Grants, c)
 		parts = append(parts, fmt.Sprintf("%s: cluster %d ns %d", c.name, t.cluster, t.namespaced))
 	}
 	first := widget.Line{widget.Text(theme.Heading, "ACCESS "), widget.Text(theme.Plain, parts[0]+"   "+parts[1])}
-	rows := []row{textRow(first), textRow(frame.Plain("       " + strings.Replace(parts[2], " / escalate", "", 1) + "   " + strings.Replace(parts[3], " verbs or resources", "", 1)))}
+	rows := []Row{textRow(first), textRow(frame.Plain("       " + strings.Replace(parts[2], " / escalate", "", 1) + "   " + strings.Replace(parts[3], " verbs or resources", "", 1)))}
 	var cloud []string
-	for _, c := range cloudTally(m.plan.Cloud) {
+	for _, c := range cloudTally(m.Plan.Cloud) {
 		cloud = append(cloud, c.provider+" "+strconv.Itoa(c.statements))
 	}
 	if len(cloud) > 0 {
@@ -435,14 +435,14 @@ func cloudTally(c preview.Cloud) []cloudCount {
 
 // lossRows say at the top of the summary what is lost for good with a plan, and
 // what a removal leaves behind.
-func (m *summaryTab) lossRows() []row {
-	var rows []row
+func (m *summaryTab) lossRows() []Row {
+	var rows []Row
 	if lost := m.byKind(func(o *preview.Object) bool {
 		return (o.Action == preview.ActionDelete || o.Action == preview.ActionReplace) && describe.HoldsData(o.Kind)
 	}); lost != "" {
 		rows = append(rows, textRow(widget.Line{widget.Text(theme.Risk, "lost  "), widget.Text(theme.Plain, lost+m.operands())}))
 	}
-	if len(m.plan.Packages) > 0 {
+	if len(m.Plan.Packages) > 0 {
 		return rows
 	}
 	if kept := m.byKind(func(o *preview.Object) bool { return o.Action == preview.ActionKeep }); kept != "" {
@@ -455,8 +455,8 @@ func (m *summaryTab) lossRows() []row {
 func (m *summaryTab) byKind(which func(*preview.Object) bool) string {
 	count := map[string]int{}
 	var kinds []string
-	for i := range m.plan.Objects {
-		o := &m.plan.Objects[i]
+	for i := range m.Plan.Objects {
+		o := &m.Plan.Objects[i]
 		if !which(o) {
 			continue
 		}
@@ -481,7 +481,7 @@ func countsLosses(rule string) bool {
 // for their findings.
 func (m *summaryTab) operands() string {
 	var parts []string
-	for _, f := range m.plan.Findings {
+	for _, f := range m.Plan.Findings {
 		if _, with, ok := strings.Cut(f.Title, "and with it "); ok && countsLosses(f.Rule) && with != "no objects" && with != "nothing of others" {
 			parts = append(parts, with)
 		}
@@ -493,13 +493,13 @@ func (m *summaryTab) operands() string {
 }
 
 // accessTaken is the summary's part on access of a plan that gives none.
-func (m *summaryTab) accessTaken() []row {
+func (m *summaryTab) accessTaken() []Row {
 	subjects := map[preview.Subject]bool{}
-	for _, g := range m.plan.Access.Grants {
+	for _, g := range m.Plan.Access.Grants {
 		subjects[g.Subject] = true
 	}
-	text := fmt.Sprintf("%s of %s", preview.Plural(len(m.plan.Access.Grants), "grant"), preview.Plural(len(subjects), "subject"))
-	return []row{accessLink("ACCESS TAKEN AWAY", func() widget.Line {
+	text := fmt.Sprintf("%s of %s", preview.Plural(len(m.Plan.Access.Grants), "grant"), preview.Plural(len(subjects), "subject"))
+	return []Row{accessLink("ACCESS TAKEN AWAY", func() widget.Line {
 		return widget.Line{widget.Text(theme.Heading, "ACCESS TAKEN AWAY  "), widget.Text(theme.Plain, text)}
 	})}
 }

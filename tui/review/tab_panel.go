@@ -16,18 +16,18 @@ import (
 // tabPanel holds the tabs of a review, each a list with the details of its
 // rows, and what the user does in them.
 type tabPanel struct {
-	*view
+	*View
 	ctx       context.Context
 	opts      Options
 	keys      frame.KeyMap
 	sealed    time.Time
 	watch     liveWatch
 	failed    error // what the banner is about, nil when nothing went wrong
-	table     [tabCount]tabRow
-	tab       tab
-	tabs      [tabCount]masterDetail
+	table     [Count]TabRow
+	tab       Tab
+	tabs      [Count]masterDetail
 	made      int // how often rows were made
-	access    *accessTab
+	access    *AccessTab
 	search    search
 	only      widget.Query  // for a text that narrows a list
 	narrowing bool          // it is being typed
@@ -40,27 +40,27 @@ type tabPanel struct {
 
 // newTabPanel makes the tabs of a review.
 func newTabPanel(ctx context.Context, opts Options) *tabPanel {
-	v := &view{theme: opts.Theme(), settles: opts.Settle != nil, replans: opts.Resolve != nil}
-	m := &tabPanel{view: v, ctx: ctx, opts: opts, keys: frame.NewKeyMap()}
-	m.table, m.access = newTable(v)
+	v := &View{Theme: opts.Theme(), Settles: opts.Settle != nil, Replans: opts.Resolve != nil}
+	m := &tabPanel{View: v, ctx: ctx, opts: opts, keys: frame.NewKeyMap()}
+	m.table, m.access = NewTable(v)
 	return m
 }
 
 // tabBar draws the tabs and the columns each takes, for the mouse.
-func (m *tabPanel) tabBar() (widget.Line, [tabCount][2]int) {
+func (m *tabPanel) tabBar() (widget.Line, [Count][2]int) {
 	var line widget.Line
-	var at [tabCount][2]int
+	var at [Count][2]int
 	gap, x := 2, 0
-	if m.size.Mode == frame.ModeSingle {
+	if m.Size.Mode == frame.ModeSingle {
 		gap = 1
 	}
-	for i, t := range m.shownTabs() {
+	for i, t := range m.ShownTabs() {
 		spec := m.table[t]
-		label := strconv.Itoa(i+1) + " " + spec.name
-		if m.size.Mode == frame.ModeSingle {
-			label = strconv.Itoa(i+1) + " " + spec.short
+		label := strconv.Itoa(i+1) + " " + spec.Name
+		if m.Size.Mode == frame.ModeSingle {
+			label = strconv.Itoa(i+1) + " " + spec.Short
 		}
-		if n := spec.count(); n >= 0 {
+		if n := spec.Count(); n >= 0 {
 			label += " " + strconv.Itoa(n)
 		}
 		role, text := theme.Plain, " "+label+" "
@@ -77,11 +77,11 @@ func (m *tabPanel) tabBar() (widget.Line, [tabCount][2]int) {
 
 func (m *tabPanel) cycleFilter() {
 	switch m.tab {
-	case tabAccess:
-		m.filter.access = (m.filter.access + 1) % showCount
-	case tabObjects:
-		m.filter.objects = (m.filter.objects + 1) % objectsCount
-	case tabFindings, tabDiff:
+	case Access:
+		m.Filter.Access = (m.Filter.Access + 1) % ShowCount
+	case Objects:
+		m.Filter.Objects = (m.Filter.Objects + 1) % ObjectsCount
+	case Findings, Diff:
 		m.cyclePackage()
 		return
 	default:
@@ -92,8 +92,8 @@ func (m *tabPanel) cycleFilter() {
 }
 
 func (m *tabPanel) clearFilter() {
-	group := m.filter.group
-	m.filter = filters{group: group}
+	group := m.Filter.Group
+	m.Filter = Filters{Group: group}
 	m.refilter()
 }
 
@@ -107,15 +107,15 @@ func (m *tabPanel) refilter() {
 // cyclePackage goes through the packages of a plan that has several, and back to
 // all of them.
 func (m *tabPanel) cyclePackage() {
-	names := m.packages()
+	names := m.Packages()
 	if len(names) == 0 {
 		m.notice = "this plan has one package: there is nothing to choose between"
 		return
 	}
-	at := slices.Index(names, m.filter.pkg) + 1 // of all packages there is none
-	m.filter.pkg = ""
+	at := slices.Index(names, m.Filter.Package) + 1 // of all packages there is none
+	m.Filter.Package = ""
 	if at < len(names) {
-		m.filter.pkg = names[at]
+		m.Filter.Package = names[at]
 	}
 	m.refilter()
 }

@@ -25,8 +25,8 @@ const (
 
 // verdictRows say first what decides: what keeps the plan from being applied, and
 // what it changes of what is installed.
-func (m *summaryTab) verdictRows() []row {
-	v := m.plan.Verdict
+func (m *summaryTab) verdictRows() []Row {
+	v := m.Plan.Verdict
 	if v == nil {
 		return nil
 	}
@@ -34,33 +34,33 @@ func (m *summaryTab) verdictRows() []row {
 }
 
 // settingPrefix begins the ids of the rows of settings that need less.
-const settingPrefix = "setting/"
+const SettingPrefix = "setting/"
 
 // mitigationRows name the other settings with which the content needs less. y
 // copies the command that reviews the plan with one.
-func (m *summaryTab) mitigationRows(v *preview.Verdict) []row {
-	var rows []row
+func (m *summaryTab) mitigationRows(v *preview.Verdict) []Row {
+	var rows []Row
 	for i, setting := range v.Mitigations {
 		name := "needs less"
 		if i > 0 {
 			name = ""
 		}
-		flags, command := strings.Join(setting.Flags, " "), report.ReviewCommand(m.plan, setting.Flags...)
+		flags, command := strings.Join(setting.Flags, " "), report.ReviewCommand(m.Plan, setting.Flags...)
 		line := widget.Line{widget.Text(theme.Strong, fmt.Sprintf("%-10s", name)), widget.Text(theme.Plain, flags+"  "+setting.Text())}
 		if command == "" {
 			rows = append(rows, textRow(line))
 			continue
 		}
-		rows = append(rows, row{
-			id: settingPrefix + strconv.Itoa(i), text: line.Plain(), copy: command, explain: "y copies: " + command,
-			line: func(int) widget.Line { return line },
+		rows = append(rows, Row{
+			ID: SettingPrefix + strconv.Itoa(i), Text: line.Plain(), Copy: command, Explain: "y copies: " + command,
+			Line: func(int) widget.Line { return line },
 		})
 	}
 	return rows
 }
 
-func (m *summaryTab) obstacleRows(v *preview.Verdict) []row {
-	var rows []row
+func (m *summaryTab) obstacleRows(v *preview.Verdict) []Row {
+	var rows []Row
 	if len(v.Obstacles) > 0 {
 		rows = append(rows, textRow(widget.Line{widget.Text(theme.Fail, "CANNOT BE APPLIED"), widget.Text(theme.Plain, "  a: why, in full")}))
 	}
@@ -85,15 +85,15 @@ func (m *summaryTab) obstacleRows(v *preview.Verdict) []row {
 }
 
 // maxOptionRows are the lines for what becomes of options; the others are counted.
-const maxOptionRows = 5
+const MaxOptionRows = 5
 
 // optionRows say what becomes of the options that the release was installed with.
-func (m *summaryTab) optionRows() []row {
-	var rows []row
-	room, last := max(m.size.Width-changeLead-1, changeLead), ""
-	for i, c := range m.plan.OptionChanges {
-		if i == maxOptionRows {
-			more := preview.Plural(len(m.plan.OptionChanges)-maxOptionRows, "more option")
+func (m *summaryTab) optionRows() []Row {
+	var rows []Row
+	room, last := max(m.Size.Width-changeLead-1, changeLead), ""
+	for i, c := range m.Plan.OptionChanges {
+		if i == MaxOptionRows {
+			more := preview.Plural(len(m.Plan.OptionChanges)-MaxOptionRows, "more option")
 			return append(rows, textRow(widget.Line{widget.Text(theme.Plain, strings.Repeat(" ", changeLead)+more)}))
 		}
 		word := c.Change
@@ -108,17 +108,17 @@ func (m *summaryTab) optionRows() []row {
 
 // changeRows say what a plan changes, in the lines that the summary has for it: each
 // change has a line, and those that need more get one in turn while there are any.
-func (m *summaryTab) changeRows(v *preview.Verdict) []row {
+func (m *summaryTab) changeRows(v *preview.Verdict) []Row {
 	if len(v.Changes) == 0 {
 		return nil
 	}
-	entries, room := m.changeEntries(v.Changes), max(m.size.Width-changeLead-1, changeLead)
+	entries, room := m.changeEntries(v.Changes), max(m.Size.Width-changeLead-1, changeLead)
 	lines := maxChangeLines
-	if m.size.Mode == frame.ModeDouble {
+	if m.Size.Mode == frame.ModeDouble {
 		lines *= 2
 	}
 	shown := entries[:min(len(entries), maxChangeRows)]
-	var rows []row
+	var rows []Row
 	for i, given := range shareLines(shown, lines, room) {
 		topic := shown[i].topic
 		if i > 0 && shown[i-1].topic == topic {
@@ -162,7 +162,7 @@ func (m *summaryTab) changeEntries(list []preview.Highlight) []changeEntry {
 			} else {
 				account = e.who
 			}
-			e.who = strings.Replace(frame.ShortKind(e.who), " "+m.plan.Release.Namespace+"/", " ", 1)
+			e.who = strings.Replace(frame.ShortKind(e.who), " "+m.Plan.Release.Namespace+"/", " ", 1)
 		}
 		out = append(out, e)
 	}
@@ -199,13 +199,13 @@ func (e changeEntry) fit(lines, room int) []string {
 }
 
 // rows are the lines of an entry.
-func (e changeEntry) rows(topic string, lines, room int) []row {
-	var rows []row
+func (e changeEntry) rows(topic string, lines, room int) []Row {
+	var rows []Row
 	for i, text := range e.fit(lines, room) {
 		line := widget.Line{widget.Text(theme.Strong, fmt.Sprintf("%-*s", changeLead, topic)), widget.Text(theme.Plain, text)}
-		r := row{text: e.full, line: func(int) widget.Line { return line }}
+		r := Row{Text: e.full, Line: func(int) widget.Line { return line }}
 		if i > 0 {
-			r.text = text
+			r.Text = text
 		}
 		rows, topic = append(rows, r), ""
 	}

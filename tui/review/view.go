@@ -31,16 +31,16 @@ func (m *review) View() tea.View {
 }
 
 func (m *review) windowTitle() string {
-	if m.plan == nil {
+	if m.Plan == nil {
 		return "kubectl operator: " + frame.Clip(m.opts.Title, 60)
 	}
-	return "kubectl operator: " + frame.Clip(m.plan.Request.Action+" "+m.plan.Release.Name, 60)
+	return "kubectl operator: " + frame.Clip(m.Plan.Request.Action+" "+m.Plan.Release.Name, 60)
 }
 
 func (m *review) frame() frame.Frame {
-	f := frame.Frame{Theme: m.theme, Size: m.size, Title: m.opts.Title, Plan: m.plan, Sealed: m.sealed, State: m.state(), Stale: m.staleText(), Blind: m.watch.err != nil}
-	if m.checklist != nil {
-		f.Stats = fmt.Sprintf("crit %d warn %d", m.checklist.remaining(), len(m.checklist.ofSeverity(preview.Warning)))
+	f := frame.Frame{Theme: m.Theme, Size: m.Size, Title: m.opts.Title, Plan: m.Plan, Sealed: m.sealed, State: m.state(), Stale: m.StaleText(), Blind: m.watch.err != nil}
+	if m.Checklist != nil {
+		f.Stats = fmt.Sprintf("crit %d warn %d", m.Checklist.Remaining(), len(m.Checklist.OfSeverity(preview.Warning)))
 	}
 	return f
 }
@@ -52,14 +52,14 @@ func (m *review) state() string {
 	case screenConfirm:
 		return "CONFIRM"
 	}
-	if b := m.activeTab(); m.tab == tabFindings && b.pane == frame.PaneDetail && !m.split() {
-		if b.selected().id == questionsID {
+	if b := m.activeTab(); m.tab == Findings && b.pane == frame.PaneDetail && !m.split() {
+		if b.selected().ID == QuestionsID {
 			return "NOT CHECKED"
 		}
-		return "FINDING " + b.selected().id
+		return "FINDING " + b.selected().ID
 	}
 	switch {
-	case m.stale():
+	case m.Stale():
 		return "STALE"
 	case m.opts.ReadOnly:
 		return "PREVIEW"
@@ -71,10 +71,10 @@ func (m *review) state() string {
 func (m *review) lines() ([]string, *tea.Cursor) {
 	f := m.frame()
 	switch {
-	case m.size.Mode == frame.ModeNone:
+	case m.Size.Mode == frame.ModeNone:
 		return []string{f.TooSmall()}, nil
 	case m.page != nil:
-		body, below := m.page.Paint(m.theme, m.size)
+		body, below := m.page.Paint(m.Theme, m.Size)
 		f.Below[0] = below
 		return m.compose(f, body, "", f.Footer([]key.Binding{m.keys.Back, frame.WithHelp(m.keys.Down, "down"), frame.WithHelp(m.keys.Up, "up")}, frame.Plain(""))), nil
 	case m.screen == screenResolve:
@@ -92,59 +92,59 @@ func (m *review) lines() ([]string, *tea.Cursor) {
 	switch {
 	case m.search.typing:
 		prompt, column := m.search.prompt()
-		footer = prompt.Paint(m.theme, m.size.Width)
-		cursor = tea.NewCursor(min(column, m.size.Width-1), m.size.Height-1)
+		footer = prompt.Paint(m.Theme, m.Size.Width)
+		cursor = tea.NewCursor(min(column, m.Size.Width-1), m.Size.Height-1)
 	case m.narrowing:
 		footer, cursor = m.promptLine(m.onlyPrompt())
 	case m.palette.Typing:
 		footer, cursor = m.promptLine(m.palette.Prompt())
 	case m.canI.typing && m.notice == "":
 		prompt, column := m.canI.prompt()
-		footer = append(prompt, m.canI.hint()...).Paint(m.theme, m.size.Width)
-		cursor = tea.NewCursor(min(column, m.size.Width-1), m.size.Height-1)
+		footer = append(prompt, m.canI.hint()...).Paint(m.Theme, m.Size.Width)
+		cursor = tea.NewCursor(min(column, m.Size.Width-1), m.Size.Height-1)
 	case m.notice != "":
-		footer = widget.Line{widget.Text(theme.Strong, " "+m.notice)}.Paint(m.theme, m.size.Width)
+		footer = widget.Line{widget.Text(theme.Strong, " "+m.notice)}.Paint(m.Theme, m.Size.Width)
 	}
 	return m.compose(f, body, tee, footer), cursor
 }
 
 // promptLine is a field that is typed into, in the place of the footer.
 func (m *review) promptLine(prompt widget.Line, column int) (string, *tea.Cursor) {
-	return prompt.Paint(m.theme, m.size.Width), tea.NewCursor(min(column, m.size.Width-1), m.size.Height-1)
+	return prompt.Paint(m.Theme, m.Size.Width), tea.NewCursor(min(column, m.Size.Width-1), m.Size.Height-1)
 }
 
 // compose stacks header, tabs, body and footer between separators.
 func (m *review) compose(f frame.Frame, body []string, tee, footer string) []string {
-	if m.screen == screenReview && m.size.Mode != frame.ModeTiny && m.plan != nil {
+	if m.screen == screenReview && m.Size.Mode != frame.ModeTiny && m.Plan != nil {
 		bar, _ := m.tabBar()
-		f.Tabs = bar.Paint(m.theme, m.size.Width)
+		f.Tabs = bar.Paint(m.Theme, m.Size.Width)
 	}
 	return f.Stack(body, tee, footer)
 }
 
 // listBody draws the open tab.
 func (m *tabPanel) listBody() ([]string, *tea.Cursor) {
-	b, height := m.activeTab(), m.paneHeight()
+	b, height := m.activeTab(), m.PaneHeight()
 	var lines []string
 	var cursor *tea.Cursor
-	top := m.size.BodyTop
-	if banner := m.bannerText(); banner != "" {
-		lines = append(lines, widget.Line{widget.Text(theme.Caution, " ! "+banner)}.Paint(m.theme, m.size.Width))
+	top := m.Size.BodyTop
+	if banner := m.BannerText(); banner != "" {
+		lines = append(lines, widget.Line{widget.Text(theme.Caution, " ! "+banner)}.Paint(m.Theme, m.Size.Width))
 		top++
 	}
 	switch {
-	case b.pane == frame.PaneList && b.selected().id != "":
+	case b.pane == frame.PaneList && b.selected().ID != "":
 		cursor = tea.NewCursor(1, top+b.list.Cursor-b.list.Top)
 		cursor.Blink = false
 	case b.pane == frame.PaneDetail && b.sheet != nil:
-		cursor = b.sheet.CursorAt(m.detailLeft(), top, m.tiny())
+		cursor = b.sheet.CursorAt(m.detailLeft(), top, m.Tiny())
 	}
 	if m.split() {
-		left := m.listLines(b, m.size.Left, height)
-		right := b.paintDetail(m, m.size.Right, height)
-		divider := m.theme.Paint(theme.Rule, "│")
+		left := m.listLines(b, m.Size.Left, height)
+		right := b.paintDetail(m, m.Size.Right, height)
+		divider := m.Theme.Paint(theme.Rule, "│")
 		if b.pane == frame.PaneDetail {
-			divider = m.theme.Paint(theme.Key, "┃")
+			divider = m.Theme.Paint(theme.Key, "┃")
 		}
 		for i := range left {
 			lines = append(lines, left[i]+divider+right[i])
@@ -152,15 +152,15 @@ func (m *tabPanel) listBody() ([]string, *tea.Cursor) {
 		return lines, cursor
 	}
 	if b.pane == frame.PaneDetail {
-		return append(lines, b.paintDetail(m, m.size.Width, height)...), cursor
+		return append(lines, b.paintDetail(m, m.Size.Width, height)...), cursor
 	}
-	return append(lines, m.listLines(b, m.size.Width, height)...), cursor
+	return append(lines, m.listLines(b, m.Size.Width, height)...), cursor
 }
 
 // below counts the lines of each pane that do not fit.
 func (m *tabPanel) below() [2]int {
-	b, height := m.activeTab(), m.paneHeight()
-	list, detail := b.list.Below(len(b.rows), height), b.below(height, m.tiny())
+	b, height := m.activeTab(), m.PaneHeight()
+	list, detail := b.list.Below(len(b.rows), height), b.below(height, m.Tiny())
 	switch {
 	case m.split():
 		return [2]int{list, detail}
@@ -177,18 +177,18 @@ func (m *tabPanel) listLines(b *masterDetail, width, height int) []string {
 		at := b.list.Top + i
 		switch {
 		case at >= len(b.rows):
-			out[i] = widget.Blank().Paint(m.theme, width)
-		case at == b.list.Cursor && b.rows[at].id != "" && b.pane == frame.PaneList:
-			out[i] = m.withMark(">", b.rows[at], width).PaintSelected(m.theme, width)
-		case at == b.list.Cursor && b.rows[at].id != "":
-			out[i] = m.withMark(">", b.rows[at], width).Paint(m.theme, width)
+			out[i] = widget.Blank().Paint(m.Theme, width)
+		case at == b.list.Cursor && b.rows[at].ID != "" && b.pane == frame.PaneList:
+			out[i] = m.withMark(">", b.rows[at], width).PaintSelected(m.Theme, width)
+		case at == b.list.Cursor && b.rows[at].ID != "":
+			out[i] = m.withMark(">", b.rows[at], width).Paint(m.Theme, width)
 		default:
-			out[i] = m.withMark(" ", b.rows[at], width).Paint(m.theme, width)
+			out[i] = m.withMark(" ", b.rows[at], width).Paint(m.Theme, width)
 		}
 	}
 	full := m.fullRow(b, width, height-min(height, max(0, len(b.rows)-b.list.Top))-1)
 	for i, line := range full {
-		out[height-len(full)+i] = line.Paint(m.theme, width)
+		out[height-len(full)+i] = line.Paint(m.Theme, width)
 	}
 	return out
 }
@@ -203,10 +203,10 @@ var blanks = regexp.MustCompile(`  +`)
 // is nothing where the row is whole, or does not fit them.
 func (m *tabPanel) fullRow(b *masterDetail, width, free int) []widget.Line {
 	r := b.selected()
-	if r.id == "" || free < 1 || m.tiny() {
+	if r.ID == "" || free < 1 || m.Tiny() {
 		return nil
 	}
-	cut, whole := r.line(width-len(" > ")), r.line(wholeRow)
+	cut, whole := r.Line(width-len(" > ")), r.Line(wholeRow)
 	if cut.Width() <= width-len(" > ") && strings.Count(cut.Plain(), "…") <= strings.Count(whole.Plain(), "…") {
 		return nil
 	}
@@ -218,20 +218,20 @@ func (m *tabPanel) fullRow(b *masterDetail, width, free int) []widget.Line {
 }
 
 // withMark puts the cursor mark before a row; headings start further left.
-func (m *tabPanel) withMark(mark string, r row, width int) widget.Line {
+func (m *tabPanel) withMark(mark string, r Row, width int) widget.Line {
 	prefix := " " + mark + " "
-	if r.id == "" {
+	if r.ID == "" {
 		prefix = " "
 	}
-	if m.size.Mode == frame.ModeTiny {
+	if m.Size.Mode == frame.ModeTiny {
 		prefix = " " + mark
 	}
 	moved := ""
-	if m.moved[r.object] != "" {
+	if m.Moved[r.Object] != "" {
 		moved = movedMark
 	}
-	line := r.line(width - len(prefix) - len(moved))
-	if r.id != "" {
+	line := r.Line(width - len(prefix) - len(moved))
+	if r.ID != "" {
 		line = line.Find(m.search.find)
 	}
 	line = append(frame.Plain(prefix), line...)
@@ -246,13 +246,13 @@ const movedMark = " moved"
 
 // approvalState says what stands between the person and the approval.
 func (m *review) approvalState() widget.Line {
-	left := m.checklist.remaining()
+	left := m.Checklist.Remaining()
 	switch {
 	case m.opts.ReadOnly:
 		return frame.Plain("read only")
-	case m.size.Mode == frame.ModeTiny:
+	case m.Size.Mode == frame.ModeTiny:
 		return frame.Plain(strconv.Itoa(left) + " must-look")
-	case left > 0 && m.size.Mode == frame.ModeSingle:
+	case left > 0 && m.Size.Mode == frame.ModeSingle:
 		return widget.Line{widget.Text(theme.Risk, fmt.Sprintf("approve: %d left (n)", left))}
 	case left > 0:
 		return widget.Line{widget.Text(theme.Risk, fmt.Sprintf("approve: %d critical to review (n)", left))}
@@ -265,7 +265,7 @@ func (m *review) approvalState() widget.Line {
 
 // footerKeys are the keys of what is on screen, the most useful first.
 func (m *tabPanel) footerKeys() []key.Binding {
-	if m.opts.Settle != nil && m.size.Mode != frame.ModeTiny && len(m.contestedObjects()) > 0 {
+	if m.opts.Settle != nil && m.Size.Mode != frame.ModeTiny && len(m.contestedObjects()) > 0 {
 		return append([]key.Binding{frame.WithHelp(m.keys.Take, "take"), frame.WithHelp(m.keys.Leave, "leave")}, m.placeKeys()...)
 	}
 	return m.placeKeys()
@@ -275,25 +275,25 @@ func (m *tabPanel) footerKeys() []key.Binding {
 func (m *tabPanel) placeKeys() []key.Binding {
 	k, b := m.keys, m.activeTab()
 	switch {
-	case m.size.Mode == frame.ModeTiny:
+	case m.Size.Mode == frame.ModeTiny:
 		return m.tinyKeys()
 	case b.pane == frame.PaneDetail && b.sheet != nil:
 		return m.sheetKeys(b.sheet)
-	case m.tab == tabFindings && m.split():
+	case m.tab == Findings && m.split():
 		return []key.Binding{frame.WithHelp(k.Mark, "mark"), k.Next, k.YAML, k.Diff, frame.WithHelp(k.NextPane, "pane"), k.Search, k.Help}
-	case m.tab == tabFindings && b.pane == frame.PaneDetail:
+	case m.tab == Findings && b.pane == frame.PaneDetail:
 		return []key.Binding{frame.WithHelp(k.Mark, "mark"), frame.WithHelp(k.Next, "next"), k.YAML, k.Diff, k.Back, k.Help}
-	case m.tab == tabFiles && b.pane == frame.PaneDetail:
+	case m.tab == Files && b.pane == frame.PaneDetail:
 		return []key.Binding{k.Back, k.Diff, frame.WithHelp(k.Down, "scroll"), k.Search, k.Copy, k.Help}
-	case m.tab == tabFiles:
+	case m.tab == Files:
 		return []key.Binding{k.Open, k.Diff, k.Explain, frame.WithHelp(k.Down, "move"), k.Search, k.Copy, k.Help}
 	case b.pane == frame.PaneDetail:
 		return []key.Binding{k.Back, k.YAML, k.Diff, frame.WithHelp(k.Down, "scroll"), k.Search, k.Copy, k.Help}
-	case m.tab == tabAccess:
+	case m.tab == Access:
 		return []key.Binding{k.Open, k.Explain, k.CanI, k.Group, k.Filter, k.Search, k.Help}
-	case m.tab == tabObjects, m.tab == tabDiff:
+	case m.tab == Objects, m.tab == Diff:
 		return []key.Binding{k.Open, k.YAML, k.Diff, k.Filter, k.Search, k.Copy, k.Help}
-	case m.tab == tabSource:
+	case m.tab == Source:
 		return []key.Binding{k.Copy, frame.WithHelp(k.CopyCommand, "copy command"), frame.WithHelp(k.Down, "move"), k.Search, k.Help, k.Quit}
 	}
 	return []key.Binding{k.Open, frame.WithHelp(k.Next, "next finding"), k.Search, k.Copy, k.Help, k.Quit}
@@ -305,7 +305,7 @@ func (m *tabPanel) tinyKeys() []key.Binding {
 	switch {
 	case b.pane == frame.PaneDetail && b.sheet != nil && b.sheet.Kind == diffview.Diff:
 		return []key.Binding{k.Back, k.NextHit, k.PreviousHit, k.Search, k.Help}
-	case b.pane == frame.PaneDetail && m.tab == tabFindings:
+	case b.pane == frame.PaneDetail && m.tab == Findings:
 		return []key.Binding{k.Back, k.Mark, k.Next, k.Help}
 	case b.pane == frame.PaneDetail:
 		return []key.Binding{k.Back, k.Search, k.Help, k.Quit}
