@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
+	"github.com/kubectl-operator/kubectl-operator/tui/tabs"
 	"github.com/kubectl-operator/kubectl-operator/tui/tuitest"
 )
 
@@ -105,7 +106,7 @@ func TestEveryGrantIsUnderEveryGrouping(t *testing.T) {
 	for _, plan := range []*preview.Plan{p, tuitest.FreshPlan(t), tuitest.UpgradePlan(t)} {
 		m, c := reviewOf(t, plan, 120, 36)
 		tuitest.Drive(m, c, "3", "F")
-		for range GroupCount {
+		for range tabs.GroupCount {
 			seen := map[int]bool{}
 			for _, g := range m.access.Grants {
 				for _, at := range g.Of {
@@ -134,7 +135,7 @@ func TestCanI(t *testing.T) {
 				t.Errorf("want %q:\n%s", tc.want, strings.Join(tuitest.ScreenOf(m), "\n"))
 			}
 			tuitest.Drive(m, c, "esc")
-			if m.page != nil || m.tab != Access {
+			if m.page != nil || m.tab != tabs.Access {
 				t.Error("esc does not lead back to the list")
 			}
 		})

@@ -4,13 +4,14 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
+	"github.com/kubectl-operator/kubectl-operator/tui/tabs"
 )
 
 // toggleBranch opens or closes the branch under the cursor, and reports whether there
 // is one.
 func (m *tabPanel) toggleBranch(b *masterDetail) bool {
 	id := b.selected().ID
-	if !strings.HasPrefix(id, BranchPrefix) {
+	if !strings.HasPrefix(id, tabs.BranchPrefix) {
 		return false
 	}
 	m.setBranch(b, id, !branchIsOpen(b))
@@ -31,7 +32,7 @@ func (m *tabPanel) setBranch(b *masterDetail, id string, open bool) {
 // openBranches opens every branch: a search must find what a closed one holds.
 func (m *tabPanel) openBranches() {
 	m.OpenAll()
-	m.refreshTab(Objects)
+	m.refreshTab(tabs.Objects)
 }
 
 // leaveBranch closes the branch under the cursor, or goes to the one that holds the
@@ -41,7 +42,7 @@ func (m *tabPanel) leaveBranch(b *masterDetail) bool {
 		return false
 	}
 	id := b.selected().ID
-	if strings.HasPrefix(id, BranchPrefix) && branchIsOpen(b) {
+	if strings.HasPrefix(id, tabs.BranchPrefix) && branchIsOpen(b) {
 		m.setBranch(b, id, false)
 		return true
 	}
@@ -53,7 +54,7 @@ func (m *tabPanel) leaveBranch(b *masterDetail) bool {
 
 func (m *tabPanel) enterBranch(b *masterDetail) bool {
 	id := b.selected().ID
-	if b.pane != frame.PaneList || !strings.HasPrefix(id, BranchPrefix) || branchIsOpen(b) {
+	if b.pane != frame.PaneList || !strings.HasPrefix(id, tabs.BranchPrefix) || branchIsOpen(b) {
 		return false
 	}
 	m.setBranch(b, id, true)

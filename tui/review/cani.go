@@ -8,6 +8,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/access"
 	"github.com/kubectl-operator/kubectl-operator/tui/describe"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
+	"github.com/kubectl-operator/kubectl-operator/tui/tabs"
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
 )
@@ -22,7 +23,7 @@ type canIQuestion struct {
 // startCanI asks about the subject of the row under the cursor.
 func (m *review) startCanI() {
 	subject, ok := m.access.SubjectOf(m.activeTab().selected().ID)
-	if m.tab != Access || !ok {
+	if m.tab != tabs.Access || !ok {
 		m.notice = "put the cursor on a grant: can-i asks about its subject"
 		return
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 	"github.com/kubectl-operator/kubectl-operator/tui/describe"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
+	"github.com/kubectl-operator/kubectl-operator/tui/tabs"
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
 )
@@ -239,9 +240,9 @@ func (h *factList) image(name string, image preview.Image) {
 }
 
 func (m *confirmDialog) effectLines(h *factList) {
-	line := ActionCounts(m.Plan.Summary, m.Size.Mode == frame.ModeDouble)
+	line := tabs.ActionCounts(m.Plan.Summary, m.Size.Mode == frame.ModeDouble)
 	if m.Plan.OnMachine() {
-		line = FileCounts(m.Plan.Files, m.Size.Mode == frame.ModeDouble)
+		line = tabs.FileCounts(m.Plan.Files, m.Size.Mode == frame.ModeDouble)
 	}
 	if m.Size.Mode == frame.ModeDouble {
 		// Counts start with the gap they have in a sentence.

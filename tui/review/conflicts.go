@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/tui/describe"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
+	"github.com/kubectl-operator/kubectl-operator/tui/tabs"
 )
 
 // contestedObjects returns the ids of the objects with contested fields that the
@@ -19,14 +20,14 @@ func (m *tabPanel) contestedObjects() []string {
 	row := b.selected()
 	switch {
 	case b.sheet != nil && b.pane == frame.PaneDetail: // whose keys move in the text
-	case m.tab == Findings || m.tab == Summary:
+	case m.tab == tabs.Findings || m.tab == tabs.Summary:
 		at := m.Checklist.Find(row.ID)
 		if at < 0 {
 			return nil
 		}
 		var ids []string
 		for _, f := range m.Checklist.Items[at].Findings {
-			if AboutConflicts(f) {
+			if tabs.AboutConflicts(f) {
 				ids = append(ids, f.Object)
 			}
 		}
@@ -83,7 +84,7 @@ func (m *review) showDecided() {
 	id := m.decided
 	m.decided = ""
 	for i, it := range m.Checklist.Items {
-		if slices.ContainsFunc(it.Findings, func(f *preview.Finding) bool { return f.Object == id && AboutConflicts(f) }) {
+		if slices.ContainsFunc(it.Findings, func(f *preview.Finding) bool { return f.Object == id && tabs.AboutConflicts(f) }) {
 			m.openFinding(i)
 			return
 		}

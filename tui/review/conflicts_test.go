@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 	"github.com/kubectl-operator/kubectl-operator/preview/verdict"
+	"github.com/kubectl-operator/kubectl-operator/tui/tabs"
 	"github.com/kubectl-operator/kubectl-operator/tui/tuitest"
 )
 
@@ -95,7 +96,7 @@ func TestADecisionAboutContestedFieldsIsWhatIsApproved(t *testing.T) {
 				t.Fatal("an undecided conflict leads to the question")
 			}
 			tuitest.Drive(m, c, "esc", "2", tt.key)
-			if got := m.Plan.Options.ConflictsOf[tuitest.DeployObject]; got != tt.want || m.tab != Findings {
+			if got := m.Plan.Options.ConflictsOf[tuitest.DeployObject]; got != tt.want || m.tab != tabs.Findings {
 				t.Fatalf("the plan on tab %d decides %q, want %q on the finding", m.tab, got, tt.want)
 			}
 			if !strings.Contains(m.Banner, "its contested fields are "+tt.name) {

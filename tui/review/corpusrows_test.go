@@ -20,6 +20,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
 	"github.com/kubectl-operator/kubectl-operator/preview/format/registryv1"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
+	"github.com/kubectl-operator/kubectl-operator/tui/tabs"
 	"github.com/kubectl-operator/kubectl-operator/tui/tuitest"
 )
 
@@ -130,10 +131,10 @@ func eachList(t *testing.T, p *preview.Plan, width int, look func(name string, m
 	for i, tab := range m.ShownTabs() {
 		tuitest.Drive(m, c, fmt.Sprint(i+1), "F")
 		groups := 1
-		if tab == Access {
-			groups = GroupCount
+		if tab == tabs.Access {
+			groups = tabs.GroupCount
 		}
-		if tab == Objects {
+		if tab == tabs.Objects {
 			m.openBranches()
 		}
 		for g := range groups {
@@ -151,7 +152,7 @@ func eachList(t *testing.T, p *preview.Plan, width int, look func(name string, m
 
 // visibleRow is what tells a row from others: what is seen of it, without its
 // label, which says nothing of what it is about.
-func visibleRow(m *review, r Row, cells int) string {
+func visibleRow(m *review, r tabs.Row, cells int) string {
 	line := strings.Fields(ansi.Strip(m.withMark(" ", r, cells).Paint(m.Theme, cells)))
 	return strings.Join(slices.DeleteFunc(line, func(word string) bool { return word == r.ID }), " ")
 }
@@ -163,7 +164,7 @@ func TestNoTwoRowsOfTheCorpusLookTheSame(t *testing.T) {
 	for name, p := range plans {
 		for _, width := range []int{80, 120, 200} {
 			eachList(t, p, width, func(list string, m *review, cells int) {
-				seen, heading := map[string]Row{}, ""
+				seen, heading := map[string]tabs.Row{}, ""
 				for _, r := range m.activeTab().rows {
 					if r.ID == "" {
 						heading = r.Text
@@ -195,7 +196,7 @@ func TestRowsOfTheCorpusSayWhichAPIGroup(t *testing.T) {
 	p := corpusPlan(t, corpustest.Dir(t, "bundles", "argocd-operator", "0.18.0"))
 	for _, width := range []int{80, 120, 200} {
 		eachList(t, p, width, func(list string, m *review, cells int) {
-			if m.tab != Access || m.Filter.Group == GroupResource {
+			if m.tab != tabs.Access || m.Filter.Group == tabs.GroupResource {
 				return
 			}
 			for i, g := range m.access.Grants {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/tui/diffview"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
+	"github.com/kubectl-operator/kubectl-operator/tui/tabs"
 )
 
 // startCompare makes the comparison that the screen waits for: at once where
@@ -89,7 +90,7 @@ func (m *tabPanel) setComparison(msg comparedMsg) {
 // evidenceOf returns the evidence of the selected finding, empty when none is
 // selected.
 func (m *tabPanel) evidenceOf(b *masterDetail) string {
-	if m.tab != Findings {
+	if m.tab != tabs.Findings {
 		return ""
 	}
 	if at := m.Checklist.Find(b.selected().ID); at >= 0 {

@@ -2,7 +2,7 @@
 // returns an [Outcome], so that approval is a value which the caller receives
 // and acts on; [RunPlain] is the same in lines of text.
 //
-// Adding a tab is one type and one row in newTabPanel.
+// What the tabs show is made by package tabs: adding one is a type and a row there.
 //
 // # States
 //

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/tui/tabs"
 	"github.com/kubectl-operator/kubectl-operator/tui/tuitest"
 )
 
@@ -103,31 +104,31 @@ func TestPlainReviewOfAPluginSetReadsAsRecorded(t *testing.T) {
 // Tabs are those the plan has something for; digits and tab go through them.
 func TestAPlanHasTheTabsItNeeds(t *testing.T) {
 	m, c := reviewOf(t, setPlan(t), 120, 36)
-	for key, want := range map[string]Tab{"1": Summary, "2": Findings, "3": Files, "4": Source, "5": Source, "7": Source} {
+	for key, want := range map[string]tabs.Tab{"1": tabs.Summary, "2": tabs.Findings, "3": tabs.Files, "4": tabs.Source, "5": tabs.Source, "7": tabs.Source} {
 		tuitest.Drive(m, c, "4", key)
 		if m.tab != want {
 			t.Errorf("%s opens tab %d, want %d", key, m.tab, want)
 		}
 	}
 	tuitest.Drive(m, c, "1")
-	var seen []Tab
+	var seen []tabs.Tab
 	for range 4 {
 		seen = append(seen, m.tab)
 		tuitest.Drive(m, c, "shift+tab")
 	}
-	if fmt.Sprint(seen) != fmt.Sprint([]Tab{Summary, Source, Files, Findings}) {
+	if fmt.Sprint(seen) != fmt.Sprint([]tabs.Tab{tabs.Summary, tabs.Source, tabs.Files, tabs.Findings}) {
 		t.Errorf("shift+tab goes through %v", seen)
 	}
 	both := setPlan(t)
 	both.Objects = tuitest.FreshPlan(t).Objects
 	m, c = reviewOf(t, both, 120, 36)
 	tuitest.Drive(m, c, "7")
-	if m.tab != Source || len(m.ShownTabs()) != 7 {
+	if m.tab != tabs.Source || len(m.ShownTabs()) != 7 {
 		t.Errorf("a plan of files and objects has %d tabs", len(m.ShownTabs()))
 	}
 	m, c = reviewOf(t, tuitest.FreshPlan(t), 120, 36)
 	tuitest.Drive(m, c, "7")
-	if m.tab != Summary {
+	if m.tab != tabs.Summary {
 		t.Error("a plan without files has a tab for them")
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/tui/tabs"
 	"github.com/kubectl-operator/kubectl-operator/tui/tuitest"
 )
 
@@ -31,7 +32,7 @@ func twoPackages(t *testing.T) *preview.Plan {
 func listed(m *review) []string {
 	var out []string
 	for _, r := range m.activeTab().rows {
-		if r.ID != "" && r.ID != QuestionsID && !strings.HasPrefix(r.ID, BranchPrefix) {
+		if r.ID != "" && r.ID != tabs.QuestionsID && !strings.HasPrefix(r.ID, tabs.BranchPrefix) {
 			out = append(out, r.ID)
 		}
 	}

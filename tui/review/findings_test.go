@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
+	"github.com/kubectl-operator/kubectl-operator/tui/tabs"
 	"github.com/kubectl-operator/kubectl-operator/tui/tuitest"
 )
 
@@ -49,7 +50,7 @@ func TestWhatWasAcceptedEarlierStandsApart(t *testing.T) {
 		b.Plan.Findings[i].AcceptedIn = i % 2 * 2
 	}
 	m, c := reviewOf(t, b.Seal(), 120, 36)
-	if fresh, earlier := m.Checklist.InSection(Section{Severity: preview.Warning}), m.Checklist.InSection(Section{preview.Warning, true}); len(fresh) != 1 || len(earlier) != 1 {
+	if fresh, earlier := m.Checklist.InSection(tabs.Section{Severity: preview.Warning}), m.Checklist.InSection(tabs.Section{Severity: preview.Warning, Earlier: true}); len(fresh) != 1 || len(earlier) != 1 {
 		t.Fatalf("%d and %d items, want new ones folded apart from accepted ones", len(fresh), len(earlier))
 	}
 	tuitest.Drive(m, c, "2", "down")
@@ -60,7 +61,7 @@ func TestWhatWasAcceptedEarlierStandsApart(t *testing.T) {
 	}
 	m.opts.PriorAcceptance = nil
 	m.show(m.Plan)
-	m.Prior = PriorAcceptances{}
+	m.Prior = tabs.PriorAcceptances{}
 	tuitest.Drive(m, c, "1")
 	if !tuitest.Shows(m, "ACCEPTED EARLIER  (1)  in revision 2") {
 		t.Error("without a receipt the revision is not named")
@@ -102,13 +103,13 @@ func TestWhatTheReviewLeavesOpenHasAPage(t *testing.T) {
 	p.ReadMode = preview.ReadOffline
 	m, c := reviewOf(t, p, 120, 36)
 	for range len(m.activeTab().rows) {
-		if m.activeTab().selected().ID == QuestionsID {
+		if m.activeTab().selected().ID == tabs.QuestionsID {
 			break
 		}
 		tuitest.Drive(m, c, "down")
 	}
 	tuitest.Drive(m, c, "enter")
-	if m.tab != Findings || !strings.Contains(textOf(m), "whether you may carry this out") {
+	if m.tab != tabs.Findings || !strings.Contains(textOf(m), "whether you may carry this out") {
 		t.Errorf("the open questions of an offline plan are not shown:\n%s", strings.Join(tuitest.ScreenOf(m), "\n"))
 	}
 }

@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/tui/tabs"
 )
 
 // MarkStore keeps what was marked as reviewed between sessions, by the digest of
@@ -42,13 +43,13 @@ func (m *review) setMarks(msg loadedMarks) {
 		return
 	}
 	m.loaded = msg
-	before := Marks{}
+	before := tabs.Marks{}
 	for _, key := range msg.marks {
 		before[key] = true
 	}
 	for i, it := range m.Checklist.Items {
 		switch {
-		case slices.ContainsFunc(it.Findings, func(f *preview.Finding) bool { return !before[FindingKey(f)] }):
+		case slices.ContainsFunc(it.Findings, func(f *preview.Finding) bool { return !before[tabs.FindingKey(f)] }):
 		case it.Severity() == preview.Critical:
 			m.Checklist.Before[i] = true
 		default:
@@ -56,7 +57,7 @@ func (m *review) setMarks(msg loadedMarks) {
 		}
 	}
 	for i := range m.Plan.Objects {
-		if key := ObjectKey(&m.Plan.Objects[i]); before[key] {
+		if key := tabs.ObjectKey(&m.Plan.Objects[i]); before[key] {
 			m.Checklist.Marks[key] = true
 		}
 	}
@@ -71,16 +72,16 @@ func (m *review) saveMarks() error {
 	if m.opts.Marks.Save == nil || m.Plan == nil || m.Checklist == nil {
 		return nil
 	}
-	keep := Marks{}
+	keep := tabs.Marks{}
 	for i, it := range m.Checklist.Items {
 		for _, f := range it.Findings {
-			if m.Checklist.Before[i] || m.Checklist.Marks[FindingKey(f)] {
-				keep[FindingKey(f)] = true
+			if m.Checklist.Before[i] || m.Checklist.Marks[tabs.FindingKey(f)] {
+				keep[tabs.FindingKey(f)] = true
 			}
 		}
 	}
 	for i := range m.Plan.Objects {
-		if key := ObjectKey(&m.Plan.Objects[i]); m.Checklist.Marks[key] {
+		if key := tabs.ObjectKey(&m.Plan.Objects[i]); m.Checklist.Marks[key] {
 			keep[key] = true
 		}
 	}
@@ -97,7 +98,7 @@ func (m *tabPanel) toggleObject() {
 		m.notice = "space marks an object; enter opens and closes the branch"
 		return
 	}
-	if key := ObjectKey(o); m.Checklist.Marks[key] {
+	if key := tabs.ObjectKey(o); m.Checklist.Marks[key] {
 		delete(m.Checklist.Marks, key)
 	} else {
 		m.Checklist.Marks[key] = true

@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/tui/tabs"
 	"github.com/kubectl-operator/kubectl-operator/tui/tuitest"
 )
 
@@ -70,7 +71,7 @@ func TestMarksSurviveQuittingAndApproveNothing(t *testing.T) {
 // Marks of another plan, or that are no marks, change nothing.
 func TestMarksOfOtherPlansChangeNothing(t *testing.T) {
 	p := tuitest.FreshPlan(t)
-	m, _ := keptBy(t, p, map[string][]string{tuitest.DigestOf("another"): {FindingKey(&p.Findings[0])}, p.Digest: {"", "x", "object\x00", strings.Repeat("y", 1<<20)}})
+	m, _ := keptBy(t, p, map[string][]string{tuitest.DigestOf("another"): {tabs.FindingKey(&p.Findings[0])}, p.Digest: {"", "x", "object\x00", strings.Repeat("y", 1<<20)}})
 	if m.Checklist.Remaining() != 3 || len(m.Checklist.Marks) != 0 {
 		t.Errorf("%d left, marks %v", m.Checklist.Remaining(), m.Checklist.Marks)
 	}

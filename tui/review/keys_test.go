@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/tui/diffview"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
+	"github.com/kubectl-operator/kubectl-operator/tui/tabs"
 	"github.com/kubectl-operator/kubectl-operator/tui/tuitest"
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
 )
@@ -163,7 +164,7 @@ func TestTheFocusIsSeenWithoutColours(t *testing.T) {
 		t.Errorf("the divider does not show the focus:\n%s", detail)
 	}
 	tuitest.Drive(m, c, "tab")
-	if m.tab != Access {
+	if m.tab != tabs.Access {
 		t.Errorf("tab from the detail leads to tab %d, not to the next one", m.tab)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/diff"
 	"github.com/kubectl-operator/kubectl-operator/tui/describe"
+	"github.com/kubectl-operator/kubectl-operator/tui/tabs"
 )
 
 // buildIndex returns the command that makes the index of a plan, once per plan:
@@ -16,8 +17,8 @@ func (m *tabPanel) buildIndex() tea.Cmd {
 		return nil
 	}
 	m.indexed = m.Plan
-	make := m.IndexMaker()
-	return func() tea.Msg { return indexedMsg{make()} }
+	index := m.IndexMaker()
+	return func() tea.Msg { return indexedMsg{index()} }
 }
 
 // setIndex takes the index that was made.
@@ -25,7 +26,7 @@ func (m *tabPanel) setIndex(msg indexedMsg) {
 	m.TakeIndex(msg.index)
 }
 
-type foreignFieldsMsg ForeignFields
+type foreignFieldsMsg tabs.ForeignFields
 
 // findForeignFields returns the command that reads the managed fields of a plan's
 // live objects, once per plan: there may be thousands. A release that is not
@@ -35,7 +36,7 @@ func (m *tabPanel) findForeignFields() tea.Cmd {
 	if p == nil || m.Foreign.Plan == p {
 		return nil
 	}
-	m.Foreign = ForeignFields{Plan: p}
+	m.Foreign = tabs.ForeignFields{Plan: p}
 	if p.Base.Revision == 0 {
 		return nil
 	}
@@ -55,12 +56,12 @@ func (m *tabPanel) setForeignFields(msg foreignFieldsMsg) {
 	if msg.Plan != m.Plan {
 		return
 	}
-	m.Foreign = ForeignFields(msg)
-	m.refreshTab(Summary)
-	m.refreshTab(Objects)
+	m.Foreign = tabs.ForeignFields(msg)
+	m.refreshTab(tabs.Summary)
+	m.refreshTab(tabs.Objects)
 }
 
-type priorAcceptancesMsg PriorAcceptances
+type priorAcceptancesMsg tabs.PriorAcceptances
 
 // findPriorAcceptances returns the command that asks who accepted the findings that a
 // plan has from an earlier revision, once per plan and when there are any.
@@ -69,7 +70,7 @@ func (m *tabPanel) findPriorAcceptances() tea.Cmd {
 	if p == nil || m.Prior.Plan == p {
 		return nil
 	}
-	m.Prior = PriorAcceptances{Plan: p}
+	m.Prior = tabs.PriorAcceptances{Plan: p}
 	revisions := map[int]bool{}
 	for _, f := range p.Findings {
 		if f.AcceptedIn > 0 {
@@ -81,7 +82,7 @@ func (m *tabPanel) findPriorAcceptances() tea.Cmd {
 	}
 	ctx := m.ctx
 	return func() tea.Msg {
-		found := priorAcceptancesMsg{Plan: p, Of: map[int]PriorAcceptance{}}
+		found := priorAcceptancesMsg{Plan: p, Of: map[int]tabs.PriorAcceptance{}}
 		for revision := range revisions {
 			if a, ok := ask(ctx, p.Release, revision); ok {
 				found.Of[revision] = a
@@ -95,9 +96,9 @@ func (m *tabPanel) setPriorAcceptances(msg priorAcceptancesMsg) {
 	if msg.Plan != m.Plan {
 		return
 	}
-	m.Prior = PriorAcceptances(msg)
-	m.refreshTab(Summary)
-	m.refreshTab(Findings)
+	m.Prior = tabs.PriorAcceptances(msg)
+	m.refreshTab(tabs.Summary)
+	m.refreshTab(tabs.Findings)
 }
 
 // gateError holds the gate's refusal of a plan that no approval can cover; nil

@@ -6,13 +6,14 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/tui/diffview"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
+	"github.com/kubectl-operator/kubectl-operator/tui/tabs"
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
 )
 
 // masterDetail is a list and the detail of its selected row, side by side or one
 // below the other. The detail is a document in the pager, or a sheet.
 type masterDetail struct {
-	rows     []Row
+	rows     []tabs.Row
 	list     widget.List
 	pane     frame.Pane
 	kind     diffview.Kind
@@ -34,7 +35,7 @@ type pagerContent struct {
 }
 
 // setRows replaces the rows and stays on the selected one.
-func (b *masterDetail) setRows(rows []Row) {
+func (b *masterDetail) setRows(rows []tabs.Row) {
 	id := b.selected().ID
 	b.rows = rows
 	if id != "" {
@@ -75,9 +76,9 @@ func (b *masterDetail) seekFound(m *tabPanel) {
 }
 
 // selected is the row under the cursor, the zero row when there is none.
-func (b *masterDetail) selected() Row {
+func (b *masterDetail) selected() tabs.Row {
 	if b.list.Cursor < 0 || b.list.Cursor >= len(b.rows) {
-		return Row{}
+		return tabs.Row{}
 	}
 	return b.rows[b.list.Cursor]
 }
@@ -135,7 +136,7 @@ func (b *masterDetail) load(m *tabPanel, want pagerContent) {
 	if kind == diffview.Facts && m.table[m.tab].Diff {
 		kind = diffview.Diff
 	}
-	var d Document
+	var d tabs.Document
 	switch {
 	case want.id == "":
 		b.sheet = nil
@@ -201,11 +202,11 @@ func (b *masterDetail) move(m *tabPanel, msg tea.KeyPressMsg) bool {
 	case key.Matches(msg, k.End):
 		b.moveBy(m, frame.Farther)
 	case key.Matches(msg, k.Left):
-		if m.tab != Objects || !m.leaveBranch(b) {
+		if m.tab != tabs.Objects || !m.leaveBranch(b) {
 			b.left()
 		}
 	case key.Matches(msg, k.Right):
-		if m.tab != Objects || !m.enterBranch(b) {
+		if m.tab != tabs.Objects || !m.enterBranch(b) {
 			b.right(m)
 		}
 	default:

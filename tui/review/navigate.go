@@ -9,6 +9,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 	"github.com/kubectl-operator/kubectl-operator/tui/diffview"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
+	"github.com/kubectl-operator/kubectl-operator/tui/tabs"
 )
 
 // back goes one level up. It never quits.
@@ -20,8 +21,8 @@ func (m *tabPanel) back() {
 	case b.back():
 	case m.Banner != "":
 		m.Banner, m.failed = "", nil
-	case m.tab != Summary:
-		m.openTab(Summary)
+	case m.tab != tabs.Summary:
+		m.openTab(tabs.Summary)
 	}
 }
 
@@ -42,7 +43,7 @@ func (m *tabPanel) next(step int) {
 	if step < 0 {
 		from = len(m.Checklist.Items)
 	}
-	if m.tab == Findings {
+	if m.tab == tabs.Findings {
 		if at := m.Checklist.Find(m.activeTab().selected().ID); at >= 0 {
 			from = at
 			if !m.markOrScroll(at) {
@@ -81,12 +82,12 @@ func (m *tabPanel) markOrScroll(at int) bool {
 
 // toggleMark is space on a finding's detail, or on an object.
 func (m *tabPanel) toggleMark() {
-	if m.tab == Objects {
+	if m.tab == tabs.Objects {
 		m.toggleObject()
 		return
 	}
 	at := m.Checklist.Find(m.activeTab().selected().ID)
-	if m.tab != Findings || at < 0 {
+	if m.tab != tabs.Findings || at < 0 {
 		return
 	}
 	if m.Checklist.IsReviewed(at) {
@@ -98,7 +99,7 @@ func (m *tabPanel) toggleMark() {
 
 // openFinding shows an item's detail.
 func (m *tabPanel) openFinding(at int) {
-	m.openTab(Findings)
+	m.openTab(tabs.Findings)
 	if !m.ItemOfPackage(at) { // it is not listed
 		m.Filter.Package = ""
 		m.refresh()
@@ -109,7 +110,7 @@ func (m *tabPanel) openFinding(at int) {
 	b.open(diffview.Facts)
 }
 
-func (m *tabPanel) openTab(t Tab) {
+func (m *tabPanel) openTab(t tabs.Tab) {
 	if !slices.Contains(m.ShownTabs(), t) {
 		return
 	}
@@ -138,21 +139,21 @@ func (m *tabPanel) nextPane(step int) {
 // open is enter: one level down.
 func (m *tabPanel) open() {
 	row := m.activeTab().selected()
-	if m.tab == Summary {
+	if m.tab == tabs.Summary {
 		if at := m.Checklist.Find(row.ID); at >= 0 {
 			m.openFinding(at)
-		} else if row.ID == QuestionsID {
-			m.openTab(Findings)
+		} else if row.ID == tabs.QuestionsID {
+			m.openTab(tabs.Findings)
 			m.activeTab().selectID(row.ID)
 			m.activeTab().open(diffview.Facts)
-		} else if to, ok := LinkTo(row.ID); ok {
+		} else if to, ok := tabs.LinkTo(row.ID); ok {
 			m.openTab(to)
-		} else if strings.HasPrefix(row.ID, SettingPrefix) {
+		} else if strings.HasPrefix(row.ID, tabs.SettingPrefix) {
 			m.notice = row.Explain
 		}
 		return
 	}
-	if m.tab == Objects && m.toggleBranch(m.activeTab()) {
+	if m.tab == tabs.Objects && m.toggleBranch(m.activeTab()) {
 		return
 	}
 	if row.ID != "" && m.hasDetail() {
@@ -161,7 +162,7 @@ func (m *tabPanel) open() {
 }
 
 func (m *tabPanel) openDoc(k diffview.Kind) {
-	if m.tab == Summary {
+	if m.tab == tabs.Summary {
 		m.open()
 	}
 	row := m.activeTab().selected()
@@ -181,11 +182,11 @@ func (m *tabPanel) openDoc(k diffview.Kind) {
 // words.
 func (m *review) explain() {
 	row := m.activeTab().selected()
-	if at := m.Checklist.Find(row.ID); at >= 0 && (m.tab == Findings || m.tab == Summary) {
+	if at := m.Checklist.Find(row.ID); at >= 0 && (m.tab == tabs.Findings || m.tab == tabs.Summary) {
 		m.openRule(m.Checklist.Items[at].First().Rule)
 		return
 	}
-	if strings.HasPrefix(row.ID, ReachPrefix) {
+	if strings.HasPrefix(row.ID, tabs.ReachPrefix) {
 		m.openRule(rules.AccessReach.Name)
 		return
 	}
@@ -256,7 +257,7 @@ func (m *review) click(msg tea.MouseClickMsg) {
 		_, at := m.tabBar()
 		for t, x := range at {
 			if msg.X >= x[0] && msg.X < x[1] {
-				m.openTab(Tab(t))
+				m.openTab(tabs.Tab(t))
 			}
 		}
 		return

@@ -12,6 +12,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
+	"github.com/kubectl-operator/kubectl-operator/tui/tabs"
 	"github.com/kubectl-operator/kubectl-operator/tui/tuitest"
 )
 
@@ -139,8 +140,8 @@ func TestSecretsAreNeverShown(t *testing.T) {
 func TestMouse(t *testing.T) {
 	m, c := reviewOf(t, tuitest.CleanPlan(t), 120, 36)
 	_, at := m.tabBar()
-	tuitest.Drive(m, c, tea.MouseClickMsg{X: at[Objects][0] + 1, Y: m.Size.Header - 1, Button: tea.MouseLeft})
-	if m.tab != Objects {
+	tuitest.Drive(m, c, tea.MouseClickMsg{X: at[tabs.Objects][0] + 1, Y: m.Size.Header - 1, Button: tea.MouseLeft})
+	if m.tab != tabs.Objects {
 		t.Fatalf("a click on Objects opened tab %d", m.tab)
 	}
 	before := m.activeTab().selected().ID
@@ -240,7 +241,7 @@ func TestASettingThatNeedsLessHasItsCommand(t *testing.T) {
 	p.Verdict = &preview.Verdict{Mitigations: []preview.Mitigation{{Flags: []string{"--install-mode", "OwnNamespace"}, Removes: []string{"C1"}}}}
 	m, c := reviewOf(t, p, 120, 36)
 	b := m.activeTab()
-	b.selectID(SettingPrefix + "0")
+	b.selectID(tabs.SettingPrefix + "0")
 	command := b.copyText()
 	if !strings.HasPrefix(command, "kubectl operator install ") || !strings.HasSuffix(command, " --install-mode OwnNamespace") || strings.Contains(command, "--approve") {
 		t.Errorf("y copies %q, not the command that reviews the plan with the setting", command)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
+	"github.com/kubectl-operator/kubectl-operator/tui/tabs"
 	"github.com/kubectl-operator/kubectl-operator/tui/tuitest"
 )
 
@@ -27,7 +28,7 @@ func TestBranchesOpenAndClose(t *testing.T) {
 	tuitest.Drive(m, c, "4")
 	rows := func() int { return len(m.activeTab().rows) }
 	whole, first := rows(), m.activeTab().selected().ID
-	if !strings.HasPrefix(first, BranchPrefix) {
+	if !strings.HasPrefix(first, tabs.BranchPrefix) {
 		t.Fatalf("the tree begins with %q, want a branch", first)
 	}
 	for _, keys := range [][2]string{{"enter", "enter"}, {"left", "right"}, {"h", "l"}} {

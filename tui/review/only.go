@@ -6,13 +6,14 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/tui/diffview"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
+	"github.com/kubectl-operator/kubectl-operator/tui/tabs"
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
 )
 
 // startOnly opens the prompt for a text that narrows the list.
 func (m *tabPanel) startOnly() {
-	if m.tab != Objects && m.tab != Access {
+	if m.tab != tabs.Objects && m.tab != tabs.Access {
 		m.notice = "& narrows the lists of Objects and Access; / searches everywhere"
 		return
 	}
@@ -39,7 +40,7 @@ func (m *tabPanel) onlyKey(msg tea.KeyPressMsg) {
 // narrow shows the rows that hold a text. The list stays as it was while an
 // expression is not whole.
 func (m *tabPanel) narrow(text string) {
-	find, err := frame.Finder(text)
+	only, err := tabs.NewRowFilter(text)
 	if err != nil {
 		m.notice = err.Error()
 		return
@@ -47,11 +48,11 @@ func (m *tabPanel) narrow(text string) {
 	if text == m.Filter.Only.Text {
 		return
 	}
-	m.Filter.Only = RowFilter{text, find}
+	m.Filter.Only = only
 	b := m.activeTab()
 	b.pane, b.kind, b.list = frame.PaneList, diffview.Facts, widget.List{}
-	m.refreshTab(Objects)
-	m.refreshTab(Access)
+	m.refreshTab(tabs.Objects)
+	m.refreshTab(tabs.Access)
 }
 
 func (m *tabPanel) onlyPrompt() (widget.Line, int) {

@@ -7,6 +7,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
+	"github.com/kubectl-operator/kubectl-operator/tui/tabs"
 )
 
 // Options configure a review.
@@ -36,7 +37,7 @@ type Options struct {
 	Gate func(plan *preview.Plan, approval record.Approval) error
 	// PriorAcceptance says who accepted what a revision of a release brought; false
 	// when that is not on record. nil when that is not known.
-	PriorAcceptance func(ctx context.Context, release preview.Release, revision int) (PriorAcceptance, bool)
+	PriorAcceptance func(ctx context.Context, release preview.Release, revision int) (tabs.PriorAcceptance, bool)
 	// Marks keeps what was marked as reviewed. Without it that ends with the screen.
 	Marks MarkStore
 	// ReadOnly leaves out approval.
@@ -75,5 +76,5 @@ type Outcome struct {
 	MarksErr   error // what was marked could not be kept
 	Reviewed   bool  // every critical finding was reviewed, and an approval could cover the plan
 
-	marks Marks // what was looked at
+	marks tabs.Marks // what was looked at
 }

@@ -8,6 +8,7 @@ import (
 	"charm.land/bubbles/v2/key"
 
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
+	"github.com/kubectl-operator/kubectl-operator/tui/tabs"
 	"github.com/kubectl-operator/kubectl-operator/tui/tuitest"
 )
 
@@ -46,17 +47,17 @@ func TestACommandIsTyped(t *testing.T) {
 		keys []any
 		want func(*review) bool
 	}{
-		"a tab":                     {typed("objects", "enter"), func(m *review) bool { return m.tab == Objects }},
-		"the beginning of one":      {typed("acc", "enter"), func(m *review) bool { return m.tab == Access }},
-		"completed":                 {typed("so", "tab", "enter"), func(m *review) bool { return m.tab == Source }},
+		"a tab":                     {typed("objects", "enter"), func(m *review) bool { return m.tab == tabs.Objects }},
+		"the beginning of one":      {typed("acc", "enter"), func(m *review) bool { return m.tab == tabs.Access }},
+		"completed":                 {typed("so", "tab", "enter"), func(m *review) bool { return m.tab == tabs.Source }},
 		"completed as far as known": {typed("co", "tab"), func(m *review) bool { return tuitest.Shows(m, " :copy   copy  copy-command") }},
 		"not one of several":        {typed("s", "enter"), func(m *review) bool { return m.palette.Typing && tuitest.Shows(m, "summary  source  search") }},
 		"none":                      {typed("frobnicate", "enter"), func(m *review) bool { return m.palette.Typing && tuitest.Shows(m, "no such command") }},
-		"left":                      {typed("objects", "esc"), func(m *review) bool { return m.tab == Summary && !m.palette.Typing }},
+		"left":                      {typed("objects", "esc"), func(m *review) bool { return m.tab == tabs.Summary && !m.palette.Typing }},
 		"what asks on":              {typed("search", "enter"), func(m *review) bool { return m.search.typing }},
 		"help":                      {typed("help", "enter"), func(m *review) bool { return m.page != nil }},
-		"approve is what a is":      {typed("approve", "enter"), func(m *review) bool { return m.screen == screenReview && m.tab == Findings }},
-		"letters are no keys":       {typed("aa"), func(m *review) bool { return m.screen == screenReview && m.tab == Summary }},
+		"approve is what a is":      {typed("approve", "enter"), func(m *review) bool { return m.screen == screenReview && m.tab == tabs.Findings }},
+		"letters are no keys":       {typed("aa"), func(m *review) bool { return m.screen == screenReview && m.tab == tabs.Summary }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m, c := reviewOf(t, tuitest.FreshPlan(t), 120, 36)

@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 	"github.com/kubectl-operator/kubectl-operator/tui/describe"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
+	"github.com/kubectl-operator/kubectl-operator/tui/tabs"
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
 )
 
@@ -172,7 +173,7 @@ func (p *plainReview) list() int {
 // ended is true at the end of the input.
 func (p *plainReview) showItem(at int) (ended bool, err error) {
 	fmt.Fprintln(p.out)
-	p.print(p.m.table[Findings].Doc(p.m.Checklist.Items[at].Label(), p.m.Size.Width).Lines)
+	p.print(p.m.table[tabs.Findings].Doc(p.m.Checklist.Items[at].Label(), p.m.Size.Width).Lines)
 	answer, ok, err := p.ask.Ask(p.ctx, "Press enter when you have read this; q leaves it open: ")
 	if err != nil || !ok {
 		p.m.outcome.Kind = Quit

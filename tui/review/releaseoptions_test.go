@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/tui/tabs"
 	"github.com/kubectl-operator/kubectl-operator/tui/tuitest"
 )
 
@@ -11,7 +12,7 @@ import (
 func TestTheSummaryNamesTheOptions(t *testing.T) {
 	plan := tuitest.UpgradePlan(t)
 	plan.OptionChanges = []preview.OptionChange{{Option: "conflicts", Change: preview.OptionDropped, From: "leave"}}
-	for range MaxOptionRows + 1 {
+	for range tabs.MaxOptionRows + 1 {
 		plan.OptionChanges = append(plan.OptionChanges, preview.OptionChange{Option: "set", Keys: []string{"size"}, Change: preview.OptionKept, To: "3", Default: "1"})
 	}
 	m, _ := reviewOf(t, plan, 120, 40)

@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/tui/describe"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
+	"github.com/kubectl-operator/kubectl-operator/tui/tabs"
 )
 
 // replan makes the plan again, from its reference on. The plan under review
@@ -36,7 +37,7 @@ func (m *review) planAgain() tea.Cmd {
 
 // continueReview goes on with a review whose approval was refused, with the same marks.
 func (m *review) continueReview(before *Outcome) tea.Cmd {
-	m.Checklist = &Checklist{Marks: before.marks} // show makes the whole of it
+	m.Checklist = &tabs.Checklist{Marks: before.marks} // show makes the whole of it
 	return tea.Batch(m.show(before.Plan), m.replan())
 }
 
@@ -86,7 +87,7 @@ func (m *review) replace(p *preview.Plan, why string) tea.Cmd {
 		m.notice = why + "nothing that was reviewed has changed"
 		return cmd
 	}
-	m.tab = Summary
+	m.tab = tabs.Summary
 	m.Banner = why + describe.ChangedFacts(old, p)
 	if reset, marked := m.Checklist.CountResets(before); reset > 0 {
 		m.Banner += fmt.Sprintf("; %d of %d marks reset", reset, marked)

@@ -19,6 +19,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/verdict"
 	"github.com/kubectl-operator/kubectl-operator/tui/diffview"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
+	"github.com/kubectl-operator/kubectl-operator/tui/tabs"
 )
 
 // screen selects one of the review's screens.
@@ -60,7 +61,7 @@ type (
 		comparison *diffview.Comparison
 	}
 	stillComparingMsg struct{ of *diffview.Job }
-	indexedMsg        struct{ index Index }
+	indexedMsg        struct{ index tabs.Index }
 	checkingMsg       struct {
 		line  string
 		round int
@@ -165,7 +166,7 @@ func (m *review) show(p *preview.Plan) tea.Cmd {
 	m.screen, m.outcome.Plan = screenReview, p
 	m.tabPanel.View.Show(p)
 	if shown := m.ShownTabs(); !slices.Contains(shown, m.tab) {
-		m.tab = Summary
+		m.tab = tabs.Summary
 	}
 	m.keys.Tabs.SetHelp(fmt.Sprintf("1-%d", len(m.ShownTabs())), m.keys.Tabs.Help().Desc)
 	for t := range m.tabs {
@@ -177,15 +178,15 @@ func (m *review) show(p *preview.Plan) tea.Cmd {
 
 // refresh makes the rows of every tab again, each when it is next open.
 func (m *tabPanel) refresh() {
-	for t := range Count {
+	for t := range tabs.Count {
 		m.refreshTab(t)
 	}
 }
 
-func (m *tabPanel) refreshTab(t Tab) { m.invalidate(&m.tabs[t]) }
+func (m *tabPanel) refreshTab(t tabs.Tab) { m.invalidate(&m.tabs[t]) }
 
 // rebuildRows makes the rows of a tab, where what they show has changed.
-func (m *tabPanel) rebuildRows(t Tab) {
+func (m *tabPanel) rebuildRows(t tabs.Tab) {
 	if b := &m.tabs[t]; b.outdated {
 		b.outdated = false
 		b.setRows(m.table[t].Rows())
@@ -202,7 +203,7 @@ func (m *tabPanel) setMark(at int, looked bool) {
 // other, and notes which evidence is on screen.
 func (m *review) settle() {
 	m.Size = frame.Arrange(m.Size.Width, m.Size.Height, m.screen == screenReview)
-	if m.tab == Diff {
+	if m.tab == tabs.Diff {
 		m.Size = m.Size.Narrow()
 	}
 	switch {
@@ -410,9 +411,9 @@ func (m *review) detailKey(msg tea.KeyPressMsg) bool {
 func (m *review) filterKey(msg tea.KeyPressMsg) bool {
 	k := m.keys
 	switch {
-	case m.tab == Access && m.activeTab().pane == frame.PaneList && key.Matches(msg, k.Group):
-		m.Filter.Group = (m.Filter.Group + 1) % GroupCount
-		m.refreshTab(Access)
+	case m.tab == tabs.Access && m.activeTab().pane == frame.PaneList && key.Matches(msg, k.Group):
+		m.Filter.Group = (m.Filter.Group + 1) % tabs.GroupCount
+		m.refreshTab(tabs.Access)
 	case key.Matches(msg, k.Only):
 		m.startOnly()
 	case key.Matches(msg, k.Filter):

@@ -7,8 +7,10 @@ import (
 	"testing"
 
 	tea "charm.land/bubbletea/v2"
+
 	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/tui/tabs"
 	"github.com/kubectl-operator/kubectl-operator/tui/tuitest"
 )
 
@@ -60,8 +62,8 @@ func recheckSame(p *preview.Plan) func(context.Context, *preview.Plan, func(stri
 }
 
 // acceptedBefore knows the receipt of revision 2.
-func acceptedBefore(_ context.Context, _ preview.Release, revision int) (PriorAcceptance, bool) {
-	return PriorAcceptance{By: "sam@example.com", At: tuitest.NewClock().T.AddDate(0, -1, 0), Version: "1.8.1"}, revision == 2
+func acceptedBefore(_ context.Context, _ preview.Release, revision int) (tabs.PriorAcceptance, bool) {
+	return tabs.PriorAcceptance{By: "sam@example.com", At: tuitest.NewClock().T.AddDate(0, -1, 0), Version: "1.8.1"}, revision == 2
 }
 
 // openGate refuses plans with blocked objects only.

@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 	"github.com/kubectl-operator/kubectl-operator/tui/diffview"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
+	"github.com/kubectl-operator/kubectl-operator/tui/tabs"
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
 )
@@ -37,7 +38,7 @@ type search struct {
 
 // hit is one row that was found, or one line of the document with the focus.
 type hit struct {
-	tab    Tab
+	tab    tabs.Tab
 	row    int
 	line   int  // of the document, -1 for the row
 	inside bool // not in the row itself, but in what it opens
@@ -47,7 +48,7 @@ type hit struct {
 // that had the focus in a tab, if one had.
 type scope struct {
 	rows     int // [review.made]
-	tab      Tab
+	tab      tabs.Tab
 	document pagerContent
 }
 
@@ -129,14 +130,14 @@ func (m *tabPanel) findHits(step int) tea.Cmd {
 		document = b.lookup(s.find)
 	}
 	at := b.list.Cursor
-	var rows [Count][]Row
+	var rows [tabs.Count][]tabs.Row
 	for _, t := range m.ShownTabs() {
 		m.rebuildRows(t)
 		rows[t] = m.tabs[t].rows
 	}
 	return func() tea.Msg {
 		msg := searchedMsg{round: s.round, step: step, in: in}
-		for t := range Count {
+		for t := range tabs.Count {
 			for i, r := range rows[t] {
 				if ctx.Err() != nil {
 					return msg // of an earlier round
@@ -155,7 +156,7 @@ func (m *tabPanel) findHits(step int) tea.Cmd {
 }
 
 // found reports whether a row, or what it opens, has a match, and says which.
-func found(find widget.Find, r Row, h *hit) bool {
+func found(find widget.Find, r tabs.Row, h *hit) bool {
 	if len(find(r.SearchText())) > 0 {
 		return true
 	}
@@ -286,11 +287,11 @@ func (m *tabPanel) showHit(h hit) {
 }
 
 // insideOf is what the rows of a tab open to show what was found in it.
-func (m *tabPanel) insideOf(t Tab) diffview.Kind {
+func (m *tabPanel) insideOf(t tabs.Tab) diffview.Kind {
 	switch t {
-	case Objects:
+	case tabs.Objects:
 		return diffview.YAML
-	case Files:
+	case tabs.Files:
 		return diffview.Diff
 	}
 	return diffview.Facts
@@ -298,7 +299,7 @@ func (m *tabPanel) insideOf(t Tab) diffview.Kind {
 
 // hitsPerTab counts the hits of each tab that has any, where several do.
 func (m *tabPanel) hitsPerTab() string {
-	var count [Count]int
+	var count [tabs.Count]int
 	for _, h := range m.search.hits {
 		count[h.tab]++
 	}

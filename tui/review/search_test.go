@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
+	"github.com/kubectl-operator/kubectl-operator/tui/tabs"
 	"github.com/kubectl-operator/kubectl-operator/tui/tuitest"
 )
 
@@ -15,19 +16,19 @@ func TestASearchGoesOnInTheNextTab(t *testing.T) {
 	tuitest.Drive(m, c, "/")
 	tuitest.Drive(m, c, tuitest.Typed("settings")...)
 	tuitest.Drive(m, c, "enter")
-	var tabs []Tab
+	var hits []tabs.Tab
 	for range 6 {
-		tabs = append(tabs, m.tab)
-		if !strings.Contains(m.notice, fmt.Sprintf("hit %d of 4: 1 in Summary, 1 in Findings, 1 in Objects, 1 in Diff", (len(tabs)-1)%4+1)) {
-			t.Errorf("hit %d is announced as %q", len(tabs), m.notice)
+		hits = append(hits, m.tab)
+		if !strings.Contains(m.notice, fmt.Sprintf("hit %d of 4: 1 in Summary, 1 in Findings, 1 in Objects, 1 in Diff", (len(hits)-1)%4+1)) {
+			t.Errorf("hit %d is announced as %q", len(hits), m.notice)
 		}
 		tuitest.Drive(m, c, "]")
 	}
-	if fmt.Sprint(tabs) != fmt.Sprint([]Tab{Summary, Findings, Objects, Diff, Summary, Findings}) {
-		t.Errorf("the hits are in tabs %v", tabs)
+	if fmt.Sprint(hits) != fmt.Sprint([]tabs.Tab{tabs.Summary, tabs.Findings, tabs.Objects, tabs.Diff, tabs.Summary, tabs.Findings}) {
+		t.Errorf("the hits are in tabs %v", hits)
 	}
 	tuitest.Drive(m, c, "[", "[", "[")
-	if m.tab != Diff {
+	if m.tab != tabs.Diff {
 		t.Errorf("[ from the first hit leads to tab %d, not around to the last", m.tab)
 	}
 	tuitest.Drive(m, c, "esc", "]")
@@ -53,11 +54,11 @@ func TestASearchInADocumentCoversItAndTheOtherTabs(t *testing.T) {
 	tuitest.Drive(m, c, "esc", "2", "enter", "/")
 	tuitest.Drive(m, c, tuitest.Typed("matters")...)
 	tuitest.Drive(m, c, "enter")
-	if m.tab != Findings || m.search.line < 0 || !strings.Contains(m.notice, "hit 1 of 1 ") {
+	if m.tab != tabs.Findings || m.search.line < 0 || !strings.Contains(m.notice, "hit 1 of 1 ") {
 		t.Errorf("%q in tab %d at line %d", m.notice, m.tab, m.search.line)
 	}
 	tuitest.Drive(m, c, "4", "]")
-	if m.tab != Findings || m.activeTab().pane != frame.PaneDetail {
+	if m.tab != tabs.Findings || m.activeTab().pane != frame.PaneDetail {
 		t.Errorf("] leads to tab %d, not back to the document that was searched", m.tab)
 	}
 }
@@ -67,7 +68,7 @@ func TestAnotherFilterIsSearchedAnew(t *testing.T) {
 	tuitest.Drive(m, c, "4", "f", "f", "/")
 	tuitest.Drive(m, c, tuitest.Typed("re:^create CustomResourceDefinition kind03")...)
 	tuitest.Drive(m, c, "enter")
-	if !strings.Contains(m.notice, "hit 1 of 1 ") || m.tab != Diff {
+	if !strings.Contains(m.notice, "hit 1 of 1 ") || m.tab != tabs.Diff {
 		t.Fatalf("notice %q in tab %d", m.notice, m.tab)
 	}
 	tuitest.Drive(m, c, "4", "F", "]")
@@ -163,13 +164,13 @@ func TestNextGoesToHitsWhileASearchIsOn(t *testing.T) {
 func TestASearchCoversWhatRowsOpen(t *testing.T) {
 	for _, test := range []struct {
 		name, tab, query string
-		at               Tab
+		at               tabs.Tab
 		inside           bool
 	}{
-		{"a field of a diff, from the list beside it", "5", "setting00005", Diff, true},
-		{"a field of a diff, from another tab", "3", "setting00005", Diff, true},
-		{"the evidence of a finding", "2", "evidence", Findings, false},
-		{"a heading, which cannot be selected", "2", "heading", Summary, false},
+		{"a field of a diff, from the list beside it", "5", "setting00005", tabs.Diff, true},
+		{"a field of a diff, from another tab", "3", "setting00005", tabs.Diff, true},
+		{"the evidence of a finding", "2", "evidence", tabs.Findings, false},
+		{"a heading, which cannot be selected", "2", "heading", tabs.Summary, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			m, c := reviewOf(t, settingsPlan(t, 120), 120, 36)

@@ -9,6 +9,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/tui/diffview"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
+	"github.com/kubectl-operator/kubectl-operator/tui/tabs"
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
 )
@@ -16,18 +17,18 @@ import (
 // tabPanel holds the tabs of a review, each a list with the details of its
 // rows, and what the user does in them.
 type tabPanel struct {
-	*View
+	*tabs.View
 	ctx       context.Context
 	opts      Options
 	keys      frame.KeyMap
 	sealed    time.Time
 	watch     liveWatch
 	failed    error // what the banner is about, nil when nothing went wrong
-	table     [Count]TabRow
-	tab       Tab
-	tabs      [Count]masterDetail
+	table     [tabs.Count]tabs.TabRow
+	tab       tabs.Tab
+	tabs      [tabs.Count]masterDetail
 	made      int // how often rows were made
-	access    *AccessTab
+	access    *tabs.AccessTab
 	search    search
 	only      widget.Query  // for a text that narrows a list
 	narrowing bool          // it is being typed
@@ -40,16 +41,16 @@ type tabPanel struct {
 
 // newTabPanel makes the tabs of a review.
 func newTabPanel(ctx context.Context, opts Options) *tabPanel {
-	v := &View{Theme: opts.Theme(), Settles: opts.Settle != nil, Replans: opts.Resolve != nil}
+	v := &tabs.View{Theme: opts.Theme(), Settles: opts.Settle != nil, Replans: opts.Resolve != nil}
 	m := &tabPanel{View: v, ctx: ctx, opts: opts, keys: frame.NewKeyMap()}
-	m.table, m.access = NewTable(v)
+	m.table, m.access = tabs.NewTable(v)
 	return m
 }
 
 // tabBar draws the tabs and the columns each takes, for the mouse.
-func (m *tabPanel) tabBar() (widget.Line, [Count][2]int) {
+func (m *tabPanel) tabBar() (widget.Line, [tabs.Count][2]int) {
 	var line widget.Line
-	var at [Count][2]int
+	var at [tabs.Count][2]int
 	gap, x := 2, 0
 	if m.Size.Mode == frame.ModeSingle {
 		gap = 1
@@ -77,11 +78,11 @@ func (m *tabPanel) tabBar() (widget.Line, [Count][2]int) {
 
 func (m *tabPanel) cycleFilter() {
 	switch m.tab {
-	case Access:
-		m.Filter.Access = (m.Filter.Access + 1) % ShowCount
-	case Objects:
-		m.Filter.Objects = (m.Filter.Objects + 1) % ObjectsCount
-	case Findings, Diff:
+	case tabs.Access:
+		m.Filter.Access = (m.Filter.Access + 1) % tabs.ShowCount
+	case tabs.Objects:
+		m.Filter.Objects = (m.Filter.Objects + 1) % tabs.ObjectsCount
+	case tabs.Findings, tabs.Diff:
 		m.cyclePackage()
 		return
 	default:
@@ -93,7 +94,7 @@ func (m *tabPanel) cycleFilter() {
 
 func (m *tabPanel) clearFilter() {
 	group := m.Filter.Group
-	m.Filter = Filters{Group: group}
+	m.Filter = tabs.Filters{Group: group}
 	m.refilter()
 }
 

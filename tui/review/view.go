@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/tui/diffview"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
+	"github.com/kubectl-operator/kubectl-operator/tui/tabs"
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
 )
@@ -52,8 +53,8 @@ func (m *review) state() string {
 	case screenConfirm:
 		return "CONFIRM"
 	}
-	if b := m.activeTab(); m.tab == Findings && b.pane == frame.PaneDetail && !m.split() {
-		if b.selected().ID == QuestionsID {
+	if b := m.activeTab(); m.tab == tabs.Findings && b.pane == frame.PaneDetail && !m.split() {
+		if b.selected().ID == tabs.QuestionsID {
 			return "NOT CHECKED"
 		}
 		return "FINDING " + b.selected().ID
@@ -218,7 +219,7 @@ func (m *tabPanel) fullRow(b *masterDetail, width, free int) []widget.Line {
 }
 
 // withMark puts the cursor mark before a row; headings start further left.
-func (m *tabPanel) withMark(mark string, r Row, width int) widget.Line {
+func (m *tabPanel) withMark(mark string, r tabs.Row, width int) widget.Line {
 	prefix := " " + mark + " "
 	if r.ID == "" {
 		prefix = " "
@@ -279,21 +280,21 @@ func (m *tabPanel) placeKeys() []key.Binding {
 		return m.tinyKeys()
 	case b.pane == frame.PaneDetail && b.sheet != nil:
 		return m.sheetKeys(b.sheet)
-	case m.tab == Findings && m.split():
+	case m.tab == tabs.Findings && m.split():
 		return []key.Binding{frame.WithHelp(k.Mark, "mark"), k.Next, k.YAML, k.Diff, frame.WithHelp(k.NextPane, "pane"), k.Search, k.Help}
-	case m.tab == Findings && b.pane == frame.PaneDetail:
+	case m.tab == tabs.Findings && b.pane == frame.PaneDetail:
 		return []key.Binding{frame.WithHelp(k.Mark, "mark"), frame.WithHelp(k.Next, "next"), k.YAML, k.Diff, k.Back, k.Help}
-	case m.tab == Files && b.pane == frame.PaneDetail:
+	case m.tab == tabs.Files && b.pane == frame.PaneDetail:
 		return []key.Binding{k.Back, k.Diff, frame.WithHelp(k.Down, "scroll"), k.Search, k.Copy, k.Help}
-	case m.tab == Files:
+	case m.tab == tabs.Files:
 		return []key.Binding{k.Open, k.Diff, k.Explain, frame.WithHelp(k.Down, "move"), k.Search, k.Copy, k.Help}
 	case b.pane == frame.PaneDetail:
 		return []key.Binding{k.Back, k.YAML, k.Diff, frame.WithHelp(k.Down, "scroll"), k.Search, k.Copy, k.Help}
-	case m.tab == Access:
+	case m.tab == tabs.Access:
 		return []key.Binding{k.Open, k.Explain, k.CanI, k.Group, k.Filter, k.Search, k.Help}
-	case m.tab == Objects, m.tab == Diff:
+	case m.tab == tabs.Objects, m.tab == tabs.Diff:
 		return []key.Binding{k.Open, k.YAML, k.Diff, k.Filter, k.Search, k.Copy, k.Help}
-	case m.tab == Source:
+	case m.tab == tabs.Source:
 		return []key.Binding{k.Copy, frame.WithHelp(k.CopyCommand, "copy command"), frame.WithHelp(k.Down, "move"), k.Search, k.Help, k.Quit}
 	}
 	return []key.Binding{k.Open, frame.WithHelp(k.Next, "next finding"), k.Search, k.Copy, k.Help, k.Quit}
@@ -305,7 +306,7 @@ func (m *tabPanel) tinyKeys() []key.Binding {
 	switch {
 	case b.pane == frame.PaneDetail && b.sheet != nil && b.sheet.Kind == diffview.Diff:
 		return []key.Binding{k.Back, k.NextHit, k.PreviousHit, k.Search, k.Help}
-	case b.pane == frame.PaneDetail && m.tab == Findings:
+	case b.pane == frame.PaneDetail && m.tab == tabs.Findings:
 		return []key.Binding{k.Back, k.Mark, k.Next, k.Help}
 	case b.pane == frame.PaneDetail:
 		return []key.Binding{k.Back, k.Search, k.Help, k.Quit}

@@ -5,9 +5,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/spf13/pflag"
+
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/planning"
 	"github.com/kubectl-operator/kubectl-operator/preview/report"
-	"github.com/spf13/pflag"
 )
 
 // parse gives flags to one group of flags, as a command line would.

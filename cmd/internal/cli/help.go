@@ -7,9 +7,10 @@ import (
 	"os/exec"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/cli/help"
 	"github.com/kubectl-operator/kubectl-operator/preview/spelling"
-	"github.com/spf13/cobra"
 )
 
 // newHelpCommand shows the help of a command, or a topic of the manual.

@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
-	"github.com/kubectl-operator/kubectl-operator/tui/review"
+	"github.com/kubectl-operator/kubectl-operator/tui/tabs"
 )
 
 // revisionItem is one revision of a release. Receipt is set where one revision
@@ -149,18 +149,18 @@ func (c console) printRevision(item revisionItem) {
 
 // priorAcceptance returns who accepted the critical findings of a revision, and
 // when, for display on the screen.
-func (p *session) priorAcceptance(ctx context.Context, release preview.Release, revision int) (review.PriorAcceptance, bool) {
+func (p *session) priorAcceptance(ctx context.Context, release preview.Release, revision int) (tabs.PriorAcceptance, bool) {
 	if p.client == nil {
-		return review.PriorAcceptance{}, false
+		return tabs.PriorAcceptance{}, false
 	}
 	newest, err := history.Load(ctx, p.client, release)
 	if err != nil || newest == nil {
-		return review.PriorAcceptance{}, false
+		return tabs.PriorAcceptance{}, false
 	}
 	r, err := history.Revision(ctx, p.client, newest, revision)
 	if err != nil {
-		return review.PriorAcceptance{}, false
+		return tabs.PriorAcceptance{}, false
 	}
 	receipt := r.Receipt()
-	return review.PriorAcceptance{By: receipt.Approval.By, At: receipt.Finished, Version: r.Version()}, true
+	return tabs.PriorAcceptance{By: receipt.Approval.By, At: receipt.Finished, Version: r.Version()}, true
 }

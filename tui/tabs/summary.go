@@ -1,4 +1,4 @@
-package review
+package tabs
 
 import (
 	"fmt"
@@ -23,6 +23,7 @@ const (
 	linkFiles    = "link/files"
 )
 
+// LinkTo returns the tab that a row of the summary leads to; false where it leads to none.
 func LinkTo(id string) (Tab, bool) {
 	switch {
 	case id == linkFindings:
@@ -52,7 +53,7 @@ func (m *summaryTab) Count() int { return -1 }
 
 func (m *summaryTab) Doc(string, int) Document { return Document{} }
 
-// rows is the whole review on one page: counts, findings by rank,
+// Rows is the whole review on one page: counts, findings by rank,
 // access asked for, and how much there is besides. Of findings that should be
 // looked at it lists as many as the window has room for.
 func (m *summaryTab) Rows() []Row {
@@ -154,7 +155,7 @@ func (m *summaryTab) filesRow() Row {
 	return linkRow(linkFiles, text)
 }
 
-// actionCounts is the number of objects per action, with symbol and word.
+// ActionCounts is the number of objects per action, with symbol and word.
 func ActionCounts(s preview.Summary, roomy bool) widget.Line {
 	var line widget.Line
 	for _, a := range preview.Actions() {
@@ -185,7 +186,7 @@ func (m *summaryTab) shownItems(s Section, should int) []int {
 		return nil
 	case s.Severity == preview.Critical:
 		limit = max(minShould, m.PaneHeight())
-	case s.earlier:
+	case s.Earlier:
 		limit = maxEarlier
 	case s.Severity == preview.Warning:
 		limit = should
@@ -229,7 +230,7 @@ func (m *summaryTab) sectionHeading(s Section, at []int, columns findingColumns)
 		return m.mustLookHeading(s, at, columns)
 	case s.Severity == preview.Critical:
 		title = s.title() + "  (none)"
-	case s.earlier:
+	case s.Earlier:
 		title += m.priorText(at)
 	case len(at) == 0:
 		title = s.title()

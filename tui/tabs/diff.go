@@ -1,4 +1,4 @@
-package review
+package tabs
 
 import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -20,7 +20,7 @@ func (m *diffTab) Count() int { return -1 }
 
 func (m *diffTab) Doc(string, int) Document { return Document{} }
 
-// rows lists the objects that would differ afterwards.
+// Rows lists the objects that would differ afterwards.
 func (m *diffTab) Rows() []Row {
 	rows := append(make([]Row, 0, len(m.Plan.Objects)+1), m.packageRow()...)
 	before := len(rows)

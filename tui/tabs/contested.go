@@ -1,4 +1,4 @@
-package review
+package tabs
 
 import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -7,7 +7,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
 )
 
-// aboutConflicts reports whether a finding is about contested fields.
+// AboutConflicts reports whether a finding is about contested fields.
 func AboutConflicts(f *preview.Finding) bool {
 	return f.Rule == rules.FieldConflict.Name || f.Rule == rules.HotFixOverwritten.Name
 }

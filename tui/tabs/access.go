@@ -1,4 +1,4 @@
-package review
+package tabs
 
 import (
 	"fmt"
@@ -59,16 +59,17 @@ const (
 	missingPrefix = "missing/"
 )
 
-// accessTab shows who may do what once the plan is applied.
+// AccessTab shows who may do what once the plan is applied.
 type AccessTab struct {
 	*View
 	Grants  []grantGroup  // the rows of grants, as they were made last
 	columns accessColumns // that their texts need
 }
 
+// Count returns the number of grants and of permissions in clouds.
 func (m *AccessTab) Count() int { return len(m.Plan.Access.Grants) + len(m.Plan.Cloud.Permissions) }
 
-// rows lists effective grants by what they are grouped by, then where
+// Rows lists effective grants by what they are grouped by, then where
 // accounts get by acting as others, cloud permissions, and what the person
 // installing lacks.
 func (m *AccessTab) Rows() []Row {
@@ -236,7 +237,7 @@ func (m *AccessTab) missingRows() []Row {
 	return rows
 }
 
-// doc returns the detail of a row: the grants, escalation path or cloud
+// Doc returns the detail of a row: the grants, escalation path or cloud
 // permission.
 func (m *AccessTab) Doc(id string, width int) Document {
 	b := &frame.Builder{Width: width}
@@ -404,7 +405,7 @@ func capitalize(s string) string {
 	return strings.ToUpper(s[:1]) + s[1:]
 }
 
-// crds are the bodies of the plan's own kinds.
+// Crds are the bodies of the plan's own kinds.
 func (m *View) Crds() []map[string]any {
 	var out []map[string]any
 	for i := range m.Plan.Objects {
@@ -415,6 +416,7 @@ func (m *View) Crds() []map[string]any {
 	return out
 }
 
+// AnswerLines writes the answer to a question about what a subject may do.
 func (m *View) AnswerLines(b *frame.Builder, subject preview.Subject, q access.Question, a access.Answer) {
 	word, role := "no", theme.Strong
 	switch {
@@ -446,7 +448,7 @@ func (m *View) answerGrant(b *frame.Builder, g preview.Grant) {
 	b.Text(theme.Plain, "      ", "through "+strings.Join(g.Via, " and ")+"  "+describe.GrantChange(g))
 }
 
-// subjectOf returns the subject of a row of grants; ok is false for other rows.
+// SubjectOf returns the subject of a row of grants; ok is false for other rows.
 func (m *AccessTab) SubjectOf(id string) (subject preview.Subject, ok bool) {
 	i, ok := rowIndex(id, grantPrefix, len(m.Grants))
 	if !ok {

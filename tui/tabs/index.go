@@ -1,4 +1,4 @@
-package review
+package tabs
 
 import (
 	"cmp"
@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
 )
 
-// index finds the parts of a plan that belong to an object, so that no frame and
+// Index finds the parts of a plan that belong to an object, so that no frame and
 // no document searches the whole plan. Each part is made when it is first asked
 // for: the first frame needs none.
 type Index struct {
@@ -129,7 +129,7 @@ func (x *Index) newTree() *tree {
 	return t
 }
 
-// object returns the plan's object with an id, nil when there is none.
+// Object returns the plan's object with an id, nil when there is none.
 func (m *View) Object(id string) *preview.Object {
 	i, ok := m.index.object(id)
 	if !ok {
@@ -157,7 +157,7 @@ func (m *View) worstItem(id string) int {
 	return best
 }
 
-// foreignFields holds the fields that other managers set in the release's
+// ForeignFields holds the fields that other managers set in the release's
 // objects where the plan sets none: they stay as they are, and a reviewer may
 // want to know of them.
 type ForeignFields struct {
@@ -191,13 +191,13 @@ type PriorAcceptance struct {
 	Version string
 }
 
-// priorAcceptances holds the acceptances of earlier revisions, by revision.
+// PriorAcceptances holds the acceptances of earlier revisions, by revision.
 type PriorAcceptances struct {
 	Plan *preview.Plan // that it was looked for in
 	Of   map[int]PriorAcceptance
 }
 
-// indexMaker returns a function, for use outside of Update, that makes the index of the
+// IndexMaker returns a function, for use outside of Update, that makes the index of the
 // plan whole. It is of its own: the view's is read meanwhile.
 func (m *View) IndexMaker() func() Index {
 	x := Index{plan: m.Plan, board: m.Checklist}
@@ -211,7 +211,7 @@ func (m *View) IndexMaker() func() Index {
 	}
 }
 
-// takeIndex takes an index that was made ahead of its need, unless one was needed and made
+// TakeIndex takes an index that was made ahead of its need, unless one was needed and made
 // meanwhile.
 func (m *View) TakeIndex(x Index) {
 	if x.plan == m.Plan && x.board == m.Checklist && m.index.tree == nil {

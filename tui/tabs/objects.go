@@ -1,4 +1,4 @@
-package review
+package tabs
 
 import (
 	"fmt"
@@ -183,7 +183,7 @@ func (m *View) explainAction(o *preview.Object) string {
 	return string(o.Action)
 }
 
-// doc returns the detail of an object.
+// Doc returns the detail of an object.
 func (m *objectsTab) Doc(id string, width int) Document {
 	if strings.HasPrefix(id, BranchPrefix) {
 		return m.branchDoc(id, width)
@@ -256,7 +256,7 @@ func (m *View) stageOf(id string) string {
 	return fmt.Sprintf("%s (%d of %d)", m.Plan.Stages[i].ID, i+1, len(m.Plan.Stages))
 }
 
-// branchPrefix begins the row ids of branches. No object id begins so: an API
+// BranchPrefix begins the row ids of branches. No object id begins so: an API
 // group is a DNS name.
 const BranchPrefix = "="
 
@@ -287,7 +287,7 @@ type objectsTab struct{ *View }
 
 func (m *objectsTab) Count() int { return len(m.Plan.Objects) }
 
-// rows is the tree: stages in the order of the apply, kinds in them, and
+// Rows is the tree: stages in the order of the apply, kinds in them, and
 // their objects. A stage of one kind is one branch.
 func (m *objectsTab) Rows() []Row {
 	shown := m.shownObjects()
@@ -515,7 +515,7 @@ func (m *View) findingsIn(b *frame.Builder, items []int) {
 	}
 }
 
-// openAll opens every branch.
+// OpenAll opens every branch.
 func (m *View) OpenAll() {
 	for i := range m.Plan.Objects {
 		m.Branches[BranchPrefix+m.stageID(i)] = true

@@ -1,4 +1,4 @@
-package review
+package tabs
 
 import (
 	"fmt"
@@ -24,7 +24,7 @@ type filesTab struct{ *View }
 
 func (m *filesTab) Count() int { return len(m.Plan.Files) }
 
-// rows lists what differs for the host, the files that change
+// Rows lists what differs for the host, the files that change
 // before those that stay, and what the set is on other platforms.
 func (m *filesTab) Rows() []Row {
 	rows := []Row{textRow(append(widget.Line{widget.Text(theme.Strong, preview.Plural(len(m.Plan.Files), "file"))}, FileCounts(m.Plan.Files, true)...))}
@@ -86,7 +86,7 @@ func changedText(changes []preview.Change) string {
 	return out.String()
 }
 
-// fileCounts is the number of files per action.
+// FileCounts is the number of files per action.
 func FileCounts(files []preview.File, roomy bool) widget.Line {
 	var s preview.Summary
 	for _, f := range files {
@@ -98,7 +98,7 @@ func FileCounts(files []preview.File, roomy bool) widget.Line {
 	return ActionCounts(s, roomy)
 }
 
-// doc returns the detail of a row of the files tab.
+// Doc returns the detail of a row of the files tab.
 func (m *filesTab) Doc(id string, width int) Document {
 	b := &frame.Builder{Width: width}
 	if id == configID {
@@ -203,7 +203,7 @@ func setFacts(f *propertyList, p *preview.Plan) {
 	}
 }
 
-// fileOf is the file that a row is about, nil when it is about none.
+// FileOf is the file that a row is about, nil when it is about none.
 func (m *View) FileOf(r Row) *preview.File {
 	path, ok := strings.CutPrefix(r.ID, filePrefix)
 	if !ok {

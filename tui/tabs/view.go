@@ -1,4 +1,4 @@
-package review
+package tabs
 
 import (
 	"fmt"
@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
 )
 
-// view is what every screen and tab of a review is drawn from: the plan, and what is
+// View is what every screen and tab of a review is drawn from: the plan, and what is
 // known of it. It is shared by pointer; only Update changes it.
 type View struct {
 	Theme   theme.Theme
@@ -36,9 +36,10 @@ type View struct {
 	Banner   string   // stays until esc: what changed under the review
 }
 
-// tab is one of the tabs of REVIEW.
+// Tab is one of the tabs of REVIEW.
 type Tab int
 
+// The tabs, in the order of their numbers.
 const (
 	Summary Tab = iota
 	Findings
@@ -60,7 +61,7 @@ type page interface {
 	Count() int
 }
 
-// tabRow is everything the review knows of a tab.
+// TabRow is everything the review knows of a tab.
 type TabRow struct {
 	page
 	Name, Short string
@@ -69,7 +70,7 @@ type TabRow struct {
 	Diff        bool // the detail is how the row's object would change
 }
 
-// newTable makes the tabs of a view, and returns the one of access besides: it is asked
+// NewTable makes the tabs of a view, and returns the one of access besides: it is asked
 // for the subjects of its rows.
 func NewTable(v *View) (table [Count]TabRow, access *AccessTab) {
 	access = &AccessTab{View: v}
@@ -84,7 +85,7 @@ func NewTable(v *View) (table [Count]TabRow, access *AccessTab) {
 	}, access
 }
 
-// show makes a plan the one that is drawn. Marks of an earlier one stay where the
+// Show makes a plan the one that is drawn. Marks of an earlier one stay where the
 // evidence is the same.
 func (m *View) Show(p *preview.Plan) {
 	kept := Marks{}
@@ -97,7 +98,7 @@ func (m *View) Show(p *preview.Plan) {
 	m.Filter = startFilters(p)
 }
 
-// shownTabs are the tabs that the plan has something for, in their order.
+// ShownTabs are the tabs that the plan has something for, in their order.
 func (m *View) ShownTabs() []Tab {
 	switch {
 	case m.Plan == nil || m.Plan.Platform == "":
@@ -108,12 +109,12 @@ func (m *View) ShownTabs() []Tab {
 	return []Tab{Summary, Findings, Files, Access, Objects, Diff, Source}
 }
 
-// filters hold what the lists show and how they are grouped.
+// Filters hold what the lists show and how they are grouped.
 type Filters struct {
 	Access  int    // showAll, …
 	Group   int    // groupSubject, …
 	Objects int    // objectsAll, …
-	Package     string // the package that findings, objects and differences are of; empty for all
+	Package string // the package that findings, objects and differences are of; empty for all
 	Only    RowFilter
 }
 
@@ -127,7 +128,7 @@ func startFilters(p *preview.Plan) Filters {
 	return f
 }
 
-// packages are the names of a plan's packages, none where all is of one.
+// Packages are the names of a plan's packages, none where all is of one.
 func (m *View) Packages() []string {
 	if len(m.Plan.Packages) < 2 {
 		return nil
@@ -144,7 +145,7 @@ func (m *View) ofPackage(o *preview.Object) bool {
 	return m.Filter.Package == "" || o.Package == m.Filter.Package
 }
 
-// itemOfPackage reports whether one of an item's findings is of the package. What
+// ItemOfPackage reports whether one of an item's findings is of the package. What
 // is of none, such as a finding about the cluster, is shown with each.
 func (m *View) ItemOfPackage(i int) bool {
 	return m.Filter.Package == "" || slices.ContainsFunc(m.Checklist.Items[i].Findings, func(f *preview.Finding) bool {
@@ -183,9 +184,10 @@ const (
 	ObjectsCount
 )
 
+// Tiny reports whether the layout is the smallest one.
 func (m *View) Tiny() bool { return m.Size.Mode == frame.ModeTiny }
 
-// paneHeight is the lines a list or document has.
+// PaneHeight is the lines a list or document has.
 func (m *View) PaneHeight() int {
 	if m.BannerText() != "" {
 		return m.Size.Body - 1
@@ -193,11 +195,11 @@ func (m *View) PaneHeight() int {
 	return m.Size.Body
 }
 
-// stale reports whether the cluster is known not to be what the plan under
+// Stale reports whether the cluster is known not to be what the plan under
 // review was made on.
 func (m *View) Stale() bool { return len(m.Moved) > 0 }
 
-// staleText says in one line what moved, and what to do.
+// StaleText says in one line what moved, and what to do.
 func (m *View) StaleText() string {
 	if !m.Stale() {
 		return ""
@@ -213,7 +215,7 @@ func (m *View) StaleText() string {
 	return "stale (R): " + text
 }
 
-// bannerText is the line above the body, empty when there is none. Where the
+// BannerText is the line above the body, empty when there is none. Where the
 // header has no room for it, it says that the plan is stale.
 func (m *View) BannerText() string {
 	if m.Banner == "" && m.Size.Mode == frame.ModeSingle {
@@ -222,7 +224,7 @@ func (m *View) BannerText() string {
 	return m.Banner
 }
 
-// rulePages are the pages of all rules, made when the first is asked for.
+// RulePages are the pages of all rules, made when the first is asked for.
 func (m *View) RulePages() pages.Index {
 	if m.book == nil {
 		m.book = pages.New()
@@ -230,7 +232,7 @@ func (m *View) RulePages() pages.Index {
 	return m.book
 }
 
-// filtered says that a filter keeps rows from being searched.
+// Filtered says that a filter keeps rows from being searched.
 func (m *View) Filtered() string {
 	if m.Filter.Access == showAll && m.Filter.Objects == objectsAll && m.Filter.Package == "" && m.Filter.Only.find == nil {
 		return ""

@@ -1,4 +1,4 @@
-package review
+package tabs
 
 import (
 	"cmp"
@@ -241,7 +241,7 @@ func (m *AccessTab) accessHeading() Row {
 	}}
 }
 
-// grantRow is one row of grants.
+// GrantRow is one row of grants.
 func (m *AccessTab) GrantRow(i int) Row {
 	group := m.Grants[i]
 	g := m.Plan.Access.Grants[group.Of[0]]

@@ -1,4 +1,4 @@
-package review
+package tabs
 
 import (
 	"fmt"
@@ -33,7 +33,7 @@ func (m *summaryTab) verdictRows() []Row {
 	return slices.Concat(m.obstacleRows(v), m.optionRows(), m.changeRows(v), m.mitigationRows(v))
 }
 
-// settingPrefix begins the ids of the rows of settings that need less.
+// SettingPrefix begins the ids of the rows of settings that need less.
 const SettingPrefix = "setting/"
 
 // mitigationRows name the other settings with which the content needs less. y
@@ -84,7 +84,7 @@ func (m *summaryTab) obstacleRows(v *preview.Verdict) []Row {
 	return rows
 }
 
-// maxOptionRows are the lines for what becomes of options; the others are counted.
+// MaxOptionRows are the lines for what becomes of options; the others are counted.
 const MaxOptionRows = 5
 
 // optionRows say what becomes of the options that the release was installed with.

@@ -1,4 +1,4 @@
-package review
+package tabs
 
 import (
 	"fmt"
@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
 )
 
-// questionsID is the row that leads to what the review could not ask. It is no
+// QuestionsID is the row that leads to what the review could not ask. It is no
 // finding and has no label.
 const QuestionsID = "open questions"
 
@@ -96,7 +96,7 @@ func (m *View) questionsRow() Row {
 	}}
 }
 
-// openQuestions names what this review could not ask; empty when it asked all.
+// OpenQuestions names what this review could not ask; empty when it asked all.
 func (m *View) OpenQuestions() string {
 	whats := make([]string, 0, len(m.questions))
 	for _, q := range m.questions {
@@ -269,7 +269,7 @@ func (m *findingsTab) Count() int { return len(m.Checklist.Items) }
 
 func (m *findingsTab) Rows() []Row { return m.findingRows() }
 
-// doc returns the detail of a finding: the evidence first, then what changes,
+// Doc returns the detail of a finding: the evidence first, then what changes,
 // why it matters, where it comes from, the live values, how to reduce it and
 // how to roll it back.
 func (m *findingsTab) Doc(id string, width int) Document {

@@ -1,4 +1,4 @@
-package review
+package tabs
 
 import (
 	"fmt"
@@ -68,7 +68,7 @@ func (m *sourceTab) Count() int { return -1 }
 
 func (m *sourceTab) Doc(string, int) Document { return Document{} }
 
-// rows returns the sources of everything in the plan, every digest in full.
+// Rows returns the sources of everything in the plan, every digest in full.
 func (m *sourceTab) Rows() []Row {
 	p, f := m.Plan, m.newPropertyList()
 	f.heading("PLAN")

@@ -1,4 +1,4 @@
-package review
+package tabs
 
 import (
 	"slices"
@@ -17,10 +17,10 @@ type item = verdict.Group
 
 func sectionOf(it item) Section { return Section{it.Severity(), it.Earlier()} }
 
-// section is a part of the lists of findings.
+// Section is a part of the lists of findings.
 type Section struct {
 	Severity preview.Severity
-	earlier  bool // accepted with an earlier revision
+	Earlier  bool // accepted with an earlier revision
 }
 
 // sections returns all sections, in the order of the lists and of the
@@ -30,22 +30,22 @@ func sections() []Section {
 }
 
 func (s Section) title() string {
-	if s.earlier {
+	if s.Earlier {
 		return "ACCEPTED EARLIER"
 	}
 	return frame.SectionTitle(s.Severity)
 }
 
-// marks remembers what was looked at, by [markKey]. It outlives a plan.
+// Marks remembers what was looked at, by [markKey]. It outlives a plan.
 type Marks map[string]bool
 
-// markKey binds a mark to rule, object and evidence: other evidence is
+// FindingKey binds a mark to rule, object and evidence: other evidence is
 // another thing to look at.
 func FindingKey(f *preview.Finding) string {
 	return f.Rule + "\x00" + f.Object + "\x00" + f.Fingerprint
 }
 
-// checklist holds the findings of a plan in the order they are reviewed. The
+// Checklist holds the findings of a plan in the order they are reviewed. The
 // first frame waits for it: it points into the plan and makes texts when asked.
 type Checklist struct {
 	Items  []item
@@ -88,7 +88,7 @@ func (b *Checklist) marked(it item) bool {
 	return !slices.ContainsFunc(it.Findings, func(f *preview.Finding) bool { return !b.Marks[FindingKey(f)] })
 }
 
-// ofSeverity returns the indexes of the items of a severity.
+// OfSeverity returns the indexes of the items of a severity.
 func (b *Checklist) OfSeverity(s preview.Severity) []int {
 	first, earlier := b.InSection(Section{Severity: s}), b.InSection(Section{s, true})
 	switch {
@@ -100,16 +100,16 @@ func (b *Checklist) OfSeverity(s preview.Severity) []int {
 	return b.order[first[0] : earlier[len(earlier)-1]+1]
 }
 
-// inSection returns the indexes of the items of a section.
+// InSection returns the indexes of the items of a section.
 func (b *Checklist) InSection(s Section) []int {
 	ends := b.ends[s]
 	return b.order[ends[0]:ends[1]:ends[1]]
 }
 
-// isReviewed reports whether every finding of an item was looked at.
+// IsReviewed reports whether every finding of an item was looked at.
 func (b *Checklist) IsReviewed(i int) bool { return b.seen[i] }
 
-// mark sets or removes an item's marks.
+// Mark sets or removes an item's marks.
 func (b *Checklist) Mark(i int, looked bool) {
 	for _, f := range b.Items[i].Findings {
 		if looked {
@@ -129,12 +129,12 @@ func (b *Checklist) Mark(i int, looked bool) {
 	}
 }
 
-// remaining is the number of must-look items not looked at yet.
+// Remaining is the number of must-look items not looked at yet.
 func (b *Checklist) Remaining() int {
 	return len(b.OfSeverity(preview.Critical)) - b.seenIn[Section{Severity: preview.Critical}]
 }
 
-// next returns the item not looked at that follows from in a direction,
+// Next returns the item not looked at that follows from in a direction,
 // around the end; must-look items come before all others. It is -1 when
 // nothing is left.
 func (b *Checklist) Next(from, step int) int {
@@ -155,7 +155,7 @@ func (b *Checklist) Next(from, step int) int {
 	return other
 }
 
-// find returns the index of the item with a label, -1 when there is none.
+// Find returns the index of the item with a label, -1 when there is none.
 func (b *Checklist) Find(label string) int {
 	for _, s := range sections() {
 		at := b.OfSeverity(s.Severity)
@@ -168,7 +168,7 @@ func (b *Checklist) Find(label string) int {
 	return -1
 }
 
-// accepted names the findings an approval covers one by one: what must be
+// Accepted names the findings an approval covers one by one: what must be
 // looked at, and what could not be read, which CONFIRM lists.
 func (b *Checklist) Accepted() []record.Acceptance {
 	out := []record.Acceptance{}
@@ -182,7 +182,7 @@ func (b *Checklist) Accepted() []record.Acceptance {
 	return out
 }
 
-// countResets counts the marked must-look findings of an earlier plan whose mark
+// CountResets counts the marked must-look findings of an earlier plan whose mark
 // does not hold in this one.
 func (b *Checklist) CountResets(before *Checklist) (reset, marked int) {
 	now := map[string]bool{}
@@ -206,7 +206,7 @@ func (b *Checklist) CountResets(before *Checklist) (reset, marked int) {
 	return reset, marked
 }
 
-// objectKey binds a mark to an object, as it would be and as it is.
+// ObjectKey binds a mark to an object, as it would be and as it is.
 func ObjectKey(o *preview.Object) string {
 	return "object\x00" + o.ID + "\x00" + o.Digest + "\x00" + o.Live.Fingerprint
 }

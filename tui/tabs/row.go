@@ -1,4 +1,4 @@
-package review
+package tabs
 
 import (
 	"fmt"
@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
 )
 
-// row is one line of a list.
+// Row is one line of a list.
 type Row struct {
 	ID      string // what it stands for; empty for headings, which cannot be selected
 	Object  string // id of the object behind it
@@ -26,6 +26,7 @@ type Row struct {
 	Inside func() string
 }
 
+// SearchText returns what a search finds the row by.
 func (r Row) SearchText() string {
 	if r.words != nil {
 		return r.words()
@@ -33,6 +34,7 @@ func (r Row) SearchText() string {
 	return r.Text
 }
 
+// Explanation returns what x says of the row; empty where there is nothing to say.
 func (r Row) Explanation() string {
 	if r.says != nil {
 		return r.says()
@@ -40,7 +42,7 @@ func (r Row) Explanation() string {
 	return r.Explain
 }
 
-// document is the detail of a row. Lines from evidence[0] up to evidence[1]
+// Document is the detail of a row. Lines from evidence[0] up to evidence[1]
 // must be seen before a finding counts as looked at.
 type Document struct {
 	Lines    []widget.Line
@@ -61,11 +63,17 @@ func sectionRow(title string) Row {
 	return textRow(widget.Line{widget.Text(theme.Heading, title)})
 }
 
-// rowFilter is a text that the rows of Objects and Access must hold, as a search
+// RowFilter is a text that the rows of Objects and Access must hold, as a search
 // finds it. The zero filter lets all pass.
 type RowFilter struct {
 	Text string
 	find widget.Find
+}
+
+// NewRowFilter returns the filter for a text; an empty one lets all pass.
+func NewRowFilter(text string) (RowFilter, error) {
+	find, err := frame.Finder(text)
+	return RowFilter{text, find}, err
 }
 
 func (f RowFilter) passes(text string) bool { return f.find == nil || len(f.find(text)) > 0 }
