@@ -11,16 +11,17 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// breakage is what the plan changes of the same CRDs for those who use them.
+// breakage is one way in which the plan breaks users of some CRDs, such as a version
+// that is no longer served.
 type breakage struct {
-	ways     []string // what happens, the worst first
+	ways     []string // what happens, in words, the worst first
 	severity preview.Severity
-	last     bool     // nothing is known but that something changes
+	last     bool     // only the rule about changed schemas; sorted last
 	names    []string // of the CRDs
 }
 
-// breakages lists what breaks objects of changed CRDs, the worst first: each set of
-// CRDs once, with all that happens to them.
+// breakages returns a line for each set of changed CRDs whose users are affected, with
+// everything that happens to them, the worst first.
 func breakages(p *preview.Plan) []string {
 	var found []*breakage
 	for _, way := range breakingRules(p) {
@@ -38,7 +39,7 @@ func breakages(p *preview.Plan) []string {
 	return bounded(texts)
 }
 
-// breakingRules returns one breakage for each rule, the worst first.
+// breakingRules returns one breakage for each rule that has findings, the worst first.
 func breakingRules(p *preview.Plan) []*breakage {
 	byRule := map[string][]*preview.Finding{}
 	for i := range p.Findings {
@@ -65,8 +66,9 @@ func breakingRules(p *preview.Plan) []*breakage {
 	return out
 }
 
-// way says what happens: the title of a single finding, which may count objects, or
-// the rule's. Versions that go are named.
+// way returns in words what happens by the findings of a rule: the title of a single
+// finding, which may count objects, else the title of the rule. Versions that are
+// removed are named.
 func way(name string, findings []*preview.Finding) string {
 	rule, _ := rules.Named(name)
 	text := rule.Title
@@ -88,8 +90,8 @@ func way(name string, findings []*preview.Finding) string {
 	return text + " (" + strings.Join(slices.Compact(versions), ", ") + ")"
 }
 
-// crds names CRDs: one in full, of several their count and, by API group, their plural
-// names.
+// crds returns CRDs in words: a single one by its name, several by their number and,
+// for each API group, their plural names.
 func crds(names []string) string {
 	if len(names) == 1 {
 		return names[0]

@@ -7,21 +7,24 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// Entry is what a report says once of a group: findings with one title, such as those
-// of two roles that give one account the same permission.
+// Entry is one line of a report within a group: findings with the same title, such as
+// those of two roles that give one account the same permission.
 type Entry struct {
-	// Title says what Group.Title has not said already.
+	// Title is the title of the findings, without what Group.Title says already.
 	Title    string
 	Findings []*preview.Finding
-	// Evidence has the pieces of all findings, without the account of the group.
+	// Evidence has the pieces of evidence of all findings, without the account that the
+	// group is about.
 	Evidence []string
 }
 
-// First returns the first finding. Rule, severity and reason are those of all.
+// First returns the first finding. All findings of the entry have its rule, severity
+// and reason.
 func (e Entry) First() *preview.Finding { return e.Findings[0] }
 
 // Entries returns the findings of a group as a report lists them, the worst first. Only
-// in a group about an account are findings one entry: others differ by their object.
+// in a group about an account several findings can be one entry, as those of other
+// groups are about different objects.
 func (g Group) Entries() []Entry {
 	type key struct {
 		rule, title, why, changed string
@@ -46,9 +49,9 @@ func (g Group) Entries() []Entry {
 	return out
 }
 
-// evidenceOf returns the pieces of evidence of findings, each once, without the account
-// of the group where a piece begins with it, and with the scope only where it is another
-// than that of the piece before: "cluster-wide: get on secrets", "list on configmaps".
+// evidenceOf returns the pieces of evidence of findings, each once. The account of the
+// group is left out at their beginnings, and a scope that is the same as in the piece
+// before: "cluster-wide: get on secrets", "list on configmaps".
 func (g Group) evidenceOf(findings []*preview.Finding) []string {
 	var pieces []string
 	for _, f := range findings {

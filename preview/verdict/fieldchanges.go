@@ -9,7 +9,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/diff"
 )
 
-// watched are the ends of paths of fields that people who run clusters look at.
+// watched returns the last parts of the paths of fields whose changes are listed, as
+// cluster administrators look at them.
 func watched() []string {
 	return []string{
 		".replicas", ".command", ".args", ".serviceAccountName", ".schedule", ".suspend", ".spec.type", ".strategy.type", ".requests.storage", ".storageClassName", ".failurePolicy",
@@ -18,8 +19,8 @@ func watched() []string {
 	}
 }
 
-// isWatched reports whether a changed field is listed. Of a CRD that is what the API
-// server does with its objects; what its schema breaks is a finding.
+// isWatched reports whether the change of a field is listed. Of a CRD only scope and
+// conversion are, as a broken schema is a finding.
 func isWatched(o *preview.Object, path string) bool {
 	ends := watched()
 	if o.Is(preview.KindCustomResourceDefinition) {
@@ -29,12 +30,12 @@ func isWatched(o *preview.Object, path string) bool {
 	return slices.ContainsFunc(ends, func(end string) bool { return strings.HasSuffix(path, end) })
 }
 
-// fieldChanges divides the changed fields of a plan by what is said of them.
+// fieldChanges are the changed fields of a plan, divided by how the verdict lists them.
 type fieldChanges struct {
 	fields   []string
 	replaced []string
 	images   imageChanges // of containers
-	related  imageChanges // that operators learn from their environment
+	related  imageChanges // of environment variables that name images
 	others   int
 }
 
@@ -73,20 +74,20 @@ func (c *fieldChanges) add(o changedObject, change preview.Change) {
 	}
 }
 
-// namesImage reports whether a field is an environment variable by which operators
-// learn the images that they run.
+// namesImage reports whether a field is an environment variable with IMAGE in its name,
+// from which an operator reads the images that it runs.
 func namesImage(path string) bool {
 	at := strings.LastIndex(path, ".env[name=")
 	return at >= 0 && strings.HasSuffix(path, "].value") && strings.Contains(path[at:], "IMAGE")
 }
 
-// isImage reports whether a value is one image with a tag or a digest.
+// isImage reports whether a value is an image reference with a tag or a digest.
 func isImage(v any) bool {
 	text, isText := v.(string)
 	return isText && strings.Contains(text, "/") && repository(text) != text && !strings.ContainsAny(text, "\n\t =")
 }
 
-// imageChanges are changes of images, each once with the objects that it is in.
+// imageChanges are changes of images, each once, with the objects that have the image.
 type imageChanges struct {
 	texts []string
 	in    map[string][]string
@@ -104,7 +105,7 @@ func (i *imageChanges) add(change, label string) {
 	}
 }
 
-// list returns the changes, each with the objects that it is in.
+// list returns a line for each change of an image, with the objects that have it.
 func (i *imageChanges) list() []string {
 	var out []string
 	for _, change := range i.texts {
@@ -113,7 +114,8 @@ func (i *imageChanges) list() []string {
 	return out
 }
 
-// environments returns the changes in one text for each set of objects.
+// environments returns a line for each set of objects, with all changed images in their
+// environment variables.
 func (i *imageChanges) environments() []string {
 	var in []string
 	of := map[string][]string{}
@@ -131,7 +133,8 @@ func (i *imageChanges) environments() []string {
 	return out
 }
 
-// objectList names objects, the kind once where several in turn are of one.
+// objectList returns the labels of objects in a list. The kind is left out if it is
+// that of the object before.
 func objectList(labels []string) string {
 	var out []string
 	last := ""
@@ -164,9 +167,9 @@ func updated(p *preview.Plan) []changedObject {
 }
 
 // replaced pairs workloads that the plan deletes with those that it creates in their
-// place: of the same kind in the same namespace, and with a container of the same name
-// from the same repository. Their images and fields are compared as of one object, as
-// the version of some packages is part of the names of their workloads.
+// place: of the same kind and namespace, with a container of the same name and image
+// repository. Some packages have their version in the names of workloads. The changes
+// are those between the two objects.
 func replaced(p *preview.Plan) []changedObject {
 	type place struct {
 		kind                 preview.GroupKind
@@ -209,12 +212,14 @@ func replaced(p *preview.Plan) []changedObject {
 	return out
 }
 
-// specChanges compares the specs of two objects: their metadata differs by their names.
+// specChanges returns the differences between the specs of two objects. Their metadata
+// is left out, as names differ.
 func specChanges(before, after map[string]any) []preview.Change {
 	return slices.DeleteFunc(diff.Changes(before, after), func(change preview.Change) bool { return !strings.HasPrefix(change.Path, ".spec") })
 }
 
-// containers returns the repository of the image of each container, by its name.
+// containers returns the image repository of each container in an object's pod
+// template, by the container's name.
 func containers(body map[string]any) map[string]string {
 	spec, _ := preview.PodTemplate(body)
 	out := map[string]string{}
@@ -226,7 +231,8 @@ func containers(body map[string]any) map[string]string {
 	return out
 }
 
-// containerOf returns the path of the container that a field belongs to.
+// containerOf returns the path of the container that a field is in; inside is false for
+// fields outside of containers.
 func containerOf(path string) (container string, inside bool) {
 	at := strings.Index(path, "ontainers[")
 	if at < 0 {
@@ -239,8 +245,8 @@ func containerOf(path string) (container string, inside bool) {
 	return path[:at+end+1], true
 }
 
-// containersOf returns the change that stands for each container that is new or
-// removed: its image comes or goes with it.
+// containersOf returns, by path, for each container that is added or removed the change
+// to list: that of the whole container or of its image.
 func containersOf(list []preview.Change) map[string]*preview.Change {
 	out := map[string]*preview.Change{}
 	for i, change := range list {
@@ -251,7 +257,7 @@ func containersOf(list []preview.Change) map[string]*preview.Change {
 	return out
 }
 
-// containerText says that a container comes or goes, and its image.
+// containerText returns in words that a container is new or removed, with its image.
 func containerText(path string, change preview.Change) string {
 	body, text := change.To, "is new"
 	if change.Op == "remove" {
@@ -263,13 +269,14 @@ func containerText(path string, change preview.Change) string {
 	return fmt.Sprintf("container %s (%s) %s", containerName(path), value(body), text)
 }
 
-// containerName returns the name of a container by its path.
+// containerName returns the name in the path of a container.
 func containerName(path string) string {
 	_, name, _ := strings.Cut(path, "ontainers[")
 	return strings.TrimPrefix(strings.TrimSuffix(name, "]"), "name=")
 }
 
-// pathText is the path of a field; that of a container begins with its name.
+// pathText returns the path of a field for a reader; within a container it begins with
+// the container's name.
 func pathText(path string) string {
 	container, inside := containerOf(path)
 	if rest := path[len(container):]; inside && rest != "" {
@@ -278,7 +285,8 @@ func pathText(path string) string {
 	return path
 }
 
-// imageChange names the repository once where only tag or digest changes.
+// imageChange returns "FROM -> TO" for two images; if only tag or digest changes, the
+// repository is named once.
 func imageChange(from, to string) string {
 	if name := repository(from); name == repository(to) && name != from && name != to {
 		return name + " " + strings.TrimLeft(from[len(name):], "@:") + " -> " + strings.TrimLeft(to[len(name):], "@:")
@@ -286,7 +294,7 @@ func imageChange(from, to string) string {
 	return from + " -> " + to
 }
 
-// repository returns an image without its tag and digest.
+// repository returns an image reference without tag and digest.
 func repository(reference string) string {
 	at := strings.LastIndexAny(reference, "@:")
 	if at < 0 || strings.Contains(reference[at:], "/") {
@@ -296,7 +304,7 @@ func repository(reference string) string {
 	return name
 }
 
-// withoutIndex cuts what selects an element of a list at the end of a path.
+// withoutIndex returns a path without the [...] at its end.
 func withoutIndex(path string) string {
 	if strings.HasSuffix(path, "]") {
 		if at := strings.LastIndex(path, "["); at > 0 {
@@ -316,7 +324,7 @@ func changeText(change preview.Change) string {
 	return pathText(change.Path) + " " + value(change.From) + " -> " + value(change.To)
 }
 
-// maxValue bounds what is shown of one value, in bytes.
+// maxValue is the most bytes that are shown of a value.
 const maxValue = 120
 
 func value(v any) string {

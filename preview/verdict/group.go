@@ -10,27 +10,29 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// Group is one entry of a review: the findings about one account, about one CRD,
-// several of one rule, or a single one. Every form numbers and counts groups.
+// Group is a group of findings that a review shows, numbers and counts as one: those
+// about one account, those about one CRD, more than a few of one rule, or a single
+// finding.
 type Group struct {
-	// Number is that among the groups of its severity, from 1.
+	// Number counts the groups of the same severity, from 1.
 	Number int
-	// Findings has the worst first.
+	// Findings are the findings, the worst first.
 	Findings []*preview.Finding
-	// Account is the subject that all findings are about; nil for others.
+	// Account is the account that all findings are about; nil if they are not about one.
 	Account *preview.Account
 }
 
-// Label is the letter of the severity and the number in it, such as C1.
+// Label returns the letter of the severity and the number, such as C1.
 func (g Group) Label() string { return Letter(g.Severity()) + strconv.Itoa(g.Number) }
 
 // First returns the worst finding.
 func (g Group) First() *preview.Finding { return g.Findings[0] }
 
-// Severity is that of the worst finding.
+// Severity returns the severity of the worst finding.
 func (g Group) Severity() preview.Severity { return g.Findings[0].Severity }
 
-// Earlier reports whether the group is what an earlier revision accepted.
+// Earlier reports whether the worst finding is a warning only because an earlier
+// revision accepted it.
 func (g Group) Earlier() bool {
 	return g.Severity() == preview.Warning && g.First().AcceptedIn > 0
 }
@@ -40,7 +42,8 @@ func (g Group) OneRule() bool {
 	return !slices.ContainsFunc(g.Findings, func(f *preview.Finding) bool { return f.Rule != g.First().Rule })
 }
 
-// Title says in one line who or what it is about and what that comes to.
+// Title returns one line: the account or object, and how far the account's rights go,
+// or what was found.
 func (g Group) Title() string {
 	first := g.First()
 	if len(g.Findings) == 1 {
@@ -58,8 +61,8 @@ func (g Group) Title() string {
 	return fmt.Sprintf("%s, and %d more", first.Title, len(g.Findings)-1)
 }
 
-// TitleOf returns the title of a finding below that of its group, which says already
-// who or what it is about.
+// TitleOf returns the title of a finding of the group, without the account or object
+// that the group's title names already.
 func (g Group) TitleOf(f *preview.Finding) string {
 	who, _, _ := strings.Cut(g.First().Title, ": ")
 	if rest, same := strings.CutPrefix(f.Title, who+": "); same && len(g.Findings) > 1 {
@@ -68,8 +71,8 @@ func (g Group) TitleOf(f *preview.Finding) string {
 	return f.Title
 }
 
-// ExtentText says what an account with much power comes to, and empty for others,
-// whose findings say more.
+// ExtentText returns in words how far the rights of a very powerful account go; empty
+// for others, for whom the titles of findings say more.
 func ExtentText(a preview.Account) string {
 	text := ""
 	switch a.Extent {
@@ -88,7 +91,7 @@ func ExtentText(a preview.Account) string {
 	return text
 }
 
-// AmountText says what an account comes to, whatever that is.
+// AmountText returns in words how far the rights of any account go.
 func AmountText(a preview.Account) string {
 	switch a.Extent {
 	case "namespaces":
@@ -105,7 +108,7 @@ func AmountText(a preview.Account) string {
 	return ExtentText(a)
 }
 
-// maxNamed namespaces are named, others counted.
+// maxNamed is the most namespaces that are named; more are only counted.
 const maxNamed = 4
 
 func named(namespaces []string) string {
@@ -118,13 +121,13 @@ func named(namespaces []string) string {
 	return "namespaces " + strings.Join(namespaces, ", ")
 }
 
-// foldOver findings of one rule and severity, which are about no account and no
-// CRD, are one group.
+// foldOver is the number of findings of one rule and severity above which they are one
+// group. Findings about an account or a CRD are grouped by these.
 const foldOver = 3
 
-// Groups returns the groups of findings in the order of their worst: a group about
-// an account is where its worst finding is, and has those that are less severe too.
-// What could not be read, and what was accepted earlier, are groups of their own.
+// Groups returns the groups of findings, sorted by their worst finding. A group about
+// an account has its less severe findings too. Findings about what could not be read,
+// and those accepted earlier, are in separate groups.
 func Groups(findings []preview.Finding, accounts []preview.Account) []Group {
 	sorted := make([]*preview.Finding, len(findings))
 	for i := range findings {
@@ -149,32 +152,36 @@ func Groups(findings []preview.Finding, accounts []preview.Account) []Group {
 	return b.groups
 }
 
-// compareFindings orders findings by severity, those accepted earlier last.
+// compareFindings compares findings for sorting, by severity, and those accepted
+// earlier after others.
 func compareFindings(a, b *preview.Finding) int {
 	return cmp.Or(a.Severity.Rank()-b.Severity.Rank(), preview.FalseFirst(a.AcceptedIn > 0, b.AcceptedIn > 0))
 }
 
-// grouping collects groups.
+// grouping builds the groups of findings.
 type grouping struct {
 	accounts map[preview.Subject]*preview.Account
 	groups   []Group
 	numbers  map[preview.Severity]int
-	at       map[groupKey]int // positions of groups about an account or a CRD
-	// Of one severity: findings of a rule, and the positions of folds.
+	at       map[groupKey]int // indexes of groups about an account or a CRD
+	// Of the present severity, by rule: the number of findings, and the index of their
+	// common group.
 	times, folds map[string]int
 }
 
-// groupKey is the account or the CRD that the findings of a group are about.
+// groupKey is the account or CRD that a group is about. Findings accepted earlier have
+// another key.
 type groupKey struct {
 	subject preview.Subject
 	object  string
 	earlier bool
 }
 
-// definitions begins the ids of CRDs.
+// definitions is the prefix of the ids of CRDs.
 const definitions = string(preview.KindCustomResourceDefinition) + "/"
 
-// keyOf returns the account or CRD that a finding is about; false for others.
+// keyOf returns the key of the group for a finding; ok is false for findings that are
+// not about an account or a CRD.
 func keyOf(f *preview.Finding) (groupKey, bool) {
 	earlier := f.AcceptedIn > 0
 	switch {
@@ -188,7 +195,7 @@ func keyOf(f *preview.Finding) (groupKey, bool) {
 	return groupKey{}, false
 }
 
-// add takes in the findings of one severity.
+// add adds the findings of one severity to their groups.
 func (b *grouping) add(findings []*preview.Finding) {
 	clear(b.times)
 	clear(b.folds)
@@ -220,7 +227,8 @@ func (b *grouping) add(findings []*preview.Finding) {
 	}
 }
 
-// account returns what is known of a subject; nil for none.
+// account returns the account of a subject, with the subject alone if nothing more is
+// known; nil for an empty subject.
 func (b *grouping) account(s preview.Subject) *preview.Account {
 	if s == (preview.Subject{}) {
 		return nil
@@ -228,7 +236,7 @@ func (b *grouping) account(s preview.Subject) *preview.Account {
 	return cmp.Or(b.accounts[s], &preview.Account{Subject: s})
 }
 
-// Letter begins the labels of a severity.
+// Letter returns the letter for a severity in labels: C, W, U or I.
 func Letter(s preview.Severity) string {
 	switch s {
 	case preview.Critical:

@@ -4,10 +4,10 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// Mitigation compares a plan with one of other settings, both made without a
-// cluster, and returns what the settings take away of the review's entries; false
-// where they take away nothing, or add something critical. review is the plan whose
-// entries are named.
+// Mitigation compares two plans that were made without a cluster, base, and other with
+// the settings that flags make, and returns which groups of findings the settings
+// remove or lower. ok is false if they remove and lower none, or add a critical one.
+// review is the plan whose labels of groups are used.
 func Mitigation(flags []string, review, base, other *preview.Plan) (preview.Mitigation, bool) {
 	out := preview.Mitigation{Flags: flags, Removes: []string{}, Lowers: []string{}}
 	before, after := severities(base), severities(other)
@@ -37,8 +37,8 @@ func Mitigation(flags []string, review, base, other *preview.Plan) (preview.Miti
 	return out, len(out.Removes)+len(out.Lowers) > 0
 }
 
-// entry identifies a group in plans of other settings: names of generated roles
-// differ there, accounts do not.
+// entry identifies a group in plans with different settings. A group about an account
+// is identified by the account, as names of generated roles differ.
 type entry struct {
 	subject      preview.Subject
 	rule, object string
@@ -51,7 +51,7 @@ func entryOf(g Group) entry {
 	return entry{rule: g.First().Rule, object: g.First().Object}
 }
 
-// severities returns the severity of each critical group and warning.
+// severities returns the severity of each group that is critical or a warning.
 func severities(p *preview.Plan) map[entry]preview.Severity {
 	out := map[entry]preview.Severity{}
 	for _, g := range Groups(p.Findings, p.Access.Accounts) {

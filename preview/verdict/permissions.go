@@ -9,8 +9,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// permissions lists what accounts gain and lose: one entry for the same verbs of one
-// account in one scope, what matches the worst rule first.
+// permissions returns a line for the rights that each account gains or loses with the
+// same verbs in the same scope, those that match the worst rule first; nil for an
+// uninstall.
 func permissions(p *preview.Plan) []string {
 	if p.Request.Action == preview.RequestUninstall {
 		return nil // all of it is lost
@@ -55,13 +56,13 @@ func permissionEntries(p *preview.Plan, grants []preview.Grant) []permissionEntr
 	return entries
 }
 
-// wildcard reports whether the entry is every verb or every resource.
+// wildcard reports whether a grant has "*" as verb or resource.
 func (e permissionEntry) wildcard() bool {
 	return slices.ContainsFunc(e.grants, func(g preview.Grant) bool { return slices.Contains(g.Verbs, "*") || slices.Contains(g.Resources, "*") })
 }
 
-// severityOf returns the rank of the worst rule that a grant of the plan matches which
-// permits some of what g does.
+// severityOf returns the rank of the worst rule that g matches, by the rules of the
+// plan's grants that overlap with g.
 func severityOf(p *preview.Plan, g preview.Grant) int {
 	worst := preview.Info.Rank()
 	for i := range p.Access.Grants {
@@ -85,7 +86,7 @@ func overlaps(a *preview.Grant, b preview.Grant) bool {
 	return share(a.Verbs, b.Verbs) && (share(a.APIGroups, b.APIGroups) && share(a.Resources, b.Resources) || share(a.NonResourceURLs, b.NonResourceURLs))
 }
 
-// text describes the entry as kubectl would: verbs on resources, and where.
+// text returns the entry in words like kubectl's: verbs on resources, and where.
 func (e permissionEntry) text(verb string) string {
 	first := e.grants[0]
 	targets := make([]string, 0, len(e.grants))
@@ -99,7 +100,7 @@ func (e permissionEntry) text(verb string) string {
 	return subject(first.Subject) + " " + verb + " " + all(first.Verbs, "all verbs") + " on " + strings.Join(targets, "; ") + where
 }
 
-// target names the resources of a grant.
+// target returns the resources of a grant in words, with API groups and names.
 func target(g preview.Grant) string {
 	text := all(slices.Concat(g.Resources, g.NonResourceURLs), "all resources")
 	if groups := slices.DeleteFunc(slices.Clone(g.APIGroups), func(group string) bool { return group == "" }); len(groups) > 0 {
@@ -118,7 +119,7 @@ func subject(s preview.Subject) string {
 	return s.Kind + " " + s.Name
 }
 
-// all lists words, or says what stands for the wildcard among them.
+// all returns words separated by commas, or the text wildcard if "*" is among them.
 func all(words []string, wildcard string) string {
 	if slices.Contains(words, "*") {
 		return wildcard

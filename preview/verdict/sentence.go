@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// sentence says in one sentence what the plan would do.
+// sentence returns in one sentence what the plan would do.
 func sentence(p *preview.Plan, v *preview.Verdict) string {
 	text := subjectOf(p) + ": " + count(p)
 	if gains := gainText(v); gains != "" {
@@ -24,20 +24,20 @@ func sentence(p *preview.Plan, v *preview.Verdict) string {
 	return text + "."
 }
 
-// verbs name what a request does, for the begin of a sentence.
+// verbs are the first words of the sentence, by the request's action.
 var verbs = map[string]string{
 	preview.RequestInstall: "Installs", preview.RequestUpgrade: "Upgrades", preview.RequestUninstall: "Removes", preview.RequestRollback: "Rolls back",
 }
 
-// Downgrades reports whether an upgrade goes back to an older version of a package.
+// Downgrades reports whether an upgrade installs an older version of a package.
 func Downgrades(p *preview.Plan) bool {
 	return p.Request.Action == preview.RequestUpgrade && slices.ContainsFunc(p.Packages, func(pkg preview.Package) bool {
 		return slices.ContainsFunc(pkg.Notes, func(n preview.Note) bool { return n.Rule == rules.Downgrade.Name })
 	})
 }
 
-// recordHidden reports whether the record of the release could not be read: it may be
-// installed already.
+// recordHidden reports whether the release's record could not be read, so that the
+// release may be installed already.
 func recordHidden(p *preview.Plan) bool {
 	record := preview.Ref{APIVersion: "v1", Kind: "Secret", Namespace: p.Release.Namespace, Name: preview.RecordName(p.Release.Name)}
 	return slices.ContainsFunc(p.Unknowns, func(u preview.Unknown) bool { return u.Object == record.ID() })
@@ -88,7 +88,8 @@ func count(p *preview.Plan) string {
 	return fmt.Sprintf("%d of %s to write", changed, preview.Plural(len(p.Objects), "object"))
 }
 
-// gainText names the first permission that an account gains.
+// gainText returns the first permission that an account gains, and the number of
+// others; empty if there is none.
 func gainText(v *preview.Verdict) string {
 	var gains []string
 	for _, h := range v.Changes {
@@ -105,7 +106,8 @@ func gainText(v *preview.Verdict) string {
 	return fmt.Sprintf("%s, and %s more", gains[0], preview.Plural(len(gains)-1, "permission"))
 }
 
-// criticals names what is critical, where it is one thing, and else counts it.
+// criticals returns the title of the critical group, or of the first one with their
+// number; empty if there is none.
 func criticals(v *preview.Verdict) string {
 	var titles []string
 	for _, g := range v.Groups {

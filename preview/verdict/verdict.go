@@ -1,5 +1,6 @@
-// Package verdict says first what decides about a plan: one sentence, what keeps it
-// from being applied, and what it changes of what is installed.
+// Package verdict makes the summary at the top of a review: one sentence, what prevents
+// the plan from being applied, what it changes of what is installed, and its findings
+// in groups.
 package verdict
 
 import (
@@ -11,7 +12,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// Of returns the verdict on a plan whose findings and grants are known. obstacles
+// Of returns the verdict on a plan whose findings and grants are complete. obstacles
 // are the reasons why it cannot be applied.
 func Of(p *preview.Plan, obstacles []preview.Obstacle) *preview.Verdict {
 	v := &preview.Verdict{Obstacles: obstacles, Changes: []preview.Highlight{}, Groups: []preview.FindingGroup{}, Mitigations: []preview.Mitigation{}}
@@ -34,7 +35,8 @@ func Of(p *preview.Plan, obstacles []preview.Obstacle) *preview.Verdict {
 	return v
 }
 
-// For returns the verdict of a plan, also of one that was not made by the engine.
+// For returns the verdict of a plan, and makes one without obstacles if the plan has
+// none.
 func For(p *preview.Plan) *preview.Verdict {
 	if p.Verdict != nil {
 		return p.Verdict
@@ -42,7 +44,8 @@ func For(p *preview.Plan) *preview.Verdict {
 	return Of(p, nil)
 }
 
-// Renew brings the verdict of a plan up to its findings, which a policy has judged.
+// Renew makes the verdict of a plan again after a policy has changed its findings.
+// Obstacles and mitigations stay.
 func Renew(p *preview.Plan) {
 	before := p.Verdict
 	if before == nil {
@@ -52,7 +55,7 @@ func Renew(p *preview.Plan) {
 	p.Verdict.Mitigations = append(p.Verdict.Mitigations, before.Mitigations...)
 }
 
-// changes collects what a plan changes.
+// changes collects the lines about what a plan changes.
 type changes struct {
 	plan   *preview.Plan
 	list   []preview.Highlight
@@ -78,15 +81,15 @@ func (c *changes) add(topic string, texts []string) {
 	}
 }
 
-// versions compares the packages with those that are installed.
+// versions adds a line for each package whose version changes.
 func (c *changes) versions() {
 	for _, change := range versionChanges(c.plan) {
 		c.add(preview.TopicVersion, []string{change})
 	}
 }
 
-// OlderVersions returns the version of each package that is installed, or that the
-// plan is compared with, by name.
+// OlderVersions returns the version of each package that is installed, or that the plan
+// is compared with, by the package's name.
 func OlderVersions(p *preview.Plan) map[string]string {
 	if p.Against != nil {
 		return map[string]string{p.Against.Package: p.Against.Version}
@@ -98,7 +101,8 @@ func OlderVersions(p *preview.Plan) map[string]string {
 	return before
 }
 
-// versionChanges returns "NAME OLD -> NEW" for each package whose version changes.
+// versionChanges returns "NAME OLD -> NEW" for each package whose version changes, and
+// "adds NAME VERSION" for new ones.
 func versionChanges(p *preview.Plan) []string {
 	before := OlderVersions(p)
 	var out []string
@@ -128,10 +132,11 @@ func orUnknown(version string) string {
 	return version
 }
 
-// maxHighlights bounds the entries of one topic that are listed one by one.
+// maxHighlights is the most lines of one topic; the others are counted.
 const maxHighlights = 12
 
-// bounded returns the first texts, each once, and counts the others.
+// bounded returns the first maxHighlights texts, each once, and the number of the
+// others.
 func bounded(texts []string) []string {
 	var first []string
 	for _, text := range texts {
@@ -145,7 +150,7 @@ func bounded(texts []string) []string {
 	return append(first[:maxHighlights:maxHighlights], fmt.Sprintf("and %d more", len(first)-maxHighlights))
 }
 
-// objects counts by action and kind what comes, goes and changes.
+// objects adds a line for each action with the number of its objects by kind.
 func (c *changes) objects() {
 	counts := map[preview.Action]map[string]int{}
 	for i := range c.plan.Objects {
