@@ -1,11 +1,11 @@
-// Package cloud finds the access to cloud providers that a plan's objects ask
-// for: permissions where they are stated (CredentialsRequests, IAM custom
-// resources, identities bound to ServiceAccounts), declarations where only the
-// fact shows. It reads decoded objects and performs no I/O.
+// Package cloud finds the access to clouds that a plan's objects ask for: permissions
+// where actions or roles are stated (CredentialsRequests, IAM custom resources,
+// identities of ServiceAccounts), and declarations where objects show access without
+// saying which. It works on decoded objects and performs no I/O.
 //
-// Three things show nowhere in manifests and stay unseen: EKS pod identity
-// associations, GKE workload identity principals named in IAM, and what the
-// node's own instance role permits.
+// Three kinds of access show nowhere in manifests and are not found: EKS pod identity
+// associations, GKE workload identity principals named in IAM, and the permissions of
+// the node's own instance role.
 package cloud
 
 import (
@@ -16,7 +16,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// The providers. Openshift stands for "whichever cloud the cluster runs on".
+// The providers. Openshift stands for the cloud that the cluster runs on, whichever
+// that is.
 const (
 	AWS       = "aws"
 	Azure     = "azure"
@@ -41,9 +42,9 @@ const (
 // Input has the objects and annotations that are searched for cloud access.
 type Input struct {
 	Objects []map[string]any
-	// Annotations are the package's own, for registry+v1 the CSV's.
+	// Annotations are those of the package, in registry+v1 of its ClusterServiceVersion.
 	Annotations map[string]string
-	PackageID   string // name of the package, for origins of annotations; empty to leave it out
+	PackageID   string // name of the package in origins of annotations; may be empty
 }
 
 // ScanAll is [Scan] for several packages, each with its own annotations.
@@ -55,9 +56,8 @@ func ScanAll(sources []Input) preview.Cloud {
 	return s.sorted()
 }
 
-// Scan returns the cloud access in objects, sorted, without duplicates.
-// Permissions have no Change until [Delta] sets it. What cannot be parsed is
-// listed as declared, not dropped.
+// Scan returns the cloud access that objects ask for, sorted, without duplicates.
+// Change is empty until [Delta] sets it. What cannot be parsed is listed as declared.
 func Scan(in Input) preview.Cloud {
 	return ScanAll([]Input{in})
 }
@@ -79,7 +79,7 @@ func (s *scanner) sorted() preview.Cloud {
 	return s.out
 }
 
-// compare compares permissions by everything except rules and change.
+// compare compares permissions for sorting, by everything except Rules and Change.
 func compare(a, b preview.CloudPermission) int { return strings.Compare(key(a), key(b)) }
 
 func key(p preview.CloudPermission) string {
@@ -92,8 +92,7 @@ func key(p preview.CloudPermission) string {
 	return b.String()
 }
 
-// conditionText returns the canonical form of conditions, empty when there are
-// none.
+// conditionText returns the canonical JSON of conditions, empty if there are none.
 func conditionText(conditions map[string]any) string {
 	if len(conditions) == 0 {
 		return ""
@@ -125,7 +124,7 @@ func (s *scanner) declare(provider, origin string) {
 	s.out.Declared = append(s.out.Declared, preview.CloudDeclaration{Provider: provider, Origin: origin})
 }
 
-// permit adds one permission, with sorted, non-nil lists.
+// permit adds a permission, with its lists sorted and not nil.
 func (s *scanner) permit(p preview.CloudPermission) {
 	for _, list := range []*[]string{&p.Actions, &p.Resources, &p.Roles, &p.Rules} {
 		sorted := slices.Clone(*list)
@@ -147,10 +146,10 @@ func TokenAuth(provider string) string {
 	return "features.operators.openshift.io/token-auth-" + provider
 }
 
-// Examples is the annotation with the examples of a package, a JSON list.
+// Examples is the annotation of a package with its example objects, a JSON list.
 const Examples = "alm-examples"
 
-// AnnotationOrigin returns the origin of cloud access that a package's annotation
+// AnnotationOrigin returns the origin of cloud access that an annotation of a package
 // declares.
 func AnnotationOrigin(key, packageID string) string {
 	if packageID == "" {
@@ -159,8 +158,8 @@ func AnnotationOrigin(key, packageID string) string {
 	return "annotation " + key + " of package " + packageID
 }
 
-// annotations reads the cloud access declared by a package's annotations: support
-// for token authentication, and CredentialsRequests among its examples.
+// annotations adds the cloud access that a package's annotations declare: support for
+// token authentication, and CredentialsRequests among its examples.
 func (s *scanner) annotations(annotations map[string]string, packageID string) {
 	for _, provider := range []string{AWS, Azure, GCP} {
 		if value := annotations[TokenAuth(provider)]; strings.EqualFold(strings.TrimSpace(value), "true") {
@@ -181,7 +180,7 @@ func objectName(body map[string]any) string {
 	return ref.Kind + "/" + ref.Namespace + "/" + ref.Name
 }
 
-// texts returns the strings of a list, or the string itself as the only one.
+// texts returns the strings of a list; a single string counts as a list of one.
 func texts(v any) []string {
 	if text, ok := v.(string); ok {
 		return []string{text}

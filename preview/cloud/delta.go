@@ -7,18 +7,18 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// maxPairs bounds the comparisons of one pair of permissions and maxSet those
-// of the permissions of one origin; what is larger is compared whole.
+// maxPairs is the most comparisons for one pair of permissions, maxSet that for the
+// permissions of one origin. Larger ones are only compared for equality.
 const (
 	maxPairs = 1 << 18
 	maxSet   = 1 << 14
 )
 
-// Delta returns the planned cloud access with Change set on every permission,
-// followed by the installed permissions without counterpart, as removed.
-// Permissions are compared per provider, origin and effect by action, resource,
-// role and condition. Widened means that an action, a resource or a role was added
-// or a condition removed; narrowed means the reverse.
+// Delta returns the planned cloud access with Change set on every permission, and the
+// installed permissions without a counterpart as removed. Permissions with the same
+// provider, origin and effect are compared by action, resource, role and condition.
+// Widened means that an action, resource or role was added or a condition removed;
+// narrowed the reverse.
 func Delta(installed, planned preview.Cloud) preview.Cloud {
 	before, after := byOrigin(installed.Permissions), byOrigin(planned.Permissions)
 	out := preview.Cloud{Permissions: []preview.CloudPermission{}, Declared: slices.Clone(planned.Declared)}
@@ -36,7 +36,7 @@ func Delta(installed, planned preview.Cloud) preview.Cloud {
 	return out
 }
 
-// permissionSet has the permissions of one origin.
+// permissionSet is the permissions with one provider, origin and effect.
 type permissionSet struct {
 	list []preview.CloudPermission
 	keys map[string]bool
@@ -56,7 +56,8 @@ func byOrigin(list []preview.CloudPermission) map[string]permissionSet {
 	return out
 }
 
-// has reports whether a permission of another set has an equal one in s.
+// has reports whether the set has a permission that is equal or related to p, which is
+// from the set other.
 func (s permissionSet) has(p preview.CloudPermission, other permissionSet) bool {
 	if s.keys[key(p)] {
 		return true
@@ -93,7 +94,7 @@ func change(p preview.CloudPermission, before, after permissionSet) string {
 	return preview.GrantSame
 }
 
-// coveredBy reports whether other permissions permit every action of p on every
+// coveredBy reports whether other permissions together allow every action of p on every
 // resource, and every role.
 func coveredBy(p preview.CloudPermission, others []preview.CloudPermission) bool {
 	if len(p.Actions)*max(1, len(p.Resources))*len(others) > maxPairs {
@@ -122,8 +123,8 @@ func coveredBy(p preview.CloudPermission, others []preview.CloudPermission) bool
 	return true
 }
 
-// Covers reports whether a permission's action patterns match an action. Letter
-// case is ignored; "*" and "?" in a pattern are wildcards.
+// Covers reports whether one of a permission's actions matches an action. Letter case
+// is ignored, and "*" and "?" are wildcards.
 func Covers(p preview.CloudPermission, action string) bool {
 	return slices.ContainsFunc(p.Actions, func(pattern string) bool { return Glob(strings.ToLower(pattern), strings.ToLower(action)) })
 }
@@ -139,14 +140,13 @@ func resourcesCover(p preview.CloudPermission, resources []string) bool {
 	return !slices.ContainsFunc(resources, func(r string) bool { return !resourceCovers(p, r) })
 }
 
-// conditionsCover reports whether the conditions of p limit it at least as much as
-// those of wide.
+// conditionsCover reports whether wide has no conditions, or the same as p.
 func conditionsCover(wide, p preview.CloudPermission) bool {
 	return len(wide.Conditions) == 0 || conditionText(wide.Conditions) == conditionText(p.Conditions)
 }
 
-// related reports whether two permissions are about the same thing: they share
-// an action or a role, or one action covers the other.
+// related reports whether two permissions have a role or an action in common, also by
+// wildcard.
 func related(a, b preview.CloudPermission) bool {
 	if len(a.Actions)*len(b.Actions) > maxPairs {
 		return true
@@ -156,10 +156,10 @@ func related(a, b preview.CloudPermission) bool {
 		slices.ContainsFunc(b.Actions, func(action string) bool { return Covers(a, action) })
 }
 
-// Glob matches text against a pattern in which "*" stands for any text and "?" for
-// one character, in time proportional to the product of the lengths. Wildcards in
-// text count as plain characters, so that a pattern which matches one covers
-// everything it stands for.
+// Glob reports whether text matches a pattern in which "*" stands for any text and "?"
+// for one character. It takes time proportional to the product of the lengths.
+// Wildcards in text are plain characters, so that a pattern that matches another
+// pattern covers everything that one matches.
 func Glob(pattern, text string) bool {
 	p, t, star, mark := 0, 0, -1, 0
 	for t < len(text) {

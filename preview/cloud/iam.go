@@ -8,11 +8,10 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// iamRow is an API group of custom resources by which a controller manages cloud
-// permissions. Resources restricts the row to some of its resources; none means
-// all.
+// iamRow is an API group with custom resources whose controllers manage cloud
+// permissions. resources are the plural names that count; nil means all.
 type iamRow struct {
-	group     string // or ".SUFFIX"
+	group     string // a suffix if it begins with a dot
 	provider  string
 	resources []string
 }
@@ -37,9 +36,8 @@ var iamTable = [...]iamRow{
 	{"aadpodidentity.k8s.io", Azure, []string{"azureidentities", "azureidentitybindings"}},
 }
 
-// IAMResource reports whether objects of a group and (plural, lower-case) resource
-// make a controller grant cloud permissions, and for which provider. The resource
-// "*" counts.
+// IAMResource reports whether a controller grants cloud permissions for objects of a
+// group and resource (plural, lower case, or "*"), and for which provider.
 func IAMResource(group, resource string) (provider string, ok bool) {
 	resource, _, _ = strings.Cut(resource, "/")
 	if group == all && resource == "credentialsrequests" {
@@ -57,8 +55,8 @@ func IAMResource(group, resource string) (provider string, ok bool) {
 	return "", false
 }
 
-// plainGroup returns the API group of Crossplane's cluster-scoped resources for
-// that of the namespaced ones, which have the same fields.
+// plainGroup returns the API group of Crossplane's cluster-scoped resources for that of
+// the namespaced ones (.m.upbound.io), which have the same fields.
 func plainGroup(group string) string {
 	if stem, ok := strings.CutSuffix(group, ".m.upbound.io"); ok {
 		return stem + ".upbound.io"
@@ -66,14 +64,15 @@ func plainGroup(group string) string {
 	return group
 }
 
-// writeVerbs are those with which an object of one's own making comes to be.
+// writeVerbs are the verbs by which a subject can create an object or change its
+// content.
 var writeVerbs = []string{"create", "update", "patch", all}
 
-// RunTime begins the origin of what an operator asks for when it runs.
+// RunTime begins the origin of cloud access that an operator requests while it runs.
 const RunTime = "created by the operator at run time"
 
-// role finds roles that may write such objects: what they request is decided at
-// run time and cannot be reviewed.
+// role declares cloud access for roles that may write objects which request it. What
+// they request is decided at run time and cannot be reviewed.
 func (s *scanner) role(body map[string]any) {
 	ref := preview.RefOf(body)
 	if !ref.Is(preview.KindRole, preview.KindClusterRole) {
@@ -97,8 +96,8 @@ func (s *scanner) role(body map[string]any) {
 	}
 }
 
-// iamResource reads an IAM custom resource: the permissions in it if its fields
-// are known, else only that it exists.
+// iamResource adds the permissions in an IAM custom resource; if its fields are not
+// known, it declares that there is some access.
 func (s *scanner) iamResource(body map[string]any) {
 	ref := preview.RefOf(body)
 	group, provider := plainGroup(ref.Group()), ""
@@ -173,8 +172,8 @@ func (s *scanner) awsResource(spec map[string]any, origin string) {
 	}
 }
 
-// gcpResource reads role bindings, one permission for each member and role, and
-// custom roles. The member is stored among the conditions.
+// gcpResource adds the role bindings of a Google Cloud resource, one permission for
+// each role, and custom roles. Members are among the conditions.
 func (s *scanner) gcpResource(spec map[string]any, origin string) {
 	resources := slices.Concat(
 		texts(spec["project"]), texts(spec["folder"]), texts(spec["orgId"]), texts(spec["serviceAccountId"]),
@@ -205,8 +204,8 @@ func (s *scanner) gcpResource(spec map[string]any, origin string) {
 	}
 }
 
-// boundMembers returns the members of a binding: one, a list of names, or a list of
-// objects with a name each.
+// boundMembers returns the members of a binding, which may be one, a list of names, or
+// a list of objects with a name.
 func boundMembers(binding map[string]any) []string {
 	members := slices.Concat(texts(binding["member"]), texts(binding["members"]))
 	for _, one := range preview.Maps(binding, "members") {
@@ -264,10 +263,12 @@ const (
 	notDataActions = "notDataActions"
 )
 
-// maxPolicy is above what IAM accepts for a managed policy (6144 characters).
+// maxPolicy is the most bytes of an AWS policy that are parsed. IAM accepts 6144
+// characters for a managed policy.
 const maxPolicy = 64 << 10
 
-// policyDocument reads an AWS policy: JSON text, or the same as an object.
+// policyDocument returns the statements of an AWS policy, in JSON text or decoded;
+// whole is false if a part could not be parsed.
 func policyDocument(v any) (statements []map[string]any, whole bool) {
 	document, ok := v.(map[string]any)
 	if text, isText := v.(string); isText {
@@ -290,9 +291,8 @@ func policyDocument(v any) (statements []map[string]any, whole bool) {
 	return maps(document, "Statement", &whole), whole
 }
 
-// policy reads the permissions in an AWS policy. NotAction and NotResource permit
-// everything else, so they are read as "*" with the exception among the
-// conditions.
+// policy adds the permissions in an AWS policy. NotAction and NotResource allow
+// everything else, so they are added as "*" with the exception among the conditions.
 func (s *scanner) policy(v any, origin string) {
 	if v == nil {
 		return
@@ -329,7 +329,7 @@ const (
 	notResource = "NotResource"
 )
 
-// trust reads who may assume a role, from its trust policy.
+// trust declares who may assume a role by its trust policy.
 func (s *scanner) trust(v any, origin string) {
 	if v == nil {
 		return

@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// identities are the ServiceAccount annotations that bind a cloud identity.
+// identities are the annotations of ServiceAccounts that name their cloud identity.
 var identities = [...]struct{ provider, key, prefix string }{
 	{AWS, "eks.amazonaws.com/role-arn", ""},
 	{GCP, "iam.gke.io/gcp-service-account", accountPrefix},
@@ -16,9 +16,9 @@ var identities = [...]struct{ provider, key, prefix string }{
 	{Alibaba, "pod-identity.alibabacloud.com/role-name", ""},
 }
 
-// IsIdentity reports whether a permission only names an identity that a
-// ServiceAccount, pod or request uses. What the identity may do is configured in
-// the cloud.
+// IsIdentity reports whether a permission only names the identity that a
+// ServiceAccount, pod or request uses. What the identity may do is configured in the
+// cloud.
 func IsIdentity(p preview.CloudPermission) bool {
 	if len(p.Actions) > 0 || len(p.Roles) == 0 {
 		return false
@@ -34,8 +34,8 @@ func IsIdentity(p preview.CloudPermission) bool {
 
 const workloadIdentity = "azure.workload.identity/use"
 
-// identity reads the cloud identity of a ServiceAccount, and the identities that a
-// namespace permits its pods to assume.
+// identity adds the cloud identity of a ServiceAccount, and the identities that a
+// Namespace permits its pods to assume.
 func (s *scanner) identity(body map[string]any) {
 	annotations := preview.Map(body, "metadata", "annotations")
 	switch preview.RefOf(body).GroupKind() {
@@ -57,9 +57,9 @@ func (s *scanner) identity(body map[string]any) {
 	}
 }
 
-// variables are the environment variables that only a program with cloud
-// access reads. The short names are the token flow of OLM and the
-// cloud-credential-operator.
+// variables are environment variables that only programs with cloud access read, with
+// the provider. ROLEARN and other short names are those of the token flow of OLM and
+// the cloud-credential-operator.
 var variables = map[string]string{
 	"ROLEARN":                            AWS,
 	"AWS_REGION":                         AWS,
@@ -88,8 +88,8 @@ var variables = map[string]string{
 	"GOOGLE_APPLICATION_CREDENTIALS":     GCP,
 }
 
-// pods reads the cloud access in annotations, labels, variables and token volumes
-// of a pod template.
+// pods adds the cloud access in annotations, labels, environment variables and token
+// volumes of a pod template.
 func (s *scanner) pods(body map[string]any) {
 	spec, meta := preview.PodTemplate(body)
 	if spec == nil {
@@ -117,16 +117,16 @@ func (s *scanner) pods(body map[string]any) {
 	s.secretKeys(spec, at)
 }
 
-// assigned are the variables whose value is an identity, with the word before
-// it.
+// assigned are the environment variables whose value is an identity, with the prefix
+// that the identity gets among roles.
 var assigned = map[string]string{
 	"ROLEARN": "", "AWS_ROLE_ARN": "", "AWS_IAM_ROLE_ARN": "",
 	"CLIENTID": clientPrefix, "AZURE_CLIENT_ID": clientPrefix,
 	"SERVICE_ACCOUNT_EMAIL": accountPrefix,
 }
 
-// variable reads an environment variable: the identity in it, or only that the
-// program expects one.
+// variable adds the identity in an environment variable, or declares that the program
+// expects one.
 func (s *scanner) variable(env map[string]any, at string) {
 	name, value := preview.String(env, "name"), preview.String(env, "value")
 	if provider, ok := credentialKeys[strings.ToLower(preview.String(env, "valueFrom", "secretKeyRef", "key"))]; ok {
@@ -144,8 +144,8 @@ func (s *scanner) variable(env map[string]any, at string) {
 	s.declare(provider, "variable "+name+" of "+at)
 }
 
-// expansion matches an argument that takes the value of a variable, which may
-// come from a ConfigMap or Secret as a whole.
+// expansion matches $(NAME) in arguments. The variable's value may come from a
+// ConfigMap or Secret as a whole, whose keys are not known.
 var expansion = regexp.MustCompile(`\$\(([A-Z0-9_]{1,64})\)`)
 
 func (s *scanner) arguments(container map[string]any, at string) {
@@ -158,7 +158,7 @@ func (s *scanner) arguments(container map[string]any, at string) {
 	}
 }
 
-// secretKeys finds keys with cloud credentials that volumes mount from Secrets.
+// secretKeys declares the keys with cloud credentials that a pod mounts from Secrets.
 func (s *scanner) secretKeys(spec map[string]any, at string) {
 	items := func(source map[string]any, nameField string) {
 		for _, item := range preview.Maps(source, "items") {
@@ -206,13 +206,14 @@ func Audiences(spec map[string]any) []string {
 }
 
 // OwnAudience reports whether tokens with an audience are for the cluster's own API
-// server. A host that only begins like its name belongs to others.
+// server. A host name that only begins like the API server's is not.
 func OwnAudience(audience string) bool {
 	host := strings.TrimSuffix(strings.TrimPrefix(audience, "https://"), "/")
 	return slices.Contains([]string{"kubernetes", "kubernetes.default", "kubernetes.default.svc", "kubernetes.default.svc.cluster.local"}, host)
 }
 
-// tokenProvider returns the cloud provider that accepts tokens with an audience.
+// tokenProvider returns the provider that accepts tokens with an audience, "external"
+// for a service that is no known cloud.
 func tokenProvider(audience string) string {
 	switch {
 	case audience == "sts.amazonaws.com":
@@ -227,8 +228,8 @@ func tokenProvider(audience string) string {
 	return "external"
 }
 
-// credentialKeys are keys of Secrets with credentials, as the
-// cloud-credential-operator writes them and the tools of the clouds name them.
+// credentialKeys are keys of Secrets with cloud credentials, in lower case, with the
+// provider: those of the cloud-credential-operator and of the clouds' tools.
 var credentialKeys = map[string]string{
 	"aws_access_key_id":          AWS,
 	"aws_secret_access_key":      AWS,
@@ -242,21 +243,22 @@ var credentialKeys = map[string]string{
 	"clouds.yaml":                OpenStack,
 }
 
-// staticKeys are those of them that are long-lived secrets by themselves.
+// staticKeys are the credentialKeys whose values are long-lived secrets by themselves.
 var staticKeys = map[string]bool{
 	"aws_access_key_id": true, "aws_secret_access_key": true, "azure_client_secret": true, "service_account.json": true,
 	"ibmcloud_api_key": true, "clouds.yaml": true,
 }
 
-// StaticOrigin returns the origin of cloud access for a Secret with long-lived
-// keys.
+// StaticOrigin returns the origin of cloud access that is declared for a Secret with
+// long-lived keys.
 func StaticOrigin(namespace, name string) string {
 	return "static credentials in " + objectName(map[string]any{
 		"kind": "Secret", "metadata": map[string]any{"namespace": namespace, "name": name},
 	})
 }
 
-// secret recognises static cloud credentials by the names of a Secret's keys.
+// secret declares the cloud access of a Secret with cloud credentials, by the names of
+// its keys.
 func (s *scanner) secret(body map[string]any) {
 	if !preview.IsKind(body, preview.KindSecret) {
 		return

@@ -9,23 +9,23 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// Document is a policy or role definition for a cloud administrator. Its texts
-// come from outside and are not escaped.
+// Document is a policy or role definition for a cloud administrator. Its texts come
+// from packages and are not escaped.
 type Document struct {
 	Provider, Origin string
-	Title            string   // what it is, in our words
-	Notes            []string // how to use it, and what could not be derived; a line each
-	// Body is the input of the provider's tool, nil when nothing can be
-	// derived: JSON of an AWS policy or an Azure role definition, or the
-	// YAML of a Google Cloud role or of a list of role names.
+	Title            string   // what the document is, in our words
+	Notes            []string // one line each: how to use it, and what was left out
+	// Body is the input for the provider's tool: the JSON of an AWS policy or an Azure
+	// role definition, or the YAML of a Google Cloud role or of a list of role names. It
+	// is nil if nothing can be derived.
 	Body any
 	YAML bool
 }
 
-// Policies returns the documents with which a cloud administrator can grant the
-// planned cloud access, sorted by provider and origin. A document never permits
-// more than was requested: what a provider would not accept is left out and
-// reported. If that is a denial, the whole document is left out.
+// Policies returns documents by which a cloud administrator can grant the planned cloud
+// access, sorted by provider and origin. A document never allows more than was
+// requested: what the provider would not accept is left out and noted. If that is a
+// Deny, the whole document is left out.
 func Policies(c preview.Cloud) []Document {
 	var out []Document
 	names := map[string]bool{}
@@ -45,8 +45,8 @@ func Policies(c preview.Cloud) []Document {
 	return out
 }
 
-// byRequest groups permissions, sorted by provider and origin. Permissions that an
-// upgrade removes are left out.
+// byRequest returns the permissions in groups of one provider and origin, sorted.
+// Permissions that an upgrade removes are left out.
 func byRequest(list []preview.CloudPermission) [][]preview.CloudPermission {
 	kept := slices.DeleteFunc(slices.Clone(list), func(p preview.CloudPermission) bool { return p.Change == preview.GrantRemoved })
 	slices.SortStableFunc(kept, compare)
@@ -69,11 +69,10 @@ func declaredProviders(c preview.Cloud) []string {
 	return slices.Compact(out)
 }
 
-// permissionRequest has the permissions that one origin requests from one
-// provider.
+// permissionRequest is the permissions that one origin requests from one provider.
 type permissionRequest struct {
 	provider, origin, name string
-	notes                  []string // about the documents as a whole
+	notes                  []string // for all documents of the request
 }
 
 func (r *permissionRequest) documents(list []preview.CloudPermission) []Document {
@@ -100,7 +99,8 @@ func (r *permissionRequest) documents(list []preview.CloudPermission) []Document
 	return []Document{r.plainText(granted)}
 }
 
-// kind returns who creates the grant in the cloud for an origin.
+// kind adds a note about who creates the identity or grant in the cloud, by the kind of
+// the origin.
 func (r *permissionRequest) kind() {
 	switch {
 	case strings.HasPrefix(r.origin, credential+"/") && strings.Contains(r.origin, " in "):
@@ -118,8 +118,8 @@ func (r *permissionRequest) document(title string, body any) Document {
 	return Document{Provider: r.provider, Origin: r.origin, Title: title, Notes: slices.Clone(r.notes), Body: body}
 }
 
-// plainText returns the permissions as words, for a provider without a document
-// format.
+// plainText returns a document with the permissions in words, for providers without a
+// file format.
 func (r *permissionRequest) plainText(list []preview.CloudPermission) Document {
 	d := r.document("to be granted with the provider's own tools", nil)
 	for _, p := range list {
@@ -143,9 +143,10 @@ func (r *permissionRequest) plainText(list []preview.CloudPermission) Document {
 
 var notInNames = regexp.MustCompile(`[^A-Za-z0-9]+`)
 
-const maxName = 56 // with a number behind it, below the least of the providers: 64 for the id of a Google Cloud role
+const maxName = 56 // without a number; the lowest limit is 64, for the id of a Google Cloud role
 
-// uniqueName returns a name made from an origin that is valid for every provider.
+// uniqueName returns a name for an origin that is valid for every provider and not in
+// taken, to which it is added.
 func uniqueName(origin string, taken map[string]bool) string {
 	name := strings.ToLower(strings.Trim(notInNames.ReplaceAllString(origin, "-"), "-"))
 	if name == "" || len(name) > maxName || taken[name] {
@@ -156,7 +157,8 @@ func uniqueName(origin string, taken map[string]bool) string {
 	return name
 }
 
-// numbered returns the name of the n-th of several documents, from 0.
+// numbered returns the name of the n-th of several documents, counted from 0; the first
+// has no number.
 func numbered(name string, n int) string {
 	if n == 0 {
 		return name
@@ -164,8 +166,8 @@ func numbered(name string, n int) string {
 	return name + "-" + strconv.Itoa(n+1)
 }
 
-// placeholders matches template markers that other tools leave to be filled in.
-// IAM's own variables have a colon.
+// placeholders matches template markers, such as ${NAME}, that are to be filled in.
+// IAM's own variables, such as ${aws:username}, have a colon and do not match.
 var placeholders = regexp.MustCompile(`\$\{[^}:]*\}|\$\([^)]*\)|\{\{[^}]*\}\}|<[^<>]+>`)
 
 func placeholderNotes(list ...[]string) []string {
@@ -182,7 +184,7 @@ func placeholderNotes(list ...[]string) []string {
 	return []string{"fill in before use: " + strings.Join(found, ", ")}
 }
 
-// partition splits a list by what a pattern matches.
+// partition returns the items that a pattern matches (good), and the others (bad).
 func partition(list []string, pattern *regexp.Regexp) (good, bad []string) {
 	for _, item := range list {
 		if pattern.MatchString(item) {

@@ -31,8 +31,8 @@ var (
 	awsCondition = regexp.MustCompile(`^[!-~]+:[!-~]+$`)
 )
 
-// maxDocument is the size limit of an IAM managed policy, white space not
-// counted (IAM quotas).
+// maxDocument is the most characters of an IAM managed policy, without white space (IAM
+// quotas).
 const maxDocument = 6144
 
 func (r *permissionRequest) aws(list []preview.CloudPermission) []Document {
@@ -76,9 +76,8 @@ func (r *permissionRequest) aws(list []preview.CloudPermission) []Document {
 	return out
 }
 
-// awsStatementOf returns one permission as a statement, nil if IAM would not
-// accept it or it would permit more than was requested. problem says what was left
-// out.
+// awsStatementOf returns a permission as a statement of a policy; nil if IAM would not
+// accept it, or it would allow more than was requested. problem says what was left out.
 func awsStatementOf(p preview.CloudPermission) (statement *awsStatement, problem string) {
 	if p.Effect != allow && p.Effect != "Deny" {
 		return nil, "left out: a statement with the effect " + p.Effect
@@ -123,8 +122,8 @@ func awsStatementOf(p preview.CloudPermission) (statement *awsStatement, problem
 	return s, problem
 }
 
-// awsConditions reports whether conditions have the form OPERATOR: {KEY: value or
-// values}.
+// awsConditions reports whether conditions have the form that IAM accepts: OPERATOR:
+// {KEY: value or values}.
 func awsConditions(conditions map[string]any) bool {
 	for operator, keys := range conditions {
 		byKey, ok := keys.(map[string]any)
@@ -151,8 +150,8 @@ func awsConditions(conditions map[string]any) bool {
 	return true
 }
 
-// awsParts distributes statements over several policies, because their size is
-// limited. A statement that is too long is split by actions.
+// awsParts divides statements into several policies of at most maxDocument characters.
+// A statement that is too long is divided by its actions.
 func awsParts(statements []awsStatement) [][]awsStatement {
 	var short []awsStatement
 	for _, s := range statements {

@@ -10,7 +10,8 @@ import (
 
 func joinComma(list []string) string { return strings.Join(list, ", ") }
 
-// gcpRole is the file of "gcloud iam roles create" (IAM API, projects.roles).
+// gcpRole is the content of a file for "gcloud iam roles create" (IAM API,
+// projects.roles).
 type gcpRole = map[string]any
 
 var (
@@ -18,8 +19,7 @@ var (
 	gcpRoleName   = regexp.MustCompile(`^((projects|organizations)/[A-Za-z0-9.:_-]+/)?roles/[A-Za-z0-9._]+$`)
 )
 
-// maxPermissions is the largest number of permissions of a custom role (IAM
-// quotas).
+// maxPermissions is the most permissions of a custom role (IAM quotas).
 const maxPermissions = 3000
 
 func (r *permissionRequest) gcp(list []preview.CloudPermission) []Document {
@@ -67,8 +67,8 @@ func sortedSet(list []string) []string {
 	return slices.Compact(list)
 }
 
-// azureRole is the file of "az role definition create" (Azure RBAC, "Azure
-// custom roles").
+// azureRole is the content of a file for "az role definition create" (Azure RBAC,
+// "Azure custom roles").
 type azureRole struct {
 	Name             string
 	IsCustom         bool
@@ -85,7 +85,7 @@ var (
 	azureRoleName = regexp.MustCompile(`^[ -~]{1,512}$`)
 )
 
-// azureScope stands for the subscription, which no request names.
+// azureScope is a placeholder for the subscription, which no request names.
 const azureScope = "/subscriptions/00000000-0000-0000-0000-000000000000"
 
 func (r *permissionRequest) azure(list []preview.CloudPermission) []Document {

@@ -9,8 +9,8 @@ import (
 
 const credentialGroup = "cloudcredential.openshift.io"
 
-// providerOf maps a providerSpec kind to its provider (cloud-credential-
-// operator pkg/apis/cloudcredential/v1).
+// providerOf has the provider for each kind of spec.providerSpec in a
+// CredentialsRequest (cloud-credential-operator pkg/apis/cloudcredential/v1).
 var providerOf = map[string]string{
 	"AWSProviderSpec":             AWS,
 	"AzureProviderSpec":           Azure,
@@ -24,8 +24,8 @@ var providerOf = map[string]string{
 	"OvirtProviderSpec":           OVirt,
 }
 
-// credentialsRequest reads a CredentialsRequest. inside is the object that
-// contains it, if it is not an object of the plan itself.
+// credentialsRequest adds the permissions of a CredentialsRequest. inside is the object
+// that contains it, empty if it is an object of the plan itself.
 func (s *scanner) credentialsRequest(body map[string]any, inside string) {
 	if ref := preview.RefOf(body); ref.Kind != credential || ref.Group() != credentialGroup {
 		return
@@ -49,8 +49,8 @@ func (s *scanner) credentialsRequest(body map[string]any, inside string) {
 	}
 }
 
-// Unread stands in the origin of what asks for access in a form that no one
-// here knows.
+// Unread is part of the origin of cloud access that is requested in a form that cannot
+// be parsed.
 const Unread = "cannot be read"
 
 func (s *scanner) providerSpec(spec map[string]any, provider, origin string) {
@@ -79,7 +79,7 @@ func (s *scanner) providerSpec(spec map[string]any, provider, origin string) {
 	}
 }
 
-// maps is [preview.Maps], and records if it left out invalid items.
+// maps is [preview.Maps]; it sets whole to false if an item is not a map.
 func maps(body map[string]any, field string, whole *bool) []map[string]any {
 	out := preview.Maps(body, field)
 	if given, isList := body[field].([]any); body[field] != nil && (!isList || len(given) != len(out)) {
@@ -88,7 +88,7 @@ func maps(body map[string]any, field string, whole *bool) []map[string]any {
 	return out
 }
 
-// list is [texts], and records if it left out invalid items.
+// list is [texts]; it sets whole to false if an item is not a string.
 func list(body map[string]any, field string, whole *bool) []string {
 	out := texts(body[field])
 	switch v := body[field].(type) {
@@ -101,8 +101,8 @@ func list(body map[string]any, field string, whole *bool) []string {
 	return out
 }
 
-// unscopedGrant returns the permission for a provider whose requests cannot be
-// limited: the whole credential of the platform.
+// unscopedGrant returns the permission for everything, for providers whose requests
+// cannot be limited: they get the whole credential of the platform.
 func unscopedGrant(provider, origin string) preview.CloudPermission {
 	if provider == "" {
 		provider = "unknown"
@@ -134,8 +134,8 @@ func (s *scanner) awsRequest(spec map[string]any, origin string) (whole bool) {
 	return whole
 }
 
-// conditions reads the conditions of a permission. They limit it, so that invalid
-// ones are left out and reported.
+// conditions returns the conditions of a permission; it sets whole to false if they
+// cannot be parsed, as the permission would then seem unlimited.
 func conditions(body map[string]any, field string, whole *bool) map[string]any {
 	out := preview.Map(body, field)
 	if body[field] != nil && out == nil {
@@ -144,8 +144,8 @@ func conditions(body map[string]any, field string, whole *bool) map[string]any {
 	return preview.CloneBody(out)
 }
 
-// dataPlane marks permissions on the data in a service, as opposed to the service
-// itself.
+// dataPlane returns the conditions that mark permissions on the data in a service, as
+// opposed to the service itself.
 func dataPlane() map[string]any { return map[string]any{planeKey: planeData} }
 
 const (
@@ -153,14 +153,15 @@ const (
 	planeData = "data"
 )
 
-// The words before identities among roles.
+// Prefixes of identities among the roles of a permission.
 const (
 	clientPrefix  = "client "
 	accountPrefix = "serviceAccount:"
 )
 
-// azureRequest reads role bindings, actions and data actions. Their scope is
-// chosen when the request is fulfilled and is not part of it.
+// azureRequest adds role bindings, actions and data actions. Their scope is chosen when
+// the request is fulfilled and not part of the request. whole is false if a part could
+// not be parsed.
 func (s *scanner) azureRequest(spec map[string]any, origin string) (whole bool) {
 	whole = true
 	var roles []string
@@ -180,8 +181,8 @@ func (s *scanner) azureRequest(spec map[string]any, origin string) (whole bool) 
 	return whole
 }
 
-// gcpRequest reads predefined roles and custom permissions, which are bound at
-// project level.
+// gcpRequest adds predefined roles and custom permissions, which are granted on the
+// project. whole is false if a part could not be parsed.
 func (s *scanner) gcpRequest(spec map[string]any, origin string) (whole bool) {
 	whole = true
 	roles, actions := list(spec, "predefinedRoles", &whole), list(spec, "permissions", &whole)
@@ -194,8 +195,9 @@ func (s *scanner) gcpRequest(spec map[string]any, origin string) (whole bool) {
 	return whole
 }
 
-// ibmRequest reads policies. Their resource attributes are written NAME=VALUE,
-// with the operator if it is not equality.
+// ibmRequest adds policies. Their resource attributes become NAME=VALUE, or "NAME
+// OPERATOR VALUE" for other operators than equality. whole is false if a part could not
+// be parsed.
 func (s *scanner) ibmRequest(spec map[string]any, provider, origin string) (whole bool) {
 	whole = true
 	for _, policy := range maps(spec, "policies", &whole) {
@@ -216,10 +218,10 @@ func (s *scanner) ibmRequest(spec map[string]any, provider, origin string) (whol
 	return whole
 }
 
-// maxEmbedded bounds the text of a ConfigMap that is searched for requests.
+// maxEmbedded is the most bytes of a text that are searched for CredentialsRequests.
 const maxEmbedded = 1 << 20
 
-// embedded finds CredentialsRequests in the text of a ConfigMap, from which an
+// embedded adds the CredentialsRequests in the texts of a ConfigMap, from which an
 // operator creates them.
 func (s *scanner) embedded(body map[string]any) {
 	if !preview.IsKind(body, preview.KindConfigMap) {
@@ -242,8 +244,8 @@ func (s *scanner) embedded(body map[string]any) {
 	}
 }
 
-// text reads the CredentialsRequests in YAML or JSON text and reports whether it
-// found any. Of a list without kind, the items are read.
+// text adds the CredentialsRequests in YAML or JSON text, also the items of a list
+// without kind, and reports whether there are any.
 func (s *scanner) text(text, inside string) (found bool) {
 	if len(text) > maxEmbedded {
 		return false

@@ -8,7 +8,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// Sources groups objects by package, because each package has its own annotations.
+// Sources returns the objects of a plan by package, as each package has its own
+// annotations. The function body returns the form of an object to search, such as the
+// planned one, nil for none.
 func Sources(p *preview.Plan, body func(*preview.Object) map[string]any) []Input {
 	byPackage := map[string][]map[string]any{}
 	for i := range p.Objects {
@@ -24,9 +26,9 @@ func Sources(p *preview.Plan, body func(*preview.Object) map[string]any) []Input
 	return out
 }
 
-// packageAnnotations returns a package's annotations from its pod templates, to
-// which registry+v1 copies them. So they come from sealed content, and a saved
-// plan gives the same result.
+// packageAnnotations returns the annotations of a package from the pod templates of its
+// Deployments, to which registry+v1 copies them. So a saved plan, which has only the
+// objects, gives the same result.
 func packageAnnotations(objects []map[string]any) map[string]string {
 	out := map[string]string{}
 	for _, body := range objects {

@@ -9,17 +9,17 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// Admission is a statement of a trust or resource policy that lets in more than it
-// seems to.
+// Admission is a statement of a trust policy or resource policy that admits more
+// identities than it seems to.
 type Admission struct {
 	Text string
-	// Everyone is true where nothing limits who is let in, Takes where what they
-	// get is an identity, a key or the policy itself.
+	// Everyone: nothing limits who is admitted. Takes: they get an identity, a key or
+	// control of the policy itself.
 	Everyone, Takes bool
 }
 
-// Admissions finds, in any object, the AWS policies that say who may use a role, a
-// bucket, a queue or a key, by their shape.
+// Admissions returns the admissions of AWS policies anywhere in an object that say who
+// may use a role, bucket, queue or key. Policies are found by their shape.
 func Admissions(body map[string]any) []Admission {
 	var out []Admission
 	walkPolicies(body, 0, func(statements []map[string]any) {
@@ -33,11 +33,11 @@ func Admissions(body map[string]any) []Admission {
 	return out
 }
 
-// maxDepth bounds how deep objects are searched for policies.
+// maxDepth is how deep objects are searched for policies.
 const maxDepth = 64
 
-// walkPolicies calls found with the statements of every policy in a value: objects
-// with Statement, and texts with such an object.
+// walkPolicies calls found with the statements of every policy in a value: of objects
+// with the field Statement, and of texts with such an object.
 func walkPolicies(v any, depth int, found func([]map[string]any)) {
 	if depth > maxDepth {
 		return
@@ -70,7 +70,7 @@ func looksLikePolicy(statements []map[string]any) bool {
 	})
 }
 
-// admitted judges the principals of one statement.
+// admitted returns the admissions of the principals of one statement.
 func admitted(statement map[string]any) []Admission {
 	actions := texts(statement["Action"])
 	conditions := preview.Map(statement, "Condition")
@@ -110,7 +110,7 @@ func admitted(statement map[string]any) []Admission {
 	return out
 }
 
-// awsPrincipal is the kind of principals that are accounts, roles and users.
+// awsPrincipal is the key in Principal for accounts, roles and users.
 const awsPrincipal = "AWS"
 
 func assumes(actions []string) bool {
@@ -119,7 +119,8 @@ func assumes(actions []string) bool {
 	})
 }
 
-// takesOver reports whether an action gives an identity, a key or the policy.
+// takesOver reports whether an action gives an identity, a key or control of the
+// policy, or changes what others run or read.
 func takesOver(action string) bool {
 	action = strings.ToLower(action)
 	return slices.ContainsFunc([]string{
@@ -128,8 +129,8 @@ func takesOver(action string) bool {
 	}, func(of string) bool { return Glob(action, of) })
 }
 
-// federatedSubject returns the pattern of subjects that a condition admits, empty
-// for exact ones, and whether there is a limit at all.
+// federatedSubject returns the pattern of token subjects that conditions admit, empty
+// if they are exact. limited is false if no condition limits the subject.
 func federatedSubject(conditions map[string]any) (pattern string, limited bool) {
 	for operator, v := range conditions {
 		byKey, _ := v.(map[string]any)
@@ -152,15 +153,14 @@ func federatedSubject(conditions map[string]any) (pattern string, limited bool) 
 	return pattern, limited
 }
 
-// anySubject reports whether a pattern admits accounts of every namespace of a
-// cluster, or repositories of every owner.
+// anySubject reports whether a pattern matches ServiceAccounts of every namespace, or
+// repositories of every owner.
 func anySubject(pattern string) bool {
 	return Glob(pattern, "system:serviceaccount:zz:zz") || Glob(pattern, "repo:zz/zz:ref:refs/heads/zz") || Glob(pattern, "system:serviceaccount:zz:default")
 }
 
-// stated reads the permissions of policies in objects of kinds that are not known,
-// and in ConfigMaps, by their shape. Those with principals are no permissions of
-// an identity.
+// stated adds the permissions of policies in objects of any kind, found by their shape.
+// Statements with a Principal are left out, as they are no permissions of an identity.
 func (s *scanner) stated(body map[string]any) {
 	if preview.IsKind(body, preview.KindCustomResourceDefinition) {
 		return

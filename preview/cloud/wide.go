@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// Permits reports whether a permission includes an action: one of its patterns
-// covers it, and no exception of the statement does.
+// Permits reports whether a permission includes an action: one of its actions matches,
+// and none of its exceptions (NotAction, notActions, notDataActions) does.
 func Permits(p preview.CloudPermission, action string) bool {
 	if !Covers(p, action) {
 		return false
@@ -22,11 +22,11 @@ func Permits(p preview.CloudPermission, action string) bool {
 	return true
 }
 
-// samples are actions that have nothing in common: a pattern for all of them is one
-// for every action.
+// samples are actions so different that a pattern which matches all of them matches
+// every action.
 var samples = []string{"iam:CreateUser", "s3:GetObject", "ec2:RunInstances", "sts:AssumeRole", "kms:Decrypt", "logs:PutLogEvents"}
 
-// EveryAction reports whether a pattern covers every action, however it is written.
+// EveryAction reports whether a pattern matches every action, however it is written.
 func EveryAction(pattern string) bool {
 	if pattern != "" && strings.Trim(pattern, "*:") == "" {
 		return true
@@ -34,10 +34,10 @@ func EveryAction(pattern string) bool {
 	return !slices.ContainsFunc(samples, func(action string) bool { return !Glob(strings.ToLower(pattern), strings.ToLower(action)) })
 }
 
-// Wide reports whether a permission is limited to no resource that it names. The
-// account, the region and the kind in an ARN name none, and neither does a pattern
-// that begins with a star. An AWS statement without resources is not limited by
-// what it does not say; scopes of other clouds are compared where they matter.
+// Wide reports whether a permission is not limited to named resources. Account, region
+// and type in an ARN name no resource, and neither does a pattern that begins with a
+// wildcard. An AWS statement without resources is wide. Permissions of other clouds
+// count as wide here; their scopes are judged where they matter.
 func Wide(p preview.CloudPermission) bool {
 	if p.Provider != AWS {
 		return true
@@ -61,13 +61,13 @@ func wideResource(resource string) bool {
 	return open(parts[5][at+1:])
 }
 
-// open reports whether a name begins with a wildcard, or is none.
+// open reports whether a name begins with a wildcard or is empty.
 func open(name string) bool {
 	return name == "" || strings.HasPrefix(name, "*") || strings.HasPrefix(name, "?")
 }
 
-// Vacuous reports whether conditions hold for everyone, or nearly: none of them
-// limits who asks, or for what.
+// Vacuous reports whether conditions hold for nearly every request: none limits who
+// makes it, or for what.
 func Vacuous(conditions map[string]any) bool {
 	for operator, v := range conditions {
 		keys, ok := v.(map[string]any)
@@ -83,7 +83,7 @@ func Vacuous(conditions map[string]any) bool {
 	return true
 }
 
-// conditionValues returns the values of a condition as texts.
+// conditionValues returns the values of a condition as strings.
 func conditionValues(v any) []string {
 	if flag, ok := v.(bool); ok {
 		if flag {
@@ -94,7 +94,8 @@ func conditionValues(v any) []string {
 	return texts(v)
 }
 
-// anyone are keys that say when or how a request is made, not by whom or on what.
+// anyone are condition keys, in lower case, that limit when or how a request is made,
+// and not by whom or for what.
 var anyone = []string{
 	"aws:currenttime", "aws:epochtime", "aws:referer", "aws:requestedregion", "aws:securetransport", "aws:tokenissuetime", "aws:useragent",
 	"aws:viaawsservice", "aws:principalisawsservice", "s3:signatureversion", "s3:tlsversion", "s3:authtype",
@@ -121,7 +122,8 @@ func vacuous(operator, key string, values []string) bool {
 	return false
 }
 
-// everyAddress reports whether a range is the whole of the internet, or half of it.
+// everyAddress reports whether one of the IP ranges is the whole internet, or half of
+// it.
 func everyAddress(ranges []string) bool {
 	return slices.ContainsFunc(ranges, func(text string) bool {
 		prefix, err := netip.ParsePrefix(text)
