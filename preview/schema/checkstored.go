@@ -7,8 +7,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// CheckStored checks the stored objects of a CRD and fills in the outcome. The
-// error is ctx's, or one of reading the cluster.
+// CheckStored checks the stored objects of a CRD, at most MaxChecked, and fills in the
+// outcome. It errs if ctx is cancelled, the cluster cannot be read, or the schema
+// cannot be evaluated.
 func (c *Checker) CheckStored(ctx context.Context, pager Pager, outcome *Outcome) error {
 	outcome.Unchecked = c.Unchecked
 	var err error
@@ -54,7 +55,8 @@ func (c *Checker) CheckStored(ctx context.Context, pager Pager, outcome *Outcome
 	return nil
 }
 
-// Title says of how many objects it is.
+// Title returns for how many of the checked objects something holds: "VERB 3 of 10
+// stored objects".
 func (g Group) Title(verb string, o *Outcome) string {
 	return fmt.Sprintf("%s %d of %d stored objects", verb, g.Count, o.Checked)
 }

@@ -12,13 +12,13 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// Compare returns what an update of a CustomResourceDefinition
-// (apiextensions.k8s.io/v1) takes away from those who use it, sorted. stored is
-// the old one's status.storedVersions. Schemas are compared for each version
-// that both have, and between each two served versions of the new one, of which
-// what the old one had too is left out; a conversion webhook may bridge any
-// difference, so with one there is no second comparison. Texts quote field
-// names and values of both definitions, and must pass textsafe.
+// Compare returns the changes of a CustomResourceDefinition (apiextensions.k8s.io/v1)
+// by which its users lose something, sorted. stored is the old CRD's
+// status.storedVersions. Schemas are compared for each version that both CRDs have, and
+// between any two served versions of the new CRD; of the latter, differences that the
+// old CRD had too are left out. If there is a conversion webhook, versions are not
+// compared with each other, as the webhook may bridge any difference. The texts of
+// issues have field names and values of both CRDs and must be escaped by textsafe.
 func Compare(before, after map[string]any, stored []string) []Issue {
 	issues := compareSpecs(before, after)
 	olds, news := versionsOf(before), versionsOf(after)
@@ -76,7 +76,8 @@ func compareSpecs(before, after map[string]any) []Issue {
 	return issues
 }
 
-// service returns the address of a conversion webhook, including defaults.
+// service returns the Service of a conversion webhook as text, with default port; nil
+// if there is none.
 func service(v any) any {
 	m, ok := v.(map[string]any)
 	if !ok {
@@ -108,8 +109,8 @@ func served(v map[string]any) bool { return v["served"] == true }
 
 func schemaOf(v map[string]any) map[string]any { return preview.Map(v, "schema", "openAPIV3Schema") }
 
-// comparePairs compares the served versions of the new CRD with each other,
-// without differences that the old CRD had too.
+// comparePairs compares the served versions of the new CRD with each other, and leaves
+// out differences that the old CRD had too.
 func comparePairs(before, after map[string]any) []Issue {
 	if strategy(after) == "Webhook" {
 		return nil
@@ -145,5 +146,5 @@ func pairs(definition map[string]any) []Issue {
 	return out
 }
 
-// maxVersions bounds how many served versions are compared with each other.
+// maxVersions is the most served versions that are compared with each other.
 const maxVersions = 12

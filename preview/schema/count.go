@@ -12,21 +12,23 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// What is said where there is nothing to count, and where nothing can be.
+// NoObjects is the count in words if there are no objects; Uncounted begins the reason
+// why objects cannot be counted.
 const (
 	NoObjects = "no objects"
 	Uncounted = "objects that cannot be counted: "
 )
 
-// Pager lists collections page by page.
+// Pager lists the objects of a kind page by page.
 type Pager interface {
-	// Pages hands the objects of a kind in all namespaces to each, a page at a
-	// time, until there are none or each returns false. remaining is how many
-	// follow, as far as the server says.
+	// Pages calls each with the objects of a kind in all namespaces, one page at a time,
+	// until there are no more or each returns false. remaining is the number of objects
+	// on later pages, 0 if the server does not say.
 	Pages(ctx context.Context, apiVersion, kind string, each func(objects []map[string]any, remaining int) (more bool)) error
 }
 
-// Operands returns as text how many objects a CRD has.
+// Operands returns in words how many objects a CRD has, or why they cannot be counted.
+// It errs if they may not be listed.
 func Operands(ctx context.Context, pager Pager, definition map[string]any) (string, error) {
 	kind := preview.String(definition, "spec", "names", "kind")
 	version := preview.ServedVersion(definition)
@@ -49,8 +51,8 @@ func Operands(ctx context.Context, pager Pager, definition map[string]any) (stri
 	return strconv.Itoa(total) + " " + kind + " objects", nil
 }
 
-// CountStored counts the objects of a definition, as a sentence; where that
-// cannot be, the sentence says why. The error is that of ctx.
+// CountStored returns in a sentence how many objects a CRD has, or why that is not
+// known. It errs only if ctx is cancelled.
 func CountStored(ctx context.Context, definition map[string]any, pager Pager) (string, error) {
 	group, kind := preview.String(definition, "spec", "group"), preview.String(definition, "spec", "names", "kind")
 	const unknown = "how many objects are stored is unknown: "
@@ -75,9 +77,9 @@ func CountStored(ctx context.Context, definition map[string]any, pager Pager) (s
 	return unknown + "the cluster serves none of its versions", nil
 }
 
-// CountObjects counts the objects of a kind: those of the first page, and as
-// many as the server says remain. Where it does not say, the pages are counted,
-// and more reports that they go on beyond [MaxChecked] objects.
+// CountObjects returns the number of objects of a kind: those of the first page and
+// those that the server says remain. If the server does not say, the pages are counted,
+// and more is true if there are more than [MaxChecked] objects.
 func CountObjects(ctx context.Context, pager Pager, apiVersion, kind string) (n int, more bool, err error) {
 	err = pager.Pages(ctx, apiVersion, kind, func(objects []map[string]any, remaining int) bool {
 		n += len(objects) + remaining
@@ -87,7 +89,7 @@ func CountObjects(ctx context.Context, pager Pager, apiVersion, kind string) (n 
 	return n, more, err
 }
 
-// VersionsText says which versions a definition serves.
+// VersionsText returns in words which versions a CRD serves.
 func VersionsText(definition map[string]any) string {
 	names := servedVersions(definition)
 	if len(names) == 0 {
@@ -96,7 +98,7 @@ func VersionsText(definition map[string]any) string {
 	return "serves " + strings.Join(names, ", ")
 }
 
-// servedVersions returns the versions that a CRD serves, the newest last.
+// servedVersions returns the names of the versions that a CRD serves, the newest last.
 func servedVersions(definition map[string]any) []string {
 	var names []string
 	for _, v := range preview.Maps(preview.Map(definition, "spec"), "versions") {

@@ -8,10 +8,10 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// Issue is one way in which the new schema of a CRD accepts less than the old
-// one. Version is that whose schema changed, "A to B" for a pair of served
-// versions, or empty; Path is that of a field, such as spec.replicas or
-// spec.listeners[*].port; Before and After are texts, "none" when absent.
+// Issue is one way in which a new CRD accepts less than the old one. Version is the
+// version whose schema changed, "A to B" for two served versions that differ, or empty.
+// Path is the field's path, such as spec.replicas or spec.listeners[*].port. Before and
+// After are values as text, "none" if there is none.
 type Issue struct {
 	Rule     rules.Rule
 	Severity preview.Severity
@@ -22,7 +22,7 @@ type Issue struct {
 	After    string
 }
 
-// String returns the issue as evidence.
+// String returns the issue as a piece of evidence.
 func (i Issue) String() string {
 	text := i.What + " " + i.Before + " → " + i.After
 	if i.Path != "" {
@@ -34,7 +34,7 @@ func (i Issue) String() string {
 	return text
 }
 
-// GroupByRule groups issues by the names of their rules.
+// GroupByRule returns the issues by the name of their rule.
 func GroupByRule(issues []Issue) map[string][]Issue {
 	out := map[string][]Issue{}
 	for _, issue := range issues {
@@ -54,11 +54,11 @@ func WorstSeverity(issues []Issue) preview.Severity {
 	return severity
 }
 
-// maxIssues bounds how many changes of a schema one finding lists.
+// maxIssues is the most issues that the evidence of one finding lists.
 const maxIssues = 40
 
-// IssueEvidence returns the evidence of issues. It ends with a hash where it
-// does not name them all, so that accepting it accepts no other list.
+// IssueEvidence returns issues as evidence. If it does not list all of them, it ends
+// with a hash of all, so that an acceptance of the finding covers exactly these issues.
 func IssueEvidence(issues []Issue) string {
 	all := make([]string, 0, len(issues))
 	for _, issue := range issues {

@@ -10,10 +10,10 @@ import (
 )
 
 const (
-	// MaxChecked bounds the objects of one CRD that are checked.
+	// MaxChecked is the most objects of one CRD that are checked.
 	MaxChecked = 20_000
-	// maxNamed bounds how many objects an outcome names, maxFields how many
-	// problems of each.
+	// maxNamed is the most objects that an outcome names, maxFields the most problems of
+	// each.
 	maxNamed  = 20
 	maxFields = 5
 
@@ -21,27 +21,28 @@ const (
 	outcomeKind    = "StoredObjects"
 )
 
-// Outcome is the result of checking the stored objects of one CRD. It contains
-// counts only if some objects do not fit or were not checked, so that added
-// objects do not make a plan stale.
+// Outcome is the result of checking the stored objects of one CRD, as a plan records
+// it. Counts are only set if some objects have problems or were not checked, so that an
+// added object does not make a plan stale.
 type Outcome struct {
-	// StoredVersions is the live definition's status.storedVersions.
+	// StoredVersions is status.storedVersions of the live CRD.
 	StoredVersions []string `json:"storedVersions"`
 	Checked        int      `json:"checked,omitempty"`
 	Total          int      `json:"total,omitempty"`
 	Refused        Group    `json:"refused"`
 	Dropped        Group    `json:"dropped"`
-	// Unchecked lists why something could not be checked, sorted.
+	// Unchecked lists reasons why versions or objects could not be checked, sorted.
 	Unchecked []string `json:"unchecked,omitempty"`
 }
 
-// Group counts objects with problems and keeps the first of them by name.
+// Group is the number of objects with problems, and the first of them by name.
 type Group struct {
 	Count int           `json:"count"`
 	First []NamedObject `json:"first,omitempty"`
 }
 
-// NamedObject is an object with its problem.
+// NamedObject is an object with its problems; More is the number of problems that are
+// not listed.
 type NamedObject struct {
 	Name     string   `json:"name"` // NAMESPACE/NAME, or NAME
 	Problems []string `json:"problems"`
@@ -65,7 +66,8 @@ func (g *Group) Add(object map[string]any, problems []string) {
 	g.First = g.First[:min(len(g.First), maxNamed)]
 }
 
-// Evidence says how many of how many objects, and which of them for what.
+// Evidence returns the group as evidence: how many of how many objects have problems,
+// and which.
 func (g Group) Evidence(o *Outcome) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d of %d objects", g.Count, o.Checked)
@@ -85,7 +87,8 @@ func (g Group) Evidence(o *Outcome) string {
 	return b.String()
 }
 
-// Finish removes counts that do not affect findings.
+// Finish sorts the outcome, and clears the counts if no object has problems and all
+// were checked.
 func (o *Outcome) Finish() {
 	slices.Sort(o.Unchecked)
 	o.Unchecked = slices.Compact(o.Unchecked)
@@ -94,12 +97,12 @@ func (o *Outcome) Finish() {
 	}
 }
 
-// OutcomeID returns the id of the read that holds the outcome for a CRD.
+// OutcomeID returns the id of the read that records the outcome for a CRD.
 func OutcomeID(definition string) string {
 	return preview.Ref{APIVersion: outcomeVersion, Kind: outcomeKind, Name: definition}.ID()
 }
 
-// Body returns the outcome as the body of a recorded read.
+// Body returns the outcome as the body of the read that records it.
 func (o *Outcome) Body(definition string) (map[string]any, error) {
 	data, err := json.Marshal(o)
 	if err != nil {
@@ -115,7 +118,7 @@ func (o *Outcome) Body(definition string) (map[string]any, error) {
 	}, nil
 }
 
-// OutcomeOf reads the body of a recorded read; it is nil when that holds none.
+// OutcomeOf returns the outcome in the body of a read; nil if it holds none.
 func OutcomeOf(body map[string]any) *Outcome {
 	data, err := preview.Canonical(body["outcome"])
 	if err != nil || preview.String(body, "kind") != outcomeKind || preview.Map(body, "outcome") == nil {

@@ -16,14 +16,14 @@ const (
 	maxText  = 80 // bytes of one value's text
 )
 
-// node is one schema within a schema.
+// node is the schema of one field, with the path of the field around it.
 type node struct {
 	parent string
 	body   map[string]any
 }
 
-// flatten lists the schemas within a schema by the path of what they are about.
-// It reports false when there are more, or deeper ones, than can be compared.
+// flatten returns the schemas of all fields within a schema, by path. ok is false if
+// there are more than maxNodes, or they are nested deeper than maxDepth.
 func flatten(root map[string]any) (map[string]node, bool) {
 	out := map[string]node{}
 	complete := true
@@ -81,7 +81,7 @@ func typeOf(schema map[string]any) string {
 	return "defined"
 }
 
-// compareNodes applies each check to two schemas of one field.
+// compareNodes returns the issues between the old and the new schema of one field.
 func compareNodes(before, after map[string]any) []Issue {
 	var out []Issue
 	add := func(rule rules.Rule, severity preview.Severity, what string) {
@@ -136,8 +136,8 @@ func compareNodes(before, after map[string]any) []Issue {
 	return out
 }
 
-// compareLists finds required fields that are new, and allowed values that are
-// gone.
+// compareLists returns an issue for each required field that is new, or each enum value
+// that is removed.
 func compareLists(key string, was, is any) []Issue {
 	olds, news := texts(was), texts(is)
 	rule, lost := rules.CRDRequiredAdded, missingItems(news, olds)
@@ -171,7 +171,7 @@ func texts(v any) []string {
 	return slices.Compact(out)
 }
 
-// missingItems returns the items of sorted a that sorted b lacks.
+// missingItems returns the items of a that are not in b; both are sorted.
 func missingItems(a, b []string) []string {
 	var out []string
 	for _, item := range a {
@@ -189,8 +189,8 @@ func isTighter(yes bool) preview.Severity {
 	return preview.Info
 }
 
-// restricts reports whether a change of one of the other properties may refuse
-// or drop what was accepted and kept before.
+// restricts reports whether a changed property of a schema may make the API server
+// refuse, or drop, what it accepted before.
 func restricts(key string, was, is any) bool {
 	switch key {
 	case "x-kubernetes-preserve-unknown-fields", "x-kubernetes-int-or-string":
@@ -201,7 +201,8 @@ func restricts(key string, was, is any) bool {
 	return was != nil && is != nil
 }
 
-// dropDefaults makes the values that mean the same as none into none.
+// dropDefaults returns nil for a value that means the same as none, such as false or an
+// empty list.
 func dropDefaults(v any) any {
 	switch v := v.(type) {
 	case bool:
@@ -229,7 +230,7 @@ func same(a, b any) bool {
 	return errX == nil && errY == nil && string(x) == string(y)
 }
 
-// isLess compares two limits; a missing one counts as 0.
+// isLess reports whether a limit is lower than another. A missing limit counts as 0.
 func isLess(a, b any) bool {
 	x, whole := a.(int64)
 	y, alsoWhole := b.(int64)
@@ -248,8 +249,8 @@ func number(v any) float64 {
 	return f
 }
 
-// text shows a value of a schema; a long one by its start and hash, so that
-// two texts are the same only when the values are.
+// text returns a value of a schema as text. A long one is cut and its hash added, so
+// that different values have different texts.
 func text(v any) string {
 	if v == nil {
 		return "none"

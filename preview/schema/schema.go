@@ -1,6 +1,6 @@
-// Package schema validates custom resources against the CustomResourceDefinition
-// of the same plan, which no dry run can before it is in the cluster, and checks
-// whether stored objects fit the new schema of a CustomResourceDefinition.
+// Package schema validates custom resources against the CRDs in the same plan, which no
+// dry run can do before they are in the cluster, and checks whether stored objects are
+// valid under the new schema of a CRD.
 package schema
 
 import (
@@ -27,8 +27,8 @@ const (
 	maxProblem  = 500 // bytes of one problem's text
 )
 
-// Index finds CRDs by the kind they define, and parses the schema of each version
-// once. It is not for concurrent use.
+// Index finds CRDs by the kind that they define, and parses the schema of each version
+// once. It is not safe for concurrent use.
 type Index struct {
 	definitions map[kindIndex]map[string]any
 	checks      map[check]*validator
@@ -36,11 +36,11 @@ type Index struct {
 
 type kindIndex struct{ group, kind string }
 
-// check identifies a version of a kind.
+// check is a kind in one API version.
 type check struct{ apiVersion, kind string }
 
-// NewIndex indexes the CustomResourceDefinitions among objects. Of several for
-// one kind the first counts.
+// NewIndex returns an index of the CRDs among objects. Of several for one kind, the
+// first counts.
 func NewIndex(objects iter.Seq[map[string]any]) *Index {
 	x := &Index{definitions: map[kindIndex]map[string]any{}, checks: map[check]*validator{}}
 	for body := range objects {
@@ -55,14 +55,14 @@ func NewIndex(objects iter.Seq[map[string]any]) *Index {
 	return x
 }
 
-// Definition returns the definition of a kind; it is nil when none of the
-// objects defines it.
+// Definition returns the CRD of a kind; nil if none of the objects defines it.
 func (x *Index) Definition(ref preview.Ref) map[string]any {
 	return x.definitions[kindIndex{ref.Group(), ref.Kind}]
 }
 
-// Problems is like [Validate] under the CRD of the resource's kind. It is nil
-// where no object defines that.
+// Problems returns why the API server would refuse a custom resource under its CRD in
+// the index, one sentence each; nil if it would not, or the index has no CRD of the
+// kind. It errs if the CRD cannot be used.
 func (x *Index) Problems(resource map[string]any) ([]string, error) {
 	ref := preview.RefOf(resource)
 	definition := x.Definition(ref)
@@ -76,12 +76,12 @@ func (x *Index) Problems(resource map[string]any) ([]string, error) {
 	return x.checks[at].validate(resource)
 }
 
-// validator is the schema of one version of a definition.
+// validator validates custom resources of one version of a CRD.
 type validator struct {
-	name   string // of the definition
+	name   string // of the CRD
 	root   *structural.Structural
 	values *validate.SchemaValidator
-	err    error // why the definition cannot be used
+	err    error // why the CRD cannot be used
 }
 
 func newValidator(definition map[string]any, apiVersion string) (v *validator) {
@@ -95,24 +95,22 @@ func newValidator(definition map[string]any, apiVersion string) (v *validator) {
 	return v
 }
 
-// recoverPanic returns a panic as an error, because kube-openapi's validators
-// panic on schemas that an API server would refuse before, such as one with an
-// invalid pattern.
+// recoverPanic is deferred and turns a panic into an error, because the validators of
+// kube-openapi panic on schemas that an API server would have refused, such as one with
+// an invalid pattern.
 func (v *validator) recoverPanic(err *error) {
 	if cause := recover(); cause != nil {
 		*err = fmt.Errorf("reading the schema of %s: it cannot be evaluated: %v", v.name, cause)
 	}
 }
 
-// validate returns why the API server would refuse a custom resource under a
-// definition (apiextensions.k8s.io/v1), one sentence with a path each, sorted:
-// unknown fields (server-side apply refuses them), values that do not fit, and
-// duplicate keys of lists. Rules in CEL, and what webhooks would say, are not
-// evaluated. The error says why the definition itself cannot be used.
+// validate returns why the API server would refuse a custom resource under its CRD
+// (apiextensions.k8s.io/v1), one sentence with a path each, sorted: unknown fields,
+// which server-side apply refuses, invalid values, and duplicate keys of lists. CEL
+// rules and webhooks are not evaluated. It errs if the CRD itself cannot be used.
 //
-// The sentences quote field names, patterns and allowed values, which come
-// from the bundle and must pass textsafe; of the resource's values they quote
-// none that is text.
+// The sentences have field names, patterns and allowed values from the package and must
+// be escaped by textsafe. They have no string values of the resource.
 func (v *validator) validate(resource map[string]any) (problems []string, err error) {
 	if v.err != nil {
 		return nil, v.err
@@ -138,7 +136,8 @@ func (v *validator) validate(resource map[string]any) (problems []string, err er
 	return boundProblems(problems), nil
 }
 
-// boundProblems sorts problems, each once, and cuts what is too long.
+// boundProblems returns problems sorted, each once, at most maxProblems of at most
+// maxProblem bytes.
 func boundProblems(problems []string) []string {
 	slices.Sort(problems)
 	problems = slices.Compact(problems)
@@ -150,8 +149,8 @@ func boundProblems(problems []string) []string {
 	return problems[:min(len(problems), maxProblems)]
 }
 
-// structuralOf reads the structural schema (apiextensions.k8s.io/v1) of the
-// version a resource is written in.
+// structuralOf returns the structural schema (apiextensions.k8s.io/v1) of the CRD's
+// version with this apiVersion. It errs if the version is not served.
 func structuralOf(definition map[string]any, apiVersion string) (*structural.Structural, error) {
 	data, err := preview.Canonical(definition)
 	if err != nil {
@@ -180,9 +179,9 @@ func structuralOf(definition map[string]any, apiVersion string) (*structural.Str
 	return nil, errors.New("it does not define " + apiVersion)
 }
 
-// setDefaults fills in the schema's defaults as the API server does before it
-// validates. (apiextensions-apiserver's own function cannot copy a uint64, and
-// its package links the whole of CEL.)
+// setDefaults sets the defaults of a schema, as the API server does before it
+// validates. (The function of apiextensions-apiserver cannot copy a uint64, and its
+// package links all of CEL.)
 func setDefaults(v any, s *structural.Structural) {
 	if s == nil {
 		return
@@ -209,8 +208,8 @@ func setDefaults(v any, s *structural.Structural) {
 	}
 }
 
-// sentence rewrites a message of kube-openapi, such as "spec.count in body
-// must be of type integer: "string"", as a path and a reason.
+// sentence returns an error of kube-openapi, such as "spec.count in body must be of
+// type integer: "string"", as "PATH: REASON".
 func sentence(problem error) string {
 	path, reason, ok := strings.Cut(problem.Error(), " in body ")
 	if !ok {

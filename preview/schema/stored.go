@@ -20,24 +20,24 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// Checker checks stored objects of a CRD against its new schema. It must not be
-// used concurrently.
+// Checker checks stored objects of a CRD against the CRD's new schema. It is not safe
+// for concurrent use.
 type Checker struct {
-	// Group and Kind are those of the objects; ReadAs lists the versions to
-	// read them in, best first.
+	// Group and Kind are those of the objects; ReadAs lists the versions in which they
+	// can be read, the best first.
 	Group, Kind string
 	ReadAs      []string
-	// Unchecked lists the versions of the new definition that nothing can be
-	// said about, each with the reason, sorted.
+	// Unchecked lists the versions of the new CRD that cannot be checked, each with the
+	// reason, sorted.
 	Unchecked []string
 
 	before, after map[string]*compiledVersion // by version
 	names         []string                    // of after, sorted
 }
 
-// NewChecker compiles the old and new schemas of a CRD. It is nil if both serve
-// the same versions with equal schemas, apart from descriptions. Rules that
-// compare with the object's earlier value are not evaluated.
+// NewChecker returns a checker for a change of a CRD, nil if both serve the same
+// versions with equal schemas, apart from descriptions. CEL rules that compare with the
+// object's earlier value are not evaluated.
 func NewChecker(before, after map[string]any) *Checker {
 	c := &Checker{
 		Group: preview.String(before, "spec", "group"), Kind: preview.String(before, "spec", "names", "kind"),
@@ -85,8 +85,8 @@ func NewChecker(before, after map[string]any) *Checker {
 	return c
 }
 
-// readAs returns the versions in which to read stored objects, in order of
-// preference: the stored version, the others of the old CRD, those of the new one.
+// readAs returns the versions in which stored objects can be read, the best first: the
+// storage version, other served versions of the old CRD, then those of the new one.
 func readAs(olds, news map[string]map[string]any) []string {
 	var first, rest []string
 	for _, name := range slices.Sorted(maps.Keys(olds)) {
@@ -106,16 +106,16 @@ func readAs(olds, news map[string]map[string]any) []string {
 	return append(first, rest...)
 }
 
-// Verdict says why the API server would refuse an object under the new CRD, and
-// which fields it would drop. Both are sentences or paths without values, sorted
-// and bounded.
+// Verdict says why the API server would refuse an object under the new CRD, and which
+// fields it would drop: sentences and paths without values, sorted, and limited in
+// number and length.
 type Verdict struct {
 	Refused, Dropped []string
 }
 
-// Check judges an object that was read in one of the versions of ReadAs. What
-// its own version refuses already is not reported again. The error says why the
-// definition cannot be evaluated.
+// Check returns the verdict on an object that was read in one of the versions of
+// ReadAs. Problems that the object has under the old CRD too are left out. It errs if
+// the CRD cannot be evaluated.
 func (c *Checker) Check(ctx context.Context, object map[string]any) (v Verdict, err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -160,11 +160,11 @@ func (c *Checker) knownProblems(ctx context.Context, object map[string]any, vers
 	return known
 }
 
-// compiledVersion is the compiled schema of one version.
+// compiledVersion is the compiled schema of one version of a CRD.
 type compiledVersion struct {
 	schema *structural.Structural
 	values *validate.SchemaValidator
-	rules  *cel.Validator // nil when the schema has none
+	rules  *cel.Validator // CEL rules; nil if the schema has none
 }
 
 func newCompiledVersion(definition map[string]any, version string) (j *compiledVersion, err error) {
@@ -186,8 +186,8 @@ func newCompiledVersion(definition map[string]any, version string) (j *compiledV
 	return j, nil
 }
 
-// structuralAny reads the schema of a version, whether or not it is served. A
-// version without schema takes anything.
+// structuralAny returns the structural schema of a version, whether or not it is
+// served. A version without schema accepts anything.
 func structuralAny(definition map[string]any, version string) (*structural.Structural, error) {
 	body := preview.CloneBody(definition)
 	for _, v := range preview.Maps(preview.Map(body, "spec"), "versions") {
@@ -196,8 +196,8 @@ func structuralAny(definition map[string]any, version string) (*structural.Struc
 	return structuralOf(body, preview.String(definition, "spec", "group")+"/"+version)
 }
 
-// plainMessages removes the expressions that make up messages of rules: they
-// may quote values, which no review shows.
+// plainMessages removes the messageExpressions of CEL rules, because their messages may
+// have values, which no review shows.
 func plainMessages(s *structural.Structural) {
 	plain := func(rules apiextensionsv1.ValidationRules) bool {
 		for i := range rules {
@@ -212,8 +212,8 @@ func plainMessages(s *structural.Structural) {
 	visitor.Visit(s)
 }
 
-// judge does what the API server does before it stores an object: it prunes,
-// fills in defaults and validates. The error is about a rule that is none.
+// judge does what the API server does before it stores an object: it prunes unknown
+// fields, sets defaults and validates. It errs if a CEL rule cannot be evaluated.
 func (j *compiledVersion) judge(ctx context.Context, object map[string]any, apiVersion string) (refused, dropped []string, err error) {
 	body := preview.CloneBody(object)
 	body["apiVersion"] = apiVersion
@@ -238,7 +238,7 @@ func (j *compiledVersion) judge(ctx context.Context, object map[string]any, apiV
 	return refused, dropped, ctx.Err()
 }
 
-// equal compares schemas without their descriptions.
+// equal reports whether two schemas are equal apart from descriptions.
 func equal(before, after map[string]any) bool {
 	return same(dropDescriptions(before, 0), dropDescriptions(after, 0))
 }
