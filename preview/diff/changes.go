@@ -15,23 +15,22 @@ const (
 	OpChange = "change"
 )
 
-// MaskedChanged is the new value of a sensitive leaf that differs from the
-// live one.
+// MaskedChanged is displayed as the new value of a sensitive field that changes.
 const MaskedChanged = "(secret, changed)"
 
-// Changes returns the leaves at which result differs from live, sorted by
-// path. A nil live object adds every leaf, a nil result removes every leaf.
+// Changes returns the fields at which result differs from live, sorted by path. If live
+// is nil every field is added, if result is nil every field is removed.
 //
-// Items of lists are matched by the key the API merges them by, or by name,
-// where every item has one and none has the same; otherwise equal items are
-// matched first and the rest in order, and paths carry the position. Lists of
-// scalars change item by item, at PATH[]; where only order changes, From and
-// To hold all items or their keys.
+// Items of a list are matched by the key by which the API merges them, or by name, if
+// every item has one and no two have the same. Otherwise equal items are matched first
+// and the others in order, and paths have the index. In lists of scalars, the change of
+// an item has the path PATH[]; if only the order changes, From and To have all items or
+// their keys.
 func Changes(live, result map[string]any) []preview.Change {
 	return sorted(differences(live, result))
 }
 
-// sorted returns the differences sorted by path.
+// sorted returns differences as changes, sorted by path.
 func sorted(found []difference) []preview.Change {
 	changes := []preview.Change{}
 	for _, d := range found {
@@ -43,17 +42,17 @@ func sorted(found []difference) []preview.Change {
 	return changes
 }
 
-// Values is [Changes] for values that are not objects: they have no volatile
-// fields, and sensitive values are already masked.
+// Values is [Changes] for values that are no objects: they have no volatile fields, and
+// sensitive values are masked already.
 func Values(before, after map[string]any) []preview.Change {
 	w := &walker{}
 	w.maps("", node{before, before}, node{after, after})
 	return sorted(w.found)
 }
 
-// ResultHash returns a hash of the (path, value) pairs at which result differs
-// from live, or of all pairs for a nil live object. Changes elsewhere in the live
-// object do not affect it. Sensitive values are hashed with scrypt.
+// ResultHash returns a hash of the paths and values at which result differs from live,
+// or of all if live is nil. Fields of live that the result does not change have no
+// effect on it. Sensitive values are hashed with scrypt.
 func ResultHash(live, result map[string]any) (string, error) {
 	var pairs []any
 	secrets := map[string]any{}
@@ -75,8 +74,8 @@ func ResultHash(live, result map[string]any) (string, error) {
 	return preview.Hash(hashed)
 }
 
-// hashSecrets replaces sensitive values by their scrypt hash, in the form of the
-// data of a Secret.
+// hashSecrets returns the scrypt hash of sensitive values. They are hashed as the data
+// of a Secret, by the function for those.
 func hashSecrets(object, values map[string]any) (string, error) {
 	ref := preview.RefOf(object)
 	return preview.HashObject(map[string]any{
@@ -85,12 +84,12 @@ func hashSecrets(object, values map[string]any) (string, error) {
 	}, "")
 }
 
-// difference is a leaf, or a list of scalars, that differs between two objects.
+// difference is a field, or a list of scalars, that differs between two objects.
 type difference struct {
 	path     string
 	op       string
 	from, to node
-	// order is set when only the order of items changes.
+	// order is true if only the order of items differs.
 	order bool
 }
 
@@ -103,7 +102,7 @@ func differences(live, result map[string]any) []difference {
 	return w.found
 }
 
-// changes returns the difference in the form that is shown.
+// changes returns the difference as it is displayed.
 func (d difference) changes() []preview.Change {
 	if d.op == OpChange && !d.order {
 		if items := d.itemChanges(); items != nil {
@@ -117,8 +116,8 @@ func (d difference) changes() []preview.Change {
 	return []preview.Change{change}
 }
 
-// itemChanges returns the items that were added to or removed from a list of
-// scalars, nil if other changes were made too.
+// itemChanges returns the items that were added to or removed from a list of scalars;
+// nil if the other items are in another order, or the values are no lists.
 func (d difference) itemChanges() []preview.Change {
 	from, fromOK := d.from.shown.([]any)
 	to, toOK := d.to.shown.([]any)
@@ -140,8 +139,8 @@ func (d difference) itemChanges() []preview.Change {
 	return changes
 }
 
-// splitCommon splits a list into the items that another list lacks and those that
-// it has, counting repeated items.
+// splitCommon returns the items of a list that the other list lacks, and those that it
+// has too. Repeated items are counted.
 func splitCommon(list, other []any) (missing, kept []any) {
 	count := map[string]int{}
 	for _, item := range other {

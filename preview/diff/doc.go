@@ -1,7 +1,6 @@
-// Package diff says what the API server would make of an object: the leaves
-// at which a dry-run result differs from the live object, their digest, and
-// line diffs of both for people.
+// Package diff compares objects: the fields at which a dry-run result differs from the
+// live object, a hash of these, and line diffs of YAML for people.
 //
-// Objects are compared without what moves by itself ([preview.WithoutVolatile]).
-// Sensitive values are compared, never returned.
+// Objects are compared without the fields that controllers change by themselves
+// ([preview.WithoutVolatile]). Sensitive values are compared, but never returned.
 package diff

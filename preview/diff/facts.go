@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// FactChange is a Fact that differs from the reviewed one. Values are text for
-// display; sensitive ones are masked.
+// FactChange is a fact of a plan that differs from the reviewed one. The values are
+// text for display; sensitive ones are masked.
 type FactChange struct {
 	Path, Reviewed, Now string
 }
@@ -28,9 +28,8 @@ func ShortOrNone(s string) string {
 	return preview.Shorten(s, 120)
 }
 
-// FactChanges returns the leaves at which two values of this program's types
-// differ in JSON form, sorted by path. List items with an id or object are matched
-// by it.
+// FactChanges returns the fields at which two values of this program's types differ in
+// JSON, sorted by path. List items with the field id or object are matched by that.
 func FactChanges(a, b any) []FactChange {
 	x, errX := generic(a)
 	y, errY := generic(b)
@@ -92,7 +91,8 @@ func compareItems(path string, a, b map[string]any, out *[]FactChange) {
 	}
 }
 
-// indexItems indexes list items by their id, else by position.
+// indexItems returns list items by the field id or object, or by index if they have
+// neither.
 func indexItems(items []any) map[string]any {
 	out := make(map[string]any, len(items))
 	for i, item := range items {

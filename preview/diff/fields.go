@@ -9,16 +9,16 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// Field is a value in a manifest: the line at which it begins, counted from 1, and
-// its path as in a [preview.Change].
+// Field is the position of a value in a manifest: the line on which it begins, counted
+// from 1, and its path as in [preview.Change].
 type Field struct {
 	Line int
 	Path string
 }
 
-// Fields returns where the values of a manifest begin, sorted by line. If several
-// values begin on one line, the innermost is returned. Text that is not exactly
-// one YAML document has no fields.
+// Fields returns the positions of the values in a manifest, sorted by line. Of several
+// values that begin on one line, it returns the innermost. Text that is not one YAML
+// document has none.
 func Fields(manifest string) []Field {
 	var document yaml.Node
 	if err := yaml.Unmarshal([]byte(manifest), &document); err != nil || len(document.Content) == 0 {
@@ -29,7 +29,8 @@ func Fields(manifest string) []Field {
 	return fields
 }
 
-// FieldAt returns the path of the value on a line, empty if there is none.
+// FieldAt returns the path of the last value that begins on a line or before it; empty
+// if there is none.
 func FieldAt(fields []Field, line int) string {
 	at, found := slices.BinarySearchFunc(fields, line, func(f Field, line int) int { return f.Line - line })
 	if !found {
@@ -69,7 +70,7 @@ func (w *fieldWalk) value(path, field string, n *yaml.Node) {
 	}
 }
 
-// itemNames returns the names of a list's items, in the form that paths have.
+// itemNames returns the names of a list's items as paths have them within brackets.
 func itemNames(field string, items []*yaml.Node) []string {
 	nodes := make([]node, len(items))
 	for i, item := range items {

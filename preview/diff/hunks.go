@@ -4,7 +4,7 @@ import (
 	"strings"
 )
 
-// LineOp is what happens to a line of a diff: kept, deleted or inserted.
+// LineOp says what happens to a line in a diff: it is kept, deleted or inserted.
 type LineOp string
 
 // The line operations.
@@ -14,9 +14,9 @@ const (
 	LineInsert LineOp = "+"
 )
 
-// Line is one line of a diff. From and To are its line numbers in the old and the
-// new text, counted from 1; 0 if it does not occur. Spans are the parts that
-// differ from the line it replaces; none if the whole line differs.
+// Line is one line of a diff. From and To are its numbers in the old and the new text,
+// counted from 1; 0 if it is not in that text. Spans are the parts that differ from the
+// line that it replaces; empty if the whole line differs.
 type Line struct {
 	Op       LineOp
 	Text     string
@@ -24,29 +24,28 @@ type Line struct {
 	Spans    []Span
 }
 
-// Span is a part of a line, as byte offsets into its Text.
+// Span is a part of a line, as byte offsets into its text.
 type Span struct {
 	Start, End int
 }
 
-// Hunk is a run of changed lines with unchanged lines around it.
+// Hunk is a sequence of changed lines with some unchanged lines around it.
 type Hunk struct {
 	Lines []Line
 }
 
-// Hunks returns the line diff of two texts, with a number of unchanged lines
-// around each change; none if the texts are equal. The result depends only on the
-// texts, and takes bounded time: long passages with no similarity are shown as
-// replaced.
+// Hunks returns the line diff of two texts as hunks, with context unchanged lines
+// around each change; nil if the texts are equal. The result depends on the texts alone
+// and takes limited time: long passages without similarity are shown as replaced.
 func Hunks(before, after string, context int) []Hunk {
 	lines := Lines(before, after)
 	markSpans(lines)
 	return group(lines, max(context, 0))
 }
 
-// Lines returns the line diff of two texts, with unchanged lines. Deleted lines
-// precede the lines that replace them. Spans are not computed, because [Spans]
-// takes longer for a long text.
+// Lines returns the line diff of two texts with all unchanged lines. Deleted lines
+// precede the lines that replace them. Spans are left empty, because [Spans] takes
+// longer for a long text.
 func Lines(before, after string) []Line {
 	return diffLines(splitLines(before), splitLines(after))
 }
@@ -58,7 +57,7 @@ func splitLines(s string) []string {
 	return strings.Split(strings.TrimSuffix(s, "\n"), "\n")
 }
 
-// group splits a whole diff into hunks.
+// group divides a diff into hunks, with context unchanged lines around each change.
 func group(lines []Line, context int) []Hunk {
 	var hunks []Hunk
 	start, end := -1, 0

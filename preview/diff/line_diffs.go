@@ -8,22 +8,22 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// Limits on the lines that are kept of changed texts; what is beyond them is
+// Limits on the lines that are returned of changed texts; changes beyond them are
 // counted.
 const (
 	maxLines     = 400  // of one text
-	maxAllLines  = 4000 // of all of them
+	maxAllLines  = 4000 // of all texts together
 	contextLines = 3
 )
 
-// LineDiffs collects changed lines of several texts, up to a limit.
+// LineDiffs makes line diffs of several texts, up to maxAllLines lines.
 type LineDiffs struct{ left int }
 
-// NewLineDiffs returns an empty collection.
+// NewLineDiffs returns a LineDiffs that has used none of its lines.
 func NewLineDiffs() LineDiffs { return LineDiffs{left: maxAllLines} }
 
-// Diff returns the parts of two texts that differ, with unchanged lines around
-// them. If the old text is empty, the new text is one part.
+// Diff returns the hunks at which two texts differ, as changes with unchanged lines
+// around them. If the old text is empty, the new text is one hunk.
 func (p *LineDiffs) Diff(was, is string) []preview.Change {
 	var out []preview.Change
 	kept := 0
@@ -42,7 +42,8 @@ func (p *LineDiffs) Diff(was, is string) []preview.Change {
 	return out
 }
 
-// hunkChange returns a hunk as a change, with the lines before and after.
+// hunkChange returns a hunk as a change from its old lines to its new ones. The path is
+// the range of lines.
 func hunkChange(h Hunk) preview.Change {
 	var from, to []string
 	first, last, now := 0, 0, false

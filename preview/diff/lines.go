@@ -7,11 +7,11 @@ import (
 	"github.com/sergi/go-diff/diffmatchpatch"
 )
 
-// maxMyers is the number of lines up to which a stretch without anchors is
-// given to the exact algorithm, whose time grows with the square.
+// maxMyers is the most lines of a range without anchors that are compared by the exact
+// algorithm, whose time grows with the square.
 const maxMyers = 4000
 
-// differ works on line numbers of an interned table instead of text.
+// differ computes a line diff. Equal lines have the same number, an index into table.
 type differ struct {
 	table []string
 	out   []Line
@@ -44,8 +44,8 @@ func (d *differ) intern(ids map[string]int32, lines []string) []int32 {
 	return out
 }
 
-// stretch diffs a range of lines by patience diff: lines that occur once on both
-// sides are anchors, and the ranges between them are diffed in turn.
+// stretch compares two ranges of lines by patience diff: lines that occur once in each
+// range are anchors, and the ranges between them are compared in turn.
 func (d *differ) stretch(a, b []int32) {
 	n := 0
 	for n < len(a) && n < len(b) && a[n] == b[n] {
@@ -81,8 +81,8 @@ func (d *differ) stretch(a, b []int32) {
 
 type anchor struct{ a, b int }
 
-// commonOnce returns the longest sequence of lines that occur exactly once on each
-// side, in the same order.
+// commonOnce returns the longest sequence of lines that occur exactly once in each
+// range and are in the same order.
 func commonOnce(a, b []int32) []anchor {
 	type seen struct{ inA, inB, a, b int }
 	lines := make(map[int32]*seen, len(a))
@@ -108,8 +108,8 @@ func commonOnce(a, b []int32) []anchor {
 	return longestIncreasing(candidates)
 }
 
-// longestIncreasing returns the longest subsequence with growing b (patience
-// sorting); candidates are sorted by a.
+// longestIncreasing returns the longest subsequence of candidates, sorted by a, in
+// which b increases (patience sorting).
 func longestIncreasing(candidates []anchor) []anchor {
 	var tails []int // index into candidates of the smallest end of each length
 	previous := make([]int, len(candidates))
@@ -136,7 +136,8 @@ func longestIncreasing(candidates []anchor) []anchor {
 	return out
 }
 
-// myers computes the shortest diff of a short range, with lines mapped to runes.
+// myers adds the shortest diff of two short ranges, by the library for texts, with each
+// line as a rune.
 func (d *differ) myers(a, b []int32) {
 	local := map[int32]rune{}
 	runes := func(ids []int32) []rune {
@@ -168,8 +169,8 @@ func (d *differ) myers(a, b []int32) {
 	}
 }
 
-// newDiff returns a diff algorithm without time limit, because a limit would make
-// results depend on the machine. Callers bound the input.
+// newDiff returns the diff algorithm without time limit, as results must not depend on
+// the machine. Callers limit the input.
 func newDiff() *diffmatchpatch.DiffMatchPatch {
 	dmp := diffmatchpatch.New()
 	dmp.DiffTimeout = 0

@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// listKeys names the fields that identify the items of a list, by the list's
-// own field name, in the order they are tried. Lists not named here try "name".
+// listKeys are the fields that identify the items of a list, by the name of the list's
+// field, in the order in which they are tried. All other lists try "name".
 var listKeys = map[string][]string{
 	"volumeMounts":     {"mountPath"},
 	"volumeDevices":    {"devicePath"},
@@ -20,16 +20,16 @@ var listKeys = map[string][]string{
 	"hostAliases":      {"ip"},
 }
 
-// pair matches an item of a list before with one after; an index of -1 means
-// none. Equal is set when the two are known to be the same. The order of items
-// with an id matters, that of others says nothing: they were paired by it.
+// pair matches an old item of a list with a new one, by their indexes; -1 means none.
+// name is the item in paths. equal means that the two are known to be equal. id is the
+// item in both lists, empty if items were paired by order, which then cannot differ.
 type pair struct {
 	name, id string
 	from, to int
 	equal    bool
 }
 
-// match pairs the items of two lists, in the order of the new list, removed items
+// match pairs the items of two lists, in the order of the new list, with removed items
 // last.
 func match(field string, before, after []node) []pair {
 	if key := listKey(field, before, after); key != "" {
@@ -65,8 +65,8 @@ func has(m map[string]int, key string) bool {
 	return ok
 }
 
-// matchByContent pairs equal items regardless of position, then the rest in order,
-// so that an inserted first item does not show as a change of all.
+// matchByContent pairs equal items wherever they are, then the others in order, so that
+// an inserted first item does not look like a change of all items.
 func matchByContent(before, after []node) []pair {
 	equal := map[string][]int{}
 	for i, item := range before {
@@ -100,8 +100,8 @@ func matchByContent(before, after []node) []pair {
 	return pairs
 }
 
-// order reports whether the common items of two lists are in another order, and
-// returns their names or old positions in both orders.
+// order returns the items that are in both lists, by name or old index, in the old and
+// in the new order; moved is true if these differ.
 func order(pairs []pair) (was, is []any, moved bool) {
 	byFrom := map[int]string{}
 	last, size := -1, 0
@@ -122,8 +122,8 @@ func order(pairs []pair) (was, is []any, moved bool) {
 	return was, is, moved
 }
 
-// listKey returns the field that distinguishes the items of both lists, empty if
-// there is none.
+// listKey returns the field that identifies the items of both lists, empty if there is
+// none.
 func listKey(field string, before, after []node) string {
 	candidates, ok := listKeys[field]
 	if !ok {
@@ -154,8 +154,8 @@ func identifiesItems(key string, items []node) bool {
 	return true
 }
 
-// itemName returns the text within the brackets of an item's path: KEY=VALUE, with
-// the value quoted if it has special characters, or the position.
+// itemName returns the text in the brackets of an item's path: KEY=VALUE, with the
+// value quoted if it has special characters, or the index.
 func itemName(key string, item node, position int) string {
 	m, _ := item.raw.(map[string]any)
 	if key == "" || m == nil {

@@ -7,23 +7,23 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// Setter is the field manager that set a field of a live object, from
-// metadata.managedFields. Time is RFC 3339, empty if not known.
+// Setter is the field manager that last set a field of a live object, by
+// metadata.managedFields. Time is RFC 3339, empty if it is not known.
 type Setter struct {
 	Manager string
 	Time    string
 }
 
-// SetField is a field of a live object with its last manager and its value, which
-// is masked if sensitive.
+// SetField is a field of a live object, with its value, masked if it is sensitive, and
+// its last manager.
 type SetField struct {
 	Path  string
 	Value any
 	Setter
 }
 
-// SetFields returns the fields of a live object whose manager is known, sorted by
-// path as in [Changes]. Status, volatile fields and empty maps are left out.
+// SetFields returns the fields of a live object that a manager has set, sorted by path
+// as in [Changes]. Status, volatile fields and empty maps are left out.
 func SetFields(live map[string]any) []SetField {
 	// Masked before it is cut: what is cut off does not say what kind it is of.
 	steady := preview.MaskObject(preview.WithoutVolatile(live))
@@ -44,8 +44,8 @@ func SetFields(live map[string]any) []SetField {
 	return out
 }
 
-// isEmptied reports whether a leaf is an empty map, as is left when a manager set
-// only volatile fields in it.
+// isEmptied reports whether a value is an empty map, as remains where a manager has set
+// volatile fields only.
 func isEmptied(v any) bool {
 	m, ok := v.(map[string]any)
 	return ok && len(m) == 0

@@ -6,18 +6,19 @@ import (
 	"github.com/sergi/go-diff/diffmatchpatch"
 )
 
-// Spans are for eyes: they are left out where a line is longer than a person
-// reads, or where a block replaces more lines than can be set side by side.
+// Spans help a reader, and are left out for lines that are too long to read and for
+// blocks of more lines than can be compared by eye.
 const (
 	maxSpanLine  = 2000 // bytes
 	maxSpanBlock = 200  // lines
-	// maxSpanWork bounds, as a product of bytes, the middles of two lines that
-	// are compared letter by letter: a millisecond. Larger ones are one span.
+	// maxSpanWork is the most work for comparing two lines by characters, as the product
+	// of the bytes in their differing middles: a millisecond. Larger middles are one
+	// span.
 	maxSpanWork = 1 << 15
 )
 
-// markSpans pairs the deleted lines of each block with the inserted lines that
-// follow, in order, and marks what differs within each pair.
+// markSpans pairs the deleted lines of each block with the inserted lines that follow,
+// in order, and sets the spans of each pair.
 func markSpans(lines []Line) {
 	for i := 0; i < len(lines); {
 		deleted := run(lines[i:], LineDelete)
@@ -40,8 +41,8 @@ func run(lines []Line, op LineOp) int {
 	return n
 }
 
-// Spans returns the parts of two lines that differ. Both are empty if less than a
-// third of the longer line is common: then the whole line counts as changed.
+// Spans returns the parts of two lines that differ. Both are nil if less than a third
+// of the longer line is common: then the whole line counts as changed.
 func Spans(before, after string) (inBefore, inAfter []Span) {
 	if max(len(before), len(after)) > maxSpanLine || !utf8.ValidString(before) || !utf8.ValidString(after) {
 		return nil, nil
@@ -63,8 +64,8 @@ func Spans(before, after string) (inBefore, inAfter []Span) {
 	return inBefore, inAfter
 }
 
-// letterSpans compares two texts character by character. offset is added to the
-// spans; same is the number of common bytes.
+// letterSpans compares two texts by characters. offset is added to the spans; same is
+// the number of common bytes.
 func letterSpans(before, after string, offset int) (inBefore, inAfter []Span, same int) {
 	dmp := newDiff()
 	i, j := offset, offset
@@ -84,7 +85,7 @@ func letterSpans(before, after string, offset int) (inBefore, inAfter []Span, sa
 	return inBefore, inAfter, same
 }
 
-// commonStart returns the length of the common beginning of two texts, in bytes of
+// commonStart returns the number of bytes of the common beginning of two texts, in
 // whole characters.
 func commonStart(a, b string) int {
 	n := 0
@@ -97,7 +98,7 @@ func commonStart(a, b string) int {
 	return n
 }
 
-// commonEnd returns the length of the common end of two texts, in bytes of whole
+// commonEnd returns the number of bytes of the common end of two texts, in whole
 // characters.
 func commonEnd(a, b string) int {
 	n := 0

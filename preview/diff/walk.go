@@ -7,8 +7,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// node is a value in two forms of the same shape: as it is, for comparing, and
-// with sensitive values masked, for showing.
+// node is a value in two forms: raw for comparing, and shown for display, with
+// sensitive values masked.
 type node struct {
 	raw, shown any
 }
@@ -38,8 +38,8 @@ func (n node) keys() []string {
 	return keys
 }
 
-// at returns the node under a key. Below a masked value, the masked form is the
-// mask itself.
+// at returns the node under a key. If shown is the mask of the whole map, it is that of
+// the value too.
 func (n node) at(key string) node {
 	raw, _ := n.raw.(map[string]any)
 	if shown, ok := n.shown.(map[string]any); ok {
@@ -69,7 +69,7 @@ func (w *walker) add(path, op string, from, to node) {
 	w.found = append(w.found, difference{path: path, op: op, from: from, to: to})
 }
 
-// values compares two values, of which one may be missing.
+// values compares two values, one of which may be missing, and adds their differences.
 func (w *walker) values(path, field string, from, to node) {
 	switch to.raw.(type) {
 	case map[string]any:
@@ -137,9 +137,8 @@ func (w *walker) lists(path, field string, from, to node) {
 	}
 }
 
-// leaves reports everything below a value as added or removed. Empty maps and
-// lists count as leaves, because emptyDir: {} has a meaning; so do lists of
-// scalars.
+// leaves adds everything in a value as added or removed. Empty maps and lists are added
+// too, because emptyDir: {} has a meaning; lists of scalars are added as one.
 func (w *walker) leaves(path, field, op string, n node) {
 	switch v := n.raw.(type) {
 	case map[string]any:
@@ -177,8 +176,7 @@ func scalars(items []node) bool {
 	return !slices.ContainsFunc(items, func(n node) bool { return !n.isScalar() })
 }
 
-// scalarEqual compares two scalars by their canonical form, in which 1 and 1.0 are
-// equal.
+// scalarEqual reports whether two scalars have the same canonical JSON; 1 and 1.0 do.
 func scalarEqual(a, b any) bool {
 	return a == b || scalarKey(a) == scalarKey(b)
 }

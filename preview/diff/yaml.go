@@ -14,14 +14,14 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 )
 
-// YAML returns an object as YAML for display: sensitive values masked, fields in
-// the usual order. Invisible characters are YAML escapes, so that the text needs
-// no further escaping except for tabs and look-alike letters.
+// YAML returns an object as YAML for display, with sensitive values masked and fields
+// in the usual order. Invisible characters are YAML escapes, so that only tabs and
+// look-alike letters may need further escaping.
 func YAML(body map[string]any) string {
 	return Manifest(preview.MaskObject(body))
 }
 
-// Manifest is [YAML] without masking: it decodes to the same object.
+// Manifest is [YAML] without masking. It decodes to the same object.
 func Manifest(body map[string]any) string {
 	var out bytes.Buffer
 	encoder := yaml.NewEncoder(&out)
@@ -33,7 +33,8 @@ func Manifest(body map[string]any) string {
 	return escapeYAML(out.String())
 }
 
-// firstKeys are written before others, which follow in alphabetical order.
+// firstKeys are the fields that are written first, by the path of the map; others
+// follow in alphabetical order.
 var firstKeys = map[string][]string{
 	"":          {"apiVersion", "kind", "metadata", "spec"},
 	".metadata": {"name", "namespace"},
@@ -96,8 +97,8 @@ func textNode(s string) *yaml.Node {
 
 var base60 = regexp.MustCompile(`^[-+]?[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?$`)
 
-// blockSafe reports whether s can be written as a block scalar: the decoder takes
-// leading white space for indentation.
+// blockSafe reports whether s can be written as a block scalar. If it begins with white
+// space, a decoder would take that for indentation.
 func blockSafe(s string) bool {
 	if !strings.Contains(s, "\n") {
 		return true
@@ -105,8 +106,8 @@ func blockSafe(s string) bool {
 	return !strings.ContainsAny(s[:1], " \t\n")
 }
 
-// otherInYAML11 reports whether a YAML 1.1 decoder reads a plain s as something
-// else than text. The encoder knows only the rules of 1.2.
+// otherInYAML11 reports whether a YAML 1.1 decoder reads an unquoted s as something
+// else than a string. The encoder knows only the rules of YAML 1.2.
 func otherInYAML11(s string) bool {
 	switch strings.ToLower(s) {
 	case "y", "n", "yes", "no", "on", "off", "=", "<<":
@@ -115,12 +116,12 @@ func otherInYAML11(s string) bool {
 	return base60.MatchString(s)
 }
 
-// isHidden reports whether a viewer may not show a character. Tabs and line breaks
-// are excluded.
+// isHidden reports whether a terminal or editor may not show a character. Tabs and line
+// breaks are not hidden.
 func isHidden(r rune) bool { return r != '\n' && r != '\t' && !textsafe.Printable(r) }
 
-// escapeYAML replaces invisible characters by YAML escapes. They occur only within
-// double quotes, as textNode ensures.
+// escapeYAML replaces hidden characters by YAML escapes. They occur only in double
+// quotes, as textNode ensures.
 func escapeYAML(s string) string {
 	if !strings.ContainsFunc(s, isHidden) {
 		return s
