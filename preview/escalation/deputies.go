@@ -16,19 +16,20 @@ import (
 )
 
 // CustomKind is a kind that neither Kubernetes nor the plan defines, and of which the
-// plan has objects or which its accounts may write: an order to the controllers that
-// act on it.
+// plan has objects, or which the plan's accounts may write. To write one is to have the
+// controllers act that watch it.
 type CustomKind struct {
 	group, resource string
-	version, kind   string // apiVersion and kind; empty for one that is only written
-	object          string // id of the first object
+	version, kind   string // apiVersion and kind; empty if the plan has no object of it
+	object          string // id of the plan's first object of it
 }
 
-// maxCustomKinds bounds of how many kinds the controllers are looked up.
+// maxCustomKinds is the most custom kinds of a plan whose controllers are searched for.
 const maxCustomKinds = 50
 
-// CustomKinds returns those of a plan, objects first; planned are its grants. Of kinds that are only written
-// those of the table of operators are left out: it says what comes of them.
+// CustomKinds returns the custom kinds of a plan, those with objects first; planned are
+// the plan's grants. Kinds that accounts may only write are left out if the table of
+// operators (package deputy) has them, as it says what their controllers do.
 func CustomKinds(p *preview.Plan, planned []preview.Grant) []CustomKind {
 	own := map[string]bool{}
 	for i := range p.Objects {
@@ -65,14 +66,14 @@ func CustomKinds(p *preview.Plan, planned []preview.Grant) []CustomKind {
 	return out
 }
 
-// Discovery names the resource of a kind, such as "deployments".
+// Discovery returns the resource name of a kind, such as "deployments".
 type Discovery interface {
 	Plural(ctx context.Context, apiVersion, kind string) (string, error)
 }
 
-// ReadDeputies records for each custom kind the account of the cluster that acts on it
-// and comes to most. It is judged and not compared again: what others may do in the
-// cluster changes without the plan. in has the bindings and ClusterRoles of the cluster.
+// ReadDeputies records, for each custom kind, the account in the cluster with the most
+// rights that acts on it. The record is not compared again before apply: the rights of
+// others change without the plan. in has the bindings and ClusterRoles of the cluster.
 func ReadDeputies(ctx context.Context, to Recorder, served Discovery, kinds []CustomKind, in Input) error {
 	if len(kinds) == 0 {
 		return nil
@@ -124,9 +125,9 @@ func (w *pathFinder) deputies(ctx context.Context, served Discovery, kinds []Cus
 	return nil
 }
 
-// DeputyFindings say who acts on the kinds that the plan has objects of, or whose
-// objects its accounts may write, as it was recorded. Of kinds in the table of operators it is known what is done with
-// them, so that who does it is for information.
+// DeputyFindings returns findings about which accounts act on the custom kinds of a
+// plan, by what was recorded. They are info for kinds in the table of operators, which
+// says what is done with these.
 func DeputyFindings(p *preview.Plan) []preview.Finding {
 	var out []preview.Finding
 	for _, read := range p.Reads {

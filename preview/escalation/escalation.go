@@ -1,5 +1,5 @@
-// Package escalation records the escalation paths by which an account of a plan
-// gets permissions over the whole cluster through other accounts.
+// Package escalation records in a plan the escalation paths by which its accounts gain
+// control of the cluster through other accounts.
 package escalation
 
 import (
@@ -13,10 +13,10 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/risk"
 )
 
-// maxChecks bounds the rounds in which accounts are looked up.
+// maxChecks is the most rounds in which it is looked up whether accounts exist.
 const maxChecks = 20
 
-// Recorder is the plan being made: it reads the cluster and records what was read.
+// Recorder is the plan in the making: it reads the cluster and records what was read.
 type Recorder interface {
 	Plan() *preview.Plan
 	// Read answers in the order of refs.
@@ -24,25 +24,24 @@ type Recorder interface {
 	// List returns the objects of a kind in a namespace (all when empty) that
 	// match a label selector.
 	List(ctx context.Context, apiVersion, kind, namespace, selector string) ([]map[string]any, error)
-	// ExcludePlanned leaves out what the plan itself writes or deletes.
+	// ExcludePlanned returns the objects that the plan neither writes nor deletes.
 	ExcludePlanned(bodies []map[string]any) []map[string]any
-	// AddRead records a live object as far as plans rest on it.
+	// AddRead records the part of a live object that plans depend on.
 	AddRead(id string, body map[string]any)
 }
 
-// Input holds the grants, bindings and roles that paths are searched in.
+// Input has the grants, bindings and roles among which escalation paths are searched.
 type Input struct {
-	Grants    []preview.Grant  // what the plan permits
-	Installed []map[string]any // the live objects of the release
+	Grants    []preview.Grant  // the plan's
+	Installed []map[string]any // live objects of the release
 	Bindings  []map[string]any // of the cluster
 	Roles     []map[string]any
 }
 
-// Read records, for each of the plan's accounts, the objects on its shortest
-// escalation path to a cluster-wide permission: the accounts on it, with their
-// bindings and roles. These are Facts: the finding about the path follows from
-// them, and a plan whose path no longer exists is stale. Other accounts and
-// bindings may change.
+// Read records, for each of the plan's accounts, its shortest escalation path to
+// control of the cluster: the accounts on it, with their bindings and roles. These are
+// facts: the finding about the path follows from them, and a plan whose path no longer
+// exists is stale. Other accounts and bindings may change.
 func Read(ctx context.Context, to Recorder, in Input) error {
 	w := &pathFinder{Recorder: to, plan: to.Plan(), own: in.Grants, checked: map[preview.Subject]bool{}}
 	w.planned = preview.PlannedBodies(w.plan.Objects)
@@ -73,12 +72,12 @@ func Read(ctx context.Context, to Recorder, in Input) error {
 	return nil
 }
 
-// recordUnread records what the search could not read.
+// recordUnread records in words what the search could not read.
 func (w *pathFinder) recordUnread(what string) {
 	w.plan.Reads = append(w.plan.Reads, preview.Read{ID: risk.EscalationReadID(what)})
 }
 
-// plannedAccounts returns the ServiceAccounts that the plan brings.
+// plannedAccounts returns the ServiceAccounts of the plan.
 func plannedAccounts(p *preview.Plan) []preview.Subject {
 	var out []preview.Subject
 	for i := range p.Objects {
@@ -90,8 +89,8 @@ func plannedAccounts(p *preview.Plan) []preview.Subject {
 	return out
 }
 
-// rolesOf lists the Roles of the cluster if bindings to accounts refer to any,
-// because their rules may be a step of a path.
+// rolesOf returns the Roles of the cluster if a binding names any, because their rules
+// may be a step of a path. It records if they may not be listed.
 func (w *pathFinder) rolesOf(ctx context.Context, bindings []map[string]any) ([]map[string]any, error) {
 	if !slices.ContainsFunc(bindings, func(b map[string]any) bool { return access.RoleOf(b).Is(preview.KindRole) }) {
 		return nil, nil
@@ -107,7 +106,7 @@ func (w *pathFinder) rolesOf(ctx context.Context, bindings []map[string]any) ([]
 	return w.ExcludePlanned(list), nil
 }
 
-// pathFinder searches escalation paths through the accounts of a cluster.
+// pathFinder searches escalation paths through the accounts of the cluster.
 type pathFinder struct {
 	Recorder
 	plan              *preview.Plan
@@ -115,18 +114,20 @@ type pathFinder struct {
 	own, others       []preview.Grant
 	from              []preview.Subject
 	in                access.Input
-	checked           map[preview.Subject]bool // exists
+	checked           map[preview.Subject]bool // whether the account exists
 }
 
-// canEscalate reports whether any account of the plan can act as another.
+// canEscalate reports whether a grant of the plan gives a right that a step of an
+// escalation path uses.
 func (w *pathFinder) canEscalate() bool {
 	return len(w.from) > 0 && slices.ContainsFunc(w.own, func(g preview.Grant) bool {
 		return g.Change != preview.GrantRemoved && access.Escalates(g)
 	})
 }
 
-// find searches paths until all accounts on them are known to exist. Only accounts
-// on a candidate path are looked up, with one request per namespace.
+// find returns the escalation paths, after as many searches as needed until all
+// accounts on them are known to exist. Only accounts on a path that was found are
+// looked up, with one request for each namespace.
 func (w *pathFinder) find(ctx context.Context) ([]access.EscalationPath, error) {
 	candidates := access.ActingAccounts(w.others)
 	for range maxChecks {
@@ -154,7 +155,7 @@ func (w *pathFinder) find(ctx context.Context) ([]access.EscalationPath, error) 
 	return nil, nil
 }
 
-// check looks up which candidate accounts exist, in some namespaces.
+// check looks up which of the candidates in the namespaces exist.
 func (w *pathFinder) check(ctx context.Context, candidates []preview.Subject, namespaces map[string]bool) error {
 	var subjects []preview.Subject
 	var refs []preview.Ref
@@ -208,7 +209,7 @@ func (w *pathFinder) record(way access.EscalationPath) {
 	}
 }
 
-// addRole records a role that was read from the cluster.
+// addRole records a role of the cluster, once.
 func (w *pathFinder) addRole(role map[string]any) {
 	id := preview.RefOf(role).ID()
 	if preview.String(role, "metadata", "uid") != "" && !w.hasRead(id) {
@@ -220,7 +221,8 @@ func (w *pathFinder) hasRead(id string) bool {
 	return slices.ContainsFunc(w.plan.Reads, func(r preview.Read) bool { return r.ID == id })
 }
 
-// addBinding records a binding with one more of its subjects.
+// addBinding records a binding with this subject, and with those of its subjects that
+// are recorded already.
 func (w *pathFinder) addBinding(body map[string]any, subject preview.Subject) {
 	id := preview.RefOf(body).ID()
 	keep := []preview.Subject{subject}
