@@ -1,4 +1,4 @@
-// Package owners finds the controllers that own an existing object besides a
-// release: OLM, Flux, Argo CD, kapp and owner references. It knows each tool's
-// marks, and the steps by which an object leaves it.
+// Package owners finds the controllers, other than releases, to which an existing
+// object belongs: OLM, Flux, Argo CD, kapp and owner references. It knows the labels
+// and annotations of each tool, and the steps by which the tool gives an object up.
 package owners

@@ -2,8 +2,8 @@ package owners
 
 import "github.com/kubectl-operator/kubectl-operator/preview"
 
-// OnlyCSV reports whether the only owners of an object are ClusterServiceVersions
-// of OLM v0. Copies that OLM makes in other namespaces do not count.
+// OnlyCSV reports whether the only owner of an object is a ClusterServiceVersion of OLM
+// v0, and not a copy that OLM made in another namespace.
 func (c Controllers) OnlyCSV() bool {
 	return len(c.Objects) == 1 && len(c.Hidden) == 0 && IsCSV(preview.RefOf(c.Objects[0])) &&
 		preview.String(c.Objects[0], "metadata", "labels", "olm.copiedFrom") == ""
@@ -12,12 +12,14 @@ func (c Controllers) OnlyCSV() bool {
 // IsCSV reports whether a reference is to a ClusterServiceVersion.
 func IsCSV(ref preview.Ref) bool { return ref.APIVersion == OLMAPI && ref.Kind == CSVKind }
 
-// IsOLM reports whether a reference is to an object by which OLM v0 owns others.
+// IsOLM reports whether a reference is to a ClusterServiceVersion or Subscription, by
+// which OLM v0 owns objects.
 func IsOLM(ref preview.Ref) bool {
 	return ref.APIVersion == OLMAPI && (ref.Kind == CSVKind || ref.Kind == SubscriptionKind)
 }
 
-// Subscribes reports whether a Subscription installed a ClusterServiceVersion.
+// Subscribes reports whether a Subscription is the one that installed a
+// ClusterServiceVersion.
 func Subscribes(subscription map[string]any, csv preview.Ref) bool {
 	return preview.RefOf(subscription).Namespace == csv.Namespace && IsCSV(csv) &&
 		(preview.String(subscription, "status", "installedCSV") == csv.Name || preview.String(subscription, "status", "currentCSV") == csv.Name)

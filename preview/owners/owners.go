@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// The APIs of tools that own objects.
+// The API versions and kinds of the tools' own objects.
 const (
 	OLMAPI           = "operators.coreos.com/v1alpha1"
 	extensionAPI     = "olm.operatorframework.io/v1"
@@ -20,28 +20,29 @@ const (
 	SubscriptionKind = "Subscription"
 )
 
-// Controllers are the controllers and owners that act on an object, by its marks
-// or owner references. While one exists, the object cannot simply be adopted.
-// Hidden lists those that the user may not read.
+// Controllers are the objects, such as a Flux Kustomization, whose controllers act on
+// an object, by its labels, annotations or owner references. While one exists, the
+// object cannot simply be adopted. Hidden lists those that the user may not read.
 type Controllers struct {
 	Objects []map[string]any
 	Hidden  []string
 }
 
-// Cluster is the part of a cluster that finding owners reads.
+// Cluster is the part of a cluster that is needed to find owners.
 type Cluster interface {
 	Kind(ctx context.Context, apiVersion, kind string) (namespaced bool, err error)
 	Read(ctx context.Context, refs []preview.Ref) []preview.ReadResult
 	List(ctx context.Context, apiVersion, kind, namespace, selector string) ([]map[string]any, error)
 }
 
-// Finder finds the controllers that act on an object, other than a release.
+// Finder finds the controllers that act on an object, other than the release.
 type Finder struct {
 	Cluster Cluster
 	Release preview.Release
 }
 
-// Find returns the controllers of a live object.
+// Find returns the existing controllers of a live object. It errs if the cluster does
+// not answer.
 func (f Finder) Find(ctx context.Context, live map[string]any) (Controllers, error) {
 	var out Controllers
 	found := f.findByReference(ctx, live)
@@ -65,7 +66,8 @@ func (f Finder) Find(ctx context.Context, live map[string]any) (Controllers, err
 	return out, nil
 }
 
-// findByReference adds the existing owners in an object's owner references.
+// findByReference reads the owners in an object's ownerReferences. One that was created
+// again, with another uid, is left out.
 func (f Finder) findByReference(ctx context.Context, live map[string]any) []preview.ReadResult {
 	var out []preview.ReadResult
 	for _, item := range preview.Maps(preview.Map(live, "metadata"), "ownerReferences") {
@@ -85,8 +87,8 @@ func (f Finder) findByReference(ctx context.Context, live map[string]any) []prev
 	return out
 }
 
-// findByMark adds the controller that a mark names. For Helm there is none,
-// because its record has no effect until Helm runs.
+// findByMark reads the controllers that an owner's labels and annotations name. For
+// Helm there is none, because its record has no effect until Helm runs.
 func (f Finder) findByMark(ctx context.Context, owner preview.Owner, live map[string]any) []preview.ReadResult {
 	namespace := preview.RefOf(live).Namespace
 	in := func(key string) string { return cmp.Or(preview.MarkValue(live, key), namespace) }
@@ -110,8 +112,7 @@ func (f Finder) findByMark(ctx context.Context, owner preview.Owner, live map[st
 	return nil
 }
 
-// firstServed reads an object in the first of several API versions that the
-// cluster serves.
+// firstServed reads an object in the first of the API versions that the cluster serves.
 func (f Finder) firstServed(ctx context.Context, ref preview.Ref, apis ...string) []preview.ReadResult {
 	var r preview.ReadResult
 	for _, ref.APIVersion = range apis {
@@ -123,7 +124,7 @@ func (f Finder) firstServed(ctx context.Context, ref preview.Ref, apis ...string
 	return []preview.ReadResult{r}
 }
 
-// all lists the objects of a kind in all namespaces for which wanted is true.
+// all returns the objects of a kind in all namespaces for which wanted returns true.
 func (f Finder) all(ctx context.Context, ref preview.Ref, selector string, wanted func(body map[string]any) bool) []preview.ReadResult {
 	bodies, err := f.Cluster.List(ctx, ref.APIVersion, ref.Kind, "", selector)
 	if err != nil {
@@ -150,9 +151,9 @@ func (f Finder) applications(ctx context.Context, mark string) []preview.ReadRes
 	})
 }
 
-// carvelApps finds kapp's record for an object: the ConfigMap with the value of
-// the object's label. If kapp-controller made it, its App or PackageInstall is the
-// owner.
+// carvelApps finds kapp's record of an object: the ConfigMap whose labelValue is the
+// value of the object's label. If kapp-controller created that, its App or
+// PackageInstall is the owner.
 func (f Finder) carvelApps(ctx context.Context, label string) []preview.ReadResult {
 	ref := preview.Ref{APIVersion: "v1", Kind: "ConfigMap", Name: "of-kapp-app-" + label}
 	records := f.all(ctx, ref, "kapp.k14s.io/is-app", func(body map[string]any) bool {
@@ -176,7 +177,8 @@ func (f Finder) carvelApps(ctx context.Context, label string) []preview.ReadResu
 	return records
 }
 
-// controlledApp returns the App whose kapp record a ConfigMap is.
+// controlledApp returns the name of the App to which kapp's ConfigMap record belongs;
+// ok is false if kapp-controller did not create it.
 func controlledApp(record string) (name string, ok bool) {
 	for _, suffix := range []string{".app", "-ctrl"} {
 		if name, ok = strings.CutSuffix(record, suffix); ok {
@@ -186,5 +188,5 @@ func controlledApp(record string) (name string, ok bool) {
 	return "", false
 }
 
-// None reports whether nothing acts on the object.
+// None reports whether no controller acts on the object.
 func (c Controllers) None() bool { return len(c.Objects)+len(c.Hidden) == 0 }

@@ -7,8 +7,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// ReleaseSteps returns the steps by which the owner of an object gives it up
-// without deleting it.
+// ReleaseSteps returns the commands after which the owner of an object no longer acts
+// on it and the object still exists, in words that follow the object's id.
 func ReleaseSteps(o *preview.Object, owner preview.Ref) string {
 	patch := func(merge string) string {
 		return "kubectl patch " + preview.KubectlArgument(owner) + " --type=merge -p '" + merge + "'"
