@@ -9,36 +9,38 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/expression"
 )
 
-// Limits on what a user writes.
+// Limits on the checks that a user adds.
 const (
 	maxExpression = 10_000
-	// MaxChecks bounds the checks of one release.
+	// MaxChecks is the most checks of one release.
 	MaxChecks = 100
 )
 
-// variable is the name of the object in an expression, as in rules of a
-// CustomResourceDefinition.
+// variable is the name of the object in an expression, as in the rules of a CRD.
 const variable = "self"
 
-// Check is a health check: an assertion about each object that it selects.
+// Check is a readiness check that a user adds: an assertion about each object that it
+// selects.
 type Check struct {
 	selector  selector
 	assertion assertion
-	text      string // as given
+	text      string // as the user typed it
 }
 
-// selector selects objects by kind and optionally name, or by labels.
+// selector selects objects by kind and, if it is not empty, by name; or by labels, if
+// these are not nil.
 type selector struct {
 	group, kind, name string
 	labels            *labels
 }
 
-// assertion is a condition on an object. why describes briefly what is not met.
+// assertion is a condition on an object. If ok is false, why says in few words what is
+// not met.
 type assertion interface {
 	holds(body map[string]any) (ok bool, why string)
 }
 
-// String returns the check as the user gave it.
+// String returns the check as the user typed it.
 func (c Check) String() string { return c.text }
 
 // Selects reports whether the check applies to an object.
@@ -51,15 +53,15 @@ func (c Check) Selects(body map[string]any) bool {
 	return ref.Group() == s.group && ref.Kind == s.kind && (s.name == "" || ref.Name == s.name)
 }
 
-// Holds reports whether the assertion is true of an object. A missing field makes
-// it false.
+// Holds reports whether the assertion is true for an object; it is false if a field is
+// missing. why says what is not met.
 func (c Check) Holds(body map[string]any) (ok bool, why string) { return c.assertion.holds(body) }
 
 var target = regexp.MustCompile(`^([A-Z][A-Za-z0-9]{0,62})(\.[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?)?(/[a-z0-9]([a-z0-9:._-]{0,251}[a-z0-9])?)?$`)
 
-// Parse parses KIND[.GROUP][/NAME]=EXPRESSION, such as
-// "MongoDB.mongodb.com/main=self.status.phase == 'Running'". The error of an
-// expression names its line and column.
+// Parse parses a check of the form KIND[.GROUP][/NAME]=EXPRESSION, such as
+// "MongoDB.mongodb.com/main=self.status.phase == 'Running'". Errors in the expression
+// name line and column.
 func Parse(text string) (Check, error) {
 	about, expr, found := strings.Cut(text, "=")
 	m := target.FindStringSubmatch(strings.TrimSpace(about))
@@ -76,7 +78,8 @@ func Parse(text string) (Check, error) {
 	}, nil
 }
 
-// celAssertion is a CEL expression over the object.
+// celAssertion is a CEL expression about the object. message, if not empty, is the
+// reason when it is false.
 type celAssertion struct {
 	text, message string
 	program       expression.Bool
@@ -113,7 +116,7 @@ func (a celAssertion) holds(body map[string]any) (bool, string) {
 	return false, clip(a.text) + " is false"
 }
 
-// clip keeps what is quoted short.
+// clip cuts a text to 200 bytes for a message.
 func clip(text string) string {
 	const most = 200
 	if len(text) > most {

@@ -1,7 +1,7 @@
-// Package health parses and evaluates readiness checks that a user adds, in CEL or
-// as OLM v1 probes, to the conditions that every object has to meet anyway.
+// Package health parses and evaluates readiness checks that a user adds, in CEL or as
+// OLM v1 probes, to the conditions that every object must meet anyway.
 //
-// A check holds back what comes after its objects and keeps a rollout from
-// being called healthy. It lets nothing be written that was not approved, so it
-// is no part of what is sealed, no more than a timeout is.
+// A check delays the stages after its objects, and decides whether a rollout counts as
+// complete. It does not decide what is written, so it is not part of the plan, like a
+// timeout.
 package health

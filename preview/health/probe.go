@@ -19,7 +19,7 @@ type Probe struct {
 	Assertions []Assertion
 }
 
-// Selector selects objects by Type: GroupKind or Label.
+// Selector selects objects by kind or by labels, as Type says: GroupKind or Label.
 type Selector struct {
 	Type        string
 	Group, Kind string
@@ -33,8 +33,8 @@ type Term struct {
 	Values        []string
 }
 
-// Assertion is one condition, by Type: ConditionEqual, FieldsEqual, FieldValue or
-// CEL.
+// Assertion is one condition. Type (ConditionEqual, FieldsEqual, FieldValue or CEL)
+// says which of the fields are set.
 type Assertion struct {
 	Type                string
 	Condition, Status   string // ConditionEqual
@@ -43,7 +43,7 @@ type Assertion struct {
 	Expression, Message string // CEL
 }
 
-// Types of selectors and assertions.
+// The types of selectors and assertions.
 const (
 	ByGroupKind    = "GroupKind"
 	ByLabel        = "Label"
@@ -53,7 +53,8 @@ const (
 	CEL            = "CEL"
 )
 
-// Checks converts a probe into one check for each assertion.
+// Checks returns one check for each assertion of the probe. It errs for an invalid
+// selector or assertion.
 func (p Probe) Checks() ([]Check, error) {
 	s, about, err := p.Selector.compile()
 	if err != nil {
@@ -96,7 +97,7 @@ func (s Selector) compile() (selector, string, error) {
 	return selector{labels: &labels{s.MatchLabels, s.Terms}}, "labels", nil
 }
 
-// labels selects by labels.
+// labels is the label selector of a check.
 type labels struct {
 	equal map[string]string
 	terms []Term
@@ -128,7 +129,7 @@ func (l *labels) match(have map[string]any) bool {
 	return true
 }
 
-// path matches a field path as OLM v1 accepts it, with a leading dot allowed.
+// path matches the paths of fields that OLM v1 accepts; a leading dot is permitted.
 var path = regexp.MustCompile(`^\.?[a-zA-Z0-9]+(\.[a-zA-Z0-9]+)*$`)
 
 func (a Assertion) compile() (assertion, string, error) {
@@ -160,8 +161,8 @@ func (a Assertion) compile() (assertion, string, error) {
 
 type conditionEqual struct{ kind, status string }
 
-// holds reports whether a status condition has the wanted value. If the condition
-// has an observedGeneration, it must be the present one.
+// holds reports whether a status condition has the wanted status. If it has an
+// observedGeneration, that must be the object's present generation.
 func (c conditionEqual) holds(body map[string]any) (bool, string) {
 	for _, item := range preview.Maps(body, "status", "conditions") {
 		if preview.String(item, "type") != c.kind {
