@@ -15,10 +15,10 @@ import (
 type compiledRule struct {
 	Rule
 	holds   expression.Bool
-	message *expression.String // nil without an expression
+	message *expression.String // nil without messageExpression
 }
 
-// compile compiles every rule.
+// compile compiles the expressions of rules, and errs for one that is invalid.
 func compile(rules []Rule) ([]compiledRule, error) {
 	if len(rules) == 0 {
 		return nil, nil
@@ -45,7 +45,8 @@ func compile(rules []Rule) ([]compiledRule, error) {
 	return out, nil
 }
 
-// evaluate evaluates a rule, and returns its message if it does not hold.
+// evaluate reports whether the rule holds for a plan, and returns its message. It errs
+// if the expression gives no result, for example because a field is missing.
 func (c *compiledRule) evaluate(plan map[string]any) (holds bool, message string, err error) {
 	holds, err = c.holds.Eval(plan)
 	switch {
@@ -67,7 +68,7 @@ func (c *compiledRule) evaluate(plan map[string]any) (holds bool, message string
 	return false, text, nil
 }
 
-// planDocument returns a plan decoded from its JSON, with integers as integers.
+// planDocument returns a plan as decoded JSON, in which integers are int64.
 func planDocument(plan *preview.Plan) (map[string]any, error) {
 	data, err := json.Marshal(plan)
 	if err != nil {

@@ -11,13 +11,13 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// Judge judges the findings of a plan as the built-in rules made them, and
-// nothing else in it: first the severities, then the rules, then the waivers,
-// which hold for both. A nil policy leaves everything as it is. It fails where
-// a rule cannot be decided; the plan is then as it was.
+// Judge changes the findings of a plan, as the built-in rules made them, by the policy,
+// and nothing else in the plan: first severities, then rules, then waivers, which apply
+// to both. A nil policy changes nothing. It errs if a rule cannot be evaluated, and
+// leaves the plan as it was.
 //
-// Findings that the release accepted earlier with the same fingerprint do not
-// become critical again.
+// Findings that an earlier revision accepted with the same fingerprint do not become
+// critical again.
 func (p *Policy) Judge(plan *preview.Plan) error {
 	if p == nil {
 		return nil
@@ -53,8 +53,8 @@ func isFixed(f *preview.Finding) bool {
 	return f.Severity == preview.NotKnown || f.Rule == rules.NotAppliable.Name || f.Rule == rules.Unknown.Name
 }
 
-// reclassify sets the severity of a finding to that of the last policy entry that
-// matches it.
+// reclassify sets the severity of a finding to that of the last entry of the policy
+// that matches it.
 func (p *Policy) reclassify(plan *preview.Plan, f *preview.Finding) {
 	if isFixed(f) {
 		return
@@ -73,22 +73,21 @@ func (p *Policy) reclassify(plan *preview.Plan, f *preview.Finding) {
 	}
 }
 
-// accept turns a critical finding into a warning if an earlier receipt accepted
-// it, and it is about something that the cluster already has and the plan does not
-// change.
+// accept turns a critical finding into a warning if an earlier revision accepted it,
+// and it is about something that the cluster already has and the plan does not change.
 func accept(plan *preview.Plan, f *preview.Finding) {
 	if revision := plan.Base.Accepted[f.Fingerprint]; revision > 0 && f.Held && f.Severity == preview.Critical {
 		f.Severity, f.AcceptedIn = preview.Warning, revision
 	}
 }
 
-// sendsNothing reports whether a plan sends nothing, because the cluster already
-// has all of it.
+// sendsNothing reports whether apply would send no write request, because the cluster
+// already has everything.
 func sendsNothing(plan *preview.Plan) bool {
 	return !slices.ContainsFunc(plan.Objects, func(o preview.Object) bool { return !o.Untouched() })
 }
 
-// violations returns the findings of policy rules that do not hold.
+// violations returns a finding for each rule of the policy that does not hold.
 func (p *Policy) violations(plan *preview.Plan) ([]preview.Finding, error) {
 	if len(p.rules) == 0 {
 		return nil, nil
@@ -118,8 +117,8 @@ func (p *Policy) violations(plan *preview.Plan) ([]preview.Finding, error) {
 	return out, nil
 }
 
-// waive turns a finding into info if a waiver matches it. Expired waivers that
-// match are recorded.
+// waive turns a finding into info if a waiver matches it, and reports whether one does.
+// Expired waivers that match are added to ended, by index, with the finding's id.
 func (p *Policy) waive(f *preview.Finding, ended map[int][]string) bool {
 	if isFixed(f) || f.Severity == preview.Info {
 		return false
@@ -157,11 +156,11 @@ func (w *waiver) names(f *preview.Finding) bool {
 	return w.Rule == f.Rule && matches(w.Object, f.Object)
 }
 
-// matches reports whether an object id matches a pattern, in which "*" stands for
-// any text and "?" for one character.
+// matches reports whether an object id matches a pattern, in which "*" stands for any
+// text and "?" for one character. An empty pattern matches all.
 func matches(pattern, object string) bool { return pattern == "" || cloud.Glob(pattern, object) }
 
-// expired returns findings about expired waivers that would still match something.
+// expired returns a finding for each expired waiver that would still match a finding.
 func (p *Policy) expired(ended map[int][]string) []preview.Finding {
 	var out []preview.Finding
 	for i, ids := range ended {

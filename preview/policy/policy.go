@@ -1,10 +1,10 @@
-// Package policy judges the findings of a plan by a file of an organisation's
-// own: rules in CEL over the plan, other severities for built-in rules, and
-// waivers with an owner, a reason and a last day.
+// Package policy applies an organisation's own policy file to the findings of a plan:
+// rules in CEL over the plan, other severities for built-in rules, and waivers with an
+// owner, a reason and a last day.
 //
-// A policy never touches the Facts: findings are outside the digest. It judges
-// whenever findings are made, before the question and again at apply time,
-// so that the screen, --yes and --fail-on see the same.
+// A policy never changes the facts of a plan, as findings are outside the digest. It is
+// applied whenever findings are made, before the user is asked and again at apply, so
+// that the screen, --yes and --fail-on have the same findings.
 package policy
 
 import (
@@ -22,10 +22,10 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// Kind is that of the document, next to [preview.APIVersion].
+// Kind is the kind of a policy document; its apiVersion is [preview.APIVersion].
 const Kind = "Policy"
 
-// Limits on one policy. A file that needs more is several policies.
+// Limits on one policy file, for entries in number and for texts in bytes.
 const (
 	maxBytes      = 1 << 20
 	maxRules      = 200
@@ -43,14 +43,14 @@ type document struct {
 	Waivers    []Waiver   `json:"waivers"`
 }
 
-// Rule is an expression about the plan that must be true.
+// Rule is a CEL expression about the plan that must be true.
 type Rule struct {
 	Name string `json:"name"`
-	// Expression is CEL over the variable plan, the plan as -o json prints it,
-	// and gives a boolean: false breaks the rule.
+	// Expression is CEL over the variable plan, which is the plan as -o json prints it,
+	// with a boolean as result. False makes a finding.
 	Expression string `json:"expression"`
-	// Message says what is wrong. MessageExpression, CEL that gives a string,
-	// says it with names of the plan.
+	// Message says what is wrong. MessageExpression is CEL with a string as result,
+	// which replaces Message and can name parts of the plan.
 	Message           string           `json:"message"`
 	MessageExpression string           `json:"messageExpression"`
 	Severity          preview.Severity `json:"severity"` // critical, warning or info
@@ -59,20 +59,21 @@ type Rule struct {
 // Severity is a policy entry that changes the severity of a rule's findings.
 type Severity struct {
 	Rule     string           `json:"rule"`
-	Object   string           `json:"object"` // pattern of object ids; empty means all
+	Object   string           `json:"object"` // pattern of object ids; empty for all
 	Severity preview.Severity `json:"severity"`
 	Reason   string           `json:"reason"`
 }
 
-// Waiver is a policy entry that turns findings into info until its last day.
+// Waiver is an entry that turns findings into info until its last day. Either Finding
+// or Rule is set.
 type Waiver struct {
-	Finding     string `json:"finding"` // the id of one, RULE/OBJECT; or
-	Rule        string `json:"rule"`    // all of a rule
-	Object      string `json:"object"`  // whose object ids match the pattern
+	Finding     string `json:"finding"` // id of one finding, RULE/OBJECT
+	Rule        string `json:"rule"`    // or all findings of a rule
+	Object      string `json:"object"`  // with Rule: pattern of object ids
 	Fingerprint string `json:"fingerprint"`
 	Owner       string `json:"owner"`
 	Reason      string `json:"reason"`
-	Expires     string `json:"expires"` // YYYY-MM-DD, the last day, UTC
+	Expires     string `json:"expires"` // the last day, YYYY-MM-DD in UTC
 }
 
 // Policy is a parsed and compiled policy.
@@ -86,10 +87,11 @@ type Policy struct {
 
 type waiver struct {
 	Waiver
-	ends time.Time // when it holds no longer
+	ends time.Time // from when on it no longer applies
 }
 
-// Load reads and compiles a policy file. now is called when findings are judged.
+// Load reads and compiles a policy file. now returns the present time, by which waivers
+// expire.
 func Load(path string, now func() time.Time) (*Policy, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -108,8 +110,8 @@ func Load(path string, now func() time.Time) (*Policy, error) {
 	return p, nil
 }
 
-// Parse parses and compiles a policy. Unknown fields are errors, so that a
-// misspelt waiver or rule is not ignored.
+// Parse parses and compiles a policy. Unknown fields are errors, so that a misspelt
+// waiver or rule is not ignored.
 func Parse(data []byte, now func() time.Time) (*Policy, error) {
 	if len(data) > maxBytes {
 		return nil, fmt.Errorf("it is larger than the %d bytes that a policy may have", maxBytes)
@@ -223,7 +225,8 @@ func (d *document) checkRules() error {
 
 var fingerprint = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
 
-// check returns an error that begins with the name of the invalid field.
+// check returns an error for an invalid waiver. Its text begins with the name of the
+// field, to follow that of the waiver.
 func (w *Waiver) check() error {
 	for _, field := range [...]struct{ name, text string }{{"owner", w.Owner}, {"reason", w.Reason}, {"expires", w.Expires}} {
 		if strings.TrimSpace(field.text) == "" {
@@ -249,8 +252,8 @@ func (w *Waiver) check() error {
 	return checkRule(".rule", rule)
 }
 
-// checkRule returns an error for a rule that does not exist, or that a policy may
-// not change, such as that an object cannot be applied.
+// checkRule returns an error for a rule that does not exist, or that a policy may not
+// change, such as that an object cannot be applied. at is the field for the message.
 func checkRule(at, rule string) error {
 	if _, known := rules.Named(rule); !known {
 		text := ""
