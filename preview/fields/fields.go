@@ -1,6 +1,6 @@
-// Package fields reads typed fields of a decoded YAML or JSON document and
-// collects every error: it records which fields were read, so that a field which
-// is set and was not read is reported and never ignored.
+// Package fields reads typed fields of a decoded YAML or JSON document and collects the
+// errors. It records which fields were read, so that a field which is set and was not
+// read is an error and never ignored.
 package fields
 
 import (
@@ -12,19 +12,18 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 )
 
-// Document is a YAML or JSON document whose fields are read one by one; errors are
-// collected, and unread fields are reported.
+// Document is a YAML or JSON document whose fields are read one by one.
 type Document struct {
 	root   map[string]any
-	whole  map[string]bool // paths read or known, with all below them
-	partly map[string]bool // paths that lead to them
-	wrong  []string
-	// Defaults passes over fields that say what their absence says: false, and
-	// what is empty. Else they are named too when they are not known.
+	whole  map[string]bool // paths that were read, with everything below them
+	partly map[string]bool // paths above those
+	wrong  []string        // errors
+	// Defaults: unread fields are no error if they mean the same as a missing field:
+	// false or empty.
 	Defaults bool
 }
 
-// New returns a Document for reading.
+// New returns a Document for reading the fields of root.
 func New(root map[string]any) *Document {
 	return &Document{root: root, whole: map[string]bool{}, partly: map[string]bool{}}
 }
@@ -43,11 +42,11 @@ func (r *Document) Know(paths ...string) {
 // Failed reports whether any error was recorded.
 func (r *Document) Failed() bool { return len(r.wrong) > 0 }
 
-// maxUnread bounds the fields that an error names.
+// maxUnread is the most unread fields that an error names.
 const maxUnread = 20
 
-// Err returns an error with the fields that are invalid, up to a number, or else
-// with the unknown fields.
+// Err returns an error with the first errors that were collected, at most most; without
+// any, an error with the fields that were not read; else nil.
 func (r *Document) Err(most int) error {
 	if n := min(most, len(r.wrong)); n > 0 {
 		return fmt.Errorf("%s", strings.Join(r.wrong[:n], "; "))
@@ -66,7 +65,7 @@ func (r *Document) Err(most int) error {
 	return fmt.Errorf("the fields %s are not supported, and they may change what is installed; take them out to go on", strings.Join(unread, ", "))
 }
 
-// unread returns the fields that are set and were not read.
+// unread appends the paths of fields that are set and were not read.
 func (r *Document) unread(path string, v any, into *[]string) {
 	switch {
 	case r.whole[path] || v == nil || r.Defaults && isDefault(v):
@@ -87,7 +86,7 @@ func (r *Document) unread(path string, v any, into *[]string) {
 	}
 }
 
-// isDefault reports whether a value means the same as a missing one.
+// isDefault reports whether a value means the same as a missing field: false or empty.
 func isDefault(v any) bool {
 	switch v := v.(type) {
 	case bool:
@@ -102,10 +101,10 @@ func isDefault(v any) bool {
 	return false
 }
 
-// maxKey bounds a key in a message, in cells.
+// maxKey is the most terminal cells of a key in a message.
 const maxKey = 120
 
-// shorten shortens a text from outside for an error.
+// shorten escapes a text from outside and cuts it to maxKey cells, for a message.
 func shorten(word string) string { return textsafe.Truncate(textsafe.Line(word), maxKey) }
 
 func joinPath(path, key string) string {
@@ -118,17 +117,17 @@ func joinPath(path, key string) string {
 // Root returns the whole document as a field.
 func (r *Document) Root() Field { return Field{r: r, Value: r.root} }
 
-// At returns the field below a path of keys from the document's root.
+// At returns the field at a path of keys, separated by dots, from the root.
 func (r *Document) At(path string) Field { return r.Root().At(path) }
 
 // Field is a value in a document; it may be absent.
 type Field struct {
 	r     *Document
 	Path  string
-	Value any // nil when it is absent
+	Value any // nil if it is absent
 }
 
-// At returns the field below a path of keys.
+// At returns the field at a path of keys, separated by dots, below this one.
 func (f Field) At(path string) Field {
 	for key := range strings.SplitSeq(path, ".") {
 		m, _ := f.Value.(map[string]any)
@@ -143,10 +142,10 @@ func (f Field) Document() *Document { return f.r }
 // Know marks a field, and everything below it, as read.
 func (f Field) Know() { f.r.Know(f.Path) }
 
-// Set reports whether there is a value.
+// Set reports whether the field has a value.
 func (f Field) Set() bool { return f.Value != nil }
 
-// Fail records an error about a field.
+// Fail records an error about the field, and marks it as read.
 func (f Field) Fail(format string, args ...any) {
 	f.Know()
 	f.r.wrong = append(f.r.wrong, f.Path+": "+fmt.Sprintf(format, args...))

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// maxItems bounds every list of a document.
+// maxItems is the most items of a list; more are an error.
 const maxItems = 1000
 
-// Kind names what a value is, for messages.
+// Kind returns the type of a value in words, for messages.
 func Kind(v any) string {
 	switch v.(type) {
 	case nil:
@@ -26,10 +26,12 @@ func Kind(v any) string {
 	return "a number"
 }
 
-// failKind records that a value has the wrong type.
+// failKind records that the field has the wrong type; kind is the type that it should
+// have, in words.
 func (f Field) failKind(kind string) { f.Fail("it is %s where %s is due", Kind(f.Value), kind) }
 
-// Text returns a string, "" if the field is absent.
+// Text returns the field as a string, "" if it is absent. Any other type is recorded as
+// an error.
 func (f Field) Text() string {
 	f.Know()
 	switch s := f.Value.(type) {
@@ -42,7 +44,7 @@ func (f Field) Text() string {
 	return ""
 }
 
-// Need returns a string, and records an error if the field is absent.
+// Need is [Field.Text], and records an error if the field is absent or empty.
 func (f Field) Need() string {
 	s := f.Text()
 	if s == "" && !f.r.Failed() {
@@ -51,7 +53,8 @@ func (f Field) Need() string {
 	return s
 }
 
-// Flag returns a boolean, false if the field is absent.
+// Flag returns the field as a boolean, false if it is absent. Any other type is
+// recorded as an error.
 func (f Field) Flag() bool {
 	f.Know()
 	switch b := f.Value.(type) {
@@ -64,8 +67,7 @@ func (f Field) Flag() bool {
 	return false
 }
 
-// OneOf returns a string, empty if the field is absent. A string that is not in
-// the list is recorded as an error.
+// OneOf is [Field.Text], and records an error if the string is not one of known.
 func (f Field) OneOf(known ...string) string {
 	s := f.Text()
 	if s != "" && !slices.Contains(known, s) {
@@ -74,7 +76,8 @@ func (f Field) OneOf(known ...string) string {
 	return s
 }
 
-// Mapping returns a map, with everything below it marked as read.
+// Mapping returns the field as a map, nil if it is absent, and marks everything below
+// it as read. Any other type is recorded as an error.
 func (f Field) Mapping() map[string]any {
 	f.Know()
 	switch m := f.Value.(type) {
@@ -87,7 +90,8 @@ func (f Field) Mapping() map[string]any {
 	return nil
 }
 
-// IsMap reports whether a field is a map. Any other value is recorded as an error.
+// IsMap reports whether the field is a map. A value of any other type is recorded as an
+// error.
 func (f Field) IsMap() bool {
 	_, ok := f.Value.(map[string]any)
 	if !ok && f.Set() {
@@ -96,7 +100,8 @@ func (f Field) IsMap() bool {
 	return ok
 }
 
-// TextMap reads a map of texts, nil when it is absent.
+// TextMap returns the field as a map of strings, nil if it is absent. Any other type is
+// recorded as an error.
 func (f Field) TextMap() map[string]string {
 	m := f.Mapping()
 	if m == nil {
@@ -114,7 +119,8 @@ func (f Field) TextMap() map[string]string {
 	return out
 }
 
-// Items returns the members of a list.
+// Items returns the items of a list, nil if the field is absent. Any other type, and
+// more than maxItems items, are recorded as an error.
 func (f Field) Items() []Field {
 	list, ok := f.Value.([]any)
 	switch {
@@ -136,8 +142,8 @@ func (f Field) Items() []Field {
 	return out
 }
 
-// Maps returns the items of a list of maps; other items are recorded as errors and
-// left out.
+// Maps returns the items of a list of maps. Other items are recorded as errors and left
+// out.
 func (f Field) Maps() []Field {
 	return slices.DeleteFunc(f.Items(), func(item Field) bool {
 		_, isMap := item.Value.(map[string]any)
@@ -148,7 +154,7 @@ func (f Field) Maps() []Field {
 	})
 }
 
-// Texts reads a list of texts.
+// Texts returns the items of a list of strings. Other items are recorded as errors.
 func (f Field) Texts() []string {
 	var out []string
 	for _, item := range f.Items() {
