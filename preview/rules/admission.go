@@ -1,6 +1,7 @@
 package rules
 
-// reachOfWebhooks says how the selectors of a webhook change its severity.
+// reachOfWebhooks is the sentence of several rules on how the selectors of a webhook
+// change the severity.
 const reachOfWebhooks = "Critical where namespaces are covered that were not selected by a label, a warning where namespaces or objects are selected by label, info for the release's own namespaces; one level more where the webhook is answered outside the cluster, or by a Service that is not in the plan. Conditions (matchConditions) are not evaluated and change nothing."
 
 // The rules about what webhooks and admission policies intercept.

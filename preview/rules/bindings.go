@@ -1,12 +1,12 @@
 package rules
 
-// Sentences of several rules here.
+// Sentences that several rules in this file share.
 const (
 	alwaysWarning = "Always a warning."
 	nameAccounts  = "Bind the role to the ServiceAccounts that need it, by name."
 )
 
-// The rules about who is given rights, and where that leads.
+// The rules about bindings: which subjects get rights, and what they gain by them.
 var (
 	BindingClusterAdmin = row(Rule{
 		Name: "binding-cluster-admin", Ref: "BIND-01", Level: Critical, Title: "grants the ClusterRole cluster-admin",

@@ -1,6 +1,6 @@
 package rules
 
-// Sentences of several rules here.
+// Sentences that several rules in this file share.
 const (
 	narrowCloud  = "Limit the permissions to the actions and resources that the operator needs, or create the credentials by hand."
 	criticalWide = "Critical on every resource, a warning on named ones."

@@ -1,6 +1,6 @@
 package rules
 
-// The rules about objects that change what happens to others.
+// The rules about objects that affect other users of the cluster, such as webhooks.
 var (
 	WebhookFailClosedClusterWide = row(Rule{
 		Name: "webhook-fail-closed-cluster-wide", Ref: "WH-01", Level: High, Title: "blocks writes while its webhook is down",

@@ -1,6 +1,6 @@
 package rules
 
-// Sentences of several rules here.
+// Sentences that several rules in this file share.
 const (
 	whyAttack   = "Attackers use such commands for shells, credentials, and rights outside of the container; honest programs rarely need them."
 	whyHidden   = "A reader of the manifest cannot see what runs."
@@ -8,7 +8,8 @@ const (
 	askForCode  = "Ask the publisher for the code as plain text in the image."
 )
 
-// The rules about code: in the commands of pods, and in texts that pods may run.
+// The rules about suspicious code: in the commands of pods, and in texts that pods may
+// run.
 var (
 	PodRemoteCode = row(Rule{
 		Name: "pod-remote-code", Ref: "POD-19", Level: Medium, Title: "fetches code or switches off checks when it starts",

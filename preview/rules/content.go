@@ -1,11 +1,11 @@
 package rules
 
-// Sentences of several rules here.
+// Sentences that several rules in this file share.
 const (
 	noPart = "These files are part of the content, but nothing from them is applied."
 )
 
-// The rules about content and how it is rendered.
+// The rules about a package's content and its rendering.
 var (
 	ExternalFormat = row(Rule{
 		Name: "external-format", Level: Medium, Title: "was rendered by an external program",

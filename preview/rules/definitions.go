@@ -1,6 +1,6 @@
 package rules
 
-// Sentences of several rules here.
+// Sentences that several rules in this file share.
 const (
 	changeBefore = "Before the upgrade, find the objects and manifests that use the changed fields, and correct them."
 	refused      = "Objects and manifests that were valid before may be refused when they are next written."
@@ -8,8 +8,8 @@ const (
 	eachVersion  = " Each version that both CRDs have is compared."
 )
 
-// The rules about CustomResourceDefinitions that change. Those about schemas are
-// the checks of sigs.k8s.io/crdify.
+// The rules about changed CustomResourceDefinitions. Those about schemas are the checks
+// of sigs.k8s.io/crdify.
 var (
 	CRDScopeChanged = row(Rule{
 		Name: "crd-scope-changed", Level: Critical, Title: "changes its scope",

@@ -1,6 +1,6 @@
 package rules
 
-// Sentences of several rules here.
+// Sentences that several rules in this file share.
 const (
 	ordersLook     = "Custom resources of widely used operators, by what the controller that acts on their kind does. Of kinds that the plan brings, whose controller is its own, those that install content, grant permissions, configure nodes or change objects of others."
 	ordersWhen     = "One step less severe for kinds whose controllers act within bounds, critical for those that amount to cluster-admin or to the cloud account."
@@ -8,11 +8,12 @@ const (
 	installersLook = "Effective permissions to create, update or patch custom resources of which a controller applies what they name or hold: Argo CD, Flux, OLM, Crossplane, Tekton, Fleet, kapp-controller and others."
 )
 
-// actedOnExample is the evidence of the examples about controllers of the cluster.
+// actedOnExample is the evidence in the examples of rules about which account acts on a
+// custom resource.
 const actedOnExample = "things.example.com by ServiceAccount things/controller, cluster-admin in effect"
 
-// The rules about custom resources, which are orders to the controller that acts on
-// them, and about content inside of objects.
+// The rules about custom resources, by which a controller acts with its own rights, and
+// about pods, roles and manifests inside of objects.
 var (
 	RBACGrantersWrite = row(Rule{
 		Name: "rbac-granters-write", Ref: "RBAC-81", Level: Critical, Title: "can write objects by which controllers grant permissions",

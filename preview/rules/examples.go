@@ -8,8 +8,8 @@ import (
 //go:embed examples.json
 var exampleData []byte
 
-// examples returns findings that the tests of package risk produce; they write
-// the file.
+// examples returns an example finding for each rule of package risk, by rule. The tests
+// of that package produce them and write the file.
 func examples() map[string]Example {
 	var out map[string]Example
 	if err := json.Unmarshal(exampleData, &out); err != nil {

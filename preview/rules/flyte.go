@@ -4,10 +4,10 @@ import "github.com/kubectl-operator/kubectl-operator/preview"
 
 const flyteDocs = "https://docs.flyte.org/en/latest/deployment/plugins/k8s/index.html"
 
-// The rules about Flyte's plugins for Kubernetes. Such a plugin is an operator,
-// the engine's configuration, the engine's rights to the custom resource, and
-// for some what every project's namespace has: one that lacks a part fails when
-// a task first needs it.
+// The rules about Flyte's plugins for Kubernetes. A plugin has several parts: an
+// operator, the configuration of Flyte's engine, the engine's rights on the custom
+// resource, and for some an object in the namespace of every project. If one is
+// missing, the plugin fails when a task first uses it.
 var (
 	FlyteSections = row(Rule{
 		Name: "flyte-sections", Level: Notice, Title: "enables plugins of Flyte",

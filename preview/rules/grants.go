@@ -1,6 +1,6 @@
 package rules
 
-// Sentences of several rules here.
+// Sentences that several rules in this file share.
 const (
 	onlySigners  = "Restrict approve with resourceNames to the signers that the operator needs."
 	listNames    = "Restrict the rule with resourceNames, or bind the role only in the namespaces that need it."
@@ -9,8 +9,8 @@ const (
 	amountsWhen  = "Critical where it leads to the nodes or to every Secret, and nothing else that the subject holds is critical."
 )
 
-// The rules about what grants permit. Their modifiers, and what they look at
-// where Looks is empty, package risk says with their matchers.
+// The rules about rights in grants. What changes their severity, and what they match
+// where Looks is empty, is described by their matchers in package risk.
 var (
 	RBACEverything = row(Rule{
 		Name: "rbac-everything", Ref: "RBAC-01", Level: Critical, Title: "can do everything",

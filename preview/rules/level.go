@@ -2,12 +2,13 @@ package rules
 
 import "github.com/kubectl-operator/kubectl-operator/preview"
 
-// Level is a rule's grade in the table of rules. Modifiers move it by
-// steps; [Level.Severity] is what a person sees.
+// Level says how severe a rule or a match is, in finer steps than the severities.
+// Scope, names and subject of a match raise or lower it; [Level.Severity] is what is
+// displayed.
 type Level int
 
-// The levels: C, H, M, L and I of the catalogue. NotKnown is that of rules about
-// what could not be read; None is no level.
+// The levels, from the lowest. None means that a matcher returns no level of its own,
+// or that nothing matches; NotKnown is that of rules about what could not be read.
 const (
 	NotKnown Level = iota - 1
 	None
@@ -18,8 +19,8 @@ const (
 	Critical
 )
 
-// Severity returns critical for Critical, warning for High and Medium, and info
-// below.
+// Severity returns critical for Critical, warning for High and Medium, unknown for
+// NotKnown, and info for lower levels.
 func (l Level) Severity() preview.Severity {
 	switch l {
 	case Critical:
@@ -32,8 +33,8 @@ func (l Level) Severity() preview.Severity {
 	return preview.Info
 }
 
-// Lower returns the level one step down, within the scale.
+// Lower returns the level one step down, Notice at least.
 func (l Level) Lower() Level { return max(l-1, Notice) }
 
-// Raise returns the level one step up, within the scale.
+// Raise returns the level one step up, Critical at most.
 func (l Level) Raise() Level { return min(l+1, Critical) }

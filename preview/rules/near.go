@@ -7,11 +7,11 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/spelling"
 )
 
-// maxNear bounds what [Near] offers.
+// maxNear is the most names that [Near] returns.
 const maxNear = 3
 
-// Near returns the rules with names similar to a word, nearest first: those that
-// contain it, else those with a few letters changed.
+// Near returns the names of rules that are similar to a word, for "did you mean": those
+// that contain the word, else those with a few letters changed, the most similar first.
 func Near(word string) []string {
 	word = strings.ToLower(word)
 	if len(word) > 100 { // no name of ours, and costly to compare

@@ -1,6 +1,6 @@
 package rules
 
-// Sentences of several rules here.
+// Sentences that several rules in this file share.
 const (
 	leaveToAdministrators = "Leave it to the administrators of the cluster."
 	leaveItOut            = "Leave it out."
@@ -8,8 +8,8 @@ const (
 	ownNamespaceOnly      = "Name what is in the namespace of the release alone."
 )
 
-// The rules about objects that take over storage, traffic, names, certificates or
-// capacity of others. They need no rights: the object itself has the effect.
+// The rules about objects that affect storage, traffic, names, certificates or capacity
+// of other users. These need no rights: the object itself has the effect.
 var (
 	StorageDriver = row(Rule{
 		Name: "storage-driver", Level: Critical, Title: "receives tokens of pods (CSIDriver)",

@@ -1,6 +1,7 @@
 package rules
 
-// The rules about what a plan does to objects, and about what no apply could do.
+// The rules about what a plan does to objects, and about objects that cannot be
+// applied.
 var (
 	ObjectBlocked = row(Rule{
 		Name: "object-blocked", Level: Critical, Title: "conflicts with an existing object",

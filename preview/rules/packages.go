@@ -1,11 +1,11 @@
 package rules
 
-// Sentences of several rules here.
+// Sentences that several rules in this file share.
 const (
 	trust = "Without a verified signature, everyone who can write to the package's repository decides what is installed."
 )
 
-// The rules about where a package comes from and which version of it is chosen.
+// The rules about the source of a package and the choice of its version.
 var (
 	SignatureMissing = row(Rule{
 		Name: "signature-missing", Level: Medium, Title: "is not signed",

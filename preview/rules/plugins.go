@@ -1,6 +1,6 @@
 package rules
 
-// The rules about sets of plugins.
+// The rules about plugin sets.
 var (
 	PluginSetuid = row(Rule{
 		Name: "plugin-setuid", Level: Critical, Title: "runs with the permissions of another user",

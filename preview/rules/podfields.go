@@ -1,7 +1,7 @@
 package rules
 
-// The rules about fields of pods that say where pods go, what they mount, what they
-// run as and whom they ask.
+// The rules about fields of pods that decide on nodes, volumes, users and groups, host
+// names and requests.
 var (
 	PodGitRepo = row(Rule{
 		Name: "pod-git-repo", Level: Critical, Title: "has the kubelet run git",

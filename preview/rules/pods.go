@@ -2,14 +2,14 @@ package rules
 
 import "github.com/kubectl-operator/kubectl-operator/preview"
 
-// Sentences of several rules here.
+// Sentences that several rules in this file share.
 const (
 	dropIt   = "Remove the setting; ask the publisher why the pod needs it."
 	byDigest = "Refer to images by digest."
 )
 
-// The rules about pods, their images, and what namespaces and nodes have for
-// them.
+// The rules about pods and their images, and about the namespaces and nodes on which
+// pods are to run.
 var (
 	PodPrivileged = row(Rule{
 		Name: "pod-privileged", Ref: "POD-01", Level: Critical, Title: "runs a privileged container",

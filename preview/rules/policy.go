@@ -1,6 +1,6 @@
 package rules
 
-// The rules of the findings that a policy makes itself.
+// The rules of findings that a policy adds: its own rules, and expired waivers.
 var (
 	PolicyRule = row(Rule{
 		Name: "policy-rule", Level: Critical, Title: "breaks a rule of the policy",

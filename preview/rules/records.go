@@ -1,13 +1,14 @@
 package rules
 
-// Sentences of several rules here.
+// Sentences that several rules in this file share.
 const (
 	fromRecord      = "it comes from the record of revision %d, which is %s"
 	unknownReliance = "The record may be of a release that relies on what this plan changes, which is not known."
 	ownRecord       = "Everyone who can write Secrets in the release's namespace can change its record, and the record decides what the evidence lists."
 )
 
-// The rules about records of releases, and about going back to what they hold.
+// The rules about the records of releases, and about rollbacks, which take content from
+// them.
 var (
 	RecordUnreadable = row(Rule{
 		Name: "record-unreadable", Level: Medium, Title: "cannot be read",

@@ -1,13 +1,14 @@
 package rules
 
-// Sentences of several rules here.
+// Sentences that several rules in this file share.
 const (
 	infoAtHome  = "Info in the namespace of the release."
 	warnsAtHome = "A warning, in the namespace of the release too."
 	byObject    = "A warning, info for objects that little depends on."
 )
 
-// The rules about rights of built-in API groups beyond those of the catalogue.
+// The rules about rights on built-in API groups that are found by the table in
+// preview/risk/right.
 var (
 	RBACNotJudged = row(Rule{
 		Name: "rbac-not-judged", Level: NotKnown, Title: "has permissions that no rule judges",

@@ -1,6 +1,7 @@
 package rules
 
-// The rules about roles and bindings as objects: what they change for others.
+// The rules about roles and bindings that change other roles, by replacing built-in
+// ones or by aggregation.
 var (
 	RoleRedefined = row(Rule{
 		Name: "role-redefined", Ref: "BIND-11", Level: Critical, Title: "changes a built-in role",

@@ -1,12 +1,12 @@
-// Package rules is the one table of rules: for each kind of finding its name, how
-// severe it is, and every sentence that is said of it, each once. What finds
-// something raises it through the rule's value,
+// Package rules is the table of all rules: for each kind of finding its name, its
+// severity, and every sentence about it, once. Code that finds something makes the
+// finding from the rule's variable,
 //
 //	rules.HelmRecordStays.Finding(o.ID, title, evidence)
 //	rules.ImageLocked.Note(o.ID, text)
 //
-// and "explain" shows the same value. A new rule is a row in one of the files here;
-// its variable has the rule's name.
+// and "explain" shows the same variable. A new rule is a row in one of the files here;
+// its variable is named like the rule.
 package rules
 
 import (
@@ -20,67 +20,68 @@ import (
 
 // Rule is a row of the table: one kind of finding.
 type Rule struct {
-	Name string // as findings carry it, such as rbac-secrets-read
+	Name string // in findings, such as rbac-secrets-read
 	Ref  string // reference of the rule, such as RBAC-10; empty for rules about the plan itself
-	// Level is the grade at its most severe: for rights, in the whole cluster and
-	// without restriction. A rule that nothing modifies is Critical, Medium or Notice.
+	// Level is the level of the most severe match: for rights, in the whole cluster
+	// without resourceNames. Rules whose level never changes are Critical, Medium or
+	// Notice.
 	Level Level
-	Title string // follows an object, such as "can read Secrets"
-	Why   string // it matters, one sentence
-	// Cases are worded in place of Title and Why where all evidence of a finding
-	// is of one case.
+	Title string // words that follow an object's name, such as "can read Secrets"
+	Why   string // why it matters, in one sentence
+	// Cases have other words in place of Title and Why, for findings whose evidence is
+	// all about one case.
 	Cases []Case
-	// Reason is the format for [Rule.WithReason] where a finding's reason
-	// names something of its own, in place of Why.
+	// Reason is the format for [Rule.WithReason]: a text in place of Why that names
+	// something of the finding; empty for rules that need none.
 	Reason string
-	// Text is the format for [Rule.NoteText] where all notes of the rule are
-	// worded alike.
+	// Text is the format for [Rule.NoteText], if all notes of the rule have the same
+	// words.
 	Text   string
-	Reduce string // what makes the finding go away or less severe; empty for nothing
-	// Looks describes what the rule examines, When what changes its
-	// severity. Both may be empty for rules about grants, whose matchers say
-	// it.
+	Reduce string // how to make the finding less severe; may be empty
+	// Looks says what the rule matches, When what changes its severity. Both may be
+	// empty for rules about grants, whose matchers describe this.
 	Looks, When string
-	Source      string // URL of what it is based on, where Ref does not say it
+	Source      string // URL of the document it is based on, if not by Ref
 	Example     Example
 }
 
-// Case is the wording of a rule for one kind of its evidence.
+// Case is the words of a rule for a part of what it matches.
 type Case struct {
-	// For lists, separated by spaces, what the case is about: resources, verbs,
-	// API groups or cloud actions. For rules about objects it is the beginning
-	// of a piece of evidence.
+	// For says what the case is about, separated by spaces: resources, verbs, API groups
+	// or cloud actions. For rules about objects it is the beginning of a piece of
+	// evidence.
 	For   string
 	Title string // empty for that of the rule
 	Why   string
 }
 
-// Example is a finding of a rule as it looks. That of a rule of package risk is
-// made by its test where the row has none.
+// Example is an example of a rule's finding. For a rule of package risk without one
+// here, the tests of that package produce it.
 type Example struct {
-	Severity preview.Severity `json:"severity"` // empty in a row for that of the rule
+	Severity preview.Severity `json:"severity"` // empty in a row of the table: that of the rule
 	Title    string           `json:"title"`
 	Evidence string           `json:"evidence"`
-	// Of describes, in place of Title, what the title of a finding is made from.
+	// Of is the object, such as "Job cleanup:", that the rule's title follows in the
+	// title of the example; empty if Title is set.
 	Of string `json:"-"`
 }
 
-// Severity returns the highest severity of the rule.
+// Severity returns the severity of the rule's most severe finding.
 func (r Rule) Severity() preview.Severity { return r.Level.Severity() }
 
 // String returns the name of the rule.
 func (r Rule) String() string { return r.Name }
 
-// ID returns the id of a finding about an object.
+// ID returns the id that a finding of the rule about an object has: RULE/OBJECT.
 func (r Rule) ID(object string) string { return r.Name + "/" + object }
 
-// Finding returns a finding about one object with its whole evidence, as severe
-// as the rule.
+// Finding returns a finding about one object, with the severity of the rule. evidence
+// is all of its evidence.
 func (r Rule) Finding(object, title, evidence string) preview.Finding {
 	return r.FindingOf(r.Severity(), object, title, evidence)
 }
 
-// FindingOf returns a finding with a severity of its own.
+// FindingOf is [Rule.Finding] with another severity.
 func (r Rule) FindingOf(severity preview.Severity, object, title, evidence string) preview.Finding {
 	return preview.Finding{
 		ID: r.ID(object), Rule: r.Name, Ref: r.Ref, Severity: severity, Title: title, Why: r.Why,
@@ -88,16 +89,15 @@ func (r Rule) FindingOf(severity preview.Severity, object, title, evidence strin
 	}
 }
 
-// WithReason returns the rule with the reason of one finding, which names the
-// arguments.
+// WithReason returns a copy of the rule with Reason, formatted with the arguments, in
+// place of Why.
 func (r Rule) WithReason(args ...any) Rule {
 	r.Why = fmt.Sprintf(r.Reason, args...)
 	return r
 }
 
-// Worded returns the rule with title and reason of the case that all evidence
-// belongs to, given as indexes in Cases. If there is none, or several, it returns
-// the rule itself.
+// Worded returns a copy of the rule with the title and reason of a case, if cases has
+// exactly one index in Cases; otherwise the rule as it is.
 func (r Rule) Worded(cases map[int]bool) Rule {
 	if len(cases) != 1 {
 		return r
@@ -110,20 +110,20 @@ func (r Rule) Worded(cases map[int]bool) Rule {
 	return r
 }
 
-// NoteText returns the text of a note that names the arguments.
+// NoteText returns Text formatted with the arguments.
 func (r Rule) NoteText(args ...any) string { return fmt.Sprintf(r.Text, args...) }
 
-// Note returns a note for resolving and rendering, of which the plan makes a
-// finding.
+// Note returns a note about an object, made while resolving or rendering. The plan has
+// a finding of the rule for it.
 func (r Rule) Note(object, text string) preview.Note {
 	return preview.Note{Rule: r.Name, Object: object, Text: text}
 }
 
-// table is every rule. It is complete once the package is initialized, and nothing
-// changes it afterwards.
+// table has all rules. It is complete once the package is initialized, and never
+// modified afterwards.
 var table []Rule
 
-// row adds a rule to the table.
+// row adds a rule to the table and returns it.
 func row(r Rule) Rule {
 	if r.Example.Of != "" {
 		r.Example.Title = r.Example.Of + " " + r.Title
@@ -135,8 +135,8 @@ func row(r Rule) Rule {
 	return r
 }
 
-// noteExample returns the example of a rule whose findings are titled by their
-// note.
+// noteExample returns the example of a rule whose findings have the text of a note as
+// title.
 func noteExample(object, text string) Example {
 	about := strings.Replace(object, "/", " ", 1)
 	if _, kind, _, name, err := preview.ParseID(object); err == nil {
@@ -145,7 +145,8 @@ func noteExample(object, text string) Example {
 	return Example{Title: about + ": " + text, Evidence: object + ": " + text}
 }
 
-// example returns the rule with a note about an object as its example.
+// example returns the rule with an example: the finding of a note about an object, with
+// Text formatted with args.
 func (r Rule) example(object string, args ...any) Rule {
 	r.Example = noteExample(object, r.NoteText(args...))
 	return r
@@ -163,8 +164,8 @@ func All() []Rule {
 	return out
 }
 
-// Named returns the rule with a name. For an unknown name, such as one from
-// another version of the program, it returns a rule that says so.
+// Named returns the rule with a name. For an unknown name, such as one from another
+// version of the program, it returns a rule that says this, and known is false.
 func Named(name string) (r Rule, known bool) {
 	if at := slices.IndexFunc(table, func(r Rule) bool { return r.Name == name }); at >= 0 {
 		return table[at], true

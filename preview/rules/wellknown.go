@@ -1,6 +1,6 @@
 package rules
 
-// The rules about objects that act by their identity or type.
+// The rules about objects that are dangerous by their name or type alone.
 var (
 	WellKnownObject = row(Rule{
 		Name: "well-known-object", Level: Critical, Title: "replaces an object of the cluster or of another system",
