@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/review"
 )
 
-// Review shows a plan and asks for approval. An error says that the screen could
-// not run, or that ctx ended it; the outcome then approves nothing.
+// Review shows a plan and asks for approval. An error means that the screen
+// could not run, or that ctx ended it; the outcome then approves nothing.
 func Review(ctx context.Context, opts review.Options) (review.Outcome, error) {
 	return review.Run(ctx, opts)
 }

@@ -16,13 +16,14 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 )
 
-// IsChanged reports whether a grant is more than what was installed before.
+// IsChanged reports whether a grant gives more than what was installed before:
+// its change is "new" or "widened".
 func IsChanged(change string) bool {
 	return change == preview.GrantNew || change == preview.GrantWidened
 }
 
-// PathSteps returns the steps of an escalation path, as the rule joins them
-// behind the account.
+// PathSteps returns the steps of an escalation path, from the evidence of its
+// finding, which names the account and then the steps.
 func PathSteps(f *preview.Finding) []string {
 	way := f.Evidence
 	if _, after, ok := strings.Cut(way, ": "); ok {
@@ -31,7 +32,7 @@ func PathSteps(f *preview.Finding) []string {
 	return strings.Split(way, ", which ")
 }
 
-// GrantChange says how a grant changes, or that the plan has no part in it.
+// GrantChange says how the plan changes a grant, or that the cluster gives it already.
 func GrantChange(g preview.Grant) string {
 	if g.Held {
 		return g.Change + ", given by the cluster already"
@@ -39,8 +40,8 @@ func GrantChange(g preview.Grant) string {
 	return g.Change
 }
 
-// Location returns where in the package an object comes from, after two spaces; empty
-// when it is not known.
+// Location returns where in the package an object comes from (file and line),
+// after two spaces; empty if that is not known.
 func Location(o *preview.Object) string {
 	if place := o.Origin.Place(); place != "" {
 		return "  " + place
@@ -48,8 +49,8 @@ func Location(o *preview.Object) string {
 	return ""
 }
 
-// ComparisonBasis names what a plan is compared with: the cluster or the
-// location.
+// ComparisonBasis names what a plan is compared with: the cluster, or for
+// plugins on this machine the location.
 func ComparisonBasis(p *preview.Plan) string {
 	if p.OnMachine() {
 		return "the location"
@@ -57,7 +58,7 @@ func ComparisonBasis(p *preview.Plan) string {
 	return "the cluster"
 }
 
-// WriteTarget names what an approval lets this tool write to.
+// WriteTarget names what an approved plan changes: a cluster, or files on this machine.
 func WriteTarget(p *preview.Plan) string {
 	if p.OnMachine() {
 		return "files on this machine"
@@ -65,7 +66,8 @@ func WriteTarget(p *preview.Plan) string {
 	return "a cluster"
 }
 
-// ReviewedContent returns the noun for what a plan installs.
+// ReviewedContent returns the noun for the parts of a plan: "object", or "file"
+// for plugins on this machine.
 func ReviewedContent(p *preview.Plan) string {
 	if p.OnMachine() {
 		return "file"
@@ -73,7 +75,8 @@ func ReviewedContent(p *preview.Plan) string {
 	return "object"
 }
 
-// changedPath is the first field at which two reads of a live object differ.
+// changedPath returns the path of the first field at which two reads of a live
+// object differ, after a space; empty if there is none.
 func changedPath(before, after *preview.Object) string {
 	if before.LiveBody == nil || after.LiveBody == nil {
 		return ""
@@ -84,7 +87,8 @@ func changedPath(before, after *preview.Object) string {
 	return ""
 }
 
-// Decision says what is done about the contested fields of an object.
+// Decision says, for take or leave, what is done about an object's fields with
+// conflicts.
 func Decision(conflicts string) string {
 	switch conflicts {
 	case preview.ConflictsTake, preview.ConflictsOwn:
@@ -95,10 +99,10 @@ func Decision(conflicts string) string {
 	return "its contested fields are not decided"
 }
 
-// maxMoved facts are named in the banner.
+// maxMoved is how many changed facts the banner of a stale plan names.
 const maxMoved = 2
 
-// ChangedFacts says in one line at which facts two plans differ.
+// ChangedFacts says in one line which facts of two plans of the same content differ.
 func ChangedFacts(before, after *preview.Plan) string {
 	var moved []string
 	for i := range after.Objects {
@@ -137,7 +141,7 @@ func ChangedFacts(before, after *preview.Plan) string {
 	return strings.Join(moved, ", ")
 }
 
-// File says in words what an install does with a file.
+// File says in words what an install does with one file of a plugin set.
 func File(f *preview.File) string {
 	switch f.Action {
 	case preview.ActionCreate:
@@ -152,8 +156,8 @@ func File(f *preview.File) string {
 	return string(f.Action)
 }
 
-// Generation returns the installed generation, and the one that would be
-// written.
+// Generation names the generation of a plugin set that the plan would write,
+// and the installed one.
 func Generation(g *preview.Generation) string {
 	switch {
 	case g.From == g.To:
@@ -164,8 +168,9 @@ func Generation(g *preview.Generation) string {
 	return fmt.Sprintf("%d, after %d", g.To, g.From)
 }
 
-// ShortScope shortens the words about scope that end many titles: in a list they
-// would push the names off the row.
+// ShortScope shortens the words "in every namespace" and "in namespace X" at
+// the end of a title, because in a list they would push the names off the row.
+// own is the release namespace.
 func ShortScope(what, own string) string {
 	what = strings.Replace(what, " in every namespace", " (all ns)", 1)
 	before, namespace, ok := strings.Cut(what, " in namespace ")
@@ -178,9 +183,9 @@ func ShortScope(what, own string) string {
 	return before + " (ns " + namespace + ")"
 }
 
-// SplitTitle splits a title of the form "KIND NAME: what it does" into what is
-// said and about whom; other titles are about the finding's object. What is
-// said comes first in a list, where names would push it off the row.
+// SplitTitle splits a finding's title of the form "KIND NAME: what it does"
+// into what and who. For another title, who is the finding's object. A list
+// shows what first, because names would push it off the row.
 func SplitTitle(title, object string) (what, who string) {
 	if before, after, ok := strings.Cut(title, ": "); ok && after != "" {
 		return after, frame.ShortKind(before)
@@ -188,7 +193,8 @@ func SplitTitle(title, object string) (what, who string) {
 	return title, frame.ShortKind(frame.ObjectName(object))
 }
 
-// Origin names file, document and line, as far as they are known.
+// Origin names the file, document and line that an object comes from, as far as
+// they are known.
 func Origin(o preview.Origin) string {
 	if o.File == "" {
 		return ""
@@ -203,8 +209,8 @@ func Origin(o preview.Origin) string {
 	return text
 }
 
-// GroupSuffix names the API groups of a grant's resources; the core one has no
-// name.
+// GroupSuffix returns the API groups of a grant's resources, to be written
+// after them; empty for the core group.
 func GroupSuffix(g preview.Grant) string {
 	if named := strings.Join(frame.NonEmpty(g.APIGroups...), ", "); named != "" {
 		return " in " + named
@@ -212,8 +218,8 @@ func GroupSuffix(g preview.Grant) string {
 	return ""
 }
 
-// GroupPrefix names the API groups of a grant's resources in a list, where they
-// stand first: a long list of resources is cut.
+// GroupPrefix returns the API groups of a grant's resources, to be written
+// before them in a list, which cuts the end of a long row.
 func GroupPrefix(g preview.Grant) string {
 	if named := strings.Join(frame.NonEmpty(g.APIGroups...), ", "); named != "" {
 		return named + ": "
@@ -221,8 +227,8 @@ func GroupPrefix(g preview.Grant) string {
 	return ""
 }
 
-// Resources lists resources, the most dangerous first: the end of a long
-// list is cut. Sub-resources of listed ones come last, each once.
+// Resources lists resources, the most dangerous first, because a long list is
+// cut at its end. Subresources of listed resources come last, each once.
 func Resources(groups, resources []string) string {
 	rank := func(r string) int {
 		least := access.Danger("", r)
@@ -263,8 +269,8 @@ func SubjectName(s preview.Subject) string {
 	return strings.ToLower(s.Kind) + " " + name
 }
 
-// Verbs lists verbs in the usual order. All of reading, and all of
-// writing, become one word each: the rules behind the row spell them out.
+// Verbs lists verbs in the usual order. "read" stands for get, list and watch together,
+// "write" for create, update, patch and delete; the grant's rules list them one by one.
 func Verbs(verbs []string) string {
 	rest := slices.Clone(verbs)
 	var out []string
@@ -280,7 +286,8 @@ func Verbs(verbs []string) string {
 	return strings.Join(append(out, rest...), " ")
 }
 
-// RoleName is the first role a grant came through, its kind abbreviated.
+// RoleName returns the name of the first role that a grant comes through, after
+// its kind as CR or R.
 func RoleName(g preview.Grant) string {
 	if len(g.Via) == 0 {
 		return ""
@@ -290,8 +297,8 @@ func RoleName(g preview.Grant) string {
 	return strings.TrimSpace(kind + " " + parts[len(parts)-1])
 }
 
-// GrantTarget returns the resources and URLs of a grant, API groups after
-// resources.
+// GrantTarget returns the resources and URLs of a grant, with the API groups
+// after the resources.
 func GrantTarget(g preview.Grant) string {
 	target := Resources(g.APIGroups, g.Resources) + strings.Join(g.NonResourceURLs, ", ")
 	if len(g.ResourceNames) > 0 {
@@ -300,7 +307,7 @@ func GrantTarget(g preview.Grant) string {
 	return target + GroupSuffix(g)
 }
 
-// RoleID is the object id of the first role a grant came through.
+// RoleID returns the object id of the first role that a grant comes through.
 func RoleID(g preview.Grant) string {
 	if len(g.Via) == 0 {
 		return ""
@@ -308,7 +315,8 @@ func RoleID(g preview.Grant) string {
 	return GrantorID(g.Via[0])
 }
 
-// GrantorID is the object id of a role or binding that a grant came through.
+// GrantorID returns the object id of a role or binding that a grant comes
+// through; via is the grant's text for it, KIND/NAME or KIND/NAMESPACE/NAME.
 func GrantorID(via string) string {
 	parts := strings.SplitN(via, "/", 3)
 	switch len(parts) {
@@ -320,8 +328,8 @@ func GrantorID(via string) string {
 	return ""
 }
 
-// ForeignFields returns the fields of an object that stays or changes which only
-// others set.
+// ForeignFields returns the fields of a live object that only other field managers
+// set. It is empty unless the plan updates the object or leaves it unchanged.
 func ForeignFields(o *preview.Object) []diff.SetField {
 	if o.LiveBody == nil || o.Planned == nil || o.Action != preview.ActionUpdate && o.Action != preview.ActionUnchanged {
 		return nil
@@ -345,7 +353,7 @@ func ForeignFields(o *preview.Object) []diff.SetField {
 	return out
 }
 
-// Setter says who set a field, and on which day.
+// Setter names the field manager that set a field, and the day.
 func Setter(s diff.Setter) string {
 	if s.Manager == "" {
 		return ""
@@ -354,7 +362,8 @@ func Setter(s diff.Setter) string {
 	return "  (set by " + strings.Join(frame.NonEmpty(s.Manager, day), ", ") + ")"
 }
 
-// Options says which choices steer the apply.
+// Options lists the options of a plan that decide how it is applied, such as
+// the one about conflicts.
 func Options(o preview.Options) string {
 	parts := []string{"conflicts " + o.Conflicts}
 	for _, id := range slices.Sorted(maps.Keys(o.ConflictsOf)) {
@@ -376,10 +385,10 @@ func Options(o preview.Options) string {
 	return strings.Join(parts, ", ")
 }
 
-// maxUsers are the objects named beside an image.
+// maxUsers is how many objects are named beside an image.
 const maxUsers = 4
 
-// UsedBy names the objects that use an image, up to a limit, and counts the rest.
+// UsedBy names the objects that use an image, up to [maxUsers], and counts the others.
 func UsedBy(ids []string) string {
 	var names []string
 	for i, id := range ids {
@@ -392,7 +401,7 @@ func UsedBy(ids []string) string {
 	return strings.Join(names, ", ")
 }
 
-// Base returns the revision that a plan is made on.
+// Base names the installed revision that a plan is based on.
 func Base(p *preview.Plan) string {
 	if p.Base.Revision == 0 {
 		return "not installed yet"
@@ -400,7 +409,7 @@ func Base(p *preview.Plan) string {
 	return fmt.Sprintf("revision %d  %s", p.Base.Revision, p.Base.Digest)
 }
 
-// ImagePin says how an image is pinned.
+// ImagePin says whether an image is named by digest or by tag.
 func ImagePin(image preview.Image) string {
 	if image.Pinned {
 		return "by digest"
@@ -408,7 +417,8 @@ func ImagePin(image preview.Image) string {
 	return "by tag"
 }
 
-// Signature is empty for a loaded plan: what it recorded, nothing vouches for.
+// Signature returns how a package's signature was verified, and who signed. It is empty
+// for a plan loaded from a file, because nothing vouches for what the file says of it.
 func Signature(v preview.Verification) string {
 	if v.Identity == "" {
 		return v.Status
@@ -416,7 +426,7 @@ func Signature(v preview.Verification) string {
 	return v.Status + "  by " + v.Identity
 }
 
-// Referrer says what an artifact is, as far as its type says.
+// Referrer says in words what an artifact is, such as an SBOM, by its media type.
 func Referrer(mediaType string) string {
 	for _, known := range []struct{ part, word string }{
 		{"spdx", "SBOM"}, {"cyclonedx", "SBOM"}, {"in-toto", "provenance"}, {"slsa", "provenance"}, {"sigstore", "signature"}, {"cosign", "signature"}, {"notary", "signature"},
@@ -431,7 +441,8 @@ func Referrer(mediaType string) string {
 	return mediaType
 }
 
-// HoldsData are the kinds with which data goes when they are deleted.
+// HoldsData reports whether objects of a kind hold data that is lost when they
+// are deleted.
 func HoldsData(kind string) bool {
 	switch kind {
 	case "CustomResourceDefinition", "Namespace", "PersistentVolumeClaim", "PersistentVolume", "Secret", "ConfigMap":

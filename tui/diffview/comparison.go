@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 )
 
-// Comparison is an object as it is beside what it would become. It is made
-// once, outside of Update where that takes long, and never changes.
+// Comparison is the comparison of two texts: an object (or file) as it is, and as it
+// would be. It never changes. A large one is made in the background, not in Update.
 type Comparison struct {
 	Lines   []diff.Line
 	twin    []int32 // the line that replaces a line, or is replaced by it; -1 for none
@@ -25,8 +25,9 @@ type Comparison struct {
 	opensAt int         // the line of what a finding is about, else of the first change
 }
 
-// Compare compares an object as it is with what it would become, nil where
-// w is left meanwhile. evidence, when there is any, is what a finding rests on.
+// Compare compares an object as it is with the object as it would be. It returns
+// nil if w is abandoned meanwhile. If a finding was opened, evidence is a line of
+// its evidence, and the comparison opens at the line that this is about.
 func Compare(o *preview.Object, evidence string, w *Job) *Comparison {
 	c := &Comparison{}
 	from, to := bodies(o)
@@ -69,8 +70,8 @@ func Compare(o *preview.Object, evidence string, w *Job) *Comparison {
 	return c
 }
 
-// pair notes where runs of changes begin, and sets the deleted lines of each
-// against the inserted ones that follow them, in order.
+// pair finds where runs of changed lines begin, and pairs the deleted lines of
+// each run with the inserted lines that follow them, in order.
 func (c *Comparison) pair() {
 	c.twin = make([]int32, len(c.Lines))
 	for _, l := range c.Lines {
@@ -89,8 +90,8 @@ func (c *Comparison) pair() {
 	}
 }
 
-// pairBlock pairs deleted lines and the insertions after them, and returns
-// where they end.
+// pairBlock pairs the deleted lines from line at on with the inserted lines
+// after them, and returns where those end.
 func (c *Comparison) pairBlock(at int) int {
 	inserted := at
 	for inserted < len(c.Lines) && c.Lines[inserted].Op == diff.LineDelete {
@@ -108,7 +109,7 @@ func (c *Comparison) pairBlock(at int) int {
 	return end
 }
 
-// Path is the field that a line belongs to.
+// Path returns the path of the field that a line belongs to.
 func (c *Comparison) Path(line int) string {
 	if line < 0 || line >= len(c.Lines) {
 		return ""
@@ -120,8 +121,8 @@ func (c *Comparison) Path(line int) string {
 	return diff.FieldAt(c.after, l.To)
 }
 
-// change is the run of changes that a line is in, or the last one before it,
-// counted from 1.
+// change returns the number, from 1, of the run of changes that a line is in or
+// comes after; 0 before the first run.
 func (c *Comparison) change(line int) int {
 	at, found := slices.BinarySearch(c.Starts, line)
 	if found {
@@ -130,7 +131,7 @@ func (c *Comparison) change(line int) int {
 	return at
 }
 
-// spans are the parts of a changed line that its twin does not have.
+// spans returns the parts of a changed line that the line paired with it does not have.
 func (c *Comparison) spans(line int) []diff.Span {
 	other := c.twin[line]
 	if other < 0 {
@@ -144,8 +145,8 @@ func (c *Comparison) spans(line int) []diff.Span {
 	return to
 }
 
-// LineOf is the line at which a change is seen: that of its path, or of the
-// field around it. It is -1 when there is none.
+// LineOf returns the index of the line that shows a change: a line of the
+// changed field, or of a field around it. It is -1 if there is none.
 func (c *Comparison) LineOf(change preview.Change) int {
 	fields, op := c.after, diff.LineInsert
 	if change.Op == diff.OpRemove {
@@ -169,8 +170,8 @@ func (c *Comparison) LineOf(change preview.Change) int {
 	return -1
 }
 
-// changedLineFrom is the first changed line of a text from number on, before until;
-// the line with that number itself where none is changed.
+// changedLineFrom returns the index of the first changed line with a line number
+// from number on and below until; if none is changed, of the first line there.
 func (c *Comparison) changedLineFrom(number, until int, op diff.LineOp) int {
 	of := func(l diff.Line) int {
 		if op == diff.LineDelete {
@@ -197,7 +198,7 @@ func (c *Comparison) changedLineFrom(number, until int, op diff.LineOp) int {
 	return first
 }
 
-// parent is the path of the value around another, empty for the whole object.
+// parent returns the path of the map or list that a path is in, empty for the object.
 func parent(path string) string {
 	for i := len(path) - 1; i > 0; i-- {
 		if path[i] == '.' || path[i] == '[' {
@@ -207,11 +208,11 @@ func parent(path string) string {
 	return ""
 }
 
-// LineAbout is the line that evidence speaks of: the one whose path shares most
-// words with it, and whose own field is among them; of several, one that
-// changes. Where no field is named, it is a value of the list item that shares most
-// words: the rule of a role with the resources and verbs that evidence names. It is
-// -1 when there is none.
+// LineAbout returns the index of the line that a text of evidence is about, -1
+// if there is none. That is the field whose name the text has, and whose path
+// shares most words with it; of equal ones, a changed line. If the text names
+// no field, it is a value in the list item that shares most words with it, such
+// as a role's rule with the named verbs.
 func (c *Comparison) LineAbout(evidence string) int {
 	if evidence == "" {
 		return -1
@@ -240,7 +241,7 @@ func (c *Comparison) LineAbout(evidence string) int {
 	return at
 }
 
-// ownPath is the path of the field that begins in a line.
+// ownPath returns the path of the field that begins in a line; false if none does.
 func (c *Comparison) ownPath(l diff.Line) (path string, ok bool) {
 	fields, number := c.after, l.To
 	if l.Op == diff.LineDelete {
@@ -253,8 +254,8 @@ func (c *Comparison) ownPath(l diff.Line) (path string, ok bool) {
 	return fields[k].Path, true
 }
 
-// wordsShared weighs the words of a path that were said, 0 where its own field is
-// not among them.
+// wordsShared returns two points for each word of a path that is in said; 0 if
+// the name of the field itself is not.
 func wordsShared(path string, said map[string]bool) int {
 	words := pathWords(path)
 	if len(words) == 0 || !said[words[len(words)-1]] || path == ".kind" {
@@ -269,8 +270,8 @@ func wordsShared(path string, said map[string]bool) int {
 	return 2 * n
 }
 
-// itemAbout is the line of the rarest said value in the list item that has most of
-// them, -1 when no item has any.
+// itemAbout returns a line of the list item that has most of the words said:
+// the one with the word that fewest items have. It is -1 if no item has any.
 func (c *Comparison) itemAbout(said map[string]bool) int {
 	type value struct {
 		line int
@@ -323,7 +324,7 @@ func (c *Comparison) itemAbout(said map[string]bool) int {
 	return at
 }
 
-// pathWords are the names and numbers of a path or a sentence.
+// pathWords splits a path or a sentence into its names and numbers, in small letters.
 func pathWords(text string) []string {
 	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '-' && r != '_'

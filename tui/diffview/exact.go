@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// AfterBody returns the object as it would be: the dry run's answer where there
-// is one, else what is sent.
+// AfterBody returns the object as it would be: the result of the dry run, else
+// the planned object; nil if it would be deleted.
 func AfterBody(o *preview.Object) map[string]any {
 	switch {
 	case o.Action == preview.ActionDelete:
@@ -21,8 +21,8 @@ func AfterBody(o *preview.Object) map[string]any {
 	return o.Planned
 }
 
-// SentBody returns the object as it is sent to the API server, or the live one
-// where nothing is sent, and a word for which of the two it is.
+// SentBody returns the object as it is sent to the API server, or the live
+// object if nothing is sent; what says which of the two.
 func SentBody(p *preview.Plan, o *preview.Object) (body map[string]any, what string) {
 	if body := p.Sent(o); body != nil {
 		return body, "sent to the API server"
@@ -30,8 +30,8 @@ func SentBody(p *preview.Plan, o *preview.Object) (body map[string]any, what str
 	return o.LiveBody, "live in the cluster"
 }
 
-// Exact makes the text of an object as it is sent. It opens at what evidence is
-// about, if there is any.
+// Exact returns a comparison with one text only, such as the object as it is
+// sent. It opens at the line that evidence is about, if there is any.
 func Exact(o *preview.Object, body map[string]any, evidence string, w *Job) *Comparison {
 	text := exactText(o, body, false)
 	w.step()
@@ -44,15 +44,15 @@ func Exact(o *preview.Object, body map[string]any, evidence string, w *Job) *Com
 	return c
 }
 
-// SearchText is what the views of an object show of it: as it is, and as it would
-// be.
+// SearchText returns the text that a search of objects looks in: the object as
+// it is, and as it would be.
 func SearchText(o *preview.Object) string {
 	from, to := bodies(o)
 	return exactText(o, from, true) + exactText(o, to, false)
 }
 
-// exactText is an object as YAML. Sensitive values are masked; those of a
-// Secret say whether they differ from the live ones.
+// exactText returns an object as YAML. Sensitive values are masked; the mask of
+// a Secret's value says whether it differs from the live one.
 func exactText(o *preview.Object, body map[string]any, live bool) string {
 	if len(body) == 0 {
 		return ""
@@ -69,8 +69,8 @@ func exactText(o *preview.Object, body map[string]any, live bool) string {
 	return diff.Manifest(masked)
 }
 
-// Text returns the comparison line by line: as it is where both sides are the
-// same, else each behind its sign.
+// Text returns the lines of the comparison. If any is changed, each begins with
+// its sign ("+", "-" or a space).
 func (c *Comparison) Text() []string {
 	out := make([]string, 0, len(c.Lines))
 	changed := slices.ContainsFunc(c.Lines, func(l diff.Line) bool { return l.Op != diff.LineEqual })

@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
 )
 
-// NewFile shows what an update does to the text of a file, or to what is
-// read in it, as far as the plan has it.
+// NewFile returns a view of what the plan changes in a file: lines of its text,
+// or fields of its content.
 func NewFile(f *preview.File) *View {
 	s := &View{File: f, Kind: Diff, Form: FormUnified, unfolded: map[int]bool{}}
 	s.name = f.Path
@@ -48,7 +48,8 @@ func NewFile(f *preview.File) *View {
 	return s
 }
 
-// placeStart is the first line of a place of a text, "lines 3-9".
+// placeStart returns the first line number of a path of the form "lines 3-9";
+// false for any other path.
 func placeStart(path string) (int, bool) {
 	lines, ok := strings.CutPrefix(path, "lines ")
 	first, _, _ := strings.Cut(lines, "-")
@@ -56,9 +57,9 @@ func placeStart(path string) (int, bool) {
 	return n, ok && err == nil && n > 0
 }
 
-// addPlace adds the lines of a place that begins at a line of the text after, and
-// longer lines before it in the one before. It returns by how much the place is
-// longer.
+// addPlace adds changed lines to the comparison: from, replaced by to, which
+// begins at line first of the new text. longer is by how many lines the new text
+// is longer up to there; the result is by how many this change makes it longer.
 func (c *Comparison) addPlace(first, longer int, from, to string) int {
 	before := 0 // where the last place ends
 	for _, l := range c.Lines {

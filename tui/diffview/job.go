@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/tasks"
 )
 
-// Job is a comparison in the background. Leaving its diff stops it before its
-// next step.
+// Job is a comparison that is made in the background. If the user leaves its
+// view, it stops before its next step.
 type Job struct {
 	Context context.Context // nil where no view waits
 	Stop    context.CancelFunc
@@ -18,8 +18,8 @@ type Job struct {
 	Done    chan struct{}
 }
 
-// compareSteps are those of every comparison: two texts, the fields of each, the
-// changed fields, the lines and their pairs.
+// compareSteps is the number of steps of a comparison, for its progress: two
+// texts, the fields of each, the changed fields, the lines, and their pairs.
 const compareSteps = 7
 
 // step counts a step that is done.
@@ -43,11 +43,12 @@ func inParallel(one, other func()) {
 	_ = group.Wait() // nothing fails
 }
 
-// smallValues are compared within Update; that takes less than a frame.
+// smallValues is how many values an object may have to be compared within
+// Update, which then takes less than a frame.
 const smallValues = 500
 
-// countValues counts the values of an object and the lines of its texts, up to a
-// limit.
+// countValues counts the values of an object, and each 32 bytes of a text as
+// one more; it stops beyond a limit.
 func countValues(v any, limit int) int {
 	n := 1
 	switch v := v.(type) {
@@ -71,10 +72,11 @@ func countValues(v any, limit int) int {
 	return n
 }
 
-// IsSmall reports whether an object is compared at once, without a job.
+// IsSmall reports whether an object is compared at once, without a [Job].
 func IsSmall(body map[string]any) bool { return countValues(body, smallValues) <= smallValues }
 
-// bodies are an object as it is and as it would be, without what always differs.
+// bodies returns an object as it is and as it would be, without volatile fields
+// such as resourceVersion.
 func bodies(o *preview.Object) (from, to map[string]any) {
 	inParallel(func() { from = preview.WithoutVolatile(o.LiveBody) }, func() { to = preview.WithoutVolatile(AfterBody(o)) })
 	return from, to

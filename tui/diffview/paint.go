@@ -25,8 +25,8 @@ type Canvas struct {
 	Find          widget.Find // what is searched for, nil for nothing
 }
 
-// HeadHeight returns the number of lines above those that scroll: the title
-// with the position of the cursor, then the path of the field.
+// HeadHeight returns the number of lines above those that scroll: the title with
+// the position of the cursor and, in larger windows, the path of the field.
 func HeadHeight(tiny bool) int {
 	if tiny {
 		return 1
@@ -34,7 +34,7 @@ func HeadHeight(tiny bool) int {
 	return 2
 }
 
-// Paint draws the sheet, its head included.
+// Paint draws the view, with its head, in the size and theme of the canvas.
 func (s *View) Paint(c Canvas) []string {
 	path := widget.Line{widget.Text(theme.Plain, " "), widget.Tail(theme.Strong, s.Path(), max(1, c.Width-2))}
 	place := frame.Plain(s.changePosition())
@@ -93,10 +93,11 @@ func (s *View) paintRow(c Canvas, r Row, mark string) string {
 	return s.textLine(c, gutter, int(r.A), c.Width)
 }
 
-// narrow is below how many cells a line has one number only.
+// narrow is the width, in cells, below which a line has one line number instead of two.
 const narrow = 66
 
-// numbers are the line numbers before a line, as far as there is room.
+// numbers returns the line numbers before a line: in the old and the new text,
+// as far as there is room.
 func (s *View) numbers(c Canvas, l diff.Line) string {
 	digits := max(3, len(strconv.Itoa(s.Comparison.last)))
 	number := func(n int) string {
@@ -118,7 +119,7 @@ func (s *View) numbers(c Canvas, l diff.Line) string {
 	return number(l.From) + number(l.To)
 }
 
-// side is one half of a row of two texts side by side.
+// side draws one half of a row that shows two texts side by side; live says which.
 func (s *View) side(c Canvas, mark string, line int, live bool, width int) string {
 	if line < 0 {
 		return frame.Plain(mark).Paint(c.Theme, width)
@@ -132,7 +133,7 @@ func (s *View) side(c Canvas, mark string, line int, live bool, width int) strin
 	return s.textLine(c, fmt.Sprintf("%s%*d %s ", mark, digits, number, l.Op), line, width)
 }
 
-// textLine draws a line behind its gutter, which does not scroll sideways.
+// textLine draws a line of text, scrolled sideways, after its gutter, which is not.
 func (s *View) textLine(c Canvas, gutter string, line, width int) string {
 	role, part := theme.Plain, theme.Plain
 	switch s.Comparison.Lines[line].Op {
@@ -165,11 +166,12 @@ func (s *View) textLine(c Canvas, gutter string, line, width int) string {
 	return shown.Paint(c.Theme, width)
 }
 
-// bytesPerCell is more than a character takes, four combining marks included.
+// bytesPerCell is more bytes than the character in one cell takes, with four
+// combining marks.
 const bytesPerCell = 24
 
-// Prefix is as much of a text as fills some cells in any case, so that a line
-// of a megabyte costs what a short one does.
+// Prefix returns the beginning of a text, enough to fill some cells in any case,
+// and whether it is cut. So a line of a megabyte costs no more than a short one.
 func Prefix(text string, cells int) (string, bool) {
 	n := bytesPerCell * (cells + 1)
 	if len(text) <= n {
@@ -181,8 +183,9 @@ func Prefix(text string, cells int) (string, bool) {
 	return text[:n], true
 }
 
-// changeLine is one changed field: what it was, and what it would be. What does
-// not fit is cut where it is like the rows beside it, or like the other value.
+// changeLine returns the i-th changed field as a row: path, old value, new
+// value. A long text is cut where it is equal to that of the rows around it, or
+// to the other value.
 func (s *View) changeLine(mark string, i, width int) widget.Line {
 	c := s.Comparison.Changes[i]
 	sign, role, values := " ~ ", theme.Change, []string{frame.ShortValue(c.From), frame.ShortValue(c.To)}
@@ -217,7 +220,8 @@ func (s *View) changeLine(mark string, i, width int) widget.Line {
 	return line
 }
 
-// CursorAt is the screen's cursor on the sheet: readers announce its line.
+// CursorAt returns the terminal's cursor, on the row under the view's cursor,
+// which screen readers announce; x and y are where the view is drawn.
 func (s *View) CursorAt(x, y int, tiny bool) *tea.Cursor {
 	cursor := tea.NewCursor(x, y+HeadHeight(tiny)+s.Cursor-s.Top)
 	cursor.Blink = false

@@ -2,13 +2,14 @@ package diffview
 
 import "github.com/kubectl-operator/kubectl-operator/preview/diff"
 
-// contextLines stand around each change.
+// contextLines is how many unchanged lines are shown before and after each change.
 const contextLines = 3
 
-// minFold unchanged lines are folded; fewer take no more room than the fold.
+// minFold is how many unchanged lines are folded at least; fewer take no more
+// room than the line that stands for them.
 const minFold = 3
 
-// Build makes the rows of the sheet's form.
+// Build makes the rows of the view, in its form.
 func (s *View) Build() {
 	s.Rows = s.Rows[:0]
 	for i := range s.Notes {
@@ -41,8 +42,8 @@ func (s *View) lineRows() {
 	}
 }
 
-// equalRows shows the unchanged lines from start up to end: those near a
-// change, and a fold for the others.
+// equalRows adds rows for the unchanged lines from start up to end: for those
+// near a change, and one fold for the others.
 func (s *View) equalRows(start, end int) {
 	from, to := start, end // the fold
 	if start > 0 {

@@ -11,7 +11,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
 )
 
-// Form is the layout of a diff: unified, side by side, or a list of fields.
+// Form is how a view shows a comparison: unified, side by side, as a list of
+// fields, or as one text.
 type Form int
 
 // The forms of a sheet.
@@ -22,10 +23,9 @@ const (
 	FormExact        // one text, nothing folded
 )
 
-// View shows the exact text of an object, or how it would change, line by
-// line: with line numbers, a cursor, and the path of the field under it. Lines
-// are drawn when they are visible; a sheet of 100,000 lines costs what one of
-// ten does.
+// View shows the exact text of an object, or how it would change, line by line: with
+// line numbers, a cursor, and the path of the field under the cursor. Lines are drawn
+// when they are visible, so that a view of 100,000 lines costs what one of ten does.
 type View struct {
 	Object     *preview.Object // or
 	File       *preview.File
@@ -42,7 +42,7 @@ type View struct {
 	Cursor, Top, Left int
 }
 
-// rowKind says what a row of a sheet stands for.
+// rowKind says what a row of a view shows.
 type rowKind uint8
 
 // The kinds of rows.
@@ -55,13 +55,14 @@ const (
 	RowGap                   // a lines that are not changed, and not known
 )
 
-// Row is a row of a sheet; what a and b mean follows from its kind.
+// Row is a row of a view. Its kind says what A and b are: indices of notes,
+// lines or changes, or a number of lines.
 type Row struct {
 	Kind rowKind
 	A, b int32
 }
 
-// New begins a sheet; its comparison is put in when it is made.
+// New returns the view of an object, still without its comparison, which Fill adds.
 func New(p *preview.Plan, o *preview.Object, kind Kind) *View {
 	s := &View{Object: o, Kind: kind, Form: FormUnified, unfolded: map[int]bool{}}
 	s.name = frame.ObjectName(o.ID)
@@ -96,7 +97,8 @@ func absentNote(body map[string]any) string {
 	return ""
 }
 
-// Fill puts in the comparison and goes to where it opens.
+// Fill adds the comparison to a view and moves the cursor to the line at which
+// it opens.
 func (s *View) Fill(c *Comparison) {
 	s.Comparison = c
 	if s.Kind == Diff && len(c.Starts) == 0 && len(c.Changes) == 0 {
@@ -107,7 +109,7 @@ func (s *View) Fill(c *Comparison) {
 	s.Reveal(c.opensAt)
 }
 
-// SetForm sets out the lines in another way and stays at the line.
+// SetForm changes the form of a view and keeps the cursor on its line.
 func (s *View) SetForm(form Form) {
 	if s.Form == form || s.Kind == YAML {
 		return
@@ -118,7 +120,7 @@ func (s *View) SetForm(form Form) {
 	s.Reveal(line)
 }
 
-// Settle keeps the cursor in the sheet and in a window of height rows.
+// Settle keeps the cursor within the rows, and the window of height rows around it.
 func (s *View) Settle(height int) {
 	s.Cursor = max(0, min(s.Cursor, len(s.Rows)-1))
 	s.Top = min(s.Top, s.Cursor)
@@ -129,21 +131,21 @@ func (s *View) Settle(height int) {
 // MoveBy moves the cursor.
 func (s *View) MoveBy(delta int) { s.Cursor = max(0, min(s.Cursor+delta, len(s.Rows)-1)) }
 
-// Scroll moves the window; the cursor stays in it.
+// Scroll moves the window by delta rows; the cursor moves only to stay in it.
 func (s *View) Scroll(delta, height int) {
 	s.Top = max(0, min(s.Top+delta, len(s.Rows)-height))
 	s.Cursor = max(s.Top, min(s.Cursor, s.Top+height-1))
 }
 
-// Sideways scrolls the texts by cells, as far as they go.
+// Sideways scrolls the texts by delta cells, up to the end of the longest line.
 func (s *View) Sideways(delta int) {
 	if s.Comparison != nil {
 		s.Left = max(0, min(s.Left+delta, s.Comparison.widest-1))
 	}
 }
 
-// Line is the line under the cursor; where that is a fold or a changed path,
-// the first one it stands for. It is -1 on notes.
+// Line returns the index of the line under the cursor; for a fold or a changed
+// field, of its first line. It is -1 on a note.
 func (s *View) Line() int {
 	if s.Cursor < 0 || s.Cursor >= len(s.Rows) {
 		return -1
@@ -162,7 +164,7 @@ func (s *View) Line() int {
 	return -1
 }
 
-// ShowsLine reports whether the row under the cursor shows a line of the text.
+// ShowsLine reports whether the row under the cursor shows that line.
 func (s *View) ShowsLine(line int) bool {
 	if s.Cursor < 0 || s.Cursor >= len(s.Rows) {
 		return false
@@ -171,7 +173,7 @@ func (s *View) ShowsLine(line int) bool {
 	return line == s.Line() || r.Kind == rowPair && int(r.b) == line
 }
 
-// Path is the field under the cursor.
+// Path returns the path of the field under the cursor, empty if there is none.
 func (s *View) Path() string {
 	if s.Comparison == nil || s.Cursor < 0 || s.Cursor >= len(s.Rows) {
 		return ""
@@ -185,7 +187,7 @@ func (s *View) Path() string {
 	return s.Comparison.Path(s.Line())
 }
 
-// CopyText returns the text under the cursor, which y copies.
+// CopyText returns the text under the cursor, which the key y copies.
 func (s *View) CopyText() string {
 	if s.Comparison == nil || s.Cursor < 0 || s.Cursor >= len(s.Rows) {
 		return ""
@@ -199,7 +201,8 @@ func (s *View) CopyText() string {
 	return ""
 }
 
-// Reveal puts the cursor on a line, and unfolds what hides it.
+// Reveal moves the cursor to a line, and unfolds the lines around it if they
+// are folded.
 func (s *View) Reveal(line int) {
 	if s.Comparison == nil || line < 0 || line >= len(s.Comparison.Lines) {
 		return
@@ -224,8 +227,8 @@ func (s *View) Reveal(line int) {
 	}
 }
 
-// Toggle unfolds the stretch under the cursor or folds it again, and reports
-// whether there was one.
+// Toggle unfolds the unchanged lines under the cursor, or folds them again. It
+// returns false if there are none.
 func (s *View) Toggle() bool {
 	if s.Comparison == nil || s.Cursor < 0 || s.Cursor >= len(s.Rows) {
 		return false
@@ -241,7 +244,7 @@ func (s *View) Toggle() bool {
 	return false
 }
 
-// refold folds the unfolded stretch that a line is in.
+// refold folds the unfolded lines around a line again; false if it is not among such.
 func (s *View) refold(line int) bool {
 	for first := line; first >= 0 && s.Comparison.Lines[first].Op == diff.LineEqual; first-- {
 		if !s.unfolded[first] {
@@ -255,8 +258,8 @@ func (s *View) refold(line int) bool {
 	return false
 }
 
-// Next goes to the next or previous run of changes, and reports whether there
-// is one.
+// Next moves the cursor to the next run of changes (step 1) or the previous one
+// (-1); false if there is none.
 func (s *View) Next(step int) bool {
 	if s.Comparison == nil {
 		return false
@@ -280,7 +283,7 @@ func (s *View) Next(step int) bool {
 	return true
 }
 
-// changePosition says where the cursor is among the changes.
+// changePosition returns the position of the cursor in words, such as "change 2 of 5".
 func (s *View) changePosition() string {
 	switch {
 	case s.Comparison == nil && s.Made != nil:
@@ -301,7 +304,7 @@ func (s *View) changePosition() string {
 	return ""
 }
 
-// Kind selects what a detail pane shows.
+// Kind is what a detail pane shows of an object: facts, YAML or diff.
 type Kind int
 
 // The kinds of details.

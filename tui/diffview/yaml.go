@@ -8,12 +8,13 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
 )
 
-// literal matches the YAML scalars that are no strings.
+// literal matches YAML scalars that are not strings: numbers, true, false,
+// null, {} and [].
 var literal = regexp.MustCompile(`^(?:-?[0-9]+(?:\.[0-9]+)?|true|false|null|~|\{\}|\[\])$`)
 
-// yamlSpans splits a line of YAML into the name of the field that begins in it,
-// if one does, and its value. Lines inside of a block of text have no field,
-// whatever they look like.
+// yamlSpans splits a line of YAML into the name of a field and its value, each
+// with its colour. begins says that a field begins in the line; a line inside a
+// block of text only looks as if one did.
 func yamlSpans(text string, begins bool) widget.Line {
 	value := strings.TrimLeft(text, " ")
 	for strings.HasPrefix(value, "- ") {
@@ -32,8 +33,8 @@ func yamlSpans(text string, begins bool) widget.Line {
 	return append(line, widget.Text(valueRole(value), value))
 }
 
-// fieldName is the name before the colon that ends it, empty when there is none. A
-// quoted name may hold colons.
+// fieldName returns the field name at the beginning of a line, before its
+// colon; empty if there is none. A quoted name may contain colons.
 func fieldName(text string) string {
 	from := 0
 	if text != "" && (text[0] == '"' || text[0] == '\'') {

@@ -5,13 +5,13 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
 )
 
-// Builder writes a document of paragraphs.
+// Builder builds a document of headings and paragraphs, as lines of a width.
 type Builder struct {
 	Width int
 	Lines []widget.Line
 }
 
-// Add adds lines as they are.
+// Add appends lines as they are.
 func (b *Builder) Add(lines ...widget.Line) { b.Lines = append(b.Lines, lines...) }
 
 // Blank adds an empty line.
@@ -25,12 +25,12 @@ func (b *Builder) Heading(text string) {
 	b.Add(widget.Line{widget.Text(theme.Heading, " "+text)})
 }
 
-// Text wraps a paragraph behind an indent.
+// Text appends a paragraph, wrapped, each line after an indent.
 func (b *Builder) Text(role theme.Role, indent, text string) {
 	b.Add(widget.Wrap(role, text, b.Width-1, indent)...)
 }
 
-// Pair writes a name and a value that is wrapped beside it.
+// Pair appends a name and, wrapped beside it, its value.
 func (b *Builder) Pair(name, value string) {
 	if value == "" {
 		return
@@ -46,7 +46,7 @@ func (b *Builder) Pair(name, value string) {
 	}
 }
 
-// Item writes a paragraph behind a mark, its further lines indented.
+// Item appends a paragraph after a mark, with its further lines indented.
 func (b *Builder) Item(role theme.Role, mark, text string) {
 	for i, line := range widget.Wrap(role, text, b.Width-len("     ")-1, "") {
 		lead := "     "

@@ -10,11 +10,11 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
 )
 
-// maxLevels of an error are taken apart.
+// maxLevels is how many errors of a chain of wrapped errors are shown.
 const maxLevels = 32
 
-// ErrorLines is an error whole: what was being done, everything that came back,
-// what to do, and below that each error behind it.
+// ErrorLines appends an error in full: what was being done, all that came back,
+// what to do next, and then each error that it wraps.
 func ErrorLines(b *Builder, err error) {
 	said := []string{}
 	if e, ok := errors.AsType[*install.Error](err); ok {
@@ -48,8 +48,8 @@ func ErrorLines(b *Builder, err error) {
 	}
 }
 
-// errorChain are an error and those it wraps, the outermost first, each without the
-// text of the next.
+// errorChain appends to out the texts of an error and of those it wraps,
+// outermost first, each without the text of the next.
 func errorChain(err error, out []string) []string {
 	for err != nil && len(out) < maxLevels {
 		if several, ok := err.(interface{ Unwrap() []error }); ok {
@@ -71,8 +71,8 @@ func errorChain(err error, out []string) []string {
 	return out
 }
 
-// ThreeLines are an error as it is shown: what was being done and what to do
-// next, and between them, in one line, what came back.
+// ThreeLines returns the text of an error as three lines: what was being done,
+// what came back (its lines joined), and what to do next.
 func ThreeLines(text string) []string {
 	lines := slices.DeleteFunc(strings.Split(text, "\n"), func(line string) bool { return strings.TrimSpace(line) == "" })
 	if last := len(lines) - 1; last > 2 {
@@ -81,11 +81,10 @@ func ThreeLines(text string) []string {
 	return lines
 }
 
-// maxReason is the number of lines of a window that a reason takes; e shows all
-// of it.
+// maxReason is how many lines a reason takes on a screen; the key e shows all of it.
 const maxReason = 3
 
-// ReasonLines wraps a text into as many lines, the last of them cut.
+// ReasonLines wraps a reason into at most [maxReason] lines, the last of which is cut.
 func ReasonLines(role theme.Role, text string, width int, indent string) []widget.Line {
 	lines := widget.Wrap(role, text, width, indent)
 	if len(lines) > maxReason {

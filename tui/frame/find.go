@@ -11,11 +11,12 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
 )
 
-// maxProgram bounds the size of a compiled expression. Matching takes time in
-// proportion to it and to the text, never more.
+// maxProgram is the largest size of a compiled regular expression. The time of
+// a match grows in proportion to that size and to the text.
 const maxProgram = 500
 
-// Finder compiles a query; it is nil for an empty one.
+// Finder compiles what was typed into a search: a text, or a regular expression
+// after "re:". It is nil for an empty query; a wrong expression is an error.
 func Finder(query string) (widget.Find, error) {
 	expr, isExpr := strings.CutPrefix(query, "re:")
 	lower := strings.ToLower(query) == query
@@ -44,12 +45,13 @@ func Finder(query string) (widget.Find, error) {
 	return func(text string) [][]int { return re.FindAllStringIndex(text, -1) }, nil
 }
 
-// IsASCII reports whether every byte of s is a character.
+// IsASCII reports whether a text has nothing but ASCII characters.
 func IsASCII(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf })
 }
 
-// allIndexes returns all places of a query in a text.
+// allIndexes returns start and end of each place of a query in a text; index
+// finds the first one.
 func allIndexes(query, text string, index func(text, query string) int) [][]int {
 	var out [][]int
 	for at := 0; ; {
@@ -62,7 +64,8 @@ func allIndexes(query, text string, index func(text, query string) int) [][]int 
 	}
 }
 
-// FoldIndex is strings.Index of a query in small ASCII letters, ignoring case.
+// FoldIndex returns the first index of a query, in small ASCII letters, in a
+// text whose case is ignored; -1 if there is none.
 func FoldIndex(text, query string) int {
 	for i := 0; i+len(query) <= len(text); i++ {
 		k := 0

@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
 )
 
-// Frame draws what all screens have in common: header, separators, footer.
+// Frame draws what all screens have in common: header, tabs, separators and footer.
 type Frame struct {
 	Theme  theme.Theme
 	Size   Layout
@@ -28,7 +28,9 @@ type Frame struct {
 	Below  [2]int // lines that do not fit: of the only or left pane, of the right one
 }
 
-// Stack puts header, tabs, body and footer between separators.
+// Stack returns all lines of a screen: header, tabs, body and footer, with
+// separators between them. tee is the sign where a divider of two panes begins,
+// empty for one pane.
 func (f Frame) Stack(body []string, tee, footer string) []string {
 	lines := f.Header()
 	if f.Tabs != "" {
@@ -39,10 +41,10 @@ func (f Frame) Stack(body []string, tee, footer string) []string {
 	return append(lines, f.LowerRule(tee != ""), footer)
 }
 
-// Plain is a line of plain text.
+// Plain returns a line of text with the role Plain.
 func Plain(text string) widget.Line { return widget.Line{widget.Text(theme.Plain, text)} }
 
-// Header is the lines above the first separator, without tabs.
+// Header returns the lines above the first separator, without the tabs.
 func (f Frame) Header() []string {
 	w := f.Size.Width
 	state := widget.Text(theme.Strong, f.State+" ")
@@ -85,8 +87,8 @@ func (f Frame) Header() []string {
 	}
 }
 
-// secondLine is the second line of the smallest header, its parts as far apart as
-// there is room.
+// secondLine returns the second line of the header of the smallest windows,
+// with as much space between its parts as there is room for.
 func (f Frame) secondLine() string {
 	for _, gap := range []string{"   ", "  "} {
 		if text := pinMark(f.Plan) + gap + f.State + gap + f.Stats; textsafe.Width(text) <= f.Size.Width {
@@ -96,8 +98,8 @@ func (f Frame) secondLine() string {
 	return pinMark(f.Plan) + " " + f.State + " " + f.Stats
 }
 
-// pinMark is the short pin of what is installed. A plan that installs nothing
-// says what it does instead.
+// pinMark returns the shortened pin of the installed content, or, for a plan
+// that installs nothing, its action.
 func pinMark(p *preview.Plan) string {
 	if len(p.Packages) == 0 {
 		return " " + p.Request.Action
@@ -108,7 +110,7 @@ func pinMark(p *preview.Plan) string {
 	return " @" + ShortDigest(ContentPin(p), 4)
 }
 
-// rollbackTarget says to which revision a plan goes back.
+// rollbackTarget names the revision to which a plan goes back, empty if it does not.
 func rollbackTarget(p *preview.Plan) string {
 	if p.Request.Action != preview.RequestRollback || p.Request.Revision == 0 {
 		return ""
@@ -116,8 +118,8 @@ func rollbackTarget(p *preview.Plan) string {
 	return fmt.Sprintf("  to revision %d", p.Request.Revision)
 }
 
-// origin is the header's second line: where the content came from, its pin,
-// and the digest an approval is bound to.
+// origin returns the second line of the header: where the content came from,
+// its pin, and the digest to which an approval is bound.
 func (f Frame) origin() widget.Line {
 	w := f.Size.Width
 	right := widget.Line{}
@@ -149,7 +151,7 @@ func (f Frame) origin() widget.Line {
 	return widget.Spread(Plain(word+ref+tail), right, w)
 }
 
-// Rule is a separator line, with a tee where a column divider meets it.
+// Rule returns a separator line, with the sign tee where a divider of panes meets it.
 func (f Frame) Rule(tee string, at int) string {
 	w := f.Size.Width
 	if tee == "" || at <= 0 || at >= w {
@@ -158,8 +160,8 @@ func (f Frame) Rule(tee string, at int) string {
 	return f.Theme.Paint(theme.Rule, strings.Repeat("─", at)+tee+strings.Repeat("─", w-at-1))
 }
 
-// LowerRule is the separator above the footer. It counts what each pane has
-// below it.
+// LowerRule returns the separator above the footer, with the number of lines
+// that each pane has below it; split says that there are two panes.
 func (f Frame) LowerRule(split bool) string {
 	w, at := f.Size.Width, f.Size.Left
 	if !split || at <= 0 || at >= w {
@@ -168,7 +170,7 @@ func (f Frame) LowerRule(split bool) string {
 	return f.moreLabel(at, f.Below[0]) + f.Theme.Paint(theme.Rule, "┴") + f.moreLabel(w-at-1, f.Below[1])
 }
 
-// moreLabel is a piece of a separator that says how many lines are below it.
+// moreLabel returns a part of a separator, which says how many more lines a pane has.
 func (f Frame) moreLabel(width, more int) string {
 	const end = 2
 	text := fmt.Sprintf(" … %d more ", more)
@@ -179,8 +181,8 @@ func (f Frame) moreLabel(width, more int) string {
 	return f.Theme.Paint(theme.Rule, strings.Repeat("─", before)) + f.Theme.Paint(theme.Plain, text) + f.Theme.Paint(theme.Rule, strings.Repeat("─", end))
 }
 
-// Footer is the last line: keys, as many as fit, and on the right what stands
-// between the person and the approval.
+// Footer returns the last line: on the left as many keys as fit, on the right
+// what is still missing for an approval.
 func (f Frame) Footer(keys []key.Binding, right widget.Line) string {
 	w := f.Size.Width
 	gap := "   "
@@ -205,7 +207,7 @@ func (f Frame) Footer(keys []key.Binding, right widget.Line) string {
 	return widget.Spread(line, append(right[:len(right):len(right)], Plain(" ")...), w).Paint(f.Theme, w)
 }
 
-// fits reports whether keys and what they do fit a few cells.
+// fits reports whether keys with their descriptions fit into room cells.
 func fits(keys []key.Binding, room int) bool {
 	for _, k := range keys {
 		room -= textsafe.Width(k.Help().Key) + len(" ") + textsafe.Width(k.Help().Desc) + len("  ")
@@ -213,13 +215,13 @@ func fits(keys []key.Binding, room int) bool {
 	return room >= 0
 }
 
-// TooSmall returns the text of a window below the smallest layout.
+// TooSmall returns what is shown in a window that is too small for any layout.
 func (f Frame) TooSmall() string {
 	return Plain(tooSmallText(f.Size.Width, f.Size.Height)).Paint(f.Theme, max(1, f.Size.Width))
 }
 
-// Version is the version under review, or of what is being removed. Sections have
-// one each: they are counted.
+// Version returns the version of the package that a plan installs or removes;
+// with sections, the number of packages, as each has a version of its own.
 func Version(p *preview.Plan) string {
 	switch {
 	case len(p.Packages) == 0:
@@ -230,7 +232,8 @@ func Version(p *preview.Plan) string {
 	return p.Packages[0].Version
 }
 
-// Cluster is the shortest name of the target that a person would know.
+// Cluster returns the name of the plan's target that users know best: context,
+// server, or the platform of this machine.
 func Cluster(p *preview.Plan) string {
 	switch {
 	case p.OnMachine():
@@ -267,7 +270,8 @@ func ContentRef(p *preview.Plan) string {
 	return ref
 }
 
-// ContentPin is the digest of the first package's source, or that of all content.
+// ContentPin returns the digest of the first package's source, or with sections
+// that of all content.
 func ContentPin(p *preview.Plan) string {
 	if len(p.Packages) > 0 && len(p.Packages[0].Sources) > 0 && p.Packages[0].Sources[0].Digest != "" && !preview.InSections(p.Packages) {
 		return p.Packages[0].Sources[0].Digest
@@ -275,8 +279,8 @@ func ContentPin(p *preview.Plan) string {
 	return p.ContentDigest
 }
 
-// ShortDigest is the first n and the last few hexadecimal digits of a digest,
-// for headers only; what a person approves is shown in full.
+// ShortDigest returns the first n and the last few hexadecimal digits of a
+// digest, for headers only: the digest that a user approves is shown in full.
 func ShortDigest(digest string, n int) string {
 	hex := digest
 	if _, after, ok := strings.Cut(digest, ":"); ok {
@@ -289,7 +293,7 @@ func ShortDigest(digest string, n int) string {
 	return textsafe.Line(hex[:n]) + "…" + textsafe.Line(hex[len(hex)-tail:])
 }
 
-// Clip makes text harmless and cuts it to n cells.
+// Clip makes a text harmless and cuts it to n cells.
 func Clip(text string, n int) string { return textsafe.Truncate(textsafe.Line(text), max(1, n)) }
 
 func tooSmallText(width, height int) string {

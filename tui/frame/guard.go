@@ -10,8 +10,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 )
 
-// panicGuard records a panic of a model or of one of its commands. The library
-// prints it from a goroutine, which the end of the process may overtake.
+// panicGuard is a model that records a panic of the model in it, or of its
+// commands. The library prints a panic only from a goroutine, and the process
+// may end before that.
 type panicGuard struct {
 	tea.Model
 
@@ -19,7 +20,7 @@ type panicGuard struct {
 	with string
 }
 
-// Update handles a message, and guards the command that comes of it.
+// Update passes a message to the model, and guards the command that it returns.
 func (g *panicGuard) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	defer g.note()
 	m, cmd := g.Model.Update(msg)
@@ -27,7 +28,7 @@ func (g *panicGuard) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return g, g.cmd(cmd)
 }
 
-// Init guards the first command.
+// Init guards the model's first command.
 func (g *panicGuard) Init() tea.Cmd {
 	defer g.note()
 	return g.cmd(g.Model.Init())
@@ -55,7 +56,7 @@ func (g *panicGuard) cmd(cmd tea.Cmd) tea.Cmd {
 	}
 }
 
-// note is deferred: it records a panic and lets it continue.
+// note records a panic and lets it continue. It must be deferred.
 func (g *panicGuard) note() {
 	r := recover()
 	if r == nil {
@@ -67,7 +68,7 @@ func (g *panicGuard) note() {
 	panic(r)
 }
 
-// err adds the value of a recorded panic to an error.
+// err returns err with the value of a recorded panic added, if there was one.
 func (g *panicGuard) err(err error) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()

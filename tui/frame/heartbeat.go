@@ -7,12 +7,12 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/tasks"
 )
 
-// HeartbeatInterval is the time between two signs of life of a wait without a
-// screen.
+// HeartbeatInterval is the time between two reports, without a screen, that a
+// wait is still going on.
 const HeartbeatInterval = 10 * time.Second
 
-// Heartbeat calls beat at intervals, every 10 s when every is 0, until stop is
-// called, which waits for the last call to end.
+// Heartbeat calls beat at intervals (0 means [HeartbeatInterval]) until ctx
+// ends or stop is called. stop waits until the last call has returned.
 func Heartbeat(ctx context.Context, every time.Duration, beat func()) (stop func()) {
 	if every <= 0 {
 		every = HeartbeatInterval

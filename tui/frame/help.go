@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
 )
 
-// HelpGroup adds a heading and the keys below it.
+// HelpGroup appends a heading and, below it, keys with their descriptions.
 func HelpGroup(b *Builder, title string, keys []key.Binding) {
 	b.Heading(title)
 	for _, k := range keys {
@@ -19,14 +19,14 @@ func HelpGroup(b *Builder, title string, keys []key.Binding) {
 	}
 }
 
-// Page is a text over the screen: keys, a rule, an error. Its lines are typed, so
-// the viewport that scrolls them is handed harmless text of the screen's width.
+// Page is a text that covers the screen: keys, a rule's page, or an error. Only
+// its size and position are kept in a viewport; its lines are painted by a theme.
 type Page struct {
 	Lines []widget.Line
 	view  viewport.Model
 }
 
-// NewPage returns a page of what was built, scrolled to its top. It can be
+// NewPage returns a page with the lines of a builder, at its top. It can be
 // scrolled before it is painted.
 func NewPage(b *Builder) *Page {
 	p := &Page{Lines: b.Lines, view: viewport.New()}
@@ -34,7 +34,7 @@ func NewPage(b *Builder) *Page {
 	return p
 }
 
-// Key scrolls or closes the page, and returns what stays.
+// Key scrolls the page, or closes it: then it returns nil.
 func (p *Page) Key(k KeyMap, msg tea.KeyPressMsg, size Layout) *Page {
 	p.fit(size)
 	switch {
@@ -51,14 +51,14 @@ func (p *Page) Key(k KeyMap, msg tea.KeyPressMsg, size Layout) *Page {
 	return p
 }
 
-// Wheel scrolls the page by a step of the wheel.
+// Wheel scrolls the page by a step of the mouse wheel.
 func (p *Page) Wheel(msg tea.MouseWheelMsg, size Layout) {
 	p.fit(size)
 	p.view.MouseWheelDelta = WheelLines
 	p.view, _ = p.view.Update(msg)
 }
 
-// Paint draws the page, and returns how many lines follow.
+// Paint returns the page's visible lines, and how many lines are below them.
 func (p *Page) Paint(t theme.Theme, size Layout) (lines []string, below int) {
 	p.fit(size)
 	painted := make([]string, len(p.Lines))

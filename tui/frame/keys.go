@@ -6,7 +6,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
 )
 
-// KeyMap is every key of every screen. Handling, footer and help read it.
+// KeyMap has every key of every screen. Key handling, footer and help use it.
 type KeyMap struct {
 	Up, Down, Left, Right               key.Binding
 	Home, End, Top, HalfUp, HalfDown    key.Binding
@@ -29,7 +29,8 @@ type KeyMap struct {
 	Events, Longer                      key.Binding
 }
 
-// Bind makes a binding: its words in the help, and its keys.
+// Bind returns a binding of keys; help names them in the help, and does says
+// what they do.
 func Bind(help, does string, keys ...string) key.Binding {
 	return key.NewBinding(key.WithKeys(keys...), key.WithHelp(help, does))
 }
@@ -68,19 +69,19 @@ func NewKeyMap() KeyMap {
 	}
 }
 
-// WithHelp gives a binding other words on one screen.
+// WithHelp returns a binding with another description of what it does, for one screen.
 func WithHelp(b key.Binding, does string) key.Binding {
 	b.SetHelp(b.Help().Key, does)
 	return b
 }
 
-// KeyGroup is a part of the help.
+// KeyGroup is a section of the help: a title and keys.
 type KeyGroup struct {
 	Title string
 	Keys  []key.Binding
 }
 
-// ReviewHelp are the keys of REVIEW, for its help.
+// ReviewHelp returns the keys of the REVIEW screen, for its help.
 func (k KeyMap) ReviewHelp() []KeyGroup {
 	return []KeyGroup{
 		{"Review", []key.Binding{k.Tabs, k.NextPane, k.PrevPane, k.Open, k.Back, k.Next, k.Previous, WithHelp(k.Mark, "mark a finding or an object as reviewed, or not"), k.Approve, k.Replan, k.Take, k.Leave}},
@@ -91,7 +92,7 @@ func (k KeyMap) ReviewHelp() []KeyGroup {
 	}
 }
 
-// FollowHelp are the keys of APPLYING and DONE, for their help.
+// FollowHelp returns the keys of the APPLYING and DONE screens, for their help.
 func (k KeyMap) FollowHelp() []KeyGroup {
 	return []KeyGroup{
 		{"Apply", []key.Binding{k.AskStop, WithHelp(k.Detach, "detach…"), k.Longer, WithHelp(k.Replan, "review again, when nothing was applied"), WithHelp(k.Quit, "quit…, or leave at the end"), k.Back}},
@@ -102,13 +103,14 @@ func (k KeyMap) FollowHelp() []KeyGroup {
 	}
 }
 
-// Farther is more than any list or document has lines.
+// Farther is a number of lines larger than that of any list or document, to
+// move to an end.
 const Farther = 1 << 30
 
-// WheelLines are scrolled by one step of the wheel.
+// WheelLines is how many lines one step of the mouse wheel scrolls.
 const WheelLines = 3
 
-// MouseNotice says whether the mouse is used.
+// MouseNotice returns the notice that the mouse was turned off or on.
 func MouseNotice(off bool) string {
 	if off {
 		return "mouse off"
@@ -116,7 +118,7 @@ func MouseNotice(off bool) string {
 	return "mouse on"
 }
 
-// MoveList handles the keys that move in a list.
+// MoveList handles the keys that move the cursor of a list, such as up and page down.
 func MoveList(k KeyMap, l *widget.List, msg tea.KeyPressMsg, rows, height int, selectable func(int) bool) {
 	delta := 0
 	switch {

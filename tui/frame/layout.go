@@ -1,6 +1,6 @@
 package frame
 
-// mode is the size class of a window.
+// mode is the size class of a window, which decides what is shown beside each other.
 type mode int
 
 // The modes, from the smallest window to the largest.
@@ -20,7 +20,8 @@ const (
 	DoubleWidth   = 100
 )
 
-// Layout divides a window. Rows count from 0 at the top.
+// Layout is how a window is divided into header, body and panes. Rows count
+// from 0 at the top.
 type Layout struct {
 	Mode          mode
 	Width, Height int
@@ -30,7 +31,8 @@ type Layout struct {
 	Left, Right   int // widths of the two panes; without two, left is all
 }
 
-// Arrange is the layout of a window, of a screen with or without tabs.
+// Arrange returns the layout of a window of that size, for a screen with or
+// without tabs.
 func Arrange(width, height int, tabs bool) Layout {
 	l := Layout{Width: width, Height: height, Left: width}
 	switch {
@@ -53,8 +55,8 @@ func Arrange(width, height int, tabs bool) Layout {
 	return l
 }
 
-// Narrow is the layout with a narrower list: of what has a short name, and a
-// detail of long lines.
+// Narrow returns the layout with a narrower list, for a list of short names
+// beside a detail pane of long lines.
 func (l Layout) Narrow() Layout {
 	if l.Mode == ModeDouble {
 		l.Left = max(36, min(64, l.Width*44/120))
@@ -63,7 +65,7 @@ func (l Layout) Narrow() Layout {
 	return l
 }
 
-// Pane is one of the two panes.
+// Pane is one of the two panes: list or detail.
 type Pane int
 
 // The panes.

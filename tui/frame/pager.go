@@ -12,15 +12,14 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 )
 
-// NoPager says how a text can be opened in a pager, where none is known.
+// NoPager is the notice for a user who has no pager: it says how to set one.
 const NoPager = "no pager: set PAGER to a program that shows a file, such as less"
 
-// PagedMsg says that the pager has ended, and why where it could not be run.
+// PagedMsg is the message that the pager has ended; Err says why it could not be run.
 type PagedMsg struct{ Err error }
 
-// Page hands the terminal to the user's pager, which shows a text until the user
-// leaves it. The text is in a file that only the user can read, and that is gone
-// afterwards.
+// Page shows a text in the user's pager, which has the terminal until the user
+// leaves it. The text is in a temporary file that only the user can read.
 func (t Terminal) Page(name string, lines []string) tea.Msg {
 	dir, err := os.MkdirTemp("", "kubectl-operator-")
 	if err != nil {

@@ -11,14 +11,14 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
 )
 
-// Command is a key of a screen under a name that can be typed.
+// Command is a key of a screen that can also be typed as a name.
 type Command struct {
 	Name string
 	Key  string // the name of the key press
 	Does string
 }
 
-// ReviewCommands are the commands of REVIEW beside its tabs.
+// ReviewCommands returns the commands of the REVIEW screen, without those of its tabs.
 func (k KeyMap) ReviewCommands() []Command {
 	var out []Command
 	for _, c := range []struct {
@@ -36,7 +36,7 @@ func (k KeyMap) ReviewCommands() []Command {
 	return out
 }
 
-// Press is the key press of a command.
+// Press returns the key press that the command stands for.
 func (c Command) Press() tea.KeyPressMsg {
 	if c.Key == "space" {
 		return tea.KeyPressMsg{Code: tea.KeySpace, Text: " "}
@@ -47,19 +47,19 @@ func (c Command) Press() tea.KeyPressMsg {
 	return tea.KeyPressMsg{Code: []rune(c.Key)[0], Text: c.Key}
 }
 
-// Palette is a command that is being typed.
+// Palette is the field in which a command's name is typed.
 type Palette struct {
 	Typing   bool
 	commands []Command
 	input    widget.Query
 }
 
-// NewPalette begins to type one of some commands.
+// NewPalette returns an empty field for one of these commands.
 func NewPalette(commands []Command) Palette {
 	return Palette{Typing: true, commands: commands, input: widget.NewQuery()}
 }
 
-// Key handles a key. The command is what was chosen; nil as long as none is.
+// Key handles a key. It returns the command that the user has chosen, nil before that.
 func (p *Palette) Key(k KeyMap, msg tea.KeyPressMsg) *Command {
 	found := p.matches()
 	switch {
@@ -84,15 +84,15 @@ func (p *Palette) Key(k KeyMap, msg tea.KeyPressMsg) *Command {
 	return nil
 }
 
-// Paste takes text that is pasted.
+// Paste handles pasted text.
 func (p *Palette) Paste(msg tea.PasteMsg) { p.input.Update(msg) }
 
-// matches are the commands that begin with what was typed.
+// matches returns the commands whose names begin with the typed text.
 func (p *Palette) matches() []Command {
 	return slices.DeleteFunc(slices.Clone(p.commands), func(c Command) bool { return !strings.HasPrefix(c.Name, p.input.Value()) })
 }
 
-// complete adds what all matches have in common.
+// complete extends the typed text by what the names of all matches have in common.
 func (p *Palette) complete(found []Command) {
 	if len(found) == 0 {
 		return
@@ -106,7 +106,8 @@ func (p *Palette) complete(found []Command) {
 	p.input.Update(tea.PasteMsg{Content: strings.TrimPrefix(common, p.input.Value())})
 }
 
-// Prompt is the field and what it can become, and the column of the cursor.
+// Prompt returns the field with the matching commands after it, and the column
+// of its cursor.
 func (p *Palette) Prompt() (widget.Line, int) {
 	line, column := p.input.Prompt(widget.Text(theme.Key, " :"))
 	found := p.matches()

@@ -14,8 +14,8 @@ import (
 // maxProgress steps are kept.
 const maxProgress = 200
 
-// ProgressLog holds the steps that running work has reported, and when each
-// began.
+// ProgressLog holds the steps that work in the background has reported, and
+// when each began.
 type ProgressLog struct {
 	Steps      []step
 	began, now time.Time     // of the work; when the screen was updated last
@@ -24,20 +24,21 @@ type ProgressLog struct {
 	Done       chan struct{}
 }
 
-// ProgressMsg brings a line of the work of a round.
+// ProgressMsg is the message with a line of progress. Round numbers the piece
+// of work, so that lines of an earlier one are ignored.
 type ProgressMsg struct {
 	Line  string
 	Round int
 }
 
-// step is one thing that was done, or is being done.
+// step is a line of progress: one step of the work, done or under way.
 type step struct {
 	Text  string
 	began time.Time
 }
 
-// NewProgressLog begins now. Where nothing moves by itself a silent step still
-// says now and then that it goes on.
+// NewProgressLog returns the log of work that begins now. During a step that reports
+// nothing, the screen is updated every second; with still (no motion) every 10 s.
 func NewProgressLog(now time.Time, still bool) ProgressLog {
 	p := ProgressLog{began: now, now: now, every: time.Second, ch: make(chan string), Done: make(chan struct{})}
 	if still {
@@ -46,8 +47,8 @@ func NewProgressLog(now time.Time, still bool) ProgressLog {
 	return p
 }
 
-// Send hands one line to the screen. It blocks until the screen took it, the
-// work is over or ctx ended.
+// Send passes a line to the screen. It blocks until the screen has taken it,
+// the work is done, or ctx ends.
 func (p *ProgressLog) Send(ctx context.Context, line string) {
 	select {
 	case p.ch <- line:
@@ -56,8 +57,8 @@ func (p *ProgressLog) Send(ctx context.Context, line string) {
 	}
 }
 
-// Wait is a command that says the next line, or an empty one when none came for
-// a while: time has passed.
+// Wait returns a command that waits for the next line and returns the message say
+// makes of it. Without a line for a while, the line is empty, to update the time.
 func (p *ProgressLog) Wait(say func(line string) tea.Msg) tea.Cmd {
 	ch, done, every := p.ch, p.Done, p.every
 	return func() tea.Msg {
@@ -74,8 +75,8 @@ func (p *ProgressLog) Wait(say func(line string) tea.Msg) tea.Cmd {
 	}
 }
 
-// Add shows a line, which came now; an empty one only says what time it is. One
-// that counts on replaces the one before: both say the same up to the last ": ".
+// Add adds a line that was reported now; an empty one only updates the time. A line
+// that equals the last one up to its last ": " replaces it, as in "objects: 3".
 func (p *ProgressLog) Add(line string, now time.Time) {
 	p.now = now
 	n := len(p.Steps)
@@ -92,7 +93,7 @@ func (p *ProgressLog) Add(line string, now time.Time) {
 	}
 }
 
-// Last is the step under way.
+// Last returns the step that is under way.
 func (p *ProgressLog) Last() string {
 	if len(p.Steps) == 0 {
 		return ""
@@ -100,7 +101,7 @@ func (p *ProgressLog) Last() string {
 	return p.Steps[len(p.Steps)-1].Text
 }
 
-// Elapsed returns how long the work takes already, empty for the first moments.
+// Elapsed returns how long the work has taken so far, empty in the first second.
 func (p *ProgressLog) Elapsed() string {
 	if d := p.now.Sub(p.began); d >= time.Second {
 		return "  " + RoundDuration(d)
@@ -113,8 +114,8 @@ func isSameStep(before, line string) bool {
 	return what >= 0 && strings.LastIndex(before, ": ") == what && before[:what] == line[:what]
 }
 
-// Body draws what is being done: the last steps and how long each took, the
-// newest under way.
+// Body returns the lines of the last steps and how long each took; the newest
+// is under way.
 func (p *ProgressLog) Body(t theme.Theme, size Layout, what string) []string {
 	steps, end := p.Steps, p.now
 	if room := size.Body - 3; len(steps) > room {
@@ -138,8 +139,8 @@ func (p *ProgressLog) Body(t theme.Theme, size Layout, what string) []string {
 	return pager.Paint(t, size.Width, size.Body, -1)
 }
 
-// line is a step. What it counts and how long it takes stay where its text has
-// to be cut.
+// line returns a step as a row. If its text has to be cut, its count (after the
+// last ": ") and its time stay.
 func (s step) line(sign widget.Span, took time.Duration, size Layout) widget.Line {
 	what, count := s.Text, ""
 	if at := strings.LastIndex(what, ": "); at >= 0 && at+2 < len(what) && what[at+2] >= '0' && what[at+2] <= '9' {

@@ -8,21 +8,22 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/tasks"
 )
 
-// maxAnswer bounds one line of input, in bytes; what is beyond is dropped.
+// maxAnswer is the most bytes of one line of input that are used; the rest is dropped.
 const maxAnswer = 256
 
-// Prompter asks for lines of text, without a screen. What is typed ahead stays
-// for the next reader.
+// Prompter asks for lines of text, without a screen. It reads no further than
+// the end of a line, so that text typed ahead is left for the next reader.
 type Prompter struct {
 	in  io.Reader
 	out io.Writer
 }
 
-// NewPrompter asks on out, which must make text harmless, and reads from in.
+// NewPrompter returns a prompter that asks on out, which must make text
+// harmless, and reads from in.
 func NewPrompter(in io.Reader, out io.Writer) *Prompter { return &Prompter{in, out} }
 
 // Ask prints a question and returns the next line without its end. ok is false
-// at the end of the input, which is no answer, even behind an unfinished line.
+// at the end of the input: even an unfinished line before that is no answer.
 func (p *Prompter) Ask(ctx context.Context, question string) (line string, ok bool, err error) {
 	fmt.Fprint(p.out, question)
 	var read struct {
@@ -45,7 +46,8 @@ func (p *Prompter) Ask(ctx context.Context, question string) (line string, ok bo
 	}
 }
 
-// line reads byte by byte: nothing behind the line's end is taken.
+// line reads a line byte by byte, so that nothing after its end is read; false
+// at the end of the input.
 func (p *Prompter) line() (string, bool, error) {
 	var text []byte
 	one := make([]byte, 1)

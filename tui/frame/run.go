@@ -9,8 +9,8 @@ import (
 	"github.com/charmbracelet/colorprofile"
 )
 
-// Run shows a model until it quits. Signals are the caller's, through ctx: a
-// program that a signal ends returns an error, never an answer.
+// Run shows a model until it quits. Signals are handled by the caller, through
+// ctx: a program that a signal ends returns an error, never an answer.
 func Run(ctx context.Context, m tea.Model, t Terminal) error {
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
@@ -45,8 +45,8 @@ func Run(ctx context.Context, m tea.Model, t Terminal) error {
 
 var errNoKeyboard = errors.New("the terminal is gone: no answer can come any more")
 
-// hangupReader turns the end of the terminal's input into an exit: not every
-// hangup sends SIGHUP, and the program would wait for keys for ever.
+// hangupReader ends the program when the terminal's input ends. Not every
+// hangup sends SIGHUP, and without it the program would wait for keys for ever.
 type hangupReader struct {
 	*os.File
 	gone func()

@@ -6,8 +6,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
 )
 
-// Terminal is the terminal that screens are drawn on. The caller decides about
-// colour and ASCII once for all its output.
+// Terminal is the terminal on which screens are drawn. The caller decides about
+// colour and ASCII, once for all its output.
 type Terminal struct {
 	Input   io.Reader // nil reads the process's stdin
 	Output  io.Writer // nil writes to the process's stdout
@@ -26,7 +26,7 @@ type Terminal struct {
 	Width, Height int
 }
 
-// Theme is the theme that the terminal can show.
+// Theme returns the theme with the colours and characters that the terminal can show.
 func (t Terminal) Theme() theme.Theme {
 	return theme.New(theme.Options{Color: t.Color, ASCII: t.ASCII, Scheme: t.Scheme})
 }

@@ -11,7 +11,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
 )
 
-// UndoCommand is the command that takes back what a plan does; empty when none does.
+// UndoCommand returns the command line that reverts a plan after it is applied;
+// empty if there is none.
 func UndoCommand(p *preview.Plan) string {
 	switch {
 	case p.Platform != "" && p.Location != nil && p.Generation != nil && p.Generation.From > 0 && p.OnMachine():
@@ -26,7 +27,7 @@ func UndoCommand(p *preview.Plan) string {
 	return fmt.Sprintf("kubectl operator rollback %s --to %d -n %s", p.Release.Name, p.Base.Revision, p.Release.Namespace)
 }
 
-// ShortKind abbreviates the longest kind names as kubectl does.
+// ShortKind abbreviates the longest kinds in a name ("KIND NAME") as kubectl does.
 func ShortKind(name string) string {
 	kind, rest, _ := strings.Cut(name, " ")
 	switch kind {
@@ -42,7 +43,8 @@ func ShortKind(name string) string {
 	return strings.TrimSpace(kind + " " + rest)
 }
 
-// SeveritySign is the mark before a finding.
+// SeveritySign returns the mark before a finding and its role; looked says that
+// the user has looked at the finding.
 func SeveritySign(s preview.Severity, looked bool) (string, theme.Role) {
 	if looked {
 		return "ok", theme.Good
@@ -58,7 +60,7 @@ func SeveritySign(s preview.Severity, looked bool) (string, theme.Role) {
 	return " -", theme.Plain
 }
 
-// RoundDuration is a duration in seconds, such as 1m04s.
+// RoundDuration returns a duration in whole seconds, such as 1m04s.
 func RoundDuration(d time.Duration) string {
 	d = max(0, d).Truncate(time.Second)
 	if d < time.Minute {
@@ -70,7 +72,7 @@ func RoundDuration(d time.Duration) string {
 	return fmt.Sprintf("%dh%02dm", int(d.Hours()), int(d.Minutes())%60)
 }
 
-// NonEmpty drops what is empty.
+// NonEmpty returns the texts of a list that are not empty.
 func NonEmpty(list ...string) []string {
 	var out []string
 	for _, s := range list {
@@ -81,7 +83,7 @@ func NonEmpty(list ...string) []string {
 	return out
 }
 
-// ActionRole is the colour of an action.
+// ActionRole returns the role, and so the colour, of an action.
 func ActionRole(a preview.Action) theme.Role {
 	switch a {
 	case preview.ActionUpdate, preview.ActionPatch, preview.ActionAdopt:
@@ -94,7 +96,7 @@ func ActionRole(a preview.Action) theme.Role {
 	return theme.Plain
 }
 
-// SectionTitle is the heading above the findings of a severity.
+// SectionTitle returns the heading above the findings of a severity.
 func SectionTitle(s preview.Severity) string {
 	switch s {
 	case preview.Critical:
@@ -107,7 +109,8 @@ func SectionTitle(s preview.Severity) string {
 	return "INFO"
 }
 
-// ObjectName is KIND NAMESPACE/NAME of an object id, or the id itself.
+// ObjectName returns "KIND NAMESPACE/NAME" for an object id; a text that is no
+// id is returned as it is.
 func ObjectName(id string) string {
 	_, kind, namespace, name, err := preview.ParseID(id)
 	if err != nil {
@@ -119,8 +122,8 @@ func ObjectName(id string) string {
 	return kind + " " + name
 }
 
-// NameAndAction is an object and what happens to it, in at most width cells: where
-// there is no room its kind is abbreviated first.
+// NameAndAction returns a line of an object's name and what happens to it, in
+// at most width cells. If there is no room, the kind is abbreviated first.
 func NameAndAction(role theme.Role, name string, happens widget.Line, width int) widget.Line {
 	if textsafe.Width(textsafe.Line(name))+happens.Width() > width {
 		name = ShortKind(name)
@@ -128,7 +131,7 @@ func NameAndAction(role theme.Role, name string, happens widget.Line, width int)
 	return widget.KeepEnd(role, name, happens, width)
 }
 
-// ShortValue is a value as canonical JSON, cut to a length that a line can hold.
+// ShortValue returns a value as canonical JSON, cut to a length that fits into a line.
 func ShortValue(v any) string {
 	data, err := preview.Canonical(v)
 	if err != nil {

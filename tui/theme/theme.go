@@ -11,7 +11,7 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// Role says what a piece of text is, not how it looks.
+// Role is the meaning of a piece of text, from which a theme derives its look.
 type Role int
 
 // The roles.
@@ -38,8 +38,8 @@ const (
 	roles
 )
 
-// Theme turns roles into terminal attributes. It is a value: two themes of the
-// same options paint the same bytes.
+// Theme maps roles to terminal attributes (colour, bold, reverse). Two themes
+// of the same options paint the same bytes.
 type Theme struct {
 	ascii  bool
 	styles [roles]lipgloss.Style
@@ -80,7 +80,7 @@ func New(o Options) Theme {
 	return t
 }
 
-// color adds the colours of a scheme.
+// color sets the colours of a scheme.
 func (t *Theme) color(scheme Scheme) {
 	bare, bold := lipgloss.NewStyle(), lipgloss.NewStyle().Bold(true)
 	risk, lost, gained := lipgloss.Red, lipgloss.Red, lipgloss.Green
@@ -100,7 +100,8 @@ func (t *Theme) color(scheme Scheme) {
 	t.styles[Literal] = bare.Foreground(lipgloss.Magenta)
 }
 
-// Paint gives text the look of its role. Text must be one printable line.
+// Paint returns the text with the attributes of its role. The text must be one
+// printable line.
 func (t Theme) Paint(r Role, text string) string {
 	text = t.Encode(text)
 	if r <= Plain || r >= roles || text == "" {
@@ -109,7 +110,7 @@ func (t Theme) Paint(r Role, text string) string {
 	return t.styles[r].Render(text)
 }
 
-// PaintHit is [Theme.Paint] of what a search found: underlined as well.
+// PaintHit is [Theme.Paint] for a text that a search found: it is underlined as well.
 func (t Theme) PaintHit(r Role, text string) string {
 	if r < Plain || r >= roles || text == "" {
 		return t.Paint(r, text)
@@ -117,8 +118,8 @@ func (t Theme) PaintHit(r Role, text string) string {
 	return t.styles[r].Underline(true).Render(t.Encode(text))
 }
 
-// Select paints the selected row, or a part of it: reversed, without colours
-// of its own. What a search found is underlined.
+// Select paints the selected row, or a part of it: reversed, without colours.
+// With hit, a text that a search found, it is underlined.
 func (t Theme) Select(text string, hit bool) string {
 	if text == "" {
 		return ""
@@ -126,7 +127,7 @@ func (t Theme) Select(text string, hit bool) string {
 	return lipgloss.NewStyle().Reverse(true).Underline(hit).Render(t.Encode(text))
 }
 
-// Encode replaces what an ASCII terminal cannot show, cell for cell.
+// Encode replaces characters that an ASCII terminal cannot show, each by as many cells.
 func (t Theme) Encode(text string) string {
 	if !t.ascii || isASCII(text) {
 		return text
@@ -150,7 +151,7 @@ func (t Theme) Encode(text string) string {
 	return b.String()
 }
 
-// asciiForm are the glyphs of our own.
+// asciiForm are the ASCII characters for those that our screens are drawn with.
 var asciiForm = map[rune]byte{'─': '-', '│': '|', '┬': '+', '┴': '+', '…': '>', '▾': 'v', '▸': '>', '┃': '#'}
 
 func isASCII(s string) bool {

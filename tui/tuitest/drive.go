@@ -34,23 +34,24 @@ var update = flag.Bool("update", false, "write golden files")
 // Clock is a clock that moves only when it is set.
 type Clock struct{ T time.Time }
 
-// NewClock returns a clock that stands at one moment.
+// NewClock returns a clock that shows the same fixed moment until it is set.
 func NewClock() *Clock { return &Clock{time.Date(2026, 11, 20, 14, 2, 11, 0, time.UTC)} }
 
-// Now is the moment the clock stands at.
+// Now returns the moment to which the clock is set.
 func (c *Clock) Now() time.Time { return c.T }
 
 // Forward moves the clock.
 func (c *Clock) Forward(d time.Duration) { c.T = c.T.Add(d) }
 
-// Sizes are the windows every screen is drawn in.
+// Sizes are the window sizes, in columns and rows, in which every screen is drawn.
 var Sizes = [][2]int{{120, 36}, {80, 24}, {40, 12}}
 
-// SizeName words a size for the name of a test or file.
+// SizeName returns a size as text, for the name of a test or file.
 func SizeName(size [2]int) string { return fmt.Sprintf("%dx%d", size[0], size[1]) }
 
-// Drive sends keys by name, or messages, with time to breathe between them,
-// and runs the commands they return. Quit commands are not followed.
+// Drive sends steps to a model: messages, or the names of keys. It advances the
+// clock by a second before each, and runs the commands that follow from it, but
+// no quit command.
 func Drive(m tea.Model, c *Clock, steps ...any) {
 	for _, step := range steps {
 		c.Forward(time.Second)
@@ -66,7 +67,8 @@ func Drive(m tea.Model, c *Clock, steps ...any) {
 	}
 }
 
-// Pump runs a command and what follows from it.
+// Pump runs a command, sends its message to the model, and so on with the
+// commands that follow.
 func Pump(m tea.Model, cmd tea.Cmd) {
 	if cmd == nil {
 		return
@@ -83,7 +85,7 @@ func Pump(m tea.Model, cmd tea.Cmd) {
 	}
 }
 
-// Typed are the keys of a text.
+// Typed returns the keys that type a text, as steps of [Drive].
 func Typed(text string) []any {
 	var out []any
 	for _, r := range text {
@@ -92,7 +94,7 @@ func Typed(text string) []any {
 	return out
 }
 
-// Press is the message of a named key.
+// Press returns the message of a key, by the key's name.
 func Press(name string) tea.KeyPressMsg {
 	special := map[string]tea.KeyPressMsg{
 		"enter": {Code: tea.KeyEnter}, "esc": {Code: tea.KeyEscape}, "tab": {Code: tea.KeyTab}, "space": {Code: tea.KeySpace, Text: " "},
@@ -109,12 +111,13 @@ func Press(name string) tea.KeyPressMsg {
 	return tea.KeyPressMsg{Code: r, Text: name}
 }
 
-// ScreenOf returns the lines that a model shows, without attributes.
+// ScreenOf returns the lines that a model shows, without colours and attributes.
 func ScreenOf(m tea.Model) []string {
 	return strings.Split(ansi.Strip(m.View().Content), "\n")
 }
 
-// CheckFrame asserts that a frame has exactly the window's size.
+// CheckFrame fails the test unless a frame has as many lines as the window has
+// rows, and none is wider than the window.
 func CheckFrame(t *testing.T, m tea.Model, width, height int) {
 	t.Helper()
 	lines := ScreenOf(m)
@@ -128,9 +131,9 @@ func CheckFrame(t *testing.T, m tea.Model, width, height int) {
 	}
 }
 
-// Golden compares a frame with testdata/golden/NAME.golden: its text, the text
-// of an ASCII terminal (.ascii.golden), and what a terminal with colours gets
-// (.color.golden, with ␛ for escape).
+// Golden compares a frame with testdata/golden/NAME.golden: the frame as text,
+// as an ASCII terminal shows it (.ascii.golden), and as a terminal with colours
+// gets it (.color.golden, with ␛ for escape).
 func Golden(t *testing.T, name string, m tea.Model, content func(theme.Options) string, width, height int) {
 	t.Helper()
 	CheckFrame(t, m, width, height)
@@ -157,7 +160,7 @@ func Golden(t *testing.T, name string, m tea.Model, content func(theme.Options) 
 	Compare(t, name+".ascii", ascii)
 }
 
-// colours are the escape codes of foregrounds and backgrounds.
+// colours matches the escape codes of foreground and background colours.
 var colours = regexp.MustCompile(`\x1b\[(?:\d+;)*(?:[34]\d|9\d|10\d)[;m]`)
 
 // attributes lists every attribute that is used, and of16 those that any
@@ -167,8 +170,8 @@ var (
 	of16       = regexp.MustCompile(`^(?:(?:0?|1|4|7|3[0-7]|9[0-7])(?:;|$))*$`)
 )
 
-// ContentIn returns what a model shows in a theme. at is where the model keeps
-// its own, which is there again afterwards.
+// ContentIn returns a function that draws a model in a theme of some options.
+// at is the model's theme, which is restored afterwards.
 func ContentIn(m tea.Model, at *theme.Theme) func(theme.Options) string {
 	return func(opts theme.Options) string {
 		defer func(before theme.Theme) { *at = before }(*at)
@@ -177,7 +180,7 @@ func ContentIn(m tea.Model, at *theme.Theme) func(theme.Options) string {
 	}
 }
 
-// withoutTrailingBlanks cuts the blanks at the ends of the lines of a frame.
+// withoutTrailingBlanks removes the blanks at the ends of lines.
 func withoutTrailingBlanks(content string) string {
 	lines := strings.Split(content, "\n")
 	for i := range lines {
@@ -186,7 +189,7 @@ func withoutTrailingBlanks(content string) string {
 	return strings.Join(lines, "\n") + "\n"
 }
 
-// Compare holds a text against a golden file.
+// Compare compares a text with a golden file, or writes the file with -update.
 func Compare(t *testing.T, name, got string) {
 	t.Helper()
 	lines := strings.Split(got, "\n")
@@ -215,8 +218,8 @@ func Compare(t *testing.T, name, got string) {
 	}
 }
 
-// OnSelectedRow checks that the terminal's own cursor stands on the mark of the
-// selected row: screen readers announce that line.
+// OnSelectedRow fails the test unless the terminal's cursor is on the mark of
+// the selected row, because screen readers announce that line.
 func OnSelectedRow(t *testing.T, where string, m tea.Model) {
 	t.Helper()
 	cursor, lines := m.View().Cursor, ScreenOf(m)
@@ -228,7 +231,7 @@ func OnSelectedRow(t *testing.T, where string, m tea.Model) {
 	}
 }
 
-// EveryKey is every key of a small keyboard, by name.
+// EveryKey returns the names of all keys of a small keyboard.
 func EveryKey() []string {
 	names := []string{"enter", "esc", "tab", "shift+tab", "backspace", "space", "up", "down", "left", "right", "home", "end", "pgup", "pgdown"}
 	for r := '!'; r <= '~'; r++ {
@@ -245,17 +248,17 @@ func Shows(m tea.Model, text string) bool {
 	return strings.Contains(strings.Join(ScreenOf(m), "\n"), text)
 }
 
-// DigestOf is the digest of a text.
+// DigestOf returns the digest of a text, as a made-up digest for tests.
 func DigestOf(s string) string { return preview.HashBytes([]byte(s)) }
 
-// StepClock is a clock that advances a second each time it is read: the
-// keyboard is always quiet enough.
+// StepClock is a clock that advances a second each time it is read, so that no
+// two keys come in quick succession, which a screen would ignore.
 type StepClock struct {
 	mu  sync.Mutex
 	now time.Time
 }
 
-// Now is a second after the last.
+// Now returns a moment one second after the last one.
 func (c *StepClock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -263,13 +266,14 @@ func (c *StepClock) Now() time.Time {
 	return c.now
 }
 
-// TestTerminal is no terminal: keys come from a pipe, frames go to a buffer.
+// TestTerminal returns a terminal for tests, which reads keys from in and
+// writes frames to a buffer.
 func TestTerminal(in io.Reader) frame.Terminal {
 	return frame.Terminal{Input: in, Output: &bytes.Buffer{}, Environ: []string{"TERM=xterm"}, NoMotion: true, Width: 80, Height: 24}
 }
 
-// Keyboard types first until enough is closed, then the other keys until
-// they are not read any more.
+// Keyboard returns a reader that repeats the keys of first until enough is
+// closed, and then those of then until the reader is closed.
 func Keyboard(first string, enough <-chan struct{}, then string) *io.PipeReader {
 	r, w := io.Pipe()
 	go func() {
@@ -288,20 +292,22 @@ func Keyboard(first string, enough <-chan struct{}, then string) *io.PipeReader 
 	return r
 }
 
-// Deadline ends a program test that would hang.
+// Deadline returns a context with a time limit, for a test of a program that
+// might hang.
 func Deadline(t *testing.T) context.Context {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
 	return ctx
 }
 
-// Hostile is a text that does most of it at once.
+// Hostile is a text with escape codes, bidi overrides, invalid bytes and
+// combining marks, which must not reach the terminal as they are.
 const Hostile = "a\x1b[2Jb\x1b]52;c;aGk=\x07c\rd\u202ee\u200bf\x9bg\tx\u0301\u0301\u0301\u0301\u0301\u0301界\nnext"
 
 //go:embed testdata/hostile.txt
 var hostileList string
 
-// HostileTexts are those of hostile.txt by name, and one that is long.
+// HostileTexts returns the texts of hostile.txt, and a long one made of all of them.
 func HostileTexts(t testing.TB) []string {
 	t.Helper()
 	var texts []string
@@ -320,9 +326,9 @@ func HostileTexts(t testing.TB) []string {
 	return append(texts, strings.Repeat(long, 10_000/len(long)+1))
 }
 
-// Harmless asserts, in every variant, that a frame has the window's size
-// and holds no control byte but line breaks and our own attributes, and nothing
-// invisible; and that what is divided into columns is aligned.
+// Harmless fails the test unless, in every theme, each line of a frame is as
+// wide as the window, and the frame has no control byte but line breaks and our
+// own attributes, and no invisible character.
 func Harmless(t *testing.T, where string, m tea.Model, in func(theme.Options) string, size [2]int) {
 	t.Helper()
 	v := m.View()
@@ -348,8 +354,8 @@ func Harmless(t *testing.T, where string, m tea.Model, in func(theme.Options) st
 	}
 }
 
-// Frames presses keys in turn, a frame after each, and returns how many
-// allocations and bytes a frame takes.
+// Frames presses keys in turn, draws a frame after each, and returns the
+// allocations and bytes per frame.
 func Frames(m tea.Model, keys []string) (allocs, bytes uint64) {
 	const n = 64
 	var before, after runtime.MemStats
@@ -365,9 +371,9 @@ func Frames(m tea.Model, keys []string) (allocs, bytes uint64) {
 	return (after.Mallocs - before.Mallocs) / n, (after.TotalAlloc - before.TotalAlloc) / n
 }
 
-// SameOnEveryBackground asserts that what the terminal says of its background
-// changes nothing: colours are the 16 of the terminal, whose own theme decides
-// what is light and what is dark, so the first frame is right without it.
+// SameOnEveryBackground fails the test if a frame changes with the background that the
+// terminal reports. Colours are the 16 of the terminal, whose own theme decides how
+// they look on a light or dark one, so the first frame is right without the report.
 func SameOnEveryBackground(t *testing.T, name string, m tea.Model) {
 	t.Helper()
 	before := m.View().Content

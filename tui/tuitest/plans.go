@@ -12,13 +12,13 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/verdict"
 )
 
-// PlanBuilder writes plans by hand for the screens' tests.
+// PlanBuilder builds plans for the tests of screens.
 type PlanBuilder struct {
 	t    testing.TB
 	Plan *preview.Plan
 }
 
-// NewPlan begins a plan of one package, without objects.
+// NewPlan returns a builder with a plan of one package, without objects.
 func NewPlan(t testing.TB, action string) *PlanBuilder {
 	p := &preview.Plan{
 		Tool:     preview.Tool{Version: "v0.1.0"},
@@ -46,8 +46,8 @@ func NewPlan(t testing.TB, action string) *PlanBuilder {
 	return &PlanBuilder{t, p}
 }
 
-// Object adds an object; live and result, when not nil, are what the cluster
-// has and what the dry run answered.
+// Object adds an object to the plan. sealed is the planned object, live the
+// object in the cluster and result that of the dry run, each nil for none.
 func (b *PlanBuilder) Object(action preview.Action, sealed, live, result map[string]any) *preview.Object {
 	body := sealed
 	if body == nil {
@@ -72,7 +72,7 @@ func (b *PlanBuilder) Object(action preview.Action, sealed, live, result map[str
 	return &b.Plan.Objects[len(b.Plan.Objects)-1]
 }
 
-// Finding adds a finding, of rank and id that its place gives it.
+// Finding adds a finding to the plan; ref is the number of its rule, such as "RBAC-10".
 func (b *PlanBuilder) Finding(s preview.Severity, rule, ref, object, title, why, evidence string) {
 	b.Plan.Findings = append(b.Plan.Findings, preview.Finding{
 		ID: rule + "/" + object, Rule: rule, Severity: s, Ref: ref, Title: title, Why: why,
@@ -88,7 +88,7 @@ func (b *PlanBuilder) Grant(change, scope, namespace string, verbs, groups, reso
 	})
 }
 
-// Gain adds what an upgrade permits beyond the installed revision, cluster-wide.
+// Gain adds a cluster-wide grant that the installed revision did not have.
 func (b *PlanBuilder) Gain(verbs, groups, resources []string) {
 	b.Plan.Access.Gained = append(b.Plan.Access.Gained, preview.Grant{
 		Subject: preview.Subject{Kind: "ServiceAccount", Namespace: "mongodb", Name: "operator"},
@@ -96,7 +96,7 @@ func (b *PlanBuilder) Gain(verbs, groups, resources []string) {
 	})
 }
 
-// Seal ends the plan with its digest.
+// Seal completes the plan with stages, verdict and digest, and returns it.
 func (b *PlanBuilder) Seal() *preview.Plan {
 	b.t.Helper()
 	b.Plan.Stages = preview.BuildStages(b.Plan.Objects, "")
@@ -109,7 +109,7 @@ func (b *PlanBuilder) Seal() *preview.Plan {
 	return b.Plan
 }
 
-// Manifest is a body of one kind with a spec.
+// Manifest returns an object; spec are its top-level fields beside metadata.
 func Manifest(apiVersion, kind, namespace, name string, spec map[string]any) map[string]any {
 	meta := map[string]any{"name": name}
 	if namespace != "" {
@@ -122,7 +122,7 @@ func Manifest(apiVersion, kind, namespace, name string, spec map[string]any) map
 	return body
 }
 
-// Deployment is the Deployment of the plans.
+// Deployment returns the Deployment that the test plans have.
 func Deployment(image string, replicas int64) map[string]any {
 	return Manifest("apps/v1", "Deployment", "mongodb", "operator", map[string]any{"spec": map[string]any{
 		"replicas": replicas,
@@ -130,14 +130,14 @@ func Deployment(image string, replicas int64) map[string]any {
 	}})
 }
 
-// ClusterRole is a role that may read these resources of the core group.
+// ClusterRole returns a role that permits to read these resources of the core group.
 func ClusterRole(name string, resources ...any) map[string]any {
 	return Manifest("rbac.authorization.k8s.io/v1", "ClusterRole", "", name, map[string]any{"rules": []any{map[string]any{
 		"apiGroups": []any{""}, "resources": resources, "verbs": []any{"get", "list", "watch"},
 	}}})
 }
 
-// managed is an entry of metadata.managedFields.
+// managed returns an entry of metadata.managedFields.
 func managed(manager, at string, fields map[string]any) map[string]any {
 	return map[string]any{"manager": manager, "operation": "Apply", "time": at, "fieldsType": "FieldsV1", "fieldsV1": fields}
 }
@@ -149,7 +149,7 @@ const (
 	DeployObject  = "apps/Deployment/mongodb/operator"
 )
 
-// FreshPlan installs something with three critical findings.
+// FreshPlan returns a plan that installs a package, with three critical findings.
 func FreshPlan(t *testing.T) *preview.Plan {
 	b := NewPlan(t, preview.RequestInstall)
 	b.Object(preview.ActionCreate, Manifest("v1", "Namespace", "", "mongodb", nil), nil, nil)
@@ -185,7 +185,8 @@ func FreshPlan(t *testing.T) *preview.Plan {
 	return b.Seal()
 }
 
-// UpgradePlan changes, deletes and cannot read something.
+// UpgradePlan returns a plan that changes and deletes objects, and one of whose
+// objects could not be read.
 func UpgradePlan(t *testing.T) *preview.Plan {
 	b := NewPlan(t, preview.RequestUpgrade)
 	b.Plan.Base = preview.Base{Revision: 3, Digest: DigestOf("base")}
@@ -232,7 +233,7 @@ func UpgradePlan(t *testing.T) *preview.Plan {
 	return b.Seal()
 }
 
-// CleanPlan has nothing that must be looked at.
+// CleanPlan returns a plan without findings.
 func CleanPlan(t *testing.T) *preview.Plan {
 	b := NewPlan(t, preview.RequestInstall)
 	b.Object(preview.ActionCreate, Manifest("v1", "ServiceAccount", "mongodb", "operator", nil), nil, nil)

@@ -11,15 +11,16 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
 )
 
-// Differences are the bytes at which a text first differs from others, the last
-// first. Two texts that show them both look different, however they are cut.
+// Differences are the byte offsets at which a text first differs from other
+// texts, the last offset first. If two texts are cut and both show these
+// places, they look different.
 type Differences []int
 
-// maxDifferences are as many as a row can show.
+// maxDifferences is the most differences that a row shows.
 const maxDifferences = 4
 
-// DifferencesFrom compares a text with others. Those that are the same do not
-// count.
+// DifferencesFrom returns where a text first differs from each of the others.
+// Equal ones are ignored.
 func DifferencesFrom(text string, others ...string) Differences {
 	var out Differences
 	for _, other := range others {
@@ -42,12 +43,12 @@ func DifferencesFrom(text string, others ...string) Differences {
 	return out[:min(len(out), maxDifferences)]
 }
 
-// near is how many rows before and after one it differs from when it is cut:
-// those that are like it are next to it in most lists.
+// near is how many rows before and after a row its text is compared with,
+// because similar rows are next to each other in most lists.
 const near = 8
 
-// DifferencesAmong compares the text of one of n rows with those of the rows
-// around it.
+// DifferencesAmong compares the text of row at, of n rows, with those of the
+// rows around it; of returns a row's text.
 func DifferencesAmong(n, at int, of func(int) string) Differences {
 	others := make([]string, 0, 2*near)
 	for i := max(0, at-near); i < min(n, at+near+1); i++ {
@@ -58,7 +59,8 @@ func DifferencesAmong(n, at int, of func(int) string) Differences {
 	return DifferencesFrom(of(at), others...)
 }
 
-// Split divides the differences of a text between its first n bytes and the rest.
+// Split divides the differences into those in the first n bytes of the text and
+// those in the rest, which then count from there.
 func (d Differences) Split(n int) (before, after Differences) {
 	for _, at := range d {
 		if at < n {
@@ -70,9 +72,9 @@ func (d Differences) Split(n int) (before, after Differences) {
 	return before, after
 }
 
-// Apart makes a span of exactly width cells of a text in a list. What does not
-// fit is cut from its middle, and the places stay at which it differs from the
-// rows beside it.
+// Apart returns a text in a list as a span of exactly width cells. A text that
+// is too long is cut in its middle, but the places at which it differs from the
+// rows beside it stay.
 func Apart(role theme.Role, text string, differs Differences, width int) Span {
 	safe := textsafe.Line(text)
 	if textsafe.Width(safe) > width && width > 0 {
@@ -85,14 +87,15 @@ func Apart(role theme.Role, text string, differs Differences, width int) Span {
 	return Span{text: fit(safe, width), role: role}
 }
 
-// piece is a part of a text that is shown, in cells.
+// piece is a part of a text that is shown, from one cell up to another.
 type piece struct{ from, to int }
 
-// shown are the cells of both ends and of a difference that are shown at least.
+// shown is how many cells are shown at least of each end of a text and of each
+// difference.
 const shown = 3
 
-// apart cuts a harmless text: to its ends, and what is at some cells. Where that
-// does not fit, the difference furthest to the left goes first.
+// apart cuts a harmless text to its ends and the cells of the differences. If
+// those do not fit, the leftmost differences are left out.
 func apart(safe string, differs []int, width int) string {
 	all := textsafe.Width(safe)
 	for {
@@ -112,8 +115,8 @@ func apart(safe string, differs []int, width int) string {
 	}
 }
 
-// pieces are the ends of a text and the places at which it differs, in order and
-// without overlaps.
+// pieces returns the ends of a text of all cells and the places at which it
+// differs, in order and without overlaps.
 func pieces(differs []int, all int) []piece {
 	list := []piece{{0, min(shown, all)}, {max(0, all-shown), all}}
 	for _, at := range differs {
@@ -125,8 +128,8 @@ func pieces(differs []int, all int) []piece {
 	return join(list)
 }
 
-// join makes one piece of those that touch, or have no more between them than
-// the sign of a cut takes.
+// join merges pieces that touch, or with one cell between them, which the sign
+// of a cut (…) would take.
 func join(list []piece) []piece {
 	out := list[:1]
 	for _, p := range list[1:] {
@@ -139,8 +142,8 @@ func join(list []piece) []piece {
 	return out
 }
 
-// grow gives pieces the cells that are free: in turn the first its end, the last
-// its beginning, and what is between both its end.
+// grow distributes free cells among pieces, one after the other: the last piece
+// grows at its beginning, all others at their ends.
 func grow(list []piece, free int) []piece {
 	for i := 0; free > 0 && len(list) > 1; i = (i + 1) % len(list) {
 		if i == len(list)-1 {
@@ -165,7 +168,7 @@ func grow(list []piece, free int) []piece {
 	return list
 }
 
-// paste puts the pieces of a text together.
+// paste joins the pieces of a text with the sign of a cut (…).
 func paste(safe string, list []piece) string {
 	var b strings.Builder
 	at := 0
@@ -181,8 +184,8 @@ func paste(safe string, list []piece) string {
 	return b.String()
 }
 
-// takeCells divides a text after some cells. A wide character that the cut would
-// halve becomes a blank on either side.
+// takeCells divides a text after some cells. A wide character there, which
+// would be halved, becomes a blank on both sides.
 func takeCells(s string, cells int) (taken, rest string) {
 	state, at, used := -1, 0, 0
 	for used < cells && at < len(s) {

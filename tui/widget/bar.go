@@ -7,7 +7,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
 )
 
-// Bar is a determinate progress bar, width cells wide with its percentage.
+// Bar returns a progress bar of width cells, with the percentage at its end.
 func Bar(done, total, width int) Line {
 	percent := Percent(done, total)
 	label := fmt.Sprintf("  %d%%", percent)
@@ -20,7 +20,7 @@ func Bar(done, total, width int) Line {
 	}
 }
 
-// Percent is done of total in whole percents; it is 100 only when all is done.
+// Percent returns done of total in whole percents. It is 100 only if all is done.
 func Percent(done, total int) int {
 	if total <= 0 || done <= 0 {
 		return 0

@@ -1,10 +1,11 @@
 package widget
 
-// Find returns where a text holds what is searched for, as byte offsets of
-// start and end, in order and without overlaps.
+// Find is a compiled search. It returns where a text has what is searched for,
+// as byte offsets of start and end, in order and without overlaps.
 type Find func(text string) [][]int
 
-// Find marks the parts of the line that a search finds. They keep their roles.
+// Find returns the line with the parts marked that a search finds. They keep
+// their roles.
 func (l Line) Find(find Find) Line {
 	if find == nil {
 		return l

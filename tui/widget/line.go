@@ -9,27 +9,27 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
 )
 
-// Span is a piece of harmless text with a role.
+// Span is a piece of text with a role. The text is harmless: it has no control
+// characters.
 type Span struct {
 	text string
 	role theme.Role
 	hit  bool // found by a search
 }
 
-// Text makes a span of text from anywhere: escapes, bidi overrides and line
-// breaks become visible characters.
+// Text returns any text as a span, with escapes, bidi overrides and line breaks
+// replaced by visible characters.
 func Text(role theme.Role, text string) Span {
 	return Span{text: textsafe.Line(text), role: role}
 }
 
-// Cell makes a span of exactly width cells, cut with … or padded.
+// Cell returns a span of exactly width cells: the text is cut with … or padded.
 func Cell(role theme.Role, text string, width int) Span {
 	return Span{text: fit(textsafe.Line(text), width), role: role}
 }
 
-// Tail makes a span of exactly width cells for text of the form "KIND NAME".
-// What does not fit is cut from the start of the name: names differ at their
-// end.
+// Tail returns a span of exactly width cells for a text of the form "KIND NAME". A
+// name that is too long is cut at its beginning, because names differ at their end.
 func Tail(role theme.Role, text string, width int) Span {
 	safe := textsafe.Line(text)
 	kind, name, ok := strings.Cut(safe, " ")
@@ -44,8 +44,8 @@ func Tail(role theme.Role, text string, width int) Span {
 	return Span{text: fit(safe, width), role: role}
 }
 
-// Middle makes a span of at most width cells. What does not fit is cut from the
-// middle, after head cells: texts that are alike differ at either end.
+// Middle returns a span of at most width cells. A text that is too long is cut
+// in its middle, after head cells, because similar texts differ at either end.
 func Middle(role theme.Role, text string, head, width int) Span {
 	safe := textsafe.Line(text)
 	if over := textsafe.Width(safe) - width; over > 0 && width > 1 {
@@ -55,10 +55,10 @@ func Middle(role theme.Role, text string, head, width int) Span {
 	return Span{text: safe, role: role}
 }
 
-// Line is one row of text. Its parts are painted only when it is visible.
+// Line is one row of text, as spans. It is painted only when it is visible.
 type Line []Span
 
-// Plain is the line's text without roles.
+// Plain returns the line's text without roles.
 func (l Line) Plain() string {
 	if len(l) == 1 {
 		return l[0].text
@@ -70,7 +70,7 @@ func (l Line) Plain() string {
 	return b.String()
 }
 
-// Width is the number of cells the line takes.
+// Width returns how many cells the line takes.
 func (l Line) Width() int {
 	n := 0
 	for _, s := range l {
@@ -79,7 +79,7 @@ func (l Line) Width() int {
 	return n
 }
 
-// Paint draws the line in exactly width cells.
+// Paint returns the line for the terminal, in exactly width cells.
 func (l Line) Paint(t theme.Theme, width int) string {
 	var b strings.Builder
 	for _, s := range l.fit(width) {
@@ -92,7 +92,7 @@ func (l Line) Paint(t theme.Theme, width int) string {
 	return b.String()
 }
 
-// PaintSelected draws the line as the selected row, in exactly width cells.
+// PaintSelected returns the line painted as the selected row, in exactly width cells.
 func (l Line) PaintSelected(t theme.Theme, width int) string {
 	var b strings.Builder
 	text, hit := "", false // what looks the same is painted at once
@@ -107,7 +107,7 @@ func (l Line) PaintSelected(t theme.Theme, width int) string {
 	return b.String()
 }
 
-// fit cuts or pads to a width. A cut line ends in ….
+// fit returns the line cut or padded to width cells. A cut line ends in ….
 func (l Line) fit(width int) Line {
 	if width <= 0 {
 		return nil
@@ -130,8 +130,8 @@ func (l Line) fit(width int) Line {
 	return out
 }
 
-// KeepEnd is a name and what stands behind it, in at most width cells: of a name
-// that is too long the front goes, so that the rest stays.
+// KeepEnd returns a line of a name and the rest after it, in at most width cells.
+// A name that is too long is cut at its beginning, and the rest is shown whole.
 func KeepEnd(role theme.Role, name string, rest Line, width int) Line {
 	span := Text(role, name)
 	if room := width - rest.Width(); textsafe.Width(span.text) > room {
@@ -140,7 +140,7 @@ func KeepEnd(role theme.Role, name string, rest Line, width int) Line {
 	return append(Line{span}, rest...)
 }
 
-// From is the line scrolled to the right by some cells.
+// From returns the line without its first cells, as scrolled to the right.
 func (l Line) From(cells int) Line {
 	if cells <= 0 {
 		return l
@@ -159,8 +159,8 @@ func (l Line) From(cells int) Line {
 	return out
 }
 
-// dropCells cuts whole characters off the left. Where the cut falls inside a
-// wide character its other half becomes a blank.
+// dropCells returns a text without its first cells. If a wide character would
+// be halved there, its other half becomes a blank.
 func dropCells(s string, cells int) string {
 	state := -1
 	for cells > 0 && s != "" {
@@ -171,7 +171,7 @@ func dropCells(s string, cells int) string {
 	return strings.Repeat(" ", max(0, -cells)) + s
 }
 
-// fit cuts with … or pads harmless text to exactly width cells.
+// fit cuts a harmless text with …, or pads it, to exactly width cells.
 func fit(s string, width int) string {
 	if width <= 0 {
 		return ""
@@ -183,11 +183,11 @@ func fit(s string, width int) string {
 	return s + strings.Repeat(" ", max(0, width-textsafe.Width(s)))
 }
 
-// Blank is an empty line.
+// Blank returns an empty line.
 func Blank() Line { return nil }
 
-// Spread puts left and right at the two ends of a line of width cells. When
-// they do not both fit, left is cut.
+// Spread returns a line of width cells with left and right at its two ends. If
+// both do not fit, left is cut.
 func Spread(left, right Line, width int) Line {
 	room := width - right.Width()
 	if room < 8 {
@@ -199,9 +199,9 @@ func Spread(left, right Line, width int) Line {
 	return append(left.fit(room), right...)
 }
 
-// Wrap breaks text at blanks into lines of at most width cells, each behind
-// indent. A word longer than a line is broken anywhere: nothing is cut off.
-// Line breaks in the text are kept.
+// Wrap breaks a text at blanks into lines of at most width cells, each after
+// indent. A word longer than a line is broken anywhere, so that nothing is cut
+// off. Line breaks in the text are kept.
 func Wrap(role theme.Role, text string, width int, indent string) []Line {
 	room := max(4, width-textsafe.Width(indent))
 	var out []Line

@@ -1,13 +1,14 @@
 package widget
 
-// List is a cursor over rows of which some cannot be selected, and a window
-// onto them. The rows themselves stay with the caller.
+// List is the cursor over the rows of a list, of which some cannot be selected,
+// and the window of visible rows. The caller has the rows themselves.
 type List struct {
 	Cursor int // index of the selected row, -1 when none can be
 	Top    int // index of the first visible row
 }
 
-// Move puts the cursor on the delta-th selectable row from here.
+// Move moves the cursor by delta selectable rows, up if that is negative, as
+// far as there are some.
 func (l *List) Move(delta, rows int, selectable func(int) bool) {
 	step := 1
 	if delta < 0 {
@@ -27,8 +28,9 @@ func (l *List) Move(delta, rows int, selectable func(int) bool) {
 	l.Cursor = at
 }
 
-// Settle keeps the cursor on a selectable row and inside a window of height
-// rows. A heading right above the cursor's section stays visible.
+// Settle moves the cursor to a selectable row if it is on none, and the window
+// of height rows so that it has the cursor. Up to two headings right above the
+// cursor stay visible.
 func (l *List) Settle(rows, height int, selectable func(int) bool) {
 	l.Cursor = nearest(min(max(l.Cursor, 0), rows-1), rows, selectable)
 	if height <= 0 {

@@ -2,7 +2,7 @@ package widget
 
 import "github.com/kubectl-operator/kubectl-operator/tui/theme"
 
-// Pager is a window onto a document. Only visible lines are painted.
+// Pager is a document of lines and the window onto it. Only visible lines are painted.
 type Pager struct {
 	Lines []Line
 	Top   int  // first visible line
@@ -10,15 +10,15 @@ type Pager struct {
 	Found Find // marks what is searched for; nil for nothing
 }
 
-// Scroll moves the window by lines, within a window of height lines.
+// Scroll moves the window, of height lines, by delta lines, within the document.
 func (p *Pager) Scroll(delta, height int) {
 	p.Top = max(0, min(p.Top+delta, len(p.Lines)-height))
 }
 
-// Sideways moves the window by cells.
+// Sideways moves the window to the right by delta cells.
 func (p *Pager) Sideways(delta int) { p.Left = max(0, p.Left+delta) }
 
-// Show makes a line visible, with a little context above it.
+// Show scrolls to a line that is not visible, with a third of the window above it.
 func (p *Pager) Show(line, height int) {
 	if line < p.Top || line >= p.Top+height {
 		p.Top = line - height/3
@@ -26,8 +26,8 @@ func (p *Pager) Show(line, height int) {
 	p.Scroll(0, height)
 }
 
-// Paint draws width × height cells. mark, when not negative, is the line to
-// show as selected.
+// Paint returns the visible lines in width × height cells. mark is the index of
+// the line that is painted as selected, negative for none.
 func (p *Pager) Paint(t theme.Theme, width, height, mark int) []string {
 	out := make([]string, height)
 	for i := range out {

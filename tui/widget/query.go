@@ -7,14 +7,14 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
 )
 
-// Query is a one-line text field for searches and questions: the cursor moves in
-// it, words are deleted, text is pasted. What is typed there decides nothing; the
-// question of an approval has an [Input].
+// Query is a one-line text field for searches and questions. The cursor moves
+// in it, words are deleted, and text can be pasted. What is typed there
+// approves nothing: an approval is confirmed in an [Input].
 type Query struct {
 	field textinput.Model
 }
 
-// NewQuery returns an empty field that takes keys.
+// NewQuery returns an empty field that has the focus.
 func NewQuery() Query {
 	field := textinput.New()
 	field.Prompt, field.CharLimit = "", maxInput
@@ -31,10 +31,10 @@ func (q *Query) Value() string { return q.field.Value() }
 // Clear empties the field.
 func (q *Query) Clear() { q.field.Reset() }
 
-// Update takes a key or a paste.
+// Update handles a key press or a paste.
 func (q *Query) Update(msg tea.Msg) { q.field, _ = q.field.Update(msg) }
 
-// Prompt is the field after its lead, and the column of the cursor.
+// Prompt returns the field after a label (lead), and the column of its cursor.
 func (q *Query) Prompt(lead Span) (Line, int) {
 	before := string([]rune(q.Value())[:q.field.Position()])
 	return Line{lead, Text(theme.Plain, q.Value())}, Line{lead, Text(theme.Plain, before)}.Width()
