@@ -18,7 +18,8 @@ import (
 	"time"
 )
 
-// completer completes "kubectl operator": kubectl runs a program of this name.
+// completer is the name of a program that kubectl runs to complete the command
+// line of "kubectl operator".
 const completer = "kubectl_complete-operator"
 
 const (
@@ -80,7 +81,7 @@ func (r *release) writeArchive(b *build) error {
 	return os.WriteFile(filepath.Join(r.out, b.archive), data, 0o644)
 }
 
-// tarball returns a tar.gz of files that belong to no user of this machine.
+// tarball returns a tar.gz of files, in which no user of this machine is named.
 func tarball(members []member, at time.Time) ([]byte, error) {
 	var out bytes.Buffer
 	compressed, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
@@ -119,8 +120,8 @@ func zipFile(members []member, at time.Time) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// writePackages makes the packages of Linux distributions, by a program of another
-// module: what writes them is no dependency of ours.
+// writePackages makes the packages for Linux distributions. It runs a program of
+// another Go module, so that what makes packages is no dependency of this one.
 func (r *release) writePackages() error {
 	if r.packager == "" {
 		return nil
@@ -157,7 +158,7 @@ func (r *release) writePackagesOf(b build) error {
 	return cmd.Run()
 }
 
-// checksums is the file that names the SHA-256 of every other file of the release.
+// checksums is the file with the SHA-256 of every other file of the release.
 const checksums = "checksums.txt"
 
 func (r *release) writeChecksums() error {

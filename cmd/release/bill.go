@@ -62,8 +62,8 @@ type spdxRelationship struct {
 
 const unsaid = "NOASSERTION"
 
-// bill returns the software bill of materials: the archives, and what is linked into
-// their program.
+// bill returns the software bill of materials: the archives, the program in
+// them, and the modules that are linked into it.
 func (r *release) bill(modules []module) spdxDocument {
 	d := spdxDocument{
 		Version: "SPDX-2.3", DataLicence: "CC0-1.0", ID: "SPDXRef-DOCUMENT", Name: name + "-" + r.number(),
@@ -96,7 +96,7 @@ func (r *release) bill(modules []module) spdxDocument {
 	return d
 }
 
-// unfit is what an identifier of SPDX cannot hold.
+// unfit matches characters that an SPDX identifier must not have.
 var unfit = regexp.MustCompile(`[^A-Za-z0-9.-]+`)
 
 func (d *spdxDocument) relate(from, how, to string) {
@@ -113,7 +113,7 @@ func (r *release) writeBill(modules []module) error {
 	return os.WriteFile(filepath.Join(r.out, r.billName()), append(data, '\n'), 0o644)
 }
 
-// download is the address of an archive.
+// download returns the URL of an archive.
 func (r *release) download(b build) string {
 	return home + "/releases/download/" + r.version + "/" + b.archive
 }

@@ -17,10 +17,10 @@ import (
 	"time"
 )
 
-// name is that of the program, of its archives and of its packages.
+// name is the name of the program, and begins the names of archives and packages.
 const name = "kubectl-operator"
 
-// home is where the releases are.
+// home is the URL of the repository, below which the releases are.
 const home = "https://github.com/kubectl-operator/kubectl-operator"
 
 func main() {
@@ -30,7 +30,8 @@ func main() {
 	}
 }
 
-// release is what all files of a release are made of.
+// release is a release to be made: its version, its inputs, and the programs to
+// publish.
 type release struct {
 	version  string // v1.2.3
 	commit   string
@@ -45,7 +46,7 @@ type release struct {
 	readme   []byte
 }
 
-// build is the program of one platform.
+// build is the program for one platform, and its archive.
 type build struct {
 	os, arch string
 	program  string // file
@@ -65,7 +66,8 @@ func run(args []string) error {
 	return r.write(modules)
 }
 
-// write makes all files of the release. Checksums come last: they are of all others.
+// write writes all files of the release. The checksums come last, because they
+// are of all other files.
 func (r *release) write(modules []module) error {
 	var err error
 	if r.notices, err = thirdParty(modules); err != nil {
@@ -134,5 +136,5 @@ func parse(args []string) (*release, error) {
 	return r, err
 }
 
-// number is the version as archives and packages have it.
+// number returns the version without the leading v, as archives and packages have it.
 func (r *release) number() string { return strings.TrimPrefix(r.version, "v") }

@@ -14,10 +14,10 @@ var krew string
 //go:embed formula.rb.tmpl
 var formula string
 
-// target is a build as a template shows it.
+// target is a build as the templates of manifests use it.
 type target struct{ OS, Arch, URL, Sum, Program, Completer string }
 
-// writeManifests writes what krew and Homebrew install a release by.
+// writeManifests writes the manifests by which krew and Homebrew install the release.
 func (r *release) writeManifests() error {
 	data := struct {
 		Version, Number, Home string

@@ -14,20 +14,20 @@ import (
 	"strings"
 )
 
-// module is a module that is linked into the program on some platform.
+// module is a Go module that is linked into the program on some platform.
 type module struct {
 	path, version string
 	licences      []licence
 }
 
-// licence is one file of a module's terms.
+// licence is one licence file of a module.
 type licence struct {
 	file string // its name in the module
 	id   string // of SPDX; empty for a notice, which has terms of no kind of its own
 	text string
 }
 
-// listed is the part of "go list -deps -json" that is read.
+// listed is the part of the output of "go list -deps -json" that is used.
 type listed struct {
 	Dir    string
 	Module *struct {
@@ -37,8 +37,8 @@ type listed struct {
 	}
 }
 
-// linked returns the modules whose packages are in the program, for all platforms, by
-// path. What is linked differs from the module graph, which has what tests need too.
+// linked returns the modules whose packages are linked into the program on any
+// platform, sorted by path. The module graph has more modules, which only tests need.
 func linked(source string, builds []build) ([]module, error) {
 	dirs, roots := map[string][]string{}, map[string]string{} // of packages, and of the module
 	for _, b := range builds {
@@ -88,11 +88,12 @@ func linked(source string, builds []build) ([]module, error) {
 	return out, nil
 }
 
-// terms matches the names of files with terms or notices.
+// terms matches the names of files with licences or notices.
 var terms = regexp.MustCompile(`(?i)^(licen[cs]e|copying|copyright|notice|patents)([._-].*)?$`)
 
-// licencesOf returns the terms of packages: the files at the root of their module, and
-// between there and each package, as some packages were copied in with theirs.
+// licencesOf returns the licence files for packages: those in the root of their
+// module, and in all directories from there to each package, because some
+// packages were copied into a module together with their licence.
 func licencesOf(root string, packages []string) ([]licence, error) {
 	seen := map[string]bool{}
 	for _, dir := range packages {
@@ -136,8 +137,8 @@ func licencesOf(root string, packages []string) ([]licence, error) {
 	return out, nil
 }
 
-// marks are sentences that only one licence has, in the order in which they are tried.
-// Their words are compared without regard for spaces.
+// marks are sentences by which licences are recognised, in the order in which
+// they are tried. They are compared without regard for spaces.
 var marks = []struct{ id, sentence string }{
 	{"MPL-2.0", "Mozilla Public License Version 2.0"},
 	{"MPL-2.0", "Mozilla Public License, version 2.0"},
@@ -153,7 +154,8 @@ var marks = []struct{ id, sentence string }{
 	{"CC0-1.0", "CC0 1.0 Universal"},
 }
 
-// identify returns the SPDX identifier of a text, empty if it is not known.
+// identify returns the SPDX identifier of the licence in a text, empty if it is
+// not known.
 func identify(text string) string {
 	words := strings.Join(strings.Fields(text), " ")
 	for _, m := range marks {
@@ -164,7 +166,7 @@ func identify(text string) string {
 	return ""
 }
 
-// identifiers returns the licences of a module as one expression of SPDX.
+// identifiers returns the licences of a module as one SPDX expression.
 func (m module) identifiers() string {
 	var out []string
 	for _, l := range m.licences {
@@ -176,8 +178,8 @@ func (m module) identifiers() string {
 	return strings.Join(out, " AND ")
 }
 
-// thirdParty returns the terms of everything that is linked. Texts that several modules
-// have are written once.
+// thirdParty returns the licences of all modules that are linked, as one text.
+// A text that several modules have is written once.
 func thirdParty(modules []module) ([]byte, error) {
 	var out, texts bytes.Buffer
 	fmt.Fprintf(&out, "%s is linked with these modules of others, under their own terms. The\ntexts follow the list; equal ones are written once.\n\n", name)

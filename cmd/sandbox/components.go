@@ -15,8 +15,8 @@ import (
 	kubescheduler "k8s.io/kubernetes/cmd/kube-scheduler/app"
 )
 
-// component returns the main function of the named component, which reads
-// os.Args and returns the exit code, or nil when there is none of that name.
+// component returns the main function of the named component, nil if there is
+// none of that name. The function reads os.Args and returns the exit code.
 func component(name string) func() int {
 	switch name {
 	case "etcd":

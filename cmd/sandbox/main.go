@@ -45,8 +45,8 @@ func main() {
 	os.Exit(role(args))
 }
 
-// roleOf returns what a process of this name does, or nil. It returns the exit
-// code.
+// roleOf returns the function that a process runs when the program is started under a
+// name, such as "etcd"; nil if there is none. The function returns the exit code.
 func roleOf(name string) func(args []string) int {
 	switch name {
 	case "serve":
@@ -73,8 +73,8 @@ func report(err error) int {
 	return 0
 }
 
-// serve runs a control plane until a signal comes or the lifeline ends. When it
-// is ready it writes its State to stdout, as one line of JSON.
+// serve runs a control plane until a signal comes or the lifeline ends. When the
+// control plane is ready, its State is written to stdout as one line of JSON.
 func serve(args []string) error {
 	var opts controlplane.Options
 	flags := flag.NewFlagSet("serve", flag.ContinueOnError)

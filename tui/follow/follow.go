@@ -23,7 +23,7 @@ const (
 	maxBatch    = 256    // events taken into one frame
 )
 
-// trackedObject is one object during apply and rollout.
+// trackedObject is one object of the plan during apply and rollout: its state so far.
 type trackedObject struct {
 	id       string
 	action   preview.Action
@@ -34,7 +34,7 @@ type trackedObject struct {
 	logs     []string
 }
 
-// applyState holds what the events said so far of the apply that is followed.
+// applyState is what is known of the apply that is followed, from the events so far.
 type applyState struct {
 	opts  Options
 	theme theme.Theme
@@ -94,9 +94,9 @@ type (
 	deadlineMsg struct{} // a deadline may be near
 )
 
-// Run shows an apply until its result came and the person left the screen.
-// The error says that the screen could not run or that ctx ended it; the
-// apply itself may still be going on then.
+// Run shows an apply until its result came and the user left the screen. The
+// error means that the screen could not run, or that ctx ended it; the apply
+// itself may then still be going on.
 func Run(ctx context.Context, opts Options) (Outcome, error) {
 	if opts.Plan == nil || opts.Events == nil {
 		return Outcome{}, errors.New("following the apply: there is no plan or nothing to follow")
@@ -128,7 +128,7 @@ func newScreen(ctx context.Context, opts Options) *followScreen {
 	return m
 }
 
-// hasWrite reports whether an apply sends anything for an action.
+// hasWrite reports whether an apply sends a write for an object with that action.
 func hasWrite(a preview.Action) bool {
 	switch a {
 	case preview.ActionUnchanged, preview.ActionKeep, preview.ActionSkip, preview.ActionShared, preview.ActionBlocked:
@@ -144,10 +144,10 @@ func (m *applyState) track(id string, a preview.Action) *trackedObject {
 	return t
 }
 
-// Init waits for the first events.
+// Init starts waiting for the first events.
 func (m *followScreen) Init() tea.Cmd { return tea.Batch(m.wait(), m.awaitWaiting(), m.tick()) }
 
-// wait is a command that returns the next events.
+// wait returns a command that waits for events and returns those that have come.
 func (m *applyState) wait() tea.Cmd {
 	events := m.opts.Events
 	return func() tea.Msg {
@@ -171,8 +171,8 @@ func (m *applyState) wait() tea.Cmd {
 	}
 }
 
-// tick keeps the elapsed time going; where nothing moves by itself, only now and
-// then.
+// tick returns a command that updates the elapsed time after a second; without
+// motion (NoMotion), after 10 s.
 func (m *applyState) tick() tea.Cmd {
 	every := time.Second
 	if m.opts.NoMotion {
@@ -221,7 +221,7 @@ func (m *followScreen) updateClock() tea.Cmd {
 	return m.tick()
 }
 
-// takeEvents applies events in order and waits for more.
+// takeEvents handles events in order, and waits for more.
 func (m *followScreen) takeEvents(batch eventsMsg) tea.Cmd {
 	for _, e := range batch {
 		m.event(e)
@@ -252,7 +252,8 @@ func (m *followScreen) event(e install.Event) {
 	}
 }
 
-// object returns what is known of an object, and starts to know it.
+// object returns the object with that id, and adds it if it is not tracked yet;
+// nil without an id.
 func (m *applyState) object(id string) *trackedObject {
 	if t := m.byID[id]; t != nil || id == "" || len(m.objects) >= maxTracked {
 		return t
@@ -270,8 +271,8 @@ func (m *applyState) log(e install.Event) {
 	m.lastLog = t.id
 }
 
-// lastLines returns a copy of the last n lines, so that the others can be
-// collected.
+// lastLines returns a copy of the last n lines, so that the memory of the
+// others can be freed.
 func lastLines(lines []string, n int) []string {
 	if len(lines) > n {
 		return slices.Clone(lines[len(lines)-n:])
@@ -287,7 +288,8 @@ func (m *followScreen) finish(result *install.Event) {
 	m.ended = m.opts.Now()
 }
 
-// settle makes what is shown of this moment, and keeps the window in it.
+// settle makes rows and lines anew from the present state, and keeps the cursor
+// and the window within them.
 func (m *followScreen) settle() {
 	if m.size.Mode == frame.ModeNone {
 		return
@@ -304,7 +306,8 @@ func (m *followScreen) settle() {
 	m.pager.Scroll(0, m.paneHeight())
 }
 
-// now is the time durations are measured to: they stand still at the end.
+// now returns the time up to which durations are measured: after the end, that
+// of the end.
 func (m *applyState) now() time.Time {
 	if m.isOver() {
 		return m.ended
@@ -312,7 +315,7 @@ func (m *applyState) now() time.Time {
 	return m.opts.Now()
 }
 
-// isOver reports whether nothing more will come.
+// isOver reports whether the result has come, or the events have ended without one.
 func (m *applyState) isOver() bool { return m.result != nil || m.closed }
 
 func (m *applyState) elapsed() time.Duration {

@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
 )
 
-// key handles a key. Nothing is stopped by a first one.
+// key handles a key. No single key press stops an apply: the first asks what to stop.
 func (m *followScreen) key(msg tea.KeyPressMsg) tea.Cmd {
 	m.notice = ""
 	k := m.keys
@@ -39,7 +39,7 @@ func (m *followScreen) key(msg tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// doneKey handles the keys of DONE.
+// doneKey handles the keys of the DONE screen.
 func (m *followScreen) doneKey(msg tea.KeyPressMsg) tea.Cmd {
 	k := m.keys
 	switch {
@@ -57,7 +57,7 @@ func (m *followScreen) doneKey(msg tea.KeyPressMsg) tea.Cmd {
 	return m.lookKey(msg)
 }
 
-// askKey handles the answer to what should be stopped.
+// askKey handles the answer to the question what to stop.
 func (m *followScreen) askKey(msg tea.KeyPressMsg) tea.Cmd {
 	k := m.keys
 	switch {
@@ -73,8 +73,8 @@ func (m *followScreen) askKey(msg tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// stop passes the request of the person to the apply; the result event ends the
-// screen.
+// stop passes the user's request to stop to the apply. The screen goes on until
+// the apply sends its result.
 func (m *followScreen) stop(i Interrupt) tea.Cmd {
 	m.asking, m.interrupt = false, i
 	tell := m.opts.Interrupt
@@ -124,7 +124,7 @@ func (m *followScreen) lookKey(msg tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// moveKey moves the cursor, or the window of a pane.
+// moveKey handles the keys that move the cursor, or scroll a pane.
 func (m *followScreen) moveKey(msg tea.KeyPressMsg) {
 	k, height := m.keys, m.bodyHeight()
 	switch {
@@ -147,8 +147,8 @@ func (m *followScreen) moveKey(msg tea.KeyPressMsg) {
 	}
 }
 
-// move goes to another row, or scrolls a pane, which stops following its end
-// until it is there again.
+// move moves the cursor by delta rows, or scrolls the open pane, whose log then
+// no longer follows its end until it is scrolled there again.
 func (m *followScreen) move(delta int) {
 	if m.pane == paneRows {
 		m.list.Move(delta, len(m.rows), m.selectable)
@@ -159,7 +159,7 @@ func (m *followScreen) move(delta int) {
 	m.pause(m.pager.Top+m.paneHeight() < len(m.pager.Lines))
 }
 
-// back leads from a pane to the objects, and ends a search.
+// back ends a search, else closes the pane and shows the objects.
 func (m *followScreen) back() {
 	switch {
 	case m.search.active():
@@ -178,7 +178,7 @@ func (m *followScreen) helpKey(msg tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// wheel moves by some lines.
+// wheel scrolls by a step of the mouse wheel.
 func (m *followScreen) wheel(msg tea.MouseWheelMsg) {
 	delta := frame.WheelLines
 	if msg.Button == tea.MouseWheelUp {
@@ -193,7 +193,7 @@ func (m *followScreen) wheel(msg tea.MouseWheelMsg) {
 	}
 }
 
-// click selects a row. There is nothing to click that stops an apply.
+// click selects the row at the pointer. No click stops an apply.
 func (m *followScreen) click(msg tea.MouseClickMsg) {
 	if m.help != nil || m.pane != paneRows || m.size.Mode == frame.ModeNone || msg.Button != tea.MouseLeft {
 		return
@@ -205,7 +205,7 @@ func (m *followScreen) click(msg tea.MouseClickMsg) {
 	}
 }
 
-// copyText returns the value under the cursor, which y copies.
+// copyText returns the value of the row under the cursor, which the key y copies.
 func (m *followScreen) copyText() string {
 	switch {
 	case m.pane != paneRows && m.whole:
@@ -222,8 +222,8 @@ func (m *followScreen) copy(text string) tea.Cmd {
 	return cmd
 }
 
-// followSearch is a search in what is open: the rows, or a pane. It lives as
-// long as that is.
+// followSearch is a search in the rows, or in the open pane. It ends when the
+// pane is opened or closed.
 type followSearch struct {
 	typing bool
 	input  widget.Query
@@ -241,7 +241,7 @@ func (m *followScreen) startSearch() {
 	m.search = followSearch{typing: true, input: widget.NewQuery(), line: -1}
 }
 
-// searchKey takes the query. ctrl+c is no part of it.
+// searchKey handles the keys while a query is typed; ctrl+c still asks what to stop.
 func (m *followScreen) searchKey(msg tea.KeyPressMsg) tea.Cmd {
 	s := &m.search
 	switch {
@@ -264,8 +264,8 @@ func (m *followScreen) searchKey(msg tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// nextHit goes to the next line that is found in a direction, around the end; 0
-// is the first from here on. Lines are those of this moment.
+// nextHit goes to the next line (step 1) or the previous one (-1) that the search
+// finds, and from one end on at the other; step 0 is the first from the cursor on.
 func (m *followScreen) nextHit(step int) {
 	if !m.search.active() {
 		return
@@ -306,7 +306,7 @@ func (m *followScreen) nextHit(step int) {
 	}
 }
 
-// openHelp shows the keys of this screen, then what the symbols mean.
+// openHelp shows the keys of this screen, and what its symbols mean.
 func (m *followScreen) openHelp() {
 	b := &frame.Builder{Width: m.size.Width}
 	frame.HelpGroup(b, "This screen", m.footerKeys())

@@ -17,11 +17,12 @@ import (
 
 const (
 	lookEvery = 2 * time.Second
-	// lookTime bounds one read: a server that hangs must not stop the next.
+	// lookTime is the time limit of one read, so that a server that hangs does
+	// not stop the next read.
 	lookTime = 10 * time.Second
 )
 
-// followPane selects what fills the screen below the progress bar.
+// followPane is what is shown below the progress bar: objects, events or logs.
 type followPane int
 
 const (
@@ -36,8 +37,8 @@ type logTarget struct {
 	id   string
 }
 
-// podLogs holds the events or pod logs that were read last, and the read under
-// way.
+// podLogs holds the events or pod logs that were read last, and whether a read
+// is under way.
 type podLogs struct {
 	target logTarget
 	busy   bool // a read is under way
@@ -48,7 +49,7 @@ type podLogs struct {
 	err    error
 }
 
-// excerpt is the end of a log.
+// excerpt is the last lines of a log, with a title.
 type excerpt struct {
 	id    string
 	title string
@@ -64,8 +65,8 @@ type (
 	refreshMsg struct{ round int }
 )
 
-// logTarget returns the target of the open pane, else the log of the object
-// that blocks the apply.
+// logTarget returns the object whose events or logs are to be read: that of the
+// open pane, else the object that the apply waits for.
 func (m *followScreen) logTarget() logTarget {
 	switch {
 	case m.pane != paneRows:
@@ -79,8 +80,8 @@ func (m *followScreen) logTarget() logTarget {
 	return logTarget{}
 }
 
-// readLogs returns the command that reads the events or logs of the target,
-// when it is time for it and no read is under way.
+// readLogs returns the command that reads the events or logs of the target; nil
+// if it is not time for that, or a read is under way.
 func (m *followScreen) readLogs() tea.Cmd {
 	b, want := &m.podLogs, m.logTarget()
 	read := m.opts.ReadLogs
@@ -108,8 +109,7 @@ func (m *followScreen) readLogs() tea.Cmd {
 	}
 }
 
-// setLogs takes the result of a read. What was known stays where the cluster
-// does not answer.
+// setLogs handles the result of a read. After an error, what was read before stays.
 func (m *followScreen) setLogs(msg podLogsMsg) tea.Cmd {
 	b := &m.podLogs
 	b.busy = false
@@ -131,14 +131,14 @@ func (m *followScreen) setLogs(msg podLogsMsg) tea.Cmd {
 	return tea.Tick(every, func(time.Time) tea.Msg { return refreshMsg{round} })
 }
 
-// refreshLogs makes the next read due, where the pane stays open.
+// refreshLogs makes the next read due, if its result would be shown.
 func (m *followScreen) refreshLogs(msg refreshMsg) {
 	looked := m.pane != paneRows || !m.isOver()
 	m.podLogs.due = m.podLogs.due || looked && !m.paused && msg.round == m.podLogs.round
 }
 
-// openPane shows the events or logs of the object under the cursor, else of the
-// one in question; the same key closes them again.
+// openPane shows the events or logs of the object under the cursor, else of the object
+// that the apply waits for. For the pane that is open already, it closes the pane.
 func (m *followScreen) openPane(p followPane) {
 	if m.pane == p {
 		m.back()
@@ -165,8 +165,8 @@ func (m *followScreen) openPane(p followPane) {
 	}
 }
 
-// pause stops or goes on following the end of a log. Of the list the log stays
-// as it is.
+// pause stops following the end of a log, or goes on with it. The log below the
+// list of objects stays as it is meanwhile.
 func (m *followScreen) pause(on bool) {
 	if on && !m.paused {
 		m.held = m.excerpt()
@@ -177,8 +177,8 @@ func (m *followScreen) pause(on bool) {
 	m.paused = on
 }
 
-// excerpt is the end of the log of the object in question: what was read, else
-// what the apply said.
+// excerpt returns the last lines of the pod log that was read last, else of the
+// object whose log the apply reported last.
 func (m *followScreen) excerpt() excerpt {
 	if b := m.podLogs; b.target.pane == paneLogs && len(b.found.Logs) > 0 {
 		log := b.found.Logs[0]
@@ -198,7 +198,7 @@ func logTitle(log rollout.Log) string {
 	return title
 }
 
-// paneLines is the document of the open pane.
+// paneLines returns all lines of the open pane.
 func (m *followScreen) paneLines() []widget.Line {
 	b := &frame.Builder{Width: m.size.Width}
 	if m.whole {
@@ -224,7 +224,7 @@ func (m *followScreen) paneLines() []widget.Line {
 	return b.Lines
 }
 
-// paneTitle stands above it, wherever the pane is scrolled to.
+// paneTitle returns the title of the open pane, which does not scroll.
 func (m *followScreen) paneTitle() widget.Line {
 	if m.whole {
 		return widget.Line{widget.Text(theme.Heading, " what happened, all of it")}
@@ -239,7 +239,7 @@ func (m *followScreen) paneTitle() widget.Line {
 	return m.withFollow(title)
 }
 
-// withFollow is a title that says whether the log below follows its end.
+// withFollow returns a title that also says whether the log below it follows its end.
 func (m *followScreen) withFollow(title string) widget.Line {
 	follow := "  follow on "
 	if m.paused {
@@ -248,7 +248,7 @@ func (m *followScreen) withFollow(title string) widget.Line {
 	return widget.Spread(widget.Line{widget.Text(theme.Heading, title)}, frame.Plain(follow), m.size.Width)
 }
 
-// stateLines adds the state of the object, with the whole reason.
+// stateLines appends the state of an object, with its reason in full.
 func (m *applyState) stateLines(b *frame.Builder, t *trackedObject) {
 	sign, role := stateSign(t.state)
 	if m.isDisconnected() {
@@ -267,7 +267,7 @@ func (m *applyState) stateLines(b *frame.Builder, t *trackedObject) {
 	}
 }
 
-// wholeError adds the error of the apply with its causes.
+// wholeError appends the error of the apply in full, with its causes.
 func (m *followScreen) wholeError(b *frame.Builder) {
 	if m.err != nil {
 		frame.ErrorLines(b, m.err)
@@ -332,8 +332,8 @@ func (m *followScreen) logLines(b *frame.Builder) {
 	}
 }
 
-// loggedObjects are the objects of which the apply reported a log: the one the pane is
-// about, else all.
+// loggedObjects returns the objects for which the apply has reported log lines:
+// the one of the open pane, else all.
 func (m *followScreen) loggedObjects() []*trackedObject {
 	var out []*trackedObject
 	for _, o := range m.objects {
@@ -344,10 +344,9 @@ func (m *followScreen) loggedObjects() []*trackedObject {
 	return out
 }
 
-// DiagnosticLines returns the last event of an object that is not ready, a
-// warning where there is one, and the last lines of each log, for terminals
-// that are not drawn on. zone is the one that times are reported in. There are
-// none where nothing is known.
+// DiagnosticLines returns the last event of an object that is not ready,
+// preferably a warning, and the last lines of each log, as text for output
+// without a screen. Times are in zone. It is empty if nothing was read.
 func DiagnosticLines(object preview.Ref, events, logs rollout.Diagnostics, zone *time.Location) []string {
 	var out []string
 	if n := len(events.Events); n > 0 {
@@ -375,8 +374,8 @@ func DiagnosticLines(object preview.Ref, events, logs rollout.Diagnostics, zone 
 	return out
 }
 
-// eventText returns reason, message and time of an event, in a zone, and the
-// object that it is about where that is another than the one shown.
+// eventText returns reason, message and time of an event, in a zone. It names
+// the event's object if that is not the one shown (looked).
 func eventText(e rollout.Event, looked string, zone *time.Location) string {
 	when := "--:--:--"
 	if !e.Time.IsZero() {

@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 )
 
-// Interrupt is a request of the person while an apply runs.
+// Interrupt is what the user asks of a running apply: to stop, or to leave it running.
 type Interrupt int
 
 // The interrupts.
@@ -21,7 +21,7 @@ const (
 	StopNow
 )
 
-// Options configure the screen of an apply.
+// Options configure the screen that follows an apply.
 type Options struct {
 	frame.Terminal
 
@@ -55,7 +55,7 @@ type Options struct {
 	Now func() time.Time
 }
 
-// Outcome is the result of following an apply.
+// Outcome is how following an apply ended: its result, and what the user asked for.
 type Outcome struct {
 	// Result is the result event, nil when none came.
 	Result *install.Event

@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
 )
 
-// followRow is one line of APPLYING or DONE.
+// followRow is one line of the APPLYING or DONE screen.
 type followRow struct {
 	line widget.Line
 	key  string // distinguishes it from other rows; empty for what cannot be selected
@@ -22,21 +22,21 @@ type followRow struct {
 }
 
 const (
-	// latest is the number of finished objects that are shown.
+	// latest is how many finished objects are shown.
 	latest = 5
-	// lastWords is the number of log lines shown below an object or the list.
+	// lastWords is how many log lines are shown below an object or the list.
 	lastWords = 5
 )
 
-// followRows collects rows. Lines of the builder become rows that cannot be
-// selected, unless they are marked.
+// followRows builds the rows of a screen from the lines of its builder. Rows
+// that can be selected are given to take or made by each; all others cannot be.
 type followRows struct {
 	frame.Builder
 	rows []followRow
 }
 
-// take turns the lines that were added since the last time into rows; the first
-// is the one given, where it can be selected.
+// take turns the lines that were added to the builder since the last call into
+// rows. first says what the first of them is about; the others cannot be selected.
 func (b *followRows) take(first followRow) {
 	for i, line := range b.Lines[len(b.rows):] {
 		row := followRow{}
@@ -48,7 +48,8 @@ func (b *followRows) take(first followRow) {
 	}
 }
 
-// each turns them into rows that can all be selected.
+// each turns the lines that were added to the builder since the last call into
+// rows about an object, all of which can be selected.
 func (b *followRows) each(key, id string) {
 	for i, line := range b.Lines[len(b.rows):] {
 		text := strings.TrimSpace(line.Plain())
@@ -56,8 +57,8 @@ func (b *followRows) each(key, id string) {
 	}
 }
 
-// makeRows returns the rows of the screen: first what blocks, last what is
-// done.
+// makeRows returns the rows of the screen: first the objects that block the
+// apply, last those that are done.
 func (m *followScreen) makeRows() []followRow {
 	b := &followRows{Builder: frame.Builder{Width: m.size.Width}}
 	if m.isOver() {
@@ -93,7 +94,7 @@ func (m *followScreen) makeRows() []followRow {
 	return b.rows
 }
 
-// inStates returns the objects in some states, in the order of the plan.
+// inStates returns the objects that are in one of the states, in the order of the plan.
 func (m *applyState) inStates(states ...record.ObjectState) []*trackedObject {
 	var out []*trackedObject
 	for _, o := range m.objects {
@@ -104,7 +105,8 @@ func (m *applyState) inStates(states ...record.ObjectState) []*trackedObject {
 	return out
 }
 
-// group is a titled list of objects. Without a connection it says of when.
+// group appends a title and the first shown objects of a list. Without a
+// connection, the title says from when the states are.
 func (m *applyState) group(b *followRows, title string, list []*trackedObject, shown int) {
 	if len(list) == 0 {
 		return
@@ -125,8 +127,8 @@ func (m *applyState) group(b *followRows, title string, list []*trackedObject, s
 	}
 }
 
-// objectRows is one object: state, name, why, since when; and the last lines
-// it logged, when it failed.
+// objectRows appends one object: state, name, reason, and since when; for a
+// failed one also the last lines of its log.
 func (m *applyState) objectRows(b *followRows, o *trackedObject) {
 	sign, role := stateSign(o.state)
 	strong, text := theme.Strong, theme.Plain
@@ -155,7 +157,7 @@ func (m *applyState) objectRows(b *followRows, o *trackedObject) {
 	b.take(followRow{key: o.id, id: o.id, copy: strings.Join(frame.NonEmpty(frame.ObjectName(o.id), what), ": ")})
 }
 
-// stateSign is kstatus' vocabulary in one mark.
+// stateSign returns the sign for a state, and the role in which it is painted.
 func stateSign(s record.ObjectState) (string, theme.Role) {
 	switch s {
 	case record.StateReady, record.StateRemoved, record.StateApplied:
@@ -170,7 +172,7 @@ func stateSign(s record.ObjectState) (string, theme.Role) {
 	return "*", theme.Change
 }
 
-// doneRows adds the rows of the result once the apply is over.
+// doneRows appends the rows about the result, once the apply is over.
 func (m *applyState) doneRows(b *followRows) {
 	if m.failure != "" {
 		b.Heading("what happened")
@@ -214,7 +216,8 @@ func (m *applyState) doneRows(b *followRows) {
 	pair("rollback", frame.UndoCommand(p))
 }
 
-// logRows shows the end of the log of the object in question.
+// logRows appends the excerpt of a log, or without one the last lines that the
+// apply reported about no object.
 func (m *followScreen) logRows(b *followRows) {
 	log := m.held
 	if !m.paused {
@@ -238,10 +241,10 @@ func (m *followScreen) logRows(b *followRows) {
 	b.each("log", log.id)
 }
 
-// selectable reports whether the cursor may stand on a row.
+// selectable reports whether the cursor can be on row i.
 func (m *followScreen) selectable(i int) bool { return m.rows[i].key != "" }
 
-// row is the one under the cursor.
+// row returns the row under the cursor.
 func (m *followScreen) row() followRow {
 	if m.list.Cursor < 0 || m.list.Cursor >= len(m.rows) {
 		return followRow{}
@@ -249,11 +252,11 @@ func (m *followScreen) row() followRow {
 	return m.rows[m.list.Cursor]
 }
 
-// choose remembers the row that the person went to.
+// choose notes the row to which the user moved the cursor.
 func (m *followScreen) choose() { m.chosen = m.row().key }
 
-// settleRows makes the rows of this moment. The cursor stays with its row;
-// before the person went anywhere it is at what is in question.
+// settleRows makes the rows anew. The cursor stays on its row; until the user
+// moves it, it is on the object that the apply waits for.
 func (m *followScreen) settleRows(height int) {
 	at := m.row()
 	m.rows = m.makeRows()
@@ -274,8 +277,8 @@ func (m *followScreen) settleRows(height int) {
 	m.list.Settle(len(m.rows), height, m.selectable)
 }
 
-// blockingObject is the object that an apply waits for first: one that failed, else
-// one that is not ready, else the one under way. Empty when there is none.
+// blockingObject returns the id of the object that an apply waits for: one that failed,
+// else one that is not ready, else the one being written; empty if there is none.
 func (m *applyState) blockingObject() string {
 	for _, states := range [][]record.ObjectState{
 		{record.StateFailed, record.StateDiverged}, {record.StateWaiting, record.StateRemoving}, {record.StateSent},

@@ -17,12 +17,12 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
 )
 
-// maxBlamed objects are named in the final summary.
+// maxBlamed is how many objects that failed or are not ready the summary names.
 const maxBlamed = 20
 
-// Summary is the block printed on the normal screen when an apply is over:
-// plain text that can be pasted into a report. receipt is nil when nothing was
-// written; err is what [install.Apply] returned.
+// Summary returns the text that is printed, without a screen, when an apply is
+// over. It can be pasted into a report. receipt is nil if nothing was written;
+// err is the error of [install.Apply].
 func Summary(p *preview.Plan, f Outcome, receipt *record.Receipt, err error) string {
 	if receipt == nil {
 		return nothingApplied(p, err)
@@ -60,13 +60,12 @@ func Summary(p *preview.Plan, f Outcome, receipt *record.Receipt, err error) str
 	return s.String()
 }
 
-// rollbackText returns the outcome of the rollback that a failed plan
-// contained.
+// rollbackText returns the outcome of the rollback of a failed plan.
 func rollbackText(undo *record.Receipt) string {
 	return fmt.Sprintf("automatically, as revision %d, which is %s", undo.Revision, undo.State)
 }
 
-// nothingApplied is the block when the cluster was not changed.
+// nothingApplied returns the summary of an apply that changed nothing in the cluster.
 func nothingApplied(p *preview.Plan, err error) string {
 	s := &summary{}
 	if err == nil {
@@ -79,7 +78,7 @@ func nothingApplied(p *preview.Plan, err error) string {
 	return s.String()
 }
 
-// endingText words how an apply ended.
+// endingText says how an apply ended, and after which time.
 func endingText(err error, elapsed time.Duration) string {
 	if err == nil {
 		return "DONE in " + frame.RoundDuration(elapsed)
@@ -111,8 +110,8 @@ func (s *summary) pair(name, value string) {
 
 func (s *summary) String() string { return s.b.String() }
 
-// objects counts what was written, names what is not well, and returns how
-// many objects that is.
+// objects appends the numbers of objects written, and the names of those that
+// failed or are not ready. It returns how many those are.
 func (s *summary) objects(r *record.Receipt) int {
 	total, applied, ready := 0, 0, 0
 	var bad []record.ObjectReceipt
@@ -145,7 +144,7 @@ func (s *summary) objects(r *record.Receipt) int {
 	return len(bad)
 }
 
-// cause is the error, when no object is to blame for it.
+// cause appends the error of an apply, for which no object is to blame.
 func (s *summary) cause(err error) {
 	for _, line := range strings.Split(textsafe.Block(err.Error()), "\n") {
 		s.line("  x %s", line)
@@ -156,7 +155,7 @@ func statusCommand(p *preview.Plan) string {
 	return fmt.Sprintf("kubectl operator status %s -n %s", p.Release.Name, p.Release.Namespace)
 }
 
-// pinnedRef returns the reference of the content, by digest.
+// pinnedRef returns the reference of the installed content with its digest.
 func pinnedRef(p *preview.Plan) string {
 	if ref := frame.ContentRef(p); ref != "" {
 		return ref + "@" + frame.ContentPin(p)
@@ -164,12 +163,12 @@ func pinnedRef(p *preview.Plan) string {
 	return frame.ContentPin(p)
 }
 
-// deadlineNotice is the time before a deadline from which the screen offers to
-// extend it.
+// deadlineNotice is the time before a deadline from which on the screen offers
+// to extend it.
 const deadlineNotice = time.Minute
 
-// awaitWaiting is a command that returns what the apply waits for next: the last of
-// what came meanwhile.
+// awaitWaiting returns a command that waits until the apply waits for something
+// else, and returns the latest such state.
 func (m *applyState) awaitWaiting() tea.Cmd {
 	waits := m.opts.Waits
 	if waits == nil {
@@ -192,8 +191,8 @@ func (m *applyState) awaitWaiting() tea.Cmd {
 	}
 }
 
-// setWaiting takes it. Where nothing moves by itself, one timer wakes the screen for
-// the deadline.
+// setWaiting stores what the apply waits for. Without motion, no tick updates
+// the screen, so that a timer does it shortly before the deadline.
 func (m *followScreen) setWaiting(w install.WaitState) tea.Cmd {
 	moved := !w.Deadline.Equal(m.waiting.Deadline)
 	m.waiting = w
@@ -204,10 +203,12 @@ func (m *followScreen) setWaiting(w install.WaitState) tea.Cmd {
 	return tea.Batch(m.awaitWaiting(), near)
 }
 
-// isDisconnected reports whether the cluster does not answer: what is shown is old.
+// isDisconnected reports whether the cluster does not answer, so that the
+// screen shows an old state.
 func (m *applyState) isDisconnected() bool { return !m.isOver() && !m.waiting.LostSince.IsZero() }
 
-// isNearDeadline reports whether a wait is about to end that can be put off.
+// isNearDeadline reports whether a wait that can be extended ends within
+// [deadlineNotice].
 func (m *applyState) isNearDeadline() bool {
 	return m.canPostpone() && m.waiting.Deadline.Sub(m.opts.Now()) <= deadlineNotice
 }
@@ -216,24 +217,24 @@ func (m *applyState) canPostpone() bool {
 	return !m.isOver() && m.interrupt == NoInterrupt && m.opts.Extend != nil && !m.waiting.Deadline.IsZero()
 }
 
-// timedOut reports whether the apply ended because its time was over.
+// timedOut reports whether the apply ended because its time limit was reached.
 func (m *applyState) timedOut() bool {
 	return m.result != nil && exitCode(m.result) == int(install.Interrupted) && m.waiting.TimedOut && m.interrupt == NoInterrupt
 }
 
-// canExtend reports whether more time can be given after the end. A plan that
-// was rolled back is not resumed.
+// canExtend reports whether an apply that timed out can be resumed with more
+// time. A plan that was rolled back cannot.
 func (m *applyState) canExtend() bool {
 	return m.timedOut() && m.opts.Resumable && (m.result.Receipt == nil || m.result.Receipt.Undo == nil)
 }
 
-// canReview reports whether a plan of which nothing was applied can be reviewed
-// again. A user who asked to stop is not asked once more.
+// canReview reports whether a plan that was not applied can be reviewed again.
+// If the user asked to stop, it cannot: the user is not asked once more.
 func (m *applyState) canReview() bool {
 	return m.opts.Reviewable && m.result != nil && m.interrupt == NoInterrupt && m.state() == notAppliedText
 }
 
-// extension returns the time by which r extends the deadline.
+// extension returns by how much the key r extends the deadline.
 func (m *applyState) extension() time.Duration {
 	if m.opts.Limit > 0 {
 		return m.opts.Limit
@@ -241,7 +242,7 @@ func (m *applyState) extension() time.Duration {
 	return install.DefaultRolloutTimeout
 }
 
-// extend is r while applying.
+// extend handles the key r during an apply: it extends the deadline.
 func (m *followScreen) extend() tea.Cmd {
 	if !m.canPostpone() {
 		m.notice = "no wait with a deadline is under way"
@@ -256,7 +257,7 @@ func (m *followScreen) extend() tea.Cmd {
 }
 
 // statusLine returns the warning about a lost connection or a near deadline;
-// nil when there is neither.
+// nil if there is none.
 func (m *applyState) statusLine() widget.Line {
 	w := m.waiting
 	tiny := m.size.Mode == frame.ModeTiny
@@ -275,8 +276,8 @@ func (m *applyState) statusLine() widget.Line {
 	return nil
 }
 
-// limit is the time of the whole apply at which it gives up, as far as that is
-// known.
+// limit returns after which time, from its start, the apply gives up; 0 if that
+// is not known.
 func (m *applyState) limit() time.Duration {
 	if !m.waiting.Deadline.IsZero() && !m.isOver() {
 		return m.waiting.Deadline.Sub(m.started)
@@ -284,8 +285,7 @@ func (m *applyState) limit() time.Duration {
 	return m.opts.Limit
 }
 
-// clockTime is a time of the cluster or of this machine as the person's clock
-// shows it.
+// clockTime returns a time as the user's clock shows it, such as 15:04:05.
 func (m *applyState) clockTime(t time.Time) string {
 	return t.In(m.opts.Now().Location()).Format(time.TimeOnly)
 }

@@ -14,7 +14,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
 )
 
-// headLines of the body say how far the apply is; the rest scrolls.
+// headLines is how many lines at the top of the body show the progress; the
+// rest scrolls.
 const headLines = 3
 
 func (m *applyState) headHeight() int {
@@ -26,14 +27,13 @@ func (m *applyState) headHeight() int {
 
 func (m *followScreen) bodyHeight() int { return max(0, m.size.Body-m.headHeight()) }
 
-// paneHeight returns the number of lines of a pane that scroll, below its
-// title.
+// paneHeight returns how many lines of a pane scroll, which are those below its title.
 func (m *followScreen) paneHeight() int { return max(0, m.bodyHeight()-1) }
 
-// bodyTop is the row of the body's first line that scrolls.
+// bodyTop returns the row of the first line that scrolls.
 func (m *followScreen) bodyTop() int { return m.size.BodyTop + m.headHeight() }
 
-// View draws the screen. It changes nothing.
+// View draws the screen, and changes no state.
 func (m *followScreen) View() tea.View {
 	lines, cursor := m.lines()
 	v := tea.NewView(strings.Join(lines, "\n"))
@@ -47,7 +47,7 @@ func (m *followScreen) View() tea.View {
 	return v
 }
 
-// progressBar feeds terminals that show one of their own.
+// progressBar returns the progress for terminals that show it in a bar of their own.
 func (m *applyState) progressBar() *tea.ProgressBar {
 	if m.isOver() {
 		return nil
@@ -79,7 +79,8 @@ func (m *applyState) state() string {
 	return stateOf(exitCode(m.result))
 }
 
-// resumeRefused reports whether this run changed nothing after one that did.
+// resumeRefused reports whether this run was to resume an interrupted one, and
+// was refused before it changed anything.
 func (m *applyState) resumeRefused() bool {
 	code := exitCode(m.result)
 	return m.opts.Resumes && code != 0 && code != int(install.Failed) && code != int(install.Interrupted)
@@ -97,7 +98,7 @@ const (
 	notAppliedText = "NOT APPLIED"
 )
 
-// stateOf words an exit code.
+// stateOf returns the words for an exit code.
 func stateOf(code int) string {
 	switch code {
 	case 0:
@@ -135,7 +136,8 @@ func (m *followScreen) lines() ([]string, *tea.Cursor) {
 	return append(lines, m.footer(f)), cursor
 }
 
-// headLines say how far the apply is, and what is in its way as long as it is.
+// headLines returns the lines that show the progress, and a warning about what
+// is in the way of the apply.
 func (m *applyState) headLines(t progress) []string {
 	w, status := m.size.Width, m.statusLine()
 	if m.size.Mode == frame.ModeTiny {
@@ -148,8 +150,8 @@ func (m *applyState) headLines(t progress) []string {
 	return []string{m.stepLine(t).Paint(m.theme, w), bar.Paint(m.theme, w), status.Paint(m.theme, w)}
 }
 
-// body is the objects, or the open pane. The real cursor stands on the selected
-// row: screen readers read that line.
+// body returns the lines of the objects, or of the open pane, and the terminal's
+// cursor. It is on the selected row, because screen readers read that line.
 func (m *followScreen) body() ([]string, *tea.Cursor) {
 	height := m.bodyHeight()
 	if m.pane != paneRows {
@@ -179,7 +181,7 @@ func (m *followScreen) body() ([]string, *tea.Cursor) {
 	return out, cursor
 }
 
-// below counts the lines of the open pane that do not fit.
+// below returns how many lines are below the window.
 func (m *followScreen) below() int {
 	if m.pane != paneRows {
 		return m.pager.Below(m.paneHeight())
@@ -201,7 +203,7 @@ func (m *followScreen) footer(f frame.Frame) string {
 	return f.Footer(m.footerKeys(), frame.Plain(m.footerText()))
 }
 
-// footerKeys are those of this moment, what matters most first.
+// footerKeys returns the keys that work in the present state, most important first.
 func (m *followScreen) footerKeys() []key.Binding {
 	k := m.keys
 	stop := []key.Binding{k.AskStop, frame.WithHelp(k.Detach, "detach…")}
@@ -240,7 +242,7 @@ func (m *followScreen) footerText() string {
 	return "detach leaves it running"
 }
 
-// progress counts where the plan's objects stand.
+// progress counts the objects of the plan by state.
 type progress struct{ total, applied, ready, waiting, failed int }
 
 func (m *applyState) tally() progress {
@@ -266,7 +268,8 @@ func (m *applyState) tally() progress {
 	return t
 }
 
-// stepLine is the one line that says it all.
+// stepLine returns the line with the present stage, the numbers of objects, and
+// the time.
 func (m *applyState) stepLine(t progress) widget.Line {
 	counts := fmt.Sprintf("applied %d/%d  ready %d  waiting %d  failed %d", t.applied, t.total, t.ready, t.waiting, t.failed)
 	clock := "elapsed " + frame.RoundDuration(m.elapsed())

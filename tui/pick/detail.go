@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
 )
 
-// pickDetail is the package under the cursor: what is known of it, then what
-// can be chosen.
+// pickDetail is the detail of the package under the cursor: facts, then the
+// channels and versions that can be chosen.
 type pickDetail struct {
 	at    int // position of the hit, -1 for none
 	pkg   *catalog.Package
@@ -24,13 +24,14 @@ type pickDetail struct {
 	walk  bool // the cursor goes through all lines: the facts fill the window
 }
 
-// pickRow is one line of the detail.
+// pickRow is one line of a package's detail.
 type pickRow struct {
 	offer *offer // what choosing it means; nil for what cannot be chosen
 	line  widget.Line
 }
 
-// offer is a channel and a version, both empty where the choice is left open.
+// offer is a channel and a version to choose. Both are empty for the choice
+// that install makes by itself.
 type offer struct{ channel, version string }
 
 func (d *pickDetail) selectable(i int) bool { return d.walk || d.rows[i].offer != nil }
@@ -39,7 +40,7 @@ func firstOffer(rows []pickRow) int {
 	return slices.IndexFunc(rows, func(r pickRow) bool { return r.offer != nil })
 }
 
-// offerRows makes the detail of the selected package.
+// offerRows returns the rows of the selected package's detail.
 func (m *pickScreen) offerRows(width int) []pickRow {
 	if m.detail.at < 0 {
 		return nil
@@ -70,7 +71,8 @@ func headingRow(text string) pickRow {
 	return pickRow{line: widget.Line{widget.Text(theme.Heading, " "+text)}}
 }
 
-// hitFacts say what the package is, what speaks against it and where it is from.
+// hitFacts appends what the package is, whether it is deprecated or cannot be
+// installed, and its catalog.
 func (m *pickScreen) hitFacts(b *frame.Builder, hit catalog.Hit) {
 	b.Add(widget.Line{widget.Text(theme.Strong, " "+hit.Package)})
 	if hit.Deprecated != "" {
@@ -94,8 +96,7 @@ func (m *pickScreen) hitFacts(b *frame.Builder, hit catalog.Hit) {
 	}
 }
 
-// defaultLine returns the version and channel that a command line without them
-// installs.
+// defaultLine returns the version and channel that are installed if none is chosen.
 func (m *pickScreen) defaultLine(hit catalog.Hit) widget.Line {
 	if m.opts.Asked != "" {
 		return frame.Plain("as asked for: " + m.opts.Asked)
@@ -103,7 +104,7 @@ func (m *pickScreen) defaultLine(hit catalog.Hit) widget.Line {
 	return widget.Line{widget.Text(theme.Plain, hit.Version), widget.Text(theme.Plain, "  the newest of channel "+hit.DefaultChannel)}
 }
 
-// channelRows are the channels, the default one first, and their versions.
+// channelRows returns the channels, the default one first, each with its versions.
 func channelRows(p *catalog.Package) []pickRow {
 	order := make([]*catalog.Channel, 0, len(p.Channels))
 	for i := range p.Channels {
@@ -135,7 +136,7 @@ func channelRows(p *catalog.Package) []pickRow {
 	return rows
 }
 
-// versionCells are those of a version, before what is said of it.
+// versionCells is the width of the column with a version, in cells.
 const versionCells = 22
 
 func versionLine(c *catalog.Channel, v *catalog.Bundle) widget.Line {

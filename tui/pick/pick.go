@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
 )
 
-// Options configure the choice of a package.
+// Options configure the screen on which a package is chosen.
 type Options struct {
 	frame.Terminal
 
@@ -41,7 +41,7 @@ type Choice struct {
 	Channel, Version string
 }
 
-// Run lets a person choose a package, and if they like its channel and version.
+// Run lets the user choose a package, and optionally its channel and version.
 // Leaving without a choice is no error.
 func Run(ctx context.Context, opts Options) (Choice, error) {
 	if opts.Load == nil || opts.Package == nil {
@@ -122,7 +122,8 @@ func (m *pickScreen) Init() tea.Cmd {
 	}, m.awaitProgress())
 }
 
-// awaitProgress waits for the next line about the catalogs.
+// awaitProgress returns a command that waits for the next line of progress in
+// reading the catalogs.
 func (m *pickScreen) awaitProgress() tea.Cmd {
 	return m.log.Wait(func(line string) tea.Msg { return frame.ProgressMsg{Line: line} })
 }
@@ -159,7 +160,7 @@ func (m *pickScreen) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return m, tea.Batch(cmd, m.readPackage())
 }
 
-// setHits takes the packages. Without any there is nothing to show.
+// setHits stores the packages that were read. An error ends the screen.
 func (m *pickScreen) setHits(msg hitsMsg) tea.Cmd {
 	if msg.err != nil {
 		m.err = msg.err
@@ -181,7 +182,8 @@ func (m *pickScreen) setHits(msg hitsMsg) tea.Cmd {
 	return nil
 }
 
-// selected is the position of the hit under the cursor, -1 when there is none.
+// selected returns the index, in hits, of the package under the cursor; -1 if
+// there is none.
 func (m *pickScreen) selected() int {
 	if m.list.Cursor < 0 || m.list.Cursor >= len(m.shown) {
 		return -1
@@ -189,7 +191,8 @@ func (m *pickScreen) selected() int {
 	return m.shown[m.list.Cursor]
 }
 
-// settle keeps the windows in place, and makes the detail of another package.
+// settle keeps cursors and windows within their rows, and makes the detail if
+// another package is under the cursor.
 func (m *pickScreen) settle() {
 	if m.loading || m.size.Mode == frame.ModeNone {
 		return
@@ -212,9 +215,9 @@ func (m *pickScreen) settle() {
 	}
 }
 
-// readPackage returns the command that reads the package whose versions are
-// asked for, one at a time: a person moves through a list faster than packages
-// can be read.
+// readPackage returns the command that reads the versions of the package under
+// the cursor, if they are shown. Only one read is under way, because a user can
+// move through a list faster than packages can be read.
 func (m *pickScreen) readPackage() tea.Cmd {
 	at := m.selected()
 	if m.loading || m.reading || at < 0 || m.detail.read || !m.detailVisible() {
@@ -239,11 +242,11 @@ func (m *pickScreen) detailWidth() int {
 	return m.size.Width
 }
 
-// paneHeight is the lines below the one that says what is listed.
+// paneHeight returns the height of list and detail, below the head of the screen.
 func (m *pickScreen) paneHeight() int { return m.size.Body - len(m.head()) }
 
-// key is the one place where keys enter. Nothing here changes anything: every
-// way out but a choice is the same.
+// key handles all keys. Nothing on this screen changes anything: leaving it in
+// any way but by a choice is the same.
 func (m *pickScreen) key(msg tea.KeyPressMsg) tea.Cmd {
 	m.notice = ""
 	k := m.keys
@@ -312,7 +315,7 @@ func (m *pickScreen) detailKey(msg tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// choose ends with what is under the cursor.
+// choose ends the screen with the channel and version under the cursor.
 func (m *pickScreen) choose() tea.Cmd {
 	d := &m.detail
 	if d.list.Cursor < 0 || d.list.Cursor >= len(d.rows) || d.rows[d.list.Cursor].offer == nil {

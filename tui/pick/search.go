@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
 )
 
-// searchKey handles the keys while a search is typed. The list follows each.
+// searchKey handles the keys while a search is typed. The list follows each key.
 func (m *pickScreen) searchKey(msg tea.KeyPressMsg) {
 	k := m.keys
 	switch {
@@ -32,9 +32,9 @@ func (m *pickScreen) searchKey(msg tea.KeyPressMsg) {
 	m.filter()
 }
 
-// filter lists the packages that hold what is searched for: in their name, then
-// in what they say of themselves, then in the name of their catalog, where there
-// are several. The list stays as it was while an expression is not whole.
+// filter lists the packages that the search finds: first those with the text in their
+// name, then in their description, then, if there are several, in the name of their
+// catalog. While a regular expression is incomplete, the list stays as it was.
 func (m *pickScreen) filter() {
 	find, err := frame.Finder(m.input.Value())
 	if err != nil {
@@ -65,7 +65,7 @@ func (m *pickScreen) filter() {
 	m.shown = append(append(m.shown, described...), within...)
 }
 
-// head says what is listed, and which catalogs could not be.
+// head returns the lines that say what is listed, and which catalogs could not be read.
 func (m *pickScreen) head() []widget.Line {
 	text := preview.Plural(len(m.hits), "package")
 	if m.catalogs > 1 {
@@ -85,7 +85,7 @@ func (m *pickScreen) head() []widget.Line {
 	return lines
 }
 
-// openHelp shows the keys and signs of this screen.
+// openHelp shows the keys and symbols of this screen.
 func (m *pickScreen) openHelp() {
 	k, b := m.keys, &frame.Builder{Width: m.size.Width}
 	frame.HelpGroup(b, "Choose a package", []key.Binding{frame.WithHelp(k.Open, "its versions; there: review that one"), frame.WithHelp(k.Back, "back; in the list: leave"), frame.WithHelp(k.Search, "search names, descriptions, catalogs…; re: an expression"), k.NextPane})

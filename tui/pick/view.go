@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
 )
 
-// View draws the screen. It changes nothing.
+// View draws the screen, and changes no state.
 func (m *pickScreen) View() tea.View {
 	lines, cursor := m.lines()
 	v := tea.NewView(strings.Join(lines, "\n"))
@@ -61,7 +61,7 @@ func (m *pickScreen) lines() ([]string, *tea.Cursor) {
 	return f.Stack(body, tee, footer), cursor
 }
 
-// below counts the lines of each pane that do not fit.
+// below returns how many lines of each pane are below its window.
 func (m *pickScreen) below() [2]int {
 	height := m.paneHeight()
 	list, detail := m.list.Below(len(m.shown), height), m.detail.list.Below(len(m.detail.rows), height)
@@ -74,7 +74,8 @@ func (m *pickScreen) below() [2]int {
 	return [2]int{list}
 }
 
-// approvalNote says that a choice is no approval, where there is room.
+// approvalNote returns the note that a choice approves nothing, if there is
+// room for it.
 func (m *pickScreen) approvalNote() widget.Line {
 	if m.size.Mode == frame.ModeTiny {
 		return nil
@@ -93,7 +94,8 @@ func (m *pickScreen) footerKeys() []key.Binding {
 	return []key.Binding{frame.WithHelp(k.Open, "versions"), k.Search, k.Help, k.Quit, frame.WithHelp(k.Down, "move")}
 }
 
-// body is the head, and below it the list, the detail or both.
+// body returns the lines of the head and, below it, of the list, the detail or
+// both; and the terminal's cursor.
 func (m *pickScreen) body() ([]string, *tea.Cursor) {
 	var lines []string
 	for _, line := range m.head() {
@@ -131,7 +133,7 @@ func (m *pickScreen) body() ([]string, *tea.Cursor) {
 	return lines, cursor
 }
 
-// hitLines draws the visible packages.
+// hitLines returns the visible rows of the list of packages.
 func (m *pickScreen) hitLines(width, height int) []string {
 	out := make([]string, height)
 	for i := range out {
@@ -172,7 +174,7 @@ func (m *pickScreen) detailLines(width, height int) []string {
 	return out
 }
 
-// underCursor puts the cursor's mark before a row that can be selected.
+// underCursor returns a row with the cursor's mark before it, if it is selected.
 func (m *pickScreen) underCursor(selected bool, line widget.Line) widget.Line {
 	mark := "   "
 	if selected {
@@ -196,8 +198,9 @@ const (
 	nameCells    = 34
 )
 
-// hitLine is a package in the list: what speaks against it as a sign, its name,
-// the version that install would choose, and with room more.
+// hitLine returns a package as a row: a sign if it is deprecated or cannot be
+// installed, its name, the version that install would choose, and more if there
+// is room.
 func (m *pickScreen) hitLine(hit catalog.Hit, width int) widget.Line {
 	sign, role := "", theme.Plain
 	switch {
@@ -224,7 +227,7 @@ func (m *pickScreen) hitLine(hit catalog.Hit, width int) widget.Line {
 		widget.Cell(theme.Plain, hit.Version, numberCells), widget.Cell(theme.Plain, hit.DefaultChannel, channelCells), widget.Text(role, note))
 }
 
-// wheel moves what the pointer is over.
+// wheel scrolls the pane under the pointer.
 func (m *pickScreen) wheel(msg tea.MouseWheelMsg) {
 	if m.loading || m.size.Mode == frame.ModeNone {
 		return
@@ -243,7 +246,7 @@ func (m *pickScreen) wheel(msg tea.MouseWheelMsg) {
 	}
 }
 
-// click selects a row. It chooses nothing.
+// click selects the row at the pointer, and chooses nothing.
 func (m *pickScreen) click(msg tea.MouseClickMsg) {
 	if m.loading || m.page != nil || m.size.Mode == frame.ModeNone || msg.Button != tea.MouseLeft {
 		return

@@ -40,8 +40,8 @@ type Config struct {
 	Policy string `json:"policy"`
 }
 
-// Format is an external program as a format. The program runs only if the file has
-// this digest.
+// Format is an external program for a package format. It runs only if its file
+// has the configured digest.
 type Format struct {
 	Name   string   `json:"name"`   // as in kubectl-operator-format-NAME
 	SHA256 string   `json:"sha256"` // of the program's bytes, hexadecimal
@@ -49,7 +49,7 @@ type Format struct {
 	Files  []string `json:"files"`  // patterns (path.Match) one of which content of this format has
 }
 
-// Catalog is a catalog with a name that can be used with --catalog.
+// Catalog is a catalog with a name, by which --catalog can refer to it.
 type Catalog struct {
 	Name      string `json:"name"`
 	Reference string `json:"reference"`
@@ -58,14 +58,14 @@ type Catalog struct {
 	Priority int `json:"priority"`
 }
 
-// Verification configures whose signatures are required.
+// Verification configures whose signatures content must have.
 type Verification struct {
 	// Policies hold for repositories; of several the longest prefix decides.
 	Policies []Policy `json:"policies"`
 }
 
-// Policy is a signature policy: which signature is required for the repositories
-// whose names begin with a prefix.
+// Policy is a signature policy: the signature that is required of the
+// repositories whose names begin with a prefix.
 type Policy struct {
 	Prefix      string `json:"prefix"`      // HOST[/PATH], whole parts; empty means every repository
 	Mode        string `json:"mode"`        // required, if-present or off
@@ -75,13 +75,13 @@ type Policy struct {
 	TrustedRoot string `json:"trustedRoot"` // file of roots, certificate authorities and logs
 }
 
-// Records configures which keys sign and verify the records of releases.
+// Records configures the keys that sign and verify the records of releases.
 type Records struct {
 	Key     string   `json:"key"`     // file of the private key that signs what is applied
 	Trusted []string `json:"trusted"` // files of public keys, PEM
 }
 
-// Cache limits what is kept in the cache on disk.
+// Cache limits the size of the cache on disk.
 type Cache struct {
 	MaxBytes int64 `json:"maxBytes"` // 0 means the default
 }
@@ -166,8 +166,8 @@ func Parse(data []byte) (Config, error) {
 	return c, nil
 }
 
-// spellOff replaces the boolean false by "off" in the field mode of policies:
-// Kubernetes' YAML reads an unquoted off as false.
+// spellOff replaces the boolean false in the field mode of policies by "off",
+// because YAML as Kubernetes reads it takes an unquoted off for false.
 func spellOff(doc any) {
 	root, _ := doc.(map[string]any)
 	for _, policy := range preview.Maps(root, "verification", "policies") {
@@ -177,8 +177,7 @@ func spellOff(doc any) {
 	}
 }
 
-// describe returns an error of the JSON decoder in words for the author of a YAML
-// file.
+// describe returns an error of the JSON decoder in words that fit a YAML file.
 func describe(err error) error {
 	var wrong *json.UnmarshalTypeError
 	if errors.As(err, &wrong) {
@@ -218,7 +217,7 @@ func (c *Config) check() error {
 	return nil
 }
 
-// isCatalogReference reports whether a text has the form of a catalog reference.
+// isCatalogReference reports whether a text is a valid reference of a catalog.
 func isCatalogReference(text string) bool {
 	if _, ok, err := catalog.ParseServed(text); ok {
 		return err == nil
@@ -249,8 +248,8 @@ func (c *Config) checkFormats() error {
 	return nil
 }
 
-// anchor makes relative paths absolute, from the directory of the configuration
-// file.
+// anchor makes the relative paths of the configuration absolute, from the
+// directory of its file.
 func (c *Config) anchor(dir string) {
 	at := func(path *string) {
 		if *path != "" && !filepath.IsAbs(*path) {
@@ -287,7 +286,7 @@ func (c *Config) anchor(dir string) {
 	}
 }
 
-// ReadMirrors reads the files of mirror rules.
+// ReadMirrors reads the files with mirror rules that the configuration names.
 func (c Config) ReadMirrors() ([]source.Mirror, error) {
 	var all []source.Mirror
 	for _, path := range c.Mirrors {

@@ -41,8 +41,8 @@ func RemoveCatalog(getenv func(string) string, name string) (string, error) {
 	})
 }
 
-// edit changes the list of catalogs in the configuration file and nothing else. A
-// file that cannot be parsed is not changed.
+// edit changes the list of catalogs in the configuration file and nothing else,
+// and returns its path. A file that cannot be parsed is not changed.
 func edit(getenv func(string) string, change func(*Config) error) (string, error) {
 	path := getenv("KUBECTL_OPERATOR_CONFIG")
 	if path == "" {
@@ -76,10 +76,10 @@ func edit(getenv func(string) string, change func(*Config) error) (string, error
 	return path, nil
 }
 
-// rewrite returns the configuration file with another list of catalogs. It changes
-// only the lines of the catalog that was added or removed; if the file does not
-// have one item per line, it is written anew with its comments. The result is
-// parsed again, and an error is returned unless it has the wanted catalogs.
+// rewrite returns the text of the configuration file with the catalogs of want
+// instead of have. It changes only the lines of the catalog that was added or
+// removed; if the file does not have one item per line, all of it is written anew,
+// with its comments. The result is parsed again, and must have the wanted catalogs.
 func rewrite(data []byte, have, want Config) ([]byte, error) {
 	for _, way := range []func([]byte, Config, Config) ([]byte, error){splice, reencode} {
 		out, err := way(data, have, want)
@@ -98,7 +98,8 @@ func rewrite(data []byte, have, want Config) ([]byte, error) {
 
 var errNotByLine = errors.New("the catalogs are not in lines of their own")
 
-// splice changes only the lines of one catalog.
+// splice returns the text with only the lines of one catalog added or removed;
+// an error if the text does not have one item per line.
 func splice(data []byte, have, want Config) ([]byte, error) {
 	lines := strings.SplitAfter(string(data), "\n")
 	if last := lines[len(lines)-1]; last == "" {
@@ -137,8 +138,7 @@ func splice(data []byte, have, want Config) ([]byte, error) {
 	return []byte(strings.Join(lines[:from], "") + strings.Join(lines[to:], "")), nil
 }
 
-// reencode writes the whole file anew with the YAML encoder, including its
-// comments.
+// reencode returns the whole file as the YAML encoder writes it, including comments.
 func reencode(data []byte, have, want Config) ([]byte, error) {
 	var doc yaml.Node
 	if err := yaml.Unmarshal(data, &doc); err != nil {
@@ -178,7 +178,7 @@ func reencode(data []byte, have, want Config) ([]byte, error) {
 	return out.Bytes(), encoder.Close()
 }
 
-// entry is a catalog as YAML lines.
+// entry is a catalog to be written as lines of YAML.
 type entry Catalog
 
 func (e entry) node() *yaml.Node {
@@ -207,7 +207,7 @@ func (e entry) lines(indent int) string {
 	return out.String()
 }
 
-// document returns the top-level mapping of the file, nil for an empty file.
+// document returns the top-level mapping of a YAML file, nil for an empty file.
 func document(data []byte) (*yaml.Node, error) {
 	var doc yaml.Node
 	if err := yaml.Unmarshal(data, &doc); err != nil {
@@ -248,8 +248,8 @@ func headComment(n *yaml.Node) string {
 	return text
 }
 
-// replace writes a file atomically. It keeps the permissions of the old file, and
-// writes through a symbolic link.
+// replace writes a file atomically, with the permissions of the old file. If
+// the path is a symbolic link, the file that it points to is replaced.
 func replace(path string, data []byte) error {
 	mode := fs.FileMode(0o600)
 	if target, err := filepath.EvalSymlinks(path); err == nil {

@@ -19,8 +19,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 )
 
-// Streams are the three standard streams. Out and Err take machine output as
-// it is; text for people goes to [Streams.Human] and [Streams.HumanErr].
+// Streams are the three standard streams. Out and Err are for machine-readable
+// output, which is written as it is; text for people goes to [Streams.Human]
+// and [Streams.HumanErr].
 type Streams struct {
 	In  *os.File
 	Out io.Writer
@@ -40,8 +41,8 @@ type Options struct {
 	Plain bool   // lines of text and questions instead of screens
 }
 
-// New returns the streams of this process. Until Configure is called, only the
-// environment decides about colour and characters.
+// New returns the streams of this process. Until Configure is called, the
+// environment alone decides about colour and non-ASCII characters.
 func New(in, out, err *os.File, getenv func(string) string) *Streams {
 	return newStreams(in, out, err, terminal{
 		stdin: isTerminal(in), stdout: isTerminal(out), stderr: isTerminal(err),
@@ -56,8 +57,7 @@ func newStreams(in *os.File, out, err io.Writer, t terminal) *Streams {
 	return s
 }
 
-// Configure applies the global flags. It fails on a colour mode that does not
-// exist.
+// Configure applies the global flags. An unknown colour mode is an error.
 func (s *Streams) Configure(o Options) error {
 	switch o.Color {
 	case "", ColorAuto, ColorAlways, ColorNever:
@@ -93,23 +93,23 @@ func (s *Streams) Human() io.Writer { return &s.human }
 // characters and never colours.
 func (s *Streams) HumanErr() io.Writer { return &s.humanErr }
 
-// Printf prints text for people to standard output. Flush returns write errors.
+// Printf prints text for people to standard output. Errors are returned by Flush.
 func (s *Streams) Printf(format string, args ...any) { fmt.Fprintf(&s.human, format, args...) }
 
-// Errorf prints text for people to standard error. Flush returns write errors.
+// Errorf prints text for people to standard error. Errors are returned by Flush.
 func (s *Streams) Errorf(format string, args ...any) { fmt.Fprintf(&s.humanErr, format, args...) }
 
-// Status prints to standard error what the program is doing.
+// Status prints a line to standard error that says what the program is doing.
 func (s *Streams) Status(line string) { s.Errorf("%s\n", line) }
 
-// Flush writes an incomplete last character, and returns the first error of all
-// writes to standard output or error.
+// Flush writes the bytes of an incomplete last character, and returns the first
+// error of all writes to standard output or error.
 func (s *Streams) Flush() error {
 	return errors.Join(s.human.flush(), s.humanErr.flush(), s.out.failure(), s.err.failure())
 }
 
-// TakeInput returns standard input as data for the command, such as a request
-// file. From then on keys are read from the controlling terminal, if there is one.
+// TakeInput returns standard input as data for the command, such as a request file.
+// From then on, keys are read from the controlling terminal, if there is one.
 func (s *Streams) TakeInput() io.Reader {
 	in := s.In
 	if s.terminal.stdin {
@@ -133,15 +133,15 @@ func (s *Streams) ErrTTY() bool { return s.terminal.stderr }
 // Color reports whether standard output may be coloured.
 func (s *Streams) Color() bool { return s.settings.color }
 
-// ASCII reports whether standard output must hold nothing but ASCII.
+// ASCII reports whether standard output may have only ASCII characters.
 func (s *Streams) ASCII() bool { return s.settings.asciiOut }
 
-// Width returns the columns of standard output, 0 if it is no terminal or its
-// width is not known.
+// Width returns the width of standard output in columns, 0 if it is no terminal
+// or its width is not known.
 func (s *Streams) Width() int { return s.terminal.width }
 
-// CanDraw reports whether screens can be drawn: both ends are a terminal, and
-// not a dumb one.
+// CanDraw reports whether screens can be drawn: standard input and output are a
+// terminal, which is not a dumb one.
 func (s *Streams) CanDraw() bool {
 	t := s.terminal
 	return t.stdin && t.stdout && t.getenv("TERM") != "dumb"
@@ -158,8 +158,8 @@ func (s *Streams) Lines() bool {
 	return s.settings.plain || truthy(t.getenv("ACCESSIBLE")) || t.getenv("TERM") == "dumb"
 }
 
-// CanAsk reports whether the user can be asked at all. With --plain, answers may
-// come from a pipe; otherwise a terminal is required.
+// CanAsk reports whether the user can be asked, on a screen or in lines. With
+// --plain, answers may come from a pipe; otherwise a terminal is required.
 func (s *Streams) CanAsk() bool {
 	t := s.terminal
 	switch {
@@ -180,7 +180,7 @@ func truthy(value string) bool {
 }
 
 // Plain returns a writer for text that goes to neither stream, such as a log
-// file: escaped, without colour.
+// file: it escapes control characters and does not colour.
 func Plain(to io.Writer) io.Writer { return textsafe.NewWriter(to) }
 
 func isTerminal(f *os.File) bool { return f != nil && term.IsTerminal(int(f.Fd())) }
@@ -196,8 +196,8 @@ func width(f *os.File) int {
 	return w
 }
 
-// humanWriter forwards text to the current writer, because commands get it before
-// the flags that choose the writer are parsed.
+// humanWriter forwards text to a writer that can be replaced: commands get it
+// before the flags that decide about the writer are parsed.
 type humanWriter struct {
 	mu sync.Mutex
 	to *textsafe.Writer
@@ -221,7 +221,7 @@ func (h *humanWriter) flush() error {
 	return h.to.Flush()
 }
 
-// sink is a writer that remembers the first error.
+// sink is a writer that keeps the first error.
 type sink struct {
 	mu  sync.Mutex
 	to  io.Writer

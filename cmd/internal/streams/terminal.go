@@ -12,15 +12,15 @@ const (
 	ColorNever  = "never"
 )
 
-// terminal is what decides about output: the streams, the environment and the
-// global flags.
+// terminal is what the decisions about output depend on: which streams are
+// terminals, the width, and the environment.
 type terminal struct {
 	stdin, stdout, stderr bool
 	width                 int
 	getenv                func(string) string
 }
 
-// settings are the decisions about colour and characters.
+// settings are the decisions about output: colour, ASCII only, and plain lines.
 type settings struct {
 	color, asciiOut, asciiErr, plain bool
 }
@@ -34,8 +34,9 @@ func (t terminal) decide(o Options) settings {
 	}
 }
 
-// color decides in the order --color, NO_COLOR (any value, https://no-color.org),
-// CLICOLOR_FORCE (any but 0), terminal.
+// color decides whether output is coloured. The first of these that is set
+// decides: --color, NO_COLOR (any value, https://no-color.org), CLICOLOR_FORCE
+// (any but 0); else whether standard output is a terminal.
 func (t terminal) color(mode string) bool {
 	switch {
 	case mode == ColorAlways:

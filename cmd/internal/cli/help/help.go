@@ -42,7 +42,7 @@ func Topics() []Topic {
 	return out
 }
 
-// Find returns the topic of a name.
+// Find returns the topic with that name.
 func Find(name string) (Topic, bool) {
 	topics := Topics()
 	i := slices.IndexFunc(topics, func(t Topic) bool { return t.Name == name })
@@ -58,7 +58,7 @@ func newTopic(name, text string) Topic {
 	return Topic{Name: name, Summary: summary, Text: text}
 }
 
-// Write prints the page, wrapped to a width in columns. Lines of code are never
+// Write writes the page, wrapped to a width in columns. Lines of code are never
 // wrapped, so that they can be copied.
 func (t Topic) Write(to io.Writer, width int) error {
 	if _, err := io.WriteString(to, render([]byte(t.Text), width)); err != nil {

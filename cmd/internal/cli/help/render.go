@@ -41,7 +41,7 @@ func render(source []byte, width int) string {
 	return r.out.String()
 }
 
-// blocks prints the blocks below a node, an empty line between two.
+// blocks prints the blocks below a node, with an empty line between them.
 func (r *renderer) blocks(parent ast.Node, indent string) {
 	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {
 		if n.PreviousSibling() != nil {
@@ -69,7 +69,7 @@ func (r *renderer) block(n ast.Node, indent string) {
 	}
 }
 
-// list prints each item after a dash, and nested content below the item's text.
+// list prints each list item after a dash, and nested content below the item's text.
 func (r *renderer) list(n *ast.List, indent string) {
 	for item := n.FirstChild(); item != nil; item = item.NextSibling() {
 		for part := item.FirstChild(); part != nil; part = part.NextSibling() {
@@ -82,7 +82,8 @@ func (r *renderer) list(n *ast.List, indent string) {
 	}
 }
 
-// narrow is the widest first column, in columns, that has the others beside it.
+// narrow is the largest width of the first column, in cells, at which the other
+// columns are printed beside it instead of below.
 const narrow = 14
 
 // table prints each row as its first cell followed by the others, on the same line
@@ -146,10 +147,10 @@ func (r *renderer) inline(parent ast.Node) string {
 	return out.String()
 }
 
-// hardSpace stands for a space at which no line is broken.
+// hardSpace is the character for a space at which a line must not be broken.
 const hardSpace = "\u00a0"
 
-// reference returns the target of a link: another topic, or an address.
+// reference returns the target of a link: another topic's name, or a URL.
 func reference(destination string) string {
 	if topic, isTopic := strings.CutSuffix(destination, ".md"); isTopic && !strings.Contains(topic, "/") {
 		return " (help" + hardSpace + topic + ")"
@@ -157,8 +158,7 @@ func reference(destination string) string {
 	return " (" + destination + ")"
 }
 
-// wrap prints a text in lines; the first begins with first, the others with
-// rest.
+// wrap prints a text in lines, the first after the text first, the others after rest.
 func (r *renderer) wrap(first, rest, text string) {
 	line, empty := first, true
 	for _, word := range strings.FieldsFunc(text, func(c rune) bool { return c == ' ' || c == '\n' }) {

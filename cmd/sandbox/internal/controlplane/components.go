@@ -5,10 +5,11 @@ import (
 	"strconv"
 )
 
-// nodeName is the only node of the cluster.
+// nodeName is the name of the cluster's only node.
 const nodeName = "sandbox"
 
-// etcdArgs starts etcd without fsync: the data does not outlive the process.
+// etcdArgs returns the arguments of etcd, which listens on two ports. It runs
+// without fsync, because the data does not outlive the process.
 func etcdArgs(l layout, client, peer int) []string {
 	clientURL, peerURL := loopbackURL(client), loopbackURL(peer)
 	return []string{

@@ -21,15 +21,15 @@ var auditPolicy []byte
 //go:embed config/egress.yaml
 var egressTemplate string
 
-// account is a user who authenticates with a token.
+// account is a user who authenticates with a token, and the kubeconfig with that.
 type account struct {
 	user       string
 	kubeconfig string
 	token      string
 }
 
-// newAccounts are the person and the components. All are in system:masters; the
-// names keep them apart in the audit log.
+// newAccounts returns the accounts of the user and the components. All are in
+// system:masters; their names tell them apart in the audit log.
 func newAccounts(l layout) []account {
 	accounts := []account{
 		{user: "kubernetes-admin", kubeconfig: l.kubeconfig()},
@@ -43,14 +43,15 @@ func newAccounts(l layout) []account {
 	return accounts
 }
 
-// randomToken has 256 bits. crypto/rand.Read never returns an error.
+// randomToken returns a token of 256 random bits. crypto/rand.Read never
+// returns an error.
 func randomToken() string {
 	b := make([]byte, 32)
 	_, _ = rand.Read(b)
 	return hex.EncodeToString(b)
 }
 
-// writeConfig fills the directory with all that the components read.
+// writeConfig writes all files that the components read, into the sandbox's directory.
 func writeConfig(l layout, server string) error {
 	for _, dir := range []string{l.logs(), l.etcd(), l.pki(), l.config()} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -127,7 +128,7 @@ func writeKubeconfig(l layout, server string, a account) error {
 	return nil
 }
 
-// writeState replaces state.json in one step, so that no reader sees half of it.
+// writeState replaces state.json atomically, so that no reader sees half of it.
 func writeState(l layout, state State) error {
 	data, err := json.MarshalIndent(state, "", "  ")
 	if err != nil {

@@ -8,20 +8,21 @@ import (
 	"strings"
 )
 
-// faultAnnotation of a pod chooses how it fails: the name of one of the faults.
-// Any other value is no fault.
+// faultAnnotation is the annotation of a pod with the name of the fault by
+// which it fails. Any other value is no fault.
 const faultAnnotation = "kubectl-operator/sandbox-fault"
 
-// logAnnotation of a pod is what its containers print.
+// logAnnotation is the annotation of a pod with the text that its containers print.
 const logAnnotation = "kubectl-operator/sandbox-log"
 
-// faultStage is one fault as a stage of kwok, with names in capitals to fill in.
+// faultStage is the template of a kwok stage that plays one fault. The names in
+// capitals are replaced.
 //
 //go:embed stages/fault.yaml
 var faultStage string
 
-// fault is one way in which a pod fails, in the words of a kubelet. The states
-// are flow mappings in which the template of the stage may be used.
+// fault is one way in which a pod fails, as a kubelet would report it. The
+// states are YAML flow mappings in which kwok's templates may be used.
 type fault struct {
 	name          string
 	phase         string
@@ -36,7 +37,7 @@ type fault struct {
 	log    string // what containers print unless logAnnotation says so
 }
 
-// faults are all there are.
+// faults are all faults that a pod can have.
 var faults = [...]fault{
 	{
 		name: "image-pull", phase: "Pending", reason: "Failed", event: "Error: ImagePullBackOff",
@@ -95,7 +96,7 @@ func terminated(code int, reason string) string {
 	return fmt.Sprintf("terminated: {exitCode: %d, reason: %s, startedAt: {{ $now }}, finishedAt: {{ $now }}}", code, reason)
 }
 
-// stage is the fault as a document for kwok.
+// stage returns the fault as a kwok stage, in YAML.
 func (f fault) stage() string {
 	last := f.last
 	if last == "" {
@@ -113,10 +114,11 @@ func (f fault) stage() string {
 	).Replace(faultStage)
 }
 
-// title is True or False, as conditions have it.
+// title returns a word with its first letter in capitals, for "True" and
+// "False" in conditions.
 func title(word string) string { return strings.ToUpper(word[:1]) + word[1:] }
 
-// faultNamed finds a fault, nil when there is none of that name.
+// faultNamed returns the fault with that name, nil if there is none.
 func faultNamed(name string) *fault {
 	for i := range faults {
 		if faults[i].name == name {

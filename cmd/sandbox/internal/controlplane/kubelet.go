@@ -17,15 +17,15 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// kubeletAddress is where the API server looks for the node's kubelet. No
-// process listens there: egress ends the connection itself.
+// kubeletAddress is the address at which the API server looks for the node's
+// kubelet. No process listens there: egress serves the connections itself.
 const kubeletAddress = "127.0.0.1:10250"
 
-// egress is where the API server sends every connection that is meant for the
-// cluster's own network: an HTTP CONNECT proxy (RFC 9110, section 9.3.6) on a
-// socket in the sandbox's directory. Those to the kubelet get the logs of
-// containers. Others are passed to a socket that only tests make; without it
-// they fail at once, with its name for an explanation.
+// egress is an HTTP CONNECT proxy (RFC 9110, section 9.3.6) on a socket in the
+// sandbox's directory. The API server sends it every connection into the
+// cluster's own network. On connections to the kubelet it serves the logs of
+// containers. All others it passes to a socket that only tests make; without
+// that socket they fail at once, with an error that names its path.
 type egress struct {
 	done     <-chan struct{} // closed with the sandbox
 	listener net.Listener
@@ -33,11 +33,11 @@ type egress struct {
 	beyond   string // path of the socket for everything else
 }
 
-// maxSocketPath is what Linux and macOS take for the path of a socket.
+// maxSocketPath is the longest path of a socket, in bytes, on Linux and macOS.
 const maxSocketPath = 103
 
-// startEgress listens until ctx ends. The client reads the pods whose logs are
-// asked for. In a directory of a very long name there are no logs.
+// startEgress starts listening, until ctx ends. The client reads the pods whose
+// logs are asked for. If the path of the socket is too long, there are no logs.
 func startEgress(ctx context.Context, l layout, client kubernetes.Interface) error {
 	if len(l.egress()) > maxSocketPath {
 		return nil
@@ -92,7 +92,7 @@ func (e *egress) serve(conn net.Conn) {
 	}
 }
 
-// pass hands a connection on as it came.
+// pass forwards a connection to the socket that tests make.
 func (e *egress) pass(conn net.Conn, address string) {
 	defer func() { _ = conn.Close() }()
 	beyond, err := net.Dial("unix", e.beyond)
@@ -108,7 +108,7 @@ func (e *egress) pass(conn net.Conn, address string) {
 	_, _ = io.Copy(conn, beyond)
 }
 
-// Accept, Close and Addr make the connections to the kubelet a listener.
+// Accept, Close and Addr make egress a listener for the connections to the kubelet.
 func (e *egress) Accept() (net.Conn, error) {
 	select {
 	case conn := <-e.conns:
@@ -124,9 +124,9 @@ func (e *egress) Close() error { return nil }
 // Addr implements [net.Listener].
 func (e *egress) Addr() net.Addr { return e.listener.Addr() }
 
-// logHandler plays the one endpoint of a kubelet that kwok cannot play for each
-// pod on its own: /containerLogs/NAMESPACE/POD/CONTAINER. What a container
-// prints is what the pod's annotation says, or else what its fault does.
+// logHandler serves the one endpoint of a kubelet that kwok cannot serve for
+// each pod on its own: /containerLogs/NAMESPACE/POD/CONTAINER. A container's
+// log is the text of the pod's annotation, else that of its fault.
 func logHandler(client kubernetes.Interface) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /containerLogs/{namespace}/{pod}/{container}", func(w http.ResponseWriter, r *http.Request) {
@@ -164,7 +164,7 @@ func logOf(pod *corev1.Pod) string {
 	return ""
 }
 
-// ranBefore reports whether a container has ended and was started again.
+// ranBefore reports whether a container has ended before and was started again.
 func ranBefore(pod *corev1.Pod, container string) bool {
 	for _, status := range pod.Status.ContainerStatuses {
 		if status.Name == container && status.LastTerminationState.Terminated != nil {

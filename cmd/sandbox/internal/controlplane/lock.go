@@ -9,9 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// acquireLock makes this process the only one that serves a directory. It is a
-// POSIX record lock: the kernel drops it with the process, and answers which
-// process holds it, so no file has to be trusted for that.
+// acquireLock locks a directory for this process. It is a POSIX record lock:
+// the kernel drops it with the process, and names the process that holds it to
+// others, so that no file has to be trusted for that.
 func acquireLock(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {

@@ -23,8 +23,8 @@ type Options struct {
 	Ready func(State) error
 }
 
-// State says where a ready control plane is found. It is also written to
-// Dir/state.json. All paths are absolute.
+// State is where a ready control plane has its API server and files. It is also
+// written to Dir/state.json. All paths are absolute.
 type State struct {
 	// PID of the supervisor; SIGTERM to it stops everything.
 	PID int `json:"pid"`
@@ -44,7 +44,7 @@ type State struct {
 	Processes map[string]int `json:"processes"`
 }
 
-// layout names the files under Options.Dir.
+// layout is the path of Options.Dir; its methods return the paths of the files there.
 type layout string
 
 func (l layout) lock() string         { return filepath.Join(string(l), "lock") }
@@ -58,19 +58,20 @@ func (l layout) cert(n string) string { return filepath.Join(string(l), "pki", n
 func (l layout) key(n string) string  { return filepath.Join(string(l), "pki", n+".key") }
 func (l layout) config() string       { return filepath.Join(string(l), "config") }
 
-// configFile is a file made for a component, such as the audit policy.
+// configFile returns the path of a file that is made for a component, such as
+// the audit policy.
 func (l layout) configFile(name string) string { return filepath.Join(l.config(), name) }
 
-// egress is the socket to which the API server sends what is meant for the
-// cluster's network.
+// egress returns the path of the socket to which the API server sends
+// connections into the cluster's network.
 func (l layout) egress() string { return l.configFile("egress.sock") }
 
-// noNetwork is a socket that never exists, unless a test makes it. The path is
-// what a user reads when the API server cannot reach a webhook's Service.
+// noNetwork returns the path of a socket that exists only if a test makes it. Its name
+// is in the error that users read when the API server cannot reach a webhook's Service.
 func (l layout) noNetwork() string { return l.configFile("the-sandbox-has-no-pod-network") }
 
-// clear removes what a control plane leaves in its directory. Only that, in
-// case the user named a directory that holds something else too.
+// clear deletes the files that a control plane leaves in its directory, and no
+// others, in case the user named a directory with other files.
 func (l layout) clear() error {
 	// Rotation puts a time between "audit" and ".log"; the pattern is well formed.
 	rotated, _ := filepath.Glob(filepath.Join(string(l), "audit-*.log"))

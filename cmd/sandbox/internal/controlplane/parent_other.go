@@ -4,6 +4,6 @@ package controlplane
 
 import "syscall"
 
-// dieWithParent: only Linux can end a child with its parent. Elsewhere kwok
-// outlives a killed run-kwok, not a killed supervisor.
+// dieWithParent returns nil: only Linux can end a child with its parent. Elsewhere
+// kwok survives if the process run-kwok is killed, but not if the supervisor is.
 func dieWithParent() *syscall.SysProcAttr { return nil }

@@ -6,17 +6,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// reservation keeps a port of 127.0.0.1 for a child.
+// reservation keeps a port of 127.0.0.1 free for a child process.
 type reservation struct {
 	fd   int
 	port int
 }
 
 // reservePort binds a port without listening on it; 0 takes a free one. No
-// other process is given the port while it is bound, so two sandboxes that start at once
-// cannot meet on one. The child can bind it nevertheless because both ask for
-// SO_REUSEPORT (etcd --socket-reuse-port, kube-apiserver --permit-port-sharing),
-// and gets every connection because only it listens.
+// other process gets the port while it is bound, so that two sandboxes that
+// start at once get different ones. The child can bind it nevertheless because
+// both ask for SO_REUSEPORT (etcd --socket-reuse-port, kube-apiserver
+// --permit-port-sharing), and it gets every connection because only it listens.
 func reservePort(port int) (*reservation, error) {
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM, 0)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// pollInterval is short because a person waits.
+// pollInterval is the time between two checks, short because a user waits.
 const pollInterval = 50 * time.Millisecond
 
 func newClient(kubeconfig string) (kubernetes.Interface, error) {
@@ -30,7 +30,8 @@ func newClient(kubeconfig string) (kubernetes.Interface, error) {
 	return client, nil
 }
 
-// poll repeats check until it holds. What went wrong last explains a timeout.
+// poll calls check until it returns true. After a timeout, the error names what
+// was awaited and the last error of check.
 func poll(ctx context.Context, what string, check func(context.Context) (bool, error)) error {
 	var last error
 	err := wait.PollUntilContextCancel(ctx, pollInterval, true, func(ctx context.Context) (bool, error) {
@@ -47,7 +48,7 @@ func poll(ctx context.Context, what string, check func(context.Context) (bool, e
 	return nil
 }
 
-// waitServing waits for /readyz, which includes the built-in roles.
+// waitServing waits until /readyz succeeds, which includes the built-in roles.
 func waitServing(ctx context.Context, client kubernetes.Interface) error {
 	return poll(ctx, "the API server", func(ctx context.Context) (bool, error) {
 		err := client.Discovery().RESTClient().Get().AbsPath("/readyz").Do(ctx).Error()
@@ -55,7 +56,7 @@ func waitServing(ctx context.Context, client kubernetes.Interface) error {
 	})
 }
 
-// waitCluster makes the node and waits until a pod could run on it in the
+// waitCluster creates the node, and waits until a pod could run on it in the
 // default namespace.
 func waitCluster(ctx context.Context, client kubernetes.Interface) error {
 	_, err := client.CoreV1().Nodes().Create(ctx, node(), metav1.CreateOptions{})
@@ -75,7 +76,8 @@ func waitCluster(ctx context.Context, client kubernetes.Interface) error {
 	})
 }
 
-// schedulable asks for the taints too: "not ready" goes after the condition.
+// schedulable reports whether a node is Ready and has no taints. The taint "not
+// ready" is removed a moment after the condition is set.
 func schedulable(n *corev1.Node) bool {
 	for _, c := range n.Status.Conditions {
 		if c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue {

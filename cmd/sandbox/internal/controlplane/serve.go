@@ -9,18 +9,19 @@ import (
 	"time"
 )
 
-// readyTimeout is generous: a loaded machine takes many times the usual.
+// readyTimeout is the time limit of a start. It is long, because a loaded
+// machine takes many times the usual.
 const readyTimeout = 2 * time.Minute
 
-// apiServer is the component that is started again after it was killed, as
-// a kubelet does with the API server of a real cluster. Everything else that
-// ends is an error.
+// apiServer is the component that is started again after it was killed, as a
+// kubelet does with the API server of a real cluster. The end of any other
+// component is an error.
 const apiServer = "kube-apiserver"
 
-// Serve runs a control plane in opts.Dir until ctx ends, which is not an error,
-// or until a component ends, which is. An API server that was ready and is
-// killed with SIGKILL is started again on the same data and port, and the
-// State has its new process.
+// Serve runs a control plane in opts.Dir until ctx ends, which is no error, or
+// until a component ends, which is one. An API server that was ready and is
+// killed with SIGKILL is started again on the same data and port, and the State
+// then has its new process id.
 func Serve(ctx context.Context, opts Options) error {
 	if opts.Dir == "" {
 		return errors.New("no directory is given; name one with --dir")
@@ -101,7 +102,8 @@ func serve(ctx context.Context, l layout, opts Options) error {
 	return s.keep(ctx, server)
 }
 
-// keep watches over a ready control plane until it is to end.
+// keep runs a ready control plane until ctx or a component ends. It starts a
+// killed API server again.
 func (s *supervisor) keep(ctx context.Context, server string) error {
 	for {
 		select {
@@ -121,7 +123,8 @@ func (s *supervisor) keep(ctx context.Context, server string) error {
 	}
 }
 
-// await waits for a step of the start. It returns done when the control plane is to end, with the reason.
+// await waits for a step of the start. done is true if the control plane is to
+// end, because of err or, without an error, because ctx ended.
 func (s *supervisor) await(ctx context.Context, step <-chan error) (done bool, err error) {
 	select {
 	case <-ctx.Done():
@@ -153,7 +156,7 @@ func (s *supervisor) startControllers(l layout) error {
 	return s.start("run-kwok", kwokArgs(l))
 }
 
-// writeState writes where everything is, as it is now.
+// writeState writes the present State to its file, and returns it.
 func (s *supervisor) writeState(server string) (State, error) {
 	l := s.layout
 	state := State{
@@ -172,7 +175,7 @@ func (s *supervisor) writeState(server string) (State, error) {
 // ports of the servers.
 type ports struct{ apiserver, etcd, etcdPeer int }
 
-// reservePorts keeps three ports until release is called.
+// reservePorts reserves three ports until release is called.
 func reservePorts(apiserver int) (p ports, release func(), err error) {
 	var held []*reservation
 	release = func() {

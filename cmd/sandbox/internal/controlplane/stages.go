@@ -10,8 +10,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// kwokConfig returns kwok's own stages for nodes and pods and our faults as one
-// stream of YAML documents.
+// kwokConfig returns kwok's own stages for nodes and pods, and the stages of
+// the faults, as one stream of YAML documents.
 func kwokConfig() ([]byte, error) {
 	var docs [][]byte
 	for _, stage := range []string{podfast.DefaultPodReady, podfast.DefaultPodComplete} {
@@ -30,8 +30,8 @@ func kwokConfig() ([]byte, error) {
 	return bytes.Join(docs, []byte("\n---\n")), nil
 }
 
-// exceptFaults narrows a stage to pods without a fault: of several stages that
-// match, kwok would take any.
+// exceptFaults restricts a stage to pods without a fault, because kwok takes
+// any of several stages that match a pod.
 func exceptFaults(stage string) ([]byte, error) {
 	var doc map[string]any
 	if err := yaml.Unmarshal([]byte(stage), &doc); err != nil {

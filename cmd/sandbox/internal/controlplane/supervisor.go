@@ -16,13 +16,13 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/cmd/sandbox/internal/lifeline"
 )
 
-// stopTimeout is how long children may take to end once their lifeline has.
+// stopTimeout is how long children may take to end after their lifeline has ended.
 const stopTimeout = 2 * time.Second
 
-// logTail is how much of a failed component's log goes into the error.
+// logTail is how many bytes of a failed component's log are in the error.
 const logTail = 1500
 
-// supervisor holds the running components.
+// supervisor runs the components as child processes.
 type supervisor struct {
 	layout  layout
 	program string // this executable
@@ -39,7 +39,7 @@ type child struct {
 	lifeline io.Closer
 }
 
-// death is a child that ended, and how.
+// death is the end of a child, with its error.
 type death struct {
 	child *child
 	err   error
@@ -61,7 +61,7 @@ func newSupervisor(l layout) (*supervisor, error) {
 }
 
 // start runs this program under the name of a component. The component writes
-// to its own log file and ends when our end of its stdin is closed.
+// to a log file of its own, and ends when our end of its stdin is closed.
 func (s *supervisor) start(name string, args []string) error {
 	log, err := os.OpenFile(s.logFile(name), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
@@ -104,14 +104,14 @@ func (s *supervisor) start(name string, args []string) error {
 	return nil
 }
 
-// again starts a component that ended once more, on the same ports and data.
+// again starts a component that has ended once more, with the same ports and data.
 func (s *supervisor) again(dead *child) error {
 	_ = dead.lifeline.Close()
 	s.children = slices.DeleteFunc(s.children, func(c *child) bool { return c == dead })
 	return s.start(dead.name, dead.args)
 }
 
-// processes are the running components by name.
+// processes returns the process ids of the running components, by name.
 func (s *supervisor) processes() map[string]int {
 	pids := map[string]int{}
 	for _, c := range s.children {
@@ -127,7 +127,8 @@ func exitError(err error) error {
 	return err
 }
 
-// stop ends all children, those that talk to others first, and waits for them.
+// stop ends all children, in the reverse order of their start, and waits for
+// them. It kills those that take too long.
 func (s *supervisor) stop() {
 	for i := len(s.children) - 1; i >= 0; i-- {
 		_ = s.children[i].lifeline.Close()

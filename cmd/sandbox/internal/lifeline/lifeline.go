@@ -11,11 +11,11 @@ import (
 )
 
 // Env is the environment variable by which a starter says that stdin is a
-// lifeline. Without it stdin means nothing, so that the components can be
-// started by hand.
+// lifeline: at its end, the program ends. Without it stdin means nothing, so
+// that the components can be started by hand.
 const Env = "KUBECTL_OPERATOR_SANDBOX_LIFELINE"
 
-// Watch calls gone, once, when r ends. It does nothing unless Env is set.
+// Watch calls gone, once, when r is at its end. It does nothing unless Env is set.
 func Watch(r io.Reader, gone func()) {
 	if os.Getenv(Env) == "" {
 		return

@@ -16,19 +16,19 @@ import (
 	"time"
 )
 
-// lifetime of every certificate. A sandbox is not meant to live for long, and
-// nothing renews them.
+// lifetime is the validity of every certificate. Nothing renews them, as a
+// sandbox is not meant to live for long.
 const lifetime = 365 * 24 * time.Hour
 
-// Authority is a certificate authority that writes what it issues into one
-// directory, as NAME.crt and NAME.key, mode 0600.
+// Authority is a certificate authority. It writes the certificates that it issues,
+// and their keys, into one directory as NAME.crt and NAME.key, with mode 0600.
 type Authority struct {
 	dir  string
 	cert *x509.Certificate
 	key  *ecdsa.PrivateKey
 }
 
-// NewAuthority makes an authority and writes it to dir as ca.crt and ca.key.
+// NewAuthority generates an authority, and writes it to dir as ca.crt and ca.key.
 func NewAuthority(dir string) (*Authority, error) {
 	template := template(pkix.Name{CommonName: "kubectl-operator-sandbox"})
 	template.IsCA = true
@@ -54,8 +54,8 @@ func NewAuthority(dir string) (*Authority, error) {
 	return &Authority{dir: dir, cert: cert, key: key}, nil
 }
 
-// Issue writes a certificate for servers at hosts (names or addresses) that is
-// also good for a client of the name commonName.
+// Issue writes a certificate for a server at hosts (names or addresses), which
+// can also be used as a client certificate of the user commonName.
 func (a *Authority) Issue(name, commonName string, hosts ...string) error {
 	template := template(pkix.Name{CommonName: commonName})
 	for _, host := range hosts {
@@ -76,7 +76,7 @@ func (a *Authority) Issue(name, commonName string, hosts ...string) error {
 	return writePEM(filepath.Join(a.dir, name+".crt"), "CERTIFICATE", der)
 }
 
-// NewKey makes a P-256 key and writes it to path in the form of RFC 5915, the
+// NewKey generates a P-256 key and writes it to path in the form of RFC 5915, the
 // only one in which kube-apiserver reads a service account key that is not RSA.
 func NewKey(path string) (*ecdsa.PrivateKey, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -90,7 +90,8 @@ func NewKey(path string) (*ecdsa.PrivateKey, error) {
 	return key, writePEM(path, "EC PRIVATE KEY", der)
 }
 
-// template has no serial number: CreateCertificate then draws a random one.
+// template returns a certificate template without a serial number, so that
+// CreateCertificate draws a random one.
 func template(subject pkix.Name) *x509.Certificate {
 	now := time.Now()
 	return &x509.Certificate{
