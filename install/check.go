@@ -7,11 +7,13 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"time"
 
 	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/approval"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
+	"github.com/kubectl-operator/kubectl-operator/preview/servingcert"
 )
 
 // checker compares the cluster with what was reviewed, and writes nothing.
@@ -64,6 +66,23 @@ func (c *checker) precheck(ctx context.Context) error {
 func (c *checker) checkExpiry() error {
 	if why := c.plan.Expired(c.opts.Clock.Now()); why != "" {
 		return refusal("checking the plan for "+c.plan.Release.Name, "preview again; if the clock is wrong, set it", why)
+	}
+	return c.checkCertificates()
+}
+
+// checkCertificates refuses a plan that holds a certificate for webhooks which ended
+// since it was made.
+func (c *checker) checkCertificates() error {
+	for i := range c.plan.Objects {
+		o := &c.plan.Objects[i]
+		cert := servingcert.Leaf(o.Planned)
+		if cert == nil || !c.opts.Clock.Now().After(cert.NotAfter) || !slices.ContainsFunc(c.plan.Packages, func(pkg preview.Package) bool {
+			return pkg.Name == o.Package && pkg.Parameters.Certs == preview.CertsGenerated
+		}) {
+			continue
+		}
+		return refusal("checking the plan for "+c.plan.Release.Name, "preview again, which makes another certificate; if the clock is wrong, set it",
+			fmt.Sprintf("%s holds a certificate for webhooks that ended on %s", o.ID, cert.NotAfter.UTC().Format(time.DateTime)))
 	}
 	return nil
 }

@@ -99,8 +99,8 @@ func gateRepeatable(plan *preview.Plan, approval record.Approval) string {
 	}
 	for _, pkg := range plan.Packages {
 		for _, n := range pkg.Notes {
-			if n.Rule == rules.Nondeterministic.Name {
-				return fmt.Sprintf("package %s holds values from a clock or a random source (%s), so that a digest approves only the plan it was printed with", pkg.Name, n.Object)
+			if rules.Unrepeatable(n.Rule) {
+				return fmt.Sprintf("package %s holds values that another plan would not have (%s), so that a digest approves only the plan it was printed with", pkg.Name, n.Object)
 			}
 		}
 	}

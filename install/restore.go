@@ -9,6 +9,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
+	"github.com/kubectl-operator/kubectl-operator/preview/servingcert"
 )
 
 // BulkReader reads many objects at once, in the order of refs.
@@ -47,6 +48,7 @@ func RestoreContent(ctx context.Context, cluster BulkReader, stored *record.Reco
 	var contents []engine.Content
 	for _, pkg := range plan.Packages {
 		r.unverified(pkg, stored.Signature)
+		r.trustLive(pkg, members[pkg.Name])
 		content, err := engine.RestoreContents(stored.Release, pkg, members[pkg.Name], engine.SetOf(plan), stored.Revision, r.notes[pkg.Name])
 		if err != nil {
 			return nil, err
@@ -147,6 +149,24 @@ func (r *restorer) restore(o *preview.Object) (wanted bool, err error) {
 		return false, nil
 	}
 	return true, nil
+}
+
+// trustLive makes the webhooks of an earlier revision trust the certificate that the
+// cluster has: that of the revision is not on record, and may have been renewed since.
+func (r *restorer) trustLive(pkg preview.Package, members []preview.Object) {
+	if pkg.Parameters.Certs != preview.CertsGenerated {
+		return
+	}
+	for i := range members {
+		o := &members[i]
+		body := preview.CloneBody(o.Planned)
+		for j := range members {
+			if members[j].Kind == "Secret" && servingcert.Trust(body, members[j].Planned) {
+				o.Planned = body
+				r.note(o, "it trusts the certificate that the cluster has, which is not that of the earlier revision")
+			}
+		}
+	}
 }
 
 func (r *restorer) note(o *preview.Object, text string) {

@@ -96,8 +96,8 @@ type Parameters struct {
 	// Values is the sha256 of the canonical values; empty when none were
 	// given.
 	Values string `json:"values"`
-	// Certs names the provider of webhook certificates, such as
-	// cert-manager.
+	// Certs names the provider of webhook certificates: cert-manager, service-ca,
+	// generated (they are part of the plan) or none; empty without webhooks.
 	Certs string `json:"certs"`
 	// KubeVersion is the Kubernetes version that the content was rendered
 	// for.
@@ -110,6 +110,20 @@ type Parameters struct {
 	// Section is set where the package is a section of a request, of which the
 	// package then has the name.
 	Section *Section `json:"section,omitempty"`
+}
+
+// The providers of certificates that a package with webhooks can be rendered for. The
+// set is closed for bundles; other formats may know others.
+const (
+	CertsCertManager = "cert-manager"
+	CertsServiceCA   = "service-ca" // OpenShift's service-ca operator
+	CertsGenerated   = "generated"  // none: they are part of the plan
+	CertsNone        = "none"       // the API server will not trust the webhook
+)
+
+// CertProviders returns the providers of certificates, as --certs takes them.
+func CertProviders() []string {
+	return []string{CertsCertManager, CertsServiceCA, CertsGenerated, CertsNone}
 }
 
 // Section identifies the package and namespace of a section of a request file.

@@ -62,7 +62,7 @@ func kindRemedy(id string) string {
 	case err != nil:
 		return ""
 	case group == "cert-manager.io":
-		return "install cert-manager first, or plan with --certs service-ca on OpenShift, or with --certs none, which leaves the webhooks without a certificate authority"
+		return "install cert-manager first (kubectl operator install chart+https://charts.jetstack.io/cert-manager), or plan with --certs generated, which needs nothing in the cluster, or with --certs service-ca on OpenShift"
 	case strings.HasSuffix(group, ".openshift.io"):
 		return "the package is for OpenShift: " + kind + " of " + group + " is part of it"
 	}

@@ -42,7 +42,7 @@ func RestoreContents(release preview.Release, pkg preview.Package, objects []pre
 	p.Verification, p.Referrers, p.Isolation = verification(preview.Verification{}), nil, ""
 	p.Notes = []preview.Note{rules.Rollback.Note("package/"+pkg.Name, rules.Rollback.NoteText(revision))}
 	for _, n := range pkg.Notes {
-		if byID[n.Object] && n.Rule != rules.Nondeterministic.Name {
+		if byID[n.Object] && !rules.Unrepeatable(n.Rule) && n.Rule != rules.CertificateKept.Name {
 			p.Notes = append(p.Notes, n)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/servingcert"
 )
 
 // Format recognises and renders one kind of content.
@@ -74,6 +75,15 @@ type Cluster interface {
 	List(ctx context.Context, apiVersion, kind, namespace string) ([]map[string]any, error)
 }
 
+// Certifier provides for the certificates of webhooks.
+type Certifier interface {
+	// Provider returns which provider a package gets where none is asked for.
+	Provider(ctx context.Context) (string, error)
+	// Certificate returns the certificate of a Secret for hosts, and whether it was
+	// made just now. Asked again for the same, it returns the same.
+	Certificate(ctx context.Context, namespace, secret string, hosts []string) (set *servingcert.Set, made bool, err error)
+}
+
 // Input is everything that rendering depends on.
 type Input struct {
 	Content fs.FS
@@ -84,6 +94,9 @@ type Input struct {
 	Upgrade bool
 	// Cluster is nil where none may be asked.
 	Cluster Cluster
+	// Certifier is nil where the provider of certificates depends on the content
+	// alone, and none are made.
+	Certifier Certifier
 	// Whole is the content that Content is a directory of, at Path; nil when
 	// Content is all there is. Kustomizations refer to their neighbours.
 	Whole fs.FS

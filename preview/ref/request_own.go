@@ -2,6 +2,8 @@ package ref
 
 import (
 	"slices"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
 // KindRequest is the kind of this program's own request files.
@@ -47,7 +49,7 @@ func (r *reader) ownContent(spec field, path ...any) {
 	r.Format, r.Path = spec.At("format").Text(), spec.At("path").Text()
 	r.InstallMode = spec.At("installMode").OneOf("AllNamespaces", "SingleNamespace", "OwnNamespace", "MultiNamespace")
 	r.WatchNamespaces = spec.At("watchNamespaces").Texts()
-	r.Certs = spec.At("certs").OneOf("cert-manager", "service-ca", "none")
+	r.Certs = spec.At("certs").OneOf(preview.CertProviders()...)
 	r.KubeVersion, r.APIVersions = spec.At("kubeVersion").Text(), spec.At("apiVersions").Texts()
 	r.PinImages = spec.At("pinImages").Flag()
 	r.Values = spec.At("values").Mapping()

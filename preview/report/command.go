@@ -127,13 +127,13 @@ func RoleCommandRenders(p *preview.Plan) bool {
 func needsFile(p *preview.Plan) bool {
 	saved := (p.SavedAs != "" || p.Options.Expires != "") && p.ReadMode != preview.ReadOffline // which is never applied as a file
 	sourceless := needsReference(p) && p.Request.Reference == "" || command(p) == preview.RequestRollback && p.Request.Revision == 0
-	return saved || sourceless || holds(p, rules.Nondeterministic.Name)
+	return saved || sourceless || holds(p, rules.Unrepeatable)
 }
 
-// holds reports whether a package of the plan has a note of the rule.
-func holds(p *preview.Plan, rule string) bool {
+// holds reports whether a package of the plan has a note of such a rule.
+func holds(p *preview.Plan, such func(rule string) bool) bool {
 	return slices.ContainsFunc(p.Packages, func(pkg preview.Package) bool {
-		return slices.ContainsFunc(pkg.Notes, func(n preview.Note) bool { return n.Rule == rule })
+		return slices.ContainsFunc(pkg.Notes, func(n preview.Note) bool { return such(n.Rule) })
 	})
 }
 
@@ -352,12 +352,12 @@ func installNotes(p *preview.Plan) []string {
 		notes = append(notes, "The record was verified with keys: give the key that signs it by --record-key, where the configuration does not.")
 	}
 	switch offline := p.ReadMode == preview.ReadOffline; {
-	case holds(p, rules.Nondeterministic.Name) && offline:
-		return append(notes, "It holds values from a clock or a random source, which no digest approves: preview with a cluster and --out FILE.")
-	case holds(p, rules.Nondeterministic.Name):
-		return append(notes, "It holds values from a clock or a random source, which no digest approves: "+
+	case holds(p, rules.Unrepeatable) && offline:
+		return append(notes, "It holds values that another plan would not have, which no digest approves: preview with a cluster and --out FILE.")
+	case holds(p, rules.Unrepeatable):
+		return append(notes, "It holds values that another plan would not have, which no digest approves: "+
 			"save this plan with --out FILE, and apply that file.")
-	case holds(p, rules.ContentDependsOnCluster.Name) && offline:
+	case holds(p, func(rule string) bool { return rule == rules.ContentDependsOnCluster.Name }) && offline:
 		return append(notes, "Its templates read what only a cluster knows (.Capabilities, lookup), so no cluster accepts this digest: "+
 			"preview with --kube-version and --api-versions, or with a cluster.")
 	case offline:

@@ -30,7 +30,7 @@ var (
 	WebhookWithoutCA = row(Rule{
 		Name: "webhook-without-ca", Level: High, Title: "names a server that cannot be verified (empty caBundle)",
 		Why:    "Without a caBundle the API server cannot verify the server it calls: the calls fail until one is filled in, and with failurePolicy Ignore the check is skipped.",
-		Reduce: "Install a bundle with --certs cert-manager or --certs service-ca; for a chart, make sure that a hook or an annotation fills in the caBundle.",
+		Reduce: "Install a bundle with --certs cert-manager, service-ca or generated; for a chart, make sure that a hook or an annotation fills in the caBundle.",
 		Looks:  "Webhooks, conversion webhooks of CustomResourceDefinitions with several versions, and APIServices that call a Service, have no caBundle and no annotation by which a controller fills one in. One finding for each package.",
 		When:   "A warning; info where a ServiceAccount of the plan may update each of these objects, as a job that fills the caBundle in.",
 	})

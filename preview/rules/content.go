@@ -95,6 +95,26 @@ var (
 		Looks:   "Charts that ask for the cluster's version, its APIs or its objects (.Capabilities, lookup).",
 		Example: noteExample("package/mongodb", "its objects depend on what the cluster is or holds"),
 	})
+	WebhookCertificates = row(Rule{
+		Name: "webhook-certificates", Level: Notice, Title: "has webhooks, whose certificates are issued by a provider",
+		Why:     "The API server calls a webhook only with a certificate that it trusts. Where that is missing or has ended, writes of the objects that the webhook looks at fail, or pass without it.",
+		Reduce:  "Choose another provider with --certs.",
+		Looks:   "The provider of the certificates of a bundle's webhooks: other than cert-manager: that of --certs, of the installed release, or the one that the cluster has.",
+		Example: noteExample("package/mongodb", CertificateProvider("generated")),
+	})
+	CertificateMade = row(Rule{
+		Name: "certificate-made", Level: Notice, Title: "holds a certificate that was made for this plan",
+		Why:    "The keys are random, and another plan has others: the plan can be applied on the review screen, by the command that made it or with --plan, but not with --approve.",
+		Text:   "a certificate for the webhooks, made for this plan; it ends on %s, and an upgrade from %s on renews it",
+		Reduce: "Apply the saved plan with --plan, or use a provider in the cluster: --certs cert-manager.",
+		Looks:  "Certificates and keys of webhooks that were made for the plan, with --certs generated.",
+	}.example("core/Secret/app/op-service-cert", "2028-11-23", "2028-03-24"))
+	CertificateKept = row(Rule{
+		Name: "certificate-kept", Level: Notice, Title: "keeps the certificate that the cluster has",
+		Why:   "A certificate is kept until two thirds of its life have passed, so that an upgrade changes none without need.",
+		Text:  "the certificate for the webhooks stays as it is; it ends on %s, and an upgrade from %s on renews it",
+		Looks: "Certificates and keys of webhooks that an earlier plan made, with --certs generated.",
+	}.example("core/Secret/app/op-service-cert", "2028-11-23", "2028-03-24"))
 	ManifestReplaced = row(Rule{
 		Name: "manifest-replaced", Level: Notice, Title: "is defined twice by the package",
 		Why:     "The package defines this object twice, and only one of the two is applied.",
@@ -110,3 +130,20 @@ var (
 		Example: Example{Of: "Secret op:", Evidence: "core/Secret/app/op: .data.password comes from a clock or a random source: a second rendering gave another value"},
 	})
 )
+
+// CertificateProvider says what a provider of certificates means for webhooks.
+func CertificateProvider(certs string) string {
+	switch certs {
+	case "service-ca":
+		return "OpenShift's service-ca issues the certificates of the webhooks and renews them (--certs service-ca); until it has, calls fail"
+	case "generated":
+		return "the certificates of the webhooks are part of this plan and need nothing in the cluster (--certs generated); only an upgrade renews them, and status says when they end"
+	}
+	return "the webhooks get no certificates (--certs " + certs + "): calls fail until one is put into their Secrets and its authority into their caBundle"
+}
+
+// Unrepeatable reports whether a note of a rule says that another rendering gives
+// other objects, so that a digest approves only the plan that it was printed with.
+func Unrepeatable(rule string) bool {
+	return rule == Nondeterministic.Name || rule == CertificateMade.Name
+}

@@ -15,6 +15,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/install/rollout"
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/servingcert"
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 )
 
@@ -37,6 +38,36 @@ type statusItem struct {
 	Approve string             `json:"approve,omitempty"`
 	Undoes  *record.RollbackOf `json:"undoes,omitempty"` // the failed revision that this one takes back
 	Unread  string             `json:"unread,omitempty"` // why nothing could be compared
+	// Certificates are those of webhooks that plans of the release made.
+	Certificates []statusCertificate `json:"certificates,omitempty"`
+}
+
+// statusCertificate is a certificate that only an upgrade renews.
+type statusCertificate struct {
+	ID   string    `json:"id"` // of its Secret
+	Ends time.Time `json:"ends"`
+	// Due is when an upgrade renews it.
+	Due time.Time `json:"due"`
+}
+
+// addCertificate adds the certificate in a Secret of a package whose plans make them.
+// One that has ended is not healthy: calls of the webhooks fail.
+func (item *statusItem) addCertificate(id string, live map[string]any, now time.Time) {
+	if cert := servingcert.Leaf(live); cert != nil {
+		item.Certificates = append(item.Certificates, statusCertificate{id, cert.NotAfter.UTC(), servingcert.Due(cert).UTC()})
+		item.Healthy = item.Healthy && now.Before(cert.NotAfter)
+	}
+}
+
+// at says when the certificate ends, and what renews it.
+func (c statusCertificate) at(now time.Time) string {
+	switch {
+	case now.After(c.Ends):
+		return fmt.Sprintf("%s ENDED on %s: calls of its webhooks fail; upgrade renews it", c.ID, c.Ends.Format(time.DateOnly))
+	case now.After(c.Due):
+		return fmt.Sprintf("%s ends on %s; upgrade renews it", c.ID, c.Ends.Format(time.DateOnly))
+	}
+	return fmt.Sprintf("%s ends on %s; upgrade renews it from %s on", c.ID, c.Ends.Format(time.DateOnly), c.Due.Format(time.DateOnly))
 }
 
 // statusObject is the state of one object: whether it is ready, and whether it
@@ -113,14 +144,21 @@ func (p *session) statusOf(ctx context.Context, stored *record.Record) (statusIt
 		Healthy: stored.State == record.Applied, Undoes: stored.Undoes,
 	}
 	var refs []preview.Ref
+	var certified []bool
 	for _, member := range stored.Items() {
 		refs = append(refs, member.Ref())
+		certified = append(certified, slices.ContainsFunc(stored.Packages, func(pkg preview.Package) bool {
+			return pkg.Name == member.Package && pkg.Parameters.Certs == preview.CertsGenerated
+		}))
 	}
 	live := staticReader{p.client.Read(ctx, refs)}
 	var definitions []map[string]any
 	for i, r := range live.results {
 		if r.Err != nil && preview.ReasonOf(r.Err) == preview.ReasonUnavailable {
 			return item, fmt.Errorf("reading %s: %w", refs[i].ID(), r.Err)
+		}
+		if certified[i] {
+			item.addCertificate(refs[i].ID(), r.Body, time.Now())
 		}
 		if refs[i].Kind == "CustomResourceDefinition" && r.Body != nil {
 			definitions = append(definitions, r.Body)
@@ -227,6 +265,9 @@ func (c console) printStatus(item statusItem) {
 		c.printObject(o)
 	}
 	c.streams.Printf("  %d of %d objects ready, %d as applied\n", ready, len(item.Objects), same)
+	for _, certificate := range item.Certificates {
+		c.streams.Printf("  certificate  %s\n", textsafe.Line(certificate.at(time.Now())))
+	}
 	if item.Uncounted != "" {
 		c.streams.Printf("  operands: not counted: %s\n", textsafe.Line(item.Uncounted))
 	}

@@ -28,12 +28,15 @@ type Planner struct {
 
 	cluster Cluster // nil until something is asked of it
 	settled atomic.Pointer[map[string]string]
+	certs   *madeCertificates
 	policyJudge
 	keyring
 }
 
 // NewPlanner returns a planner. The caller sets its Options before the first plan.
-func NewPlanner(env Environment) *Planner { return &Planner{env: env} }
+func NewPlanner(env Environment) *Planner {
+	return &Planner{env: env, certs: &madeCertificates{all: map[string]certificate{}}}
+}
 
 // Settle sets take or leave, by object id, for the conflicting fields of single
 // objects, in place of [OwnerOptions.ConflictsOf]. It holds for plans that are
@@ -60,7 +63,11 @@ func (p *Planner) Resolver(progress func(string)) (*Resolver, error) {
 	if !p.Read.Offline {
 		cluster = targetCluster{p}
 	}
-	return p.env.newResolver(p.Source, p.Signatures, cluster, progress)
+	r, err := p.env.newResolver(p.Source, p.Signatures, cluster, progress)
+	if err == nil {
+		r.certs = p.certs
+	}
+	return r, err
 }
 
 // PlanRequest is the request for the plan of one release, by command-line

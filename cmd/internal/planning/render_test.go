@@ -104,7 +104,7 @@ func TestRenderOptionsRefuse(t *testing.T) {
 		want string
 	}{
 		"an install mode that does not exist":   {[]string{"--install-mode", "Some"}, "--install-mode Some: want AllNamespaces, SingleNamespace, OwnNamespace or MultiNamespace"},
-		"an issuer that does not exist":         {[]string{"--certs", "magic"}, "--certs magic: want cert-manager, service-ca or none"},
+		"an issuer that does not exist":         {[]string{"--certs", "magic"}, "--certs magic: want cert-manager, service-ca, generated or none"},
 		"a Kubernetes version that is none":     {[]string{"--kube-version", "newest"}, "--kube-version newest: want a version such as v1.37.1"},
 		"an API version that is none":           {[]string{"--api-versions", "v1/pods/log"}, "--api-versions v1/pods/log: want GROUP/VERSION or v1"},
 		"a values file that is missing":         {[]string{"--values", "none.yaml"}, "reading --values: open none.yaml"},

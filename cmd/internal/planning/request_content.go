@@ -231,8 +231,8 @@ func (o *RenderOptions) params() (format.Params, error) {
 	if !slices.Contains([]string{"", "AllNamespaces", "SingleNamespace", "OwnNamespace", "MultiNamespace"}, o.InstallMode) {
 		return format.Params{}, Usagef("--install-mode %s: want AllNamespaces, SingleNamespace, OwnNamespace or MultiNamespace", o.InstallMode)
 	}
-	if !slices.Contains([]string{"", "cert-manager", "service-ca", "none"}, o.Certs) {
-		return format.Params{}, Usagef("--certs %s: want cert-manager, service-ca or none", o.Certs)
+	if o.Certs != "" && !slices.Contains(preview.CertProviders(), o.Certs) {
+		return format.Params{}, Usagef("--certs %s: want cert-manager, service-ca, generated or none", o.Certs)
 	}
 	if o.KubeVersion != "" && !kubeVersion.MatchString(o.KubeVersion) {
 		return format.Params{}, Usagef("--kube-version %s: want a version such as v1.37.1", o.KubeVersion)

@@ -36,6 +36,7 @@ type Resolver struct {
 	cluster  format.Cluster // nil where none may be asked
 	progress func(string)
 	opened   map[string][]*catalog.Catalog // by what was asked for
+	certs    *madeCertificates
 }
 
 // newResolver returns the resolver of one command. With a nil cluster it is
@@ -151,6 +152,7 @@ type Resolution struct {
 	at      string
 	// secretValues says that some of the values came from a Secret.
 	secretValues bool
+	certifier    format.Certifier // it was rendered with
 	start        *startingPoint   // of the request
 	recordHidden bool             // the record of its release may not be read
 	argo         bool             // an Application of Argo CD asks for it, whose hooks run
@@ -250,12 +252,13 @@ func checkRelease(r preview.Release) error {
 // render renders the content into objects for a release.
 func (r *Resolver) render(ctx context.Context, found *Resolution, release preview.Release, upgrade bool) (*format.Output, error) {
 	r.progress("rendering " + cmp.Or(found.info.Bundle, found.info.Package))
+	found.certifier = certificates{release: release, cluster: r.cluster, made: r.certs}
 	if found.section != nil {
 		release.Namespace = found.section.Namespace
 	}
 	output, err := found.format.Render(ctx, format.Input{
 		Content: found.content.FS, Info: found.info, Release: release, Params: found.params, Upgrade: upgrade, Cluster: r.cluster,
-		Whole: found.whole, Path: found.at,
+		Whole: found.whole, Path: found.at, Certifier: found.certifier,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("rendering %s: %w", found.info.Package, err)

@@ -97,7 +97,7 @@ func (p *Planner) withStart(want PlanRequest, start *startingPoint) (*Planner, P
 	want.params.Values = after.values
 	want.params.Variables = textsOf(after.variables)
 	want.Format, want.Path, want.pinImages = after.format, after.path, after.pinImages
-	with := &Planner{Options: p.Options, env: p.env, cluster: p.cluster, policyJudge: p.policyJudge, keyring: p.keyring}
+	with := &Planner{Options: p.Options, env: p.env, cluster: p.cluster, certs: p.certs, policyJudge: p.policyJudge, keyring: p.keyring}
 	with.settled.Store(p.settled.Load())
 	with.Owners.Conflicts, with.Owners.ConflictsOf, with.Owners.Strict = after.conflicts, textsOf(after.conflictsOf), after.strict
 	if want.Set == nil {
@@ -240,7 +240,7 @@ func (s *startingPoint) decide(after *settings, contents []engine.Content, opts 
 func (out *Resolution) defaults(release preview.Release) *format.Defaults {
 	known := format.Defaults{}
 	if defaulter, ok := out.format.(format.Defaulter); ok {
-		if found, err := defaulter.Defaults(format.Input{Content: out.content.FS, Info: out.info, Release: release, Whole: out.whole, Path: out.at}); err == nil {
+		if found, err := defaulter.Defaults(format.Input{Content: out.content.FS, Info: out.info, Release: release, Whole: out.whole, Path: out.at, Certifier: out.certifier}); err == nil {
 			known = found
 		}
 	}

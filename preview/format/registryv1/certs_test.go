@@ -1,16 +1,28 @@
 package registryv1
 
 import (
+	"context"
+	"crypto/sha256"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/hex"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"go.yaml.in/yaml/v3"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
+	"github.com/kubectl-operator/kubectl-operator/preview/servingcert"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -61,6 +73,95 @@ func TestCertificateProviders(t *testing.T) {
 	}
 }
 
+// keys is a [format.Certifier] that makes certificates once.
+type keys struct {
+	provider string
+	made     map[string]*servingcert.Set
+}
+
+func (k keys) Provider(context.Context) (string, error) { return k.provider, nil }
+
+func (k keys) Certificate(_ context.Context, namespace, secret string, hosts []string) (*servingcert.Set, bool, error) {
+	set, err := servingcert.New(hosts, time.Now())
+	k.made[namespace+"/"+secret] = set
+	return set, true, err
+}
+
+// An API server that has nothing but the rendered objects trusts the certificate in
+// the rendered Secret for the Service that it calls, and no object but that Secret has
+// a key.
+func TestGeneratedCertificates(t *testing.T) {
+	by := keys{provider: generated, made: map[string]*servingcert.Set{}}
+	for name, params := range map[string]format.Params{"asked for": {Certs: generated}, "because the cluster issues none": {}} {
+		t.Run(name, func(t *testing.T) {
+			in := format.Input{Content: makeBundle(t, everyWebhook(t), nil), Release: preview.Release{Name: "demo", Namespace: "demo-system"}, Params: params, Certifier: by}
+			in.Info.Package = "demo"
+			out, err := New().Render(t.Context(), in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if out.Resolved.Certs != generated {
+				t.Errorf("resolved certs %q", out.Resolved.Certs)
+			}
+			set := by.made["demo-system/demo-service-cert"]
+			secret := find(t, out, "core/Secret/demo-system/demo-service-cert")
+			if secret["type"] != servingcert.SecretType || !reflect.DeepEqual(secret["data"], set.Data()) {
+				t.Error("the Secret does not have what was made")
+			}
+			calls := 0
+			for _, o := range out.Objects {
+				for _, client := range servingcert.Clients(o.Body) {
+					calls++
+					wantTrust(t, preview.RefOf(o.Body).ID(), client, set)
+				}
+				if o.Body["kind"] == "Secret" {
+					continue
+				}
+				if text := fmt.Sprint(o.Body); strings.Contains(text, set.Data()["tls.key"].(string)) || strings.Contains(text, set.Data()["ca.key"].(string)) {
+					t.Errorf("%s has a key", preview.RefOf(o.Body).ID())
+				}
+			}
+			if calls != 3 {
+				t.Errorf("%d webhooks are called", calls)
+			}
+			pod := preview.Map(find(t, out, "apps/Deployment/demo-system/demo"), "spec", "template")
+			if sum := sha256.Sum256(set.Certificate); preview.String(pod, "metadata", "annotations", certificateAnnotation) != hex.EncodeToString(sum[:]) {
+				t.Error("pods would not start again with a renewed certificate")
+			}
+			wantNotes(t, out.Notes, rules.WebhookCertificates, rules.CertificateMade)
+		})
+	}
+}
+
+func wantTrust(t *testing.T, id string, client map[string]any, set *servingcert.Set) {
+	t.Helper()
+	bundle, err := base64.StdEncoding.DecodeString(preview.String(client, "caBundle"))
+	roots := x509.NewCertPool()
+	if err != nil || !roots.AppendCertsFromPEM(bundle) {
+		t.Fatalf("%s: no caBundle", id)
+	}
+	pair, err := tls.X509KeyPair(set.Certificate, set.Key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	host := preview.String(client, "service", "name") + "." + preview.String(client, "service", "namespace") + ".svc"
+	if _, err := pair.Leaf.Verify(x509.VerifyOptions{DNSName: host, Roots: roots}); err != nil {
+		t.Errorf("%s: %v", id, err)
+	}
+}
+
+func wantNotes(t *testing.T, notes []preview.Note, want ...rules.Rule) {
+	t.Helper()
+	for _, rule := range want {
+		if !slices.ContainsFunc(notes, func(n preview.Note) bool { return n.Rule == rule.Name }) {
+			t.Errorf("no note of %s in %v", rule.Name, notes)
+		}
+	}
+	if len(notes) != len(want) {
+		t.Errorf("notes are %v", notes)
+	}
+}
+
 func golden(t *testing.T, file, got string) {
 	t.Helper()
 	if *update {
@@ -92,7 +193,7 @@ func TestCertsDefaults(t *testing.T) {
 		{name: "cert-manager for a bundle with webhooks", change: withHook, want: certManager},
 		{name: "the flag wins", change: withHook, flag: serviceCA, want: serviceCA},
 		{name: "nothing for a bundle without webhooks", flag: certManager, want: ""},
-		{name: "an unknown provider", flag: "vault", err: `certs "vault": want one of cert-manager, service-ca, none`},
+		{name: "an unknown provider", flag: "vault", err: `certs "vault": want one of cert-manager, service-ca, generated, none`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			out, err := renderFS(t, makeBundle(t, tc.change, nil), format.Params{Certs: tc.flag})

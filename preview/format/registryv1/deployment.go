@@ -13,6 +13,7 @@ import (
 const (
 	targetNamespacesAnnotation  = "olm.targetNamespaces"
 	operatorNamespaceAnnotation = "olm.operatorNamespace"
+	certificateAnnotation       = "webhook-certificate-sha256"
 )
 
 // deployments returns the CSV's Deployments. Their specs are as written, except for
@@ -34,6 +35,9 @@ func deployments(b *bundle, p params) ([]format.RenderedObject, error) {
 		annotateTemplate(d.spec, b.csv.annotations, p)
 		if serving[d.name] && p.provisioned() {
 			mountCertificate(d.spec, certName(d.name))
+		}
+		if cert, ok := p.certificates[d.name]; ok { // pods start again with a renewed one: not all read it anew
+			annotateTemplate(d.spec, map[string]string{certificateAnnotation: cert.fingerprint()}, p)
 		}
 		configure(body, p.config)
 		out = append(out, b.generated(body, d.line))

@@ -146,7 +146,7 @@ func (bundleFormat) Defaults(in format.Input) (format.Defaults, error) {
 	}
 	var out format.Defaults
 	out.Params.InstallMode, _ = installMode(b, in.Release.Namespace, "", nil)
-	out.Params.Certs, err = certProvider(b, "")
+	out.Params.Certs, err = certProvider(context.Background(), b, "", in.Certifier)
 	return out, err
 }
 
@@ -157,7 +157,7 @@ func (bundleFormat) Choices(in format.Input) ([]format.Choice, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := resolve(b, in)
+	p, err := resolve(context.Background(), b, in)
 	if err != nil || p.mode == ownNamespace || !b.csv.modes[ownNamespace] {
 		return nil, err
 	}

@@ -90,11 +90,19 @@ func (bundleFormat) Render(ctx context.Context, in format.Input) (*format.Output
 	if err := validate(b); err != nil {
 		return nil, err
 	}
-	p, err := resolve(b, in)
+	p, err := resolve(ctx, b, in)
 	if err != nil {
 		return nil, err
 	}
-	return render(b, p)
+	if err := certify(ctx, b, &p, in.Certifier); err != nil {
+		return nil, err
+	}
+	out, err := render(b, p)
+	if err != nil {
+		return nil, err
+	}
+	out.Notes = append(out.Notes, certNotes(b, p, in.Info.Package)...)
+	return out, nil
 }
 
 // params are the parameters that the generators use, after defaults were applied.
@@ -104,15 +112,16 @@ type params struct {
 	targets   []string // [""] for all namespaces
 	certs     string   // empty when the bundle has no webhooks
 	config    map[string]any
+	// certificates that were made for the plan or an earlier one, by deployment.
+	certificates map[string]servingCert
 }
 
 func (p params) allNamespaces() bool { return len(p.targets) == 1 && p.targets[0] == "" }
 
-// provisioned reports whether cert-manager or service-ca issues certificates for the
-// webhooks.
-func (p params) provisioned() bool { return p.certs == certManager || p.certs == serviceCA }
+// provisioned reports whether a Secret gets certificates for the webhooks.
+func (p params) provisioned() bool { return p.certs != "" && p.certs != certsNone }
 
-func resolve(b *bundle, in format.Input) (params, error) {
+func resolve(ctx context.Context, b *bundle, in format.Input) (params, error) {
 	values, err := readValues(in.Params.Values)
 	if err != nil {
 		return params{}, err
@@ -128,10 +137,8 @@ func resolve(b *bundle, in format.Input) (params, error) {
 	if p.targets, err = targetNamespaces(b, p.mode, p.namespace, watch); err != nil {
 		return params{}, err
 	}
-	if p.certs, err = certProvider(b, in.Params.Certs); err != nil {
-		return params{}, err
-	}
-	return p, nil
+	p.certs, err = certProvider(ctx, b, in.Params.Certs, in.Certifier)
+	return p, err
 }
 
 func render(b *bundle, p params) (*format.Output, error) {
