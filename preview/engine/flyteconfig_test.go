@@ -46,7 +46,7 @@ func TestFlyteConfigurationByGeneration(t *testing.T) {
 		{"v2 with a slip of the keyboard", "default-for-task-types: {ray: rayjob}", v2,
 			map[string]string{replaced: "", ignored: "task type ray is for rayjob, which is no plugin of Flyte's own: an engine of v2 that does not have it only warns, and the task type stays with the plugin that registers it"}},
 		{"no list, and nothing tells the generation", "default-for-task-types: {" + defaults + ", ray: ray}", ray,
-			map[string]string{ignored: "task type ray is for plugin ray, and there is no list enabled-plugins: an engine of v1 does not start then, one of v2 needs none; nothing tells which this is"}},
+			map[string]string{ignored: "task type ray is for plugin ray, and there is no list enabled-plugins: an engine of v1 does not start then, one of v2 needs none; which of them this is, is not known"}},
 		{"both generations tell nothing", "enabled-plugins: [container, sidecar, k8s-array], default-for-task-types: {" + defaults + "}", v1 + v2,
 			map[string]string{ignored: "", replaced: "", sections: ""}},
 	} {

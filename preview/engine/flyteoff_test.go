@@ -224,7 +224,7 @@ func TestClusterWhatAFlytePlanRestsOnMoves(t *testing.T) {
 	v2 := flyteDefinition("TaskAction", "flyte.org")
 	checkFlyteEvidence(t, planFrom(t, client, "fl-moves", plan), map[string]string{
 		rules.FlyteSectionMissing.Name: "plugin tensorflow: no operator: nothing in the plan defines tfjobs.kubeflow.org, and the cluster's own definition is not established",
-		rules.FlyteConfigIgnored.Name:  "task type spark is for plugin spark, and there is no list enabled-plugins: an engine of v1 does not start then, one of v2 needs none; nothing tells which this is",
+		rules.FlyteConfigIgnored.Name:  "task type spark is for plugin spark, and there is no list enabled-plugins: an engine of v1 does not start then, one of v2 needs none; which of them this is, is not known",
 	}, here)
 	const name = "core/ConfigMap/fl-moves/config: "
 	for _, test := range []struct {
