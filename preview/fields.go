@@ -334,7 +334,8 @@ func (e element) matches(index int, item any) bool {
 	return found
 }
 
-// scalarText returns a value in the notation of fieldpath.
+// scalarText returns a value as paths of package fieldpath write it: strings are
+// quoted.
 func scalarText(v any) string {
 	if s, ok := v.(string); ok {
 		return strconv.Quote(s)

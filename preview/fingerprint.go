@@ -66,8 +66,8 @@ func hashLive(live, content map[string]any, secret string) (string, error) {
 	return Hash(hashed)
 }
 
-// relevant reduces a live object to its relevant paths, with apiVersion and kind,
-// which decide what is sensitive.
+// relevant returns the part of a live object at its relevant paths (see [Fingerprint]),
+// with apiVersion and kind, which decide what is sensitive.
 func relevant(t TypeConverter, live, sealed map[string]any, manager string) (map[string]any, error) {
 	owned, err := ownedFields(live, manager)
 	if err != nil {

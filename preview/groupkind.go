@@ -57,7 +57,8 @@ const (
 	SubjectGroup          = "Group"
 )
 
-// is compares group and kind separately, which avoids an allocation.
+// is reports whether a reference is of the kind. It compares group and kind without
+// joining them, which avoids an allocation.
 func (gk GroupKind) is(r Ref) bool {
 	group, kind, found := strings.Cut(string(gk), "/")
 	if !found {

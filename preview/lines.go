@@ -10,13 +10,13 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Document is one document of a file, with its position in the file.
+// Document is one document of a file, with the lines of its values.
 type Document struct {
 	Value any
 	Lines LineIndex
 }
 
-// LocatedObject is one object of a document, with its position in the file.
+// LocatedObject is one object of a document, with the lines of its values.
 type LocatedObject struct {
 	Body  map[string]any
 	Lines LineIndex

@@ -48,7 +48,7 @@ type Cluster interface {
 	May(ctx context.Context, rights []preview.Right) []preview.RightAnswer
 }
 
-// Server answers which APIs the cluster serves.
+// Server answers which APIs the cluster serves, and which objects a namespace has.
 type Server interface {
 	Served(ctx context.Context) (preview.Discovery, error)
 	// Residents returns the objects of a namespace, of every kind that can be

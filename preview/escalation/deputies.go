@@ -29,7 +29,7 @@ const maxCustomKinds = 50
 
 // CustomKinds returns the custom kinds of a plan, those with objects first; planned are
 // the plan's grants. Kinds that accounts may only write are left out if the table of
-// operators (package deputy) has them, as it says what their controllers do.
+// operators (package deputy) has their API group, as it says what the controllers do.
 func CustomKinds(p *preview.Plan, planned []preview.Grant) []CustomKind {
 	own := map[string]bool{}
 	for i := range p.Objects {

@@ -127,7 +127,8 @@ func (w *pathFinder) canEscalate() bool {
 
 // find returns the escalation paths, after as many searches as needed until all
 // accounts on them are known to exist. Only accounts on a path that was found are
-// looked up, with one request for each namespace.
+// looked up, with one request for each search. After maxChecks searches it returns nil
+// and records that.
 func (w *pathFinder) find(ctx context.Context) ([]access.EscalationPath, error) {
 	candidates := access.ActingAccounts(w.others)
 	for range maxChecks {

@@ -54,9 +54,10 @@ func carriedHit(o *preview.Object, evidence []string) ruleHit {
 	return ruleHit{object: o.ID, evidence: evidence, narrow: o.Namespace != "", known: o.Action == preview.ActionUnchanged, held: o.Untouched()}
 }
 
-// judgeItems makes findings about the carrier, with a level between least and most, of
-// the rules that its items meet. Of items without a kind, such as a pod template, rules
-// about missing fields are left out: the controller may set them.
+// judgeItems makes findings about the carrier of the matches of rules on its items.
+// Matches below level least are left out; the others have level most at most. Of items
+// without a kind, such as a pod template, rules about missing fields are left out: the
+// controller may set them.
 func (c *scan) judgeItems(carrier *preview.Object, rbac *access.RBACIndex, items []content.Item, least, most Level) {
 	if len(items) == 0 {
 		return

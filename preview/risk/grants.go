@@ -255,8 +255,8 @@ func (c *scan) matchGrant(g preview.Grant) []match {
 	return slices.DeleteFunc(out, func(m match) bool { return covered[m.rule.Name] })
 }
 
-// modify returns the level of a match: one less for resourceNames, less for a
-// namespace, one more for a group or the account default.
+// modify returns the level of a match: one less for resourceNames, mostly one less in a
+// namespace (see inNamespace), and one more for a group or the account default.
 func (c *scan) modify(rule entry, g preview.Grant, part shape, level Level) Level {
 	if rule.Level == rules.NotKnown {
 		return level

@@ -148,7 +148,7 @@ func objectList(labels []string) string {
 	return strings.Join(out, ", ")
 }
 
-// changedObject is an object with its changed fields.
+// changedObject is an object of the plan with its changed fields.
 type changedObject struct {
 	*preview.Object
 	label    string // kind and name

@@ -133,7 +133,7 @@ var offFlag = regexp.MustCompile(`(?i)^--?[\w-]+[= ](?:false|0|f|no|off)$`)
 var negative = regexp.MustCompile(`(?i)^--?(?:auth|service-account-lookup|tls-?verify|verify-?tls|client-cert-auth|authentication-token-webhook|protect-kernel-defaults|rotate-certificates|seccomp-default)`)
 
 // words adds a sign for each argument of a command that switches a check off. The value
-// of an argument may be the next word.
+// of an argument may be the next word, as in "--flag false".
 func (r *reading) words(words []string) {
 	for i, word := range words {
 		forms := []string{word}

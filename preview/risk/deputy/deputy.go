@@ -43,7 +43,7 @@ const (
 	Elsewhere Effect = "elsewhere" // is judged by rules of its own
 )
 
-// Kind is a row of the table.
+// Kind is a row of the table: a kind or subresource, and what its controller does.
 type Kind struct {
 	Group, Kind, Plural string
 	Namespaced          bool

@@ -58,7 +58,7 @@ func Kinds() []Kind { return parsed().kinds }
 // definition is an OpenAPI type: the fields of an object by name.
 type definition map[string]*property
 
-// property is a field of a definition.
+// property is a field of an OpenAPI type.
 type property struct {
 	nesting []bool     // what surrounds values of the type: true for a list, false for a map
 	of      definition // type of the values; nil for texts, numbers and the like

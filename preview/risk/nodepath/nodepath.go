@@ -25,7 +25,7 @@ type Verdict struct {
 	Leads string
 }
 
-// row is a line of the table.
+// row is a line of the table: a path of the node, with the verdict on mounting it.
 type row struct {
 	path string
 	tree bool // the row is about all paths below too
