@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// builtIn are the API groups of Kubernetes itself. If the cluster does not serve an
-// object of theirs, the manifest is outdated, and the object is not skipped.
+// builtIn are the API groups of Kubernetes itself. If the cluster does not serve a kind
+// of theirs, the manifest is outdated, and its object is not skipped.
 var builtIn = [...]string{
 	"", "apps", "autoscaling", "batch", "extensions", "policy",
 	"admissionregistration.k8s.io", "apiextensions.k8s.io", "apiregistration.k8s.io", "authentication.k8s.io",

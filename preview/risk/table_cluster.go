@@ -19,8 +19,8 @@ func nodeRules() []entry {
 	}
 }
 
-// nodesRead returns the level of reading from kubelets: their logs are every file
-// below /var/log of the node, of the control plane's programs and pods too.
+// nodesRead returns the level of reading from kubelets. By nodes/log, every file below
+// /var/log of the node can be read, those of the control plane and of pods included.
 func nodesRead(_ *scan, _ preview.Grant, part shape) Level {
 	if part.has("nodes/log") {
 		return Medium

@@ -60,7 +60,8 @@ func Judge(rule string, p preview.CloudPermission) rules.Level {
 	return level
 }
 
-// Worst returns the level of the worst row that a permission includes.
+// Worst returns the highest level of all rows that a permission includes, whatever
+// their rule; None if it includes none.
 func Worst(p preview.CloudPermission) rules.Level {
 	level := rules.None
 	for rule := range Grants() {

@@ -20,7 +20,7 @@ type Item struct {
 	// data["a.yaml"][1].
 	Path string
 	// Body is the part as an object. A part without apiVersion and kind becomes a Pod,
-	// ClusterRole, ClusterRoleBinding or Secret.
+	// Secret, ClusterRole or ClusterRoleBinding.
 	Body map[string]any
 	// Whole reports whether the part has apiVersion and kind of its own.
 	Whole bool

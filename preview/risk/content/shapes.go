@@ -175,8 +175,8 @@ func policyRules(v any) []any {
 	return out
 }
 
-// secretOf returns a Secret of a mapping that says of which type a controller makes
-// one: a type that acts by itself, beside metadata or data.
+// secretOf returns a mapping with a type of actingTypes as a Secret, which a controller
+// may create from it; nil for any other mapping.
 func secretOf(m map[string]any) map[string]any {
 	if !slices.Contains(actingTypes, preview.String(m, "type")) {
 		return nil
@@ -190,6 +190,6 @@ func secretOf(m map[string]any) map[string]any {
 	return out
 }
 
-// actingTypes are the types of Secrets that Kubernetes fills, or reads as
-// credentials of its own.
+// actingTypes are the types of Secrets that Kubernetes fills with a token, or accepts
+// as credentials.
 var actingTypes = []string{"kubernetes.io/service-account-token", "bootstrap.kubernetes.io/token"}
