@@ -7,8 +7,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/tabs"
 )
 
-// toggleBranch opens or closes the branch under the cursor, and reports whether there
-// is one.
+// toggleBranch opens or closes the branch under the cursor; false if there is none.
 func (m *tabPanel) toggleBranch(b *masterDetail) bool {
 	id := b.selected().ID
 	if !strings.HasPrefix(id, tabs.BranchPrefix) {
@@ -18,7 +17,7 @@ func (m *tabPanel) toggleBranch(b *masterDetail) bool {
 	return true
 }
 
-// branchIsOpen reports whether rows of the branch under the cursor follow it.
+// branchIsOpen reports whether the rows of the branch under the cursor are shown.
 func branchIsOpen(b *masterDetail) bool {
 	at := b.list.Cursor + 1
 	return at < len(b.rows) && b.rows[at].Parent == b.selected().ID
@@ -29,14 +28,16 @@ func (m *tabPanel) setBranch(b *masterDetail, id string, open bool) {
 	m.invalidate(b)
 }
 
-// openBranches opens every branch: a search must find what a closed one holds.
+// openBranches opens all branches of the tree, because a search must find what
+// is in them.
 func (m *tabPanel) openBranches() {
 	m.OpenAll()
 	m.refreshTab(tabs.Objects)
 }
 
-// leaveBranch closes the branch under the cursor, or goes to the one that holds the
-// row; [tabPanel.enterBranch] opens it. Both report whether there was anything to do.
+// leaveBranch closes the branch under the cursor, or moves the cursor from a
+// row to its branch. [tabPanel.enterBranch] opens a branch. Both return false
+// if there is nothing to do.
 func (m *tabPanel) leaveBranch(b *masterDetail) bool {
 	if b.pane != frame.PaneList {
 		return false

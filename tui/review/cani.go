@@ -13,14 +13,15 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
 )
 
-// canIQuestion is a question about what a subject may do, while it is typed.
+// canIQuestion is a question about what a subject may do, which the user is typing.
 type canIQuestion struct {
 	typing  bool
 	subject preview.Subject
 	input   widget.Query
 }
 
-// startCanI asks about the subject of the row under the cursor.
+// startCanI opens the field for a question about the subject of the row under
+// the cursor.
 func (m *review) startCanI() {
 	subject, ok := m.access.SubjectOf(m.activeTab().selected().ID)
 	if m.tab != tabs.Access || !ok {
@@ -34,7 +35,7 @@ func (c *canIQuestion) prompt() (widget.Line, int) {
 	return c.input.Prompt(widget.Text(theme.Key, " can "+frame.Clip(describe.SubjectName(c.subject), 40)+" "))
 }
 
-// hint is shown until something is typed.
+// hint returns an example of a question, which is shown until something is typed.
 func (c *canIQuestion) hint() widget.Line {
 	if c.input.Value() != "" {
 		return nil
@@ -55,8 +56,8 @@ func (m *review) canIKey(msg tea.KeyPressMsg) {
 	}
 }
 
-// answerCanI shows what the plan's grants say to the question. One that cannot be
-// read stays to be mended.
+// answerCanI shows the answer of the plan's grants to the question. A question
+// that cannot be parsed stays in the field, to be corrected.
 func (m *review) answerCanI() {
 	q, err := access.ParseQuestion(m.canI.input.Value(), access.KnownResources(m.Crds()))
 	if err != nil {

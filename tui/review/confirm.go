@@ -24,8 +24,8 @@ const (
 	maxQuiet  = 1500 * time.Millisecond
 )
 
-// confirmDialog asks whether to approve the plan. It exists from opening
-// CONFIRM until it is left.
+// confirmDialog asks whether to approve the plan, on the CONFIRM screen. It
+// exists as long as that is open.
 type confirmDialog struct {
 	*tabPanel
 	round   int // answers to an earlier opening are dropped
@@ -44,14 +44,15 @@ type confirmDialog struct {
 	full    bool     // tab: every digest
 }
 
-// factsKey holds everything that the facts of one question depend on.
+// factsKey is what the text of CONFIRM depends on: if it changes, the text is
+// made anew.
 type factsKey struct {
 	width, height int
 	full, checked bool
 }
 
-// approve is a: the next finding to look at, or the question. A plan that is
-// stale is made again first.
+// approve handles the key a: it shows the next finding that must be reviewed
+// or, if all are, CONFIRM. A stale plan is made again first.
 func (m *review) approve() tea.Cmd {
 	switch left := m.Checklist.Remaining(); {
 	case m.opts.ReadOnly:
@@ -69,7 +70,7 @@ func (m *review) approve() tea.Cmd {
 	return nil
 }
 
-// openConfirm shows the question and reads the cluster again.
+// openConfirm opens CONFIRM and begins to check the plan against the cluster again.
 func (m *review) openConfirm() tea.Cmd {
 	m.endSearch()
 	m.screen = screenConfirm
@@ -88,13 +89,13 @@ func (m *confirmDialog) startRecheck(ctx context.Context) tea.Cmd {
 	}, m.awaitRecheck())
 }
 
-// awaitRecheck waits for the next line of the check under way.
+// awaitRecheck returns a command that waits for the next line of progress of the check.
 func (m *confirmDialog) awaitRecheck() tea.Cmd {
 	round := m.round
 	return m.log.Wait(func(line string) tea.Msg { return checkingMsg{line, round} })
 }
 
-// showRecheckStep shows a line of the check under way.
+// showRecheckStep shows a line of progress of the check.
 func (m *review) showRecheckStep(msg checkingMsg) tea.Cmd {
 	if m.screen != screenConfirm || msg.round != m.confirm.round {
 		return nil
@@ -103,8 +104,8 @@ func (m *review) showRecheckStep(msg checkingMsg) tea.Cmd {
 	return m.confirm.awaitRecheck()
 }
 
-// setRecheck takes the answer. Another digest leads back to the review of the
-// plan as it would be now.
+// setRecheck handles the result of the check. If the plan has another digest
+// now, the new plan is shown for review.
 func (m *review) setRecheck(msg recheckedMsg) tea.Cmd {
 	c := &m.confirm
 	if m.screen != screenConfirm || msg.round != c.round {
@@ -125,9 +126,9 @@ func (m *review) setRecheck(msg recheckedMsg) tea.Cmd {
 	return nil
 }
 
-// needsName reports whether the answer is the release's name rather than y:
-// where something is lost, taken or critical, and always without a screen, where
-// what was typed ahead is not swallowed.
+// needsName reports whether the release's name must be typed rather than y: if the
+// plan deletes, takes over or blocks objects, or has conflicts or critical findings.
+// It is always so without a screen, where keys that were typed ahead are not dropped.
 func (m *confirmDialog) needsName() bool {
 	s := m.Plan.Summary
 	if m.Plain || s.Delete+s.Replace+s.Adopt+s.Blocked > 0 || len(m.Checklist.OfSeverity(preview.Critical)) > 0 {
@@ -149,7 +150,8 @@ func (m *confirmDialog) answer() string {
 	return "y"
 }
 
-// confirmKey handles the keys of CONFIRM. Pasted text never gets here.
+// confirmKey handles the keys of CONFIRM. Pasted text is not handled here, so
+// that it never approves.
 func (m *review) confirmKey(msg tea.KeyPressMsg) tea.Cmd {
 	c, k := &m.confirm, m.keys
 	answers := c.acceptsKeys()
@@ -187,8 +189,9 @@ func (m *review) confirmKey(msg tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// acceptsKeys reports whether a key is one of the answer: none came for a while
-// before it, or the question stands for long enough.
+// acceptsKeys reports whether a key counts as a part of the answer. Keys count
+// once none was pressed for a while, or once the question has been shown for
+// long enough, so that keys typed ahead approve nothing.
 func (m *confirmDialog) acceptsKeys() bool {
 	c, now := m, m.opts.Now()
 	if !c.listens && (now.Sub(c.lastKey) >= quietTime || c.checked && now.Sub(c.at) >= maxQuiet) {
@@ -208,7 +211,7 @@ func (m *review) retryKey(msg tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// submit is enter on CONFIRM: the one place that approves.
+// submit handles enter on CONFIRM. It is the only function that approves.
 func (m *review) submit() tea.Cmd {
 	c := &m.confirm
 	switch c.input.Value {
@@ -231,7 +234,8 @@ func (m *review) submit() tea.Cmd {
 	return nil
 }
 
-// promptLines returns the number of lines below the facts, a blank one first.
+// promptLines returns the number of lines of the question, the blank one before
+// it included.
 func (m *confirmDialog) promptLines() int {
 	if m.Size.Mode == frame.ModeDouble {
 		return 4
@@ -241,8 +245,8 @@ func (m *confirmDialog) promptLines() int {
 
 func (m *confirmDialog) headHeight() int { return m.Size.Body - m.promptLines() }
 
-// settleConfirm makes the facts where they are not made yet, and keeps the
-// window in them.
+// settleConfirm makes the text of CONFIRM, if it has changed, and keeps the
+// window in it.
 func (m *confirmDialog) settleConfirm() {
 	c, height := m, m.headHeight()
 	if want := (factsKey{m.Size.Width, height, c.full, c.checked}); want != c.made {
@@ -289,7 +293,7 @@ func (m *review) confirmLines(f frame.Frame) ([]string, *tea.Cursor) {
 	return m.compose(f, body, "", footer), cursor
 }
 
-// confirmKeys are the keys of CONFIRM but those of its answer.
+// confirmKeys returns the keys of CONFIRM for the footer, without those of the answer.
 func (m *confirmDialog) confirmKeys() []key.Binding {
 	k := m.keys
 	if m.Size.Mode != frame.ModeDouble {
@@ -302,8 +306,8 @@ func (m *confirmDialog) confirmKeys() []key.Binding {
 	return []key.Binding{frame.WithHelp(k.Back, "back"), digests, k.CopyDigest}
 }
 
-// prompt is the question's last lines and the column of the cursor, -1 while
-// nothing can be typed.
+// prompt returns the lines of the question and the column of its cursor, -1 if
+// no answer can be typed yet.
 func (m *confirmDialog) prompt() ([]widget.Line, int) {
 	c := m
 	lead := frame.Plain("   ")

@@ -14,8 +14,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
 )
 
-// factList writes name and value lines of CONFIRM. Nothing from the content but
-// names and digests stands there.
+// factList builds the lines of names and values on CONFIRM. From the content it
+// shows only names and digests.
 type factList struct {
 	width, column int
 	lines         []widget.Line
@@ -35,8 +35,7 @@ func (h *factList) margin() int {
 	return 3
 }
 
-// digest writes a digest in full: on one line, or in two halves. It is never
-// cut.
+// digest appends a digest in full, on one line or in two halves. It is never cut.
 func (h *factList) digest(name, digest string) {
 	safe := textsafe.Line(digest)
 	room := h.width - h.margin() - h.column - 1
@@ -55,12 +54,12 @@ func (h *factList) digest(name, digest string) {
 	h.add("", widget.Text(theme.Strong, strings.Repeat(" ", len(algorithm))+hex[half:]))
 }
 
-// maxTagged images by tag are shown beside the question, the others on tab.
+// maxTagged is how many images without a digest CONFIRM lists; the key tab shows all.
 const maxTagged = 3
 
-// confirmHead is everything an approval is about. Where it would not fit, images
-// by tag are counted only, then blank lines go, then the sentence, which the
-// Summary says too.
+// confirmHead returns all that the approval is about, above the question. If
+// there is no room, images by tag are only counted first, then blank lines are
+// left out, then the sentence that is also in the Summary.
 func (m *confirmDialog) confirmHead(width, height int) []widget.Line {
 	for tagged, sentence := maxTagged, true; ; tagged-- {
 		h := &factList{width: width, column: 12}
@@ -126,7 +125,7 @@ func (m *confirmDialog) targetLines(h *factList) {
 	h.add("namespace", widget.Text(theme.Strong, p.Release.Namespace), widget.Text(theme.Plain, m.namespaceState()))
 }
 
-// whoLines say who would apply, with the groups that rights may come from.
+// whoLines append the user who would apply, with the groups that may give rights.
 func (m *confirmDialog) whoLines(h *factList) {
 	t := m.Plan.Target
 	if len(t.Groups) == 0 {
@@ -147,10 +146,11 @@ func (m *confirmDialog) whoLines(h *factList) {
 	}
 }
 
-// maxGroupLines are the lines that a person of many groups takes at most.
+// maxGroupLines is how many lines the groups of a user take at most.
 const maxGroupLines = 2
 
-// placeLines is the target of a plugin set.
+// placeLines append the target of a plugin set: platform, location, machine,
+// generation.
 func (m *confirmDialog) placeLines(h *factList) {
 	p := m.Plan
 	h.add("platform", widget.Text(theme.Strong, p.Platform))
@@ -171,8 +171,7 @@ func (m *confirmDialog) namespaceState() string {
 	return "  (exists)"
 }
 
-// contentLines adds the packages to apply, with at most tagged of the images
-// that are named by tag.
+// contentLines append the packages to apply, with at most tagged of the images by tag.
 func (m *confirmDialog) contentLines(h *factList, tagged int) {
 	p := m.Plan
 	h.digest("plan", p.Digest) // first, where not all of it fits
@@ -197,8 +196,8 @@ func (m *confirmDialog) contentLines(h *factList, tagged int) {
 	m.imageLines(h, tagged)
 }
 
-// imageLines count the images by digest, and show at most so many of those by
-// tag with what the tag is today.
+// imageLines append the number of images by digest, and at most tagged of those
+// by tag, each with the digest that its tag has today.
 func (m *confirmDialog) imageLines(h *factList, tagged int) {
 	var byTag []preview.Image
 	for _, image := range m.Plan.Images {
@@ -224,7 +223,7 @@ func (m *confirmDialog) imageLines(h *factList, tagged int) {
 	}
 }
 
-// image is an image and the digest that it is, or is today.
+// image appends an image and its digest, or the digest that its tag has today.
 func (h *factList) image(name string, image preview.Image) {
 	ref, digest, _ := strings.Cut(image.Reference, "@")
 	h.add(name, widget.Text(theme.Plain, ref))
@@ -266,11 +265,10 @@ func (m *confirmDialog) effectLines(h *factList) {
 	}
 }
 
-// maxItemLines are the lines on which findings are named.
+// maxItemLines is how many lines the labels of findings take at most.
 const maxItemLines = 3
 
-// itemLines names the findings of a severity; those beyond a few lines are
-// counted.
+// itemLines append the findings of a severity, in a few lines; the others are counted.
 func (m *confirmDialog) itemLines(h *factList, name string, s preview.Severity, role theme.Role) {
 	at := m.Checklist.OfSeverity(s)
 	room := h.width - h.margin() - h.column - len("… 99 more")
@@ -306,7 +304,8 @@ func (m *confirmDialog) itemLines(h *factList, name string, s preview.Severity, 
 	}
 }
 
-// allDigests is the other page: every image and pin in full.
+// allDigests appends the second page of CONFIRM: every image and source with
+// its digest.
 func (m *confirmDialog) allDigests(h *factList) {
 	h.blank()
 	for _, pkg := range m.Plan.Packages {

@@ -13,8 +13,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/tabs"
 )
 
-// contestedObjects returns the ids of the objects with contested fields that the
-// selected row is about: a finding about them, or an object.
+// contestedObjects returns the ids of the objects with conflicts that the
+// selected row is about: a finding about some, or an object.
 func (m *tabPanel) contestedObjects() []string {
 	b := m.activeTab()
 	row := b.selected()
@@ -40,8 +40,8 @@ func (m *tabPanel) contestedObjects() []string {
 	return nil
 }
 
-// conflictKey handles the keys that decide about contested fields. It reports whether
-// the key was one of them.
+// conflictKey handles the keys that decide about fields with conflicts (take,
+// leave). It returns false for any other key.
 func (m *review) conflictKey(msg tea.KeyPressMsg) (tea.Cmd, bool) {
 	decided := preview.ConflictsTake
 	switch {
@@ -58,8 +58,8 @@ func (m *review) conflictKey(msg tea.KeyPressMsg) (tea.Cmd, bool) {
 	return m.decide(ids, decided), true
 }
 
-// decide plans again with a decision about the contested fields of some objects: what
-// is approved is what is applied.
+// decide makes the plan again with a decision (take or leave) about the conflicts
+// of some objects, because only a plan that has the decision can be approved.
 func (m *review) decide(ids []string, decided string) tea.Cmd {
 	if m.opts.Resolve == nil || m.opts.Settle == nil {
 		m.notice = "this plan cannot be planned again here: decide with --conflicts when it is made"
@@ -79,7 +79,7 @@ func (m *review) decide(ids []string, decided string) tea.Cmd {
 	return m.planAgain()
 }
 
-// showDecided goes back to the finding that a decision was made at.
+// showDecided shows, in the new plan, the finding at which the user decided.
 func (m *review) showDecided() {
 	id := m.decided
 	m.decided = ""

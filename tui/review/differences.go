@@ -13,9 +13,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/tabs"
 )
 
-// startCompare makes the comparison that the screen waits for: at once where
-// the object is small, else as a command. One runs at a time; that of a sheet
-// that was left gives way.
+// startCompare begins the comparison that the open view needs. That of a small
+// object is made at once, any other by the returned command. Only one is made
+// at a time: that of a view which the user has left is stopped.
 func (m *review) startCompare() tea.Cmd {
 	s := m.activeTab().sheet
 	if m.comparing != nil && m.comparing.Sheet != s {
@@ -49,7 +49,8 @@ func (m *review) startCompare() tea.Cmd {
 	}, m.awaitCompare(w))
 }
 
-// awaitCompare draws how far a comparison is, where anything moves.
+// awaitCompare returns a command that redraws the progress of a comparison; nil
+// without motion.
 func (m *tabPanel) awaitCompare(w *diffview.Job) tea.Cmd {
 	if m.opts.NoMotion {
 		return nil
@@ -74,8 +75,8 @@ func (m *tabPanel) stillComparing(msg stillComparingMsg) tea.Cmd {
 	return m.awaitCompare(msg.of)
 }
 
-// setComparison puts in a comparison that was made. Where its sheet was left, it was
-// not finished.
+// setComparison puts a finished comparison into its view. It is nil if the user
+// has left the view before.
 func (m *tabPanel) setComparison(msg comparedMsg) {
 	if msg.of == m.comparing {
 		m.comparing = nil
@@ -87,8 +88,7 @@ func (m *tabPanel) setComparison(msg comparedMsg) {
 	}
 }
 
-// evidenceOf returns the evidence of the selected finding, empty when none is
-// selected.
+// evidenceOf returns the evidence of the selected finding, empty if none is selected.
 func (m *tabPanel) evidenceOf(b *masterDetail) string {
 	if m.tab != tabs.Findings {
 		return ""
@@ -99,7 +99,7 @@ func (m *tabPanel) evidenceOf(b *masterDetail) string {
 	return ""
 }
 
-// sheetForm returns the layout of diffs for this tab and window.
+// sheetForm returns the form in which the open view shows its comparison.
 func (m *tabPanel) sheetForm(b *masterDetail) diffview.Form {
 	switch {
 	case b.sheet == nil || b.sheet.Kind == diffview.YAML:
@@ -112,8 +112,7 @@ func (m *tabPanel) sheetForm(b *masterDetail) diffview.Form {
 	return diffview.FormUnified
 }
 
-// sheetKey handles the keys of differences on screen. It reports whether the
-// key was one of them.
+// sheetKey handles the keys of an open diff; false for any other key.
 func (m *tabPanel) sheetKey(msg tea.KeyPressMsg) bool {
 	b, k := m.activeTab(), m.keys
 	if b.sheet == nil || !m.detailVisible() || b.sheet.Kind != diffview.Diff {
@@ -135,7 +134,7 @@ func (m *tabPanel) sheetKey(msg tea.KeyPressMsg) bool {
 	return true
 }
 
-// fold is enter or space on a sheet.
+// fold handles enter and space on an open diff: it folds or unfolds lines.
 func (m *tabPanel) fold(b *masterDetail) {
 	if b.sheet.Form != diffview.FormPaths {
 		if !b.sheet.Toggle() {
@@ -150,7 +149,7 @@ func (m *tabPanel) fold(b *masterDetail) {
 	m.paths = false
 }
 
-// gotoNext goes to the next hit of a search, or else to the next change.
+// gotoNext goes to the next hit of a search or, without a search, to the next change.
 func (m *tabPanel) gotoNext(step int) tea.Cmd {
 	b := m.activeTab()
 	switch {
@@ -164,7 +163,7 @@ func (m *tabPanel) gotoNext(step int) tea.Cmd {
 	return nil
 }
 
-// sheetKeys are the keys of a sheet for its footer.
+// sheetKeys returns the keys of an open YAML or diff, for the footer.
 func (m *tabPanel) sheetKeys(s *diffview.View) []key.Binding {
 	k := m.keys
 	if s.Kind == diffview.YAML {
@@ -173,7 +172,7 @@ func (m *tabPanel) sheetKeys(s *diffview.View) []key.Binding {
 	return []key.Binding{k.Back, frame.WithHelp(k.NextHit, "next"), frame.WithHelp(k.Fold, "fold"), k.Beside, frame.WithHelp(k.Paths, "fields"), k.Search, k.Help, k.Pager}
 }
 
-// detailLeft is the column the detail begins at.
+// detailLeft returns the column in which the detail begins.
 func (m *tabPanel) detailLeft() int {
 	if m.split() {
 		return m.Size.Left + 1

@@ -10,9 +10,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/tabs"
 )
 
-// MarkStore keeps what was marked as reviewed between sessions, by the digest of
-// the plan. What it returns approves nothing: critical findings have to be
-// reviewed in the session that approves.
+// MarkStore keeps the marks of reviewed findings between sessions, by the
+// digest of the plan. They approve nothing: critical findings must be reviewed
+// in the session that approves.
 type MarkStore struct {
 	Load func(digest string) []string
 	Save func(digest string, marks []string) error
@@ -36,8 +36,8 @@ func (m *review) loadMarks() tea.Cmd {
 	return func() tea.Msg { return loadedMarks{p, load(p.Digest)} }
 }
 
-// setMarks takes the marks of earlier sessions: all but those of critical findings,
-// of which is only said that they were reviewed before.
+// setMarks applies the marks of earlier sessions. A critical finding is not
+// marked: its row only says that it was reviewed before.
 func (m *review) setMarks(msg loadedMarks) {
 	if msg.plan != m.Plan || len(msg.marks) == 0 {
 		return
@@ -66,8 +66,8 @@ func (m *review) setMarks(msg loadedMarks) {
 	}
 }
 
-// saveMarks keeps the marks of the plan under review, and those of earlier sessions
-// that hold for it.
+// saveMarks stores the marks of the plan under review, including those of
+// earlier sessions that still count.
 func (m *review) saveMarks() error {
 	if m.opts.Marks.Save == nil || m.Plan == nil || m.Checklist == nil {
 		return nil
@@ -91,7 +91,7 @@ func (m *review) saveMarks() error {
 	return m.opts.Marks.Save(m.Plan.Digest, slices.Sorted(maps.Keys(keep)))
 }
 
-// toggleObject marks the object under the cursor, or takes its mark away.
+// toggleObject sets or removes the mark of the object under the cursor.
 func (m *tabPanel) toggleObject() {
 	o := m.Object(m.activeTab().selected().Object)
 	if o == nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/tabs"
 )
 
-// buildIndex returns the command that makes the index of a plan, once per plan:
-// tabs open sooner where it is there.
+// buildIndex returns the command that makes the index of a plan, once per plan,
+// so that tabs open sooner.
 func (m *tabPanel) buildIndex() tea.Cmd {
 	if m.Plan == nil || m.indexed == m.Plan {
 		return nil
@@ -21,16 +21,16 @@ func (m *tabPanel) buildIndex() tea.Cmd {
 	return func() tea.Msg { return indexedMsg{index()} }
 }
 
-// setIndex takes the index that was made.
+// setIndex stores the index that was made.
 func (m *tabPanel) setIndex(msg indexedMsg) {
 	m.TakeIndex(msg.index)
 }
 
 type foreignFieldsMsg tabs.ForeignFields
 
-// findForeignFields returns the command that reads the managed fields of a plan's
-// live objects, once per plan: there may be thousands. A release that is not
-// installed yet has none.
+// findForeignFields returns the command that looks for fields in the plan's
+// live objects which only others set, once per plan: there may be thousands. It
+// is nil for a release that is not installed yet.
 func (m *tabPanel) findForeignFields() tea.Cmd {
 	p := m.Plan
 	if p == nil || m.Foreign.Plan == p {
@@ -51,7 +51,7 @@ func (m *tabPanel) findForeignFields() tea.Cmd {
 	}
 }
 
-// setForeignFields shows what a look at the managed fields found.
+// setForeignFields stores the fields that were found, and has the rows made again.
 func (m *tabPanel) setForeignFields(msg foreignFieldsMsg) {
 	if msg.Plan != m.Plan {
 		return
@@ -63,8 +63,8 @@ func (m *tabPanel) setForeignFields(msg foreignFieldsMsg) {
 
 type priorAcceptancesMsg tabs.PriorAcceptances
 
-// findPriorAcceptances returns the command that asks who accepted the findings that a
-// plan has from an earlier revision, once per plan and when there are any.
+// findPriorAcceptances returns the command that reads who accepted findings
+// with earlier revisions, once per plan; nil if the plan has no such finding.
 func (m *tabPanel) findPriorAcceptances() tea.Cmd {
 	p, ask := m.Plan, m.opts.PriorAcceptance
 	if p == nil || m.Prior.Plan == p {
@@ -101,8 +101,8 @@ func (m *tabPanel) setPriorAcceptances(msg priorAcceptancesMsg) {
 	m.refreshTab(tabs.Findings)
 }
 
-// gateError holds the gate's refusal of a plan that no approval can cover; nil
-// for others.
+// gateError is the gate's refusal of a plan that no approval can cover; why is
+// nil for other plans.
 type gateError struct {
 	plan *preview.Plan // that it was looked for in
 	why  error
@@ -110,8 +110,9 @@ type gateError struct {
 
 type gateErrorMsg gateError
 
-// checkGate returns the command that asks the gate about a plan, once per
-// plan: it walks all of the plan, which the first frame does not wait for.
+// checkGate returns the command that asks the gate whether a plan can be
+// approved, once per plan. The first frame does not wait for it, because the
+// gate reads all of the plan.
 func (m *review) checkGate() tea.Cmd {
 	if m.Plan == nil || m.gateErr.plan == m.Plan {
 		return nil
@@ -130,8 +131,8 @@ func (m *review) setGateError(msg gateErrorMsg) {
 	}
 }
 
-// gateErrorNow asks the gate now, however late the answer of the command is: a
-// user whose plan no approval can cover is not asked.
+// gateErrorNow asks the gate at once, without waiting for the command, so that
+// a user is not asked about a plan that no approval can cover.
 func (m *review) gateErrorNow() error {
 	if m.opts.ReadOnly {
 		return nil
@@ -140,8 +141,8 @@ func (m *review) gateErrorNow() error {
 	return m.gateErr.why
 }
 
-// gate returns the question whether an approval that accepts everything would
-// cover the plan. It changes nothing of the review.
+// gate returns a function that asks the gate whether an approval that accepts
+// all findings would cover the plan. It changes nothing in the review.
 func (m *review) gate() func() error {
 	p, gate, b := m.Plan, m.opts.Gate, m.Checklist
 	return func() error {

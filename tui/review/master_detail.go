@@ -10,8 +10,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
 )
 
-// masterDetail is a list and the detail of its selected row, side by side or one
-// below the other. The detail is a document in the pager, or a sheet.
+// masterDetail is a list and the detail of its selected row, side by side or
+// one instead of the other. The detail is a document in a pager, or a view of
+// YAML or a diff.
 type masterDetail struct {
 	rows     []tabs.Row
 	list     widget.List
@@ -27,14 +28,14 @@ type masterDetail struct {
 	outdated bool        // the rows must be
 }
 
-// pagerContent identifies the document that the pager holds.
+// pagerContent says which document the pager holds.
 type pagerContent struct {
 	id    string
 	kind  diffview.Kind
 	width int
 }
 
-// setRows replaces the rows and stays on the selected one.
+// setRows replaces the rows, and keeps the same one selected.
 func (b *masterDetail) setRows(rows []tabs.Row) {
 	id := b.selected().ID
 	b.rows = rows
@@ -55,14 +56,14 @@ func (b *masterDetail) selectID(id string) {
 
 func (b *masterDetail) selectable(i int) bool { return b.rows[i].ID != "" }
 
-// nearest is the row that is selected in the place of one that cannot be.
+// nearest returns the row that is selected instead of row at, if that cannot be.
 func (b *masterDetail) nearest(at int) int {
 	l := widget.List{Cursor: at}
 	l.Settle(len(b.rows), 0, b.selectable)
 	return l.Cursor
 }
 
-// seekFound goes to the first line with what the sheet was opened for.
+// seekFound goes to the first line of an opened YAML or diff that the search finds.
 func (b *masterDetail) seekFound(m *tabPanel) {
 	if b.seek == nil || b.sheet == nil || b.sheet.Comparison == nil {
 		return
@@ -75,7 +76,7 @@ func (b *masterDetail) seekFound(m *tabPanel) {
 	b.seek = nil
 }
 
-// selected is the row under the cursor, the zero row when there is none.
+// selected returns the row under the cursor, the zero row if there is none.
 func (b *masterDetail) selected() tabs.Row {
 	if b.list.Cursor < 0 || b.list.Cursor >= len(b.rows) {
 		return tabs.Row{}
@@ -85,7 +86,7 @@ func (b *masterDetail) selected() tabs.Row {
 
 func (b *masterDetail) open(k diffview.Kind) { b.pane, b.kind = frame.PaneDetail, k }
 
-// back goes one level up and reports whether there was one.
+// back goes one level up, such as from the detail to the list; false if there is none.
 func (b *masterDetail) back() bool {
 	if b.kind != diffview.Facts {
 		b.kind = diffview.Facts
@@ -98,8 +99,8 @@ func (b *masterDetail) back() bool {
 	return false
 }
 
-// settle loads the detail of the selected row when it is visible, keeps the
-// windows in place and notes the evidence on screen.
+// settle makes the detail of the selected row, if it is visible, keeps cursors and
+// windows within their lines, and notes which lines of evidence are on the screen.
 func (b *masterDetail) settle(m *tabPanel) {
 	height := m.PaneHeight()
 	b.list.Settle(len(b.rows), height, b.selectable)
@@ -150,8 +151,8 @@ func (b *masterDetail) load(m *tabPanel, want pagerContent) {
 	b.evidence, b.shown, b.stale = d.Evidence, want, false
 }
 
-// loadSheet begins the sheet of the selected row's object or file, unless it is
-// there.
+// loadSheet opens the YAML or diff of the selected row's object or file, unless
+// it is open.
 func (b *masterDetail) loadSheet(m *tabPanel, kind diffview.Kind) {
 	if f := m.FileOf(b.selected()); f != nil && kind == diffview.Diff {
 		if b.sheet == nil || b.sheet.File != f {
@@ -170,7 +171,8 @@ func (b *masterDetail) loadSheet(m *tabPanel, kind diffview.Kind) {
 	}
 }
 
-// firstUnseen is the first evidence line that was not on screen yet, -1 when all were.
+// firstUnseen returns the first line of evidence that was not on the screen
+// yet, -1 if all were.
 func (b *masterDetail) firstUnseen() int {
 	for i := b.evidence[0]; i < b.evidence[1]; i++ {
 		if !b.seen[i] {
@@ -180,8 +182,8 @@ func (b *masterDetail) firstUnseen() int {
 	return -1
 }
 
-// move handles the keys that move in a list or scroll a document, and reports
-// whether it was one.
+// move handles the keys that move in a list or scroll a document; false for any
+// other key.
 func (b *masterDetail) move(m *tabPanel, msg tea.KeyPressMsg) bool {
 	k, height := m.keys, m.PaneHeight()
 	switch {
@@ -215,8 +217,8 @@ func (b *masterDetail) move(m *tabPanel, msg tea.KeyPressMsg) bool {
 	return true
 }
 
-// moveBy moves the cursor, or scrolls the document when that has the focus. In a
-// list without anything to select it scrolls the list.
+// moveBy moves the cursor of the list, or scrolls the detail if that has the
+// focus. A list in which no row can be selected is scrolled.
 func (b *masterDetail) moveBy(m *tabPanel, delta int) {
 	if b.pane == frame.PaneDetail && b.sheet != nil {
 		b.sheet.MoveBy(delta)
@@ -252,7 +254,7 @@ func (b *masterDetail) right(m *tabPanel) {
 	}
 }
 
-// scroll moves the window of the detail.
+// scroll scrolls the detail.
 func (b *masterDetail) scroll(m *tabPanel, delta int) {
 	if b.sheet != nil {
 		b.sheet.Scroll(delta, m.PaneHeight()-diffview.HeadHeight(m.Tiny()))
@@ -261,7 +263,7 @@ func (b *masterDetail) scroll(m *tabPanel, delta int) {
 	b.pager.Scroll(delta, m.PaneHeight())
 }
 
-// below counts the lines of the detail that do not fit.
+// below returns how many lines of the detail are below its window.
 func (b *masterDetail) below(height int, tiny bool) int {
 	if b.sheet != nil {
 		return max(0, len(b.sheet.Rows)-b.sheet.Top-(height-diffview.HeadHeight(tiny)))
@@ -279,7 +281,7 @@ func (b *masterDetail) paintDetail(m *tabPanel, width, height int) []string {
 	return b.pager.Paint(m.Theme, width, height, m.search.lineHit(b))
 }
 
-// copyText returns the text under the cursor, which y copies.
+// copyText returns the text under the cursor, which the key y copies.
 func (b *masterDetail) copyText() string {
 	if b.pane == frame.PaneDetail && b.sheet != nil {
 		return b.sheet.CopyText()

@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/tabs"
 )
 
-// back goes one level up. It never quits.
+// back goes one level up, such as from a detail to its list. It never quits.
 func (m *tabPanel) back() {
 	b := m.activeTab()
 	switch {
@@ -26,8 +26,8 @@ func (m *tabPanel) back() {
 	}
 }
 
-// nextOrHit goes to the next hit of a search, as long as there is one: it then
-// marks nothing. Else it goes to the next item that was not looked at.
+// nextOrHit goes to the next hit during a search, and marks nothing. Otherwise
+// it goes to the next item that is not reviewed.
 func (m *tabPanel) nextOrHit(step int) tea.Cmd {
 	if m.search.active() {
 		return m.nextHit(step)
@@ -36,8 +36,8 @@ func (m *tabPanel) nextOrHit(step int) tea.Cmd {
 	return nil
 }
 
-// next marks the item on screen, when all of its evidence was seen, and goes
-// to the next one not looked at.
+// next marks the item on the screen as reviewed, if all of its evidence was on
+// the screen, and goes to the next one that is not reviewed.
 func (m *tabPanel) next(step int) {
 	from := -1
 	if step < 0 {
@@ -59,8 +59,8 @@ func (m *tabPanel) next(step int) {
 	m.openFinding(to)
 }
 
-// markOrScroll marks an item whose detail is on screen. While evidence is
-// left unseen it shows that instead, and returns false.
+// markOrScroll marks an item as reviewed. If its detail, or a part of its
+// evidence, was not on the screen yet, it shows that instead, and returns false.
 func (m *tabPanel) markOrScroll(at int) bool {
 	b := m.activeTab()
 	if m.Checklist.IsReviewed(at) {
@@ -80,7 +80,8 @@ func (m *tabPanel) markOrScroll(at int) bool {
 	return true
 }
 
-// toggleMark is space on a finding's detail, or on an object.
+// toggleMark handles the key space: it marks a finding or an object, or removes
+// the mark.
 func (m *tabPanel) toggleMark() {
 	if m.tab == tabs.Objects {
 		m.toggleObject()
@@ -97,7 +98,7 @@ func (m *tabPanel) toggleMark() {
 	m.markOrScroll(at)
 }
 
-// openFinding shows an item's detail.
+// openFinding shows the detail of item at.
 func (m *tabPanel) openFinding(at int) {
 	m.openTab(tabs.Findings)
 	if !m.ItemOfPackage(at) { // it is not listed
@@ -120,7 +121,8 @@ func (m *tabPanel) openTab(t tabs.Tab) {
 	}
 }
 
-// nextPane goes through panes, then tabs.
+// nextPane goes to the next pane (step 1) or the previous one (-1), and from
+// the last to the next tab.
 func (m *tabPanel) nextPane(step int) {
 	b := m.activeTab()
 	if m.split() && step > 0 && b.pane == frame.PaneList {
@@ -136,7 +138,7 @@ func (m *tabPanel) nextPane(step int) {
 	m.openTab(shown[(slices.Index(shown, m.tab)+step+len(shown))%len(shown)])
 }
 
-// open is enter: one level down.
+// open handles enter: it goes one level down, such as from a list to the detail.
 func (m *tabPanel) open() {
 	row := m.activeTab().selected()
 	if m.tab == tabs.Summary {
@@ -178,8 +180,7 @@ func (m *tabPanel) openDoc(k diffview.Kind) {
 	m.activeTab().open(k)
 }
 
-// explain shows the page of the rule of a finding, and says any other line in
-// words.
+// explain shows the page of the rule of a finding, or explains any other row in words.
 func (m *review) explain() {
 	row := m.activeTab().selected()
 	if at := m.Checklist.Find(row.ID); at >= 0 && (m.tab == tabs.Findings || m.tab == tabs.Summary) {
@@ -197,8 +198,8 @@ func (m *review) explain() {
 	m.notice = "nothing to explain here"
 }
 
-// split reports whether the open tab shows list and detail side by side.
-// Texts side by side take the whole width.
+// split reports whether the open tab shows list and detail side by side. A diff
+// of two texts side by side takes the whole width instead.
 func (m *tabPanel) split() bool {
 	b := m.activeTab()
 	if b.sheet != nil && b.pane == frame.PaneDetail && m.sheetForm(b) == diffview.FormBeside {
@@ -207,15 +208,15 @@ func (m *tabPanel) split() bool {
 	return m.Size.Mode == frame.ModeDouble && m.table[m.tab].Split
 }
 
-// hasDetail reports whether the rows of the open tab have a detail.
+// hasDetail reports whether rows of the open tab have a detail.
 func (m *tabPanel) hasDetail() bool { return m.table[m.tab].Detail || m.table[m.tab].Diff }
 
-// detailVisible reports whether the open tab's detail is on screen.
+// detailVisible reports whether the detail of the open tab is on the screen.
 func (m *tabPanel) detailVisible() bool {
 	return m.hasDetail() && (m.split() || m.activeTab().pane == frame.PaneDetail)
 }
 
-// detailWidth is the cells a document has.
+// detailWidth returns the width of the detail, in cells.
 func (m *tabPanel) detailWidth() int {
 	if m.split() {
 		return m.Size.Right
@@ -228,7 +229,7 @@ func (m *review) copy(text string) (cmd tea.Cmd) {
 	return cmd
 }
 
-// wheel scrolls what the pointer is over.
+// wheel scrolls the pane under the pointer.
 func (m *review) wheel(msg tea.MouseWheelMsg) {
 	if m.screen != screenReview || m.Size.Mode == frame.ModeNone {
 		return
@@ -248,7 +249,7 @@ func (m *review) wheel(msg tea.MouseWheelMsg) {
 	}
 }
 
-// click selects a row or a tab. There is nothing to click that approves.
+// click selects the row or tab at the pointer. No click approves anything.
 func (m *review) click(msg tea.MouseClickMsg) {
 	if m.screen != screenReview || m.page != nil || m.Size.Mode == frame.ModeNone || msg.Button != tea.MouseLeft {
 		return
@@ -275,8 +276,8 @@ func (m *review) click(msg tea.MouseClickMsg) {
 	}
 }
 
-// click gives the focus to the detail, and in a sheet puts the cursor on the
-// row below its top.
+// click gives the focus to the detail. In a YAML or diff it moves the cursor to
+// line y of the pane.
 func (b *masterDetail) click(y int, m *tabPanel) {
 	if y >= m.PaneHeight() {
 		return

@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
 )
 
-// startOnly opens the prompt for a text that narrows the list.
+// startOnly opens the field for a text that the listed rows must have.
 func (m *tabPanel) startOnly() {
 	if m.tab != tabs.Objects && m.tab != tabs.Access {
 		m.notice = "& narrows the lists of Objects and Access; / searches everywhere"
@@ -21,7 +21,7 @@ func (m *tabPanel) startOnly() {
 	m.narrow("")
 }
 
-// onlyKey handles the keys while the text is typed. The list follows each.
+// onlyKey handles the keys while that text is typed. The list follows each key.
 func (m *tabPanel) onlyKey(msg tea.KeyPressMsg) {
 	switch {
 	case key.Matches(msg, m.keys.Back):
@@ -37,8 +37,8 @@ func (m *tabPanel) onlyKey(msg tea.KeyPressMsg) {
 	}
 }
 
-// narrow shows the rows that hold a text. The list stays as it was while an
-// expression is not whole.
+// narrow shows only the rows with a text. While a regular expression is
+// incomplete, the list stays as it was.
 func (m *tabPanel) narrow(text string) {
 	only, err := tabs.NewRowFilter(text)
 	if err != nil {

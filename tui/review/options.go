@@ -54,7 +54,7 @@ type Options struct {
 	Now func() time.Time // nil is the clock
 }
 
-// Kind says how a review ended.
+// Kind is how a review ended.
 type Kind int
 
 // The ways a review ends. The zero value never applies anything.
@@ -65,8 +65,8 @@ const (
 	Approved             // answered yes to the plan with PlanDigest
 )
 
-// Outcome is the result of a review. Only Approved permits an apply, and only
-// of the plan with PlanDigest.
+// Outcome is the result of a review. Only the kind Approved permits an apply,
+// and only that of the plan with PlanDigest.
 type Outcome struct {
 	Kind       Kind
 	PlanDigest string

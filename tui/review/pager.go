@@ -7,8 +7,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 )
 
-// openPager opens the YAML or the difference of the selected row in the user's pager,
-// whichever is on the screen. Secrets are masked there as they are here.
+// openPager shows the YAML or diff of the selected row, whichever is on the
+// screen, in the user's pager. Secrets are masked there too.
 func (m *review) openPager() tea.Cmd {
 	b := m.activeTab()
 	terminal := m.opts.Terminal
@@ -32,7 +32,7 @@ func (m *review) openPager() tea.Cmd {
 	return func() tea.Msg { return terminal.Page("object.yaml", diffview.Exact(o, body, "", nil).Text()) }
 }
 
-// pagerEnded says why the pager could not be run.
+// pagerEnded shows the error if the pager could not be run.
 func (m *review) pagerEnded(msg frame.PagedMsg) {
 	if msg.Err != nil {
 		m.notice = msg.Err.Error()

@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
 )
 
-// openError shows an error whole, over the screen.
+// openError shows an error in full, over the screen.
 func (m *review) openError(title string, err error) {
 	b := &frame.Builder{Width: m.Size.Width}
 	b.Heading(title)
@@ -20,7 +20,7 @@ func (m *review) openError(title string, err error) {
 	m.page = frame.NewPage(b)
 }
 
-// openHelp shows the keys of this screen, then what the symbols mean.
+// openHelp shows the keys of this screen, and what its symbols mean.
 func (m *review) openHelp() {
 	b := &frame.Builder{Width: m.Size.Width}
 	if m.screen == screenConfirm {
@@ -45,7 +45,7 @@ func (m *review) openHelp() {
 	m.page = frame.NewPage(b)
 }
 
-// confirmHelp returns the keys of CONFIRM.
+// confirmHelp returns the keys of CONFIRM, for its help.
 func (m *review) confirmHelp() []key.Binding {
 	k := m.keys
 	return []key.Binding{
@@ -91,5 +91,6 @@ func (m *review) openRule(rule string) {
 	m.page = frame.NewPage(b)
 }
 
-// maxPage is the greatest width of a page of text: longer lines read badly.
+// maxPage is the largest width of a page of text, in cells. Longer lines are
+// hard to read.
 const maxPage = 100

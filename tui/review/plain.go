@@ -18,12 +18,12 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
 )
 
-// plainHeight is more lines than CONFIRM ever has: nothing is left out.
+// plainHeight is more lines than CONFIRM ever has, so that nothing is left out of it.
 const plainHeight = 1000
 
 // plainReview is the review as lines of text with questions between them: for
-// screen readers, and for terminals that cannot be drawn on. What must be looked
-// at, what refuses and what approves are the model's own, as on the screen.
+// screen readers, and for terminals that cannot be drawn on. It uses the model
+// of the screen, which alone decides what must be reviewed and what approves.
 type plainReview struct {
 	ctx  context.Context
 	opts Options
@@ -32,10 +32,10 @@ type plainReview struct {
 	m    *review
 }
 
-// RunPlain is [Run] without a screen: it writes to the terminal's output,
-// which must make text harmless, and reads lines from its input. The release
-// name is always what approves; the end of the input is no. The cluster is not
-// watched meanwhile: it is read again before the question.
+// RunPlain is [Run] without a screen. It writes to the terminal's output, which
+// must make text harmless, and reads lines from its input. The answer that
+// approves is always the release's name; the end of the input counts as no.
+// Instead of being watched, the cluster is read again before the question.
 func RunPlain(ctx context.Context, opts Options) (Outcome, error) {
 	if err := opts.check(); err != nil {
 		return Outcome{}, err
@@ -66,7 +66,7 @@ func RunPlain(ctx context.Context, opts Options) (Outcome, error) {
 	return p.m.outcome, nil
 }
 
-// say prints one line of our own.
+// say prints one line.
 func (p *plainReview) say(text string) { fmt.Fprintln(p.out, textsafe.Line(text)) }
 
 func (p *plainReview) print(lines []widget.Line) {
@@ -75,7 +75,7 @@ func (p *plainReview) print(lines []widget.Line) {
 	}
 }
 
-// wait does something that takes time: a line for each step, and a heartbeat.
+// wait runs work that takes time, and prints a line for each step and at intervals.
 func (p *plainReview) wait(what string, work func(context.Context, func(string)) (*preview.Plan, error)) (*preview.Plan, error) {
 	var mu sync.Mutex
 	last, began := what, p.opts.Now()
@@ -97,7 +97,7 @@ func (p *plainReview) wait(what string, work func(context.Context, func(string))
 }
 
 // review prints the plan and asks until there is an outcome. An error is that
-// of the input or of ctx, and approves nothing.
+// of reading the input, or of ctx; then nothing is approved.
 func (p *plainReview) review() error {
 	if err := p.report(); err != nil {
 		return err
@@ -145,8 +145,8 @@ func (p *plainReview) report() error {
 	return report.Write(p.out, p.m.Plan, report.Options{Format: report.Text, ASCII: p.opts.ASCII, Width: p.m.Size.Width})
 }
 
-// list numbers what can be looked at, what must be first, and returns how many
-// there are.
+// list prints the findings with numbers, those that must be reviewed first, and
+// returns how many there are.
 func (p *plainReview) list() int {
 	b, n := p.m.Checklist, 0
 	fmt.Fprintln(p.out)
@@ -169,8 +169,8 @@ func (p *plainReview) list() int {
 	return n
 }
 
-// showItem prints an item whole, and marks it when the person says that it was read.
-// ended is true at the end of the input.
+// showItem prints an item in full, and marks it when the user confirms having
+// read it. ended is true at the end of the input.
 func (p *plainReview) showItem(at int) (ended bool, err error) {
 	fmt.Fprintln(p.out)
 	p.print(p.m.table[tabs.Findings].Doc(p.m.Checklist.Items[at].Label(), p.m.Size.Width).Lines)
@@ -185,7 +185,8 @@ func (p *plainReview) showItem(at int) (ended bool, err error) {
 	return false, nil
 }
 
-// approve leads to the next item that must be looked at, or to the question.
+// approve shows the next item that must be reviewed or, if all are, asks for the
+// approval. ended is true when the review has an outcome, or the input ends.
 func (p *plainReview) approve() (ended bool, err error) {
 	if left := p.m.Checklist.Remaining(); left > 0 {
 		p.say(fmt.Sprintf("%d critical to review, this one first:", left))
@@ -212,8 +213,8 @@ func (p *plainReview) approve() (ended bool, err error) {
 	return p.confirm()
 }
 
-// confirm is the question. It ends in the model's own submit, the one place
-// that approves.
+// confirm asks for the approval. The answer goes to submit of the model, the
+// only function that approves.
 func (p *plainReview) confirm() (ended bool, err error) {
 	m := p.m
 	m.screen = screenConfirm

@@ -15,8 +15,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/tabs"
 )
 
-// replan makes the plan again, from its reference on. The plan under review
-// stays until the new one is there; esc goes back to it.
+// replan makes the plan again, beginning with resolving its reference. The
+// present plan stays until the new one is made; the key esc returns to it.
 func (m *review) replan() tea.Cmd {
 	if m.opts.Resolve == nil {
 		m.notice = "this plan was loaded from a file: it cannot be planned again"
@@ -35,21 +35,21 @@ func (m *review) planAgain() tea.Cmd {
 	return m.startResolve()
 }
 
-// continueReview goes on with a review whose approval was refused, with the same marks.
+// continueReview reviews a plan again whose approval was refused, with the same marks.
 func (m *review) continueReview(before *Outcome) tea.Cmd {
 	m.Checklist = &tabs.Checklist{Marks: before.marks} // show makes the whole of it
 	return tea.Batch(m.show(before.Plan), m.replan())
 }
 
-// stopReplan goes back to the review of the plan that is there.
+// stopReplan stops making the plan again, and shows the present one.
 func (m *review) stopReplan() {
 	m.resolving.stop()
 	m.resolving.round++ // whatever comes of it is dropped
 	m.screen, m.notice = screenReview, "not planned again"
 }
 
-// planReplaced takes the answer. Without a new plan the old one stays, as stale as
-// it was.
+// planReplaced handles the result of making the plan again. After an error, the
+// present plan stays, as stale as it was.
 func (m *review) planReplaced(p *preview.Plan, err error) tea.Cmd {
 	if err != nil {
 		m.screen, m.failed = screenReview, err
@@ -65,8 +65,8 @@ func (m *review) planReplaced(p *preview.Plan, err error) tea.Cmd {
 	return cmd
 }
 
-// refusedBefore puts the new plan in the place of one that was approved and not
-// applied, and says what differs, else why it was refused.
+// refusedBefore shows the new plan in place of one that was approved but refused
+// by the apply, and says what differs or, if nothing does, why it was refused.
 func (m *review) refusedBefore(p *preview.Plan, refusal error) tea.Cmd {
 	cmd := m.replace(p, "nothing was applied (e why), planned again: ")
 	if m.Banner == "" {
@@ -77,8 +77,8 @@ func (m *review) refusedBefore(p *preview.Plan, refusal error) tea.Cmd {
 	return cmd
 }
 
-// replace puts a plan in the place of the one under review, and says what
-// differs and which marks do not hold for it.
+// replace shows a new plan in place of the present one, and says what differs
+// and how many marks do not count any more.
 func (m *review) replace(p *preview.Plan, why string) tea.Cmd {
 	old, before := m.Plan, m.Checklist
 	cmd := m.show(p)
@@ -98,24 +98,25 @@ func (m *review) replace(p *preview.Plan, why string) tea.Cmd {
 	return cmd
 }
 
-// resolveJob is the making of a plan under way: the first one, or one to
-// replace another.
+// resolveJob is a plan being made: the first one, or one to replace another.
 type resolveJob struct {
 	round int // answers of an earlier one are dropped
 	stop  context.CancelFunc
 	log   frame.ProgressLog
 }
 
-// Drift is a live object that changed since the plan under review was made.
+// Drift is a live object that has changed since the plan under review was made,
+// or that is as it was again.
 type Drift struct {
 	ID   string // object id
 	What string // in a few words; empty when it is as it was again
 }
 
-// maxDrifts are taken into one frame.
+// maxDrifts is how many changes are handled before the screen is drawn again.
 const maxDrifts = 256
 
-// liveWatch is the live re-check of one plan: it ends when another plan is shown.
+// liveWatch is the watch on the live objects of one plan. It ends when another
+// plan is shown.
 type liveWatch struct {
 	round int // answers about an earlier plan are dropped
 	stop  context.CancelFunc
@@ -135,7 +136,7 @@ type (
 	}
 )
 
-// startWatch follows the live objects of the plan that is shown now.
+// startWatch begins to watch the live objects of the plan that is shown.
 func (m *review) startWatch() tea.Cmd {
 	if m.watch.stop != nil {
 		m.watch.stop()
@@ -162,7 +163,8 @@ func (m *review) startWatch() tea.Cmd {
 	return tea.Batch(run, awaitDrifts(ctx, round, drifts))
 }
 
-// awaitDrifts is a command that returns what drifted since the last message.
+// awaitDrifts returns a command that waits for changes of live objects, and
+// returns those that have come.
 func awaitDrifts(ctx context.Context, round int, drifts <-chan Drift) tea.Cmd {
 	return func() tea.Msg {
 		msg := driftMsg{round: round, more: awaitDrifts(ctx, round, drifts)}
@@ -184,8 +186,8 @@ func awaitDrifts(ctx context.Context, round int, drifts <-chan Drift) tea.Cmd {
 	}
 }
 
-// setDrift notes what moved. A plan that became stale is not asked about: the
-// question closes.
+// setDrift notes changes of live objects. If the plan becomes stale by them,
+// CONFIRM is closed.
 func (m *review) setDrift(msg driftMsg) tea.Cmd {
 	if msg.round != m.watch.round {
 		return nil
@@ -225,13 +227,14 @@ func (m *review) startResolve() tea.Cmd {
 	}, m.awaitResolve())
 }
 
-// awaitResolve waits for the next line of the resolve under way.
+// awaitResolve returns a command that waits for the next line of progress in
+// making the plan.
 func (m *review) awaitResolve() tea.Cmd {
 	round := m.resolving.round
 	return m.resolving.log.Wait(func(line string) tea.Msg { return frame.ProgressMsg{Line: line, Round: round} })
 }
 
-// showProgress shows a line of the resolve under way.
+// showProgress shows a line of progress in making the plan.
 func (m *review) showProgress(msg frame.ProgressMsg) tea.Cmd {
 	if msg.Round != m.resolving.round {
 		return nil
@@ -240,8 +243,8 @@ func (m *review) showProgress(msg frame.ProgressMsg) tea.Cmd {
 	return m.awaitResolve()
 }
 
-// planResolved opens REVIEW, or ends the program with the reason: it reads best
-// on the normal screen.
+// planResolved shows the first plan for review. An error ends the program,
+// because it is read best on the normal screen.
 func (m *review) planResolved(msg resolvedMsg) tea.Cmd {
 	if msg.round != m.resolving.round || m.screen != screenResolve {
 		return nil
@@ -261,7 +264,7 @@ func (m *review) planResolved(msg resolvedMsg) tea.Cmd {
 	return m.show(msg.plan)
 }
 
-// resolveBody shows the last steps.
+// resolveBody returns the lines of the last steps in making the plan.
 func (m *review) resolveBody() []string {
 	what := " Resolving. Nothing has been changed."
 	if m.Plan != nil {

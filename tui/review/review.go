@@ -22,7 +22,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/tabs"
 )
 
-// screen selects one of the review's screens.
+// screen is one of the screens of a review.
 type screen int
 
 const (
@@ -95,7 +95,7 @@ func newReview(ctx context.Context, opts Options) *review {
 	return m
 }
 
-// Init starts resolving, or watching what is shown already.
+// Init begins to make the plan or, if there is one already, to watch its live objects.
 func (m *review) Init() tea.Cmd { return m.begin }
 
 // Update handles one message.
@@ -156,8 +156,8 @@ func (m *review) resize(width, height int) {
 	m.page = nil
 }
 
-// show makes a plan the one under review, and begins to watch what it rests on.
-// Marks of an earlier one stay where the evidence is the same.
+// show makes a plan the one under review, and begins to watch its live objects.
+// Marks of the former plan are kept where the evidence is the same.
 func (m *review) show(p *preview.Plan) tea.Cmd {
 	m.sealed = m.opts.Now()
 	if m.opts.ReadOnly && m.opts.Resolve == nil {
@@ -176,7 +176,7 @@ func (m *review) show(p *preview.Plan) tea.Cmd {
 	return m.startWatch()
 }
 
-// refresh makes the rows of every tab again, each when it is next open.
+// refresh has the rows of every tab made again, when each is next open.
 func (m *tabPanel) refresh() {
 	for t := range tabs.Count {
 		m.refreshTab(t)
@@ -185,7 +185,7 @@ func (m *tabPanel) refresh() {
 
 func (m *tabPanel) refreshTab(t tabs.Tab) { m.invalidate(&m.tabs[t]) }
 
-// rebuildRows makes the rows of a tab, where what they show has changed.
+// rebuildRows makes the rows of a tab again, if what they show has changed.
 func (m *tabPanel) rebuildRows(t tabs.Tab) {
 	if b := &m.tabs[t]; b.outdated {
 		b.outdated = false
@@ -193,14 +193,14 @@ func (m *tabPanel) rebuildRows(t tabs.Tab) {
 	}
 }
 
-// setMark marks an item. Rows tell when they are drawn what was looked at.
+// setMark sets or removes an item's mark. Rows show it without being made again.
 func (m *tabPanel) setMark(at int, looked bool) {
 	m.Checklist.Mark(at, looked)
 	m.activeTab().stale = true
 }
 
 // settle brings cursor, window and detail of the open tab in line with each
-// other, and notes which evidence is on screen.
+// other, and notes which lines of evidence are on the screen.
 func (m *review) settle() {
 	m.Size = frame.Arrange(m.Size.Width, m.Size.Height, m.screen == screenReview)
 	if m.tab == tabs.Diff {
@@ -214,13 +214,13 @@ func (m *review) settle() {
 	}
 }
 
-// activeTab is the open tab's, with rows of this moment.
+// activeTab returns the open tab, with up-to-date rows.
 func (m *tabPanel) activeTab() *masterDetail {
 	m.rebuildRows(m.tab)
 	return &m.tabs[m.tab]
 }
 
-// key is the one place where keys enter. ctrl+c comes first: it always quits.
+// key handles all keys. ctrl+c comes first, because it always quits.
 func (m *review) key(msg tea.KeyPressMsg) tea.Cmd {
 	m.notice = ""
 	switch {
@@ -264,8 +264,8 @@ func (m *review) quitOn(msg tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// paste puts text into the query or question that is typed. Nothing that is
-// pasted approves.
+// paste inserts pasted text into the query or question that is being typed. On
+// CONFIRM it is ignored, so that it approves nothing.
 func (m *review) paste(msg tea.PasteMsg) {
 	switch {
 	case m.screen != screenReview || m.Size.Mode == frame.ModeNone:
@@ -281,21 +281,21 @@ func (m *review) paste(msg tea.PasteMsg) {
 	}
 }
 
-// showHits goes to what a search found, unless the question is open by now.
+// showHits goes to the hits of a search, unless CONFIRM has been opened meanwhile.
 func (m *review) showHits(msg searchedMsg) {
 	if m.screen == screenReview {
 		m.setHits(msg)
 	}
 }
 
-// reviewed reports whether everything that an approval needs was looked at, and one
-// could cover the plan.
+// reviewed reports whether everything that an approval needs is reviewed, and
+// an approval could cover the plan.
 func (m *review) reviewed() bool {
 	return m.Checklist != nil && m.Checklist.Remaining() == 0 && len(verdict.For(m.Plan).Obstacles) == 0 && m.gateErrorNow() == nil
 }
 
-// command is what is copied: the command that approves the plan, or before
-// everything was reviewed the one that shows it.
+// command returns the command line that the user can copy: the one that
+// approves the plan or, before everything is reviewed, the one that shows it.
 func (m *review) command() string {
 	if m.reviewed() {
 		return report.Command(m.Plan)
@@ -303,7 +303,7 @@ func (m *review) command() string {
 	return report.ReviewCommand(m.Plan)
 }
 
-// quit leaves without approval. Leaving the question unanswered is a no.
+// quit ends the review without an approval. On CONFIRM it counts as the answer no.
 func (m *review) quit() tea.Cmd {
 	m.outcome.Kind, m.outcome.Reviewed = Quit, m.reviewed()
 	if m.screen == screenConfirm {
@@ -312,7 +312,7 @@ func (m *review) quit() tea.Cmd {
 	return tea.Quit
 }
 
-// reviewKey handles the keys of REVIEW.
+// reviewKey handles the keys of the REVIEW screen.
 func (m *review) reviewKey(msg tea.KeyPressMsg) tea.Cmd {
 	k, b := m.keys, m.activeTab()
 	if decision, ok := m.conflictKey(msg); ok {
@@ -373,7 +373,7 @@ func (m *review) reviewKey(msg tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// commands are those that can be typed: the tabs, and what keys do.
+// commands returns the commands whose names can be typed: the tabs, and those of keys.
 func (m *review) commands() []frame.Command {
 	var out []frame.Command
 	for i, t := range m.ShownTabs() {
@@ -382,12 +382,12 @@ func (m *review) commands() []frame.Command {
 	return append(out, m.keys.ReviewCommands()...)
 }
 
-// unknownKey says that a key does nothing, and where to find those that do.
+// unknownKey returns the notice that a key does nothing.
 func unknownKey(msg tea.KeyPressMsg) string {
 	return fmt.Sprintf("%s does nothing here: ? lists the keys", msg.String())
 }
 
-// detailKey handles the keys that show more about the selected row.
+// detailKey handles the keys that show more about the selected row; false for others.
 func (m *review) detailKey(msg tea.KeyPressMsg) bool {
 	k := m.keys
 	switch {
@@ -407,7 +407,7 @@ func (m *review) detailKey(msg tea.KeyPressMsg) bool {
 	return true
 }
 
-// filterKey handles the keys that choose what the lists show.
+// filterKey handles the keys that choose what the lists show; false for others.
 func (m *review) filterKey(msg tea.KeyPressMsg) bool {
 	k := m.keys
 	switch {
@@ -428,8 +428,8 @@ func (m *review) filterKey(msg tea.KeyPressMsg) bool {
 	return true
 }
 
-// Run shows a plan and asks for approval. The error says that the screen
-// could not run, or that ctx ended it; the outcome then approves nothing.
+// Run shows a plan and asks for approval. An error means that the screen could
+// not run, or that ctx ended it; the outcome then approves nothing.
 func Run(ctx context.Context, opts Options) (Outcome, error) {
 	if err := opts.check(); err != nil {
 		return Outcome{}, err

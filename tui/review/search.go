@@ -18,11 +18,10 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
 )
 
-// search finds text in the lists of all tabs, in what their rows open (the texts
-// of findings, YAML and diffs of objects), and line by line in the document that
-// has the focus. It is a plain substring, ignoring case while the query has no
-// capital letter: a fuzzy match would hide that the exact string is absent. "re:"
-// starts a regular expression.
+// search finds text in the rows of all tabs, in the details of rows (texts of findings,
+// YAML and diffs of objects), and line by line in the document that has the focus. It
+// looks for the exact text, ignoring case if the query has no capital letter: a fuzzy
+// match would hide that the text is absent. "re:" begins a regular expression.
 type search struct {
 	typing bool
 	input  widget.Query
@@ -36,7 +35,7 @@ type search struct {
 	stop context.CancelFunc // of the search that is being made, or was last
 }
 
-// hit is one row that was found, or one line of the document with the focus.
+// hit is a row that a search found, or a line of the document that has the focus.
 type hit struct {
 	tab    tabs.Tab
 	row    int
@@ -44,17 +43,17 @@ type hit struct {
 	inside bool // not in the row itself, but in what it opens
 }
 
-// scope records what a search covered: the rows as they were, and the document
-// that had the focus in a tab, if one had.
+// scope says what a search covered: which rows, and the document that had the
+// focus in a tab, if one had.
 type scope struct {
-	rows     int // [review.made]
+	rows     int // [tabPanel.made]
 	tab      tabs.Tab
 	document pagerContent
 }
 
 func (s *search) active() bool { return s.find != nil }
 
-// lineHit is the document line to show as found, -1 when there is none.
+// lineHit returns the line of the document to be shown as found, -1 if there is none.
 func (s *search) lineHit(b *masterDetail) int {
 	if s.find == nil || b.pane != frame.PaneDetail {
 		return -1
@@ -64,7 +63,7 @@ func (s *search) lineHit(b *masterDetail) int {
 
 func (s *search) prompt() (widget.Line, int) { return s.input.Prompt(widget.Text(theme.Key, " /")) }
 
-// startSearch opens the prompt. What was found before is dropped.
+// startSearch opens the field for a query, and drops the hits of the last search.
 func (m *tabPanel) startSearch() {
 	m.endSearch()
 	m.openBranches()
@@ -78,7 +77,7 @@ func (m *tabPanel) endSearch() {
 	m.search = search{round: m.search.round + 1, line: -1, last: noHit}
 }
 
-// noHit is the place of no hit.
+// noHit is the value for no hit.
 var noHit = hit{tab: -1}
 
 // searchKey handles the keys while a query is typed.
@@ -105,15 +104,15 @@ func (m *tabPanel) searchKey(msg tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// searchedMsg brings the hits of a search.
+// searchedMsg is the message with the hits of a search.
 type searchedMsg struct {
 	round, step int
 	hits        []hit
 	in          scope
 }
 
-// findHits is the command that searches everything, and then takes a step from
-// where the person is: 0 to the first hit here or after.
+// findHits returns the command that searches everything, and then goes to a hit: with
+// step 0 to the first one from the cursor on, else to the next or previous one.
 func (m *tabPanel) findHits(step int) tea.Cmd {
 	m.notice = "searching …"
 	m.search.round++
@@ -155,7 +154,7 @@ func (m *tabPanel) findHits(step int) tea.Cmd {
 	}
 }
 
-// found reports whether a row, or what it opens, has a match, and says which.
+// found reports whether a row, or its detail, has a match, and notes in h which.
 func found(find widget.Find, r tabs.Row, h *hit) bool {
 	if len(find(r.SearchText())) > 0 {
 		return true
@@ -171,8 +170,8 @@ func found(find widget.Find, r tabs.Row, h *hit) bool {
 	return false
 }
 
-// lookup returns a function, for use outside of Update, that finds lines of
-// the detail.
+// lookup returns a function, for use outside of Update, that returns the lines
+// of the detail with a match.
 func (b *masterDetail) lookup(find widget.Find) func() []int {
 	n, text := len(b.pager.Lines), func(int) string { return "" }
 	if b.sheet != nil && b.sheet.Comparison != nil {
@@ -193,7 +192,7 @@ func (b *masterDetail) lookup(find widget.Find) func() []int {
 	}
 }
 
-// setHits takes the hits, unless the search is over or began anew.
+// setHits stores the hits, unless the search has ended or another one has begun.
 func (m *tabPanel) setHits(msg searchedMsg) {
 	s := &m.search
 	if msg.round != s.round {
@@ -204,8 +203,8 @@ func (m *tabPanel) setHits(msg searchedMsg) {
 	m.goToHit(msg.step)
 }
 
-// nextHit goes on to the next or previous hit. It searches again when the rows
-// or the document are no longer those that were searched.
+// nextHit goes to the next or previous hit. It searches again if rows or
+// document have changed since the search.
 func (m *tabPanel) nextHit(step int) tea.Cmd {
 	s, b := &m.search, m.activeTab()
 	searched := &m.tabs[s.in.tab]
@@ -220,8 +219,8 @@ func (m *tabPanel) nextHit(step int) tea.Cmd {
 	return nil
 }
 
-// goToHit goes to the hit a step from where the person is, around the end. A
-// step of 0 is the first one here or after.
+// goToHit goes to the next hit (step 1) or the previous one (-1), and from one
+// end on at the other. Step 0 is the first one from the cursor on.
 func (m *tabPanel) goToHit(step int) {
 	s := &m.search
 	if len(s.hits) == 0 {
@@ -242,7 +241,7 @@ func (m *tabPanel) goToHit(step int) {
 	m.notice = fmt.Sprintf("%q: hit %d of %d%s   n next   N previous   esc ends", s.input.Value(), at+1, n, m.hitsPerTab())
 }
 
-// position is the line the person is at, as a hit would name it.
+// position returns the row or line that has the cursor, as a hit.
 func (m *tabPanel) position() hit {
 	b, s := m.activeTab(), &m.search
 	h := hit{tab: m.tab, row: b.list.Cursor, line: -1}
@@ -286,7 +285,7 @@ func (m *tabPanel) showHit(h hit) {
 	b.sheet.Reveal(h.line)
 }
 
-// insideOf is what the rows of a tab open to show what was found in it.
+// insideOf returns what is opened of a row, in that tab, to show a hit in its detail.
 func (m *tabPanel) insideOf(t tabs.Tab) diffview.Kind {
 	switch t {
 	case tabs.Objects:
@@ -297,7 +296,7 @@ func (m *tabPanel) insideOf(t tabs.Tab) diffview.Kind {
 	return diffview.Facts
 }
 
-// hitsPerTab counts the hits of each tab that has any, where several do.
+// hitsPerTab returns the number of hits in each tab, if several tabs have some.
 func (m *tabPanel) hitsPerTab() string {
 	var count [tabs.Count]int
 	for _, h := range m.search.hits {

@@ -15,7 +15,7 @@ import (
 )
 
 // tabPanel holds the tabs of a review, each a list with the details of its
-// rows, and what the user does in them.
+// rows, and what the user has open and is typing there.
 type tabPanel struct {
 	*tabs.View
 	ctx       context.Context
@@ -47,7 +47,7 @@ func newTabPanel(ctx context.Context, opts Options) *tabPanel {
 	return m
 }
 
-// tabBar draws the tabs and the columns each takes, for the mouse.
+// tabBar returns the line of the tabs, and the columns of each tab, for the mouse.
 func (m *tabPanel) tabBar() (widget.Line, [tabs.Count][2]int) {
 	var line widget.Line
 	var at [tabs.Count][2]int
@@ -98,15 +98,15 @@ func (m *tabPanel) clearFilter() {
 	m.refilter()
 }
 
-// refilter shows the lists again, the open one from its top.
+// refilter shows the lists with changed filters.
 func (m *tabPanel) refilter() {
 	b := m.activeTab()
 	b.pane, b.kind = frame.PaneList, diffview.Facts
 	m.refresh()
 }
 
-// cyclePackage goes through the packages of a plan that has several, and back to
-// all of them.
+// cyclePackage shows the next package of a plan with several, after the last
+// one all of them.
 func (m *tabPanel) cyclePackage() {
 	names := m.Packages()
 	if len(names) == 0 {

@@ -17,7 +17,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
 )
 
-// View draws the screen. It changes nothing.
+// View draws the screen, and changes no state.
 func (m *review) View() tea.View {
 	lines, cursor := m.lines()
 	v := tea.NewView(strings.Join(lines, "\n"))
@@ -68,7 +68,7 @@ func (m *review) state() string {
 	return "REVIEW"
 }
 
-// lines is the whole screen, and where the cursor stands.
+// lines returns all lines of the screen, and the terminal's cursor.
 func (m *review) lines() ([]string, *tea.Cursor) {
 	f := m.frame()
 	switch {
@@ -109,12 +109,13 @@ func (m *review) lines() ([]string, *tea.Cursor) {
 	return m.compose(f, body, tee, footer), cursor
 }
 
-// promptLine is a field that is typed into, in the place of the footer.
+// promptLine returns a field that is being typed into, in place of the footer,
+// and the terminal's cursor in it.
 func (m *review) promptLine(prompt widget.Line, column int) (string, *tea.Cursor) {
 	return prompt.Paint(m.Theme, m.Size.Width), tea.NewCursor(min(column, m.Size.Width-1), m.Size.Height-1)
 }
 
-// compose stacks header, tabs, body and footer between separators.
+// compose returns the lines of the screen: header, tabs, body and footer.
 func (m *review) compose(f frame.Frame, body []string, tee, footer string) []string {
 	if m.screen == screenReview && m.Size.Mode != frame.ModeTiny && m.Plan != nil {
 		bar, _ := m.tabBar()
@@ -123,7 +124,7 @@ func (m *review) compose(f frame.Frame, body []string, tee, footer string) []str
 	return f.Stack(body, tee, footer)
 }
 
-// listBody draws the open tab.
+// listBody returns the lines of the open tab, and the terminal's cursor.
 func (m *tabPanel) listBody() ([]string, *tea.Cursor) {
 	b, height := m.activeTab(), m.PaneHeight()
 	var lines []string
@@ -158,7 +159,7 @@ func (m *tabPanel) listBody() ([]string, *tea.Cursor) {
 	return append(lines, m.listLines(b, m.Size.Width, height)...), cursor
 }
 
-// below counts the lines of each pane that do not fit.
+// below returns how many lines of each pane are below its window.
 func (m *tabPanel) below() [2]int {
 	b, height := m.activeTab(), m.PaneHeight()
 	list, detail := b.list.Below(len(b.rows), height), b.below(height, m.Tiny())
@@ -171,7 +172,7 @@ func (m *tabPanel) below() [2]int {
 	return [2]int{list}
 }
 
-// listLines draws the visible rows, each behind the mark of the selected one.
+// listLines returns the visible rows, with the cursor's mark before the selected one.
 func (m *tabPanel) listLines(b *masterDetail, width, height int) []string {
 	out := make([]string, height)
 	for i := range out {
@@ -197,11 +198,11 @@ func (m *tabPanel) listLines(b *masterDetail, width, height int) []string {
 // wholeRow is more cells than any row needs.
 const wholeRow = 1 << 12
 
-// blanks are those between columns.
+// blanks matches the blanks between two columns.
 var blanks = regexp.MustCompile(`  +`)
 
-// fullRow is the selected row without a cut, for the free lines below a list. It
-// is nothing where the row is whole, or does not fit them.
+// fullRow returns the selected row without cuts, in the free lines below a
+// list. It is nil if the row is not cut, or does not fit there.
 func (m *tabPanel) fullRow(b *masterDetail, width, free int) []widget.Line {
 	r := b.selected()
 	if r.ID == "" || free < 1 || m.Tiny() {
@@ -218,7 +219,7 @@ func (m *tabPanel) fullRow(b *masterDetail, width, free int) []widget.Line {
 	return lines
 }
 
-// withMark puts the cursor mark before a row; headings start further left.
+// withMark returns a row with the cursor's mark before it. Headings are further left.
 func (m *tabPanel) withMark(mark string, r tabs.Row, width int) widget.Line {
 	prefix := " " + mark + " "
 	if r.ID == "" {
@@ -242,10 +243,10 @@ func (m *tabPanel) withMark(mark string, r tabs.Row, width int) widget.Line {
 	return widget.Spread(line, widget.Line{widget.Text(theme.Caution, moved)}, width)
 }
 
-// movedMark stands at the end of a row whose object is not as it was.
+// movedMark is shown at the end of a row whose live object has changed meanwhile.
 const movedMark = " moved"
 
-// approvalState says what stands between the person and the approval.
+// approvalState says what the user still has to do for an approval.
 func (m *review) approvalState() widget.Line {
 	left := m.Checklist.Remaining()
 	switch {
@@ -264,7 +265,7 @@ func (m *review) approvalState() widget.Line {
 	return widget.Line{widget.Text(theme.Strong, "approve: press a")}
 }
 
-// footerKeys are the keys of what is on screen, the most useful first.
+// footerKeys returns the keys for what is on the screen, the most useful first.
 func (m *tabPanel) footerKeys() []key.Binding {
 	if m.opts.Settle != nil && m.Size.Mode != frame.ModeTiny && len(m.contestedObjects()) > 0 {
 		return append([]key.Binding{frame.WithHelp(m.keys.Take, "take"), frame.WithHelp(m.keys.Leave, "leave")}, m.placeKeys()...)
@@ -272,7 +273,7 @@ func (m *tabPanel) footerKeys() []key.Binding {
 	return m.placeKeys()
 }
 
-// placeKeys are the keys of the open tab and pane, for the footer.
+// placeKeys returns the keys of the open tab and pane, for the footer.
 func (m *tabPanel) placeKeys() []key.Binding {
 	k, b := m.keys, m.activeTab()
 	switch {
@@ -300,7 +301,8 @@ func (m *tabPanel) placeKeys() []key.Binding {
 	return []key.Binding{k.Open, frame.WithHelp(k.Next, "next finding"), k.Search, k.Copy, k.Help, k.Quit}
 }
 
-// tinyKeys are those of the smallest layout, which has no room for words.
+// tinyKeys returns the keys for the footer of the smallest layout, which has
+// room for few.
 func (m *tabPanel) tinyKeys() []key.Binding {
 	k, b := m.keys, m.activeTab()
 	switch {

@@ -33,7 +33,7 @@ const (
 	ShowCount
 )
 
-// isRisky reports whether a rule that is more than information matched.
+// isRisky reports whether a finding of one of these rules is critical or a warning.
 func (m *View) isRisky(rules []string) bool {
 	return m.index.danger(rules) <= preview.Warning.Rank()
 }
@@ -69,9 +69,9 @@ type AccessTab struct {
 // Count returns the number of grants and of permissions in clouds.
 func (m *AccessTab) Count() int { return len(m.Plan.Access.Grants) + len(m.Plan.Cloud.Permissions) }
 
-// Rows lists effective grants by what they are grouped by, then where
-// accounts get by acting as others, cloud permissions, and what the person
-// installing lacks.
+// Rows lists the grants, in groups by subject, resource or role; then the
+// escalation paths of accounts, the permissions in clouds, and the rights that
+// the user who applies lacks.
 func (m *AccessTab) Rows() []Row {
 	m.Grants, m.columns = m.merge(), accessColumns{}
 	for i := range m.Grants {
@@ -105,7 +105,7 @@ func (m *AccessTab) Rows() []Row {
 	return slices.Concat(rows, only.rows(m.escalationRows()), only.rows(m.cloudRows()), only.rows(m.missingRows()))
 }
 
-// noGrants says why the list is empty.
+// noGrants says why the list of grants is empty.
 func (m *AccessTab) noGrants() string {
 	if n := len(m.Plan.Access.Grants); n > 0 {
 		return "nothing to show with this filter: " + preview.Plural(n, "grant") + " in all, F shows them"
@@ -113,7 +113,7 @@ func (m *AccessTab) noGrants() string {
 	return "this plan gives no access in Kubernetes"
 }
 
-// accessChips says how the list is grouped and filtered.
+// accessChips returns the row that says how the list is grouped and filtered.
 func (m *AccessTab) accessChips(shown int) Row {
 	group := []string{"subject", "resource", "role"}[m.Filter.Group]
 	show := []string{"all", "risky", "new", "new or risky"}[m.Filter.Access]
@@ -154,7 +154,7 @@ func (m *AccessTab) escalationRows() []Row {
 	return rows
 }
 
-// cloudRows lists permissions in clouds, then signs of others.
+// cloudRows lists the permissions in clouds, then the other signs of cloud access.
 func (m *AccessTab) cloudRows() []Row {
 	var rows []Row
 	for i, c := range m.Plan.Cloud.Permissions {
@@ -178,8 +178,8 @@ func declarationText(d preview.CloudDeclaration) string {
 	return d.Provider + "  requested; permissions not declared  " + d.Origin
 }
 
-// declarationLine is a sign of cloud access. Where a role is the sign, what it
-// writes stays, and the role is cut.
+// declarationLine returns a row for the i-th sign of cloud access. If the sign is
+// that a role writes something, the role is cut, and what it writes is shown whole.
 func declarationLine(declared []preview.CloudDeclaration, i, width int) widget.Line {
 	text := declarationText(declared[i])
 	who, writes, isRole := strings.Cut(text, " writes ")
@@ -191,7 +191,8 @@ func declarationLine(declared []preview.CloudDeclaration, i, width int) widget.L
 	return widget.Line{widget.Apart(theme.Caution, text, at, min(width, nameWidth(text)))}
 }
 
-// cloudRow is one statement: provider, actions, on what, from where.
+// cloudRow returns a row for one permission in a cloud: provider, actions,
+// resources, and where the content states it.
 func (m *AccessTab) cloudRow(i int, c preview.CloudPermission) Row {
 	role := theme.Plain
 	if m.isRisky(c.Rules) {
@@ -218,7 +219,7 @@ func (m *AccessTab) cloudRow(i int, c preview.CloudPermission) Row {
 	}
 }
 
-// missingRows lists what the person installing may not do and would have to.
+// missingRows lists the rights that applying the plan needs and the user lacks.
 func (m *AccessTab) missingRows() []Row {
 	missing := m.Plan.Access.Installer.Missing
 	if len(missing) == 0 {
@@ -277,7 +278,7 @@ func rowIndex(id, prefix string, n int) (int, bool) {
 	return i, err == nil && i >= 0 && i < n
 }
 
-// grantsDoc spells out the grants of a row, and the rules they come from.
+// grantsDoc appends the grants of a row in full, and the rules that they come from.
 func (m *AccessTab) grantsDoc(b *frame.Builder, group grantGroup) {
 	b.Heading(capitalize(m.explainGroup(group)))
 	for _, at := range group.Of {
@@ -313,8 +314,8 @@ func (m *AccessTab) grantFacts(b *frame.Builder, g preview.Grant) {
 	b.Pair("rules", strings.Join(g.Rules, ", "))
 }
 
-// rawRules lists the rules of a role that the grants of a row were made of, as
-// the role states them.
+// rawRules appends the rules of a role, as the role states them, from which the
+// grants of a row were made.
 func (m *AccessTab) rawRules(b *frame.Builder, id string, group grantGroup) {
 	o := m.Object(id)
 	if o == nil {
@@ -347,7 +348,7 @@ func (m *AccessTab) rawRules(b *frame.Builder, id string, group grantGroup) {
 	}
 }
 
-// overlaps reports whether a rule gives part of what a grant permits.
+// overlaps reports whether an RBAC rule gives a part of what a grant permits.
 func overlaps(rule, g preview.Grant) bool {
 	share := func(a, b []string) bool {
 		return slices.ContainsFunc(a, func(s string) bool { return slices.Contains(b, s) })
@@ -361,7 +362,7 @@ func overlaps(rule, g preview.Grant) bool {
 	return share(rule.APIGroups, g.APIGroups) && share(rule.Resources, g.Resources) && slices.Equal(rule.ResourceNames, g.ResourceNames)
 }
 
-// escalationDoc adds an escalation path, step by step.
+// escalationDoc appends an escalation path, step by step.
 func (m *AccessTab) escalationDoc(b *frame.Builder, f *preview.Finding) {
 	b.Heading(f.Title)
 	b.Blank()
@@ -405,7 +406,7 @@ func capitalize(s string) string {
 	return strings.ToUpper(s[:1]) + s[1:]
 }
 
-// Crds are the bodies of the plan's own kinds.
+// Crds returns the planned CRDs.
 func (m *View) Crds() []map[string]any {
 	var out []map[string]any
 	for i := range m.Plan.Objects {
@@ -416,7 +417,7 @@ func (m *View) Crds() []map[string]any {
 	return out
 }
 
-// AnswerLines writes the answer to a question about what a subject may do.
+// AnswerLines appends the answer to a question whether a subject may do something.
 func (m *View) AnswerLines(b *frame.Builder, subject preview.Subject, q access.Question, a access.Answer) {
 	word, role := "no", theme.Strong
 	switch {
@@ -448,7 +449,8 @@ func (m *View) answerGrant(b *frame.Builder, g preview.Grant) {
 	b.Text(theme.Plain, "      ", "through "+strings.Join(g.Via, " and ")+"  "+describe.GrantChange(g))
 }
 
-// SubjectOf returns the subject of a row of grants; ok is false for other rows.
+// SubjectOf returns the subject of a row of grants, by the row's id; false for
+// other rows.
 func (m *AccessTab) SubjectOf(id string) (subject preview.Subject, ok bool) {
 	i, ok := rowIndex(id, grantPrefix, len(m.Grants))
 	if !ok {

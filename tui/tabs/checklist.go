@@ -11,20 +11,20 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 )
 
-// item is one entry of the checklist: a group of findings, with the label that
-// every form gives it, which is never input.
+// item is one item of the checklist: a group of findings with its label, such
+// as C1, which is the same in every report. The label never comes from content.
 type item = verdict.Group
 
 func sectionOf(it item) Section { return Section{it.Severity(), it.Earlier()} }
 
-// Section is a part of the lists of findings.
+// Section is the findings of one severity in a list, apart from those that were
+// accepted with an earlier revision.
 type Section struct {
 	Severity preview.Severity
 	Earlier  bool // accepted with an earlier revision
 }
 
-// sections returns all sections, in the order of the lists and of the
-// checklist.
+// sections returns all sections, in the order of the lists and of the checklist.
 func sections() []Section {
 	return []Section{{Severity: preview.Critical}, {Severity: preview.Warning}, {preview.Warning, true}, {Severity: preview.NotKnown}, {Severity: preview.Info}}
 }
@@ -36,17 +36,18 @@ func (s Section) title() string {
 	return frame.SectionTitle(s.Severity)
 }
 
-// Marks remembers what was looked at, by [markKey]. It outlives a plan.
+// Marks are what the user has marked as reviewed, by [FindingKey] or
+// [ObjectKey]. They are kept when another plan is shown.
 type Marks map[string]bool
 
-// FindingKey binds a mark to rule, object and evidence: other evidence is
-// another thing to look at.
+// FindingKey returns the key of a finding's mark: rule, object and evidence.
+// With other evidence, the mark does not count.
 func FindingKey(f *preview.Finding) string {
 	return f.Rule + "\x00" + f.Object + "\x00" + f.Fingerprint
 }
 
-// Checklist holds the findings of a plan in the order they are reviewed. The
-// first frame waits for it: it points into the plan and makes texts when asked.
+// Checklist holds the findings of a plan in the order in which they are reviewed. The
+// first frame waits for it, so that it makes texts only when they are asked for.
 type Checklist struct {
 	Items  []item
 	Marks  Marks
@@ -65,7 +66,7 @@ func newChecklist(p *preview.Plan, m Marks) *Checklist {
 	return b
 }
 
-// count notes where sections are and which items were looked at.
+// count notes where each section begins and ends, and which items are marked.
 func (b *Checklist) count() {
 	b.order, b.seen, b.ends, b.seenIn = make([]int, len(b.Items)), make([]bool, len(b.Items)), map[Section][2]int{}, map[Section]int{}
 	var last Section
@@ -83,12 +84,12 @@ func (b *Checklist) count() {
 	}
 }
 
-// marked reports whether every finding of an item has its mark.
+// marked reports whether all findings of an item have marks.
 func (b *Checklist) marked(it item) bool {
 	return !slices.ContainsFunc(it.Findings, func(f *preview.Finding) bool { return !b.Marks[FindingKey(f)] })
 }
 
-// OfSeverity returns the indexes of the items of a severity.
+// OfSeverity returns the indexes of the items of that severity.
 func (b *Checklist) OfSeverity(s preview.Severity) []int {
 	first, earlier := b.InSection(Section{Severity: s}), b.InSection(Section{s, true})
 	switch {
@@ -106,10 +107,10 @@ func (b *Checklist) InSection(s Section) []int {
 	return b.order[ends[0]:ends[1]:ends[1]]
 }
 
-// IsReviewed reports whether every finding of an item was looked at.
+// IsReviewed reports whether all findings of item i are marked as reviewed.
 func (b *Checklist) IsReviewed(i int) bool { return b.seen[i] }
 
-// Mark sets or removes an item's marks.
+// Mark sets or removes the marks of an item's findings.
 func (b *Checklist) Mark(i int, looked bool) {
 	for _, f := range b.Items[i].Findings {
 		if looked {
@@ -129,14 +130,14 @@ func (b *Checklist) Mark(i int, looked bool) {
 	}
 }
 
-// Remaining is the number of must-look items not looked at yet.
+// Remaining returns how many critical items are not reviewed yet. They must be.
 func (b *Checklist) Remaining() int {
 	return len(b.OfSeverity(preview.Critical)) - b.seenIn[Section{Severity: preview.Critical}]
 }
 
-// Next returns the item not looked at that follows from in a direction,
-// around the end; must-look items come before all others. It is -1 when
-// nothing is left.
+// Next returns the next item after from (step 1), or before it (-1), that is
+// not reviewed, and from one end on at the other. Critical items come before
+// all others. It is -1 if all are reviewed.
 func (b *Checklist) Next(from, step int) int {
 	n := len(b.Items)
 	other := -1
@@ -155,7 +156,7 @@ func (b *Checklist) Next(from, step int) int {
 	return other
 }
 
-// Find returns the index of the item with a label, -1 when there is none.
+// Find returns the index of the item with that label, -1 if there is none.
 func (b *Checklist) Find(label string) int {
 	for _, s := range sections() {
 		at := b.OfSeverity(s.Severity)
@@ -168,8 +169,8 @@ func (b *Checklist) Find(label string) int {
 	return -1
 }
 
-// Accepted names the findings an approval covers one by one: what must be
-// looked at, and what could not be read, which CONFIRM lists.
+// Accepted returns the findings that an approval accepts one by one: the
+// critical ones, and what could not be read, which CONFIRM lists.
 func (b *Checklist) Accepted() []record.Acceptance {
 	out := []record.Acceptance{}
 	for _, it := range b.Items {
@@ -182,8 +183,8 @@ func (b *Checklist) Accepted() []record.Acceptance {
 	return out
 }
 
-// CountResets counts the marked must-look findings of an earlier plan whose mark
-// does not hold in this one.
+// CountResets returns how many critical findings of the plan before were
+// marked, and how many of those marks do not count in this plan (reset).
 func (b *Checklist) CountResets(before *Checklist) (reset, marked int) {
 	now := map[string]bool{}
 	for _, i := range b.OfSeverity(preview.Critical) {
@@ -206,7 +207,8 @@ func (b *Checklist) CountResets(before *Checklist) (reset, marked int) {
 	return reset, marked
 }
 
-// ObjectKey binds a mark to an object, as it would be and as it is.
+// ObjectKey returns the key of an object's mark: its id, its planned and its
+// live state.
 func ObjectKey(o *preview.Object) string {
 	return "object\x00" + o.ID + "\x00" + o.Digest + "\x00" + o.Live.Fingerprint
 }

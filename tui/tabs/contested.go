@@ -7,13 +7,13 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
 )
 
-// AboutConflicts reports whether a finding is about contested fields.
+// AboutConflicts reports whether a finding is about fields with conflicts.
 func AboutConflicts(f *preview.Finding) bool {
 	return f.Rule == rules.FieldConflict.Name || f.Rule == rules.HotFixOverwritten.Name
 }
 
-// changesTitle heads the changes of an object: where nothing decides about contested
-// fields, they are those of taking the fields over.
+// changesTitle returns the heading of an object's changes. Until it is decided
+// about fields with conflicts, the changes are those of taking the fields over.
 func (m *View) changesTitle(o *preview.Object) string {
 	if len(m.Plan.Unsettled(o)) > 0 {
 		return "What changes if the contested fields are taken over"
@@ -21,7 +21,8 @@ func (m *View) changesTitle(o *preview.Object) string {
 	return "What changes"
 }
 
-// conflicts lists the contested fields of an object, and how to decide about them.
+// conflicts appends the fields of an object with conflicts, and how to decide
+// about them.
 func (m *View) conflicts(b *frame.Builder, o *preview.Object) {
 	if len(o.Conflicts) == 0 {
 		return

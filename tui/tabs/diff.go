@@ -5,7 +5,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 )
 
-// diffOrder puts what is changed or lost before what is merely new.
+// diffOrder returns the actions in the order of the diff tab: changes and
+// deletions before creations.
 func diffOrder() []preview.Action {
 	return []preview.Action{
 		preview.ActionUpdate, preview.ActionPatch, preview.ActionReplace, preview.ActionDelete, preview.ActionAdopt,
@@ -20,7 +21,7 @@ func (m *diffTab) Count() int { return -1 }
 
 func (m *diffTab) Doc(string, int) Document { return Document{} }
 
-// Rows lists the objects that would differ afterwards.
+// Rows lists the objects that the plan changes, creates or deletes.
 func (m *diffTab) Rows() []Row {
 	rows := append(make([]Row, 0, len(m.Plan.Objects)+1), m.packageRow()...)
 	before := len(rows)

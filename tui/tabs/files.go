@@ -24,8 +24,8 @@ type filesTab struct{ *View }
 
 func (m *filesTab) Count() int { return len(m.Plan.Files) }
 
-// Rows lists what differs for the host, the files that change
-// before those that stay, and what the set is on other platforms.
+// Rows lists the changed settings of the host, the files (those that change
+// first), and the set's content for other platforms.
 func (m *filesTab) Rows() []Row {
 	rows := []Row{textRow(append(widget.Line{widget.Text(theme.Strong, preview.Plural(len(m.Plan.Files), "file"))}, FileCounts(m.Plan.Files, true)...))}
 	if n := len(m.Plan.ConfigChanges); n > 0 {
@@ -53,7 +53,8 @@ func (m *filesTab) Rows() []Row {
 	return rows
 }
 
-// fileRow is a file: what happens to it, the gravest finding, its mode and name.
+// fileRow returns a row for a file: its action, the most severe finding about
+// it, its mode and name.
 func (m *View) fileRow(f *preview.File) Row {
 	line := func(width int) widget.Line {
 		sign, role := "", theme.Plain
@@ -77,7 +78,7 @@ func (m *View) fileRow(f *preview.File) Row {
 	return Row{ID: filePrefix + f.Path, Text: string(f.Action) + " " + f.Path + " " + f.Contents, Copy: f.Path, Line: line, Explain: describe.File(f), Inside: func() string { return changedText(f.Changes) }}
 }
 
-// changedText is what changes replace and put in its place, as it is searched.
+// changedText returns the old and new text of changes, for the search.
 func changedText(changes []preview.Change) string {
 	var out strings.Builder
 	for _, c := range changes {
@@ -86,7 +87,8 @@ func changedText(changes []preview.Change) string {
 	return out.String()
 }
 
-// FileCounts is the number of files per action.
+// FileCounts returns the number of files for each action; roomy adds the
+// actions' names.
 func FileCounts(files []preview.File, roomy bool) widget.Line {
 	var s preview.Summary
 	for _, f := range files {
@@ -98,7 +100,8 @@ func FileCounts(files []preview.File, roomy bool) widget.Line {
 	return ActionCounts(s, roomy)
 }
 
-// Doc returns the detail of a row of the files tab.
+// Doc returns the detail of a row: a file, the settings of the host, or another
+// platform.
 func (m *filesTab) Doc(id string, width int) Document {
 	b := &frame.Builder{Width: width}
 	if id == configID {
@@ -143,7 +146,7 @@ func (m *filesTab) oneFile(b *frame.Builder, f *preview.File) Document {
 	return Document{Lines: b.Lines}
 }
 
-// fileChange is one change in a file: lines of a text one by one, a setting as
+// fileChange appends one change in a file: a text line by line, a setting with
 // its two values.
 func fileChange(b *frame.Builder, c preview.Change) {
 	from, fromText := c.From.(string)
@@ -167,7 +170,7 @@ func fileChange(b *frame.Builder, c preview.Change) {
 	}
 }
 
-// platformDoc adds the files of the set on another platform.
+// platformDoc returns the detail of another platform: the files of the set there.
 func (m *filesTab) platformDoc(b *frame.Builder, platform string) Document {
 	for _, other := range m.Plan.Platforms {
 		if other.Platform != platform {
@@ -187,7 +190,7 @@ func (m *filesTab) platformDoc(b *frame.Builder, platform string) Document {
 	return Document{Lines: b.Lines}
 }
 
-// setFacts is the place of a plugin set, and the machine.
+// setFacts appends the location of a plugin set, and the machine.
 func setFacts(f *propertyList, p *preview.Plan) {
 	f.heading("PLACE")
 	f.add("platform", p.Platform)
@@ -203,7 +206,7 @@ func setFacts(f *propertyList, p *preview.Plan) {
 	}
 }
 
-// FileOf is the file that a row is about, nil when it is about none.
+// FileOf returns the file that a row is about, nil if it is about none.
 func (m *View) FileOf(r Row) *preview.File {
 	path, ok := strings.CutPrefix(r.ID, filePrefix)
 	if !ok {

@@ -14,11 +14,11 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
 )
 
-// QuestionsID is the row that leads to what the review could not ask. It is no
-// finding and has no label.
+// QuestionsID is the id of the row about what the review could not check, which
+// is no finding and has no label.
 const QuestionsID = "open questions"
 
-// findingRows lists every finding by rank, and last what the review leaves open.
+// findingRows lists all findings by severity, and last what the review could not check.
 func (m *View) findingRows() []Row {
 	tiny := m.Size.Mode == frame.ModeTiny
 	rows := m.packageRow()
@@ -54,8 +54,8 @@ func (m *View) findingRows() []Row {
 	return rows
 }
 
-// packageRow says which package the list is of. What must be looked at stays
-// counted in the footer, whatever is listed.
+// packageRow returns a row that names the package whose findings are listed; none for
+// a plan of one package. The footer counts all critical findings, whatever is listed.
 func (m *View) packageRow() []Row {
 	chip := m.packageChip()
 	if chip == "" || m.Size.Mode == frame.ModeTiny && m.Filter.Package == "" {
@@ -74,7 +74,7 @@ func (m *View) listHeading(s Section, at []int) Row {
 	}}
 }
 
-// reviewedIn counts those of a section's items that were looked at.
+// reviewedIn returns how many items of a section are reviewed.
 func (m *View) reviewedIn(s Section, at []int) int {
 	if m.Filter.Package == "" {
 		return m.Checklist.seenIn[s]
@@ -88,7 +88,7 @@ func (m *View) reviewedIn(s Section, at []int) int {
 	return n
 }
 
-// questionsRow leads to what this review could not ask.
+// questionsRow returns the row about what the review could not check.
 func (m *View) questionsRow() Row {
 	text := "not checked: " + m.OpenQuestions()
 	return Row{ID: QuestionsID, Text: text, Copy: text, Explain: m.questions[0].Why, Line: func(int) widget.Line {
@@ -96,7 +96,7 @@ func (m *View) questionsRow() Row {
 	}}
 }
 
-// OpenQuestions names what this review could not ask; empty when it asked all.
+// OpenQuestions names what the review could not check; empty if there is nothing.
 func (m *View) OpenQuestions() string {
 	whats := make([]string, 0, len(m.questions))
 	for _, q := range m.questions {
@@ -122,12 +122,12 @@ const (
 	columnGap   = 2
 )
 
-// findingColumns are the cells that the longest of some findings need to say
-// what is the case, and about whom.
+// findingColumns are the widths, in cells, of the longest texts in two columns
+// of a list of findings: what is found, and about whom.
 type findingColumns struct{ what, who int }
 
-// measured is the number of findings whose columns are measured. A longer list
-// has columns as wide as its gravest findings need.
+// measured is how many findings, the most severe ones, decide how wide the
+// columns of a list are.
 const measured = 64
 
 func (m *View) columns(at []int) findingColumns {
@@ -139,8 +139,8 @@ func (m *View) columns(at []int) findingColumns {
 	return c
 }
 
-// fit divides the room of a row with three columns: the last, what a finding
-// means, has what the others leave, and at least two fifths.
+// fit returns the widths of the first two of three columns in a row of room cells.
+// The third, what a finding means, gets the rest, which is at least two fifths.
 func (c findingColumns) fit(room int) (what, who int) {
 	most := room*3/5 - 2*columnGap
 	if c.what+c.who <= most {
@@ -150,7 +150,7 @@ func (c findingColumns) fit(room int) (what, who int) {
 	return min(c.what, most-who), who
 }
 
-// itemPhrase is an item in a few words: what is the case, and about whom.
+// itemPhrase returns a short text for an item: what is found, and about whom.
 func (m *View) itemPhrase(at int) (what, who string) {
 	if p, ok := m.Checklist.phrases[at]; ok {
 		return p[0], p[1]
@@ -171,8 +171,8 @@ func (m *View) itemPhrase(at int) (what, who string) {
 	return what, who
 }
 
-// phraseDiffers is where what is said of an item differs from the items around it,
-// and the same of about whom; and whether one of them says the same of another.
+// phraseDiffers returns where the two texts of an item differ from those of the items
+// around it; shared is true if one of these has the same text for what is found.
 func (m *View) phraseDiffers(at int) (whatAt, whoAt widget.Differences, shared bool) {
 	what, _ := m.itemPhrase(at)
 	n := len(m.Checklist.Items)
@@ -185,12 +185,11 @@ func (m *View) phraseDiffers(at int) (whatAt, whoAt widget.Differences, shared b
 	return whatAt, whoAt, shared
 }
 
-// isFold reports whether an item is several findings of one rule about several
-// objects.
+// isFold reports whether an item stands for findings of one rule about several objects.
 func isFold(it item) bool { return len(it.Findings) > 1 && it.Account == nil && it.OneRule() }
 
-// findingRow is one finding in a list: mark, label, what and who; with means,
-// and room for it, also what it means.
+// findingRow returns an item as a row: mark, label, what is found, and about
+// whom; with means, and if there is room, also what it means.
 func (m *View) findingRow(at int, columns findingColumns, means bool) Row {
 	it := m.Checklist.Items[at]
 	f, label := it.First(), it.Label()
@@ -225,7 +224,7 @@ func (m *View) findingRow(at int, columns findingColumns, means bool) Row {
 	}
 }
 
-// meaning is why a finding matters. Of what could not be read it is why not.
+// meaning returns why a finding matters; for an object that could not be read, why not.
 func meaning(f *preview.Finding) string {
 	if f.Severity == preview.NotKnown && f.Evidence != "" {
 		return f.Evidence
@@ -233,19 +232,20 @@ func meaning(f *preview.Finding) string {
 	return f.Why
 }
 
-// minWho is the fewest cells that a name is shown in.
+// minWho is the width, in cells, to which a name is cut at most.
 const minWho = 16
 
-// phrase is what a row says of a finding, and from where on that differs from the
-// rows around it. Where one of these says the same, about whom it is must be seen.
+// phrase is the two texts of a finding's row, and where each differs from the
+// texts of the rows around it. shared is true if one of these has the same
+// what: then who must be shown.
 type phrase struct {
 	what, who     string
 	whatAt, whoAt widget.Differences
 	shared        bool
 }
 
-// line is the two columns of a row without meaning. What is said comes first:
-// where it needs the room and no other row says it, the name goes.
+// line returns both texts in a row of room cells. what comes first. If it needs
+// the room, and no row around it has the same, who is left out.
 func (p phrase) line(column, room int) widget.Line {
 	what, who := nameWidth(p.what), nameWidth(p.who)
 	column = min(column, max(room*3/5, room-columnGap-who))
@@ -259,19 +259,19 @@ func (p phrase) line(column, room int) widget.Line {
 	return widget.Line{widget.Apart(theme.Plain, p.what, p.whatAt, column), widget.Text(theme.Plain, "  "), widget.Apart(theme.Plain, p.who, p.whoAt, left)}
 }
 
-// maxEvidence lines of evidence are shown before the rest is counted.
+// maxEvidence is how many lines of evidence are shown; the others are counted.
 const maxEvidence = 20
 
-// findingsTab shows what was found, the worst first.
+// findingsTab shows the findings, the most severe first.
 type findingsTab struct{ *View }
 
 func (m *findingsTab) Count() int { return len(m.Checklist.Items) }
 
 func (m *findingsTab) Rows() []Row { return m.findingRows() }
 
-// Doc returns the detail of a finding: the evidence first, then what changes,
-// why it matters, where it comes from, the live values, how to reduce it and
-// how to roll it back.
+// Doc returns the detail of a finding: first the evidence, then the object's
+// changes, why it matters, where it comes from, the live values, how to reduce
+// it and how to roll it back.
 func (m *findingsTab) Doc(id string, width int) Document {
 	if id == QuestionsID {
 		return m.questionsDoc(width)
@@ -310,7 +310,8 @@ func (m *findingsTab) Doc(id string, width int) Document {
 	return d
 }
 
-// findingHead says which finding it is, about what, and who judged it before.
+// findingHead appends label, severity and rule of an item, what it is about,
+// and who accepted it before.
 func (m *findingsTab) findingHead(b *frame.Builder, it item) {
 	f := it.First()
 	sign, role := frame.SeveritySign(f.Severity, false)
@@ -343,8 +344,8 @@ func (m *findingsTab) findingHead(b *frame.Builder, it item) {
 	}
 }
 
-// acceptance says with which revision, by whom, when and of which version
-// something was accepted, as far as it is known.
+// acceptance returns in which revision and version a finding was accepted, by
+// whom and when, as far as that is known.
 func (m *View) acceptance(revision int) string {
 	text := fmt.Sprintf(" in revision %d", revision)
 	a, ok := m.Prior.Of[revision]
@@ -370,8 +371,8 @@ func refOf(f *preview.Finding) string {
 	return " (" + f.Ref + ")"
 }
 
-// accountLines says what runs as the account of an item, and over which steps it
-// comes to what it amounts to.
+// accountLines appends what runs as the account that an item is about, and by
+// which steps the account gets its power.
 func (m *findingsTab) accountLines(b *frame.Builder, it item) {
 	if it.Account == nil {
 		return
@@ -388,7 +389,7 @@ func (m *findingsTab) accountLines(b *frame.Builder, it item) {
 	}
 }
 
-// reasons says why each rule of an item matters, once.
+// reasons appends why each rule of an item matters, each reason once.
 func (m *findingsTab) reasons(b *frame.Builder, it item) {
 	b.Heading("Why it matters")
 	for i, f := range it.Findings {
@@ -398,9 +399,10 @@ func (m *findingsTab) reasons(b *frame.Builder, it item) {
 	}
 }
 
-// evidence writes what each finding of an item rests on: all of it where the
-// finding has to be looked at, which it is once every line was on the screen. It
-// returns where the evidence ends that has to be seen: that of the worst.
+// evidence appends the evidence of each finding of an item. Of critical
+// findings and unreadable objects it shows all, and they count as reviewed only
+// when every line was on the screen. It returns the line at which the evidence
+// to be seen ends, which is that of the most severe finding.
 func (m *findingsTab) evidence(b *frame.Builder, it item) (end int) {
 	for _, f := range it.Findings {
 		switch sign, role := frame.SeveritySign(f.Severity, false); {
@@ -429,7 +431,7 @@ func (m *findingsTab) evidence(b *frame.Builder, it item) (end int) {
 	return end
 }
 
-// objectLine names an object and what happens to it.
+// objectLine returns a line with an object's name and the action on it.
 func (m *View) objectLine(id string, width int) widget.Line {
 	var happens widget.Line
 	if o := m.Object(id); o != nil {
@@ -438,7 +440,7 @@ func (m *View) objectLine(id string, width int) widget.Line {
 	return append(frame.Plain(" "), frame.NameAndAction(theme.Plain, frame.ObjectName(id), happens, width-2)...)
 }
 
-// changedFieldLines lists the changed fields of a finding's object.
+// changedFieldLines appends the changed fields of the object that a finding is about.
 func (m *findingsTab) changedFieldLines(b *frame.Builder, f *preview.Finding) {
 	if o := m.Object(f.Object); o != nil && o.Action != preview.ActionCreate && len(o.Changes) > 0 {
 		b.Heading(m.changesTitle(o))
@@ -446,7 +448,7 @@ func (m *findingsTab) changedFieldLines(b *frame.Builder, f *preview.Finding) {
 	}
 }
 
-// originLines says which file of the content an object is made from.
+// originLines appends the file of the content that an object is made from.
 func (m *findingsTab) originLines(b *frame.Builder, id string) {
 	o := m.Object(id)
 	if o == nil {
@@ -469,11 +471,11 @@ func (m *findingsTab) originLines(b *frame.Builder, id string) {
 	}
 }
 
-// maxLive fields are listed with their live values.
+// maxLive is how many fields are listed with their live values.
 const maxLive = 8
 
-// liveLines says what the cluster has where a finding is about something: the
-// values that change, and who set them.
+// liveLines appends, for the object that a finding is about, the live values
+// that the plan changes, and who set them.
 func (m *findingsTab) liveLines(b *frame.Builder, f *preview.Finding) {
 	o := m.Object(f.Object)
 	if o == nil {
@@ -506,7 +508,8 @@ func (m *findingsTab) liveLines(b *frame.Builder, f *preview.Finding) {
 	}
 }
 
-// setterOf says who wrote a live object last, as far as it is recorded.
+// setterOf names the field manager that wrote a live object last, as far as it
+// is recorded.
 func setterOf(live map[string]any) string {
 	last := preview.FieldOwner{}
 	for _, owner := range preview.FieldOwners(live) {
@@ -521,7 +524,7 @@ func setterOf(live map[string]any) string {
 	return strings.TrimSpace("last written by " + strings.Join(frame.NonEmpty(last.Manager, day), " on "))
 }
 
-// unknownWhy is why an object could not be read.
+// unknownWhy returns why an object could not be read.
 func (m *View) unknownWhy(id string) string {
 	for _, u := range m.Plan.Unknowns {
 		if u.Object == id {
@@ -531,7 +534,7 @@ func (m *View) unknownWhy(id string) string {
 	return "it could not be read"
 }
 
-// allObjects lists every object that a folded item is about.
+// allObjects appends every object that an item of several findings is about.
 func (m *findingsTab) allObjects(b *frame.Builder, it item) {
 	b.Heading("Where it comes from")
 	for _, f := range it.Findings {
@@ -544,7 +547,8 @@ func (m *findingsTab) allObjects(b *frame.Builder, it item) {
 	}
 }
 
-// reduce says what makes the findings less severe, and where to read on.
+// reduce appends how to make the findings of an item less severe, and where to
+// read more.
 func (m *View) reduce(b *frame.Builder, it item) {
 	b.Heading("How to reduce it")
 	said := map[string]bool{}
@@ -564,7 +568,7 @@ func (m *View) reduce(b *frame.Builder, it item) {
 	}
 }
 
-// changeLines lists changed leaves. limit 0 lists all.
+// changeLines appends changed fields, at most limit of them; 0 means all.
 func changeLines(b *frame.Builder, changes []preview.Change, limit int) {
 	for i, c := range changes {
 		if limit > 0 && i == limit {
@@ -582,7 +586,7 @@ func changeLines(b *frame.Builder, changes []preview.Change, limit int) {
 	}
 }
 
-// findingsOf lists the findings about an object.
+// findingsOf appends the findings about an object.
 func (m *View) findingsOf(b *frame.Builder, id string) {
 	for n, i := range m.index.itemsOf(id) {
 		if n == 0 {
@@ -592,7 +596,7 @@ func (m *View) findingsOf(b *frame.Builder, id string) {
 	}
 }
 
-// findingLine is one item of the checklist, in a document about something else.
+// findingLine appends item i of the checklist as one line, in another row's detail.
 func (m *View) findingLine(b *frame.Builder, i int) {
 	it := m.Checklist.Items[i]
 	sign, role := frame.SeveritySign(it.Severity(), m.Checklist.IsReviewed(i))

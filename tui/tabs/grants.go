@@ -15,8 +15,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
 )
 
-// grantGroup is one row of the list: grants that differ in their resources or
-// in their verbs only, under what they are grouped by.
+// grantGroup is one row of the access tab: grants under the same heading that
+// differ only in their resources or only in their verbs.
 type grantGroup struct {
 	group string // subject, resource or role
 	Of    []int  // positions in the plan's grants
@@ -24,12 +24,13 @@ type grantGroup struct {
 	cells accessCells // what the row says
 }
 
-// accessCells are the texts of a row's columns; without a change, which is last.
+// accessCells are the texts in the columns of a row, without the last column,
+// which says how the grant changes.
 type accessCells struct{ scope, verbs, target, from string }
 
-// merge makes the rows out of the grants that pass the filter, the groups
-// with risky ones first. In a group what is worst comes first: by the findings
-// about it, then what holds in the whole cluster.
+// merge makes the rows of the grants that pass the filter. Groups with risky
+// grants come first, and in each group the rows with the most severe findings;
+// of equal ones, those for the whole cluster.
 func (m *AccessTab) merge() []grantGroup {
 	var out []grantGroup
 	at := map[string]int{}
@@ -57,7 +58,7 @@ func (m *AccessTab) merge() []grantGroup {
 	return out
 }
 
-// danger ranks a row in its group. Lower is worse.
+// danger returns the rank of a row in its group. A lower one is worse.
 func (m *AccessTab) danger(row grantGroup) int {
 	rank := 2*preview.Info.Rank() + 1
 	for _, i := range row.Of {
@@ -71,8 +72,8 @@ func (m *AccessTab) danger(row grantGroup) int {
 	return rank
 }
 
-// mergeVerbs makes one row of those about the same resources: what several
-// roles give adds up.
+// mergeVerbs merges rows about the same resources: the verbs that several roles
+// give are listed in one row.
 func (m *AccessTab) mergeVerbs(rows []grantGroup) []grantGroup {
 	var out []grantGroup
 	at := map[string]int{}
@@ -90,8 +91,8 @@ func (m *AccessTab) mergeVerbs(rows []grantGroup) []grantGroup {
 	return out
 }
 
-// groupResources are the resources of a row, and groupVerbs what may be done
-// with each of them, sorted.
+// groupResources returns the resources of a row, and groupVerbs the verbs on
+// each of them, both sorted.
 func (m *AccessTab) groupResources(row grantGroup) []string {
 	return m.unionOf(row, func(g preview.Grant) []string { return g.Resources })
 }
@@ -109,8 +110,9 @@ func (m *AccessTab) unionOf(row grantGroup, of func(preview.Grant) []string) []s
 	return slices.Compact(list)
 }
 
-// mergeKey returns the fields that grants of one row share. Names belong to one
-// resource, so grants restricted to names stay alone.
+// mergeKey returns the fields, as one key, that are equal in all grants of a
+// row. Resource names belong to one resource, so that grants restricted to
+// names get rows of their own.
 func mergeKey(g preview.Grant) string {
 	parts := []string{describe.SubjectName(g.Subject), g.Scope, g.Namespace, strings.Join(g.APIGroups, ","), strings.Join(g.Verbs, ","), g.Change, strconv.FormatBool(g.Held)}
 	if len(g.ResourceNames) > 0 || len(g.NonResourceURLs) > 0 {
@@ -119,7 +121,7 @@ func mergeKey(g preview.Grant) string {
 	return strings.Join(parts, "\x01")
 }
 
-// groupsOf are the headings that a grant stands under.
+// groupsOf returns the headings under which a grant is listed.
 func (m *AccessTab) groupsOf(g preview.Grant) []string {
 	switch m.Filter.Group {
 	case GroupResource:
@@ -136,7 +138,8 @@ func (m *AccessTab) groupsOf(g preview.Grant) []string {
 	return []string{describe.SubjectName(g.Subject)}
 }
 
-// sharedRoles reports whether a role of the list is of several subjects.
+// sharedRoles reports whether, in the list by role, a role is given to several
+// subjects.
 func (m *AccessTab) sharedRoles() bool {
 	for i := 1; i < len(m.Grants); i++ {
 		if m.Grants[i].group == m.Grants[i-1].group && m.Grants[i].cells.from != m.Grants[i-1].cells.from {
@@ -146,7 +149,8 @@ func (m *AccessTab) sharedRoles() bool {
 	return false
 }
 
-// extent says what an account with much power comes to, else nothing.
+// extent says what an account with much power can do, such as "can control
+// nodes"; empty for any other.
 func (m *AccessTab) extent(s preview.Subject) string {
 	for _, a := range m.Plan.Access.Accounts {
 		if a.Subject == s {
@@ -156,7 +160,7 @@ func (m *AccessTab) extent(s preview.Subject) string {
 	return ""
 }
 
-// groupHeading names what the rows below it have in common.
+// groupHeading returns the heading of a group of rows: its subject, resource or role.
 func (m *AccessTab) groupHeading(g grantGroup, at int) Row {
 	n := 0
 	for _, other := range m.Grants[at:] {
@@ -187,11 +191,12 @@ func (m *AccessTab) groupHeading(g grantGroup, at int) Row {
 	}}
 }
 
-// wideAccess is from how many cells a row also says where a grant comes from.
+// wideAccess is the width, in cells, from which a row also shows the role that
+// a grant comes from.
 const wideAccess = 90
 
-// accessColumns are the cells of the columns, gaps included. The last column
-// has what is left.
+// accessColumns are the widths of the columns, gaps included, in cells. The
+// last column gets the rest.
 type accessColumns struct {
 	scope, verbs, resources, from int
 	always                        bool // from is there in narrow windows, too
@@ -199,14 +204,14 @@ type accessColumns struct {
 
 const changeWidth = 11
 
-// widest adds the cells that a row needs.
+// widest makes the columns as wide as the texts of a row need.
 func (c *accessColumns) widest(cells accessCells) {
 	c.scope, c.verbs = max(c.scope, nameWidth(cells.scope)), max(c.verbs, nameWidth(cells.verbs))
 	c.from = max(c.from, nameWidth(cells.from))
 }
 
-// fit divides a width between columns that need so much: resources have what the
-// others leave, and those have no more than they need.
+// fit divides a width among columns that need that much. Resources get what the
+// other columns leave, which get no more than they need.
 func (c accessColumns) fit(width int) accessColumns {
 	out := accessColumns{scope: min(max(c.scope, len("scope")), 15) + 1}
 	if width < wideRow {
@@ -241,7 +246,7 @@ func (m *AccessTab) accessHeading() Row {
 	}}
 }
 
-// GrantRow is one row of grants.
+// GrantRow returns the row of the i-th group of grants.
 func (m *AccessTab) GrantRow(i int) Row {
 	group := m.Grants[i]
 	g := m.Plan.Access.Grants[group.Of[0]]
@@ -286,8 +291,8 @@ func (m *AccessTab) GrantRow(i int) Row {
 	}
 }
 
-// targetSpans are the resources of a row in so many cells. The API group in front
-// of them is cut only where it would leave a quarter.
+// targetSpans returns the resources of a row in cells cells. prefix, the API group
+// before them, is cut only if it would leave less than a quarter for the resources.
 func targetSpans(role theme.Role, target, prefix string, at widget.Differences, cells int) widget.Line {
 	rest, ok := strings.CutPrefix(target, prefix)
 	if !ok || prefix == "" || nameWidth(target) <= cells {
@@ -317,8 +322,7 @@ func (m *AccessTab) scopeText(g preview.Grant) string {
 	return "ns " + g.Namespace
 }
 
-// groupTarget returns the resources of a row; in a list by resource, its
-// subjects.
+// groupTarget returns the resources of a row; in the list by resource, its subject.
 func (m *AccessTab) groupTarget(group grantGroup) string {
 	g := m.Plan.Access.Grants[group.Of[0]]
 	only := ""
@@ -335,13 +339,13 @@ func (m *AccessTab) groupTarget(group grantGroup) string {
 	return describe.GroupPrefix(g) + describe.Resources(g.APIGroups, resources) + strings.Join(g.NonResourceURLs, ", ") + only
 }
 
-// subjectName names a subject; a ServiceAccount of the release without its
-// namespace.
+// subjectName names a subject. A ServiceAccount in the release namespace has no
+// namespace in its name.
 func (m *View) subjectName(s preview.Subject) string {
 	return strings.Replace(describe.SubjectName(s), "SA "+m.Plan.Release.Namespace+"/", "SA ", 1)
 }
 
-// groupSource is the role of a row, or the subject under a role.
+// groupSource names the roles of a row; in the list by role, its subject.
 func (m *AccessTab) groupSource(group grantGroup) string {
 	g := m.Plan.Access.Grants[group.Of[0]]
 	if m.Filter.Group == groupRole {
@@ -357,8 +361,8 @@ func (m *AccessTab) groupSource(group grantGroup) string {
 	return m.roleName(&g, m.Filter.Group != groupSubject)
 }
 
-// changeMark says how something compares with the installed revision, and
-// whether a rule found it risky.
+// changeMark says how a grant differs from those of the installed revision,
+// with "!" before it if a rule found it risky.
 func (m *View) changeMark(change string, rules []string) string {
 	switch {
 	case m.isRisky(rules):
@@ -371,7 +375,7 @@ func (m *View) changeMark(change string, rules []string) string {
 	return "= " + change
 }
 
-// grantWords is what a grant is searched by.
+// grantWords returns the text by which a search finds a grant.
 func grantWords(g *preview.Grant) string {
 	return strings.Join([]string{describe.SubjectName(g.Subject), g.Namespace, describe.GrantTarget(*g), strings.Join(g.Verbs, " "), strings.Join(g.Via, " "), g.Change}, " ")
 }

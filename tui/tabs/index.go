@@ -14,9 +14,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
 )
 
-// Index finds the parts of a plan that belong to an object, so that no frame and
-// no document searches the whole plan. Each part is made when it is first asked
-// for: the first frame needs none.
+// Index finds what a plan has about an object, such as its findings, so that no
+// frame searches the whole plan. Each of its maps is made when it is first
+// needed; the first frame needs none.
 type Index struct {
 	plan    *preview.Plan
 	board   *Checklist
@@ -28,7 +28,7 @@ type Index struct {
 	names   map[string]string // words for generated names, by object id
 }
 
-// tree is the order of the objects tab.
+// tree is the order of the objects in the objects tab, and its branches.
 type tree struct {
 	kinds []string // kind and group, by position of the object
 	order []int    // positions of the objects by stage, kind and id
@@ -36,7 +36,7 @@ type tree struct {
 	branches map[string]branch // as they were made last, by id
 }
 
-// object is the position of an object in the plan.
+// object returns the position of an object in the plan; false if it is not there.
 func (x *Index) object(id string) (int, bool) {
 	if x.objects == nil {
 		x.objects = make(map[string]int, len(x.plan.Objects))
@@ -48,7 +48,8 @@ func (x *Index) object(id string) (int, bool) {
 	return i, ok
 }
 
-// stageOf is the position of the stage that writes an object.
+// stageOf returns the position of the stage in which an object is written;
+// false if none.
 func (x *Index) stageOf(id string) (int, bool) {
 	if x.stages == nil {
 		x.stages = make(map[string]int, len(x.plan.Objects))
@@ -62,8 +63,8 @@ func (x *Index) stageOf(id string) (int, bool) {
 	return i, ok
 }
 
-// itemsOf are the positions on the checklist of the findings about an object, by
-// rank.
+// itemsOf returns the positions, on the checklist, of the findings about an
+// object, most severe first.
 func (x *Index) itemsOf(id string) []int {
 	if x.items == nil {
 		x.items = map[string][]int{}
@@ -78,8 +79,8 @@ func (x *Index) itemsOf(id string) []int {
 	return x.items[id]
 }
 
-// danger is the rank of the worst finding of some rules, that of info where
-// they have none. Lower is worse.
+// danger returns the severity rank of the worst finding of these rules, that of
+// info if they have none. A lower rank is worse.
 func (x *Index) danger(rules []string) int {
 	if x.worst == nil {
 		x.worst = map[string]int{}
@@ -106,8 +107,8 @@ func (m *View) tree() *tree {
 	return m.index.tree
 }
 
-// stageAt is the position of the stage of an object, behind all where it has
-// none.
+// stageAt returns the position of the stage of the plan's i-th object, after
+// all stages if it has none.
 func (x *Index) stageAt(i int) int {
 	if at, ok := x.stageOf(x.plan.Objects[i].ID); ok {
 		return at
@@ -129,7 +130,7 @@ func (x *Index) newTree() *tree {
 	return t
 }
 
-// Object returns the plan's object with an id, nil when there is none.
+// Object returns the plan's object with that id, nil if there is none.
 func (m *View) Object(id string) *preview.Object {
 	i, ok := m.index.object(id)
 	if !ok {
@@ -138,9 +139,9 @@ func (m *View) Object(id string) *preview.Object {
 	return &m.Plan.Objects[i]
 }
 
-// worstItem is the finding about an object that a person should see first: the
-// gravest of those not looked at, else the gravest; -1 without any that is
-// more than information.
+// worstItem returns the index of the item about an object that the user should
+// see first: the most severe one that is not reviewed, else the most severe. It
+// is -1 if there is none but information.
 func (m *View) worstItem(id string) int {
 	best := -1
 	for _, i := range m.index.itemsOf(id) {
@@ -157,15 +158,14 @@ func (m *View) worstItem(id string) int {
 	return best
 }
 
-// ForeignFields holds the fields that other managers set in the release's
-// objects where the plan sets none: they stay as they are, and a reviewer may
-// want to know of them.
+// ForeignFields are the fields of the release's live objects that other field managers
+// set and the plan does not: they stay as they are, and are shown to the reviewer.
 type ForeignFields struct {
 	Plan *preview.Plan // that it was looked for in
 	Of   map[string][]diff.SetField
 }
 
-// foreignFieldLines lists what others set in an object.
+// foreignFieldLines appends the fields that only others set in an object.
 func (m *View) foreignFieldLines(b *frame.Builder, id string) {
 	fields := m.Foreign.Of[id]
 	if len(fields) == 0 {
@@ -182,23 +182,22 @@ func (m *View) foreignFieldLines(b *frame.Builder, id string) {
 	b.Text(theme.Plain, "   ", "the apply leaves these fields as they are")
 }
 
-// PriorAcceptance records who accepted a finding with an earlier revision,
-// when, and which version that was. Fields that are not on record any more are
-// empty.
+// PriorAcceptance records with which revision, by whom and when a finding was
+// accepted. Fields that are not on record any more are empty.
 type PriorAcceptance struct {
 	By      string
 	At      time.Time
 	Version string
 }
 
-// PriorAcceptances holds the acceptances of earlier revisions, by revision.
+// PriorAcceptances are the acceptances of earlier revisions, by revision.
 type PriorAcceptances struct {
 	Plan *preview.Plan // that it was looked for in
 	Of   map[int]PriorAcceptance
 }
 
-// IndexMaker returns a function, for use outside of Update, that makes the index of the
-// plan whole. It is of its own: the view's is read meanwhile.
+// IndexMaker returns a function that makes a complete index of the plan, to be called
+// outside of Update. It makes a new one, because the view reads its own meanwhile.
 func (m *View) IndexMaker() func() Index {
 	x := Index{plan: m.Plan, board: m.Checklist}
 	return func() Index {
@@ -211,8 +210,8 @@ func (m *View) IndexMaker() func() Index {
 	}
 }
 
-// TakeIndex takes an index that was made ahead of its need, unless one was needed and made
-// meanwhile.
+// TakeIndex replaces the view's index by one that was made in the background,
+// unless the view has needed its own and made it meanwhile.
 func (m *View) TakeIndex(x Index) {
 	if x.plan == m.Plan && x.board == m.Checklist && m.index.tree == nil {
 		m.index = x

@@ -12,15 +12,15 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 )
 
-// nameWidth is the cells that a name takes.
+// nameWidth returns how many cells a name takes.
 func nameWidth(name string) int { return textsafe.Width(textsafe.Line(name)) }
 
-// generated matches the names that OLM gives to roles and bindings: of a version
-// and an account, and a hash in base 36.
+// generated matches the names that OLM generates for roles and bindings: the
+// name of a version and an account, and a hash in base 36.
 var generated = regexp.MustCompile(`^(.+)-([0-9a-z]{4})[0-9a-z]{34,42}$`)
 
-// generatedNames are the words for objects with a generated name, by object id:
-// whose role or binding each is, and where its hash begins.
+// generatedNames returns readable names for objects with a generated name, by
+// object id: whose role or binding it is, and the beginning of its hash.
 func (x *Index) generatedNames() map[string]string {
 	if x.names != nil {
 		return x.names
@@ -46,8 +46,8 @@ func (x *Index) generatedNames() map[string]string {
 	return x.names
 }
 
-// generatedName is the words for an object with a generated name, and empty for
-// others.
+// generatedName returns the readable name of an object with a generated name,
+// empty for others.
 func (m *View) generatedName(id string) string {
 	if !generated.MatchString(id) {
 		return ""
@@ -55,7 +55,7 @@ func (m *View) generatedName(id string) string {
 	return m.index.generatedNames()[id]
 }
 
-// shortName is kind and name of an object in a list.
+// shortName returns kind and name of an object, as lists show them.
 func (m *View) shortName(o *preview.Object) string {
 	if of := m.generatedName(o.ID); of != "" {
 		return frame.ShortKind(o.Kind) + " " + of
@@ -63,7 +63,7 @@ func (m *View) shortName(o *preview.Object) string {
 	return frame.ShortKind(frame.ObjectName(o.ID))
 }
 
-// nameInTree is the name of an object below its kind.
+// nameInTree returns the name of an object, as it is shown below its kind in the tree.
 func (m *View) nameInTree(o *preview.Object) string {
 	name := o.Name
 	if of := m.generatedName(o.ID); of != "" {
@@ -75,8 +75,8 @@ func (m *View) nameInTree(o *preview.Object) string {
 	return name
 }
 
-// roleName is the role that a grant comes through, in a list below headings that
-// may name the subject already.
+// roleName names the role that a grant comes through. Without subject, a generated
+// name leaves out the account, which the heading above the row names already.
 func (m *View) roleName(g *preview.Grant, subject bool) string {
 	of := m.generatedName(describe.RoleID(*g))
 	if of == "" {

@@ -14,13 +14,13 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
 )
 
-// objectFilter is one of the choices of what the objects tab shows.
+// objectFilter is one of the filters that the key f goes through in the objects tab.
 type objectFilter struct {
 	name  string
 	shows func(m *View, o *preview.Object) bool
 }
 
-// objectFilters are the choices, in the order f goes through them.
+// objectFilters returns the filters, in the order in which the key f goes through them.
 func objectFilters() []objectFilter {
 	return []objectFilter{
 		objectsAll:       {"all", func(*View, *preview.Object) bool { return true }},
@@ -31,12 +31,12 @@ func objectFilters() []objectFilter {
 	}
 }
 
-// isUnchanged reports whether an action sends nothing and stops nothing.
+// isUnchanged reports whether an action writes nothing and does not block the plan.
 func isUnchanged(a preview.Action) bool {
 	return a == preview.ActionUnchanged || a == preview.ActionKeep || a == preview.ActionSkip || a == preview.ActionShared
 }
 
-// objectsBy returns the indexes of the objects with an action, sorted by name.
+// objectsBy returns the indexes of the objects with that action, sorted by id.
 func (m *View) objectsBy(a preview.Action) []int {
 	var at []int
 	for i := range m.Plan.Objects {
@@ -48,7 +48,8 @@ func (m *View) objectsBy(a preview.Action) []int {
 	return at
 }
 
-// objectRow is one of some objects, by its position among them.
+// objectRow returns the row of the i-th of some objects, which are indexes into
+// the plan's.
 func (m *View) objectRow(objects []int, i int) Row {
 	o := &m.Plan.Objects[objects[i]]
 	line := func(width int) widget.Line {
@@ -69,8 +70,8 @@ func (m *View) objectRow(objects []int, i int) Row {
 		Inside: func() string { return diffview.SearchText(o) }}
 }
 
-// kindAndName are the kind and name of an object in so many cells: the kind is cut
-// first, to a third.
+// kindAndName returns kind and name of an object in cells cells. The kind is
+// cut first, to a third of them.
 func kindAndName(text string, at widget.Differences, cells int) widget.Line {
 	kind, name, _ := strings.Cut(text, " ")
 	before, after := at.Split(len(kind) + 1)
@@ -78,8 +79,9 @@ func kindAndName(text string, at widget.Differences, cells int) widget.Line {
 	return widget.Line{widget.Apart(theme.Plain, kind, before, width), widget.Text(theme.Plain, " "), widget.Apart(theme.Plain, name, after, cells-width-1)}
 }
 
-// treeRow is an object below the branch of its kind: what happens to it, the
-// gravest finding about it, and its name; with room also all of its findings.
+// treeRow returns the row of an object below its kind: its action, the most
+// severe finding about it, and its name; if there is room, the labels of all
+// findings about it.
 func (m *objectsTab) treeRow(objects []int, i, depth int, parent string) Row {
 	o := &m.Plan.Objects[objects[i]]
 	about, items := m.index.itemsOf(o.ID), m.Checklist.Items
@@ -120,7 +122,8 @@ func (m *objectsTab) treeRow(objects []int, i, depth int, parent string) Row {
 	return r
 }
 
-// labelsOf are the labels of some items, those that are information left out.
+// labelsOf returns the labels of the items at some indexes, without those of
+// information.
 func labelsOf(items []item, at []int) string {
 	var labels []string
 	for _, i := range at {
@@ -131,10 +134,11 @@ func labelsOf(items []item, at []int) string {
 	return strings.Join(labels, " ")
 }
 
-// wideRow is from how many cells a row of the tree has room for words and labels.
+// wideRow is the width, in cells, from which a row of the tree has room for
+// words and labels.
 const wideRow = 60
 
-// explainAction says in words what apply does with an object.
+// explainAction says in words what an apply does with an object.
 func (m *View) explainAction(o *preview.Object) string {
 	if len(m.Plan.Packages) == 0 { // nothing is installed: the release goes
 		switch o.Action {
@@ -183,7 +187,7 @@ func (m *View) explainAction(o *preview.Object) string {
 	return string(o.Action)
 }
 
-// Doc returns the detail of an object.
+// Doc returns the detail of an object, or of a branch.
 func (m *objectsTab) Doc(id string, width int) Document {
 	if strings.HasPrefix(id, BranchPrefix) {
 		return m.branchDoc(id, width)
@@ -231,7 +235,7 @@ func (m *objectsTab) Doc(id string, width int) Document {
 	return Document{Lines: b.Lines}
 }
 
-// secretKeys says which keys of a Secret differ, and nothing about values.
+// secretKeys appends which keys of a Secret differ from the live one, without values.
 func secretKeys(b *frame.Builder, o *preview.Object) {
 	if len(o.SecretKeys) == 0 {
 		return
@@ -247,7 +251,7 @@ func secretKeys(b *frame.Builder, o *preview.Object) {
 	}
 }
 
-// stageOf names the step of the apply that writes an object.
+// stageOf names the stage in which an object is written, as in "crds (1 of 5)".
 func (m *View) stageOf(id string) string {
 	i, ok := m.index.stageOf(id)
 	if !ok {
@@ -256,8 +260,8 @@ func (m *View) stageOf(id string) string {
 	return fmt.Sprintf("%s (%d of %d)", m.Plan.Stages[i].ID, i+1, len(m.Plan.Stages))
 }
 
-// BranchPrefix begins the row ids of branches. No object id begins so: an API
-// group is a DNS name.
+// BranchPrefix begins the row ids of branches. No object id begins with it,
+// because object ids begin with an API group, which is a DNS name.
 const BranchPrefix = "="
 
 // A plan of more than manyObjects begins with its long branches closed, those
@@ -267,7 +271,8 @@ const (
 	longBranch  = 8
 )
 
-// branch is a stage of the apply, or a kind in a stage, and what it holds.
+// branch is a branch of the tree: a stage of the apply, or a kind in a stage,
+// with the objects in it.
 type branch struct {
 	id     string
 	depth  int
@@ -278,8 +283,8 @@ type branch struct {
 	grave  map[preview.Severity]int // objects with findings, by the gravest
 }
 
-// branches records which branches of the tree were opened or closed by hand, by
-// id.
+// branches records, by id, which branches of the tree the user has opened
+// (true) or closed.
 type branches map[string]bool
 
 // objectsTab shows the objects as a tree of stages and kinds.
@@ -287,8 +292,8 @@ type objectsTab struct{ *View }
 
 func (m *objectsTab) Count() int { return len(m.Plan.Objects) }
 
-// Rows is the tree: stages in the order of the apply, kinds in them, and
-// their objects. A stage of one kind is one branch.
+// Rows returns the tree: the stages in the order of the apply, the kinds in
+// them, and their objects. A stage with objects of one kind is one branch.
 func (m *objectsTab) Rows() []Row {
 	shown := m.shownObjects()
 	rows := append(make([]Row, 0, len(shown)+len(shown)/8+16), m.objectChips(len(shown)))
@@ -314,7 +319,7 @@ func (m *objectsTab) Rows() []Row {
 	return rows
 }
 
-// shownObjects are the positions of the objects that pass the filter, by
+// shownObjects returns the indexes of the objects that pass the filters, by
 // stage, kind and id.
 func (m *objectsTab) shownObjects() []int {
 	shows := objectFilters()[m.Filter.Objects].shows
@@ -327,7 +332,7 @@ func (m *objectsTab) shownObjects() []int {
 	return at
 }
 
-// stageAt is the position of an object's stage.
+// stageAt returns the position of the stage of the plan's i-th object.
 func (m *View) stageAt(i int) int { return m.index.stageAt(i) }
 
 func (m *View) stageID(i int) string {
@@ -346,7 +351,8 @@ func (m *View) stageTitle(i int) string {
 
 func (m *View) kindAt(i int) string { return m.tree().kinds[i] }
 
-// commonPrefix counts the positions at the front of a list that share a property.
+// commonPrefix returns how many elements at the front of a list have the same
+// property of as the first one.
 func commonPrefix[T comparable](list []int, of func(int) T) int {
 	n := 0
 	for n < len(list) && of(list[n]) == of(list[0]) {
@@ -355,7 +361,8 @@ func commonPrefix[T comparable](list []int, of func(int) T) int {
 	return n
 }
 
-// addBranch adds the branch of a kind, and its objects when it is open.
+// addBranch appends the row of a kind's branch and, if it is open, those of its
+// objects. at are their indexes.
 func (m *objectsTab) addBranch(rows []Row, parent, title string, at []int) []Row {
 	depth := 0
 	if parent != "" {
@@ -388,8 +395,8 @@ func (m *objectsTab) newBranch(depth int, title, id string, at []int) branch {
 	return b
 }
 
-// isOpen reports whether a branch shows what it holds: as a person left it, or
-// as it began.
+// isOpen reports whether a branch shows its objects: as the user left it, else
+// by default, which depends on how many objects there are.
 func (m *objectsTab) isOpen(b branch) bool {
 	if open, touched := m.Branches[b.id]; touched {
 		return open
@@ -402,8 +409,8 @@ func (m *objectsTab) isOpen(b branch) bool {
 	return !isKind || !same || b.grave[preview.Critical]+b.grave[preview.Warning]+b.grave[preview.NotKnown] > 0
 }
 
-// branchRow is a branch: what it is, and on the right how many objects of it
-// have findings and what happens to them.
+// branchRow returns the row of a branch: its title and, on the right, how many
+// of its objects have findings, and how many have which action.
 func (m *objectsTab) branchRow(b branch, parent string) Row {
 	mark := "▸ "
 	if m.isOpen(b) {
@@ -422,8 +429,8 @@ func (m *objectsTab) branchRow(b branch, parent string) Row {
 	}
 }
 
-// tally counts the objects of a branch with findings, and by what happens to
-// them, with words where asked for.
+// tally returns how many objects of a branch have findings of each severity,
+// and how many have which action; inWords adds the actions' names.
 func (b branch) tally(inWords bool) widget.Line {
 	var line widget.Line
 	for _, s := range []preview.Severity{preview.Critical, preview.Warning, preview.NotKnown} {
@@ -446,7 +453,7 @@ func (b branch) tally(inWords bool) widget.Line {
 	return append(line, frame.Plain(" ")...)
 }
 
-// kindWord is a kind as the tree names it.
+// kindWord returns a kind as the tree shows it.
 func kindWord(kind string) string {
 	if kind == "ServiceAccount" {
 		return kind // fits as it is
@@ -454,7 +461,7 @@ func kindWord(kind string) string {
 	return frame.ShortKind(kind)
 }
 
-// branchWords says in a sentence what a branch is.
+// branchWords says in words how many objects a branch has, by action.
 func branchWords(b branch) string {
 	var parts []string
 	for _, a := range preview.Actions() {
@@ -465,7 +472,7 @@ func branchWords(b branch) string {
 	return preview.Plural(len(b.at), "object") + ": " + strings.Join(parts, ", ")
 }
 
-// objectChips says what the list shows.
+// objectChips returns the row that says which objects the list shows.
 func (m *objectsTab) objectChips(shown int) Row {
 	text := fmt.Sprintf("show: %s (f)   %d of %d", objectFilters()[m.Filter.Objects].name, shown, len(m.Plan.Objects)) + m.Filter.Only.chip()
 	if chip := m.packageChip(); chip != "" {
@@ -474,7 +481,7 @@ func (m *objectsTab) objectChips(shown int) Row {
 	return textRow(widget.Line{widget.Text(theme.Strong, text)})
 }
 
-// branchDoc returns the detail of the branch under the cursor.
+// branchDoc returns the detail of a branch, by its row id.
 func (m *objectsTab) branchDoc(id string, width int) Document {
 	stage, kind, _ := strings.Cut(strings.TrimPrefix(id, BranchPrefix), "/")
 	b, branch := &frame.Builder{Width: width}, m.tree().branches[id]
@@ -499,7 +506,7 @@ func (m *objectsTab) branchDoc(id string, width int) Document {
 	return Document{Lines: b.Lines}
 }
 
-// findingsIn lists the first of some findings, those for information left out.
+// findingsIn appends the first findings of a branch, without information.
 func (m *View) findingsIn(b *frame.Builder, items []int) {
 	for n, i := range items {
 		switch {

@@ -26,7 +26,7 @@ type Row struct {
 	Inside func() string
 }
 
-// SearchText returns what a search finds the row by.
+// SearchText returns the text in which a search looks for the row.
 func (r Row) SearchText() string {
 	if r.words != nil {
 		return r.words()
@@ -34,7 +34,7 @@ func (r Row) SearchText() string {
 	return r.Text
 }
 
-// Explanation returns what x says of the row; empty where there is nothing to say.
+// Explanation returns the explanation that the key x shows for the row; empty for none.
 func (r Row) Explanation() string {
 	if r.says != nil {
 		return r.says()
@@ -42,14 +42,14 @@ func (r Row) Explanation() string {
 	return r.Explain
 }
 
-// Document is the detail of a row. Lines from evidence[0] up to evidence[1]
-// must be seen before a finding counts as looked at.
+// Document is the detail of a row. The lines from Evidence[0] up to Evidence[1]
+// must have been on the screen before its finding can be marked as reviewed.
 type Document struct {
 	Lines    []widget.Line
 	Evidence [2]int
 }
 
-// textRow is a row that cannot be selected.
+// textRow returns a row that cannot be selected.
 func textRow(l widget.Line) Row {
 	return Row{Text: l.Plain(), Line: func(int) widget.Line { return l }}
 }
@@ -58,19 +58,20 @@ func linkRow(id, text string) Row {
 	return Row{ID: id, Text: text, Line: func(int) widget.Line { return frame.Plain(text) }}
 }
 
-// sectionRow is the heading of a part of the list.
+// sectionRow returns the heading of a section of the list.
 func sectionRow(title string) Row {
 	return textRow(widget.Line{widget.Text(theme.Heading, title)})
 }
 
-// RowFilter is a text that the rows of Objects and Access must hold, as a search
-// finds it. The zero filter lets all pass.
+// RowFilter is a text that the rows of the tabs Objects and Access must have,
+// as a search finds it. The zero value passes all rows.
 type RowFilter struct {
 	Text string
 	find widget.Find
 }
 
-// NewRowFilter returns the filter for a text; an empty one lets all pass.
+// NewRowFilter returns the filter for a text. An empty text passes all rows; an
+// incomplete regular expression is an error.
 func NewRowFilter(text string) (RowFilter, error) {
 	find, err := frame.Finder(text)
 	return RowFilter{text, find}, err
@@ -78,8 +79,7 @@ func NewRowFilter(text string) (RowFilter, error) {
 
 func (f RowFilter) passes(text string) bool { return f.find == nil || len(f.find(text)) > 0 }
 
-// rows leaves out those that do not pass. Headings stay where a row below them
-// does.
+// rows returns the rows that pass the filter. A heading passes if a row below it does.
 func (f RowFilter) rows(rows []Row) []Row {
 	if f.find == nil {
 		return rows
@@ -97,7 +97,7 @@ func (f RowFilter) rows(rows []Row) []Row {
 	return out
 }
 
-// chip says what the list is narrowed to.
+// chip returns the text in a list's head that names the filter, empty for none.
 func (f RowFilter) chip() string {
 	if f.find == nil {
 		return ""

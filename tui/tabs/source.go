@@ -15,15 +15,15 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
 )
 
-// propertyList collects name and value rows for a width. Values are never cut: what
-// does not fit goes on in the next rows. y copies a value.
+// propertyList builds rows of a name and a value, for a width. Values are never
+// cut: the rest of a long one is in the rows below. The key y copies a value.
 type propertyList struct {
 	width int
 	shift int // by which rows that cannot be selected stand further left
 	rows  []Row
 }
 
-// newPropertyList collects rows for a list of the tab.
+// newPropertyList returns an empty list for the width of the tab.
 func (m *View) newPropertyList() *propertyList {
 	if m.Size.Mode == frame.ModeTiny {
 		return &propertyList{width: m.Size.Width - len(" >")}
@@ -61,14 +61,14 @@ func (f *propertyList) addAs(role theme.Role, name, value string) {
 	}
 }
 
-// sourceTab shows where everything came from.
+// sourceTab shows where the content comes from, with every digest in full.
 type sourceTab struct{ *View }
 
 func (m *sourceTab) Count() int { return -1 }
 
 func (m *sourceTab) Doc(string, int) Document { return Document{} }
 
-// Rows returns the sources of everything in the plan, every digest in full.
+// Rows returns the sources of everything in the plan, with every digest in full.
 func (m *sourceTab) Rows() []Row {
 	p, f := m.Plan, m.newPropertyList()
 	f.heading("PLAN")
@@ -124,7 +124,7 @@ func clusterFacts(f *propertyList, p *preview.Plan) {
 	f.add("options", describe.Options(p.Options))
 }
 
-// imageFacts lists the images that pods of the plan run, and by whom.
+// imageFacts appends the images that the plan's pods run, and which objects use them.
 func (m *sourceTab) imageFacts(f *propertyList) {
 	images := m.Plan.Images
 	if len(images) == 0 {
@@ -180,9 +180,9 @@ func (m *sourceTab) movedTags(reference string) []string {
 	return out
 }
 
-// packageFacts is the section of a package: what it is, where it came from, why
-// this version, who signed it, what lies beside it and what making its objects
-// did.
+// packageFacts appends the section about a package: what it is, where it came
+// from, why this version was chosen, who signed it, its SBOMs, and what
+// happened when its objects were rendered.
 func (m *sourceTab) packageFacts(f *propertyList, pkg *preview.Package) {
 	title := "PACKAGE " + strings.Join(frame.NonEmpty(pkg.Name, pkg.Version), " ")
 	if len(m.Plan.Packages) > 1 {
@@ -224,8 +224,8 @@ func (m *sourceTab) packageFacts(f *propertyList, pkg *preview.Package) {
 	}
 }
 
-// stepFacts is a step on the way, such as a catalog: why it led here, and which
-// candidates it did not lead to.
+// stepFacts appends one step by which the package was found, such as a catalog:
+// why this one was chosen, and the candidates that were not.
 func stepFacts(f *propertyList, v preview.ResolutionStep) {
 	reference := v.Reference
 	if v.Channel != "" {
@@ -246,7 +246,8 @@ func stepFacts(f *propertyList, v preview.ResolutionStep) {
 	}
 }
 
-// signatureFact says who signed; what was not verified stands out.
+// signatureFact appends who signed. A signature that was not verified stands
+// out by its colour.
 func signatureFact(f *propertyList, name string, v preview.Verification) {
 	role := theme.Caution
 	if v.Status == "verified" {
@@ -255,7 +256,8 @@ func signatureFact(f *propertyList, name string, v preview.Verification) {
 	f.addAs(role, name, describe.Signature(v))
 }
 
-// referrerFacts lists what refers to the content, such as SBOMs and provenance.
+// referrerFacts appends the artifacts that refer to the content, such as SBOMs
+// and provenance.
 func referrerFacts(f *propertyList, list []preview.Referrer) {
 	for i, r := range list {
 		name := ""
@@ -287,8 +289,8 @@ func parameterFacts(f *propertyList, p preview.Parameters) {
 	}
 }
 
-// packageCounts counts the objects of a package by action, and the findings
-// about them.
+// packageCounts returns how many objects of a package have which action, and
+// how many findings are about them.
 func (m *View) packageCounts(name string) string {
 	var objects []preview.Object
 	grave := map[preview.Severity]int{}

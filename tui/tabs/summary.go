@@ -23,7 +23,8 @@ const (
 	linkFiles    = "link/files"
 )
 
-// LinkTo returns the tab that a row of the summary leads to; false where it leads to none.
+// LinkTo returns the tab that a row of the summary opens, by its id; false if
+// it opens none.
 func LinkTo(id string) (Tab, bool) {
 	switch {
 	case id == linkFindings:
@@ -46,16 +47,16 @@ const (
 	maxNotKnown = 6
 )
 
-// summaryTab is the whole review on one page.
+// summaryTab shows the whole review on one page.
 type summaryTab struct{ *View }
 
 func (m *summaryTab) Count() int { return -1 }
 
 func (m *summaryTab) Doc(string, int) Document { return Document{} }
 
-// Rows is the whole review on one page: counts, findings by rank,
-// access asked for, and how much there is besides. Of findings that should be
-// looked at it lists as many as the window has room for.
+// Rows returns the whole review on one page: counts, findings by severity, the
+// access that is asked for, and how many objects there are. It lists as many
+// warnings as the window has room for.
 func (m *summaryTab) Rows() []Row {
 	if m.Size.Mode == frame.ModeTiny {
 		return m.findingRows()
@@ -74,7 +75,7 @@ func (m *summaryTab) Rows() []Row {
 	return m.summaryWith(max(minShould, listed-over))
 }
 
-// summaryWith lists at most so many findings that should be looked at.
+// summaryWith returns the rows of the summary with at most should warnings.
 func (m *summaryTab) summaryWith(should int) []Row {
 	roomy := m.Size.Mode == frame.ModeDouble
 	gap := func(rows []Row) []Row {
@@ -104,7 +105,8 @@ func (m *summaryTab) summaryWith(should int) []Row {
 	return append(rows, m.uncoveredRow())
 }
 
-// counts counts objects by action, what does nothing left out.
+// counts returns a row with the number of objects for each action that changes
+// something.
 func (m *summaryTab) counts() Row {
 	if m.Plan.OnMachine() {
 		return m.fileCounts()
@@ -128,7 +130,7 @@ func (m *summaryTab) counts() Row {
 	return textRow(line)
 }
 
-// fileCounts counts the files of a plugin set by action.
+// fileCounts returns a row with the number of files of a plugin set for each action.
 func (m *summaryTab) fileCounts() Row {
 	roomy := m.Size.Mode == frame.ModeDouble
 	line := FileCounts(m.Plan.Files, roomy)
@@ -143,7 +145,7 @@ func (m *summaryTab) fileCounts() Row {
 	return textRow(line)
 }
 
-// filesRow leads to the files.
+// filesRow returns the row that opens the files tab.
 func (m *summaryTab) filesRow() Row {
 	text := "Browse: " + preview.Plural(len(m.Plan.Files), "file")
 	if n := len(m.Plan.ConfigChanges); n > 0 {
@@ -155,7 +157,8 @@ func (m *summaryTab) filesRow() Row {
 	return linkRow(linkFiles, text)
 }
 
-// ActionCounts is the number of objects per action, with symbol and word.
+// ActionCounts returns the number of objects for each action, with its symbol;
+// roomy adds the actions' names.
 func ActionCounts(s preview.Summary, roomy bool) widget.Line {
 	var line widget.Line
 	for _, a := range preview.Actions() {
@@ -175,9 +178,10 @@ func ActionCounts(s preview.Summary, roomy bool) widget.Line {
 	return line
 }
 
-// shownItems are the items of a section that the summary shows. One that is left
-// over takes no more room than saying so. What must be looked at fills the
-// window at most: its heading counts all of it, and n goes through it.
+// shownItems returns the indexes of a section's items that the summary lists.
+// If only one would be left out, it is listed too, because saying so takes as
+// much room. Critical items fill the window at most: the heading counts all of
+// them, and the key n goes through them.
 func (m *summaryTab) shownItems(s Section, should int) []int {
 	at := m.Checklist.InSection(s)
 	limit := len(at)
@@ -199,8 +203,8 @@ func (m *summaryTab) shownItems(s Section, should int) []int {
 	return at[:limit]
 }
 
-// section is the heading and the findings of a part of the summary. What must
-// be looked at is said to be nothing, too.
+// section returns the heading and the findings of a section. If there is no
+// critical finding, it says so.
 func (m *summaryTab) section(s Section, listed []int, columns findingColumns) []Row {
 	at := m.Checklist.InSection(s)
 	questions := s.Severity == preview.NotKnown && len(m.questions) > 0
@@ -238,8 +242,8 @@ func (m *summaryTab) sectionHeading(s Section, at []int, columns findingColumns)
 	return textRow(widget.Line{widget.Text(theme.Heading, title)})
 }
 
-// mustLookHeading says how much is left whenever it is drawn: marks come and
-// go without new rows.
+// mustLookHeading returns the heading of the critical findings. It counts those
+// that are left each time it is drawn, because marks change without new rows.
 func (m *summaryTab) mustLookHeading(s Section, at []int, columns findingColumns) Row {
 	return Row{Text: s.title(), Line: func(width int) widget.Line {
 		title := fmt.Sprintf("%s  (%d of %d left)", s.title(), m.Checklist.Remaining(), len(at))
@@ -251,8 +255,8 @@ func (m *summaryTab) mustLookHeading(s Section, at []int, columns findingColumns
 	}}
 }
 
-// priorText says with which revision, and by whom, findings were accepted,
-// when it was one.
+// priorText says with which revision, and by whom, findings were accepted, if
+// it was one revision for all.
 func (m *summaryTab) priorText(at []int) string {
 	revision := m.Checklist.Items[at[0]].First().AcceptedIn
 	for _, i := range at {
@@ -263,7 +267,8 @@ func (m *summaryTab) priorText(at []int) string {
 	return "  " + strings.TrimSpace(m.acceptance(revision))
 }
 
-// uncoveredRow counts what no rule spoke of.
+// uncoveredRow returns a row with the numbers of all objects, grants and
+// information, which the sections above do not list.
 func (m *summaryTab) uncoveredRow() Row {
 	s := m.Plan.Summary
 	info := len(m.Checklist.OfSeverity(preview.Info))
@@ -274,8 +279,8 @@ func (m *summaryTab) uncoveredRow() Row {
 	return linkRow(linkObjects, text)
 }
 
-// accessClass is one row of the summary's table: grants a person asks about
-// by name.
+// accessClass is one row of the summary's table of access: a class of grants
+// with a name that users know, such as reading Secrets.
 type accessClass struct {
 	name    string
 	matches func(*preview.Grant) bool
@@ -305,7 +310,7 @@ func accessClasses() []accessClass {
 	}
 }
 
-// coversResource reports whether a grant covers one of some resources of a group.
+// coversResource reports whether a grant covers one of the resources of an API group.
 func coversResource(g *preview.Grant, group string, resources ...string) bool {
 	if !slices.Contains(g.APIGroups, group) && !slices.Contains(g.APIGroups, "*") {
 		return false
@@ -317,7 +322,8 @@ func hasVerb(g *preview.Grant, verbs ...string) bool {
 	return slices.Contains(g.Verbs, "*") || slices.ContainsFunc(verbs, func(v string) bool { return slices.Contains(g.Verbs, v) })
 }
 
-// tally counts the grants of a class that the plan gives.
+// tally is how many grants of a class the plan gives: in the cluster, in
+// namespaces, and how many of them are new or wider.
 type tally struct{ cluster, namespaced, changed int }
 
 func countGrants(grants []preview.Grant, c accessClass) tally {
@@ -339,7 +345,7 @@ func countGrants(grants []preview.Grant, c accessClass) tally {
 	return t
 }
 
-// access is the summary's table of access, or two dense lines of it.
+// access returns the summary's table of access; in smaller windows, two lines.
 func (m *summaryTab) access() []Row {
 	if len(m.Plan.Packages) == 0 {
 		return m.accessTaken()
@@ -375,8 +381,8 @@ func (m *summaryTab) access() []Row {
 	return rows
 }
 
-// accessLink is a table row that opens the access tab. Grants are counted once,
-// when it comes into the window.
+// accessLink returns a row of the table that opens the access tab. count is
+// called once, when the row is first drawn.
 func accessLink(name string, count func() widget.Line) Row {
 	line := sync.OnceValue(count)
 	return Row{
@@ -408,7 +414,8 @@ type cloudCount struct {
 	statements, changed int
 }
 
-// cloudTally counts cloud statements per provider, declarations included.
+// cloudTally returns the number of permissions in each cloud, other signs of
+// access included.
 func cloudTally(c preview.Cloud) []cloudCount {
 	var out []cloudCount
 	add := func(provider string, changed bool) {
@@ -434,8 +441,8 @@ func cloudTally(c preview.Cloud) []cloudCount {
 	return out
 }
 
-// lossRows say at the top of the summary what is lost for good with a plan, and
-// what a removal leaves behind.
+// lossRows say which objects with data the plan deletes, and what an uninstall
+// leaves behind.
 func (m *summaryTab) lossRows() []Row {
 	var rows []Row
 	if lost := m.byKind(func(o *preview.Object) bool {
@@ -452,7 +459,8 @@ func (m *summaryTab) lossRows() []Row {
 	return rows
 }
 
-// byKind counts some objects of the plan by their kind.
+// byKind returns how many objects of each kind there are among those for which
+// which is true, as text.
 func (m *summaryTab) byKind(which func(*preview.Object) bool) string {
 	count := map[string]int{}
 	var kinds []string
@@ -473,13 +481,13 @@ func (m *summaryTab) byKind(which func(*preview.Object) bool) string {
 	return strings.Join(parts, ", ")
 }
 
-// countsLosses names the rules whose findings count what goes with an object.
+// countsLosses reports whether findings of a rule count what is deleted with an object.
 func countsLosses(rule string) bool {
 	return rule == rules.CRDDeleted.Name || rule == rules.NamespaceDeleted.Name
 }
 
-// operands returns what is deleted with CRDs and namespaces, as it was counted
-// for their findings.
+// operands returns what is deleted together with CRDs and Namespaces, as their
+// findings count it.
 func (m *summaryTab) operands() string {
 	var parts []string
 	for _, f := range m.Plan.Findings {
@@ -493,7 +501,7 @@ func (m *summaryTab) operands() string {
 	return "; with them " + strings.Join(parts, ", ")
 }
 
-// accessTaken is the summary's part on access of a plan that gives none.
+// accessTaken returns the row about access for a plan that only takes access away.
 func (m *summaryTab) accessTaken() []Row {
 	subjects := map[preview.Subject]bool{}
 	for _, g := range m.Plan.Access.Grants {

@@ -23,8 +23,8 @@ const (
 	maxChangeLines  = 9
 )
 
-// verdictRows say first what decides: what keeps the plan from being applied, and
-// what it changes of what is installed.
+// verdictRows returns the first rows of the summary: what keeps the plan from
+// being applied, and what it changes in the installed release.
 func (m *summaryTab) verdictRows() []Row {
 	v := m.Plan.Verdict
 	if v == nil {
@@ -33,11 +33,12 @@ func (m *summaryTab) verdictRows() []Row {
 	return slices.Concat(m.obstacleRows(v), m.optionRows(), m.changeRows(v), m.mitigationRows(v))
 }
 
-// SettingPrefix begins the ids of the rows of settings that need less.
+// SettingPrefix begins the row ids of settings with which the content needs
+// fewer permissions.
 const SettingPrefix = "setting/"
 
-// mitigationRows name the other settings with which the content needs less. y
-// copies the command that reviews the plan with one.
+// mitigationRows list the settings with which the content needs fewer permissions.
+// The key y copies the command that reviews the plan with one of them.
 func (m *summaryTab) mitigationRows(v *preview.Verdict) []Row {
 	var rows []Row
 	for i, setting := range v.Mitigations {
@@ -84,10 +85,12 @@ func (m *summaryTab) obstacleRows(v *preview.Verdict) []Row {
 	return rows
 }
 
-// MaxOptionRows are the lines for what becomes of options; the others are counted.
+// MaxOptionRows is how many changes of options the summary lists; the others
+// are counted.
 const MaxOptionRows = 5
 
-// optionRows say what becomes of the options that the release was installed with.
+// optionRows list what the plan changes in the options with which the release
+// was installed.
 func (m *summaryTab) optionRows() []Row {
 	var rows []Row
 	room, last := max(m.Size.Width-changeLead-1, changeLead), ""
@@ -106,8 +109,9 @@ func (m *summaryTab) optionRows() []Row {
 	return rows
 }
 
-// changeRows say what a plan changes, in the lines that the summary has for it: each
-// change has a line, and those that need more get one in turn while there are any.
+// changeRows list what a plan changes, in as many lines as the summary has for
+// that. Each change has one line; those that need more get further lines in
+// turn while there are any.
 func (m *summaryTab) changeRows(v *preview.Verdict) []Row {
 	if len(v.Changes) == 0 {
 		return nil
@@ -133,18 +137,19 @@ func (m *summaryTab) changeRows(v *preview.Verdict) []Row {
 	return append(rows, textRow(widget.Line{widget.Text(theme.Strong, fmt.Sprintf("%-10s", "others")), widget.Text(theme.Plain, "  "+rest)}))
 }
 
-// changeLead is the width of the topic before a change, in cells.
+// changeLead is the width of the column with a change's topic, in cells.
 const changeLead = 12
 
-// changeEntry is one change as the summary shows it.
+// changeEntry is one or more changes that the summary shows as one.
 type changeEntry struct {
 	topic     string
 	who, what string // whose it is, which may be empty, and what changes
 	full      string // what a search finds
 }
 
-// changeEntries are the changes of a verdict: those of one object are one entry, what
-// happens to objects is one, and of permissions of one account the first names it.
+// changeEntries groups the changes of a verdict. Changes of fields of one
+// object are one entry, and so are the actions on objects. Of several changes
+// of one account's permissions, only the first names the account.
 func (m *summaryTab) changeEntries(list []preview.Highlight) []changeEntry {
 	var out []changeEntry
 	account := ""
@@ -169,7 +174,8 @@ func (m *summaryTab) changeEntries(list []preview.Highlight) []changeEntry {
 	return out
 }
 
-// splitChange divides a change into whose it is and what changes.
+// splitChange divides the text of a change into the object or account (who),
+// which may be empty, and what changes.
 func splitChange(topic, text string) (who, what string) {
 	between := map[string][]string{preview.TopicPermission: {" gains ", " loses "}, preview.TopicField: {": "}}
 	for _, between := range between[topic] {
@@ -180,11 +186,11 @@ func splitChange(topic, text string) (who, what string) {
 	return "", text
 }
 
-// minOwner is how much stays of whose a change is, in cells.
+// minOwner is the width, in cells, to which the name before a change is cut at most.
 const minOwner = 14
 
-// fit returns the entry in so many lines. Where that is not enough, whose it is loses
-// its beginning first, and what changes its middle.
+// fit returns an entry in at most lines lines of room cells. If they do not
+// suffice, who is cut at its beginning first, then what in its middle.
 func (e changeEntry) fit(lines, room int) []string {
 	who, what := textsafe.Line(e.who), textsafe.Line(e.what)
 	wrapped := textsafe.Wrap(who+what, room)
@@ -198,7 +204,7 @@ func (e changeEntry) fit(lines, room int) []string {
 	return append(wrapped[:lines-1:lines-1], last.Plain())
 }
 
-// rows are the lines of an entry.
+// rows returns the rows of an entry, the first one with the topic.
 func (e changeEntry) rows(topic string, lines, room int) []Row {
 	var rows []Row
 	for i, text := range e.fit(lines, room) {
@@ -212,21 +218,21 @@ func (e changeEntry) rows(topic string, lines, room int) []Row {
 	return rows
 }
 
-// longDigest is a digest whose ends are enough to tell it from others on a line.
+// longDigest matches a digest, of which the first and last four digits are shown.
 var longDigest = regexp.MustCompile(`(sha256:[0-9a-f]{4})[0-9a-f]{56}([0-9a-f]{4})`)
 
-// rank is the turn in which a change gets more than one line: versions, images,
-// permissions and CRDs first, then fields, and last what happens to objects, which a
-// line below counts.
+// rank returns when an entry gets more than one line: 0 for versions, images,
+// permissions and CRDs, 1 for fields, and 2 for the actions on objects, which a
+// row below counts.
 func (e changeEntry) rank() int {
 	return max(0, slices.Index([]string{preview.TopicField, preview.TopicObjects}, e.topic)+1)
 }
 
-// maxRank is the rank of what happens to objects.
+// maxRank is the highest rank, that of the actions on objects.
 const maxRank = 2
 
-// shareLines returns how many lines each entry gets: one, and by rank and in turn one
-// more while it needs it and there are any.
+// shareLines returns how many of the lines each entry gets: one, and then, by
+// rank and in turn, one more for those that need more, while there are any.
 func shareLines(entries []changeEntry, lines, room int) []int {
 	given, needed := slices.Repeat([]int{1}, len(entries)), make([]int, len(entries))
 	for i, e := range entries {

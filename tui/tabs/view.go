@@ -13,14 +13,14 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
 )
 
-// View is what every screen and tab of a review is drawn from: the plan, and what is
-// known of it. It is shared by pointer; only Update changes it.
+// View is the state from which every screen and tab of a review is drawn: the plan,
+// and what is known about it. All share a pointer to it; only Update changes it.
 type View struct {
 	Theme   theme.Theme
 	Size    frame.Layout
 	Settles bool // contested fields can be decided about here
 	Replans bool // the plan can be made again
-	Plain   bool // nothing is drawn: see [RunPlain]
+	Plain   bool // the review is lines of text, and no screen is drawn
 
 	Plan      *preview.Plan
 	Checklist *Checklist
@@ -36,7 +36,7 @@ type View struct {
 	Banner   string   // stays until esc: what changed under the review
 }
 
-// Tab is one of the tabs of REVIEW.
+// Tab is one of the tabs of the REVIEW screen.
 type Tab int
 
 // The tabs, in the order of their numbers.
@@ -51,8 +51,8 @@ const (
 	Count
 )
 
-// page makes the content of a tab: rows, and a document about each. It reads
-// the view and changes nothing but what it remembers between the two.
+// page makes the rows of a tab, and the detail of each row. It reads the view,
+// and changes only what it remembers from making rows to making a detail.
 type page interface {
 	Rows() []Row
 	// Doc is the detail of a row. Only tabs whose rows have one are asked.
@@ -61,7 +61,7 @@ type page interface {
 	Count() int
 }
 
-// TabRow is everything the review knows of a tab.
+// TabRow describes a tab: its content, its name, and how it is laid out.
 type TabRow struct {
 	page
 	Name, Short string
@@ -70,8 +70,8 @@ type TabRow struct {
 	Diff        bool // the detail is how the row's object would change
 }
 
-// NewTable makes the tabs of a view, and returns the one of access besides: it is asked
-// for the subjects of its rows.
+// NewTable returns all tabs of a view, and the access tab itself, which can
+// name the subjects of its rows.
 func NewTable(v *View) (table [Count]TabRow, access *AccessTab) {
 	access = &AccessTab{View: v}
 	return [Count]TabRow{
@@ -85,8 +85,8 @@ func NewTable(v *View) (table [Count]TabRow, access *AccessTab) {
 	}, access
 }
 
-// Show makes a plan the one that is drawn. Marks of an earlier one stay where the
-// evidence is the same.
+// Show makes the view show another plan. Marks of the former one are kept where
+// the evidence is the same.
 func (m *View) Show(p *preview.Plan) {
 	kept := Marks{}
 	if m.Checklist != nil {
@@ -98,7 +98,7 @@ func (m *View) Show(p *preview.Plan) {
 	m.Filter = startFilters(p)
 }
 
-// ShownTabs are the tabs that the plan has something for, in their order.
+// ShownTabs returns the tabs in which the plan has content, in order.
 func (m *View) ShownTabs() []Tab {
 	switch {
 	case m.Plan == nil || m.Plan.Platform == "":
@@ -109,7 +109,7 @@ func (m *View) ShownTabs() []Tab {
 	return []Tab{Summary, Findings, Files, Access, Objects, Diff, Source}
 }
 
-// Filters hold what the lists show and how they are grouped.
+// Filters say what the lists show and how they are grouped.
 type Filters struct {
 	Access  int    // showAll, …
 	Group   int    // groupSubject, …
@@ -118,8 +118,8 @@ type Filters struct {
 	Only    RowFilter
 }
 
-// startFilters begins an upgrade with what is new: the rest was approved
-// before. It is counted beside the filter.
+// startFilters returns the filters with which a review begins. For an upgrade, the
+// access tab shows only new and risky grants, because the others were approved before.
 func startFilters(p *preview.Plan) Filters {
 	f := Filters{}
 	if p.Base.Revision > 0 {
@@ -128,7 +128,7 @@ func startFilters(p *preview.Plan) Filters {
 	return f
 }
 
-// Packages are the names of a plan's packages, none where all is of one.
+// Packages returns the names of a plan's packages, nil if there is only one.
 func (m *View) Packages() []string {
 	if len(m.Plan.Packages) < 2 {
 		return nil
@@ -140,13 +140,13 @@ func (m *View) Packages() []string {
 	return names
 }
 
-// ofPackage reports whether an object passes the filter by package.
+// ofPackage reports whether an object is of the package that the lists show.
 func (m *View) ofPackage(o *preview.Object) bool {
 	return m.Filter.Package == "" || o.Package == m.Filter.Package
 }
 
-// ItemOfPackage reports whether one of an item's findings is of the package. What
-// is of none, such as a finding about the cluster, is shown with each.
+// ItemOfPackage reports whether a finding of item i is of the package that the
+// lists show, or of no package, such as one about the cluster.
 func (m *View) ItemOfPackage(i int) bool {
 	return m.Filter.Package == "" || slices.ContainsFunc(m.Checklist.Items[i].Findings, func(f *preview.Finding) bool {
 		name, isPackage := strings.CutPrefix(f.Object, "package/")
@@ -159,7 +159,8 @@ func (m *View) ItemOfPackage(i int) bool {
 	})
 }
 
-// packageChip says which package a list is of; empty where all is of one.
+// packageChip returns the text in a list's head that names the package, empty
+// for a plan of one package.
 func (m *View) packageChip() string {
 	if m.Packages() == nil {
 		return ""
@@ -184,10 +185,10 @@ const (
 	ObjectsCount
 )
 
-// Tiny reports whether the layout is the smallest one.
+// Tiny reports whether the window has the smallest layout.
 func (m *View) Tiny() bool { return m.Size.Mode == frame.ModeTiny }
 
-// PaneHeight is the lines a list or document has.
+// PaneHeight returns the number of lines of a list or detail.
 func (m *View) PaneHeight() int {
 	if m.BannerText() != "" {
 		return m.Size.Body - 1
@@ -195,11 +196,10 @@ func (m *View) PaneHeight() int {
 	return m.Size.Body
 }
 
-// Stale reports whether the cluster is known not to be what the plan under
-// review was made on.
+// Stale reports whether live objects are known to have changed since the plan was made.
 func (m *View) Stale() bool { return len(m.Moved) > 0 }
 
-// StaleText says in one line what moved, and what to do.
+// StaleText says in one line which live objects have changed, and what to do.
 func (m *View) StaleText() string {
 	if !m.Stale() {
 		return ""
@@ -215,8 +215,8 @@ func (m *View) StaleText() string {
 	return "stale (R): " + text
 }
 
-// BannerText is the line above the body, empty when there is none. Where the
-// header has no room for it, it says that the plan is stale.
+// BannerText returns the line above the body, empty if there is none. In a small
+// window, it says that the plan is stale, for which the header has no room.
 func (m *View) BannerText() string {
 	if m.Banner == "" && m.Size.Mode == frame.ModeSingle {
 		return m.StaleText()
@@ -224,7 +224,7 @@ func (m *View) BannerText() string {
 	return m.Banner
 }
 
-// RulePages are the pages of all rules, made when the first is asked for.
+// RulePages returns the pages of all rules, which are made at the first call.
 func (m *View) RulePages() pages.Index {
 	if m.book == nil {
 		m.book = pages.New()
@@ -232,7 +232,7 @@ func (m *View) RulePages() pages.Index {
 	return m.book
 }
 
-// Filtered says that a filter keeps rows from being searched.
+// Filtered returns the note that filters hide rows from the search, empty if none does.
 func (m *View) Filtered() string {
 	if m.Filter.Access == showAll && m.Filter.Objects == objectsAll && m.Filter.Package == "" && m.Filter.Only.find == nil {
 		return ""
