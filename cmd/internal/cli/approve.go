@@ -19,10 +19,11 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 )
 
-// passphraseVariable holds the passphrase of a key where cosign looks for it.
+// passphraseVariable is the environment variable with the passphrase of a key,
+// the one that cosign uses.
 const passphraseVariable = "COSIGN_PASSWORD"
 
-// approver is the command approve.
+// approver is the run of the command approve.
 type approver struct {
 	app     *app
 	session *session
@@ -106,10 +107,10 @@ func (c *approver) run(ctx context.Context, place string) error {
 	return nil
 }
 
-// statement returns the approval statement to be signed. It lists every critical
-// or unknown finding that the plan needs accepted: those that --accept names and,
-// if a person is asked, all others, which that person accepts with the plan. With
-// --yes, a finding that is not named is an error.
+// statement returns the approval statement to be signed. It lists every
+// critical or unknown finding that the plan needs accepted: those that --accept
+// names and, if the user is asked, all others, which are accepted with the
+// plan. With --yes, a finding that is not named is an error.
 func (c *approver) statement(plan *planning.SavedPlan) (approval.Statement, error) {
 	s := approval.NewStatement(plan.Plan, plan.FileSHA256)
 	named, err := install.ParseAccept(c.accept, plan.Findings, true)
@@ -171,8 +172,8 @@ func (a *app) passphrase(ctx context.Context, file string) ([]byte, error) {
 	return a.askHidden(ctx, "Passphrase of "+file+": ")
 }
 
-// ask shows the plan and asks for the name of the release. Any other answer, and
-// the end of the input, counts as no.
+// ask shows the plan and asks for the name of the release. Any other answer,
+// and the end of the input, counts as no: the error has the exit code for that.
 func (c *approver) ask(ctx context.Context, plan *preview.Plan, key string) error {
 	s := c.app.streams
 	err := report.Write(s.Human(), plan, report.Options{Format: report.Text, Color: s.Color(), ASCII: s.ASCII(), Width: s.Width(), Brief: true})

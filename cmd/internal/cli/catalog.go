@@ -66,8 +66,8 @@ too. The rest of the file stays as it is.`,
 	return cmd
 }
 
-// addCatalog adds a catalog to the configuration. It reads the catalog first, so
-// that a misspelt reference fails now and not at the next install.
+// addCatalog adds a catalog to the configuration. It reads the catalog first,
+// so that a misspelt reference fails now and not at the next install.
 func (a *app) addCatalog(ctx context.Context, added config.Catalog, src planning.SourceOptions) error {
 	if !ref.IsName(added.Name) {
 		return usagef("catalog name %q: want lower-case letters, digits, \"-\" and \".\"", added.Name)
@@ -148,7 +148,7 @@ func (a *app) newCatalogRemoveCommand() *cobra.Command {
 	}
 }
 
-// completeCatalogs offers the names of configured catalogs.
+// completeCatalogs completes the names of configured catalogs.
 func (a *app) completeCatalogs(_ *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 	configured, err := a.config()
 	if err != nil || len(args) > 0 {
@@ -161,7 +161,7 @@ func (a *app) completeCatalogs(_ *cobra.Command, args []string, prefix string) (
 	return safeNames(names, prefix), cobra.ShellCompDirectiveNoFileComp
 }
 
-// catalogItem is one catalog in lists.
+// catalogItem is one catalog in the output of the commands that list catalogs.
 type catalogItem struct {
 	Name      string `json:"name"`
 	From      string `json:"from"` // configuration, or the kind of object in the cluster
@@ -319,8 +319,8 @@ func hitRows(hits []catalog.Hit) [][]string {
 	return rows
 }
 
-// hitNote returns the remark beside a package in a list; warnings, such as that it
-// is deprecated, come first.
+// hitNote returns the remark beside a package in a list: why it cannot be
+// installed, that it is deprecated, or its description.
 func hitNote(h catalog.Hit) string {
 	switch {
 	case h.Problem != "":
@@ -442,8 +442,7 @@ func (out console) printPackage(p packageItem) error {
 	return nil
 }
 
-// upgradesFrom returns the versions from which a version's upgrade edges lead to
-// it.
+// upgradesFrom returns the versions that can be upgraded to this one, by upgrade edges.
 func (v versionItem) upgradesFrom() string {
 	var parts []string
 	if v.Replaces != "" {

@@ -33,8 +33,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
 )
 
-// app holds what every command shares: streams, the parsed global flags and how
-// the program is called.
+// app holds what all commands share: the streams, the global flags, the
+// configuration, and the name by which the program is called.
 type app struct {
 	version string
 	commit  string
@@ -51,7 +51,7 @@ type app struct {
 	config func() (config.Config, error)
 }
 
-// Options are the settings with which a program starts the command line.
+// Options are the settings with which a program runs the command line.
 type Options struct {
 	Version string
 	Commit  string // that the program was built from; empty: what Go noted, if anything
@@ -61,8 +61,8 @@ type Options struct {
 	Err     *os.File
 }
 
-// Main runs one command line and returns the exit code. A cancelled ctx ends
-// the command in order.
+// Main runs one command line and returns the exit code. When ctx ends, the
+// command stops in order.
 func Main(ctx context.Context, args []string, o Options) int {
 	return newApp(o).main(ctx, args)
 }
@@ -102,8 +102,8 @@ func (a *app) printError(err error, called *cobra.Command) {
 	}
 }
 
-// close flushes the output. If output could not be written, a command that
-// succeeded otherwise fails.
+// close flushes the output and returns the exit code for a failure to write it;
+// 0 if there was none, or if the command failed with err anyway.
 func (a *app) close(err error) int {
 	flushErr := a.streams.Flush()
 	if a.logFile != nil {
@@ -168,7 +168,7 @@ and, once approved, applies exactly the reviewed content and follows the rollout
 	return root
 }
 
-// start applies the global flags, before any command runs.
+// start applies the global flags. It is called before any command runs.
 func (a *app) start() error {
 	if err := a.streams.Configure(streams.Options{Color: a.global.color, ASCII: a.global.ascii, Plain: a.global.plain}); err != nil {
 		return usagef("%s", err)
@@ -193,8 +193,7 @@ func (a *app) start() error {
 	return nil
 }
 
-// rangeArgs is cobra.RangeArgs with an error that says in a sentence which
-// arguments are expected.
+// rangeArgs is cobra.RangeArgs with an error that names the expected arguments (want).
 func rangeArgs(least, most int, want string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if len(args) < least || len(args) > most {
@@ -208,8 +207,8 @@ func rangeArgs(least, most int, want string) cobra.PositionalArgs {
 // hint to --help.
 func usagef(format string, args ...any) error { return planning.Usagef(format, args...) }
 
-// refuse returns an error of exit code 5: the request is refused, and nothing was
-// changed.
+// refuse returns an error with exit code 5: the request is refused, and nothing
+// was changed. what is the reason, next the advice.
 func refuse(what, next string) error { return planning.Refuse(what, next) }
 
 // The exit codes answer one question: did the target change? They are contract.
@@ -222,7 +221,7 @@ const (
 	exitRefused     = int(install.Refused)
 )
 
-// silentExit ends the program with a code and no further text.
+// silentExit is an error that ends the program with an exit code and prints nothing.
 type silentExit struct{ code int }
 
 func (e *silentExit) Error() string { return fmt.Sprintf("exit code %d", e.code) }
@@ -248,8 +247,8 @@ func exitCode(err error) int {
 	return exitError
 }
 
-// errorText returns the text for an error, at most three lines. No other function
-// words errors for the user; command is the one that was called.
+// errorText returns the text of an error for the user, at most three lines. No other
+// function words errors for the user. command is the command line that failed.
 func errorText(err error, command string) string {
 	var silent *silentExit
 	var usage *planning.UsageError
@@ -265,8 +264,8 @@ func errorText(err error, command string) string {
 	return "error: " + strings.Join(frame.ThreeLines(err.Error()), "\n")
 }
 
-// session is one run of a command that plans, or that reads releases: its planner,
-// its client of the cluster, and the flags that are not options of these.
+// session is one run of a command that plans, or that reads releases: its
+// planner, its client of the cluster, and flags that are not options of those.
 type session struct {
 	*planning.Planner
 	app *app
@@ -297,7 +296,7 @@ func (a *app) sourceSession(o planning.SourceOptions) *session {
 	return s
 }
 
-// reader connects the planner to the cluster, by a client that cannot write.
+// reader connects the planner to the cluster, with a client that cannot write.
 func (s *session) reader(ctx context.Context, mode preview.ReadMode) (planning.Cluster, error) {
 	client, err := s.dial(ctx, mode)
 	if err != nil {
@@ -330,8 +329,8 @@ func (s *session) dial(ctx context.Context, readOnly preview.ReadMode) (*k8s.Cli
 	return client, err
 }
 
-// withoutCluster adds to an error that no cluster answers the command that shows the
-// review all the same; what are its arguments.
+// withoutCluster adds to the error that no cluster answers the command line
+// that shows the review without one; what are its arguments.
 func (s *session) withoutCluster(err error, what string) error {
 	if err == nil || s.absent == nil || !errors.Is(err, s.absent) {
 		return err

@@ -16,7 +16,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 )
 
-// completionPatience bounds what a person waits for after pressing tab.
+// completionPatience is how long shell completion waits for a cluster or a catalog.
 const completionPatience = 3 * time.Second
 
 func (a *app) newCompletionCommand() *cobra.Command {
@@ -54,7 +54,7 @@ that runs: kubectl-operator __complete "$@"`,
 	}
 }
 
-// completePackages offers the packages of the catalogs named on the line.
+// completePackages completes the packages of the catalogs that the command line names.
 func (a *app) completePackages(resolve *planning.Selection, src *planning.SourceOptions) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 		if len(args) > 0 || strings.ContainsAny(prefix, "./:") {
@@ -84,7 +84,7 @@ func (a *app) completePackages(resolve *planning.Selection, src *planning.Source
 	}
 }
 
-// completeReleases offers the releases of the cluster.
+// completeReleases completes the names of the cluster's releases.
 func (a *app) completeReleases(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveDefault
@@ -96,7 +96,8 @@ func (a *app) completeReleases(cmd *cobra.Command, args []string, prefix string)
 	return safeNames(names, prefix), cobra.ShellCompDirectiveNoFileComp
 }
 
-// releaseNames returns the names of the cluster's releases, or gives up soon.
+// releaseNames returns the names of the cluster's releases, within
+// [completionPatience].
 func (a *app) releaseNames(ctx context.Context) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, completionPatience)
 	defer cancel()
@@ -115,8 +116,8 @@ func (a *app) releaseNames(ctx context.Context) ([]string, error) {
 	return names, nil
 }
 
-// releaseArgs takes the NAME of a release and what may follow it. Without one its
-// error names the releases that there are.
+// releaseArgs checks that the arguments are the NAME of a release and at most
+// most in all. If there is none, the error names the releases that exist.
 func (a *app) releaseArgs(most int, want string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
@@ -128,8 +129,8 @@ func (a *app) releaseArgs(most int, want string) cobra.PositionalArgs {
 	}
 }
 
-// completeCluster offers the values of the flags that say which cluster and
-// namespace.
+// completeCluster completes the values of the flags that choose cluster, user
+// and namespace.
 func (a *app) completeCluster(root *cobra.Command) {
 	offers := map[string]func(context.Context) ([]string, error){
 		"namespace": a.namespaces,
@@ -148,7 +149,8 @@ func (a *app) completeCluster(root *cobra.Command) {
 	}
 }
 
-// namespaces returns the names of the cluster's namespaces, or gives up soon.
+// namespaces returns the names of the cluster's namespaces, within
+// [completionPatience].
 func (a *app) namespaces(ctx context.Context) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, completionPatience)
 	defer cancel()
@@ -164,14 +166,14 @@ func (a *app) namespaces(ctx context.Context) ([]string, error) {
 	return names, err
 }
 
-// isPlainWord reports whether a shell reads a name as it stands: names in a
-// kubeconfig may hold anything.
+// isPlainWord reports whether a name has no character that a shell would
+// interpret. Names in a kubeconfig may have any.
 func isPlainWord(name string) bool {
 	return name != "" && strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.@/:+=") == ""
 }
 
-// completeRevisions offers the revisions on record of the release that the line
-// names.
+// completeRevisions completes the recorded revisions of the release that the
+// command line names.
 func (a *app) completeRevisions(cmd *cobra.Command, flag string) {
 	_ = cmd.RegisterFlagCompletionFunc(flag, func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 		if len(args) == 0 {
@@ -193,8 +195,8 @@ func (a *app) completeRevisions(cmd *cobra.Command, flag string) {
 	})
 }
 
-// safeNames returns only names that a shell cannot misread as completions:
-// DNS-1123 names.
+// safeNames returns those of the names that begin with prefix and are DNS-1123
+// names, which a shell does not interpret.
 func safeNames(names []string, prefix string) []string {
 	var out []string
 	for _, name := range names {

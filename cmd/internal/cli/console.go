@@ -31,12 +31,13 @@ import (
 )
 
 // console prints the reports, lists and documents of commands that draw no
-// screen, and asks their questions.
+// screen, and asks questions in lines.
 type console struct {
 	streams *streams.Streams
 }
 
-// documentOutput is the flag -o of commands that print one document.
+// documentOutput is the flag -o of commands that print one document: text, json
+// or yaml.
 type documentOutput struct{ format string }
 
 func (f *documentOutput) add(cmd *cobra.Command) {
@@ -51,8 +52,8 @@ func (f *documentOutput) check() error {
 	return usagef("-o %s: want text, json or yaml", f.format)
 }
 
-// printDocument prints a document in the form asked for; text prints it for a
-// person.
+// printDocument prints a document as JSON or YAML, or calls text, which prints
+// it for people.
 func (c console) printDocument(output documentOutput, document any, text func() error) error {
 	switch output.format {
 	case "json":
@@ -68,7 +69,7 @@ func (c console) printDocument(output documentOutput, document any, text func() 
 	return text()
 }
 
-// itemsOutput is the flag -o of commands that print a list.
+// itemsOutput is the flag -o of commands that print a list: text or json.
 type itemsOutput struct {
 	format string
 }
@@ -85,7 +86,7 @@ func (f *itemsOutput) check() error {
 	return usagef("-o %s: want text or json", f.format)
 }
 
-// items is the JSON form of every list.
+// items is the JSON form of all lists.
 type items[T any] struct {
 	Items []T `json:"items"`
 }
@@ -117,7 +118,7 @@ func (c console) writeJSON(data []byte) error {
 	return err
 }
 
-// printJSON writes one document for tools.
+// printJSON prints a value as one JSON document.
 func (c console) printJSON(v any) error {
 	data, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {
@@ -133,12 +134,13 @@ func argument(args []string, i int) string {
 	return ""
 }
 
-// patience is the longest time without a progress line while a command works.
+// patience is the longest time without a line of progress, when standard error
+// is no terminal.
 const patience = time.Minute
 
-// progress prints to standard error what the command is doing. On a terminal,
-// every step is printed; elsewhere, a line now and then shows that the command is
-// still running.
+// progress returns a function that prints to standard error what the command is
+// doing. On a terminal, every step is printed; elsewhere, a line now and then,
+// which shows that the command is still running.
 func (a *app) progress() func(string) {
 	if a.streams.ErrTTY() {
 		return func(line string) {
@@ -153,8 +155,7 @@ func (a *app) progress() func(string) {
 	}
 }
 
-// throttledProgress forwards a progress line unless another one was printed
-// recently.
+// throttledProgress prints a line of progress only if none was printed recently.
 type throttledProgress struct {
 	say  func(string)
 	now  func() time.Time
@@ -178,8 +179,8 @@ type outputFlag struct {
 	forms  string   // the same in words
 }
 
-// add adds the flag -o to a command that ends with a plan, with every output form
-// of plans.
+// add adds the flag -o to a command that ends with a plan, with every output
+// form of plans in that scope.
 func (f *outputFlag) add(flags *pflag.FlagSet, scope report.Scope) {
 	f.register(flags, report.Names(scope), report.OneOf(report.Names(scope)))
 }
@@ -190,8 +191,8 @@ func (f *outputFlag) addProgress(flags *pflag.FlagSet) {
 	f.register(flags, report.ProgressNames(), report.OneOf(report.ProgressNames()))
 }
 
-// addEither adds the flag -o to a command that either applies a plan or stops
-// after printing it.
+// addEither adds the flag -o to a command that applies a plan or, with
+// --preview, prints it: forms of progress, and forms of plans.
 func (f *outputFlag) addEither(flags *pflag.FlagSet, scope report.Scope) {
 	progress, all := report.ProgressNames(), report.Names(scope)
 	others := slices.DeleteFunc(slices.Clone(all), func(name string) bool { return slices.Contains(progress, name) })
@@ -215,14 +216,14 @@ func (f *outputFlag) check() error {
 	return usagef("-o %s: want %s", f.format, f.forms)
 }
 
-// formsAnnotation holds the forms that completion offers for -o.
+// formsAnnotation is the annotation of a flag -o with the output forms, for completion.
 const formsAnnotation = "kubectl-operator_forms"
 
 func offer(flags *pflag.FlagSet, forms ...string) {
 	_ = flags.SetAnnotation("output", formsAnnotation, forms) // the flag exists
 }
 
-// completeOutputs registers shell completion for the values of -o, for a command
+// completeOutputs registers shell completion of the values of -o, for a command
 // and its subcommands.
 func completeOutputs(cmd *cobra.Command) {
 	if flag := cmd.Flags().Lookup("output"); flag != nil {
@@ -233,8 +234,8 @@ func completeOutputs(cmd *cobra.Command) {
 	}
 }
 
-// plural returns the resource name of a kind, such as deployments, as the cluster
-// has it if there is a cluster.
+// plural returns a function for the resource name of a kind, such as
+// deployments, as the cluster has it, if there is a cluster.
 func (p *session) plural(ctx context.Context) installer.Plural {
 	return func(apiVersion, kind string) string {
 		if p.client == nil {
@@ -245,19 +246,20 @@ func (p *session) plural(ctx context.Context) installer.Plural {
 	}
 }
 
-// reportOptions returns the options of an output form, including what comes from
-// the cluster and the request.
+// reportOptions returns the options with which a plan is printed in an output
+// form, including what the form needs from the cluster and the request.
 func (p *session) reportOptions(ctx context.Context, format string, asked report.PlanRequest) report.Options {
 	return report.Options{Format: format, Plural: p.plural(ctx), Asked: asked}
 }
 
-// printAll prints plans in order. As JSON, one plan is one document and several
+// printAll prints plans in order. In JSON, one plan is one document and several
 // are a list.
 func (p *session) printAll(ctx context.Context, all []reviewedPlan, format string) error {
 	return p.writeAll(ctx, all, format, p.app.streams.Out, p.app.print)
 }
 
-// writeAll writes plans in order, each by write, and what a form has around several.
+// writeAll writes plans in order, each by calling write. Around several it
+// writes what the form has for that, such as the brackets of a JSON list.
 func (p *session) writeAll(ctx context.Context, all []reviewedPlan, format string, out io.Writer, write func(context.Context, *preview.Plan, report.Options) error) error {
 	form, _ := report.FormOf(format)
 	between := form.Open
@@ -279,8 +281,8 @@ func (p *session) writeAll(ctx context.Context, all []reviewedPlan, format strin
 	return nil
 }
 
-// print writes a report after it was made completely, so that an interrupted
-// command prints no part of one.
+// print prints a report only after it is made completely, so that an
+// interrupted command prints no part of one.
 func (c console) print(ctx context.Context, plan *preview.Plan, o report.Options) error {
 	out := c.streams.Out
 	if form, _ := report.FormOf(o.Format); form.Human {
@@ -298,7 +300,7 @@ func (c console) print(ctx context.Context, plan *preview.Plan, o report.Options
 	return err
 }
 
-// outFlags say where a plan is saved, and who may read and apply it until when.
+// outFlags say where a plan is saved, for whom it is encrypted, and when it expires.
 type outFlags struct {
 	planning.SaveOptions
 	expires time.Duration
@@ -328,7 +330,7 @@ func (f *outFlags) check() error {
 	return nil
 }
 
-// save saves a plan and notes in it where.
+// save saves a plan and notes in it where it was saved.
 func (f *outFlags) save(ctx context.Context, p *session, plan *preview.Plan) error {
 	err := p.Saved().Save(ctx, plan, f.SaveOptions)
 	if err == nil && strings.HasPrefix(f.To, planning.RegistryPrefix) {
@@ -337,11 +339,11 @@ func (f *outFlags) save(ctx context.Context, p *session, plan *preview.Plan) err
 	return err
 }
 
-// identityVariable names the file of age keys for those who keep them where
-// sops looks for them too.
+// identityVariable is the environment variable with the file of age keys that
+// decrypt a plan, the one that sops uses.
 const identityVariable = "SOPS_AGE_KEY_FILE"
 
-// savedFlags say how a saved plan is opened.
+// savedFlags are the flags for reading a saved plan, such as the keys that decrypt it.
 type savedFlags struct {
 	identity string
 }
@@ -357,7 +359,7 @@ func (f *savedFlags) keys(getenv func(string) string) planfile.Keys {
 	return planfile.Keys{File: getenv(identityVariable)}
 }
 
-// loadPlan reads and verifies a saved plan.
+// loadPlan reads and verifies the plan saved at place.
 func (p *session) loadPlan(ctx context.Context, place string, flags savedFlags) (*planning.SavedPlan, error) {
 	plan, err := interruptible(ctx, func() (*planning.SavedPlan, error) {
 		return p.Saved().Load(ctx, place, flags.keys(p.app.getenv))

@@ -58,7 +58,8 @@ func (a *app) listRules(format string) error {
 	return a.printItems(format, items[pages.Page]{Items: all}, rows)
 }
 
-// explain prints one page, or the few that share a row of the catalogue.
+// explain prints the page of a rule, or of the few rules that share a reference
+// such as RBAC-10.
 func (a *app) explain(word, format string) error {
 	book := pages.New()
 	found := book.Find(word)

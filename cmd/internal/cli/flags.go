@@ -36,7 +36,7 @@ func (f *globalFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.logFile, "log-file", "", "append debug messages to this file; never bodies or credentials")
 }
 
-// approveFlags are the flags that approve a plan without the screen.
+// approveFlags are the flags that approve a plan without a screen.
 type approveFlags struct {
 	yes     bool
 	approve string
@@ -89,9 +89,8 @@ func (f *approveFlags) check() error {
 	return nil
 }
 
-// approvedDigest returns the value of --approve that a plan is compared with.
-// Where there are several, each is for a platform, and that of the plan's platform
-// counts.
+// approvedDigest returns the digest that --approve gives for a plan. If it has several,
+// one for each platform, that of the plan's platform is returned; none is an error.
 func (f *approveFlags) approvedDigest(p *preview.Plan) (string, error) {
 	digests := strings.Split(f.approve, ",")
 	switch {
@@ -123,7 +122,7 @@ func (f *rolloutFlags) add(flags *pflag.FlagSet) {
 	flags.IntVar(&f.historyMax, "history-max", preview.DefaultHistoryMax, "how many revisions to keep on record; 0 keeps all")
 }
 
-// check refuses durations that are none; 0 stands for the default.
+// check returns an error for invalid durations. 0 is valid, and stands for the default.
 func (f *rolloutFlags) check() error {
 	if f.rolloutTimeout < 0 || f.stageTimeout < 0 {
 		return usagef("--rollout-timeout and --stage-timeout cannot be negative")
@@ -134,7 +133,7 @@ func (f *rolloutFlags) check() error {
 	return nil
 }
 
-// keep returns the limit of kept revisions in the form that apply expects.
+// keep returns how many revisions to keep, as [install.Options] has it: -1 for all.
 func (f *rolloutFlags) keep() int {
 	if f.historyMax == 0 {
 		return -1
@@ -142,7 +141,7 @@ func (f *rolloutFlags) keep() int {
 	return f.historyMax
 }
 
-// addSelectionFlags adds the flags that choose among a package's versions.
+// addSelectionFlags adds the flags that choose the catalogs and versions of a package.
 func addSelectionFlags(flags *pflag.FlagSet, o *planning.Selection) {
 	flags.StringVar(&o.Version, "version", "", "version or range of the package, such as 1.10.0 or '>=1.8 <2'")
 	flags.StringVar(&o.Channel, "channel", "", "channel of the package (default: the package's default channel)")
@@ -252,8 +251,8 @@ type requestFlags struct {
 	options *planning.RequestOptions
 }
 
-// open reads the request file; "-" takes standard input, and so has to come before
-// it is decided whether the user can be asked.
+// open reads the request file from standard input if it is "-". It must be
+// called before it is decided whether the user can be asked.
 func (f *requestFlags) open(s *streams.Streams) {
 	if slices.Contains(f.files, planning.StandardInput) {
 		f.options.Stdin = s.TakeInput()
@@ -266,8 +265,8 @@ func (f *requestFlags) add(flags *pflag.FlagSet, how string, o *planning.Request
 	flags.BoolVar(&o.CrossNamespaceSecrets, "allow-cross-namespace-secrets", false, "let a request file name credentials outside its own namespace")
 }
 
-// refuseRepeated returns an error if a flag sets what the request file sets as
-// well.
+// refuseRepeated returns an error if a flag or argument sets what the request
+// file sets too.
 func (f *requestFlags) refuseRepeated(flags *pflag.FlagSet, args []string) error {
 	if len(f.files) == 0 {
 		if f.options.CrossNamespaceSecrets {
@@ -289,15 +288,15 @@ func (f *requestFlags) refuseRepeated(flags *pflag.FlagSet, args []string) error
 	return nil
 }
 
-// againstFlag compares two versions without a cluster.
+// againstFlag is the flag --against, with the version to compare with, without
+// a cluster.
 type againstFlag struct{ reference string }
 
 func (f *againstFlag) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.reference, "against", "", "compare with this version, as if it were installed: a REF like the other, rendered with the same flags; no cluster is contacted")
 }
 
-// check makes the plan offline, and refuses flags that only a cluster could
-// answer.
+// check makes the planner offline, and returns an error for flags that need a cluster.
 func (f *againstFlag) check(flags *pflag.FlagSet, p *session) error {
 	if !flags.Changed("against") {
 		return nil
@@ -317,7 +316,7 @@ func (f *againstFlag) check(flags *pflag.FlagSet, p *session) error {
 	return nil
 }
 
-// policyFlags name the policy that findings are judged by.
+// policyFlags are the flags that name the policy by which findings are judged.
 type policyFlags struct {
 	options *planning.PolicyOptions
 	given   func(name string) bool
@@ -328,8 +327,8 @@ func (f *policyFlags) add(flags *pflag.FlagSet, o *planning.PolicyOptions) {
 	flags.StringVar(&o.Path, "policy", "", "file of rules, severities and waivers that findings are judged by, before the question and at apply time (default: that of the configuration)")
 }
 
-// check refuses an empty --policy: a script whose variable is unset must not run
-// without its policy.
+// check returns an error for an empty --policy: a script whose variable is
+// unset must not run without its policy.
 func (f *policyFlags) check() error {
 	if f.given != nil && f.given("policy") && f.options.Path == "" {
 		return usagef("--policy needs a file; leave the flag out to use that of the configuration")
@@ -365,8 +364,8 @@ func (f *ownerFlags) add(cmd *cobra.Command, flags *pflag.FlagSet, o *planning.O
 }
 
 // addToRollback adds the same flags for rollback, where --conflicts has another
-// default: fields that the earlier revision set are taken back from their present
-// managers.
+// default: fields that the earlier revision set are taken back from their
+// present managers.
 func (f *ownerFlags) addToRollback(cmd *cobra.Command, flags *pflag.FlagSet, o *planning.OwnerOptions) {
 	choices := append([]string{preview.ConflictsOwn}, conflictChoices...)
 	f.addTo(cmd, flags, o, preview.DefaultConflicts(preview.RequestRollback), choices)
@@ -383,8 +382,8 @@ func (f *ownerFlags) addTo(cmd *cobra.Command, flags *pflag.FlagSet, o *planning
 	_ = cmd.RegisterFlagCompletionFunc("on-failure", cobra.FixedCompletions(failureChoices, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
 }
 
-// conflictsValue is the value of --conflicts: one choice for all objects, and decisions
-// for single ones.
+// conflictsValue is the value of --conflicts: one decision for all objects, or
+// one for a single object.
 type conflictsValue planning.OwnerOptions
 
 func (v *conflictsValue) String() string { return v.Conflicts }
@@ -418,9 +417,9 @@ func conflictHelp(choices []string) string {
 	return help
 }
 
-// check refuses unknown values, owner flags together with a saved plan, which has
-// its choices already, and --on-failure rollback without a cluster to read the
-// earlier revision from.
+// check returns an error for unknown values, for owner flags with a saved plan,
+// which has its own already, and for --on-failure rollback without a cluster,
+// from which the earlier revision is read.
 func (f *ownerFlags) check(planned, offline bool) error {
 	switch {
 	case f.given == nil: // a command without them
@@ -436,8 +435,8 @@ func (f *ownerFlags) check(planned, offline bool) error {
 	return nil
 }
 
-// healthFlags add health checks to what makes objects ready. The checks are not
-// part of the approved plan: see package health.
+// healthFlags are the flags with health checks, which objects must meet to count
+// as ready. The checks are not part of the approved plan: see package health.
 type healthFlags struct {
 	texts  []string
 	checks []health.Check // those of texts, then those of a request file
@@ -464,8 +463,8 @@ func (f *healthFlags) check() error {
 	return nil
 }
 
-// match refuses a health check that matches no object of the plan, because a
-// misspelt kind would otherwise pass as healthy.
+// match returns an error for a health check that selects no object of the plan,
+// because a misspelt kind would otherwise pass as healthy.
 func (f *healthFlags) match(p *preview.Plan) error {
 	for _, c := range f.checks[:f.asked] {
 		found := false
@@ -479,7 +478,7 @@ func (f *healthFlags) match(p *preview.Plan) error {
 	return nil
 }
 
-// rolloutChecks returns the health checks in the form that a rollout takes.
+// rolloutChecks returns the health checks for a rollout.
 func (f *healthFlags) rolloutChecks() []rollout.Check {
 	out := make([]rollout.Check, 0, len(f.checks))
 	for _, c := range f.checks {

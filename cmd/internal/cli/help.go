@@ -13,7 +13,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/spelling"
 )
 
-// newHelpCommand shows the help of a command, or a topic of the manual.
+// newHelpCommand returns the command that prints the help of a command, or a
+// topic of the manual.
 func (a *app) newHelpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [COMMAND | TOPIC]",
@@ -78,8 +79,8 @@ func topicList() string {
 	return out.String()
 }
 
-// page prints a text, by way of the user's pager where it goes to a terminal.
-// Where the pager cannot be run the text is printed without it.
+// page prints a text, on a terminal through the user's pager (PAGER). If the
+// pager cannot be started, it prints the text directly.
 func (a *app) page(write func(to io.Writer, width int) error) error {
 	words := strings.Fields(a.getenv("PAGER"))
 	if !a.streams.StdoutTTY() || len(words) == 0 || words[0] == "cat" {

@@ -8,7 +8,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/spelling"
 )
 
-// commandHints are commands of other tools, and what does the same here.
+// commandHints are commands of other tools, and for each the command here that
+// does the same.
 var commandHints = map[string]string{
 	"plan": "preview makes a plan and prints it", "diff": "preview prints what would change", "template": "preview -o manifests prints the objects",
 	"render": "preview -o manifests prints the objects", "dry-run": "preview prints what would change", "review": "preview prints the review; install shows it and asks",
@@ -20,8 +21,8 @@ var commandHints = map[string]string{
 	"repo": "catalog administers the catalogs", "catalogs": "catalog list lists the catalogs", "find": "search lists packages", "log": "history lists the revisions of a release",
 }
 
-// flagHints are flags of other tools, by name or by letter, and what does the same
-// here.
+// flagHints are flags of other tools, by name or letter, and for each the flag
+// here that does the same.
 var flagHints = map[string]string{
 	"dry-run": "preview makes the same plan and changes nothing", "all-namespaces": "list shows the releases of all namespaces; -n restricts it to one", "A": "list shows the releases of all namespaces; -n restricts it to one",
 	"wait": "apply waits for the rollout; --no-wait does not", "w": "apply waits for the rollout; --no-wait does not", "timeout": "--rollout-timeout bounds the rollout, and --request-timeout one request", "atomic": "--on-failure rollback goes back after a failed apply",
@@ -31,7 +32,7 @@ var flagHints = map[string]string{
 	"repo": "--catalog names a catalog, and oci:// a chart", "kube-context": "--context names the context", "v": "--log-file FILE writes debug messages", "verbose": "--log-file FILE writes debug messages", "debug": "--log-file FILE writes debug messages",
 }
 
-// unknownCommand words the error of a command that does not exist.
+// unknownCommand returns the error for a command that does not exist, with a hint.
 func unknownCommand(root *cobra.Command, name string) error {
 	if hint, ok := commandHints[name]; ok {
 		return usagef("unknown command %q: %s", name, hint)
@@ -44,8 +45,8 @@ func unknownCommand(root *cobra.Command, name string) error {
 	return usagef("unknown command %q", name)
 }
 
-// unknownFlag adds to pflag's error for a flag that does not exist what does the
-// same here.
+// unknownFlag returns pflag's error for a flag that does not exist, with the
+// flag here that does the same added.
 func unknownFlag(err error) error {
 	text := err.Error()
 	name, isLong := strings.CutPrefix(text, "unknown flag: --")

@@ -16,8 +16,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/tabs"
 )
 
-// revisionItem is one revision of a release. Receipt is set where one revision
-// was asked for.
+// revisionItem is one revision of a release in the output of history. Receipt
+// is set if that revision was asked for.
 type revisionItem struct {
 	releaseItem
 	Action        string           `json:"action"`
@@ -147,8 +147,8 @@ func (c console) printRevision(item revisionItem) {
 	}
 }
 
-// priorAcceptance returns who accepted the critical findings of a revision, and
-// when, for display on the screen.
+// priorAcceptance returns who accepted the critical findings of a revision,
+// when, and which version that was, for the screen; false if it cannot be read.
 func (p *session) priorAcceptance(ctx context.Context, release preview.Release, revision int) (tabs.PriorAcceptance, bool) {
 	if p.client == nil {
 		return tabs.PriorAcceptance{}, false

@@ -23,10 +23,12 @@ const (
 	maxMarks       = 1 << 20
 )
 
-// markedPlan matches the names of files of marks: the digest of a plan.
+// markedPlan matches the names of files with marks, which are named after the
+// digest of the plan.
 var markedPlan = regexp.MustCompile(`^sha256-[0-9a-f]{64}\.json$`)
 
-// marks returns the store of what the user marked as reviewed.
+// marks returns the store of the findings and objects that the user has marked
+// as reviewed.
 func (a *app) marks() review.MarkStore {
 	dir, err := diskcache.StateDir(a.getenv)
 	if err != nil {
@@ -44,8 +46,8 @@ func markFile(dir, digest string) (string, bool) {
 	return filepath.Join(dir, name), markedPlan.MatchString(name)
 }
 
-// loadMarks returns no marks where there are none that can be read: they only spare
-// the user to look again.
+// loadMarks returns the stored marks for a plan's digest. It returns none if
+// they cannot be read: then the user has to review again.
 func loadMarks(dir, digest string) []string {
 	name, ok := markFile(dir, digest)
 	if !ok {
@@ -81,7 +83,7 @@ func saveMarks(dir, digest string, marks []string) error {
 	return nil
 }
 
-// forgetMarks removes the oldest files of marks beyond the limit.
+// forgetMarks deletes the oldest files of marks beyond a limit.
 func forgetMarks(dir string) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

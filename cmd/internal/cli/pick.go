@@ -16,8 +16,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/pick"
 )
 
-// pick asks the user to choose a package of the catalogs, and returns its name.
-// Its channel and version are set as if they were given by flags.
+// pick asks the user to choose a package from the catalogs, and returns its
+// name. Its channel and version are set as if flags had given them.
 func (p *session) pick(ctx context.Context) (string, error) {
 	picks := picker{session: p}
 	choose := picks.onScreen
@@ -41,7 +41,7 @@ func (p *session) pick(ctx context.Context) (string, error) {
 	return picked.Hit.Package, nil
 }
 
-// picker holds the choices of a prompt.
+// picker reads the catalogs, and holds the packages from which the user chooses.
 type picker struct {
 	session  *session
 	catalogs []*catalog.Catalog
@@ -61,7 +61,7 @@ func (p *picker) load(ctx context.Context, progress func(string)) ([]catalog.Hit
 	return p.hits, checkHits(p.hits)
 }
 
-// checkHits returns an error if there is no package to choose, which says why.
+// checkHits returns an error that says why, if there is no package to choose.
 func checkHits(hits []catalog.Hit) error {
 	why := ""
 	for _, h := range hits {
@@ -73,7 +73,7 @@ func checkHits(hits []catalog.Hit) error {
 	return errors.New("the catalogs hold no package to choose from" + why)
 }
 
-// several reports whether more than one catalog has a package.
+// several reports whether more than one catalog has the package with that name.
 func (p *picker) several(name string) bool {
 	n := 0
 	for _, h := range p.hits {
@@ -115,19 +115,19 @@ func (p *picker) onScreen(ctx context.Context) (pick.Choice, error) {
 	})
 }
 
-// maxListed bounds the packages that are listed at once; a part of a name
-// narrows the list.
+// maxListed is how many packages are listed at once; the user types a part of a
+// name to see fewer.
 const maxListed = 40
 
-// question is a list of packages and the prompt to choose from it.
+// question prints a list of packages, and asks for one of them in lines.
 type question struct {
 	ctx context.Context
 	in  io.Reader
 	app *app
 }
 
-// choose prints packages and asks until one of them is chosen. An empty answer
-// cancels.
+// choose prints packages and asks until the user has chosen one of them. An
+// empty answer cancels.
 func (q *question) choose(all []catalog.Hit) (catalog.Hit, error) {
 	var packages []catalog.Hit
 	for _, h := range all {
@@ -168,8 +168,9 @@ func (q *question) choose(all []catalog.Hit) (catalog.Hit, error) {
 	}
 }
 
-// matchAnswer returns the packages that an answer stands for: a number of the
-// list, else a package name, else all whose name or description contains it.
+// matchAnswer returns the packages for which an answer stands: the one with
+// that number in the list, else the one with that name, else all whose name or
+// description contains it.
 func matchAnswer(listed, all []catalog.Hit, answer string) []catalog.Hit {
 	if n, err := strconv.Atoi(answer); err == nil {
 		if n >= 1 && n <= min(len(listed), maxListed) {

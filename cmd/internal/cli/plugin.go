@@ -30,10 +30,10 @@ until they are cleaned away.`,
 	return cmd
 }
 
-// pluginFlags select a plugin set and the location it is installed to.
+// pluginFlags are the flags that select a plugin set and its location.
 type pluginFlags struct{ planning.SetOptions }
 
-// add declares the flags that name a set and its place.
+// add adds the flags that name a plugin set and its location.
 func (f *pluginFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVarP(&f.Config, "config", "c", "", "file that lists the plugins; with --mode client where the server has it, https://HOST/PATH or configmap://NAMESPACE/NAME")
@@ -43,7 +43,7 @@ func (f *pluginFlags) add(cmd *cobra.Command) {
 	_ = cmd.RegisterFlagCompletionFunc("mode", cobra.FixedCompletions([]string{planning.ModeServer, planning.ModeClient}, cobra.ShellCompDirectiveNoFileComp))
 }
 
-// addLock declares the flag of commands that read the lock file.
+// addLock adds the flag for commands that read the lock file.
 func (f *pluginFlags) addLock(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.Lock, "lock", "", "file with the sha256 of every artifact (default: CONFIG.lock, if it is there; with --mode client by the name of the config, here)")
 }
@@ -65,8 +65,7 @@ func (f *pluginFlags) checkMode() error {
 	return nil
 }
 
-// place returns the location of the installed plugins, from the flag or the
-// config.
+// place returns the location of the installed plugins, from --location or the config.
 func (f *pluginFlags) place(ctx context.Context, p *session) (string, error) {
 	if f.Location != "" { // no need of the config
 		return f.givenLocation()
@@ -82,8 +81,8 @@ func (f *pluginFlags) givenLocation() (string, error) {
 	return planning.Location(f.Location)
 }
 
-// placeOf returns the location and the plugin set of the config, which is nil if
-// no config is named.
+// placeOf returns the location, and the plugin set of the config, nil if no
+// config is named.
 func (f *pluginFlags) placeOf(ctx context.Context, p *session) (string, *plugins.Set, error) {
 	if err := f.checkMode(); err != nil {
 		return "", nil, err

@@ -9,7 +9,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// defaultKeep leaves one generation to go back to.
+// defaultKeep is how many earlier generations plugin clean leaves by default,
+// to go back to.
 const defaultKeep = 1
 
 func (a *app) newPluginCleanCommand() *cobra.Command {
@@ -51,8 +52,8 @@ install is yours to remove.`,
 	return cmd
 }
 
-// clean plans to remove earlier generations of plugins, from the state on disk. A
-// saved plan names the generations itself.
+// clean plans to delete the files of earlier generations of plugins. A saved
+// plan names the generations itself.
 func (r *setRun) clean(ctx context.Context, f pluginFlags, keep int) (*planning.SetPlan, error) {
 	if r.loaded != nil {
 		return &planning.SetPlan{Plan: r.loaded.Plan}, nil // Apply reads the disk again

@@ -59,8 +59,8 @@ preview.`,
 	return cmd
 }
 
-// setList is the output of plugin list: the generations at a location and,
-// where a config was named, how far the current one differs from it.
+// setList is the output of plugin list: the generations at a location and, if a
+// config is named, how the current generation differs from it.
 type setList struct {
 	Items  []installed.Generation `json:"items"`
 	Wanted *plugins.SyncStatus    `json:"wanted,omitempty"`

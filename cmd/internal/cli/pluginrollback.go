@@ -50,8 +50,8 @@ Generation 0 is what was at the location before the first install.`,
 	return cmd
 }
 
-// rollback plans to return to an earlier generation of plugins, from the state on
-// disk. A saved plan names location and generation itself.
+// rollback plans to install an earlier generation of plugins again, from its
+// files on disk. A saved plan names location and generation itself.
 func (r *setRun) rollback(ctx context.Context, f pluginFlags, to int) (*planning.SetPlan, error) {
 	location, err := r.place(ctx, f)
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/review"
 )
 
-// setFunc plans a plugin set, and reports its progress.
+// setFunc makes the plan of a plugin set, and reports its progress.
 type setFunc func(ctx context.Context, progress func(string)) (*planning.SetPlan, error)
 
 // setRun is the run of a command on a plugin set: plugin install, rollback and
@@ -36,19 +36,19 @@ func newSetRun(a *app, instead string) *setRun {
 	return r
 }
 
-// addWithPreview adds the flags of [runner.addApply] for a command that can also
-// stop after the plan.
+// addWithPreview adds the flags of [runner.addApply], and those for stopping
+// after the plan.
 func (r *setRun) addWithPreview(flags *pflag.FlagSet) {
 	r.addApply(flags)
 	r.addPreview(flags, report.AnyPlan)
 	flags.Lookup("out").Usage = "save the plan, for --plan: to this file, or to a registry as oci://HOST/REPO[:TAG]"
 }
 
-// check refuses wrong flags, and a run that would have to ask without a terminal,
-// before anything is read.
+// check returns an error for wrong flags, and for a run that would have to ask
+// without a terminal, before anything is read.
 func (r *setRun) check() error { return r.checkWith(nil) }
 
-// place returns the plugin location that the flags or the saved plan name.
+// place returns the location of the plugins, from the flags or the saved plan.
 func (r *setRun) place(ctx context.Context, f pluginFlags) (string, error) {
 	if r.loaded != nil && f.Location == "" && f.Config == "" {
 		return r.loaded.Location.Path, f.checkMode()
@@ -56,8 +56,8 @@ func (r *setRun) place(ctx context.Context, f pluginFlags) (string, error) {
 	return f.place(ctx, r.session)
 }
 
-// choices returns the reviewer's choices from the saved plan; nil without one,
-// because then they are made in this run.
+// choices returns the reviewer's decisions in the saved plan; nil without a
+// saved plan, because they are made in this run then.
 func (r *setRun) choices() *preview.Options {
 	if r.loaded == nil {
 		return nil
@@ -81,7 +81,7 @@ func (r *setRun) run(ctx context.Context, title, action string, plan setFunc) er
 	})
 }
 
-// load reads the saved plan and refuses one for another command.
+// load reads the saved plan. A plan for another command is an error.
 func (r *setRun) load(ctx context.Context, action string) error {
 	p, err := r.session.loadPlan(ctx, r.approve.plan, r.saved)
 	if err != nil {
@@ -111,9 +111,9 @@ func (r *setRun) print(ctx context.Context, p *preview.Plan) error {
 	return r.app.print(ctx, p, report.Options{Format: r.output.format})
 }
 
-// resume handles a plan whose generation is installed already: if its run was
-// interrupted after the switch, the run is completed; else the plan is refused as
-// applied.
+// resume completes an interrupted run of the approved digest, if its generation
+// is installed already, and then returns true. A completed run is an error, and
+// so is a saved plan whose files or artifacts have changed.
 func (r *setRun) resume(ctx context.Context, fresh *preview.Plan, digest string) (*preview.Plan, bool, error) {
 	done, err := r.finishInterrupted(ctx, fresh, digest)
 	if !done && err == nil && r.loaded != nil {
@@ -123,8 +123,8 @@ func (r *setRun) resume(ctx context.Context, fresh *preview.Plan, digest string)
 	return nil, done, err
 }
 
-// finishInterrupted completes the run of a plan digest that was interrupted after
-// the switch to its generation.
+// finishInterrupted completes the run of an approved digest that was
+// interrupted after the switch to its generation; false if there is none.
 func (r *setRun) finishInterrupted(ctx context.Context, p *preview.Plan, digest string) (bool, error) {
 	noteWrite(ctx)
 	receipt, err := installed.Resume(ctx, p, digest, r.options(nil))
@@ -142,7 +142,7 @@ func (r *setRun) finishInterrupted(ctx context.Context, p *preview.Plan, digest 
 	return true, nil
 }
 
-// review shows the plan for approval, and applies it if it is approved.
+// review asks for approval of the plan, and applies it if it is approved.
 func (r *setRun) review(ctx context.Context, title string, plan planFunc) error {
 	outcome, err := r.app.reviewFunc()(ctx, review.Options{
 		Marks:    r.app.marks(),

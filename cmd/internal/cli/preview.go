@@ -15,7 +15,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/review"
 )
 
-// documentFlags are the flags of commands that end with printing plans.
+// documentFlags are the flags of commands that print plans and apply none.
 type documentFlags struct {
 	output           outputFlag
 	out              outFlags
@@ -145,7 +145,8 @@ func (a *app) newPreviewCommand() *cobra.Command {
 	return cmd
 }
 
-// previewRequest returns what to plan, from the arguments or the one request file.
+// previewRequest returns the request to plan, from the arguments or the only
+// request file.
 func (p *session) previewRequest(ctx context.Context, args []string) (planning.PlanRequest, error) {
 	switch files := p.requests.files; {
 	case len(files) == 1:
@@ -215,13 +216,13 @@ review is on the screen, as install shows it, and read-only.`,
 	return cmd
 }
 
-// reviewedPlan is a plan together with the request it was made for.
+// reviewedPlan is a plan and the request that it was made for.
 type reviewedPlan struct {
 	*preview.Plan
 	want planning.PlanRequest
 }
 
-// previewFiles plans what each request file asks for.
+// previewFiles makes and prints the plan of each request file.
 func (a *app) previewFiles(ctx context.Context, p *session, doc documentFlags) error {
 	form, _ := report.FormOf(doc.output.format)
 	if len(p.requests.files) > 1 && (doc.out.To != "" || form.Single() || doc.reports.single()) {
@@ -249,7 +250,8 @@ func (a *app) previewFiles(ctx context.Context, p *session, doc documentFlags) e
 	return p.documents(ctx, all, doc)
 }
 
-// documents prints plans, saves the plan if asked to, and chooses the exit code.
+// documents prints plans, saves one if a flag asks for that, and returns an
+// error with the exit code that --fail-on and --detailed-exitcode ask for.
 func (p *session) documents(ctx context.Context, all []reviewedPlan, doc documentFlags) error {
 	// The file first: a plan that cannot be saved was not reviewed for later.
 	if doc.out.To != "" {
@@ -281,8 +283,8 @@ func (p *session) documents(ctx context.Context, all []reviewedPlan, doc documen
 	return nil
 }
 
-// countAtLeast counts findings at or above a severity, in the order critical,
-// warning, unknown.
+// countAtLeast counts the findings with at least the severity failOn, in the
+// order critical, warning, unknown. It is 0 if that is empty.
 func countAtLeast(plan *preview.Plan, failOn string) int {
 	if failOn == "" {
 		return 0

@@ -18,8 +18,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 )
 
-// printer shows an apply without a screen: one line per event, for a person or
-// as JSON.
+// printer prints the events of an apply, without a screen: each is a line of
+// text or of JSON.
 type printer struct {
 	app  *app
 	json bool
@@ -30,7 +30,7 @@ type printer struct {
 	last  map[string]record.ObjectState // of each object, as printed
 }
 
-// plan prints what is about to be applied.
+// plan prints which plan is about to be applied.
 func (p *printer) plan(plan *preview.Plan) {
 	if p.json {
 		p.write(install.Event{
@@ -75,7 +75,7 @@ func title(plan *preview.Plan) string {
 	return name + " -> namespace " + plan.Release.Namespace
 }
 
-// countActions counts the actions of a plan by kind: on objects, or on files.
+// countActions returns how many objects, or files, a plan has for each action, as text.
 func countActions(plan *preview.Plan) string {
 	if plan.OnMachine() {
 		return preview.FileCounts(plan.Files, "  ")
@@ -83,8 +83,8 @@ func countActions(plan *preview.Plan) string {
 	return countText(plan.Summary)
 }
 
-// countText returns counts as text such as "2 create, 1 update", without those
-// that are zero.
+// countText returns numbers of actions as text such as "2 create, 1 update",
+// without those that are 0.
 func countText(s preview.Summary) string {
 	text := ""
 	for _, a := range preview.Actions() {
@@ -119,8 +119,8 @@ func (p *printer) event(e install.Event) {
 	}
 }
 
-// object prints an object's progress when its state has changed; that it is about
-// to be sent is not printed.
+// object prints the state of an object if it has changed, but not that the
+// object is about to be written.
 func (p *printer) object(e install.Event) {
 	if e.State == record.StateSent || p.last[e.Object] == e.State && e.State != record.StateWaiting {
 		return
@@ -133,14 +133,14 @@ func (p *printer) object(e install.Event) {
 	p.app.streams.Printf("%s\n", line)
 }
 
-// printWhile runs an apply, and prints a line now and then while nothing happens.
+// printWhile calls apply, and prints a line at intervals while no event comes.
 func (p *printer) printWhile(ctx context.Context, plan *preview.Plan, apply func()) {
 	started := time.Now()
 	defer frame.Heartbeat(ctx, p.beat, func() { p.printHeartbeat(plan, time.Since(started)) })()
 	apply()
 }
 
-// printHeartbeat prints that the apply is still running, and its progress.
+// printHeartbeat prints that the apply is still running, and how far it is.
 func (p *printer) printHeartbeat(plan *preview.Plan, elapsed time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -156,8 +156,8 @@ func (p *printer) printHeartbeat(plan *preview.Plan, elapsed time.Duration) {
 	p.app.streams.Printf("still applying %s: stage %s, %d done, %d waiting, %s\n", plan.Release.Name, p.stage, done, waiting, elapsed.Truncate(time.Second))
 }
 
-// printDone prints the final summary; errors are printed by Main, and in JSON were
-// events already.
+// printDone prints the final summary as text. Main prints the error; in JSON,
+// error and result were events already.
 func (p *printer) printDone(plan *preview.Plan, receipt *record.Receipt, err error) {
 	if p.json {
 		return
@@ -169,7 +169,7 @@ func (p *printer) printDone(plan *preview.Plan, receipt *record.Receipt, err err
 	p.app.streams.Printf("%s", follow.Summary(plan, followed, receipt, err))
 }
 
-// printFailed prints the final event of a run that failed before it began.
+// printFailed prints, in JSON, the last events of a run that failed before it began.
 func (p *printer) printFailed(err error) {
 	code := exitCode(err)
 	p.write(install.Event{Time: time.Now().UTC(), Type: install.EventError, Message: err.Error()})
@@ -193,8 +193,8 @@ func setTitle(plan *preview.Plan) string {
 	return strings.TrimSpace(plan.Release.Name + " " + version)
 }
 
-// setDone prints the result of applying a plugin set. Errors are printed by Main;
-// as JSON they were printed as events already.
+// setDone prints the result of applying a plugin set as text. Main prints the
+// error; in JSON, error and result were events already.
 func (p *printer) setDone(plan *preview.Plan, receipt *installed.Receipt, err error) {
 	s := p.app.streams
 	switch {
@@ -209,15 +209,14 @@ func (p *printer) setDone(plan *preview.Plan, receipt *installed.Receipt, err er
 	}
 }
 
-// setUndo prints the command that reverts the change, if there is an earlier
-// generation.
+// setUndo prints the command that goes back to the generation before, if there is one.
 func (p *printer) setUndo(location string, receipt *installed.Receipt) {
 	if receipt.From > 0 || receipt.TookOver {
 		p.app.streams.Printf("  rollback %s\n", report.SetRollback(location, receipt.From))
 	}
 }
 
-// setResumed prints the end of a run whose plugin set is installed already.
+// setResumed prints the result of a run that completed an interrupted one.
 func (p *printer) setResumed(receipt *installed.Receipt) {
 	if !p.json && receipt.IsClean() {
 		p.app.streams.Printf("%s      DONE, %s removed, some by a run that was interrupted\n  plan     %s\n",

@@ -19,11 +19,11 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 )
 
-// maxReceipt bounds a receipt that is read back, in bytes.
+// maxReceipt is the largest receipt that is read back, in bytes.
 const maxReceipt = 64 << 20
 
-// receiptFlag is the flag that keeps the receipt of an apply in a file, in
-// addition to the record in the cluster.
+// receiptFlag is the flag --receipt: the file to which the receipt of an apply
+// is written, besides the record in the cluster.
 type receiptFlag struct {
 	path string
 }
@@ -32,7 +32,8 @@ func (f *receiptFlag) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.path, "receipt", "", "write the receipt to this new file, of a run that failed too: what was approved, and what was observed of every object")
 }
 
-// receiptFile writes the receipt of one run to a file; nil writes none.
+// receiptFile writes the receipt of one run to a file. A nil *receiptFile
+// writes nothing.
 type receiptFile struct {
 	path string
 	// startedRun is set where an interrupted run of the same plan left its receipt
@@ -40,9 +41,9 @@ type receiptFile struct {
 	startedRun bool
 }
 
-// open creates the receipt file before the first write to the cluster, so that a
-// failure stops the run before anything changed. The file of an unfinished run of
-// the same plan is continued; any other file is left as it is.
+// open creates the receipt file before the first write to the cluster, so that
+// a failure stops the run before anything changed. The file of an unfinished
+// run of the same plan is used again; any other existing file is an error.
 func (f *receiptFlag) open(digest string) (*receiptFile, error) {
 	if f.path == "" {
 		return nil, nil
@@ -63,8 +64,8 @@ func (f *receiptFlag) open(digest string) (*receiptFile, error) {
 	return &receiptFile{path: f.path}, file.Close()
 }
 
-// begun returns the receipt that an interrupted run left in the file, nil if there
-// is none.
+// begun returns the receipt that an interrupted run has left in the file, nil
+// if there is none.
 func (f *receiptFlag) begun() (*record.Receipt, error) {
 	if f.path == "" {
 		return nil, nil
@@ -88,8 +89,8 @@ func (f *receiptFlag) begun() (*record.Receipt, error) {
 	return receipt, nil
 }
 
-// apply calls [install.Apply] and writes the receipt to the file. The file is
-// removed if the run made no receipt.
+// apply calls [install.Apply] and writes the receipt to the file. If the run
+// made no receipt, the file is deleted.
 func (f *receiptFile) apply(ctx context.Context, p *preview.Plan, approval record.Approval, cluster install.Cluster, opts install.Options) (*record.Receipt, error) {
 	if f == nil {
 		return install.Apply(ctx, p, approval, cluster, opts)
@@ -98,8 +99,8 @@ func (f *receiptFile) apply(ctx context.Context, p *preview.Plan, approval recor
 	return f.end(install.Apply(ctx, p, approval, cluster, opts))
 }
 
-// end writes the final receipt of a run; err is the run's error. The file is
-// removed if there is no receipt.
+// end writes the final receipt of a run, which ended with err, and returns
+// both. If there is no receipt, the file is deleted.
 func (f *receiptFile) end(receipt *record.Receipt, err error) (*record.Receipt, error) {
 	switch {
 	case f == nil:
@@ -112,7 +113,8 @@ func (f *receiptFile) end(receipt *record.Receipt, err error) (*record.Receipt, 
 	return f.keep(receipt, err)
 }
 
-// keep writes the receipt of a run; err is the run's error.
+// keep writes the receipt of a run, which ended with the error ended, and
+// returns both; the error also has that of the file.
 func (f *receiptFile) keep(receipt *record.Receipt, ended error) (*record.Receipt, error) {
 	err := f.write(receipt)
 	switch {

@@ -15,16 +15,16 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/report"
 )
 
-// reportFlags name files that get the same plans in other forms, besides what is
-// printed: two commands would make two plans, of a cluster that may have changed
-// between them.
+// reportFlags are the flags that write the same plans to files, in other output
+// forms than the printed one. Two commands would make two plans, of a cluster
+// that may have changed between them.
 type reportFlags struct {
 	texts []string // FORM=FILE
 	names []string // of forms that they take
 	files []reportFile
 }
 
-// reportFile is one form of the plans, and the file that gets it.
+// reportFile is an output form, and the file that the plans are written to in it.
 type reportFile struct{ form, path string }
 
 func (f *reportFlags) add(flags *pflag.FlagSet, scope report.Scope) {
@@ -49,7 +49,7 @@ func (f *reportFlags) check() error {
 	return nil
 }
 
-// single reports whether one of the forms can show only one plan.
+// single reports whether one of the output forms can have only one plan.
 func (f *reportFlags) single() bool {
 	return slices.ContainsFunc(f.files, func(r reportFile) bool {
 		form, _ := report.FormOf(r.form)
@@ -57,8 +57,8 @@ func (f *reportFlags) single() bool {
 	})
 }
 
-// save writes the files, each as a whole. They are like a pipe, without colour and
-// with the width of no terminal.
+// save writes each of the files as a whole, as if to a pipe: without colour,
+// and not wrapped to a terminal's width.
 func (f *reportFlags) save(ctx context.Context, p *session, all []reviewedPlan) error {
 	for _, file := range f.files {
 		var text bytes.Buffer

@@ -19,8 +19,8 @@ import (
 // planFunc makes a plan, and reports its progress.
 type planFunc func(ctx context.Context, progress func(string)) (*preview.Plan, error)
 
-// runner takes a plan through review, approval and apply, for every command that
-// changes something.
+// runner takes a plan through review, approval and apply, for every command
+// that changes the cluster or files.
 type runner struct {
 	app     *app
 	session *session
@@ -36,8 +36,8 @@ type runner struct {
 	out     outFlags
 }
 
-// destination is the target of a plan: a release in the cluster, or the files
-// of a plugin set on this machine.
+// destination is what a plan is applied to: a release in the cluster, or the
+// files of a plugin set on this machine.
 type destination interface {
 	// approver names the approver where no screen asks.
 	approver(p *preview.Plan) string
@@ -55,8 +55,7 @@ type destination interface {
 	print(ctx context.Context, p *preview.Plan) error
 }
 
-// addApply adds the flags of a command that applies; form are those of its
-// output.
+// addApply adds the flags of a command that applies a plan.
 func (r *runner) addApply(flags *pflag.FlagSet) {
 	r.approve.add(flags)
 	r.saved.add(flags)
@@ -67,16 +66,16 @@ func (r *runner) addApply(flags *pflag.FlagSet) {
 	r.receipt.add(flags)
 }
 
-// addPreview adds the flags of a command that may stop after the plan.
+// addPreview adds the flags of a command that can stop after printing the plan.
 func (r *runner) addPreview(flags *pflag.FlagSet, scope report.Scope) {
 	r.output.addEither(flags, scope)
 	r.out.add(flags)
 	flags.BoolVar(&r.preview, "preview", false, "stop after the plan and print it; --out saves it for --plan")
 }
 
-// checkWith refuses wrong flags, and a run that would have to ask without a
-// terminal, before anything is contacted. own is an error that the command itself
-// found.
+// checkWith returns an error for wrong flags, and for a run that would have to
+// ask without a terminal, before any server is contacted. own is an error that
+// the command itself found.
 func (r *runner) checkWith(own error) error {
 	if err := firstError(r.approve.check(), own, r.output.check(), r.out.check(), r.session.loadPolicy()); err != nil {
 		return err
@@ -95,8 +94,9 @@ func (r *runner) checkWith(own error) error {
 	return r.app.checkCanPrompt(r.output.format, r.approve.yes, r.instead)
 }
 
-// checkCanPrompt refuses an output form that the command does not have, and a run
-// that must ask but has no terminal; the error names the commands in instead.
+// checkCanPrompt returns an error for an output form that the command does not
+// have, and for a run that must ask but has no terminal; that error names the
+// command lines in instead.
 func (c console) checkCanPrompt(format string, yes bool, instead string) error {
 	switch {
 	case !slices.Contains(report.ProgressNames(), format):
@@ -111,8 +111,8 @@ func (c console) checkCanPrompt(format string, yes bool, instead string) error {
 	return nil
 }
 
-// run makes the plan, and then prints it, applies it without asking, or asks for
-// approval, as the flags say.
+// run makes the plan and then, as the flags say, prints it, applies it without
+// asking, or asks for approval.
 func (r *runner) run(ctx context.Context, title string, plan planFunc) error {
 	plan = plan.interruptible()
 	switch {
@@ -135,8 +135,8 @@ func (r *runner) run(ctx context.Context, title string, plan planFunc) error {
 	return r.to.review(ctx, title, plan)
 }
 
-// applyScripted applies without asking: by the saved plan, by the approved digest, or
-// where neither is given by --yes alone.
+// applyScripted applies a plan without asking. It is approved by the saved
+// plan, by the digest of --approve or, without these, by --yes alone.
 func (r *runner) applyScripted(ctx context.Context, p *preview.Plan) error {
 	approval := record.Approval{How: record.ApprovedByDigest, By: r.to.approver(p), Ruleset: r.approve.ruleset}
 	var err error
@@ -177,8 +177,9 @@ func (r *runner) applyApproved(ctx context.Context, p *preview.Plan, approval re
 	return r.to.apply(ctx, p, approval)
 }
 
-// declineError returns the error of a review that ended without an approval. If an
-// approval was refused, that refusal decides the exit code.
+// declineError returns the error of a review that ended without an approval, and
+// prints nothing (the text that says so) and the command lines to continue. If an
+// approval was refused, that refusal is returned and decides the exit code.
 func (r *runner) declineError(outcome review.Outcome, nothing string, refusal error) error {
 	r.app.streams.Printf("%s\n", nothing)
 	if p := outcome.Plan; p != nil && (p.OnMachine() && p.SetChanges() || p.Summary.Changes()) {
@@ -197,8 +198,8 @@ func (r *runner) printer() *printer {
 	return &printer{app: r.app, json: r.output.format == "json", last: map[string]record.ObjectState{}}
 }
 
-// reportFailure prints an error that happened before the apply began; with -o json
-// as the last event.
+// reportFailure returns an error that happened before the apply began. With -o
+// json it also prints the error as the last event.
 func (r *runner) reportFailure(err error) error {
 	if err != nil && r.output.format == "json" {
 		r.printer().printFailed(err)

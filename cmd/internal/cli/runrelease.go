@@ -45,8 +45,8 @@ func (r *releaseRun) add(flags *pflag.FlagSet) {
 	r.output.addProgress(flags)
 }
 
-// addWithPreview adds the flags of a command on a release that can also stop after
-// the plan.
+// addWithPreview adds the flags of a command on a release that can also stop
+// after printing the plan.
 func (r *releaseRun) addWithPreview(flags *pflag.FlagSet) {
 	r.addApply(flags)
 	r.rollout.add(flags)
@@ -54,8 +54,8 @@ func (r *releaseRun) addWithPreview(flags *pflag.FlagSet) {
 	r.addPreview(flags, report.OfRelease)
 }
 
-// check refuses wrong flags, and a run that would have to ask without a terminal,
-// before anything is contacted.
+// check returns an error for wrong flags, and for a run that would have to ask
+// without a terminal, before any server is contacted.
 func (r *releaseRun) check() error {
 	p := r.session
 	own := firstError(p.Read.Check(), r.rollout.check(), r.health.check(), p.owners.check(r.approve.plan != "", p.Read.Offline))
@@ -72,8 +72,8 @@ func (r *releaseRun) print(ctx context.Context, p *preview.Plan) error {
 	return r.app.print(ctx, p, r.session.reportOptions(ctx, r.output.format, nil))
 }
 
-// resume continues an interrupted run of the approved digest. Without such a run,
-// the plan is compared with the digest as usual.
+// resume returns the plan that resumes an interrupted run of the approved digest.
+// If there is none, the fresh plan is compared with the digest as usual.
 func (r *releaseRun) resume(ctx context.Context, fresh *preview.Plan, digest string) (*preview.Plan, bool, error) {
 	resumed, err := r.unfinishedPlan(ctx, fresh, digest)
 	if err == nil && resumed == nil {
@@ -94,8 +94,8 @@ func (r *releaseRun) refuseRepeat(ctx context.Context, newest *record.Record, di
 	return refuse(why, "preview again to see what would change now")
 }
 
-// dropLease deletes the Lease of a run that was killed after it had recorded its
-// end.
+// dropLease deletes the Lease that a run left behind when it was killed after
+// it had recorded how it ended.
 func (r *releaseRun) dropLease(ctx context.Context, release preview.Release) {
 	if cluster, err := r.session.writer(ctx); err == nil {
 		install.DropLease(ctx, cluster, release)
@@ -131,8 +131,9 @@ func (r *releaseRun) unfinishedPlan(ctx context.Context, fresh *preview.Plan, di
 	return plan, nil
 }
 
-// restartedPlan returns the approved plan when an interrupted run of it created
-// the release Namespace and nothing else, nil otherwise.
+// restartedPlan returns the approved plan if an interrupted run of it created
+// the release Namespace and nothing else, nil otherwise. A plan on the present
+// cluster would have another digest.
 func (r *releaseRun) restartedPlan(ctx context.Context, fresh *preview.Plan, digest string) (*preview.Plan, error) {
 	before, err := install.BeforeNamespace(ctx, r.session.client, fresh.Release)
 	if err != nil || before == nil {
@@ -145,9 +146,9 @@ func (r *releaseRun) restartedPlan(ctx context.Context, fresh *preview.Plan, dig
 	return p, nil
 }
 
-// runPlanFile applies a saved plan. Its release must be the one that the command
-// names, if any, and its action that of the command; install and upgrade count as
-// the same.
+// runPlanFile applies a saved plan. If the command names a release, it must be
+// the plan's. The plan's action must be that of the command, where install and
+// upgrade count as the same.
 func (r *releaseRun) runPlanFile(ctx context.Context, name, action string) error {
 	p, err := r.session.loadPlan(ctx, r.approve.plan, r.saved)
 	if err != nil {
@@ -200,7 +201,7 @@ func (r *releaseRun) runPlanFile(ctx context.Context, name, action string) error
 	return r.applyApproved(ctx, p.Plan, approval)
 }
 
-// commandOf returns the command that applies plans of an action.
+// commandOf returns the name of the command that applies plans with that action.
 func commandOf(action string) string {
 	if action == preview.RequestUpgrade {
 		return preview.RequestInstall
@@ -208,9 +209,8 @@ func commandOf(action string) string {
 	return action
 }
 
-// findings returns the findings of a plan as the current policy judges them. A
-// plan file stores them as the built-in rules made them, which is what its
-// approval covers.
+// findings returns the findings of a plan as the user's policy judges them now. A
+// plan file has them as the built-in rules made them, which its approval covers.
 func (r *releaseRun) findings(p *preview.Plan) ([]preview.Finding, error) {
 	if p.Policy != nil {
 		return p.Findings, nil
@@ -223,7 +223,7 @@ func (r *releaseRun) findings(p *preview.Plan) ([]preview.Finding, error) {
 	return judged.Findings, nil
 }
 
-// apply applies a plan, with the inputs that its kind needs.
+// apply applies a plan to the cluster, and prints its progress as lines.
 func (r *releaseRun) apply(ctx context.Context, p *preview.Plan, approval record.Approval) error {
 	if err := r.health.match(p); err != nil {
 		return r.reportFailure(err)
@@ -274,7 +274,8 @@ const (
 // other machines only the expiry in the plan (--expires) does.
 type appliedPlans struct{ path string }
 
-// appliedPlans returns the list of this user, applied-plans in [source.StateDir].
+// appliedPlans returns the list of this user: the file applied-plans in
+// [source.StateDir].
 func (a *app) appliedPlans() (appliedPlans, error) {
 	dir, err := diskcache.StateDir(a.getenv)
 	if err != nil {
@@ -283,8 +284,8 @@ func (a *app) appliedPlans() (appliedPlans, error) {
 	return appliedPlans{filepath.Join(dir, "applied-plans")}, nil
 }
 
-// appliedAt returns when a plan was applied, empty if the list does not have it.
-// An unreadable list counts as empty.
+// appliedAt returns when a plan was applied on this machine, empty if the list
+// does not have it or cannot be read.
 func (l appliedPlans) appliedAt(p *preview.Plan) string {
 	lines, err := l.read()
 	if err != nil {
@@ -316,7 +317,7 @@ func (l appliedPlans) read() ([]string, error) {
 	return strings.Split(string(bytes.TrimSpace(data)), "\n"), nil
 }
 
-// add adds an applied plan to the list.
+// add adds a plan that was applied at a time to the list.
 func (l appliedPlans) add(p *preview.Plan, at time.Time) error {
 	if err := os.MkdirAll(filepath.Dir(l.path), 0o700); err != nil {
 		return err
@@ -350,7 +351,7 @@ func (r *releaseRun) refuseApplied(ctx context.Context, p *preview.Plan) error {
 		"preview again; approvals of the old plan do not count for a new one")
 }
 
-// noteApplied enters an applied plan into the list.
+// noteApplied adds a plan that was applied to the list.
 func (r *releaseRun) noteApplied(p *preview.Plan) {
 	list, err := r.app.appliedPlans()
 	if err == nil {

@@ -11,7 +11,7 @@ import (
 )
 
 // newSandboxCommand returns the command that manages the user's embedded control
-// plane. Paths and facts are printed to out for scripts, remarks to errOut.
+// plane. Paths and other values for scripts are printed to out, remarks to errOut.
 func newSandboxCommand(out, errOut io.Writer) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sandbox",

@@ -28,14 +28,15 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
 )
 
-// screenFlag is the flag --tui of commands that only show a plan.
+// screenFlag is the flag --tui of commands that show a plan and apply none.
 type screenFlag struct{ on bool }
 
 func (f *screenFlag) add(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.on, "tui", false, "show the review on the screen instead of printing it; nothing can be approved there")
 }
 
-// check refuses --tui together with flags about printing or judging the plan.
+// check returns an error for --tui together with flags about printing or
+// judging the plan.
 func (f *screenFlag) check(a *app, flags *pflag.FlagSet) error {
 	if !f.on {
 		return nil
@@ -54,8 +55,7 @@ func (f *screenFlag) check(a *app, flags *pflag.FlagSet) error {
 	return nil
 }
 
-// browse shows a plan on the screen without a way to approve it, until the user
-// quits.
+// browse shows a plan on the screen, where it cannot be approved, until the user quits.
 func (a *app) browse(ctx context.Context, o review.Options) error {
 	o.Terminal, o.Marks, o.ReadOnly = a.terminal(), a.marks(), true
 	outcome, err := tui.Review(ctx, o)
@@ -77,9 +77,8 @@ func (a *app) reviewFunc() func(context.Context, review.Options) (review.Outcome
 	return tui.Review
 }
 
-// terminal returns the terminal of this process, with the decisions on colour and
-// character set that apply to all output. Lines of text are written by
-// [streams.Streams.Human] instead.
+// terminal returns the terminal on which screens are drawn, with the same colours and
+// characters as all output. Without a screen, its output is [streams.Streams.Human].
 func (a *app) terminal() frame.Terminal {
 	if a.streams.Lines() {
 		return frame.Terminal{Input: a.streams.In, Output: a.streams.Human(), ASCII: a.streams.ASCII(), Width: a.streams.Width()}
@@ -90,8 +89,8 @@ func (a *app) terminal() frame.Terminal {
 	}
 }
 
-// pager returns the command that shows a file: that of PAGER, or one of those that
-// most systems have. cat shows nothing for longer than a moment.
+// pager returns the command that shows a file: the one in PAGER, else one that most
+// systems have. cat is not taken, because the screen would cover its output at once.
 func (a *app) pager() []string {
 	if words := strings.Fields(a.getenv("PAGER")); len(words) > 0 && words[0] != "cat" {
 		return words
@@ -104,7 +103,7 @@ func (a *app) pager() []string {
 	return nil
 }
 
-// review asks for approval on the screen and applies the approved plan. If the
+// review asks for approval on the screen, and applies the approved plan. If the
 // apply changed nothing, the user can review again.
 func (r *releaseRun) review(ctx context.Context, title string, plan planFunc) error {
 	open := r.app.reviewFunc()
@@ -142,8 +141,8 @@ func (r *releaseRun) review(ctx context.Context, title string, plan planFunc) er
 	}
 }
 
-// feasible returns an error before an interactive review if no answer could lead
-// to an apply.
+// feasible returns an error, before a review, for a plan that could not be
+// applied even if it is approved.
 func (r *releaseRun) feasible(ctx context.Context, p *preview.Plan) error {
 	if err := r.health.match(p); err != nil {
 		return err
@@ -161,9 +160,9 @@ func (r *releaseRun) feasible(ctx context.Context, p *preview.Plan) error {
 	return install.RefuseOperands(p.Release, counts)
 }
 
-// watch watches the objects that a plan depends on until ctx ends, and reports
-// each one that changes, or returns to the state it was planned with. A plan made
-// without a cluster depends on none.
+// watch watches the live objects of a plan until ctx ends, and calls moved for
+// each one that changes, or that becomes again as it was when the plan was
+// made. A plan made without a cluster has none.
 func (p *session) watch(ctx context.Context, plan *preview.Plan, moved func(review.Drift)) error {
 	if p.client == nil {
 		<-ctx.Done()
@@ -182,9 +181,9 @@ func (p *session) watch(ctx context.Context, plan *preview.Plan, moved func(revi
 	})
 }
 
-// carryOut applies the approved plan and shows its progress. again reports that
-// nothing was applied and that the user wants to review once more; the error says
-// why nothing was applied.
+// carryOut applies the approved plan and shows its progress. If nothing was
+// applied and the user wants to review once more, again is true, and the error
+// says why nothing was applied.
 func (r *releaseRun) carryOut(ctx context.Context, outcome review.Outcome) (again bool, err error) {
 	p := outcome.Plan
 	cluster, err := r.session.writer(ctx)
@@ -210,7 +209,7 @@ func (r *releaseRun) carryOut(ctx context.Context, outcome review.Outcome) (agai
 }
 
 // applyDisplay shows the progress of an apply, on the screen or in lines. The
-// apply runs independently: the screen can only ask it to stop or to wait longer.
+// screen does not run the apply: it can only ask it to stop or to wait longer.
 type applyDisplay struct {
 	*releaseRun
 	plan    *preview.Plan
@@ -218,15 +217,15 @@ type applyDisplay struct {
 	apply   func(context.Context, install.Options) (*record.Receipt, error)
 }
 
-// applyResult is the result of one run of the apply.
+// applyResult is the receipt and the error of one run of an apply.
 type applyResult struct {
 	receipt *record.Receipt
 	err     error
 }
 
-// follow applies a plan and shows its progress. If it times out, the user can wait
-// longer, which resumes the plan with the same approval. review reports that
-// nothing was applied and that the user wants to review again.
+// follow applies a plan and shows its progress. If it times out, the user can
+// wait longer, which resumes the plan with the same approval. review is true if
+// nothing was applied and the user wants to review again.
 func (f *applyDisplay) follow(ctx context.Context) (review bool, err error) {
 	var before applyResult // of the run that is gone on with
 	for {
@@ -251,8 +250,8 @@ func (f *applyDisplay) follow(ctx context.Context) (review bool, err error) {
 	}
 }
 
-// resumeError returns the error of a run that could not resume an earlier one,
-// which had changed the cluster.
+// resumeError returns the error of a run that could not resume an earlier one. Its
+// kind is [install.Interrupted], because the earlier run has changed the cluster.
 func resumeError(err error) error {
 	if err == nil {
 		return nil
@@ -263,8 +262,8 @@ func resumeError(err error) error {
 	}
 }
 
-// once shows one run of the apply on one screen. Events are read until the screen
-// is closed, and dropped afterwards.
+// once runs the apply once, on one screen. resumes says that it resumes an
+// earlier run. When the screen is closed, further events are dropped.
 func (f *applyDisplay) once(ctx context.Context, resumes bool) (follow.Outcome, applyResult, error) {
 	applying, stopNow := context.WithCancel(ctx)
 	defer stopNow()
@@ -324,15 +323,15 @@ func (f *applyDisplay) once(ctx context.Context, resumes bool) (follow.Outcome, 
 }
 
 const (
-	// maxBehind objects are looked into when an apply did not end well.
+	// maxBehind is how many objects are diagnosed after an apply that did not succeed.
 	maxBehind = 5
-	// behindTime bounds what is read of all of them.
+	// behindTime is the time limit for reading the events and logs of all of them.
 	behindTime = 20 * time.Second
 )
 
-// followLines is follow without a screen: it prints a line for each change, then
-// the causes of unhealthy objects, and on a timeout asks whether to wait longer.
-// The end of the input counts as no.
+// followLines is follow without a screen: it prints a line for each change,
+// then the causes of unhealthy objects, and after a timeout asks whether to
+// wait longer. The end of the input counts as no.
 func (f *applyDisplay) followLines(ctx context.Context) error {
 	var before applyResult // of the run that is gone on with
 	for {
@@ -354,8 +353,8 @@ func (f *applyDisplay) followLines(ctx context.Context) error {
 	}
 }
 
-// canResume reports whether an apply timed out with its changes still in place, so
-// that it can go on waiting.
+// canResume reports whether an apply timed out and was not rolled back, so that
+// it can be resumed.
 func canResume(end applyResult) bool {
 	e, ok := errors.AsType[*install.Error](end.err)
 	return ok && e.TimedOut() && e.Kind == install.Interrupted && end.receipt != nil && end.receipt.Undo == nil
@@ -384,8 +383,8 @@ func (f *applyDisplay) wantsMore(ctx context.Context, end applyResult) bool {
 	}
 }
 
-// unhealthyObjects returns the objects of a receipt that are not ready or failed,
-// failed ones first.
+// unhealthyObjects returns the objects of a receipt that failed or are not
+// ready, failed ones first.
 func unhealthyObjects(r *record.Receipt) []record.ObjectReceipt {
 	var failed, waiting []record.ObjectReceipt
 	for _, o := range r.Objects {

@@ -21,10 +21,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/tasks"
 )
 
-// Signals returns a context that ends when the process is asked to end: by Ctrl-C,
-// by a supervisor's signal, or because its terminal was closed. A second signal
-// ends the process at once, with exit code 4 if something may have been written,
-// else 2.
+// Signals returns a context that ends when the process is asked to end: by Ctrl-C, by
+// a signal of a supervisor, or because its terminal was closed. A second signal ends
+// the process at once, with exit code 4 if something may have been written, else 2.
 func Signals(ctx context.Context) (context.Context, context.CancelFunc) {
 	s := &shutdown{terminal: terminalState()}
 	ctx, cancel := context.WithCancel(context.WithValue(ctx, shutdownKey{}, s))
@@ -55,22 +54,22 @@ func Signals(ctx context.Context) (context.Context, context.CancelFunc) {
 	})
 }
 
-// sameRequest is the time within which signals count as one: timeout(1) sends
-// one to its child and another to the child's group, and a terminal that closes
-// may send two.
+// sameRequest is the time within which two signals count as one: timeout(1)
+// sends one to its child and one to the child's process group, and a terminal
+// that closes may send two.
 const sameRequest = 300 * time.Millisecond
 
 type shutdownKey struct{}
 
-// shutdown holds what is needed to end the process at once: the state of the
-// terminal to restore, and whether something was written.
+// shutdown holds what ending the process at once needs: the state of the
+// terminal to restore, and whether something may have been written.
 type shutdown struct {
 	wrote    atomic.Bool
 	terminal *term.State // as it was found, nil where there is none
 }
 
-// noteWrite records that a request which may change a cluster or an installation
-// is about to be sent, for the exit code.
+// noteWrite records, for the exit code, that a request is about to be sent
+// which may change a cluster or an installation.
 func noteWrite(ctx context.Context) {
 	if s, ok := ctx.Value(shutdownKey{}).(*shutdown); ok {
 		s.wrote.Store(true)
@@ -85,8 +84,8 @@ func terminalState() *term.State {
 	return state
 }
 
-// leaveScreen ends what a screen switched on: the alternate screen, a hidden
-// cursor, the mouse and bracketed paste.
+// leaveScreen is the escape codes that end what a screen has switched on: the
+// alternate screen, a hidden cursor, the mouse and bracketed paste.
 const leaveScreen = "\x1b[?1049l\x1b[?25h\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?2004l"
 
 // leave restores the terminal and ends the process.
@@ -104,22 +103,22 @@ func (s *shutdown) leave(w io.Writer) {
 	os.Exit(exitInterrupted)
 }
 
-// announceStop prints that a signal was received, because an apply still finishes
-// the request in flight, which may take seconds. It is for runs without a screen.
-// The function it returns ends the watch.
+// announceStop prints a line when a signal comes during a run without a screen,
+// because an apply still finishes the request in flight, which may take
+// seconds. end stops waiting for the signal.
 func (a *app) announceStop(ctx context.Context) (end func() bool) {
 	return context.AfterFunc(ctx, func() {
 		fmt.Fprintln(a.streams.HumanErr(), "stopping after the request that is under way; a second signal ends the program at once")
 	})
 }
 
-// orderly is the time that cancelled work has to end by itself. Most of it
-// looks at its context, and returns what it was doing.
+// orderly is how long cancelled work may take to end by itself. Most work
+// checks its context, and returns an error that says what it was doing.
 const orderly = 500 * time.Millisecond
 
-// interruptible runs work that writes nothing, and returns when ctx ends without
-// waiting for the work: judging a large package may take long in loops that do not
-// check ctx. The abandoned work ends with the process.
+// interruptible calls work, which must write nothing. When ctx ends it returns after
+// [orderly] at the latest, without waiting for work: judging a large package may take
+// long in loops that do not check ctx. Abandoned work ends with the process.
 func interruptible[T any](ctx context.Context, work func() (T, error)) (T, error) {
 	var value T
 	done := tasks.Async(func() (err error) {
@@ -143,8 +142,8 @@ func interruptible[T any](ctx context.Context, work func() (T, error)) (T, error
 	}
 }
 
-// interruptible returns a planFunc that returns when its context ends. The
-// abandoned work reports no more progress.
+// interruptible returns a planFunc that returns when its context ends, even if
+// the plan is not made. Abandoned work reports no more progress.
 func (plan planFunc) interruptible() planFunc {
 	return func(ctx context.Context, progress func(string)) (*preview.Plan, error) {
 		return interruptible(ctx, func() (*preview.Plan, error) {
@@ -157,17 +156,17 @@ func (plan planFunc) interruptible() planFunc {
 	}
 }
 
-// AbortWhenBroken makes crashes that cannot be recovered, such as those of the Go
-// runtime, end the process with SIGABRT and without a core file, which could
-// contain credentials. Go's own exit code for a crash is 2, which here means that
-// nothing changed.
+// AbortWhenBroken makes crashes that cannot be recovered, such as those of the
+// Go runtime, end the process with SIGABRT and without a core file, which could
+// contain credentials. Go's own exit code for a crash is 2, which here means
+// that nothing was changed.
 func AbortWhenBroken() {
 	debug.SetTraceback("crash")
 	noCoreFile()
 }
 
-// panicError returns the error for a panic in a command. Its exit code says
-// whether the cluster may have changed, and the stack trace goes to the log file.
+// panicError returns the error for a panic in a command. Its exit code says whether
+// the cluster may have changed. The stack trace is written to the log file.
 func (a *app) panicError(ctx context.Context, err error) error {
 	var broken *tasks.Panic
 	if !errors.As(err, &broken) {
@@ -191,8 +190,8 @@ func (a *app) panicError(ctx context.Context, err error) error {
 	return e
 }
 
-// countingSink returns a sink that records a change of the cluster, for the exit
-// code, and then forwards the event.
+// countingSink returns a sink that passes each event to watch, if that is set,
+// and then to sink.
 func (a *app) countingSink(sink install.Sink) install.Sink {
 	if a.watch == nil {
 		return sink

@@ -19,7 +19,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 )
 
-// statusItem is a release with the current state of its objects.
+// statusItem is a release with the present state of its objects.
 type statusItem struct {
 	releaseItem
 	Healthy bool           `json:"healthy"`
@@ -137,7 +137,7 @@ func (p *session) status(ctx context.Context, name, format string) error {
 	return err
 }
 
-// statusOf reads every member of a release once.
+// statusOf reads the state of every object of a release once.
 func (p *session) statusOf(ctx context.Context, stored *record.Record) (statusItem, error) {
 	item := statusItem{
 		releaseItem: releaseItemOf(stored), Stage: stored.Stage, Objects: []statusObject{},
@@ -187,7 +187,8 @@ func (p *session) statusOf(ctx context.Context, stored *record.Record) (statusIt
 	return item, p.countInterrupted(ctx, stored, &item)
 }
 
-// staticReader answers the rollout's reads from objects that were read before.
+// staticReader returns objects that were read before, so that the rollout reads
+// none again.
 type staticReader struct{ results []preview.ReadResult }
 
 func (r staticReader) Read(context.Context, []preview.Ref) []preview.ReadResult { return r.results }
@@ -207,8 +208,8 @@ func (item *statusItem) add(o rollout.Object, d install.ObjectDrift) {
 	item.Objects = append(item.Objects, object)
 }
 
-// countInterrupted counts the objects that an unfinished revision has written, by
-// reading the cluster.
+// countInterrupted counts, for an unfinished revision, how many of its objects are
+// in which state, and reads the cluster for those whose write was in flight.
 func (p *session) countInterrupted(ctx context.Context, stored *record.Record, item *statusItem) error {
 	if !stored.State.Unfinished() {
 		return nil
@@ -286,7 +287,7 @@ func (c console) printObject(o statusObject) {
 	}
 }
 
-// countsOf returns numbers by name as text, sorted by name.
+// countsOf returns numbers and their names as text, sorted by name.
 func countsOf(numbers map[string]int) string {
 	var words []string
 	for _, name := range slices.Sorted(maps.Keys(numbers)) {
@@ -295,10 +296,10 @@ func countsOf(numbers map[string]int) string {
 	return strings.Join(words, ", ")
 }
 
-// clip shortens a text to one line of a table.
+// clip shortens a text to a number of cells, and makes it one line.
 func clip(s string, cells int) string { return textsafe.Truncate(textsafe.Line(s), cells) }
 
-// releaseItem is one release in lists.
+// releaseItem is one release in the output of list.
 type releaseItem struct {
 	Name      string    `json:"name"`
 	Namespace string    `json:"namespace"`
@@ -313,8 +314,8 @@ type releaseItem struct {
 	Signature *preview.RecordSignature `json:"signature,omitempty"`
 }
 
-// signatureNote returns the remark beside the state of a release whose record no
-// trusted key has signed.
+// signatureNote returns the state of a release, with a remark if no trusted key
+// has signed its record.
 func (i releaseItem) signatureNote() string {
 	if i.Signature != nil && i.Signature.Problem != "" {
 		return i.State + " (" + i.Signature.String() + ")"

@@ -89,9 +89,9 @@ func (a *app) newUninstallCommand() *cobra.Command {
 	return cmd
 }
 
-// refuseRemoved returns the error of an uninstall that finds no release. It
-// deletes the Lease that a killed uninstall may have left, and says so if the
-// approved digest is that of the uninstall.
+// refuseRemoved returns the error of an uninstall that finds no installed
+// release: cannot, or that the approved digest was applied already. It deletes
+// the Lease that a killed uninstall may have left.
 func (r *releaseRun) refuseRemoved(ctx context.Context, name string, cannot error) error {
 	removed, err := r.session.Recall(ctx, name)
 	if err != nil || removed.Installed() {
@@ -104,8 +104,9 @@ func (r *releaseRun) refuseRemoved(ctx context.Context, name string, cannot erro
 	return cannot
 }
 
-// finishRemoval completes an interrupted uninstall that had deleted the release's
-// namespace, and the record in it, so that only the receipt is left.
+// finishRemoval completes an interrupted uninstall that had deleted the
+// release's namespace, and the record in it, so that only the receipt file is
+// left. It returns false if there is no such uninstall.
 func (r *releaseRun) finishRemoval(ctx context.Context, name, digest string) (finished bool, err error) {
 	begun, err := r.receipt.begun()
 	if err != nil || begun == nil || begun.Release.Name != name || begun.Digest != digest {

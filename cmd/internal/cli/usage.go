@@ -11,11 +11,11 @@ import (
 )
 
 // flagGroup is a heading in the help of commands with many flags, and the flags
-// below it, of whichever command.
+// that are listed below it, of all commands.
 type flagGroup struct{ title, flags string }
 
-// flagGroups returns the headings in the order of their lists. Each flag of a
-// command is in one of them.
+// flagGroups returns the headings, in the order in which they are printed. Each
+// flag of a command is below one of them.
 func flagGroups() []flagGroup {
 	return []flagGroup{
 		{"Content flags:", "version channel catalog filename format path install-mode watch-namespace values set certs kube-version api-versions " +
@@ -29,12 +29,13 @@ func flagGroups() []flagGroup {
 	}
 }
 
-// manyFlags is how many flags of its own a command lists below one heading.
+// manyFlags is how many flags of its own a command may have to list them below
+// one heading.
 const manyFlags = 10
 
-// writeUsage writes the usage of a command: how it is called, examples, commands
-// below it and its flags, wrapped to the width of the terminal. The flags that all
-// commands take have a page of their own.
+// writeUsage writes the usage of a command: how it is called, examples, its
+// subcommands and its flags, wrapped to the width of the terminal. The flags
+// that all commands have are listed by a command of their own.
 func (a *app) writeUsage(c *cobra.Command) error {
 	var out strings.Builder
 	out.WriteString("Usage:\n")
@@ -69,7 +70,8 @@ func (a *app) writeUsage(c *cobra.Command) error {
 	return err
 }
 
-// helpWidth is that of the terminal, and readable elsewhere.
+// helpWidth returns the width of help texts: that of the terminal, at most 120
+// columns, or 100 elsewhere.
 func (a *app) helpWidth() int {
 	if a.streams.StdoutTTY() {
 		return min(a.streams.Width(), 120)
@@ -77,7 +79,8 @@ func (a *app) helpWidth() int {
 	return 100
 }
 
-// writeFlagGroups writes flags, below several headings where there are many.
+// writeFlagGroups writes the descriptions of flags, below several headings if
+// there are many.
 func writeFlagGroups(out *strings.Builder, flags *pflag.FlagSet, width int) {
 	count := 0
 	flags.VisitAll(func(f *pflag.Flag) {
@@ -106,8 +109,8 @@ func writeFlags(out *strings.Builder, title string, flags *pflag.FlagSet, width 
 	}
 }
 
-// optionsName is the command that lists the flags of every command, as kubectl
-// names it.
+// optionsName is the name of the command that lists the flags of every command,
+// as in kubectl.
 const optionsName = "options"
 
 func (a *app) newOptionsCommand() *cobra.Command {

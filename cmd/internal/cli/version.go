@@ -51,7 +51,8 @@ release is the same on every machine of its platform.`,
 	return cmd
 }
 
-// builtFrom returns the commit of the program, empty where it is not known.
+// builtFrom returns the commit that the program was built from, empty if it is
+// not known.
 func (a *app) builtFrom() string {
 	if a.commit != "" {
 		return a.commit
@@ -75,7 +76,7 @@ func (a *app) builtFrom() string {
 	return found
 }
 
-// ownDigest returns the digest of the file of this program.
+// ownDigest returns the digest of this program's file.
 func ownDigest() (string, error) {
 	path, err := os.Executable()
 	if err != nil {
