@@ -14,19 +14,19 @@ import (
 // recordTimeout bounds the write of the final record of a run that was interrupted.
 const recordTimeout = 20 * time.Second
 
-// Apply carries out an approved plan, and nothing else: it is the only way
-// into the cluster. In this order it
+// Apply carries out an approved plan, and nothing else: no other function
+// writes a plan to the cluster. In this order it
 //
 //  1. recomputes the digests and compares target and base revision,
 //  2. plans again on fresh reads, compares the Facts, and passes the gate,
 //  3. takes the release's lock,
-//  4. does 1 and 2 again under the lock, and records the intent,
-//  5. sends stage after stage, each recorded before and after,
+//  4. does 1 and 2 again under the lock, and records what it is about to write,
+//  5. writes stage after stage, each recorded before and after,
 //  6. waits for the rollout, looks at every object once more, and records the
 //     result.
 //
 // An unfinished record with the plan's digest is resumed. Every error is an
-// [Error]; the receipt is not nil as soon as a record exists, with an error too.
+// [Error]. Once there is a record, the receipt is not nil, even with an error.
 func Apply(ctx context.Context, plan *preview.Plan, approval record.Approval, cluster Cluster, opts Options) (*record.Receipt, error) {
 	if opts.Clock == nil {
 		opts.Clock = clock.System{}

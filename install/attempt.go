@@ -67,8 +67,8 @@ func (a *attempt) stopError() *Error {
 	return e
 }
 
-// progress counts the objects that were applied, that were not, and whose write is
-// in flight.
+// progress returns as text how many objects were applied, how many were not,
+// and those whose write is in flight.
 func (a *attempt) progress() string {
 	if a.record == nil {
 		return "nothing was sent"
@@ -165,7 +165,7 @@ func (a *attempt) noAnswerError(doing, so string, err error) error {
 // isResumed reports whether this run resumes an interrupted one.
 func (a *attempt) isResumed() bool { return a.before != nil && a.before.Digest == a.plan.Digest }
 
-// bringsAPIGroup reports whether the plan itself brings CRDs of an API group.
+// bringsAPIGroup reports whether the plan has a CRD of that API group.
 func (a *attempt) bringsAPIGroup(group string) bool {
 	for i := range a.plan.Objects {
 		body := a.plan.Objects[i].Planned

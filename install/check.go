@@ -150,9 +150,9 @@ func (c *checker) checkBase(ctx context.Context) error {
 	return nil
 }
 
-// wholeCheck makes the plan again from the sealed content and fresh reads, with
-// nothing persisted. It compares the Facts with the approved ones, and today's
-// findings with the approval.
+// wholeCheck makes the plan again from the approved content and fresh reads,
+// and writes nothing. It compares the new Facts with the approved ones, and
+// passes the new findings through the gate.
 func (c *checker) wholeCheck(ctx context.Context) error {
 	doing := "checking that the cluster is as reviewed"
 	var cluster engine.Cluster = c.cluster

@@ -107,8 +107,8 @@ func gateRepeatable(plan *preview.Plan, approval record.Approval) string {
 	return ""
 }
 
-// lookupPackages names the packages whose content depends on what the
-// cluster answered; empty when there are none.
+// lookupPackages names the packages whose content depends on what was read from
+// the cluster while they were rendered (Helm's lookup); empty if there are none.
 func lookupPackages(plan *preview.Plan) string {
 	var names []string
 	for _, pkg := range plan.Packages {

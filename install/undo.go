@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rollback"
 )
 
-// StageUndo prefixes the stage names in the events of a rollback on failure.
+// StageUndo is the prefix of the stage names in the events of a rollback on failure.
 const StageUndo = "undo"
 
 // triggersUndo reports whether an error starts the rollback on failure that the

@@ -102,7 +102,7 @@ func (c *Client) discover(ctx context.Context, apiVersion string) (map[string]re
 	return kinds, nil
 }
 
-// typeKey names a kind of one API version.
+// typeKey is a kind and its API version.
 type typeKey struct{ apiVersion, kind string }
 
 // lookupResult is the result of [Client.lookup]: the resource of a kind, or the error.

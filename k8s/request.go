@@ -17,7 +17,8 @@ import (
 // maxRetryAfter is the longest Retry-After of an answer that a read waits for.
 const maxRetryAfter = 5 * time.Second
 
-// do sends one request, without retries, and returns the body of the response.
+// do sends one request, without retries, and returns the body and the warnings
+// of the response.
 func (c *Client) do(ctx context.Context, r *rest.Request) (data []byte, warnings []string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()

@@ -11,7 +11,8 @@ import (
 	"time"
 )
 
-// The types of an SPDX 2.3 document, of its clauses 6, 7 and 11.
+// spdxDocument and the types after it are the parts that are used of an SPDX
+// 2.3 document (its clauses 6, 7 and 11).
 type spdxDocument struct {
 	Version       string             `json:"spdxVersion"`
 	DataLicence   string             `json:"dataLicense"`

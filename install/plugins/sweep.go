@@ -19,8 +19,9 @@ const (
 	emptied                  // the receipt of a clean that removed all, and does not say so yet
 )
 
-// leftoverOf returns which leftover an entry is, with its receipt if it has
-// one. An entry that cannot be read is none.
+// leftoverOf returns which kind of leftover an entry in the directory of the
+// generations is, with its receipt if it has one. An entry that cannot be read
+// counts as none.
 func leftoverOf(location, name string, current int) (leftover, *Receipt) {
 	if isTemporary(name) {
 		return begun, nil
@@ -45,8 +46,9 @@ func leftoverOf(location, name string, current int) (leftover, *Receipt) {
 	return begun, receipt
 }
 
-// hasOriginalFiles reports whether generation 0 contains the files from before the
-// first install. Before they are swapped in, it contains the link for the location.
+// hasOriginalFiles reports whether generation 0 contains the files from before
+// the first install. Until takeOver swaps the two, it contains the link that
+// the location becomes.
 func hasOriginalFiles(location string) bool {
 	info, err := os.Lstat(filesPath(location, 0))
 	return !errors.Is(err, fs.ErrNotExist) && (err != nil || info.Mode()&fs.ModeSymlink == 0)

@@ -251,8 +251,8 @@ func HasWrite(a preview.Action) bool {
 	return false
 }
 
-// AddToInventory adds an object to the inventory, or updates its entry. The
-// release namespace belongs to no package unless one contains it.
+// AddToInventory adds an object to the inventory, or updates it there. A
+// Namespace that no package contains, which is the release's own, is left out.
 func (r *Record) AddToInventory(o *preview.Object, uid string) {
 	if o.Package == "" && o.Kind == "Namespace" && o.Planned != nil {
 		return

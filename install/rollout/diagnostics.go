@@ -38,8 +38,8 @@ type Event struct {
 	Text    string
 }
 
-// Log has the last lines of one container. Ended reports that they are from a run
-// that has ended.
+// Log has the last lines of one container. Ended is true if they are from a run
+// of the container that has ended.
 type Log struct {
 	Pod       preview.Ref
 	Container string

@@ -56,7 +56,7 @@ type applyState struct {
 	interrupt      Interrupt
 }
 
-// followScreen is the model of [Run].
+// followScreen is the bubbletea model of the screen that [Run] shows.
 type followScreen struct {
 	*applyState
 	ctx  context.Context

@@ -56,7 +56,7 @@ func Run(ctx context.Context, opts Options) (Choice, error) {
 	return m.choice, m.err
 }
 
-// pickScreen is the model of [Run].
+// pickScreen is the bubbletea model of the screen that [Run] shows.
 type pickScreen struct {
 	ctx   context.Context
 	opts  Options

@@ -31,7 +31,7 @@ const (
 	screenConfirm
 )
 
-// review is the model of [Run].
+// review is the bubbletea model of the screens that [Run] shows.
 type review struct {
 	*tabPanel
 	mouseOff bool

@@ -285,7 +285,8 @@ func (m *tabPanel) showHit(h hit) {
 	b.sheet.Reveal(h.line)
 }
 
-// insideOf returns what is opened of a row, in that tab, to show a hit in its detail.
+// insideOf returns which detail of a row (facts, YAML or diff) is opened, in
+// that tab, to show a hit inside of it.
 func (m *tabPanel) insideOf(t tabs.Tab) diffview.Kind {
 	switch t {
 	case tabs.Objects:

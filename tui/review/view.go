@@ -195,7 +195,7 @@ func (m *tabPanel) listLines(b *masterDetail, width, height int) []string {
 	return out
 }
 
-// wholeRow is more cells than any row needs.
+// wholeRow is a width, in cells, that is larger than any row needs.
 const wholeRow = 1 << 12
 
 // blanks matches the blanks between two columns.

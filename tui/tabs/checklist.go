@@ -46,8 +46,8 @@ func FindingKey(f *preview.Finding) string {
 	return f.Rule + "\x00" + f.Object + "\x00" + f.Fingerprint
 }
 
-// Checklist holds the findings of a plan in the order in which they are reviewed. The
-// first frame waits for it, so that it makes texts only when they are asked for.
+// Checklist holds the findings of a plan in the order in which they are reviewed. It
+// makes their texts only when they are asked for, because the first frame waits for it.
 type Checklist struct {
 	Items  []item
 	Marks  Marks

@@ -12,8 +12,9 @@ func AboutConflicts(f *preview.Finding) bool {
 	return f.Rule == rules.FieldConflict.Name || f.Rule == rules.HotFixOverwritten.Name
 }
 
-// changesTitle returns the heading of an object's changes. Until it is decided
-// about fields with conflicts, the changes are those of taking the fields over.
+// changesTitle returns the heading of an object's changes. Until there is a
+// decision about its fields with conflicts, the listed changes are those of
+// taking these fields over.
 func (m *View) changesTitle(o *preview.Object) string {
 	if len(m.Plan.Unsettled(o)) > 0 {
 		return "What changes if the contested fields are taken over"

@@ -291,7 +291,7 @@ func (m *AccessTab) GrantRow(i int) Row {
 	}
 }
 
-// targetSpans returns the resources of a row in cells cells. prefix, the API group
+// targetSpans returns the resources of a row in that many cells. prefix, the API group
 // before them, is cut only if it would leave less than a quarter for the resources.
 func targetSpans(role theme.Role, target, prefix string, at widget.Differences, cells int) widget.Line {
 	rest, ok := strings.CutPrefix(target, prefix)

@@ -70,7 +70,7 @@ func (m *View) objectRow(objects []int, i int) Row {
 		Inside: func() string { return diffview.SearchText(o) }}
 }
 
-// kindAndName returns kind and name of an object in cells cells. The kind is
+// kindAndName returns kind and name of an object in that many cells. The kind is
 // cut first, to a third of them.
 func kindAndName(text string, at widget.Differences, cells int) widget.Line {
 	kind, name, _ := strings.Cut(text, " ")

@@ -163,8 +163,8 @@ func (m *sourceTab) imageFacts(f *propertyList) {
 	}
 }
 
-// movedTags returns the evidence of findings about a tag that moved since the
-// installed revision.
+// movedTags returns the evidence that the tag of an image was moved to another
+// digest since the installed revision.
 func (m *sourceTab) movedTags(reference string) []string {
 	var out []string
 	for _, f := range m.Plan.Findings {

@@ -306,7 +306,7 @@ func (s *session) reader(ctx context.Context, mode preview.ReadMode) (planning.C
 	return client, nil
 }
 
-// connect contacts the cluster once, with a client that cannot write.
+// connect returns a client that cannot write to the cluster, which it contacts once.
 func (s *session) connect(ctx context.Context) (*k8s.Client, error) {
 	_, err := s.Planner.Connect(ctx)
 	return s.client, err

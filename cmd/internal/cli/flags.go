@@ -181,7 +181,8 @@ func addReadFlags(flags *pflag.FlagSet, o *planning.ReadOptions, offline bool) {
 	flags.StringVar(&o.Mode, "read-only", string(preview.ReadDryRun), "how a plan reads the cluster: dry-run (server-side dry runs, no changes) or get (reads only: what the API server would add or refuse is not known)")
 }
 
-// addRecordFlags adds the flag that names the key of records.
+// addRecordFlags adds the flag with the key that signs and verifies the records
+// of releases.
 func addRecordFlags(flags *pflag.FlagSet, o *planning.RecordOptions) {
 	flags.StringVar(&o.Key, "record-key", "", "key that signs the records of releases, and by which they are verified; a public key only verifies (default: records of the configuration)")
 }
@@ -210,7 +211,8 @@ func addConfigSourceFlags(flags *pflag.FlagSet, o *planning.SourceOptions) {
 	flags.StringVar(&o.CacheDir, "cache-dir", "", "where downloaded content is kept by digest (default: the user's cache directory)")
 }
 
-// addRegistryFlags adds the registry flags of commands that read only saved plans.
+// addRegistryFlags adds the flags for access to registries. Commands that read
+// only saved plans have no other source flags.
 func addRegistryFlags(flags *pflag.FlagSet, o *planning.SourceOptions) {
 	flags.StringVar(&o.RegistryConfig, "registry-config", "", "Docker config file with registry credentials (default: the user's own)")
 	flags.StringVar(&o.CAFile, "ca-file", "", "PEM file of certificate authorities that registries may use, besides the system's")
@@ -235,7 +237,7 @@ func addPartFlags(flags *pflag.FlagSet, o *planning.ContentOptions) {
 	flags.StringVar(&o.Path, "path", "", "directory within the content to use, as SUBDIR or DIR/SUBDIR; of plain manifests those in its manifests/ count, else those at its top, else all below it")
 }
 
-// addContentFlags adds the flags that choose and render content.
+// addContentFlags adds all flags that choose content, fetch it and render it.
 func addContentFlags(flags *pflag.FlagSet, o *planning.Options) {
 	addSourceFlags(flags, &o.Source)
 	addSignatureFlags(flags, &o.Signatures)

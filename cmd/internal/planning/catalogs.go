@@ -130,8 +130,8 @@ type CatalogRef struct {
 	Priority  int
 }
 
-// catalogRefs returns the catalogs that --catalog names, where a configured
-// name stands for its reference; without --catalog, all configured ones.
+// catalogRefs returns the catalogs that --catalog names, each by a reference or
+// by the name of a configured catalog; without --catalog, all configured ones.
 func (e Environment) catalogRefs(given []string) ([]CatalogRef, error) {
 	configured, err := e.Config()
 	if err != nil {

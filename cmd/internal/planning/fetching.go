@@ -152,7 +152,7 @@ func mebibytes(n int64) string { return fmt.Sprintf("%.1f", float64(n)/(1<<20)) 
 // targetCluster reads from the planner's cluster. It connects when first used.
 type targetCluster struct{ planner *Planner }
 
-// Get implements [format.Cluster] and [source.Getter].
+// Get reads an object, for [format.Cluster] and [source.Getter].
 func (t targetCluster) Get(ctx context.Context, ref preview.Ref) (map[string]any, error) {
 	client, err := t.planner.Connect(ctx)
 	if err != nil {

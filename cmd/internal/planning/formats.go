@@ -20,7 +20,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 )
 
-// formatRow is one format in the table of formats.
+// formatRow is one built-in format, with its name for --format.
 type formatRow struct {
 	name   string // as --format takes it
 	format format.Format

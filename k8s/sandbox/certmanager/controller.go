@@ -145,10 +145,10 @@ type controller struct {
 // OnAdd, OnUpdate and OnDelete start another round.
 func (c *controller) OnAdd(any, bool) { c.ring() }
 
-// OnUpdate is documented at OnAdd.
+// OnUpdate starts another round.
 func (c *controller) OnUpdate(any, any) { c.ring() }
 
-// OnDelete is documented at OnAdd.
+// OnDelete starts another round.
 func (c *controller) OnDelete(any) { c.ring() }
 
 func (c *controller) ring() {
