@@ -70,8 +70,8 @@ func (c *checker) checkExpiry() error {
 	return c.checkCertificates()
 }
 
-// checkCertificates refuses a plan that holds a certificate for webhooks which ended
-// since it was made.
+// checkCertificates refuses a plan with a generated webhook certificate that
+// has expired since the plan was made.
 func (c *checker) checkCertificates() error {
 	for i := range c.plan.Objects {
 		o := &c.plan.Objects[i]

@@ -151,8 +151,9 @@ func (r *restorer) restore(o *preview.Object) (wanted bool, err error) {
 	return true, nil
 }
 
-// trustLive makes the webhooks of an earlier revision trust the certificate that the
-// cluster has: that of the revision is not on record, and may have been renewed since.
+// trustLive makes the webhooks of an earlier revision trust the live
+// certificate, if plans generate it. That of the earlier revision is not on
+// record, and may have been renewed since.
 func (r *restorer) trustLive(pkg preview.Package, members []preview.Object) {
 	if pkg.Parameters.Certs != preview.CertsGenerated {
 		return

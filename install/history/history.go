@@ -22,7 +22,7 @@ type Getter = record.Getter
 // Reader reads single objects and lists.
 type Reader = install.Reader
 
-// Load reads the newest record of a release, nil if the release never existed.
+// Load reads the newest record of a release, nil if the release was never installed.
 func Load(ctx context.Context, cluster Getter, release preview.Release) (*record.Record, error) {
 	r, err := record.Load(ctx, cluster, release)
 	if err != nil || r == nil {

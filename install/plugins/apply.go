@@ -39,12 +39,12 @@ type Options struct {
 
 // Apply carries out an approved plan on files, and nothing else. In this order it
 //
-// 1. recomputes the digest, and passes the gate,
-// 2. compares the files at the location with those that the plan saw,
-// 3. takes the lock of the location, and does 2 again,
-// 4. writes the new generation beside the old one, reads it again and compares,
-// 5. switches to it by one rename, and compares once more,
-// 6. writes the receipt.
+//  1. recomputes the digest, and passes the gate,
+//  2. compares the files at the location with those that the plan saw,
+//  3. takes the lock of the location, and does 2 again,
+//  4. writes the new generation beside the old one, reads it again and compares,
+//  5. switches to it by one rename, and compares once more,
+//  6. writes the receipt.
 //
 // For the plan of a clean, steps 4 and 5 delete the earlier generations that it names.
 // Until the switch the host finds the old generation complete, whatever happens. Every

@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// lifelineEnv is set for a program whose stdin is a pipe that its starter holds
-// open: at end of file the program stops everything.
+// lifelineEnv is the environment variable of a program whose stdin is a pipe
+// that its starter holds open: at end of file the program stops everything.
 const lifelineEnv = "KUBECTL_OPERATOR_SANDBOX_LIFELINE"
 
 // FaultAnnotation is the annotation of a pod by which the pod fails. It may be

@@ -133,7 +133,8 @@ func (s *View) side(c Canvas, mark string, line int, live bool, width int) strin
 	return s.textLine(c, fmt.Sprintf("%s%*d %s ", mark, digits, number, l.Op), line, width)
 }
 
-// textLine draws a line of text, scrolled sideways, after its gutter, which is not.
+// textLine draws a line of text after its gutter (mark and line numbers). The
+// text is scrolled sideways, the gutter is not.
 func (s *View) textLine(c Canvas, gutter string, line, width int) string {
 	role, part := theme.Plain, theme.Plain
 	switch s.Comparison.Lines[line].Op {

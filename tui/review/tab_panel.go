@@ -39,7 +39,7 @@ type tabPanel struct {
 	notice    string        // until the next key
 }
 
-// newTabPanel makes the tabs of a review.
+// newTabPanel returns the tabs of a review, still without a plan.
 func newTabPanel(ctx context.Context, opts Options) *tabPanel {
 	v := &tabs.View{Theme: opts.Theme(), Settles: opts.Settle != nil, Replans: opts.Resolve != nil}
 	m := &tabPanel{View: v, ctx: ctx, opts: opts, keys: frame.NewKeyMap()}

@@ -352,7 +352,7 @@ func (m *View) stageTitle(i int) string {
 func (m *View) kindAt(i int) string { return m.tree().kinds[i] }
 
 // commonPrefix returns how many elements at the front of a list have the same
-// property of as the first one.
+// value of the function of.
 func commonPrefix[T comparable](list []int, of func(int) T) int {
 	n := 0
 	for n < len(list) && of(list[n]) == of(list[0]) {

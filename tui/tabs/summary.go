@@ -459,8 +459,8 @@ func (m *summaryTab) lossRows() []Row {
 	return rows
 }
 
-// byKind returns how many objects of each kind there are among those for which
-// which is true, as text.
+// byKind returns, as text, the number of objects of each kind for which the
+// function which returns true.
 func (m *summaryTab) byKind(which func(*preview.Object) bool) string {
 	count := map[string]int{}
 	var kinds []string

@@ -253,8 +253,8 @@ type requestFlags struct {
 	options *planning.RequestOptions
 }
 
-// open reads the request file from standard input if it is "-". It must be
-// called before it is decided whether the user can be asked.
+// open takes standard input as the request file if that is "-". It must be called
+// before it is decided whether the user can be asked.
 func (f *requestFlags) open(s *streams.Streams) {
 	if slices.Contains(f.files, planning.StandardInput) {
 		f.options.Stdin = s.TakeInput()

@@ -42,7 +42,8 @@ type statusItem struct {
 	Certificates []statusCertificate `json:"certificates,omitempty"`
 }
 
-// statusCertificate is a certificate that only an upgrade renews.
+// statusCertificate is a certificate of webhooks that plans of the release
+// generate, so that only an upgrade renews it.
 type statusCertificate struct {
 	ID   string    `json:"id"` // of its Secret
 	Ends time.Time `json:"ends"`
@@ -50,8 +51,9 @@ type statusCertificate struct {
 	Due time.Time `json:"due"`
 }
 
-// addCertificate adds the certificate in a Secret of a package whose plans make them.
-// One that has ended is not healthy: calls of the webhooks fail.
+// addCertificate adds the certificate in a Secret (live), if it has one, to the
+// status. After the certificate has expired the release is not healthy, because
+// calls of its webhooks fail.
 func (item *statusItem) addCertificate(id string, live map[string]any, now time.Time) {
 	if cert := servingcert.Leaf(live); cert != nil {
 		item.Certificates = append(item.Certificates, statusCertificate{id, cert.NotAfter.UTC(), servingcert.Due(cert).UTC()})
@@ -59,7 +61,7 @@ func (item *statusItem) addCertificate(id string, live map[string]any, now time.
 	}
 }
 
-// at says when the certificate ends, and what renews it.
+// at says when the certificate expires, and from when on an upgrade renews it.
 func (c statusCertificate) at(now time.Time) string {
 	switch {
 	case now.After(c.Ends):

@@ -12,15 +12,17 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/servingcert"
 )
 
-// certificates implements [format.Certifier] with one cluster. What it made stays the
-// same for all plans of a command, so that a plan made again is equal.
+// certificates implements [format.Certifier] for one release, with one cluster.
+// All plans of a command get the same generated certificates, so that a plan
+// made again is equal.
 type certificates struct {
 	release preview.Release
 	cluster format.Cluster // nil where none may be asked
 	made    *madeCertificates
 }
 
-// madeCertificates are certificates by the id of their Secret and their hosts.
+// madeCertificates are the certificates of a command's plans so far, by Secret,
+// hosts and release.
 type madeCertificates struct {
 	mu  sync.Mutex
 	all map[string]certificate
@@ -37,9 +39,10 @@ const (
 	serviceCAAPI   = "operator.openshift.io/v1/ServiceCA"
 )
 
-// Provider returns cert-manager where it is served, service-ca where OpenShift's is,
-// and else generated. Without a cluster it is cert-manager, so that the digest of
-// content does not depend on when it was made.
+// Provider returns what issues the certificates of webhooks: cert-manager if
+// the cluster serves its API, else service-ca if it serves OpenShift's, else
+// generated. Without a cluster it is cert-manager: generated certificates would
+// change the content digest.
 func (c certificates) Provider(ctx context.Context) (string, error) {
 	if c.cluster == nil {
 		return preview.CertsCertManager, nil
@@ -57,9 +60,9 @@ func (c certificates) Provider(ctx context.Context) (string, error) {
 	return preview.CertsGenerated, nil
 }
 
-// Certificate returns the certificate in a Secret of the release while it is good, and
-// else another one. A Secret that may not be read is taken for none: the plan then
-// lists it as not known.
+// Certificate returns the certificate in a Secret of the release or, if that is not
+// valid for hosts or is due to be renewed, a new one; the bool is true for a new one. A
+// Secret that may not be read counts as missing: the plan then lists it as not known.
 func (c certificates) Certificate(ctx context.Context, namespace, secret string, hosts []string) (*servingcert.Set, bool, error) {
 	c.made.mu.Lock()
 	defer c.made.mu.Unlock()

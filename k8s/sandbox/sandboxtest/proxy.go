@@ -102,7 +102,8 @@ type Proxy struct {
 	writes   int
 }
 
-// NewProxy starts a proxy for the user of a kubeconfig, until the test ends.
+// NewProxy starts a proxy to the API server, as the user of a kubeconfig, until
+// the test ends.
 func NewProxy(t testing.TB, kubeconfig string, options ProxyOptions) *Proxy {
 	t.Helper()
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)

@@ -20,7 +20,7 @@ type RawClient struct {
 	server string
 }
 
-// NewRawClient connects as the user of a kubeconfig.
+// NewRawClient returns a client that acts as the user of a kubeconfig.
 func NewRawClient(t testing.TB, kubeconfig string) *RawClient {
 	t.Helper()
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
