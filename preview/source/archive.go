@@ -17,8 +17,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/source/filetree"
 )
 
-// archiveSource reads archives from the web and from local files. The pin is
-// the sha256 of the archive's bytes, so it is what sha256sum prints.
+// archiveSource reads archives from https servers and from local files. The pin's
+// digest is the sha256 of the archive's bytes, as sha256sum prints it.
 type archiveSource struct {
 	options Options
 	limits  filetree.Limits
@@ -72,8 +72,8 @@ func (s *archiveSource) open(ctx context.Context, p Pin) (*Content, error) {
 	return &Content{FS: t.Freeze(), Source: p.Source, Plain: t.Plain}, nil
 }
 
-// download downloads the archive into the cache and returns its digest, which must
-// equal want unless that is empty.
+// download stores the archive in the cache and returns its digest. If want is not
+// empty, an archive with another digest is an error.
 func (s *archiveSource) download(ctx context.Context, r ref.Reference, want string) (string, error) {
 	if s.options.Offline {
 		if want == "" {
@@ -93,8 +93,8 @@ func (s *archiveSource) download(ctx context.Context, r ref.Reference, want stri
 	return want, s.cache.Put(want, s.limits.LayerBytes, reader)
 }
 
-// openArchive unpacks an archive from the cache by its digest. If it is missing or
-// damaged, fetch downloads it again, once. Nothing is returned before the whole
+// openArchive unpacks the archive with a digest from the cache. If it is missing or
+// damaged, fetch is called once to download it. Nothing is returned before the whole
 // archive is verified.
 func openArchive(ctx context.Context, c diskcache.Cache, l filetree.Limits, digest string, fetch func() error) (*filetree.Tree, error) {
 	for attempt := 0; ; attempt++ {
@@ -133,7 +133,7 @@ func unpackBlob(c diskcache.Cache, l filetree.Limits, digest string) (*filetree.
 	return t, err
 }
 
-// local reads an archive of this machine, once.
+// local unpacks an archive of this machine and computes its digest, in one reading.
 func (s *archiveSource) local(ctx context.Context, r ref.Reference) (*Content, error) {
 	// Without O_NONBLOCK a pipe would hang here.
 	file, err := os.OpenFile(r.Path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
@@ -169,7 +169,7 @@ func (s *archiveSource) local(ctx context.Context, r ref.Reference) (*Content, e
 	}, nil
 }
 
-// meteredReader reports progress while it reads.
+// meteredReader reports the progress of a download while it is read.
 type meteredReader struct {
 	r      io.Reader
 	now    Progress

@@ -21,15 +21,16 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/source/filetree"
 )
 
-// emptyConfig is the config of artifacts that have none (OCI image specification
-// 1.1, "Guidance for an empty descriptor"): the bytes {}.
+// emptyConfig is the media type of the config of OCI artifacts that have none, which is
+// the bytes {} (OCI image specification 1.1, "Guidance for an empty descriptor").
 const emptyConfig types.MediaType = "application/vnd.oci.empty.v1+json"
 
-// titleAnnotation names the file that a layer holds.
+// titleAnnotation is the annotation with the name of the file that a layer contains.
 const titleAnnotation = "org.opencontainers.image.title"
 
-// maxReferring limits the artifacts that refer to another and are read. More are an
-// error: any user who may push can add some, and a choice would drop one of them.
+// maxReferring is how many artifacts that refer to another are read. More are an error:
+// any user with push access can add some, and reading only a part could leave out a
+// needed one.
 const maxReferring = 200
 
 // Artifact is a file in a registry, as an OCI artifact with one layer.
@@ -41,14 +42,14 @@ type Artifact struct {
 	Annotations map[string]string // of its manifest
 }
 
-// ArtifactKind describes the artifacts that are read; any other is refused.
+// ArtifactKind says which artifacts are read, by type and size. Others are refused.
 type ArtifactKind struct {
 	Type, MediaType string
 	MaxBytes        int64
 	What            string // for errors, such as "a plan"
 }
 
-// CheckArtifactDestination refuses what is not HOST/REPO or HOST/REPO:TAG.
+// CheckArtifactDestination returns an error unless to is HOST/REPO or HOST/REPO:TAG.
 func CheckArtifactDestination(to string) error {
 	_, _, err := destination(to, false)
 	return err
@@ -69,9 +70,9 @@ func destination(to string, plainHTTP bool) (name.Repository, string, error) {
 	return repo, "", err
 }
 
-// PushArtifact pushes a file to HOST/REPO or HOST/REPO:TAG and returns the
-// digest of its manifest. A subject is the digest of the artifact of the same
-// repository that it is about; it must be there.
+// PushArtifact pushes a file to HOST/REPO or HOST/REPO:TAG and returns the digest of
+// its manifest. subject, if not empty, is the digest of the artifact that the file is
+// about, in the same repository; it must exist.
 func (f *Fetcher) PushArtifact(ctx context.Context, to string, a Artifact, subject string) (digest string, err error) {
 	repo, tag, err := destination(to, f.options.PlainHTTP)
 	if err != nil {
@@ -113,7 +114,7 @@ func (f *Fetcher) PushArtifact(ctx context.Context, to string, a Artifact, subje
 	return digest, nil
 }
 
-// rawManifest is a manifest as go-containerregistry puts one.
+// rawManifest is a manifest in the form that go-containerregistry pushes.
 type rawManifest []byte
 
 func (m rawManifest) RawManifest() ([]byte, error)        { return m, nil }
@@ -150,8 +151,8 @@ func descriptorOf(layer v1.Layer, title string) (v1.Descriptor, error) {
 	return d, errors.Join(errDigest, errSize, errType)
 }
 
-// PullArtifact reads the file of HOST/REPO@sha256:HEX, verified while reading,
-// directly from that registry, without mirrors and cache.
+// PullArtifact returns the file of the artifact HOST/REPO@sha256:HEX, verified. It is
+// read from that registry itself, without mirrors and cache.
 func (f *Fetcher) PullArtifact(ctx context.Context, image string, kind ArtifactKind) ([]byte, error) {
 	at, err := parseImage(image, f.options.PlainHTTP)
 	if err != nil {
@@ -168,9 +169,9 @@ func (f *Fetcher) PullArtifact(ctx context.Context, image string, kind ArtifactK
 	return data, nil
 }
 
-// ReferringArtifacts reads the files of a kind whose subject is
-// HOST/REPO@sha256:HEX, sorted by digest. unreadable lists those that could not be
-// read, and why.
+// ReferringArtifacts returns, by digest, the files of the artifacts of a kind whose
+// subject is HOST/REPO@sha256:HEX. unreadable has the errors of those that could not be
+// read.
 func (f *Fetcher) ReferringArtifacts(ctx context.Context, image string, kind ArtifactKind) (files map[string][]byte, unreadable map[string]error, err error) {
 	at, err := parseImage(image, f.options.PlainHTTP)
 	if err != nil {
@@ -206,7 +207,7 @@ func (f *Fetcher) ReferringArtifacts(ctx context.Context, image string, kind Art
 	return files, unreadable, nil
 }
 
-// errOtherArtifact is an artifact of another type than was asked for.
+// errOtherArtifact is the error for an artifact of another type than the wanted one.
 var errOtherArtifact = errors.New("it is not")
 
 func (f *Fetcher) artifact(ctx context.Context, at name.Digest, kind ArtifactKind) ([]byte, error) {
@@ -236,7 +237,8 @@ func (f *Fetcher) artifact(ctx context.Context, at name.Digest, kind ArtifactKin
 	return out, nil
 }
 
-// artifactLayer finds the one file of an artifact.
+// artifactLayer returns the one layer of an artifact's manifest, the file. Another kind
+// of artifact, or several layers, are errors.
 func artifactLayer(data []byte, kind ArtifactKind, l filetree.Limits) (v1.Descriptor, error) {
 	if _, err := parseManifest(data, l); err != nil {
 		return v1.Descriptor{}, err
@@ -258,12 +260,11 @@ func artifactLayer(data []byte, kind ArtifactKind, l filetree.Limits) (v1.Descri
 	return layer, nil
 }
 
-// pipedPluginLayer is the media type of the one file that a plugin of PipeCD is
-// in a registry.
+// pipedPluginLayer is the media type of the layer that has the file of a PipeCD plugin.
 const pipedPluginLayer = "application/vnd.pipecd.piped.plugin"
 
-// pipedPlugin reads the file of a plugin of PipeCD. piped would put several
-// layers one behind the other, which is never meant.
+// pipedPlugin reads the file of a PipeCD plugin. More than one layer is an error: piped
+// would concatenate them, which no publisher means.
 func (s imageReader) pipedPlugin(ctx context.Context, from blobReader, p Pin, layers []v1.Descriptor) (*Content, error) {
 	if len(layers) != 1 {
 		return nil, fmt.Errorf("it has %d layers; a plugin has one", len(layers))

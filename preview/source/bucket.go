@@ -16,10 +16,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/source/filetree"
 )
 
-// bucketSource reads archives from object stores. The pin is the sha256 of the
-// object's bytes: an ETag or generation says which object it is, not what is
-// in it. Each object is read with one request, so its bytes are all of one
-// version.
+// bucketSource reads archives from object stores. The pin's digest is the sha256 of the
+// object's bytes, because an ETag or generation does not hash them. Each object is read
+// with one request, so that all its bytes are of one version.
 type bucketSource struct {
 	options Options
 	limits  filetree.Limits
@@ -36,7 +35,7 @@ func newBucketSource(o Options, l filetree.Limits) *bucketSource {
 	}
 }
 
-// storedObject is an object of a store being read.
+// storedObject is the body of an object in a store, to be read.
 type storedObject struct {
 	io.ReadCloser
 	size int64 // as claimed; negative when the store did not say
@@ -61,8 +60,8 @@ func (s *bucketSource) open(ctx context.Context, p Pin) (*Content, error) {
 	return &Content{FS: t.Freeze(), Source: p.Source, Plain: t.Plain}, nil
 }
 
-// download brings the object into the cache and returns its digest, which must
-// be want unless that is empty.
+// download stores the object in the cache and returns its digest. If want is not empty,
+// an object with another digest is an error.
 func (s *bucketSource) download(ctx context.Context, r ref.Reference, want string) (string, error) {
 	if s.options.Offline {
 		return "", errOffline
@@ -96,7 +95,7 @@ func (s *bucketSource) download(ctx context.Context, r ref.Reference, want strin
 	return want, s.cache.Put(want, s.limits.LayerBytes, reader)
 }
 
-// objectReader explains errors of the network.
+// objectReader reads an object and turns errors of the network into sentences.
 type objectReader struct {
 	io.Reader
 	store string
@@ -110,7 +109,7 @@ func (o *objectReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// storeOf names the peer in errors.
+// storeOf names the store of a reference in errors, such as "the store at HOST".
 func storeOf(r ref.Reference) string {
 	if _, host, found := strings.Cut(r.Endpoint, "://"); found {
 		return "the store at " + host
@@ -122,8 +121,8 @@ func objectError(r ref.Reference, err error) error {
 	return fmt.Errorf("object %s of bucket %s: %w", bounded.Quote(r.Key), r.Bucket, err)
 }
 
-// storeStatus explains an answer of a store that is no object. code is the
-// store's own word for it, and login says where credentials come from.
+// storeStatus returns an error for an HTTP status other than success. code is the
+// store's name for the error, and login is advice about credentials.
 func storeStatus(r ref.Reference, status int, code, login string) error {
 	if code != "" {
 		code = ", " + bounded.Quote(code)
@@ -142,7 +141,7 @@ func storeStatus(r ref.Reference, status int, code, login string) error {
 	return fmt.Errorf("%s answered %d%s", store, status, code)
 }
 
-// isBusy reports whether a request to a store is worth repeating a little later.
+// isBusy reports whether a store answers that a request is worth repeating later.
 func isBusy(status int) bool {
 	return status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable
 }

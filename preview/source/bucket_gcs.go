@@ -22,10 +22,10 @@ const (
 	gcsScope    = "https://www.googleapis.com/auth/devstorage.read_only"
 )
 
-// openGCS asks for an object with the JSON API ("Objects: get", alt=media) and
-// the Application Default Credentials, or as the public may where there are
-// none. Google's token goes to Google only: an endpoint is part of the
-// reference, and its author must not get it.
+// openGCS requests an object by the JSON API ("Objects: get", alt=media), with the
+// Application Default Credentials or, without any, as the public. Google's token is
+// sent only to hosts of Google: another endpoint is part of the reference, whose author
+// must not get it.
 func openGCS(ctx context.Context, client *http.Client, r ref.Reference, given *auth.Credentials) (*storedObject, error) {
 	endpoint, err := gcsEndpointOf(r, os.Getenv("STORAGE_EMULATOR_HOST"))
 	if err != nil {
@@ -65,8 +65,8 @@ func openGCS(ctx context.Context, client *http.Client, r ref.Reference, given *a
 	}
 }
 
-// gcsEndpointOf returns the URL that requests go to: the reference's endpoint, else the
-// emulator that the SDKs' environment variable names, else Google.
+// gcsEndpointOf returns the URL for requests: the reference's endpoint, else the
+// emulator that the environment variable of Google's SDKs names, else Google's.
 func gcsEndpointOf(r ref.Reference, emulator string) (string, error) {
 	switch {
 	case r.Endpoint != "":
@@ -87,8 +87,8 @@ func isGoogle(u *url.URL) bool {
 	return u.Scheme == "https" && strings.HasSuffix(u.Hostname(), ".googleapis.com")
 }
 
-// authorizeGCS adds a token to a request, if one is available. It returns what to
-// advise if the store refuses.
+// authorizeGCS adds a token to a request if there are credentials, and returns advice
+// for the case that the store refuses.
 func authorizeGCS(ctx context.Context, client *http.Client, request *http.Request, given *auth.Credentials) (string, error) {
 	ctx = context.WithValue(ctx, oauth2.HTTPClient, client)
 	if key := given.GoogleKey(); key != nil {
@@ -110,9 +110,9 @@ func authorizeGCS(ctx context.Context, client *http.Client, request *http.Reques
 	return "check the Google credentials", nil
 }
 
-// authorizeServiceAccount adds a token for the key of a service account. Other kinds of
-// Google's keys are refused, since they may name programs to run, and a key's
-// token server has to be Google's.
+// authorizeServiceAccount adds a token to a request, for the key of a service account.
+// Other kinds of keys are refused, since they may name programs to run, and so is a key
+// whose token server is not Google's.
 func authorizeServiceAccount(ctx context.Context, request *http.Request, key []byte) error {
 	settings, err := google.JWTConfigFromJSON(key, gcsScope)
 	if err != nil {

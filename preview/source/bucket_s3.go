@@ -18,14 +18,14 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/source/auth"
 )
 
-// s3Region signs requests where nothing names a region; stores other than
-// Amazon's take any.
+// s3Region is the region in signatures if none is configured; stores other than
+// Amazon's accept any.
 const s3Region = "us-east-1"
 
-// openS3 asks for an object with the credentials, region and endpoint that the
-// AWS SDK finds: its environment variables, shared files, single sign-on, web
-// identity, the machine's role. Objects come through client; the machine's
-// metadata service, which has no TLS, is asked by the SDK itself.
+// openS3 requests an object with the credentials, region and endpoint that the AWS SDK
+// finds: environment variables, shared files, single sign-on, web identity, the
+// machine's role. Objects are read through client; only the machine's metadata service,
+// which has no TLS, is contacted by the SDK itself.
 func openS3(ctx context.Context, client *http.Client, r ref.Reference, given *auth.Credentials) (*storedObject, error) {
 	load := []func(*config.LoadOptions) error{config.WithLogger(logging.Nop{})}
 	if r.Region != "" {
@@ -72,7 +72,8 @@ func openS3(ctx context.Context, client *http.Client, r ref.Reference, given *au
 	return &storedObject{out.Body, size}, nil
 }
 
-// explainS3 turns an error of the SDK into one sentence.
+// explainS3 returns an error of the SDK as one sentence. login is advice about
+// credentials.
 func explainS3(err error, r ref.Reference, login string) error {
 	var (
 		answer *smithyhttp.ResponseError
@@ -93,7 +94,8 @@ func explainS3(err error, r ref.Reference, login string) error {
 	return storeStatus(r, answer.HTTPStatusCode(), code, login)
 }
 
-// isRegion keeps odd text out of advice.
+// isRegion reports whether a text looks like the name of a region and can be shown in
+// advice.
 func isRegion(s string) bool {
 	ok, err := regexp.MatchString(`^[a-z0-9-]{1,40}$`, s)
 	return err == nil && ok

@@ -14,8 +14,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/source/diskcache"
 )
 
-// resolution is the cached result of resolving a reference. Its digest is verified
-// when content is opened; that the reference resolved to it is not verified, so it
+// resolution is the cached result of resolving a reference. The digest is verified when
+// content is opened, but nothing verifies that the reference still means it, so that it
 // is used only offline.
 type resolution struct {
 	Source  preview.Source `json:"source"`
@@ -23,11 +23,13 @@ type resolution struct {
 	Time    time.Time      `json:"time"`
 }
 
-// resolvedBytes caps an entry: a reference has at most 4 KiB.
+// resolvedBytes is the largest size in bytes of a cached resolution; a reference has at
+// most 4 KiB.
 const resolvedBytes = 32 * bounded.KiB
 
-// isRemembered reports whether the digest of a reference is stored for offline use. A
-// file of this machine is read again instead, and an image's digest needs no look-up.
+// isRemembered reports whether the resolution of a reference is cached for offline use.
+// Files of this machine are read again instead, and an image with a digest needs no
+// resolution.
 func isRemembered(r ref.Reference) bool {
 	if r.Kind == ref.KindImage {
 		return r.Version != "" || !r.Immutable()
@@ -35,8 +37,9 @@ func isRemembered(r ref.Reference) bool {
 	return !r.Local()
 }
 
-// resolvedName returns the cache file for a reference. It depends on whether TLS
-// was used, so that a result obtained without TLS is never used with TLS required.
+// resolvedName returns the cache file with the resolution of a reference. Its name
+// depends on whether TLS is required, so that a result obtained without TLS is never
+// used with it.
 func (f *Fetcher) resolvedName(r ref.Reference) (string, error) {
 	dir, err := f.cache.SubDir("resolved")
 	if err != nil {
@@ -47,7 +50,7 @@ func (f *Fetcher) resolvedName(r ref.Reference) (string, error) {
 	return filepath.Join(dir, hex.EncodeToString(sum[:])), nil
 }
 
-// remember stores the digest of a reference.
+// remember stores the digest and version to which a reference was resolved.
 func (f *Fetcher) remember(p Pin) error {
 	if !isRemembered(p.Reference) {
 		return nil
@@ -63,8 +66,8 @@ func (f *Fetcher) remember(p Pin) error {
 	return diskcache.WriteFile(name, data)
 }
 
-// recall returns the digest to which a reference was resolved before. A malformed
-// entry counts as none.
+// recall returns the pin to which a reference was resolved before; false if there is
+// none, or it cannot be read.
 func (f *Fetcher) recall(r ref.Reference) (Pin, bool) {
 	if !isRemembered(r) {
 		return Pin{}, false

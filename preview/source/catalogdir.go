@@ -17,8 +17,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/source/filetree"
 )
 
-// pinCatalog returns the digest of a directory as pin does, without keeping its
-// content. Files whose metadata has not changed are not read again.
+// pinCatalog pins a directory to the hash of its files as pin does, but without keeping
+// their content. Files with the same metadata as last time are not read again.
 func (s directorySource) pinCatalog(ctx context.Context, r ref.Reference, store diskcache.Store) (Pin, error) {
 	digest, err := s.hash(ctx, r.Path, store)
 	if err != nil {
@@ -63,7 +63,8 @@ func (s directorySource) hash(ctx context.Context, dir string, store diskcache.S
 	return hash.Sum(), nil
 }
 
-// hashRegular hashes a file of a size that must not change meanwhile.
+// hashRegular returns the sha256 of a file. A file of another size, or one that changes
+// meanwhile, is an error.
 func hashRegular(ctx context.Context, root *os.Root, name string, size int64) (sum [sha256.Size]byte, info fs.FileInfo, err error) {
 	hash := sha256.New()
 	info, err = copyRegular(ctx, root, name, size, func(r io.Reader) error {
@@ -74,8 +75,8 @@ func hashRegular(ctx context.Context, root *os.Root, name string, size int64) (s
 	return sum, info, err
 }
 
-// copyRegular calls use with the bytes of a file, and checks that the file did not
-// change meanwhile.
+// copyRegular calls use with the bytes of a file, and returns an error if the file
+// changes meanwhile.
 func copyRegular(ctx context.Context, root *os.Root, name string, size int64, use func(io.Reader) error) (fs.FileInfo, error) {
 	file, before, err := openRegular(root, name)
 	if err != nil {
@@ -96,8 +97,8 @@ func copyRegular(ctx context.Context, root *os.Root, name string, size int64, us
 	return before, nil
 }
 
-// walk visits the files of a catalog directory, and checks at the end that they
-// have the pinned digest.
+// walk calls visit with the files of a catalog directory, and returns an error at the
+// end unless they have the pinned digest.
 func (s directorySource) walk(ctx context.Context, p Pin, visit Visit) error {
 	err := s.visit(ctx, p, visit)
 	if err != nil {

@@ -17,8 +17,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/source/filetree"
 )
 
-// walkImage reads the layers of a catalog image from the top down, so that each
-// file is visited in its final version and replaced ones are skipped.
+// walkImage calls visit with the files of a catalog image. It reads the layers from the
+// top down, so that each file is visited once, in its final version.
 func (s imageReader) walkImage(ctx context.Context, from blobReader, p Pin, visit Visit) error {
 	if !ref.IsDigest(p.Source.Digest) {
 		return fmt.Errorf("%s is not a sha256 digest", bounded.Quote(p.Source.Digest))
@@ -59,8 +59,9 @@ func (s imageReader) walkImage(ctx context.Context, from blobReader, p Pin, visi
 	return nil
 }
 
-// verifyLayers makes sure that the cache has every layer whole. The walk hashes
-// what it reads as well, and could not begin again after it visited files.
+// verifyLayers makes sure that the cache has every layer undamaged, and downloads those
+// that it lacks. The walk verifies what it reads too, but cannot start again after it
+// visited files.
 func (s imageReader) verifyLayers(ctx context.Context, from blobReader, text string, layers []v1.Descriptor) error {
 	for _, layer := range layers {
 		digest := layer.Digest.String()
@@ -103,8 +104,8 @@ func (s imageReader) walkLayer(ctx context.Context, layer v1.Descriptor, w *laye
 	return err
 }
 
-// layerWalk reads layers from the top down, and keeps the paths that the layers
-// above have replaced or removed.
+// layerWalk reads layers from the top down, and remembers which paths the layers above
+// replace or remove.
 type layerWalk struct {
 	filetree.Unpacker
 	visit Visit
@@ -114,7 +115,7 @@ type layerWalk struct {
 	above, here layerPaths
 }
 
-// layerPaths are the effects of layers, by path.
+// layerPaths are the paths that layers add or remove.
 type layerPaths struct {
 	files, dirs map[string]bool // there now
 	hidden      map[string]bool // removed, with all below
@@ -133,8 +134,7 @@ func newLayerWalk(l filetree.Limits, keep string, visit Visit) *layerWalk {
 	}
 }
 
-// layer visits the files of one layer that no layer above has replaced or
-// removed.
+// layer visits those files of a layer that no layer above replaces or removes.
 func (w *layerWalk) layer(r io.Reader, compressedSize int64) error {
 	w.here = newLayerPaths()
 	err := w.Each(r, compressedSize, func(e filetree.LayerEntry, body io.Reader) error {
@@ -176,14 +176,14 @@ func (w *layerWalk) dir(name string) error {
 	return nil
 }
 
-// find records that the kept directory exists, because an entry in it was found,
-// even one that an upper layer replaces.
+// find records that the image has the kept directory, if name is in it and no layer
+// above removes it.
 func (w *layerWalk) find(name string) {
 	w.found = w.found || (name == w.kept || w.Within(name)) && !w.above.covers(w.kept)
 }
 
-// file visits a file unless an upper layer replaces it. It hides the files that
-// lower layers have in its place.
+// file visits a file unless a layer above replaces it. Its path is remembered, so that
+// files with that path in lower layers are skipped.
 func (w *layerWalk) file(name string, body io.Reader) error {
 	w.find(name)
 	if w.here.files[name] || w.here.dirs[name] || w.here.underFile(name) {
@@ -197,13 +197,13 @@ func (w *layerWalk) file(name string, body io.Reader) error {
 	return w.visit(strings.TrimPrefix(name, w.kept+"/"), body)
 }
 
-// twice returns an error for a layer that different extractors would unpack
-// differently.
+// twice returns the error for a path that a layer has twice, as file and directory or
+// as two files: extractors differ in what they make of that.
 func twice(name string) error {
 	return fmt.Errorf("%s is there twice in one layer", bounded.Quote(name))
 }
 
-// covers reports whether a path of the layers below is replaced or removed.
+// covers reports whether these layers replace or remove a path of the layers below.
 func (p layerPaths) covers(name string) bool {
 	if p.files[name] || p.hidden[name] {
 		return true
@@ -216,7 +216,7 @@ func (p layerPaths) covers(name string) bool {
 	return false
 }
 
-// underFile reports whether a directory on the way to a path is a file.
+// underFile reports whether a parent directory of a path is a file in these layers.
 func (p layerPaths) underFile(name string) bool {
 	for name != "" {
 		if name = parent(name); p.files[name] {
@@ -232,7 +232,7 @@ func (p layerPaths) addDir(name string) {
 	}
 }
 
-// parent is the directory of a path, "" of one at the root.
+// parent returns the directory of a path, "" for a path at the root.
 func parent(name string) string {
 	if dir := path.Dir(name); dir != "." {
 		return dir

@@ -17,8 +17,8 @@ import (
 // WalkCatalog are Pin and Open for it: they read it as a stream, under the same
 // caps and checks.
 
-// PinCatalog is Pin for a reference to a catalog. A directory is not read again
-// where nothing in it has changed; see [statIndex].
+// PinCatalog is [Fetcher.Pin] for a reference to a catalog. Of a directory, files that
+// did not change since the last time are not read again; see [statIndex].
 func (f *Fetcher) PinCatalog(ctx context.Context, r ref.Reference) (Pin, error) {
 	if r.Kind != ref.KindDirectory {
 		return f.Pin(ctx, r)
@@ -37,25 +37,26 @@ func (f *Fetcher) Identity(p Pin) string {
 	return strings.Join([]string{string(p.Reference.Kind), p.Source.Digest, p.Reference.Text}, " ")
 }
 
-// identifiedSource is a source whose references may differ and yet open the same
-// files. Content of any other is identified by its reference too.
+// identifiedSource is a source of which different references can open the same files.
+// For other sources the reference is part of the identity.
 type identifiedSource interface {
 	identity(p Pin) string
 }
 
 func (directorySource) identity(p Pin) string { return "directory " + p.Source.Digest }
 
-// identity names the platform too: one digest may be that of an index.
+// identity contains the platform too, because the digest may be that of an index.
 func (s imageReader) identity(p Pin) string {
 	return "image " + p.Source.Digest + " " + s.options.Platform
 }
 
-// Visit is called for each file of a catalog, once, in any order. The content is
-// not verified until the walk has ended without error.
+// Visit is called once for each file of a catalog, in any order. The files are not
+// verified until the walk has ended without error.
 type Visit = func(path string, r io.Reader) error
 
-// WalkCatalog hands the files of a catalog to visit: of an image those in the
-// directory that its label names, without which it is no catalog.
+// WalkCatalog calls visit with the files of a pinned catalog. Of an image those are the
+// files in the directory that its label names; an image without the label is no
+// catalog, and an error.
 func (f *Fetcher) WalkCatalog(ctx context.Context, p Pin, visit Visit) error {
 	err := f.walkCatalog(ctx, p, visit)
 	if err == nil {
@@ -91,8 +92,8 @@ func (f *Fetcher) walkCatalog(ctx context.Context, p Pin, visit Visit) error {
 	})
 }
 
-// Remember stores what a reference was resolved to, for offline use. Open and
-// WalkCatalog do so too.
+// Remember stores the pin of a reference for offline use, as Open and WalkCatalog also
+// do.
 func (f *Fetcher) Remember(p Pin) error {
 	if !p.lookedUp {
 		return nil
@@ -100,8 +101,8 @@ func (f *Fetcher) Remember(p Pin) error {
 	return f.remember(p)
 }
 
-// walkedSource is a source that reads a catalog as a stream. Content of any other is
-// opened as a whole.
+// walkedSource is a source that can read a catalog as a stream. Other sources open the
+// content as a whole.
 type walkedSource interface {
 	walk(ctx context.Context, p Pin, visit Visit) error
 }

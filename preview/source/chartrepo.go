@@ -16,14 +16,14 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/source/filetree"
 )
 
-// chartIndexBytes caps an index.yaml, of which only one chart's entries are
-// held. The largest public ones have 30 MB, and repositories of all builds of
-// a company grow for years; Helm has no cap.
+// chartIndexBytes is the largest size in bytes of an index.yaml, of which only one
+// chart's entries are kept. The largest public ones have 30 MB, and a company's
+// repository of all builds grows for years; Helm has no limit.
 const chartIndexBytes = 256 * bounded.MiB
 
-// chartSource reads charts from classic Helm repositories: an index.yaml that
-// lists archives. The index decides once, when the reference is pinned, which
-// version a range means; the pin is the sha256 of that version's archive.
+// chartSource reads charts from classic Helm repositories, whose index.yaml lists
+// archives. A version range is resolved by the index once, when the reference is
+// pinned; the pin's digest is the sha256 of that version's archive.
 type chartSource struct {
 	options Options
 	limits  filetree.Limits
@@ -53,7 +53,8 @@ func (s *chartSource) open(ctx context.Context, p Pin) (*Content, error) {
 	return &Content{FS: t.Freeze(), Source: p.Source}, nil
 }
 
-// resolve chooses a version and brings its archive into the cache.
+// resolve chooses a version of the chart, downloads its archive into the cache, and
+// returns the archive's digest and the version.
 func (s *chartSource) resolve(ctx context.Context, r ref.Reference) (digest, version string, err error) {
 	versions, err := s.versions(ctx, r)
 	if err != nil {
@@ -67,8 +68,8 @@ func (s *chartSource) resolve(ctx context.Context, r ref.Reference) (digest, ver
 	return digest, chosen.Text, err
 }
 
-// fetch downloads the archive with a digest again: from the address in the index,
-// else from what the range resolves to now.
+// fetch downloads the archive with a digest again: from the address that the index now
+// has for the digest, else for the version that the range now means.
 func (s *chartSource) fetch(ctx context.Context, r ref.Reference, digest string) error {
 	versions, err := s.versions(ctx, r)
 	if err != nil {
@@ -110,8 +111,8 @@ func (s *chartSource) versions(ctx context.Context, r ref.Reference) ([]chartind
 	return versions, nil
 }
 
-// download brings the archive of a version into the cache and returns its
-// digest, which must be want unless that is empty.
+// download stores the archive of a version in the cache and returns its digest. If want
+// is not empty, an archive with another digest is an error.
 func (s *chartSource) download(ctx context.Context, r ref.Reference, v chartindex.Version, want string) (string, error) {
 	address, elsewhere, err := chartAddress(r.URL, v.URL)
 	if err != nil {
@@ -136,9 +137,9 @@ func (s *chartSource) download(ctx context.Context, r ref.Reference, v chartinde
 	return want, nil
 }
 
-// chartAddress resolves an address in the index against the repository's URL. If
-// the archive is on another host, no credentials are sent there, because the index
-// chose that host and not the user.
+// chartAddress resolves an address in the index against the repository's URL. elsewhere
+// is set if it is on another host, to which no credentials are sent: the index chose
+// the host, not the user.
 func chartAddress(repository, text string) (address string, elsewhere bool, err error) {
 	base, err := url.Parse(repository + "/")
 	if err != nil {

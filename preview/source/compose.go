@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/source/filetree"
 )
 
-// Part is content that becomes a directory of other content.
+// Part is content that becomes a directory of composed content.
 type Part struct {
 	Name        string // for messages: the reference
 	FS          fs.FS
@@ -19,8 +19,9 @@ type Part struct {
 	Destination string            // where it goes to; empty is the root
 }
 
-// Compose combines parts of content. A file in two parts, or a file in place of a
-// directory, is an error, because the result would depend on the order.
+// Compose returns content with each part at its destination. A file in two parts, or a
+// file in place of a directory, is an error, because the result would depend on the
+// order.
 func Compose(parts ...Part) (fs.FS, error) {
 	l := filetree.DefaultLimits()
 	left := filetree.Budget{Limits: l.Catalog}

@@ -19,15 +19,13 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/source/filetree"
 )
 
-// configMapSource reads the files of a ConfigMap of the target cluster and
-// pins them to their tree hash; like a directory it is read once. It need not
-// be immutable: what was read is what opens, from the pin or from the cache,
-// and what is read again later must hash to the same.
+// configMapSource reads a ConfigMap of the target cluster as files, and pins it to the
+// hash of those. The ConfigMap may change: the pinned files come from the cache, and if
+// they have to be read again, another hash is an error.
 //
-// A ConfigMap is flat, so there are two layouts. The one key of a ConfigMap
-// that is named like an archive is the content, packed. Else every key is a
-// file in manifests/, which is how rukpak's ConfigMap source and the bundle
-// unpacker of OLM v0 lay them out.
+// A ConfigMap has no directories, so there are two forms. If its only key is named like
+// an archive, the content is what that archive contains. Otherwise each key is a file
+// in manifests/, as for rukpak's ConfigMap source and the bundle unpacker of OLM v0.
 type configMapSource struct {
 	options Options
 	limits  filetree.Limits
@@ -61,8 +59,8 @@ func (s *configMapSource) open(ctx context.Context, p Pin) (*Content, error) {
 	return content, nil
 }
 
-// reopen takes a pinned tree from the cache, else from the cluster where it
-// must still be the same.
+// reopen returns the pinned content from the cache, else from the cluster, where
+// another hash is an error.
 func (s *configMapSource) reopen(ctx context.Context, p Pin) (*Content, error) {
 	keys, err := s.cache.Tree(p.Source.Digest, s.limits, s.limits.Bundle)
 	if err == nil {
@@ -84,7 +82,7 @@ func (s *configMapSource) reopen(ctx context.Context, p Pin) (*Content, error) {
 	return s.content(p, keys)
 }
 
-// read returns the keys of the ConfigMap as the files of a flat tree.
+// read returns the keys of the ConfigMap as files, all in one directory.
 func (s *configMapSource) read(ctx context.Context, r ref.Reference) (*filetree.Tree, error) {
 	if s.options.Offline {
 		return nil, errOffline
@@ -104,8 +102,8 @@ func (s *configMapSource) read(ctx context.Context, r ref.Reference) (*filetree.
 	return configMapKeys(object, s.limits)
 }
 
-// configMapKeys reads data and binaryData. No key may be in both (Kubernetes
-// API reference, ConfigMap v1).
+// configMapKeys returns the keys of data and binaryData as files. A key in both is an
+// error (Kubernetes API reference, ConfigMap v1).
 func configMapKeys(object map[string]any, l filetree.Limits) (*filetree.Tree, error) {
 	t := filetree.New()
 	left := filetree.Budget{Limits: l.Bundle}
@@ -141,7 +139,8 @@ func configMapKeys(object map[string]any, l filetree.Limits) (*filetree.Tree, er
 	return t, nil
 }
 
-// content lays the keys out.
+// content returns the content that the keys stand for: an unpacked archive, or
+// manifests.
 func (s *configMapSource) content(p Pin, keys *filetree.Tree) (*Content, error) {
 	names := slices.Sorted(maps.Keys(keys.Root.Children))
 	for _, name := range names {

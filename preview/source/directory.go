@@ -15,8 +15,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/source/filetree"
 )
 
-// directorySource pins a directory to the hash of its files. Every file is
-// read once, when it is pinned; what opens are those bytes.
+// directorySource pins a directory to the hash of its files. Each file is read once,
+// when the directory is pinned, and those bytes are the content.
 type directorySource struct{ limits filetree.Limits }
 
 func (s directorySource) pin(ctx context.Context, r ref.Reference) (Pin, error) {
@@ -90,8 +90,8 @@ func openDirectory(name string) (*os.Root, error) {
 	return root, nil
 }
 
-// each walks the plain files of a directory. It leaves out .git, whether a
-// directory or a worktree's pointer: it differs between two clones of the same
+// each calls use with every plain file of a directory. It skips .git, which may be a
+// directory or a worktree's file, because it differs between two clones of the same
 // content.
 func (s directorySource) each(ctx context.Context, root *os.Root, use func(name string, entry fs.DirEntry) error) error {
 	return fs.WalkDir(root.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
@@ -119,8 +119,8 @@ func (s directorySource) each(ctx context.Context, root *os.Root, use func(name 
 	})
 }
 
-// openRegular opens a file that must be a plain one, as it was when it was
-// listed: between the two it may have been swapped.
+// openRegular opens a file, which must be a plain one: it may have been replaced since
+// it was listed.
 func openRegular(root *os.Root, name string) (*os.File, fs.FileInfo, error) {
 	// Without O_NONBLOCK a pipe that took the file's place would hang here.
 	file, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
@@ -160,7 +160,7 @@ func readRegular(root *os.Root, name string, left *filetree.Budget) ([]byte, fs.
 	return data, info.Mode(), nil
 }
 
-// localMode returns the mode of a local file, independent of umask and file
+// localMode returns 0755 or 0644 for a local file, independent of umask and file
 // system.
 func localMode(mode fs.FileMode) fs.FileMode {
 	shipped := fs.FileMode(0o644)

@@ -16,15 +16,14 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/source/git"
 )
 
-// gitSource reads a directory of a git commit from the commit's objects; there
-// is never a worktree, and no program is run.
+// gitSource reads a directory of a git commit from the commit's objects; there is never
+// a worktree, and no program is run.
 //
-// A pin has two halves. Its digest is the tree hash of the content, computed as
-// for a directory, so the same files have the same digest wherever they come
-// from. Its reference is the one typed with ?ref=COMMIT, the commit that the
-// branch or tag was resolved to. Opening a pin again verifies both: the objects
-// hash, SHA-1 with collision detection, up to the commit, and the content
-// hashes to the digest.
+// A pin has two parts. Its digest is the tree hash of the content, computed as for a
+// directory, so that equal files have equal digests wherever they come from. Its
+// reference is the one typed with ?ref=COMMIT, the commit to which the branch or tag
+// was resolved. Opening a pin verifies both: the objects hash, by SHA-1 with collision
+// detection, to the commit, and the content hashes to the digest.
 type gitSource struct {
 	options Options
 	limits  filetree.Limits
@@ -62,8 +61,8 @@ func (s *gitSource) open(ctx context.Context, p Pin) (*Content, error) {
 	return again.content, nil
 }
 
-// read resolves a reference and reads what it names. A commit that was read
-// before comes from the cache, even when not offline: it cannot have changed.
+// read resolves a reference and returns the content. A commit that was read before
+// comes from the cache even when not offline, because it cannot have changed.
 func (s *gitSource) read(ctx context.Context, r ref.Reference) (*Content, error) {
 	if strings.HasPrefix(r.URL, "file://") {
 		objects, commit, err := git.OpenLocal(strings.TrimPrefix(r.URL, "file://"), r.GitRef)
@@ -97,8 +96,8 @@ func (s *gitSource) read(ctx context.Context, r ref.Reference) (*Content, error)
 	return content, s.remember(pinned, used)
 }
 
-// content reads the directory of a reference from a commit. It also returns every
-// git object that was read.
+// content returns the directory of a reference, read from a commit, and every git
+// object that was read for it.
 func (s *gitSource) content(ctx context.Context, r ref.Reference, objects git.ObjectReader, name plumbing.Hash) (*Content, []git.Object, error) {
 	files, left := filetree.New(), filetree.Budget{Limits: s.limits.Catalog}
 	w := &git.Walk{Objects: objects, Limits: gitLimits(s.limits), Put: func(path string, data []byte, mode fs.FileMode) error {
@@ -134,7 +133,8 @@ func gitLimits(l filetree.Limits) git.Limits {
 	}
 }
 
-// fetch resolves the reference at its server and gets the objects it needs.
+// fetch resolves the reference at its server and downloads the objects it needs. It
+// returns them and the hash of the commit or tag.
 func (s *gitSource) fetch(ctx context.Context, r ref.Reference) (git.ObjectReader, plumbing.Hash, error) {
 	remote, err := s.connect(ctx, r)
 	if err != nil {
@@ -146,7 +146,7 @@ func (s *gitSource) fetch(ctx context.Context, r ref.Reference) (git.ObjectReade
 	})
 }
 
-// connect returns the transport to the server of a reference.
+// connect returns a connection to the server of a reference, over https or ssh.
 func (s *gitSource) connect(ctx context.Context, r ref.Reference) (git.Remote, error) {
 	if !strings.HasPrefix(r.URL, "ssh://") {
 		return newGitHTTP(s.web, r.URL, s.limits.LayerBytes)
@@ -156,12 +156,12 @@ func (s *gitSource) connect(ctx context.Context, r ref.Reference) (git.Remote, e
 	return git.DialSSH(ctx, r.URL, o)
 }
 
-// gitReferenceAt is a reference with its branch or tag replaced by a commit.
+// gitReferenceAt returns a reference with its branch or tag replaced by a commit.
 func gitReferenceAt(r ref.Reference, commit string) string {
 	return gitReference(r) + "?ref=" + commit
 }
 
-// gitReference is a reference without its branch, tag or commit.
+// gitReference returns a reference without its branch, tag or commit.
 func gitReference(r ref.Reference) string {
 	if r.Subdir == "" {
 		return "git+" + r.URL
@@ -169,7 +169,8 @@ func gitReference(r ref.Reference) string {
 	return "git+" + r.URL + "//" + r.Subdir
 }
 
-// gitName is shownGit for a message.
+// gitName returns the repository and directory of a reference, without scheme, for
+// messages.
 func gitName(r ref.Reference) string {
 	_, name, _ := strings.Cut(gitReference(r), "://")
 	return name

@@ -13,14 +13,14 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/source/git"
 )
 
-// gitMemory says in which blob the objects of a directory of a commit are: a
-// pack with the commit, the trees on the way, and everything below.
+// gitMemory is a cache file that names the blob with the objects of a directory of a
+// commit: a pack with the commit, the trees on the way, and everything below.
 type gitMemory struct {
 	Pack string `json:"pack"`
 }
 
-// memoryFile returns the cache file for a directory of a commit. The repository is
-// not part of its name: a hash names the same commit in every repository.
+// memoryFile returns the cache file for a directory of a commit. Its name does not
+// contain the repository, because a hash names the same commit in every repository.
 func (s *gitSource) memoryFile(r ref.Reference) (string, error) {
 	dir, err := s.cache.SubDir("resolved")
 	if err != nil {
@@ -30,7 +30,7 @@ func (s *gitSource) memoryFile(r ref.Reference) (string, error) {
 	return filepath.Join(dir, hex.EncodeToString(sum[:])), nil
 }
 
-// remember keeps the objects of a reference that names a commit.
+// remember stores the objects that were read for a reference, which names a commit.
 func (s *gitSource) remember(r ref.Reference, used []git.Object) error {
 	var pack bytes.Buffer
 	if err := git.WritePack(&pack, used); err != nil {
@@ -51,8 +51,8 @@ func (s *gitSource) remember(r ref.Reference, used []git.Object) error {
 	return diskcache.WriteFile(name, data)
 }
 
-// recall returns the objects that remember stored. A damaged entry counts as none,
-// and is fetched again.
+// recall returns the objects that remember stored; false if there are none, or they are
+// damaged.
 func (s *gitSource) recall(r ref.Reference) (git.ObjectReader, bool) {
 	name, err := s.memoryFile(r)
 	if err != nil {

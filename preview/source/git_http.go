@@ -15,8 +15,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/source/git"
 )
 
-// gitHTTP is git's smart protocol over https (gitprotocol-http(5)). Every
-// request is by itself.
+// gitHTTP is a git server that speaks the smart protocol over https
+// (gitprotocol-http(5)), in which requests are independent.
 type gitHTTP struct {
 	web       *web
 	mostBytes int64  // of the answer to one request

@@ -19,16 +19,16 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 )
 
-// maxRedirects limits the redirects of one request, as net/http's own clients do.
+// maxRedirects is how many redirects of one request are followed (10), as in net/http.
 const maxRedirects = 10
 
 var errTooManyRedirects = fmt.Errorf("more than %d redirects", maxRedirects)
 
-// guard is the transport for all requests to the network. It refuses plain http
-// unless the user allowed it, although go-containerregistry chooses http for
-// loopback addresses, *.local names and private ranges, and follows no redirect
-// from https to http. It ends redirect loops, endless and very slow responses, and
-// refuses servers that redirect into a private network.
+// guard is the transport of all requests to the network. It refuses plain http unless
+// the user allowed it, even where go-containerregistry chooses http (loopback
+// addresses, *.local names, private ranges), and redirects from https to http. It ends
+// redirect loops and endless or very slow responses, and refuses servers that redirect
+// into a private network.
 type guard struct {
 	inner     http.RoundTripper
 	plainHTTP bool
@@ -64,8 +64,8 @@ func newGuard(o Options) (*guard, error) {
 	return g, nil
 }
 
-// unverified reports whether a reference leads to a host whose certificate
-// is not verified.
+// unverified reports whether a reference is to a host whose certificate is not
+// verified, because the user said so.
 func (o Options) unverified(r ref.Reference) bool {
 	host, _, _ := strings.Cut(r.Image, "/")
 	for _, place := range []string{r.URL, r.Endpoint} {
@@ -97,7 +97,8 @@ func newTransport(o Options, tlsConfig *tls.Config) *http.Transport {
 	}
 }
 
-// trustedRoots are those of the system, and those that were given.
+// trustedRoots returns the system's certificate authorities and the given ones; nil for
+// the system's alone.
 func trustedRoots(o Options) (*x509.CertPool, error) {
 	given := o.Credentials.RootsPEM()
 	if o.CAFile == "" && len(given) == 0 {
@@ -158,8 +159,8 @@ func (g *guard) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// firstRequest returns the original request before redirects, and the number of
-// redirects.
+// firstRequest returns the request that was made before any redirects, and their
+// number.
 func firstRequest(r *http.Request) (first *http.Request, redirects int) {
 	for first = r; first.Response != nil && first.Response.Request != nil; redirects++ {
 		first = first.Response.Request
@@ -167,17 +168,17 @@ func firstRequest(r *http.Request) (first *http.Request, redirects int) {
 	return first, redirects
 }
 
-// fromHTTPS reports whether a request follows a redirect of an https answer.
+// fromHTTPS reports whether a request follows a redirect that came over https.
 func fromHTTPS(r *http.Request) bool {
 	return r.Response != nil && r.Response.Request != nil && r.Response.Request.URL.Scheme == "https"
 }
 
-// bodyCap is the context key for the maximum size of a response that
-// go-containerregistry reads into memory.
+// bodyCap is the context key for the most bytes of a response that go-containerregistry
+// may read into memory.
 type bodyCap struct{}
 
-// defaultBodyCap is that of answers that no context caps: nothing that is read
-// may be larger.
+// defaultBodyCap is the most bytes of a response whose context sets no limit: no file
+// or layer may be larger.
 const defaultBodyCap = 512 * bounded.MiB
 
 func withBodyCap(ctx context.Context, most int64) context.Context {

@@ -18,13 +18,14 @@ import (
 
 const (
 	webAttempts = 3
-	// webPatience is the longest pause between two attempts that is waited for.
+	// webPatience is the longest pause between two attempts (20 seconds); if a server
+	// asks for more, the request fails.
 	webPatience = 20 * time.Second
 )
 
-// web reads from https servers other than registries: archives, git, chart
-// repositories. Requests go through the guard; credentials go to the host of
-// the first request alone, and only over TLS.
+// web reads from https servers that are no registries: archives, git, chart
+// repositories. Requests go through the [guard]; credentials are sent only to the host
+// of the first request, and only over TLS.
 type web struct {
 	client func() (*http.Client, error) // made once, when first needed
 }
@@ -45,13 +46,14 @@ func newWeb(o Options) *web {
 	}
 }
 
-// checkRedirect allows every redirect, because the guard limits them.
+// checkRedirect allows every redirect, because the guard limits them, and removes the
+// Referer.
 func checkRedirect(r *http.Request, _ []*http.Request) error {
 	r.Header.Del("Referer") // the address it came from may be a signed one
 	return nil
 }
 
-// webBody is an answer being read.
+// webBody is the body of a response, with its size and final URL.
 type webBody struct {
 	io.Reader
 	size int64    // as claimed; -1 when nothing is
@@ -64,12 +66,12 @@ func (b *webBody) Close() error {
 	return nil
 }
 
-// get reads a URL, at most most bytes.
+// get requests a URL. A response of more than most bytes is an error.
 func (w *web) get(ctx context.Context, address string, most int64) (*webBody, error) {
 	return w.send(ctx, webRequest{method: http.MethodGet, address: address, most: most, scheme: auth.Bearer})
 }
 
-// webRequest is one that may be sent again.
+// webRequest is a request that can be repeated.
 type webRequest struct {
 	method, address string
 	header          http.Header
@@ -79,7 +81,7 @@ type webRequest struct {
 	anonymous       bool // sends no credentials, not even those for its host
 }
 
-// send asks up to three times while the server says to come back later.
+// send sends a request, up to three times if the server says to try again later.
 func (w *web) send(ctx context.Context, q webRequest) (*webBody, error) {
 	client, err := w.client()
 	if err != nil {
@@ -100,9 +102,9 @@ func (w *web) send(ctx context.Context, q webRequest) (*webBody, error) {
 	}
 }
 
-// backOff waits before the next attempt: as long as the server asked for, and
-// longer each time. It returns why the last attempt failed, when the pause
-// would be too long.
+// backOff waits before the next attempt: as long as the server asked for, and at least
+// longer each time. If that exceeds [webPatience] it does not wait, and returns why,
+// the error of the last attempt.
 func backOff(ctx context.Context, attempt int, asked time.Duration, why error) error {
 	pause := max(asked, 250*time.Millisecond<<attempt)
 	if pause > webPatience {
@@ -116,8 +118,8 @@ func backOff(ctx context.Context, attempt int, asked time.Duration, why error) e
 	}
 }
 
-// try sends the request once. A pause of zero or more means that it is worth
-// trying again after that time.
+// try sends the request once. With an error, a duration of 0 or more is the pause after
+// which the request is worth repeating; a negative one means that it is not.
 func (w *web) try(ctx context.Context, client *http.Client, u *url.URL, q webRequest) (*webBody, time.Duration, error) {
 	sent := &auth.Sent{Host: u.Host, Scheme: q.scheme, Never: q.anonymous}
 	request, err := http.NewRequestWithContext(auth.WithSent(ctx, sent), q.method, u.String(), bytes.NewReader(q.body))
@@ -146,7 +148,8 @@ func (w *web) try(ctx context.Context, client *http.Client, u *url.URL, q webReq
 	}, 0, nil
 }
 
-// checkResponse turns any answer but 200 with a bearable size into a sentence.
+// checkResponse returns an error for a response that is not 200, or is larger than most
+// bytes, with the pause before another attempt as in [web.try].
 func checkResponse(response *http.Response, host string, most int64, sent *auth.Sent) (time.Duration, error) {
 	switch code := response.StatusCode; {
 	case code == http.StatusOK && response.ContentLength > most:
@@ -166,7 +169,8 @@ func checkResponse(response *http.Response, host string, most int64, sent *auth.
 	}
 }
 
-// retryAfter reads the header of RFC 9110, section 10.2.3; zero without one.
+// retryAfter returns the pause that the header Retry-After asks for (RFC 9110, section
+// 10.2.3); 0 without one.
 func retryAfter(response *http.Response, now time.Time) time.Duration {
 	value := response.Header.Get("Retry-After")
 	if seconds, err := strconv.ParseUint(value, 10, 31); err == nil {
@@ -178,7 +182,7 @@ func retryAfter(response *http.Response, now time.Time) time.Duration {
 	return 0
 }
 
-// displayURL returns a URL without its query, which may hold a key, for a message.
+// displayURL returns a URL for a message, without its query, which may contain a key.
 func displayURL(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {

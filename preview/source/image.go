@@ -17,9 +17,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/source/diskcache"
 )
 
-// imageSource reads images from OCI registries. The digest of a pin is that of
-// the top-level manifest, an index where there is one. From there everything
-// goes by digest, through the cache.
+// imageSource reads images from OCI registries. The pin's digest is that of the
+// top-level manifest, which may be an index. Everything below it is read by digest,
+// through the cache.
 type imageSource struct {
 	imageReader
 	mu       sync.Mutex
@@ -28,7 +28,7 @@ type imageSource struct {
 
 func newImageSource(reader imageReader) *imageSource { return &imageSource{imageReader: reader} }
 
-// connect makes ready to talk to registries, once.
+// connect returns the client for registries, which the first call makes.
 func (s *imageSource) connect(ctx context.Context) (*registryClient, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -72,7 +72,7 @@ func (s *imageSource) pin(ctx context.Context, r ref.Reference) (Pin, error) {
 	return pin, nil
 }
 
-// download reads one manifest whole from the registry.
+// download returns a manifest from the registry.
 func (s *imageSource) download(ctx context.Context, image name.Reference) ([]byte, error) {
 	registry, err := s.connect(ctx)
 	if err != nil {
@@ -100,7 +100,8 @@ func (s *imageSource) open(ctx context.Context, p Pin) (*Content, error) {
 	return content, nil
 }
 
-// origin returns the reader of an image: its registry, or the cache alone when offline.
+// origin returns where an image is read from that is not in the cache: its mirrors and
+// registry, or nothing when offline.
 func (s *imageSource) origin(image string) (blobReader, error) {
 	if s.options.Offline {
 		return offlineReader{}, nil
@@ -124,8 +125,9 @@ func (s *imageSource) origin(image string) (blobReader, error) {
 	return from, nil
 }
 
-// registryOrigin reads from one repository, or from its mirrors first. Bytes
-// are verified in each, so a mirror that lies is one that does not have it.
+// registryOrigin reads an image from the mirrors of a repository, then from the
+// repository. Bytes of each are verified; a mirror with wrong bytes counts as one
+// without the image.
 type registryOrigin struct {
 	source *imageSource
 	places []name.Repository
@@ -159,8 +161,8 @@ func (o registryOrigin) Blob(ctx context.Context, d v1.Descriptor, use func(io.R
 	})
 }
 
-// each tries the mirrors and the registry in order until one succeeds. Errors on
-// this side end it.
+// each calls try with the mirrors and the repository in order, until one succeeds. An
+// ended context, or an error of writing the cache, stops it.
 func (o registryOrigin) each(ctx context.Context, try func(name.Repository) error) error {
 	var failed error
 	for _, repo := range o.places {
@@ -179,7 +181,7 @@ func (o registryOrigin) each(ctx context.Context, try func(name.Repository) erro
 	return failed
 }
 
-// explainingReader explains the errors of a registry's body.
+// explainingReader reads a blob and turns errors of the registry into sentences.
 type explainingReader struct {
 	io.Reader
 	host string

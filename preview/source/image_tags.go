@@ -19,8 +19,8 @@ const (
 	maxTagPages = 2000
 )
 
-// pinRange pins the highest of a repository's tags that are versions in the
-// range of a reference. The source names the tag, the pin is its digest.
+// pinRange pins the highest of a repository's tags that is a version in the range of a
+// reference. The pin's source names the tag, and its digest is the tag's.
 func (s *imageSource) pinRange(ctx context.Context, r ref.Reference) (Pin, error) {
 	chosen, err := s.chooseTag(ctx, r)
 	if err != nil {
@@ -36,8 +36,8 @@ func (s *imageSource) pinRange(ctx context.Context, r ref.Reference) (Pin, error
 	return pin, nil
 }
 
-// pinRange is a reference with a range once that has led to a digest. It is
-// remembered by its text.
+// pinRange returns a reference with a version range as one by digest, after the range
+// was resolved. Its text stays as typed.
 func pinRange(r ref.Reference, digest string) ref.Reference {
 	repo, _, _ := strings.Cut(r.Image, "@")
 	r.Image = repo + "@" + digest
@@ -65,7 +65,7 @@ func (s *imageSource) chooseTag(ctx context.Context, r ref.Reference) (chartinde
 	return chartindex.Choose(versions, r.Version)
 }
 
-// tags lists the tags of a repository, page by page.
+// tags returns the tags of a repository, which the registry lists page by page.
 func (s *imageSource) tags(ctx context.Context, repo name.Repository) ([]string, error) {
 	puller, err := s.connect(ctx)
 	if err != nil {
@@ -89,8 +89,8 @@ func (s *imageSource) tags(ctx context.Context, repo name.Repository) ([]string,
 	return tags, nil
 }
 
-// tagVersions are the tags that are versions of three numbers, as Helm and Flux
-// take them. A tag has "_" where a version has "+".
+// tagVersions returns the tags that are versions of three numbers, as Helm and Flux
+// read them: a "_" in a tag stands for "+".
 func tagVersions(tags []string) []chartindex.Version {
 	var out []chartindex.Version
 	for _, tag := range tags {

@@ -19,7 +19,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/tasks"
 )
 
-// parallelDownloads bounds the layers fetched at once.
+// parallelDownloads is how many layers are downloaded at the same time.
 const parallelDownloads = 4
 
 // blobReader reads the manifests and blobs of an image that are not in the cache,
@@ -32,7 +32,7 @@ type blobReader interface {
 	Blob(ctx context.Context, d v1.Descriptor, use func(io.Reader) error) error
 }
 
-// offlineReader is the origin that has nothing.
+// offlineReader is a blobReader without any blobs, for offline use.
 type offlineReader struct{}
 
 func (offlineReader) manifest(context.Context, string) ([]byte, error) { return nil, errOffline }
@@ -42,14 +42,14 @@ func (offlineReader) Blob(context.Context, v1.Descriptor, func(io.Reader) error)
 
 var errOffline = fmt.Errorf("%w, and --offline forbids to fetch it", ErrNotCached)
 
-// imageReader reads images by digest, through the cache.
+// imageReader reads images by digest: from the cache, else from a [blobReader].
 type imageReader struct {
 	options Options
 	limits  filetree.Limits
 	cache   diskcache.Cache
 }
 
-// keep stores a manifest in the cache under the digest of its bytes.
+// keep stores a manifest in the cache and returns its digest.
 func (s imageReader) keep(data []byte) (string, error) {
 	sum := sha256.New()
 	sum.Write(data)
@@ -86,11 +86,11 @@ func (s imageReader) read(ctx context.Context, from blobReader, p Pin) (*Content
 	return &Content{FS: t.Freeze(), Source: p.Source, Labels: labels}, nil
 }
 
-// indexDepth limits the nesting of indexes.
+// indexDepth is how many indexes may be nested.
 const indexDepth = 4
 
-// manifest returns the image manifest behind a digest: itself, or the index's
-// one for the platform.
+// manifest returns the image manifest with a digest; if that is an index, the index's
+// manifest for the platform.
 func (s imageReader) manifest(ctx context.Context, from blobReader, digest string) (*manifest, error) {
 	for range indexDepth {
 		m, err := s.oneManifest(ctx, from, digest)
@@ -127,13 +127,13 @@ func (s imageReader) oneManifest(ctx context.Context, from blobReader, digest st
 	return m, nil
 }
 
-// formError is the error for a manifest of an unsupported form.
+// formError is the error for a manifest of a form that cannot be read.
 type formError struct{ error }
 
 func (e *formError) Unwrap() error { return e.error }
 
-// missing returns nil if a cache error means that the blob has to be fetched. A
-// damaged entry is removed.
+// missing returns nil if err means that the cache does not have a blob, which then has
+// to be fetched. A damaged blob is removed from the cache.
 func (s imageReader) missing(digest string, err error) error {
 	switch {
 	case errors.Is(err, ErrDigestMismatch), errors.Is(err, bounded.ErrTooLarge):
@@ -144,7 +144,7 @@ func (s imageReader) missing(digest string, err error) error {
 	return fmt.Errorf("reading the cache: %w", err)
 }
 
-// labels returns those of the image's config, none for other artifacts.
+// labels returns the labels in an image's config, nil for other artifacts.
 func (s imageReader) labels(ctx context.Context, from blobReader, config v1.Descriptor) (map[string]string, error) {
 	if !isImageConfig(string(config.MediaType)) {
 		return nil, nil
@@ -156,7 +156,7 @@ func (s imageReader) labels(ctx context.Context, from blobReader, config v1.Desc
 	return parseLabels(data)
 }
 
-// config reads the config blob of an image.
+// config returns the config blob of an image.
 func (s imageReader) config(ctx context.Context, from blobReader, config v1.Descriptor) ([]byte, error) {
 	digest := config.Digest.String()
 	data, err := s.cache.Bytes(digest, s.limits.ManifestBytes)
@@ -172,8 +172,8 @@ func (s imageReader) config(ctx context.Context, from blobReader, config v1.Desc
 	return s.cache.Bytes(digest, s.limits.ManifestBytes)
 }
 
-// fetch downloads one blob into the cache, verified. count, if set, is called with
-// the bytes read, and with a negative number if they have to be read again.
+// fetch downloads a blob into the cache and verifies it. count, if not nil, is called
+// with the bytes read, and with their negative sum if they have to be read again.
 func (s imageReader) fetch(ctx context.Context, from blobReader, d v1.Descriptor, count func(int64)) error {
 	if count == nil {
 		count = func(int64) {}
@@ -193,7 +193,8 @@ func (s imageReader) fetch(ctx context.Context, from blobReader, d v1.Descriptor
 	return nil
 }
 
-// fetchLayers brings all layers into the cache, a few at a time.
+// fetchLayers downloads the layers that the cache lacks, several at a time. text is the
+// reference in progress reports.
 func (s imageReader) fetchLayers(ctx context.Context, from blobReader, text string, layers []v1.Descriptor) error {
 	var wanted []v1.Descriptor
 	seen := map[string]bool{}
@@ -225,7 +226,7 @@ func (s imageReader) fetchLayers(ctx context.Context, from blobReader, text stri
 	return group.Wait()
 }
 
-// countingReader counts the bytes that were read.
+// countingReader counts the bytes read, and calls count with them.
 type countingReader struct {
 	r     io.Reader
 	n     int64

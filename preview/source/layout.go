@@ -18,13 +18,13 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/source/filetree"
 )
 
-// annotationRefName carries the tag of an image in a layout (OCI image
-// specification, annotations.md). Some tools write the whole reference.
+// annotationRefName is the annotation with the tag of an image in a layout (OCI image
+// specification, annotations.md). Some tools write the whole reference there.
 const annotationRefName = "org.opencontainers.image.ref.name"
 
-// layoutSource reads images from an OCI image layout, a directory or a tar
-// file, as imageSource does from a registry: by the digest of the manifest and
-// through the cache. The pin is the one the registry would give.
+// layoutSource reads images from an OCI image layout, a directory or a tar file, as
+// imageSource does from a registry: by the digest of the manifest, through the cache.
+// The pin's digest is the one that a registry would give.
 type layoutSource struct{ imageReader }
 
 func (s layoutSource) pin(ctx context.Context, r ref.Reference) (Pin, error) {
@@ -56,7 +56,8 @@ func (s layoutSource) open(ctx context.Context, p Pin) (*Content, error) {
 	return content, nil
 }
 
-// lookUp finds the digest of a tag, or of the only image there is.
+// lookUp returns the digest of the image with a tag; without a tag, of the layout's
+// only image.
 func (s layoutSource) lookUp(files layoutFiles, tag string) (string, error) {
 	data, err := readMember(files, "index.json", s.limits.ManifestBytes)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -68,7 +69,8 @@ func (s layoutSource) lookUp(files layoutFiles, tag string) (string, error) {
 	return pickFromLayout(data, tag)
 }
 
-// pickFromLayout reads the index.json of a layout.
+// pickFromLayout returns the digest of the image with a tag in a layout's index.json;
+// without a tag, of the only image. None or several are an error.
 func pickFromLayout(data []byte, tag string) (string, error) {
 	var index struct {
 		Manifests []v1.Descriptor `json:"manifests"`
@@ -112,8 +114,8 @@ func pickFromLayout(data []byte, tag string) (string, error) {
 	return "", fmt.Errorf("%d of its images are tagged %s; name one as oci-layout:PATH@sha256:HEX", len(found), tag)
 }
 
-// layoutOrigin reads the blobs of a layout. That they are what their names say
-// is checked by who asked.
+// layoutOrigin reads blobs from a layout. Its callers verify that they have their
+// digest.
 type layoutOrigin struct {
 	files  layoutFiles
 	limits filetree.Limits

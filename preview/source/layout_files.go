@@ -15,14 +15,14 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/source/filetree"
 )
 
-// layoutFiles are the files of a layout.
+// layoutFiles gives access to the files of an OCI image layout.
 type layoutFiles interface {
 	// member opens a plain file; without one it is fs.ErrNotExist.
 	member(name string) (io.ReadCloser, error)
 	io.Closer
 }
 
-// openLayout opens a directory or a tar file.
+// openLayout opens a layout at a path, a directory or a tar file.
 func openLayout(ctx context.Context, path string, l filetree.Limits) (layoutFiles, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -64,7 +64,7 @@ func (d layoutDir) member(name string) (io.ReadCloser, error) {
 	return file, nil
 }
 
-// layoutTar is a tar file of which it is known where each member lies.
+// layoutTar is a layout in a tar file, with the position of each of its files.
 type layoutTar struct {
 	file    *os.File
 	members map[string]span
@@ -82,8 +82,8 @@ func (t layoutTar) member(name string) (io.ReadCloser, error) {
 	return io.NopCloser(io.NewSectionReader(t.file, at.start, at.size)), nil
 }
 
-// indexTar reads the headers of a tar file. Members that no layout has are
-// passed over.
+// indexTar reads the headers of a tar file and returns the positions of a layout's
+// files. Other files are ignored.
 func indexTar(ctx context.Context, file *os.File, l filetree.Limits) (layoutTar, error) {
 	out := layoutTar{file: file, members: map[string]span{}}
 	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {

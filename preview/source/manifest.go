@@ -15,8 +15,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/source/filetree"
 )
 
-// manifest is an OCI or Docker schema 2 image manifest or index, distinguished by
-// its bytes: the media type of the answer that brought it is not hashed.
+// manifest is an image manifest or index of OCI or Docker schema 2, distinguished by
+// its content and not by the media type in the response, which no digest covers.
 type manifest struct {
 	SchemaVersion int64           `json:"schemaVersion"`
 	MediaType     string          `json:"mediaType"`
@@ -69,8 +69,8 @@ func checkDescriptor(d v1.Descriptor, most int64) error {
 	return nil
 }
 
-// forPlatform returns the digest of the index's image for a platform, else of
-// the only one that names none.
+// forPlatform returns the index's manifest for a platform, else the only one for which
+// the index names no platform.
 func (m *manifest) forPlatform(text string) (v1.Descriptor, error) {
 	want, err := v1.ParsePlatform(text)
 	if err != nil || want.OS == "" || want.Architecture == "" {
@@ -104,13 +104,14 @@ func (m *manifest) forPlatform(text string) (v1.Descriptor, error) {
 	return v1.Descriptor{}, fmt.Errorf("the index has no image for %s; it has %s", text, strings.Join(have[:min(len(have), 10)], ", "))
 }
 
-// isImageConfig reports whether a config blob is one that can carry labels.
+// isImageConfig reports whether the media type is that of a config that can have
+// labels.
 func isImageConfig(mediaType string) bool {
 	return mediaType == "application/vnd.oci.image.config.v1+json" ||
 		mediaType == "application/vnd.docker.container.image.v1+json"
 }
 
-// parseLabels reads the labels of an image's config.
+// parseLabels returns the labels in an image's config.
 func parseLabels(data []byte) (map[string]string, error) {
 	var c struct {
 		Config struct {
@@ -129,8 +130,8 @@ const (
 	chartLayer  = "application/vnd.cncf.helm.chart.content.v1.tar+gzip"
 )
 
-// fileLayers returns the layers that hold files: of a chart its archive, beside
-// which provenance may lie; of everything else all.
+// fileLayers returns the layers to unpack: all of them, but for a Helm chart only its
+// archive, beside which there may be provenance.
 func (m *manifest) fileLayers() ([]v1.Descriptor, error) {
 	if string(m.Config.MediaType) != chartConfig {
 		return m.Layers, nil

@@ -14,10 +14,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 )
 
-// Mirror says that content below a registry, or a repository or part of one,
-// may be read from other places. Mirrors are asked in order, by digest only:
-// what a tag means is for its own registry to say. Pin and reference stay those
-// of the source.
+// Mirror is a rule that content of a registry, of repositories or of one repository may
+// be read from other places. Mirrors are asked in order, and by digest only: what a tag
+// means, its own registry decides. Pin and reference stay those of the source.
 type Mirror struct {
 	// Source is HOST[:PORT], HOST[:PORT]/PATH, or *.DOMAIN.
 	Source string
@@ -27,8 +26,8 @@ type Mirror struct {
 	Never bool
 }
 
-// mirrorKinds are the forms in which users have mirror rules, and where each
-// keeps them (OpenShift config/v1 and operator/v1alpha1).
+// mirrorKinds are the API kinds of mirror rules (OpenShift config/v1 and
+// operator/v1alpha1), with the field of spec that has the rules.
 var mirrorKinds = map[string]string{
 	"config.openshift.io/v1/ImageDigestMirrorSet":             "imageDigestMirrors",
 	"operator.openshift.io/v1alpha1/ImageContentSourcePolicy": "repositoryDigestMirrors",
@@ -39,11 +38,12 @@ const (
 	maxMirrorPlaces = 16 // of one rule
 )
 
-// mirrorPlace is HOST[:PORT][/PATH]; sources may begin with "*.".
+// mirrorPlace matches HOST[:PORT][/PATH]. A source may also begin with "*.", which is
+// cut before.
 var mirrorPlace = regexp.MustCompile(`^[A-Za-z0-9]([-A-Za-z0-9.]*[A-Za-z0-9])?(:[0-9]{1,5})?(/[a-z0-9]+([._-]+[a-z0-9]+)*)*$`)
 
-// ParseMirrors reads mirror rules from the YAML or JSON of an
-// ImageDigestMirrorSet or ImageContentSourcePolicy, one or several documents.
+// ParseMirrors parses mirror rules: one or several documents of kind
+// ImageDigestMirrorSet or ImageContentSourcePolicy, in YAML or JSON.
 func ParseMirrors(data []byte) ([]Mirror, error) {
 	docs, err := preview.Decode(data)
 	if err != nil {
@@ -117,8 +117,8 @@ func parseMirror(rule any) (Mirror, error) {
 	return m, nil
 }
 
-// onlyFields returns an error for unknown fields, because a misspelt one could
-// omit a restriction, such as never to contact the source.
+// onlyFields returns an error for an unknown field: a misspelt one could drop a
+// restriction, such as never to contact the source.
 func onlyFields(object map[string]any, known ...string) error {
 	for _, name := range slices.Sorted(maps.Keys(object)) {
 		if !slices.Contains(known, name) {
@@ -128,14 +128,14 @@ func onlyFields(object map[string]any, known ...string) error {
 	return nil
 }
 
-// mirrorRule holds the mirrors of one repository.
+// mirrorRule has the mirrors of one repository.
 type mirrorRule struct {
 	places []string // HOST/REPO, in the order they are asked
 	never  bool
 }
 
-// mirrorsOf applies the rules with the longest source that covers a
-// repository; rules of one source add up.
+// mirrorsOf returns the mirrors of a repository: those of the rules with the longest
+// source that matches it, of which there may be several.
 func mirrorsOf(rules []Mirror, repo name.Repository) mirrorRule {
 	full := repo.RegistryStr() + "/" + repo.RepositoryStr()
 	var out mirrorRule
@@ -158,7 +158,8 @@ func mirrorsOf(rules []Mirror, repo name.Repository) mirrorRule {
 	return out
 }
 
-// below returns the part of a repository's name after a rule's prefix.
+// below returns what follows a rule's source in the name of a repository; false if the
+// rule does not match.
 func below(repo, source string) (string, bool) {
 	host, path, _ := strings.Cut(repo, "/")
 	if domain, ok := strings.CutPrefix(source, "*."); ok {

@@ -14,9 +14,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 )
 
-// explainNetwork turns an error on the way to a peer, such as "registry HOST",
-// into one sentence without URLs, which may carry tokens, and without bodies,
-// which may echo them.
+// explainNetwork returns an error of the network as one sentence about a peer, such as
+// "registry HOST": without URLs, which may contain tokens, and without bodies, which
+// may repeat them.
 func explainNetwork(err error, peer string) error {
 	// Of several attempts the first counts: https comes before plain http.
 	if first, ok := errors.AsType[*url.Error](err); ok {

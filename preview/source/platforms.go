@@ -13,8 +13,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 )
 
-// PodImage reads the image of a container as a kubelet does: docker.io and
-// latest go without saying.
+// PodImage parses the image of a container as a kubelet does: without host it is
+// docker.io, without tag latest.
 func PodImage(image string) (ref.Reference, error) {
 	parsed, err := name.ParseReference(image, name.WeakValidation)
 	if err != nil {
@@ -23,9 +23,9 @@ func PodImage(image string) (ref.Reference, error) {
 	return ref.Reference{Kind: ref.KindImage, Text: image, Image: parsed.Name()}, nil
 }
 
-// Platforms lists the platforms that a pinned image runs on, as OS/ARCH,
-// sorted: those of its index, else that of its config. Nothing of its layers
-// is read. The list is empty for what does not say, such as artifacts.
+// Platforms returns the platforms of a pinned image as OS/ARCH, sorted: those of its
+// index, else that of its config. No layer is read. It is empty for artifacts that have
+// no platform.
 func (f *Fetcher) Platforms(ctx context.Context, p Pin) ([]string, error) {
 	if p.Reference.Kind != ref.KindImage {
 		return nil, errors.New("only images have platforms")
@@ -51,10 +51,10 @@ func (f *Fetcher) Platforms(ctx context.Context, p Pin) ([]string, error) {
 	return platformOf(data)
 }
 
-// maxPlatforms bounds what an index is believed to have.
+// maxPlatforms is how many platforms of an index are read.
 const maxPlatforms = 50
 
-// platforms are those of an index; attestations have none.
+// platforms returns the platforms that an index names, without attestations.
 func (m *manifest) platforms() []string {
 	var out []string
 	for _, d := range m.Manifests {
@@ -74,8 +74,9 @@ func appendPlatform(list []string, p v1.Platform) []string {
 	return append(list, p.OS+"/"+p.Architecture)
 }
 
-// isPlatformWord holds to what Go calls systems and architectures: whatever an
-// index says ends up in reviews.
+// isPlatformWord reports whether s can be the name of an operating system or
+// architecture in Go. Others are ignored, because what an index says is shown in
+// reviews.
 func isPlatformWord(s string) bool {
 	return s != "" && len(s) <= 20 && !slices.ContainsFunc([]byte(s), func(c byte) bool {
 		return (c < 'a' || c > 'z') && (c < '0' || c > '9')

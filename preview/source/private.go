@@ -12,15 +12,14 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 )
 
-// privateAddresses are the private addresses that servers may lead to, by
-// redirect or as the place of their tokens; port 0 means every port. A server
-// that leads anywhere else in a private network is refused: it could make this
-// machine ask what it cannot reach itself, such as a cloud's metadata service.
-// What the user names is asked wherever it is, and names of hosts are not
-// looked up here.
+// privateAddresses are the private addresses to which servers may lead, by redirect or
+// as their token server; port 0 means every port. Any other private address is refused,
+// because a server could make this machine request what only the machine can reach,
+// such as a cloud's metadata service. What the user names is allowed anyway, and host
+// names are not resolved here.
 type privateAddresses []netip.AddrPort
 
-// privateAddressError is a server that leads into a private network.
+// privateAddressError is the error for a server that leads into a private network.
 type privateAddressError struct{ from, to string }
 
 func (e *privateAddressError) Error() string {
@@ -30,8 +29,8 @@ func (e *privateAddressError) Error() string {
 	return fmt.Sprintf("%s leads to the private address %s, which is refused", e.from, bounded.Quote(e.to))
 }
 
-// ParsePrivateAddress reads ADDRESS or ADDRESS:PORT, an address of IPv6 in
-// brackets where a port follows.
+// ParsePrivateAddress parses ADDRESS or ADDRESS:PORT; an IPv6 address with a port is in
+// brackets.
 func ParsePrivateAddress(text string) (netip.AddrPort, error) {
 	if address, err := netip.ParseAddrPort(text); err == nil && address.Port() != 0 {
 		return netip.AddrPortFrom(address.Addr().Unmap(), address.Port()), nil
@@ -50,13 +49,12 @@ func showAddress(address netip.AddrPort) string {
 	return address.String()
 }
 
-// privateAlias is the name under which go-containerregistry, which refuses all
-// private addresses, sees the allowed one of an index. It ends in a domain that
-// does not exist (RFC 6761), and it is never looked up: resolve puts the
-// address in its place.
+// privateAlias is the host name that go-containerregistry gets in place of an allowed
+// private address, since it refuses all of them; %d is the address's index. Its domain
+// does not exist (RFC 6761), and it is never looked up: resolve puts the address back.
 const privateAlias = "private-address-%d.invalid"
 
-// resolve returns the request with the address that an alias stands for.
+// resolve returns a request with the address that an alias in its URL stands for.
 func (a privateAddresses) resolve(r *http.Request) *http.Request {
 	for i, allowed := range a {
 		if r.URL.Hostname() != fmt.Sprintf(privateAlias, i) {
@@ -75,12 +73,13 @@ func (a privateAddresses) resolve(r *http.Request) *http.Request {
 	return r
 }
 
-// bearerRealm finds where a challenge says that tokens are (RFC 6750).
+// bearerRealm matches the URL of the token server in an authentication challenge (RFC
+// 6750).
 var bearerRealm = regexp.MustCompile(`(?i)^bearer\s.*realm="([^"]*)"`)
 
-// check looks at where an answer leads: its Location, which may go back to the
-// host of the first request at any port, and the token server of its challenge,
-// which may be the host that answers.
+// check returns an error if a response leads to a private address that is not allowed:
+// by its Location, which may be any port of the host of the first request, or by the
+// token server of its challenge, which may be the answering host.
 func (a privateAddresses) check(first *url.URL, response *http.Response) error {
 	asked := response.Request.URL
 	if location := response.Header.Get("Location"); location != "" {
@@ -109,8 +108,8 @@ func (a privateAddresses) check(first *url.URL, response *http.Response) error {
 	return nil
 }
 
-// rename replaces an allowed private address by its alias, and reports whether it
-// is allowed.
+// rename replaces an allowed private address in a URL by its alias; false if the
+// address is not allowed.
 func (a privateAddresses) rename(u *url.URL) bool {
 	address, err := netip.ParseAddr(u.Hostname())
 	if err != nil {
@@ -139,9 +138,9 @@ func effectivePort(u *url.URL) string {
 	return "443"
 }
 
-// isPrivate reports whether a host is an address of this machine, this link or
-// a private network. A name whose last part is a number is an address too, in
-// one of the old forms that a resolver may still read (127.1, 0x7f000001).
+// isPrivate reports whether a host is an address of this machine, of its link or of a
+// private network. A name whose last part is a number counts as an address too, in an
+// old form that resolvers may still read (127.1, 0x7f000001).
 func isPrivate(host string) bool {
 	host, _, _ = strings.Cut(host, "%")
 	if address, err := netip.ParseAddr(host); err == nil {

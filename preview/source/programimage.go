@@ -19,13 +19,13 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
-// ProgramImage is a program for one platform, and what its image holds besides.
+// ProgramImage is a program for one platform, from which an image is made.
 type ProgramImage struct {
 	Platform string // OS/ARCH
 	Program  string // path of the executable
 }
 
-// ImageLayout says what [WriteImageLayout] writes.
+// ImageLayout is what [WriteImageLayout] writes, and where.
 type ImageLayout struct {
 	Dir    string // of the OCI image layout; it must not exist or be empty
 	Tag    string // the layout's name for the image
@@ -44,10 +44,9 @@ const (
 )
 
 // WriteImageLayout writes an image that runs a program into an OCI image layout
-// (image-layout.md of the image specification), one manifest a platform under
-// one index, and returns the digest of the index. No daemon and no registry has a
-// part in it. The same files have the same digest: nothing in the image says when
-// or where it was made.
+// (image-layout.md of the image specification), with an index of one manifest for each
+// platform, and returns the index's digest. It needs neither daemon nor registry. The
+// same files have the same digest, because the image contains no time or machine.
 func WriteImageLayout(l ImageLayout) (string, error) {
 	if len(l.Images) == 0 {
 		return "", errors.New("writing the image: no program is given")
@@ -124,7 +123,8 @@ func programImage(one ProgramImage, name string, certificates []byte) (v1.Image,
 	return image, platform, err
 }
 
-// programLayer packs the files of the image. Every one is root's and of no time.
+// programLayer returns the layer of the image as a tar archive. All files belong to
+// root and have no time.
 func programLayer(name string, program, certificates []byte) ([]byte, error) {
 	type file struct {
 		path string

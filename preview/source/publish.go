@@ -23,16 +23,15 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/source/filetree"
 )
 
-// NewRegistry returns an OCI registry that holds everything in memory, for
+// NewRegistry returns an OCI registry that keeps everything in memory, for
 // demonstrations and tests.
 func NewRegistry() http.Handler {
 	return registry.New(registry.Logger(log.New(io.Discard, "", 0)), registry.WithReferrersSupport(true))
 }
 
-// PushDir pushes the plain files of a directory as an image of one layer, with
-// the given labels, to dst (HOST/REPO:TAG). It returns the image's digest,
-// which depends on paths, bytes and labels alone. Of the options those about
-// reaching a registry apply.
+// PushDir pushes the plain files of a directory, with labels, as an image of one layer
+// to dst (HOST/REPO:TAG). It returns the image's digest, which depends on paths, bytes
+// and labels alone. Only the options for connecting to a registry are used.
 func PushDir(ctx context.Context, dst string, dir fs.FS, labels map[string]string, o Options) (string, error) {
 	archive, err := tarOf(dir)
 	if err != nil {
@@ -41,8 +40,8 @@ func PushDir(ctx context.Context, dst string, dir fs.FS, labels map[string]strin
 	return PushLayers(ctx, dst, labels, o, archive)
 }
 
-// PushLayers pushes an image whose layers are the given tar archives, whatever
-// they hold.
+// PushLayers pushes an image with labels whose layers are the given tar archives, which
+// are not checked. It returns the image's digest.
 func PushLayers(ctx context.Context, dst string, labels map[string]string, o Options, archives ...[]byte) (string, error) {
 	image := mutate.MediaType(empty.Image, types.OCIManifestSchema1)
 	image = mutate.ConfigMediaType(image, types.OCIConfigJSON)
@@ -87,8 +86,8 @@ func push(ctx context.Context, dst string, image v1.Image, o Options) (string, e
 	return digest.String(), nil
 }
 
-// tarOf packs the plain files of a directory in lexical order, without owners,
-// modes and times.
+// tarOf packs the plain files of a directory as a tar archive, in lexical order,
+// without owners, modes and times.
 func tarOf(dir fs.FS) ([]byte, error) {
 	var out bytes.Buffer
 	w := tar.NewWriter(&out)

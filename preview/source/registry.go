@@ -40,16 +40,17 @@ func newRegistryClient(ctx context.Context, o Options) (*registryClient, error) 
 	return c, err
 }
 
-// userAgent names this program in requests to registries.
+// userAgent is the User-Agent of requests to registries.
 const userAgent = "kubectl-operator"
 
-// registryBackoff makes two more attempts within a second, where trying again
-// may help.
+// registryBackoff is how failed requests to registries are repeated: twice within a
+// second.
 func registryBackoff() remote.Backoff {
 	return remote.Backoff{Duration: 200 * time.Millisecond, Factor: 3, Jitter: 0.1, Steps: 3}
 }
 
-// options are the go-containerregistry options that follow from ours.
+// options returns the options for go-containerregistry: transport, credentials and
+// retries.
 func (c *registryClient) options() []remote.Option {
 	return []remote.Option{
 		remote.WithTransport(c.guard),
@@ -59,8 +60,8 @@ func (c *registryClient) options() []remote.Option {
 	}
 }
 
-// repository is a client for requests that go-containerregistry has no function
-// for. It has the credentials for reading one repository.
+// repository returns a client for requests that go-containerregistry has no function
+// for, with credentials to read one repository.
 func (c *registryClient) repository(ctx context.Context, repo name.Repository) (*http.Client, error) {
 	auth, err := authn.Resolve(ctx, c.keys, repo)
 	if err != nil {
@@ -75,8 +76,8 @@ func (c *registryClient) repository(ctx context.Context, repo name.Repository) (
 	return &http.Client{Transport: login}, nil
 }
 
-// registryKeys returns the credentials for registries: those given for the
-// reference, else pull secrets, then the user's own.
+// registryKeys returns the credentials for registries: those given for the reference;
+// else those of pull secrets, then the user's own.
 func registryKeys(ctx context.Context, o Options) (authn.Keychain, error) {
 	if o.Credentials.Given() {
 		return o.Credentials, nil
@@ -92,8 +93,8 @@ func registryKeys(ctx context.Context, o Options) (authn.Keychain, error) {
 	return authn.NewMultiKeychain(pulls, keys), nil
 }
 
-// parseImage reads an image reference for go-containerregistry. With plainHTTP
-// it tries https first and then http.
+// parseImage parses an image reference for go-containerregistry. With plainHTTP that
+// tries https first and then http.
 func parseImage(image string, plainHTTP bool) (name.Reference, error) {
 	opts := []name.Option{name.StrictValidation}
 	if plainHTTP {
@@ -119,8 +120,8 @@ func parseRepository(repo string, plainHTTP bool) (name.Repository, error) {
 	return r, nil
 }
 
-// explain turns an error of a registry into one sentence without URLs, which
-// may carry tokens, and without bodies, which may echo them.
+// explain returns an error of a registry as one sentence: without URLs, which may
+// contain tokens, and without bodies, which may repeat them.
 func explain(err error, host string) error {
 	var (
 		answer      *transport.Error
@@ -138,15 +139,15 @@ func explain(err error, host string) error {
 	return explainNetwork(err, "registry "+host)
 }
 
-// isVerifyError recognises go-containerregistry's two errors about bytes that
-// are not what they were asked for as; they have no exported type.
+// isVerifyError reports whether err is one of go-containerregistry's two errors about
+// bytes with the wrong digest, which have no exported type.
 func isVerifyError(err error) bool {
 	text := err.Error()
 	return strings.HasPrefix(text, "error verifying ") || strings.Contains(text, "does not match requested digest")
 }
 
-// isTokenRubbish reports whether an error is about a token server's answer without
-// a token, which the error may quote.
+// isTokenRubbish reports whether err is about a token server whose answer has no token.
+// The error may quote the answer.
 func isTokenRubbish(err error) bool {
 	_, syntax := errors.AsType[*json.SyntaxError](err)
 	_, shape := errors.AsType[*json.UnmarshalTypeError](err)

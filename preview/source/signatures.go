@@ -21,15 +21,15 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/tasks"
 )
 
-// Signature is one signature of an image as it was stored, not verified.
+// Signature is a signature of an image as it is stored, not verified.
 type Signature struct {
 	MediaType   string            // of Payload
 	Annotations map[string]string // of the layer that holds Payload
 	Payload     []byte
 }
 
-// UnreadableSignature is the error for a signature manifest of an unsupported form
-// or size. Trying again is useless.
+// UnreadableSignature is the error for a signature manifest of an unsupported form or
+// size. A retry gives the same result.
 type UnreadableSignature struct{ error }
 
 func (e *UnreadableSignature) Unwrap() error { return e.error }
@@ -40,7 +40,7 @@ const (
 	signatureBytes    = 4 * bounded.MiB // one payload
 	allSignatureBytes = 32 * bounded.MiB
 	maxArtifactType   = 255 // as RFC 6838 has it for media types
-	// listTimeout limits the reading of a list that no verification needs.
+	// listTimeout is how long a listing is waited for that is only for information.
 	listTimeout = 5 * time.Second
 )
 
@@ -51,14 +51,14 @@ const (
 	bundleType = "application/vnd.dev.sigstore.bundle"
 )
 
-// predicateAnnotation holds the predicate type of a bundle of cosign, which
-// distinguishes an SBOM from a signature.
+// predicateAnnotation is the annotation with the predicate type of a bundle of cosign,
+// which distinguishes an SBOM from a signature.
 const predicateAnnotation = "dev.sigstore.bundle.predicateType"
 
 var cosignSuffixes = [...]string{"sig", "att", "sbom"}
 
-// referrerLister lists the OCI referrers of an image, and reads the tags that cosign
-// derives from its digest.
+// referrerLister lists the OCI referrers of an image, and reads manifests under the
+// tags that cosign derives from its digest.
 type referrerLister interface {
 	blobReader
 	// tagged reads the manifest of a tag. It returns nil and no error where there is
@@ -75,18 +75,19 @@ type referrerSource interface {
 	eachLister(ctx context.Context, p Pin, visit func(referrerLister) bool) error
 }
 
-// referrerListing holds the referrers and signature manifests of one image.
+// referrerListing has the referrers of one image, and the digests of those that are
+// signatures.
 type referrerListing struct {
 	Referrers  []preview.Referrer `json:"referrers"`
 	Signatures []string           `json:"signatures"` // manifests that hold some, by digest
 }
 
-// Signed reports whether content of a kind can have signatures.
+// Signed reports whether content of a kind can have signatures: images and layouts can.
 func Signed(kind ref.Kind) bool { return kind == ref.KindImage || kind == ref.KindLayout }
 
-// Signatures reads the signatures of a pinned image, and lists its other referrers.
-// It asks the registry each time; when offline it answers from the last listing. With
-// an error it returns those that could be read. Content of other kinds has none.
+// Signatures returns the signatures of a pinned image, and its other referrers. The
+// registry is always asked; offline, the last listing is used. With an error it still
+// returns those that could be read. Content of other kinds has none.
 func (f *Fetcher) Signatures(ctx context.Context, p Pin) ([]Signature, []preview.Referrer, error) {
 	s, ok := f.referrerSourceOf(p)
 	if !ok {
@@ -123,8 +124,9 @@ func (f *Fetcher) Signatures(ctx context.Context, p Pin) ([]Signature, []preview
 	return signatures, l.Referrers, f.rememberListing(p, l)
 }
 
-// Referrers lists the referrers of a pinned image, such as SBOMs and provenance. It is
-// for information, so an earlier listing is used, and a slow registry is not waited for.
+// Referrers returns the referrers of a pinned image, such as SBOMs and provenance. They
+// are for information: an earlier listing is used if there is one, and a slow registry
+// is not waited for.
 func (f *Fetcher) Referrers(ctx context.Context, p Pin) ([]preview.Referrer, error) {
 	s, ok := f.referrerSourceOf(p)
 	if !ok {
@@ -162,8 +164,7 @@ func (f *Fetcher) referrerSourceOf(p Pin) (referrerSource, bool) {
 	return n, ok && ref.IsDigest(p.Source.Digest)
 }
 
-// list reads the referrers of a digest. With an error it returns those that were
-// found.
+// list returns the referrers of a digest; with an error, those that were found.
 func (s imageReader) list(ctx context.Context, from referrerLister, digest string) (referrerListing, error) {
 	tagged := make([]string, len(cosignSuffixes)) // digests
 	var referrers []v1.Descriptor
@@ -221,7 +222,7 @@ func (l *referrerListing) sort() {
 	l.Signatures = slices.Compact(l.Signatures)
 }
 
-// also joins errors on one line.
+// also returns both errors as one, on one line; either may be nil.
 func also(a, b error) error {
 	switch {
 	case a == nil:
@@ -241,8 +242,8 @@ func firstOf(errs []error) error {
 	return nil
 }
 
-// signatures reads the payloads of a listing, by digest and through the cache.
-// One that cannot be read does not hide the others.
+// signatures returns the payloads of the signatures in a listing, by digest and through
+// the cache. With an error it still returns those that could be read.
 func (s imageReader) signatures(ctx context.Context, from blobReader, l referrerListing) ([]Signature, error) {
 	var out []Signature
 	var failed error
@@ -278,7 +279,7 @@ func (s imageReader) signatures(ctx context.Context, from blobReader, l referrer
 	return out, failed
 }
 
-// whole reads a small blob through the cache.
+// whole returns a small blob, from the cache or else downloaded into it.
 func (s imageReader) whole(ctx context.Context, from blobReader, d v1.Descriptor) ([]byte, error) {
 	digest := d.Digest.String()
 	data, err := s.cache.Bytes(digest, d.Size)
@@ -294,7 +295,7 @@ func (s imageReader) whole(ctx context.Context, from blobReader, d v1.Descriptor
 	return s.cache.Bytes(digest, d.Size)
 }
 
-// listingName returns the cache file of the listing of an image.
+// listingName returns the cache file with the referrers of an image.
 func (f *Fetcher) listingName(p Pin) (string, error) {
 	dir, err := f.cache.SubDir("resolved")
 	if err != nil {
@@ -305,8 +306,8 @@ func (f *Fetcher) listingName(p Pin) (string, error) {
 	return filepath.Join(dir, hex.EncodeToString(sum[:])), nil
 }
 
-// rememberListing stores the listing of an image for offline use. That of a layout is
-// read again instead.
+// rememberListing stores the referrers of an image for offline use. Those of a layout,
+// which is on this machine, are not stored.
 func (f *Fetcher) rememberListing(p Pin, l referrerListing) error {
 	if p.Reference.Kind != ref.KindImage {
 		return nil
@@ -322,8 +323,8 @@ func (f *Fetcher) rememberListing(p Pin, l referrerListing) error {
 	return diskcache.WriteFile(name, data)
 }
 
-// recallListing returns the stored listing of an image. A damaged entry counts as
-// none.
+// recallListing returns the stored referrers of an image; false if there are none, or
+// they cannot be read.
 func (f *Fetcher) recallListing(p Pin) (referrerListing, bool) {
 	var l referrerListing
 	name, err := f.listingName(p)

@@ -13,14 +13,14 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 )
 
-// layoutReferrers lists the referrers in an OCI image layout. A layout has no index of
+// layoutReferrers lists the referrers in an OCI image layout. A layout has no list of
 // them, so the subject of every manifest in its index.json is read.
 type layoutReferrers struct {
 	layoutOrigin
 	index []v1.Descriptor
 }
 
-// eachLister visits the layout that the image lies in.
+// eachLister calls visit with the layout that contains the image.
 func (s layoutSource) eachLister(ctx context.Context, p Pin, visit func(referrerLister) bool) error {
 	files, err := openLayout(ctx, p.Reference.Path, s.limits)
 	if err != nil {

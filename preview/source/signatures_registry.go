@@ -19,11 +19,13 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 )
 
-// registryReferrers lists the referrers in one repository. Mirrors are asked for tags
-// too: a verifier trusts signatures, not the repository that stores them.
+// registryReferrers lists the referrers in one repository, or one of its mirrors.
+// Mirrors may answer for tags here: what makes a signature trusted is its key, not
+// where it is stored.
 type registryReferrers struct{ registryOrigin }
 
-// eachLister visits the mirrors of an image's repository and then itself.
+// eachLister calls visit with the mirrors of an image's repository and then the
+// repository, until visit returns false.
 func (s *imageSource) eachLister(_ context.Context, p Pin, visit func(referrerLister) bool) error {
 	from, err := s.origin(p.Reference.Image)
 	if err != nil {
@@ -64,9 +66,9 @@ const (
 	referrerBytes    = 16 * bounded.MiB // all pages
 )
 
-// referrers asks the referrers API, page after page, and where a registry has
-// none reads the tag that stands in for it (OCI distribution specification 1.1,
-// "Listing Referrers" and "Referrers tag schema").
+// referrers returns the referrers of a digest by the referrers API, page by page; for a
+// registry without it, those listed under the tag that replaces it (OCI distribution
+// specification 1.1, "Listing Referrers" and "Referrers tag schema").
 func (b registryReferrers) referrers(ctx context.Context, digest string) ([]v1.Descriptor, error) {
 	registry, err := b.source.connect(ctx)
 	if err != nil {
@@ -100,7 +102,7 @@ func (b registryReferrers) referrers(ctx context.Context, digest string) ([]v1.D
 	return out, nil
 }
 
-// referrersPage is one answer of the referrers API.
+// referrersPage is one page of an answer of the referrers API.
 type referrersPage struct {
 	manifests []v1.Descriptor
 	bytes     int64
@@ -142,10 +144,10 @@ func readReferrers(ctx context.Context, client *http.Client, address string) (re
 	return referrersPage{index.Manifests, int64(len(data)), response.Header.Get("Link")}, nil
 }
 
-// nextReferrers reads the address of the next page, empty when there is none. A
-// page elsewhere than in the list of the same digest is refused: the
-// credentials are for that repository. Schemes are not compared: the client
-// sets the one that the registry speaks.
+// nextReferrers returns the URL of the next page in the header Link, empty if there is
+// none. A page that is not in the list of the same digest is an error, because the
+// credentials are for that repository. Schemes may differ: the client sets the one that
+// the registry speaks.
 func nextReferrers(current, link string) (string, error) {
 	text, rest, found := strings.Cut(strings.TrimPrefix(strings.TrimSpace(link), "<"), ">")
 	if !found || !strings.Contains(strings.ReplaceAll(rest, `"`, ""), "rel=next") {
@@ -162,8 +164,8 @@ func nextReferrers(current, link string) (string, error) {
 	return to.String(), nil
 }
 
-// taggedReferrers reads the list under the tag that old registries have in
-// place of the API.
+// taggedReferrers returns the referrers that are listed under a tag, in registries
+// without the referrers API.
 func (b registryReferrers) taggedReferrers(ctx context.Context, digest string) ([]v1.Descriptor, error) {
 	data, err := b.tagged(ctx, strings.Replace(digest, ":", "-", 1))
 	if err != nil || data == nil {

@@ -79,12 +79,12 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/source/filetree"
 )
 
-// ErrDigestMismatch is in the chain of every error about bytes that do not
-// hash to the digest they were asked for by.
+// ErrDigestMismatch is wrapped by every error about bytes that do not have the digest
+// by which they were asked for.
 var ErrDigestMismatch = bounded.ErrDigestMismatch
 
-// ErrNotCached is in the chain of every error of an offline Fetcher about
-// something that it could fetch if it were not offline.
+// ErrNotCached is wrapped by every error of an offline Fetcher about content that it
+// could fetch if it were not offline.
 var ErrNotCached = errors.New("it is not in the cache")
 
 // Options configure a Fetcher. The zero value reads public registries over
@@ -149,7 +149,7 @@ type Progress struct {
 	Done, Total int64
 }
 
-// Pin is the immutable identity that a reference resolved to.
+// Pin is the immutable identity to which a reference was resolved.
 type Pin struct {
 	Source    preview.Source // kind, reference as typed, digest
 	Reference ref.Reference
@@ -166,7 +166,7 @@ type Pin struct {
 	content *Content
 }
 
-// Content is verified bytes behind a pin.
+// Content is the verified content that a pin identifies.
 type Content struct {
 	FS     fs.FS // read-only, in memory
 	Source preview.Source
@@ -174,13 +174,14 @@ type Content struct {
 	Plain  bool              // it is one file that is no archive, under the name PlainFile
 }
 
-// source reads one kind of references.
+// source reads references of one kind.
 type source interface {
 	pin(ctx context.Context, r ref.Reference) (Pin, error)
 	open(ctx context.Context, p Pin) (*Content, error)
 }
 
-// Fetcher resolves and opens references. It is safe for concurrent use.
+// Fetcher resolves references to pins and opens their content. It is safe for
+// concurrent use.
 type Fetcher struct {
 	options Options
 	limits  filetree.Limits
@@ -194,15 +195,15 @@ type Fetcher struct {
 	chart   *chartSource
 }
 
-// With returns a Fetcher that has credentials for one reference. It shares the
-// cache.
+// With returns a Fetcher with the same options that uses these credentials for one
+// reference.
 func (f *Fetcher) With(c *auth.Credentials) *Fetcher {
 	o := f.options
 	o.Credentials = c
 	return New(o)
 }
 
-// New returns a Fetcher. It touches neither disk nor network.
+// New returns a Fetcher. Neither disk nor network is used yet.
 func New(o Options) *Fetcher {
 	o, l := o.withDefaults(), filetree.DefaultLimits()
 	l.Artifacts = o.Artifacts
@@ -227,7 +228,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// sourceOf returns the source for a kind of reference.
+// sourceOf returns the source that reads references of a kind.
 func (f *Fetcher) sourceOf(kind ref.Kind) (source, error) {
 	switch kind {
 	case ref.KindImage:
@@ -252,8 +253,8 @@ func (f *Fetcher) sourceOf(kind ref.Kind) (source, error) {
 	return nil, fmt.Errorf("kind %q has no source", kind)
 }
 
-// Pin resolves a reference. A tag is looked up once, here; everything later
-// goes by the digest.
+// Pin resolves a reference. A tag or branch is looked up once, here; everything later
+// uses the digest.
 func (f *Fetcher) Pin(ctx context.Context, r ref.Reference) (Pin, error) {
 	s, err := f.sourceOf(r.Kind)
 	if err != nil {
@@ -269,9 +270,8 @@ func (f *Fetcher) Pin(ctx context.Context, r ref.Reference) (Pin, error) {
 	return p, err
 }
 
-// Open reads the content behind a pin. Bytes that do not match are an
-// [ErrDigestMismatch], never content. What was looked up and opened is
-// remembered, for the next time when offline.
+// Open returns the content of a pin. Bytes with another digest are an
+// [ErrDigestMismatch] and are never returned. The pin is stored for offline use.
 func (f *Fetcher) Open(ctx context.Context, p Pin) (*Content, error) {
 	s, err := f.sourceOf(p.Reference.Kind)
 	if err != nil {
@@ -290,5 +290,5 @@ func (f *Fetcher) Open(ctx context.Context, p Pin) (*Content, error) {
 	return content, nil
 }
 
-// Store returns the store in the Fetcher's cache.
+// Store returns the store for computed files in the Fetcher's cache.
 func (f *Fetcher) Store() diskcache.Store { return f.store }

@@ -4,7 +4,8 @@ package source
 
 import "io/fs"
 
-// statOf does not know when a file last changed, so every file is hashed.
+// statOf returns metadata without the time of a file's last change, which this system
+// does not record, so that every file is hashed.
 func statOf(info fs.FileInfo) fileStat {
 	return fileStat{size: info.Size(), modified: info.ModTime().UnixNano()}
 }

@@ -14,28 +14,28 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/source/diskcache"
 )
 
-// statIndex holds the hash of each file of a directory and its metadata at that
+// statIndex has the hash of each file of a directory with the file's metadata at that
 // time, as git's index does. A file with the same metadata is not read again.
 //
 // It relies on the clock of the machine, which a program that changes a file must not
-// set back, since the time of a file's last change cannot be set; and the
-// table itself, which is sealed with the store's key. A file that changed just
-// before it was hashed may change again within the same tick of the file
-// system's clock, so its entry is not believed.
+// set back, since the time of a file's last change cannot be set, and on its own file,
+// which is sealed with the store's key. A file that changed just before it was hashed
+// may change again within the same tick of the file system's clock, so that its entry
+// is not used.
 type statIndex struct {
 	entries map[string]statEntry
 	seen    map[string]bool
 	fresh   bool // something was hashed
 }
 
-// statEntry is the hash of one file and the metadata under which it holds.
+// statEntry is the hash of one file and the metadata that the file had.
 type statEntry struct {
 	stat   fileStat
 	hashed int64 // when that began, in ns
 	sum    [sha256.Size]byte
 }
 
-// fileStat holds the metadata of a file that change whenever its content does.
+// fileStat has the metadata of a file of which some changes whenever its content does.
 type fileStat struct {
 	size, modified, changed int64 // times in ns
 	device, inode           uint64
@@ -48,8 +48,8 @@ const (
 	coarseTick = int64(2 * time.Second)
 )
 
-// settled reports whether a file was hashed well after its last change. It is false
-// on a system that does not record the time of a change.
+// settled reports whether a file was hashed so long after its last change that the
+// entry can be used. It is false on a system that does not record the time of a change.
 func (e statEntry) settled() bool {
 	if e.stat.changed == 0 {
 		return false
@@ -75,7 +75,8 @@ func (s *statIndex) note(name string, info fs.FileInfo, sum [sha256.Size]byte, h
 
 const statsMagic = "kubectl-operator stats 1\n"
 
-// statsBytes caps a table: a catalog may have 100,000 files.
+// statsBytes is the largest size in bytes of a stored index: a catalog may have 100,000
+// files.
 const statsBytes = 32 * bounded.MiB
 
 func statsName(dir string) (string, error) {
@@ -87,8 +88,8 @@ func statsName(dir string) (string, error) {
 	return hex.EncodeToString(sum[:]) + ".stats-1", nil
 }
 
-// loadStats reads the index of a directory. A file that is damaged, or that another
-// user wrote, is an empty index.
+// loadStats returns the stored index of a directory; an empty one if that is missing,
+// damaged or written by another user.
 func loadStats(store diskcache.Store, dir string) *statIndex {
 	s := &statIndex{entries: map[string]statEntry{}, seen: map[string]bool{}}
 	name, err := statsName(dir)
@@ -111,8 +112,8 @@ func loadStats(store diskcache.Store, dir string) *statIndex {
 	return s
 }
 
-// save writes the index if a file was hashed. An error is ignored: then the files are
-// hashed again.
+// save stores the index if it changed. An error is ignored: then the files are hashed
+// again.
 func (s *statIndex) save(store diskcache.Store, dir string) {
 	name, err := statsName(dir)
 	if err != nil || !s.fresh && len(s.seen) == len(s.entries) {
@@ -132,7 +133,7 @@ func sealStats(store diskcache.Store, name string, body []byte) []byte {
 	return mac.Sum(nil)
 }
 
-// encode appends the entries of the files that were seen.
+// encode appends the entries of the files that still exist.
 func (s *statIndex) encode(out []byte) []byte {
 	for name := range s.seen {
 		e, ok := s.entries[name]
@@ -150,7 +151,7 @@ func (s *statIndex) encode(out []byte) []byte {
 	return out
 }
 
-// decode adds the entries that encode wrote. Its caller has checked their HMAC.
+// decode adds the entries that encode wrote. The caller has verified their HMAC.
 func (s *statIndex) decode(data []byte) {
 	const fixed = 6*8 + sha256.Size
 	for len(data) > 0 {

@@ -17,13 +17,13 @@ import (
 const (
 	labelManifests = "operators.operatorframework.io.bundle.manifests.v1"
 	labelMetadata  = "operators.operatorframework.io.bundle.metadata.v1"
-	// LabelConfigs marks a catalog image and names its directory of documents.
+	// LabelConfigs is the label of a catalog image with the directory of its documents.
 	LabelConfigs = "operators.operatorframework.io.index.configs.v1"
 )
 
-// unpack applies the layers. What is kept depends on what the labels say the
-// image is: of a catalog its configs, of a bundle its manifests and metadata,
-// whatever they lie on, of everything else all.
+// unpack returns the files of the layers. Which are kept depends on the image's labels:
+// of a catalog its configs, of a bundle its manifests and metadata, of other images
+// everything.
 func (s imageReader) unpack(ctx context.Context, from blobReader, layers []v1.Descriptor, labels map[string]string) (*filetree.Tree, error) {
 	u := &filetree.Unpacker{Limits: s.limits, Tree: filetree.New(), Left: filetree.Budget{Limits: s.limits.Bundle}}
 	if s.limits.Artifacts {
@@ -49,7 +49,8 @@ func (s imageReader) unpack(ctx context.Context, from blobReader, layers []v1.De
 	return u.Tree, placeBundle(u.Tree, labels, s.limits)
 }
 
-// chooseKept says what is kept, and whether that is a catalog's.
+// chooseKept sets the directories that the unpacker keeps, by the image's labels;
+// catalog is whether they are a catalog's.
 func chooseKept(u *filetree.Unpacker, labels map[string]string) (catalog bool, err error) {
 	if value, ok := labels[LabelConfigs]; ok {
 		dir, err := labelledDir(LabelConfigs, value, u.Limits)
@@ -79,8 +80,8 @@ func bundleDirs() []bundleDir {
 	return []bundleDir{{labelManifests, "manifests"}, {labelMetadata, "metadata"}}
 }
 
-// unpackLayer parses a layer from the cache and says nothing of it before its
-// last byte is verified. An entry that was damaged is fetched again, once.
+// unpackLayer returns the changes that a layer in the cache makes, after all its bytes
+// are verified. A damaged layer is fetched again, once.
 func (s imageReader) unpackLayer(ctx context.Context, from blobReader, layer v1.Descriptor, u *filetree.Unpacker) ([]filetree.LayerEntry, error) {
 	digest := layer.Digest.String()
 	for attempt := 0; ; attempt++ {
@@ -115,8 +116,8 @@ func (s imageReader) parseLayer(digest string, size int64, u *filetree.Unpacker)
 	return entries, err
 }
 
-// placeBundle moves the directories that the labels of a bundle image name to
-// where formats look for them.
+// placeBundle moves the directories that a bundle image's labels name to where formats
+// look for them: manifests and metadata.
 func placeBundle(t *filetree.Tree, labels map[string]string, l filetree.Limits) error {
 	for _, d := range bundleDirs() {
 		value, ok := labels[d.label]
@@ -137,7 +138,8 @@ func placeBundle(t *filetree.Tree, labels map[string]string, l filetree.Limits) 
 	return nil
 }
 
-// labelledDir reads a directory label, which may be absolute.
+// labelledDir returns the directory that a label names as a path below the root. The
+// label may have an absolute path.
 func labelledDir(label, value string, l filetree.Limits) (string, error) {
 	dir, err := l.CleanPath(strings.TrimLeft(value, "/"))
 	if err != nil {

@@ -28,9 +28,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 )
 
-// Credentials are those that a request names for one source. They go to the
-// host of its reference and nowhere else, and take the place of the user's own
-// there. Errors and messages never hold them.
+// Credentials are those that a request names for one source. They are sent to the host
+// of the source's reference and nowhere else, and replace the user's own credentials
+// there. Errors and messages never contain them.
 type Credentials struct {
 	secret string // NAMESPACE/NAME, for messages
 	host   string // HOST or HOST:PORT, as in the reference
@@ -46,9 +46,9 @@ type Credentials struct {
 	accessKey, secretKey string // of S3
 }
 
-// secretTypes are the types of Secrets that hold credentials for sources. No
-// other is read: a file of a pull request must not send, say, the token of
-// a ServiceAccount to a server of its choice.
+// secretTypes returns the types of Secrets from which credentials are read. Others are
+// refused, so that a request file cannot send, say, the token of a ServiceAccount to a
+// server of its choice.
 func secretTypes() []string {
 	return []string{
 		"", "Opaque", "kubernetes.io/basic-auth", "kubernetes.io/ssh-auth", "kubernetes.io/dockerconfigjson",
@@ -56,10 +56,10 @@ func secretTypes() []string {
 	}
 }
 
-// ReadCredentials reads a Secret, given as NAMESPACE/NAME, with the user's
-// rights, for one reference. Keys are those of the Kubernetes types of Secrets
-// (username, password, ssh-privatekey, .dockerconfigjson), of rukpak
-// (ssh-knownhosts) and of Flux (identity, known_hosts, bearerToken, ca.crt).
+// ReadCredentials reads a Secret, given as NAMESPACE/NAME, with the user's rights, as
+// credentials for one reference. It knows the keys of Kubernetes' types of Secrets
+// (username, password, ssh-privatekey, .dockerconfigjson), of rukpak (ssh-knownhosts)
+// and of Flux (identity, known_hosts, bearerToken, ca.crt).
 func ReadCredentials(ctx context.Context, cluster Getter, secret string, r ref.Reference) (*Credentials, error) {
 	if cluster == nil {
 		return nil, fmt.Errorf("Secret %s holds the credentials for %s, and no cluster may be asked for it; leave out --offline", secret, hostOf(r))
@@ -81,7 +81,8 @@ func ReadCredentials(ctx context.Context, cluster Getter, secret string, r ref.R
 	return c, nil
 }
 
-// WithRoots returns credentials that trust one more PEM of roots.
+// WithRoots returns a copy of the credentials that also trusts certificate authorities
+// in PEM, for the host of a reference. c may be nil.
 func (c *Credentials) WithRoots(pem string, r ref.Reference) *Credentials {
 	var out Credentials
 	if c != nil {
@@ -91,7 +92,7 @@ func (c *Credentials) WithRoots(pem string, r ref.Reference) *Credentials {
 	return &out
 }
 
-// hostOf returns the host of a reference.
+// hostOf returns HOST or HOST:PORT of a reference.
 func hostOf(r ref.Reference) string {
 	if r.Kind == ref.KindImage {
 		host, _, _ := strings.Cut(r.Image, "/")
@@ -107,8 +108,8 @@ func hostOf(r ref.Reference) string {
 	return u.Host
 }
 
-// read takes what the kind of source can use. A Secret without any of that is
-// a mistake, and an error.
+// read takes from a Secret the keys that sources of the reference's kind can use. A
+// Secret without any of them is an error.
 func (c *Credentials) read(body map[string]any, r ref.Reference) error {
 	kind := preview.String(body, "type")
 	if !slices.Contains(secretTypes(), kind) {
@@ -183,7 +184,8 @@ func first(data map[string]string, keys ...string) string {
 	return ""
 }
 
-// Given reports whether there is more than roots.
+// Given reports whether there are credentials of a Secret or config, and not only
+// certificate authorities.
 func (c *Credentials) Given() bool { return c != nil && c.secret != "" }
 
 // GoogleKey returns the key of a Google service account as JSON, or nil.
@@ -194,11 +196,11 @@ func (c *Credentials) GoogleKey() []byte {
 	return c.google
 }
 
-// HasS3Key reports whether there are keys of S3, which Retrieve returns.
+// HasS3Key reports whether there are S3 keys, which Retrieve then returns.
 func (c *Credentials) HasS3Key() bool { return c != nil && c.accessKey != "" }
 
-// SSHKey returns the private key and the known_hosts lines to use for ssh; both are
-// nil where there are none.
+// SSHKey returns the private key and the known_hosts lines for ssh; nil if there are
+// none.
 func (c *Credentials) SSHKey() (key ssh.Signer, knownHosts []byte) {
 	if c == nil {
 		return nil, nil
@@ -206,7 +208,8 @@ func (c *Credentials) SSHKey() (key ssh.Signer, knownHosts []byte) {
 	return c.key, c.knownHosts
 }
 
-// RootsPEM returns the certificates that are trusted besides the system's, or nil.
+// RootsPEM returns the certificate authorities in PEM that are trusted besides the
+// system's; nil if there are none.
 func (c *Credentials) RootsPEM() []byte {
 	if c == nil {
 		return nil
@@ -229,7 +232,8 @@ func (c *Credentials) Resolve(target authn.Resource) (authn.Authenticator, error
 	return authn.FromConfig(authn.AuthConfig{Username: c.username, Password: c.password}), nil
 }
 
-// authorize sets the header of a request to the host of the reference.
+// authorize adds the credentials to a request, which must be to the host of their
+// reference, and reports whether there were any.
 func (c *Credentials) authorize(r *http.Request, scheme Scheme) bool {
 	switch {
 	case !strings.EqualFold(r.URL.Host, c.host):
@@ -248,7 +252,7 @@ func (c *Credentials) authorize(r *http.Request, scheme Scheme) bool {
 	return true
 }
 
-// Getter reads objects of the target cluster, with the user's own rights.
+// Getter gets objects of the target cluster with the user's own rights.
 type Getter interface {
 	// Get returns nil and no error for an object that does not exist.
 	Get(ctx context.Context, ref preview.Ref) (map[string]any, error)

@@ -18,15 +18,16 @@ import (
 )
 
 // credentialHelper runs the programs that keep credentials for Docker and Podman
-// (github.com/docker/docker-credential-helpers). A helper is ended, with all that
-// it started, when it takes too long or prints too much. Nothing of what it
-// prints is ever shown: it may be a password.
+// (github.com/docker/docker-credential-helpers). A helper that takes too long or prints
+// too much is ended, with all that it started. Its output is never shown, as it may be
+// a password.
 type credentialHelper struct{ patience time.Duration }
 
-// helperBytes caps the answer of a helper; the longest tokens have a few KiB.
+// helperBytes is the most bytes that a helper may print (64 KiB); the longest tokens
+// have a few KiB.
 const helperBytes = 64 * bounded.KiB
 
-// helperWait limits the time for which the pipes of an ended helper stay open.
+// helperWait is how long the pipes of an ended helper are waited for.
 const helperWait = time.Second
 
 var (
@@ -35,10 +36,10 @@ var (
 	errHelperTooLarge = fmt.Errorf("it prints more than %s", bounded.ByteCount(helperBytes))
 )
 
-// helperNotFound is the answer of a helper that has nothing for a registry.
+// helperNotFound is what a helper prints that has no credentials for a registry.
 const helperNotFound = "credentials not found in native keychain"
 
-// HelperError is a helper that gave no answer.
+// HelperError is the error for a helper that failed.
 type HelperError struct {
 	registry, place, helper string
 	err                     error
@@ -50,7 +51,8 @@ func (e *HelperError) Error() string {
 
 func (e *HelperError) Unwrap() error { return e.err }
 
-// get asks a helper for the credentials of a registry; none are no error.
+// get returns the credentials that a helper has for a registry; the zero value, without
+// error, if it has none.
 func (h credentialHelper) get(ctx context.Context, helper, server string) (authn.AuthConfig, error) {
 	var none authn.AuthConfig
 	if !helperName.MatchString(helper) {
@@ -86,7 +88,7 @@ func (h credentialHelper) get(ctx context.Context, helper, server string) (authn
 	return parseHelperAnswer(out.kept.Bytes())
 }
 
-// helperExit says how a helper ended, without its words.
+// helperExit describes how a helper ended, such as "exit status 1", without its output.
 func helperExit(err error) string {
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		return exit.ProcessState.String()
@@ -105,8 +107,8 @@ func parseHelperAnswer(data []byte) (authn.AuthConfig, error) {
 	return authn.AuthConfig{Username: answer.Username, Password: answer.Secret}, nil
 }
 
-// helperOutput keeps what a helper prints, up to its cap. The buffer is no
-// embedded one: its ReadFrom would go past the cap.
+// helperOutput keeps what a helper prints, up to [helperBytes]. It does not embed
+// bytes.Buffer, whose ReadFrom would read beyond that.
 type helperOutput struct {
 	kept bytes.Buffer
 	full func()

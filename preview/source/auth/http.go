@@ -15,24 +15,24 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 )
 
-// Scheme selects the Authorization header for a token from the environment.
+// Scheme is the form of the Authorization header for a token: Bearer, or Basic for git.
 // Names and passwords are always sent as Basic.
 type Scheme int
 
 // How a token is sent.
 const (
 	Bearer Scheme = iota
-	// Git sends a token as the password of Basic, which is what git servers
-	// take. GitHub, GitLab and Gitea ignore the name beside a token.
+	// Git sends the token as the password of Basic, as git servers require. GitHub,
+	// GitLab and Gitea ignore the user name beside a token.
 	Git
 )
 
 const gitTokenUser = "x-access-token"
 
-// userCredentials are those of the user for https servers. They come from a token
-// for one host in the environment, TokenVariable(HOST) or a forge's own, else
-// from the netrc file (NETRC, else ~/.netrc). An entry "default" of a netrc
-// file is not used: it would go to any host that a reference names.
+// userCredentials are the user's own credentials for https servers: a token for the
+// host in the environment, in TokenVariable(HOST) or a variable of [forgeTokens], else
+// an entry of the netrc file (NETRC, else ~/.netrc). Its entry "default" is not used,
+// because it would be sent to any host that a reference names.
 type userCredentials struct {
 	env   func(string) string
 	netrc []netrcEntry
@@ -41,14 +41,15 @@ type userCredentials struct {
 
 type netrcEntry struct{ machine, login, password string }
 
-// forgeTokens are variables that tools set for one forge.
+// forgeTokens are, by host, the environment variables in which other tools keep a
+// token.
 var forgeTokens = map[string][]string{
 	"github.com": {"GH_TOKEN", "GITHUB_TOKEN"},
 	"gitlab.com": {"GITLAB_TOKEN"},
 }
 
-// TokenVariable is the environment variable that holds the token for a host:
-// KUBECTL_OPERATOR_TOKEN_ and the name in capitals, "." as "_", "-" as "__".
+// TokenVariable returns the name of the environment variable with the token for a host:
+// KUBECTL_OPERATOR_TOKEN_ and the host in capitals, "." as "_" and "-" as "__".
 func TokenVariable(host string) string {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
@@ -84,8 +85,8 @@ func readUserCredentials() (userCredentials, error) {
 	return c, nil
 }
 
-// authorize sets the header of a request to host, and reports whether there
-// was something to set.
+// authorize adds the credentials for a host to a request, and reports whether there
+// were any.
 func (c userCredentials) authorize(r *http.Request, host string, scheme Scheme) bool {
 	if c.given.Given() {
 		return c.given.authorize(r, scheme)
@@ -116,8 +117,9 @@ func (c userCredentials) token(host string) string {
 	return ""
 }
 
-// parseNetrc reads the entries of the format that curl and git share: words
-// apart by white space, "#" beginning a comment, macros up to an empty line.
+// parseNetrc returns the entries of a netrc file, in the format that curl and git
+// share: words separated by white space, comments that begin with "#", and macros up to
+// an empty line.
 func parseNetrc(text string) []netrcEntry {
 	var out []netrcEntry
 	var into *string
@@ -155,8 +157,8 @@ func parseNetrc(text string) []netrcEntry {
 	return out
 }
 
-// Sent says for which host credentials may be sent with a request
-// and its redirects, and whether they were.
+// Sent says to which host credentials may be sent with a request and its redirects, and
+// records whether they were.
 type Sent struct {
 	Host   string // HOST or HOST:PORT of the first request
 	Scheme Scheme
@@ -164,7 +166,7 @@ type Sent struct {
 	sent   bool
 }
 
-// Advice returns what the user can do about a server that gave no access.
+// Advice returns what the user can do if the server refused access.
 func (s *Sent) Advice() string {
 	switch {
 	case s.Never:
@@ -177,13 +179,13 @@ func (s *Sent) Advice() string {
 
 type sentKey struct{}
 
-// WithSent returns a context whose requests are given the credentials that s allows.
+// WithSent returns a context for requests that may send the credentials which s allows.
 func WithSent(ctx context.Context, s *Sent) context.Context {
 	return context.WithValue(ctx, sentKey{}, s)
 }
 
-// NewTransport returns a transport that adds credentials of the user, or what was
-// given in their place.
+// NewTransport returns a transport that adds credentials to requests: those given, else
+// the user's own.
 func NewTransport(inner http.RoundTripper, given *Credentials) (http.RoundTripper, error) {
 	keys := userCredentials{given: given}
 	if !given.Given() {
@@ -195,8 +197,8 @@ func NewTransport(inner http.RoundTripper, given *Credentials) (http.RoundTrippe
 	return &authorizer{inner: inner, keys: keys}, nil
 }
 
-// authorizer adds credentials to requests to the host they are for: not after
-// a redirect to another host or port, and never without TLS.
+// authorizer is a transport that adds credentials to requests to one host (see
+// [WithSent]): not after a redirect to another host or port, and never without TLS.
 type authorizer struct {
 	inner http.RoundTripper
 	keys  userCredentials

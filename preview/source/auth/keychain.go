@@ -20,8 +20,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 )
 
-// UserKeychain takes the credentials of the user from config files as Docker
-// and Podman keep them. The first file that has some for a registry decides.
+// UserKeychain has the user's credentials for registries, from the config files of
+// Docker and Podman. The first file that has some for a registry decides.
 type UserKeychain struct {
 	files  []authFile
 	helper credentialHelper
@@ -30,7 +30,7 @@ type UserKeychain struct {
 	helped map[string]authn.AuthConfig // what helpers answered, by helper and registry
 }
 
-// authFile is one config file.
+// authFile is a config file of Docker or Podman.
 type authFile struct {
 	place   string // for messages
 	entries pullSecrets
@@ -38,12 +38,12 @@ type authFile struct {
 	store   string            // the helper for every other host
 }
 
-// authFileBytes caps a config file; it has a line for each registry.
+// authFileBytes is the largest size in bytes of a config file (1 MiB).
 const authFileBytes = 1 * bounded.MiB
 
-// NewUserKeychain reads the one file that was named, else DOCKER_AUTH_CONFIG,
-// Docker's file and Podman's, those that there are. A helper that one names may
-// take as long as patience.
+// NewUserKeychain reads the named config file or, if registryConfig is empty,
+// DOCKER_AUTH_CONFIG and the files of Docker and Podman that exist. A credential helper
+// that they name is ended after patience.
 func NewUserKeychain(registryConfig string, patience time.Duration) (*UserKeychain, error) {
 	k := &UserKeychain{helper: credentialHelper{patience: patience}, helped: map[string]authn.AuthConfig{}}
 	if registryConfig != "" {
@@ -74,9 +74,9 @@ func NewUserKeychain(registryConfig string, patience time.Duration) (*UserKeycha
 	return k, nil
 }
 
-// authFilePaths are the files that the user may have: Docker's (DOCKER_CONFIG,
-// else ~/.docker), then Podman's, which are REGISTRY_AUTH_FILE alone where it is
-// set, else those of the session and of the user (containers-auth.json(5)).
+// authFilePaths returns where the user's config files may be: Docker's (in
+// DOCKER_CONFIG, else ~/.docker), then Podman's (REGISTRY_AUTH_FILE alone if it is set,
+// else the files of the session and of the user; containers-auth.json(5)).
 func authFilePaths(env func(string) string) []string {
 	var paths []string
 	home, _ := os.UserHomeDir() // without one there are fewer files
@@ -115,7 +115,7 @@ func readAuthFile(path string) (authFile, error) {
 	return parseAuthFile(path, data)
 }
 
-// parseAuthFile reads a config file. Errors never quote it.
+// parseAuthFile parses a config file. Errors never quote it.
 func parseAuthFile(place string, data []byte) (authFile, error) {
 	file := authFile{place: place, helpers: map[string]string{}}
 	var config struct {
@@ -154,9 +154,9 @@ func (k *UserKeychain) Resolve(target authn.Resource) (authn.Authenticator, erro
 	return k.ResolveContext(context.Background(), target)
 }
 
-// ResolveContext implements [authn.ContextKeychain]. Of one file the longest
-// part of the repository's name that has an entry decides, then the helper, then
-// the registry's entry.
+// ResolveContext implements [authn.ContextKeychain]. Within one file an entry for a
+// path that the repository begins with decides, the longest first; else the credential
+// helper; else the entry for the whole registry.
 func (k *UserKeychain) ResolveContext(ctx context.Context, target authn.Resource) (authn.Authenticator, error) {
 	host := strings.ToLower(target.RegistryStr())
 	_, repo, _ := strings.Cut(target.String(), "/")
@@ -182,8 +182,8 @@ func (k *UserKeychain) ResolveContext(ctx context.Context, target authn.Resource
 	return authn.Anonymous, nil
 }
 
-// entry returns the longest entry of a file for a repository. Hosts are compared
-// as they are: a "*" is a pull secret's.
+// entry returns the most specific entry of a file for a repository, and its path; ok is
+// false if there is none. A "*" in a host has no meaning here, unlike in pull secrets.
 func (f authFile) entry(host, repo string) (auth authn.AuthConfig, path string, ok bool) {
 	for _, e := range f.entries {
 		if e.host == host && (e.path == "" || repo == e.path || strings.HasPrefix(repo, e.path+"/")) {
@@ -193,7 +193,8 @@ func (f authFile) entry(host, repo string) (auth authn.AuthConfig, path string, 
 	return auth, "", false
 }
 
-// ask runs a helper, once for each registry: some ask the user.
+// ask returns the credentials of a helper. It is run once for each registry, because
+// some helpers ask the user.
 func (k *UserKeychain) ask(ctx context.Context, helper, host string) (authn.AuthConfig, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 )
 
-// Login holds the credentials that the user's own config has for one reference.
+// Login has the credentials for one reference that a config of the user's contains.
 type Login struct {
 	Username, Password string
 	Token              string // bearer
@@ -17,8 +17,8 @@ type Login struct {
 	SecretKey          string
 }
 
-// NewCredentials makes credentials of a login, for one reference. They go to
-// its host and nowhere else.
+// NewCredentials returns credentials that are sent to the host of a reference and
+// nowhere else.
 func NewCredentials(l Login, r ref.Reference) *Credentials {
 	return &Credentials{
 		secret: "the config", host: hostOf(r), username: l.Username, password: l.Password, token: l.Token,

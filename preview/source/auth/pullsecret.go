@@ -17,10 +17,10 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 )
 
-// pullSecrets is a keychain of Kubernetes pull secrets. It matches registries
-// as the kubelet does (pkg/credentialprovider): an entry names a host, which may
-// hold "*" within a part, and possibly a path that a repository begins with.
-// Credential helpers that a Secret names are never run.
+// pullSecrets is a keychain of Kubernetes pull secrets. It matches registries as the
+// kubelet does (pkg/credentialprovider): an entry names a host, which may have "*"
+// within a part, and perhaps a path that the repository must begin with. Credential
+// helpers that a Secret names are never run.
 type pullSecrets []pullEntry // the most specific first
 
 type pullEntry struct {
@@ -28,7 +28,7 @@ type pullEntry struct {
 	auth       authn.AuthConfig
 }
 
-// dockerEntry is the credential of one registry in a Docker config file.
+// dockerEntry is the entry for one registry in a Docker config file.
 type dockerEntry struct {
 	Username      string `json:"username"`
 	Password      string `json:"password"`
@@ -37,7 +37,7 @@ type dockerEntry struct {
 	RegistryToken string `json:"registrytoken"`
 }
 
-// ReadPullSecrets reads Secrets, given as NAMESPACE/NAME, with the user's rights.
+// ReadPullSecrets reads pull secrets, given as NAMESPACE/NAME, with the user's rights.
 func ReadPullSecrets(ctx context.Context, cluster Getter, names []string) (authn.Keychain, error) {
 	if cluster == nil {
 		return nil, fmt.Errorf("pull secret %s: no cluster may be asked for it; leave out --offline", names[0])
@@ -67,7 +67,8 @@ func ReadPullSecrets(ctx context.Context, cluster Getter, names []string) (authn
 	return all, nil
 }
 
-// parsePullSecret reads the two types of pull secrets. Errors never quote them.
+// parsePullSecret returns the entries of a pull secret of either type. Errors never
+// quote them.
 func parsePullSecret(body map[string]any) (pullSecrets, error) {
 	var key string
 	switch kind := preview.String(body, "type"); kind {
@@ -126,8 +127,8 @@ func (e dockerEntry) config() (authn.AuthConfig, error) {
 	return c, nil
 }
 
-// registryKey splits the name of an entry, which may be a URL and may end in
-// the version of the registry's API.
+// registryKey splits the key of an entry into host and path. The key may be a URL, and
+// may end in /v1 or /v2, the version of the registry's API.
 func registryKey(key string) (host, below string) {
 	for _, scheme := range []string{"https://", "http://"} {
 		key = strings.TrimPrefix(key, scheme)
@@ -155,8 +156,8 @@ func (s pullSecrets) Resolve(target authn.Resource) (authn.Authenticator, error)
 	return authn.Anonymous, nil
 }
 
-// hostMatches compares hosts part by part; a "*" never spans two parts, and the
-// port is equal or absent in both.
+// hostMatches reports whether a host matches a pattern, part by part: "*" matches no
+// dot, and the port must be equal or absent in both.
 func hostMatches(pattern, host string) bool {
 	if pattern == host {
 		return true // an address of IPv6 has no parts

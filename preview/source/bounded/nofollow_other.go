@@ -2,5 +2,6 @@
 
 package bounded
 
-// NoFollow has no counterpart here: on Windows making a link is a privilege.
+// NoFollow is no flag on this system: on Windows, making a symbolic link takes a
+// privilege.
 const NoFollow = 0

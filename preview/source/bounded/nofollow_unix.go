@@ -4,5 +4,6 @@ package bounded
 
 import "syscall"
 
-// NoFollow opens a file only if its last name is no symbolic link.
+// NoFollow is the flag for opening a file that makes a symbolic link at the path an
+// error.
 const NoFollow = syscall.O_NOFOLLOW

@@ -8,17 +8,17 @@ import (
 	"time"
 )
 
-// MinimumPace is the average rate in bytes per second below which a body is given
-// up, measured over two request timeouts; silence alone is noticed after one. A
-// timeout for silence would let a server hold a run for weeks with a byte now and
-// then; at this rate a manifest takes no more than 17 minutes.
+// MinimumPace is the average rate, in bytes per second over two request timeouts, below
+// which the reading of a response is given up. A timeout for silence alone would let a
+// server hold a run for weeks with a byte now and then; at this rate a manifest takes
+// at most 17 minutes.
 const MinimumPace = 4 * KiB
 
-// ErrTooSlow ends the request of a body below the MinimumPace.
+// ErrTooSlow is the error for a response that arrives more slowly than [MinimumPace].
 var ErrTooSlow = errors.New("too slow")
 
-// PacedBody reads a response body and cancels its request with ErrTooSlow if it
-// arrives more slowly than MinimumPace.
+// PacedBody is a response body that cancels its request with [ErrTooSlow] if it arrives
+// more slowly than [MinimumPace].
 type PacedBody struct {
 	io.ReadCloser
 	ctx    context.Context // of the request, which ends with ErrTooSlow
@@ -29,8 +29,8 @@ type PacedBody struct {
 	got    int
 }
 
-// NewPacedBody starts to measure a body. Patience is the request timeout; cancel
-// ends the context of the request.
+// NewPacedBody returns body with its pace measured from now on. patience is the request
+// timeout; cancel ends the context of the request.
 func NewPacedBody(ctx context.Context, body io.ReadCloser, patience time.Duration, cancel context.CancelCauseFunc) *PacedBody {
 	every := 2 * patience
 	return &PacedBody{
@@ -64,7 +64,7 @@ func (b *PacedBody) Close() error {
 	return err
 }
 
-// IdleConn is a connection whose reads fail after Patience without a byte.
+// IdleConn is a connection whose reads fail if no byte arrives for Patience.
 type IdleConn struct {
 	net.Conn
 	Patience time.Duration

@@ -9,8 +9,8 @@ import (
 	"os"
 )
 
-// ReadErrors remembers its reader's error other than io.EOF, so that a failed copy
-// can distinguish errors of reading from errors of writing.
+// ReadErrors keeps the first error of its reader other than io.EOF, so that after a
+// failed copy it is known whether reading or writing failed.
 type ReadErrors struct {
 	Reader io.Reader
 	Err    error
@@ -24,7 +24,7 @@ func (k *ReadErrors) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// ReadAll reads to the end, and fails with ErrTooLarge beyond so many bytes.
+// ReadAll reads r to its end. More than most bytes are an [ErrTooLarge].
 func ReadAll(r io.Reader, most int64) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(r, most+1))
 	if err == nil && int64(len(data)) > most {
@@ -33,8 +33,8 @@ func ReadAll(r io.Reader, most int64) ([]byte, error) {
 	return data, err
 }
 
-// ReadFile reads a plain file of at most so many bytes. A link in its place is
-// fs.ErrNotExist: it was not written by this program.
+// ReadFile reads a plain file; more than most bytes are an [ErrTooLarge]. A symbolic
+// link is fs.ErrNotExist, because this program did not write it.
 func ReadFile(name string, most int64) ([]byte, error) {
 	if info, err := os.Lstat(name); err != nil || !info.Mode().IsRegular() {
 		return nil, errors.Join(err, fs.ErrNotExist)
@@ -47,7 +47,7 @@ func ReadFile(name string, most int64) ([]byte, error) {
 	return ReadAll(file, most)
 }
 
-// PeerReader reads a response of at most Left bytes from a host.
+// PeerReader reads the response of a host, at most Left bytes, and explains its errors.
 type PeerReader struct {
 	Reader     io.Reader
 	Host       string
@@ -69,7 +69,8 @@ func (w *PeerReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// ContextReader fails with the error of its context once that has ended.
+// ContextReader is a reader that fails with the error of its context once that has
+// ended.
 type ContextReader struct {
 	Context context.Context
 	Reader  io.Reader

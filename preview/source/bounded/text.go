@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// PathCause returns an error of package os without its operation and path, which
-// the caller names better.
+// PathCause returns an error of package os without its operation and path, for a caller
+// that names the file itself.
 func PathCause(err error) error {
 	var pathErr *fs.PathError
 	if errors.As(err, &pathErr) {
@@ -28,10 +28,10 @@ const (
 	GiB = 1 << 30
 )
 
-// ErrTooLarge is in the chain of every error about more bytes than are read.
+// ErrTooLarge is wrapped by every error about more bytes than a limit allows.
 var ErrTooLarge = errors.New("larger than its cap")
 
-// Quote returns untrusted text in quotes and escaped, of at most 120 bytes.
+// Quote returns untrusted text in quotes and escaped, cut to 120 bytes.
 func Quote(s string) string {
 	const most = 120
 	if len(s) > most {
@@ -40,7 +40,8 @@ func Quote(s string) string {
 	return fmt.Sprintf("%q", s)
 }
 
-// ByteCount writes a size in its largest binary unit, rounded down.
+// ByteCount returns a size as text in its largest binary unit, rounded down, such as "4
+// MiB".
 func ByteCount(n int64) string {
 	switch {
 	case n >= GiB && n%GiB == 0:
@@ -53,8 +54,8 @@ func ByteCount(n int64) string {
 	return fmt.Sprintf("%d bytes", n)
 }
 
-// Innermost returns the innermost error of a chain, because outer ones print URLs,
-// which may contain tokens.
+// Innermost returns the error at the end of the chain that err wraps: outer ones print
+// URLs, which may contain tokens.
 func Innermost(err error) error {
 	for {
 		next := errors.Unwrap(err)
@@ -65,8 +66,8 @@ func Innermost(err error) error {
 	}
 }
 
-// FirstLine returns the first line of an error, of at most 200 bytes. In the lines
-// that follow go-containerregistry quotes the bodies of answers.
+// FirstLine returns the first line of an error, cut to 200 bytes. In further lines
+// go-containerregistry quotes what servers answer.
 func FirstLine(err error) string {
 	line, _, _ := strings.Cut(err.Error(), "\n")
 	if len(line) > 200 {
@@ -75,6 +76,6 @@ func FirstLine(err error) string {
 	return line
 }
 
-// ErrDigestMismatch is in the chain of every error about bytes that do not
-// hash to the digest they were asked for by.
+// ErrDigestMismatch is wrapped by every error about bytes that do not have the digest
+// by which they were asked for.
 var ErrDigestMismatch = errors.New("the bytes do not match their digest")

@@ -21,7 +21,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 )
 
-// Version is one archive that an index lists.
+// Version is one version of a chart in an index, with the address of its archive.
 type Version struct {
 	Text    string // as in the index
 	version *semver.Version
@@ -31,8 +31,8 @@ type Version struct {
 	raw []byte
 }
 
-// NewVersion returns a version that is known by its text alone, such as the tag of an
-// image; nil for a text that is no version.
+// NewVersion returns a version of which only the text is known, such as the tag of an
+// image; nil if the text is no version.
 func NewVersion(text string) *Version {
 	version, err := semver.NewVersion(text)
 	if err != nil {
@@ -41,7 +41,8 @@ func NewVersion(text string) *Version {
 	return &Version{Text: text, version: version}
 }
 
-// read decodes the entry, and holds it to the version that was read of it.
+// read decodes the rest of a version's entry, unless that was done. It is an error if
+// the decoded entry is of another version than the fast reading found.
 func (v *Version) read() error {
 	if v.raw == nil {
 		return nil
@@ -54,7 +55,8 @@ func (v *Version) read() error {
 	return nil
 }
 
-// HasDigest reports whether the index gives an archive this digest.
+// HasDigest reports whether this is the digest that the index gives for the version's
+// archive.
 func (v *Version) HasDigest(digest string) (bool, error) {
 	if v.raw != nil && bytes.Contains(bytes.ToLower(v.raw), []byte(strings.TrimPrefix(digest, "sha256:"))) {
 		if err := v.read(); err != nil {
@@ -64,9 +66,9 @@ func (v *Version) HasDigest(digest string) (bool, error) {
 	return v.Digest == digest, nil
 }
 
-// parse decodes an index whole and returns what it lists for one chart
-// (Helm, "The Chart Repository Guide", the index file). Entries whose version is none, and those
-// marked as removed, are left out, as Helm does.
+// parse decodes a whole index and returns the versions of one chart (Helm, "The Chart
+// Repository Guide", the index file). As in Helm, entries that are marked as removed,
+// or have no valid version, are left out.
 func parse(data []byte, name string) ([]Version, error) {
 	docs, err := preview.Decode(data)
 	if err != nil {
@@ -102,7 +104,7 @@ func parse(data []byte, name string) ([]Version, error) {
 	return versions, nil
 }
 
-// parseVersion returns nil for an entry that is left out.
+// parseVersion returns the version of an entry, nil if the entry is to be left out.
 func parseVersion(entry map[string]any) (*Version, error) {
 	text, _ := entry["version"].(string)
 	v := NewVersion(text)
@@ -124,8 +126,8 @@ func parseVersion(entry map[string]any) (*Version, error) {
 	return v, nil
 }
 
-// Choose returns the highest version in a range; without a range the
-// highest that is not a pre-release. A version spelled out is that one.
+// Choose returns the highest version in a range; without a range, the highest that is
+// not a pre-release. A version equal to text is chosen before all others.
 func Choose(versions []Version, text string) (Version, error) {
 	wanted := text
 	if wanted == "" {
@@ -168,8 +170,9 @@ func Choose(versions []Version, text string) (Version, error) {
 	return *best, nil
 }
 
-// above orders by what was spelled out, then by precedence, then by text, so
-// that builds of one version ("+1", "+2") have an order too.
+// above reports whether v is chosen before other: the one whose text is wanted, else
+// the higher version, else the greater text, so that builds of one version ("+1", "+2")
+// have an order too.
 func (v *Version) above(other *Version, wanted string) bool {
 	switch mine, theirs := v.Text == wanted, other.Text == wanted; {
 	case mine != theirs:

@@ -14,16 +14,17 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 )
 
-// chartEntriesBytes caps what is held of an index: the entries of one chart.
+// chartEntriesBytes is how many bytes of an index, the entries of one chart, are kept
+// in memory.
 const chartEntriesBytes = 64 * bounded.MiB
 
-// errUnusual is the error of an index that is not written as programs write it,
-// or is broken. It is decoded whole, which is the judge of both.
+// errUnusual is the error for an index that is broken or not in the form that programs
+// write. It is then decoded as a whole, which shows which of the two it is.
 var errUnusual = errors.New("it is not written as programs write an index")
 
-// Read returns what an index lists for one chart, and holds no more of
-// it than that: an index lists all versions of all charts, and of a large one
-// the decoded form takes twenty times its size.
+// Read returns the versions of one chart in an index, and keeps no more than these in
+// memory: an index lists all versions of all charts, and decoded it takes twenty times
+// its size.
 func Read(r io.Reader, name string) ([]Version, error) {
 	start := &indexStart{r: r}
 	buffered := bufio.NewReaderSize(start, 64*bounded.KiB)
@@ -49,8 +50,8 @@ func Read(r io.Reader, name string) ([]Version, error) {
 	return nil, err
 }
 
-// indexStart keeps what was read of an index, for as long as it may be decoded
-// whole.
+// indexStart keeps the bytes read of an index, in case it has to be decoded as a whole,
+// up to the largest size for that.
 type indexStart struct {
 	r      io.Reader
 	pieces [][]byte
@@ -82,9 +83,9 @@ func (s *indexStart) keep(data []byte) {
 	s.pieces[last] = append(s.pieces[last], data...)
 }
 
-// blockIndex reads an index line by line, as "helm repo index" and its like
-// write it: keys on lines of their own, those of charts at one depth below
-// "entries". What else it meets is unusual.
+// blockIndex reads an index line by line, in the form that "helm repo index" and
+// similar programs write: keys on lines of their own, those of charts indented equally
+// below "entries". Any other form is [errUnusual].
 type blockIndex struct {
 	name string
 
@@ -135,7 +136,7 @@ func (b *blockIndex) end() ([]Version, error) {
 	return b.versions, nil
 }
 
-// line takes the beginning of a line.
+// line reads a line, or the beginning of one that is longer than the buffer.
 func (b *blockIndex) line(line []byte) error {
 	text := bytes.TrimLeft(line, " ")
 	depth := len(line) - len(text)
@@ -175,7 +176,7 @@ func (b *blockIndex) line(line []byte) error {
 
 var indexKey = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]*:( |$)`)
 
-// top takes a line that is not indented.
+// top reads a line that is not indented: a top-level key.
 func (b *blockIndex) top(text []byte) error {
 	if string(text) == "---" && b.key == "" {
 		return nil
@@ -202,7 +203,7 @@ func (b *blockIndex) top(text []byte) error {
 
 var chartKey = regexp.MustCompile(`^(?:([A-Za-z0-9._-]+)|"([A-Za-z0-9._-]+)"|'([A-Za-z0-9._-]+)'):(?: (\[\]|\{\}|null))?$`)
 
-// startChart takes the key of a chart.
+// startChart reads the key of a chart.
 func (b *blockIndex) startChart(text []byte) error {
 	if err := b.endItem(); err != nil {
 		return err
@@ -256,8 +257,9 @@ func (b *blockIndex) endItem() error {
 	return nil
 }
 
-// chartVersionOf reads an entry: as far as its version, where that stands on a
-// line of its own. Most entries are asked for no more.
+// chartVersionOf reads an entry of a chart, only as far as its version if that is on a
+// line of its own: most entries are used no further. It is nil for an entry to be left
+// out.
 func chartVersionOf(item []byte) (*Version, error) {
 	if text, ok := peekChartVersion(item); ok {
 		v := NewVersion(text)
@@ -269,8 +271,8 @@ func chartVersionOf(item []byte) (*Version, error) {
 	return decodeVersion(item)
 }
 
-// decodeVersion decodes an entry. What cannot be decoded by itself may
-// refer to another part of the index.
+// decodeVersion decodes an entry of a chart. One that cannot be decoded by itself,
+// since it may refer to an anchor elsewhere in the index, is [errUnusual].
 func decodeVersion(item []byte) (*Version, error) {
 	docs, err := preview.Decode(item)
 	if err != nil || len(docs) > 1 {
@@ -283,10 +285,12 @@ func decodeVersion(item []byte) (*Version, error) {
 	return parseVersion(entry)
 }
 
-// plainChartVersion has two dots, so that it is no number.
+// plainChartVersion matches versions, whose two dots keep YAML from taking them for a
+// number.
 var plainChartVersion = regexp.MustCompile(`^v?[0-9]+\.[0-9]+\.[0-9]+[-+.0-9A-Za-z]*$`)
 
-// peekChartVersion finds the version of a block mapping of plain keys.
+// peekChartVersion returns the version in an entry that is a block mapping of plain
+// keys; false for another form, and for an entry with the key removed.
 func peekChartVersion(item []byte) (string, bool) {
 	version, depth := "", -1
 	for line := range bytes.Lines(item) {
@@ -321,7 +325,7 @@ func peekChartVersion(item []byte) (string, bool) {
 	return version, version != ""
 }
 
-// scanJSONIndex reads an index that is JSON.
+// scanJSONIndex returns the versions of one chart in an index in JSON.
 func scanJSONIndex(r *bufio.Reader, name string) ([]Version, error) {
 	j := &jsonIndex{decoder: json.NewDecoder(r), name: name}
 	err := j.members(j.top)
@@ -380,7 +384,8 @@ func (j *jsonIndex) entry() error {
 	return err
 }
 
-// members reads an object, each of whose values is for value to read.
+// members reads a JSON object: it calls value for each key, which has to read the key's
+// value.
 func (j *jsonIndex) members(value func(key string) error) error {
 	if err := j.delim('{'); err != nil {
 		return err
@@ -421,7 +426,7 @@ func (j *jsonIndex) delim(want json.Delim) error {
 	return err
 }
 
-// skip passes over a value, the items of a list one by one: those of a chart can
+// skip reads over a JSON value. A list is skipped item by item, because one chart's can
 // be most of the index.
 func (j *jsonIndex) skip() error {
 	pass := func() error { return j.decoder.Decode(&j.raw) }

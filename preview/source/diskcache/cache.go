@@ -25,22 +25,22 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 )
 
-// Cache keeps blobs under the sha256 of their bytes. It is a convenience, not
-// an authority: entries are hashed again on every read. Writers use a file of
-// their own and rename it, so two processes never see each other's halves.
+// Cache keeps blobs in files named by the sha256 of their bytes. It is not trusted:
+// blobs are hashed again on every read. A blob is written under a temporary name and
+// renamed, so that no other process sees a part of it.
 type Cache struct{ Dir string }
 
-// ErrWrite is in the chain of errors of this machine's disk: another
-// source of the same bytes would not help.
+// ErrWrite is wrapped by errors of writing to the local disk, for which fetching the
+// same bytes from another source would not help.
 var ErrWrite = errors.New("writing the cache")
 
 // partialPrefix begins the names of files that are still being written.
 const partialPrefix = ".partial-"
 
-// blobDir returns where blobs live, and makes it.
+// blobDir returns the directory of the blobs, and creates it if needed.
 func (c Cache) blobDir() (string, error) { return c.SubDir("blobs", "sha256") }
 
-// SubDir returns a directory of the cache, and makes it.
+// SubDir returns a directory of the cache, and creates it if needed.
 func (c Cache) SubDir(parts ...string) (string, error) {
 	base := c.Dir
 	if base == "" {
@@ -79,8 +79,7 @@ func (c Cache) path(digest string) (string, error) {
 	return filepath.Join(dir, strings.TrimPrefix(digest, "sha256:")), nil
 }
 
-// Has reports whether there is an entry of the right size. It says nothing
-// about its bytes.
+// Has reports whether there is a blob of the right size. Its bytes are not verified.
 func (c Cache) Has(digest string, size int64) bool {
 	name, err := c.path(digest)
 	if err != nil {
@@ -90,8 +89,8 @@ func (c Cache) Has(digest string, size int64) bool {
 	return err == nil && info.Mode().IsRegular() && info.Size() == size
 }
 
-// Blob returns an entry to read, with the hash that will tell at its end
-// whether the bytes were right. No entry is fs.ErrNotExist.
+// Blob opens a blob to read. Its bytes are verified only by [Blob.Verify], at the end.
+// A missing blob is fs.ErrNotExist.
 func (c Cache) Blob(digest string) (*Blob, error) {
 	name, err := c.path(digest)
 	if err != nil {
@@ -108,14 +107,14 @@ func (c Cache) Blob(digest string) (*Blob, error) {
 	return &Blob{digest: digest, File: file, hash: sha256.New()}, nil
 }
 
-// Touch notes that an entry was used; those used least recently go first. That
-// it fails, as in a cache that is read only, is no error.
+// Touch sets the time of a file's last use, by which Trim removes the oldest. An error,
+// as in a read-only cache, is ignored.
 func Touch(name string) {
 	now := time.Now()
 	_ = os.Chtimes(name, now, now)
 }
 
-// Bytes returns a whole small entry, verified.
+// Bytes returns a blob of at most `most` bytes, verified.
 func (c Cache) Bytes(digest string, most int64) ([]byte, error) {
 	b, err := c.Blob(digest)
 	if err != nil {
@@ -129,7 +128,7 @@ func (c Cache) Bytes(digest string, most int64) ([]byte, error) {
 	return data, b.Verify()
 }
 
-// Remove forgets an entry. That another process did it first is no error.
+// Remove deletes a blob. One that is already gone is no error.
 func (c Cache) Remove(digest string) error {
 	name, err := c.path(digest)
 	if err != nil {
@@ -141,8 +140,8 @@ func (c Cache) Remove(digest string) error {
 	return nil
 }
 
-// Put stores what r yields, if that is the blob of the digest with at most
-// `most` bytes. Nothing else ever gets the name.
+// Put stores the bytes of r as the blob with a digest. Bytes with another digest, or
+// more than `most`, are an error, and nothing is stored.
 func (c Cache) Put(digest string, most int64, r io.Reader) error {
 	if _, err := c.path(digest); err != nil {
 		return err
@@ -151,11 +150,11 @@ func (c Cache) Put(digest string, most int64, r io.Reader) error {
 	return err
 }
 
-// Add stores at most `most` bytes under whatever digest they have.
+// Add stores the bytes of r, at most `most`, and returns their digest.
 func (c Cache) Add(most int64, r io.Reader) (string, error) { return c.store("", most, r) }
 
-// store writes a blob and returns its digest, which must be want unless that
-// is empty.
+// store writes a blob and returns its digest. If want is not empty, bytes with another
+// digest are an error.
 func (c Cache) store(want string, most int64, r io.Reader) (string, error) {
 	dir, err := c.blobDir()
 	if err != nil {
@@ -195,8 +194,8 @@ func (c Cache) store(want string, most int64, r io.Reader) (string, error) {
 	return got, nil
 }
 
-// replace gives a file its name. A directory that stands there is no entry of
-// the cache, and would stay for ever.
+// replace renames a file to the name of an entry. A directory with that name, which is
+// never an entry, is deleted; else it would block the name for ever.
 func replace(file, name string) error {
 	if info, err := os.Lstat(name); err == nil && info.IsDir() {
 		if err := os.RemoveAll(name); err != nil {
@@ -206,7 +205,7 @@ func replace(file, name string) error {
 	return os.Rename(file, name)
 }
 
-// Blob is a cache entry being read.
+// Blob is a blob of the cache, opened to read.
 type Blob struct {
 	digest string
 	File   *os.File
@@ -222,8 +221,8 @@ func (b *Blob) Read(p []byte) (int, error) {
 // Close closes the file.
 func (b *Blob) Close() error { return b.File.Close() }
 
-// Verify reads what is left and returns [bounded.ErrDigestMismatch] unless the whole
-// entry was what its name says.
+// Verify reads the rest of the blob and returns [bounded.ErrDigestMismatch] unless all
+// its bytes have its digest.
 func (b *Blob) Verify() error {
 	if _, err := io.Copy(io.Discard, b); err != nil {
 		return fmt.Errorf("reading the cache: %w", err)
@@ -234,11 +233,11 @@ func (b *Blob) Verify() error {
 	return nil
 }
 
-// DigestOf returns the digest of what was written to a hash, as "sha256:HEX".
+// DigestOf returns the sum of a sha256 hash as "sha256:HEX".
 func DigestOf(h hash.Hash) string { return "sha256:" + hex.EncodeToString(h.Sum(nil)) }
 
-// WriteFile writes a file under another name and renames it, so that no process
-// sees half of it.
+// WriteFile writes a file under a temporary name and renames it, so that no process
+// sees a part of it.
 func WriteFile(name string, data []byte) error {
 	temp, err := os.CreateTemp(filepath.Dir(name), partialPrefix+"*")
 	if err != nil {

@@ -14,21 +14,21 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 )
 
-// Store keeps files that were computed from content, such as indexes of catalogs. Its files are part of the cache: counted, and trimmed like the rest.
+// Store keeps files that were computed from content, such as indexes of catalogs. They
+// are part of the cache: counted and trimmed like blobs.
 //
-// Unlike a blob, such a file has no name that its bytes could be checked by. So
-// its writer seals it with the store's key, which lies outside the
-// cache: a cache that others could write to, or that was restored from
-// elsewhere, holds nothing that is believed.
+// Unlike a blob, such a file has no digest as name by which it could be verified. So
+// its writer adds an HMAC with the store's key, which is outside the cache: files that
+// another user wrote, or that were restored from elsewhere, are not believed.
 type Store struct {
 	cache Cache
 	key   func() []byte
 }
 
-// NewStore returns the store in a cache. It touches the disk when it is first used.
+// NewStore returns the store in a cache. The disk is used only when the store is.
 func NewStore(c Cache) Store { return Store{cache: c, key: sync.OnceValue(storeKey)} }
 
-// Open opens a file to read. What is not there is fs.ErrNotExist.
+// Open opens a file to read. A missing file is fs.ErrNotExist.
 func (s Store) Open(name string) (*os.File, error) {
 	path, err := s.path(name)
 	if err != nil {
@@ -44,8 +44,8 @@ func (s Store) Open(name string) (*os.File, error) {
 	return file, err
 }
 
-// Create makes or replaces a file with what write yields, whole or not at all.
-// Where there is no place for files, write is not called.
+// Create creates or replaces a file with what write writes, as a whole or not at all.
+// If the cache cannot be written to, write is not called.
 func (s Store) Create(name string, write func(io.Writer) error) error {
 	path, err := s.path(name)
 	if err != nil {
@@ -73,7 +73,7 @@ func (s Store) Create(name string, write func(io.Writer) error) error {
 	return err
 }
 
-// writeKeeper remembers that an error came from writing.
+// writeKeeper keeps the error of writing, so that it can be distinguished from others.
 type writeKeeper struct {
 	w   io.Writer
 	err error
@@ -87,7 +87,7 @@ func (k *writeKeeper) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Key returns the secret for the HMAC of files.
+// Key returns the user's secret key for the HMAC of files.
 func (s Store) Key() []byte { return s.key() }
 
 func (s Store) path(name string) (string, error) {
@@ -101,13 +101,13 @@ func (s Store) path(name string) (string, error) {
 	return filepath.Join(dir, name), nil
 }
 
-// derivedDir is their directory in the cache.
+// derivedDir is the directory of the store's files in the cache.
 const derivedDir = "derived"
 
 const storeKeyBytes = 32
 
-// StateDir returns the user's directory for what this program keeps beside its cache,
-// ${XDG_STATE_HOME:-~/.local/state}/kubectl-operator.
+// StateDir returns the directory for files of this program that are not cache, such as
+// the key: ${XDG_STATE_HOME:-~/.local/state}/kubectl-operator.
 func StateDir(getenv func(string) string) (string, error) {
 	base := getenv("XDG_STATE_HOME")
 	if !filepath.IsAbs(base) { // the XDG specification says to ignore relative ones
@@ -120,8 +120,8 @@ func StateDir(getenv func(string) string) (string, error) {
 	return filepath.Join(base, "kubectl-operator"), nil
 }
 
-// storeKey reads the user's key, cache-key in [StateDir], and makes it the first time.
-// A key that cannot be stored is good for this process.
+// storeKey reads the user's key, cache-key in [StateDir], and creates it the first
+// time. If it cannot be stored, a new key is valid for this process.
 func storeKey() []byte {
 	fresh := make([]byte, storeKeyBytes)
 	_, _ = rand.Read(fresh) // it never fails

@@ -14,10 +14,12 @@ import (
 // keeps a tree as a registry keeps an image: the listing under the digest of
 // the tree, each file under its own.
 
-// treeListingBytes caps a listing: a catalog may have 100,000 files.
+// treeListingBytes is the largest size in bytes of a tree's listing: a catalog may have
+// 100,000 files.
 const treeListingBytes = 16 * bounded.MiB
 
-// PutTree stores every file of a tree and returns its digest.
+// PutTree stores every file of a tree and the tree's listing, and returns the tree's
+// digest.
 func (c Cache) PutTree(fsys fs.FS) (string, error) {
 	hash := filetree.NewHash()
 	err := fs.WalkDir(fsys, ".", func(name string, entry fs.DirEntry, err error) error {
@@ -38,8 +40,8 @@ func (c Cache) PutTree(fsys fs.FS) (string, error) {
 	return c.Add(treeListingBytes, bytes.NewReader(hash.Files))
 }
 
-// Tree reads a tree back. What it returns hashes to the digest; a tree of
-// which anything is missing is fs.ErrNotExist.
+// Tree returns the tree with a digest, verified. A tree of which any file is missing is
+// fs.ErrNotExist.
 func (c Cache) Tree(digest string, l filetree.Limits, most filetree.ContentLimits) (*filetree.Tree, error) {
 	listing, err := c.Bytes(digest, treeListingBytes)
 	if err != nil {

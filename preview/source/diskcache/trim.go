@@ -10,25 +10,25 @@ import (
 )
 
 const (
-	// minUnused keeps an entry for so long after its last use, even over the
-	// limit: another process may be about to read it again.
+	// minUnused is how long an entry is kept after its last use, even over the limit:
+	// another process may be about to read it again.
 	minUnused = 10 * time.Minute
-	// minUnwritten keeps a partial file for so long after its last write. A peer
-	// that sends nothing is given up much sooner, so its writer has ended then.
+	// minUnwritten is how long a partial file is kept after its last write. A silent
+	// peer is given up much sooner, so that its writer has ended by then.
 	minUnwritten = time.Hour
 )
 
-// entry is a file of the cache.
+// entry is a file of the cache, with size and last use.
 type entry struct {
 	path string
 	size int64
 	used time.Time
 }
 
-// Trim removes what was used least recently until the cache has at most most
-// bytes, and what writers that died left behind. It runs beside other
-// processes: who has an entry open keeps reading it, and one that is gone is
-// fetched again. What it cannot remove stays; the cache works all the same.
+// Trim deletes the least recently used entries until the cache has at most `most`
+// bytes, and partial files whose writers died. Other processes may use the cache
+// meanwhile: an open entry stays readable, and a deleted one is fetched again. Errors
+// are ignored.
 func (c Cache) Trim(most int64, now time.Time) {
 	base, err := c.SubDir()
 	if err != nil {
@@ -51,8 +51,8 @@ func (c Cache) Trim(most int64, now time.Time) {
 	}
 }
 
-// entries lists the entries and their size in all, and removes what dead
-// writers left.
+// entries returns the entries of the cache and their size in all, and deletes partial
+// files whose writers died.
 func entries(base string, now time.Time) (entries []entry, total int64) {
 	for _, dir := range []string{filepath.Join(base, "blobs", "sha256"), filepath.Join(base, "resolved"), filepath.Join(base, derivedDir)} {
 		files, err := os.ReadDir(dir)

@@ -16,16 +16,16 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 )
 
-// zipBytes caps a zip archive: its directory is at its end, so it is held
-// whole.
+// zipBytes is the largest size in bytes of a zip archive. Its directory is at its end,
+// so that it is read into memory as a whole.
 const zipBytes = 128 * bounded.MiB
 
-// UnpackArchive reads a tar (plain, gzip or zstd) or zip archive of size bytes,
-// distinguished by its first bytes, into memory. Links, devices, two entries of
-// one name and names that lead out are refused. When everything lies below one
-// directory at the top, that directory is the root, unless it is called
-// "manifests", which means something to formats. An archive has to have its end:
-// what was cut between two of its members would pass for a shorter one.
+// UnpackArchive unpacks a tar (plain, gzip or zstd) or zip archive of size bytes,
+// distinguished by its first bytes, into memory. Links, devices, a name that occurs
+// twice and names that lead out of the archive are errors. If everything is below one
+// directory, that becomes the root, unless it is "manifests", which formats look for. A
+// tar archive without end is an error: one that was cut between two members would pass
+// for a shorter one.
 func (l Limits) UnpackArchive(r io.Reader, size int64) (*Tree, error) {
 	buffered := bufio.NewReaderSize(r, 64*bounded.KiB)
 	magic, _ := buffered.Peek(4)
@@ -54,8 +54,8 @@ func (l Limits) UnpackArchive(r io.Reader, size int64) (*Tree, error) {
 	return u.tree, l.CheckKind(u.tree)
 }
 
-// isArchive recognises by its first bytes whether something is an archive, or
-// compressed, which only archives may be.
+// isArchive reports whether the first bytes are those of an archive or of a compressed
+// file, which is then taken for an archive.
 func isArchive(r *bufio.Reader) bool {
 	const tarMagic = 257 // where "ustar" stands in the header of a member
 	head, _ := r.Peek(tarMagic + 5)
@@ -67,7 +67,7 @@ func isArchive(r *bufio.Reader) bool {
 	return len(head) > tarMagic && string(head[tarMagic:]) == "ustar"
 }
 
-// plainFile takes what is no archive as the one file that it is.
+// plainFile returns a tree with one file, for bytes that are no archive.
 func (l Limits) plainFile(r io.Reader) (*Tree, error) {
 	data, err := bounded.ReadAll(r, l.Catalog.FileBytes)
 	switch {
@@ -79,7 +79,8 @@ func (l Limits) plainFile(r io.Reader) (*Tree, error) {
 	return Plain(data, 0), nil
 }
 
-// CheckKind holds what looks like a bundle to the caps of one.
+// CheckKind returns an error if a tree that looks like a bundle exceeds the limits for
+// bundles.
 func (l Limits) CheckKind(t *Tree) error {
 	if n := t.Find("manifests"); n == nil || n.Children == nil {
 		return nil
@@ -88,8 +89,8 @@ func (l Limits) CheckKind(t *Tree) error {
 	return t.Root.Each("", func(name string, data []byte) error { return left.Take(name, int64(len(data))) })
 }
 
-// soleDirectory is the name of the one thing at the top, when that is a
-// directory.
+// soleDirectory returns the name of the only directory at the root, empty if there is
+// anything else.
 func soleDirectory(t *Tree) string {
 	if len(t.Root.Children) != 1 {
 		return ""
@@ -102,7 +103,8 @@ func soleDirectory(t *Tree) string {
 	return ""
 }
 
-// Each calls f for every file below a node, in lexical order.
+// Each calls f for every file at or below a node, in lexical order. name is the path of
+// the node.
 func (n *Node) Each(name string, f func(name string, data []byte) error) error {
 	if n.Children == nil {
 		return f(name, n.Data)
@@ -124,7 +126,7 @@ func sortedKeys(children map[string]*Node) []string {
 	return names
 }
 
-// archiveUnpacker fills a tree from one archive.
+// archiveUnpacker unpacks one archive into a tree.
 type archiveUnpacker struct {
 	limits  Limits
 	left    Budget
@@ -168,13 +170,13 @@ func (u *archiveUnpacker) tar(r io.Reader, size int64) error {
 	}
 }
 
-// tarBlock is the unit of tar archives.
+// tarBlock is the size in bytes of the blocks that a tar archive consists of.
 const tarBlock = 512
 
-// ended looks at how an archive ends, of which the last bytes were read after
-// its last member: padding, which is less than a block, and blocks of zeros, of
-// which one will do. Without any it was cut, unless its digest was given. What
-// compressed it is read on, since its checksum and length come last.
+// ended checks how a tar archive ends. last is the number of bytes after its last
+// member: less than a block is padding only, without the block of zeros that ends an
+// archive, so that it was cut; that is an error unless its digest was given. The rest
+// of the compressed data is read too, because its checksum comes last.
 func (u *archiveUnpacker) ended(inflated io.Reader, last int64) error {
 	if last < tarBlock && u.entries > 0 && !u.limits.Unended {
 		return errors.New("the archive ends too early: the blocks that end a tar archive are missing; fetch it again, or give its #sha256=")
@@ -236,14 +238,16 @@ const (
 	zipByDarwin = 19
 )
 
-// archiveMember is the header of a file or directory, as the archive claims it.
+// archiveMember is a file or directory as the archive describes it, which may not be
+// true.
 type archiveMember struct {
 	name string
 	mode fs.FileMode
 	size int64
 }
 
-// memberOf goes by the type of a member: the mode of its header may claim another.
+// memberOf returns a member of a tar archive. Its type decides whether it is a
+// directory, because the mode in its header may say otherwise.
 func memberOf(header *tar.Header) archiveMember {
 	m := archiveMember{header.Name, header.FileInfo().Mode() &^ fs.ModeType, header.Size}
 	if header.Typeflag == tar.TypeDir {
@@ -252,8 +256,8 @@ func memberOf(header *tar.Header) archiveMember {
 	return m
 }
 
-// entry takes one member. Sizes are claims: the body must have exactly as many
-// bytes.
+// entry adds one member to the tree. Its body must have exactly as many bytes as the
+// archive says.
 func (u *archiveUnpacker) entry(m archiveMember, body io.Reader) error {
 	if u.entries++; u.entries > u.limits.Entries {
 		return fmt.Errorf("more than %d entries", u.limits.Entries)
@@ -289,7 +293,7 @@ func (u *archiveUnpacker) entry(m archiveMember, body io.Reader) error {
 	return nil
 }
 
-// directory makes a directory, unless a file has its place or one above it.
+// directory adds a directory to the tree. A file at its path or above it is an error.
 func (u *archiveUnpacker) directory(name string) error {
 	dir := u.tree.Root
 	for _, part := range split(name) {

@@ -11,10 +11,10 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 )
 
-// Hash is the pin of a directory: sha256 over a version line, then for
-// each file, in the lexical walk order of [fs.WalkDir], its path, a zero byte
-// and the sha256 of its bytes. Location, owners, modes, times and empty
-// directories are not in it.
+// Hash computes the digest of a directory: the sha256 of a listing, which is a version
+// line and then, for each file in the lexical order of [fs.WalkDir], its path, a zero
+// byte and the sha256 of its bytes. Location, owners, modes, times and empty
+// directories are not part of it.
 type Hash struct{ Files []byte } // the listing
 
 // ListingVersion begins every listing.
@@ -23,7 +23,7 @@ const ListingVersion = "kubectl-operator tree v1\n"
 // NewHash returns the hash of a tree without files.
 func NewHash() *Hash { return &Hash{Files: []byte(ListingVersion)} }
 
-// Add takes one file, the next in order.
+// Add adds a file to the listing. Files must be added in order.
 func (h *Hash) Add(name string, data []byte) { h.AddSum(name, sha256.Sum256(data)) }
 
 // AddSum is Add for a file of which only the sha256 is known.
@@ -37,7 +37,7 @@ func (h *Hash) Sum() string {
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// Digest hashes the files of a tree in the order of [fs.WalkDir].
+// Digest returns the digest of the files of a tree; see [Hash].
 func Digest(fsys fs.FS) (string, error) {
 	hash := NewHash()
 	err := fs.WalkDir(fsys, ".", func(name string, entry fs.DirEntry, err error) error {
@@ -51,10 +51,10 @@ func Digest(fsys fs.FS) (string, error) {
 	return hash.Sum(), err
 }
 
-// ListedFile is one line of a listing.
+// ListedFile is a file in the listing of a tree.
 type ListedFile struct{ Path, Digest string }
 
-// ParseListing reads what a [Hash] has hashed.
+// ParseListing returns the files in the listing that [Hash] made.
 func ParseListing(data []byte, l Limits) ([]ListedFile, error) {
 	rest, ok := bytes.CutPrefix(data, []byte(ListingVersion))
 	if !ok {

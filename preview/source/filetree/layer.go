@@ -24,8 +24,8 @@ const (
 	opaqueWhiteout = ".wh..wh..opq"
 )
 
-// Unpacker applies layers in order to a tree. Only what lies below the
-// directories to keep is held; without any everything is.
+// Unpacker applies layers of an image to a tree, in order. Only files below the
+// directories in Keep are kept; all files if there are none.
 type Unpacker struct {
 	Limits   Limits
 	Keep     []string
@@ -35,8 +35,8 @@ type Unpacker struct {
 	Tree     *Tree
 }
 
-// LayerEntry is one effect of a layer. Layers are read whole before any of it is
-// applied, so a layer that turns out to be broken leaves no trace.
+// LayerEntry is one change that a layer makes to the tree. A layer is read as a whole
+// before any change is applied, so that a broken one leaves no trace.
 type LayerEntry struct {
 	Path   string
 	size   int64 // of a file
@@ -45,7 +45,7 @@ type LayerEntry struct {
 	Effect Effect
 }
 
-// Effect is what an entry does to the tree.
+// Effect is the kind of change that a layer makes at a path.
 type Effect int
 
 // The effects: a file or directory is added, one that lies below is removed, or the
@@ -57,7 +57,8 @@ const (
 	EffectClear  // opaque whiteout
 )
 
-// ReadLayer parses one layer of compressedSize bytes.
+// ReadLayer returns the changes that a layer of compressedSize bytes makes, with the
+// bytes of files.
 func (u *Unpacker) ReadLayer(r io.Reader, compressedSize int64) ([]LayerEntry, error) {
 	var entries []LayerEntry
 	err := u.Each(r, compressedSize, func(e LayerEntry, body io.Reader) error {
@@ -73,8 +74,8 @@ func (u *Unpacker) ReadLayer(r io.Reader, compressedSize int64) ([]LayerEntry, e
 	return entries, err
 }
 
-// Each hands every entry of a layer that is kept to use, and of a file its
-// bytes.
+// Each calls use with each change that a layer makes to what is kept, and with the
+// bytes of files.
 func (u *Unpacker) Each(r io.Reader, compressedSize int64, use func(LayerEntry, io.Reader) error) error {
 	plain, err := decompress(r)
 	if err != nil {
@@ -107,10 +108,10 @@ func (u *Unpacker) Each(r io.Reader, compressedSize int64, use func(LayerEntry, 
 	}
 }
 
-// entry checks one member of the archive. No name may lead out of the root,
-// wherever it lies; all else is asked of what is kept, because the base of an
-// image holds links, devices and odd names that are not read. Absolute names
-// lie below the root, as container runtimes have it.
+// entry returns the change that a tar member makes, and whether it concerns what is
+// kept. A name that leads out of the root is an error everywhere; links, devices and
+// odd names only in what is kept, because the base of an image contains such. As in
+// container runtimes, absolute names are below the root.
 func (u *Unpacker) entry(header *tar.Header) (LayerEntry, bool, error) {
 	name, err := rooted(strings.TrimLeft(header.Name, "/"))
 	if err != nil || header.Typeflag == tar.TypeXGlobalHeader || !u.concerns(name) {
@@ -150,13 +151,13 @@ func (u *Unpacker) whiteout(dir, base string) (LayerEntry, bool, error) {
 	return LayerEntry{Path: path.Join(dir, target), Effect: EffectRemove}, true, nil
 }
 
-// Within reports whether name is kept.
+// Within reports whether a path is below one of the directories in Keep.
 func (u *Unpacker) Within(name string) bool {
 	return len(u.Keep) == 0 || slices.ContainsFunc(u.Keep, func(dir string) bool { return strings.HasPrefix(name, dir+"/") })
 }
 
-// concerns reports whether name, or what name is a whiteout of, is kept, is a
-// kept directory, or is one above it.
+// concerns reports whether a change at a path can affect what is kept: the path, or
+// what it is a whiteout of, is in, is, or is above a directory in Keep.
 func (u *Unpacker) concerns(name string) bool {
 	dir, base := path.Split(name)
 	if base == opaqueWhiteout {
@@ -167,8 +168,8 @@ func (u *Unpacker) concerns(name string) bool {
 	return u.Within(name) || name == "" || slices.ContainsFunc(u.Keep, func(dir string) bool { return strings.HasPrefix(dir+"/", name+"/") })
 }
 
-// Apply puts a layer on top of those before it. Whiteouts hide lower layers
-// only, so they come first.
+// Apply makes the changes of a layer. Whiteouts are applied first, because they remove
+// only what lower layers have.
 func (u *Unpacker) Apply(entries []LayerEntry) {
 	for _, e := range entries {
 		switch e.Effect {
@@ -188,7 +189,8 @@ func (u *Unpacker) Apply(entries []LayerEntry) {
 	}
 }
 
-// ArchiveError returns an error of reading a tar archive in words of ours.
+// ArchiveError returns an error of reading a tar archive in words that a user
+// understands.
 func ArchiveError(err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		return errors.New("the archive ends too early")
@@ -218,8 +220,8 @@ func describeType(flag byte) string {
 	return fmt.Sprintf("an entry of type %q", flag)
 }
 
-// decompress distinguishes gzip, zstd and plain tar by their first bytes; the
-// media type is not looked at, since it is not what is unpacked.
+// decompress returns the decompressed data. gzip, zstd and plain tar are distinguished
+// by their first bytes and not by the media type, which may not be true.
 func decompress(r io.Reader) (io.ReadCloser, error) {
 	buffered := bufio.NewReaderSize(r, 64*bounded.KiB)
 	magic, _ := buffered.Peek(4)
@@ -240,8 +242,8 @@ func decompress(r io.Reader) (io.ReadCloser, error) {
 	return io.NopCloser(buffered), nil
 }
 
-// inflateReader stops decompression bombs, skipped entries included: those
-// inflate too.
+// inflateReader fails when data decompresses to more than the limits: a decompression
+// bomb. Skipped files count too.
 type inflateReader struct {
 	r              io.Reader
 	total          *int64 // of all layers

@@ -11,9 +11,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 )
 
-// Limits cap what one source may make us read, store and hold. They stand far
-// above honest bundles and catalogs (the largest bundle known here has 4 MB)
-// and far below what hurts a laptop.
+// Limits limit what is read, stored and kept in memory of one source. They are far
+// above the largest bundles and catalogs (the largest bundle known has 4 MB), and far
+// below what exhausts a laptop.
 type Limits struct {
 	ManifestBytes int64 // one manifest, index or config
 	Layers        int
@@ -30,7 +30,7 @@ type Limits struct {
 	Unended       bool // tar archives without an end are read: their digest was given
 }
 
-// ContentLimits cap what is kept.
+// ContentLimits limit the files that are kept in memory.
 type ContentLimits struct {
 	What      string // for the error
 	Files     int
@@ -55,14 +55,14 @@ func DefaultLimits() Limits {
 	}
 }
 
-// Budget counts files and bytes against [ContentLimits].
+// Budget counts files and bytes, up to its [ContentLimits].
 type Budget struct {
 	Limits ContentLimits
 	Files  int
 	bytes  int64
 }
 
-// Take accounts for one more file, or says which cap it breaks.
+// Take counts one more file, and returns an error that names the limit it exceeds.
 func (b *Budget) Take(name string, size int64) error {
 	b.Files++
 	b.bytes += size
@@ -77,8 +77,8 @@ func (b *Budget) Take(name string, size int64) error {
 	return nil
 }
 
-// CleanPath makes the name of an archive's or directory's entry a path below
-// its root, or refuses it. The root itself is "".
+// CleanPath returns the name of a member of an archive as a path below the root, "" for
+// the root itself. A name that leads out of the root, or is not portable, is an error.
 func (l Limits) CleanPath(name string) (string, error) {
 	cleaned, err := rooted(name)
 	if err != nil {
@@ -87,8 +87,8 @@ func (l Limits) CleanPath(name string) (string, error) {
 	return cleaned, l.CheckPath(cleaned)
 }
 
-// rooted returns an error for a name that leaves the root, even if it returns into
-// it.
+// rooted returns a cleaned path. An absolute path, or one with "..", is an error, even
+// if it stays below the root.
 func rooted(name string) (string, error) {
 	if strings.HasPrefix(name, "/") {
 		return "", fmt.Errorf("%s: an absolute path", bounded.Quote(name))
@@ -104,8 +104,8 @@ func rooted(name string) (string, error) {
 	return "", nil
 }
 
-// CheckPath refuses paths that other machines, or file systems, would read in
-// another way, and those beyond the caps.
+// CheckPath returns an error for a path that other systems would read differently, such
+// as one with a backslash, or that is too long or too deep.
 func (l Limits) CheckPath(name string) error {
 	switch depth := strings.Count(name, "/") + 1; {
 	case len(name) > l.pathBytes:

@@ -22,14 +22,14 @@ import (
 	"time"
 )
 
-// Tree holds files in memory. It is built by one goroutine, then frozen and
-// handed out as a read-only file system.
+// Tree holds files in memory. One goroutine builds it; then it is frozen and used as a
+// read-only file system.
 type Tree struct {
 	Root  *Node
 	Plain bool // it is one file that is no archive, under the name PlainFile
 }
 
-// Node is a directory when children is not nil, else a file.
+// Node is a file or, if Children is not nil, a directory.
 type Node struct {
 	name     string
 	Data     []byte
@@ -41,7 +41,7 @@ type Node struct {
 // New returns an empty tree.
 func New() *Tree { return &Tree{Root: newDir(".")} }
 
-// Plain holds one file that is no archive.
+// Plain returns a tree with one file that is no archive, called [PlainFile].
 func Plain(data []byte, mode fs.FileMode) *Tree {
 	t := New()
 	t.Plain = true
@@ -51,8 +51,8 @@ func Plain(data []byte, mode fs.FileMode) *Tree {
 
 func newDir(name string) *Node { return &Node{name: name, Children: map[string]*Node{}} }
 
-// Put stores a file, replacing whatever stood at its path or was a file on the
-// way to it, as a later layer does.
+// Put adds a file. As a later layer does, it replaces whatever is at the path, and a
+// file that is in place of a parent directory.
 func (t *Tree) Put(name string, data []byte, mode fs.FileMode) {
 	parent := t.mkdir(path.Dir(name))
 	base := path.Base(name)
@@ -83,8 +83,8 @@ func (t *Tree) Find(name string) *Node {
 	return n
 }
 
-// InTheWay returns the file that stands at a path, on the way to it, or below it, or
-// nil: a file can be put at the path where there is none.
+// InTheWay returns a file at a path, in place of one of its parent directories, or
+// below it; nil if there is none, so that a file can be added at the path.
 func (t *Tree) InTheWay(name string) *Node {
 	n := t.Root
 	for _, part := range split(name) {
@@ -115,7 +115,7 @@ func (t *Tree) clear(name string) {
 	}
 }
 
-// Move puts the directory at from where to is. It reports whether there was one.
+// Move moves the directory at one path to another; false if there is no such directory.
 func (t *Tree) Move(from, to string) bool {
 	n := t.Find(from)
 	if n == nil || n.Children == nil {
@@ -128,7 +128,8 @@ func (t *Tree) Move(from, to string) bool {
 	return true
 }
 
-// Sub makes the directory at a path the root. It reports whether there was one.
+// Sub makes the directory at a path the root of the tree; false if there is no such
+// directory.
 func (t *Tree) Sub(name string) bool {
 	n := t.Find(name)
 	if n == nil || n.Children == nil {
@@ -140,8 +141,8 @@ func (t *Tree) Sub(name string) bool {
 	return true
 }
 
-// Freeze drops empty directories, which no digest covers, and returns the file
-// system.
+// Freeze removes empty directories, which no digest covers, and returns the tree as a
+// file system.
 func (t *Tree) Freeze() fs.FS {
 	t.Root.freeze()
 	return memFS{t.Root}
@@ -171,22 +172,22 @@ func split(name string) []string {
 
 // A node is its own [fs.FileInfo]. Modes and times carry nothing of the machine.
 
-// Name returns the last part of its path.
+// Name returns the last element of the node's path.
 func (n *Node) Name() string { return n.name }
 
-// Size returns the bytes of a file.
+// Size returns the number of bytes of a file.
 func (n *Node) Size() int64 { return int64(len(n.Data)) }
 
 // ModTime returns the zero time.
 func (n *Node) ModTime() time.Time { return time.Time{} }
 
-// IsDir reports whether it is a directory.
+// IsDir reports whether the node is a directory.
 func (n *Node) IsDir() bool { return n.Children != nil }
 
 // Sys returns nil.
 func (n *Node) Sys() any { return nil }
 
-// Mode returns a mode that only reads.
+// Mode returns 0444, or 0555 for a directory; see [ShippedMode] for the source's own.
 func (n *Node) Mode() fs.FileMode {
 	if n.IsDir() {
 		return fs.ModeDir | 0o555
@@ -212,8 +213,8 @@ func (m memFS) ReadFile(name string) ([]byte, error) {
 	return bytes.Clone(data), err
 }
 
-// Bytes returns a file of content as it is held, which saves a copy of a large
-// one. What it returns must not be changed.
+// Bytes returns a file of content without copying it, which matters for large ones. The
+// caller must not change the bytes.
 func Bytes(content fs.FS, name string) ([]byte, error) {
 	m, ok := content.(memFS)
 	if !ok {
@@ -284,9 +285,9 @@ func (d *openDir) ReadDir(n int) ([]fs.DirEntry, error) {
 // PlainFile is the name of the only file of content that is no archive.
 const PlainFile = "file"
 
-// ShippedMode is the mode that its source has for a file of content: type bits
-// aside all of it for an archive and an image, 0755 or 0644 for a directory and
-// a git commit. It is zero where the source knows none.
+// ShippedMode returns the mode that a file of content has in its source: for an archive
+// or image all bits but the type; for a directory or git commit 0755 or 0644; 0 if the
+// source has no modes.
 func ShippedMode(info fs.FileInfo) fs.FileMode {
 	if n, ok := info.(*Node); ok {
 		return n.shipped

@@ -51,11 +51,11 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 )
 
-// RefsBytes caps the list of branches and tags; the largest public
-// repositories have some 20 MB.
+// RefsBytes is the largest size in bytes of a server's list of branches and tags; those
+// of the largest public repositories have some 20 MB.
 const RefsBytes = 64 * bounded.MiB
 
-// Remote is a server that speaks the pack protocol, version 0.
+// Remote is a server that speaks git's pack protocol, version 0.
 type Remote interface {
 	// Advertise lists the refs and what the server can do.
 	Advertise(ctx context.Context) (*packp.AdvRefs, error)
@@ -65,7 +65,7 @@ type Remote interface {
 	io.Closer
 }
 
-// fetcher gets objects by hash from a server.
+// fetcher gets objects from a server by their hashes.
 type fetcher struct {
 	remote  Remote
 	offered *packp.AdvRefs
@@ -73,9 +73,9 @@ type fetcher struct {
 	meter   func(io.Reader) io.Reader
 }
 
-// Fetch resolves a branch, tag or commit at a server and gets what is needed
-// to read a directory of it: first what the commit is, then that commit, by its
-// hash. Every pack is read through meter.
+// Fetch resolves a branch, tag or commit at a server, and gets the objects needed to
+// read a directory of that commit. It returns them and the hash that want resolved to.
+// Every pack is read through meter.
 func Fetch(ctx context.Context, remote Remote, want, subdir string, l Limits, meter func(io.Reader) io.Reader) (ObjectReader, plumbing.Hash, error) {
 	var none plumbing.Hash
 	offered, err := remote.Advertise(ctx)
@@ -116,9 +116,8 @@ func (g *fetcher) commit(ctx context.Context, name plumbing.Hash, subdir string)
 	return objects, err
 }
 
-// part fetches a commit with all its directories and no files, then the files
-// below one directory. If the server does not support that, it returns
-// errNoGitObject.
+// part fetches a commit with all its directories but no files, then the files below one
+// directory. It returns errNoObject if the server does not support that.
 func (g *fetcher) part(ctx context.Context, name plumbing.Hash, subdir string) (ObjectReader, error) {
 	objects, err := g.get(ctx, []plumbing.Hash{name}, fetchTrees)
 	if err != nil {
@@ -151,7 +150,7 @@ func (g *fetcher) part(ctx context.Context, name plumbing.Hash, subdir string) (
 
 func (g *fetcher) can(c capability.Capability) bool { return g.offered.Capabilities.Supports(c) }
 
-// canSHA1 reports whether the server hands out objects that no ref names.
+// canSHA1 reports whether the server sends objects that are no branch or tag.
 func (g *fetcher) canSHA1() bool {
 	return g.can(capability.AllowReachableSHA1InWant) || g.can(capability.AllowTipSHA1InWant)
 }
@@ -168,7 +167,7 @@ func (g *fetcher) isTip(name plumbing.Hash) bool {
 	return false
 }
 
-// tips returns the branches and tags of the server.
+// tips returns the hashes of the server's branches and tags.
 func (g *fetcher) tips() []plumbing.Hash {
 	var tips []plumbing.Hash
 	for ref, name := range g.offered.References {
@@ -179,7 +178,7 @@ func (g *fetcher) tips() []plumbing.Hash {
 	return tips
 }
 
-// fetchMode selects which objects a server sends in addition to the requested
+// fetchMode says which objects a server is asked to send in addition to the requested
 // ones.
 type fetchMode int
 
@@ -190,7 +189,7 @@ const (
 	fetchAll                      // commits with all their ancestors
 )
 
-// get sends one request and reads its pack.
+// get requests objects by their hashes and reads the pack that the server sends.
 func (g *fetcher) get(ctx context.Context, names []plumbing.Hash, mode fetchMode) (PackedObjects, error) {
 	if len(names) == 0 {
 		return nil, errors.New("it has neither branches nor tags")
@@ -229,8 +228,8 @@ func (g *fetcher) request(names []plumbing.Hash, mode fetchMode) *packp.UploadPa
 	return request
 }
 
-// readUpload reads the answer to a request: what is shallow, an
-// acknowledgement, and the pack, beside which messages may come.
+// readUpload reads the answer to a request: shallow commits, an acknowledgement, and
+// the pack, between whose bytes there may be messages.
 func readUpload(request *packp.UploadPackRequest, r io.Reader, l Limits) (PackedObjects, error) {
 	response := packp.NewUploadPackResponse(request)
 	if err := response.Decode(io.NopCloser(r)); err != nil {
@@ -246,8 +245,8 @@ func readUpload(request *packp.UploadPackRequest, r io.Reader, l Limits) (Packed
 	return ReadPack(pack, l)
 }
 
-// ReadRefs reads the first answer of a server. An answer cut short because ctx
-// ended says nothing about the server.
+// ReadRefs reads the first answer of a server: its branches and tags. If ctx ended
+// meanwhile, its error is returned, because the answer may be cut short.
 func ReadRefs(ctx context.Context, r io.Reader) (*packp.AdvRefs, error) {
 	offered := packp.NewAdvRefs()
 	var start firstBytes
@@ -270,14 +269,14 @@ func ReadRefs(ctx context.Context, r io.Reader) (*packp.AdvRefs, error) {
 	return offered, nil
 }
 
-// errSHA256 is a repository in git's other object format
+// errSHA256 is the error for a repository in git's sha256 object format
 // (hash-function-transition(7)).
 var errSHA256 = errors.New("its objects are named by sha256 (object-format=sha256), which is not supported; a repository of the sha1 object format is read")
 
 var errNoServer = errors.New("what answers there is not a git server")
 
-// chooseRef returns the commit for a branch or tag name. A name that is both is an
-// error.
+// chooseRef returns the hash for a branch, tag or commit; for an empty name that of the
+// default branch. A name that is both a branch and a tag is an error.
 func chooseRef(refs map[string]plumbing.Hash, head plumbing.Hash, want string) (plumbing.Hash, error) {
 	branch, isBranch := refs["refs/heads/"+want]
 	tag, isTag := refs["refs/tags/"+want]

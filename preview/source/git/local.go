@@ -18,15 +18,15 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 )
 
-// localRepository reads objects of a repository on this machine. Its hooks and its
-// configuration play no part.
+// localRepository reads objects of a repository on this machine. The repository's hooks
+// and configuration have no effect.
 type localRepository struct {
 	store    *filesystem.Storage
 	borrowed bool // some objects lie in another repository
 }
 
-// OpenLocal opens the repository at a path, bare or not, and resolves a
-// branch, tag or commit of it.
+// OpenLocal opens the repository at a path, bare or not, and resolves a branch, tag or
+// commit to its hash.
 func OpenLocal(path, want string) (ObjectReader, plumbing.Hash, error) {
 	var none plumbing.Hash
 	dir, err := objectsDirectory(path)
@@ -60,12 +60,14 @@ func OpenLocal(path, want string) (ObjectReader, plumbing.Hash, error) {
 	return localRepository{store, alternates == nil}, name, err
 }
 
-// sha256Format finds the object format in a repository's configuration.
+// sha256Format matches the setting for the sha256 object format in a repository's
+// configuration.
 var sha256Format = regexp.MustCompile(`(?im)^\s*objectformat\s*=\s*"?sha256`)
 
 const configBytes = 1 * bounded.MiB
 
-// objectsDirectory finds where the objects of a repository are, bare or not.
+// objectsDirectory returns the directory with the repository's objects and HEAD: path
+// itself if it is bare, else its .git.
 func objectsDirectory(path string) (string, error) {
 	for _, dir := range []string{filepath.Join(path, ".git"), path} {
 		info, err := os.Stat(dir)

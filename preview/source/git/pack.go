@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 )
 
-// PackedObjects holds the objects of a pack, in memory, by their hash.
+// PackedObjects has the objects of a pack in memory, by their hash.
 type PackedObjects map[plumbing.Hash]Object
 
 func (p PackedObjects) object(name plumbing.Hash, most int64) (Object, error) {
@@ -28,10 +28,9 @@ func (p PackedObjects) object(name plumbing.Hash, most int64) (Object, error) {
 	return o, nil
 }
 
-// packReader reads a pack (gitformat-pack(5)) as it comes, with caps on the
-// number of objects, the size of one and of all, before anything is inflated.
-// An object is filed under the hash of its bytes, so a lookup by name returns
-// verified content.
+// packReader reads a pack (gitformat-pack(5)) as it arrives. It checks the number of
+// objects, and the size of each and of all, before it decompresses them. An object is
+// stored under the hash of its bytes, so that what is found by a hash is verified.
 type packReader struct {
 	limits  Limits
 	left    int64 // bytes that may still be inflated
@@ -41,14 +40,14 @@ type packReader struct {
 	waiting map[any][]packDelta     // by plumbing.Hash or offset of the base
 }
 
-// packDelta is an object stored as its difference from another.
+// packDelta is an object that is stored as its difference from another.
 type packDelta struct {
 	offset int64
 	data   []byte
 }
 
-// ReadPack reads a pack as a server sends it (gitformat-pack): every object whole, deltas
-// resolved, by the hash of what was read. What exceeds the limits is refused.
+// ReadPack returns the objects of a pack (gitformat-pack) by the hash of their bytes,
+// with deltas resolved. A pack that exceeds the limits is an error.
 func ReadPack(r io.Reader, l Limits) (PackedObjects, error) {
 	p := &packReader{
 		limits: l, left: l.Bytes, objects: PackedObjects{},
@@ -117,7 +116,8 @@ func (p *packReader) next(scanner *packfile.Scanner) error {
 	return nil
 }
 
-// add stores an object, and resolves the deltas that were waiting for it.
+// add stores an object, and those that waited for it because they are stored as
+// differences from it.
 func (p *packReader) add(offset int64, o Object) error {
 	type ready struct {
 		offset int64
@@ -160,7 +160,7 @@ func (p *packReader) patch(base Object, delta packDelta) (Object, error) {
 	return Object{base.kind, data}, err
 }
 
-// take counts bytes against the limits before they are decompressed.
+// take counts n bytes against the limits, before they are decompressed.
 func (p *packReader) take(n int64) error {
 	if n < 0 || n > p.limits.FileBytes {
 		return fmt.Errorf("an object claims %d bytes; at most %s are read", n, bounded.ByteCount(p.limits.FileBytes))
@@ -182,7 +182,7 @@ func packError(err error) error {
 	return err
 }
 
-// WritePack writes objects as a pack, none of them as a difference.
+// WritePack writes objects as a pack, each as a whole and none as a difference.
 func WritePack(w io.Writer, objects []Object) error {
 	store := memory.NewStorage()
 	var names []plumbing.Hash

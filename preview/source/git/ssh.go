@@ -22,7 +22,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 )
 
-// SSHOptions configure a connection to a server of git.
+// SSHOptions configure the connection to a git server over ssh.
 type SSHOptions struct {
 	Key        ssh.Signer    // proves the user; nil means the keys of the ssh agent
 	KnownHosts []byte        // lines of known_hosts; empty means the user's own files
@@ -32,9 +32,9 @@ type SSHOptions struct {
 	Explain func(err error, host string) error
 }
 
-// sshRemote is a git server reached by ssh (gitprotocol-pack(5)). The user logs in
-// with the keys of the ssh agent; a server that the known_hosts files do not list
-// is refused. ssh's own configuration file is not read.
+// sshRemote is a git server reached by ssh (gitprotocol-pack(5)). The user logs in with
+// a given key, else with those of the ssh agent; a server that known_hosts does not
+// list is refused. ssh's own configuration file is not read.
 type sshRemote struct {
 	options SSHOptions
 	client  *ssh.Client
@@ -45,7 +45,7 @@ type sshRemote struct {
 	open *sshCommand // has advertised, waits for a request
 }
 
-// DialSSH connects to the server of a repository, an ssh:// URL.
+// DialSSH connects to the server of a repository, given as an ssh:// URL.
 func DialSSH(ctx context.Context, repository string, o SSHOptions) (Remote, error) {
 	u, err := url.Parse(repository)
 	if err != nil {
@@ -84,8 +84,8 @@ func DialSSH(ctx context.Context, repository string, o SSHOptions) (Remote, erro
 	}, nil
 }
 
-// sshConfig returns the ssh configuration: the user's login and the verification
-// of the server's key.
+// sshConfig returns the ssh configuration, with the user's login and the verification
+// of the server's key, and the connection to the ssh agent, to be closed.
 func sshConfig(ctx context.Context, user, address string, o SSHOptions) (*ssh.ClientConfig, io.Closer, error) {
 	known, err := knownHosts(o.KnownHosts)
 	if err != nil {
@@ -106,8 +106,9 @@ func sshConfig(ctx context.Context, user, address string, o SSHOptions) (*ssh.Cl
 	}, keys, nil
 }
 
-// hostKeyAlgorithms are those of the keys that known_hosts lists for a server.
-// An authority may sign keys of every kind, not only of its own.
+// hostKeyAlgorithms returns the algorithms of the keys that known_hosts lists for a
+// server; all of them if it lists a certificate authority, which may sign keys of every
+// kind.
 func hostKeyAlgorithms(known *knownhosts.HostKeyDB, address string) []string {
 	algorithms := known.HostKeyAlgorithms(address)
 	if !slices.ContainsFunc(known.HostKeys(address), func(key knownhosts.PublicKey) bool { return key.Cert }) {
@@ -124,7 +125,8 @@ func hostKeyAlgorithms(known *knownhosts.HostKeyDB, address string) []string {
 	return algorithms
 }
 
-// sshAuth logs in with the given key, else with those of the agent.
+// sshAuth returns the login with the given key, else with those of the ssh agent, and
+// the agent's connection, to be closed.
 func sshAuth(ctx context.Context, given ssh.Signer) (ssh.AuthMethod, io.Closer, error) {
 	if given != nil {
 		return ssh.PublicKeys(given), io.NopCloser(nil), nil
@@ -140,8 +142,8 @@ func sshAuth(ctx context.Context, given ssh.Signer) (ssh.AuthMethod, io.Closer, 
 	return ssh.PublicKeysCallback(agent.NewClient(conn).Signers), conn, nil
 }
 
-// knownHosts reads what was given, else SSH_KNOWN_HOSTS, a list of files, else
-// ssh's own two.
+// knownHosts returns the given known_hosts lines; without any, those of the files that
+// SSH_KNOWN_HOSTS lists, else of ssh's system and user files.
 func knownHosts(given []byte) (*knownhosts.HostKeyDB, error) {
 	if len(given) > 0 {
 		return givenHosts(given)
@@ -169,8 +171,8 @@ func knownHosts(given []byte) (*knownhosts.HostKeyDB, error) {
 	return known, nil
 }
 
-// givenHosts reads known hosts from memory, which the library takes from files
-// alone. They are no secret.
+// givenHosts parses known_hosts lines through a temporary file, because the library
+// reads only files. They are no secret.
 func givenHosts(lines []byte) (*knownhosts.HostKeyDB, error) {
 	file, err := os.CreateTemp("", "known_hosts")
 	if err != nil {
@@ -202,7 +204,7 @@ func (o SSHOptions) explainSSH(ctx context.Context, err error, host string) erro
 	return o.Explain(err, host)
 }
 
-// sshCommand is git-upload-pack at work on the other side.
+// sshCommand is a git-upload-pack that runs on the server.
 type sshCommand struct {
 	session *ssh.Session
 	in      io.WriteCloser
@@ -247,8 +249,8 @@ func (g *sshRemote) Advertise(ctx context.Context) (*packp.AdvRefs, error) {
 	return offered, nil
 }
 
-// refused explains an answer that lists nothing with what the server said
-// beside it.
+// refused returns an error for a server that lists no refs, with what it wrote to
+// standard error.
 func (g *sshRemote) refused(ctx context.Context, c *sshCommand, err error) error {
 	_ = c.in.Close()
 	_ = c.session.Wait() // after it, all was said; a server that stays silent is hung up on
@@ -261,8 +263,8 @@ func (g *sshRemote) refused(ctx context.Context, c *sshCommand, err error) error
 	return err
 }
 
-// Upload goes on in the session that advertised; the second request needs one
-// of its own.
+// Upload sends a request in the session in which the server listed its refs; for a
+// second request it opens another session.
 func (g *sshRemote) Upload(ctx context.Context, request []byte) (io.ReadCloser, error) {
 	if g.open == nil {
 		if _, err := g.Advertise(ctx); err != nil {
@@ -287,8 +289,8 @@ func (g *sshRemote) Upload(ctx context.Context, request []byte) (io.ReadCloser, 
 	return body, nil
 }
 
-// answer returns the output of a command. The connection is closed when ctx ends or
-// the server is too slow.
+// answer returns the output of a command on the server, at most `most` bytes. The
+// connection is closed when ctx ends or the server is too slow.
 func (g *sshRemote) answer(ctx context.Context, r io.Reader, most int64) *sshBody {
 	ctx, cancel := context.WithCancelCause(ctx)
 	hangUp := context.AfterFunc(ctx, func() { _ = g.client.Close() })
@@ -302,7 +304,7 @@ func (g *sshRemote) answer(ctx context.Context, r io.Reader, most int64) *sshBod
 	}
 }
 
-// sshBody is an answer being read.
+// sshBody is the output of a command on the server.
 type sshBody struct {
 	io.Reader
 	stop func()
@@ -317,8 +319,8 @@ func (b *sshBody) Close() error {
 // Close hangs up.
 func (g *sshRemote) Close() error { return errors.Join(g.client.Close(), g.agent.Close()) }
 
-// firstBytes keeps the first words of a server and drops the rest. The buffer is
-// no embedded one: its ReadFrom would keep all of them.
+// firstBytes keeps the first bytes that a server writes to standard error and drops the
+// rest. It does not embed bytes.Buffer, whose ReadFrom would keep all of them.
 type firstBytes struct{ kept bytes.Buffer }
 
 func (f *firstBytes) Write(p []byte) (int, error) {

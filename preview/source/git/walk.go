@@ -15,13 +15,13 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 )
 
-// Object is one object of a repository.
+// Object is a git object: its type and bytes.
 type Object struct {
 	kind plumbing.ObjectType
 	data []byte
 }
 
-// ObjectReader hands out objects by name.
+// ObjectReader returns git objects by their hashes.
 type ObjectReader interface {
 	// object returns an object of at most `most` bytes. Its bytes have the
 	// hash that was asked for. None is errNoGitObject.
@@ -45,7 +45,7 @@ const (
 	modeSubmodule = "160000"
 )
 
-// Limits bound what is read from one repository and kept in memory.
+// Limits limit what is read from one repository and kept in memory.
 type Limits struct {
 	Bytes          int64 // all objects of a pack
 	FileBytes      int64 // one object of a pack, one file
@@ -55,7 +55,7 @@ type Limits struct {
 	CheckPath      func(path string) error // refuses the path of an entry
 }
 
-// Walk reads one directory of one commit.
+// Walk reads the files of one directory of one commit.
 type Walk struct {
 	Objects ObjectReader
 	Limits  Limits
@@ -69,8 +69,8 @@ type Walk struct {
 	Used    []Object // read so far
 }
 
-// Read returns the files and the commit, which differs from name if that is an
-// annotated tag.
+// Read calls Put with each file of a directory of a commit, and returns the commit's
+// hash, which differs from name if that is an annotated tag.
 func (w *Walk) Read(ctx context.Context, name plumbing.Hash, subdir string) (plumbing.Hash, error) {
 	commit, root, err := w.commit(ctx, name)
 	if err != nil {
@@ -107,7 +107,7 @@ func childDirectory(entries []treeEntry, name, subdir string) (plumbing.Hash, er
 	return plumbing.ZeroHash, fmt.Errorf("the commit has no directory %q", subdir)
 }
 
-// commit follows annotated tags and returns the commit and its tree.
+// commit returns the hashes of a commit and its root tree, following annotated tags.
 func (w *Walk) commit(ctx context.Context, name plumbing.Hash) (commit, root plumbing.Hash, err error) {
 	for range tagDepth {
 		o, err := w.object(ctx, name, commitBytes)
@@ -134,7 +134,8 @@ func (w *Walk) commit(ctx context.Context, name plumbing.Hash) (commit, root plu
 	return name, root, fmt.Errorf("a tag of a tag, more than %d times", tagDepth)
 }
 
-// header reads the hash in the first line of a commit or tag.
+// header returns the hash in the first line of a commit or tag object, which begins
+// with key; false if it does not.
 func header(data []byte, key string) (plumbing.Hash, bool) {
 	line, _, _ := bytes.Cut(data, []byte("\n"))
 	value, ok := strings.CutPrefix(string(line), key)
@@ -156,7 +157,7 @@ func (w *Walk) object(ctx context.Context, name plumbing.Hash, most int64) (Obje
 	return o, nil
 }
 
-// dir reads the entries of a directory.
+// dir returns the entries of a directory, read from its tree object.
 func (w *Walk) dir(ctx context.Context, name plumbing.Hash) ([]treeEntry, error) {
 	o, err := w.object(ctx, name, w.Limits.DirectoryBytes)
 	if err != nil {
@@ -172,8 +173,8 @@ func (w *Walk) dir(ctx context.Context, name plumbing.Hash) ([]treeEntry, error)
 	return entries, nil
 }
 
-// collect reads everything below a directory. Entries are counted each time,
-// because one tree can occur in many places.
+// collect reads everything below a directory. Entries are counted every time they are
+// read, because one tree object can be at many paths.
 func (w *Walk) collect(ctx context.Context, dir string, name plumbing.Hash) error {
 	entries, err := w.dir(ctx, name)
 	if err != nil {
@@ -218,7 +219,7 @@ func (w *Walk) file(ctx context.Context, name string, hash plumbing.Hash, mode f
 	return w.Put(name, o.data, mode)
 }
 
-// checkoutMode is the mode that git gives a file when it is checked out.
+// checkoutMode returns the mode with which git checks out a file, 0755 or 0644.
 func checkoutMode(mode string) fs.FileMode {
 	if mode == modeProgram {
 		return 0o755
@@ -232,9 +233,9 @@ type treeEntry struct {
 	hash       plumbing.Hash
 }
 
-// parseTree reads a tree object: for each entry a mode, a space, a name, a
-// zero byte and a binary hash (gitformat-pack(5)). Names that are no names of
-// files, and one name twice, are errors.
+// parseTree returns the entries of a tree object: each is a mode, a space, a name, a
+// zero byte and a binary hash (gitformat-pack(5)). Names that cannot be file names, and
+// a name that occurs twice, are errors.
 func parseTree(data []byte) ([]treeEntry, error) {
 	var entries []treeEntry
 	seen := map[string]bool{}

@@ -20,9 +20,8 @@ const (
 	emptyType    = "application/vnd.oci.empty.v1+json"
 )
 
-// Tag stores signatures of an image under the tag that cosign derives from its
-// digest, with a suffix (sig, att or sbom). It returns the digest of their
-// manifest.
+// Tag stores signatures of an image under the tag that cosign derives from its digest
+// and a suffix (sig, att or sbom). It returns the digest of their manifest.
 func (r Registry) Tag(t testing.TB, repo, digest, suffix string, signatures ...source.Signature) string {
 	t.Helper()
 	return r.attach(t, repo, strings.Replace(digest, ":", "-", 1)+"."+suffix, map[string]any{
@@ -30,8 +29,8 @@ func (r Registry) Tag(t testing.TB, repo, digest, suffix string, signatures ...s
 	}, signatures)
 }
 
-// Refer pushes a manifest of the artifact type whose subject is the digest, and
-// returns its own.
+// Refer pushes a manifest with an artifact type whose subject is the digest, and
+// returns the manifest's own digest.
 func (r Registry) Refer(t testing.TB, repo, digest, artifactType string, signatures ...source.Signature) string {
 	t.Helper()
 	return r.attach(t, repo, "", map[string]any{
@@ -42,7 +41,8 @@ func (r Registry) Refer(t testing.TB, repo, digest, artifactType string, signatu
 	}, signatures)
 }
 
-// Manifest pushes one as it is, honest or not; without a tag by its digest.
+// Manifest pushes a manifest unchecked, under a tag or, without one, by its digest,
+// which it returns.
 func (r Registry) Manifest(t testing.TB, repo, tag, mediaType string, data []byte) string {
 	t.Helper()
 	digest := digestOf(data)
@@ -111,8 +111,8 @@ func digestOf(data []byte) string {
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// Artifact pushes one manifest of the given layers without a tag, as tools do
-// whose config is empty, and returns its digest and size.
+// Artifact pushes a manifest with the given layers and an empty config, without a tag,
+// and returns its digest and size.
 func (r Registry) Artifact(t testing.TB, repo string, layers ...source.Signature) (digest string, size int) {
 	t.Helper()
 	var list []any

@@ -22,10 +22,10 @@ func Basic(user, password string) Middleware {
 	}
 }
 
-// Bearer is a middleware that requires a token from its own token server, which
-// gives tokens to the user with the password (the distribution project's "Token
-// Authentication Specification"). Each token is valid for uses read requests,
-// without limit if uses is 0.
+// Bearer is a middleware that requires a token of its own token server, which gives
+// tokens for user and password (the distribution project's "Token Authentication
+// Specification"). Each token is valid for uses read requests, without limit if uses is
+// 0.
 func Bearer(user, password string, uses int) Middleware {
 	var mu sync.Mutex
 	left := map[string]int{}
@@ -85,7 +85,8 @@ func Failing(part string, n, status int) Middleware {
 	}
 }
 
-// refuse answers as registries do, with a message that must not be repeated.
+// refuse answers as a registry that refuses access, with a message that errors must not
+// repeat.
 func refuse(w http.ResponseWriter, status int, code string) {
 	w.WriteHeader(status)
 	_, _ = fmt.Fprintf(w, `{"errors":[{"code":%q,"message":"hunter2\nand more"}]}`, code)

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Chart pushes an archive as "helm push" does, with a provenance file beside
-// it, and returns the digest.
+// Chart pushes a chart's archive as "helm push" does, with a provenance file beside it,
+// and returns the digest.
 func (r Registry) Chart(t testing.TB, repo, tag string, archives ...[]byte) string {
 	t.Helper()
 	var layers []any

@@ -18,24 +18,25 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/source"
 )
 
-// Registry is a running registry.
+// Registry is a registry that runs for a test.
 type Registry struct {
 	Host   string // HOST:PORT, the first half of references
 	CAFile string // PEM of its root; empty over plain http
 }
 
-// Middleware stands in front of a registry and may tamper with it.
+// Middleware handles requests before a registry does, and may change requests and
+// answers.
 type Middleware func(http.Handler) http.Handler
 
-// TLS starts a registry behind TLS. It stops with the test.
+// TLS starts a registry with TLS, which stops with the test.
 func TLS(t testing.TB, front ...Middleware) Registry {
 	t.Helper()
 	server, caFile := HTTPS(t, handler(front))
 	return Registry{Host: strings.TrimPrefix(server.URL, "https://"), CAFile: caFile}
 }
 
-// HTTPS starts any server behind TLS, and returns the PEM file of its root too.
-// It stops with the test, and logs nothing of connections that fail.
+// HTTPS starts a server with TLS, which stops with the test, and returns the PEM file
+// of its root too. Failed connections are not logged.
 func HTTPS(t testing.TB, handler http.Handler) (server *httptest.Server, caFile string) {
 	t.Helper()
 	server = httptest.NewUnstartedServer(handler)
@@ -50,7 +51,7 @@ func HTTPS(t testing.TB, handler http.Handler) (server *httptest.Server, caFile 
 	return server, caFile
 }
 
-// Plain starts a registry over plain http. It stops with the test.
+// Plain starts a registry without TLS, which stops with the test.
 func Plain(t testing.TB, front ...Middleware) Registry {
 	t.Helper()
 	server := httptest.NewUnstartedServer(handler(front))
@@ -60,7 +61,8 @@ func Plain(t testing.TB, front ...Middleware) Registry {
 	return Registry{Host: strings.TrimPrefix(server.URL, "http://")}
 }
 
-// Options are those that reach the registry, with a cache of their own.
+// Options returns options with which a Fetcher reaches the registry, with a cache of
+// their own.
 func (r Registry) Options(t testing.TB) source.Options {
 	t.Helper()
 	return source.Options{CacheDir: t.TempDir(), CAFile: r.CAFile, PlainHTTP: r.CAFile == ""}
@@ -74,8 +76,8 @@ func handler(front []Middleware) http.Handler {
 	return h
 }
 
-// Tar packs entries as they are, honest or not. A size of zero is filled in
-// from the body.
+// Tar packs entries as a tar archive without checking them. A size of 0 is set to that
+// of the body.
 func Tar(t testing.TB, entries ...Entry) []byte {
 	t.Helper()
 	var out bytes.Buffer
@@ -107,7 +109,7 @@ type Entry struct {
 	Body string
 }
 
-// File is a plain file.
+// File returns the entry of a plain file.
 func File(name, body string) Entry {
 	return Entry{Header: tar.Header{Name: name, Mode: 0o644}, Body: body}
 }
