@@ -1,12 +1,13 @@
-// Package servingcert makes the certificates by which an API server trusts the
-// webhooks of a package, where nothing in the cluster issues any.
+// Package servingcert makes serving certificates for the webhooks of a package, for
+// clusters in which nothing else issues them.
 //
-// A [Set] is an authority of its own for one Service, and a certificate of it. The
-// authority is good for the names of that Service alone, and outlives several
-// certificates, so that a renewed one needs no change of what trusts it. Keys are
-// random and made once: a plan has them in the Secret that it writes, whose values
-// enter digests through scrypt like those of other Secrets, and an upgrade takes
-// them over from the cluster while they are good. So the same plan never gets other
+// A [Set] is a certificate authority (CA) for one Service, and a certificate that it
+// issued. The CA is limited to the DNS names of that Service. It lives longer than its
+// certificates, so that renewing one does not change the webhooks' caBundle.
+//
+// Private keys are random and made once. A plan has them in the Secret that it writes,
+// whose values enter digests through scrypt like those of other Secrets. An upgrade
+// keeps the keys in the cluster while they are valid. So the same plan never gets other
 // keys, and no record, report or log has any.
 package servingcert
 
@@ -29,8 +30,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// The keys of a certificate's Secret. The first two are those of type
-// kubernetes.io/tls.
+// The keys in the data of a Set's Secret. The first two are those of every Secret of
+// type kubernetes.io/tls.
 const (
 	KeyCertificate  = "tls.crt"
 	KeyPrivate      = "tls.key"
@@ -38,25 +39,27 @@ const (
 	KeyAuthorityKey = "ca.key"
 )
 
-// SecretType is the type of the Secret.
+// SecretType is the type of a Set's Secret.
 const SecretType = "kubernetes.io/tls"
 
 const (
-	// lifetime of a certificate is that which OLM asks cert-manager for.
+	// lifetime is how long a certificate is valid: as long as those that OLM requests
+	// of cert-manager.
 	lifetime = 730 * 24 * time.Hour
-	// authorityLifetime is the time for which webhooks trust an authority.
+	// authorityLifetime is how long a CA is valid.
 	authorityLifetime = 10 * 365 * 24 * time.Hour
-	// backdated is the time by which clocks may differ.
+	// backdated is how long before now a certificate becomes valid, because clocks of
+	// other machines may be behind.
 	backdated = time.Hour
 )
 
-// Set is an authority and the certificate that it issued, in PEM.
+// Set is a CA and a certificate that it issued, with their private keys, in PEM.
 type Set struct {
 	Authority, AuthorityKey []byte
 	Certificate, Key        []byte
 }
 
-// New makes an authority and a certificate for hosts.
+// New makes a CA and a certificate for DNS names, of which there must be one.
 func New(hosts []string, now time.Time) (*Set, error) {
 	ca := &x509.Certificate{
 		Subject: pkix.Name{CommonName: "webhooks of " + hosts[0]}, NotBefore: now.Add(-backdated), NotAfter: now.Add(authorityLifetime),
@@ -77,7 +80,7 @@ func New(hosts []string, now time.Time) (*Set, error) {
 	return s, s.issue(hosts, now)
 }
 
-// issue makes a certificate and its key, by the authority.
+// issue sets the certificate and its key to new ones that the CA signs.
 func (s *Set) issue(hosts []string, now time.Time) error {
 	ca, err := parse(s.Authority)
 	if err != nil {
@@ -102,13 +105,14 @@ func (s *Set) issue(hosts []string, now time.Time) error {
 	return err
 }
 
-// commonName returns a name that fits: it has at most 64 characters (RFC 5280), and
-// clients read the DNS names.
+// commonName returns a host name cut to 64 characters, which is the limit of a common
+// name (RFC 5280). Clients check the DNS names instead.
 func commonName(host string) string { return host[:min(len(host), 64)] }
 
-// Renew returns the set to use for hosts: the one that is there while it is good,
-// one with another certificate of the same authority after two thirds of the
-// certificate's life, and a new one where there is none or the authority ends.
+// Renew returns the set to use for DNS names from now on, and whether it made anything
+// new. It is s itself while s is valid for them. Once the certificate is due (see
+// [Due]), a set with a new certificate of the same CA is returned; and if s is nil or
+// invalid, or its CA ends before a new certificate would, an entirely new one.
 func (s *Set) Renew(hosts []string, now time.Time) (renewed *Set, made bool, err error) {
 	ca, leaf, err := s.check(hosts, now)
 	switch {
@@ -122,8 +126,8 @@ func (s *Set) Renew(hosts []string, now time.Time) (renewed *Set, made bool, err
 	return again, true, again.issue(hosts, now)
 }
 
-// check parses a set, and verifies that its certificate is of its authority, for
-// hosts, and has its key.
+// check returns the CA and the certificate of a set, parsed. It is an error if s is nil,
+// or a key does not match, or the CA did not issue the certificate for these DNS names.
 func (s *Set) check(hosts []string, now time.Time) (ca, leaf *x509.Certificate, err error) {
 	if s == nil {
 		return nil, nil, errors.New("there is none")
@@ -149,7 +153,7 @@ func (s *Set) check(hosts []string, now time.Time) (ca, leaf *x509.Certificate, 
 	}
 	roots := x509.NewCertPool()
 	roots.AddCert(ca)
-	// Whether it has ended is for the caller: an ended one of this authority is renewed.
+	// An expired certificate is no error here: the caller renews it with the same CA.
 	at := now
 	if at.After(leaf.NotAfter) {
 		at = leaf.NotAfter
@@ -162,12 +166,12 @@ func (s *Set) check(hosts []string, now time.Time) (ca, leaf *x509.Certificate, 
 	return ca, leaf, nil
 }
 
-// Due returns when a certificate is to be renewed: after two thirds of its life.
+// Due returns when a certificate should be renewed: after two thirds of its lifetime.
 func Due(cert *x509.Certificate) time.Time {
 	return cert.NotBefore.Add(cert.NotAfter.Sub(cert.NotBefore) / 3 * 2)
 }
 
-// Data returns the data of the Secret, as the API shows it.
+// Data returns the data of the set's Secret, with values in base64 as in the API.
 func (s *Set) Data() map[string]any {
 	out := map[string]any{}
 	for key, value := range map[string][]byte{
@@ -178,7 +182,8 @@ func (s *Set) Data() map[string]any {
 	return out
 }
 
-// Read returns the set in a Secret, nil where it has none as [Set.Data] writes it.
+// Read returns the set in a Secret, as [Set.Data] writes it; nil if any of the four keys
+// has no value in base64.
 func Read(secret map[string]any) *Set {
 	s := &Set{}
 	for key, to := range map[string]*[]byte{
@@ -193,8 +198,8 @@ func Read(secret map[string]any) *Set {
 	return s
 }
 
-// Leaf returns the certificate that a Secret of type kubernetes.io/tls has; nil where
-// it has none that can be read.
+// Leaf returns the certificate in a Secret of type kubernetes.io/tls; nil if the object
+// is none, or has no certificate that can be parsed.
 func Leaf(secret map[string]any) *x509.Certificate {
 	if preview.String(secret, "kind") != "Secret" || preview.String(secret, "type") != SecretType {
 		return nil
@@ -210,8 +215,9 @@ func Leaf(secret map[string]any) *x509.Certificate {
 	return cert
 }
 
-// Trust makes an object trust the authority of a Secret wherever it calls a host of
-// the certificate there and trusts another one. It reports whether it changed any.
+// Trust sets the caBundle of an object's webhooks to the CA in a Secret, where they call
+// a host of the Secret's certificate and have another caBundle. It reports whether it
+// changed any.
 func Trust(body, secret map[string]any) bool {
 	leaf, ca := Leaf(secret), preview.String(secret, "data", KeyAuthority)
 	if leaf == nil || ca == "" {
@@ -227,8 +233,8 @@ func Trust(body, secret map[string]any) bool {
 	return changed
 }
 
-// Clients returns the clientConfigs by which an object, such as a webhook
-// configuration, says how the API server calls a webhook.
+// Clients returns the clientConfigs of an object, each of which defines how the API
+// server calls a webhook: those of a webhook configuration, or of a CRD's conversion.
 func Clients(body map[string]any) []map[string]any {
 	var out []map[string]any
 	for _, hook := range preview.Maps(body, "webhooks") {
@@ -261,7 +267,7 @@ func encodeKey(key *ecdsa.PrivateKey) ([]byte, error) {
 	return pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}), nil
 }
 
-// parse parses the first certificate of a text in PEM.
+// parse parses a PEM file whose first block must be a certificate.
 func parse(data []byte) (*x509.Certificate, error) {
 	block, _ := pem.Decode(bytes.TrimSpace(data))
 	if block == nil || block.Type != "CERTIFICATE" {
