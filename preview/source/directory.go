@@ -160,8 +160,8 @@ func readRegular(root *os.Root, name string, left *filetree.Budget) ([]byte, fs.
 	return data, info.Mode(), nil
 }
 
-// localMode returns 0755 or 0644 for a local file, independent of umask and file
-// system.
+// localMode returns 0755 for a local file that is executable and 0644 for others, so
+// that umask and file system do not matter; setuid and setgid bits are kept.
 func localMode(mode fs.FileMode) fs.FileMode {
 	shipped := fs.FileMode(0o644)
 	if mode&0o111 != 0 {

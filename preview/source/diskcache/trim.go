@@ -26,9 +26,9 @@ type entry struct {
 }
 
 // Trim deletes the least recently used entries until the cache has at most `most`
-// bytes, and partial files whose writers died. Other processes may use the cache
-// meanwhile: an open entry stays readable, and a deleted one is fetched again. Errors
-// are ignored.
+// bytes, and partial files whose writers died. Entries used in the last minUnused stay.
+// Other processes may use the cache meanwhile: an open entry stays readable, and a
+// deleted one is fetched again. Errors are ignored.
 func (c Cache) Trim(most int64, now time.Time) {
 	base, err := c.SubDir()
 	if err != nil {

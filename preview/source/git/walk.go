@@ -23,8 +23,8 @@ type Object struct {
 
 // ObjectReader returns git objects by their hashes.
 type ObjectReader interface {
-	// object returns an object of at most `most` bytes. Its bytes have the
-	// hash that was asked for. None is errNoGitObject.
+	// object returns an object of at most `most` bytes, whose hash is verified;
+	// errNoObject if the repository lacks it.
 	object(name plumbing.Hash, most int64) (Object, error)
 }
 
