@@ -2,15 +2,15 @@ package install
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/lazyregexp"
 )
 
-var fingerprintText = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
+var fingerprintText = lazyregexp.New(`^sha256:[0-9a-f]{64}$`)
 
 // ParseAccept parses the values of --accept, each ID=FINGERPRINT, into accepted
 // findings. bare (set with --plan and --approve) also allows an ID without a

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/lazyregexp"
 )
 
 const (
@@ -116,7 +116,7 @@ func reasonOfText(message string) (preview.Reason, bool) {
 // exceededQuota matches the beginning of the messages of the admission plugin
 // ResourceQuota. After it come the quota's name, and what is requested, used,
 // and limited.
-var exceededQuota = regexp.MustCompile(`^[a-z0-9.-]+ "[^"]*" is forbidden: exceeded quota: `)
+var exceededQuota = lazyregexp.New(`^[a-z0-9.-]+ "[^"]*" is forbidden: exceeded quota: `)
 
 // reasonOfForbidden returns the reason of a 403: a missing permission, an
 // exceeded quota, or a namespace that is being deleted.
@@ -163,7 +163,7 @@ func isMissing(err error) bool {
 
 // deniedByPolicy matches the refusal of a ValidatingAdmissionPolicy, whose
 // status code by default is that of an invalid object (422).
-var deniedByPolicy = regexp.MustCompile(`^[a-z0-9.-]+ "[^"]*" is forbidden: ValidatingAdmissionPolicy `)
+var deniedByPolicy = lazyregexp.New(`^[a-z0-9.-]+ "[^"]*" is forbidden: ValidatingAdmissionPolicy `)
 
 // reasonOfInvalid returns the reason of a 422. It is immutable only if nothing
 // else is invalid: replacing an object that stays invalid would delete it in vain.

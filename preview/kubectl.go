@@ -1,8 +1,9 @@
 package preview
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview/lazyregexp"
 )
 
 // KubectlArgument returns an object as arguments of kubectl: KIND.GROUP NAME -n
@@ -19,7 +20,7 @@ func KubectlArgument(ref Ref) string {
 	return text
 }
 
-var plainWord = regexp.MustCompile(`^[A-Za-z0-9._/=:-]+$`)
+var plainWord = lazyregexp.New(`^[A-Za-z0-9._/=:-]+$`)
 
 // ShellWord returns a name as one word of a shell command, quoted if necessary.
 func ShellWord(name string) string {

@@ -3,9 +3,10 @@ package preview
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview/lazyregexp"
 )
 
 // LookupAbsent is the recorded result of a template's read of the cluster that found
@@ -16,9 +17,9 @@ const (
 )
 
 var (
-	lookupVersion = regexp.MustCompile(`^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?v[a-z0-9]+$`)
-	lookupKind    = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9]*$`)
-	lookupPart    = regexp.MustCompile(`^([A-Za-z0-9]([-A-Za-z0-9._:]*[A-Za-z0-9])?)?$`)
+	lookupVersion = lazyregexp.New(`^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?v[a-z0-9]+$`)
+	lookupKind    = lazyregexp.New(`^[A-Za-z][A-Za-z0-9]*$`)
+	lookupPart    = lazyregexp.New(`^([A-Za-z0-9]([-A-Za-z0-9._:]*[A-Za-z0-9])?)?$`)
 )
 
 // LookupName returns the reference of a template's lookup as text:

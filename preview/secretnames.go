@@ -1,8 +1,9 @@
 package preview
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview/lazyregexp"
 )
 
 // SecretNames are names of Secrets that occur in a plan's objects without being masked,
@@ -64,7 +65,7 @@ func (n SecretNames) addReferenced(namespace string, v any) {
 
 // plainSecret matches the word in the name of a field that may hold the name of a
 // Secret rather than a secret.
-var plainSecret = regexp.MustCompile(`(?i)secrets?`)
+var plainSecret = lazyregexp.New(`(?i)secrets?`)
 
 // Mask is [MaskObject], but leaves values that are names of Secrets visible, as a
 // reviewer has to see them: for example webhook-cert as the value of the environment

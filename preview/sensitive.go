@@ -1,17 +1,18 @@
 package preview
 
 import (
-	"regexp"
 	"slices"
 	"sort"
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/kubectl-operator/kubectl-operator/preview/lazyregexp"
 )
 
 var (
-	sensitiveName = regexp.MustCompile(`(?i)(password|passwd|secret|token|api_?key|private_?key|credential)`)
-	referenceName = regexp.MustCompile(`(?i)(_name|_file|_path|_ref|_url)$`)
+	sensitiveName = lazyregexp.New(`(?i)(password|passwd|secret|token|api_?key|private_?key|credential)`)
+	referenceName = lazyregexp.New(`(?i)(_name|_file|_path|_ref|_url)$`)
 )
 
 // SensitiveName reports whether a key or variable of this name holds a secret value,

@@ -3,10 +3,10 @@ package rollout
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/lazyregexp"
 )
 
 // diagnosis is the known reason why an object is not ready.
@@ -201,8 +201,8 @@ func eventCause(event map[string]any) (cause Cause, final bool) {
 }
 
 var (
-	storageClassMissing = regexp.MustCompile(`storageclass\S* "[^"]*" not found|no storage class is set`)
-	claimMissing        = regexp.MustCompile(`persistentvolumeclaim "([^"]+)" not found`)
+	storageClassMissing = lazyregexp.New(`storageclass\S* "[^"]*" not found|no storage class is set`)
+	claimMissing        = lazyregexp.New(`persistentvolumeclaim "([^"]+)" not found`)
 )
 
 // unschedulable completes the diagnosis d of a pod that no node takes, with the

@@ -1,22 +1,23 @@
 package rollout
 
 import (
-	"regexp"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/kubectl-operator/kubectl-operator/preview/lazyregexp"
 )
 
 // The texts by which the API server's admission says no. Controllers repeat
 // them in conditions and events; a failed write has them too.
 var (
-	webhookDenied      = regexp.MustCompile(`admission webhook "[^"]*" denied the request`)
-	webhookUnreachable = regexp.MustCompile(`failed calling webhook "[^"]*"`)
-	policyDenied       = regexp.MustCompile(`ValidatingAdmissionPolicy '[^']*' with binding '[^']*' denied request`)
-	outsideLimitRange  = regexp.MustCompile(`(minimum|maximum) \S+ usage per (Container|Pod|PersistentVolumeClaim) is |limit to request ratio per (Container|Pod) is`)
-	quotaSums          = regexp.MustCompile(`exceeded quota: [^,]*, requested: (\S+), used: (\S+), limited: (\S+)`)
-	mayNot             = regexp.MustCompile(`is forbidden: User "([^"]+)" cannot [a-z]+ resource "[^"]+"`)
-	absent             = regexp.MustCompile(`(?i)(secret|configmap|serviceaccount|persistentvolumeclaim|priorityclass[a-z. ]*|references non-existent [a-z]+ key)s?\b[^:]{0,80}(not found|was found)`)
+	webhookDenied      = lazyregexp.New(`admission webhook "[^"]*" denied the request`)
+	webhookUnreachable = lazyregexp.New(`failed calling webhook "[^"]*"`)
+	policyDenied       = lazyregexp.New(`ValidatingAdmissionPolicy '[^']*' with binding '[^']*' denied request`)
+	outsideLimitRange  = lazyregexp.New(`(minimum|maximum) \S+ usage per (Container|Pod|PersistentVolumeClaim) is |limit to request ratio per (Container|Pod) is`)
+	quotaSums          = lazyregexp.New(`exceeded quota: [^,]*, requested: (\S+), used: (\S+), limited: (\S+)`)
+	mayNot             = lazyregexp.New(`is forbidden: User "([^"]+)" cannot [a-z]+ resource "[^"]+"`)
+	absent             = lazyregexp.New(`(?i)(secret|configmap|serviceaccount|persistentvolumeclaim|priorityclass[a-z. ]*|references non-existent [a-z]+ key)s?\b[^:]{0,80}(not found|was found)`)
 )
 
 // RefusalCause returns why the API server refused an object, from its message;

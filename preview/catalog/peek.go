@@ -4,8 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview/lazyregexp"
 )
 
 // readBundle reads name, version and image of a bundle, which suffice to sort the
@@ -77,10 +78,10 @@ func peekJSONBundle(raw []byte, pkg string) (bundleHead, bool) {
 
 var (
 	// plainReference matches text that every YAML reader takes for the same string.
-	plainReference = regexp.MustCompile(`^[A-Za-z][-A-Za-z0-9._:/@+]*[A-Za-z0-9]$`)
+	plainReference = lazyregexp.New(`^[A-Za-z][-A-Za-z0-9._:/@+]*[A-Za-z0-9]$`)
 	// plainVersion matches versions, whose two dots keep YAML from taking them for a
 	// number.
-	plainVersion = regexp.MustCompile(`^[0-9]+\.[0-9]+\.[0-9]+[-+.0-9A-Za-z]*$`)
+	plainVersion = lazyregexp.New(`^[0-9]+\.[0-9]+\.[0-9]+[-+.0-9A-Za-z]*$`)
 )
 
 // peekYAMLBundle reads image and version of a bundle in the YAML that opm writes: each

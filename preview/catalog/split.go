@@ -6,12 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/lazyregexp"
 )
 
 // splitter splits files into documents while it reads them: JSON objects one after
@@ -80,7 +80,7 @@ func (s *splitter) at(after int, err error) error {
 	return fmt.Errorf("line %d: %w", line, err)
 }
 
-var ownLine = regexp.MustCompile(`(?s)^line ([0-9]+): (.*)$`)
+var ownLine = lazyregexp.New(`(?s)^line ([0-9]+): (.*)$`)
 
 func (s *splitter) window() []byte { return s.buf[s.start:s.end] }
 

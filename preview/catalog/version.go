@@ -2,12 +2,12 @@ package catalog
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	masterminds "github.com/Masterminds/semver/v3"
 	"github.com/blang/semver/v4"
 
+	"github.com/kubectl-operator/kubectl-operator/preview/lazyregexp"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 )
 
@@ -21,7 +21,7 @@ type Version struct {
 
 const maxRelease = 20
 
-var releasePattern = regexp.MustCompile(`^[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*$`)
+var releasePattern = lazyregexp.New(`^[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*$`)
 
 // ParseVersion parses a semantic version. Build metadata that can be a release number
 // (at most 20 characters, dot-separated identifiers, no leading zeros) is taken as one.

@@ -1,11 +1,11 @@
 package cloud
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/lazyregexp"
 )
 
 // identities are the annotations of ServiceAccounts that name their cloud identity.
@@ -146,7 +146,7 @@ func (s *scanner) variable(env map[string]any, at string) {
 
 // expansion matches $(NAME) in arguments. The variable's value may come from a
 // ConfigMap or Secret as a whole, whose keys are not known.
-var expansion = regexp.MustCompile(`\$\(([A-Z0-9_]{1,64})\)`)
+var expansion = lazyregexp.New(`\$\(([A-Z0-9_]{1,64})\)`)
 
 func (s *scanner) arguments(container map[string]any, at string) {
 	for _, argument := range slices.Concat(texts(container["command"]), texts(container["args"])) {

@@ -1,12 +1,12 @@
 package cloud
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/lazyregexp"
 )
 
 // Document is a policy or role definition for a cloud administrator. Its texts come
@@ -141,7 +141,7 @@ func (r *permissionRequest) plainText(list []preview.CloudPermission) Document {
 	return d
 }
 
-var notInNames = regexp.MustCompile(`[^A-Za-z0-9]+`)
+var notInNames = lazyregexp.New(`[^A-Za-z0-9]+`)
 
 const maxName = 56 // without a number; the lowest limit is 64, for the id of a Google Cloud role
 
@@ -168,7 +168,7 @@ func numbered(name string, n int) string {
 
 // placeholders matches template markers, such as ${NAME}, that are to be filled in.
 // IAM's own variables, such as ${aws:username}, have a colon and do not match.
-var placeholders = regexp.MustCompile(`\$\{[^}:]*\}|\$\([^)]*\)|\{\{[^}]*\}\}|<[^<>]+>`)
+var placeholders = lazyregexp.New(`\$\{[^}:]*\}|\$\([^)]*\)|\{\{[^}]*\}\}|<[^<>]+>`)
 
 func placeholderNotes(list ...[]string) []string {
 	var found []string
@@ -185,7 +185,7 @@ func placeholderNotes(list ...[]string) []string {
 }
 
 // partition returns the items that a pattern matches (good), and the others (bad).
-func partition(list []string, pattern *regexp.Regexp) (good, bad []string) {
+func partition(list []string, pattern *lazyregexp.Regexp) (good, bad []string) {
 	for _, item := range list {
 		if pattern.MatchString(item) {
 			good = append(good, item)

@@ -2,10 +2,10 @@ package cloud
 
 import (
 	"encoding/json"
-	"regexp"
 	"slices"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/lazyregexp"
 )
 
 // awsDocument is an IAM policy (IAM User Guide, "Grammar of the IAM JSON policy
@@ -25,10 +25,10 @@ type awsStatement struct {
 }
 
 var (
-	awsAction    = regexp.MustCompile(`^(\*|[A-Za-z0-9-]+:[A-Za-z0-9*?]+)$`)
-	awsResource  = regexp.MustCompile(`^(\*|arn:[!-9;-~]*:[!-9;-~]*:[!-9;-~]*:[!-9;-~]*:[!-~]+)$`)
-	awsOperator  = regexp.MustCompile(`^(ForAllValues:|ForAnyValue:)?(String(Not)?(Equals|EqualsIgnoreCase|Like)|Numeric(Not)?Equals|Numeric(Less|Greater)Than(Equals)?|Date(Not)?Equals|Date(Less|Greater)Than(Equals)?|Bool|BinaryEquals|(Not)?IpAddress|Arn(Not)?(Equals|Like)|Null)(IfExists)?$`)
-	awsCondition = regexp.MustCompile(`^[!-~]+:[!-~]+$`)
+	awsAction    = lazyregexp.New(`^(\*|[A-Za-z0-9-]+:[A-Za-z0-9*?]+)$`)
+	awsResource  = lazyregexp.New(`^(\*|arn:[!-9;-~]*:[!-9;-~]*:[!-9;-~]*:[!-9;-~]*:[!-~]+)$`)
+	awsOperator  = lazyregexp.New(`^(ForAllValues:|ForAnyValue:)?(String(Not)?(Equals|EqualsIgnoreCase|Like)|Numeric(Not)?Equals|Numeric(Less|Greater)Than(Equals)?|Date(Not)?Equals|Date(Less|Greater)Than(Equals)?|Bool|BinaryEquals|(Not)?IpAddress|Arn(Not)?(Equals|Like)|Null)(IfExists)?$`)
+	awsCondition = lazyregexp.New(`^[!-~]+:[!-~]+$`)
 )
 
 // maxDocument is the most characters of an IAM managed policy, without white space (IAM

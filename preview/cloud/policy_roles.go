@@ -1,11 +1,11 @@
 package cloud
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/lazyregexp"
 )
 
 func joinComma(list []string) string { return strings.Join(list, ", ") }
@@ -15,8 +15,8 @@ func joinComma(list []string) string { return strings.Join(list, ", ") }
 type gcpRole = map[string]any
 
 var (
-	gcpPermission = regexp.MustCompile(`^[a-z][A-Za-z0-9-]*(\.[A-Za-z0-9-]+){2,}$`)
-	gcpRoleName   = regexp.MustCompile(`^((projects|organizations)/[A-Za-z0-9.:_-]+/)?roles/[A-Za-z0-9._]+$`)
+	gcpPermission = lazyregexp.New(`^[a-z][A-Za-z0-9-]*(\.[A-Za-z0-9-]+){2,}$`)
+	gcpRoleName   = lazyregexp.New(`^((projects|organizations)/[A-Za-z0-9.:_-]+/)?roles/[A-Za-z0-9._]+$`)
 )
 
 // maxPermissions is the most permissions of a custom role (IAM quotas).
@@ -81,8 +81,8 @@ type azureRole struct {
 }
 
 var (
-	azureAction   = regexp.MustCompile(`^(\*|[A-Za-z0-9.*-]+(/[A-Za-z0-9.*$_-]+)+)$`)
-	azureRoleName = regexp.MustCompile(`^[ -~]{1,512}$`)
+	azureAction   = lazyregexp.New(`^(\*|[A-Za-z0-9.*-]+(/[A-Za-z0-9.*$_-]+)+)$`)
+	azureRoleName = lazyregexp.New(`^[ -~]{1,512}$`)
 )
 
 // azureScope is a placeholder for the subscription, which no request names.

@@ -2,13 +2,13 @@ package flyte
 
 import (
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/access"
 	"github.com/kubectl-operator/kubectl-operator/preview/cloud"
+	"github.com/kubectl-operator/kubectl-operator/preview/lazyregexp"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
@@ -17,7 +17,7 @@ import (
 // templateVariable matches a variable such as {{ project }} in the templates that the
 // engine renders into each project's namespace; the engine replaces text and evaluates
 // no expressions.
-var templateVariable = regexp.MustCompile(`\{\{[^{}]*\}\}`)
+var templateVariable = lazyregexp.New(`\{\{[^{}]*\}\}`)
 
 // anyProject stands for the namespace of a project in objects rendered from templates.
 const anyProject = "PROJECT-DOMAIN"

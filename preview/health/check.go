@@ -2,11 +2,11 @@ package health
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/expression"
+	"github.com/kubectl-operator/kubectl-operator/preview/lazyregexp"
 )
 
 // Limits on the checks that a user adds.
@@ -57,7 +57,7 @@ func (c Check) Selects(body map[string]any) bool {
 // missing. why says what is not met.
 func (c Check) Holds(body map[string]any) (ok bool, why string) { return c.assertion.holds(body) }
 
-var target = regexp.MustCompile(`^([A-Z][A-Za-z0-9]{0,62})(\.[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?)?(/[a-z0-9]([a-z0-9:._-]{0,251}[a-z0-9])?)?$`)
+var target = lazyregexp.New(`^([A-Z][A-Za-z0-9]{0,62})(\.[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?)?(/[a-z0-9]([a-z0-9:._-]{0,251}[a-z0-9])?)?$`)
 
 // Parse parses a check of the form KIND[.GROUP][/NAME]=EXPRESSION, such as
 // "MongoDB.mongodb.com/main=self.status.phase == 'Running'". Errors in the expression

@@ -4,11 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/lazyregexp"
 )
 
 // Probe has the shape of OLM v1's ProgressionProbe
@@ -130,7 +130,7 @@ func (l *labels) match(have map[string]any) bool {
 }
 
 // path matches the paths of fields that OLM v1 accepts; a leading dot is permitted.
-var path = regexp.MustCompile(`^\.?[a-zA-Z0-9]+(\.[a-zA-Z0-9]+)*$`)
+var path = lazyregexp.New(`^\.?[a-zA-Z0-9]+(\.[a-zA-Z0-9]+)*$`)
 
 func (a Assertion) compile() (assertion, string, error) {
 	switch a.Type {

@@ -3,13 +3,13 @@ package plugins
 import (
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/diff"
 	"github.com/kubectl-operator/kubectl-operator/preview/fields"
+	"github.com/kubectl-operator/kubectl-operator/preview/lazyregexp"
 )
 
 // configOf returns the settings that a set gives its host, for all plugins and by
@@ -155,7 +155,7 @@ func AsInstalled(set *Set, fetched []FetchedPlugin, platform string) (InstalledF
 
 // imageKey matches names of settings whose value is an image, such as "image" and
 // "executorImage".
-var imageKey = regexp.MustCompile(`(?i)(^|[_.-])image$|Image$`)
+var imageKey = lazyregexp.New(`(?i)(^|[_.-])image$|Image$`)
 
 // configExecutors returns the images that the settings of a plugin name, in maps at
 // most 10 levels deep.

@@ -3,7 +3,6 @@ package plugins
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/diff"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
+	"github.com/kubectl-operator/kubectl-operator/preview/lazyregexp"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
@@ -50,7 +50,7 @@ const (
 // ConfigMap: the API server's limit of 1 MiB, less some room for metadata.
 const maxConfigMap = 1000 << 10
 
-var configMapKey = regexp.MustCompile(`^[A-Za-z0-9_][-._A-Za-z0-9]{0,200}$`)
+var configMapKey = lazyregexp.New(`^[A-Za-z0-9_][-._A-Za-z0-9]{0,200}$`)
 
 // host reads the field spec.host of a plugin set; nil if the set has none.
 func (p *parser) host(f field) *Host {

@@ -2,12 +2,12 @@ package plugins
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/Masterminds/semver/v3"
 
+	"github.com/kubectl-operator/kubectl-operator/preview/lazyregexp"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 )
 
@@ -15,7 +15,7 @@ const krewVersion = "krew.googlecontainertools.github.com/v1alpha2"
 
 // krewName matches the plugin names that krew accepts
 // (internal/index/validation).
-var krewName = regexp.MustCompile(`^[\w-]+$`)
+var krewName = lazyregexp.New(`^[\w-]+$`)
 
 // defaultLocation is the install directory for forms of config whose host has none of
 // its own: krew manifests and PluginSets.

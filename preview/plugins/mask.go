@@ -2,12 +2,12 @@ package plugins
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/lazyregexp"
 )
 
 // mask returns a copy of values with sensitive ones masked, and the sensitive values by
@@ -46,7 +46,7 @@ func maskPairs(v any, path string, secrets map[string]any) {
 
 // assignment matches NAME=VALUE and NAME: VALUE in a line of text, whatever its
 // language.
-var assignment = regexp.MustCompile(`([A-Za-z_][A-Za-z0-9_.-]*)("?\s*[:=]\s*)(\S.*)`)
+var assignment = lazyregexp.New(`([A-Za-z_][A-Za-z0-9_.-]*)("?\s*[:=]\s*)(\S.*)`)
 
 // maskLines masks, in each line of a text, the value assigned to a name such as
 // DB_PASSWORD. A value that begins with $, a reference to a variable, is kept.

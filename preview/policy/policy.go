@@ -14,11 +14,11 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"regexp"
 	"strings"
 	"time"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/lazyregexp"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
@@ -199,7 +199,7 @@ func (d *document) check() error {
 	return nil
 }
 
-var ruleName = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`)
+var ruleName = lazyregexp.New(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`)
 
 func (d *document) checkRules() error {
 	seen := map[string]bool{}
@@ -223,7 +223,7 @@ func (d *document) checkRules() error {
 	return nil
 }
 
-var fingerprint = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
+var fingerprint = lazyregexp.New(`^sha256:[0-9a-f]{64}$`)
 
 // check returns an error for an invalid waiver. Its text begins with the name of the
 // field, to follow that of the waiver.

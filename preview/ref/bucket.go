@@ -5,8 +5,9 @@ import (
 	"fmt"
 	"net/url"
 	"path"
-	"regexp"
 	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview/lazyregexp"
 )
 
 // The object stores.
@@ -26,8 +27,8 @@ var (
 	// bucketPattern matches the names of buckets in both stores ("Bucket naming rules"
 	// of Amazon S3, "Bucket names" of Cloud Storage), and neither a path nor a host
 	// with a port.
-	bucketPattern = regexp.MustCompile(`^[a-z0-9][-a-z0-9._]*[a-z0-9]$`)
-	regionPattern = regexp.MustCompile(`^[a-z0-9][-a-z0-9]*$`)
+	bucketPattern = lazyregexp.New(`^[a-z0-9][-a-z0-9._]*[a-z0-9]$`)
+	regionPattern = lazyregexp.New(`^[a-z0-9][-a-z0-9]*$`)
 )
 
 var bucketKind = sourceKind{

@@ -4,13 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"regexp"
 	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview/lazyregexp"
 )
 
 const maxChart = 250 // as Helm checks
 
-var chartPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
+var chartPattern = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
 
 // isChart reports whether s is valid as the name of a chart: at most 250 letters,
 // digits, ".", "_" and "-".

@@ -5,13 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"regexp"
 	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview/lazyregexp"
 )
 
 var (
-	userPattern   = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}$`)
-	commitPattern = regexp.MustCompile(`^[0-9a-f]{40}$`)
+	userPattern   = lazyregexp.New(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}$`)
+	commitPattern = lazyregexp.New(`^[0-9a-f]{40}$`)
 )
 
 const maxGitRef = 250

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"maps"
 	"path"
-	"regexp"
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/lazyregexp"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
@@ -262,7 +262,7 @@ func (r *reader) kustomization(f *strictReader) {
 	}
 }
 
-var variableName = regexp.MustCompile(`^[_[:alpha:]][_[:alpha:][:digit:]]*$`)
+var variableName = lazyregexp.New(`^[_[:alpha:]][_[:alpha:][:digit:]]*$`)
 
 // postBuild reads the variables that are substituted in the built objects: those of
 // ConfigMaps and Secrets, where later ones override earlier ones, then those of the

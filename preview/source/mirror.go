@@ -4,13 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/google/go-containerregistry/pkg/name"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/lazyregexp"
 	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 )
 
@@ -40,7 +40,7 @@ const (
 
 // mirrorPlace matches HOST[:PORT][/PATH]. A source may also begin with "*.", which is
 // cut before.
-var mirrorPlace = regexp.MustCompile(`^[A-Za-z0-9]([-A-Za-z0-9.]*[A-Za-z0-9])?(:[0-9]{1,5})?(/[a-z0-9]+([._-]+[a-z0-9]+)*)*$`)
+var mirrorPlace = lazyregexp.New(`^[A-Za-z0-9]([-A-Za-z0-9.]*[A-Za-z0-9])?(:[0-9]{1,5})?(/[a-z0-9]+([._-]+[a-z0-9]+)*)*$`)
 
 // ParseMirrors parses mirror rules: one or several documents of kind
 // ImageDigestMirrorSet or ImageContentSourcePolicy, in YAML or JSON.

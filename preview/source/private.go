@@ -5,10 +5,10 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
-	"regexp"
 	"strconv"
 	"strings"
 
+	"github.com/kubectl-operator/kubectl-operator/preview/lazyregexp"
 	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 )
 
@@ -75,7 +75,7 @@ func (a privateAddresses) resolve(r *http.Request) *http.Request {
 
 // bearerRealm matches the URL of the token server in an authentication challenge (RFC
 // 6750).
-var bearerRealm = regexp.MustCompile(`(?i)^bearer\s.*realm="([^"]*)"`)
+var bearerRealm = lazyregexp.New(`(?i)^bearer\s.*realm="([^"]*)"`)
 
 // check returns an error if a response leads to a private address that is not allowed:
 // by its Location, which may be any port of the host of the first request, or by the

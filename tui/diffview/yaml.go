@@ -1,16 +1,16 @@
 package diffview
 
 import (
-	"regexp"
 	"strings"
 
+	"github.com/kubectl-operator/kubectl-operator/preview/lazyregexp"
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
 )
 
 // literal matches YAML scalars that are not strings: numbers, true, false,
 // null, {} and [].
-var literal = regexp.MustCompile(`^(?:-?[0-9]+(?:\.[0-9]+)?|true|false|null|~|\{\}|\[\])$`)
+var literal = lazyregexp.New(`^(?:-?[0-9]+(?:\.[0-9]+)?|true|false|null|~|\{\}|\[\])$`)
 
 // yamlSpans splits a line of YAML into the name of a field and its value, each
 // with its colour. begins says that a field begins in the line; a line inside a

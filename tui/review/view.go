@@ -2,7 +2,6 @@ package review
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -10,6 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/lazyregexp"
 	"github.com/kubectl-operator/kubectl-operator/tui/diffview"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 	"github.com/kubectl-operator/kubectl-operator/tui/tabs"
@@ -199,7 +199,7 @@ func (m *tabPanel) listLines(b *masterDetail, width, height int) []string {
 const wholeRow = 1 << 12
 
 // blanks matches the blanks between two columns.
-var blanks = regexp.MustCompile(`  +`)
+var blanks = lazyregexp.New(`  +`)
 
 // fullRow returns the selected row without cuts, in the free lines below a
 // list. It is nil if the row is not cut, or does not fit there.

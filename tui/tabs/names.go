@@ -2,11 +2,11 @@ package tabs
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/lazyregexp"
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 	"github.com/kubectl-operator/kubectl-operator/tui/describe"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
@@ -17,7 +17,7 @@ func nameWidth(name string) int { return textsafe.Width(textsafe.Line(name)) }
 
 // generated matches the names that OLM generates for roles and bindings: the
 // name of a version and an account, and a hash in base 36.
-var generated = regexp.MustCompile(`^(.+)-([0-9a-z]{4})[0-9a-z]{34,42}$`)
+var generated = lazyregexp.New(`^(.+)-([0-9a-z]{4})[0-9a-z]{34,42}$`)
 
 // generatedNames returns readable names for objects with a generated name, by
 // object id: whose role or binding it is, and the beginning of its hash.

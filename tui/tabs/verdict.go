@@ -2,12 +2,12 @@ package tabs
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/lazyregexp"
 	"github.com/kubectl-operator/kubectl-operator/preview/report"
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
@@ -219,7 +219,7 @@ func (e changeEntry) rows(topic string, lines, room int) []Row {
 }
 
 // longDigest matches a digest, of which the first and last four digits are shown.
-var longDigest = regexp.MustCompile(`(sha256:[0-9a-f]{4})[0-9a-f]{56}([0-9a-f]{4})`)
+var longDigest = lazyregexp.New(`(sha256:[0-9a-f]{4})[0-9a-f]{56}([0-9a-f]{4})`)
 
 // rank returns when an entry gets more than one line: 0 for versions, images,
 // permissions and CRDs, 1 for fields, and 2 for the actions on objects, which a

@@ -7,11 +7,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/atomicfile"
+	"github.com/kubectl-operator/kubectl-operator/preview/lazyregexp"
 	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 	"github.com/kubectl-operator/kubectl-operator/preview/source/diskcache"
 	"github.com/kubectl-operator/kubectl-operator/tui/review"
@@ -25,7 +25,7 @@ const (
 
 // markedPlan matches the names of files with marks, which are named after the
 // digest of the plan.
-var markedPlan = regexp.MustCompile(`^sha256-[0-9a-f]{64}\.json$`)
+var markedPlan = lazyregexp.New(`^sha256-[0-9a-f]{64}\.json$`)
 
 // marks returns the store of the findings and objects that the user has marked
 // as reviewed.

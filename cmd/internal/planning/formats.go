@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"io/fs"
-	"regexp"
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/config"
@@ -17,6 +16,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/format/kustomize"
 	"github.com/kubectl-operator/kubectl-operator/preview/format/plain"
 	"github.com/kubectl-operator/kubectl-operator/preview/format/registryv1"
+	"github.com/kubectl-operator/kubectl-operator/preview/lazyregexp"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 )
 
@@ -222,8 +222,8 @@ func (out *Resolution) setDefaultName(want PlanRequest, reference ref.Reference)
 }
 
 var (
-	notInNames = regexp.MustCompile(`[^a-z0-9]+`)
-	archiveEnd = regexp.MustCompile(`\.(tgz|tar|tar\.(gz|zst)|zip)$`)
+	notInNames = lazyregexp.New(`[^a-z0-9]+`)
+	archiveEnd = lazyregexp.New(`\.(tgz|tar|tar\.(gz|zst)|zip)$`)
 )
 
 // defaultName returns the last part of a reference, changed to be a valid label value.

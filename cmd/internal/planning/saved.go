@@ -8,13 +8,13 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/approval"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
+	"github.com/kubectl-operator/kubectl-operator/preview/lazyregexp"
 	"github.com/kubectl-operator/kubectl-operator/preview/planfile"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 	"github.com/kubectl-operator/kubectl-operator/preview/source"
@@ -206,7 +206,7 @@ const (
 const maxApprovals = 200
 
 // approvalSuffix matches what an approval's file name has after the plan's file name.
-var approvalSuffix = regexp.MustCompile(`^\.approval-[1-9][0-9]{0,3}\.json$`)
+var approvalSuffix = lazyregexp.New(`^\.approval-[1-9][0-9]{0,3}\.json$`)
 
 // KeepApproval stores a signed approval beside its plan, and returns where.
 func (s *PlanStore) KeepApproval(ctx context.Context, plan *SavedPlan, signed []byte) (string, error) {

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"regexp"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/lazyregexp"
 )
 
 // The kind of the image lock, and the annotation with the reference that an
@@ -27,7 +27,7 @@ type lock struct {
 
 // digested matches an image reference with a digest, of characters that are safe on a
 // terminal.
-var digested = regexp.MustCompile(`^[a-z0-9][A-Za-z0-9._:/-]{0,400}@sha256:[0-9a-f]{64}$`)
+var digested = lazyregexp.New(`^[a-z0-9][A-Za-z0-9._:/-]{0,400}@sha256:[0-9a-f]{64}$`)
 
 func readLock(content fs.FS) (*lock, error) {
 	f, err := content.Open(lockFile)

@@ -6,14 +6,15 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview/lazyregexp"
 )
 
 // Prefix begins the file name of a format program; the format's name follows.
 const Prefix = "kubectl-operator-format-"
 
-var name = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,40}[a-z0-9])?$`)
+var name = lazyregexp.New(`^[a-z0-9]([a-z0-9-]{0,40}[a-z0-9])?$`)
 
 // IsName reports whether s is valid as the name of a format.
 func IsName(s string) bool { return name.MatchString(s) }

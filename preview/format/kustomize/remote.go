@@ -1,8 +1,9 @@
 package kustomize
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview/lazyregexp"
 )
 
 // remote reports whether kustomize, or a reader, would take a reference for
@@ -17,4 +18,4 @@ func remote(name string) bool {
 
 // fetched matches the beginnings by which kustomize knows a reference to fetch: URL
 // schemes, USER@, and the hosts that it accepts without either.
-var fetched = regexp.MustCompile(`^(git::)*(https?:|ssh:|file:|[a-z][a-z0-9-]*@|gh:|(github|gitlab)\.com[/:])`)
+var fetched = lazyregexp.New(`^(git::)*(https?:|ssh:|file:|[a-z][a-z0-9-]*@|gh:|(github|gitlab)\.com[/:])`)

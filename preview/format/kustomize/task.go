@@ -7,7 +7,6 @@ import (
 	"io"
 	"log"
 	"path"
-	"regexp"
 	"strings"
 
 	"sigs.k8s.io/kustomize/api/krusty"
@@ -15,6 +14,7 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 
 	"github.com/kubectl-operator/kubectl-operator/preview/format/child"
+	"github.com/kubectl-operator/kubectl-operator/preview/lazyregexp"
 )
 
 // mount is the directory in which kustomize sees the files of the content; its errors
@@ -51,7 +51,7 @@ func work(input []byte) ([]byte, error) {
 
 // tried matches kustomize's errors about a file, which go on to say that it is no
 // directory either.
-var tried = regexp.MustCompile(`^.*accumulation err='(.*)': (must build at directory|unable to find one of).*$`)
+var tried = lazyregexp.New(`^.*accumulation err='(.*)': (must build at directory|unable to find one of).*$`)
 
 // sentence returns an error of kustomize as one sentence, without line breaks and
 // internal paths.

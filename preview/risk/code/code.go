@@ -1,9 +1,10 @@
 package code
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview/lazyregexp"
 )
 
 // Family says what a sign is about. Each rule about code takes the signs of certain
@@ -92,7 +93,7 @@ func Script(name, text string) bool {
 	return strings.HasPrefix(head, "#!") || shellLines.MatchString(head)
 }
 
-var shellLines = regexp.MustCompile(`(?m)^\s*(?:set -[a-zA-Z]*[euxo]|export [A-Za-z_]+=|if \[\[? |while (?:true|:|\[)|for [A-Za-z_]+ in |exec ["$/\w]|(?:apt-get|apk|pip3?|curl|wget|kubectl|chmod|mkdir -p) .*(?:&&|\\|\||;)?$)`)
+var shellLines = lazyregexp.New(`(?m)^\s*(?:set -[a-zA-Z]*[euxo]|export [A-Za-z_]+=|if \[\[? |while (?:true|:|\[)|for [A-Za-z_]+ in |exec ["$/\w]|(?:apt-get|apk|pip3?|curl|wget|kubectl|chmod|mkdir -p) .*(?:&&|\\|\||;)?$)`)
 
 // reading collects the signs of one text.
 type reading struct {
@@ -250,7 +251,7 @@ func lineEnd(text string, from int) int {
 }
 
 // lastLine returns the offset of the last line that an expression matches, -1 for none.
-func lastLine(re *regexp.Regexp, text string) int {
+func lastLine(re *lazyregexp.Regexp, text string) int {
 	for end := len(text); end >= 0; {
 		from := strings.LastIndexByte(text[:end], '\n') + 1
 		if re.MatchString(text[from:end]) {

@@ -1,8 +1,9 @@
 package code
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview/lazyregexp"
 )
 
 // pattern is an expression that is searched for, with the sign for a match.
@@ -11,9 +12,9 @@ type pattern struct {
 	what    string
 	strong  bool
 	anchors []string // in lower case; lines without any of them are not compared with re
-	re      *regexp.Regexp
+	re      *lazyregexp.Regexp
 	// then must match too, after the match of re; nil for no such condition.
-	then *regexp.Regexp
+	then *lazyregexp.Regexp
 	// check returns whether a match counts, and may complete the sign; nil if every
 	// match counts. at holds the offsets of the match.
 	check func(text string, at []int, s *Sign) bool
@@ -32,7 +33,7 @@ const (
 
 var fetchAnchors = []string{"curl", "wget", "fetch", "aria2c", "lynx", "w3m", "axel", "iwr", "irm", "invoke-", "certutil", "bitsadmin", "ftp ", "scp ", "s3 cp", "gsutil", "gh api", "nc ", "ncat", "socat", "s_client"}
 
-func expr(text string) *regexp.Regexp { return regexp.MustCompile(`(?im)` + text) }
+func expr(text string) *lazyregexp.Regexp { return lazyregexp.New(`(?im)` + text) }
 
 // patterns are all patterns that are searched for. They are never modified.
 var patterns = append(append(append(append([]pattern{}, fetching...), shells...), reaching...), switches...)
@@ -144,10 +145,10 @@ func outsideSocket(text string, at []int, s *Sign) bool {
 // maxHosts is the most hosts of one match that are judged.
 const maxHosts = 200
 
-var urlHost = regexp.MustCompile(`(?i)\b(?:https?|ftp|git|ssh|wss?)://([^\s"'<>|;&)` + "`" + `]+)|\bgit@([\w.-]+):`)
+var urlHost = lazyregexp.New(`(?i)\b(?:https?|ftp|git|ssh|wss?)://([^\s"'<>|;&)` + "`" + `]+)|\bgit@([\w.-]+):`)
 
 // wordHost matches a host without a scheme, which curl accepts too.
-var wordHost = regexp.MustCompile(`(?i)(?:^|\s|["'])((?:[\w-]+\.)+[a-z]{2,}|\d{1,3}(?:\.\d{1,3}){3})(?::\d+)?(?:/[^\s"']*)?(?:["']|\s|$)`)
+var wordHost = lazyregexp.New(`(?i)(?:^|\s|["'])((?:[\w-]+\.)+[a-z]{2,}|\d{1,3}(?:\.\d{1,3}){3})(?::\d+)?(?:/[^\s"']*)?(?:["']|\s|$)`)
 
 // hostsOf returns the hosts of the URLs in a text; if it has no URL, the words that
 // look like hosts. Variables in place of a host are left out.

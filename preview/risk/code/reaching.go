@@ -1,8 +1,9 @@
 package code
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview/lazyregexp"
 )
 
 // sender is part of an expression: a program that sends its input to another host.
@@ -120,17 +121,17 @@ func notToCluster(text string, at []int, s *Sign) bool {
 
 // uncheckedFlag matches arguments that switch off authentication, authorization or
 // checks of certificates, such as --insecure-skip-tls-verify.
-var uncheckedFlag = regexp.MustCompile(`(?i)^--?(?:` +
+var uncheckedFlag = lazyregexp.New(`(?i)^--?(?:` +
 	`(?:insecure-skip-tls-verify|insecure-skip-verify|insecure-skip-tls-verify-backend|tls-skip-verify|tls-insecure-skip-verify|skip-tls-verify|skip-verify|tls-insecure|kubelet-insecure-tls|anonymous-auth|disable-auth|disable-authentication|disable-authorization|no-auth|no-authentication|without-auth|insecure|allow-insecure|insecure-registry|enable-skip-login|enable-insecure-login|disable-tls|no-tls|authentication-skip-lookup|authorization-always-allow|allow-privileged-escalation|dangerously\S*|unsafe\S*)(?:[= ](?:true|1|t|yes|all|\*|[\w.:/-]+))?|` +
 	`authorization-mode[= ]\S*alwaysallow\S*|(?:enable-)?admission-(?:control|plugins)[= ]\S*alwaysadmit\S*|disable-admission-plugins[= ]\S+|insecure-port[= ][1-9]\d*|insecure-bind-address[= ]\S+|read-only-port[= ][1-9]\d*|` +
 	`auth(?:-mode|entication|-type)?[= ](?:none|disabled|off|false|insecure|noauth)|service-account-lookup[= ]false|tls-?verify[= ](?:false|0|no)|verify-?tls[= ](?:false|0|no)|client-cert-auth[= ]false|authentication-token-webhook[= ]false|protect-kernel-defaults[= ]false|rotate-certificates[= ]false|seccomp-default[= ]false` +
 	`)$`)
 
 // offFlag matches arguments with a value that means no, such as --NAME=false.
-var offFlag = regexp.MustCompile(`(?i)^--?[\w-]+[= ](?:false|0|f|no|off)$`)
+var offFlag = lazyregexp.New(`(?i)^--?[\w-]+[= ](?:false|0|f|no|off)$`)
 
 // negative matches arguments for which the value no, and not yes, switches a check off.
-var negative = regexp.MustCompile(`(?i)^--?(?:auth|service-account-lookup|tls-?verify|verify-?tls|client-cert-auth|authentication-token-webhook|protect-kernel-defaults|rotate-certificates|seccomp-default)`)
+var negative = lazyregexp.New(`(?i)^--?(?:auth|service-account-lookup|tls-?verify|verify-?tls|client-cert-auth|authentication-token-webhook|protect-kernel-defaults|rotate-certificates|seccomp-default)`)
 
 // words adds a sign for each argument of a command that switches a check off. The value
 // of an argument may be the next word, as in "--flag false".

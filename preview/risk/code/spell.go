@@ -6,11 +6,12 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"io"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/kubectl-operator/kubectl-operator/preview/lazyregexp"
 )
 
 // expand replaces $(NAME) by the value of a variable, as the kubelet does in commands.
@@ -30,19 +31,19 @@ func expand(text string, variables map[string]string) string {
 const maxValue = 4096
 
 var (
-	kubeletVariable = regexp.MustCompile(`\$\([A-Za-z_][A-Za-z0-9_.-]*\)`)
-	continued       = regexp.MustCompile(`\\\r?\n[ \t]*`)
-	ansiQuoted      = regexp.MustCompile(`\$'((?:[^'\\]|\\.)*)'`)
-	hexRun          = regexp.MustCompile(`(?:\\x[0-9a-fA-F]{2})+`)
-	octalRun        = regexp.MustCompile(`(?:\\0?[0-7]{3}){2,}`)
-	unicodeRun      = regexp.MustCompile(`(?:\\u[0-9a-fA-F]{4})+`)
-	fieldSeparator  = regexp.MustCompile(`\$\{IFS[^}]*\}|\$IFS(?:\$\d)?`)
-	nothing         = regexp.MustCompile(`\$\{?[@*!]\}?|\$\{[A-Za-z_]\w*:[+-]\}|\$\(\s*\)|` + "``")
-	braces          = regexp.MustCompile(`(^|[\s;&|("'])\{([^{}\s]+,[^{}\s]*)\}`)
-	assignment      = regexp.MustCompile(`(?m)(?:^|[\s;&(])([A-Za-z_]\w*)=("[^"\n]*"|'[^'\n]*'|[^\s;&|"'()<>]*)`)
-	reference       = regexp.MustCompile(`\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))`)
-	echoed          = regexp.MustCompile(`(?:\$\(|` + "`" + `)\s*(?:echo|printf)\s+(?:-[neE]+\s+)?([^()|;` + "`" + `\n]+?)\s*(?:\)|` + "`" + `)`)
-	echoDecoded     = regexp.MustCompile(`(?:\$\(|` + "`" + `)\s*(?:echo|printf)\s+(?:-[neE]+\s+)?["']?([A-Za-z0-9+/=_-]{2,})["']?\s*\|\s*(base64\s+(?:-d|-D|--decode)|rev|xxd\s+-r\s+-p)\s*(?:\)|` + "`" + `)`)
+	kubeletVariable = lazyregexp.New(`\$\([A-Za-z_][A-Za-z0-9_.-]*\)`)
+	continued       = lazyregexp.New(`\\\r?\n[ \t]*`)
+	ansiQuoted      = lazyregexp.New(`\$'((?:[^'\\]|\\.)*)'`)
+	hexRun          = lazyregexp.New(`(?:\\x[0-9a-fA-F]{2})+`)
+	octalRun        = lazyregexp.New(`(?:\\0?[0-7]{3}){2,}`)
+	unicodeRun      = lazyregexp.New(`(?:\\u[0-9a-fA-F]{4})+`)
+	fieldSeparator  = lazyregexp.New(`\$\{IFS[^}]*\}|\$IFS(?:\$\d)?`)
+	nothing         = lazyregexp.New(`\$\{?[@*!]\}?|\$\{[A-Za-z_]\w*:[+-]\}|\$\(\s*\)|` + "``")
+	braces          = lazyregexp.New(`(^|[\s;&|("'])\{([^{}\s]+,[^{}\s]*)\}`)
+	assignment      = lazyregexp.New(`(?m)(?:^|[\s;&(])([A-Za-z_]\w*)=("[^"\n]*"|'[^'\n]*'|[^\s;&|"'()<>]*)`)
+	reference       = lazyregexp.New(`\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))`)
+	echoed          = lazyregexp.New(`(?:\$\(|` + "`" + `)\s*(?:echo|printf)\s+(?:-[neE]+\s+)?([^()|;` + "`" + `\n]+?)\s*(?:\)|` + "`" + `)`)
+	echoDecoded     = lazyregexp.New(`(?:\$\(|` + "`" + `)\s*(?:echo|printf)\s+(?:-[neE]+\s+)?["']?([A-Za-z0-9+/=_-]{2,})["']?\s*\|\s*(base64\s+(?:-d|-D|--decode)|rev|xxd\s+-r\s+-p)\s*(?:\)|` + "`" + `)`)
 )
 
 // spell returns a text as a shell would read it: without quotes, escapes and empty

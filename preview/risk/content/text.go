@@ -6,12 +6,12 @@ import (
 	"encoding/base64"
 	"io"
 	"net/url"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/lazyregexp"
 )
 
 // marks are texts of which every text with an item has at least one: names of fields,
@@ -150,9 +150,9 @@ func documents(text string) []any {
 }
 
 var (
-	actionLine = regexp.MustCompile(`(?m)^[ \t]*(?:-[ \t]*)?(?:\{\{[^{}]*\}\}[ \t]*)+\r?$`)
-	action     = regexp.MustCompile(`\{\{[^{}]*\}\}`)
-	hereMark   = regexp.MustCompile(`<<-?[ \t]*["'\\]?([A-Za-z_][A-Za-z0-9_]*)["']?`)
+	actionLine = lazyregexp.New(`(?m)^[ \t]*(?:-[ \t]*)?(?:\{\{[^{}]*\}\}[ \t]*)+\r?$`)
+	action     = lazyregexp.New(`\{\{[^{}]*\}\}`)
+	hereMark   = lazyregexp.New(`<<-?[ \t]*["'\\]?([A-Za-z_][A-Za-z0-9_]*)["']?`)
 )
 
 // untemplated returns a Go template as if every condition held: lines with nothing but

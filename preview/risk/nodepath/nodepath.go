@@ -6,10 +6,10 @@ package nodepath
 import (
 	_ "embed"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/kubectl-operator/kubectl-operator/preview/lazyregexp"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
@@ -98,8 +98,8 @@ func stepsUp(text string) bool {
 }
 
 var (
-	drive       = regexp.MustCompile(`^/?([A-Za-z]):(/|$)`)
-	ofProcess   = regexp.MustCompile(`^/proc/[^/]+/(?:task/[^/]+/)?(?:root|cwd)(/|$)`)
+	drive       = lazyregexp.New(`^/?([A-Za-z]):(/|$)`)
+	ofProcess   = lazyregexp.New(`^/proc/[^/]+/(?:task/[^/]+/)?(?:root|cwd)(/|$)`)
 	legacyLinks = [...][2]string{{"/var/run", "/run"}, {"/var/lock", "/run/lock"}}
 )
 

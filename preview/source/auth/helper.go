@@ -7,12 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
-	"regexp"
 	"strings"
 	"time"
 
 	"github.com/google/go-containerregistry/pkg/authn"
 
+	"github.com/kubectl-operator/kubectl-operator/preview/lazyregexp"
 	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 	"github.com/kubectl-operator/kubectl-operator/preview/tasks/processgroup"
 )
@@ -31,7 +31,7 @@ const helperBytes = 64 * bounded.KiB
 const helperWait = time.Second
 
 var (
-	helperName        = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
+	helperName        = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
 	errHelperTooSlow  = errors.New("it did not end in time")
 	errHelperTooLarge = fmt.Errorf("it prints more than %s", bounded.ByteCount(helperBytes))
 )

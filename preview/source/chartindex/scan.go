@@ -7,10 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/lazyregexp"
 	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 )
 
@@ -174,7 +174,7 @@ func (b *blockIndex) line(line []byte) error {
 	return b.hold(line)
 }
 
-var indexKey = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]*:( |$)`)
+var indexKey = lazyregexp.New(`^[A-Za-z][A-Za-z0-9_-]*:( |$)`)
 
 // top reads a line that is not indented: a top-level key.
 func (b *blockIndex) top(text []byte) error {
@@ -201,7 +201,7 @@ func (b *blockIndex) top(text []byte) error {
 	return nil
 }
 
-var chartKey = regexp.MustCompile(`^(?:([A-Za-z0-9._-]+)|"([A-Za-z0-9._-]+)"|'([A-Za-z0-9._-]+)'):(?: (\[\]|\{\}|null))?$`)
+var chartKey = lazyregexp.New(`^(?:([A-Za-z0-9._-]+)|"([A-Za-z0-9._-]+)"|'([A-Za-z0-9._-]+)'):(?: (\[\]|\{\}|null))?$`)
 
 // startChart reads the key of a chart.
 func (b *blockIndex) startChart(text []byte) error {
@@ -287,7 +287,7 @@ func decodeVersion(item []byte) (*Version, error) {
 
 // plainChartVersion matches versions, whose two dots keep YAML from taking them for a
 // number.
-var plainChartVersion = regexp.MustCompile(`^v?[0-9]+\.[0-9]+\.[0-9]+[-+.0-9A-Za-z]*$`)
+var plainChartVersion = lazyregexp.New(`^v?[0-9]+\.[0-9]+\.[0-9]+[-+.0-9A-Za-z]*$`)
 
 // peekChartVersion returns the version in an entry that is a block mapping of plain
 // keys; false for another form, and for an entry with the key removed.

@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
 
 	"github.com/go-git/go-billy/v5/osfs"
 	"github.com/go-git/go-git/v5/plumbing"
@@ -15,6 +14,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/storer"
 	"github.com/go-git/go-git/v5/storage/filesystem"
 
+	"github.com/kubectl-operator/kubectl-operator/preview/lazyregexp"
 	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 )
 
@@ -62,7 +62,7 @@ func OpenLocal(path, want string) (ObjectReader, plumbing.Hash, error) {
 
 // sha256Format matches the setting for the sha256 object format in a repository's
 // configuration.
-var sha256Format = regexp.MustCompile(`(?im)^\s*objectformat\s*=\s*"?sha256`)
+var sha256Format = lazyregexp.New(`(?im)^\s*objectformat\s*=\s*"?sha256`)
 
 const configBytes = 1 * bounded.MiB
 
