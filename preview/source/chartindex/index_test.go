@@ -165,3 +165,15 @@ func TestAnIndexIsReadTheSameWayInEveryForm(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// BenchmarkRead reads an index of the size that large repositories have.
+func BenchmarkRead(b *testing.B) {
+	index := largeIndex(80_000, false)
+	b.SetBytes(int64(len(index)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := Read(bytes.NewReader(index), "chart-04321"); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
