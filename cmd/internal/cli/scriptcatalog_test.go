@@ -80,16 +80,25 @@ func catalogdCommand(ts *testscript.TestScript, _ bool, args []string) {
 // everything that is meant for a pod to a proxy at a socket where nobody
 // listens. This one leads to one server, whatever the address.
 func podNetwork(ts *testscript.TestScript, server string) error {
-	box := ts.Value(sandboxKey{}).(*sandbox.Sandbox)
-	sockets, err := filepath.Glob(filepath.Join(filepath.Dir(box.Kubeconfig()), "config", "egress.yaml"))
-	if err != nil || len(sockets) != 1 {
-		return fmt.Errorf("no egress.yaml beside %s: %w", box.Kubeconfig(), err)
-	}
-	listener, err := net.Listen("unix", filepath.Join(filepath.Dir(sockets[0]), "the-sandbox-has-no-pod-network"))
+	listener, err := listenForPods(ts.Value(sandboxKey{}).(*sandbox.Sandbox), server)
 	if err != nil {
 		return err
 	}
 	ts.Defer(func() { _ = listener.Close() })
+	return nil
+}
+
+// listenForPods leads what the API server of a sandbox sends to Services and pods to
+// one server, until the listener is closed.
+func listenForPods(box *sandbox.Sandbox, server string) (net.Listener, error) {
+	sockets, err := filepath.Glob(filepath.Join(filepath.Dir(box.Kubeconfig()), "config", "egress.yaml"))
+	if err != nil || len(sockets) != 1 {
+		return nil, fmt.Errorf("no egress.yaml beside %s: %w", box.Kubeconfig(), err)
+	}
+	listener, err := net.Listen("unix", filepath.Join(filepath.Dir(sockets[0]), "the-sandbox-has-no-pod-network"))
+	if err != nil {
+		return nil, err
+	}
 	go func() {
 		for {
 			from, err := listener.Accept()
@@ -99,7 +108,7 @@ func podNetwork(ts *testscript.TestScript, server string) error {
 			go tunnel(from, server)
 		}
 	}()
-	return nil
+	return listener, nil
 }
 
 // tunnel answers one CONNECT (RFC 9110, section 9.3.6).

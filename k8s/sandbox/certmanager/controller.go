@@ -51,11 +51,24 @@ func Install(ctx context.Context, kubeconfig string) error {
 	if err != nil {
 		return err
 	}
+	if err := define(ctx, client, definitions); err != nil {
+		return err
+	}
+	for _, kind := range []schema.GroupVersionResource{certificates, issuers, clusterIssuers} {
+		if err := awaitServed(ctx, client, kind); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// define applies definitions of custom resources.
+func define(ctx context.Context, client dynamic.Interface, definitions []byte) error {
 	decoder := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(definitions), 4096)
 	for {
 		var crd unstructured.Unstructured
 		if err := decoder.Decode(&crd.Object); errors.Is(err, io.EOF) {
-			break
+			return nil
 		} else if err != nil {
 			return fmt.Errorf("reading cert-manager's definitions: %w", err)
 		}
@@ -64,12 +77,6 @@ func Install(ctx context.Context, kubeconfig string) error {
 			return fmt.Errorf("installing %s: %w", crd.GetName(), err)
 		}
 	}
-	for _, kind := range []schema.GroupVersionResource{certificates, issuers, clusterIssuers} {
-		if err := awaitServed(ctx, client, kind); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 func connect(kubeconfig string) (dynamic.Interface, error) {
@@ -110,7 +117,11 @@ func Run(ctx context.Context, kubeconfig string) error {
 	}
 	c := &controller{client: client, wake: make(chan struct{}, 1), listers: map[schema.GroupVersionResource]cache.GenericLister{}}
 	factory := dynamicinformer.NewDynamicSharedInformerFactory(client, 0)
-	for _, kind := range append([]schema.GroupVersionResource{certificates, issuers, clusterIssuers}, injectables()...) {
+	kinds := append([]schema.GroupVersionResource{services}, injectables()...)
+	if _, err := client.Resource(certificates).List(ctx, metav1.ListOptions{Limit: 1}); err == nil {
+		kinds = append(kinds, certificates, issuers, clusterIssuers)
+	}
+	for _, kind := range kinds {
 		informer := factory.ForResource(kind)
 		c.listers[kind] = informer.Lister()
 		if _, err := informer.Informer().AddEventHandler(c); err != nil {
@@ -163,6 +174,9 @@ func (c *controller) ring() {
 func (c *controller) round(ctx context.Context) bool {
 	ok := true
 	settle := func(kind schema.GroupVersionResource, settle func(context.Context, *unstructured.Unstructured) error) {
+		if c.listers[kind] == nil {
+			return // not served
+		}
 		for _, object := range c.list(kind) {
 			err := settle(ctx, object)
 			if err != nil && !apierrors.IsNotFound(err) { // gone meanwhile
@@ -173,8 +187,10 @@ func (c *controller) round(ctx context.Context) bool {
 	settle(issuers, c.settleIssuer)
 	settle(clusterIssuers, c.settleIssuer)
 	settle(certificates, c.settleCertificate)
+	settle(services, c.settleService)
 	for _, kind := range injectables() {
 		settle(kind, c.inject)
+		settle(kind, c.injectServiceCA)
 	}
 	return ok
 }

@@ -17,6 +17,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/dynamic"
 )
 
 // Keys of a certificate's Secret.
@@ -69,15 +70,20 @@ func (c *controller) issueInto(ctx context.Context, o *unstructured.Unstructured
 	if err != nil {
 		return err
 	}
+	return store(ctx, c.client, namespace, name, cert, key, ca)
+}
+
+// store writes the Secret of a certificate.
+func store(ctx context.Context, client dynamic.Interface, namespace, name string, cert, key, ca []byte) error {
 	secret := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "v1", "kind": "Secret", "type": "kubernetes.io/tls",
 		"metadata": map[string]any{
 			"name": name, "namespace": namespace,
-			"annotations": map[string]any{"cert-manager.io/certificate-name": o.GetName()},
+			"annotations": map[string]any{"cert-manager.io/certificate-name": name},
 		},
 		"data": map[string]any{keyCert: encode(cert), keyPrivate: encode(key), keyCA: encode(ca)},
 	}}
-	_, err = c.client.Resource(secrets).Namespace(namespace).
+	_, err := client.Resource(secrets).Namespace(namespace).
 		Apply(ctx, name, secret, metav1.ApplyOptions{FieldManager: fieldManager, Force: true})
 	return err
 }

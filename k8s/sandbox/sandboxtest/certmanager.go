@@ -16,6 +16,21 @@ func CertManager(t testing.TB, sb *sandbox.Sandbox) {
 	if err := certmanager.Install(t.Context(), sb.Kubeconfig()); err != nil {
 		t.Fatal(err)
 	}
+	issue(t, sb)
+}
+
+// ServiceCA is [CertManager] for the API of OpenShift's service-ca.
+func ServiceCA(t testing.TB, sb *sandbox.Sandbox) {
+	t.Helper()
+	if err := certmanager.InstallServiceCA(t.Context(), sb.Kubeconfig()); err != nil {
+		t.Fatal(err)
+	}
+	issue(t, sb)
+}
+
+// issue runs the issuer until the test ends.
+func issue(t testing.TB, sb *sandbox.Sandbox) {
+	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	running.Go(func() {
