@@ -66,9 +66,9 @@ func TestPlanSpeaksTheJSONNamesOfTheContract(t *testing.T) {
 	}
 	for path, want := range map[string]string{
 		"":                              "access against apiVersion base cloud complete configChanges contentDigest digest files findings generation images kind location objects optionChanges options packages platform platforms policy readMode reads release releaseOptions request ruleset stages summary target tool undo unknowns verdict",
-		"request":                       "action channel file format keep path reference revision version",
+		"request":                       "action channel cloudPolicies file format keep path reference revision version",
 		"release":                       "name namespace",
-		"releaseOptions":                "conflicts conflictsOf format path pinImages platform strict unknown values variables",
+		"releaseOptions":                "cloudPolicies conflicts conflictsOf format path pinImages platform strict unknown values variables",
 		"releaseOptions.values.0":       "json keys withheld",
 		"optionChanges.0":               "change default from keys option to",
 		"options":                       "adopt conflicts conflictsOf expires includeCRDs includeNamespaces onFailure prune strict",

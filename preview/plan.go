@@ -164,6 +164,8 @@ type Request struct {
 	Path string `json:"path,omitempty"`
 	// File is the path of the request file that asked for the plan.
 	File string `json:"file,omitempty"`
+	// CloudPolicies are the policies given by --cloud-policy, as typed.
+	CloudPolicies []string `json:"cloudPolicies,omitempty"`
 	// Revision is the revision number that a rollback goes back to.
 	Revision int `json:"revision,omitempty"`
 	// Keep is the number of earlier plugin generations that a clean leaves.
@@ -190,6 +192,8 @@ type Base struct {
 	// Accepted maps the fingerprint of each finding that the release's
 	// receipts accepted to the revision that did.
 	Accepted map[string]int `json:"accepted,omitempty"`
+	// CloudPolicies are those that were attached to the plan of that revision.
+	CloudPolicies []CloudPolicy `json:"cloudPolicies,omitempty"`
 	// Signature is the outcome of verifying the signature of that revision's
 	// record; absent where no key was configured.
 	Signature *RecordSignature `json:"signature,omitempty"`

@@ -35,9 +35,21 @@ type ReleaseOptions struct {
 	ConflictsOf map[string]string `json:"conflictsOf,omitempty"`
 	// Strict refuses objects of kinds that the cluster does not serve.
 	Strict bool `json:"strict,omitempty"`
+	// CloudPolicies were attached by the reviewer. A plan does not start from them:
+	// each version needs its own.
+	CloudPolicies []CloudPolicy `json:"cloudPolicies,omitempty"`
 	// Unknown is set where the revision that is gone back to was recorded by a
 	// version of the program that kept no options.
 	Unknown bool `json:"unknown,omitempty"`
+}
+
+// CloudPolicy is what the publisher of a package says in a document of its own that it
+// needs in a cloud.
+type CloudPolicy struct {
+	// SHA256 is the sha256 of the file, as "sha256:HEX".
+	SHA256 string `json:"sha256"`
+	// Documents lists the documents of the file, in canonical JSON.
+	Documents []string `json:"documents"`
 }
 
 // SetValue is one value of a package that is not its default.
@@ -69,7 +81,7 @@ func (v SetValue) Value() (any, error) {
 // IsZero reports whether the options are all defaults.
 func (o *ReleaseOptions) IsZero() bool {
 	return o == nil || len(o.Values) == 0 && len(o.Variables) == 0 && o.Format == "" && o.Path == "" && o.Platform == "" &&
-		!o.PinImages && o.Conflicts == "" && len(o.ConflictsOf) == 0 && !o.Strict && !o.Unknown
+		!o.PinImages && o.Conflicts == "" && len(o.ConflictsOf) == 0 && len(o.CloudPolicies) == 0 && !o.Strict && !o.Unknown
 }
 
 // SetValues returns the leaves of values, sorted by path. A leaf or mapping for which

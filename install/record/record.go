@@ -161,6 +161,9 @@ func (r *Record) PlanBase() preview.Base {
 			base.Packages = append(base.Packages, preview.InstalledPackage{Name: pkg.Name, Version: pkg.Version})
 		}
 	}
+	if r.Options != nil && r.State != Uninstalled {
+		base.CloudPolicies = r.Options.CloudPolicies
+	}
 	if len(r.Accepted) > 0 && r.State != Uninstalled {
 		base.Accepted = maps.Clone(r.Accepted)
 	}

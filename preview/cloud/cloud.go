@@ -44,7 +44,9 @@ type Input struct {
 	Objects []map[string]any
 	// Annotations are those of the package, in registry+v1 of its ClusterServiceVersion.
 	Annotations map[string]string
-	PackageID   string // name of the package in origins of annotations; may be empty
+	// Attached are policies that a reviewer attached to the plan.
+	Attached  []preview.CloudPolicy
+	PackageID string // name of the package in origins of annotations; may be empty
 }
 
 // ScanAll is [Scan] for several packages, each with its own annotations.
@@ -64,6 +66,7 @@ func Scan(in Input) preview.Cloud {
 
 func (s *scanner) scan(in Input) {
 	s.annotations(in.Annotations, in.PackageID)
+	s.attach(in.Attached)
 	for _, body := range in.Objects {
 		s.object(body)
 	}

@@ -103,6 +103,8 @@ func (r *permissionRequest) documents(list []preview.CloudPermission) []Document
 // the origin.
 func (r *permissionRequest) kind() {
 	switch {
+	case r.origin == Attached || strings.HasSuffix(r.origin, " in "+Attached):
+		r.notes = append(r.notes, "what the publisher asks for, in the policy that the reviewer attached")
 	case strings.HasPrefix(r.origin, credential+"/") && strings.Contains(r.origin, " in "):
 		r.notes = append(r.notes, "an example or template: what the operator asks for when it runs may differ")
 	case strings.HasPrefix(r.origin, credential+"/") && (r.provider == AWS || r.provider == GCP):

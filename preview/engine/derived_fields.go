@@ -118,5 +118,17 @@ func cloudAccess(p *preview.Plan) preview.Cloud {
 		return o.LiveBody
 	})
 	planned := cloud.Sources(p, func(o *preview.Object) map[string]any { return o.Planned })
-	return cloud.Delta(cloud.ScanAll(installed), cloud.ScanAll(planned))
+	before, attached := p.Base.CloudPolicies, []preview.CloudPolicy(nil)
+	if p.ReleaseOptions != nil {
+		attached = p.ReleaseOptions.CloudPolicies
+	}
+	if len(attached) > 0 { // else what the publisher asks for now is not known
+		installed = append(installed, cloud.Input{Attached: before})
+		planned = append(planned, cloud.Input{Attached: attached})
+	}
+	out := cloud.Delta(cloud.ScanAll(installed), cloud.ScanAll(planned))
+	if len(attached) == 0 && len(before) > 0 {
+		out.Declared = append(out.Declared, cloud.NotAttached(before)...)
+	}
+	return out
 }

@@ -169,8 +169,23 @@ func cloudSection(p *preview.Plan, l layout) section {
 	for _, d := range p.Cloud.Declared {
 		out = append(out, l.wrap("  ? declared  ", d.Provider+", by "+d.Origin+"; permissions not declared")...)
 	}
-	if len(changes)+len(out) == 0 {
+	var attached []string
+	if p.ReleaseOptions != nil {
+		for i, policy := range p.ReleaseOptions.CloudPolicies {
+			place := ""
+			if i < len(p.Request.CloudPolicies) {
+				place = p.Request.CloudPolicies[i]
+			}
+			attached = append(attached, l.wrap("  attached    ", joinTexts("  ", place, policy.SHA256))...)
+		}
+	}
+	out = append(attached, out...)
+	switch {
+	case len(changes)+len(out) == 0 && (len(p.Objects) == 0 || p.Request.Action == preview.RequestUninstall):
 		return section{}
+	case len(changes)+len(out) == 0:
+		return section{title: "CLOUD", note: "none found", lines: l.wrap("  ", "Looked at "+preview.Plural(len(p.Objects), "object")+" for credential requests, IAM custom resources and rights to them, "+
+			"identities of ServiceAccounts and pods, variables, token volumes, and keys of Secrets. What the publisher documents elsewhere is added with --cloud-policy.")}
 	}
 	note := countChanges(changes)
 	if n := len(p.Cloud.Declared); n > 0 {

@@ -214,6 +214,9 @@ func resolveFlags(p *preview.Plan) []string {
 // and those that drop an option with which the release was installed.
 func releaseFlags(p *preview.Plan) []string {
 	var flags []string
+	for _, place := range p.Request.CloudPolicies {
+		flags = append(flags, "--cloud-policy", place)
+	}
 	if o := p.ReleaseOptions; o != nil {
 		flags = withFlag(flags, "--platform", o.Platform)
 		if o.PinImages {

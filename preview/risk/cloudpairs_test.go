@@ -48,9 +48,46 @@ func TestCloudAccessOfUpgrades(t *testing.T) {
 	if pairs == 0 {
 		t.Fatal("no package has two versions")
 	}
-	golden := filepath.Join("testdata", "golden", "cloud-upgrades.txt")
+	wantGolden(t, "cloud-upgrades.txt", got.Bytes())
+}
+
+// TestCloudAccessOfTheCorpus pins what is found in the newest version of each real
+// bundle. It was checked by hand against the words for clouds in their manifests: no
+// bundle states actions, and those without any sign of a cloud have none here.
+func TestCloudAccessOfTheCorpus(t *testing.T) {
+	packages, err := filepath.Glob(filepath.Join(corpustest.Dir(t, "bundles"), "*"))
+	if err != nil || len(packages) == 0 {
+		t.Fatalf("no bundles: %v", err)
+	}
+	var got bytes.Buffer
+	none := 0
+	for _, dir := range packages {
+		versions := versionsIn(t, dir)
+		fmt.Fprintf(&got, "%s %s\n", filepath.Base(dir), versions[len(versions)-1])
+		found, refused := cloudOfBundle(filepath.Join(dir, versions[len(versions)-1]))
+		lines := deltaLines(preview.Cloud{}, found)
+		switch {
+		case refused != "":
+			lines = []string{"not rendered: " + refused}
+		case len(lines) == 0:
+			none++
+			lines = []string{"none found"}
+		}
+		for _, line := range lines {
+			fmt.Fprintf(&got, "  %s\n", line)
+		}
+	}
+	if none < 20 {
+		t.Errorf("%d bundles without cloud access", none)
+	}
+	wantGolden(t, "cloud-corpus.txt", got.Bytes())
+}
+
+func wantGolden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	golden := filepath.Join("testdata", "golden", name)
 	if *update {
-		if err := os.WriteFile(golden, got.Bytes(), 0o644); err != nil {
+		if err := os.WriteFile(golden, got, 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -58,8 +95,8 @@ func TestCloudAccessOfUpgrades(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !bytes.Equal(got.Bytes(), want) {
-		t.Errorf("got\n%s\nwant\n%s", got.Bytes(), want)
+	if !bytes.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }
 

@@ -212,7 +212,7 @@ var (
 	CloudAccessUndeclared = row(Rule{
 		Name: "cloud-access-undeclared", Level: Medium, Title: "uses cloud credentials; the required permissions are not declared",
 		Why:    "What the operator can do in the cloud depends on the credentials it is given, and is not part of this review.",
-		Reduce: "Ask the publisher which cloud actions the operator needs, and give it an identity that permits only those.",
+		Reduce: "Attach the policy that the publisher documents with --cloud-policy, which is then reviewed and compared at each upgrade, and give the operator an identity that permits only that.",
 		Looks:  "Signs of access to a cloud (annotations, variables, token volumes, Secret keys, identities) for which no actions are stated, and requests in a form that cannot be read. Requests that an operator makes at run time are the finding cloud-credentials-requested.",
 	})
 	CloudAccessWidened = row(Rule{

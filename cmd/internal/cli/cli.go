@@ -140,9 +140,6 @@ and, once approved, applies exactly the reviewed content and follows the rollout
 			if len(args) > 0 {
 				return unknownCommand(cmd, args[0])
 			}
-			if a.streams.CanPrompt() && !a.streams.Lines() {
-				return a.home(cmd.Context(), cmd.Flags())
-			}
 			return cmd.Help()
 		},
 	}
@@ -167,7 +164,6 @@ and, once approved, applies exactly the reviewed content and follows the rollout
 	root.SetHelpCommand(a.newHelpCommand())
 	root.SetUsageFunc(a.writeUsage)
 	completeOutputs(root)
-	a.completeChoices(root)
 	a.completeCluster(root)
 	return root
 }
@@ -180,7 +176,7 @@ func (a *app) start() error {
 	if !slices.Contains(theme.Schemes(), a.global.scheme) {
 		return usagef("--color-scheme %s: want %s", a.global.scheme, strings.Join(theme.Schemes(), " or "))
 	}
-	if a.global.logFile == "" || a.logFile != nil { // open, where a command was chosen on the first screen
+	if a.global.logFile == "" {
 		return nil
 	}
 	file, err := os.OpenFile(a.global.logFile, os.O_APPEND|os.O_CREATE|os.O_WRONLY|bounded.NoFollow, 0o600)

@@ -65,7 +65,7 @@ var (
 		{"--output", "catalog:list catalog:show"},
 		{"--version --channel", "install preview upgrade catalog:show"},
 		{"--catalog", "install preview upgrade search"},
-		{"--install-mode --watch-namespace --values --set --certs", "install preview upgrade"},
+		{"--install-mode --watch-namespace --values --set --certs --cloud-policy", "install preview upgrade"},
 		{"--kube-version --api-versions --pin-images", "install preview upgrade"},
 		// Beyond the contract: what leaves out the options that the release has.
 		{"--reset-options --values-from-defaults", "install preview upgrade"},

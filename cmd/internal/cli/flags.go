@@ -244,6 +244,7 @@ func addContentFlags(flags *pflag.FlagSet, o *planning.Options) {
 	addSelectionFlags(flags, &o.Selection)
 	addPartFlags(flags, &o.Content)
 	addRenderFlags(flags, &o.Render)
+	flags.StringArrayVar(&o.Cloud.Policies, "cloud-policy", nil, "document of the publisher with the cloud permissions that the package needs, to be reviewed with it and compared at upgrades: a FILE, or a URL#sha256=HEX (repeatable)")
 	addRememberFlags(flags, &o.Remember)
 }
 

@@ -310,6 +310,9 @@ func (p *Planner) build(ctx context.Context, r *Resolver, found *Resolution, rel
 	if err := found.start.finish(found, contents, &opts); err != nil {
 		return nil, err
 	}
+	if err := p.attach(ctx, r, &opts); err != nil {
+		return nil, err
+	}
 	plan, err := p.planOnRecord(ctx, contents, stored, opts)
 	if err != nil {
 		return nil, err
@@ -426,6 +429,7 @@ type Options struct {
 	Selection  Selection
 	Content    ContentOptions
 	Render     RenderOptions
+	Cloud      CloudOptions
 	Read       ReadOptions
 	Owners     OwnerOptions
 	Requests   RequestOptions

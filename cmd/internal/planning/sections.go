@@ -107,6 +107,9 @@ func (p *Planner) sections(ctx context.Context, want PlanRequest, progress func(
 	if err := want.start.finishWithout(contents, &opts); err != nil {
 		return nil, err
 	}
+	if err := p.attach(ctx, r, &opts); err != nil {
+		return nil, err
+	}
 	return p.planOnRecord(ctx, contents, stored, opts)
 }
 

@@ -1,0 +1,152 @@
+package cloud
+
+import (
+	"errors"
+	"fmt"
+	keys "maps"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// Attached begins the origin of what a policy states that a reviewer attached to the
+// plan. It names no file, so that the policies of two versions can be compared.
+const Attached = "the attached policy"
+
+// maxAttached bounds the documents of one attached policy.
+const maxAttached = 100
+
+// ReadPolicy reads the documents in which a publisher says what a package needs in a
+// cloud, in YAML or JSON: CredentialsRequests, policies of AWS, roles of Google Cloud,
+// role definitions of Azure, and the custom resources by which controllers manage such.
+// It returns them in canonical JSON. A document of another kind is an error.
+func ReadPolicy(data []byte) ([]string, error) {
+	docs, err := preview.Decode(data)
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, doc := range docs {
+		objects := []map[string]any{}
+		switch doc := doc.(type) {
+		case map[string]any:
+			objects = append(objects, listed(doc)...)
+		case []any:
+			objects = preview.Maps(map[string]any{"items": doc}, "items")
+		}
+		for _, object := range objects {
+			if readerOf(object) == nil {
+				return nil, fmt.Errorf("document %d is none that says what a package needs in a cloud: want a CredentialsRequest, a policy of AWS (Statement), a role of Google Cloud (includedPermissions, bindings), a role definition of Azure (Actions), or a custom resource for one", len(out)+1)
+			}
+			text, err := preview.Canonical(object)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, string(text))
+		}
+	}
+	switch {
+	case len(out) == 0:
+		return nil, errors.New("it has no documents")
+	case len(out) > maxAttached:
+		return nil, fmt.Errorf("it has %d documents, and may have %d", len(out), maxAttached)
+	}
+	return out, nil
+}
+
+// listed returns the items of a list of Kubernetes, or the document itself.
+func listed(doc map[string]any) []map[string]any {
+	if strings.HasSuffix(preview.String(doc, "kind"), "List") && doc["items"] != nil {
+		return preview.Maps(doc, "items")
+	}
+	return []map[string]any{doc}
+}
+
+// attach reads policies that a reviewer attached. What cannot be read is declared, as
+// everywhere: a plan from a file may hold anything.
+func (s *scanner) attach(policies []preview.CloudPolicy) {
+	for _, policy := range policies {
+		for _, text := range policy.Documents {
+			decoded, err := preview.DecodeJSON([]byte(text))
+			doc, _ := decoded.(map[string]any)
+			read := readerOf(doc)
+			if err != nil || read == nil {
+				s.declare("unknown", Attached+", a document that "+Unread)
+				continue
+			}
+			read(s, doc)
+		}
+	}
+}
+
+// readerOf returns what reads a document of an attached policy, nil for none.
+func readerOf(doc map[string]any) func(*scanner, map[string]any) {
+	ref := preview.RefOf(doc)
+	switch {
+	case ref.Kind == credential && ref.Group() == credentialGroup:
+		return func(s *scanner, doc map[string]any) { s.credentialsRequest(doc, Attached) }
+	case ref.Kind != "" && ref.APIVersion != "":
+		if !managesIAM(ref.Group()) {
+			return nil
+		}
+		return (*scanner).iamResource
+	case doc["Statement"] != nil:
+		return func(s *scanner, doc map[string]any) { s.policy(doc, Attached) }
+	case doc["includedPermissions"] != nil:
+		return func(s *scanner, doc map[string]any) {
+			s.gcpResource(map[string]any{"permissions": doc["includedPermissions"]}, Attached)
+		}
+	case doc["bindings"] != nil:
+		return func(s *scanner, doc map[string]any) { s.gcpResource(doc, Attached) }
+	case azureDefinition(doc) != nil:
+		return func(s *scanner, doc map[string]any) { s.azureResource(azureDefinition(doc), Attached) }
+	}
+	return nil
+}
+
+// managesIAM reports whether custom resources of a group stand for cloud permissions.
+func managesIAM(group string) bool {
+	return slices.ContainsFunc(iamTable[:], func(row iamRow) bool { return row.group == plainGroup(group) })
+}
+
+// azureDefinition returns a role definition of Azure in the form that its API has, nil
+// for none: the tools write its fields with capitals and without "permissions", or
+// below "properties" (Azure documentation, "Understand Azure role definitions").
+func azureDefinition(doc map[string]any) map[string]any {
+	if below := preview.Map(doc, "properties"); below != nil {
+		doc = below
+	}
+	if len(preview.Maps(doc, "permissions")) > 0 {
+		return doc
+	}
+	set := map[string]any{}
+	for _, field := range []string{"actions", notActions, "dataActions", notDataActions} {
+		list := doc[field]
+		if list == nil {
+			list = doc[strings.ToUpper(field[:1])+field[1:]]
+		}
+		if list != nil {
+			set[field] = list
+		}
+	}
+	if len(set) == 0 {
+		return nil
+	}
+	return map[string]any{"permissions": []any{set}}
+}
+
+// NotAttached returns what shows that the plan of the installed revision had policies
+// attached and this one has none: one declaration for each provider.
+func NotAttached(before []preview.CloudPolicy) []preview.CloudDeclaration {
+	asked := ScanAll([]Input{{Attached: before}})
+	providers := map[string]bool{}
+	for _, p := range asked.Permissions {
+		providers[p.Provider] = true
+	}
+	var out []preview.CloudDeclaration
+	for _, provider := range slices.Sorted(keys.Keys(providers)) {
+		out = append(out, preview.CloudDeclaration{Provider: provider, Origin: Attached + " of the installed revision, which this plan has none of: attach that of this version with --cloud-policy"})
+	}
+	return out
+}
