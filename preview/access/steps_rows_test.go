@@ -275,11 +275,14 @@ func TestClusterStepsToNodes(t *testing.T) {
 	restrict := func(w *world) {
 		w.admin.must("PATCH", "/api/v1/namespaces/"+w.namespace, `{"metadata":{"labels":{"pod-security.kubernetes.io/enforce":"restricted"}}}`)
 	}
-	refused := func(w *world, body string) {
-		if status, _ := w.weak.do("POST", "/api/v1/namespaces/"+w.namespace+"/pods", "application/json", body); status != 403 {
-			w.t.Errorf("admitted before: %d", status)
-		}
+	// Admission reads the labels of namespaces from a cache.
+	answers := func(w *world, what string, want int, body string) {
+		w.eventually(what, func() bool {
+			status, _ := w.weak.do("POST", "/api/v1/namespaces/"+w.namespace+"/pods?dryRun=All", "application/json", body)
+			return status == want
+		})
 	}
+	refused := func(w *world, body string) { answers(w, "a refusal of the pod", 403, body) }
 	for _, row := range []struct {
 		name        string
 		local, wide []string
@@ -290,7 +293,7 @@ func TestClusterStepsToNodes(t *testing.T) {
 			restrict(w)
 			refused(w, privileged)
 			w.weak.must("PATCH", "/api/v1/namespaces/"+w.namespace, `{"metadata":{"labels":{"pod-security.kubernetes.io/enforce":"privileged"}}}`)
-			w.weak.must("POST", "/api/v1/namespaces/"+w.namespace+"/pods", privileged)
+			answers(w, "the pod's admission", 201, privileged)
 		}},
 		{"volume", []string{"core pods,persistentvolumeclaims create"}, []string{"core persistentvolumes create"}, func(w *world) {
 			w.admin.must("PATCH", "/api/v1/namespaces/"+w.namespace, `{"metadata":{"labels":{"pod-security.kubernetes.io/enforce":"baseline"}}}`)
