@@ -2,10 +2,14 @@ package engine_test
 
 import (
 	"io"
+	"maps"
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -54,6 +58,51 @@ func BenchmarkOffline(b *testing.B) {
 			}
 		})
 	}
+}
+
+// BenchmarkPlanning plans the same mixture of kinds without a cluster, in sizes up to the
+// most objects that one package may have. The user time of each object should not grow by
+// more than 30 %.
+func BenchmarkPlanning(b *testing.B) {
+	var mixture strings.Builder
+	for i, kind := range slices.Sorted(maps.Keys(manyKinds)) {
+		if i > 0 {
+			mixture.WriteString("\n---\n")
+		}
+		mixture.WriteString(strings.ReplaceAll(manyKinds[kind], "a%[1]d", string(rune('a'+i))+"%[1]d"))
+	}
+	schemas := k8s.NewSchemas()
+	objects := len(planOfMany(b, schemas, mixture.String(), 2)().Objects) - len(planOfMany(b, schemas, mixture.String(), 1)().Objects)
+	first := 0.0
+	for _, n := range []int{1000, 5000, 20000} {
+		b.Run(strconv.Itoa(n), func(b *testing.B) {
+			plan := planOfMany(b, schemas, mixture.String(), n/objects)
+			b.ReportAllocs()
+			before := userTime(b)
+			for b.Loop() {
+				plan()
+			}
+			each := (userTime(b) - before).Seconds() * 1e6 / float64(b.N) / float64(n)
+			b.ReportMetric(each, "user-µs/object")
+			if first == 0 {
+				first = each
+			}
+			b.ReportMetric(each/first, "times-smallest")
+			if each > 1.3*first {
+				b.Errorf("each of %d objects takes %.0f µs, of the smallest plan %.0f", n, each, first)
+			}
+		})
+	}
+}
+
+// userTime returns the processor time of this process outside of the kernel.
+func userTime(b *testing.B) time.Duration {
+	b.Helper()
+	var usage syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(usage.Utime.Nano())
 }
 
 // A whole plan against a real API server, nearby and far away: the difference

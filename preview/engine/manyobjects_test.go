@@ -1,8 +1,13 @@
 package engine_test
 
 import (
+	"cmp"
 	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -97,24 +102,12 @@ func TestSlowPlanningIsLinear(t *testing.T) {
 	slowtest.Skip(t, "plans of 2,000 objects of each kind")
 	const few, many = 250, 2000
 	schemas := k8s.NewSchemas()
-	release := preview.Release{Name: "r", Namespace: "n"}
 	cost := func(t *testing.T, kind string, n int) float64 {
-		var text strings.Builder
-		text.WriteString(`{apiVersion: v1, kind: Service, metadata: {name: all, namespace: n}, spec: {selector: {app: a}}}`)
-		for i := range n {
-			text.WriteString("\n---\n" + fmt.Sprintf(kind, i))
-		}
-		content, err := engine.Prepare(release, material(t, text.String()))
-		if err != nil {
-			t.Fatal(err)
-		}
+		plan := planOfMany(t, schemas, kind, n)
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		_, err = engine.Build(t.Context(), []engine.Content{content}, nil, engine.Options{Release: release, Schemas: schemas})
+		plan()
 		runtime.ReadMemStats(&after)
-		if err != nil {
-			t.Fatal(err)
-		}
 		return float64(after.TotalAlloc-before.TotalAlloc) / float64(n)
 	}
 	for name, kind := range manyKinds {
@@ -127,4 +120,112 @@ func TestSlowPlanningIsLinear(t *testing.T) {
 			}
 		})
 	}
+}
+
+// planOfMany prepares n objects of a kind, and returns what plans them.
+func planOfMany(t testing.TB, schemas *k8s.Schemas, kind string, n int) func() *preview.Plan {
+	t.Helper()
+	release := preview.Release{Name: "r", Namespace: "n"}
+	var text strings.Builder
+	text.WriteString(`{apiVersion: v1, kind: Service, metadata: {name: all, namespace: n}, spec: {selector: {app: a}}}`)
+	for i := range n {
+		text.WriteString("\n---\n" + fmt.Sprintf(kind, i))
+	}
+	content, err := engine.Prepare(release, material(t, text.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func() *preview.Plan {
+		plan, err := engine.Build(t.Context(), []engine.Content{content}, nil, engine.Options{Release: release, Schemas: schemas})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return plan
+	}
+}
+
+// objectsVariable is the environment variable with the number of objects of
+// TestSlowManyObjects.
+const objectsVariable = "KUBECTL_OPERATOR_OBJECTS"
+
+// TestSlowManyObjects plans many objects of each kind. [TestSlowVisitsAreLinear] runs it
+// in two sizes.
+func TestSlowManyObjects(t *testing.T) {
+	slowtest.Skip(t, "plans that are compared in two sizes")
+	n, err := strconv.Atoi(cmp.Or(os.Getenv(objectsVariable), "1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	schemas := k8s.NewSchemas()
+	for _, kind := range manyKinds {
+		planOfMany(t, schemas, kind, n)()
+	}
+}
+
+// TestSlowVisitsAreLinear counts how often each statement of the engine, its checks and
+// what they call is run for plans of two sizes. A step that looks at all objects for
+// each of them is named with its line, on any machine, however fast it is.
+func TestSlowVisitsAreLinear(t *testing.T) {
+	slowtest.Skip(t, "builds of the engine with counters")
+	const few, times = 150, 4
+	dir := t.TempDir()
+	program := filepath.Join(dir, "engine.test")
+	goCommand(t, "test", "-c", "-covermode=count", "-coverpkg="+counted, "-o", program, ".")
+	visits := func(n int) map[string]int {
+		profile := filepath.Join(dir, fmt.Sprint("visits-", n))
+		cmd := exec.CommandContext(t.Context(), program, "-test.run", "^TestSlowManyObjects$", "-test.coverprofile", profile)
+		cmd.Env = append(os.Environ(), fmt.Sprint(objectsVariable, "=", n))
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		return counters(t, profile)
+	}
+	one, each := visits(few), visits(few*times)
+	run := 0
+	for block, n := range each {
+		if n >= few*times {
+			run++
+		}
+		// Sorting costs a logarithm more; what looks at all objects for each costs times more.
+		if n > 50*few*times && n > 2*times*one[block] {
+			t.Errorf("%s is run %d times for %d objects of each kind, %d times for %d", block, one[block], few, n, few*times)
+		}
+	}
+	t.Logf("%d blocks of statements are run at least once for each object", run)
+	if run < 100 {
+		t.Errorf("%d blocks are run for each object: they are not counted", run)
+	}
+}
+
+// counted lists the packages whose statements are counted.
+const counted = "./,../,../access,../cloud,../diff,../escalation,../fields,../flyte,../owners,../risk/...,../rollback,../schema,../verdict"
+
+func goCommand(t *testing.T, args ...string) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "go", args...)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("go %v: %v: %s", args, err, out)
+	}
+}
+
+// counters reads a coverage profile: how often each block was run, by file and lines.
+func counters(t *testing.T, path string) map[string]int {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]int{}
+	for line := range strings.Lines(string(data)) {
+		fields := strings.Fields(line) // FILE:LINE.COLUMN,LINE.COLUMN STATEMENTS COUNT
+		if len(fields) != 3 {
+			continue
+		}
+		n, err := strconv.Atoi(fields[2])
+		if err != nil {
+			t.Fatal(err)
+		}
+		out[fields[0]] += n
+	}
+	return out
 }
