@@ -1,7 +1,7 @@
-// Package certmanager plays cert-manager in the embedded control plane: it
-// serves the part of its API that operators' webhooks use, issues real
-// certificates into Secrets, and injects CA bundles where the annotation
-// cert-manager.io/inject-ca-from asks for it.
+// Package certmanager plays cert-manager and OpenShift's service-ca in the embedded
+// control plane: it serves the part of their APIs that operators' webhooks use, issues
+// real certificates into Secrets, and injects CA bundles where the annotations of the
+// one or the other ask for it.
 package certmanager
 
 import (
