@@ -153,9 +153,10 @@ func (q Request) check(ctx context.Context, from *source.Fetcher, pin source.Pin
 	return q.Check(ctx, from, pin, bundle)
 }
 
-// commonVerification returns one verification for a whole set: the status of the first
-// artifact, or "unverified" if a later one has another; without identity if the signers
-// differ.
+// commonVerification returns one verification for a whole set: the status that all
+// artifacts have, or "unverified" if they differ, since a set is only as good as its
+// worst artifact, and one without a trusted signer is not verified; without identity if
+// the signers differ.
 func commonVerification(fetched []FetchedPlugin) preview.Verification {
 	out := preview.Verification{}
 	for i, f := range fetched {
@@ -163,7 +164,7 @@ func commonVerification(fetched []FetchedPlugin) preview.Verification {
 		switch {
 		case i == 0:
 			out = v
-		case v.Status != out.Status && v.Status != "":
+		case v.Status != out.Status:
 			out = preview.Verification{Status: "unverified"}
 		case v.Identity != out.Identity:
 			out.Identity = ""

@@ -18,6 +18,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/source"
 	"github.com/kubectl-operator/kubectl-operator/preview/source/sourcetest"
 )
@@ -281,5 +282,32 @@ spec:
 	wrong := strings.Replace(config, sumOf(packedTar), strings.Repeat("0a", 32), 1)
 	if _, _, _, err := reviewed(t, wrong, Options{File: "view-neo.yaml"}, source.Options{CAFile: caFile}, Request{Platform: "linux/amd64"}); !errors.Is(err, source.ErrDigestMismatch) {
 		t.Errorf("another sha256: %v", err)
+	}
+}
+
+// A set is as good as its worst artifact, wherever that stands.
+func TestTheVerificationOfASetIsOfAllItsArtifacts(t *testing.T) {
+	verified := preview.Verification{Status: "verified", Identity: "ci@example.com"}
+	for _, tt := range []struct {
+		name      string
+		artifacts []preview.Verification
+		want      preview.Verification
+	}{
+		{"all by one signer", []preview.Verification{verified, verified}, verified},
+		{"by two signers", []preview.Verification{verified, {Status: "verified", Identity: "qa@example.com"}}, preview.Verification{Status: "verified"}},
+		{"the last without a trusted signer", []preview.Verification{verified, {}}, preview.Verification{Status: "unverified"}},
+		{"the first without a trusted signer", []preview.Verification{{}, verified}, preview.Verification{Status: "unverified"}},
+		{"none with a trusted signer", []preview.Verification{{}, {}}, preview.Verification{}},
+		{"unverified between verified", []preview.Verification{verified, {Status: "unverified"}, verified}, preview.Verification{Status: "unverified"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var fetched []FetchedPlugin
+			for _, v := range tt.artifacts {
+				fetched = append(fetched, FetchedPlugin{signed: SignerInfo{Verification: v}})
+			}
+			if got := commonVerification(fetched); got != tt.want {
+				t.Errorf("got %+v, want %+v", got, tt.want)
+			}
+		})
 	}
 }

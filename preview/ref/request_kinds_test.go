@@ -269,3 +269,14 @@ func TestTheSecretOfASourceElsewhereIsForeign(t *testing.T) {
 		t.Errorf("got %+v", s)
 	}
 }
+
+func TestPathsInARepositoryKeepTheirNames(t *testing.T) {
+	for path, want := range map[string]string{
+		"": "", ".": "", "./": "", "/": "", "./deploy/": "deploy", "deploy": "deploy",
+		".github/manifests": ".github/manifests", "./.config": ".config", "../up": "../up",
+	} {
+		if got := cleanSubdir(path); got != want {
+			t.Errorf("%q: got %q, want %q", path, got, want)
+		}
+	}
+}

@@ -52,10 +52,15 @@ func gitText(v field, address, subdir, revision string) string {
 	return text
 }
 
-// cleanSubdir returns the path of a directory in a repository without "." or "./"
-// before it and without slashes around it.
+// cleanSubdir returns the path of a directory in a repository without "./" before it
+// and without slashes around it; empty for ".", the repository itself. A directory whose
+// name begins with a dot, such as .github, keeps it.
 func cleanSubdir(path string) string {
-	return strings.Trim(strings.TrimPrefix(strings.TrimPrefix(path, "./"), "."), "/")
+	path = strings.Trim(strings.TrimPrefix(path, "./"), "/")
+	if path == "." {
+		return ""
+	}
+	return path
 }
 
 // imageText returns HOST/REPO[:TAG][@DIGEST] as a reference with the scheme oci://.

@@ -19,8 +19,8 @@ var name = lazyregexp.New(`^[a-z0-9]([a-z0-9-]{0,40}[a-z0-9])?$`)
 // IsName reports whether s is valid as the name of a format.
 func IsName(s string) bool { return name.MatchString(s) }
 
-// everybody is the permission bit by which every user may write to a file or directory.
-const everybody = 0o002
+// worldWritable is the permission bit by which every user can write to a file or directory.
+const worldWritable = 0o002
 
 // Find returns the path of a format's program: in the first directory of path, a PATH,
 // that has it. Programs in relative directories, or that every user can write to,
@@ -48,7 +48,7 @@ func Find(format, path string) (string, error) {
 			return "", err
 		}
 		if writable != "" {
-			skipped = append(skipped, found+": everybody may write to "+writable)
+			skipped = append(skipped, found+": every user can write to "+writable)
 			continue
 		}
 		return found, nil
@@ -63,7 +63,7 @@ func Find(format, path string) (string, error) {
 // describeWritable returns in words what every user can write to, a program's file or
 // its directory; empty if neither.
 func describeWritable(dir string, file fs.FileInfo) (string, error) {
-	if file.Mode().Perm()&everybody != 0 {
+	if file.Mode().Perm()&worldWritable != 0 {
 		return "it", nil
 	}
 	// A sticky bit keeps others from replacing the file, not from adding one
@@ -72,7 +72,7 @@ func describeWritable(dir string, file fs.FileInfo) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("looking for a format: %w", err)
 	}
-	if place.Mode().Perm()&everybody != 0 {
+	if place.Mode().Perm()&worldWritable != 0 {
 		return "its directory", nil
 	}
 	return "", nil
