@@ -147,7 +147,7 @@ func (n *AccountGraph) note(body map[string]any) {
 				n.running[ref.Namespace] = map[string]string{}
 			}
 			n.onNodes[ref.Namespace] = n.onNodes[ref.Namespace] || controlsNode(pod)
-			account := cmp.Or(preview.String(pod, "serviceAccountName"), "default")
+			account := cmp.Or(preview.PodAccount(pod), "default")
 			n.running[ref.Namespace][ref.Name] = account
 			for _, name := range scriptMaps(pod) {
 				n.scripts[ref.Namespace] = append(n.scripts[ref.Namespace], script{name, account})

@@ -45,22 +45,24 @@ func TestConfigMapsThatPodsRun(t *testing.T) {
 
 // Of two accounts of a package, the one that may change the script of the other acts
 // as it: by the name of the ConfigMap, by any name, and nowhere else.
-func TestWhoeverChangesAScriptActsAsThatAccount(t *testing.T) {
+func TestAChangedScriptActsAsTheAccountOfItsPod(t *testing.T) {
 	strong := preview.Subject{Kind: preview.SubjectServiceAccount, Namespace: "app", Name: "strong"}
 	for _, test := range []struct {
 		name, rights string
 		want         Extent
+		field        string // of the pod, for its account
 	}{
-		{"by its name", "app:|configmaps code|patch", ClusterAdmin},
-		{"all of the namespace", "app:|configmaps|update", ClusterAdmin},
-		{"all of the cluster", "|configmaps|patch", ClusterAdmin},
-		{"another one", "app:|configmaps other|patch", OwnNamespace},
-		{"of another namespace", "web:|configmaps|patch", OwnNamespace},
-		{"read only", "app:|configmaps|get", Reads},
+		{"by its name", "app:|configmaps code|patch", ClusterAdmin, "serviceAccountName"},
+		{"by the deprecated field", "app:|configmaps code|patch", ClusterAdmin, "serviceAccount"},
+		{"all of the namespace", "app:|configmaps|update", ClusterAdmin, "serviceAccountName"},
+		{"all of the cluster", "|configmaps|patch", ClusterAdmin, "serviceAccountName"},
+		{"another one", "app:|configmaps other|patch", OwnNamespace, "serviceAccountName"},
+		{"of another namespace", "web:|configmaps|patch", OwnNamespace, "serviceAccountName"},
+		{"read only", "app:|configmaps|get", Reads, "serviceAccountName"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			all := append(grants("weak", test.rights), preview.Grant{Subject: strong, Scope: preview.ScopeCluster, APIGroups: []string{"*"}, Resources: []string{"*"}, Verbs: []string{"*"}, Via: []string{"ClusterRole/a", "ClusterRoleBinding/a"}})
-			docs, err := preview.Decode([]byte(`{apiVersion: apps/v1, kind: Deployment, metadata: {name: d, namespace: app}, spec: {template: {spec: {serviceAccountName: strong, containers: [{envFrom: [{configMapRef: {name: code}}]}]}}}}`))
+			docs, err := preview.Decode([]byte(`{apiVersion: apps/v1, kind: Deployment, metadata: {name: d, namespace: app}, spec: {template: {spec: {` + test.field + `: strong, containers: [{envFrom: [{configMapRef: {name: code}}]}]}}}}`))
 			if err != nil {
 				t.Fatal(err)
 			}

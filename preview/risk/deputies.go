@@ -135,7 +135,7 @@ func deputyPart(effect deputy.Effect) func(*scan, preview.Grant) (shape, bool) {
 // count.
 func (c *scan) kindsPart(g preview.Grant, verbs []string, wanted func(deputy.Kind) bool) (shape, bool) {
 	part := shape{}
-	usable := shape{verbs: verbs}.usable(g)
+	usable := shape{verbs: verbs}.usable(g, g.Resources)
 	if len(usable) == 0 {
 		return part, false
 	}
@@ -150,13 +150,16 @@ func (c *scan) kindsPart(g preview.Grant, verbs []string, wanted func(deputy.Kin
 	return part.join(shape{}), len(part.resources) > 0
 }
 
-// usable returns the verbs of a grant that are in the shape and take effect: create and
-// deletecollection do nothing where the grant is limited to resourceNames.
-func (s shape) usable(g preview.Grant) []string {
+// usable returns the verbs of a grant that are in the shape and take effect on the
+// resources, as [usableVerbs] says. The verb "*" stands for all of them.
+func (s shape) usable(g preview.Grant, resources []string) []string {
+	verbs := usableVerbs(s.verbs, g, resources)
+	if len(verbs) == 0 {
+		return nil
+	}
 	var out []string
 	for _, verb := range g.Verbs {
-		named := len(g.ResourceNames) == 0 || verb != "create" && verb != "deletecollection"
-		if verb == all || named && slices.Contains(s.verbs, verb) {
+		if verb == all || slices.Contains(verbs, verb) {
 			out = append(out, verb)
 		}
 	}
@@ -197,7 +200,7 @@ func effectOf(k deputy.Kind) deputy.Effect {
 // customExec finds permissions on subresources that run commands, such as
 // virtualmachineinstances/console, of custom resources of any kind but the plan's own.
 func customExec(c *scan, g preview.Grant) (shape, bool) {
-	part := shape{verbs: shape{verbs: []string{"get", "create", "update", "patch"}}.usable(g)}
+	part := shape{verbs: shape{verbs: []string{"get", "create", "update", "patch"}}.usable(g, g.Resources)}
 	for _, group := range g.APIGroups {
 		if content.BuiltInGroup(group) && group != all {
 			continue
@@ -221,7 +224,7 @@ var execSubresources = []string{"exec", "attach", "console", "vnc", "proxy", "po
 // deletedOrders finds permissions to delete, but not to write, custom resources whose
 // controllers then delete what the resources stand for.
 func deletedOrders(c *scan, g preview.Grant) (shape, bool) {
-	if len(shape{verbs: strings.Fields(write)}.usable(g)) > 0 {
+	if len(shape{verbs: strings.Fields(write)}.usable(g, g.Resources)) > 0 {
 		return shape{}, false // said by the rule about writing
 	}
 	return c.kindsPart(g, []string{"delete", "deletecollection"}, func(k deputy.Kind) bool {

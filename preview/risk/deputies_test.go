@@ -98,6 +98,8 @@ func TestPermissionsOnForeignKinds(t *testing.T) {
 		"cloud permissions in a group of many":               {"eks.services.k8s.aws|accessentries|create", "rbac-cloud-iam-write", preview.Critical},
 		"and not the others of it":                           {"eks.services.k8s.aws|clusters|create", "rbac-cloud-iam-write", ""},
 		"namespaced resources of Crossplane":                 {"iam.aws.m.upbound.io|roles|create", "rbac-cloud-iam-write", preview.Critical},
+		"a console by the name of its machine":               {"subresources.kubevirt.io|virtualmachineinstances/console|create|vm", "rbac-custom-exec", preview.Warning},
+		"a sample in a console":                              {"console.openshift.io|consoleyamlsamples|create", "rbac-traffic-write", ""},
 		"a group that nothing is known of":                   {"example.com|things|create", "rbac-unknown-kind", preview.NotKnown},
 		"its every kind":                                     {"example.com|*|patch", "rbac-unknown-kind", preview.NotKnown},
 		"reading it":                                         {"example.com|things|get,list,watch", "rbac-unknown-kind", ""},

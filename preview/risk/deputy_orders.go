@@ -261,7 +261,7 @@ func (c *scan) judgeUnknownKinds() {
 // of which no table says which controllers act on their resources. acting holds the
 // GROUP/RESOURCE that the plan found a controller for.
 func (c *scan) unknownGroups(g preview.Grant, acting map[string]bool) {
-	verbs := shape{verbs: strings.Fields(write)}.usable(g)
+	verbs := shape{verbs: strings.Fields(write)}.usable(g, g.Resources)
 	if len(verbs) == 0 {
 		return
 	}

@@ -118,11 +118,11 @@ var (
 		Reduce: listNames,
 	})
 	RBACUnknownKind = row(Rule{
-		Name: "rbac-unknown-kind", Level: NotKnown, Title: "can write kinds that are not known",
+		Name: "rbac-unknown-kind", Level: NotKnown, Title: "is not known, and accounts can write its kinds",
 		Why:     "What a controller does with such objects, and with whose permissions, is not known; neither Kubernetes, nor the plan, nor the table of operators has the API group.",
 		Reduce:  "Find out which operator serves the group and what it does with these kinds.",
 		Looks:   "Effective permissions to create, update or patch custom resources of API groups that neither Kubernetes serves, nor the plan defines, nor the table of widely used operators has.",
-		Example: Example{Title: "API group example.com: can write kinds that are not known", Evidence: "ServiceAccount app/op cluster-wide: create on things in example.com"},
+		Example: Example{Title: "API group example.com: is not known, and accounts can write its kinds", Evidence: "ServiceAccount app/op cluster-wide: create on things in example.com"},
 	})
 	UnknownKind = row(Rule{
 		Name: "unknown-kind", Level: NotKnown, Title: "is of a kind that is not known",
