@@ -10,17 +10,17 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 )
 
-// Adoption is what the first of the two writes of an adoption removes from an
-// object: marks and owner references of the former owner, whose fields become
-// those of our field manager. For the former owner itself, which is deleted, it
-// only lists the objects that are released.
+// Adoption says what the first of the two writes of an adoption removes from an object:
+// marks and owner references of the former owner, whose fields become those of this
+// program's field manager. Of a former owner that is deleted, it only lists the objects
+// that it owned.
 type Adoption struct {
 	// OwnerReferences to remove, as KIND/NAME, sorted.
 	OwnerReferences []string `json:"ownerReferences,omitempty"`
 	Marks           []string `json:"marks,omitempty"` // keys of labels and annotations, sorted
 	// Managers are the field managers whose fields are taken over, sorted.
 	Managers []string `json:"managers,omitempty"`
-	// Fingerprint is that of the object between the two writes.
+	// Fingerprint is the hash of the object between the two writes.
 	Fingerprint string `json:"fingerprint,omitempty"`
 	// Releases are the ids of the objects that a former owner no longer
 	// owns, sorted.

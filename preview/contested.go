@@ -7,9 +7,9 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 )
 
-// ContestedField is a [Conflict] as it is displayed: both values, who set the live
-// one and when, and what the plan does about it. It follows from the Facts, but for
-// the time.
+// ContestedField is a field conflict as it is displayed: both values, which manager set
+// the live one and when, and what the plan does about it. All but the time follows from
+// the facts.
 type ContestedField struct {
 	// Path of the field, such as .spec.replicas.
 	Path string `json:"path"`
@@ -22,8 +22,8 @@ type ContestedField struct {
 	Live any `json:"live"`
 	// Planned is the value in the plan; masked if it is sensitive.
 	Planned any `json:"planned"`
-	// Settled is take or leave; empty where nothing decides, and the plan cannot
-	// be applied.
+	// Settled is take or leave, as the options decide; empty where they decide nothing,
+	// and the plan cannot be applied.
 	Settled string `json:"settled,omitempty"`
 }
 

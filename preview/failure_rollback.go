@@ -6,10 +6,9 @@ const (
 	OnFailureRollback = "rollback"
 )
 
-// FailureRollback is what an apply does without asking if it fails after a write:
-// it restores the revision that the plan starts from or, without one, deletes what
-// the plan created. It is a Fact, so that the plan's approval covers it, and an
-// apply does exactly this.
+// FailureRollback says what an apply does without asking if it fails after a write: it
+// restores the revision that the plan starts from or, if there is none, deletes what
+// the plan created. It is a fact, so that the plan's approval covers it.
 type FailureRollback struct {
 	// Revision is the number of the revision that is restored; 0 where
 	// nothing is installed.
@@ -19,13 +18,13 @@ type FailureRollback struct {
 	ContentDigest string `json:"contentDigest"`
 	// Objects lists the objects of the revision and of the plan, by id.
 	Objects []RollbackObject `json:"objects"`
-	// Findings lists the critical findings of the restored state, judged as
-	// a plan to go there would be. A plan has them too.
+	// Findings lists the critical findings about the restored content, judged like those
+	// of a new plan. The plan's own findings have them too.
 	Findings []Finding `json:"findings,omitempty"`
 }
 
-// RollbackObject is the action of the rollback on one object if the whole plan was
-// applied. Objects that a failing plan did not reach stay as they are.
+// RollbackObject is what the rollback does with one object if the whole plan was
+// applied. Objects that the failed apply did not reach stay as they are.
 type RollbackObject struct {
 	// ID of the object, see [Ref.ID].
 	ID string `json:"id"`

@@ -92,8 +92,8 @@ type Object struct {
 	// Contested shows each of the conflicts with both values, who set the
 	// live one, and what the plan does about it.
 	Contested []ContestedField `json:"contested,omitempty"`
-	// Result is the hash of what the dry run would change; empty without
-	// one. Where nothing settles the conflicts, the dry run takes the fields
+	// Result is the hash of what the dry run would change; empty without a dry run.
+	// Where the options do not decide about conflicts, the dry run takes the fields
 	// over.
 	Result string `json:"result"`
 	// SecretKeys maps each key of a Secret to equal, changed, new or
@@ -108,15 +108,14 @@ type Object struct {
 	// Manager is the field manager of an object that is only patched; see
 	// [Object.Patches]. Empty for [FieldManager].
 	Manager string `json:"manager,omitempty"`
-	// Format is the content format of an object whose package is not in the
-	// plan any more; empty where the record does not say.
+	// Format is the content format of an object whose package is no longer in the plan;
+	// empty where the record does not say.
 	Format string `json:"format,omitempty"`
-	// Left lists field paths, written as those of conflicts, that the
-	// revision gone back to left to other managers: the release has not set
-	// them.
+	// Left lists field paths, written as those of conflicts, that a rollback's revision
+	// left to other managers: the release has not set them.
 	Left []string `json:"left,omitempty"`
-	// Adoption lists what taking the object over removes from it; absent
-	// otherwise.
+	// Adoption says what the adoption of the object removes from it; absent for other
+	// actions.
 	Adoption *Adoption `json:"adoption,omitempty"`
 
 	// Planned is the exact request body, nil for objects that are only deleted
@@ -163,8 +162,8 @@ const (
 	HookPost = "post"
 )
 
-// Live identifies the live object on which a decision was based. Both fields are
-// empty if there was none.
+// Live identifies the live object that a decision rests on. Both fields are empty if
+// there was none.
 type Live struct {
 	// UID of the live object.
 	UID string `json:"uid"`
@@ -180,8 +179,8 @@ type Conflict struct {
 	Path string `json:"path"`
 }
 
-// Change is one field at which the result differs from the live object. From and
-// To of a sensitive value are masked, never the value.
+// Change is one field at which the result differs from the live object. Sensitive
+// values are masked in from and to.
 type Change struct {
 	// Path of the field, such as
 	// .spec.template.spec.containers[name="x"].image.
@@ -194,17 +193,16 @@ type Change struct {
 	To any `json:"to"`
 }
 
-// Origin is the place in the content from which an object came. For a generated
-// object it is the file it was generated from.
+// Origin is the place in the content that an object comes from. For a generated object
+// it is the file from which it was generated.
 type Origin struct {
 	// File is the path within the content.
 	File string `json:"file"`
 	// Document is the number of the YAML document in the file, counted from
 	// 1.
 	Document int `json:"document"`
-	// Line is the first line of the object, or of the entry that it was
-	// generated from, counted from 1; 0 where that is not known, as behind a
-	// template.
+	// Line is the first line of the object, or of what it was generated from, counted
+	// from 1; 0 where that is not known, as for templates.
 	Line int `json:"line,omitempty"`
 }
 

@@ -36,8 +36,8 @@ type Package struct {
 	// Dependencies lists the packages that this one requires, and what
 	// satisfies each.
 	Dependencies []Dependency `json:"dependencies,omitempty"`
-	// Isolation says how rendering was confined on the machine that did it. It
-	// is only recorded.
+	// Isolation says how the rendering process was confined on the machine that made the
+	// plan. It is not verified.
 	Isolation string `json:"isolation,omitempty"`
 	// Notes lists decisions made while resolving and rendering, such as
 	// objects left out.
@@ -60,8 +60,8 @@ type Executor struct {
 	By string `json:"by"`
 }
 
-// Note records something noticed while content was resolved or rendered, as a
-// finding of a rule about an object.
+// Note records a decision or an observation made while content was resolved or
+// rendered. The plan has a finding for it.
 type Note struct {
 	// Rule is the name of the rule that the note follows.
 	Rule string `json:"rule"`
@@ -103,12 +103,11 @@ type Parameters struct {
 	// for.
 	KubeVersion string `json:"kubeVersion"`
 
-	// ClusterReads lists what rendering asked the cluster, ordered by kind
-	// and name.
+	// ClusterReads lists what templates read from the cluster, ordered by kind and name.
 	ClusterReads []ClusterRead `json:"clusterReads,omitempty"`
 
-	// Section is set where the package is a section of a request, of which the
-	// package then has the name.
+	// Section is set if the package comes from a section of a request file; the package
+	// then has the section's name.
 	Section *Section `json:"section,omitempty"`
 }
 
@@ -128,10 +127,10 @@ func CertProviders() []string {
 
 // Section identifies the package and namespace of a section of a request file.
 type Section struct {
-	// Package is the name that the content gives itself, or the section's
-	// where it has none.
+	// Package is the name that the content gives itself, or the section's name if it
+	// gives none.
 	Package string `json:"package"`
-	// Namespace is given to objects of the section that name none.
+	// Namespace is the namespace of the section's objects that name none.
 	Namespace string `json:"namespace"`
 }
 
@@ -143,14 +142,15 @@ const (
 	ReadLookup      = "lookup"      // Value is a fingerprint, or "absent"
 )
 
-// ClusterRead is one answer of the cluster that the rendered objects depend on.
+// ClusterRead is one result of a read of the cluster, made by a template, that the
+// rendered objects depend on.
 type ClusterRead struct {
-	// Kind of the question: kubeVersion, apiVersion or lookup.
+	// Kind of the read: kubeVersion, apiVersion or lookup.
 	Kind string `json:"kind"`
 	// Name of the API version or objects that were asked for.
 	Name string `json:"name"`
-	// Value is the version, a fingerprint, or whether it is served; "absent"
-	// for nothing.
+	// Value is the version, a fingerprint of what was found, or served; "absent" if
+	// nothing was found.
 	Value string `json:"value"`
 }
 
@@ -158,14 +158,13 @@ type ClusterRead struct {
 type Source struct {
 	// Kind of the source, such as image, chart, git, archive or directory.
 	Kind string `json:"kind"`
-	// Reference is the address that the content was read from; it is only
-	// recorded.
+	// Reference is the address that the content was read from. It is not verified.
 	Reference string `json:"reference"`
 	// Digest pins the content: sha256 of an image or archive, or a commit.
 	Digest string `json:"digest"`
-	// Verification is the outcome for this source alone, where a package has
-	// several, as the artifacts of a plugin set; nil elsewhere. It is only
-	// recorded.
+	// Verification is the result for this source alone, if the package has several, such
+	// as the artifacts of a plugin set; absent otherwise. It is not verified when a plan
+	// is loaded.
 	Verification *Verification `json:"verification,omitempty"`
 }
 
@@ -184,8 +183,8 @@ type ResolutionStep struct {
 	Why string `json:"why,omitempty"`
 	// Rejected lists candidates of other catalogs that were not chosen.
 	Rejected []RejectedCandidate `json:"rejected,omitempty"`
-	// Verification is the outcome for this step's own signatures, nil where
-	// none were asked for.
+	// Verification is the result for this step's own signatures; absent if none were
+	// required.
 	Verification *Verification `json:"verification,omitempty"`
 }
 

@@ -19,8 +19,8 @@ const Ruleset = 6
 // program writes.
 const FieldManager = "kubectl-operator"
 
-// Plan is the result of a review. The part that [Plan.Facts] returns decides what
-// an apply does; the rest is View, which is only displayed.
+// Plan is the result of a review. Its facts, see [Plan.Facts], decide what an apply
+// does; all other fields are only displayed.
 type Plan struct {
 	// APIVersion is the version of the plan format, now
 	// kubectl-operator/v1alpha1.
@@ -42,11 +42,11 @@ type Plan struct {
 	ReadMode ReadMode `json:"readMode"`
 	// Options are the reviewed choices that apply follows.
 	Options Options `json:"options"`
-	// ReleaseOptions are the options that the release is installed with, which
-	// its record keeps for the next plan; absent where all are defaults.
+	// ReleaseOptions are the options of the release, which its record keeps for the next
+	// plan; absent where all are defaults.
 	ReleaseOptions *ReleaseOptions `json:"releaseOptions,omitempty"`
-	// OptionChanges lists what the plan makes of the options that the installed
-	// release has; absent where there are none.
+	// OptionChanges lists what becomes of the options of the installed release; absent
+	// where there are none.
 	OptionChanges []OptionChange `json:"optionChanges,omitempty"`
 	// Packages lists the resolved packages with their sources and
 	// parameters, none for a removal.
@@ -71,16 +71,15 @@ type Plan struct {
 	// Reads lists the live objects that decisions rest on and that the plan
 	// does not change.
 	Reads []Read `json:"reads"`
-	// Verdict says first what decides: whether the plan can be applied, and what
-	// it changes.
+	// Verdict is the summary: whether the plan can be applied, and what it changes.
 	Verdict *Verdict `json:"verdict,omitempty"`
 	// Findings lists what the risk rules found, the most severe first.
 	Findings []Finding `json:"findings"`
 	// Summary counts the objects of the plan by action.
 	Summary Summary `json:"summary"`
 
-	// FailureRollback says what apply does after a failed write; absent
-	// where it stops.
+	// FailureRollback says what apply does after a failed write; absent where it only
+	// stops.
 	FailureRollback *FailureRollback `json:"undo,omitempty"`
 
 	// Against names the version that an offline plan is compared with;
@@ -105,8 +104,8 @@ type Plan struct {
 	// Location is the directory and machine that a plugin set is installed
 	// to.
 	Location *Location `json:"location,omitempty"`
-	// Platforms holds the content for each platform of a plugin set, its own
-	// among them; empty where it is for its own alone.
+	// Platforms holds the content for each platform of a plugin set, the plan's own
+	// included; empty where there is only that one.
 	Platforms []PlatformContent `json:"platforms,omitempty"`
 	// ConfigChanges lists the settings of a plugin host that differ from the
 	// installed generation; sensitive values are masked.
@@ -115,7 +114,7 @@ type Plan struct {
 	// ContentDigest is the sha256 of the content alone, independent of any
 	// cluster.
 	ContentDigest string `json:"contentDigest"`
-	// Digest is the sha256 of the plan's Facts, which an approval names.
+	// Digest is the sha256 of the plan's facts, which an approval names.
 	Digest string `json:"digest"`
 
 	// Gone are the members of the installed revision that were looked for and do
@@ -187,10 +186,10 @@ type Base struct {
 	Revision int `json:"revision"`
 	// Digest is the plan digest of the installed revision, empty for none.
 	Digest string `json:"digest"`
-	// Packages names what that revision consists of. It is no Fact.
+	// Packages lists the packages of that revision. It is no fact.
 	Packages []InstalledPackage `json:"packages,omitempty"`
-	// Accepted maps the fingerprint of each finding that the release's
-	// receipts accepted to the revision that did.
+	// Accepted maps the fingerprint of each finding that an earlier revision accepted to
+	// the number of that revision.
 	Accepted map[string]int `json:"accepted,omitempty"`
 	// CloudPolicies are those that were attached to the plan of that revision.
 	CloudPolicies []CloudPolicy `json:"cloudPolicies,omitempty"`
@@ -212,8 +211,7 @@ type InstalledPackage struct {
 type RecordSignature struct {
 	// Key is "sha256:HEX" of the public key that signed the record.
 	Key string `json:"key,omitempty"`
-	// Problem says why the signature does not count; empty where it was
-	// verified.
+	// Problem says why the signature is not valid; empty where it is.
 	Problem string `json:"problem,omitempty"`
 }
 
@@ -238,12 +236,11 @@ const (
 	ReadDryRun  ReadMode = "dry-run" // get, list and server-side dry runs
 )
 
-// Options are the reviewed choices that change what an apply does.
+// Options are the reviewed options that change what an apply does.
 type Options struct {
-	// Conflicts says how contested fields are settled: fail, take, leave or
-	// own.
+	// Conflicts says how contested fields are decided: fail, take, leave or own.
 	Conflicts string `json:"conflicts"`
-	// ConflictsOf settles the contested fields of single objects, by object id:
+	// ConflictsOf decides about the contested fields of single objects, by object id:
 	// take or leave. It has precedence over conflicts.
 	ConflictsOf map[string]string `json:"conflictsOf,omitempty"`
 	// Adopt lets the plan take over existing objects without an owner.
@@ -253,14 +250,14 @@ type Options struct {
 	OnFailure string `json:"onFailure"`
 	// Prune deletes installed objects that the new content no longer has.
 	Prune bool `json:"prune"`
-	// Strict refuses objects of kinds that the cluster does not serve, which
-	// are skipped otherwise where nothing depends on them.
+	// Strict refuses objects of kinds that the cluster does not serve. Without it, such
+	// an object is skipped if nothing depends on it.
 	Strict bool `json:"strict,omitempty"`
 	// IncludeCRDs makes the plan of a removal delete the release's
 	// CustomResourceDefinitions, and with them every object of theirs.
 	IncludeCRDs bool `json:"includeCRDs,omitempty"`
-	// IncludeNamespaces makes the plan of a removal delete the Namespaces that
-	// the release made, last of all, and with them everything they hold.
+	// IncludeNamespaces makes the plan of a removal delete the Namespaces that the
+	// release created, after all else, with everything in them.
 	IncludeNamespaces bool `json:"includeNamespaces,omitempty"`
 	// Expires is the time after which the plan cannot be applied; see
 	// [Options.ExpiresAt].
@@ -273,8 +270,7 @@ func DefaultOptions() Options {
 	return Options{Conflicts: ConflictsFail, OnFailure: OnFailureStop, Prune: true}
 }
 
-// Target is the cluster of a plan. Only Identity, the uid of the kube-system
-// namespace, is a Fact. Server is only displayed.
+// Target is the cluster of a plan. Only identity is a fact.
 type Target struct {
 	// Identity is the uid of the kube-system namespace, the only Fact of the
 	// target.
@@ -283,8 +279,8 @@ type Target struct {
 	Server string `json:"server"`
 	// Version is the Kubernetes version of the API server.
 	Version string `json:"version"`
-	// User is the user name that the plan was made as; in mode get that of the
-	// kubeconfig or of --as, because the API server is not asked.
+	// User is the user name that the plan was made as. With read mode get it is that of
+	// the kubeconfig or of --as, because the API server is not asked.
 	User string `json:"user"`
 	// Context is the kubeconfig context that was used.
 	Context string `json:"context"`
@@ -347,10 +343,10 @@ type Image struct {
 	UsedBy []string `json:"usedBy"`
 }
 
-// Read is a live object that a Fact depends on and that the plan does not change.
+// Read is a live object, or a value of this program, that a fact depends on and that
+// the plan does not change.
 type Read struct {
-	// ID of the object, GROUP/KIND/NAMESPACE/NAME, or of a record of this
-	// program's own.
+	// ID of the object, GROUP/KIND/NAMESPACE/NAME, or of the recorded value.
 	ID string `json:"id"`
 	// UID of the live object; empty where it does not exist.
 	UID string `json:"uid"`
@@ -390,9 +386,9 @@ func (p *Plan) AbsentReads() []string {
 
 // Unknown is an object that could not be read, with the reason.
 type Unknown struct {
-	// Object is the id of what could not be read.
+	// Object is the id of the object that could not be read or decided.
 	Object string `json:"object"`
-	// Why says why it could not be read.
+	// Why says why the object could not be read or decided.
 	Why string `json:"why"`
 }
 

@@ -7,14 +7,13 @@ import (
 	"strings"
 )
 
-// ReleaseOptions are the options that a release is installed with and that its next
-// plan starts from, as far as the [Parameters] of its package do not hold them. They
-// are Facts of a plan, and its record keeps them.
+// ReleaseOptions are the options of a release from which its next plan starts, except
+// those in [Parameters]. They are facts of a plan, and the release's record keeps them.
 //
-// Of values it has what was given, merged: files are kept by their content, and not
-// by their path. What is secret is not here: a value whose key says so, one that a
-// Secret of the plan holds, and all values of a request that takes some from a Secret
-// are [SetValue.Withheld], as records have no values of Secrets either.
+// Values are those that were given, merged: of a file its content is kept, and not its
+// path. Secret values are [SetValue.Withheld]: those whose key is a sensitive name,
+// those that a Secret of the plan holds, and all values of a request that takes some
+// from a Secret, as records have no values of Secrets either.
 type ReleaseOptions struct {
 	// Values lists the values that were given, sorted by path.
 	Values []SetValue `json:"values,omitempty"`
@@ -24,27 +23,28 @@ type ReleaseOptions struct {
 	Format string `json:"format,omitempty"`
 	// Path is the directory within the content.
 	Path string `json:"path,omitempty"`
-	// Platform was picked from a multi-platform image; empty for the default.
+	// Platform is the one that was chosen of a multi-platform image; empty for the
+	// default.
 	Platform string `json:"platform,omitempty"`
-	// PinImages resolves the tags of the pods' images.
+	// PinImages says that the tags of the pods' images are resolved to digests.
 	PinImages bool `json:"pinImages,omitempty"`
-	// Conflicts says how contested fields are settled: take or leave; empty for
-	// the default.
+	// Conflicts says how contested fields are decided: take or leave; empty for the
+	// default.
 	Conflicts string `json:"conflicts,omitempty"`
-	// ConflictsOf settles the contested fields of single objects, by object id.
+	// ConflictsOf decides about the contested fields of single objects, by object id.
 	ConflictsOf map[string]string `json:"conflictsOf,omitempty"`
 	// Strict refuses objects of kinds that the cluster does not serve.
 	Strict bool `json:"strict,omitempty"`
 	// CloudPolicies were attached by the reviewer. A plan does not start from them:
 	// each version needs its own.
 	CloudPolicies []CloudPolicy `json:"cloudPolicies,omitempty"`
-	// Unknown is set where the revision that is gone back to was recorded by a
-	// version of the program that kept no options.
+	// Unknown is true for a rollback to a revision that an older version of the program
+	// recorded, which kept no options.
 	Unknown bool `json:"unknown,omitempty"`
 }
 
-// CloudPolicy is what the publisher of a package says in a document of its own that it
-// needs in a cloud.
+// CloudPolicy is a document of a package's publisher, apart from the package, with the
+// permissions that the package needs in a cloud.
 type CloudPolicy struct {
 	// SHA256 is the sha256 of the file, as "sha256:HEX".
 	SHA256 string `json:"sha256"`
@@ -52,13 +52,13 @@ type CloudPolicy struct {
 	Documents []string `json:"documents"`
 }
 
-// SetValue is one value of a package that is not its default.
+// SetValue is one value that was given for a package, in place of its default.
 type SetValue struct {
-	// Keys lead to the value.
+	// Keys is the path of the value: map keys from the outermost.
 	Keys []string `json:"keys"`
 	// JSON is the value in canonical JSON; empty where it is withheld.
 	JSON string `json:"json,omitempty"`
-	// Withheld is set where the value is secret: no plan and no record has it.
+	// Withheld is true if the value is secret: no plan and no record has it.
 	Withheld bool `json:"withheld,omitempty"`
 }
 
@@ -163,20 +163,22 @@ const (
 	OptionTakenOver  = "taken over" // from the Helm release that is adopted
 )
 
-// OptionChange says what a plan makes of one option of the installed release.
+// OptionChange says what becomes of one option of the installed release.
 type OptionChange struct {
-	// Option is the name of the flag, set for a value; empty for all of them.
+	// Option is the name of the flag, set for a value; empty if the change is about all
+	// options.
 	Option string `json:"option"`
-	// Keys lead to the value, for the options set and variables; for conflicts,
-	// the object that is decided about.
+	// Keys is the path of the value, for the options set and variables; for conflicts,
+	// the id of the object.
 	Keys []string `json:"keys,omitempty"`
 	// Change is kept, set, changed, dropped, not known, unrecorded or taken over.
 	Change string `json:"change"`
-	// From is what the release was installed with, secret values masked.
+	// From is the value of the installed release, with secret values masked.
 	From string `json:"from,omitempty"`
-	// To is what the plan has.
+	// To is the value in the plan.
 	To string `json:"to,omitempty"`
-	// Default is what counts without the option; empty where that is not known.
+	// Default is the value that applies without the option; empty where that is not
+	// known.
 	Default string `json:"default,omitempty"`
 }
 

@@ -10,14 +10,14 @@ import (
 type Access struct {
 	// Grants lists the effective permissions of every subject, sorted.
 	Grants []Grant `json:"grants"`
-	// Gained lists what subjects may do after the plan and may not today, each
-	// right once, however roles are named and divided; absent where nothing is
-	// installed. Via and rules of these are empty.
+	// Gained lists the rights that subjects have after the plan and not now, each right
+	// once, whatever the names of roles; absent where nothing is installed. Their via
+	// and rules are empty.
 	Gained []Grant `json:"gained,omitempty"`
-	// Lost lists what subjects may do today and no longer after the plan.
+	// Lost lists the rights that subjects have now and not after the plan.
 	Lost []Grant `json:"lost,omitempty"`
-	// Accounts says of each subject of the plan what it amounts to, sorted; it
-	// follows from the grants and from what was read of the cluster.
+	// Accounts says how far the rights of each subject of the plan go, sorted. It
+	// follows from the grants and the reads.
 	Accounts []Account `json:"accounts"`
 	// Installer lists the permissions that the user lacks to apply the plan.
 	Installer Installer `json:"installer"`
@@ -26,8 +26,8 @@ type Access struct {
 	Wildcards *Wildcards `json:"wildcards,omitempty"`
 }
 
-// Grant is one effective permission: subject × scope × verbs × resources,
-// through which role and binding. All lists are sorted.
+// Grant is one effective permission of one subject in one scope, with the roles and
+// bindings that give it. All lists are sorted.
 type Grant struct {
 	// Subject is the account, user or group that the permission is given to.
 	Subject Subject `json:"subject"`
@@ -49,32 +49,33 @@ type Grant struct {
 	// Via lists role and binding in turn, as KIND/NAME or
 	// KIND/NAMESPACE/NAME.
 	Via []string `json:"via"`
-	// Change against the installed revision: new, same, widened, narrowed or
-	// removed.
+	// Change says how the permission differs from the installed revision: new, same,
+	// widened, narrowed or removed.
 	Change string `json:"change"`
-	// Held is true where bindings of the cluster give the permission and
-	// none of the plan does.
+	// Held is true if only bindings of the cluster give the permission, and none of the
+	// plan.
 	Held bool `json:"held,omitempty"`
-	// Rules names the risk rules that the permission matches; View.
+	// Rules names the risk rules that the permission matches; no fact.
 	Rules []string `json:"rules"`
 }
 
-// Account says what a subject amounts to: what it may do itself, as the accounts
-// that it may act as, and with the rights that it may give itself.
+// Account says how far the rights of a subject go: its own, those of accounts that it
+// can act as, and those that it can give itself.
 type Account struct {
 	// Subject is the account, user or group.
 	Subject Subject `json:"subject"`
-	// Extent is the highest of cluster-admin, every-secret, nodes, namespaces,
-	// cluster-writes, own-namespace, reads and nothing that it comes to.
+	// Extent is the highest that the subject reaches of cluster-admin, every-secret,
+	// nodes, namespaces, cluster-writes, own-namespace, reads and nothing.
 	Extent string `json:"extent"`
-	// Steps is the shortest escalation path to the extent; empty where its own
+	// Steps is the shortest escalation path to the extent; empty where the subject's own
 	// permissions are enough.
 	Steps []string `json:"steps"`
-	// Namespaces are those where it may act as any account or reads all Secrets.
+	// Namespaces lists those where the subject can act as any account or reads all
+	// Secrets.
 	Namespaces []string `json:"namespaces"`
-	// Workloads lists the ids of the objects of the plan whose pods run as it.
+	// Workloads lists the ids of the objects of the plan whose pods run as the account.
 	Workloads []string `json:"workloads"`
-	// Incomplete: the search ended at its limit; it may come to more.
+	// Incomplete is true if the search ended at its limit; the extent may be higher.
 	Incomplete bool `json:"incomplete,omitempty"`
 }
 
@@ -116,8 +117,8 @@ type Installer struct {
 	// Unread are the rights to read that planning takes and the user does not
 	// have: a plan made without them rests on less than that of another user.
 	Unread []Right `json:"-"`
-	// NotRead lists the rights to read whose lack the API server answered with
-	// while the plan was made: with them, the review would rest on more.
+	// NotRead lists the rights to read for want of which the API server refused a read
+	// while the plan was made. With them, the plan would rest on more facts.
 	NotRead []Right `json:"notRead,omitempty"`
 	// NoDryRun is true where the plan was made by reads alone because the user may
 	// write none of its objects, so that every dry run would be refused.
@@ -137,18 +138,16 @@ type MissingRight struct {
 	Role string `json:"-"`
 }
 
-// Cloud holds the cloud provider permissions that a plan asks for. Declared
-// lists places that show cloud access without saying which actions.
+// Cloud holds the cloud permissions that a plan asks for. Declared lists objects that
+// show cloud access without saying which actions.
 type Cloud struct {
-	// Permissions lists the statements of access, sorted by provider and
-	// origin.
+	// Permissions lists the cloud permissions, sorted by provider and origin.
 	Permissions []CloudPermission `json:"permissions"`
-	// Declared lists objects that indicate cloud access without naming its
-	// actions.
+	// Declared lists the objects that show cloud access without naming its actions.
 	Declared []CloudDeclaration `json:"declared"`
 }
 
-// CloudPermission is one statement of cloud access in the provider's own words.
+// CloudPermission is one permission in a cloud, in the provider's own words.
 type CloudPermission struct {
 	// Provider of the cloud, such as aws, gcp or azure.
 	Provider string `json:"provider"`
@@ -165,20 +164,18 @@ type CloudPermission struct {
 	Roles []string `json:"roles"`
 	// Conditions under which the statement holds, in the provider's form.
 	Conditions map[string]any `json:"conditions"`
-	// Change against the installed revision: new, same, widened, narrowed or
-	// removed.
+	// Change says how the permission differs from the installed revision: new, same,
+	// widened, narrowed or removed.
 	Change string `json:"change"`
-	// Rules names the risk rules that the permission matches; View.
+	// Rules names the risk rules that the permission matches; no fact.
 	Rules []string `json:"rules"`
 }
 
-// CloudDeclaration is an object that indicates cloud access without naming its
-// actions.
+// CloudDeclaration is an object that shows cloud access without naming its actions.
 type CloudDeclaration struct {
 	// Provider of the cloud, such as aws, gcp or azure.
 	Provider string `json:"provider"`
-	// Origin is the object that indicates the access, as
-	// KIND/NAMESPACE/NAME.
+	// Origin is the object that shows the access, as KIND/NAMESPACE/NAME.
 	Origin string `json:"origin"`
 }
 
@@ -225,26 +222,26 @@ type Finding struct {
 	Object string `json:"object"`
 	// Evidence names the grant, field or object that the rule matched.
 	Evidence string `json:"evidence"`
-	// Subjects are the accounts, users and groups that the finding is about,
-	// sorted; absent for one about something else. No part of the fingerprint,
-	// which has them in the evidence.
+	// Subjects are the accounts, users and groups that the finding is about, sorted;
+	// absent if it is about something else. They are no part of the fingerprint, as the
+	// evidence has them.
 	Subjects []Subject `json:"subjects,omitempty"`
 
 	// Fingerprint is the sha256 of rule and evidence, which an acceptance
 	// names.
 	Fingerprint string `json:"fingerprint"`
-	// Counted says what was counted in the cluster when the plan was made,
-	// such as the objects of a CRD. It is only recorded: no part of digest
-	// and fingerprint, and not shown from a saved plan.
+	// Counted says what was counted in the cluster when the plan was made, such as the
+	// objects of a CRD. It is no part of digest and fingerprint, and not shown for a
+	// saved plan.
 	Counted string `json:"counted,omitempty"`
-	// AcceptedIn is the revision whose receipt accepted this fingerprint.
+	// AcceptedIn is the number of the revision that accepted a finding with this
+	// fingerprint; absent for none.
 	AcceptedIn int `json:"acceptedIn,omitempty"`
 	// Held is set where the cluster has what the finding is about already, and
 	// the plan leaves it as it is. Only such a finding may have been accepted
 	// earlier: what a record says counts for nothing that the plan brings.
 	Held bool `json:"-"`
-	// AlsoIn is the version that a plan is compared with, where that has the
-	// finding too.
+	// AlsoIn is the version that the plan is compared with, if that has the finding too.
 	AlsoIn string `json:"alsoIn,omitempty"`
 	// Judged records the decision of a policy on the finding; absent without
 	// one.
@@ -284,7 +281,7 @@ const (
 type PolicyDecision struct {
 	// By is waiver, severity or rule: the part of the policy that decided.
 	By string `json:"by"`
-	// Was is the severity that the built-in rules give.
+	// Was is the severity by the built-in rules.
 	Was Severity `json:"was,omitempty"`
 	// Owner is the person or team that answers for a waiver.
 	Owner string `json:"owner,omitempty"`
@@ -316,12 +313,12 @@ type PolicyUse struct {
 	Path string `json:"path"`
 	// SHA256 is the hexadecimal digest of the policy file.
 	SHA256 string `json:"sha256"`
-	// Waived lists the ids of the findings that waivers hold for, sorted.
+	// Waived lists the ids of the findings that waivers of the policy apply to, sorted.
 	Waived []string `json:"waived"`
 }
 
 // Baseline is the version that an offline plan is compared with, as if it were
-// installed. Reference is only recorded.
+// installed. The reference is not verified.
 type Baseline struct {
 	// Reference that the older version was read from.
 	Reference string `json:"reference"`
@@ -331,8 +328,7 @@ type Baseline struct {
 	Version string `json:"version"`
 	// ContentDigest is the content digest of the older version.
 	ContentDigest string `json:"contentDigest"`
-	// Notes carries the notes of an older plugin set, whose files cannot be
-	// read any more.
+	// Notes lists the notes of an older plugin set, whose files cannot be read any more.
 	Notes []Note `json:"notes,omitempty"`
 }
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// File is one file of a plugin set. One that is deleted has Path and Live alone.
+// File is one file of a plugin set. A file that is deleted has only path and live.
 type File struct {
 	// Path of the file relative to the location.
 	Path string `json:"path"`
@@ -22,29 +22,28 @@ type File struct {
 	// Contents describes the type of the file, such as "ELF linux/amd64;
 	// go1.26.0".
 	Contents string `json:"contents,omitempty"`
-	// Text is the file's text, with sensitive values masked, for comparing
-	// with the next set where the installed bytes cannot be read. Empty for
-	// what is no text, or too long.
+	// Text is the file's text, with sensitive values masked, for comparison with the
+	// next set where the installed file cannot be read; empty if it is no text, or too
+	// long.
 	Text string `json:"text,omitempty"`
 	// Action is create, update, unchanged or delete.
 	Action Action `json:"action"`
-	// Live identifies the file that is at the path now.
+	// Live identifies the file that is now at the path.
 	Live LiveFile `json:"live"`
-	// Changes lists what a create or an update changes: lines of a text
-	// ("lines 3-9"), fields of a plugin in YAML (".image"), build
-	// information of a Go program (".build.dependencies['example.com/x']").
-	// Sensitive values are masked.
+	// Changes lists what a create or an update changes: lines of a text ("lines 3-9"),
+	// fields of a plugin in YAML (".image"), or build information of a Go program
+	// (".build.dependencies['example.com/x']"). Sensitive values are masked.
 	Changes []Change `json:"changes,omitempty"`
 }
 
-// Generation numbers the sets of files on disk before and after the plan,
-// counted from 1.
+// Generation numbers the plugin set's files on disk before and after the plan, counted
+// from 1.
 type Generation struct {
 	// From is the installed generation; 0 where this program installed none.
 	From int `json:"from"`
 	// To is the generation that is installed after the plan.
 	To int `json:"to"`
-	// Restores is the earlier generation whose files To has again; nil where the
+	// Restores is the earlier generation whose files are restored; absent where the
 	// files come from a config.
 	Restores *int `json:"restores,omitempty"`
 }
@@ -97,8 +96,8 @@ func (p *Plan) SetChanges() bool {
 	return p.Generation.To != p.Generation.From || len(p.Packages) == 0 && FileChanges(p.Files)
 }
 
-// LiveFile identifies the file that is at a [File]'s path now; both are empty
-// for none.
+// LiveFile identifies the file that is now at a path; both fields are empty if there is
+// none.
 type LiveFile struct {
 	// SHA256 is the hexadecimal digest of the present file.
 	SHA256 string `json:"sha256"`
@@ -136,9 +135,8 @@ func DecideFiles(files []File, live map[string]LiveFile) []File {
 	return out
 }
 
-// PlatformContent is the content of a plugin set for one platform. Files are
-// those that are written where that platform is; none for the plan's own, which
-// has them itself.
+// PlatformContent is the content of a plugin set for one platform. For the plan's own
+// platform, files is empty, as the plan has them.
 type PlatformContent struct {
 	// Platform is the OS/ARCH that the content is for.
 	Platform string `json:"platform"`

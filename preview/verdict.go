@@ -5,38 +5,38 @@ import (
 	"strings"
 )
 
-// Verdict says first what decides: whether the plan can be applied at all, and
-// what it changes. It follows from the rest of the plan and is no Fact.
+// Verdict is the summary of a plan: whether it can be applied at all, and what it
+// changes. It follows from the rest of the plan and is no fact.
 type Verdict struct {
 	// Sentence says in one sentence what the plan would do.
 	Sentence string `json:"sentence"`
-	// Obstacles lists what keeps the plan from being applied, whatever is
-	// accepted; empty where nothing does.
+	// Obstacles lists what prevents the plan from being applied, whatever is accepted;
+	// empty where nothing does.
 	Obstacles []Obstacle `json:"obstacles"`
 	// Changes lists what the plan changes of what is installed, the most
 	// important first; empty where nothing is installed.
 	Changes []Highlight `json:"changes"`
-	// OtherFields counts the changed fields that no change of the list names.
+	// OtherFields counts the changed fields that changes does not list.
 	OtherFields int `json:"otherFields"`
-	// Groups lists the findings as every form numbers and counts them: those
-	// about one account or one CRD are one entry, with the severity of the worst.
+	// Groups lists the findings as every output numbers and counts them: those about one
+	// account or one CRD are one group, with the severity of the worst.
 	Groups []FindingGroup `json:"groups"`
-	// Mitigations lists other settings with which the content needs less, as far
-	// as its format knows any.
+	// Mitigations lists other settings with which the content needs fewer rights, if its
+	// format knows any.
 	Mitigations []Mitigation `json:"mitigations"`
 }
 
-// Mitigation is another setting with which the content needs less.
+// Mitigation is another setting with which the content needs fewer rights.
 type Mitigation struct {
-	// Flags make the setting on the command line.
+	// Flags are the command line flags that make the setting.
 	Flags []string `json:"flags"`
-	// Removes lists the labels of the entries that are gone with it.
+	// Removes lists the labels of the groups of findings that are gone with it.
 	Removes []string `json:"removes"`
-	// Lowers lists the labels of those that are less severe with it.
+	// Lowers lists the labels of the groups that are less severe with it.
 	Lowers []string `json:"lowers"`
-	// Critical counts the critical entries that it leaves.
+	// Critical counts the critical groups that remain with it.
 	Critical int `json:"critical"`
-	// Warnings counts the warnings that it leaves.
+	// Warnings counts the warnings that remain with it.
 	Warnings int `json:"warnings"`
 }
 
@@ -52,13 +52,14 @@ func (m Mitigation) Text() string {
 	return fmt.Sprintf("%s; leaves %d critical, %s", strings.Join(parts, ", "), m.Critical, Plural(m.Warnings, "warning"))
 }
 
-// FindingGroup is one entry of a review.
+// FindingGroup is a group of findings that a review shows as one.
 type FindingGroup struct {
 	// Label is the letter of the severity and a number, such as C1.
 	Label string `json:"label"`
-	// Severity is that of the worst finding.
+	// Severity is that of the worst finding in the group.
 	Severity Severity `json:"severity"`
-	// Title says who or what it is about, and what that comes to.
+	// Title names the account or object, and says how far its rights go or what was
+	// found.
 	Title string `json:"title"`
 	// Findings lists the ids of the findings, the worst first.
 	Findings []string `json:"findings"`
@@ -76,9 +77,9 @@ func (v *Verdict) Count() int {
 type Obstacle struct {
 	// Object is the id of the object that cannot be written.
 	Object string `json:"object"`
-	// Cause completes a sentence about the object.
+	// Cause says why, in words that follow the object's name.
 	Cause string `json:"cause"`
-	// Remedy says what to do about it; empty where the cause says it.
+	// Remedy says what to do about it; empty where the cause says that too.
 	Remedy string `json:"remedy,omitempty"`
 }
 

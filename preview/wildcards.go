@@ -24,19 +24,19 @@ const (
 	AgainstBuiltIn = "built-in" // those of Kubernetes itself, and of the plan's CRDs
 )
 
-// Wildcards lists the resources that RBAC rules with wildcards match. It is
-// View: a definition that is added to the cluster widens a wildcard and makes no
-// plan stale. A loaded plan has it recomputed, against what is built in.
+// Wildcards lists the resources that RBAC rules with wildcards match. It is no fact: a
+// CRD that is added to the cluster widens a wildcard and makes no plan stale. For a
+// loaded plan it is computed again, against the built-in kinds.
 type Wildcards struct {
 	// Against is cluster or built-in: the resources that wildcards were
 	// expanded against.
 	Against string `json:"against"`
 	// Version is the Kubernetes release whose kinds are meant by built-in.
 	Version string `json:"version,omitempty"`
-	// Why is set when the cluster could not be asked.
+	// Why says why the cluster could not be asked; empty if it was.
 	Why string `json:"why,omitempty"`
-	// Unanswered are API versions that the cluster has and whose resources it
-	// could not tell: they are missing below.
+	// Unanswered lists API versions that the cluster has and whose resources it could
+	// not list: they are missing in meanings.
 	Unanswered []string `json:"unanswered,omitempty"`
 	// Meanings lists the expansion of each rule with a wildcard.
 	Meanings []WildcardExpansion `json:"meanings"`
@@ -44,9 +44,8 @@ type Wildcards struct {
 	More int `json:"more,omitempty"`
 }
 
-// WildcardExpansion lists the resources that one RBAC rule with a wildcard
-// matches. Scope, APIGroups, Resources and Verbs are those of the grants that it
-// is about.
+// WildcardExpansion lists the resources that one RBAC rule with a wildcard matches.
+// Scope, API groups, resources and verbs are those of the rule's grants.
 type WildcardExpansion struct {
 	// Scope of the grants: cluster or namespace.
 	Scope string `json:"scope"`
