@@ -30,7 +30,7 @@ func Compare(contents, older []Content, against preview.Baseline, opts Options) 
 		digests = append(digests, content.Package)
 	}
 	for _, objects := range [][]preview.Object{p.Objects, installed} {
-		if err := refuseDuplicates(objects); err != nil {
+		if err := RefuseDuplicates(objects); err != nil {
 			return nil, err
 		}
 	}

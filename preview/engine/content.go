@@ -122,10 +122,7 @@ func (s contentBuilder) build(r format.RenderedObject) (preview.Object, []string
 	if ref.Kind == "" || ref.APIVersion == "" {
 		return preview.Object{}, nil, fmt.Errorf("an object without kind or apiVersion")
 	}
-	if err := checkMeta(body); err != nil {
-		return preview.Object{}, nil, err
-	}
-	if err := checkName(ref); err != nil {
+	if err := CheckIdentity(body); err != nil {
 		return preview.Object{}, nil, err
 	}
 	if err := preview.CheckSize(body); err != nil {
@@ -152,6 +149,15 @@ func (s contentBuilder) build(r format.RenderedObject) (preview.Object, []string
 		ID: ref.ID(), Package: s.pkg, APIVersion: ref.APIVersion, Kind: ref.Kind,
 		Namespace: ref.Namespace, Name: ref.Name, Digest: digest, Origin: r.Origin, Hook: r.Hook, Planned: body,
 	}, removed, nil
+}
+
+// CheckIdentity returns an error for an object whose name is not known before it is
+// created, or could break out of an object id or a request path.
+func CheckIdentity(body map[string]any) error {
+	if err := checkMeta(body); err != nil {
+		return err
+	}
+	return checkName(preview.RefOf(body))
 }
 
 // checkMeta returns an error for an object with generateName, whose name is not known
@@ -194,8 +200,8 @@ func sortedUnique(list []string) []string {
 	return slices.Compact(list)
 }
 
-// refuseDuplicates returns an error if two packages contain the same object.
-func refuseDuplicates(objects []preview.Object) error {
+// RefuseDuplicates returns an error if two packages contain the same object.
+func RefuseDuplicates(objects []preview.Object) error {
 	owner := map[string]string{}
 	for i := range objects {
 		o := &objects[i]

@@ -147,14 +147,14 @@ func Build(ctx context.Context, contents []Content, cluster Cluster, opts Option
 	}
 	ids := map[string]bool{}
 	for _, content := range contents {
-		content.Set.plan(p, opts.Installed.Set)
+		content.Set.AddTo(p, opts.Installed.Set)
 		p.Packages = append(p.Packages, content.Package)
 		p.Objects = append(p.Objects, content.Objects...)
 		for i := range content.Objects {
 			ids[content.Objects[i].ID] = true
 		}
 	}
-	if err := refuseDuplicates(p.Objects); err != nil {
+	if err := RefuseDuplicates(p.Objects); err != nil {
 		return nil, err
 	}
 	for _, m := range opts.Installed.Members {

@@ -39,7 +39,7 @@ func RestoreContents(release preview.Release, pkg preview.Package, objects []pre
 	}
 	p := &c.Package
 	p.Parameters.ClusterReads = nil
-	p.Verification, p.Referrers, p.Isolation = verification(preview.Verification{}), nil, ""
+	p.Verification, p.Referrers, p.Isolation = preview.Verification{Status: "unverified"}, nil, ""
 	p.Notes = []preview.Note{rules.Rollback.Note("package/"+pkg.Name, rules.Rollback.NoteText(revision))}
 	for _, n := range pkg.Notes {
 		if byID[n.Object] && !rules.Unrepeatable(n.Rule) && n.Rule != rules.CertificateKept.Name {
@@ -49,7 +49,7 @@ func RestoreContents(release preview.Release, pkg preview.Package, objects []pre
 	p.Notes = append(p.Notes, notes...)
 	var err error
 	if c.Set = set; set != nil {
-		p.ContentDigest, err = set.digest(*p, c.Objects)
+		p.ContentDigest, err = set.Digest(*p, c.Objects)
 	} else {
 		p.ContentDigest, err = preview.ContentDigest(release, *p, c.Objects, nil)
 	}

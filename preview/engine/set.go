@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"fmt"
-	"reflect"
 	"slices"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -73,9 +71,9 @@ func (s *Set) Installed(p *preview.Plan) InstalledSet {
 	return out
 }
 
-// plan adds the plugin set to a plan and decides the actions of its files. s may be
+// AddTo adds the plugin set to a plan and decides the actions of its files. s may be
 // nil.
-func (s *Set) plan(p *preview.Plan, installed InstalledSet) {
+func (s *Set) AddTo(p *preview.Plan, installed InstalledSet) {
 	if s == nil {
 		return
 	}
@@ -117,9 +115,9 @@ func textChanges(places *diff.LineDiffs, f *preview.File, texts map[string]strin
 	return places.Diff(was, f.Text)
 }
 
-// digest returns the content digest of the set together with its objects. It sets the
+// Digest returns the content digest of the set together with its objects. It sets the
 // digest of each of the set's platforms.
-func (s *Set) digest(pkg preview.Package, objects []preview.Object) (string, error) {
+func (s *Set) Digest(pkg preview.Package, objects []preview.Object) (string, error) {
 	p := &preview.Plan{Platform: s.Platform, Platforms: s.Platforms, Files: s.Files, Objects: objects}
 	var err error
 	for i := range s.Platforms {
@@ -141,51 +139,11 @@ func SealSet(c Content, release preview.Release, set Set, values string, host pr
 		Planned: preview.Restart(host, ""),
 	})
 	var err error
-	if c.Package.ContentDigest, err = set.digest(c.Package, c.Objects); err != nil {
+	if c.Package.ContentDigest, err = set.Digest(c.Package, c.Objects); err != nil {
 		return c, err
 	}
 	restart := &c.Objects[len(c.Objects)-1]
 	restart.Planned = preview.Restart(host, c.Package.ContentDigest)
 	restart.Digest, err = preview.Hash(restart.Planned)
 	return c, err
-}
-
-// checkPatch returns an error for an object that is only patched, unless the patch is
-// the restart of a Deployment for the plan's content, or is empty, which releases the
-// object.
-func checkPatch(p *preview.Plan, o *preview.Object) error {
-	if o.Manager != preview.PatchManager(p.Release.Name) {
-		return tamperedError("object " + o.ID + " is patched by a manager that is not the release's")
-	}
-	if o.ReleasesOwnership() {
-		return nil
-	}
-	for _, pkg := range p.Packages {
-		if p.Platform != "" && pkg.Name == o.Package && o.APIVersion == "apps/v1" && o.Is(preview.KindDeployment) &&
-			reflect.DeepEqual(o.Planned, preview.Restart(o.Ref(), pkg.ContentDigest)) {
-			return nil
-		}
-	}
-	return tamperedError("object " + o.ID + " is patched, and not with the content of the plan")
-}
-
-// decidePatch sets the action of an object of another owner that is only patched. It
-// returns a [RefusedError] if the object does not exist, except where the patch
-// releases it.
-func decidePatch(o *preview.Object) error {
-	leaving := preview.String(o.LiveBody, "metadata", "deletionTimestamp") != ""
-	switch {
-	case o.ReleasesOwnership() && (o.LiveBody == nil || leaving):
-		o.Action = ""
-	case o.LiveBody == nil:
-		return &RefusedError{
-			What: fmt.Sprintf("the host, %s %s in namespace %s, is not there", o.Kind, o.Name, o.Namespace),
-			Next: "install it first, or name the one that loads the plugins under spec.host",
-		}
-	case leaving:
-		o.Action = preview.ActionBlocked
-	default:
-		o.Action = preview.ActionPatch
-	}
-	return nil
 }

@@ -207,7 +207,7 @@ func checkForm(p *preview.Plan, o *preview.Object) error {
 		return tamperedError("object " + o.ID + " belongs to no package of the plan")
 	}
 	sealed := preview.CloneBody(o.Planned)
-	if err := errors.Join(checkName(preview.RefOf(sealed)), checkMeta(sealed)); err != nil {
+	if err := CheckIdentity(sealed); err != nil {
 		return tamperedError(err.Error())
 	}
 	if _, err := preview.Normalize(sealed, o.Namespace != ""); err != nil {
