@@ -9,12 +9,12 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/corpustest"
-	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
 	"github.com/kubectl-operator/kubectl-operator/preview/format/registryv1"
+	"github.com/kubectl-operator/kubectl-operator/preview/planned"
 )
 
-func (w *world) bundle(t *testing.T, dir string) engine.Content {
+func (w *world) bundle(t *testing.T, dir string) planned.Content {
 	t.Helper()
 	f := registryv1.New()
 	info, err := f.Detect(os.DirFS(dir))
@@ -26,7 +26,7 @@ func (w *world) bundle(t *testing.T, dir string) engine.Content {
 	if err != nil {
 		t.Fatal(err)
 	}
-	content, err := engine.Prepare(w.release, engine.Material{
+	content, err := planned.Prepare(w.release, planned.Material{
 		Info: *info, Output: out, Sources: []preview.Source{{Kind: "directory", Digest: preview.HashBytes([]byte(dir))}},
 	})
 	if err != nil {

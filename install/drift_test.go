@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/sandboxtest"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
+	"github.com/kubectl-operator/kubectl-operator/preview/planned"
 )
 
 // situation is a plan with one action for an object, made on a cluster that
@@ -171,7 +172,7 @@ func TestClusterNamespaceThatIsGoingAway(t *testing.T) {
 	if made := w.writes(t); len(made) > 0 {
 		t.Errorf("a refused plan wrote %v", made)
 	}
-	_, err = engine.Build(t.Context(), []engine.Content{w.content(t, "1.0.0", configMap("a", "1"))}, w, engine.Options{
+	_, err = engine.Build(t.Context(), []planned.Content{w.content(t, "1.0.0", configMap("a", "1"))}, w, engine.Options{
 		Release: w.release, Apply: preview.DefaultOptions(), Schemas: w.schemas, Request: preview.Request{Action: preview.RequestInstall},
 	})
 	var no *engine.RefusedError

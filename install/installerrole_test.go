@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 	"github.com/kubectl-operator/kubectl-operator/preview/installer"
+	"github.com/kubectl-operator/kubectl-operator/preview/planned"
 )
 
 const agent = `
@@ -69,7 +70,7 @@ spec:
       containers: [{name: agent, image: registry.example.com/agent@sha256:0000000000000000000000000000000000000000000000000000000000000000}]
 `
 
-func (w *world) agent(t *testing.T, version, given string, more ...string) engine.Content {
+func (w *world) agent(t *testing.T, version, given string, more ...string) planned.Content {
 	t.Helper()
 	text := strings.NewReplacer("VERSION", version, "GIVEN", given, "GROUP", w.release.Name+".example.com").Replace(agent)
 	return w.content(t, version, append([]string{text}, more...)...)

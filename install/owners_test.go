@@ -14,10 +14,11 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
+	"github.com/kubectl-operator/kubectl-operator/preview/planned"
 )
 
 // planWith plans with other choices than the default.
-func (w *world) planWith(t *testing.T, choose func(*engine.Options), contents ...engine.Content) *preview.Plan {
+func (w *world) planWith(t *testing.T, choose func(*engine.Options), contents ...planned.Content) *preview.Plan {
 	t.Helper()
 	opts := w.planOptions(t)
 	choose(&opts)
@@ -197,7 +198,7 @@ rules: [{apiGroups: [""], resources: [configmaps], verbs: [get]}]
 // anew, as the review says.
 func TestClusterReplace(t *testing.T) {
 	w := newWorld(t, "replaces")
-	at := func(version string) engine.Content {
+	at := func(version string) planned.Content {
 		return w.content(t, version+".0.0", strings.ReplaceAll(replaceable, "VERSION", "v"+version))
 	}
 	w.apply(t, w.plan(t, at("1")))
@@ -260,7 +261,7 @@ func count(events []string, want string) int {
 
 func TestClusterClaimsAreNeverReplaced(t *testing.T) {
 	w := newWorld(t, "claims")
-	claim := func(class string) engine.Content {
+	claim := func(class string) planned.Content {
 		return w.content(t, "1.0.0", "apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: data}\nspec: {accessModes: [ReadWriteOnce], storageClassName: "+class+", resources: {requests: {storage: 1Gi}}}\n")
 	}
 	w.apply(t, w.plan(t, claim("one")))

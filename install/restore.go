@@ -8,6 +8,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
+	"github.com/kubectl-operator/kubectl-operator/preview/planned"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 	"github.com/kubectl-operator/kubectl-operator/preview/servingcert"
 )
@@ -21,7 +22,7 @@ type BulkReader interface {
 // RestoreContent returns the content of a recorded revision, to be planned against
 // the present cluster. Hooks are left out, and so are CRDs that cannot be rolled back
 // without losing data. Values of Secrets are not recorded: the live values stay.
-func RestoreContent(ctx context.Context, cluster BulkReader, stored *record.Record) ([]engine.Content, error) {
+func RestoreContent(ctx context.Context, cluster BulkReader, stored *record.Record) ([]planned.Content, error) {
 	plan, shapes, err := record.LoadRecordedPlan(ctx, cluster, stored)
 	if err != nil {
 		return nil, err
@@ -45,11 +46,11 @@ func RestoreContent(ctx context.Context, cluster BulkReader, stored *record.Reco
 			members[o.Package] = append(members[o.Package], o)
 		}
 	}
-	var contents []engine.Content
+	var contents []planned.Content
 	for _, pkg := range plan.Packages {
 		r.unverified(pkg, stored.Signature)
 		r.trustLive(pkg, members[pkg.Name])
-		content, err := engine.RestoreContents(stored.Release, pkg, members[pkg.Name], engine.SetOf(plan), stored.Revision, r.notes[pkg.Name])
+		content, err := engine.RestoreContents(stored.Release, pkg, members[pkg.Name], planned.SetOf(plan), stored.Revision, r.notes[pkg.Name])
 		if err != nil {
 			return nil, err
 		}
@@ -184,13 +185,13 @@ func (r *restorer) unverified(pkg preview.Package, signature *preview.RecordSign
 
 // InstalledSet returns the plugin set of a recorded release; the zero value if
 // the release is none or is uninstalled.
-func InstalledSet(ctx context.Context, cluster record.Getter, stored *record.Record) (engine.InstalledSet, error) {
+func InstalledSet(ctx context.Context, cluster record.Getter, stored *record.Record) (planned.InstalledSet, error) {
 	if stored == nil || stored.State == record.Uninstalled || !stored.IsSet() {
-		return engine.InstalledSet{}, nil
+		return planned.InstalledSet{}, nil
 	}
 	plan, err := record.LoadArchivedPlan(ctx, cluster, stored)
 	if err != nil {
-		return engine.InstalledSet{}, err
+		return planned.InstalledSet{}, err
 	}
-	return engine.SetOf(plan.Plan).Installed(plan.Plan), nil
+	return planned.SetOf(plan.Plan).Installed(plan.Plan), nil
 }

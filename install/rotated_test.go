@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/sandboxtest"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
+	"github.com/kubectl-operator/kubectl-operator/preview/planned"
 )
 
 // kept is an object with a value that another client rotates: VALUE in its text,
@@ -96,7 +97,7 @@ func TestClusterValueThatWasRotatedIsNotOverwritten(t *testing.T) {
 				w.applyQuietly(t, w.plan(t, w.content(t, "1.0.0", before...)))
 				k.rotate(t, raw, r.by, ns, "hunter1")
 
-				var contents []engine.Content
+				var contents []planned.Content
 				if list := r.after(k, ns); list != nil {
 					contents = append(contents, w.content(t, "2.0.0", list...))
 				}

@@ -15,6 +15,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
+	"github.com/kubectl-operator/kubectl-operator/preview/planned"
 )
 
 // world is one user on the shared control plane, and one release there.
@@ -53,13 +54,13 @@ func connect(t *testing.T, kubeconfig string) *k8s.Client {
 }
 
 // content seals manifests as one package.
-func (w *world) content(t *testing.T, version string, manifests ...string) engine.Content {
+func (w *world) content(t *testing.T, version string, manifests ...string) planned.Content {
 	t.Helper()
 	return w.contentAsking(t, version, nil, manifests...)
 }
 
 // contentAsking is content whose templates were given answers of the cluster.
-func (w *world) contentAsking(t *testing.T, version string, answers []preview.ClusterRead, manifests ...string) engine.Content {
+func (w *world) contentAsking(t *testing.T, version string, answers []preview.ClusterRead, manifests ...string) planned.Content {
 	t.Helper()
 	out := &format.Output{Resolved: preview.Parameters{ClusterReads: answers}}
 	for i, text := range manifests {
@@ -73,7 +74,7 @@ func (w *world) contentAsking(t *testing.T, version string, answers []preview.Cl
 			})
 		}
 	}
-	content, err := engine.Prepare(w.release, engine.Material{
+	content, err := planned.Prepare(w.release, planned.Material{
 		Info:    format.Info{Format: "test", Package: w.release.Name, Version: version, Bundle: w.release.Name + ".v" + version},
 		Output:  out,
 		Sources: []preview.Source{{Kind: "directory", Digest: preview.HashBytes([]byte(version + strings.Join(manifests, "---")))}},
@@ -85,7 +86,7 @@ func (w *world) contentAsking(t *testing.T, version string, answers []preview.Cl
 }
 
 // plan plans contents on top of what is installed; none plans the removal.
-func (w *world) plan(t *testing.T, contents ...engine.Content) *preview.Plan {
+func (w *world) plan(t *testing.T, contents ...planned.Content) *preview.Plan {
 	t.Helper()
 	return w.planWith(t, func(o *engine.Options) {
 		if len(contents) == 0 {

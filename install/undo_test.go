@@ -16,10 +16,11 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/sandboxtest"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
+	"github.com/kubectl-operator/kubectl-operator/preview/planned"
 )
 
 // undoable plans with --on-failure rollback.
-func (w *world) undoable(t *testing.T, contents ...engine.Content) *preview.Plan {
+func (w *world) undoable(t *testing.T, contents ...planned.Content) *preview.Plan {
 	t.Helper()
 	plan, err := w.tryUndoable(t, func(*engine.Options) {}, contents...)
 	if err != nil {
@@ -28,7 +29,7 @@ func (w *world) undoable(t *testing.T, contents ...engine.Content) *preview.Plan
 	return plan
 }
 
-func (w *world) tryUndoable(t *testing.T, choose func(*engine.Options), contents ...engine.Content) (*preview.Plan, error) {
+func (w *world) tryUndoable(t *testing.T, choose func(*engine.Options), contents ...planned.Content) (*preview.Plan, error) {
 	t.Helper()
 	record, err := history.Load(t.Context(), w, w.release)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
+	"github.com/kubectl-operator/kubectl-operator/preview/planned"
 )
 
 type releases struct {
@@ -36,7 +37,7 @@ func (c *releases) run(t *testing.T, release preview.Release, uninstall bool) {
 			opts.Installed.Members = append(opts.Installed.Members, engine.InstalledObject{Ref: item.Ref(), Package: item.Package})
 		}
 	}
-	var contents []engine.Content
+	var contents []planned.Content
 	if uninstall {
 		opts.Request.Action = preview.RequestUninstall
 	} else {
@@ -52,9 +53,9 @@ func (c *releases) run(t *testing.T, release preview.Release, uninstall bool) {
 	}
 }
 
-func (c *releases) content(t *testing.T, release preview.Release) engine.Content {
+func (c *releases) content(t *testing.T, release preview.Release) planned.Content {
 	t.Helper()
-	content, err := engine.Prepare(release, engine.Material{
+	content, err := planned.Prepare(release, planned.Material{
 		Info: format.Info{Format: "test", Package: "mongodb", Version: "1.2.3", Bundle: "mongodb.v1.2.3"},
 		Output: &format.Output{Objects: []format.RenderedObject{{Body: map[string]any{
 			"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "settings"},

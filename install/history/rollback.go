@@ -8,14 +8,14 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/install"
 	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview"
-	"github.com/kubectl-operator/kubectl-operator/preview/engine"
+	"github.com/kubectl-operator/kubectl-operator/preview/planned"
 )
 
 // Rollback returns the content and the record of an earlier revision, for a plan
 // against the present cluster; to 0 means the last applied revision before the
 // newest. Hooks are left out, and so are CRDs that cannot be rolled back without
 // losing stored data. Values of Secrets are not recorded: the live values stay.
-func Rollback(ctx context.Context, cluster install.BulkReader, newest *record.Record, to int) (contents []engine.Content, target *record.Record, err error) {
+func Rollback(ctx context.Context, cluster install.BulkReader, newest *record.Record, to int) (contents []planned.Content, target *record.Record, err error) {
 	target, err = rollbackTarget(ctx, cluster, newest, to)
 	if err != nil {
 		return nil, nil, err

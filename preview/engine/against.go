@@ -8,13 +8,14 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/access"
+	"github.com/kubectl-operator/kubectl-operator/preview/planned"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
 // Compare plans contents without a cluster, as if the older contents of the same
 // release were installed. The plan shows what changes between the two versions; it is
 // offline and cannot be applied.
-func Compare(contents, older []Content, against preview.Baseline, opts Options) (*preview.Plan, error) {
+func Compare(contents, older []planned.Content, against preview.Baseline, opts Options) (*preview.Plan, error) {
 	p := &preview.Plan{
 		Tool: preview.Tool{Version: opts.Tool}, Request: opts.Request, Release: opts.Release,
 		ReadMode: preview.ReadOffline, Options: opts.Apply, Against: &against,
@@ -30,7 +31,7 @@ func Compare(contents, older []Content, against preview.Baseline, opts Options) 
 		digests = append(digests, content.Package)
 	}
 	for _, objects := range [][]preview.Object{p.Objects, installed} {
-		if err := RefuseDuplicates(objects); err != nil {
+		if err := planned.RefuseDuplicates(objects); err != nil {
 			return nil, err
 		}
 	}

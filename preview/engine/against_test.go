@@ -9,16 +9,17 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
 	"github.com/kubectl-operator/kubectl-operator/preview/planfile"
+	"github.com/kubectl-operator/kubectl-operator/preview/planned"
 )
 
-func versionOf(t *testing.T, version string, bodies ...map[string]any) engine.Content {
+func versionOf(t *testing.T, version string, bodies ...map[string]any) planned.Content {
 	t.Helper()
 	var rendered []format.RenderedObject
 	for i, body := range bodies {
 		rendered = append(rendered, format.RenderedObject{Body: body})
 		rendered[i].Origin.File = "all.yaml"
 	}
-	c, err := engine.Prepare(preview.Release{Name: "op", Namespace: "app"}, engine.Material{
+	c, err := planned.Prepare(preview.Release{Name: "op", Namespace: "app"}, planned.Material{
 		Info: format.Info{Package: "op", Version: version, Format: "plain"}, Output: &format.Output{Objects: rendered},
 		Sources: []preview.Source{{Kind: "directory", Digest: preview.HashBytes([]byte(version))}},
 	})
@@ -51,7 +52,7 @@ func TestTwoVersionsAreComparedAsIfTheOlderWereInstalled(t *testing.T) {
 	schemas := k8s.NewSchemas()
 	older := versionOf(t, "1.0.0", configMap("same", "a"), configMap("changed", "a"), configMap("gone", "a"), privileged("old"))
 	newer := versionOf(t, "1.1.0", configMap("same", "a"), configMap("changed", "b"), configMap("more", "a"), privileged("old"), privileged("new"))
-	p, err := engine.Compare([]engine.Content{newer}, []engine.Content{older},
+	p, err := engine.Compare([]planned.Content{newer}, []planned.Content{older},
 		preview.Baseline{Reference: "./old", Package: "op", Version: "1.0.0"},
 		engine.Options{Release: preview.Release{Name: "op", Namespace: "app"}, Apply: preview.DefaultOptions(), Schemas: schemas})
 	if err != nil {

@@ -19,6 +19,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/corpustest"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
+	"github.com/kubectl-operator/kubectl-operator/preview/planned"
 	"github.com/kubectl-operator/kubectl-operator/preview/report"
 )
 
@@ -129,8 +130,8 @@ func BenchmarkDryRun(b *testing.B) {
 	}
 }
 
-func build(b *testing.B, content engine.Content, release preview.Release, cluster engine.Cluster) (*preview.Plan, error) {
-	return engine.Build(b.Context(), []engine.Content{content}, cluster, engine.Options{
+func build(b *testing.B, content planned.Content, release preview.Release, cluster engine.Cluster) (*preview.Plan, error) {
+	return engine.Build(b.Context(), []planned.Content{content}, cluster, engine.Options{
 		Release: release, Apply: preview.DefaultOptions(), Schemas: k8s.NewSchemas(),
 		Request: preview.Request{Action: preview.RequestInstall},
 	})

@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/corpustest"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
+	"github.com/kubectl-operator/kubectl-operator/preview/planned"
 )
 
 // refused lists the bundles that cannot be previewed, with a part of the one
@@ -77,7 +78,7 @@ func TestSlowEveryRealBundleHasOneContentDigest(t *testing.T) {
 	}
 }
 
-func seal(t *testing.T, dir string) (engine.Content, preview.Release, error) {
+func seal(t *testing.T, dir string) (planned.Content, preview.Release, error) {
 	content, release, err := contentOf(t, dir, format.Params{})
 	if err != nil && strings.Contains(err.Error(), "install mode is not clear") {
 		return contentOf(t, dir, format.Params{InstallMode: "OwnNamespace"})
@@ -86,11 +87,11 @@ func seal(t *testing.T, dir string) (engine.Content, preview.Release, error) {
 }
 
 // samePlans plans two copies of one content: the digests are equal.
-func samePlans(t *testing.T, first, second engine.Content, release preview.Release, cluster engine.Cluster) {
+func samePlans(t *testing.T, first, second planned.Content, release preview.Release, cluster engine.Cluster) {
 	t.Helper()
 	var digests []string
-	for _, content := range []engine.Content{first, second} {
-		p, err := engine.Build(context.Background(), []engine.Content{content}, cluster, engine.Options{
+	for _, content := range []planned.Content{first, second} {
+		p, err := engine.Build(context.Background(), []planned.Content{content}, cluster, engine.Options{
 			Release: release, Apply: preview.DefaultOptions(), Schemas: k8s.NewSchemas(),
 			Request: preview.Request{Action: preview.RequestInstall},
 		})

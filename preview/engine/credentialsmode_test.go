@@ -9,6 +9,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
+	"github.com/kubectl-operator/kubectl-operator/preview/planned"
 )
 
 // The two kinds of OpenShift, with schemas that keep everything.
@@ -69,7 +70,7 @@ func TestClusterModeOfCloudCredentialsIsReadFromTheCluster(t *testing.T) {
 	content, release := prepared(t, "modes", bucketRequest)
 	build := func(client *k8s.Client) *preview.Plan {
 		t.Helper()
-		p, err := engine.Build(t.Context(), []engine.Content{content}, client, engine.Options{
+		p, err := engine.Build(t.Context(), []planned.Content{content}, client, engine.Options{
 			Tool: "test", Release: release, Request: preview.Request{Action: preview.RequestInstall}, Apply: preview.DefaultOptions(), Schemas: k8s.NewSchemas(),
 		})
 		if err != nil {
@@ -131,14 +132,14 @@ func TestClusterModeOfCloudCredentialsIsReadFromTheCluster(t *testing.T) {
 }
 
 // prepared makes content of a YAML stream.
-func prepared(t *testing.T, name, text string) (engine.Content, preview.Release) {
+func prepared(t *testing.T, name, text string) (planned.Content, preview.Release) {
 	t.Helper()
 	var rendered []format.RenderedObject
 	for _, body := range parseAll(t, text) {
 		rendered = append(rendered, format.RenderedObject{Body: body})
 	}
 	release := preview.Release{Name: name, Namespace: name}
-	content, err := engine.Prepare(release, engine.Material{
+	content, err := planned.Prepare(release, planned.Material{
 		Info: format.Info{Package: name}, Output: &format.Output{Objects: rendered},
 		Sources: []preview.Source{{Kind: "directory", Digest: preview.HashBytes([]byte(text))}},
 	})

@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/corpustest"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
+	"github.com/kubectl-operator/kubectl-operator/preview/planned"
 )
 
 // topics are stored under the definitions of 0.51.0, which take them all.
@@ -68,7 +69,7 @@ func TestClusterUpgradeOfStrimziNamesTheStoredObjectsThatWouldBreak(t *testing.T
 		}
 	}
 	after, release := strimzi(t, dir+"/1.0.0")
-	p, err := engine.Build(t.Context(), []engine.Content{after}, client, engine.Options{
+	p, err := engine.Build(t.Context(), []planned.Content{after}, client, engine.Options{
 		Tool: "test", Release: release, Request: preview.Request{Action: preview.RequestInstall}, Apply: preview.DefaultOptions(), Schemas: k8s.NewSchemas(),
 	})
 	if err != nil {
@@ -144,7 +145,7 @@ subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: definitions-o
 
 // Who may not list the objects is told so for each definition, and the rest of
 // the review stands.
-func objectsThatMayNotBeListed(t *testing.T, box *sandbox.Sandbox, content engine.Content, release preview.Release) {
+func objectsThatMayNotBeListed(t *testing.T, box *sandbox.Sandbox, content planned.Content, release preview.Release) {
 	t.Helper()
 	admin := connected(t, box)
 	for _, body := range parseAll(t, reader) {
@@ -156,7 +157,7 @@ func objectsThatMayNotBeListed(t *testing.T, box *sandbox.Sandbox, content engin
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := engine.Build(t.Context(), []engine.Content{content}, client, engine.Options{
+	p, err := engine.Build(t.Context(), []planned.Content{content}, client, engine.Options{
 		Tool: "test", Release: release, Request: preview.Request{Action: preview.RequestInstall}, Apply: preview.DefaultOptions(), Schemas: k8s.NewSchemas(),
 	})
 	if err != nil {
@@ -180,7 +181,7 @@ func findingOf(p *preview.Plan, id string) *preview.Finding {
 	return nil
 }
 
-func strimzi(t *testing.T, dir string) (engine.Content, preview.Release) {
+func strimzi(t *testing.T, dir string) (planned.Content, preview.Release) {
 	t.Helper()
 	content, release, err := contentOf(t, dir, format.Params{})
 	if err != nil {
@@ -200,7 +201,7 @@ func connected(t *testing.T, box *sandbox.Sandbox) *k8s.Client {
 
 // applyDefinitions applies the content's definitions and waits until they are
 // established.
-func applyDefinitions(t *testing.T, box *sandbox.Sandbox, content engine.Content) {
+func applyDefinitions(t *testing.T, box *sandbox.Sandbox, content planned.Content) {
 	t.Helper()
 	client := connected(t, box)
 	waiting := map[string]bool{}

@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/sandboxtest"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
+	"github.com/kubectl-operator/kubectl-operator/preview/planned"
 )
 
 const (
@@ -44,11 +45,11 @@ func TestClusterDriftOfSingleObjects(t *testing.T) {
 	release := preview.Release{Name: "drifting", Namespace: "drifting"}
 	build := func() *preview.Plan {
 		t.Helper()
-		content, err := engine.Prepare(release, material(t, fmt.Sprintf(driftContent, "loud")))
+		content, err := planned.Prepare(release, material(t, fmt.Sprintf(driftContent, "loud")))
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := engine.Build(t.Context(), []engine.Content{content}, client, engine.Options{
+		p, err := engine.Build(t.Context(), []planned.Content{content}, client, engine.Options{
 			Tool: "test", Release: release, Request: preview.Request{Action: preview.RequestInstall}, Apply: preview.DefaultOptions(), Schemas: schemas,
 		})
 		if err != nil {

@@ -13,6 +13,7 @@ import (
 	"slices"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/planned"
 	"github.com/kubectl-operator/kubectl-operator/preview/rollback"
 	"github.com/kubectl-operator/kubectl-operator/preview/schema"
 )
@@ -105,7 +106,7 @@ type Options struct {
 type Installed struct {
 	Base    preview.Base
 	Members []InstalledObject
-	Set     InstalledSet
+	Set     planned.InstalledSet
 	// Hidden is true if the record could not be read for want of a right, so that a
 	// release may be installed.
 	Hidden bool
@@ -121,7 +122,7 @@ type InstalledObject struct {
 
 // Build plans contents against a cluster, or offline if cluster is nil. Without
 // contents, it plans to remove the release.
-func Build(ctx context.Context, contents []Content, cluster Cluster, opts Options) (*preview.Plan, error) {
+func Build(ctx context.Context, contents []planned.Content, cluster Cluster, opts Options) (*preview.Plan, error) {
 	p := &preview.Plan{
 		Tool:     preview.Tool{Version: opts.Tool},
 		Request:  opts.Request,
@@ -154,7 +155,7 @@ func Build(ctx context.Context, contents []Content, cluster Cluster, opts Option
 			ids[content.Objects[i].ID] = true
 		}
 	}
-	if err := RefuseDuplicates(p.Objects); err != nil {
+	if err := planned.RefuseDuplicates(p.Objects); err != nil {
 		return nil, err
 	}
 	for _, m := range opts.Installed.Members {

@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
 	"github.com/kubectl-operator/kubectl-operator/preview/format/registryv1"
+	"github.com/kubectl-operator/kubectl-operator/preview/planned"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 	"github.com/kubectl-operator/kubectl-operator/preview/source"
@@ -23,7 +24,7 @@ func bundle(name, version string) string {
 }
 
 // contentOf reads, renders and seals a bundle directory.
-func contentOf(t testing.TB, dir string, params format.Params) (engine.Content, preview.Release, error) {
+func contentOf(t testing.TB, dir string, params format.Params) (planned.Content, preview.Release, error) {
 	t.Helper()
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -36,16 +37,16 @@ func contentOf(t testing.TB, dir string, params format.Params) (engine.Content, 
 	fetcher := source.New(source.Options{CacheDir: t.TempDir()})
 	pin, err := fetcher.Pin(t.Context(), reference)
 	if err != nil {
-		return engine.Content{}, preview.Release{}, err
+		return planned.Content{}, preview.Release{}, err
 	}
 	content, err := fetcher.Open(t.Context(), pin)
 	if err != nil {
-		return engine.Content{}, preview.Release{}, err
+		return planned.Content{}, preview.Release{}, err
 	}
 	f := registryv1.New()
 	info, err := f.Detect(content.FS)
 	if err != nil || info == nil {
-		return engine.Content{}, preview.Release{}, err
+		return planned.Content{}, preview.Release{}, err
 	}
 	release := preview.Release{Name: info.Package, Namespace: info.Package}
 	if info.SuggestedNamespace != "" {
@@ -53,9 +54,9 @@ func contentOf(t testing.TB, dir string, params format.Params) (engine.Content, 
 	}
 	output, err := f.Render(t.Context(), format.Input{Content: content.FS, Release: release, Params: params})
 	if err != nil {
-		return engine.Content{}, release, err
+		return planned.Content{}, release, err
 	}
-	sealed, err := engine.Prepare(release, engine.Material{Info: *info, Output: output, Values: params.Values, Sources: []preview.Source{content.Source}})
+	sealed, err := planned.Prepare(release, planned.Material{Info: *info, Output: output, Values: params.Values, Sources: []preview.Source{content.Source}})
 	return sealed, release, err
 }
 
@@ -65,7 +66,7 @@ func offline(t testing.TB, dir string, params format.Params) (*preview.Plan, err
 	if err != nil {
 		return nil, err
 	}
-	return engine.Build(context.Background(), []engine.Content{content}, nil, engine.Options{
+	return engine.Build(context.Background(), []planned.Content{content}, nil, engine.Options{
 		Tool: "test", Release: release, Request: preview.Request{Reference: dir, Action: preview.RequestInstall},
 		Apply: preview.DefaultOptions(), Schemas: k8s.NewSchemas(),
 	})
@@ -142,18 +143,18 @@ func TestPrepareRefuses(t *testing.T) {
 		"stringData that is not text":     {"{apiVersion: v1, kind: Secret, metadata: {name: a}, stringData: {k: 1}}", "not a string"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if _, err := engine.Prepare(release, material(t, c.docs)); err == nil || !strings.Contains(err.Error(), c.want) {
+			if _, err := planned.Prepare(release, material(t, c.docs)); err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got %v, want %q", err, c.want)
 			}
 		})
 	}
 	same := "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}"
-	if content, err := engine.Prepare(release, material(t, same+"\n---\n"+same)); err != nil || len(content.Objects) != 1 {
+	if content, err := planned.Prepare(release, material(t, same+"\n---\n"+same)); err != nil || len(content.Objects) != 1 {
 		t.Errorf("two equal objects: %d, %v", len(content.Objects), err)
 	}
 }
 
-func material(t testing.TB, text string) engine.Material {
+func material(t testing.TB, text string) planned.Material {
 	t.Helper()
 	docs, err := preview.Decode([]byte(text))
 	if err != nil {
@@ -165,11 +166,11 @@ func material(t testing.TB, text string) engine.Material {
 			Body: doc.(map[string]any), Origin: preview.Origin{File: "manifests/x.yaml", Document: i + 1},
 		})
 	}
-	return engine.Material{Info: format.Info{Package: "p", Version: "1.0.0"}, Output: output, Sources: []preview.Source{{Digest: "sha256:1"}}}
+	return planned.Material{Info: format.Info{Package: "p", Version: "1.0.0"}, Output: output, Sources: []preview.Source{{Digest: "sha256:1"}}}
 }
 
 func TestWhatNormalisingTookAwayIsReported(t *testing.T) {
-	content, err := engine.Prepare(preview.Release{Name: "r", Namespace: "n"},
+	content, err := planned.Prepare(preview.Release{Name: "r", Namespace: "n"},
 		material(t, "{apiVersion: v1, kind: ConfigMap, metadata: {name: a, uid: x}}"))
 	notes := content.Package.Notes
 	if err != nil || len(notes) != 1 || notes[0].Object != "core/ConfigMap/n/a" || !strings.HasPrefix(notes[0].Text, ".metadata.uid ") {
@@ -178,12 +179,12 @@ func TestWhatNormalisingTookAwayIsReported(t *testing.T) {
 }
 
 func TestEnvironmentVariablesTwiceAreFoundOffline(t *testing.T) {
-	content, err := engine.Prepare(preview.Release{Name: "r", Namespace: "n"}, material(t, `{apiVersion: apps/v1, kind: Deployment, metadata: {name: a}, spec: {selector: {matchLabels: {a: b}},
+	content, err := planned.Prepare(preview.Release{Name: "r", Namespace: "n"}, material(t, `{apiVersion: apps/v1, kind: Deployment, metadata: {name: a}, spec: {selector: {matchLabels: {a: b}},
 		template: {metadata: {labels: {a: b}}, spec: {containers: [{name: c, image: i, env: [{name: X, value: "1"}, {name: X, value: "2"}]}]}}}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := engine.Build(t.Context(), []engine.Content{content}, nil, engine.Options{
+	p, err := engine.Build(t.Context(), []planned.Content{content}, nil, engine.Options{
 		Release: preview.Release{Name: "r", Namespace: "n"}, Schemas: k8s.NewSchemas(),
 	})
 	if err != nil {
@@ -204,11 +205,11 @@ func TestCustomResourcesAreHeldToTheDefinitionOfTheSamePlan(t *testing.T) {
 ---
 {apiVersion: example.com/v1, kind: Thing, metadata: {name: a}, spec: {size: `
 	for size, want := range map[string]int{"3": 0, "0": 1, "many": 1} {
-		content, err := engine.Prepare(preview.Release{Name: "r", Namespace: "n"}, material(t, crd+size+"}}"))
+		content, err := planned.Prepare(preview.Release{Name: "r", Namespace: "n"}, material(t, crd+size+"}}"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := engine.Build(t.Context(), []engine.Content{content}, nil, engine.Options{
+		p, err := engine.Build(t.Context(), []planned.Content{content}, nil, engine.Options{
 			Release: preview.Release{Name: "r", Namespace: "n"}, Schemas: k8s.NewSchemas(),
 		})
 		if err != nil {

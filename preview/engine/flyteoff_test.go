@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/diff"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
+	"github.com/kubectl-operator/kubectl-operator/preview/planned"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
@@ -28,7 +29,7 @@ func installFlyte(t *testing.T, name, docs string) *flyteRelease {
 	t.Helper()
 	f := &flyteRelease{box: sandboxtest.Start(t), release: preview.Release{Name: name, Namespace: name}}
 	apply(t, f.box, "{apiVersion: v1, kind: Namespace, metadata: {name: "+name+"}}")
-	content, err := engine.Prepare(f.release, material(t, docs))
+	content, err := planned.Prepare(f.release, material(t, docs))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,11 +50,11 @@ func installFlyte(t *testing.T, name, docs string) *flyteRelease {
 
 func (f *flyteRelease) upgrade(t *testing.T, cluster engine.Cluster, docs string) *preview.Plan {
 	t.Helper()
-	content, err := engine.Prepare(f.release, material(t, docs))
+	content, err := planned.Prepare(f.release, material(t, docs))
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := engine.Build(t.Context(), []engine.Content{content}, cluster, engine.Options{
+	p, err := engine.Build(t.Context(), []planned.Content{content}, cluster, engine.Options{
 		Tool: "test", Release: f.release, Request: preview.Request{Action: preview.RequestUpgrade}, Apply: preview.DefaultOptions(), Schemas: k8s.NewSchemas(),
 		Installed: engine.Installed{Base: preview.Base{Revision: 1, Digest: preview.HashBytes([]byte("1"))}, Members: f.members},
 	})

@@ -9,6 +9,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/sandboxtest"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
+	"github.com/kubectl-operator/kubectl-operator/preview/planned"
 )
 
 const (
@@ -60,7 +61,7 @@ func TestClusterDefinitionThatLeavesThePackageIsSaidWithItsObjects(t *testing.T)
 	}
 	plan := func(cluster engine.Cluster) *preview.Plan {
 		t.Helper()
-		p, err := engine.Build(t.Context(), []engine.Content{after}, cluster, opts)
+		p, err := engine.Build(t.Context(), []planned.Content{after}, cluster, opts)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -97,7 +98,7 @@ func TestClusterDefinitionThatLeavesThePackageIsSaidWithItsObjects(t *testing.T)
 	}
 	checkEvidence(plan(as(t, box, "kept-reader")), ": serves v1beta1, v1", "how many objects are stored is unknown: they may not be listed")
 
-	compared, err := engine.Compare([]engine.Content{after}, []engine.Content{before}, preview.Baseline{Package: "widgets"}, opts)
+	compared, err := engine.Compare([]planned.Content{after}, []planned.Content{before}, preview.Baseline{Package: "widgets"}, opts)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/slowtest"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
+	"github.com/kubectl-operator/kubectl-operator/preview/planned"
 )
 
 // manyKinds are objects that rules look at in the light of the others: %d is
@@ -131,12 +132,12 @@ func planOfMany(t testing.TB, schemas *k8s.Schemas, kind string, n int) func() *
 	for i := range n {
 		text.WriteString("\n---\n" + fmt.Sprintf(kind, i))
 	}
-	content, err := engine.Prepare(release, material(t, text.String()))
+	content, err := planned.Prepare(release, material(t, text.String()))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return func() *preview.Plan {
-		plan, err := engine.Build(t.Context(), []engine.Content{content}, nil, engine.Options{Release: release, Schemas: schemas})
+		plan, err := engine.Build(t.Context(), []planned.Content{content}, nil, engine.Options{Release: release, Schemas: schemas})
 		if err != nil {
 			t.Fatal(err)
 		}

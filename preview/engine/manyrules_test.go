@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 	"github.com/kubectl-operator/kubectl-operator/preview/installer"
+	"github.com/kubectl-operator/kubectl-operator/preview/planned"
 	"github.com/kubectl-operator/kubectl-operator/preview/report"
 )
 
@@ -39,11 +40,11 @@ func TestSlowTenThousandRulesAreReviewed(t *testing.T) {
 `, name, collects)
 	}
 	release := preview.Release{Name: "r", Namespace: "n"}
-	content, err := engine.Prepare(release, material(t, text.String()))
+	content, err := planned.Prepare(release, material(t, text.String()))
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := engine.Build(t.Context(), []engine.Content{content}, nil, engine.Options{Release: release, Schemas: k8s.NewSchemas()})
+	p, err := engine.Build(t.Context(), []planned.Content{content}, nil, engine.Options{Release: release, Schemas: k8s.NewSchemas()})
 	if err != nil {
 		t.Fatal(err)
 	}

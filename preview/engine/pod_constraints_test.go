@@ -9,6 +9,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
+	"github.com/kubectl-operator/kubectl-operator/preview/planned"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk"
 )
 
@@ -47,7 +48,7 @@ spec:
 func TestEveryLeafOfAPlanWithQuotasAndNodesIsRefusedOrNotShown(t *testing.T) {
 	client := recorded(t, "quotas", surroundings).cluster("")
 	release := preview.Release{Name: "op", Namespace: "surrounded"}
-	content, err := engine.Prepare(release, engine.Material{
+	content, err := planned.Prepare(release, planned.Material{
 		Info:    format.Info{Package: "op"},
 		Output:  &format.Output{Objects: []format.RenderedObject{{Body: parseAll(t, surrounded)[0]}}, Notes: []preview.Note{risk.PinnedNote("op", surroundedImage, []string{"linux/s390x"})}},
 		Sources: []preview.Source{{Kind: "directory", Digest: preview.HashBytes([]byte(surrounded))}},
@@ -55,7 +56,7 @@ func TestEveryLeafOfAPlanWithQuotasAndNodesIsRefusedOrNotShown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := engine.Build(t.Context(), []engine.Content{content}, client, engine.Options{
+	p, err := engine.Build(t.Context(), []planned.Content{content}, client, engine.Options{
 		Tool: "test", Release: release, Request: preview.Request{Action: preview.RequestInstall}, Apply: preview.DefaultOptions(), Schemas: k8s.NewSchemas(),
 		Undo: &engine.PriorRevision{}, // none of what a failure leads to can be changed either
 	})

@@ -7,6 +7,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/k8s"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
+	"github.com/kubectl-operator/kubectl-operator/preview/planned"
 )
 
 // The record keeps the options that were reviewed: a saved plan in which they are
@@ -24,7 +25,7 @@ func TestOptionsOfASavedPlanAreThoseOfItsContent(t *testing.T) {
 		t.Fatal(err)
 	}
 	plan := func(text string) *preview.Plan {
-		p, err := engine.Build(t.Context(), []engine.Content{content}, nil, engine.Options{
+		p, err := engine.Build(t.Context(), []planned.Content{content}, nil, engine.Options{
 			Release: release, Apply: preview.DefaultOptions(), Schemas: k8s.NewSchemas(),
 			ReleaseOptions: &preview.ReleaseOptions{Values: []preview.SetValue{{Keys: []string{"size"}, JSON: text}}},
 			OptionChanges:  []preview.OptionChange{{Option: "set", Keys: []string{"size"}, Change: preview.OptionKept, To: text}},

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/planned"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 	"github.com/kubectl-operator/kubectl-operator/preview/schema"
 )
@@ -13,8 +14,8 @@ import (
 // planned objects. Templates are not rendered again, and findings about the source are
 // not repeated. set is the plugin set, nil for none; notes say what is not restored. It
 // returns a [RefusedError] for a record that was tampered with.
-func RestoreContents(release preview.Release, pkg preview.Package, objects []preview.Object, set *Set, revision int, notes []preview.Note) (Content, error) {
-	c := Content{Package: pkg}
+func RestoreContents(release preview.Release, pkg preview.Package, objects []preview.Object, set *planned.Set, revision int, notes []preview.Note) (planned.Content, error) {
+	c := planned.Content{Package: pkg}
 	byID := map[string]bool{}
 	for _, o := range objects {
 		if what := preview.ReservedInMember(o.Planned, release); what != "" && !o.Patches() {

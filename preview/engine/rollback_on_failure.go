@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/planned"
 	"github.com/kubectl-operator/kubectl-operator/preview/rollback"
 )
 
@@ -15,7 +16,7 @@ import (
 // the rollback deletes what the plan created.
 type PriorRevision struct {
 	Revision int
-	Contents []Content
+	Contents []planned.Content
 	// Options are the options of that revision in its record; nil if all are defaults.
 	Options *preview.ReleaseOptions
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/k8s"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
+	"github.com/kubectl-operator/kubectl-operator/preview/planned"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
@@ -23,10 +24,10 @@ const (
 {apiVersion: v1, kind: ConfigMap, metadata: {name: zones}}`
 )
 
-func sections(t *testing.T, texts ...string) []engine.Content {
+func sections(t *testing.T, texts ...string) []planned.Content {
 	t.Helper()
 	release := preview.Release{Name: "r", Namespace: "n"}
-	var materials []engine.Material
+	var materials []planned.Material
 	var bodies []map[string]any
 	for i, text := range texts {
 		m := material(t, text)
@@ -34,10 +35,10 @@ func sections(t *testing.T, texts ...string) []engine.Content {
 		m.Output.Resolved.Section = &preview.Section{Package: "chart", Namespace: []string{"own", "n"}[i]}
 		materials, bodies = append(materials, m), append(bodies, m.Output.Bodies()...)
 	}
-	var out []engine.Content
+	var out []planned.Content
 	for _, m := range materials {
 		m.Beside = bodies
-		content, err := engine.Prepare(release, m)
+		content, err := planned.Prepare(release, m)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -46,7 +47,7 @@ func sections(t *testing.T, texts ...string) []engine.Content {
 	return out
 }
 
-func planned(t *testing.T, contents []engine.Content) *preview.Plan {
+func planOfSections(t *testing.T, contents []planned.Content) *preview.Plan {
 	t.Helper()
 	p, err := engine.Build(t.Context(), contents, nil, engine.Options{
 		Release: preview.Release{Name: "r", Namespace: "n"}, Schemas: k8s.NewSchemas(), Apply: preview.DefaultOptions(),
@@ -58,7 +59,7 @@ func planned(t *testing.T, contents []engine.Content) *preview.Plan {
 }
 
 func TestASectionHasANamespaceOfItsOwn(t *testing.T) {
-	p := planned(t, sections(t, operatorSection, zonesSection))
+	p := planOfSections(t, sections(t, operatorSection, zonesSection))
 	for id, want := range map[string]string{
 		"core/Namespace/-/own": "", "core/Namespace/-/n": "", "core/ServiceAccount/own/operator": "operator", "core/ConfigMap/n/zones": "zones",
 		"example.com/Zone/-/a": "zones", // its definition is in the other section
@@ -82,7 +83,7 @@ func TestASectionHasANamespaceOfItsOwn(t *testing.T) {
 }
 
 func TestEveryTamperedLeafOfAPlanOfSectionsIsRefusedOrNotShown(t *testing.T) {
-	tamperEveryLeaf(t, planned(t, sections(t, operatorSection, zonesSection)))
+	tamperEveryLeaf(t, planOfSections(t, sections(t, operatorSection, zonesSection)))
 }
 
 func TestTwoSectionsWithOneObjectAreRefused(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
+	"github.com/kubectl-operator/kubectl-operator/preview/planned"
 	"github.com/kubectl-operator/kubectl-operator/preview/schema"
 )
 
@@ -60,7 +61,7 @@ func TestClusterTwentyThousandStoredObjectsAreHeldToTheNewSchema(t *testing.T) {
 
 	cluster := &weighed{Client: connected(t, box)}
 	start = time.Now()
-	p, err := engine.Build(t.Context(), []engine.Content{plainContent(t, widgets(strictWidgets))}, cluster, engine.Options{
+	p, err := engine.Build(t.Context(), []planned.Content{plainContent(t, widgets(strictWidgets))}, cluster, engine.Options{
 		Tool: "test", Release: plainRelease, Request: preview.Request{Action: preview.RequestInstall}, Apply: preview.DefaultOptions(), Schemas: k8s.NewSchemas(),
 	})
 	if err != nil {
@@ -125,13 +126,13 @@ func heap() int64 {
 var plainRelease = preview.Release{Name: "widgets", Namespace: "default"}
 
 // plainContent seals objects as a package of manifests.
-func plainContent(t testing.TB, text string) engine.Content {
+func plainContent(t testing.TB, text string) planned.Content {
 	t.Helper()
 	var objects []format.RenderedObject
 	for _, body := range parseAll(t, text) {
 		objects = append(objects, format.RenderedObject{Body: body})
 	}
-	content, err := engine.Prepare(plainRelease, engine.Material{
+	content, err := planned.Prepare(plainRelease, planned.Material{
 		Info: format.Info{Package: "widgets"}, Output: &format.Output{Objects: objects},
 		Sources: []preview.Source{{Kind: "directory", Digest: preview.HashBytes([]byte(text))}},
 	})

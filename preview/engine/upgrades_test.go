@@ -16,6 +16,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/access"
 	"github.com/kubectl-operator/kubectl-operator/preview/corpustest"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
+	"github.com/kubectl-operator/kubectl-operator/preview/planned"
 )
 
 var update = flag.Bool("update", false, "rewrite golden files")
@@ -87,7 +88,7 @@ func planOf(t *testing.T, dir string) *preview.Plan {
 	if err != nil {
 		return nil
 	}
-	p, err := engine.Build(t.Context(), []engine.Content{content}, nil, engine.Options{
+	p, err := engine.Build(t.Context(), []planned.Content{content}, nil, engine.Options{
 		Release: release, Apply: preview.DefaultOptions(), Schemas: k8s.NewSchemas(),
 	})
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/diff"
 	"github.com/kubectl-operator/kubectl-operator/preview/owners"
+	"github.com/kubectl-operator/kubectl-operator/preview/planned"
 	"github.com/kubectl-operator/kubectl-operator/preview/rollback"
 )
 
@@ -193,7 +194,7 @@ func checkReleaseOptions(p *preview.Plan) error {
 	return errors.New("the values that its record would keep are not those of a package")
 }
 
-// checkForm returns an error for an object that [Prepare] would not have made so. Its
+// checkForm returns an error for an object that [planned.Prepare] would not have made so. Its
 // display could hide something: secret values in places that are not masked, labels of
 // another release, or fields that only the API server writes.
 func checkForm(p *preview.Plan, o *preview.Object) error {
@@ -207,7 +208,7 @@ func checkForm(p *preview.Plan, o *preview.Object) error {
 		return tamperedError("object " + o.ID + " belongs to no package of the plan")
 	}
 	sealed := preview.CloneBody(o.Planned)
-	if err := CheckIdentity(sealed); err != nil {
+	if err := planned.CheckIdentity(sealed); err != nil {
 		return tamperedError(err.Error())
 	}
 	if _, err := preview.Normalize(sealed, o.Namespace != ""); err != nil {

@@ -17,6 +17,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 	"github.com/kubectl-operator/kubectl-operator/preview/planfile"
+	"github.com/kubectl-operator/kubectl-operator/preview/planned"
 )
 
 func TestSavedPlanComesBackAsItWas(t *testing.T) {
@@ -47,7 +48,7 @@ func TestSlowEveryTamperedLeafIsRefusedOrNotShown(t *testing.T) {
 func TestEveryTamperedLeafOfWhatGoesIsRefusedOrNotShown(t *testing.T) {
 	older := versionOf(t, "1.0.0", configMap("gone", "a"), configMap("same", "a"), privileged("old"))
 	newer := versionOf(t, "1.1.0", configMap("same", "a"))
-	p, err := engine.Compare([]engine.Content{newer}, []engine.Content{older},
+	p, err := engine.Compare([]planned.Content{newer}, []planned.Content{older},
 		preview.Baseline{Package: "op", Version: "1.0.0"},
 		engine.Options{Release: preview.Release{Name: "op", Namespace: "app"}, Apply: preview.DefaultOptions(), Schemas: k8s.NewSchemas()})
 	if err != nil || p.Summary.Delete != 2 {

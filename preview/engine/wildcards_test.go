@@ -24,6 +24,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/access"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 	"github.com/kubectl-operator/kubectl-operator/preview/planfile"
+	"github.com/kubectl-operator/kubectl-operator/preview/planned"
 )
 
 // planFrom plans documents as a release and in a namespace of that name, against
@@ -31,11 +32,11 @@ import (
 func planFrom(t *testing.T, cluster engine.Cluster, name, docs string) *preview.Plan {
 	t.Helper()
 	release := preview.Release{Name: name, Namespace: name}
-	content, err := engine.Prepare(release, material(t, docs))
+	content, err := planned.Prepare(release, material(t, docs))
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := engine.Build(t.Context(), []engine.Content{content}, cluster, engine.Options{
+	p, err := engine.Build(t.Context(), []planned.Content{content}, cluster, engine.Options{
 		Tool: "test", Release: release, Request: preview.Request{Action: preview.RequestInstall}, Apply: preview.DefaultOptions(), Schemas: k8s.NewSchemas(),
 	})
 	if err != nil {

@@ -9,9 +9,9 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/diff"
-	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
 	"github.com/kubectl-operator/kubectl-operator/preview/lazyregexp"
+	"github.com/kubectl-operator/kubectl-operator/preview/planned"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
@@ -118,21 +118,21 @@ func (s *Set) checkHost() error {
 // cluster: the ConfigMap and the restart of the host. fetched has the set for each
 // platform of the host's pods, first the one that the plan shows; lock goes into the
 // ConfigMap, and the pods verify the artifacts with it.
-func HostContent(set *Set, fetched []PlatformSet, lock *Lock, release preview.Release) (engine.Content, error) {
+func HostContent(set *Set, fetched []PlatformSet, lock *Lock, release preview.Release) (planned.Content, error) {
 	host, own := set.Host, fetched[0]
 	p, err := Plan(set, own.Fetched, Target{Platform: own.Platform, Location: preview.Location{Path: set.Location, Host: host.Deployment.ID()}})
 	if err == nil && len(fetched) > 1 {
 		err = AddPlatforms(p, set, fetched[1:])
 	}
 	if err != nil {
-		return engine.Content{}, err
+		return planned.Content{}, err
 	}
 	pkg := p.Packages[0]
 	configMap, err := host.configMap(set, lock, filesDigests(p))
 	if err != nil {
-		return engine.Content{}, err
+		return planned.Content{}, err
 	}
-	content, err := engine.Prepare(release, engine.Material{
+	content, err := planned.Prepare(release, planned.Material{
 		Info:    format.Info{Package: pkg.Name, Version: pkg.Version, Bundle: pkg.Bundle, Format: pkg.Format},
 		Output:  &format.Output{Objects: []format.RenderedObject{{Body: configMap, Origin: preview.Origin{File: "spec.host.configMap"}}}},
 		Sources: pkg.Sources, Notes: slices.Concat(pkg.Notes, noteLocalArtifacts(fetched), host.initImageNotes()),
@@ -144,8 +144,8 @@ func HostContent(set *Set, fetched []PlatformSet, lock *Lock, release preview.Re
 	if err := recordTexts(p.Files, own.Fetched); err != nil {
 		return content, err
 	}
-	restart := engine.Set{Platform: p.Platform, Location: *p.Location, Files: p.Files, Platforms: p.Platforms}
-	return engine.SealSet(content, release, restart, pkg.Parameters.Values, host.Deployment)
+	restart := planned.Set{Platform: p.Platform, Location: *p.Location, Files: p.Files, Platforms: p.Platforms}
+	return planned.SealSet(content, release, restart, pkg.Parameters.Values, host.Deployment)
 }
 
 // maxRecorded is how many bytes of text files of a set are stored in the record

@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/k8s"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
+	"github.com/kubectl-operator/kubectl-operator/preview/planned"
 )
 
 func hostedSet(host, more string) []byte {
@@ -54,7 +55,7 @@ func TestAHostThatCannotBeRestartedIsRefusedInASentence(t *testing.T) {
 	}
 }
 
-func hosted(t *testing.T, more string) engine.Content {
+func hosted(t *testing.T, more string) planned.Content {
 	t.Helper()
 	dir := t.TempDir()
 	put(t, filepath.Join(dir, "neo"), "1\n")
@@ -146,7 +147,7 @@ func TestPodsOfEachPlatformAreHeldToTheirOwnFiles(t *testing.T) {
 	config := strings.Replace(string(hostedSet("{deployment: {namespace: hosts, name: server}}", "")), `{output: neo, reference: "https://example.com/neo.tgz"}`,
 		"{output: neo, platforms: [{platform: linux/amd64, reference: ./amd}, {platform: linux/arm64, reference: ./arm}]}", 1)
 	release := preview.Release{Name: "optimus", Namespace: "hosts"}
-	seal := func(platforms ...string) engine.Content {
+	seal := func(platforms ...string) planned.Content {
 		t.Helper()
 		var set *Set
 		var all []PlatformSet
@@ -165,7 +166,7 @@ func TestPodsOfEachPlatformAreHeldToTheirOwnFiles(t *testing.T) {
 		}
 		return content
 	}
-	digests := func(c engine.Content) string {
+	digests := func(c planned.Content) string {
 		return preview.String(c.Objects[0].Planned, "data", "plugins.yaml.digest")
 	}
 	both, amd, arm := seal("linux/amd64", "linux/arm64"), seal("linux/amd64"), seal("linux/arm64")
@@ -203,9 +204,9 @@ func TestLinesOfTheNextSetAreComparedWithThoseOnRecord(t *testing.T) {
 		}
 		opts := engine.Options{Release: release, Apply: preview.DefaultOptions(), Schemas: k8s.NewSchemas()}
 		if before != nil {
-			opts.Installed.Set = engine.SetOf(before).Installed(before)
+			opts.Installed.Set = planned.SetOf(before).Installed(before)
 		}
-		p, err := engine.Build(t.Context(), []engine.Content{content}, nil, opts)
+		p, err := engine.Build(t.Context(), []planned.Content{content}, nil, opts)
 		if err != nil {
 			t.Fatal(err)
 		}

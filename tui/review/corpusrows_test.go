@@ -19,6 +19,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
 	"github.com/kubectl-operator/kubectl-operator/preview/format/registryv1"
+	"github.com/kubectl-operator/kubectl-operator/preview/planned"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 	"github.com/kubectl-operator/kubectl-operator/tui/tabs"
 	"github.com/kubectl-operator/kubectl-operator/tui/tuitest"
@@ -80,13 +81,13 @@ func corpusPlan(t *testing.T, dir string) *preview.Plan {
 		if err != nil {
 			continue
 		}
-		content, err := engine.Prepare(release, engine.Material{
+		content, err := planned.Prepare(release, planned.Material{
 			Info: *info, Output: output, Sources: []preview.Source{{Kind: "directory", Reference: dir, Digest: tuitest.DigestOf(dir)}},
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := engine.Build(t.Context(), []engine.Content{content}, nil, engine.Options{
+		p, err := engine.Build(t.Context(), []planned.Content{content}, nil, engine.Options{
 			Release: release, Request: preview.Request{Reference: dir, Action: preview.RequestInstall}, Apply: preview.DefaultOptions(), Schemas: k8s.NewSchemas(),
 		})
 		if err != nil {

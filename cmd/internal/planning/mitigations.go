@@ -7,6 +7,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
+	"github.com/kubectl-operator/kubectl-operator/preview/planned"
 	"github.com/kubectl-operator/kubectl-operator/preview/verdict"
 )
 
@@ -14,7 +15,7 @@ import (
 // It renders the package with each setting that its format suggests, and compares
 // plans that are made without a cluster, so that only the setting differs. A
 // setting with which the package cannot be rendered is left out.
-func (p *Planner) mitigations(ctx context.Context, r *Resolver, found *Resolution, contents []engine.Content, plan *preview.Plan) []preview.Mitigation {
+func (p *Planner) mitigations(ctx context.Context, r *Resolver, found *Resolution, contents []planned.Content, plan *preview.Plan) []preview.Mitigation {
 	chooser, ok := found.format.(format.Chooser)
 	if !ok || len(contents) != 1 || !needsMuch(plan) {
 		return nil
@@ -49,7 +50,7 @@ func (p *Planner) mitigations(ctx context.Context, r *Resolver, found *Resolutio
 }
 
 // offline plans contents as a new release, without a cluster; like has the release.
-func (p *Planner) offline(ctx context.Context, contents []engine.Content, like *preview.Plan) (*preview.Plan, error) {
+func (p *Planner) offline(ctx context.Context, contents []planned.Content, like *preview.Plan) (*preview.Plan, error) {
 	opts := p.options(like.Release, nil)
 	opts.ReadMode, opts.Request = preview.ReadOffline, preview.Request{Action: preview.RequestInstall}
 	return p.Judge(engine.Build(ctx, contents, nil, opts))

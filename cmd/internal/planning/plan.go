@@ -17,6 +17,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/catalog"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
+	"github.com/kubectl-operator/kubectl-operator/preview/planned"
 	"github.com/kubectl-operator/kubectl-operator/preview/plugins"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 )
@@ -323,7 +324,7 @@ func (p *Planner) build(ctx context.Context, r *Resolver, found *Resolution, rel
 
 // planOnRecord plans contents to replace the revision in a record, nil for a
 // new release.
-func (p *Planner) planOnRecord(ctx context.Context, contents []engine.Content, stored *record.Record, opts engine.Options) (*preview.Plan, error) {
+func (p *Planner) planOnRecord(ctx context.Context, contents []planned.Content, stored *record.Record, opts engine.Options) (*preview.Plan, error) {
 	opts.Request.Action = preview.RequestInstall
 	if stored != nil && stored.Installed() {
 		opts.Request.Action = preview.RequestUpgrade
@@ -350,7 +351,7 @@ func (p *Planner) earlierRevision(ctx context.Context, stored *record.Record) (*
 }
 
 // renderContent renders a package and its dependencies, and computes their digests.
-func (p *Planner) renderContent(ctx context.Context, r *Resolver, found *Resolution, release preview.Release, stored *record.Record, upgrade bool) ([]engine.Content, error) {
+func (p *Planner) renderContent(ctx context.Context, r *Resolver, found *Resolution, release preview.Release, stored *record.Record, upgrade bool) ([]planned.Content, error) {
 	packages, err := p.closure(ctx, r, found, release, stored, nil)
 	if err != nil {
 		return nil, err
@@ -360,7 +361,7 @@ func (p *Planner) renderContent(ctx context.Context, r *Resolver, found *Resolut
 
 // seal renders packages and computes their content digests. A CRD of one
 // package decides for all packages whether its kind is namespaced.
-func (r *Resolver) seal(ctx context.Context, packages []*Resolution, release preview.Release, upgrade func(*Resolution) bool) ([]engine.Content, error) {
+func (r *Resolver) seal(ctx context.Context, packages []*Resolution, release preview.Release, upgrade func(*Resolution) bool) ([]planned.Content, error) {
 	outputs := make([]*format.Output, 0, len(packages))
 	var bodies []map[string]any
 	for _, pkg := range packages {
@@ -370,7 +371,7 @@ func (r *Resolver) seal(ctx context.Context, packages []*Resolution, release pre
 		}
 		outputs, bodies = append(outputs, output), append(bodies, output.Bodies()...)
 	}
-	contents := make([]engine.Content, 0, len(packages))
+	contents := make([]planned.Content, 0, len(packages))
 	for i, pkg := range packages {
 		content, err := pkg.seal(release, outputs[i], bodies)
 		if err != nil {

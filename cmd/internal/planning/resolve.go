@@ -18,6 +18,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
 	"github.com/kubectl-operator/kubectl-operator/preview/format/helm"
+	"github.com/kubectl-operator/kubectl-operator/preview/planned"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
@@ -284,8 +285,8 @@ func (r *Resolver) render(ctx context.Context, found *Resolution, release previe
 
 // seal computes the content digest of rendered content. beside are the objects
 // of other packages in the same plan.
-func (out *Resolution) seal(release preview.Release, output *format.Output, beside []map[string]any) (engine.Content, error) {
-	return engine.Prepare(release, engine.Material{
+func (out *Resolution) seal(release preview.Release, output *format.Output, beside []map[string]any) (planned.Content, error) {
+	return planned.Prepare(release, planned.Material{
 		Info: out.info, Output: output, Values: out.params.Values, SecretValues: out.secretValues,
 		Sources: slices.Concat([]preview.Source{out.content.Source}, out.more, out.tools), Via: out.via,
 		Verification: out.content.verification, Referrers: out.content.referrers,

@@ -17,6 +17,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
+	"github.com/kubectl-operator/kubectl-operator/preview/planned"
 	"github.com/kubectl-operator/kubectl-operator/preview/plugins"
 	"github.com/kubectl-operator/kubectl-operator/preview/report"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
@@ -456,7 +457,7 @@ func (p *Planner) hostedPlan(ctx context.Context, want PlanRequest, fetched []pl
 	}
 	opts := p.options(release, stored)
 	opts.Progress, opts.Request = progress, preview.Request{Reference: want.Text, File: want.Text}
-	if err := want.start.finishWithout([]engine.Content{content}, &opts); err != nil {
+	if err := want.start.finishWithout([]planned.Content{content}, &opts); err != nil {
 		return nil, err
 	}
 	if stored != nil {
@@ -464,7 +465,7 @@ func (p *Planner) hostedPlan(ctx context.Context, want PlanRequest, fetched []pl
 			return nil, err
 		}
 	}
-	return p.planOnRecord(ctx, []engine.Content{content}, stored, opts)
+	return p.planOnRecord(ctx, []planned.Content{content}, stored, opts)
 }
 
 // bundleType is the media type of Sigstore bundles that are read from files.

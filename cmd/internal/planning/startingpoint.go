@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/catalog"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
+	"github.com/kubectl-operator/kubectl-operator/preview/planned"
 	"github.com/kubectl-operator/kubectl-operator/preview/report"
 )
 
@@ -193,7 +194,7 @@ func (s *startingPoint) rereads(p *Planner, want PlanRequest) bool {
 
 // finish sets, in the options of a plan, the release options for the record,
 // and the changes of options for the review.
-func (s *startingPoint) finish(found *Resolution, contents []engine.Content, opts *engine.Options) error {
+func (s *startingPoint) finish(found *Resolution, contents []planned.Content, opts *engine.Options) error {
 	if s == nil {
 		return nil
 	}
@@ -219,7 +220,7 @@ func (s *startingPoint) finish(found *Resolution, contents []engine.Content, opt
 
 // decide sets the decisions about conflicting fields of single objects (take or leave).
 // Remembered decisions about objects that the contents no longer have are left out.
-func (s *startingPoint) decide(after *settings, contents []engine.Content, opts *engine.Options) {
+func (s *startingPoint) decide(after *settings, contents []planned.Content, opts *engine.Options) {
 	after.conflictsOf = mappingOf(opts.Apply.ConflictsOf)
 	if s.before == nil {
 		return
@@ -228,7 +229,7 @@ func (s *startingPoint) decide(after *settings, contents []engine.Content, opts 
 		if s.before.conflictsOf[id] != decided {
 			return false
 		}
-		return !slices.ContainsFunc(contents, func(content engine.Content) bool {
+		return !slices.ContainsFunc(contents, func(content planned.Content) bool {
 			return slices.ContainsFunc(content.Objects, func(o preview.Object) bool { return o.ID == id })
 		})
 	})
@@ -248,7 +249,7 @@ func (out *Resolution) defaults(release preview.Release) *format.Defaults {
 }
 
 // secretTexts returns the set of all values in the Secrets of contents.
-func secretTexts(contents []engine.Content) map[string]bool {
+func secretTexts(contents []planned.Content) map[string]bool {
 	out := map[string]bool{}
 	for _, content := range contents {
 		for i := range content.Objects {
@@ -300,7 +301,7 @@ func leavesOf(values map[string]any) []preview.SetValue {
 
 // finishWithout is [startingPoint.finish] for a plan whose packages have no
 // options of their own, as with sections.
-func (s *startingPoint) finishWithout(contents []engine.Content, opts *engine.Options) error {
+func (s *startingPoint) finishWithout(contents []planned.Content, opts *engine.Options) error {
 	var err error
 	after := s.after
 	s.decide(&after, contents, opts)

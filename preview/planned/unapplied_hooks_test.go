@@ -1,12 +1,12 @@
-package engine_test
+package planned_test
 
 import (
 	"strings"
 	"testing"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
-	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
+	"github.com/kubectl-operator/kubectl-operator/preview/planned"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
@@ -47,7 +47,7 @@ func TestHooksThatNeverRunHereAreJudged(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			content, err := engine.Prepare(preview.Release{Name: "op", Namespace: "app"}, engine.Material{
+			content, err := planned.Prepare(preview.Release{Name: "op", Namespace: "app"}, planned.Material{
 				Info: format.Info{Package: "op"}, Sources: []preview.Source{{Digest: "sha256:" + strings.Repeat("0", 64)}},
 				Output: &format.Output{Objects: rendered(t, test.objects), Hooks: rendered(t, test.hooks)},
 			})
