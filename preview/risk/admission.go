@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/intercept"
+	"github.com/kubectl-operator/kubectl-operator/preview/risk/wording"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
@@ -108,7 +109,7 @@ func (c *scan) namesOwn(selector map[string]any) bool {
 	}
 	for _, e := range preview.Maps(selector, "matchExpressions") {
 		if preview.String(e, "key") == nameLabel && preview.String(e, "operator") == "In" {
-			names = append(names, words(e["values"])...)
+			names = append(names, wording.Strings(e["values"])...)
 		}
 	}
 	return len(names) > 0 && !slices.ContainsFunc(names, func(name string) bool { return !slices.Contains(c.around.own, name) })
@@ -131,8 +132,8 @@ func objectReach(selector map[string]any) reach {
 		usual[key] = "any"
 	}
 	for _, e := range preview.Maps(selector, "matchExpressions") {
-		if key := preview.String(e, "key"); slices.Contains([]string{"k8s-app", "component", "tier"}, key) && len(words(e["values"])) > 0 {
-			usual[key] = words(e["values"])[0] // what the control plane's own are labelled with
+		if key := preview.String(e, "key"); slices.Contains([]string{"k8s-app", "component", "tier"}, key) && len(wording.Strings(e["values"])) > 0 {
+			usual[key] = wording.Strings(e["values"])[0] // what the control plane's own are labelled with
 		}
 	}
 	for key, value := range preview.Map(selector, "matchLabels") {
@@ -180,7 +181,7 @@ func interceptMatch(judge func(c *scan, h hook, r intercept.Rule, mutating bool)
 
 func interceptRule(rule map[string]any) intercept.Rule {
 	return intercept.Rule{
-		Groups: words(rule["apiGroups"]), Resources: words(rule["resources"]), Operations: words(rule["operations"]), Scope: preview.String(rule, "scope"),
+		Groups: wording.Strings(rule["apiGroups"]), Resources: wording.Strings(rule["resources"]), Operations: wording.Strings(rule["operations"]), Scope: preview.String(rule, "scope"),
 	}
 }
 
@@ -205,13 +206,13 @@ func (c *scan) answeredElsewhere(webhook map[string]any) string {
 func (c *scan) within(h hook, rule map[string]any) string {
 	text := ""
 	if selector := preview.Map(h.body, "objectSelector"); len(selector) > 0 {
-		text = " (" + selectorWords("objects", selector) + ")"
+		text = " (" + wording.Selector("objects", selector) + ")"
 	}
 	if inWholeCluster(rule) {
 		return text
 	}
 	if selector := preview.Map(h.body, "namespaceSelector"); len(selector) > 0 {
-		return text + " in " + selectorWords("namespaces", selector)
+		return text + " in " + wording.Selector("namespaces", selector)
 	}
 	return text + " in every namespace"
 }
@@ -400,7 +401,7 @@ func admissionBinding(c *scan, o *preview.Object) (Level, []string) {
 	if text := cmp.Or(preview.String(o.Planned, "spec", "paramRef", "name"), selectorIn(o)); text != "" {
 		switches += " with parameters " + text
 	}
-	refuses := mutating || slices.Contains(words(preview.Value(o.Planned, "spec", "validationActions")), "Deny")
+	refuses := mutating || slices.Contains(wording.Strings(preview.Value(o.Planned, "spec", "validationActions")), "Deny")
 	body, ours := c.policyBody(ref)
 	if body == nil {
 		level := Medium
@@ -424,7 +425,7 @@ func admissionBinding(c *scan, o *preview.Object) (Level, []string) {
 
 func selectorIn(o *preview.Object) string {
 	if selector := preview.Map(o.Planned, "spec", "paramRef", "selector"); selector != nil {
-		return "of " + selectorWords("objects", selector)
+		return "of " + wording.Selector("objects", selector)
 	}
 	return ""
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/pods"
+	"github.com/kubectl-operator/kubectl-operator/preview/risk/wording"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
@@ -99,7 +100,7 @@ func (c *scan) denies(name string) bool {
 }
 
 func operations(rule map[string]any) string {
-	if list := words(rule["operations"]); len(list) > 0 && !slices.Contains(list, all) {
+	if list := wording.Strings(rule["operations"]); len(list) > 0 && !slices.Contains(list, all) {
 		return strings.Join(list, ",")
 	}
 	return "every change"
@@ -133,7 +134,7 @@ func externalIPs(_ *scan, o *preview.Object) (Level, []string) {
 		return None, nil
 	}
 	var lines []string
-	for _, ip := range words(preview.Value(o.Planned, "spec", "externalIPs")) {
+	for _, ip := range wording.Strings(preview.Value(o.Planned, "spec", "externalIPs")) {
 		lines = append(lines, "externalIP "+ip)
 	}
 	return None, lines

@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/cloudtable"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/content"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/deputy"
+	"github.com/kubectl-operator/kubectl-operator/preview/risk/wording"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
@@ -80,7 +81,7 @@ func (c *scan) orderOf(o *preview.Object) (deputy.Kind, Level, []string) {
 		level = max(level, Medium) // what runs there serves the cluster
 	case (k.Effect == deputy.Cloud || k.Effect == deputy.IAM) && level < Critical && !c.clouds[o.Kind+"/"+o.Namespace+"/"+o.Name] && !c.clouds[o.Kind+"/"+o.Name]:
 		if found := administrators(o.Planned["spec"]); len(found) > 0 {
-			level, lines = Critical, []string{"its content names " + series(found, "and")}
+			level, lines = Critical, []string{"its content names " + wording.Series(found, "and")}
 		}
 	case k.Effect == deputy.Scrapes && level == Low && !sendsToken(o.Planned):
 		level = None
@@ -209,7 +210,7 @@ func sources(body map[string]any) []string {
 func eachText(v any, f func(string)) {
 	switch v := v.(type) {
 	case map[string]any:
-		for _, key := range keysOf(v) {
+		for _, key := range wording.Keys(v) {
 			eachText(v[key], f)
 		}
 	case []any:

@@ -2,7 +2,8 @@ package risk
 
 import (
 	"slices"
-	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview/risk/wording"
 )
 
 // Matching describes in words which grants a rule matches, for the rule's page.
@@ -39,20 +40,11 @@ func Matchings() map[string]Matching {
 func permissions(shapes []shape) []string {
 	var out []string
 	for _, s := range shapes {
-		text := series(s.verbs, "or") + " on " + series(s.resources, "or")
+		text := wording.Series(s.verbs, "or") + " on " + wording.Series(s.resources, "or")
 		if groups := slices.DeleteFunc(slices.Clone(s.groups), func(g string) bool { return g == "" }); len(groups) > 0 {
-			text += " (" + groupNames(s.groups) + ")"
+			text += " (" + wording.Groups(s.groups) + ")"
 		}
 		out = append(out, text)
 	}
 	return out
-}
-
-// series returns "a", "a or b" and "a, b or c".
-func series(words []string, last string) string {
-	if len(words) < 2 {
-		return strings.Join(words, "")
-	}
-	n := len(words) - 1
-	return strings.Join(words[:n], ", ") + " " + last + " " + words[n]
 }

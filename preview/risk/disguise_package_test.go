@@ -16,6 +16,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/format/helm"
 	"github.com/kubectl-operator/kubectl-operator/preview/format/kustomize"
 	"github.com/kubectl-operator/kubectl-operator/preview/format/plain"
+	"github.com/kubectl-operator/kubectl-operator/preview/risk/wording"
 )
 
 func TestMain(m *testing.M) {
@@ -106,13 +107,13 @@ func patched(text string) fstest.MapFS {
 		bare := newObject(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name)
 		base = append(base, escaped(bare))
 		fmt.Fprintf(&kustomization, "- target: {kind: %s, name: %q}\n  patch: |-\n", ref.Kind, ref.Name)
-		for _, key := range keysOf(body) {
+		for _, key := range wording.Keys(body) {
 			if key == "apiVersion" || key == "kind" || key == "metadata" {
 				continue
 			}
 			fmt.Fprintf(&kustomization, "    - {op: add, path: /%s, value: %s}\n", key, escaped(body[key]))
 		}
-		for _, key := range keysOf(preview.Map(body, "metadata")) {
+		for _, key := range wording.Keys(preview.Map(body, "metadata")) {
 			fmt.Fprintf(&kustomization, "    - {op: add, path: /metadata/%s, value: %s}\n", key, escaped(preview.Value(body, "metadata", key)))
 		}
 	}

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"sigs.k8s.io/yaml"
+
+	"github.com/kubectl-operator/kubectl-operator/preview/risk/wording"
 )
 
 // writing writes objects as the text of a file, in one of the ways that mean the
@@ -107,7 +109,7 @@ func escaped(v any) string {
 		return `"` + out.String() + `"`
 	case map[string]any:
 		var parts []string
-		for _, key := range keysOf(v) {
+		for _, key := range wording.Keys(v) {
 			parts = append(parts, escaped(key)+": "+escaped(v[key]))
 		}
 		return "{" + strings.Join(parts, ", ") + "}"
@@ -146,7 +148,7 @@ func (w *aliases) value(v any) string {
 		return "&" + name + " !!str " + strconv.Quote(v)
 	case map[string]any:
 		var parts []string
-		for _, key := range keysOf(v) {
+		for _, key := range wording.Keys(v) {
 			parts = append(parts, strconv.Quote(key)+": "+w.value(v[key]))
 		}
 		return "{" + strings.Join(parts, ", ") + "}"

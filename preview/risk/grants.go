@@ -7,6 +7,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/access"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/deputy"
+	"github.com/kubectl-operator/kubectl-operator/preview/risk/wording"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
@@ -395,7 +396,7 @@ func scopeText(scope, namespace string) string {
 func permission(g preview.Grant, part shape) string {
 	text := listed(part.verbs, "all verbs")
 	if len(part.special) > 0 {
-		text += " (" + series(part.special, "and") + " included)"
+		text += " (" + wording.Series(part.special, "and") + " included)"
 	}
 	if len(part.resources) > 0 {
 		text += " on " + listed(part.resources, "all resources") + inGroups(part.groups)
@@ -427,5 +428,5 @@ func inGroups(groups []string) string {
 	if slices.Contains(groups, all) {
 		return " in all API groups"
 	}
-	return " in " + strings.Join(coreNamed(groups), ", ")
+	return " in " + strings.Join(wording.CoreNamed(groups), ", ")
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/access"
+	"github.com/kubectl-operator/kubectl-operator/preview/risk/wording"
 )
 
 // lookups are indexes of the plan for rules that compare objects with each other. They
@@ -59,7 +60,7 @@ func newLookups(p *preview.Plan) lookups {
 			a.bound[string(o.GroupKind())+"/"+policy] = append(a.bound[string(o.GroupKind())+"/"+policy], o)
 		}
 		if o.Is(preview.KindValidatingAdmissionPolicyBinding) {
-			a.policies[policy] = a.policies[policy] || slices.Contains(words(preview.Value(o.Planned, "spec", "validationActions")), "Deny")
+			a.policies[policy] = a.policies[policy] || slices.Contains(wording.Strings(preview.Value(o.Planned, "spec", "validationActions")), "Deny")
 		}
 	}
 	for i := range p.Reads {

@@ -1,7 +1,6 @@
 package risk
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -11,6 +10,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/right"
+	"github.com/kubectl-operator/kubectl-operator/preview/risk/wording"
 )
 
 const (
@@ -21,15 +21,15 @@ const (
 // outage returns as text the requests that a webhook's rule covers, which are those
 // that fail while the webhook does not answer (admissionregistration.k8s.io/v1).
 func (c *scan) outage(webhook, rule map[string]any) string {
-	text := verbsOf(rule) + " " + resourcesOf(rule)
+	text := wording.Verbs(rule) + " " + wording.Resources(rule)
 	if selector := preview.Map(webhook, "objectSelector"); len(selector) > 0 {
-		text += " " + strings.TrimPrefix(strings.TrimPrefix(selectorWords("objects", selector), "objects "), "every object ")
+		text += " " + strings.TrimPrefix(strings.TrimPrefix(wording.Selector("objects", selector), "objects "), "every object ")
 	}
 	switch selector := preview.Map(webhook, "namespaceSelector"); {
 	case inWholeCluster(rule):
 		text += " in the whole cluster"
 	case len(selector) > 0:
-		text += " in " + selectorWords("namespaces", selector) + c.exampleNamespaces(webhook)
+		text += " in " + wording.Selector("namespaces", selector) + c.exampleNamespaces(webhook)
 	default:
 		text += " in every namespace" + c.exampleNamespaces(webhook)
 	}
@@ -38,7 +38,7 @@ func (c *scan) outage(webhook, rule map[string]any) string {
 		for _, condition := range conditions {
 			names = append(names, preview.String(condition, "name"))
 		}
-		text += ", as far as its conditions " + series(names, "and") + " hold"
+		text += ", as far as its conditions " + wording.Series(names, "and") + " hold"
 	}
 	return text
 }
@@ -57,7 +57,7 @@ func (c *scan) exampleNamespaces(webhook map[string]any) string {
 	if len(named) == 0 {
 		return ""
 	}
-	return ", " + series(named, "and") + " among them"
+	return ", " + wording.Series(named, "and") + " among them"
 }
 
 // coversNamespace reports whether a webhook's namespaceSelector matches a namespace, by
@@ -89,94 +89,17 @@ func selectorOf(selector map[string]any) (labels.Selector, error) {
 	return metav1.LabelSelectorAsSelector(&typed)
 }
 
-func verbsOf(rule map[string]any) string {
-	operations := words(rule["operations"])
-	if len(operations) == 0 || slices.Contains(operations, all) {
-		return "every change of"
-	}
-	var verbs []string
-	for _, verb := range []string{"CREATE", "UPDATE", "DELETE", "CONNECT"} {
-		if slices.Contains(operations, verb) {
-			verbs = append(verbs, strings.ToLower(verb))
-		}
-	}
-	return series(verbs, "and") + " of"
-}
-
-func resourcesOf(rule map[string]any) string {
-	resources := words(rule["resources"])
-	groups := slices.DeleteFunc(words(rule["apiGroups"]), func(g string) bool { return g == "" })
-	text := series(resources, "and")
-	switch {
-	case slices.Contains(resources, "*/*"):
-		text = "everything and its subresources"
-	case slices.Contains(resources, all):
-		text = "everything"
-	}
-	switch {
-	case slices.Contains(groups, all):
-		return text + " of every API group"
-	case len(groups) > 0:
-		return text + " (" + groupNames(words(rule["apiGroups"])) + ")"
-	case text == "everything" || text == "everything and its subresources":
-		return text + " of the core group"
-	}
-	return text
-}
-
 // inWholeCluster reports whether a webhook's rule covers only cluster-scoped resources,
 // so that the namespaceSelector does not narrow it.
 func inWholeCluster(rule map[string]any) bool {
 	if preview.String(rule, "scope") == "Cluster" {
 		return true
 	}
-	resources := words(rule["resources"])
-	return len(resources) > 0 && !slices.ContainsFunc(words(rule["apiGroups"]), func(g string) bool {
+	resources := wording.Strings(rule["resources"])
+	return len(resources) > 0 && !slices.ContainsFunc(wording.Strings(rule["apiGroups"]), func(g string) bool {
 		return g != "" && !strings.HasSuffix(g, ".k8s.io")
 	}) && !slices.ContainsFunc(resources, func(r string) bool {
 		kind, _, _ := strings.Cut(r, "/")
 		return kind != "namespaces" && !right.OfCluster(kind)
 	})
-}
-
-// selectorWords returns a label selector as text (meta/v1, LabelSelector). things is
-// the word for what is selected, such as "namespaces".
-func selectorWords(things string, selector map[string]any) string {
-	var with, without []string
-	matched := preview.Map(selector, "matchLabels")
-	for _, key := range keysOf(matched) {
-		with = append(with, labelWords(key, []string{fmt.Sprint(matched[key])}))
-	}
-	for _, e := range preview.Maps(selector, "matchExpressions") {
-		key, values := preview.String(e, "key"), words(e["values"])
-		switch preview.String(e, "operator") {
-		case "In":
-			with = append(with, labelWords(key, values))
-		case "Exists":
-			with = append(with, "with a label "+key)
-		case "NotIn":
-			without = append(without, labelWords(key, values))
-		case "DoesNotExist":
-			without = append(without, "with a label "+key)
-		default:
-			return things + " that its selector, which cannot be read, selects"
-		}
-	}
-	slices.Sort(with)
-	slices.Sort(without)
-	text := "every " + strings.TrimSuffix(things, "s")
-	if len(with) > 0 {
-		text = things + " " + series(with, "and")
-	}
-	if len(without) > 0 {
-		text += " but those " + series(without, "or")
-	}
-	return text
-}
-
-func labelWords(key string, values []string) string {
-	if key == nameLabel {
-		return "named " + series(values, "or")
-	}
-	return "labelled " + key + "=" + series(values, "or")
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/risk/wording"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 )
@@ -129,7 +130,7 @@ func hostileText(_ *scan, o *preview.Object) (Level, []string) {
 		w.add("name", o.ID)
 	}
 	body := o.Planned
-	for _, key := range keysOf(body) {
+	for _, key := range wording.Keys(body) {
 		if o.Is(preview.KindSecret, preview.KindConfigMap) && slices.Contains([]string{"data", "binaryData", "stringData"}, key) {
 			continue
 		}
@@ -186,7 +187,7 @@ func (w *textWalk) walk(path string, v any, depth int) {
 			w.add(path, excerpt(v))
 		}
 	case map[string]any:
-		for _, key := range keysOf(v) {
+		for _, key := range wording.Keys(v) {
 			if textsafe.Hostile(key) {
 				w.add(path, key)
 			}

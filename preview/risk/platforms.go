@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/risk/wording"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
@@ -122,7 +123,7 @@ func requiredArchitectures(pod map[string]any) []string {
 		var allowed []string
 		for _, e := range preview.Maps(term, "matchExpressions") {
 			if preview.String(e, "key") == "kubernetes.io/arch" && preview.String(e, "operator") == "In" {
-				allowed = append(allowed, words(e["values"])...)
+				allowed = append(allowed, wording.Strings(e["values"])...)
 			}
 		}
 		if allowed == nil {

@@ -46,15 +46,6 @@ func isControlPlane(key string) bool {
 	return key == "node-role.kubernetes.io/control-plane" || key == "node-role.kubernetes.io/master"
 }
 
-func keysOf(m map[string]any) []string {
-	keys := make([]string, 0, len(m))
-	for key := range m {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	return keys
-}
-
 // preempts matches pods and PodGroups with the priority class system-node-critical or
 // system-cluster-critical.
 func preempts(_ *scan, o *preview.Object) (Level, []string) {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/risk/wording"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
@@ -48,22 +49,13 @@ func foreignAccount(c *scan, o *preview.Object) (Level, []string) {
 	line := "runs as ServiceAccount " + o.Namespace + "/" + preview.EvidenceName(name)
 	switch {
 	case len(c.held.powerful[account]) > 0:
-		return Critical, []string{line + ", which can " + strings.Join(keysOfSet(c.held.powerful[account]), ", ")}
+		return Critical, []string{line + ", which can " + strings.Join(wording.Keys(c.held.powerful[account]), ", ")}
 	case o.Namespace == kubeSystem && slices.Contains(adminAccounts(), name):
 		return Critical, []string{line + " of the control plane"}
 	case slices.Contains(sharedNamespaces, o.Namespace):
 		return High, []string{line}
 	}
 	return Medium, []string{line}
-}
-
-func keysOfSet(set map[string]bool) []string {
-	out := make([]string, 0, len(set))
-	for key := range set {
-		out = append(out, key)
-	}
-	slices.Sort(out)
-	return out
 }
 
 // hostGroups are the ids of groups that own files and devices of the node on most Linux

@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/code"
+	"github.com/kubectl-operator/kubectl-operator/preview/risk/wording"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
@@ -59,7 +60,7 @@ func controlPlane(_ *scan, o *preview.Object) (Level, []string) {
 			if operator := preview.String(t, "operator"); operator == "Exists" {
 				lines = append(lines, "tolerates every taint")
 			}
-		case isControlPlane(key) && (slices.ContainsFunc(keysOf(preview.Map(pod, "nodeSelector")), isControlPlane) || asksForControlPlane(pod)):
+		case isControlPlane(key) && (slices.ContainsFunc(wording.Keys(preview.Map(pod, "nodeSelector")), isControlPlane) || asksForControlPlane(pod)):
 			lines = append(lines, "selects and tolerates "+key)
 		case isControlPlane(key) && o.Is(preview.KindDaemonSet):
 			lines = append(lines, "runs on each node, and tolerates "+key)
@@ -91,7 +92,7 @@ func repels(pod map[string]any) (Level, []string) {
 	for _, term := range preview.Maps(pod, "affinity", "podAntiAffinity", "requiredDuringSchedulingIgnoredDuringExecution") {
 		selector, stated := term["labelSelector"].(map[string]any)
 		namespaces, everywhere := term["namespaceSelector"].(map[string]any)
-		if stated && len(selector) == 0 && (everywhere && len(namespaces) == 0 || len(words(term["namespaces"])) > 0) {
+		if stated && len(selector) == 0 && (everywhere && len(namespaces) == 0 || len(wording.Strings(term["namespaces"])) > 0) {
 			lines = append(lines, "podAntiAffinity to every pod by "+preview.EvidenceName(preview.String(term, "topologyKey")))
 		}
 	}
@@ -169,7 +170,7 @@ var unconfinedBy = []string{"container.apparmor.security.beta.kubernetes.io/", "
 func runtimeAnnotations(_ *scan, o *preview.Object) (Level, []string) {
 	level, lines := None, []string(nil)
 	for _, all := range podAnnotations(o) {
-		for _, key := range keysOf(all) {
+		for _, key := range wording.Keys(all) {
 			value, _ := all[key].(string)
 			for _, row := range annotationTable() {
 				if row.matches(key, value) {
@@ -204,7 +205,7 @@ func podAnnotations(o *preview.Object) []map[string]any {
 func unconfinedAnnotations(o *preview.Object) []string {
 	var lines []string
 	for _, all := range podAnnotations(o) {
-		for _, key := range keysOf(all) {
+		for _, key := range wording.Keys(all) {
 			value, _ := all[key].(string)
 			if strings.EqualFold(value, "unconfined") && slices.ContainsFunc(unconfinedBy, func(p string) bool { return strings.HasPrefix(key, p) }) {
 				lines = append(lines, "annotation "+preview.EvidenceName(key)+" unconfined")

@@ -12,6 +12,7 @@ import (
 	"k8s.io/pod-security-admission/policy"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/risk/wording"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
@@ -84,13 +85,13 @@ func (c *scan) judgePodSecurity() {
 		}
 		objects := byNamespace[namespace]
 		refused := c.inadmissible(evaluator, levels.Enforce, objects)
-		c.podSecurity(rules.PodSecurityRefused, namespace, "namespace "+namespace+" refuses pods of "+series(kindNames(objects, refused), "and"), refused)
+		c.podSecurity(rules.PodSecurityRefused, namespace, "namespace "+namespace+" refuses pods of "+wording.Series(kindNames(objects, refused), "and"), refused)
 		if len(refused) > 0 {
 			continue // what is refused need not be warned of
 		}
 		warned := c.inadmissible(evaluator, levels.Warn, objects)
 		maps.Copy(warned, c.inadmissible(evaluator, levels.Audit, objects))
-		c.podSecurity(rules.PodSecurityWarned, namespace, "namespace "+namespace+" warns of pods of "+series(kindNames(objects, warned), "and"), warned)
+		c.podSecurity(rules.PodSecurityWarned, namespace, "namespace "+namespace+" warns of pods of "+wording.Series(kindNames(objects, warned), "and"), warned)
 	}
 }
 

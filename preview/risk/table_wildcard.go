@@ -6,6 +6,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/right"
+	"github.com/kubectl-operator/kubectl-operator/preview/risk/wording"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
@@ -74,7 +75,7 @@ func groupsMatched(c *scan, g preview.Grant, _ shape) []string {
 	if c.onlyOurs(g) {
 		return []string{"own"}
 	}
-	return coreNamed(g.APIGroups)
+	return wording.CoreNamed(g.APIGroups)
 }
 
 // verbsAmong returns a function for [grantMatch.items] which returns those matched

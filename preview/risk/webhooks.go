@@ -2,11 +2,11 @@ package risk
 
 import (
 	"slices"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/risk/wording"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
@@ -48,7 +48,7 @@ func failsClosed(c *scan, _ *preview.Object, webhook map[string]any) []string {
 	open := coversUnlabelled(webhook)
 	var lines []string
 	for _, rule := range preview.Maps(webhook, "rules") {
-		groups, resources := words(rule["apiGroups"]), words(rule["resources"])
+		groups, resources := wording.Strings(rule["apiGroups"]), wording.Strings(rule["resources"])
 		core := slices.Contains(groups, "") || slices.Contains(groups, all)
 		if !core && (!open || c.onlyOurs(preview.Grant{APIGroups: groups, Resources: resources})) {
 			continue
@@ -84,7 +84,7 @@ func blocksItself(c *scan, _ *preview.Object, webhook map[string]any) []string {
 
 func coversNewPods(rule map[string]any) bool {
 	has := func(field string, wanted ...string) bool {
-		return slices.ContainsFunc(words(rule[field]), func(w string) bool { return slices.Contains(wanted, w) })
+		return slices.ContainsFunc(wording.Strings(rule[field]), func(w string) bool { return slices.Contains(wanted, w) })
 	}
 	return preview.String(rule, "scope") != "Cluster" && has("apiGroups", "", all) &&
 		has("resources", "pods", all, "*/*") && (rule["operations"] == nil || has("operations", "CREATE", all))
@@ -153,29 +153,4 @@ func exposedService(_ *scan, o *preview.Object) (Level, []string) {
 		}
 	}
 	return None, nil
-}
-
-func words(v any) []string {
-	list, _ := v.([]any)
-	var out []string
-	for _, item := range list {
-		if text, ok := item.(string); ok {
-			out = append(out, text)
-		}
-	}
-	slices.Sort(out)
-	return out
-}
-
-// groupNames returns API groups separated by commas, with "core" for the core group.
-func groupNames(groups []string) string { return strings.Join(coreNamed(groups), ",") }
-
-func coreNamed(groups []string) []string {
-	named := slices.Clone(groups)
-	for i, group := range named {
-		if group == "" {
-			named[i] = "core"
-		}
-	}
-	return named
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/access"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/wellknown"
+	"github.com/kubectl-operator/kubectl-operator/preview/risk/wording"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
@@ -73,7 +74,7 @@ func bootstrapToken(o *preview.Object) (Level, []string) {
 	if len(uses) == 0 {
 		return High, []string{text + ", for nothing yet"}
 	}
-	return Critical, []string{text + ", for " + series(uses, "and")}
+	return Critical, []string{text + ", for " + wording.Series(uses, "and")}
 }
 
 // secretValue returns the value of a key of a Secret, from stringData or decoded from
