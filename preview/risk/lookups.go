@@ -26,9 +26,9 @@ type lookups struct {
 	writers   map[string]map[string]bool     // names of objects that accounts of the plan may update, by resource
 	// aggregating has a selector of each aggregated ClusterRole that was read from the
 	// cluster, by "ClusterRole NAME".
-	aggregating map[string]map[string]any
-	collecting  []map[string]any // selectors of the plan's aggregated ClusterRoles
-	left        int              // comparisons of labels with selectors that may still be made
+	aggregating map[string]labelSelector
+	collecting  []labelSelector // of the plan's aggregated ClusterRoles
+	left        int             // comparisons of labels with selectors that may still be made
 }
 
 // maxSelections is the most comparisons of pod labels with selectors in one evaluation.
@@ -38,7 +38,7 @@ const maxSelections = 1 << 20
 func newLookups(p *preview.Plan) lookups {
 	a := lookups{
 		byID: map[string]*preview.Object{}, reads: map[string][]map[string]any{}, workloads: map[string][]*preview.Object{},
-		policies: map[string]bool{}, bound: map[string][]*preview.Object{}, writers: map[string]map[string]bool{}, aggregating: map[string]map[string]any{}, own: p.OwnNamespaces(), empty: true, rules: map[string]string{}, labels: map[string][]map[string]string{},
+		policies: map[string]bool{}, bound: map[string][]*preview.Object{}, writers: map[string]map[string]bool{}, aggregating: map[string]labelSelector{}, own: p.OwnNamespaces(), empty: true, rules: map[string]string{}, labels: map[string][]map[string]string{},
 		behind: map[string][]map[string]string{}, left: maxSelections,
 	}
 	seen := map[string]bool{}
@@ -53,7 +53,9 @@ func newLookups(p *preview.Plan) lookups {
 			a.addLabels(o, seen)
 		}
 		if o.Is(preview.KindClusterRole) {
-			a.collecting = append(a.collecting, preview.Maps(o.Planned, "aggregationRule", "clusterRoleSelectors")...)
+			for _, selector := range preview.Maps(o.Planned, "aggregationRule", "clusterRoleSelectors") {
+				a.collecting = append(a.collecting, parseSelector(selector))
+			}
 		}
 		policy := preview.String(o.Planned, "spec", "policyName")
 		if o.Planned != nil && o.Is(preview.KindValidatingAdmissionPolicyBinding, kindMutatingBinding) {
@@ -78,7 +80,7 @@ func (a *lookups) addAggregating(role map[string]any) {
 		return
 	}
 	for _, selector := range preview.Maps(role, "aggregationRule", "clusterRoleSelectors") {
-		a.aggregating["ClusterRole "+ref.Name] = selector
+		a.aggregating["ClusterRole "+ref.Name] = parseSelector(selector)
 	}
 }
 

@@ -77,8 +77,27 @@ func coversUnlabelled(webhook map[string]any) bool {
 // selects reports whether a label selector matches the labels. A selector that cannot
 // be parsed matches.
 func selects(selector map[string]any, have map[string]string) bool {
+	return parseSelector(selector).matches(have)
+}
+
+// labelSelector is a parsed label selector, for those that are compared with many
+// objects.
+type labelSelector struct {
+	parsed labels.Selector // nil if it cannot be parsed
+}
+
+func parseSelector(selector map[string]any) labelSelector {
 	parsed, err := selectorOf(selector)
-	return err != nil || parsed.Matches(labels.Set(have))
+	if err != nil {
+		return labelSelector{}
+	}
+	return labelSelector{parsed: parsed}
+}
+
+// matches reports whether the selector matches the labels, as one does that cannot be
+// parsed.
+func (s labelSelector) matches(have map[string]string) bool {
+	return s.parsed == nil || s.parsed.Matches(labels.Set(have))
 }
 
 func selectorOf(selector map[string]any) (labels.Selector, error) {

@@ -136,7 +136,7 @@ func aggregatedElsewhere(c *scan, o *preview.Object) (Level, []string) {
 		return c.addedTo("roles that select label "+key, o)
 	}
 	for name, selector := range c.around.aggregating {
-		if c.around.left--; c.around.left > 0 && selects(selector, textLabels(o.Planned)) {
+		if c.around.left--; c.around.left > 0 && selector.matches(textLabels(o.Planned)) {
 			return c.addedTo(name, o)
 		}
 	}
@@ -147,9 +147,9 @@ func aggregatedElsewhere(c *scan, o *preview.Object) (Level, []string) {
 // the grants that result are judged, and this one is not.
 func (c *scan) collectedHere(o *preview.Object) bool {
 	have := textLabels(o.Planned)
-	return slices.ContainsFunc(c.around.collecting, func(selector map[string]any) bool {
+	return slices.ContainsFunc(c.around.collecting, func(selector labelSelector) bool {
 		c.around.left--
-		return c.around.left > 0 && selects(selector, have)
+		return c.around.left > 0 && selector.matches(have)
 	})
 }
 
