@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/kubectl-operator/kubectl-operator/tui/follow"
+	"github.com/kubectl-operator/kubectl-operator/tui/home"
 	"github.com/kubectl-operator/kubectl-operator/tui/pick"
 	"github.com/kubectl-operator/kubectl-operator/tui/review"
 )
@@ -28,4 +29,9 @@ func Follow(ctx context.Context, opts follow.Options) (follow.Outcome, error) {
 // Pick lets the user choose a package and a version of it.
 func Pick(ctx context.Context, opts pick.Options) (pick.Choice, error) {
 	return pick.Run(ctx, opts)
+}
+
+// Home shows the releases of the cluster and ways to begin, until a command is chosen.
+func Home(ctx context.Context, opts home.Options) (home.Choice, error) {
+	return home.Run(ctx, opts)
 }

@@ -140,6 +140,9 @@ and, once approved, applies exactly the reviewed content and follows the rollout
 			if len(args) > 0 {
 				return unknownCommand(cmd, args[0])
 			}
+			if a.streams.CanPrompt() && !a.streams.Lines() {
+				return a.home(cmd.Context(), cmd.Flags())
+			}
 			return cmd.Help()
 		},
 	}
@@ -176,7 +179,7 @@ func (a *app) start() error {
 	if !slices.Contains(theme.Schemes(), a.global.scheme) {
 		return usagef("--color-scheme %s: want %s", a.global.scheme, strings.Join(theme.Schemes(), " or "))
 	}
-	if a.global.logFile == "" {
+	if a.global.logFile == "" || a.logFile != nil { // open, where a command was chosen on the first screen
 		return nil
 	}
 	file, err := os.OpenFile(a.global.logFile, os.O_APPEND|os.O_CREATE|os.O_WRONLY|bounded.NoFollow, 0o600)
