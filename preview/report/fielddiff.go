@@ -37,7 +37,7 @@ func diffRows(p *preview.Plan) (rows []string, more int) {
 			case o.Action == preview.ActionCreate:
 				rows = append(rows, "+ "+name)
 			case len(o.Changes) > 0:
-				rows = append(append(rows, "@@ "+name+" @@"), fieldRows(o.Changes)...)
+				rows = append(append(rows, "@@ "+name+" @@"), fieldRows(o)...)
 			}
 		}
 	}
@@ -46,10 +46,11 @@ func diffRows(p *preview.Plan) (rows []string, more int) {
 }
 
 // fieldRows returns the diff lines of an object's changed fields, at most
-// [maxDiffFields]. If there are more, removed and replaced fields precede added ones.
-func fieldRows(changes []preview.Change) []string {
-	descriptions, shown := 0, make([]preview.Change, 0, len(changes))
-	for _, c := range changes {
+// [maxDiffFields]. If there are more, fields that administrators watch come first,
+// then removed and replaced ones, and annotations last.
+func fieldRows(o *preview.Object) []string {
+	descriptions, shown := 0, make([]preview.Change, 0, len(o.Changes))
+	for _, c := range o.Changes {
 		if strings.HasSuffix(c.Path, ".description") {
 			descriptions++
 			continue
@@ -58,7 +59,18 @@ func fieldRows(changes []preview.Change) []string {
 	}
 	left := len(shown) - maxDiffFields
 	if left > 0 {
-		slices.SortStableFunc(shown, func(a, b preview.Change) int { return preview.FalseFirst(a.Op == diff.OpAdd, b.Op == diff.OpAdd) })
+		rank := func(c preview.Change) int {
+			switch {
+			case verdict.Watches(o, c.Path):
+				return 0
+			case strings.Contains(c.Path, ".metadata.annotations"):
+				return 3
+			case c.Op == diff.OpAdd:
+				return 2
+			}
+			return 1
+		}
+		slices.SortStableFunc(shown, func(a, b preview.Change) int { return rank(a) - rank(b) })
 		shown = shown[:maxDiffFields]
 	}
 	var rows []string

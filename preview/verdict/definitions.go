@@ -23,6 +23,16 @@ type breakage struct {
 // breakages returns a line for each set of changed CRDs whose users are affected, with
 // everything that happens to them, the worst first.
 func breakages(p *preview.Plan) []string {
+	var texts []string
+	for _, b := range allBreakages(p) {
+		texts = append(texts, b.text())
+	}
+	return bounded(texts)
+}
+
+func (b *breakage) text() string { return strings.Join(b.ways, ", ") + ": " + crds(b.names) }
+
+func allBreakages(p *preview.Plan) []*breakage {
 	var found []*breakage
 	for _, way := range breakingRules(p) {
 		at := slices.IndexFunc(found, func(b *breakage) bool { return slices.Equal(b.names, way.names) })
@@ -32,11 +42,7 @@ func breakages(p *preview.Plan) []string {
 		}
 		found[at].ways = append(found[at].ways, way.ways...)
 	}
-	texts := make([]string, 0, len(found))
-	for _, b := range found {
-		texts = append(texts, strings.Join(b.ways, ", ")+": "+crds(b.names))
-	}
-	return bounded(texts)
+	return found
 }
 
 // breakingRules returns one breakage for each rule that has findings, the worst first.

@@ -19,6 +19,11 @@ func watched() []string {
 	}
 }
 
+// Watches reports whether people who run clusters look at a changed field first.
+func Watches(o *preview.Object, path string) bool {
+	return isWatched(o, path) || !o.Is(preview.KindCustomResourceDefinition) && strings.HasSuffix(withoutIndex(path), ".image")
+}
+
 // isWatched reports whether the change of a field is listed. Of a CRD only scope and
 // conversion are, as a broken schema is a finding.
 func isWatched(o *preview.Object, path string) bool {

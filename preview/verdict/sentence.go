@@ -15,6 +15,14 @@ func sentence(p *preview.Plan, v *preview.Verdict) string {
 	if gains := gainText(v); gains != "" {
 		text += "; " + gains
 	}
+	if len(v.Changes) > 0 {
+		for _, b := range allBreakages(p) {
+			if !b.last { // where more is known than that something changes
+				text += "; CRD " + b.text()
+				break
+			}
+		}
+	}
 	if critical := criticals(v); critical != "" {
 		text += "; " + critical
 	}
