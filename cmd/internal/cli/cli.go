@@ -167,6 +167,7 @@ and, once approved, applies exactly the reviewed content and follows the rollout
 	root.SetHelpCommand(a.newHelpCommand())
 	root.SetUsageFunc(a.writeUsage)
 	completeOutputs(root)
+	a.completeChoices(root)
 	a.completeCluster(root)
 	return root
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/install/history"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
+	"github.com/kubectl-operator/kubectl-operator/tui/theme"
 )
 
 // completionPatience is how long shell completion waits for a cluster or a catalog.
@@ -146,6 +147,33 @@ func (a *app) completeCluster(root *cobra.Command) {
 			}
 			return slices.DeleteFunc(found, func(name string) bool { return !strings.HasPrefix(name, prefix) || !isPlainWord(name) }), cobra.ShellCompDirectiveNoFileComp
 		})
+	}
+}
+
+// completeChoices registers completion for the values of flags, for a command and its
+// subcommands: of those that take one of a few, and of catalogs and files.
+func (a *app) completeChoices(cmd *cobra.Command) {
+	choices := map[string][]string{
+		"install-mode": {"AllNamespaces", "OwnNamespace", "SingleNamespace", "MultiNamespace"},
+		"certs":        {"cert-manager", "service-ca", "generated", "none"},
+		"format":       {"registryv1", "helm", "kustomize", "plain", "carvel"},
+		"fail-on":      {string(preview.Critical), string(preview.Warning), string(preview.NotKnown)},
+		"color-scheme": theme.Schemes(),
+	}
+	flags := cmd.NonInheritedFlags()
+	for name, values := range choices {
+		if flags.Lookup(name) != nil {
+			_ = cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
+		}
+	}
+	if flags.Lookup("catalog") != nil {
+		_ = cmd.RegisterFlagCompletionFunc("catalog", func(_ *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) { // the flag exists
+			names, _ := a.completeCatalogs(nil, nil, prefix)
+			return names, cobra.ShellCompDirectiveDefault // or a directory
+		})
+	}
+	for _, below := range cmd.Commands() {
+		a.completeChoices(below)
 	}
 }
 

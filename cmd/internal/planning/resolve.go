@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 
@@ -204,7 +205,7 @@ func (r *Resolver) find(ctx context.Context, want PlanRequest, installed *catalo
 	}
 	if reference.Kind == ref.KindPackage {
 		if reference, err = r.choose(ctx, out, want.resolve, reference, installed); err != nil {
-			return nil, err
+			return nil, besideDirectory(err, want)
 		}
 	} else if want.resolve.Version != "" || want.resolve.Channel != "" {
 		return nil, Usagef("--version and --channel choose within a catalog; %s names its content already", want.Text)
@@ -227,6 +228,15 @@ func (r *Resolver) find(ctx context.Context, want PlanRequest, installed *catalo
 		return nil, err
 	}
 	return out, out.setDefaultName(want, reference)
+}
+
+// besideDirectory adds to the error of a package name that it is a directory or file of
+// the working directory, too.
+func besideDirectory(err error, want PlanRequest) error {
+	if _, statErr := os.Stat(want.Text); want.File != nil || statErr != nil || errors.Is(err, context.Canceled) {
+		return err
+	}
+	return Usagef("%s without a path is the name of a package; for the directory or file of that name write ./%s\nas a package: %s", want.Text, want.Text, err)
 }
 
 // release returns the name and namespace of a new release: those of the flags,
