@@ -34,7 +34,7 @@ func TestTerminalHomeWithoutACluster(t *testing.T) {
 	p.sane()
 	p.cleared("CI=1 kubectl-operator")
 	p.wait("exit=0")
-	if screen := p.screen(); !strings.Contains(screen, "kubectl operator help TOPIC") {
+	if screen := p.screen(); !strings.Contains(screen, "kubectl operator COMMAND --help") {
 		t.Errorf("no help where nothing can be asked:\n%s", screen)
 	}
 }
