@@ -151,7 +151,7 @@ func (m *tabPanel) open() {
 		} else if to, ok := tabs.LinkTo(row.ID); ok {
 			m.openTab(to)
 		} else if strings.HasPrefix(row.ID, tabs.SettingPrefix) {
-			m.notice = row.Explain
+			m.notice = row.Explain // where it cannot be chosen
 		}
 		return
 	}

@@ -25,6 +25,9 @@ type Options struct {
 	// Settle has Resolve decide the contested fields of single objects so from now on,
 	// in the form of [preview.Options.ConflictsOf]. nil when that cannot be asked for.
 	Settle func(conflictsOf map[string]string)
+	// Choose has Resolve make the plan with the flags of a setting that needs less from
+	// now on, as [preview.Mitigation] has them. nil when that cannot be asked for.
+	Choose func(flags []string)
 	// Recheck makes a plan again from fresh reads, when CONFIRM opens. It calls
 	// progress like Resolve.
 	Recheck func(ctx context.Context, plan *preview.Plan, progress func(string)) (*preview.Plan, error)

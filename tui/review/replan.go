@@ -46,11 +46,13 @@ func (m *review) stopReplan() {
 	m.resolving.stop()
 	m.resolving.round++ // whatever comes of it is dropped
 	m.screen, m.notice = screenReview, "not planned again"
+	m.endChoice(false)
 }
 
 // planReplaced handles the result of making the plan again. After an error, the
 // present plan stays, as stale as it was.
 func (m *review) planReplaced(p *preview.Plan, err error) tea.Cmd {
+	m.endChoice(err == nil)
 	if err != nil {
 		m.screen, m.failed = screenReview, err
 		m.Banner = "planning again (e all of it): " + strings.Join(frame.ThreeLines(err.Error()), "; ")

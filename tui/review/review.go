@@ -35,7 +35,8 @@ const (
 type review struct {
 	*tabPanel
 	mouseOff bool
-	decided  string // the object that the plan being made decides about
+	decided  string   // the object that the plan being made decides about
+	choice   []string // the flags of settings that the plan being made is made with
 
 	screen    screen
 	confirm   confirmDialog
@@ -317,6 +318,9 @@ func (m *review) reviewKey(msg tea.KeyPressMsg) tea.Cmd {
 	k, b := m.keys, m.activeTab()
 	if decision, ok := m.conflictKey(msg); ok {
 		return decision
+	}
+	if choice, ok := m.settingKey(msg); ok {
+		return choice
 	}
 	switch {
 	case key.Matches(msg, k.Quit):

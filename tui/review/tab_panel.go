@@ -41,7 +41,7 @@ type tabPanel struct {
 
 // newTabPanel returns the tabs of a review, still without a plan.
 func newTabPanel(ctx context.Context, opts Options) *tabPanel {
-	v := &tabs.View{Theme: opts.Theme(), Settles: opts.Settle != nil, Replans: opts.Resolve != nil}
+	v := &tabs.View{Theme: opts.Theme(), Settles: opts.Settle != nil, Chooses: opts.Choose != nil, Replans: opts.Resolve != nil}
 	m := &tabPanel{View: v, ctx: ctx, opts: opts, keys: frame.NewKeyMap()}
 	m.table, m.access = tabs.NewTable(v)
 	return m

@@ -270,6 +270,13 @@ func (m *tabPanel) footerKeys() []key.Binding {
 	if m.opts.Settle != nil && m.Size.Mode != frame.ModeTiny && len(m.contestedObjects()) > 0 {
 		return append([]key.Binding{frame.WithHelp(m.keys.Take, "take"), frame.WithHelp(m.keys.Leave, "leave")}, m.placeKeys()...)
 	}
+	if m.choosable() && m.Size.Mode != frame.ModeTiny {
+		does := "plan with it"
+		if m.activeTab().selected().ID == tabs.SettingBack {
+			does = "plan without it"
+		}
+		return append([]key.Binding{frame.WithHelp(m.keys.Open, does)}, m.placeKeys()[1:]...)
+	}
 	return m.placeKeys()
 }
 

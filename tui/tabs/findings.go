@@ -208,9 +208,9 @@ func (m *View) findingRow(at int, columns findingColumns, means bool) Row {
 		w, o := columns.fit(room)
 		gap := widget.Text(theme.Plain, "  ")
 		if who == "" {
-			return append(l, widget.Apart(theme.Plain, what, whatAt, w+columnGap+o), gap, widget.Text(theme.Plain, meaning(f)))
+			return append(l, widget.Apart(theme.Plain, what, whatAt, w+columnGap+o), gap, widget.Text(theme.Plain, meaning(it)))
 		}
-		return append(l, widget.Apart(theme.Plain, what, whatAt, w), gap, widget.Apart(theme.Plain, who, whoAt, o), gap, widget.Text(theme.Plain, meaning(f)))
+		return append(l, widget.Apart(theme.Plain, what, whatAt, w), gap, widget.Apart(theme.Plain, who, whoAt, o), gap, widget.Text(theme.Plain, meaning(it)))
 	}
 	return Row{
 		ID: label, Object: f.Object, Copy: f.ID, Explain: f.Why, Line: line,
@@ -224,8 +224,13 @@ func (m *View) findingRow(at int, columns findingColumns, means bool) Row {
 	}
 }
 
-// meaning returns why a finding matters; for an object that could not be read, why not.
-func meaning(f *preview.Finding) string {
+// meaning returns why an item matters: of an account the way to what it amounts to, of
+// an object that could not be read why not.
+func meaning(it item) string {
+	f := it.First()
+	if it.Account != nil && len(it.Account.Steps) > 0 && verdict.ExtentText(*it.Account) != "" {
+		return strings.Join(it.Account.Steps, ", which ")
+	}
 	if f.Severity == preview.NotKnown && f.Evidence != "" {
 		return f.Evidence
 	}
@@ -404,19 +409,19 @@ func (m *findingsTab) reasons(b *frame.Builder, it item) {
 // when every line was on the screen. It returns the line at which the evidence
 // to be seen ends, which is that of the most severe finding.
 func (m *findingsTab) evidence(b *frame.Builder, it item) (end int) {
-	for _, f := range it.Findings {
+	for _, e := range it.Entries() {
+		f := e.First()
 		switch sign, role := frame.SeveritySign(f.Severity, false); {
 		case isFold(it):
 			b.Text(theme.Strong, "   ", frame.ObjectName(f.Object))
 		case len(it.Findings) > 1:
-			b.Text(role, "   ", strings.TrimSpace(sign)+" "+it.TitleOf(f)+"  ("+f.Rule+")")
+			b.Text(role, "   ", strings.TrimSpace(sign)+" "+e.Title+"  ("+f.Rule+")")
 		}
 		start, whole := len(b.Lines), f.Severity == preview.Critical || f.Severity == preview.NotKnown
-		text := f.EvidenceText()
-		if text == "" {
-			text = f.Title
+		pieces := e.Evidence
+		if f.EvidenceText() == "" {
+			pieces = []string{f.Title}
 		}
-		pieces := preview.EvidencePieces(text)
 		for i, piece := range pieces {
 			if !whole && i > 0 && len(b.Lines)-start >= maxEvidence && i < len(pieces)-1 {
 				b.Text(theme.Caution, "   ", preview.EvidenceRest(pieces[i:]))

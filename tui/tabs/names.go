@@ -43,7 +43,36 @@ func (x *Index) generatedNames() map[string]string {
 			x.names[id] = fmt.Sprintf("of %s (%s)", of, hash[2])
 		}
 	}
+	x.nameDeleted()
 	return x.names
+}
+
+// nameDeleted names generated roles and bindings that are deleted: whose they are
+// stands in the live binding.
+func (x *Index) nameDeleted() {
+	for i := range x.plan.Objects {
+		o := &x.plan.Objects[i]
+		hash := generated.FindStringSubmatch(o.ID)
+		if hash == nil || o.Action != preview.ActionDelete || !strings.HasSuffix(o.Kind, "RoleBinding") {
+			continue
+		}
+		subjects, _ := o.LiveBody["subjects"].([]any)
+		if len(subjects) == 0 {
+			continue
+		}
+		of := preview.Plural(len(subjects), "account")
+		if first, ok := subjects[0].(map[string]any); ok && len(subjects) == 1 {
+			of = preview.String(first, "name")
+		}
+		x.names[o.ID] = fmt.Sprintf("of %s (%s)", of, hash[2])
+		role := preview.Ref{APIVersion: o.APIVersion, Kind: preview.String(o.LiveBody, "roleRef", "kind"), Name: preview.String(o.LiveBody, "roleRef", "name")}
+		if role.Kind == "Role" {
+			role.Namespace = o.Namespace
+		}
+		if hash := generated.FindStringSubmatch(role.ID()); hash != nil && x.names[role.ID()] == "" {
+			x.names[role.ID()] = fmt.Sprintf("of %s (%s)", of, hash[2])
+		}
+	}
 }
 
 // generatedName returns the readable name of an object with a generated name,

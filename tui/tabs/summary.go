@@ -212,9 +212,6 @@ func (m *summaryTab) section(s Section, listed []int, columns findingColumns) []
 		return nil
 	}
 	rows := []Row{m.sectionHeading(s, at, columns)}
-	if len(at) == 0 && s.Severity == preview.Critical {
-		return append(rows, textRow(frame.Plain("  no critical findings")))
-	}
 	for _, i := range listed {
 		rows = append(rows, m.findingRow(i, columns, true))
 	}

@@ -3,12 +3,10 @@ package tabs
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/lazyregexp"
-	"github.com/kubectl-operator/kubectl-operator/preview/report"
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
@@ -20,7 +18,7 @@ import (
 const (
 	maxObstacleRows = 3
 	maxChangeRows   = 8
-	maxChangeLines  = 9
+	maxChangeLines  = 11
 )
 
 // verdictRows returns the first rows of the summary: what keeps the plan from
@@ -31,33 +29,6 @@ func (m *summaryTab) verdictRows() []Row {
 		return nil
 	}
 	return slices.Concat(m.obstacleRows(v), m.optionRows(), m.changeRows(v), m.mitigationRows(v))
-}
-
-// SettingPrefix begins the row ids of settings with which the content needs
-// fewer permissions.
-const SettingPrefix = "setting/"
-
-// mitigationRows list the settings with which the content needs fewer permissions.
-// The key y copies the command that reviews the plan with one of them.
-func (m *summaryTab) mitigationRows(v *preview.Verdict) []Row {
-	var rows []Row
-	for i, setting := range v.Mitigations {
-		name := "needs less"
-		if i > 0 {
-			name = ""
-		}
-		flags, command := strings.Join(setting.Flags, " "), report.ReviewCommand(m.Plan, setting.Flags...)
-		line := widget.Line{widget.Text(theme.Strong, fmt.Sprintf("%-10s", name)), widget.Text(theme.Plain, flags+"  "+setting.Text())}
-		if command == "" {
-			rows = append(rows, textRow(line))
-			continue
-		}
-		rows = append(rows, Row{
-			ID: SettingPrefix + strconv.Itoa(i), Text: line.Plain(), Copy: command, Explain: "y copies: " + command,
-			Line: func(int) widget.Line { return line },
-		})
-	}
-	return rows
 }
 
 func (m *summaryTab) obstacleRows(v *preview.Verdict) []Row {
@@ -144,6 +115,7 @@ const changeLead = 12
 type changeEntry struct {
 	topic     string
 	who, what string // whose it is, which may be empty, and what changes
+	parts     []string
 	full      string // what a search finds
 }
 
@@ -156,11 +128,16 @@ func (m *summaryTab) changeEntries(list []preview.Highlight) []changeEntry {
 	for _, h := range list {
 		e := changeEntry{topic: h.Topic, full: h.Topic + " " + h.Text}
 		e.who, e.what = splitChange(h.Topic, longDigest.ReplaceAllString(h.Text, "$1…$2"))
+		if h.Topic == preview.TopicObjects {
+			e.what = strings.ReplaceAll(e.what, "CustomResourceDefinition", "CRD")
+		}
 		if last := len(out) - 1; last >= 0 && h.Topic == out[last].topic && (h.Topic == preview.TopicObjects || h.Topic == preview.TopicField && e.who == out[last].who) {
+			out[last].parts = append(out[last].parts, strings.TrimPrefix(e.what, ": "))
 			out[last].what += "; " + strings.TrimPrefix(e.what, ": ")
 			out[last].full += "; " + h.Text
 			continue
 		}
+		e.parts = []string{e.what}
 		if h.Topic == preview.TopicPermission && e.who != "" {
 			if e.who == account {
 				e.who, e.what = "", strings.TrimPrefix(e.what, " ")
@@ -190,9 +167,16 @@ func splitChange(topic, text string) (who, what string) {
 const minOwner = 14
 
 // fit returns an entry in at most lines lines of room cells. If they do not
-// suffice, who is cut at its beginning first, then what in its middle.
+// suffice, the last of several changes are counted; then who is cut at its
+// beginning, and what in its middle.
 func (e changeEntry) fit(lines, room int) []string {
 	who, what := textsafe.Line(e.who), textsafe.Line(e.what)
+	for n := len(e.parts); n > 0 && len(textsafe.Wrap(who+what, room)) > lines; n-- {
+		what = textsafe.Line(strings.Join(e.parts[:n], "; "))
+		if more := len(e.parts) - n; more > 0 {
+			what += fmt.Sprintf("; %d more", more)
+		}
+	}
 	wrapped := textsafe.Wrap(who+what, room)
 	for width := textsafe.Width(who); len(wrapped) > lines && width > minOwner; width-- {
 		wrapped = textsafe.Wrap(widget.Line{widget.Tail(theme.Plain, who, width)}.Plain()+what, room)

@@ -19,6 +19,7 @@ type View struct {
 	Theme   theme.Theme
 	Size    frame.Layout
 	Settles bool // contested fields can be decided about here
+	Chooses bool // settings that need less can be chosen here
 	Replans bool // the plan can be made again
 	Plain   bool // the review is lines of text, and no screen is drawn
 
@@ -30,6 +31,10 @@ type View struct {
 	Foreign   ForeignFields
 	Prior     PriorAcceptances
 	Moved     map[string]string // live objects that changed since the plan was made, by id: how
+
+	// Chosen are the flags of settings that were chosen in the review, and that the
+	// plan was made with.
+	Chosen []string
 
 	Filter   Filters
 	Branches branches // of the objects tab

@@ -116,12 +116,21 @@ func (a *app) newPreviewCommand() *cobra.Command {
 				if against.reference != "" {
 					return p.Compare(ctx, want, against.reference, progress)
 				}
+				if screen.on && len(p.requests.files) == 0 { // with the setting that was chosen on the screen
+					if want, err = p.Request(args[0], argument(args, 1)); err != nil {
+						return nil, err
+					}
+				}
 				return p.Plan(ctx, want, progress)
 			}).interruptible()
 			if screen.on {
-				return a.browse(cmd.Context(), review.Options{
+				o := review.Options{
 					Title: "preview " + want.Text, Resolve: plan, Settle: p.Settle, Watch: p.watch, PriorAcceptance: p.priorAcceptance,
-				})
+				}
+				if against.reference == "" {
+					o.Choose = p.chooser()
+				}
+				return a.browse(cmd.Context(), o)
 			}
 			made, err := plan(cmd.Context(), a.progress())
 			if err != nil {

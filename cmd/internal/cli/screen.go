@@ -117,6 +117,7 @@ func (r *releaseRun) review(ctx context.Context, title string, plan planFunc) er
 			return p, err
 		},
 		Settle:  r.session.Settle,
+		Choose:  r.session.chooser(),
 		Recheck: r.session.Recheck,
 		Watch:   r.session.watch,
 	}
@@ -139,6 +140,15 @@ func (r *releaseRun) review(ctx context.Context, title string, plan planFunc) er
 		}
 		options.Before, options.Refusal = &outcome, err
 	}
+}
+
+// chooser returns the function with which a setting is chosen in the review. A request
+// file says itself what counts.
+func (p *session) chooser() func([]string) {
+	if len(p.requests.files) > 0 {
+		return nil
+	}
+	return p.Choose
 }
 
 // feasible returns an error, before a review, for a plan that could not be

@@ -30,6 +30,7 @@ type Planner struct {
 	cluster Cluster // nil until something is asked of it
 	settled atomic.Pointer[map[string]string]
 	certs   *madeCertificates
+	chosen  atomic.Pointer[[]string]
 	policyJudge
 	keyring
 }
@@ -43,6 +44,18 @@ func NewPlanner(env Environment) *Planner {
 // objects, in place of [OwnerOptions.ConflictsOf]. It holds for plans that are
 // begun from now on.
 func (p *Planner) Settle(conflictsOf map[string]string) { p.settled.Store(&conflictsOf) }
+
+// Choose sets the flags of a setting that needs less, which count in addition to those of
+// the command line. It holds for plans of arguments that are begun from now on.
+func (p *Planner) Choose(flags []string) { p.chosen.Store(&flags) }
+
+// chosenFlags are those of [Planner.Choose], each followed by its value.
+func (p *Planner) chosenFlags() []string {
+	if chosen := p.chosen.Load(); chosen != nil {
+		return *chosen
+	}
+	return nil
+}
 
 // Connect returns the cluster, which is contacted at the first call.
 func (p *Planner) Connect(ctx context.Context) (Cluster, error) {
@@ -91,7 +104,8 @@ type PlanRequest struct {
 // Request returns the request to plan a reference (text) as a release with that
 // name, with the planner's options.
 func (p *Planner) Request(text, name string) (PlanRequest, error) {
-	params, err := p.Render.params()
+	render := p.Render.with(p.chosenFlags())
+	params, err := render.params()
 	return PlanRequest{
 		Text: text, Name: name, namespace: p.env.Namespace(),
 		resolve: p.Selection, ContentOptions: p.Content, programs: true, params: params, pinImages: p.Render.PinImages,

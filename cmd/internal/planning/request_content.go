@@ -225,6 +225,20 @@ var (
 	apiVersion  = lazyregexp.New(`^([a-z0-9]([a-z0-9.-]*[a-z0-9])?/)?v[0-9]+((alpha|beta)[0-9]+)?$`)
 )
 
+// with returns the options with flags of a setting, each followed by its value.
+func (o RenderOptions) with(flags []string) RenderOptions {
+	o.Set = slices.Clip(o.Set)
+	for i := 0; i+1 < len(flags); i += 2 {
+		switch flags[i] {
+		case "--install-mode":
+			o.InstallMode = flags[i+1]
+		case "--set":
+			o.Set = append(o.Set, flags[i+1])
+		}
+	}
+	return o
+}
+
 // params returns the parameters of rendering, for which it reads the values
 // files that the options name.
 func (o *RenderOptions) params() (format.Params, error) {

@@ -100,6 +100,7 @@ func (p *Planner) withStart(want PlanRequest, start *startingPoint) (*Planner, P
 	want.Format, want.Path, want.pinImages = after.format, after.path, after.pinImages
 	with := &Planner{Options: p.Options, env: p.env, cluster: p.cluster, certs: p.certs, policyJudge: p.policyJudge, keyring: p.keyring}
 	with.settled.Store(p.settled.Load())
+	with.chosen.Store(p.chosen.Load())
 	with.Owners.Conflicts, with.Owners.ConflictsOf, with.Owners.Strict = after.conflicts, textsOf(after.conflictsOf), after.strict
 	if want.Set == nil {
 		with.Source.Platform = after.platform
@@ -169,7 +170,7 @@ func (p *Planner) asked(want PlanRequest) *asked {
 			if flag == conflictsFlag {
 				return p.Owners.ForAll // and not a decision for one object alone
 			}
-			return given(flag)
+			return given(flag) || slices.Contains(p.chosenFlags(), "--"+flag)
 		}
 	}
 	if want.Set != nil {
