@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/cli"
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/planning"
+	"github.com/kubectl-operator/kubectl-operator/cmd/internal/shutdown"
 )
 
 // version and commit are stamped by the linker.
@@ -17,8 +18,8 @@ var (
 
 func main() {
 	planning.RunFormatChild()
-	cli.AbortWhenBroken()
-	ctx, stop := cli.Signals(context.Background())
+	shutdown.AbortWhenBroken()
+	ctx, stop := shutdown.Signals(context.Background())
 	code := cli.Main(ctx, os.Args[1:], cli.Options{
 		Version: version, Commit: commit, Getenv: os.Getenv, In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
 	})

@@ -22,6 +22,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/config"
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/planning"
+	"github.com/kubectl-operator/kubectl-operator/cmd/internal/shutdown"
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/streams"
 	"github.com/kubectl-operator/kubectl-operator/install"
 	"github.com/kubectl-operator/kubectl-operator/k8s"
@@ -325,7 +326,7 @@ func (s *session) writer(ctx context.Context) (*k8s.Client, error) {
 func (s *session) dial(ctx context.Context, readOnly preview.ReadMode) (*k8s.Client, error) {
 	client, err := k8s.Connect(ctx, k8s.Options{
 		Flags: s.app.kube, UserAgent: "kubectl-operator/" + s.app.version, ReadOnly: readOnly,
-		Writes: func() { noteWrite(ctx) },
+		Writes: func() { shutdown.NoteWrite(ctx) },
 	})
 	if reason := preview.ReasonOf(err); err != nil && ctx.Err() == nil && (reason == "" || reason == preview.ReasonUnavailable) {
 		s.absent = err

@@ -9,7 +9,9 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/kubectl-operator/kubectl-operator/cmd/internal/marks"
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/planning"
+	"github.com/kubectl-operator/kubectl-operator/cmd/internal/shutdown"
 	"github.com/kubectl-operator/kubectl-operator/install"
 	installed "github.com/kubectl-operator/kubectl-operator/install/plugins"
 	"github.com/kubectl-operator/kubectl-operator/install/record"
@@ -126,7 +128,7 @@ func (r *setRun) resume(ctx context.Context, fresh *preview.Plan, digest string)
 // finishInterrupted completes the run of an approved digest that was
 // interrupted after the switch to its generation; false if there is none.
 func (r *setRun) finishInterrupted(ctx context.Context, p *preview.Plan, digest string) (bool, error) {
-	noteWrite(ctx)
+	shutdown.NoteWrite(ctx)
 	receipt, err := installed.Resume(ctx, p, digest, r.options(nil))
 	if receipt == nil || err != nil {
 		return false, err
@@ -145,7 +147,7 @@ func (r *setRun) finishInterrupted(ctx context.Context, p *preview.Plan, digest 
 // review asks for approval of the plan, and applies it if it is approved.
 func (r *setRun) review(ctx context.Context, title string, plan planFunc) error {
 	outcome, err := r.app.reviewFunc()(ctx, review.Options{
-		Marks:    r.app.marks(),
+		Marks:    marks.NewStore(r.app.getenv),
 		Terminal: r.app.terminal(), Title: title, Resolve: plan,
 		Recheck: func(ctx context.Context, _ *preview.Plan, progress func(string)) (*preview.Plan, error) {
 			return plan(ctx, progress)
@@ -180,7 +182,7 @@ func (r *setRun) apply(ctx context.Context, p *preview.Plan, approval record.App
 		return r.reportFailure(err)
 	}
 	printer.plan(p)
-	noteWrite(ctx)
+	shutdown.NoteWrite(ctx)
 	receipt, err := installed.Apply(ctx, p, approval, o)
 	var kept *record.Receipt
 	if receipt != nil {

@@ -253,7 +253,7 @@ func (r *releaseRun) apply(ctx context.Context, p *preview.Plan, approval record
 func (r *releaseRun) options(sink install.Sink) install.Options {
 	host, _ := os.Hostname() // only a name in the lock
 	return install.Options{
-		Schemas: r.session.typer(), Sink: r.app.countingSink(sink), Holder: fmt.Sprintf("%s/%d", host, os.Getpid()),
+		Schemas: r.session.typer(), Sink: r.app.watchedSink(sink), Holder: fmt.Sprintf("%s/%d", host, os.Getpid()),
 		StageTimeout: r.rollout.stageTimeout, RolloutTimeout: r.rollout.rolloutTimeout,
 		NoWait: r.rollout.noWait, Checks: r.health.rolloutChecks(), ToolVersion: r.app.version, Judge: r.session.JudgeAgain, Quorum: r.quorum,
 		HistoryMax: r.rollout.keep(), RecordKeys: r.session.SigningKeys(),

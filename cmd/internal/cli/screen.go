@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/kubectl-operator/kubectl-operator/cmd/internal/marks"
 	"github.com/kubectl-operator/kubectl-operator/install"
 	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/install/rollout"
@@ -57,7 +58,7 @@ func (f *screenFlag) check(a *app, flags *pflag.FlagSet) error {
 
 // browse shows a plan on the screen, where it cannot be approved, until the user quits.
 func (a *app) browse(ctx context.Context, o review.Options) error {
-	o.Terminal, o.Marks, o.ReadOnly = a.terminal(), a.marks(), true
+	o.Terminal, o.Marks, o.ReadOnly = a.terminal(), marks.NewStore(a.getenv), true
 	outcome, err := tui.Review(ctx, o)
 	if outcome.MarksErr != nil {
 		a.log.Warn("marks were not kept", "error", outcome.MarksErr)
@@ -108,7 +109,7 @@ func (a *app) pager() []string {
 func (r *releaseRun) review(ctx context.Context, title string, plan planFunc) error {
 	open := r.app.reviewFunc()
 	options := review.Options{
-		Terminal: r.app.terminal(), Marks: r.app.marks(), Title: title, PriorAcceptance: r.session.priorAcceptance,
+		Terminal: r.app.terminal(), Marks: marks.NewStore(r.app.getenv), Title: title, PriorAcceptance: r.session.priorAcceptance,
 		Resolve: func(ctx context.Context, progress func(string)) (*preview.Plan, error) {
 			p, err := plan(ctx, progress)
 			if err == nil {

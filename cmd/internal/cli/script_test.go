@@ -19,6 +19,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/cli"
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/planning"
+	"github.com/kubectl-operator/kubectl-operator/cmd/internal/shutdown"
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox"
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/sandboxtest"
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/slowtest"
@@ -32,8 +33,8 @@ func TestMain(m *testing.M) {
 	planning.RunFormatChild()
 	testscript.Main(manyAtATime{m}, map[string]func(){
 		"kubectl-operator": func() {
-			cli.AbortWhenBroken()
-			ctx, stop := cli.Signals(context.Background())
+			shutdown.AbortWhenBroken()
+			ctx, stop := shutdown.Signals(context.Background())
 			defer stop()
 			code := cli.MainBreaking(ctx, os.Args[1:], cli.Options{
 				Version: "v0.0.0-test", Getenv: os.Getenv, In: os.Stdin, Out: os.Stdout, Err: os.Stderr,

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/kubectl-operator/kubectl-operator/cmd/internal/cli"
+	"github.com/kubectl-operator/kubectl-operator/cmd/internal/shutdown"
 	"github.com/kubectl-operator/kubectl-operator/install"
 	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/install/rollout"
@@ -28,7 +28,7 @@ import (
 // breaks is a program whose screen panics once there is a file named break, in
 // the state that its argument names.
 func breaks() {
-	ctx, stop := cli.Signals(context.Background())
+	ctx, stop := shutdown.Signals(context.Background())
 	defer stop()
 	where, approved := os.Args[1], false
 	var err error

@@ -1,6 +1,6 @@
 //go:build !unix
 
-package cli
+package shutdown
 
 // noCoreFile does nothing on systems whose crashes leave no core files.
 func noCoreFile() {}

@@ -1,4 +1,6 @@
-package cli
+// Package marks keeps what the user has marked as reviewed of a plan, in files of the
+// state directory, so that a review can be left and taken up again.
+package marks
 
 import (
 	"cmp"
@@ -27,10 +29,10 @@ const (
 // digest of the plan.
 var markedPlan = lazyregexp.New(`^sha256-[0-9a-f]{64}\.json$`)
 
-// marks returns the store of the findings and objects that the user has marked
-// as reviewed.
-func (a *app) marks() review.MarkStore {
-	dir, err := diskcache.StateDir(a.getenv)
+// NewStore returns the store of the findings and objects that the user has marked as
+// reviewed. It keeps nothing where getenv names no state directory.
+func NewStore(getenv func(string) string) review.MarkStore {
+	dir, err := diskcache.StateDir(getenv)
 	if err != nil {
 		return review.MarkStore{}
 	}

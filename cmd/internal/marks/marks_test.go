@@ -1,4 +1,4 @@
-package cli
+package marks
 
 import (
 	"fmt"
@@ -15,7 +15,7 @@ import (
 
 func TestMarksAreKeptPerPlan(t *testing.T) {
 	state := t.TempDir()
-	store := (&app{getenv: func(name string) string { return map[string]string{"XDG_STATE_HOME": state}[name] }}).marks()
+	store := NewStore(func(name string) string { return map[string]string{"XDG_STATE_HOME": state}[name] })
 	digest := preview.HashBytes([]byte("plan"))
 	if got := store.Load(digest); got != nil {
 		t.Errorf("before anything was kept there is %q", got)
