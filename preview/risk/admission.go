@@ -77,7 +77,7 @@ func (h hook) reach(row intercept.Resource) reach {
 // but its name and those of pod security.
 func (c *scan) namespaceReach(selector map[string]any) reach {
 	for _, level := range []string{"", "privileged", "baseline", "restricted"} {
-		have := map[string]string{nameLabel: "any-other"}
+		have := map[string]string{wording.NameLabel: "any-other"}
 		if level != "" {
 			for _, mode := range []string{"enforce", "audit", "warn"} {
 				have["pod-security.kubernetes.io/"+mode], have["pod-security.kubernetes.io/"+mode+"-version"] = level, "latest"
@@ -89,7 +89,7 @@ func (c *scan) namespaceReach(selector map[string]any) reach {
 	}
 	for _, namespace := range sharedNamespaces {
 		have := c.namespaceLabels(namespace)
-		have[nameLabel] = namespace
+		have[wording.NameLabel] = namespace
 		if selects(selector, have) {
 			return reachWide
 		}
@@ -104,11 +104,11 @@ func (c *scan) namespaceReach(selector map[string]any) reach {
 // (kubernetes.io/metadata.name) to name one of the release's own namespaces.
 func (c *scan) namesOwn(selector map[string]any) bool {
 	names := []string{}
-	if name := preview.String(selector, "matchLabels", nameLabel); name != "" {
+	if name := preview.String(selector, "matchLabels", wording.NameLabel); name != "" {
 		names = append(names, name)
 	}
 	for _, e := range preview.Maps(selector, "matchExpressions") {
-		if preview.String(e, "key") == nameLabel && preview.String(e, "operator") == "In" {
+		if preview.String(e, "key") == wording.NameLabel && preview.String(e, "operator") == "In" {
 			names = append(names, wording.Strings(e["values"])...)
 		}
 	}

@@ -13,10 +13,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/wording"
 )
 
-const (
-	kubeSystem = "kube-system"
-	nameLabel  = "kubernetes.io/metadata.name" // which the API server sets on every namespace
-)
+const kubeSystem = "kube-system"
 
 // outage returns as text the requests that a webhook's rule covers, which are those
 // that fail while the webhook does not answer (admissionregistration.k8s.io/v1).
@@ -64,14 +61,14 @@ func (c *scan) exampleNamespaces(webhook map[string]any) string {
 // the labels that are known. A selector that cannot be parsed matches.
 func (c *scan) coversNamespace(webhook map[string]any, namespace string) bool {
 	have := c.namespaceLabels(namespace)
-	have[nameLabel] = namespace
+	have[wording.NameLabel] = namespace
 	return selects(preview.Map(webhook, "namespaceSelector"), have)
 }
 
 // coversUnlabelled reports whether a webhook covers a namespace that has no labels but
 // its name.
 func coversUnlabelled(webhook map[string]any) bool {
-	return selects(preview.Map(webhook, "namespaceSelector"), map[string]string{nameLabel: "any-other"})
+	return selects(preview.Map(webhook, "namespaceSelector"), map[string]string{wording.NameLabel: "any-other"})
 }
 
 // selects reports whether a label selector matches the labels. A selector that cannot

@@ -155,8 +155,8 @@ func (a *app) completeCluster(root *cobra.Command) {
 func (a *app) completeChoices(cmd *cobra.Command) {
 	choices := map[string][]string{
 		"install-mode": {"AllNamespaces", "OwnNamespace", "SingleNamespace", "MultiNamespace"},
-		"certs":        {"cert-manager", "service-ca", "generated", "none"},
-		"format":       {"registryv1", "helm", "kustomize", "plain", "carvel"},
+		"certs":        {preview.CertsCertManager, preview.CertsServiceCA, preview.CertsGenerated, preview.CertsNone},
+		"format":       planning.Formats(),
 		"fail-on":      {string(preview.Critical), string(preview.Warning), string(preview.NotKnown)},
 		"color-scheme": theme.Schemes(),
 	}

@@ -49,14 +49,17 @@ type ContentOptions struct {
 	Path   string // within the content
 }
 
-// FormatNames returns the built-in formats for messages and help.
-func FormatNames() string {
+// Formats returns the names of the built-in formats, in the order in which they are tried.
+func Formats() []string {
 	var names []string
 	for _, b := range formats() {
 		names = append(names, b.name)
 	}
-	return strings.Join(names, ", ")
+	return names
 }
+
+// FormatNames returns the built-in formats for messages and help.
+func FormatNames() string { return strings.Join(Formats(), ", ") }
 
 // builtinFormat returns the built-in format of a name, nil if there is none.
 func builtinFormat(name string) format.Format {

@@ -71,11 +71,11 @@ func (r *Reader) readPod(body map[string]any) {
 		for _, env := range preview.Maps(container, "env") {
 			variables[preview.String(env, "name")] = preview.String(env, "value")
 		}
-		command := append(inOrder(container["command"]), inOrder(container["args"])...)
+		command := append(preview.Texts(container["command"]), preview.Texts(container["args"])...)
 		r.podSigns(name+": ", r.Command(command, variables), false)
 		all := pods.Handlers(container)
 		for _, handler := range pods.SortedNames(all) {
-			words := inOrder(preview.Value(all[handler], "exec", "command"))
+			words := preview.Texts(preview.Value(all[handler], "exec", "command"))
 			r.podSigns(name+", "+handler+": ", r.Command(words, variables), strings.HasSuffix(handler, "Probe"))
 		}
 		r.variables(name, container)
@@ -110,17 +110,6 @@ func (r *Reader) variables(prefix string, container map[string]any) {
 			r.pods = append(r.pods, Line{s.Family, prefix + ", variable " + preview.EvidenceName(name) + ": " + s.String()})
 		}
 	}
-}
-
-func inOrder(v any) []string {
-	list, _ := v.([]any)
-	var out []string
-	for _, item := range list {
-		if text, ok := item.(string); ok {
-			out = append(out, text)
-		}
-	}
-	return out
 }
 
 // readScripts adds the signs in the texts of an object that pods may run.

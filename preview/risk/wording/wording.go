@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// nameLabel is the label that the API server sets on every namespace.
-const nameLabel = "kubernetes.io/metadata.name"
+// NameLabel is the label that the API server sets on every namespace.
+const NameLabel = "kubernetes.io/metadata.name"
 
 const all = "*"
 
@@ -27,13 +27,7 @@ func Series(words []string, last string) string {
 
 // Strings returns the strings of a list in an object, sorted.
 func Strings(v any) []string {
-	list, _ := v.([]any)
-	var out []string
-	for _, item := range list {
-		if text, ok := item.(string); ok {
-			out = append(out, text)
-		}
-	}
+	out := preview.Texts(v)
 	slices.Sort(out)
 	return out
 }
@@ -128,7 +122,7 @@ func Selector(things string, selector map[string]any) string {
 }
 
 func labelWords(key string, values []string) string {
-	if key == nameLabel {
+	if key == NameLabel {
 		return "named " + Series(values, "or")
 	}
 	return "labelled " + key + "=" + Series(values, "or")
