@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
 // NameHook gives a Job with generateName a name with the hash of its content: the same
@@ -26,4 +27,27 @@ func NameHook(body map[string]any) error {
 	delete(meta, "generateName")
 	meta["name"] = prefix[:min(len(prefix), 50)] + hex[:10]
 	return nil
+}
+
+// DropHooks takes the hooks out of the objects, because who asks for them renders none.
+// Each of them becomes a note.
+func (o *Output) DropHooks() {
+	kept := o.Objects[:0]
+	for _, object := range o.Objects {
+		if object.Hook == nil {
+			kept = append(kept, object)
+			continue
+		}
+		o.Notes = append(o.Notes, rules.HookNotRun.Note(preview.RefOf(object.Body).ID(), "it is a hook, which the request leaves out; it is not installed"))
+	}
+	o.Objects = kept
+}
+
+// MoveTo sets the namespace of the objects that name another.
+func (o *Output) MoveTo(namespace string) {
+	for _, object := range o.Objects {
+		if meta := preview.Map(object.Body, "metadata"); preview.String(meta, "namespace") != "" {
+			meta["namespace"] = namespace
+		}
+	}
 }

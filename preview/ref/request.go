@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"slices"
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/health"
+	"github.com/kubectl-operator/kubectl-operator/preview/pipecd"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
@@ -47,8 +49,18 @@ type Request struct {
 	// all that lies in it where it has none; nil when none does.
 	Kustomized *string
 
+	// FileValues are values that are the text of files within the sources, by dotted keys.
+	FileValues map[string]string
+	// Select returns the files that alone are the content, nil for all of it. file is
+	// the name of the request file, which may lie among them.
+	Select func(content fs.FS, file string) (map[string]string, error)
+
 	// ArgoHooks says that Argo CD's hooks among the objects run as such.
 	ArgoHooks bool
+	// NoHooks says that hooks of a chart are left out.
+	NoHooks bool
+	// OneNamespace says that objects which name another namespace go to the release's.
+	OneNamespace bool
 
 	// HealthChecks are to hold of what is installed before it counts as healthy.
 	HealthChecks []health.Check
@@ -58,6 +70,8 @@ type Request struct {
 	// ContentDigest holds the digest that [Request.Pin] wrote, if it did.
 	ContentDigest string
 	Notes         []RequestNote
+
+	noAnnotations bool // its kind takes no metadata
 
 	home    string // namespace of the Secrets that it may refer to
 	text    []byte
@@ -113,6 +127,9 @@ type RequestSource struct {
 	// Foreign says that the Secret lies outside the request's namespace.
 	Foreign bool
 	CA      string // PEM of roots for this source alone
+	// Confined says that a local path may not lead out of the working tree of the
+	// request file; without one, out of the file's directory.
+	Confined bool
 }
 
 // Objects reads from the cluster the objects to which a request file refers without
@@ -157,6 +174,8 @@ func requestKinds() []requestKind {
 		{"kustomize.toolkit.fluxcd.io", "Kustomization", []string{"v1", "v1beta2"}, ignoredInKustomization(), (*reader).kustomization},
 		{sourceGroup, "OCIRepository", []string{"v1", "v1beta2"}, ignoredInSource(), (*reader).ociRepository},
 		{"argoproj.io", "Application", []string{"v1alpha1"}, ignoredInApplication(), (*reader).application},
+		{pipecd.Group, "KubernetesApp", []string{pipecd.Version}, nil, (*reader).pipecdApplication},
+		{pipecd.Group, "Application", []string{pipecd.Version}, nil, (*reader).pipecdApplication},
 	}
 }
 
@@ -219,6 +238,9 @@ func decodeRequest(text []byte) ([]document, error) {
 			return nil, fmt.Errorf("document %d is not an object with apiVersion and kind", i+1)
 		}
 		d := document{Ref: preview.RefOf(body), body: body, index: i}
+		if d.Name == "" && d.Group() == pipecd.Group {
+			d.Name = preview.String(body, "spec", "name") // of a file that is no object
+		}
 		if d.Name == "" || len(d.Name) > maxName || len(d.Namespace) > maxName {
 			return nil, fmt.Errorf("document %d, a %s, has no usable metadata.name and namespace", i+1, clip(d.Kind))
 		}
@@ -261,7 +283,9 @@ func chooseRequest(documents []document) (*document, *requestKind, error) {
 	case 0:
 		var names []string
 		for _, k := range kinds {
-			names = append(names, k.kind)
+			if !slices.Contains(names, k.kind) {
+				names = append(names, k.kind)
+			}
 		}
 		return nil, nil, fmt.Errorf("it holds no request; one is a %s", strings.Join(names, ", "))
 	}
@@ -353,7 +377,7 @@ func (r *Request) check() error {
 	if r.Format, err = knownFormat(r.Format); err != nil {
 		return err
 	}
-	for _, path := range slices.Concat([]string{r.Path}, r.ValuesFiles) {
+	for _, path := range slices.Concat([]string{r.Path}, r.ValuesFiles, slices.Collect(maps.Values(r.FileValues))) {
 		if err := checkBelow(path); err != nil {
 			return err
 		}

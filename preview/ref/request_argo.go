@@ -165,11 +165,7 @@ func (r *reader) argoHelm(v field) {
 		if !item.At("forceString").Flag() {
 			parsed = scalarOf(value)
 		}
-		keys := strings.Split(name, ".")
-		for i := len(keys) - 1; i > 0; i-- {
-			parsed = map[string]any{keys[i]: parsed}
-		}
-		r.Values = merged(r.Values, map[string]any{keys[0]: parsed})
+		r.Values = merged(r.Values, valueAt(name, parsed))
 	}
 }
 

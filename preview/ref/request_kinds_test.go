@@ -78,10 +78,11 @@ kind: GitRepository
 metadata: {name: web, namespace: apps}
 spec: {url: "https://git.example.com/a/b"}
 `,
-		"OCIRepository":                "apiVersion: source.toolkit.fluxcd.io/v1beta2\nkind: OCIRepository\nmetadata: {name: web, namespace: apps}\nspec:\n  url: oci://registry.example.com/web\n",
-		"Application of a chart":       application("    repoURL: https://charts.example.com\n    chart: web\n    targetRevision: 1.x\n"),
-		"Application of a repository":  application("    repoURL: git@git.example.com:a/b.git\n    path: deploy\n    kustomize: {images: ['web=registry.example.com/web:2']}\n"),
-		"Application without revision": application("    repoURL: https://git.example.com/a/b\n    path: deploy\n"),
+		"OCIRepository":                     "apiVersion: source.toolkit.fluxcd.io/v1beta2\nkind: OCIRepository\nmetadata: {name: web, namespace: apps}\nspec:\n  url: oci://registry.example.com/web\n",
+		"Application of a chart":            application("    repoURL: https://charts.example.com\n    chart: web\n    targetRevision: 1.x\n"),
+		"Application of a repository":       application("    repoURL: git@git.example.com:a/b.git\n    path: deploy\n    kustomize: {images: ['web=registry.example.com/web:2']}\n"),
+		"app.pipecd.yaml of a chart in git": "apiVersion: pipecd.dev/v1beta1\nkind: KubernetesApp\nspec:\n  name: web\n  input:\n    helmChart:\n      gitRemote: git@git.example.com:a/b.git\n      ref: v1 # the tag\n      path: web\n",
+		"Application without revision":      application("    repoURL: https://git.example.com/a/b\n    path: deploy\n"),
 	}
 }
 

@@ -103,10 +103,13 @@ func (r *reader) pinEach(how func(p Pinned, i int) edit) {
 }
 
 // Pin returns the request file with every changeable reference replaced by what
-// was reviewed, and with the content digest in an annotation. Nothing else in the
-// file changes.
+// was reviewed, and with the content digest in an annotation where its kind has some.
+// Nothing else in the file changes.
 func (r *Request) Pin(p Pinned) ([]byte, error) {
-	edits := []edit{{document: r.index, path: []any{"metadata", "annotations", AnnotationContentDigest}, value: p.ContentDigest}}
+	var edits []edit
+	if !r.noAnnotations {
+		edits = append(edits, edit{document: r.index, path: []any{"metadata", "annotations", AnnotationContentDigest}, value: p.ContentDigest})
+	}
 	if len(r.Sources) != 0 && len(p.Sources) < len(r.Sources) {
 		return nil, fmt.Errorf("%s: %d of its %d sources were read", r.Object, len(p.Sources), len(r.Sources))
 	}

@@ -391,7 +391,7 @@ func FuzzReadRequest(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if again, err := ReadRequest(context.Background(), out, nil); err != nil || again.ContentDigest != digest {
+		if again, err := ReadRequest(context.Background(), out, nil); err != nil || again.ContentDigest != digest && !r.noAnnotations {
 			t.Errorf("written back as %q: %v", out, err)
 		}
 	})

@@ -84,6 +84,20 @@ var (
 		Looks:   "Other objects in the file of a request: a Namespace, accounts, roles, Secrets, repositories that it does not refer to.",
 		Example: noteExample("package/mongodb", "the file holds objects that the request does not refer to, and they are not applied: ServiceAccount argocd/argocd-installer"),
 	})
+	RequestStagesNotRun = row(Rule{
+		Name: "request-stages-not-run", Level: Notice, Title: "has stages that do not run here",
+		Why:    "A PipeCD application is planned as what its pipeline ends with: the manifests as they are. Variants, traffic, waiting and scripts on the way are PipeCD's; its labels and annotations (pipecd.dev/) are not added.",
+		Text:   "these stages are not run: %s; the plan is what they end with",
+		Reduce: "Let PipeCD run them, or review the scripts among them apart.",
+		Looks:  "Configurations of PipeCD applications with a pipeline.",
+	}.example("package/mongodb", "K8S_CANARY_ROLLOUT, WAIT, K8S_PRIMARY_ROLLOUT, K8S_CANARY_CLEAN"))
+	RequestToolVersion = row(Rule{
+		Name: "request-tool-version", Level: Notice, Title: "names a version of the program that renders it",
+		Why:    "Charts and kustomizations are rendered by the libraries of this program, so another version may render them in another way.",
+		Text:   "it was written for %s; this program renders with its own",
+		Reduce: "Compare the manifests where the version matters.",
+		Looks:  "Configurations of PipeCD applications with kubectlVersion, kustomizeVersion or helmVersion.",
+	}.example("package/mongodb", "kustomize 3.5.5"))
 	ReleaseRenamed = row(Rule{
 		Name: "release-renamed", Level: Notice, Title: "has another name than its request",
 		Why:    "The name of a release is part of the labels and Secrets by which it is found, and charts use it in the names of their objects.",

@@ -51,7 +51,7 @@ write none of the objects gets the plan of --read-only get. -o reviewer-role pri
 the roles that show all of it.
 
 With -f a request file says what to install: a Request of this tool, or what the
-controllers of OLM, Flux, Argo CD and rukpak read. A change of its version can be
+controllers of OLM, Flux, Argo CD, rukpak and PipeCD read. A change of its version can be
 reviewed as it stands, and -o request writes it back for exactly what was
 reviewed. Several files are planned one by one, each for the cluster as it is;
 -o json then prints a list.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -52,7 +53,32 @@ func (r *Resolver) fetchRequested(ctx context.Context, want PlanRequest, out *Re
 	if err := out.kustomized(request); err != nil {
 		return err
 	}
+	if err := r.selected(ctx, want.File, out); err != nil {
+		return err
+	}
 	return out.valuesFiles(request)
+}
+
+// selected restricts the content to the files that the request chooses, if it does.
+func (r *Resolver) selected(ctx context.Context, file *RequestFile, out *Resolution) error {
+	if file.Select == nil {
+		return nil
+	}
+	files, err := file.Select(out.content.FS, filepath.Base(file.path))
+	switch {
+	case err != nil:
+		return aboutObject(file.Object, err)
+	case files == nil:
+		return r.surrounded(ctx, file, out)
+	}
+	whole, err := source.Compose(source.Part{Name: file.Object, Files: files})
+	if err != nil {
+		return aboutObject(file.Object, err)
+	}
+	content := *out.content.Content
+	content.FS = whole
+	out.content.Content = &content
+	return nil
 }
 
 // kustomized adds the kustomization.yaml that Flux or Argo CD would generate,
@@ -126,6 +152,45 @@ func hasKustomization(files fs.FS, dir string) bool {
 	return false
 }
 
+// surrounded takes the working tree of a request file as content where a kustomization
+// beside that refers to directories above its own.
+func (r *Resolver) surrounded(ctx context.Context, file *RequestFile, out *Resolution) error {
+	if !refersAbove(out.content.FS, file.Path) {
+		return nil
+	}
+	dir, root, err := workingTree(file.path)
+	if err != nil || dir == root {
+		return err
+	}
+	at, err := filepath.Rel(root, dir)
+	if err != nil {
+		return err
+	}
+	if out.content, err = r.fetch(ctx, ref.Reference{Kind: ref.KindDirectory, Text: root, Path: root}); err != nil {
+		return err
+	}
+	return out.narrow(path.Join(filepath.ToSlash(at), file.Path), file.Object)
+}
+
+// refersAbove reports whether the kustomization of a directory names a path above it.
+func refersAbove(files fs.FS, dir string) bool {
+	for _, name := range []string{"kustomization.yaml", "kustomization.yml", "Kustomization"} {
+		data, err := fs.ReadFile(files, path.Join(cmp.Or(dir, "."), name))
+		if err == nil && strings.Contains(string(data), "../") {
+			return true
+		}
+	}
+	return false
+}
+
+// aboutObject returns an error about an object of a request file; nil stays nil.
+func aboutObject(object string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", object, err)
+}
+
 // weakerProvenance returns, for two contents that are used together, the
 // verification result of the one that is verified less well.
 func weakerProvenance(a, b provenance) provenance {
@@ -148,11 +213,55 @@ func besideFile(r ref.Reference, file string) (ref.Reference, error) {
 	return ref.Parse(strings.Replace(r.Text, r.Path, joined, 1))
 }
 
+// workingTree returns the directory of a file, and the nearest directory above it that
+// git keeps; without one, its own.
+func workingTree(file string) (dir, root string, err error) {
+	if dir, err = filepath.Abs(filepath.Dir(file)); err != nil {
+		return "", "", err
+	}
+	if dir, err = filepath.EvalSymlinks(dir); err != nil {
+		return "", "", fmt.Errorf("the directory of %s: %w", file, err)
+	}
+	for above := dir; ; above = filepath.Dir(above) {
+		if _, err := os.Lstat(filepath.Join(above, ".git")); err == nil {
+			return dir, above, nil
+		}
+		if above == filepath.Dir(above) {
+			return dir, dir, nil
+		}
+	}
+}
+
+// confined returns an error if a local path leads out of the working tree of a request
+// file.
+func confined(path, file string) error {
+	_, root, err := workingTree(file)
+	if err != nil {
+		return err
+	}
+	target, err := filepath.Abs(path)
+	if err != nil {
+		return err
+	}
+	if resolved, err := filepath.EvalSymlinks(target); err == nil {
+		target = resolved
+	}
+	if below, err := filepath.Rel(root, target); err != nil || !filepath.IsLocal(below) {
+		return fmt.Errorf("%s leads out of %s, the working tree of %s; only what lies in it is read", path, root, file)
+	}
+	return nil
+}
+
 // fetchSource fetches one source of a request file, with its credentials.
 func (r *Resolver) fetchSource(ctx context.Context, s ref.RequestSource, file string) (fetchedContent, error) {
 	reference, err := besideFile(s.Reference, file)
 	if err != nil {
 		return fetchedContent{}, err
+	}
+	if s.Confined && reference.Local() {
+		if err := confined(reference.Path, file); err != nil {
+			return fetchedContent{}, err
+		}
 	}
 	if s.Secret == "" && s.CA == "" {
 		return r.fetch(ctx, reference)
@@ -181,7 +290,7 @@ func (r *Resolver) fetchSource(ctx context.Context, s ref.RequestSource, file st
 // valuesFiles reads the values files that a request names. The values in the
 // request itself override them.
 func (out *Resolution) valuesFiles(request *ref.Request) error {
-	if len(request.ValuesFiles) == 0 {
+	if len(request.ValuesFiles)+len(request.FileValues) == 0 {
 		return nil
 	}
 	values := map[string]any{}
@@ -203,6 +312,13 @@ func (out *Resolution) valuesFiles(request *ref.Request) error {
 		}
 	}
 	mergeValues(values, out.params.Values)
+	for _, key := range slices.Sorted(maps.Keys(request.FileValues)) {
+		text, err := fs.ReadFile(out.content.FS, request.FileValues[key])
+		if err != nil {
+			return fmt.Errorf("%s: its sources have no file %s for values", request.Object, request.FileValues[key])
+		}
+		putValue(values, strings.Split(key, "."), string(text))
+	}
 	out.params.Values = values
 	return nil
 }
@@ -311,6 +427,12 @@ func setValue(values map[string]any, assignment string) error {
 	} else if text == "null" || text == "~" { // Decode drops documents of nothing
 		value = nil
 	}
+	putValue(values, keys, value)
+	return nil
+}
+
+// putValue sets the value at a path of keys.
+func putValue(values map[string]any, keys []string, value any) {
 	for _, key := range keys[:len(keys)-1] {
 		below, ok := values[key].(map[string]any)
 		if !ok {
@@ -320,5 +442,4 @@ func setValue(values map[string]any, assignment string) error {
 		values = below
 	}
 	values[keys[len(keys)-1]] = value
-	return nil
 }

@@ -158,6 +158,8 @@ type Resolution struct {
 	start        *startingPoint   // of the request
 	recordHidden bool             // the record of its release may not be read
 	argo         bool             // an Application of Argo CD asks for it, whose hooks run
+	oneNamespace bool             // that of the release, also for objects that name another
+	noHooks      bool             // hooks are left out
 	pin          bool             // --pin-images, or pinImages of a request
 	section      *preview.Section // of a request, which info.Package is then the name of
 	more         []preview.Source // besides that of the content, where it is composed of several
@@ -199,6 +201,7 @@ func (r *Resolver) find(ctx context.Context, want PlanRequest, installed *catalo
 	}
 	if want.File != nil {
 		out.request.File, out.secretValues, out.argo = want.File.path, want.File.SecretValues, want.File.ArgoHooks
+		out.oneNamespace, out.noHooks = want.File.OneNamespace, want.File.NoHooks
 		for _, n := range want.File.Notes {
 			out.note(n.Rule, n.Text)
 		}
@@ -218,8 +221,10 @@ func (r *Resolver) find(ctx context.Context, want PlanRequest, installed *catalo
 	if err != nil {
 		return nil, err
 	}
-	if err := out.narrow(want.Path, want.Text); err != nil {
-		return nil, err
+	if out.whole == nil { // which a request may have narrowed already
+		if err := out.narrow(want.Path, want.Text); err != nil {
+			return nil, err
+		}
 	}
 	if err := r.detect(out, want); err != nil {
 		return nil, err
@@ -280,6 +285,12 @@ func (r *Resolver) render(ctx context.Context, found *Resolution, release previe
 		}
 	} else {
 		format.NoteArgoHooks(output, found.info.Package, release.Namespace)
+	}
+	if found.oneNamespace {
+		output.MoveTo(release.Namespace)
+	}
+	if found.noHooks {
+		output.DropHooks()
 	}
 	output.Resolved.Section = found.section
 	if found.pin {
