@@ -57,6 +57,8 @@ spec:
 		"v1alpha2 image":          bundleDeployment("v1alpha2", "  installNamespace: combo\n  provisionerClassName: core-rukpak-io-plain\n  source:\n    type: image\n    image:\n      ref: quay.io/a/b:v1\n"),
 		"v1alpha2 http":           bundleDeployment("v1alpha2", "  source:\n    type: http\n    http:\n      url: https://example.com/x.tgz\n"),
 		"v1alpha2 proposed image": bundleDeployment("v1alpha2", "  format: registry\n  sources:\n  - kind: image\n    uri: quay.io/a/b:v1\n  - kind: git\n    git: {repository: 'https://git.example.com/a/b', ref: main}\n    destination: more\n"),
+		"v1alpha2 proposed, destinations in the sources": bundleDeployment("v1alpha2", proposedSources),
+		"v1alpha2 proposed, uniform sources":             bundleDeployment("v1alpha2", uniformSources),
 		"HelmRelease of an artifact": `apiVersion: helm.toolkit.fluxcd.io/v2
 kind: HelmRelease
 metadata: {name: web, namespace: apps}
@@ -208,6 +210,96 @@ spec:
 		s := r.Sources[i]
 		if s.Destination != want.Destination || s.Subdir != "manifests" || s.Reference.Namespace != "rukpak-system" {
 			t.Errorf("got %+v", s)
+		}
+	}
+}
+
+// The two forms of sources that rukpak's issue 703 proposes, with every field in the
+// place where the issue has it.
+const (
+	proposedSources = `  paused: false
+  format: registry-v1
+  sources:
+  - kind: image
+    image:
+      ref: registry.example.com/foo/bar:v1
+      auth:
+        namespace: ns
+        name: creds
+    destination: foo/bar
+  - kind: git
+    git:
+      repository: https://git.example.com/foo/bar
+      ref: a3b1dff2
+      directory: ''
+      auth:
+        secret:
+          namespace: ns
+          name: creds
+      destination: foo/moo
+  - kind: http
+    http:
+      url: https://www.example.com/some.zip
+      auth:
+        secret:
+          namespace: ns
+          name: creds
+      destination: foo/zoo
+`
+	uniformSources = `  paused: false
+  format: registry-v1
+  sources:
+  - kind: image
+    uri: registry.example.com/foo/bar:v1
+    auth:
+      secret:
+        namespace: ns
+        name: creds
+    destination: foo/bar
+  - kind: git
+    uri: https://git.example.com/foo/bar
+    ref: a3b1dff2
+    directory: ''
+    auth:
+      secret:
+        namespace: ns
+        name: creds
+    destination: foo/moo
+  - kind: http
+    uri: https://www.example.com/some.zip
+    auth:
+      secret:
+        namespace: ns
+        name: creds
+    destination: foo/zoo
+`
+)
+
+func TestTheProposedFormsOfABundleDeploymentAskForTheSame(t *testing.T) {
+	head := "apiVersion: core.rukpak.io/v1alpha2\nkind: BundleDeployment\nmetadata: {name: foo}\nspec:\n"
+	for _, spec := range []string{proposedSources, uniformSources} {
+		r := read(t, head+spec, nil)
+		want := []RequestSource{
+			{Reference: Reference{Text: "oci://registry.example.com/foo/bar:v1"}, Destination: "foo/bar"},
+			{Reference: Reference{Text: "git+https://git.example.com/foo/bar?ref=a3b1dff2"}, Destination: "foo/moo"},
+			{Reference: Reference{Text: "https://www.example.com/some.zip"}, Destination: "foo/zoo"},
+		}
+		if r.Format != "registryv1" || len(r.Sources) != len(want) {
+			t.Fatalf("got %+v", r)
+		}
+		for i, s := range r.Sources {
+			if s.Reference.Text != want[i].Reference.Text || s.Destination != want[i].Destination || s.Secret != "ns/creds" || !s.Foreign {
+				t.Errorf("got %+v, want %+v", s, want[i])
+			}
+		}
+	}
+	for _, tc := range []struct{ from, to, want string }{
+		{"      ref: registry", "      destination: foo\n      ref: registry", "spec.sources[0].image.destination: spec.sources[0].destination is there too"},
+		{"paused: false", "paused: true | false", "spec.paused: it is text where true or false is due"},
+	} {
+		_, err := ReadRequest(context.Background(), []byte(head+strings.Replace(proposedSources, tc.from, tc.to, 1)), nil)
+		if err == nil || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("got %v, want %s", err, tc.want)
 		}
 	}
 }

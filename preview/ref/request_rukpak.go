@@ -105,9 +105,22 @@ func (r *reader) rukpakSource(v field, selector string, path ...any) {
 	default:
 		v.At(selector).Fail("%q is not a source; known are: image, git, http, configMaps, local", clip(kind))
 	}
-	if destination := v.At("destination"); destination.Set() && len(r.Sources) == before+1 {
-		r.Sources[before].Destination = destination.Text()
+	if len(r.Sources) == before+1 {
+		r.Sources[before].Destination = rukpakDestination(v, kind)
 	}
+}
+
+// rukpakDestination reads the directory that the content of a source goes to, which the
+// proposal writes beside the source or in it.
+func rukpakDestination(v field, kind string) string {
+	beside, within := v.At("destination"), v.At(kind+".destination")
+	if beside.Set() && within.Set() {
+		within.Fail("%s is there too; give one of them", beside.Path)
+	}
+	if within.Set() {
+		return within.Text()
+	}
+	return beside.Text()
 }
 
 func (r *reader) rukpakImage(v field, path []any) {
@@ -125,6 +138,7 @@ func (r *reader) rukpakImage(v field, path []any) {
 	verified(v.At("image.insecureSkipTLSVerify"))
 	r.secret(s, v.At("image.pullSecret"), v.At("image.pullSecret.namespace"))
 	r.secret(s, v.At("image.auth.name"), v.At("image.auth.namespace"))
+	r.secret(s, v.At("image.auth.secret.name"), v.At("image.auth.secret.namespace"))
 	r.secret(s, v.At("auth.secret.name"), v.At("auth.secret.namespace"))
 	scheme := strings.HasPrefix(text, "oci://")
 	r.pinEach(func(p Pinned, i int) edit {
@@ -138,11 +152,14 @@ func (r *reader) rukpakImage(v field, path []any) {
 
 func (r *reader) rukpakGit(v field, path []any) {
 	git := v.At("git")
-	address := git.At("repository")
-	if uri := v.At("uri"); uri.Set() {
+	address, revision, directory := git.At("repository"), git.At("ref"), git.At("directory")
+	if uri := v.At("uri"); uri.Set() { // the uniform variant, with ref and directory beside it
 		address = uri
+		if !git.Set() {
+			revision, directory, path = v.At("ref"), v.At("directory"), path[:len(path)-1]
+		}
 	}
-	revision, chosen := git.At("ref"), ""
+	chosen := ""
 	text, isText := revision.Value.(string)
 	if isText {
 		revision.Text()
@@ -158,13 +175,10 @@ func (r *reader) rukpakGit(v field, path []any) {
 			}
 		}
 	}
-	s := r.remote(address, gitText(address, address.Need(), git.At("directory").Text(), text))
+	s := r.remote(address, gitText(address, address.Need(), directory.Text(), text))
 	verified(git.At("auth.insecureSkipVerify"))
 	r.secret(s, git.At("auth.secret.name"), git.At("auth.secret.namespace"))
 	r.secret(s, v.At("auth.secret.name"), v.At("auth.secret.namespace"))
-	if destination := git.At("destination"); destination.Set() {
-		s.Destination = destination.Text()
-	}
 	r.pinEach(func(p Pinned, i int) edit {
 		switch {
 		case isText || chosen == "" && !git.Set():
