@@ -98,7 +98,12 @@ func (r *applier) apply(ctx context.Context) error {
 	if err := r.check(ctx); err != nil {
 		return err
 	}
-	if !r.plan.SetChanges() && !hasLeftovers(location(r.plan)) {
+	links := r.linksOf()
+	unlinked, err := links.missing()
+	if err != nil {
+		return r.failed(err)
+	}
+	if !r.plan.SetChanges() && !hasLeftovers(location(r.plan)) && len(unlinked) == 0 {
 		return nil
 	}
 	place, err := openLocation(location(r.plan), r.o.Step)
@@ -120,7 +125,7 @@ func (r *applier) apply(ctx context.Context) error {
 	}
 	switch {
 	case !r.plan.SetChanges():
-		return nil
+		return links.make(place.step)
 	case isClean(r.plan):
 		return r.removeGenerations(ctx)
 	}
@@ -128,7 +133,13 @@ func (r *applier) apply(ctx context.Context) error {
 		// What was written is of no use, and it is not looked at.
 		return r.failed(errors.Join(err, place.sweep(location(r.plan))))
 	}
-	return r.switchOver(ctx)
+	if err := r.switchOver(ctx); err != nil {
+		return err
+	}
+	if err := links.make(place.step); err != nil {
+		return r.failed(err)
+	}
+	return nil
 }
 
 // checkApproval returns an error unless the plan hashes to its digest and the

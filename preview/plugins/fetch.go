@@ -76,6 +76,9 @@ func fetch(ctx context.Context, p *Plugin, q Request) (FetchedPlugin, error) {
 	if a == nil {
 		return FetchedPlugin{}, fmt.Errorf("it has no artifact for %s; --platform names another platform", q.Platform)
 	}
+	if a.invalid != nil {
+		return FetchedPlugin{}, a.invalid
+	}
 	from, err := q.sources(a)
 	if err != nil {
 		return FetchedPlugin{}, err

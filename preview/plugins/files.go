@@ -113,6 +113,11 @@ func (f FetchedPlugin) files() ([]File, error) {
 	if f.Command != "" && !found {
 		return nil, errors.New("it names a command and no program")
 	}
+	if f.receipt != nil {
+		receipt := f.file(member{krewReceipt, 0o644, f.receipt}, krewReceipt, false)
+		receipt.Origin = "the manifest"
+		out = append(out, receipt)
+	}
 	return out, nil
 }
 

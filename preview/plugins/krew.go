@@ -1,12 +1,16 @@
 package plugins
 
 import (
+	"fmt"
+	"maps"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/Masterminds/semver/v3"
 
+	"github.com/kubectl-operator/kubectl-operator/preview/fields"
 	"github.com/kubectl-operator/kubectl-operator/preview/lazyregexp"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 )
@@ -17,16 +21,18 @@ const krewVersion = "krew.googlecontainertools.github.com/v1alpha2"
 // (internal/index/validation).
 var krewName = lazyregexp.New(`^[\w-]+$`)
 
-// defaultLocation is the install directory for forms of config whose host has none of
-// its own: krew manifests and PluginSets.
+// defaultLocation is the install directory of PluginSets, whose host has none of its
+// own.
 const defaultLocation = ".plugins"
 
-// krew reads a krew plugin manifest. The plugin's files are placed below its name, and
-// its program a second time as bin/kubectl-NAME, where kubectl finds it.
+// krew reads a krew plugin manifest. The plugin's files are placed in its own directory
+// of krew's root, with a receipt for krew among them.
 func (p *parser) krew() {
-	p.set.Form, p.set.Location = FormKrew, defaultLocation
-	p.Know("apiVersion", "kind", "metadata.labels", "metadata.annotations")
+	p.set.Form, p.set.Location = FormKrew, krewRoot
 	name := p.At("metadata.name").Need()
+	// krew passes over whatever else is in the metadata, and writes status into what
+	// it has installed.
+	p.Know("apiVersion", "kind", "metadata", "status")
 	p.set.Name = strings.ToLower(strings.ReplaceAll(name, "_", "-"))
 	switch stem := strings.TrimSuffix(p.o.File, path.Ext(p.o.File)); {
 	case name != "" && (!krewName.MatchString(name) || isReserved(name)):
@@ -45,7 +51,8 @@ func (p *parser) krew() {
 	for _, key := range []string{"description", "caveats", "homepage"} {
 		spec.At(key).Text()
 	}
-	plugin := Plugin{Name: name, Output: name, Command: "bin/kubectl-" + strings.ReplaceAll(name, "-", "_")}
+	body, _ := p.Root().Value.(map[string]any)
+	plugin := Plugin{Name: name, receipt: receiptOf(body)}
 	for _, item := range spec.At("platforms").Maps() {
 		plugin.Artifacts = append(plugin.Artifacts, p.krewPlatform(item))
 	}
@@ -66,8 +73,25 @@ func isReserved(name string) bool {
 	return len(upper) == 4 && (strings.HasPrefix(upper, "COM") || strings.HasPrefix(upper, "LPT")) && upper[3] >= '0' && upper[3] <= '9'
 }
 
+// krewPlatform reads what a plugin is on the platforms that an item of its manifest
+// selects. Only the selector is an error of the manifest: what is wrong besides counts
+// on those platforms alone.
 func (p *parser) krewPlatform(item field) Artifact {
-	a := Artifact{Selector: p.selector(item.At("selector")), SHA256: p.sha256(item.At("sha256"))}
+	selector := p.selector(item.At("selector"))
+	body, _ := item.Value.(map[string]any)
+	item.Know()
+	own := fields.New(body)
+	own.Know("selector")
+	a := p.krewArtifact(own.Root())
+	a.Selector = selector
+	if err := own.Err(1); err != nil {
+		a.invalid = fmt.Errorf("%s.%w", item.Path, err)
+	}
+	return a
+}
+
+func (p *parser) krewArtifact(item field) Artifact {
+	a := Artifact{SHA256: p.sha256(item.At("sha256"))}
 	switch {
 	case a.SHA256 == "":
 		item.At("sha256").Need()
@@ -97,11 +121,13 @@ func (p *parser) selector(f field) ref.Selector {
 		return out
 	}
 	if labels := f.At("matchLabels"); labels.Set() {
-		out.MatchLabels = labels.TextMap()
-		for key := range out.MatchLabels {
+		out.MatchLabels = map[string]string{}
+		for _, key := range slices.Sorted(maps.Keys(labels.Mapping())) {
 			if key != "os" && key != "arch" {
 				labels.Fail("%s is no label of platforms; os and arch are", clip(key))
+				continue
 			}
+			out.MatchLabels[key] = labelValue(labels.At(key))
 		}
 		if len(out.MatchLabels) == 0 {
 			labels.Fail("it is empty")
@@ -116,7 +142,7 @@ func (p *parser) selector(f field) ref.Selector {
 			item.At("operator").Fail("%s is not an operator; In, NotIn, Exists and DoesNotExist are", clip(term.Operator))
 		}
 		for _, value := range item.At("values").Items() {
-			term.Values = append(term.Values, value.Need())
+			term.Values = append(term.Values, labelValue(value))
 		}
 		out.MatchExpressions = append(out.MatchExpressions, term)
 	}
@@ -126,12 +152,23 @@ func (p *parser) selector(f field) ref.Selector {
 	return out
 }
 
+// labelValue reads the value of a label. A whole number is its digits, as krew reads it:
+// manifests have the architecture 386 without quotes.
+func labelValue(f field) string {
+	if n, whole := f.Value.(int64); whole {
+		f.Know()
+		return strconv.FormatInt(n, 10)
+	}
+	return f.Need()
+}
+
 // placements reads a list of {from, to}: which files of an artifact go to which
 // directory.
 func (p *parser) placements(f field) []Placement {
 	var out []Placement
 	for _, item := range f.Maps() {
-		from := item.At("from").Need()
+		// A slash at its begin is the artifact's own root, as for krew.
+		from := strings.TrimLeft(item.At("from").Need(), "/")
 		if _, err := path.Match(strings.Trim(from, "/"), ""); err != nil || leavesRoot(from) {
 			item.At("from").Fail("%s is not a pattern of files in the artifact", clip(from))
 		}

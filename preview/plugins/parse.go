@@ -176,6 +176,9 @@ func (s *Set) check() error {
 			return fmt.Errorf("plugins %s and %s have one output, %s", clip(other), clip(p.Name), clip(p.Output))
 		}
 		outputs[p.Output] = p.Name
+		if !slices.ContainsFunc(p.Artifacts, func(a Artifact) bool { return a.invalid == nil }) {
+			return p.Artifacts[0].invalid // there is no platform to judge it for
+		}
 	}
 	return s.checkHost()
 }

@@ -149,8 +149,39 @@ spec:
       sha256: ` + sum + `
       files: [{from: "*/view-secret", to: .}, {from: LICENSE, to: doc}]
       bin: view-secret
-`, "view-secret.yaml", `krew view-secret "v1.2.3" .plugins
-view-secret -> "view-secret" from https://example.com/linux.tar.gz#sha256=` + sum + ` files [{*/view-secret } {LICENSE doc}] bin view-secret as bin/kubectl-view_secret`},
+`, "view-secret.yaml", `krew view-secret "v1.2.3" ~/.krew
+view-secret -> "" from https://example.com/linux.tar.gz#sha256=` + sum + ` files [{*/view-secret } {LICENSE doc}] bin view-secret as `},
+		{"a krew manifest as the index has some: files from the root, a number, a version besides", `
+apiVersion: krew.googlecontainertools.github.com/v1alpha2
+kind: Plugin
+metadata: {name: neo, version: v1.2.3}
+spec:
+  version: v1.2.3
+  shortDescription: shows
+  platforms:
+    - selector: {matchLabels: {os: windows, arch: 386}}
+      uri: https://example.com/other.zip
+      sha256: ` + sum + `
+      bin: neo.exe
+    - selector: {matchExpressions: [{key: arch, operator: NotIn, values: [386]}]}
+      uri: https://example.com/linux.tar.gz
+      sha256: ` + sum + `
+      files: [{from: /*/neo, to: .}]
+      bin: ./neo
+`, "neo.yaml", `krew neo "v1.2.3" ~/.krew
+neo -> "" from https://example.com/linux.tar.gz#sha256=` + sum + ` files [{*/neo }] bin neo as `},
+		{"a krew manifest that is wrong for another platform", `
+apiVersion: krew.googlecontainertools.github.com/v1alpha2
+kind: Plugin
+metadata: {name: neo}
+spec:
+  version: v1.2.3
+  shortDescription: shows
+  platforms:
+    - {selector: {matchLabels: {os: windows}}, uri: "https://example.com/other.zip", sha256: ABC, bin: ../neo.exe, sum: x}
+    - {selector: {matchLabels: {os: linux}}, uri: "https://example.com/linux.tar.gz", sha256: ` + sum + `, bin: neo}
+`, "neo.yaml", `krew neo "v1.2.3" ~/.krew
+neo -> "" from https://example.com/linux.tar.gz#sha256=` + sum + ` bin neo as `},
 		{"our own form", `
 apiVersion: kubectl-operator/v1alpha1
 kind: PluginSet

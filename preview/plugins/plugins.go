@@ -56,6 +56,8 @@ type Plugin struct {
 	Program bool
 	// Command is the name that Artifact.Bin is installed as; empty for none.
 	Command string
+
+	receipt []byte // for krew, a file of its own; nil for other hosts
 }
 
 // Artifact is what a plugin is fetched from, for all platforms or those that it
@@ -78,6 +80,9 @@ type Artifact struct {
 	// Signature is the path or address of a Sigstore bundle of the artifact;
 	// nil for none.
 	Signature *ref.Reference
+	// invalid is what is wrong with it, for the platforms that it selects; nil for
+	// one that can be fetched.
+	invalid error
 }
 
 // Placement moves files of an artifact: those that match From, a glob, go to the

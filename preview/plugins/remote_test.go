@@ -247,7 +247,7 @@ spec:
   shortDescription: Shows neo
   homepage: https://example.com
   platforms:
-    - selector: {matchExpressions: [{key: os, operator: In, values: [linux, darwin]}]}
+    - selector: {matchExpressions: [{key: os, operator: In, values: [linux, darwin]}, {key: arch, operator: NotIn, values: [386]}]}
       uri: %[1]s/neo.tar
       sha256: %[2]s
       files: [{from: "dist/neo", to: "."}, {from: "dist/LICENSE", to: "."}]
@@ -256,10 +256,15 @@ spec:
       uri: %[1]s/neo.zip
       sha256: %[3]s
       bin: neo.exe
+    - selector: {matchLabels: {os: darwin, arch: 386}}
+      uri: %[1]s/neo.zip
+      sha256: none
+      bin: neo
 `, address, sumOf(packedTar), sumOf(zipped.Bytes()))
 	for platform, want := range map[string]string{
-		"linux/arm64":   "0755 bin/kubectl-view_neo, 0644 view-neo/LICENSE, 0755 view-neo/neo",
-		"windows/amd64": "0755 bin/kubectl-view_neo, 0644 view-neo/LICENSE, 0755 view-neo/neo.exe",
+		"linux/arm64":   "0644 .krew-receipt.yaml, 0644 LICENSE, 0755 neo",
+		"windows/amd64": "0644 .krew-receipt.yaml, 0644 LICENSE, 0755 neo.exe",
+		"darwin/386":    "plugin view-neo: spec.platforms[2].sha256: it is not 64 lower-case hexadecimal digits",
 		"freebsd/amd64": "plugin view-neo: it has no artifact for freebsd/amd64; --platform names another platform",
 	} {
 		set, got, files, err := reviewed(t, config, Options{File: "view-neo.yaml"}, source.Options{CAFile: caFile}, Request{Platform: platform})

@@ -68,7 +68,10 @@ func (r *reviewer) file(f File) string {
 	case len(contents.Platforms) > 0 && !slices.ContainsFunc(contents.Platforms, r.fits):
 		r.note(rules.PluginPlatform, object, "it is for "+strings.Join(contents.Platforms, ", ")+", and the plan for "+r.platform)
 	}
-	if !isYAMLPlugin(f.Path) {
+	switch {
+	case f.Path == krewReceipt && r.set.Form == FormKrew:
+		return linksText(f, r.platform)
+	case !isYAMLPlugin(f.Path):
 		return contents.Text
 	}
 	plugin, err := readYAMLPlugin(f.Data)

@@ -67,7 +67,7 @@ func (f *pluginFlags) checkMode() error {
 
 // place returns the location of the installed plugins, from --location or the config.
 func (f *pluginFlags) place(ctx context.Context, p *session) (string, error) {
-	if f.Location != "" { // no need of the config
+	if f.Location != "" && (f.Config == "" || f.Mode == planning.ModeClient) { // no need of the config
 		return f.givenLocation()
 	}
 	location, _, err := f.placeOf(ctx, p)

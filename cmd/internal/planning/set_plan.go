@@ -238,12 +238,18 @@ func Location(text string) (string, error) {
 }
 
 // LocationOf returns the absolute path to which a set is installed, from
-// --location or the config.
+// --location or the config. For krew both are its root, for which there is the variable
+// KREW_ROOT too.
 func (o *SetOptions) LocationOf(set *plugins.Set) (string, error) {
-	if o.Location != "" {
-		return Location(o.Location)
+	dir := set.Location
+	if root := os.Getenv("KREW_ROOT"); root != "" && set.Form == plugins.FormKrew {
+		dir = root
 	}
-	return Location(set.Location)
+	dir, err := Location(cmp.Or(o.Location, dir))
+	if err != nil {
+		return "", err
+	}
+	return set.LocationIn(dir), nil
 }
 
 // RollbackSet plans to install an earlier generation again, from its files on
