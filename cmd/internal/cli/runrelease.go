@@ -16,10 +16,10 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/atomicfile"
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/planning"
+	"github.com/kubectl-operator/kubectl-operator/cmd/internal/resuming"
 	"github.com/kubectl-operator/kubectl-operator/install"
 	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview"
-	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 	"github.com/kubectl-operator/kubectl-operator/preview/report"
 	"github.com/kubectl-operator/kubectl-operator/preview/source/diskcache"
 )
@@ -75,23 +75,13 @@ func (r *releaseRun) print(ctx context.Context, p *preview.Plan) error {
 // resume returns the plan that resumes an interrupted run of the approved digest.
 // If there is none, the fresh plan is compared with the digest as usual.
 func (r *releaseRun) resume(ctx context.Context, fresh *preview.Plan, digest string) (*preview.Plan, bool, error) {
-	resumed, err := r.unfinishedPlan(ctx, fresh, digest)
-	if err == nil && resumed == nil {
-		resumed, err = r.restartedPlan(ctx, fresh, digest)
-	}
+	resumed, err := r.interrupted().Plan(ctx, fresh, digest)
 	return resumed, false, err
 }
 
-// refuseRepeat returns an error if the approved digest was applied already, or
-// failed and was rolled back, and deletes the Lease that such a run may have left.
-// It returns nil for any other digest.
-func (r *releaseRun) refuseRepeat(ctx context.Context, newest *record.Record, digest string) error {
-	why := newest.Spent(digest)
-	if why == "" {
-		return nil
-	}
-	r.dropLease(ctx, newest.Release)
-	return refuse(why, "preview again to see what would change now")
+// interrupted finds interrupted runs in the cluster that was contacted.
+func (r *releaseRun) interrupted() resuming.Finder {
+	return resuming.Finder{Cluster: r.session.client, Schemas: r.session.typer(), Judge: r.session.Judge, DropLease: r.dropLease}
 }
 
 // dropLease deletes the Lease that a run left behind when it was killed after
@@ -100,50 +90,6 @@ func (r *releaseRun) dropLease(ctx context.Context, release preview.Release) {
 	if cluster, err := r.session.writer(ctx); err == nil {
 		install.DropLease(ctx, cluster, release)
 	}
-}
-
-// unfinishedPlan returns the recorded plan of an interrupted run of the approved
-// digest, nil if there is none. Applying it resumes the run, or its rollback.
-func (r *releaseRun) unfinishedPlan(ctx context.Context, fresh *preview.Plan, digest string) (*preview.Plan, error) {
-	stored, err := record.Load(ctx, r.session.client, fresh.Release)
-	if err != nil || stored == nil {
-		return nil, err
-	}
-	if !stored.State.Unfinished() {
-		return nil, r.refuseRepeat(ctx, stored, digest)
-	}
-	if stored.Undoes != nil {
-		stored, err = record.LoadRevision(ctx, r.session.client, fresh.Release, stored.Undoes.Revision)
-	}
-	if err != nil || stored == nil || stored.Digest != digest {
-		return nil, err
-	}
-	sealed := map[string]map[string]any{}
-	for i := range fresh.Objects {
-		sealed[fresh.Objects[i].ID] = fresh.Objects[i].Planned
-	}
-	plan, err := record.LoadPlan(ctx, r.session.client, stored, sealed)
-	if err != nil {
-		return nil, err
-	}
-	// Judged as when it was recorded; what counts is today's policy.
-	plan.Findings, plan.Policy = preview.WithoutPolicy(plan.Findings), nil
-	return plan, nil
-}
-
-// restartedPlan returns the approved plan if an interrupted run of it created
-// the release Namespace and nothing else, nil otherwise. A plan on the present
-// cluster would have another digest.
-func (r *releaseRun) restartedPlan(ctx context.Context, fresh *preview.Plan, digest string) (*preview.Plan, error) {
-	before, err := install.BeforeNamespace(ctx, r.session.client, fresh.Release)
-	if err != nil || before == nil {
-		return nil, err
-	}
-	p, err := r.session.Judge(engine.Recheck(ctx, fresh, before, r.session.typer()))
-	if err != nil || p.Digest != digest {
-		return nil, err
-	}
-	return p, nil
 }
 
 // runPlanFile applies a saved plan. If the command names a release, it must be

@@ -97,7 +97,7 @@ func (r *releaseRun) refuseRemoved(ctx context.Context, name string, cannot erro
 	if err != nil || removed.Installed() {
 		return cannot
 	}
-	if err := r.refuseRepeat(ctx, removed, r.approve.approve); err != nil {
+	if err := r.interrupted().RefuseRepeat(ctx, removed, r.approve.approve); err != nil {
 		return err
 	}
 	r.dropLease(ctx, removed.Release)
