@@ -91,14 +91,6 @@ func apiService(c *scan, o *preview.Object) (Level, []string) {
 // 1.37, and CRDs have 1,000.
 const leastOwnPriority = 15_000
 
-// denies reports whether the ValidatingAdmissionPolicy of that name can refuse
-// requests: a binding in the plan has the action Deny, or the plan has no binding for
-// it.
-func (c *scan) denies(name string) bool {
-	denied, bound := c.around.policies[name]
-	return denied || !bound
-}
-
 func operations(rule map[string]any) string {
 	if list := wording.Strings(rule["operations"]); len(list) > 0 && !slices.Contains(list, all) {
 		return strings.Join(list, ",")

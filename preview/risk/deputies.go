@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
-	"github.com/kubectl-operator/kubectl-operator/preview/cloud"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/content"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/deputy"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
@@ -130,26 +129,6 @@ func deputyPart(effect deputy.Effect) func(*scan, preview.Grant) (shape, bool) {
 	}
 }
 
-// kindsPart returns the part of a grant that has any of the verbs on resources whose
-// worst kind is wanted. ok is false where there is none. Kinds of the plan do not
-// count.
-func (c *scan) kindsPart(g preview.Grant, verbs []string, wanted func(deputy.Kind) bool) (shape, bool) {
-	part := shape{}
-	usable := shape{verbs: verbs}.usable(g, g.Resources)
-	if len(usable) == 0 {
-		return part, false
-	}
-	for _, group := range g.APIGroups {
-		for _, resource := range g.Resources {
-			if worst, ok := c.worstKind(group, resource); ok && wanted(worst) {
-				part.groups, part.resources = append(part.groups, group), append(part.resources, resource)
-			}
-		}
-	}
-	part.verbs = usable
-	return part.join(shape{}), len(part.resources) > 0
-}
-
 // usable returns the verbs of a grant that are in the shape and take effect on the
 // resources, as [usableVerbs] says. The verb "*" stands for all of them.
 func (s shape) usable(g preview.Grant, resources []string) []string {
@@ -164,28 +143,6 @@ func (s shape) usable(g preview.Grant, resources []string) []string {
 		}
 	}
 	return out
-}
-
-// worstKind returns the kind with the worst effect among those that a group and
-// resource of a role name, either of which may be "*". Kinds of the plan, and resources
-// that other rules judge, are left out; ok is false where no kind remains.
-func (c *scan) worstKind(group, resource string) (worst deputy.Kind, ok bool) {
-	for _, k := range deputy.Resources(group, resource) {
-		plural := k.Plural
-		if plural == all {
-			plural = resource
-		}
-		if c.own[k.Group+"/"+plural] || c.own[group+"/"+plural] || c.named[group][plural] || effectOf(k) == deputy.Elsewhere {
-			continue
-		}
-		if !ok || rankOf(effectOf(k)) < rankOf(effectOf(worst)) {
-			worst, ok = k, true
-		}
-	}
-	if provider, iam := cloud.IAMResource(group, resource); iam && provider != cloud.Openshift && !strings.Contains(resource, "/") && rankOf(deputy.IAM) < rankOf(effectOf(worst)) {
-		return deputy.Kind{Group: group, Plural: resource, Effect: deputy.IAM}, true
-	}
-	return worst, ok
 }
 
 // effectOf returns the effect of a row of the table, which is Plain, harmless, if the

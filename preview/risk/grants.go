@@ -274,41 +274,6 @@ func (c *scan) modify(rule entry, g preview.Grant, part shape, level Level) Leve
 	return level
 }
 
-// sharedNamespaces are namespaces with accounts as powerful as an administrator. A
-// grant there is as severe as in the whole cluster, even where the release is installed
-// there.
-var sharedNamespaces = []string{
-	"kube-system", "kube-node-lease", "default", "openshift-operators", "openshift-operators-redhat",
-	"openshift-config", "openshift-config-managed", "openshift-monitoring", "openshift-ingress",
-	"openshift-cloud-credential-operator", "openshift-operator-lifecycle-manager", "olm", "operators",
-}
-
-// controllerNamespaces are namespaces where operators that are in effect cluster-admin
-// are usually installed. A grant there is as severe as in the whole cluster, unless the
-// release is installed there.
-var controllerNamespaces = []string{
-	"argocd", "flux-system", "crossplane-system", "upbound-system", "cert-manager", "istio-system", "gatekeeper-system", "kyverno",
-	"cattle-system", "cattle-fleet-system", "tekton-pipelines", "calico-system", "tigera-operator", "rook-ceph", "longhorn-system",
-	"external-secrets", "velero", "vault", "linkerd", "capi-system", "karpenter", "keda", "kubevirt", "metallb-system", "ingress-nginx",
-}
-
-func (c *scan) inNamespace(namespace string, level Level) Level {
-	own := slices.Contains(c.around.own, namespace)
-	switch {
-	case slices.Contains(sharedNamespaces, namespace):
-		return level
-	case namespace == "kube-public":
-		return level.Lower()
-	case !own && slices.Contains(controllerNamespaces, namespace):
-		return level
-	case !own && (strings.HasPrefix(namespace, "openshift-") || strings.HasPrefix(namespace, "olm")):
-		return level
-	case level >= High, level == Medium && !own:
-		return level.Lower()
-	}
-	return level
-}
-
 // wide reports whether a subject stands for more than one workload: a group, or the
 // account default, which pods get that name no other.
 func wide(s preview.Subject) bool {

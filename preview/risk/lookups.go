@@ -98,3 +98,35 @@ func (a *lookups) addLabels(o *preview.Object, seen map[string]bool) {
 		a.labels[o.Namespace] = append(a.labels[o.Namespace], have)
 	}
 }
+
+// podsBehind returns the distinct label sets of the plan's pods that a Service selects.
+// complete is false, and the list nil, after more than maxSelections comparisons.
+func (c *scan) podsBehind(service *preview.Object) (found []map[string]string, complete bool) {
+	if known, looked := c.around.behind[service.ID]; looked {
+		return known, true
+	}
+	picks := preview.Map(service.Planned, "spec", "selector")
+	have := c.around.labels[service.Namespace]
+	if len(picks) == 0 {
+		return nil, true
+	}
+	if c.around.left -= len(have); c.around.left < 0 {
+		return nil, false
+	}
+	picked, err := selectorOf(map[string]any{"matchLabels": picks})
+	for _, set := range have {
+		if err != nil || picked.Matches(labels.Set(set)) {
+			found = append(found, set)
+		}
+	}
+	c.around.behind[service.ID] = found
+	return found, true
+}
+
+// denies reports whether the ValidatingAdmissionPolicy of that name can refuse
+// requests: a binding in the plan has the action Deny, or the plan has no binding for
+// it.
+func (c *scan) denies(name string) bool {
+	denied, bound := c.around.policies[name]
+	return denied || !bound
+}

@@ -1,9 +1,6 @@
 package risk
 
 import (
-	"slices"
-	"strings"
-
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/neighbors"
 )
@@ -35,21 +32,4 @@ func neighborMatch(rows []neighbors.Row) objectMatch {
 		}
 		return None, nil
 	}
-}
-
-// ownNamespace reports whether a namespace is the release's own or is created by the
-// plan.
-func (c *scan) ownNamespace(namespace string) bool {
-	if slices.Contains(c.around.own, namespace) {
-		return true
-	}
-	made := c.around.byID["core/Namespace/-/"+namespace]
-	return made != nil && brings(made) && !controlNamespace(namespace)
-}
-
-// controlNamespace reports whether a namespace holds accounts or configuration of the
-// control plane or of the platform, so that writing there is as severe as in the whole
-// cluster.
-func controlNamespace(namespace string) bool {
-	return slices.Contains(sharedNamespaces, namespace) || namespace == "kube-public" || strings.HasPrefix(namespace, "openshift-")
 }

@@ -40,31 +40,6 @@ func (c *scan) outage(webhook, rule map[string]any) string {
 	return text
 }
 
-// exampleNamespaces returns as text which of the most important namespaces a webhook
-// covers: kube-system, the plan's own, and that of the webhook's Service; empty if it
-// covers none of them.
-func (c *scan) exampleNamespaces(webhook map[string]any) string {
-	own := preview.String(webhook, "clientConfig", "service", "namespace")
-	var named []string
-	for _, namespace := range slices.Concat([]string{kubeSystem}, c.around.own, []string{own}) {
-		if namespace != "" && c.coversNamespace(webhook, namespace) && !slices.Contains(named, namespace) {
-			named = append(named, namespace)
-		}
-	}
-	if len(named) == 0 {
-		return ""
-	}
-	return ", " + wording.Series(named, "and") + " among them"
-}
-
-// coversNamespace reports whether a webhook's namespaceSelector matches a namespace, by
-// the labels that are known. A selector that cannot be parsed matches.
-func (c *scan) coversNamespace(webhook map[string]any, namespace string) bool {
-	have := c.namespaceLabels(namespace)
-	have[wording.NameLabel] = namespace
-	return selects(preview.Map(webhook, "namespaceSelector"), have)
-}
-
 // coversUnlabelled reports whether a webhook covers a namespace that has no labels but
 // its name.
 func coversUnlabelled(webhook map[string]any) bool {

@@ -136,33 +136,6 @@ func podMeta(meta map[string]any) *metav1.ObjectMeta {
 	return out
 }
 
-func namespaceID(name string) string {
-	return preview.Ref{APIVersion: "v1", Kind: "Namespace", Name: name}.ID()
-}
-
-// namespaceLabels returns the labels that a namespace has once the plan is applied:
-// those that the dry run returned, else the live labels with those that the plan sets.
-func (c *scan) namespaceLabels(name string) map[string]string {
-	out := map[string]string{}
-	add := func(body map[string]any) { maps.Copy(out, textLabels(body)) }
-	id := namespaceID(name)
-	for _, body := range c.around.reads[id] {
-		add(body)
-	}
-	o := c.around.byID[id]
-	switch {
-	case o == nil:
-	case o.Action == preview.ActionBlocked || o.Planned == nil:
-		add(o.LiveBody)
-	case o.ResultBody != nil:
-		add(o.ResultBody)
-	default:
-		add(o.LiveBody)
-		add(o.Planned)
-	}
-	return out
-}
-
 // kindNames returns "KIND NAME" of those objects whose ids are keys of said: the first
 // three by name, and the number of the others.
 func kindNames(objects []*preview.Object, said map[string]string) []string {

@@ -9,7 +9,6 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/access"
 	"github.com/kubectl-operator/kubectl-operator/preview/cloud"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/cloudtable"
-	"github.com/kubectl-operator/kubectl-operator/preview/risk/deputy"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/scripts"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
@@ -133,63 +132,6 @@ func brings(o *preview.Object) bool {
 		return true
 	}
 	return false
-}
-
-// namedResources returns, by API group, the resources that rules about the verb create
-// name in shapes. The table of operators' kinds does not judge these again.
-func namedResources(rules []entry) map[string]map[string]bool {
-	out := map[string]map[string]bool{}
-	for _, rule := range rules {
-		if rule.grant == nil {
-			continue
-		}
-		for _, s := range rule.grant.shapes {
-			if !slices.Contains(s.verbs, "create") {
-				continue
-			}
-			for _, group := range s.groups {
-				for _, resource := range s.resources {
-					resource, _, _ = strings.Cut(resource, "/")
-					if out[group] == nil {
-						out[group] = map[string]bool{}
-					}
-					out[group][resource] = true
-				}
-			}
-		}
-	}
-	return out
-}
-
-// ours reports whether a resource is defined by a CRD in the plan. The wildcard "*"
-// counts only if every dangerous resource that is known of the API group is.
-func (c *scan) ours(group, resource string) bool {
-	resource, _, _ = strings.Cut(resource, "/")
-	if resource == all {
-		for name := range c.named[group] {
-			if !c.own[group+"/"+name] {
-				return false
-			}
-		}
-		for _, k := range deputy.Resources(group, all) {
-			if rankOf(k.Effect) <= rankOf(deputy.Mints) && !strings.Contains(k.Plural, "/") && !c.own[group+"/"+k.Plural] {
-				return false
-			}
-		}
-	}
-	return c.own[group+"/"+resource]
-}
-
-// onlyOurs reports whether all resources of a grant are defined by CRDs in the plan.
-func (c *scan) onlyOurs(g preview.Grant) bool {
-	for _, group := range g.APIGroups {
-		for _, resource := range g.Resources {
-			if !c.ours(group, resource) {
-				return false
-			}
-		}
-	}
-	return len(g.Resources) > 0
 }
 
 // builtIn reports whether a role is one that every cluster has, and neither the plan

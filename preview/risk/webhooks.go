@@ -110,30 +110,6 @@ func (c *scan) coversPodsBehind(webhook, service map[string]any) bool {
 	return err != nil || slices.ContainsFunc(pods, func(have map[string]string) bool { return covers.Matches(labels.Set(have)) })
 }
 
-// podsBehind returns the distinct label sets of the plan's pods that a Service selects.
-// complete is false, and the list nil, after more than maxSelections comparisons.
-func (c *scan) podsBehind(service *preview.Object) (found []map[string]string, complete bool) {
-	if known, looked := c.around.behind[service.ID]; looked {
-		return known, true
-	}
-	picks := preview.Map(service.Planned, "spec", "selector")
-	have := c.around.labels[service.Namespace]
-	if len(picks) == 0 {
-		return nil, true
-	}
-	if c.around.left -= len(have); c.around.left < 0 {
-		return nil, false
-	}
-	picked, err := selectorOf(map[string]any{"matchLabels": picks})
-	for _, set := range have {
-		if err != nil || picked.Matches(labels.Set(set)) {
-			found = append(found, set)
-		}
-	}
-	c.around.behind[service.ID] = found
-	return found, true
-}
-
 func exposedService(_ *scan, o *preview.Object) (Level, []string) {
 	if o.Planned == nil {
 		return None, nil
