@@ -59,8 +59,8 @@ type hook struct {
 	namespaces, objects reach
 }
 
-func (c *scan) newHook(body map[string]any) hook {
-	return hook{body: body, namespaces: c.namespaceReach(preview.Map(body, "namespaceSelector")), objects: objectReach(preview.Map(body, "objectSelector"))}
+func (n *namespaces) hook(body map[string]any) hook {
+	return hook{body: body, namespaces: n.reach(preview.Map(body, "namespaceSelector")), objects: objectReach(preview.Map(body, "objectSelector"))}
 }
 
 // reach returns how far the hook reaches among the objects of a resource. Of
@@ -72,10 +72,10 @@ func (h hook) reach(row intercept.Resource) reach {
 	return min(h.namespaces, h.objects)
 }
 
-// namespaceReach returns the reach of a namespaceSelector. It is evaluated on
+// reach returns the reach of a namespaceSelector. It is evaluated on
 // namespaces that every cluster has, such as kube-system, and on one that has no labels
 // but its name and those of pod security.
-func (c *scan) namespaceReach(selector map[string]any) reach {
+func (n *namespaces) reach(selector map[string]any) reach {
 	for _, level := range []string{"", "privileged", "baseline", "restricted"} {
 		have := map[string]string{wording.NameLabel: "any-other"}
 		if level != "" {
@@ -88,13 +88,13 @@ func (c *scan) namespaceReach(selector map[string]any) reach {
 		}
 	}
 	for _, namespace := range sharedNamespaces {
-		have := c.namespaceLabels(namespace)
+		have := n.labels(namespace)
 		have[wording.NameLabel] = namespace
 		if selects(selector, have) {
 			return reachWide
 		}
 	}
-	if c.namesOwn(selector) {
+	if n.namesOwn(selector) {
 		return reachOwn
 	}
 	return reachChosen
@@ -102,7 +102,7 @@ func (c *scan) namespaceReach(selector map[string]any) reach {
 
 // namesOwn reports whether a selector requires the name label
 // (kubernetes.io/metadata.name) to name one of the release's own namespaces.
-func (c *scan) namesOwn(selector map[string]any) bool {
+func (n *namespaces) namesOwn(selector map[string]any) bool {
 	names := []string{}
 	if name := preview.String(selector, "matchLabels", wording.NameLabel); name != "" {
 		names = append(names, name)
@@ -112,7 +112,7 @@ func (c *scan) namesOwn(selector map[string]any) bool {
 			names = append(names, wording.Strings(e["values"])...)
 		}
 	}
-	return len(names) > 0 && !slices.ContainsFunc(names, func(name string) bool { return !slices.Contains(c.around.own, name) })
+	return len(names) > 0 && !slices.ContainsFunc(names, func(name string) bool { return !n.owned(name) })
 }
 
 // usualLabels are label keys that most objects have, such as app: their owners do not
@@ -163,7 +163,7 @@ func interceptMatch(judge func(c *scan, h hook, r intercept.Rule, mutating bool)
 		}
 		worst, lines := None, []string{}
 		for _, webhook := range preview.Maps(o.Planned, "webhooks") {
-			h, where := c.newHook(webhook), c.answeredElsewhere(webhook)
+			h, where := c.namespaces.hook(webhook), c.answeredElsewhere(webhook)
 			for _, rule := range preview.Maps(webhook, "rules") {
 				r := interceptRule(rule)
 				for _, j := range judge(c, h, r, o.Is(preview.KindMutatingWebhookConfiguration)) {
@@ -171,7 +171,7 @@ func interceptMatch(judge func(c *scan, h hook, r intercept.Rule, mutating bool)
 						j.level = j.level.Raise()
 					}
 					worst = max(worst, j.level)
-					lines = append(lines, "webhook "+preview.String(webhook, "name")+": "+j.what+c.within(h, rule)+where)
+					lines = append(lines, "webhook "+preview.String(webhook, "name")+": "+j.what+h.within(rule)+where)
 				}
 			}
 		}
@@ -195,7 +195,7 @@ func (c *scan) answeredElsewhere(webhook map[string]any) string {
 	}
 	service := preview.Map(client, "service")
 	namespace, name := preview.String(service, "namespace"), preview.String(service, "name")
-	if namespace == "" || slices.Contains(c.around.own, namespace) || c.objects[preview.Ref{APIVersion: "v1", Kind: "Service", Namespace: namespace, Name: name}.ID()] != nil {
+	if namespace == "" || c.namespaces.owned(namespace) || c.objects[preview.Ref{APIVersion: "v1", Kind: "Service", Namespace: namespace, Name: name}.ID()] != nil {
 		return ""
 	}
 	return ", answered by Service " + namespace + "/" + name + ", which is not in this plan"
@@ -203,7 +203,7 @@ func (c *scan) answeredElsewhere(webhook map[string]any) string {
 
 // within returns words for the namespaces and objects that a webhook's selectors
 // restrict a rule to, such as " in every namespace".
-func (c *scan) within(h hook, rule map[string]any) string {
+func (h hook) within(rule map[string]any) string {
 	text := ""
 	if selector := preview.Map(h.body, "objectSelector"); len(selector) > 0 {
 		text = " (" + wording.Selector("objects", selector) + ")"
@@ -252,7 +252,7 @@ func changesOthers(c *scan, h hook, r intercept.Rule, mutating bool) []judged {
 			Subject: preview.Subject{Kind: preview.SubjectServiceAccount, Name: "webhook"}, Scope: preview.ScopeCluster,
 			APIGroups: []string{group}, Resources: r.Resources, Verbs: []string{"create", "patch", "update"},
 		}
-		if group == all || intercept.Known(group) || c.onlyOurs(foreign) {
+		if group == all || intercept.Known(group) || c.kinds.onlyOurs(foreign) {
 			continue
 		}
 		level := Medium
@@ -304,7 +304,7 @@ func admissionPolicy(c *scan, o *preview.Object) (Level, []string) {
 		return None, nil
 	}
 	level, lines := c.policyLevel(preview.Map(o.Planned, "spec", "matchConstraints"), mutating, c.around.bound[string(o.GroupKind())+"Binding/"+o.Name])
-	if !mutating && len(lines) > 0 && !c.denies(o.Name) {
+	if !mutating && len(lines) > 0 && !c.around.denies(o.Name) {
 		level = Notice
 	}
 	if copied := copiesSecrets(o.Planned); !mutating && copied != "" {
@@ -346,12 +346,12 @@ func (c *scan) policyLevel(constraints map[string]any, mutating bool, bindings [
 	if mutating {
 		verb = "changes"
 	}
-	h := c.newHook(constraints)
-	narrow := c.widestBinding(bindings)
+	h := c.namespaces.hook(constraints)
+	narrow := c.namespaces.widestBinding(bindings)
 	var lines []string
 	for _, rule := range preview.Maps(constraints, "resourceRules") {
 		r := interceptRule(rule)
-		if c.onlyOurs(preview.Grant{APIGroups: r.Groups, Resources: r.Resources}) {
+		if c.kinds.onlyOurs(preview.Grant{APIGroups: r.Groups, Resources: r.Resources}) {
 			continue
 		}
 		level := Medium
@@ -371,13 +371,13 @@ func (c *scan) policyLevel(constraints map[string]any, mutating bool, bindings [
 
 // widestBinding returns the largest reach of a policy's bindings. It is reachWide where
 // the plan has no binding, as one can be created outside the plan.
-func (c *scan) widestBinding(bindings []*preview.Object) reach {
+func (n *namespaces) widestBinding(bindings []*preview.Object) reach {
 	if len(bindings) == 0 {
 		return reachWide
 	}
 	widest := reachOwn
 	for _, b := range bindings {
-		h := c.newHook(preview.Map(b.Planned, "spec", "matchResources"))
+		h := n.hook(preview.Map(b.Planned, "spec", "matchResources"))
 		widest = max(widest, min(h.namespaces, h.objects))
 	}
 	return widest

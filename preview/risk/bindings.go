@@ -59,7 +59,7 @@ func bindsClusterAdmin(c *scan, o *preview.Object) (Level, []string) {
 	}
 	level := Critical
 	if o.Is(preview.KindRoleBinding) {
-		level = c.inNamespace(o.Namespace, level)
+		level = c.namespaces.lower(o.Namespace, level)
 	}
 	return level, bindingEvidence(o, access.Subjects(o.Planned), "cluster-admin")
 }
@@ -74,7 +74,7 @@ func bindsAdmin(c *scan, o *preview.Object) (Level, []string) {
 	}
 	level := Critical
 	if o.Is(preview.KindRoleBinding) {
-		level = c.inNamespace(o.Namespace, level)
+		level = c.namespaces.lower(o.Namespace, level)
 	}
 	return level, bindingEvidence(o, access.Subjects(o.Planned), role.Name)
 }

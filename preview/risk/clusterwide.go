@@ -80,7 +80,7 @@ func apiService(c *scan, o *preview.Object) (Level, []string) {
 	case slices.Contains(projectGroups, group):
 	case builtInGroup(group):
 		level, lines = Critical, append(lines, "group "+group+" is a part of Kubernetes")
-	case (c.named[group] != nil || actedOn(group)) && !c.own[group+"/*"]:
+	case (c.kinds.named[group] != nil || actedOn(group)) && !c.kinds.resources[group+"/*"]:
 		level, lines = Critical, append(lines, "group "+group+" belongs to another system")
 	}
 	return level, lines

@@ -33,7 +33,7 @@ func (c *scan) judgeContent() {
 		}
 		var applied, stored []content.Item
 		for _, item := range items {
-			if item.Inert || content.BuiltIn(o.Planned) && !c.handsOver(o) {
+			if item.Inert || content.BuiltIn(o.Planned) && !handsOver(o) {
 				stored = append(stored, item)
 			} else {
 				applied = append(applied, item)
@@ -46,7 +46,7 @@ func (c *scan) judgeContent() {
 
 // handsOver reports whether a controller applies the manifests in a Secret: it has the
 // type of Cluster API's ClusterResourceSet.
-func (c *scan) handsOver(o *preview.Object) bool {
+func handsOver(o *preview.Object) bool {
 	return o.Is(preview.KindSecret) && preview.String(o.Planned, "type") == "addons.cluster.x-k8s.io/resource-set"
 }
 
@@ -182,7 +182,7 @@ func unboundGrants(bodies []map[string]any, bound map[string]bool) []preview.Gra
 // scanOf returns a scan of plan p with the rules of this scan. The objects of this
 // scan's plan count as p's own.
 func (c *scan) scanOf(p *preview.Plan) *scan {
-	sub := newScanBy(Input{Plan: p}, c.rules, c.named)
-	sub.own, sub.ownKinds, sub.accounts = c.own, c.ownKinds, c.accounts
+	sub := newScanBy(Input{Plan: p}, c.rules, c.kinds.named)
+	sub.kinds, sub.accounts = c.kinds, c.accounts
 	return sub
 }

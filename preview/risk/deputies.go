@@ -86,7 +86,7 @@ func deputyLevel(level Level) func(*scan, preview.Grant, shape) Level {
 		worst := None
 		for _, group := range part.groups {
 			for _, resource := range part.resources {
-				if k, ok := c.worstKind(group, resource); ok {
+				if k, ok := c.kinds.worstKind(group, resource); ok {
 					worst = max(worst, levelOfKind(k, level))
 				}
 			}
@@ -125,7 +125,7 @@ func deputyPart(effect deputy.Effect) func(*scan, preview.Grant) (shape, bool) {
 		verbs = append(verbs, "delete", "deletecollection")
 	}
 	return func(c *scan, g preview.Grant) (shape, bool) {
-		return c.kindsPart(g, verbs, func(k deputy.Kind) bool { return effectOf(k) == effect })
+		return c.kinds.kindsPart(g, verbs, func(k deputy.Kind) bool { return effectOf(k) == effect })
 	}
 }
 
@@ -164,10 +164,10 @@ func customExec(c *scan, g preview.Grant) (shape, bool) {
 		}
 		for _, resource := range g.Resources {
 			of, sub, _ := strings.Cut(resource, "/")
-			if group == all && of != all || c.own[group+"/"+of] {
+			if group == all && of != all || c.kinds.resources[group+"/"+of] {
 				continue
 			}
-			worst, _ := c.worstKind(group, resource)
+			worst, _ := c.kinds.worstKind(group, resource)
 			if worst.Effect == deputy.Exec || slices.Contains(execSubresources, sub) {
 				part.groups, part.resources = append(part.groups, group), append(part.resources, resource)
 			}
@@ -184,7 +184,7 @@ func deletedOrders(c *scan, g preview.Grant) (shape, bool) {
 	if len(shape{verbs: strings.Fields(write)}.usable(g, g.Resources)) > 0 {
 		return shape{}, false // said by the rule about writing
 	}
-	return c.kindsPart(g, []string{"delete", "deletecollection"}, func(k deputy.Kind) bool {
+	return c.kinds.kindsPart(g, []string{"delete", "deletecollection"}, func(k deputy.Kind) bool {
 		return rankOf(effectOf(k)) < len(effectRules) && !slices.Contains(enforcing, effectOf(k)) && effectOf(k) != deputy.Scrapes && effectOf(k) != deputy.Scales
 	})
 }
@@ -215,14 +215,14 @@ func groupsOf(_ *scan, _ preview.Grant, part shape) []string { return part.group
 
 // deputyLines returns lines of evidence that say what the controllers do which act on
 // the kinds of a match.
-func (c *scan) deputyLines(m match) []string {
+func (x *kindIndex) deputyLines(m match) []string {
 	if m.rule.grant.effect == "" || m.rule.grant.effect == deputy.Requests {
 		return nil
 	}
 	var lines []string
 	for _, group := range m.part.groups {
 		for _, resource := range m.part.resources {
-			worst, ok := c.worstKind(group, resource)
+			worst, ok := x.worstKind(group, resource)
 			if ok && worst.Operator != "" && effectOf(worst) == m.rule.grant.effect && slices.Contains(m.grant.APIGroups, group) {
 				lines = append(lines, strings.ReplaceAll(resource, all, worst.Plural)+"."+worst.Group+": "+worst.Says())
 			}

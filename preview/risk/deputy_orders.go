@@ -70,7 +70,7 @@ func (c *scan) orderOf(o *preview.Object) (deputy.Kind, Level, []string) {
 	if !known || content.BuiltIn(o.Planned) {
 		return k, None, nil
 	}
-	if c.ownKinds[ref.Group()+"/"+ref.Kind] && !slices.Contains([]deputy.Effect{deputy.Installs, deputy.RBAC, deputy.Node, deputy.Mutates}, k.Effect) {
+	if c.kinds.defines(ref.Group(), ref.Kind) && !slices.Contains([]deputy.Effect{deputy.Installs, deputy.RBAC, deputy.Node, deputy.Mutates}, k.Effect) {
 		return k, None, nil
 	}
 	level, lines := orderLevels[k.Order], []string(nil)
@@ -237,7 +237,7 @@ func (c *scan) judgeUnknownKinds() {
 	for i := range c.plan.Objects {
 		o := &c.plan.Objects[i]
 		ref := o.Ref()
-		if o.Planned == nil || content.BuiltIn(o.Planned) || c.ownKinds[ref.Group()+"/"+ref.Kind] {
+		if o.Planned == nil || content.BuiltIn(o.Planned) || c.kinds.defines(ref.Group(), ref.Kind) {
 			continue
 		}
 		kind := ref.Group() + "/" + ref.Kind
@@ -272,7 +272,7 @@ func (c *scan) unknownGroups(g preview.Grant, acting map[string]bool) {
 		}
 		part := shape{groups: []string{group}, verbs: verbs}
 		for _, resource := range g.Resources {
-			if !strings.Contains(resource, "/") && !c.ours(group, resource) && !acting[group+"/"+resource] {
+			if !strings.Contains(resource, "/") && !c.kinds.ours(group, resource) && !acting[group+"/"+resource] {
 				part.resources = append(part.resources, resource)
 			}
 		}

@@ -27,7 +27,7 @@ func weakened(c *scan, o *preview.Object) (Level, []string) {
 		level = Low // what its objects may say
 	}
 	switch {
-	case o.Action == preview.ActionDelete && o.Planned == nil && !c.removesAll() && !o.FormerOwner():
+	case o.Action == preview.ActionDelete && o.Planned == nil && !c.around.empty && !o.FormerOwner():
 		if lost := field.Protects(o.APIVersion, o.Kind); lost != "" {
 			return None, []string{"deleted: " + lost}
 		}
@@ -46,7 +46,7 @@ func weakened(c *scan, o *preview.Object) (Level, []string) {
 // them.
 func foreignSecrets(c *scan, o *preview.Object) (Level, []string) {
 	pod, _ := preview.PodTemplate(o.Planned)
-	if pod == nil || o.Namespace == "" || c.ownNamespace(o.Namespace) {
+	if pod == nil || o.Namespace == "" || c.namespaces.brought(o.Namespace) {
 		return None, nil
 	}
 	level, lines := High, []string(nil)

@@ -201,7 +201,7 @@ func (c *scan) judgeGrants() {
 		c.critical[m.grant.Subject] = c.critical[m.grant.Subject] || m.level == Critical
 		c.hit(m.rule.Rule, ruleHit{
 			object: roleID(m.grant), about: m.grant.Subject.Kind + " " + m.grant.Subject.Name, where: m.where(), cases: c.grantCases(m),
-			evidence: slices.Concat([]string{line(m.grant, m.part)}, held.extraEvidence(m), c.deputyLines(m), m.leadsTo()),
+			evidence: slices.Concat([]string{line(m.grant, m.part)}, held.extraEvidence(m), c.kinds.deputyLines(m), m.leadsTo()),
 			severity: m.unknown(), subjects: []preview.Subject{m.grant.Subject},
 			level: m.level, narrow: m.grant.Scope != preview.ScopeCluster, known: isUnchanged(m.grant), held: m.grant.Change == preview.GrantSame,
 		})
@@ -266,7 +266,7 @@ func (c *scan) modify(rule entry, g preview.Grant, part shape, level Level) Leve
 		level = level.Lower()
 	}
 	if g.Scope == preview.ScopeNamespace {
-		level = c.inNamespace(g.Namespace, level)
+		level = c.namespaces.lower(g.Namespace, level)
 	}
 	if wide(g.Subject) {
 		level = level.Raise()

@@ -13,12 +13,10 @@ import (
 // lookups are indexes of the plan for rules that compare objects with each other. They
 // are filled in one pass, because a plan may have twenty thousand objects.
 type lookups struct {
-	byID      map[string]*preview.Object     // also objects that the plan deletes
 	reads     map[string][]map[string]any    // bodies read from the cluster, by id
 	workloads map[string][]*preview.Object   // objects that make pods, by namespace
 	policies  map[string]bool                // ValidatingAdmissionPolicy that the plan binds → whether a binding says Deny
 	bound     map[string][]*preview.Object   // bindings in the plan, by the policy that they name
-	own       []string                       // the release's own namespaces
 	empty     bool                           // no object stays after the plan, as for uninstall
 	rules     map[string]string              // permissions of roles as text, by the role's id
 	labels    map[string][]map[string]string // distinct label sets of pods, by namespace
@@ -37,16 +35,13 @@ const maxSelections = 1 << 20
 
 func newLookups(p *preview.Plan) lookups {
 	a := lookups{
-		byID: map[string]*preview.Object{}, reads: map[string][]map[string]any{}, workloads: map[string][]*preview.Object{},
-		policies: map[string]bool{}, bound: map[string][]*preview.Object{}, writers: map[string]map[string]bool{}, aggregating: map[string]labelSelector{}, own: p.OwnNamespaces(), empty: true, rules: map[string]string{}, labels: map[string][]map[string]string{},
+		reads: map[string][]map[string]any{}, workloads: map[string][]*preview.Object{},
+		policies: map[string]bool{}, bound: map[string][]*preview.Object{}, writers: map[string]map[string]bool{}, aggregating: map[string]labelSelector{}, empty: true, rules: map[string]string{}, labels: map[string][]map[string]string{},
 		behind: map[string][]map[string]string{}, left: maxSelections,
 	}
 	seen := map[string]bool{}
 	for i := range p.Objects {
 		o := &p.Objects[i]
-		if _, known := a.byID[o.ID]; !known {
-			a.byID[o.ID] = o
-		}
 		a.empty = a.empty && o.Planned == nil
 		if pod, _ := preview.PodTemplate(o.Planned); pod != nil && !o.Is(preview.KindPodTemplate) {
 			a.workloads[o.Namespace] = append(a.workloads[o.Namespace], o)
@@ -101,16 +96,16 @@ func (a *lookups) addLabels(o *preview.Object, seen map[string]bool) {
 
 // podsBehind returns the distinct label sets of the plan's pods that a Service selects.
 // complete is false, and the list nil, after more than maxSelections comparisons.
-func (c *scan) podsBehind(service *preview.Object) (found []map[string]string, complete bool) {
-	if known, looked := c.around.behind[service.ID]; looked {
+func (a *lookups) podsBehind(service *preview.Object) (found []map[string]string, complete bool) {
+	if known, looked := a.behind[service.ID]; looked {
 		return known, true
 	}
 	picks := preview.Map(service.Planned, "spec", "selector")
-	have := c.around.labels[service.Namespace]
+	have := a.labels[service.Namespace]
 	if len(picks) == 0 {
 		return nil, true
 	}
-	if c.around.left -= len(have); c.around.left < 0 {
+	if a.left -= len(have); a.left < 0 {
 		return nil, false
 	}
 	picked, err := selectorOf(map[string]any{"matchLabels": picks})
@@ -119,14 +114,14 @@ func (c *scan) podsBehind(service *preview.Object) (found []map[string]string, c
 			found = append(found, set)
 		}
 	}
-	c.around.behind[service.ID] = found
+	a.behind[service.ID] = found
 	return found, true
 }
 
 // denies reports whether the ValidatingAdmissionPolicy of that name can refuse
 // requests: a binding in the plan has the action Deny, or the plan has no binding for
 // it.
-func (c *scan) denies(name string) bool {
-	denied, bound := c.around.policies[name]
+func (a *lookups) denies(name string) bool {
+	denied, bound := a.policies[name]
 	return denied || !bound
 }

@@ -89,7 +89,7 @@ func (c *scan) updatesConfiguration(o *preview.Object) bool {
 	}[o.GroupKind()]
 	names, looked := c.around.writers[resource]
 	if !looked {
-		names = c.writersOf(o.Ref().Group(), resource)
+		names = writersOf(c.plan.Access.Grants, o.Ref().Group(), resource)
 		c.around.writers[resource] = names
 	}
 	return names[""] || names[o.Name]
@@ -97,9 +97,9 @@ func (c *scan) updatesConfiguration(o *preview.Object) bool {
 
 // writersOf returns the names of objects of a cluster-scoped resource that
 // ServiceAccounts of the plan may update. The name "" stands for all of them.
-func (c *scan) writersOf(group, resource string) map[string]bool {
+func writersOf(grants []preview.Grant, group, resource string) map[string]bool {
 	names, wanted := map[string]bool{}, newShape(group, resource, "update patch")
-	for _, g := range c.plan.Access.Grants {
+	for _, g := range grants {
 		if _, ok := wanted.cut(g); !ok || g.Change == preview.GrantRemoved || g.Scope != preview.ScopeCluster || g.Subject.Kind != preview.SubjectServiceAccount {
 			continue
 		}

@@ -9,26 +9,47 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/wording"
 )
 
-// ownNamespace reports whether a namespace is the release's own or is created by the
-// plan.
-func (c *scan) ownNamespace(namespace string) bool {
-	if slices.Contains(c.around.own, namespace) {
+// namespaces are the namespaces of the plan and of the cluster: which of them are the
+// release's own, and the labels that each has once the plan is applied.
+type namespaces struct {
+	own     []string                    // the release's
+	objects map[string]*preview.Object  // Namespaces of the plan, also those that it deletes, by id
+	reads   map[string][]map[string]any // bodies read from the cluster, by id
+}
+
+func newNamespaces(p *preview.Plan, reads map[string][]map[string]any) *namespaces {
+	n := &namespaces{own: p.OwnNamespaces(), objects: map[string]*preview.Object{}, reads: reads}
+	for i := range p.Objects {
+		o := &p.Objects[i]
+		if _, known := n.objects[o.ID]; !known && o.Is(preview.KindNamespace) {
+			n.objects[o.ID] = o
+		}
+	}
+	return n
+}
+
+// owned reports whether a namespace is one of the release's own.
+func (n *namespaces) owned(namespace string) bool { return slices.Contains(n.own, namespace) }
+
+// brought reports whether a namespace is the release's own or is created by the plan.
+func (n *namespaces) brought(namespace string) bool {
+	if n.owned(namespace) {
 		return true
 	}
-	made := c.around.byID["core/Namespace/-/"+namespace]
+	made := n.objects[namespaceID(namespace)]
 	return made != nil && brings(made) && !controlNamespace(namespace)
 }
 
-// namespaceLabels returns the labels that a namespace has once the plan is applied:
+// labels returns the labels that a namespace has once the plan is applied:
 // those that the dry run returned, else the live labels with those that the plan sets.
-func (c *scan) namespaceLabels(name string) map[string]string {
+func (n *namespaces) labels(name string) map[string]string {
 	out := map[string]string{}
 	add := func(body map[string]any) { maps.Copy(out, textLabels(body)) }
 	id := namespaceID(name)
-	for _, body := range c.around.reads[id] {
+	for _, body := range n.reads[id] {
 		add(body)
 	}
-	o := c.around.byID[id]
+	o := n.objects[id]
 	switch {
 	case o == nil:
 	case o.Action == preview.ActionBlocked || o.Planned == nil:
@@ -46,22 +67,22 @@ func namespaceID(name string) string {
 	return preview.Ref{APIVersion: "v1", Kind: "Namespace", Name: name}.ID()
 }
 
-// coversNamespace reports whether a webhook's namespaceSelector matches a namespace, by
+// covers reports whether a webhook's namespaceSelector matches a namespace, by
 // the labels that are known. A selector that cannot be parsed matches.
-func (c *scan) coversNamespace(webhook map[string]any, namespace string) bool {
-	have := c.namespaceLabels(namespace)
+func (n *namespaces) covers(webhook map[string]any, namespace string) bool {
+	have := n.labels(namespace)
 	have[wording.NameLabel] = namespace
 	return selects(preview.Map(webhook, "namespaceSelector"), have)
 }
 
-// exampleNamespaces returns as text which of the most important namespaces a webhook
+// examples returns as text which of the most important namespaces a webhook
 // covers: kube-system, the plan's own, and that of the webhook's Service; empty if it
 // covers none of them.
-func (c *scan) exampleNamespaces(webhook map[string]any) string {
+func (n *namespaces) examples(webhook map[string]any) string {
 	own := preview.String(webhook, "clientConfig", "service", "namespace")
 	var named []string
-	for _, namespace := range slices.Concat([]string{kubeSystem}, c.around.own, []string{own}) {
-		if namespace != "" && c.coversNamespace(webhook, namespace) && !slices.Contains(named, namespace) {
+	for _, namespace := range slices.Concat([]string{kubeSystem}, n.own, []string{own}) {
+		if namespace != "" && n.covers(webhook, namespace) && !slices.Contains(named, namespace) {
 			named = append(named, namespace)
 		}
 	}
@@ -96,8 +117,9 @@ var controllerNamespaces = []string{
 	"external-secrets", "velero", "vault", "linkerd", "capi-system", "karpenter", "keda", "kubevirt", "metallb-system", "ingress-nginx",
 }
 
-func (c *scan) inNamespace(namespace string, level Level) Level {
-	own := slices.Contains(c.around.own, namespace)
+// lower returns the level of a finding that is limited to a namespace.
+func (n *namespaces) lower(namespace string, level Level) Level {
+	own := n.owned(namespace)
 	switch {
 	case slices.Contains(sharedNamespaces, namespace):
 		return level

@@ -27,7 +27,7 @@ func neighborMatch(rows []neighbors.Row) objectMatch {
 	return func(c *scan, o *preview.Object) (Level, []string) {
 		for _, row := range rows {
 			if o.Planned != nil && o.Is(row.Kinds...) {
-				return row.Judge(neighbors.Object{Ref: o.Ref(), Body: o.Planned, Own: c.ownNamespace, Control: controlNamespace})
+				return row.Judge(neighbors.Object{Ref: o.Ref(), Body: o.Planned, Own: c.namespaces.brought, Control: controlNamespace})
 			}
 		}
 		return None, nil

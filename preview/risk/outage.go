@@ -17,7 +17,7 @@ const kubeSystem = "kube-system"
 
 // outage returns as text the requests that a webhook's rule covers, which are those
 // that fail while the webhook does not answer (admissionregistration.k8s.io/v1).
-func (c *scan) outage(webhook, rule map[string]any) string {
+func (n *namespaces) outage(webhook, rule map[string]any) string {
 	text := wording.Verbs(rule) + " " + wording.Resources(rule)
 	if selector := preview.Map(webhook, "objectSelector"); len(selector) > 0 {
 		text += " " + strings.TrimPrefix(strings.TrimPrefix(wording.Selector("objects", selector), "objects "), "every object ")
@@ -26,9 +26,9 @@ func (c *scan) outage(webhook, rule map[string]any) string {
 	case inWholeCluster(rule):
 		text += " in the whole cluster"
 	case len(selector) > 0:
-		text += " in " + wording.Selector("namespaces", selector) + c.exampleNamespaces(webhook)
+		text += " in " + wording.Selector("namespaces", selector) + n.examples(webhook)
 	default:
-		text += " in every namespace" + c.exampleNamespaces(webhook)
+		text += " in every namespace" + n.examples(webhook)
 	}
 	if conditions := preview.Maps(webhook, "matchConditions"); len(conditions) > 0 {
 		var names []string

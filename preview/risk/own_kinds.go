@@ -9,30 +9,53 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/deputy"
 )
 
+// kindIndex says of custom resources whether the plan defines them, and else which
+// controller of others acts on them.
+type kindIndex struct {
+	resources map[string]bool            // GROUP/RESOURCE and GROUP/* of the plan's CRDs
+	kinds     map[string]bool            // GROUP/KIND of the plan's CRDs
+	named     map[string]map[string]bool // GROUP → resources that rules about grants name
+}
+
+func newKindIndex(named map[string]map[string]bool) *kindIndex {
+	return &kindIndex{resources: map[string]bool{}, kinds: map[string]bool{}, named: named}
+}
+
+// add adds the kind that a CRD of the plan defines.
+func (x *kindIndex) add(crd map[string]any) {
+	group := preview.String(crd, "spec", "group")
+	x.resources[group+"/*"] = true
+	x.resources[group+"/"+preview.String(crd, "spec", "names", "plural")] = true
+	x.kinds[group+"/"+preview.String(crd, "spec", "names", "kind")] = true
+}
+
+// defines reports whether a CRD of the plan defines a kind.
+func (x *kindIndex) defines(group, kind string) bool { return x.kinds[group+"/"+kind] }
+
 // ours reports whether a resource is defined by a CRD in the plan. The wildcard "*"
 // counts only if every dangerous resource that is known of the API group is.
-func (c *scan) ours(group, resource string) bool {
+func (x *kindIndex) ours(group, resource string) bool {
 	resource, _, _ = strings.Cut(resource, "/")
 	if resource == all {
-		for name := range c.named[group] {
-			if !c.own[group+"/"+name] {
+		for name := range x.named[group] {
+			if !x.resources[group+"/"+name] {
 				return false
 			}
 		}
 		for _, k := range deputy.Resources(group, all) {
-			if rankOf(k.Effect) <= rankOf(deputy.Mints) && !strings.Contains(k.Plural, "/") && !c.own[group+"/"+k.Plural] {
+			if rankOf(k.Effect) <= rankOf(deputy.Mints) && !strings.Contains(k.Plural, "/") && !x.resources[group+"/"+k.Plural] {
 				return false
 			}
 		}
 	}
-	return c.own[group+"/"+resource]
+	return x.resources[group+"/"+resource]
 }
 
 // onlyOurs reports whether all resources of a grant are defined by CRDs in the plan.
-func (c *scan) onlyOurs(g preview.Grant) bool {
+func (x *kindIndex) onlyOurs(g preview.Grant) bool {
 	for _, group := range g.APIGroups {
 		for _, resource := range g.Resources {
-			if !c.ours(group, resource) {
+			if !x.ours(group, resource) {
 				return false
 			}
 		}
@@ -69,13 +92,13 @@ func namedResources(rules []entry) map[string]map[string]bool {
 // worstKind returns the kind with the worst effect among those that a group and
 // resource of a role name, either of which may be "*". Kinds of the plan, and resources
 // that other rules judge, are left out; ok is false where no kind remains.
-func (c *scan) worstKind(group, resource string) (worst deputy.Kind, ok bool) {
+func (x *kindIndex) worstKind(group, resource string) (worst deputy.Kind, ok bool) {
 	for _, k := range deputy.Resources(group, resource) {
 		plural := k.Plural
 		if plural == all {
 			plural = resource
 		}
-		if c.own[k.Group+"/"+plural] || c.own[group+"/"+plural] || c.named[group][plural] || effectOf(k) == deputy.Elsewhere {
+		if x.resources[k.Group+"/"+plural] || x.resources[group+"/"+plural] || x.named[group][plural] || effectOf(k) == deputy.Elsewhere {
 			continue
 		}
 		if !ok || rankOf(effectOf(k)) < rankOf(effectOf(worst)) {
@@ -91,7 +114,7 @@ func (c *scan) worstKind(group, resource string) (worst deputy.Kind, ok bool) {
 // kindsPart returns the part of a grant that has any of the verbs on resources whose
 // worst kind is wanted. ok is false where there is none. Kinds of the plan do not
 // count.
-func (c *scan) kindsPart(g preview.Grant, verbs []string, wanted func(deputy.Kind) bool) (shape, bool) {
+func (x *kindIndex) kindsPart(g preview.Grant, verbs []string, wanted func(deputy.Kind) bool) (shape, bool) {
 	part := shape{}
 	usable := shape{verbs: verbs}.usable(g, g.Resources)
 	if len(usable) == 0 {
@@ -99,7 +122,7 @@ func (c *scan) kindsPart(g preview.Grant, verbs []string, wanted func(deputy.Kin
 	}
 	for _, group := range g.APIGroups {
 		for _, resource := range g.Resources {
-			if worst, ok := c.worstKind(group, resource); ok && wanted(worst) {
+			if worst, ok := x.worstKind(group, resource); ok && wanted(worst) {
 				part.groups, part.resources = append(part.groups, group), append(part.resources, resource)
 			}
 		}

@@ -71,14 +71,11 @@ func deleted(c *scan, o *preview.Object) (Level, string) {
 	if o.Is(preview.KindNamespace, preview.KindCustomResourceDefinition, preview.KindPersistentVolumeClaim, preview.KindPersistentVolume) {
 		return Critical, "deleted with the data in it"
 	}
-	if o.Is(preview.KindServiceAccount) || isRBAC(o) || c.removesAll() {
+	if o.Is(preview.KindServiceAccount) || isRBAC(o) || c.around.empty {
 		return Low, "deleted"
 	}
 	return Medium, "deleted"
 }
-
-// removesAll reports whether no object stays after the plan, as for uninstall.
-func (c *scan) removesAll() bool { return c.around.empty }
 
 // conflicts matches objects with field conflicts: with the rule's level where the plan
 // takes the fields or some are undecided, and High where they are left to their

@@ -59,7 +59,7 @@ func (c *scan) judgePlatforms() {
 	if len(images) == 0 || len(nodes) == 0 {
 		return
 	}
-	for _, objects := range c.workloads() {
+	for _, objects := range c.around.workloads {
 		for _, o := range objects {
 			pod, _ := preview.PodTemplate(o.Planned)
 			level, lines := unsupportedNodes(pod, images, eligiblePlatforms(pod, nodes))

@@ -28,7 +28,7 @@ func relaxesLevel(c *scan, o *preview.Object) (Level, []string) {
 	if o.Planned == nil || !o.Is(preview.KindNamespace) || o.Action == preview.ActionUnchanged || o.Action == preview.ActionBlocked {
 		return None, nil
 	}
-	after := enforcedLevel(c.namespaceLabels(o.Name))
+	after := enforcedLevel(c.namespaces.labels(o.Name))
 	if o.LiveBody == nil {
 		if after.Level == psa.LevelPrivileged && preview.String(o.Planned, "metadata", "labels", psa.EnforceLevelLabel) != "" {
 			return Medium, []string{"a new namespace enforces level " + after.String()}
@@ -66,7 +66,7 @@ func textLabels(body map[string]any) map[string]string {
 // is taken to admit everything, because another default of the API server cannot
 // be read.
 func (c *scan) judgePodSecurity() {
-	byNamespace := c.workloads()
+	byNamespace := c.around.workloads
 	if len(byNamespace) == 0 {
 		return
 	}
@@ -75,7 +75,7 @@ func (c *scan) judgePodSecurity() {
 		return // the checks are compiled in; a test holds them to this
 	}
 	for _, namespace := range slices.Sorted(maps.Keys(byNamespace)) {
-		levels, _ := psa.PolicyToEvaluate(c.namespaceLabels(namespace), psa.Policy{
+		levels, _ := psa.PolicyToEvaluate(c.namespaces.labels(namespace), psa.Policy{
 			Enforce: psa.LevelVersion{Level: psa.LevelPrivileged, Version: psa.LatestVersion()},
 			Audit:   psa.LevelVersion{Level: psa.LevelPrivileged, Version: psa.LatestVersion()},
 			Warn:    psa.LevelVersion{Level: psa.LevelPrivileged, Version: psa.LatestVersion()},
@@ -84,13 +84,13 @@ func (c *scan) judgePodSecurity() {
 			continue
 		}
 		objects := byNamespace[namespace]
-		refused := c.inadmissible(evaluator, levels.Enforce, objects)
+		refused := inadmissible(evaluator, levels.Enforce, objects)
 		c.podSecurity(rules.PodSecurityRefused, namespace, "namespace "+namespace+" refuses pods of "+wording.Series(kindNames(objects, refused), "and"), refused)
 		if len(refused) > 0 {
 			continue // what is refused need not be warned of
 		}
-		warned := c.inadmissible(evaluator, levels.Warn, objects)
-		maps.Copy(warned, c.inadmissible(evaluator, levels.Audit, objects))
+		warned := inadmissible(evaluator, levels.Warn, objects)
+		maps.Copy(warned, inadmissible(evaluator, levels.Audit, objects))
 		c.podSecurity(rules.PodSecurityWarned, namespace, "namespace "+namespace+" warns of pods of "+wording.Series(kindNames(objects, warned), "and"), warned)
 	}
 }
@@ -105,12 +105,9 @@ func (c *scan) podSecurity(rule rules.Rule, namespace, title string, lines map[s
 	})
 }
 
-// workloads returns the objects of the plan that make pods, by namespace.
-func (c *scan) workloads() map[string][]*preview.Object { return c.around.workloads }
-
 // inadmissible returns, for each object whose pods a Pod Security level does not admit,
 // the reason, by object id.
-func (c *scan) inadmissible(evaluator policy.Evaluator, level psa.LevelVersion, objects []*preview.Object) map[string]string {
+func inadmissible(evaluator policy.Evaluator, level psa.LevelVersion, objects []*preview.Object) map[string]string {
 	out := map[string]string{}
 	for _, o := range objects {
 		spec, meta := preview.PodTemplate(o.Planned)

@@ -35,7 +35,7 @@ func (c *scan) judgeQuotas() {
 			unread[namespace] = append(unread[namespace], kind+"s may not be listed")
 		}
 	}
-	workloads := c.workloads()
+	workloads := c.around.workloads
 	for _, namespace := range slices.Sorted(maps.Keys(workloads)) {
 		if lines := unread[namespace]; len(lines) > 0 {
 			c.hit(rules.QuotaUnread, ruleHit{object: namespaceID(namespace), evidence: prefixLines(namespaceID(namespace), lines), narrow: true})

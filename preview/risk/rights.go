@@ -63,7 +63,7 @@ func rowsLevel(rows []right.Row) func(*scan, preview.Grant, shape) Level {
 // ownOnly reports whether a grant is limited to one of the release's own namespaces,
 // and that is none of sharedNamespaces.
 func (c *scan) ownOnly(g preview.Grant) bool {
-	return g.Scope == preview.ScopeNamespace && slices.Contains(c.around.own, g.Namespace) && !slices.Contains(sharedNamespaces, g.Namespace)
+	return g.Scope == preview.ScopeNamespace && c.namespaces.owned(g.Namespace) && !slices.Contains(sharedNamespaces, g.Namespace)
 }
 
 // writesToo reports whether the same rule of a role also lets the subject write the

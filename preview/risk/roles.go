@@ -154,7 +154,7 @@ func (c *scan) collectedHere(o *preview.Object) bool {
 }
 
 func (c *scan) addedTo(who string, o *preview.Object) (Level, []string) {
-	own := slices.DeleteFunc(access.Rules(o.Planned), func(g preview.Grant) bool { return c.onlyOurs(g) })
+	own := slices.DeleteFunc(access.Rules(o.Planned), func(g preview.Grant) bool { return c.kinds.onlyOurs(g) })
 	subject := preview.Subject{Kind: "everybody with", Name: who}
 	level := c.levelOf(own, subject, "")
 	if level <= Low {

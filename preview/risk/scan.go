@@ -21,12 +21,11 @@ type scan struct {
 	in         Input
 	plan       *preview.Plan
 	rules      []entry
-	found      map[string]*mergedFinding  // by finding id
-	own        map[string]bool            // GROUP/RESOURCE and GROUP/* of the plan's CRDs
-	ownKinds   map[string]bool            // GROUP/KIND of the plan's CRDs
-	named      map[string]map[string]bool // GROUP → resources that rules about grants name
-	accounts   map[string]bool            // NAMESPACE/NAME of the plan's ServiceAccounts
-	origins    map[string]string          // KIND/NAMESPACE/NAME → object id
+	found      map[string]*mergedFinding // by finding id
+	kinds      *kindIndex
+	namespaces *namespaces
+	accounts   map[string]bool   // NAMESPACE/NAME of the plan's ServiceAccounts
+	origins    map[string]string // KIND/NAMESPACE/NAME → object id
 	objects    map[string]*preview.Object
 	idle       map[string]bool     // ids of objects that the plan does not touch
 	reads      map[string]bool     // by id of a read: whether the object exists
@@ -53,12 +52,13 @@ func newScan(in Input) *scan {
 // newScanBy returns a scan with the rules and named resources of another scan.
 func newScanBy(in Input, rules []entry, named map[string]map[string]bool) *scan {
 	c := &scan{
-		in: in, plan: in.Plan, rules: rules, named: named, found: map[string]*mergedFinding{},
-		own: map[string]bool{}, ownKinds: map[string]bool{}, accounts: map[string]bool{}, origins: map[string]string{},
+		in: in, plan: in.Plan, rules: rules, kinds: newKindIndex(named), found: map[string]*mergedFinding{},
+		accounts: map[string]bool{}, origins: map[string]string{},
 		critical: map[preview.Subject]bool{}, objects: map[string]*preview.Object{}, idle: map[string]bool{}, reads: map[string]bool{}, changed: map[string]bool{}, users: map[string][]string{},
 		clouds: map[string]bool{}, starters: map[string]bool{}, declared: map[string]bool{},
 		held: newSubjectRights(in.Plan.Access.Grants), around: newLookups(in.Plan),
 	}
+	c.namespaces = newNamespaces(in.Plan, c.around.reads)
 	c.in.Reach.Grants = in.Plan.Access.Grants
 	c.index()
 	if in.RelatedImages != nil {
@@ -114,10 +114,7 @@ func (c *scan) indexObject(o *preview.Object) {
 	}
 	switch o.GroupKind() {
 	case preview.KindCustomResourceDefinition:
-		group := preview.String(o.Planned, "spec", "group")
-		c.own[group+"/*"] = true
-		c.own[group+"/"+preview.String(o.Planned, "spec", "names", "plural")] = true
-		c.ownKinds[group+"/"+preview.String(o.Planned, "spec", "names", "kind")] = true
+		c.kinds.add(o.Planned)
 	case preview.KindServiceAccount:
 		c.accounts[o.Namespace+"/"+o.Name] = true
 	}

@@ -49,4 +49,4 @@ func outsideNamespaces(namespaces ...string) func(*scan, preview.Grant) bool {
 
 // exceptOwn reports whether all resources of a grant are defined by CRDs in the plan.
 // Such grants do not match.
-func exceptOwn(c *scan, g preview.Grant) bool { return c.onlyOurs(g) }
+func exceptOwn(c *scan, g preview.Grant) bool { return c.kinds.onlyOurs(g) }

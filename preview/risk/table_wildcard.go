@@ -32,7 +32,7 @@ func wildcardRules() []entry {
 		{Rule: rules.RBACWriteAllResources, grant: &grantMatch{wins: true, items: verbsAmong(writeAny), custom: everyCoreResource(writeAny)}},
 		{Rule: rules.RBACReadAllResources, grant: &grantMatch{wins: true, custom: everyCoreResource(read)}},
 		{Rule: rules.RBACAllVerbs, grant: &grantMatch{
-			unlike: func(c *scan, g preview.Grant) bool { return c.onlyOurs(g) || slices.Contains(g.Resources, all) },
+			unlike: func(c *scan, g preview.Grant) bool { return c.kinds.onlyOurs(g) || slices.Contains(g.Resources, all) },
 			custom: func(_ *scan, g preview.Grant) (shape, bool) {
 				return shape{groups: g.APIGroups, resources: g.Resources, verbs: []string{all}}, slices.Contains(g.Verbs, all) && len(g.Resources) > 0
 			},
@@ -42,7 +42,7 @@ func wildcardRules() []entry {
 		}}},
 		{Rule: rules.RBACDeleteCollection, grant: &grantMatch{
 			unlike: func(c *scan, g preview.Grant) bool {
-				return c.onlyOurs(g) || slices.Contains(g.Verbs, all) || len(g.ResourceNames) > 0
+				return c.kinds.onlyOurs(g) || slices.Contains(g.Verbs, all) || len(g.ResourceNames) > 0
 			},
 			custom: func(_ *scan, g preview.Grant) (shape, bool) {
 				verb := []string{"deletecollection"}
@@ -63,7 +63,7 @@ func groupLevel(c *scan, g preview.Grant, _ shape) Level {
 	if slices.ContainsFunc(g.APIGroups, func(group string) bool { return slices.Contains(takeoverGroups, group) }) {
 		return Critical
 	}
-	if c.onlyOurs(g) {
+	if c.kinds.onlyOurs(g) {
 		return Low
 	}
 	return High
@@ -72,7 +72,7 @@ func groupLevel(c *scan, g preview.Grant, _ shape) Level {
 // groupsMatched returns the API groups of a grant, by which a case of the rule about
 // wildcards is chosen; "own" where all resources are of CRDs in the plan.
 func groupsMatched(c *scan, g preview.Grant, _ shape) []string {
-	if c.onlyOurs(g) {
+	if c.kinds.onlyOurs(g) {
 		return []string{"own"}
 	}
 	return wording.CoreNamed(g.APIGroups)

@@ -50,10 +50,10 @@ func failsClosed(c *scan, _ *preview.Object, webhook map[string]any) []string {
 	for _, rule := range preview.Maps(webhook, "rules") {
 		groups, resources := wording.Strings(rule["apiGroups"]), wording.Strings(rule["resources"])
 		core := slices.Contains(groups, "") || slices.Contains(groups, all)
-		if !core && (!open || c.onlyOurs(preview.Grant{APIGroups: groups, Resources: resources})) {
+		if !core && (!open || c.kinds.onlyOurs(preview.Grant{APIGroups: groups, Resources: resources})) {
 			continue
 		}
-		lines = append(lines, "while it does not answer, the API server refuses "+c.outage(webhook, rule))
+		lines = append(lines, "while it does not answer, the API server refuses "+c.namespaces.outage(webhook, rule))
 	}
 	return lines
 }
@@ -71,7 +71,7 @@ func refusesWhenDown(webhook map[string]any) bool {
 func blocksItself(c *scan, _ *preview.Object, webhook map[string]any) []string {
 	service := preview.Map(webhook, "clientConfig", "service")
 	namespace := preview.String(service, "namespace")
-	if service == nil || !refusesWhenDown(webhook) || !c.coversNamespace(webhook, namespace) || !c.coversPodsBehind(webhook, service) {
+	if service == nil || !refusesWhenDown(webhook) || !c.namespaces.covers(webhook, namespace) || !c.coversPodsBehind(webhook, service) {
 		return nil
 	}
 	for _, rule := range preview.Maps(webhook, "rules") {
@@ -102,7 +102,7 @@ func (c *scan) coversPodsBehind(webhook, service map[string]any) bool {
 	if len(selector) == 0 || behind == nil {
 		return true
 	}
-	pods, complete := c.podsBehind(behind)
+	pods, complete := c.around.podsBehind(behind)
 	if c.around.left -= len(pods); len(pods) == 0 || !complete || c.around.left < 0 {
 		return true
 	}

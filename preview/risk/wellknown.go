@@ -33,7 +33,7 @@ func wellKnownObject(c *scan, o *preview.Object) (Level, []string) {
 		return None, nil
 	}
 	found, known := wellknown.Find(o.Ref())
-	own := o.Namespace != "" && slices.Contains(c.around.own, o.Namespace) && !slices.Contains(sharedNamespaces, o.Namespace)
+	own := o.Namespace != "" && c.namespaces.owned(o.Namespace) && !slices.Contains(sharedNamespaces, o.Namespace)
 	if !known || own && found.Namespace != all {
 		return None, nil
 	}
