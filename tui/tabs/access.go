@@ -33,11 +33,6 @@ const (
 	ShowCount
 )
 
-// isRisky reports whether a finding of one of these rules is critical or a warning.
-func (m *View) isRisky(rules []string) bool {
-	return m.index.danger(rules) <= preview.Warning.Rank()
-}
-
 func (m *View) showsGrant(change string, rules []string) bool {
 	switch m.Filter.Access {
 	case showRisky:

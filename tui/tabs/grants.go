@@ -339,12 +339,6 @@ func (m *AccessTab) groupTarget(group grantGroup) string {
 	return describe.GroupPrefix(g) + describe.Resources(g.APIGroups, resources) + strings.Join(g.NonResourceURLs, ", ") + only
 }
 
-// subjectName names a subject. A ServiceAccount in the release namespace has no
-// namespace in its name.
-func (m *View) subjectName(s preview.Subject) string {
-	return strings.Replace(describe.SubjectName(s), "SA "+m.Plan.Release.Namespace+"/", "SA ", 1)
-}
-
 // groupSource names the roles of a row; in the list by role, its subject.
 func (m *AccessTab) groupSource(group grantGroup) string {
 	g := m.Plan.Access.Grants[group.Of[0]]
@@ -359,20 +353,6 @@ func (m *AccessTab) groupSource(group grantGroup) string {
 		return preview.Plural(len(roles), "role")
 	}
 	return m.roleName(&g, m.Filter.Group != groupSubject)
-}
-
-// changeMark says how a grant differs from those of the installed revision,
-// with "!" before it if a rule found it risky.
-func (m *View) changeMark(change string, rules []string) string {
-	switch {
-	case m.isRisky(rules):
-		return "! " + change
-	case describe.IsChanged(change):
-		return "+ " + change
-	case change == preview.GrantRemoved:
-		return "- " + change
-	}
-	return "= " + change
 }
 
 // grantWords returns the text by which a search finds a grant.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -217,3 +218,38 @@ func (m *View) TakeIndex(x Index) {
 		m.index = x
 	}
 }
+
+// isRisky reports whether a finding of one of these rules is critical or a warning.
+func (m *View) isRisky(rules []string) bool {
+	return m.index.danger(rules) <= preview.Warning.Rank()
+}
+
+// changeMark says how a grant differs from those of the installed revision,
+// with "!" before it if a rule found it risky.
+func (m *View) changeMark(change string, rules []string) string {
+	switch {
+	case m.isRisky(rules):
+		return "! " + change
+	case describe.IsChanged(change):
+		return "+ " + change
+	case change == preview.GrantRemoved:
+		return "- " + change
+	}
+	return "= " + change
+}
+
+func (m *View) stageID(i int) string {
+	if at := m.stageAt(i); at < len(m.Plan.Stages) {
+		return m.Plan.Stages[at].ID
+	}
+	return ""
+}
+
+func (m *View) stageTitle(i int) string {
+	if at := m.stageAt(i); at < len(m.Plan.Stages) {
+		return strconv.Itoa(at+1) + " " + m.Plan.Stages[at].ID
+	}
+	return "no change"
+}
+
+func (m *View) kindAt(i int) string { return m.tree().kinds[i] }

@@ -117,3 +117,9 @@ func (m *View) roleName(g *preview.Grant, subject bool) string {
 	}
 	return kind + " " + of
 }
+
+// subjectName names a subject. A ServiceAccount in the release namespace has no
+// namespace in its name.
+func (m *View) subjectName(s preview.Subject) string {
+	return strings.Replace(describe.SubjectName(s), "SA "+m.Plan.Release.Namespace+"/", "SA ", 1)
+}

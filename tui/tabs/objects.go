@@ -335,22 +335,6 @@ func (m *objectsTab) shownObjects() []int {
 // stageAt returns the position of the stage of the plan's i-th object.
 func (m *View) stageAt(i int) int { return m.index.stageAt(i) }
 
-func (m *View) stageID(i int) string {
-	if at := m.stageAt(i); at < len(m.Plan.Stages) {
-		return m.Plan.Stages[at].ID
-	}
-	return ""
-}
-
-func (m *View) stageTitle(i int) string {
-	if at := m.stageAt(i); at < len(m.Plan.Stages) {
-		return strconv.Itoa(at+1) + " " + m.Plan.Stages[at].ID
-	}
-	return "no change"
-}
-
-func (m *View) kindAt(i int) string { return m.tree().kinds[i] }
-
 // commonPrefix returns how many elements at the front of a list have the same
 // value of the function of.
 func commonPrefix[T comparable](list []int, of func(int) T) int {
