@@ -68,7 +68,7 @@ func (m *review) answerCanI() {
 	m.canI = canIQuestion{}
 	b := &frame.Builder{Width: min(m.Size.Width, maxPage)}
 	for _, a := range access.Ask(m.Plan.Access.Grants, subject, q) {
-		m.AnswerLines(b, subject, q, a)
+		tabs.AnswerLines(b, subject, q, a)
 	}
 	b.Heading("What this rests on")
 	b.Text(theme.Plain, "   ", "The grants of this plan, and those that the cluster was read to give the same subjects. "+

@@ -36,11 +36,11 @@ const (
 func (m *View) showsGrant(change string, rules []string) bool {
 	switch m.Filter.Access {
 	case showRisky:
-		return m.isRisky(rules)
+		return m.index.isRisky(rules)
 	case showNew:
 		return change != preview.GrantSame
 	case showNewOrRisky:
-		return change != preview.GrantSame || m.isRisky(rules)
+		return change != preview.GrantSame || m.index.isRisky(rules)
 	}
 	return true
 }
@@ -190,12 +190,12 @@ func declarationLine(declared []preview.CloudDeclaration, i, width int) widget.L
 // resources, and where the content states it.
 func (m *AccessTab) cloudRow(i int, c preview.CloudPermission) Row {
 	role := theme.Plain
-	if m.isRisky(c.Rules) {
+	if m.index.isRisky(c.Rules) {
 		role = theme.Caution
 	}
 	actions := strings.Join(slices.Concat(c.Actions, c.Roles), " ")
 	who := c.Provider + " " + strings.ToLower(c.Effect)
-	on, change := strings.Join(c.Resources, ", "), m.changeMark(c.Change, c.Rules)
+	on, change := strings.Join(c.Resources, ", "), m.index.changeMark(c.Change, c.Rules)
 	text := strings.Join([]string{who, actions, on, c.Origin, change}, " ")
 	return Row{
 		ID: cloudPrefix + strconv.Itoa(i), Copy: text, Text: text,
@@ -413,7 +413,7 @@ func (m *View) Crds() []map[string]any {
 }
 
 // AnswerLines appends the answer to a question whether a subject may do something.
-func (m *View) AnswerLines(b *frame.Builder, subject preview.Subject, q access.Question, a access.Answer) {
+func AnswerLines(b *frame.Builder, subject preview.Subject, q access.Question, a access.Answer) {
 	word, role := "no", theme.Strong
 	switch {
 	case a.Allowed:
@@ -424,17 +424,17 @@ func (m *View) AnswerLines(b *frame.Builder, subject preview.Subject, q access.Q
 	b.Blank()
 	b.Text(role, " ", word+": "+describe.SubjectName(subject)+" "+map[bool]string{true: "can ", false: "cannot "}[a.Allowed]+q.Words(a.Request))
 	for _, g := range a.By {
-		m.answerGrant(b, g)
+		answerGrant(b, g)
 	}
 	if len(a.Only) > 0 && !a.Allowed {
 		b.Text(theme.Plain, "   ", "but it can in these places, or for these names:")
 		for _, g := range a.Only {
-			m.answerGrant(b, g)
+			answerGrant(b, g)
 		}
 	}
 }
 
-func (m *View) answerGrant(b *frame.Builder, g preview.Grant) {
+func answerGrant(b *frame.Builder, g preview.Grant) {
 	where := "in the whole cluster"
 	if g.Scope == preview.ScopeNamespace {
 		where = "in namespace " + g.Namespace

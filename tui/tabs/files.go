@@ -58,7 +58,7 @@ func (m *filesTab) Rows() []Row {
 func (m *View) fileRow(f *preview.File) Row {
 	line := func(width int) widget.Line {
 		sign, role := "", theme.Plain
-		if at := m.worstItem(filePrefix + f.Path); at >= 0 {
+		if at := m.index.worstItem(filePrefix + f.Path); at >= 0 {
 			sign, role = frame.SeveritySign(m.Checklist.Items[at].Severity(), m.Checklist.IsReviewed(at))
 		}
 		l := widget.Line{widget.Cell(frame.ActionRole(f.Action), f.Action.Symbol(), 4), widget.Cell(role, sign, 3)}

@@ -162,7 +162,7 @@ func (m *View) itemPhrase(at int) (what, who string) {
 		f := it.First()
 		what, who = describe.SplitTitle(it.Title(), f.Object)
 		what = frame.ShortKind(describe.ShortScope(what, own))
-		if of := m.generatedName(f.Object); of != "" && strings.HasSuffix(who, f.Object[strings.LastIndex(f.Object, "/")+1:]) {
+		if of := m.index.generatedName(f.Object); of != "" && strings.HasSuffix(who, f.Object[strings.LastIndex(f.Object, "/")+1:]) {
 			kind, _, _ := strings.Cut(who, " ")
 			who = kind + " " + of
 		}

@@ -39,7 +39,7 @@ func (m *AccessTab) merge() []grantGroup {
 		if !m.showsGrant(g.Change, g.Rules) || m.Filter.Only.find != nil && !m.Filter.Only.passes(grantWords(&m.Plan.Access.Grants[i])) {
 			continue
 		}
-		risky := m.isRisky(g.Rules)
+		risky := m.index.isRisky(g.Rules)
 		for _, group := range m.groupsOf(g) {
 			dangerous[group] = dangerous[group] || risky
 			key := strings.Join([]string{group, mergeKey(g), strconv.FormatBool(risky)}, "\x00")
@@ -175,7 +175,7 @@ func (m *AccessTab) groupHeading(g grantGroup, at int) Row {
 	case groupSubject:
 		extent = m.extent(first.Subject)
 	case groupRole:
-		if of := m.generatedName(describe.RoleID(first)); of != "" {
+		if of := m.index.generatedName(describe.RoleID(first)); of != "" {
 			kind, _, _ := strings.Cut(g.group, "/")
 			title = kind + " " + of
 		} else if !m.columns.always {
@@ -255,7 +255,7 @@ func (m *AccessTab) GrantRow(i int) Row {
 		role = theme.Caution
 	}
 	scope, verbs, target, from := group.cells.scope, group.cells.verbs, group.cells.target, group.cells.from
-	change := m.changeMark(g.Change, g.Rules)
+	change := m.index.changeMark(g.Change, g.Rules)
 	if g.Held {
 		change = strings.Replace(change, g.Change, "held", 1)
 	}
@@ -352,7 +352,7 @@ func (m *AccessTab) groupSource(group grantGroup) string {
 	if len(roles) > 1 {
 		return preview.Plural(len(roles), "role")
 	}
-	return m.roleName(&g, m.Filter.Group != groupSubject)
+	return m.index.roleName(&g, m.Filter.Group != groupSubject)
 }
 
 // grantWords returns the text by which a search finds a grant.

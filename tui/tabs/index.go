@@ -101,11 +101,12 @@ func (x *Index) danger(rules []string) int {
 	return worst
 }
 
-func (m *View) tree() *tree {
-	if m.index.tree == nil {
-		m.index.tree = m.index.newTree()
+// objectTree returns the tree of the objects tab, which is made at the first call.
+func (x *Index) objectTree() *tree {
+	if x.tree == nil {
+		x.tree = x.newTree()
 	}
-	return m.index.tree
+	return x.tree
 }
 
 // stageAt returns the position of the stage of the plan's i-th object, after
@@ -143,13 +144,13 @@ func (m *View) Object(id string) *preview.Object {
 // worstItem returns the index of the item about an object that the user should
 // see first: the most severe one that is not reviewed, else the most severe. It
 // is -1 if there is none but information.
-func (m *View) worstItem(id string) int {
+func (x *Index) worstItem(id string) int {
 	best := -1
-	for _, i := range m.index.itemsOf(id) {
-		if m.Checklist.Items[i].Severity() == preview.Info {
+	for _, i := range x.itemsOf(id) {
+		if x.board.Items[i].Severity() == preview.Info {
 			break
 		}
-		if !m.Checklist.IsReviewed(i) {
+		if !x.board.IsReviewed(i) {
 			return i
 		}
 		if best < 0 {
@@ -220,15 +221,15 @@ func (m *View) TakeIndex(x Index) {
 }
 
 // isRisky reports whether a finding of one of these rules is critical or a warning.
-func (m *View) isRisky(rules []string) bool {
-	return m.index.danger(rules) <= preview.Warning.Rank()
+func (x *Index) isRisky(rules []string) bool {
+	return x.danger(rules) <= preview.Warning.Rank()
 }
 
 // changeMark says how a grant differs from those of the installed revision,
 // with "!" before it if a rule found it risky.
-func (m *View) changeMark(change string, rules []string) string {
+func (x *Index) changeMark(change string, rules []string) string {
 	switch {
-	case m.isRisky(rules):
+	case x.isRisky(rules):
 		return "! " + change
 	case describe.IsChanged(change):
 		return "+ " + change
@@ -238,18 +239,18 @@ func (m *View) changeMark(change string, rules []string) string {
 	return "= " + change
 }
 
-func (m *View) stageID(i int) string {
-	if at := m.stageAt(i); at < len(m.Plan.Stages) {
-		return m.Plan.Stages[at].ID
+func (x *Index) stageID(i int) string {
+	if at := x.stageAt(i); at < len(x.plan.Stages) {
+		return x.plan.Stages[at].ID
 	}
 	return ""
 }
 
-func (m *View) stageTitle(i int) string {
-	if at := m.stageAt(i); at < len(m.Plan.Stages) {
-		return strconv.Itoa(at+1) + " " + m.Plan.Stages[at].ID
+func (x *Index) stageTitle(i int) string {
+	if at := x.stageAt(i); at < len(x.plan.Stages) {
+		return strconv.Itoa(at+1) + " " + x.plan.Stages[at].ID
 	}
 	return "no change"
 }
 
-func (m *View) kindAt(i int) string { return m.tree().kinds[i] }
+func (x *Index) kindAt(i int) string { return x.objectTree().kinds[i] }

@@ -77,28 +77,28 @@ func (x *Index) nameDeleted() {
 
 // generatedName returns the readable name of an object with a generated name,
 // empty for others.
-func (m *View) generatedName(id string) string {
+func (x *Index) generatedName(id string) string {
 	if !generated.MatchString(id) {
 		return ""
 	}
-	return m.index.generatedNames()[id]
+	return x.generatedNames()[id]
 }
 
 // shortName returns kind and name of an object, as lists show them.
-func (m *View) shortName(o *preview.Object) string {
-	if of := m.generatedName(o.ID); of != "" {
+func (x *Index) shortName(o *preview.Object) string {
+	if of := x.generatedName(o.ID); of != "" {
 		return frame.ShortKind(o.Kind) + " " + of
 	}
 	return frame.ShortKind(frame.ObjectName(o.ID))
 }
 
 // nameInTree returns the name of an object, as it is shown below its kind in the tree.
-func (m *View) nameInTree(o *preview.Object) string {
+func (x *Index) nameInTree(o *preview.Object) string {
 	name := o.Name
-	if of := m.generatedName(o.ID); of != "" {
+	if of := x.generatedName(o.ID); of != "" {
 		name = of
 	}
-	if o.Namespace != "" && o.Namespace != m.Plan.Release.Namespace {
+	if o.Namespace != "" && o.Namespace != x.plan.Release.Namespace {
 		name = o.Namespace + "/" + name
 	}
 	return name
@@ -106,8 +106,8 @@ func (m *View) nameInTree(o *preview.Object) string {
 
 // roleName names the role that a grant comes through. Without subject, a generated
 // name leaves out the account, which the heading above the row names already.
-func (m *View) roleName(g *preview.Grant, subject bool) string {
-	of := m.generatedName(describe.RoleID(*g))
+func (x *Index) roleName(g *preview.Grant, subject bool) string {
+	of := x.generatedName(describe.RoleID(*g))
 	if of == "" {
 		return describe.RoleName(*g)
 	}

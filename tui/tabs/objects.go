@@ -26,7 +26,7 @@ func objectFilters() []objectFilter {
 		objectsAll:       {"all", func(*View, *preview.Object) bool { return true }},
 		objectsChanged:   {"changes only", func(_ *View, o *preview.Object) bool { return !isUnchanged(o.Action) }},
 		objectsUnchanged: {"unchanged only", func(_ *View, o *preview.Object) bool { return isUnchanged(o.Action) }},
-		objectsFindings:  {"with findings", func(m *View, o *preview.Object) bool { return m.worstItem(o.ID) >= 0 }},
+		objectsFindings:  {"with findings", func(m *View, o *preview.Object) bool { return m.index.worstItem(o.ID) >= 0 }},
 		objectsOutside:   {"changed outside", func(m *View, o *preview.Object) bool { return len(m.Foreign.Of[o.ID]) > 0 }},
 	}
 }
@@ -53,7 +53,7 @@ func (m *View) objectsBy(a preview.Action) []int {
 func (m *View) objectRow(objects []int, i int) Row {
 	o := &m.Plan.Objects[objects[i]]
 	line := func(width int) widget.Line {
-		name, sign := m.shortName(o), widget.Line{widget.Cell(frame.ActionRole(o.Action), o.Action.Symbol(), 4)}
+		name, sign := m.index.shortName(o), widget.Line{widget.Cell(frame.ActionRole(o.Action), o.Action.Symbol(), 4)}
 		var happens widget.Line
 		if n := len(o.Changes); n > 0 && o.Action != preview.ActionCreate {
 			happens = append(happens, widget.Text(theme.Change, "  "+preview.Plural(n, "field")))
@@ -62,7 +62,7 @@ func (m *View) objectRow(objects []int, i int) Row {
 			happens = append(happens, widget.Text(theme.Fail, "  x "+preview.Plural(len(o.Conflicts), "conflict")))
 		}
 		room := width - sign.Width() - happens.Width()
-		at := widget.DifferencesAmong(len(objects), i, func(i int) string { return m.shortName(&m.Plan.Objects[objects[i]]) })
+		at := widget.DifferencesAmong(len(objects), i, func(i int) string { return m.index.shortName(&m.Plan.Objects[objects[i]]) })
 		return append(append(sign, kindAndName(name, at, min(room, nameWidth(name)))...), happens...)
 	}
 	return Row{ID: o.ID, Object: o.ID, Copy: o.ID, Line: line,
@@ -86,9 +86,9 @@ func (m *objectsTab) treeRow(objects []int, i, depth int, parent string) Row {
 	o := &m.Plan.Objects[objects[i]]
 	about, items := m.index.itemsOf(o.ID), m.Checklist.Items
 	line := func(width int) widget.Line {
-		name := m.nameInTree(o)
+		name := m.index.nameInTree(o)
 		sign, role := "", theme.Plain
-		if at := m.worstItem(o.ID); at >= 0 {
+		if at := m.index.worstItem(o.ID); at >= 0 {
 			sign, role = frame.SeveritySign(m.Checklist.Items[at].Severity(), m.Checklist.IsReviewed(at))
 		}
 		if m.Checklist.Marks[ObjectKey(o)] && role != theme.Risk { // a mark hides no critical finding
@@ -109,7 +109,7 @@ func (m *objectsTab) treeRow(objects []int, i, depth int, parent string) Row {
 		if labels := labelsOf(items, about); width >= wideRow && labels != "" {
 			tail = append(tail, widget.Text(theme.Plain, "  "+labels))
 		}
-		at := widget.DifferencesAmong(len(objects), i, func(i int) string { return m.nameInTree(&m.Plan.Objects[objects[i]]) })
+		at := widget.DifferencesAmong(len(objects), i, func(i int) string { return m.index.nameInTree(&m.Plan.Objects[objects[i]]) })
 		return append(append(l, widget.Apart(theme.Plain, name, at, max(8, width-l.Width()-tail.Width()-1))), tail...)
 	}
 	r := Row{
@@ -298,17 +298,17 @@ func (m *objectsTab) Rows() []Row {
 	shown := m.shownObjects()
 	rows := append(make([]Row, 0, len(shown)+len(shown)/8+16), m.objectChips(len(shown)))
 	for len(shown) > 0 {
-		stage := shown[:commonPrefix(shown, m.stageAt)]
+		stage := shown[:commonPrefix(shown, m.index.stageAt)]
 		shown = shown[len(stage):]
-		title := m.stageTitle(stage[0])
-		if commonPrefix(stage, m.kindAt) == len(stage) {
+		title := m.index.stageTitle(stage[0])
+		if commonPrefix(stage, m.index.kindAt) == len(stage) {
 			rows = m.addBranch(rows, "", title+"  "+kindWord(m.Plan.Objects[stage[0]].Kind), stage)
 			continue
 		}
-		b := m.newBranch(0, title, BranchPrefix+m.stageID(stage[0]), stage)
+		b := m.newBranch(0, title, BranchPrefix+m.index.stageID(stage[0]), stage)
 		rows = append(rows, m.branchRow(b, ""))
 		for len(stage) > 0 && m.isOpen(b) {
-			kind := stage[:commonPrefix(stage, m.kindAt)]
+			kind := stage[:commonPrefix(stage, m.index.kindAt)]
 			stage = stage[len(kind):]
 			rows = m.addBranch(rows, b.id, kindWord(m.Plan.Objects[kind[0]].Kind), kind)
 		}
@@ -324,16 +324,13 @@ func (m *objectsTab) Rows() []Row {
 func (m *objectsTab) shownObjects() []int {
 	shows := objectFilters()[m.Filter.Objects].shows
 	var at []int
-	for _, i := range m.tree().order {
+	for _, i := range m.index.objectTree().order {
 		if o := &m.Plan.Objects[i]; m.ofPackage(o) && shows(m.View, o) && m.Filter.Only.passes(string(o.Action)+" "+frame.ObjectName(o.ID)) {
 			at = append(at, i)
 		}
 	}
 	return at
 }
-
-// stageAt returns the position of the stage of the plan's i-th object.
-func (m *View) stageAt(i int) int { return m.index.stageAt(i) }
 
 // commonPrefix returns how many elements at the front of a list have the same
 // value of the function of.
@@ -352,7 +349,7 @@ func (m *objectsTab) addBranch(rows []Row, parent, title string, at []int) []Row
 	if parent != "" {
 		depth = 1
 	}
-	b := m.newBranch(depth, title, BranchPrefix+m.stageID(at[0])+"/"+m.kindAt(at[0]), at)
+	b := m.newBranch(depth, title, BranchPrefix+m.index.stageID(at[0])+"/"+m.index.kindAt(at[0]), at)
 	rows = append(rows, m.branchRow(b, parent))
 	if !m.isOpen(b) {
 		return rows
@@ -375,7 +372,7 @@ func (m *objectsTab) newBranch(depth int, title, id string, at []int) branch {
 	}
 	slices.Sort(b.items)
 	b.items = slices.Compact(b.items)
-	m.tree().branches[id] = b
+	m.index.objectTree().branches[id] = b
 	return b
 }
 
@@ -468,11 +465,11 @@ func (m *objectsTab) objectChips(shown int) Row {
 // branchDoc returns the detail of a branch, by its row id.
 func (m *objectsTab) branchDoc(id string, width int) Document {
 	stage, kind, _ := strings.Cut(strings.TrimPrefix(id, BranchPrefix), "/")
-	b, branch := &frame.Builder{Width: width}, m.tree().branches[id]
+	b, branch := &frame.Builder{Width: width}, m.index.objectTree().branches[id]
 	if len(branch.at) == 0 {
 		return Document{}
 	}
-	n := m.stageAt(branch.at[0])
+	n := m.index.stageAt(branch.at[0])
 	b.Add(widget.Line{widget.Text(theme.Strong, " "+strings.TrimSpace(stage+" "+frame.ShortKind(strings.TrimSuffix(kind, "."))))})
 	if n < len(m.Plan.Stages) {
 		s := m.Plan.Stages[n]
@@ -509,7 +506,7 @@ func (m *View) findingsIn(b *frame.Builder, items []int) {
 // OpenAll opens every branch.
 func (m *View) OpenAll() {
 	for i := range m.Plan.Objects {
-		m.Branches[BranchPrefix+m.stageID(i)] = true
-		m.Branches[BranchPrefix+m.stageID(i)+"/"+m.kindAt(i)] = true
+		m.Branches[BranchPrefix+m.index.stageID(i)] = true
+		m.Branches[BranchPrefix+m.index.stageID(i)+"/"+m.index.kindAt(i)] = true
 	}
 }
