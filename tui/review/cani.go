@@ -50,28 +50,30 @@ func (m *review) canIKey(msg tea.KeyPressMsg) {
 	case key.Matches(msg, m.keys.Back):
 		m.canI = canIQuestion{}
 	case key.Matches(msg, m.keys.Open):
-		m.answerCanI()
+		page, err := c.answer(m.tabPanel.View)
+		if err != nil {
+			m.notice = err.Error()
+			return
+		}
+		m.canI, m.page = canIQuestion{}, page
 	default:
 		c.input.Update(msg)
 	}
 }
 
-// answerCanI shows the answer of the plan's grants to the question. A question
-// that cannot be parsed stays in the field, to be corrected.
-func (m *review) answerCanI() {
-	q, err := access.ParseQuestion(m.canI.input.Value(), access.KnownResources(m.Crds()))
+// answer returns a page with the answer of the plan's grants to the question. A
+// question that cannot be parsed stays in the field, to be corrected.
+func (c *canIQuestion) answer(v *tabs.View) (*frame.Page, error) {
+	q, err := access.ParseQuestion(c.input.Value(), access.KnownResources(v.Crds()))
 	if err != nil {
-		m.notice = err.Error()
-		return
+		return nil, err
 	}
-	subject := m.canI.subject
-	m.canI = canIQuestion{}
-	b := &frame.Builder{Width: min(m.Size.Width, maxPage)}
-	for _, a := range access.Ask(m.Plan.Access.Grants, subject, q) {
-		tabs.AnswerLines(b, subject, q, a)
+	b := &frame.Builder{Width: min(v.Size.Width, maxPage)}
+	for _, a := range access.Ask(v.Plan.Access.Grants, c.subject, q) {
+		tabs.AnswerLines(b, c.subject, q, a)
 	}
 	b.Heading("What this rests on")
 	b.Text(theme.Plain, "   ", "The grants of this plan, and those that the cluster was read to give the same subjects. "+
 		"Webhook authorizers, and groups that only the cluster's authentication knows, are not in it.")
-	m.page = frame.NewPage(b)
+	return frame.NewPage(b), nil
 }

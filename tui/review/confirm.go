@@ -62,8 +62,8 @@ func (m *review) approve() tea.Cmd {
 	case left > 0:
 		m.openFinding(m.Checklist.Next(-1, 1))
 		m.notice = fmt.Sprintf("%d critical left to review: n marks one and opens the next", left)
-	case m.gateErrorNow() != nil:
-		m.openPage("This plan cannot be approved", m.gateErr.why.Error())
+	case m.gate.now(m.tabPanel.View) != nil:
+		m.page = textPage(m.Size.Width, "This plan cannot be approved", m.gate.why.Error())
 	default:
 		return m.openConfirm()
 	}
@@ -72,7 +72,7 @@ func (m *review) approve() tea.Cmd {
 
 // openConfirm opens CONFIRM and begins to check the plan against the cluster again.
 func (m *review) openConfirm() tea.Cmd {
-	m.endSearch()
+	m.search.end()
 	m.screen = screenConfirm
 	ctx, stop := context.WithCancel(m.ctx)
 	now := m.opts.Now()
@@ -206,7 +206,7 @@ func (m *review) retryKey(msg tea.KeyPressMsg) tea.Cmd {
 	case key.Matches(msg, m.keys.Retry):
 		return m.openConfirm()
 	case key.Matches(msg, m.keys.Events):
-		m.openError("Checking "+describe.ComparisonBasis(m.Plan)+" again", m.confirm.err)
+		m.page = errorPage(m.Size.Width, "Checking "+describe.ComparisonBasis(m.Plan)+" again", m.confirm.err)
 	}
 	return nil
 }
@@ -218,7 +218,7 @@ func (m *review) submit() tea.Cmd {
 	case "":
 		return nil
 	case m.confirm.answer():
-		if !c.checked || c.err != nil || m.Stale() || m.Checklist.Remaining() > 0 || m.gateErrorNow() != nil || m.opts.ReadOnly {
+		if !c.checked || c.err != nil || m.Stale() || m.Checklist.Remaining() > 0 || m.gate.now(m.tabPanel.View) != nil || m.opts.ReadOnly {
 			return nil
 		}
 		m.outcome.Kind, m.outcome.PlanDigest, m.outcome.Accepted = Approved, m.Plan.Digest, m.Checklist.Accepted()

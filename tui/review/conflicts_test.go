@@ -85,7 +85,7 @@ func TestADecisionAboutContestedFieldsIsWhatIsApproved(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			m, c := contestedReview(t, [2]int{120, 36})
-			m.opts.Gate = func(p *preview.Plan, _ record.Approval) error {
+			m.gate.ask = func(p *preview.Plan, _ record.Approval) error {
 				if obstacles := verdict.For(p).Obstacles; len(obstacles) > 0 {
 					return errors.New(obstacles[0].Cause)
 				}

@@ -228,7 +228,7 @@ func TestALargeObjectIsComparedOutsideOfUpdate(t *testing.T) {
 		t.Errorf("nothing says that it is going on:\n%s", texts(m))
 	}
 	first := m.activeTab().sheet
-	m.comparing.Steps.Store(4)
+	m.comparing.job.Steps.Store(4)
 	if !tuitest.Shows(m, "comparing … 57%") {
 		t.Errorf("nothing says how far it is:\n%s", texts(m))
 	}
@@ -242,7 +242,7 @@ func TestALargeObjectIsComparedOutsideOfUpdate(t *testing.T) {
 	// Left before it is made, it is not made, and made again when it is asked for.
 	m, c = reviewOf(t, settingsPlan(t, 2_000), 120, 36)
 	_, cmd = m.Update(tuitest.Press("5"))
-	left := m.comparing
+	left := m.comparing.job
 	tuitest.Drive(m, c, "down")
 	if !left.Abandoned() {
 		t.Error("it goes on though nobody waits for it")
@@ -252,7 +252,7 @@ func TestALargeObjectIsComparedOutsideOfUpdate(t *testing.T) {
 		t.Errorf("the object that was left is on screen:\n%s", texts(m))
 	}
 	tuitest.Drive(m, c, "up")
-	if m.comparing != nil || !tuitest.Shows(m, "change 1 of 3") {
+	if m.comparing.job != nil || !tuitest.Shows(m, "change 1 of 3") {
 		t.Errorf("the comparison is not made when it is asked for again:\n%s", texts(m))
 	}
 }

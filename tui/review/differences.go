@@ -18,10 +18,10 @@ import (
 // at a time: that of a view which the user has left is stopped.
 func (m *review) startCompare() tea.Cmd {
 	s := m.activeTab().sheet
-	if m.comparing != nil && m.comparing.Sheet != s {
-		m.comparing.Stop()
+	if m.comparing.job != nil && m.comparing.job.Sheet != s {
+		m.comparing.job.Stop()
 	}
-	if m.screen != screenReview || s == nil || s.Comparison != nil || m.comparing != nil || !m.detailVisible() {
+	if m.screen != screenReview || s == nil || s.Comparison != nil || m.comparing.job != nil || !m.detailVisible() {
 		return nil
 	}
 	o, evidence, kind := s.Object, m.evidenceOf(m.activeTab()), s.Kind
@@ -42,17 +42,23 @@ func (m *review) startCompare() tea.Cmd {
 	}
 	w := &diffview.Job{Sheet: s, Done: make(chan struct{})}
 	w.Context, w.Stop = context.WithCancel(m.ctx)
-	m.comparing, s.Made = w, w
+	m.comparing.job, s.Made = w, w
 	return tea.Batch(func() tea.Msg {
 		defer close(w.Done)
 		return comparedMsg{w, work(w)}
-	}, m.awaitCompare(w))
+	}, m.comparing.wait(w))
 }
 
-// awaitCompare returns a command that redraws the progress of a comparison; nil
-// without motion.
-func (m *tabPanel) awaitCompare(w *diffview.Job) tea.Cmd {
-	if m.opts.NoMotion {
+// comparison is the one comparison that is made in the background at a time.
+type comparison struct {
+	job   *diffview.Job // nil while none is made
+	still bool          // no motion: its progress is not drawn
+}
+
+// wait returns a command that has the progress of a comparison drawn again; nil if it
+// is not the one being made, and without motion.
+func (c *comparison) wait(w *diffview.Job) tea.Cmd {
+	if c.still || w != c.job {
 		return nil
 	}
 	return func() tea.Msg {
@@ -67,19 +73,11 @@ func (m *tabPanel) awaitCompare(w *diffview.Job) tea.Cmd {
 	}
 }
 
-// stillComparing waits on.
-func (m *tabPanel) stillComparing(msg stillComparingMsg) tea.Cmd {
-	if msg.of != m.comparing {
-		return nil
-	}
-	return m.awaitCompare(msg.of)
-}
-
-// setComparison puts a finished comparison into its view. It is nil if the user
-// has left the view before.
-func (m *tabPanel) setComparison(msg comparedMsg) {
-	if msg.of == m.comparing {
-		m.comparing = nil
+// finish puts a finished comparison into its view. It is nil if the user has left the
+// view before.
+func (c *comparison) finish(msg comparedMsg) {
+	if msg.of == c.job {
+		c.job = nil
 	}
 	msg.of.Stop()
 	msg.of.Sheet.Made = nil
@@ -164,8 +162,7 @@ func (m *tabPanel) gotoNext(step int) tea.Cmd {
 }
 
 // sheetKeys returns the keys of an open YAML or diff, for the footer.
-func (m *tabPanel) sheetKeys(s *diffview.View) []key.Binding {
-	k := m.keys
+func sheetKeys(k frame.KeyMap, s *diffview.View) []key.Binding {
 	if s.Kind == diffview.YAML {
 		return []key.Binding{k.Back, frame.WithHelp(k.Down, "move"), frame.WithHelp(k.Right, "sideways"), k.Search, k.Diff, k.Copy, k.Help, k.Pager}
 	}

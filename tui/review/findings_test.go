@@ -59,7 +59,7 @@ func TestWhatWasAcceptedEarlierStandsApart(t *testing.T) {
 			t.Errorf("the screen lacks %q:\n%s", want, strings.Join(tuitest.ScreenOf(m), "\n"))
 		}
 	}
-	m.opts.PriorAcceptance = nil
+	m.lookups.prior = nil
 	m.show(m.Plan)
 	m.Prior = tabs.PriorAcceptances{}
 	tuitest.Drive(m, c, "1")

@@ -24,25 +24,29 @@ type loadedMarks struct {
 	marks []string
 }
 
-// loadMarks returns the command that reads the marks of earlier sessions, once per
-// plan.
-func (m *review) loadMarks() tea.Cmd {
-	p := m.Plan
-	if p == nil || m.loaded.plan == p || m.opts.Marks.Load == nil {
+// keptMarks are the marks of the plan under review in the store.
+type keptMarks struct {
+	store  MarkStore
+	loaded loadedMarks
+}
+
+// load returns the command that reads the marks of earlier sessions, once per plan.
+func (k *keptMarks) load(p *preview.Plan) tea.Cmd {
+	if p == nil || k.loaded.plan == p || k.store.Load == nil {
 		return nil
 	}
-	m.loaded = loadedMarks{plan: p}
-	load := m.opts.Marks.Load
+	k.loaded = loadedMarks{plan: p}
+	load := k.store.Load
 	return func() tea.Msg { return loadedMarks{p, load(p.Digest)} }
 }
 
-// setMarks applies the marks of earlier sessions. A critical finding is not
+// applyMarks applies the marks of earlier sessions. A critical finding is not
 // marked: its row only says that it was reviewed before.
-func (m *review) setMarks(msg loadedMarks) {
+func (m *review) applyMarks(msg loadedMarks) {
 	if msg.plan != m.Plan || len(msg.marks) == 0 {
 		return
 	}
-	m.loaded = msg
+	m.kept.loaded = msg
 	before := tabs.Marks{}
 	for _, key := range msg.marks {
 		before[key] = true
@@ -66,29 +70,29 @@ func (m *review) setMarks(msg loadedMarks) {
 	}
 }
 
-// saveMarks stores the marks of the plan under review, including those of
-// earlier sessions that still count.
-func (m *review) saveMarks() error {
-	if m.opts.Marks.Save == nil || m.Plan == nil || m.Checklist == nil {
+// save stores the marks of a plan, including those of earlier sessions that still
+// count.
+func (k *keptMarks) save(p *preview.Plan, list *tabs.Checklist) error {
+	if k.store.Save == nil || p == nil || list == nil {
 		return nil
 	}
 	keep := tabs.Marks{}
-	for i, it := range m.Checklist.Items {
+	for i, it := range list.Items {
 		for _, f := range it.Findings {
-			if m.Checklist.Before[i] || m.Checklist.Marks[tabs.FindingKey(f)] {
+			if list.Before[i] || list.Marks[tabs.FindingKey(f)] {
 				keep[tabs.FindingKey(f)] = true
 			}
 		}
 	}
-	for i := range m.Plan.Objects {
-		if key := tabs.ObjectKey(&m.Plan.Objects[i]); m.Checklist.Marks[key] {
+	for i := range p.Objects {
+		if key := tabs.ObjectKey(&p.Objects[i]); list.Marks[key] {
 			keep[key] = true
 		}
 	}
-	if len(keep) == 0 && len(m.loaded.marks) == 0 {
+	if len(keep) == 0 && len(k.loaded.marks) == 0 {
 		return nil
 	}
-	return m.opts.Marks.Save(m.Plan.Digest, slices.Sorted(maps.Keys(keep)))
+	return k.store.Save(p.Digest, slices.Sorted(maps.Keys(keep)))
 }
 
 // toggleObject sets or removes the mark of the object under the cursor.

@@ -38,7 +38,7 @@ func TestMarksSurviveQuittingAndApproveNothing(t *testing.T) {
 	if m.Checklist.Remaining() != 0 || object == "" || !tuitest.Shows(m, "ok kind03.mongodb.com") {
 		t.Fatalf("%d critical left, the object is %q:\n%s", m.Checklist.Remaining(), object, strings.Join(tuitest.ScreenOf(m), "\n"))
 	}
-	if err := m.saveMarks(); err != nil || len(kept[p.Digest]) != 5 {
+	if err := m.kept.save(m.Plan, m.Checklist); err != nil || len(kept[p.Digest]) != 5 {
 		t.Fatalf("kept %q, %v", kept, err)
 	}
 
@@ -63,7 +63,7 @@ func TestMarksSurviveQuittingAndApproveNothing(t *testing.T) {
 	}
 	tuitest.Drive(m, c, "space")
 	before := slices.Clone(kept[p.Digest])
-	if err := m.saveMarks(); err != nil || len(kept[p.Digest]) != 4 || len(before) != 5 {
+	if err := m.kept.save(m.Plan, m.Checklist); err != nil || len(kept[p.Digest]) != 4 || len(before) != 5 {
 		t.Errorf("without the object %q is kept, %v", kept[p.Digest], err)
 	}
 }

@@ -1,6 +1,8 @@
 package review
 
 import (
+	"context"
+
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/kubectl-operator/kubectl-operator/install/record"
@@ -10,20 +12,24 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/tabs"
 )
 
-// buildIndex returns the command that makes the index of a plan, once per plan,
-// so that tabs open sooner.
-func (m *tabPanel) buildIndex() tea.Cmd {
-	if m.Plan == nil || m.indexed == m.Plan {
-		return nil
-	}
-	m.indexed = m.Plan
-	index := m.IndexMaker()
-	return func() tea.Msg { return indexedMsg{index()} }
+// lookups are what is found out about the plan in the background, once per plan,
+// because the first frame does not wait for it.
+type lookups struct {
+	view    *tabs.View
+	ctx     context.Context
+	prior   func(context.Context, preview.Release, int) (tabs.PriorAcceptance, bool)
+	indexed *preview.Plan // whose index is made, or was, ahead of its need
 }
 
-// setIndex stores the index that was made.
-func (m *tabPanel) setIndex(msg indexedMsg) {
-	m.TakeIndex(msg.index)
+// buildIndex returns the command that makes the index of a plan, once per plan,
+// so that tabs open sooner.
+func (l *lookups) buildIndex() tea.Cmd {
+	if l.view.Plan == nil || l.indexed == l.view.Plan {
+		return nil
+	}
+	l.indexed = l.view.Plan
+	index := l.view.IndexMaker()
+	return func() tea.Msg { return indexedMsg{index()} }
 }
 
 type foreignFieldsMsg tabs.ForeignFields
@@ -31,12 +37,12 @@ type foreignFieldsMsg tabs.ForeignFields
 // findForeignFields returns the command that looks for fields in the plan's
 // live objects which only others set, once per plan: there may be thousands. It
 // is nil for a release that is not installed yet.
-func (m *tabPanel) findForeignFields() tea.Cmd {
-	p := m.Plan
-	if p == nil || m.Foreign.Plan == p {
+func (l *lookups) findForeignFields() tea.Cmd {
+	p := l.view.Plan
+	if p == nil || l.view.Foreign.Plan == p {
 		return nil
 	}
-	m.Foreign = tabs.ForeignFields{Plan: p}
+	l.view.Foreign = tabs.ForeignFields{Plan: p}
 	if p.Base.Revision == 0 {
 		return nil
 	}
@@ -51,26 +57,26 @@ func (m *tabPanel) findForeignFields() tea.Cmd {
 	}
 }
 
-// setForeignFields stores the fields that were found, and has the rows made again.
-func (m *tabPanel) setForeignFields(msg foreignFieldsMsg) {
-	if msg.Plan != m.Plan {
-		return
+// setForeignFields stores the fields that were found, and returns the tabs that show
+// them.
+func (l *lookups) setForeignFields(msg foreignFieldsMsg) []tabs.Tab {
+	if msg.Plan != l.view.Plan {
+		return nil
 	}
-	m.Foreign = tabs.ForeignFields(msg)
-	m.refreshTab(tabs.Summary)
-	m.refreshTab(tabs.Objects)
+	l.view.Foreign = tabs.ForeignFields(msg)
+	return []tabs.Tab{tabs.Summary, tabs.Objects}
 }
 
 type priorAcceptancesMsg tabs.PriorAcceptances
 
 // findPriorAcceptances returns the command that reads who accepted findings
 // with earlier revisions, once per plan; nil if the plan has no such finding.
-func (m *tabPanel) findPriorAcceptances() tea.Cmd {
-	p, ask := m.Plan, m.opts.PriorAcceptance
-	if p == nil || m.Prior.Plan == p {
+func (l *lookups) findPriorAcceptances() tea.Cmd {
+	p, ask := l.view.Plan, l.prior
+	if p == nil || l.view.Prior.Plan == p {
 		return nil
 	}
-	m.Prior = tabs.PriorAcceptances{Plan: p}
+	l.view.Prior = tabs.PriorAcceptances{Plan: p}
 	revisions := map[int]bool{}
 	for _, f := range p.Findings {
 		if f.AcceptedIn > 0 {
@@ -80,7 +86,7 @@ func (m *tabPanel) findPriorAcceptances() tea.Cmd {
 	if ask == nil || len(revisions) == 0 {
 		return nil
 	}
-	ctx := m.ctx
+	ctx := l.ctx
 	return func() tea.Msg {
 		found := priorAcceptancesMsg{Plan: p, Of: map[int]tabs.PriorAcceptance{}}
 		for revision := range revisions {
@@ -92,62 +98,67 @@ func (m *tabPanel) findPriorAcceptances() tea.Cmd {
 	}
 }
 
-func (m *tabPanel) setPriorAcceptances(msg priorAcceptancesMsg) {
-	if msg.Plan != m.Plan {
-		return
+// setPriorAcceptances stores what was read, and returns the tabs that show it.
+func (l *lookups) setPriorAcceptances(msg priorAcceptancesMsg) []tabs.Tab {
+	if msg.Plan != l.view.Plan {
+		return nil
 	}
-	m.Prior = tabs.PriorAcceptances(msg)
-	m.refreshTab(tabs.Summary)
-	m.refreshTab(tabs.Findings)
+	l.view.Prior = tabs.PriorAcceptances(msg)
+	return []tabs.Tab{tabs.Summary, tabs.Findings}
 }
 
-// gateError is the gate's refusal of a plan that no approval can cover; why is
-// nil for other plans.
-type gateError struct {
-	plan *preview.Plan // that it was looked for in
+// gateCheck asks the gate whether an approval could cover the plan, before a user is
+// asked to give one.
+type gateCheck struct {
+	ask  func(*preview.Plan, record.Approval) error // nil where nothing can be approved
+	plan *preview.Plan                              // that was asked about last
+	why  error                                      // why it cannot be approved, nil if it can
+}
+
+// gateErrorMsg is the gate's answer about a plan.
+type gateErrorMsg struct {
+	plan *preview.Plan
 	why  error
 }
 
-type gateErrorMsg gateError
-
-// checkGate returns the command that asks the gate whether a plan can be
-// approved, once per plan. The first frame does not wait for it, because the
-// gate reads all of the plan.
-func (m *review) checkGate() tea.Cmd {
-	if m.Plan == nil || m.gateErr.plan == m.Plan {
+// begin returns the command that asks about a plan, once per plan. The first frame
+// does not wait for it, because the gate reads all of the plan.
+func (g *gateCheck) begin(v *tabs.View) tea.Cmd {
+	if v.Plan == nil || g.plan == v.Plan {
 		return nil
 	}
-	m.gateErr = gateError{plan: m.Plan}
-	if m.opts.ReadOnly {
+	g.plan, g.why = v.Plan, nil
+	if g.ask == nil {
 		return nil
 	}
-	p, ask := m.Plan, m.gate()
-	return func() tea.Msg { return gateErrorMsg{p, ask()} }
+	answer := g.question(v)
+	return func() tea.Msg { return answer() }
 }
 
-func (m *review) setGateError(msg gateErrorMsg) {
-	if msg.plan == m.Plan {
-		m.gateErr = gateError(msg)
+// set stores an answer, unless another plan is shown by then.
+func (g *gateCheck) set(msg gateErrorMsg, shown *preview.Plan) {
+	if msg.plan == shown {
+		g.plan, g.why = msg.plan, msg.why
 	}
 }
 
-// gateErrorNow asks the gate at once, without waiting for the command, so that
-// a user is not asked about a plan that no approval can cover.
-func (m *review) gateErrorNow() error {
-	if m.opts.ReadOnly {
+// now asks at once, without waiting for the command, so that a user is not asked
+// about a plan that no approval can cover.
+func (g *gateCheck) now(v *tabs.View) error {
+	if g.ask == nil {
 		return nil
 	}
-	m.gateErr = gateError{m.Plan, m.gate()()}
-	return m.gateErr.why
+	g.set(g.question(v)(), v.Plan)
+	return g.why
 }
 
-// gate returns a function that asks the gate whether an approval that accepts
-// all findings would cover the plan. It changes nothing in the review.
-func (m *review) gate() func() error {
-	p, gate, b := m.Plan, m.opts.Gate, m.Checklist
-	return func() error {
-		return gate(p, record.Approval{
+// question returns a function that asks the gate whether an approval that accepts all
+// findings would cover the plan. It changes nothing in the review.
+func (g *gateCheck) question(v *tabs.View) func() gateErrorMsg {
+	p, ask, b := v.Plan, g.ask, v.Checklist
+	return func() gateErrorMsg {
+		return gateErrorMsg{p, ask(p, record.Approval{
 			Digest: p.Digest, How: record.ApprovedOnScreen, By: p.Target.User, Ruleset: p.Ruleset, Accepted: b.Accepted(),
-		})
+		})}
 	}
 }

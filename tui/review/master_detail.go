@@ -26,6 +26,13 @@ type masterDetail struct {
 	seek     widget.Find // what the document is opened at, once it is there
 	stale    bool        // the document must be made again
 	outdated bool        // the rows must be
+	version  int         // how often that was so
+}
+
+// invalidate has the rows of the list made again, when its tab is next open.
+func (b *masterDetail) invalidate() {
+	b.version++
+	b.outdated = true
 }
 
 // pagerContent says which document the pager holds.
@@ -204,11 +211,11 @@ func (b *masterDetail) move(m *tabPanel, msg tea.KeyPressMsg) bool {
 	case key.Matches(msg, k.End):
 		b.moveBy(m, frame.Farther)
 	case key.Matches(msg, k.Left):
-		if m.tab != tabs.Objects || !m.leaveBranch(b) {
+		if m.tab != tabs.Objects || !b.leaveBranch(m.Branches) {
 			b.left()
 		}
 	case key.Matches(msg, k.Right):
-		if m.tab != tabs.Objects || !m.enterBranch(b) {
+		if m.tab != tabs.Objects || !b.enterBranch(m.Branches) {
 			b.right(m)
 		}
 	default:

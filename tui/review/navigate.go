@@ -17,7 +17,7 @@ func (m *tabPanel) back() {
 	b := m.activeTab()
 	switch {
 	case m.search.active():
-		m.endSearch()
+		m.search.end()
 	case b.back():
 	case m.Banner != "":
 		m.Banner, m.failed = "", nil
@@ -117,7 +117,7 @@ func (m *tabPanel) openTab(t tabs.Tab) {
 	}
 	m.tab = t
 	if m.search.typing {
-		m.endSearch()
+		m.search.end()
 	}
 }
 
@@ -155,7 +155,7 @@ func (m *tabPanel) open() {
 		}
 		return
 	}
-	if m.tab == tabs.Objects && m.toggleBranch(m.activeTab()) {
+	if m.tab == tabs.Objects && m.activeTab().toggleBranch(m.Branches) {
 		return
 	}
 	if row.ID != "" && m.hasDetail() {

@@ -51,8 +51,7 @@ func (m *tabPanel) narrow(text string) {
 	m.Filter.Only = only
 	b := m.activeTab()
 	b.pane, b.kind, b.list = frame.PaneList, diffview.Facts, widget.List{}
-	m.refreshTab(tabs.Objects)
-	m.refreshTab(tabs.Access)
+	m.refreshTabs(tabs.Objects, tabs.Access)
 }
 
 func (m *tabPanel) onlyPrompt() (widget.Line, int) {

@@ -11,20 +11,20 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
 )
 
-// openError shows an error in full, over the screen.
-func (m *review) openError(title string, err error) {
-	b := &frame.Builder{Width: m.Size.Width}
+// errorPage returns a page with an error in full.
+func errorPage(width int, title string, err error) *frame.Page {
+	b := &frame.Builder{Width: width}
 	b.Heading(title)
 	b.Blank()
 	frame.ErrorLines(b, err)
-	m.page = frame.NewPage(b)
+	return frame.NewPage(b)
 }
 
 // openHelp shows the keys of this screen, and what its symbols mean.
 func (m *review) openHelp() {
 	b := &frame.Builder{Width: m.Size.Width}
 	if m.screen == screenConfirm {
-		frame.HelpGroup(b, "This screen", m.confirmHelp())
+		frame.HelpGroup(b, "This screen", confirmHelp(m.keys))
 	} else {
 		frame.HelpGroup(b, "This screen", m.footerKeys())
 		for _, g := range m.keys.ReviewHelp() {
@@ -46,21 +46,20 @@ func (m *review) openHelp() {
 }
 
 // confirmHelp returns the keys of CONFIRM, for its help.
-func (m *review) confirmHelp() []key.Binding {
-	k := m.keys
+func confirmHelp(k frame.KeyMap) []key.Binding {
 	return []key.Binding{
 		frame.WithHelp(k.Open, "approve, once the answer is typed"), frame.WithHelp(k.Back, "back to the review"), frame.WithHelp(k.Digests, "every digest in full, and back"),
 		frame.Bind("up/down", "scroll what is above the question"), k.CopyDigest, k.Retry, frame.WithHelp(k.Events, "the whole error, where the check failed"), k.Help, k.Stop,
 	}
 }
 
-// openPage shows a text over the screen.
-func (m *review) openPage(title, text string) {
-	b := &frame.Builder{Width: m.Size.Width}
+// textPage returns a page with a text.
+func textPage(width int, title, text string) *frame.Page {
+	b := &frame.Builder{Width: width}
 	b.Heading(title)
 	b.Blank()
 	b.Text(theme.Plain, "   ", text)
-	m.page = frame.NewPage(b)
+	return frame.NewPage(b)
 }
 
 // openRule shows the page of a finding's rule over the screen.

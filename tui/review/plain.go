@@ -137,9 +137,9 @@ func (p *plainReview) review() error {
 
 // report prints the plan, section by section.
 func (p *plainReview) report() error {
-	if cmd := p.m.findPriorAcceptances(); cmd != nil {
+	if cmd := p.m.lookups.findPriorAcceptances(); cmd != nil {
 		if found, ok := cmd().(priorAcceptancesMsg); ok {
-			p.m.setPriorAcceptances(found)
+			p.m.refreshTabs(p.m.lookups.setPriorAcceptances(found)...)
 		}
 	}
 	return report.Write(p.out, p.m.Plan, report.Options{Format: report.Text, ASCII: p.opts.ASCII, Width: p.m.Size.Width})
@@ -192,7 +192,7 @@ func (p *plainReview) approve() (ended bool, err error) {
 		p.say(fmt.Sprintf("%d critical to review, this one first:", left))
 		return p.showItem(p.m.Checklist.Next(-1, 1))
 	}
-	if why := p.m.gateErrorNow(); why != nil {
+	if why := p.m.gate.now(p.m.tabPanel.View); why != nil {
 		p.say("This plan cannot be approved: " + why.Error())
 		return false, nil
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
@@ -30,9 +31,9 @@ func (m *review) replan() tea.Cmd {
 }
 
 func (m *review) planAgain() tea.Cmd {
-	m.endSearch()
+	m.search.end()
 	m.screen, m.page = screenResolve, nil
-	return m.startResolve()
+	return m.resolving.start(m.ctx, m.opts)
 }
 
 // continueReview reviews a plan again whose approval was refused, with the same marks.
@@ -138,18 +139,17 @@ type (
 	}
 )
 
-// startWatch begins to watch the live objects of the plan that is shown.
-func (m *review) startWatch() tea.Cmd {
-	if m.watch.stop != nil {
-		m.watch.stop()
+// start begins to watch the live objects of a plan, and no longer those of another.
+func (w *liveWatch) start(ctx context.Context, plan *preview.Plan, follow func(context.Context, *preview.Plan, func(Drift)) error) tea.Cmd {
+	if w.stop != nil {
+		w.stop()
 	}
-	m.watch, m.Moved = liveWatch{round: m.watch.round + 1}, map[string]string{}
-	if m.opts.Watch == nil {
+	*w = liveWatch{round: w.round + 1}
+	if follow == nil {
 		return nil
 	}
-	ctx, stop := context.WithCancel(m.ctx)
-	m.watch.stop = stop
-	plan, round, follow, drifts := m.Plan, m.watch.round, m.opts.Watch, make(chan Drift)
+	ctx, w.stop = context.WithCancel(ctx)
+	round, drifts := w.round, make(chan Drift)
 	run := func() tea.Msg {
 		err := follow(ctx, plan, func(d Drift) {
 			select {
@@ -208,41 +208,40 @@ func (m *review) setDrift(msg driftMsg) tea.Cmd {
 	return msg.more
 }
 
-func (m *review) watchEnded(msg watchEndedMsg) {
-	if msg.round == m.watch.round {
-		m.watch.err = msg.err
-		if m.watch.err == nil {
-			m.watch.err = fmt.Errorf("the watch ended")
+func (w *liveWatch) ended(msg watchEndedMsg) {
+	if msg.round == w.round {
+		w.err = msg.err
+		if w.err == nil {
+			w.err = fmt.Errorf("the watch ended")
 		}
 	}
 }
 
-// startResolve makes the plan.
-func (m *review) startResolve() tea.Cmd {
-	ctx, stop := context.WithCancel(m.ctx)
-	m.resolving = resolveJob{round: m.resolving.round + 1, stop: stop, log: frame.NewProgressLog(m.opts.Now(), m.opts.NoMotion)}
-	resolve, log, round := m.opts.Resolve, m.resolving.log, m.resolving.round
+// start makes the plan.
+func (j *resolveJob) start(ctx context.Context, opts Options) tea.Cmd {
+	ctx, stop := context.WithCancel(ctx)
+	*j = resolveJob{round: j.round + 1, stop: stop, log: frame.NewProgressLog(opts.Now(), opts.NoMotion)}
+	resolve, log, round := opts.Resolve, j.log, j.round
 	return tea.Batch(func() tea.Msg {
 		defer close(log.Done)
 		p, err := resolve(ctx, func(line string) { log.Send(ctx, line) })
 		return resolvedMsg{p, err, round}
-	}, m.awaitResolve())
+	}, j.await())
 }
 
-// awaitResolve returns a command that waits for the next line of progress in
-// making the plan.
-func (m *review) awaitResolve() tea.Cmd {
-	round := m.resolving.round
-	return m.resolving.log.Wait(func(line string) tea.Msg { return frame.ProgressMsg{Line: line, Round: round} })
+// await returns a command that waits for the next line of progress in making the plan.
+func (j *resolveJob) await() tea.Cmd {
+	round := j.round
+	return j.log.Wait(func(line string) tea.Msg { return frame.ProgressMsg{Line: line, Round: round} })
 }
 
-// showProgress shows a line of progress in making the plan.
-func (m *review) showProgress(msg frame.ProgressMsg) tea.Cmd {
-	if msg.Round != m.resolving.round {
+// show adds a line of progress in making the plan to those that are shown.
+func (j *resolveJob) show(msg frame.ProgressMsg, now time.Time) tea.Cmd {
+	if msg.Round != j.round {
 		return nil
 	}
-	m.resolving.log.Add(msg.Line, m.opts.Now())
-	return m.awaitResolve()
+	j.log.Add(msg.Line, now)
+	return j.await()
 }
 
 // planResolved shows the first plan for review. An error ends the program,
@@ -266,13 +265,13 @@ func (m *review) planResolved(msg resolvedMsg) tea.Cmd {
 	return m.show(msg.plan)
 }
 
-// resolveBody returns the lines of the last steps in making the plan.
-func (m *review) resolveBody() []string {
+// body returns the lines of the last steps in making the plan.
+func (j *resolveJob) body(v *tabs.View) []string {
 	what := " Resolving. Nothing has been changed."
-	if m.Plan != nil {
+	if v.Plan != nil {
 		what = " Planning again. Nothing has been changed."
 	}
-	return m.resolving.log.Body(m.Theme, m.Size, what)
+	return j.log.Body(v.Theme, v.Size, what)
 }
 
 func (m *review) resolveKeys() []key.Binding {

@@ -40,11 +40,11 @@ type review struct {
 
 	screen    screen
 	confirm   confirmDialog
-	gateErr   gateError
+	gate      gateCheck
 	page      *frame.Page // keys, or an explanation, over the screen; open when not nil
 	canI      canIQuestion
 	palette   frame.Palette
-	loaded    loadedMarks
+	kept      keptMarks
 	resolving resolveJob
 	begin     tea.Cmd // what Init starts
 	outcome   Outcome
@@ -82,7 +82,10 @@ func newReview(ctx context.Context, opts Options) *review {
 		opts.Gate = install.Gate
 	}
 	panel := newTabPanel(ctx, opts)
-	m := &review{tabPanel: panel, confirm: confirmDialog{tabPanel: panel}}
+	m := &review{tabPanel: panel, confirm: confirmDialog{tabPanel: panel}, kept: keptMarks{store: opts.Marks}}
+	if !opts.ReadOnly {
+		m.gate.ask = opts.Gate
+	}
 	m.Size = frame.Arrange(opts.Width, opts.Height, false)
 	switch {
 	case opts.Before != nil:
@@ -90,7 +93,7 @@ func newReview(ctx context.Context, opts Options) *review {
 	case opts.Plan != nil:
 		m.begin = m.show(opts.Plan)
 	default:
-		m.begin = m.startResolve()
+		m.begin = m.resolving.start(m.ctx, m.opts)
 	}
 	m.settle()
 	return m
@@ -114,7 +117,7 @@ func (m *review) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case tea.MouseClickMsg:
 		m.click(msg)
 	case frame.ProgressMsg:
-		cmd = m.showProgress(msg)
+		cmd = m.resolving.show(msg, m.opts.Now())
 	case resolvedMsg:
 		cmd = m.planResolved(msg)
 	case checkingMsg:
@@ -122,30 +125,30 @@ func (m *review) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case recheckedMsg:
 		cmd = m.setRecheck(msg)
 	case foreignFieldsMsg:
-		m.setForeignFields(msg)
+		m.refreshTabs(m.lookups.setForeignFields(msg)...)
 	case priorAcceptancesMsg:
-		m.setPriorAcceptances(msg)
+		m.refreshTabs(m.lookups.setPriorAcceptances(msg)...)
 	case gateErrorMsg:
-		m.setGateError(msg)
+		m.gate.set(msg, m.Plan)
 	case searchedMsg:
 		m.showHits(msg)
 	case comparedMsg:
-		m.setComparison(msg)
+		m.comparing.finish(msg)
 	case frame.PagedMsg:
 		m.pagerEnded(msg)
 	case loadedMarks:
-		m.setMarks(msg)
+		m.applyMarks(msg)
 	case indexedMsg:
-		m.setIndex(msg)
+		m.TakeIndex(msg.index)
 	case stillComparingMsg:
-		cmd = m.stillComparing(msg)
+		cmd = m.comparing.wait(msg.of)
 	case driftMsg:
 		cmd = m.setDrift(msg)
 	case watchEndedMsg:
-		m.watchEnded(msg)
+		m.watch.ended(msg)
 	}
 	m.settle()
-	return m, tea.Batch(cmd, m.loadMarks(), m.findForeignFields(), m.findPriorAcceptances(), m.checkGate(), m.buildIndex(), m.startCompare())
+	return m, tea.Batch(cmd, m.kept.load(m.Plan), m.lookups.findForeignFields(), m.lookups.findPriorAcceptances(), m.gate.begin(m.tabPanel.View), m.lookups.buildIndex(), m.startCompare())
 }
 
 func (m *review) resize(width, height int) {
@@ -171,20 +174,34 @@ func (m *review) show(p *preview.Plan) tea.Cmd {
 	}
 	m.keys.Tabs.SetHelp(fmt.Sprintf("1-%d", len(m.ShownTabs())), m.keys.Tabs.Help().Desc)
 	for t := range m.tabs {
-		m.tabs[t] = masterDetail{}
+		m.tabs[t] = masterDetail{version: m.tabs[t].version}
 	}
 	m.refresh()
-	return m.startWatch()
+	m.Moved = map[string]string{}
+	return m.watch.start(m.ctx, p, m.opts.Watch)
 }
 
 // refresh has the rows of every tab made again, when each is next open.
 func (m *tabPanel) refresh() {
-	for t := range tabs.Count {
-		m.refreshTab(t)
+	for t := range m.tabs {
+		m.tabs[t].invalidate()
 	}
 }
 
-func (m *tabPanel) refreshTab(t tabs.Tab) { m.invalidate(&m.tabs[t]) }
+func (m *tabPanel) refreshTabs(list ...tabs.Tab) {
+	for _, t := range list {
+		m.tabs[t].invalidate()
+	}
+}
+
+// rowsVersion returns a number that is another one whenever rows have changed.
+func (m *tabPanel) rowsVersion() int {
+	n := 0
+	for t := range m.tabs {
+		n += m.tabs[t].version
+	}
+	return n
+}
 
 // rebuildRows makes the rows of a tab again, if what they show has changed.
 func (m *tabPanel) rebuildRows(t tabs.Tab) {
@@ -292,7 +309,7 @@ func (m *review) showHits(msg searchedMsg) {
 // reviewed reports whether everything that an approval needs is reviewed, and
 // an approval could cover the plan.
 func (m *review) reviewed() bool {
-	return m.Checklist != nil && m.Checklist.Remaining() == 0 && len(verdict.For(m.Plan).Obstacles) == 0 && m.gateErrorNow() == nil
+	return m.Checklist != nil && m.Checklist.Remaining() == 0 && len(verdict.For(m.Plan).Obstacles) == 0 && m.gate.now(m.tabPanel.View) == nil
 }
 
 // command returns the command line that the user can copy: the one that
@@ -396,7 +413,7 @@ func (m *review) detailKey(msg tea.KeyPressMsg) bool {
 	k := m.keys
 	switch {
 	case m.failed != nil && key.Matches(msg, k.YAML):
-		m.openError("What happened", m.failed)
+		m.page = errorPage(m.Size.Width, "What happened", m.failed)
 	case key.Matches(msg, k.YAML):
 		m.openDoc(diffview.YAML)
 	case key.Matches(msg, k.Diff):
@@ -417,7 +434,7 @@ func (m *review) filterKey(msg tea.KeyPressMsg) bool {
 	switch {
 	case m.tab == tabs.Access && m.activeTab().pane == frame.PaneList && key.Matches(msg, k.Group):
 		m.Filter.Group = (m.Filter.Group + 1) % tabs.GroupCount
-		m.refreshTab(tabs.Access)
+		m.refreshTabs(tabs.Access)
 	case key.Matches(msg, k.Only):
 		m.startOnly()
 	case key.Matches(msg, k.Filter):
@@ -444,11 +461,11 @@ func Run(ctx context.Context, opts Options) (Outcome, error) {
 	if err := frame.Run(ctx, m, opts.Terminal); err != nil {
 		out := Outcome{Kind: Quit, Plan: m.Plan, Err: err}
 		if ctx.Err() != nil { // a signal, and no panic
-			out.MarksErr = m.saveMarks()
+			out.MarksErr = m.kept.save(m.Plan, m.Checklist)
 		}
 		return out, err
 	}
-	m.outcome.MarksErr = m.saveMarks()
+	m.outcome.MarksErr = m.kept.save(m.Plan, m.Checklist)
 	return m.outcome, nil
 }
 

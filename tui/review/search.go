@@ -46,7 +46,7 @@ type hit struct {
 // scope says what a search covered: which rows, and the document that had the
 // focus in a tab, if one had.
 type scope struct {
-	rows     int // [tabPanel.made]
+	rows     int // [tabPanel.rowsVersion]
 	tab      tabs.Tab
 	document pagerContent
 }
@@ -65,16 +65,17 @@ func (s *search) prompt() (widget.Line, int) { return s.input.Prompt(widget.Text
 
 // startSearch opens the field for a query, and drops the hits of the last search.
 func (m *tabPanel) startSearch() {
-	m.endSearch()
+	m.search.end()
 	m.openBranches()
 	m.search.typing, m.search.input = true, widget.NewQuery()
 }
 
-func (m *tabPanel) endSearch() {
-	if m.search.stop != nil {
-		m.search.stop()
+// end ends the search, whose answers are dropped from now on.
+func (s *search) end() {
+	if s.stop != nil {
+		s.stop()
 	}
-	m.search = search{round: m.search.round + 1, line: -1, last: noHit}
+	*s = search{round: s.round + 1, line: -1, last: noHit}
 }
 
 // noHit is the value for no hit.
@@ -85,7 +86,7 @@ func (m *tabPanel) searchKey(msg tea.KeyPressMsg) tea.Cmd {
 	s := &m.search
 	switch {
 	case key.Matches(msg, m.keys.Back):
-		m.endSearch()
+		s.end()
 	case key.Matches(msg, m.keys.Open):
 		find, err := frame.Finder(s.input.Value())
 		if err != nil {
@@ -93,7 +94,7 @@ func (m *tabPanel) searchKey(msg tea.KeyPressMsg) tea.Cmd {
 			return nil
 		}
 		if find == nil {
-			m.endSearch()
+			s.end()
 			return nil
 		}
 		s.typing, s.find, s.line = false, find, -1
@@ -122,7 +123,7 @@ func (m *tabPanel) findHits(step int) tea.Cmd {
 	var ctx context.Context
 	ctx, m.search.stop = context.WithCancel(m.ctx)
 	s, b, open := m.search, m.activeTab(), m.tab
-	in := scope{rows: m.made, tab: open}
+	in := scope{rows: m.rowsVersion(), tab: open}
 	var document func() []int
 	if b.pane == frame.PaneDetail {
 		in.document = b.shown
@@ -210,7 +211,7 @@ func (m *tabPanel) nextHit(step int) tea.Cmd {
 	searched := &m.tabs[s.in.tab]
 	document := s.in.document != (pagerContent{})
 	switch {
-	case m.made != s.in.rows,
+	case m.rowsVersion() != s.in.rows,
 		document && (searched.shown != s.in.document || searched.selected().ID != s.in.document.id || searched.kind != s.in.document.kind),
 		b.pane == frame.PaneDetail && (!document || m.tab != s.in.tab):
 		return m.findHits(step)
@@ -268,7 +269,7 @@ func (m *tabPanel) showHit(h hit) {
 	b.list.Cursor = h.row
 	switch {
 	case h.inside:
-		b.open(m.insideOf(h.tab))
+		b.open(insideOf(h.tab))
 		b.seek, m.search.line = m.search.find, -1
 		return
 	case h.line < 0:
@@ -287,7 +288,7 @@ func (m *tabPanel) showHit(h hit) {
 
 // insideOf returns which detail of a row (facts, YAML or diff) is opened, in
 // that tab, to show a hit inside of it.
-func (m *tabPanel) insideOf(t tabs.Tab) diffview.Kind {
+func insideOf(t tabs.Tab) diffview.Kind {
 	switch t {
 	case tabs.Objects:
 		return diffview.YAML

@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/tui/diffview"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 	"github.com/kubectl-operator/kubectl-operator/tui/tabs"
@@ -27,22 +26,22 @@ type tabPanel struct {
 	table     [tabs.Count]tabs.TabRow
 	tab       tabs.Tab
 	tabs      [tabs.Count]masterDetail
-	made      int // how often rows were made
 	access    *tabs.AccessTab
 	search    search
-	only      widget.Query  // for a text that narrows a list
-	narrowing bool          // it is being typed
-	indexed   *preview.Plan // whose index is made, or was, ahead of its need
-	beside    bool          // differences side by side, where there is room
-	paths     bool          // differences as a list of fields
-	comparing *diffview.Job // nil while no comparison is made
-	notice    string        // until the next key
+	only      widget.Query // for a text that narrows a list
+	narrowing bool         // it is being typed
+	lookups   lookups
+	beside    bool // differences side by side, where there is room
+	paths     bool // differences as a list of fields
+	comparing comparison
+	notice    string // until the next key
 }
 
 // newTabPanel returns the tabs of a review, still without a plan.
 func newTabPanel(ctx context.Context, opts Options) *tabPanel {
 	v := &tabs.View{Theme: opts.Theme(), Settles: opts.Settle != nil, Chooses: opts.Choose != nil, Replans: opts.Resolve != nil}
-	m := &tabPanel{View: v, ctx: ctx, opts: opts, keys: frame.NewKeyMap()}
+	m := &tabPanel{View: v, ctx: ctx, opts: opts, keys: frame.NewKeyMap(), comparing: comparison{still: opts.NoMotion}}
+	m.lookups = lookups{view: v, ctx: ctx, prior: opts.PriorAcceptance}
 	m.table, m.access = tabs.NewTable(v)
 	return m
 }
@@ -119,10 +118,4 @@ func (m *tabPanel) cyclePackage() {
 		m.Filter.Package = names[at]
 	}
 	m.refilter()
-}
-
-// invalidate has the rows of a tab made again, when it is next open.
-func (m *tabPanel) invalidate(b *masterDetail) {
-	m.made++
-	b.outdated = true
 }

@@ -79,7 +79,7 @@ func (m *review) lines() ([]string, *tea.Cursor) {
 		f.Below[0] = below
 		return m.compose(f, body, "", f.Footer([]key.Binding{m.keys.Back, frame.WithHelp(m.keys.Down, "down"), frame.WithHelp(m.keys.Up, "up")}, frame.Plain(""))), nil
 	case m.screen == screenResolve:
-		return m.compose(f, m.resolveBody(), "", f.Footer(m.resolveKeys(), nil)), nil
+		return m.compose(f, m.resolving.body(m.tabPanel.View), "", f.Footer(m.resolveKeys(), nil)), nil
 	case m.screen == screenConfirm:
 		return m.confirmLines(f)
 	}
@@ -259,7 +259,7 @@ func (m *review) approvalState() widget.Line {
 	case left > 0:
 		return widget.Line{widget.Text(theme.Risk, fmt.Sprintf("approve: %d critical to review (n)", left))}
 	}
-	if m.gateErr.why != nil {
+	if m.gate.why != nil {
 		return widget.Line{widget.Text(theme.Fail, "x cannot be approved (a: why)")}
 	}
 	return widget.Line{widget.Text(theme.Strong, "approve: press a")}
@@ -287,7 +287,7 @@ func (m *tabPanel) placeKeys() []key.Binding {
 	case m.Size.Mode == frame.ModeTiny:
 		return m.tinyKeys()
 	case b.pane == frame.PaneDetail && b.sheet != nil:
-		return m.sheetKeys(b.sheet)
+		return sheetKeys(k, b.sheet)
 	case m.tab == tabs.Findings && m.split():
 		return []key.Binding{frame.WithHelp(k.Mark, "mark"), k.Next, k.YAML, k.Diff, frame.WithHelp(k.NextPane, "pane"), k.Search, k.Help}
 	case m.tab == tabs.Findings && b.pane == frame.PaneDetail:
