@@ -148,7 +148,7 @@ func gateObstacles(plan *preview.Plan) []string {
 func gateUnknowns(plan *preview.Plan, approval record.Approval) []string {
 	var reasons []string
 	for _, u := range plan.Unknowns {
-		if u.Why == string(preview.ReasonNotServed) {
+		if u.Reason == preview.ReasonNotServed {
 			continue // an obstacle
 		}
 		f, ok := findingOf(plan, "unknown/"+u.Object)
@@ -201,7 +201,7 @@ func gateContent(plan *preview.Plan) []string {
 		}
 	}
 	for _, u := range plan.Unknowns {
-		if u.Why != string(preview.ReasonNotServed) {
+		if u.Reason != preview.ReasonNotServed {
 			reasons = append(reasons, u.Object+" is unknown, which a content digest does not cover")
 		}
 	}

@@ -58,6 +58,10 @@ func TestGate(t *testing.T) {
 			p.Findings = []preview.Finding{unknown}
 		}
 	}
+	notServed := func(p *preview.Plan) {
+		notRead("API app/v1 Thing is not installed in the cluster")(p)
+		p.Unknowns[0].Reason = preview.ReasonNotServed
+	}
 	accept := func(list ...preview.Finding) func(*record.Approval) {
 		return func(a *record.Approval) {
 			for _, f := range list {
@@ -107,7 +111,7 @@ func TestGate(t *testing.T) {
 		{"a screen approves only what was looked at", findings(critical), record.ApprovedOnScreen, nil, critical.ID},
 		{"an unknown needs its own acceptance", notRead("forbidden"), record.ApprovedByDigest, ruleset(preview.Ruleset), unknown.Object},
 		{"an accepted unknown passes", notRead("forbidden"), record.ApprovedByDigest, accept(unknown), ""},
-		{"a kind that is not served cannot be accepted", notRead(string(preview.ReasonNotServed)), record.ApprovedByDigest, accept(unknown), "neither served"},
+		{"a kind that is not served cannot be accepted", notServed, record.ApprovedByDigest, accept(unknown), "neither served"},
 		{"replace passes with the review digest", action(preview.ActionReplace), record.ApprovedByDigest, nil, ""},
 		{"content does not cover a replacement", action(preview.ActionReplace), record.ApprovedByContent, nil, "created again"},
 		{"adopt is refused without --adopt", action(preview.ActionAdopt), record.ApprovedByDigest, nil, "--adopt"},

@@ -38,7 +38,7 @@ func DeniedError(p *preview.Plan) error {
 	}
 	var over []string
 	for _, u := range p.Unknowns {
-		if o := p.Object(u.Object); o != nil && strings.HasPrefix(u.Why, string(preview.ReasonQuota)) {
+		if o := p.Object(u.Object); o != nil && u.Reason == preview.ReasonQuota {
 			over = append(over, fmt.Sprintf("%s: %s (kubectl edit resourcequota %s -n %s)", u.Object, u.Why, quotaIn(u.Why), o.Namespace))
 		}
 	}

@@ -108,7 +108,7 @@ func TestPlanSpeaksTheJSONNamesOfTheContract(t *testing.T) {
 		"reads.0":                                 "fingerprint id uid",
 		"findings.0":                              "acceptedIn alsoIn counted evidence fingerprint id judged object ref rule severity subjects title why",
 		"summary":                                 "adopt blocked create delete keep patch replace shared skip unchanged unknown update",
-		"unknowns.0":                              "object why",
+		"unknowns.0":                              "object reason why",
 		"against":                                 "contentDigest notes package reference version",
 		"policy":                                  "path sha256 waived",
 		"undo":                                    "contentDigest findings objects revision",

@@ -388,6 +388,9 @@ func (p *Plan) AbsentReads() []string {
 type Unknown struct {
 	// Object is the id of the object that could not be read or decided.
 	Object string `json:"object"`
+	// Reason is why the API server refused the request; empty if it did not refuse one.
+	// What applies a plan branches on it, never on Why.
+	Reason Reason `json:"reason,omitempty"`
 	// Why says why the object could not be read or decided.
 	Why string `json:"why"`
 }

@@ -98,7 +98,7 @@ func (d rights) decideBinding(ctx context.Context, o *preview.Object) error {
 	}
 	d.missing(bind, o.ID+" gives what you do not hold yourself")
 	o.Action, o.Result, o.ResultBody = preview.ActionUnknown, "", nil
-	d.unknown(o.ID, string(preview.ReasonForbidden))
+	d.refused(o.ID, preview.ReasonForbidden, "forbidden")
 	return nil
 }
 

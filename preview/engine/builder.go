@@ -53,7 +53,7 @@ func (d *builder) identify(ctx context.Context) error {
 	target, err := d.cluster.Target(ctx)
 	switch {
 	case preview.ReasonOf(err) == preview.ReasonForbidden:
-		d.unknown("core/Namespace/-/kube-system", "the cluster cannot be identified: forbidden")
+		d.refused("core/Namespace/-/kube-system", preview.ReasonForbidden, "the cluster cannot be identified: forbidden")
 	case err != nil:
 		return fmt.Errorf("identifying the cluster: %w", err)
 	}
@@ -151,7 +151,7 @@ func (d *builder) readNamespaces(ctx context.Context) error {
 		case preview.ReasonOf(r.Err) == preview.ReasonForbidden:
 			// Whether it exists shows when objects in it are tried.
 			d.namespaces[name] = true
-			d.unknown(r.Ref.ID(), "forbidden")
+			d.refused(r.Ref.ID(), preview.ReasonForbidden, "forbidden")
 		case r.Err != nil:
 			return fmt.Errorf("reading namespace %s: %w", name, r.Err)
 		case r.Body == nil:
@@ -228,7 +228,7 @@ func (d *builder) readObjects(ctx context.Context) error {
 			}
 		case preview.ReasonOf(r.Err) == preview.ReasonForbidden:
 			o.Action = preview.ActionUnknown
-			d.unknown(o.ID, "forbidden")
+			d.refused(o.ID, preview.ReasonForbidden, "forbidden")
 		case preview.ReasonOf(r.Err) == preview.ReasonNotServed: // its definition goes just now
 			d.served[o.APIVersion+"/"+o.Kind] = r.Err
 			d.decideUnserved(o, r.Err)
@@ -263,10 +263,10 @@ func (d *builder) decideUnserved(o *preview.Object, err error) {
 	}
 	o.Action = preview.ActionUnknown
 	if preview.ReasonOf(err) == preview.ReasonNotServed {
-		d.unknown(o.ID, "API "+o.APIVersion+" "+o.Kind+" is not installed in the cluster")
+		d.refused(o.ID, preview.ReasonNotServed, "API "+o.APIVersion+" "+o.Kind+" is not installed in the cluster")
 		return
 	}
-	d.unknown(o.ID, err.Error())
+	d.refused(o.ID, preview.ReasonOf(err), err.Error())
 }
 
 // decideFromLive sets the action of an object by its live state and owner. Objects that

@@ -266,11 +266,11 @@ func (d dryRunner) decideFromRefusal(ctx context.Context, o *preview.Object, err
 			return err
 		}
 		o.Action = preview.ActionUnknown
-		d.unknown(o.ID, whyNoDryRun(refusal))
+		d.refused(o.ID, refusal.Reason, whyNoDryRun(refusal))
 		return nil
 	}
 	o.Action = preview.ActionUnknown
-	d.unknown(o.ID, preview.Shorten(refusal.Error(), 500))
+	d.refused(o.ID, refusal.Reason, preview.Shorten(refusal.Error(), 500))
 	return nil
 }
 

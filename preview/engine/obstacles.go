@@ -35,7 +35,7 @@ func Obstacles(p *preview.Plan) []preview.Obstacle {
 		}
 	}
 	for _, u := range p.Unknowns {
-		if u.Why == string(preview.ReasonNotServed) {
+		if u.Reason == preview.ReasonNotServed {
 			add(u.Object, "is of a kind that is neither served by the cluster nor brought by the plan", kindRemedy(u.Object))
 		}
 	}

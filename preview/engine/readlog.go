@@ -76,7 +76,7 @@ func rightKey(r preview.Right) string {
 func (d *builder) hideRecord() {
 	release := d.plan.Release
 	record := preview.Ref{APIVersion: "v1", Kind: "Secret", Namespace: release.Namespace, Name: preview.RecordName(release.Name)}
-	d.unknown(record.ID(), "forbidden: whether the release is installed, and which objects an upgrade would delete, is not known")
+	d.refused(record.ID(), preview.ReasonForbidden, "forbidden: whether the release is installed, and which objects an upgrade would delete, is not known")
 }
 
 // leaveDryRuns changes the read mode of a plan that is only shown to ReadGet, if the

@@ -47,8 +47,12 @@ func (d *recorder) List(ctx context.Context, apiVersion, kind, namespace, select
 func (d *recorder) Exists(namespace string) bool { return d.namespaces[namespace] }
 
 // unknown records why the state or the result of an object is not known.
-func (d *recorder) unknown(object, why string) {
-	d.plan.Unknowns = append(d.plan.Unknowns, preview.Unknown{Object: object, Why: why})
+func (d *recorder) unknown(object, why string) { d.refused(object, "", why) }
+
+// refused records that the API server refused to say what the state or the result of an
+// object is: its reason, and why in words.
+func (d *recorder) refused(object string, reason preview.Reason, why string) {
+	d.plan.Unknowns = append(d.plan.Unknowns, preview.Unknown{Object: object, Reason: reason, Why: why})
 }
 
 // Report calls the progress function, if any, with a message.

@@ -99,7 +99,7 @@ func (c roles) readNamed(ctx context.Context, to *recorder, refs []preview.Ref) 
 		case r.Err == nil:
 			to.plan.Reads = append(to.plan.Reads, preview.Read{ID: id})
 		case preview.ReasonOf(r.Err) == preview.ReasonForbidden:
-			to.unknown(id, "forbidden")
+			to.refused(id, preview.ReasonForbidden, "forbidden")
 		default:
 			return nil, fmt.Errorf("reading %s: %w", id, r.Err)
 		}
@@ -115,7 +115,7 @@ func (c roles) listBindings(ctx context.Context, to *recorder) ([]map[string]any
 		return nil, err
 	}
 	if !allowed {
-		to.unknown(kindID("ClusterRoleBinding"), access.HeldUnknown+"forbidden")
+		to.refused(kindID("ClusterRoleBinding"), preview.ReasonForbidden, access.HeldUnknown+"forbidden")
 	}
 	list, allowed, err := to.listRBAC(ctx, "RoleBinding")
 	if err != nil {

@@ -46,16 +46,6 @@ func (r *reader) where(f preview.Finding) string {
 	return o.Place()
 }
 
-// reduce returns how to reduce a finding, as the page of its rule says; empty if there
-// is no way or no page.
-func (r *reader) reduce(f preview.Finding) string {
-	page, ok := r.book[f.Rule]
-	if !ok || page.Reduce == pages.NothingToReduce {
-		return ""
-	}
-	return page.Reduce
-}
-
 // places returns the different files that the objects of findings come from, the most
 // frequent first.
 func (r *reader) places(findings []*preview.Finding) []string {
@@ -84,7 +74,7 @@ func (r *reader) reductions(findings []*preview.Finding) []string {
 	var ways []string
 	rules := map[string][]string{}
 	for _, f := range findings {
-		way := r.reduce(*f)
+		way := r.book.Reduce(*f)
 		if way == "" || f.Severity == preview.Info || slices.Contains(rules[way], f.Rule) {
 			continue
 		}

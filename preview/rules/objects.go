@@ -67,6 +67,11 @@ var (
 		Why: "What could not be read is not reviewed. If it is an object of the plan and you accept this, the object is created; if it exists already, the apply stops.",
 		Cases: []Case{
 			{For: "its rules are collected", Title: "has rules that are known only in a cluster", Why: "The ClusterRole aggregates the rules of other ClusterRoles by their labels. Rules that it gets from ClusterRoles of the cluster are not part of this review."},
+			{For: "API ", Title: "needs an API that is not installed", Why: "The cluster has no CRD or API server for this kind, and the plan brings none: the plan cannot be applied, whatever is accepted.", Reduce: "Install first what brings the API, or plan without the object."},
+			{For: "exceeded quota", Title: "exceeds a quota", Why: "The API server refuses the object until the quota has room for it; the apply stops there.", Reduce: "Raise the quota, or free what it counts."},
+			{For: "admission ", Title: "is refused by an admission policy or webhook", Why: "The cluster refuses the object as the plan writes it; the apply stops there unless the policy or webhook allows it by then.", Reduce: "Read what the policy or webhook demands; its name is in the evidence."},
+			{For: "invalid", Title: "is refused by the API server as invalid", Why: "The API server refuses the object as the plan writes it; the apply stops there.", Reduce: "Correct the field that the evidence names, in the package or by its parameters."},
+			{For: "immutable", Title: "changes a field that cannot change", Why: "The API server refuses the change; the apply stops there.", Reduce: "Delete the object first, if nothing depends on it."},
 		},
 		Reduce:  "Preview with a cluster, and with permission to read what the finding names.",
 		Looks:   "Everything that the plan depends on and that could not be read, as the API server said.",

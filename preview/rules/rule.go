@@ -53,6 +53,9 @@ type Case struct {
 	For   string
 	Title string // empty for that of the rule
 	Why   string
+	// Reduce says how to make the case's finding less severe; empty for what the rule
+	// says.
+	Reduce string
 }
 
 // Example is an example of a rule's finding. For a rule of package risk without one
@@ -108,6 +111,16 @@ func (r Rule) Worded(cases map[int]bool) Rule {
 		}
 	}
 	return r
+}
+
+// ReduceWhere returns how to make a finding of the rule less severe, whose reason is why.
+func (r Rule) ReduceWhere(why string) string {
+	for _, of := range r.Cases {
+		if of.Reduce != "" && of.Why == why {
+			return of.Reduce
+		}
+	}
+	return r.Reduce
 }
 
 // NoteText returns Text formatted with the arguments.

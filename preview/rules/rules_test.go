@@ -98,14 +98,19 @@ func TestRows(t *testing.T) {
 func readable(r Rule) []string {
 	out := []string{r.Why, r.Reason, r.Reduce}
 	for _, of := range r.Cases {
-		out = append(out, of.Title, of.Why)
+		out = append(out, of.Title, of.Why, of.Reduce)
 	}
 	return out
 }
 
 // Where all evidence is of one case, the case is what is said; else the rule is.
 func TestAFindingOfOneCase(t *testing.T) {
-	r := Rule{Title: "t", Why: "w", Cases: []Case{{"a", "at", "aw"}, {"b", "bt", "bw"}, {"c", "", "cw"}}}
+	r := Rule{Title: "t", Why: "w", Cases: []Case{
+		{For: "a", Title: "at", Why: "aw", Reduce: "ar"}, {For: "b", Title: "bt", Why: "bw"}, {For: "c", Why: "cw"},
+	}, Reduce: "r"}
+	if a, b := r.ReduceWhere("aw"), r.ReduceWhere("bw"); a != "ar" || b != "r" {
+		t.Errorf("to reduce: %q for a, %q for b", a, b)
+	}
 	for title, cases := range map[string][]int{"t": nil, "at": {0}, "bt": {1}} {
 		set := map[int]bool{}
 		for _, at := range cases {

@@ -1,6 +1,7 @@
 package tabs
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -561,7 +562,7 @@ func (m *View) reduce(b *frame.Builder, it item) {
 		text := "There is no page for this rule: it is not one of this program."
 		page, ok := m.RulePages()[f.Rule]
 		if ok {
-			text = page.Reduce
+			text = cmp.Or(m.RulePages().Reduce(*f), page.Reduce)
 		}
 		if !said[text] {
 			said[text] = true

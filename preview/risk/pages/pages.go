@@ -50,6 +50,19 @@ func All() []Page {
 // Index holds the pages by the name of their rule.
 type Index map[string]Page
 
+// Reduce returns how to make a finding less severe, as the page of its rule says or, for
+// what the finding is about, the rule; empty if there is no page or no way.
+func (b Index) Reduce(f preview.Finding) string {
+	rule, _ := rules.Named(f.Rule)
+	if way := rule.ReduceWhere(f.Why); way != rule.Reduce {
+		return way
+	}
+	if page := b[f.Rule]; page.Reduce != NothingToReduce {
+		return page.Reduce
+	}
+	return ""
+}
+
 // New returns the pages of all rules.
 func New() Index { return index() }
 
