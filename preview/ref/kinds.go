@@ -131,7 +131,7 @@ var (
 		parse:       func(text, _, rest string) (Reference, error) { return parseImage(text, rest) },
 		baseName:    func(r Reference) string { return path.Base(repository(r.Image)) },
 		immutable:   func(r Reference) bool { return strings.Contains(r.Image, "@sha256:") },
-		pinned:      func(p Pinned, i int, r Reference) string { return withScheme(r.Text, p.image(i, r)) },
+		pinned:      func(p Pinned, i int, r Reference) string { return withLayer(withScheme(r.Text, p.image(i, r)), r) },
 		credentials: CredentialsLogin,
 		content:     ContentAny,
 	}

@@ -48,6 +48,7 @@ type Reference struct {
 	Version string // KindPackage, KindChart, KindImage: the range (Masterminds semver), may be empty
 	Image   string // KindImage: HOST/REPO:TAG, HOST/REPO@sha256:HEX or both; HOST/REPO with a range over its tags
 	Path    string // KindDirectory, KindLayout, local KindArchive: as typed, not made absolute
+	Layer   string // KindImage: media type of the one layer that is the content; empty means what the image's own form says
 	Tag     string // KindLayout: may be empty
 	Digest  string // KindLayout: may be empty
 
@@ -194,8 +195,8 @@ func CheckRange(s string) error {
 }
 
 func parseImage(text, image string) (Reference, error) {
-	if repo, query, found := strings.Cut(image, "?"); found && text != image {
-		return parseTags(text, repo, query)
+	if bare, query, found := strings.Cut(image, "?"); found && text != image {
+		return parseImageQuery(text, bare, query)
 	}
 	host, rest, found := strings.Cut(image, "/")
 	if !found || !isHost(host, text != image) {
@@ -219,26 +220,6 @@ func parseImage(text, image string) (Reference, error) {
 		return Reference{}, fmt.Errorf("reference %q names neither tag nor digest; add :TAG or @sha256:HEX", text)
 	}
 	return Reference{Kind: KindImage, Text: text, Image: image}, nil
-}
-
-// parseTags parses HOST/REPO?version=RANGE, which means the highest tag of the
-// repository that is a version in the range.
-func parseTags(text, repo, query string) (Reference, error) {
-	values, err := parseQuery(query, "version")
-	if err != nil {
-		return Reference{}, fmt.Errorf("reference %q: %w", "oci://"+repo, err)
-	}
-	if err := CheckRange(values["version"]); values["version"] != "" && err != nil {
-		return Reference{}, fmt.Errorf("reference %q: %w", text, err)
-	}
-	host, name, found := strings.Cut(repo, "/")
-	switch {
-	case !found || !isHost(host, true) || strings.ContainsAny(name, ":@") || values["version"] == "":
-		return Reference{}, fmt.Errorf("reference %q: a range is over the tags of a repository; write oci://HOST/REPO?version=RANGE", text)
-	case !repoPattern.MatchString(name):
-		return Reference{}, fmt.Errorf("reference %q: %q is not a repository name", text, name)
-	}
-	return Reference{Kind: KindImage, Text: text, Image: repo, Version: values["version"]}, nil
 }
 
 // isHost reports whether the first part of an image reference is the host of a

@@ -151,8 +151,6 @@ func (s *fluxSource) ociRepository() {
 	}
 	// In the order in which Flux looks at them.
 	digest, version, tag := s.At("spec.ref.digest").Text(), s.At("spec.ref.semver").Text(), s.At("spec.ref.tag").Text()
-	s.At("spec.layerSelector.operation").OneOf("extract", "copy")
-	s.At("spec.layerSelector.mediaType").OneOf("application/vnd.cncf.helm.chart.content.v1.tar+gzip", "application/vnd.cncf.flux.content.v1.tar+gzip")
 	switch {
 	case digest != "":
 		text += "@" + digest
@@ -163,8 +161,27 @@ func (s *fluxSource) ociRepository() {
 	default:
 		text += ":latest" // as Flux defaults
 	}
-	s.add(address, text)
+	s.add(address, s.selectLayer(text))
 	s.pinAt(func(p Pinned, i int) string { return p.digest(i) }, "spec", "ref", "digest")
+}
+
+// selectLayer returns the reference of an artifact with the layer that layerSelector
+// selects. The operation makes no difference: what Flux copies is an archive that its
+// consumers extract.
+func (s *fluxSource) selectLayer(text string) string {
+	selector := s.At("spec.layerSelector")
+	selector.At("operation").OneOf("extract", "copy")
+	layer := selector.At("mediaType").Text()
+	switch {
+	case layer == "":
+		return text
+	case !IsMediaType(layer):
+		selector.At("mediaType").Fail("%q is not a media type", clip(layer))
+		return text
+	case strings.Contains(text, "?"):
+		return text + "&layer=" + layer
+	}
+	return text + "?layer=" + layer
 }
 
 // pinAt makes [Request.Pin] write the value for the source that was added last, such as

@@ -355,6 +355,40 @@ func TestAnOCIRepositoryMayHaveARangeOverItsTags(t *testing.T) {
 	}
 }
 
+func TestAnOCIRepositoryMaySelectALayer(t *testing.T) {
+	const chart = "application/vnd.cncf.helm.chart.content.v1.tar+gzip"
+	with := func(selector string) string { return ociRepository("a") + "  layerSelector: " + selector + "\n" }
+	for _, c := range []struct{ selector, ref, want string }{
+		{"{mediaType: " + chart + ", operation: copy}", "{tag: v1}", "oci://registry.example.com/a:v1?layer=" + chart},
+		{"{mediaType: application/x.tar+gzip}", "{tag: v1}", "oci://registry.example.com/a:v1?layer=application/x.tar+gzip"},
+		{"{mediaType: application/x.tar+gzip, operation: extract}", "{semver: 1.x}", "oci://registry.example.com/a?version=1.x&layer=application/x.tar+gzip"},
+		{"{operation: extract}", "{tag: v1}", "oci://registry.example.com/a:v1"},
+	} {
+		r := read(t, strings.Replace(with(c.selector), "{tag: v1}", c.ref, 1), nil)
+		if got := r.Sources[0].Reference.Text; got != c.want {
+			t.Errorf("%s: got %s, want %s", c.selector, got, c.want)
+		}
+		out, err := r.Pin(pinnedFor(r))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, layer, _ := strings.Cut(c.want, "layer=")
+		if again := read(t, string(out), nil).Sources[0].Reference; again.Layer != layer || !again.Immutable() {
+			t.Errorf("%s is written back as %s", c.want, again.Text)
+		}
+	}
+	for selector, want := range map[string]string{
+		"{operation: link}":               `spec.layerSelector.operation: "link" is not supported; supported are: extract, copy`,
+		"{mediaType: 'a b'}":              `spec.layerSelector.mediaType: "a b" is not a media type`,
+		"{mediaType: a/x, digest: 'x:y'}": "the field spec.layerSelector.digest is not supported",
+	} {
+		_, err := ReadRequest(context.Background(), []byte(with(selector)), nil)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want %s", selector, err, want)
+		}
+	}
+}
+
 func TestTheSecretOfASourceElsewhereIsForeign(t *testing.T) {
 	text := strings.NewReplacer("{name: podinfo, namespace: apps}", "{name: podinfo, namespace: flux-system}", "name: podinfo}\n  values", "name: podinfo, namespace: flux-system}\n  values", "  interval: 5m", "  secretRef: {name: charts}").Replace(helmRelease)
 	s := read(t, text, nil).Sources[0]

@@ -69,7 +69,7 @@ func (s imageReader) read(ctx context.Context, from blobReader, p Pin) (*Content
 	if err != nil {
 		return nil, err
 	}
-	layers, err := m.fileLayers()
+	layers, err := m.fileLayers(p.Reference)
 	if err != nil {
 		return nil, err
 	}

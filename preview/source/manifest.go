@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
-	"github.com/google/go-containerregistry/pkg/v1/types"
 
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
@@ -122,29 +121,4 @@ func parseLabels(data []byte) (map[string]string, error) {
 		return nil, errors.New("the image's config is not JSON of the expected shape")
 	}
 	return c.Config.Labels, nil
-}
-
-// The media types of a Helm chart in a registry (helm.sh/docs/topics/registries).
-const (
-	chartConfig = "application/vnd.cncf.helm.config.v1+json"
-	chartLayer  = "application/vnd.cncf.helm.chart.content.v1.tar+gzip"
-)
-
-// fileLayers returns the layers to unpack: all of them, but for a Helm chart only its
-// archive, beside which there may be provenance.
-func (m *manifest) fileLayers() ([]v1.Descriptor, error) {
-	if string(m.Config.MediaType) != chartConfig {
-		return m.Layers, nil
-	}
-	var archives []v1.Descriptor
-	for _, layer := range m.Layers {
-		if string(layer.MediaType) == chartLayer {
-			layer.MediaType = types.OCILayer // which it is by its bytes
-			archives = append(archives, layer)
-		}
-	}
-	if len(archives) != 1 {
-		return nil, fmt.Errorf("the manifest is that of a chart, and has %d archives of one", len(archives))
-	}
-	return archives, nil
 }
