@@ -6,6 +6,7 @@ package format
 
 import (
 	"context"
+	"errors"
 	"io/fs"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -84,6 +85,17 @@ type Certifier interface {
 	Certificate(ctx context.Context, namespace, secret string, hosts []string) (set *servingcert.Set, made bool, err error)
 }
 
+// Peers opens content that other content refers to, such as the dependencies of a chart.
+type Peers interface {
+	// Open returns the verified content of a reference, as package ref reads it, and its pin.
+	// What does not exist is an [ErrNoPeer].
+	Open(ctx context.Context, reference string) (fs.FS, preview.Source, error)
+}
+
+// ErrNoPeer is wrapped by the errors of [Peers] about content that the server says it
+// does not have.
+var ErrNoPeer = errors.New("it does not exist")
+
 // Input is everything that rendering depends on.
 type Input struct {
 	Content fs.FS
@@ -97,6 +109,10 @@ type Input struct {
 	// Certifier is nil where the provider of certificates depends on the content
 	// alone, and none are made.
 	Certifier Certifier
+	// Source is where Content came from; the zero value where that is not known.
+	Source preview.Source
+	// Peers opens what the content refers to elsewhere; nil where nothing may be.
+	Peers Peers
 	// Whole is the content that Content is a directory of, at Path; nil when
 	// Content is all there is. Kustomizations refer to their neighbours.
 	Whole fs.FS
@@ -133,6 +149,8 @@ type Output struct {
 	Required []preview.Ref
 	// RelatedImages are image references the package names outside its pods.
 	RelatedImages []string
+	// Sources are those that [Peers] opened for the objects.
+	Sources []preview.Source
 	// Isolation says how rendering was confined on this machine.
 	Isolation string
 }

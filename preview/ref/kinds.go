@@ -107,6 +107,9 @@ func (r Reference) Immutable() bool {
 // machine.
 func (r Reference) Local() bool { return r.Path != "" || strings.HasPrefix(r.URL, "file:") }
 
+// Repository returns HOST/REPO of an image, empty for other kinds.
+func (r Reference) Repository() string { return repository(r.Image) }
+
 // repository returns HOST/REPO of an image, without tag and digest.
 func repository(image string) string {
 	repo, _, _ := strings.Cut(image, "@")

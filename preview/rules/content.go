@@ -54,6 +54,13 @@ var (
 		Looks:   "Image references of the content that an image lock (images.yml) replaces by digests.",
 		Example: noteExample("package/mongodb", "registry.example.com/app:v1 is locked to registry.example.com/app@sha256:11"),
 	})
+	ImagesNotLocated = row(Rule{
+		Name: "images-not-located", Level: Notice, Title: "may have images that were moved",
+		Why:     "Where imgpkg copy moved a bundle, its images run from the bundle's own repository; the registry did not say whether it did.",
+		Reduce:  "Preview again when the registry can be reached.",
+		Looks:   "Bundles of imgpkg whose image locations could not be read.",
+		Example: noteExample("package/mongodb", "whether \"imgpkg copy\" moved its images is not known"),
+	})
 	HookNotRun = row(Rule{
 		Name: "hook-not-run", Level: Notice, Title: "is a hook that does not run here",
 		Why:     "Helm or Argo CD would run this hook; this program does not.",

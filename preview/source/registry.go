@@ -154,6 +154,15 @@ func isTokenRubbish(err error) bool {
 	return syntax || shape || strings.Contains(err.Error(), "no token in bearer response")
 }
 
+// ErrNotFound is wrapped by the errors of a registry about an image that it does not have.
+var ErrNotFound = errors.New("the registry does not have it")
+
+// notFoundError is an [ErrNotFound] in words of its own.
+type notFoundError struct{ text string }
+
+func (e *notFoundError) Error() string { return e.text }
+func (e *notFoundError) Unwrap() error { return ErrNotFound }
+
 func explainStatus(answer *transport.Error, host string) error {
 	code := ""
 	if len(answer.Errors) > 0 {
@@ -161,7 +170,7 @@ func explainStatus(answer *transport.Error, host string) error {
 	}
 	switch answer.StatusCode {
 	case http.StatusNotFound:
-		return fmt.Errorf("registry %s does not have it (404%s); check name and tag", host, code)
+		return &notFoundError{fmt.Sprintf("registry %s does not have it (404%s); check name and tag", host, code)}
 	case http.StatusUnauthorized, http.StatusForbidden:
 		return fmt.Errorf("registry %s refuses access (%d%s); log in, or give --registry-config or --pull-secret", host, answer.StatusCode, code)
 	case http.StatusTooManyRequests:

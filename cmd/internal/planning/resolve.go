@@ -163,6 +163,7 @@ type Resolution struct {
 	pin          bool             // --pin-images, or pinImages of a request
 	section      *preview.Section // of a request, which info.Package is then the name of
 	more         []preview.Source // besides that of the content, where it is composed of several
+	peers        []preview.Source // that the content refers to elsewhere
 	tools        []preview.Source // programs that make the objects
 	via          []preview.ResolutionStep
 	dependencies []preview.Dependency
@@ -272,13 +273,15 @@ func (r *Resolver) render(ctx context.Context, found *Resolution, release previe
 	if found.section != nil {
 		release.Namespace = found.section.Namespace
 	}
+	beside := &peers{resolver: r, found: found}
 	output, err := found.format.Render(ctx, format.Input{
 		Content: found.content.FS, Info: found.info, Release: release, Params: found.params, Upgrade: upgrade, Cluster: r.cluster,
-		Whole: found.whole, Path: found.at, Certifier: found.certifier,
+		Whole: found.whole, Path: found.at, Certifier: found.certifier, Source: found.content.Source, Peers: beside,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("rendering %s: %w", found.info.Package, err)
 	}
+	beside.sealed(output.Sources)
 	if found.argo {
 		if err := format.ArgoHooks(output, found.info.Package, release.Namespace); err != nil {
 			return nil, fmt.Errorf("rendering %s: %w", found.info.Package, err)
@@ -309,7 +312,7 @@ func (r *Resolver) render(ctx context.Context, found *Resolution, release previe
 func (out *Resolution) seal(release preview.Release, output *format.Output, beside []map[string]any) (planned.Content, error) {
 	return planned.Prepare(release, planned.Material{
 		Info: out.info, Output: output, Values: out.params.Values, SecretValues: out.secretValues,
-		Sources: slices.Concat([]preview.Source{out.content.Source}, out.more, out.tools), Via: out.via,
+		Sources: slices.Concat([]preview.Source{out.content.Source}, out.more, out.peers, out.tools), Via: out.via,
 		Verification: out.content.verification, Referrers: out.content.referrers,
 		Dependencies: out.dependencies, Notes: out.packageNotes(), Beside: beside,
 	})

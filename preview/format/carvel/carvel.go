@@ -1,8 +1,8 @@
 // Package carvel reads imgpkg bundles (carvel.dev/imgpkg, resources): manifests,
 // a kustomization or a chart, together with a lock of the images they use in
 // .imgpkg/images.yml. Image references that the lock names are replaced by
-// their digests, as kbld would. Nothing of Carvel is run: ytt templates are
-// refused.
+// their digests, as kbld would, and by what "imgpkg copy" made of them where it moved
+// the bundle. Nothing of Carvel is run: ytt templates are refused.
 package carvel
 
 import (
@@ -113,6 +113,9 @@ func (f bundleFormat) Render(ctx context.Context, in format.Input) (*format.Outp
 		return nil, err
 	}
 	dropToolConfig(out, in.Info.Package)
+	if err := locked.relocate(ctx, in, out); err != nil {
+		return nil, err
+	}
 	if len(out.Objects) == 0 {
 		return nil, errors.New("the bundle holds configuration of Carvel's tools and no object")
 	}
