@@ -55,7 +55,7 @@ func TestWhatIsWrongWithAChartIsOneSentence(t *testing.T) {
 		"another Kubernetes": {content: chartOf("Chart.yaml", meta+"kubeVersion: '>=1.99'\n"),
 			want: "chart demo requires Kubernetes >=1.99, and this is v1.37.0; --kube-version names another"},
 		"missing dependencies": {content: chartOf("Chart.yaml", meta+"dependencies:\n- {name: redis, version: 1.x, repository: https://example.com}\n- {name: db, version: 2.0.0}\n"),
-			want: `it depends on db 2.0.0, redis 1.x, which its charts/ does not have and which is not fetched; run "helm dependency build" and preview the result`},
+			want: "it depends on db 2.0.0, which its charts/ does not have: no Chart.lock pins it, and no version is chosen from a range; in a copy of it: helm dependency update ./demo && kubectl operator preview ./demo"},
 		"a template that does not parse": {content: chartOf("templates/a.yaml", "{{ if }}"), want: "missing value for if"},
 		"a function there is not":        {content: chartOf("templates/a.yaml", `{{ env "HOME" }}`), want: `function "env" not defined`},
 		"a chart that fails":             {content: chartOf("templates/a.yaml", `{{ fail "set\nsomething" }}`), want: "execution error at (demo/templates/a.yaml:1:3): set something"},

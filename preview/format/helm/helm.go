@@ -105,6 +105,8 @@ type renderer struct {
 	caps      clusterCaps
 	request   *request
 	lookups   []preview.ClusterRead
+	added     map[string]bool  // names of dependencies that were added to charts/
+	sources   []preview.Source // of those that were fetched
 	isolation string
 }
 
@@ -121,7 +123,7 @@ func (r *renderer) render(ctx context.Context) (*format.Output, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &format.Output{Objects: objects.kept, Hooks: objects.hooks, Notes: objects.notes, Isolation: r.isolation}
+	out := &format.Output{Objects: objects.kept, Hooks: objects.hooks, Notes: objects.notes, Sources: r.sources, Isolation: r.isolation}
 	if err := r.noteDeprecated(out); err != nil {
 		return nil, err
 	}
@@ -177,6 +179,12 @@ func (r *renderer) settle(ctx context.Context) (*response, error) {
 		answer, err := r.run(ctx, r.request)
 		if err != nil {
 			return nil, err
+		}
+		if len(answer.Missing) > 0 {
+			if err := r.addDependencies(ctx, answer.Missing); err != nil {
+				return nil, err
+			}
+			continue
 		}
 		if len(answer.Asked) == 0 {
 			if answer.Error != "" {

@@ -43,11 +43,13 @@ type request struct {
 // answer yet; if there are any, the rest of the response is provisional, including its
 // error.
 type response struct {
-	Error string          `json:"error,omitempty"`
-	Asked []string        `json:"asked,omitempty"`
-	Read  capabilityReads `json:"read"`
-	Files []file          `json:"files"` // rendered templates, sorted by name
-	CRDs  []file          `json:"crds"`  // of crds/, sorted by name
+	Error string `json:"error,omitempty"`
+	// Missing are the dependencies that the chart's charts/ does not have.
+	Missing []missingDependency `json:"missing,omitempty"`
+	Asked   []string            `json:"asked,omitempty"`
+	Read    capabilityReads     `json:"read"`
+	Files   []file              `json:"files"` // rendered templates, sorted by name
+	CRDs    []file              `json:"crds"`  // of crds/, sorted by name
 }
 
 // work is the function of [Task]: it renders a request, both as JSON.
@@ -69,6 +71,9 @@ func render(req *request) *response {
 	err := answer.render(req)
 	if err != nil {
 		answer.Error = err.Error()
+	}
+	if missing, ok := errors.AsType[*missingError](err); ok {
+		answer.Missing = missing.list
 	}
 	return answer
 }
@@ -171,8 +176,7 @@ func compose(c *chart.Chart, values map[string]any, req *request, caps *capabili
 		return nil, oneLine(err)
 	}
 	if missing := missingDependencies(c, ""); len(missing) > 0 {
-		return nil, fmt.Errorf("it depends on %s, which its charts/ does not have and which is not fetched; run \"helm dependency build\" and preview the result",
-			strings.Join(missing, ", "))
+		return nil, &missingError{missing}
 	}
 	options := common.ReleaseOptions{
 		Name: req.Release.Name, Namespace: req.Release.Namespace, Revision: 1,
@@ -192,24 +196,6 @@ func compose(c *chart.Chart, values map[string]any, req *request, caps *capabili
 	}
 	top["Capabilities"] = caps
 	return top, nil
-}
-
-// missingDependencies returns the dependencies that are enabled and not in charts/,
-// sorted.
-func missingDependencies(c *chart.Chart, path string) []string {
-	brought := map[string]bool{}
-	var missing []string
-	for _, d := range c.Dependencies() {
-		brought[d.Name()] = true
-		missing = append(missing, missingDependencies(d, path+d.Name()+"/")...)
-	}
-	for _, d := range c.Metadata.Dependencies {
-		if d != nil && !brought[d.Name] {
-			missing = append(missing, strings.TrimSpace(path+d.Name+" "+d.Version))
-		}
-	}
-	slices.Sort(missing)
-	return missing
 }
 
 // lookup returns the template function lookup. It returns the answer that was read

@@ -1,0 +1,259 @@
+package planning_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/kubectl-operator/kubectl-operator/cmd/internal/config"
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/source/sourcetest"
+)
+
+const pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: app}\nspec: {containers: [{name: c, image: 'app:1'}]}\n"
+
+func tree(pairs ...string) fstest.MapFS {
+	out := fstest.MapFS{}
+	for i := 0; i < len(pairs); i += 2 {
+		out[pairs[i]] = &fstest.MapFile{Data: []byte(pairs[i+1])}
+	}
+	return out
+}
+
+func references(plan *preview.Plan) []string {
+	var out []string
+	for _, s := range plan.Packages[0].Sources {
+		out = append(out, s.Reference)
+	}
+	return out
+}
+
+func TestABundleThatImgpkgCopiedHasTheImagesOfItsCopy(t *testing.T) {
+	sum := "@sha256:" + strings.Repeat("a", 64)
+	const original = "registry.example.com/app"
+	lock := "apiVersion: imgpkg.carvel.dev/v1alpha1\nkind: ImagesLock\nimages:\n- image: " + original + sum + "\n  annotations: {kbld.carvel.dev/id: 'app:1'}\n"
+	locations := func(images ...string) string {
+		text := "apiVersion: imgpkg.carvel.dev/v1alpha1\nkind: ImageLocations\nimages:\n"
+		for _, image := range images {
+			text += "- {image: " + image + ", isBundle: false}\n"
+		}
+		return text
+	}
+	for _, c := range []struct{ name, locations, want, fails string }{
+		{name: "not copied", want: original + sum},
+		{name: "copied", locations: locations(original + sum), want: "HOST/copy" + sum},
+		{name: "copied with another image", locations: locations("registry.example.com/other" + sum), want: original + sum},
+		{name: "with locations of another kind", locations: lock, fails: `image-locations.yml: it is of kind "ImagesLock" of "imgpkg.carvel.dev/v1alpha1", not ImageLocations`},
+		{name: "with locations that move to a tag", locations: locations("app:1"), fails: `images[0]: "app:1" is not an image with its digest`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			registry := sourcetest.Plain(t)
+			p := offline(t, config.Config{})
+			p.Source.PlainHTTP = true
+			reference := push(t, registry, "copy:v1", tree(".imgpkg/images.yml", lock, "config/app.yaml", pod))
+			if c.locations != "" {
+				_, digest, _ := strings.Cut(reference, "@")
+				push(t, registry, "copy:"+strings.Replace(digest, ":", "-", 1)+".image-locations.imgpkg", tree("image-locations.yml", c.locations))
+			}
+			plan, err := planOf(t, p, reference, "app")
+			if c.fails != "" {
+				if err == nil || !strings.Contains(err.Error(), c.fails) {
+					t.Errorf("got %v, want %s", err, c.fails)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := strings.Replace(c.want, "HOST", registry.Host, 1)
+			if !strings.Contains(objectText(t, plan, "app"), `"`+want+`"`) {
+				t.Errorf("want the image %s in\n%s", want, objectText(t, plan, "app"))
+			}
+			if moved := strings.HasPrefix(c.want, "HOST"); (len(references(plan)) == 2) != moved {
+				t.Errorf("sources %q", references(plan))
+			}
+		})
+	}
+}
+
+// Where the registry is silent, the plan says so, and has the images of the lock.
+func TestLocationsThatCannotBeReadAreANote(t *testing.T) {
+	registry := sourcetest.Plain(t, func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if strings.HasSuffix(r.URL.Path, ".image-locations.imgpkg") {
+				w.WriteHeader(http.StatusForbidden)
+				return
+			}
+			next.ServeHTTP(w, r)
+		})
+	})
+	p := offline(t, config.Config{})
+	p.Source.PlainHTTP = true
+	lock := "apiVersion: imgpkg.carvel.dev/v1alpha1\nkind: ImagesLock\nimages:\n- image: registry.example.com/app@sha256:" + strings.Repeat("a", 64) + "\n  annotations: {kbld.carvel.dev/id: 'app:1'}\n"
+	plan := must(t, p, push(t, registry, "copy:v1", tree(".imgpkg/images.yml", lock, "config/app.yaml", pod)), "app")
+	if !slices.ContainsFunc(plan.Findings, func(f preview.Finding) bool { return f.Rule == "images-not-located" }) {
+		t.Errorf("findings %v", plan.Findings)
+	}
+}
+
+// chartArchive packs the chart db as "helm package" does, below a directory.
+func chartArchive(t *testing.T, version string) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	w := gzip.NewWriter(&out)
+	_, err := w.Write(sourcetest.Tar(t,
+		sourcetest.File("db/Chart.yaml", "apiVersion: v2\nname: db\nversion: "+version+"\n"),
+		sourcetest.File("db/templates/cm.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: db}\ndata: {version: "+version+"}\n")))
+	if err == nil {
+		err = w.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+// lockOf is the lock that Helm writes for a chart that depends on db.
+func lockOf(repository, wanted, version string) string {
+	asked := fmt.Sprintf(`{"name":"db","version":%q,"repository":%q}`, wanted, repository)
+	locked := fmt.Sprintf(`{"name":"db","version":%q,"repository":%q}`, version, repository)
+	sum := sha256.Sum256([]byte("[[" + asked + "],[" + locked + "]]"))
+	return fmt.Sprintf("dependencies:\n- {name: db, repository: '%s', version: %s}\ndigest: sha256:%s\n", repository, version, hex.EncodeToString(sum[:]))
+}
+
+func TestADependencyThatTheLockPinsIsFetchedAndSealed(t *testing.T) {
+	registry := sourcetest.TLS(t)
+	registry.Chart(t, "charts/db", "1.2.3", chartArchive(t, "1.2.3"))
+	archives := map[string][]byte{"/db-1.2.3.tgz": chartArchive(t, "1.2.3"), "/db-1.2.4.tgz": chartArchive(t, "1.2.4"), "/db-1.2.5.tgz": chartArchive(t, "9.9.9")}
+	web, webCA := sourcetest.HTTPS(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/index.yaml" {
+			_, _ = w.Write([]byte("apiVersion: v1\nentries:\n  db:\n  - {name: db, version: 1.2.3, urls: [db-1.2.3.tgz]}\n  - {name: db, version: 1.2.4, urls: [db-1.2.4.tgz]}\n  - {name: db, version: 1.2.5, urls: [db-1.2.5.tgz]}\n"))
+			return
+		}
+		_, _ = w.Write(archives[r.URL.Path])
+	}))
+	ca := filepath.Join(t.TempDir(), "ca.pem")
+	var pem []byte
+	for _, name := range []string{registry.CAFile, webCA} {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pem = append(pem, data...)
+	}
+	if err := os.WriteFile(ca, pem, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	webHost := strings.TrimPrefix(web.URL, "https://")
+	const meta = "apiVersion: v2\nname: web\nversion: 1.0.0\ndependencies: [{name: db, version: '%s', repository: '%s', condition: %s}]\n"
+	const values = "db: {enabled: true}\n"
+	// The lock of Helm has the digest of all fields; a condition would be one more.
+	chart := func(wanted, repository, lock string) map[string]string {
+		return map[string]string{
+			"web/Chart.yaml": strings.Replace(fmt.Sprintf(meta, wanted, repository, "X"), ", condition: X", "", 1), "web/Chart.lock": lock, "web/values.yaml": values,
+			"web/templates/cm.yaml":      "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web}\n",
+			"local/db/Chart.yaml":        "apiVersion: v2\nname: db\nversion: 1.2.3\n",
+			"local/db/templates/db.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: db}\ndata: {version: 1.2.3}\n",
+		}
+	}
+	oci, classic := "oci://"+registry.Host+"/charts", "https://"+webHost
+	for _, c := range []struct {
+		name, wanted, repository, lock string
+		files                          map[string]string // besides
+		path                           string            // empty is web
+		alone                          bool              // the chart's directory is the content
+		source, fails                  string
+		refuseAddress                  bool
+	}{
+		{name: "from a registry", wanted: "1.x", repository: oci, lock: lockOf(oci, "1.x", "1.2.3"), source: "oci://" + registry.Host + "/charts/db:1.2.3"},
+		{name: "from a repository, the locked version and not the newest", wanted: "1.x", repository: classic, lock: lockOf(classic, "1.x", "1.2.3"), source: "chart+https://" + webHost + "/db?version=1.2.3"},
+		{name: "from a directory of the content", wanted: "1.x", repository: "file://../local/db", lock: lockOf("file://../local/db", "1.x", "1.2.3")},
+		{name: "from a directory of the content, without a lock", wanted: "1.x", repository: "file://../local/db"},
+		{name: "from charts/, whatever the repository", wanted: "1.x", repository: "https://none.invalid", files: map[string]string{
+			"web/charts/db/Chart.yaml": "apiVersion: v2\nname: db\nversion: 1.2.3\n", "web/charts/db/templates/db.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: db}\ndata: {version: 1.2.3}\n"}},
+		{name: "from a directory outside of the content", wanted: "1.x", repository: "file://../local/db", alone: true,
+			fails: "it depends on db of file://../local/db, which lies outside of the content; kubectl operator preview DIR --path web"},
+		{name: "from a directory that is not there", wanted: "1.x", repository: "file://../none",
+			fails: "it depends on db of file://../none, which the content does not have; helm dependency build DIR/web && kubectl operator preview DIR/web"},
+		{name: "from a directory with another version", wanted: "2.x", repository: "file://../local/db",
+			fails: "it depends on db 2.x, and file://../local/db is db 1.2.3; helm dependency update DIR/web && kubectl operator preview DIR/web"},
+		{name: "by a range alone", wanted: "1.x", repository: oci,
+			fails: "it depends on db 1.x, which its charts/ does not have: no Chart.lock pins it, and no version is chosen from a range; helm dependency update DIR/web && kubectl operator preview DIR/web"},
+		{name: "by a lock of other dependencies", wanted: "1.2.x", repository: oci, lock: lockOf(oci, "1.x", "1.2.3"),
+			fails: "Chart.yaml and Chart.lock differ: the digest of the lock is of other dependencies; helm dependency update DIR/web && kubectl operator preview DIR/web"},
+		{name: "an archive that is another version", wanted: "1.x", repository: classic, lock: lockOf(classic, "1.x", "1.2.5"), fails: "db 9.9.9"},
+		{name: "a version that is gone", wanted: "1.x", repository: oci, lock: lockOf(oci, "1.x", "1.2.9"),
+			fails: "does not have it (404, \"MANIFEST_UNKNOWN\"); check name and tag; helm dependency build DIR/web && kubectl operator preview DIR/web"},
+		{name: "from a server in a private network that only the chart names", wanted: "1.x", repository: oci, lock: lockOf(oci, "1.x", "1.2.3"), refuseAddress: true,
+			fails: "the content leads to the private address " + registry.Host + ", which is refused; --allow-private-address " + registry.Host + " allows it"},
+		{name: "from a server without TLS", wanted: "1.x", repository: "http://charts.example.com", lock: lockOf("http://charts.example.com", "1.x", "1.2.3"),
+			fails: `its repository "http://charts.example.com" is neither https:// nor oci://; helm dependency update DIR/web`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := offline(t, config.Config{})
+			p.Source.CAFile = ca
+			if !c.refuseAddress {
+				p.Source.PrivateAddresses = []string{"127.0.0.1"}
+			}
+			list := chart(c.wanted, c.repository, c.lock)
+			if c.lock == "" {
+				delete(list, "web/Chart.lock")
+			}
+			for name, text := range c.files {
+				list[name] = text
+			}
+			dir := files(t, list)
+			request, err := p.Request(dir, "web")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if request.Path = "web"; c.alone {
+				if request, err = p.Request(dir+"/web", "web"); err != nil {
+					t.Fatal(err)
+				}
+			}
+			plan, err := p.Plan(t.Context(), request, nil)
+			if c.fails != "" {
+				if want := strings.ReplaceAll(c.fails, "DIR", dir); err == nil || !strings.Contains(err.Error(), want) {
+					t.Errorf("got\n%v\nwant\n%s", err, want)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if text := objectText(t, plan, "db"); !strings.Contains(text, "1.2.3") {
+				t.Errorf("the object of the dependency: %s", text)
+			}
+			if got := references(plan)[1:]; c.source == "" && len(got) != 0 || c.source != "" && !slices.Equal(got, []string{c.source}) {
+				t.Errorf("sources %q, want %q", got, c.source)
+			}
+		})
+	}
+}
+
+// objectText returns a planned object of a name as JSON.
+func objectText(t *testing.T, plan *preview.Plan, name string) string {
+	t.Helper()
+	for _, o := range plan.Objects {
+		if o.Name == name && o.Kind != "Namespace" {
+			text, err := json.Marshal(o.Planned)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return string(text)
+		}
+	}
+	t.Fatalf("the plan has no object %s", name)
+	return ""
+}
