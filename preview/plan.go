@@ -163,6 +163,12 @@ type Request struct {
 	Path string `json:"path,omitempty"`
 	// File is the path of the request file that asked for the plan.
 	File string `json:"file,omitempty"`
+	// FileRequest is the request of the file, as --request takes it, where the file
+	// has several.
+	FileRequest string `json:"fileRequest,omitempty"`
+	// Beside are the flags given beside the file, for what the request has no field
+	// for, such as --certs; each is followed by its value.
+	Beside []string `json:"beside,omitempty"`
 	// CloudPolicies are the policies given by --cloud-policy, as typed.
 	CloudPolicies []string `json:"cloudPolicies,omitempty"`
 	// Revision is the revision number that a rollback goes back to.

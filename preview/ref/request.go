@@ -2,6 +2,7 @@ package ref
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,7 +12,6 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/health"
-	"github.com/kubectl-operator/kubectl-operator/preview/pipecd"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
@@ -76,7 +76,10 @@ type Request struct {
 	home    string // namespace of the Secrets that it may refer to
 	text    []byte
 	objects []document
-	index   int // of the request among the documents
+	index   int               // of the request among the documents
+	listed  bool              // the request is an item of a List
+	says    map[string]string // fields that say what a flag says, by its name
+	others  []string          // requests of the same file
 	pin     func(Pinned) []edit
 }
 
@@ -142,41 +145,20 @@ type Objects interface {
 // document is one YAML document of a request file, an object.
 type document struct {
 	preview.Ref
-	body  map[string]any
-	index int // among all documents
-	used  bool
+	body   map[string]any
+	index  int  // among all documents
+	listed bool // it is an item of a List
+	used   bool
 }
 
 func (d *document) String() string {
-	if d.Namespace == "" {
-		return d.Kind + " " + d.Name
+	switch {
+	case d.Name == "":
+		return clip(d.Kind) + " without a name"
+	case d.Namespace == "":
+		return clip(d.Kind) + " " + d.Name
 	}
-	return d.Kind + " " + d.Namespace + "/" + d.Name
-}
-
-// requestKind is one kind of object that requests a release, such as an Argo CD
-// Application, with the method that reads it.
-type requestKind struct {
-	group, kind string
-	versions    []string
-	ignored     []ignoredField
-	read        func(r *reader, f *strictReader)
-}
-
-// requestKinds returns the kinds of objects that can be requests.
-func requestKinds() []requestKind {
-	return []requestKind{
-		{"kubectl-operator", "Request", []string{"v1alpha1"}, nil, (*reader).ownRequest},
-		{"core.rukpak.io", "BundleDeployment", []string{"v1alpha1", "v1alpha2"}, nil, (*reader).bundleDeployment},
-		{"olm.operatorframework.io", "ClusterExtension", []string{"v1", "v1alpha1"}, ignoredInClusterExtension(), (*reader).clusterExtension},
-		{"operators.coreos.com", "Subscription", []string{"v1alpha1"}, ignoredInSubscription(), (*reader).subscription},
-		{"helm.toolkit.fluxcd.io", "HelmRelease", []string{"v2", "v2beta2", "v2beta1"}, ignoredInHelmRelease(), (*reader).helmRelease},
-		{"kustomize.toolkit.fluxcd.io", "Kustomization", []string{"v1", "v1beta2"}, ignoredInKustomization(), (*reader).kustomization},
-		{sourceGroup, "OCIRepository", []string{"v1", "v1beta2"}, ignoredInSource(), (*reader).ociRepository},
-		{"argoproj.io", "Application", []string{"v1alpha1"}, ignoredInApplication(), (*reader).application},
-		{pipecd.Group, "KubernetesApp", []string{pipecd.Version}, nil, (*reader).pipecdApplication},
-		{pipecd.Group, "Application", []string{pipecd.Version}, nil, (*reader).pipecdApplication},
-	}
+	return clip(d.Kind) + " " + d.Namespace + "/" + d.Name
 }
 
 // reader converts the objects of a request file into a Request.
@@ -188,110 +170,6 @@ type reader struct {
 	err   error // the first of looking something up
 }
 
-// ReadRequest reads a request file: one object that requests a package, and the
-// objects it refers to. Those that the file does not contain are read from more,
-// which is nil if no cluster may be read.
-func ReadRequest(ctx context.Context, text []byte, more Objects) (*Request, error) {
-	documents, err := decodeRequest(text)
-	if err != nil {
-		return nil, err
-	}
-	asked, kind, err := chooseRequest(documents)
-	if err != nil {
-		return nil, err
-	}
-	asked.used = true
-	r := &reader{
-		ctx: ctx, more: more, asked: asked,
-		Request: &Request{Object: asked.String(), text: text, objects: documents, index: asked.index, home: asked.Namespace},
-	}
-	r.ContentDigest = preview.String(asked.body, "metadata", "annotations", AnnotationContentDigest)
-	f := newStrictReader(r.Object, asked.body, kind.ignored)
-	kind.read(r, f)
-	switch err := f.err(); {
-	case !f.Failed() && r.err != nil:
-		return nil, fmt.Errorf("%s: %w", r.Object, r.err)
-	case err != nil:
-		return nil, err
-	}
-	r.renameRelease()
-	if err := r.check(); err != nil {
-		return nil, fmt.Errorf("%s: %w", r.Object, err)
-	}
-	return r.Request, nil
-}
-
-const maxDocuments = 100
-
-func decodeRequest(text []byte) ([]document, error) {
-	decoded, err := preview.Decode(text)
-	if err != nil {
-		return nil, err
-	}
-	if len(decoded) > maxDocuments {
-		return nil, fmt.Errorf("%d documents; at most %d are read", len(decoded), maxDocuments)
-	}
-	out := make([]document, 0, len(decoded))
-	for i, v := range decoded {
-		body, ok := v.(map[string]any)
-		if !ok || preview.String(body, "kind") == "" || preview.String(body, "apiVersion") == "" {
-			return nil, fmt.Errorf("document %d is not an object with apiVersion and kind", i+1)
-		}
-		d := document{Ref: preview.RefOf(body), body: body, index: i}
-		if d.Name == "" && d.Group() == pipecd.Group {
-			d.Name = preview.String(body, "spec", "name") // of a file that is no object
-		}
-		if d.Name == "" || len(d.Name) > maxName || len(d.Namespace) > maxName {
-			return nil, fmt.Errorf("document %d, a %s, has no usable metadata.name and namespace", i+1, clip(d.Kind))
-		}
-		out = append(out, d)
-	}
-	return out, nil
-}
-
-// chooseRequest returns the one document that is a request, and its kind; none or
-// several are an error. A Flux source object counts only if there is no other request.
-func chooseRequest(documents []document) (*document, *requestKind, error) {
-	kinds := requestKinds()
-	type candidate struct {
-		*document
-		kind *requestKind
-	}
-	var all []candidate
-	for i := range documents {
-		d := &documents[i]
-		for k := range kinds {
-			if kinds[k].group != d.Group() || kinds[k].kind != d.Kind {
-				continue
-			}
-			if _, version, _ := strings.Cut(d.APIVersion, "/"); !slices.Contains(kinds[k].versions, version) {
-				return nil, nil, fmt.Errorf("%s is of %s; known are: %s", d, clip(d.APIVersion), strings.Join(kinds[k].versions, ", "))
-			}
-			all = append(all, candidate{d, &kinds[k]})
-		}
-	}
-	if asking := slices.DeleteFunc(slices.Clone(all), func(c candidate) bool { return c.kind.group == sourceGroup }); len(asking) > 0 {
-		all = asking
-	}
-	switch len(all) {
-	case 1:
-		d := all[0].document
-		if !IsName(d.Name) || d.Namespace != "" && !isLabel(d.Namespace) {
-			return nil, nil, fmt.Errorf("document %d, a %s, has no usable metadata.name and namespace", d.index+1, clip(d.Kind))
-		}
-		return d, all[0].kind, nil
-	case 0:
-		var names []string
-		for _, k := range kinds {
-			if !slices.Contains(names, k.kind) {
-				names = append(names, k.kind)
-			}
-		}
-		return nil, nil, fmt.Errorf("it holds no request; one is a %s", strings.Join(names, ", "))
-	}
-	return nil, nil, fmt.Errorf("it holds %d requests, such as %s and %s; put each into a file of its own", len(all), all[0].document, all[1].document)
-}
-
 // find returns an object that the request refers to: from its file, else from the
 // cluster, in the first of versions that has it. It returns nil, and sets the reader's
 // error, if there is none.
@@ -301,16 +179,21 @@ func (r *reader) find(group string, versions []string, kind, namespace, name str
 		r.fail("%s %q is not the name of an object", clip(kind), clip(namespace+"/"+name))
 		return nil
 	}
-	if d := r.inFile(group, kind, namespace, name); d != nil {
-		if kind == "Secret" && group == "" {
-			r.fail("%w", secretInFile(d))
-			return nil
-		}
+	d := r.inFile(group, kind, namespace, name)
+	encrypted := d != nil && d.body["sops"] != nil
+	if d != nil && !encrypted {
 		d.used = true
+		if group == "" && kind == "Secret" {
+			return encoded(d.body)
+		}
 		return d.body
 	}
+	if encrypted && r.more == nil {
+		r.fail("it refers to %s, which is encrypted in the file, and no cluster may be asked; leave out --offline", shown)
+		return nil
+	}
 	if r.more == nil {
-		r.fail("it refers to %s, which is not in the file, and no cluster may be asked; add it to the file, or leave out --offline", shown)
+		r.fail("it refers to %s, which is not in the file, and no cluster may be asked; add it to the file, name the directory that holds both with -f, or leave out --offline", shown)
 		return nil
 	}
 	var body map[string]any
@@ -345,8 +228,23 @@ func (r *reader) inFile(group, kind, namespace, name string) *document {
 	return nil
 }
 
-func secretInFile(d *document) error {
-	return fmt.Errorf("%s is in the file; credentials belong into the cluster, where they are read with your permissions", d)
+// encoded returns a Secret with its stringData in data, as the API server has it.
+func encoded(secret map[string]any) map[string]any {
+	plain := preview.Map(secret, "stringData")
+	if len(plain) == 0 {
+		return secret
+	}
+	out, data := maps.Clone(secret), maps.Clone(preview.Map(secret, "data"))
+	if data == nil {
+		data = map[string]any{}
+	}
+	for key, v := range plain {
+		if text, ok := v.(string); ok {
+			data[key] = base64.StdEncoding.EncodeToString([]byte(text))
+		}
+	}
+	out["data"] = data
+	return out
 }
 
 // fail sets the reader's error, unless it has one already.

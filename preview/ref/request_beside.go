@@ -14,12 +14,12 @@ import (
 // if it is known, is noted only for labels and annotations: the plan creates it itself.
 func (r *Request) NotesBeside(namespace string) []RequestNote {
 	var notes []RequestNote
-	var others []string
+	var others []*document
 	for i := range r.objects {
 		switch d := &r.objects[i]; {
 		case d.used:
 		case d.Kind != "Namespace" || d.Group() != "" || namespace == "" || d.Name != namespace:
-			others = append(others, d.String())
+			others = append(others, d)
 		default:
 			if lost := namespaceMetadata(d); len(lost) > 0 {
 				notes = append(notes, RequestNote{rules.RequestObjectsNotApplied, d.String() + " of the file is the release's own, and of it are not applied: " + strings.Join(lost, ", ")})
@@ -27,7 +27,10 @@ func (r *Request) NotesBeside(namespace string) []RequestNote {
 		}
 	}
 	if len(others) > 0 {
-		notes = append(notes, RequestNote{rules.RequestObjectsNotApplied, "the file holds objects that the request does not refer to, and they are not applied: " + strings.Join(others, ", ")})
+		notes = append(notes, RequestNote{rules.RequestObjectsNotApplied, "the file holds objects that the request does not refer to, and they are not applied: " + listed(others, (*document).String)})
+	}
+	if len(r.others) > 0 {
+		notes = append(notes, RequestNote{rules.RequestObjectsNotApplied, "the file holds other requests, and this plan does not apply them: " + listed(r.others, func(s string) string { return s })})
 	}
 	return notes
 }

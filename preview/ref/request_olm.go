@@ -1,11 +1,15 @@
 package ref
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
+
+// olmGroup is the API group of OLM v0.
+const olmGroup = "operators.coreos.com"
 
 func ignoredInClusterExtension() []ignoredField {
 	return []ignoredField{
@@ -20,6 +24,7 @@ func (r *reader) clusterExtension(f *strictReader) {
 	f.At("spec.source.sourceType").OneOf("Catalog")
 	r.packageOf(f.At("spec.source.catalog"), "packageName")
 	r.Package.EveryChannel = true
+	r.clusterCatalogs()
 	if config := f.At("spec.config"); config.Set() {
 		config.At("configType").OneOf("Inline")
 		r.Values = config.At("inline").Mapping()
@@ -30,6 +35,71 @@ func (r *reader) clusterExtension(f *strictReader) {
 	r.pin = func(p Pinned) []edit {
 		return []edit{r.set(p.Version, "spec", "source", "catalog", "version")}
 	}
+}
+
+// clusterCatalogs sets the catalogs of the package to the ClusterCatalogs of the file
+// that its selector matches, if there are any: who writes one beside a ClusterExtension
+// means it.
+func (r *reader) clusterCatalogs() {
+	for i := range r.objects {
+		d := &r.objects[i]
+		if d.Kind != "ClusterCatalog" || d.Group() != "olm.operatorframework.io" {
+			continue
+		}
+		labels := maps.Clone(preview.Map(d.body, "metadata", "labels"))
+		if labels == nil {
+			labels = map[string]any{}
+		}
+		labels["olm.operatorframework.io/metadata.name"] = d.Name // as OLM adds it
+		if image := catalogImage(d); image != "" && r.Package.Selector.matches(labels) {
+			d.used = true
+			r.Package.Catalogs = append(r.Package.Catalogs, image)
+		}
+	}
+	if len(r.Package.Catalogs) > 0 {
+		r.Package.Selector = Selector{}
+	}
+}
+
+// matches reports whether an object with these labels is selected.
+func (s Selector) matches(labels map[string]any) bool {
+	for key, value := range s.MatchLabels {
+		if labels[key] != value {
+			return false
+		}
+	}
+	for _, term := range s.MatchExpressions {
+		value, has := labels[term.Key].(string)
+		ok := has && slices.Contains(term.Values, value)
+		switch term.Operator {
+		case "NotIn":
+			ok = !has || !ok
+		case "Exists":
+			ok = has
+		case "DoesNotExist":
+			ok = !has
+		}
+		if !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// catalogImage returns the reference of the image of a ClusterCatalog or CatalogSource;
+// empty for other objects, and for a catalog that is not in an image.
+func catalogImage(d *document) string {
+	image := ""
+	switch d.Kind {
+	case "ClusterCatalog":
+		image = preview.String(d.body, "spec", "source", "image", "ref")
+	case "CatalogSource":
+		image = preview.String(d.body, "spec", "image")
+	}
+	if reference, err := Parse(imageText(image)); err == nil && reference.Kind == KindImage {
+		return reference.Text
+	}
+	return ""
 }
 
 func ignoredInSubscription() []ignoredField {
@@ -73,7 +143,7 @@ func (r *reader) subscription(f *strictReader) {
 func (r *reader) catalogSource(name, namespace string) {
 	for i := range r.objects {
 		d := &r.objects[i]
-		if d.Kind != "CatalogSource" || d.Group() != "operators.coreos.com" || d.Name != name || d.Namespace != namespace {
+		if d.Kind != "CatalogSource" || d.Group() != olmGroup || d.Name != name || d.Namespace != namespace {
 			continue
 		}
 		d.used = true
@@ -101,7 +171,7 @@ func (r *reader) catalogSource(name, namespace string) {
 func (r *reader) operatorGroup() {
 	for i := range r.objects {
 		d := &r.objects[i]
-		if d.Kind != "OperatorGroup" || d.Group() != "operators.coreos.com" || d.Namespace != r.asked.Namespace {
+		if d.Kind != "OperatorGroup" || d.Group() != olmGroup || d.Namespace != r.asked.Namespace {
 			continue
 		}
 		d.used = true

@@ -106,6 +106,9 @@ func (r *reader) pinEach(how func(p Pinned, i int) edit) {
 // was reviewed, and with the content digest in an annotation where its kind has some.
 // Nothing else in the file changes.
 func (r *Request) Pin(p Pinned) ([]byte, error) {
+	if r.listed {
+		return nil, fmt.Errorf("writing %s back: it is an item of a List; give it a document of its own", r.Object)
+	}
 	var edits []edit
 	if !r.noAnnotations {
 		edits = append(edits, edit{document: r.index, path: []any{"metadata", "annotations", AnnotationContentDigest}, value: p.ContentDigest})

@@ -85,9 +85,6 @@ func (r *reader) secret(s *RequestSource, name, namespace field) {
 	case !isLabel(home):
 		namespace.Fail("%q is not a namespace", clip(home))
 	}
-	if d := r.inFile("", "Secret", home, v); d != nil {
-		name.Fail("%s", secretInFile(d))
-	}
 	s.Secret, s.Foreign = home+"/"+v, home != r.home
 }
 

@@ -3,6 +3,7 @@ package ref
 import (
 	"context"
 	"encoding/base64"
+	"fmt"
 	"os"
 	"reflect"
 	"strings"
@@ -16,6 +17,18 @@ type cluster map[string]map[string]any
 
 func (c cluster) Get(_ context.Context, ref preview.Ref) (map[string]any, error) {
 	return c[ref.Kind+" "+ref.Namespace+"/"+ref.Name], nil
+}
+
+// ReadRequest reads a file with one request.
+func ReadRequest(ctx context.Context, text []byte, more Objects) (*Request, error) {
+	all, err := ReadRequests(ctx, text, more, "")
+	if err != nil {
+		return nil, err
+	}
+	if len(all) > 1 {
+		return nil, fmt.Errorf("%d requests", len(all))
+	}
+	return all[0], nil
 }
 
 func read(t *testing.T, text string, more Objects) *Request {
@@ -205,13 +218,8 @@ func TestAFieldThatIsNotSupportedIsNamed(t *testing.T) {
 func TestAFileThatIsNoRequestIsRefusedInASentence(t *testing.T) {
 	own := "apiVersion: kubectl-operator/v1alpha1\nkind: Request\nmetadata: {name: a, namespace: a}\nspec:\n"
 	for _, tc := range []struct{ name, text, want string }{
-		{"nothing", "", "it holds no request"},
-		{"another kind", "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\n", "it holds no request"},
-		{"two requests", clusterExtension + "---\n" + subscription, "it holds 2 requests"},
-		{"two sources and no request", ociRepository("a") + "---\n" + ociRepository("b"), "it holds 2 requests, such as OCIRepository flux-system/a and OCIRepository flux-system/b"},
-		{"a list of requests", "apiVersion: v1\nkind: List\nitems: []\n---\n" + clusterExtension, "document 1, a List, has no usable metadata.name"},
-		{"a Secret with values", strings.Replace(helmRelease, "  values:\n", "  valuesFrom: [{kind: Secret, name: a}]\n  values:\n", 1) + "---\napiVersion: v1\nkind: Secret\nmetadata: {name: a, namespace: apps}\n", "Secret apps/a is in the file; credentials belong into the cluster"},
-		{"a Secret with credentials", kustomizationOfGit + "---\napiVersion: v1\nkind: Secret\nmetadata: {name: deploy-key, namespace: flux-system}\n", "Secret flux-system/deploy-key is in the file; credentials belong into the cluster"},
+		{"nothing", "", "it holds no object, and no request"},
+		{"another kind", "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\n", "it holds Pod a, and no request"},
 		{"an unknown version", strings.Replace(clusterExtension, "io/v1", "io/v7", 1), "known are: v1"},
 		{"a program as format", own + "  reference: oci://example.com/a:1\n  format: my-program\n", "a request file cannot name a program"},
 		{"no source", own + "  installMode: OwnNamespace\n", "it asks for a package or for sources"},

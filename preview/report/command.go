@@ -155,7 +155,7 @@ func operands(p *preview.Plan) []string {
 	case p.Request.File != "" && p.Platform != "":
 		return []string{"-f", p.Request.File, "--platform", setPlatform(p)}
 	case p.Request.File != "":
-		return []string{"-f", p.Request.File}
+		return slices.Concat(withFlag([]string{"-f", p.Request.File}, "--request", p.Request.FileRequest), p.Request.Beside)
 	}
 	switch command(p) {
 	case preview.RequestUpgrade:

@@ -251,6 +251,7 @@ func addContentFlags(flags *pflag.FlagSet, o *planning.Options) {
 // requestFlags are the flags for request files (-f).
 type requestFlags struct {
 	files   []string
+	name    string // of the one request that is chosen
 	options *planning.RequestOptions
 }
 
@@ -264,7 +265,8 @@ func (f *requestFlags) open(s *streams.Streams) {
 
 func (f *requestFlags) add(flags *pflag.FlagSet, how string, o *planning.RequestOptions) {
 	f.options = o
-	flags.StringArrayVarP(&f.files, "filename", "f", nil, "request file instead of REF: a Request, BundleDeployment, ClusterExtension, Subscription, HelmRelease, OCIRepository, Kustomization, Application, or a PluginSet with a host in the cluster; - is standard input"+how)
+	flags.StringArrayVarP(&f.files, "filename", "f", nil, "request file instead of REF: a Request, BundleDeployment, ClusterExtension, Subscription, HelmRelease, OCIRepository, Kustomization, Application, or a PluginSet with a host in the cluster; a DIRECTORY of them or of a kustomization that makes them; - is standard input"+how)
+	flags.StringVar(&f.name, "request", "", "the one request of -f to take, of several: NAME, NAMESPACE/NAME or KIND/NAME")
 	flags.BoolVar(&o.CrossNamespaceSecrets, "allow-cross-namespace-secrets", false, "let a request file name credentials outside its own namespace")
 }
 
@@ -272,8 +274,8 @@ func (f *requestFlags) add(flags *pflag.FlagSet, how string, o *planning.Request
 // file sets too.
 func (f *requestFlags) refuseRepeated(flags *pflag.FlagSet, args []string) error {
 	if len(f.files) == 0 {
-		if f.options.CrossNamespaceSecrets {
-			return usagef("--allow-cross-namespace-secrets is about request files; add -f FILE")
+		if f.options.CrossNamespaceSecrets || f.name != "" {
+			return usagef("--allow-cross-namespace-secrets and --request are about request files; add -f FILE")
 		}
 		return nil
 	}
@@ -282,11 +284,6 @@ func (f *requestFlags) refuseRepeated(flags *pflag.FlagSet, args []string) error
 	}
 	if len(args) > 0 {
 		return usagef("-f says what to install; leave out %q", args[0])
-	}
-	for _, name := range []string{"version", "channel", "install-mode", "watch-namespace", "values", "set", "values-from-defaults", "certs", "format", "path"} {
-		if flags.Changed(name) {
-			return usagef("--%s: a request file says that itself; change it there", name)
-		}
 	}
 	return nil
 }

@@ -102,7 +102,7 @@ func (r *releaseRun) runFiles(ctx context.Context) error {
 	if len(files) > 1 {
 		return r.reportFailure(usagef("%d request files; install one at a time", len(files)))
 	}
-	want, err := r.session.ReadRequest(ctx, files[0])
+	want, err := r.session.ReadRequest(ctx, files[0], r.session.requests.name)
 	if err == nil {
 		err = want.Paused()
 	}

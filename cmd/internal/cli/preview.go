@@ -159,7 +159,7 @@ func (a *app) newPreviewCommand() *cobra.Command {
 func (p *session) previewRequest(ctx context.Context, args []string) (planning.PlanRequest, error) {
 	switch files := p.requests.files; {
 	case len(files) == 1:
-		return p.ReadRequest(ctx, files[0])
+		return p.ReadRequest(ctx, files[0], p.requests.name)
 	case len(files) > 1:
 		return planning.PlanRequest{}, usagef("--tui shows one plan; there are %d request files", len(files))
 	case len(args) == 0:
@@ -231,25 +231,29 @@ type reviewedPlan struct {
 	want planning.PlanRequest
 }
 
-// previewFiles makes and prints the plan of each request file.
+// previewFiles makes and prints the plan of each request of the request files.
 func (a *app) previewFiles(ctx context.Context, p *session, doc documentFlags) error {
-	form, _ := report.FormOf(doc.output.format)
-	if len(p.requests.files) > 1 && (doc.out.To != "" || form.Single() || doc.reports.single()) {
-		single := report.SingleNames()
-		last := len(single) - 1
-		return usagef("--out, -o %s and -o %s are for one request file; there are %d", strings.Join(single[:last], ", -o "), single[last], len(p.requests.files))
-	}
-	var all []reviewedPlan
+	var wanted []planning.PlanRequest
 	for _, path := range p.requests.files {
-		want, err := p.ReadRequest(ctx, path)
+		of, err := p.ReadRequests(ctx, path, p.requests.name)
 		if err != nil {
 			return err
 		}
+		wanted = append(wanted, of...)
+	}
+	form, _ := report.FormOf(doc.output.format)
+	if len(wanted) > 1 && (doc.out.To != "" || form.Single() || doc.reports.single()) {
+		single := report.SingleNames()
+		last := len(single) - 1
+		return usagef("--out, -o %s and -o %s are for one request; -f holds %d, of which --request NAME takes one", strings.Join(single[:last], ", -o "), single[last], len(wanted))
+	}
+	var all []reviewedPlan
+	for _, want := range wanted {
 		plan, err := planFunc(func(ctx context.Context, progress func(string)) (*preview.Plan, error) {
 			return p.Plan(ctx, want, progress)
 		}).interruptible()(ctx, a.progress())
 		if err != nil {
-			return fmt.Errorf("request file %s: %w", path, err)
+			return fmt.Errorf("request file %s: %w", want.Origin(), err)
 		}
 		if text := want.Unreviewed(plan); text != "" {
 			a.streams.Errorf("note: %s\n", text)

@@ -124,7 +124,7 @@ func configurations(t *testing.T, root string) []string {
 func applicationLine(t *testing.T, file string) (string, bool) {
 	t.Helper()
 	p := offline(t, config.Config{})
-	request, err := p.ReadRequest(t.Context(), file)
+	request, err := p.ReadRequest(t.Context(), file, "")
 	if err != nil {
 		_, text, _ := strings.Cut(err.Error(), file+": ")
 		return "refused: " + text, false
@@ -266,7 +266,7 @@ func TestTheFieldsOfAPipeCDApplication(t *testing.T) {
 
 func planOfFile(t *testing.T, p *planning.Planner, file string) (string, error) {
 	t.Helper()
-	request, err := p.ReadRequest(t.Context(), file)
+	request, err := p.ReadRequest(t.Context(), file, "")
 	if err != nil {
 		return "", err
 	}

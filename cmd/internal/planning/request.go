@@ -3,13 +3,14 @@ package planning
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 
+	"github.com/kubectl-operator/kubectl-operator/cmd/internal/requestfile"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/catalog"
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
@@ -32,54 +33,97 @@ type RequestOptions struct {
 // RequestFile is a parsed request file, with its path.
 type RequestFile struct {
 	*ref.Request
-	path string
+	path  string
+	place string // file that relative paths are beside
+	made  string // what its text was made from; empty for one file
+	// beside are the flags given for what it has no field for.
+	beside []string
 }
 
-// ReadRequest reads and parses a request file.
-func (p *Planner) ReadRequest(ctx context.Context, path string) (PlanRequest, error) {
-	data, err := p.readRequest(path)
+// chosen returns the name of the request among several of its file; empty for the only one.
+func (f *RequestFile) chosen() string {
+	if !f.Several() {
+		return ""
+	}
+	return f.Name()
+}
+
+// ReadRequests reads the requests of a file or directory, or those that a kustomization
+// makes. name selects one of several; empty reads them all.
+func (p *Planner) ReadRequests(ctx context.Context, path, name string) ([]PlanRequest, error) {
+	text, err := p.readRequest(ctx, path)
 	if err != nil {
-		return PlanRequest{}, err
+		return nil, err
 	}
 	switch {
-	case plugins.IsHosted(data) && path == StandardInput:
-		return PlanRequest{}, Usagef("a PluginSet is read from a file that has its lock file beside it; name it with -f FILE")
-	case plugins.IsHosted(data):
-		return p.requestedSet(path)
+	case plugins.IsHosted(text.Data) && path == StandardInput:
+		return nil, Usagef("a PluginSet is read from a file that has its lock file beside it; name it with -f FILE")
+	case plugins.IsHosted(text.Data):
+		set, err := p.requestedSet(path)
+		return []PlanRequest{set}, err
 	}
 	var more ref.Objects
 	if !p.Read.Offline {
 		more = targetCluster{p}
 	}
-	request, err := ref.ReadRequest(ctx, data, more)
-	if err != nil {
-		return PlanRequest{}, fmt.Errorf("request file %s: %w", path, err)
+	requests, err := ref.ReadRequests(ctx, text.Data, more, name)
+	switch {
+	case errors.Is(err, ref.ErrNoRequest):
+		return nil, fmt.Errorf("request file %s: %w", path, err)
+	case err != nil:
+		return nil, fmt.Errorf("request file %s: %w%s", path, err, requestfile.Advice(path))
 	}
-	return p.ofFile(request, path)
+	var out []PlanRequest
+	for _, request := range requests {
+		want, err := p.ofFile(request, path, text.Place)
+		if err != nil {
+			return nil, err
+		}
+		want.File.made, want.File.beside = text.Made, p.flagsBeside()
+		out = append(out, want)
+	}
+	return out, nil
+}
+
+// ReadRequest reads the only request of a file, or the one of that name.
+func (p *Planner) ReadRequest(ctx context.Context, path, name string) (PlanRequest, error) {
+	all, err := p.ReadRequests(ctx, path, name)
+	if err != nil {
+		return PlanRequest{}, err
+	}
+	if len(all) > 1 {
+		return PlanRequest{}, Usagef("request file %s holds %d requests, such as %s and %s; choose one: --request %s", path, len(all), all[0].File.Object, all[1].File.Object, all[0].File.Name())
+	}
+	return all[0], nil
 }
 
 // ofFile returns the plan request that a request file, or one of its sections,
 // describes.
-func (p *Planner) ofFile(request *ref.Request, path string) (PlanRequest, error) {
+func (p *Planner) ofFile(request *ref.Request, path, place string) (PlanRequest, error) {
 	want, err := p.Request("", request.Release)
 	if err != nil {
 		return PlanRequest{}, err
 	}
-	want.File, want.programs = &RequestFile{request, path}, false
+	want.File, want.programs = &RequestFile{Request: request, path: path, place: place}, want.Format != ""
 	want.namespace = cmp.Or(want.namespace, request.Namespace)
-	want.Format, want.Path = request.Format, request.Path
+	if err := p.refuseSaid(request); err != nil {
+		return PlanRequest{}, err
+	}
+	want.Format, want.Path = cmp.Or(request.Format, want.Format), cmp.Or(request.Path, want.Path)
 	want.pinImages = want.pinImages || request.PinImages
+	given := want.params // which the request has no fields for
 	want.params = format.Params{
-		InstallMode: request.InstallMode, WatchNamespaces: request.WatchNamespaces, Values: request.Values, Certs: request.Certs,
+		InstallMode: cmp.Or(request.InstallMode, given.InstallMode), WatchNamespaces: append(request.WatchNamespaces, given.WatchNamespaces...),
+		Values: request.Values, Certs: cmp.Or(request.Certs, given.Certs),
 		KubeVersion: cmp.Or(want.params.KubeVersion, request.KubeVersion), APIVersions: append(want.params.APIVersions, request.APIVersions...),
 		Variables: request.Variables,
 	}
 	if want.params.Values == nil {
-		want.params.Values = map[string]any{}
+		want.params.Values = given.Values
 	}
 	request.Notes = append(request.Notes, request.NotesBeside(want.namespace)...)
 	if len(request.Sections) > 0 {
-		want.sections, err = p.sectionsOf(request, path)
+		want.sections, err = p.sectionsOf(request, path, place)
 		want.Text = sectionNames(want.sections)
 		return want, err
 	}
@@ -92,28 +136,65 @@ func (p *Planner) ofFile(request *ref.Request, path string) (PlanRequest, error)
 	return want, p.secretsOf(&want)
 }
 
-// readRequest reads a request file. One that is larger than the limit is an error.
-func (p *Planner) readRequest(path string) ([]byte, error) {
+// readRequest reads the text of requests, from standard input or what path names.
+func (p *Planner) readRequest(ctx context.Context, path string) (requestfile.Text, error) {
 	if path == StandardInput {
 		data, err := io.ReadAll(io.LimitReader(p.Requests.Stdin, preview.MaxDocumentBytes+1))
 		switch {
 		case err != nil:
-			return nil, fmt.Errorf("reading the request from standard input: %w", err)
+			return requestfile.Text{}, fmt.Errorf("reading the request from standard input: %w", err)
 		case len(data) == 0:
-			return nil, Usagef("-f -: standard input is empty; write the request to it")
+			return requestfile.Text{}, Usagef("-f -: standard input is empty; write the request to it")
 		}
-		return data, nil
+		return requestfile.Text{Data: data, Place: path}, nil
 	}
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("reading the request file: %w", err)
+	return requestfile.Read(ctx, path)
+}
+
+// flagsOfRequests are the flags whose meaning a request may have a field for.
+func flagsOfRequests() []string {
+	return []string{"version", "channel", "install-mode", "watch-namespace", "values", "set", "values-from-defaults", "certs", "format", "path"}
+}
+
+// flagsBeside returns the flags beside a request file that the command which applies
+// the plan repeats. A secret value is left out: it is given again.
+func (p *Planner) flagsBeside() []string {
+	given := p.Remember.Given
+	if given == nil {
+		return nil
 	}
-	defer func() { _ = file.Close() }()
-	data, err := io.ReadAll(io.LimitReader(file, preview.MaxDocumentBytes+1))
-	if err != nil {
-		return nil, fmt.Errorf("reading the request file: %w", err)
+	var out []string
+	for _, flag := range []struct {
+		name   string
+		values []string
+	}{
+		{"install-mode", []string{p.Render.InstallMode}}, {"watch-namespace", p.Render.WatchNamespaces}, {"certs", []string{p.Render.Certs}},
+		{"values", p.Render.Values}, {"set", p.Render.Set}, {"format", []string{p.Content.Format}}, {"path", []string{p.Content.Path}},
+	} {
+		for _, value := range flag.values {
+			if key, _, set := strings.Cut(value, "="); flag.name == "set" && set && preview.SensitiveName(key[strings.LastIndex(key, ".")+1:]) {
+				value = key + "=VALUE"
+			}
+			if given(flag.name) {
+				out = append(out, "--"+flag.name, value)
+			}
+		}
 	}
-	return data, nil
+	return out
+}
+
+// refuseSaid returns an error for a flag whose meaning the request has a field for.
+func (p *Planner) refuseSaid(request *ref.Request) error {
+	given := p.Remember.Given
+	if given == nil {
+		return nil
+	}
+	for _, flag := range flagsOfRequests() {
+		if field := request.Says(flag); given(flag) && field != "" {
+			return Usagef("--%s: %s says that itself, in %s; change it there", flag, request.Object, field)
+		}
+	}
+	return nil
 }
 
 // fromFile sets the selection to that of a request file. Catalogs from the
@@ -194,6 +275,9 @@ func (w PlanRequest) Pinned(plan *preview.Plan) ([]byte, error) {
 	if w.Set != nil {
 		return nil, Usagef("-o request: a PluginSet is pinned by its lock file; plugin preview -c %s --update-lock writes it", w.Text)
 	}
+	if w.File != nil && w.File.made != "" {
+		return nil, Usagef("-o request writes a file back, and %s is from %s; name the file", w.File.Object, w.File.made)
+	}
 	if len(w.sections) > 0 {
 		return w.File.Pin(w.pinnedSections(plan))
 	}
@@ -269,4 +353,12 @@ func secretValue(values map[string]any, path string) string {
 		}
 	}
 	return ""
+}
+
+// Origin returns the file that a request came from, empty for one without a file.
+func (w PlanRequest) Origin() string {
+	if w.File == nil {
+		return w.Text
+	}
+	return w.File.path
 }

@@ -26,7 +26,7 @@ func (r *Resolver) fetchRequested(ctx context.Context, want PlanRequest, out *Re
 	request := want.File.Request
 	parts := make([]source.Part, 0, len(request.Sources)+1)
 	for i, s := range request.Sources {
-		got, err := r.fetchSource(ctx, s, want.File.path)
+		got, err := r.fetchSource(ctx, s, want.File.place)
 		if err != nil {
 			return err
 		}

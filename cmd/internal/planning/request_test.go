@@ -19,7 +19,7 @@ func readRequest(t *testing.T, p *planning.Planner, text string, beside map[stri
 	for name, body := range beside {
 		list[name] = body
 	}
-	return p.ReadRequest(t.Context(), filepath.Join(files(t, list), "request.yaml"))
+	return p.ReadRequest(t.Context(), filepath.Join(files(t, list), "request.yaml"), "")
 }
 
 const requestOfSettings = `apiVersion: kubectl-operator/v1alpha1
@@ -106,11 +106,11 @@ func TestARequestFileDecidesNotAboutThisMachine(t *testing.T) {
 func TestStandardInputIsARequestFile(t *testing.T) {
 	p := offline(t, config.Config{})
 	p.Requests.Stdin = strings.NewReader(strings.Replace(requestOfSettings, "./settings", bundle(t, "mongodb", "1.10.0"), 1))
-	if request, err := p.ReadRequest(t.Context(), planning.StandardInput); err != nil || request.Name != "web" {
+	if request, err := p.ReadRequest(t.Context(), planning.StandardInput, ""); err != nil || request.Name != "web" {
 		t.Errorf("request %+v, %v", request, err)
 	}
 	p.Requests.Stdin = strings.NewReader("")
-	if _, err := p.ReadRequest(t.Context(), planning.StandardInput); !isUsage(err, "standard input is empty") {
+	if _, err := p.ReadRequest(t.Context(), planning.StandardInput, ""); !isUsage(err, "standard input is empty") {
 		t.Errorf("error = %v", err)
 	}
 }

@@ -203,6 +203,7 @@ func (r *Resolver) find(ctx context.Context, want PlanRequest, installed *catalo
 	if want.File != nil {
 		out.request.File, out.secretValues, out.argo = want.File.path, want.File.SecretValues, want.File.ArgoHooks
 		out.oneNamespace, out.noHooks = want.File.OneNamespace, want.File.NoHooks
+		out.request.FileRequest, out.request.Beside = want.File.chosen(), want.File.beside
 		for _, n := range want.File.Notes {
 			out.note(n.Rule, n.Text)
 		}

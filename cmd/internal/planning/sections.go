@@ -22,10 +22,10 @@ type section struct {
 
 // sectionsOf returns the sections of a request file. Their packages make up one
 // release, but each has settings of its own.
-func (p *Planner) sectionsOf(request *ref.Request, path string) ([]section, error) {
+func (p *Planner) sectionsOf(request *ref.Request, path, place string) ([]section, error) {
 	var out []section
 	for _, s := range request.Sections {
-		want, err := p.ofFile(s.Request, path)
+		want, err := p.ofFile(s.Request, path, place)
 		if err != nil {
 			return nil, err
 		}
@@ -103,7 +103,7 @@ func (p *Planner) sections(ctx context.Context, want PlanRequest, progress func(
 		return nil, err
 	}
 	opts := p.options(release, stored)
-	opts.Progress, opts.Request, opts.Installed.Hidden = r.progress, preview.Request{Reference: want.Text, File: want.File.path}, hidden
+	opts.Progress, opts.Request, opts.Installed.Hidden = r.progress, preview.Request{Reference: want.Text, File: want.File.path, FileRequest: want.File.chosen()}, hidden
 	if err := want.start.finishWithout(contents, &opts); err != nil {
 		return nil, err
 	}

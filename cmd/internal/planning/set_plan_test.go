@@ -95,7 +95,7 @@ func TestTheSetOfAHostIsTheReleaseOfIt(t *testing.T) {
 	if err := os.WriteFile(o.Config, []byte(hosted), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	request, err := p.ReadRequest(t.Context(), o.Config)
+	request, err := p.ReadRequest(t.Context(), o.Config, "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,209 @@
+// Package requestfile reads the text of requests from where people keep it: a file, a
+// directory of files as kubectl apply -f takes it, or a kustomization that makes them.
+package requestfile
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/format"
+	"github.com/kubectl-operator/kubectl-operator/preview/format/kustomize"
+)
+
+// Text is the text of one or more requests.
+type Text struct {
+	Data []byte
+	// Made is what the text was made from, where that is not one file: there is no
+	// file that could be written back. Empty for the text of a file.
+	Made string
+	// Place is a file, which need not exist, beside which relative paths in the text
+	// are.
+	Place string
+}
+
+// Read reads the requests at a path. Of a directory with a kustomization it is what
+// that makes, and of another one all its YAML and JSON files, without those in
+// directories below.
+func Read(ctx context.Context, name string) (Text, error) {
+	info, err := os.Stat(name)
+	switch {
+	case err != nil:
+		return Text{}, fmt.Errorf("reading the request file: %w", err)
+	case info.IsDir() && kustomizationIn(name):
+		return built(ctx, name)
+	case info.IsDir():
+		return joined(name)
+	case slices.Contains(kustomizationNames(), filepath.Base(name)) && !isFlux(name):
+		return built(ctx, filepath.Dir(name))
+	}
+	data, err := readFile(name)
+	return Text{Data: data, Place: name}, err
+}
+
+// Advice returns the second half of an error about a request file: that a kustomization
+// beside it may be what completes it. It is empty without one.
+func Advice(name string) string {
+	dir := filepath.Dir(name)
+	if info, err := os.Stat(name); err != nil || info.IsDir() || !kustomizationIn(dir) {
+		return ""
+	}
+	return "; the directory has a kustomization, and -f " + dir + " reads what that makes of it"
+}
+
+func kustomizationNames() []string {
+	return []string{"kustomization.yaml", "kustomization.yml", "Kustomization"}
+}
+
+func kustomizationIn(dir string) bool {
+	return slices.ContainsFunc(kustomizationNames(), func(name string) bool {
+		info, err := os.Stat(filepath.Join(dir, name))
+		return err == nil && info.Mode().IsRegular()
+	})
+}
+
+// isFlux reports whether a file with the name of a kustomization has Flux's object of
+// the same kind, which is a request.
+func isFlux(name string) bool {
+	data, err := readFile(name)
+	if err != nil {
+		return false
+	}
+	docs, err := preview.Decode(data)
+	return err == nil && slices.ContainsFunc(docs, func(doc any) bool {
+		body, _ := doc.(map[string]any)
+		return strings.HasPrefix(preview.String(body, "apiVersion"), "kustomize.toolkit.fluxcd.io/")
+	})
+}
+
+// readFile reads one file. One that is larger than the limit is an error when it is
+// decoded.
+func readFile(name string) ([]byte, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, fmt.Errorf("reading the request file: %w", err)
+	}
+	defer func() { _ = file.Close() }()
+	data, err := io.ReadAll(io.LimitReader(file, preview.MaxDocumentBytes+1))
+	if err != nil {
+		return nil, fmt.Errorf("reading the request file: %w", err)
+	}
+	return data, nil
+}
+
+// joined returns the files of a directory as one text.
+func joined(dir string) (Text, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return Text{}, fmt.Errorf("reading the request files: %w", err)
+	}
+	var all bytes.Buffer
+	for _, entry := range entries {
+		name := filepath.Join(dir, entry.Name())
+		if !slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(name)) || entry.IsDir() {
+			continue
+		}
+		data, err := readFile(name)
+		if err != nil {
+			return Text{}, err
+		}
+		docs, err := preview.Decode(data)
+		if err != nil {
+			return Text{}, fmt.Errorf("%s: %w", entry.Name(), err)
+		}
+		for _, doc := range docs {
+			if _, err := preview.Flatten(doc); err != nil {
+				return Text{}, fmt.Errorf("%s: it holds %w; name the files with objects by -f each", entry.Name(), err)
+			}
+			if err := appendDocument(&all, doc); err != nil {
+				return Text{}, err
+			}
+		}
+	}
+	if all.Len() == 0 {
+		return Text{}, errors.New("the directory has no YAML or JSON file with objects, and no kustomization; name a file by -f, or content without: preview " + dir)
+	}
+	return Text{Data: all.Bytes(), Made: "the files of the directory " + dir, Place: filepath.Join(dir, "requests.yaml")}, nil
+}
+
+// appendDocument appends a document to a text of several. One that is too large is an
+// error.
+func appendDocument(all *bytes.Buffer, doc any) error {
+	text, err := json.Marshal(doc)
+	if err != nil {
+		return err
+	}
+	all.WriteString("---\n")
+	all.Write(text)
+	all.WriteByte('\n')
+	if all.Len() > preview.MaxDocumentBytes {
+		return fmt.Errorf("together they are more than the %d bytes that are read; name a file by -f", preview.MaxDocumentBytes)
+	}
+	return nil
+}
+
+// built returns what the kustomization in a directory makes. It may refer to other
+// directories of its repository, and to nothing on other servers.
+func built(ctx context.Context, dir string) (Text, error) {
+	root, at, err := repository(dir)
+	if err != nil {
+		return Text{}, err
+	}
+	opened, err := os.OpenRoot(root)
+	if err != nil {
+		return Text{}, err
+	}
+	defer func() { _ = opened.Close() }()
+	content := opened.FS()
+	made, err := kustomize.New().Render(ctx, format.Input{Content: content, Whole: content, Path: at})
+	if err != nil {
+		return Text{}, err
+	}
+	var all bytes.Buffer
+	for _, o := range made.Objects {
+		if err := appendDocument(&all, o.Body); err != nil {
+			return Text{}, err
+		}
+	}
+	return Text{Data: all.Bytes(), Made: "what the kustomization in " + dir + " makes", Place: filepath.Join(dir, "requests.yaml")}, nil
+}
+
+// repository returns the directory within which a kustomization may refer to others,
+// and the path to dir from there: the repository that has it, else the working
+// directory, else the second directory above, where overlays have their bases.
+func repository(dir string) (root, at string, err error) {
+	if dir, err = filepath.Abs(dir); err != nil {
+		return "", "", err
+	}
+	if dir, err = filepath.EvalSymlinks(dir); err != nil {
+		return "", "", err
+	}
+	root = filepath.Dir(filepath.Dir(dir))
+	if working, err := os.Getwd(); err == nil && below(working, dir) {
+		root = working
+	}
+	for above := dir; ; above = filepath.Dir(above) {
+		if _, err := os.Stat(filepath.Join(above, ".git")); err == nil {
+			root = above
+			break
+		}
+		if above == filepath.Dir(above) {
+			break
+		}
+	}
+	at, err = filepath.Rel(root, dir)
+	return root, filepath.ToSlash(at), err
+}
+
+func below(dir, name string) bool {
+	relative, err := filepath.Rel(dir, name)
+	return err == nil && filepath.IsLocal(relative)
+}
