@@ -104,8 +104,8 @@ func TestRequestsOfOthersAreRead(t *testing.T) {
 		{"olm-samples/olm_v1_clusterextension.yaml", file, "argocd", "argocd", "argocd-operator 0.6.0"},
 		{"flux2-kustomize-helm-example/apps/production", overlay, "podinfo", "podinfo", "chart+https://stefanprodan.github.io/podinfo/podinfo?version=>=1.0.0"},
 		{"flux2-kustomize-helm-example/apps/staging", overlay, "podinfo", "podinfo", "chart+https://stefanprodan.github.io/podinfo/podinfo?version=>=1.0.0-alpha"},
-		{"flux2-kustomize-helm-example/infrastructure/controllers/cert-manager.yaml", file, "cert-manager", "cert-manager", "oci://quay.io/jetstack/charts/cert-manager?version=1.x"},
-		{"flux2-kustomize-helm-example/infrastructure/controllers/envoy-gateway.yaml", file, "envoy-gateway", "envoy-gateway-system", "oci://docker.io/envoyproxy/gateway-helm?version=>= 1.8.0-rc.0"},
+		{"flux2-kustomize-helm-example/infrastructure/controllers/cert-manager.yaml", file, "cert-manager", "cert-manager", "oci://quay.io/jetstack/charts/cert-manager?version=1.x&layer=application/vnd.cncf.helm.chart.content.v1.tar+gzip"},
+		{"flux2-kustomize-helm-example/infrastructure/controllers/envoy-gateway.yaml", file, "envoy-gateway", "envoy-gateway-system", "oci://docker.io/envoyproxy/gateway-helm?version=>= 1.8.0-rc.0&layer=application/vnd.cncf.helm.chart.content.v1.tar+gzip"},
 	} {
 		t.Run(test.at, func(t *testing.T) {
 			r, err := ReadRequest(context.Background(), []byte(test.text(t, test.at)), nil)
