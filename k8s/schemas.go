@@ -11,10 +11,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/managedfields"
-	"k8s.io/client-go/applyconfigurations"
 	"k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
 
+	"github.com/kubectl-operator/kubectl-operator/k8s/mergeschema"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
@@ -22,7 +22,7 @@ import (
 // that this program is built with. It needs no cluster, and lacks the kinds of
 // CRDs and aggregated APIs. It may be used concurrently.
 type Schemas struct {
-	// The schemas are parsed when first used, which takes 70 ms.
+	// The schemas are read when first used, which takes some milliseconds.
 	builtIn    func() managedfields.TypeConverter
 	extensions func() managedfields.TypeConverter
 }
@@ -33,7 +33,7 @@ var _ preview.TypeConverter = (*Schemas)(nil)
 func NewSchemas() *Schemas {
 	return &Schemas{
 		builtIn: sync.OnceValue(func() managedfields.TypeConverter {
-			return applyconfigurations.NewTypeConverter(scheme.Scheme)
+			return managedfields.NewSchemeTypeConverter(scheme.Scheme, mergeschema.Parser())
 		}),
 		extensions: sync.OnceValue(func() managedfields.TypeConverter {
 			s := runtime.NewScheme()
