@@ -125,7 +125,7 @@ race: sandbox ## tests of the engine, of installing, of the client and of the co
 SOAK = go test -timeout 3h -v
 soak: sandbox ## every danger in every disguise and package, a million random key sequences, 1,000 random plans under random edits, 300 random outages and 500 kills, kill -9 at every write, every forgery and signal, 600 stops past the lease
 	KUBECTL_OPERATOR_SOAK_RUNS=100 $(SOAK) -run TestSlowDangers ./preview/risk
-	KUBECTL_OPERATOR_SOAK_SEQUENCES=1000000 $(SOAK) -run TestSlowRandomEvents ./tui/review
+	KUBECTL_OPERATOR_SOAK_RUNS=1000000 $(SOAK) -run TestSlowRandomEvents ./tui/review
 	KUBECTL_OPERATOR_SOAK_RUNS=1 $(SOAK) -run FuzzPlanTexts ./tui/review
 	KUBECTL_OPERATOR_SOAK_RUNS=1000 $(SOAK) -run 'TestClusterRandomPlans' ./install
 	KUBECTL_OPERATOR_SOAK_RUNS=1 $(SOAK) -run 'TestClusterEveryWriteMayFail' ./install

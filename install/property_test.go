@@ -1,14 +1,11 @@
 package install_test
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
-	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -21,6 +18,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/k8s"
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox"
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/sandboxtest"
+	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/slowtest"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
@@ -32,13 +30,6 @@ const (
 	atOnce    = 6
 )
 
-// soakRuns is set by "make soak" to how many runs there are; soakFrom to the
-// number of the first, where a soak is run in pieces.
-const (
-	soakRuns = "KUBECTL_OPERATOR_SOAK_RUNS"
-	soakFrom = "KUBECTL_OPERATOR_SOAK_FROM"
-)
-
 // TestClusterRandomPlansUnderRandomEdits applies random plans while another client
 // edits their objects between any two requests, and while connections break.
 // However a run ends, its exit code says what the audit log says:
@@ -47,21 +38,14 @@ const (
 //	1, 5  no object of the plan was written
 //	3, 4  the record, reconciled, names exactly the objects that were written
 func TestClusterRandomPlansUnderRandomEdits(t *testing.T) {
-	if text := os.Getenv(soakRuns); text != "" {
-		runs, err := strconv.Atoi(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		first, err := strconv.Atoi(cmp.Or(os.Getenv(soakFrom), "0"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for from := first; from < first+runs; from += batchRuns {
-			tryPlans(t, sandboxtest.New(t), from, min(from+batchRuns, first+runs))
-		}
+	from, to := slowtest.Runs(t, usualRuns)
+	if !slowtest.Soak() {
+		tryPlans(t, sandboxtest.Start(t), from, to)
 		return
 	}
-	tryPlans(t, sandboxtest.Start(t), 0, usualRuns)
+	for ; from < to; from += batchRuns {
+		tryPlans(t, sandboxtest.New(t), from, min(from+batchRuns, to))
+	}
 }
 
 func tryPlans(t *testing.T, sb *sandbox.Sandbox, from, to int) {

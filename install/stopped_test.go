@@ -4,9 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -16,6 +14,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox"
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/sandboxtest"
+	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/slowtest"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
@@ -137,15 +136,8 @@ var others = []string{"the same plan", "another version", "an uninstall"}
 // lock lasts, while another run finishes. The one that goes on writes nothing
 // more, takes back what it created too late, and says what it is.
 func TestClusterStoppedPastTheLease(t *testing.T) {
-	runs := 12
-	if text := os.Getenv("KUBECTL_OPERATOR_SOAK_RUNS"); text != "" {
-		n, err := strconv.Atoi(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		runs = min(n, 300)
-	}
-	for run := range runs {
+	from, to := slowtest.Runs(t, 12)
+	for run := from; run < to; run++ {
 		chance := rand.New(rand.NewPCG(uint64(run), 14))
 		at, late, other := 1+chance.IntN(16), chance.IntN(2) == 0, others[run%len(others)]
 		t.Run(fmt.Sprintf("%d, at write %d, late %t, and %s", run, at, late, other), func(t *testing.T) {

@@ -1,11 +1,8 @@
 package risk
 
 import (
-	"fmt"
 	"math/rand"
-	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -80,11 +77,11 @@ func namesTheAccount(evidence string) bool {
 }
 
 // TestSlowDangersInDisguise hides each row of the tables in each way, and asks for the
-// verdict that the row has without it. KUBECTL_OPERATOR_SOAK_RUNS makes it go
-// through more pairs of disguise and writing, from KUBECTL_OPERATOR_SOAK_FROM on.
+// verdict that the row has without it. Each run is of other pairs of disguise and
+// writing.
 func TestSlowDangersInDisguise(t *testing.T) {
 	slowtest.Skip(t, "every row of the tables in every disguise")
-	runs, first := soakRuns(t)
+	first, end := slowtest.Runs(t, 1)
 	rows, ways, texts := hazards(t), disguises(), writings()
 	cases := 0
 	for i, row := range rows {
@@ -93,7 +90,7 @@ func TestSlowDangersInDisguise(t *testing.T) {
 			t.Errorf("%s: the row itself is not found", row.rule)
 			continue
 		}
-		for at := first; at < first+runs; at++ {
+		for at := first; at < end; at++ {
 			for k, way := range ways {
 				random := rand.New(rand.NewSource(int64(at)<<20 + int64(i)<<10 + int64(k)))
 				writing := texts[(i+k+at)%len(texts)]
@@ -109,20 +106,4 @@ func TestSlowDangersInDisguise(t *testing.T) {
 		}
 	}
 	t.Logf("%d rows, %d disguises, %d writings: %d cases", len(rows), len(ways), len(texts), cases)
-}
-
-// soakRuns returns how many runs are asked for, and the number of the first.
-func soakRuns(t *testing.T) (runs, first int) {
-	t.Helper()
-	runs = 1
-	for name, to := range map[string]*int{"KUBECTL_OPERATOR_SOAK_RUNS": &runs, "KUBECTL_OPERATOR_SOAK_FROM": &first} {
-		if text := os.Getenv(name); text != "" {
-			n, err := strconv.Atoi(text)
-			if err != nil {
-				t.Fatal(fmt.Errorf("%s: %w", name, err))
-			}
-			*to = n
-		}
-	}
-	return runs, first
 }

@@ -142,16 +142,16 @@ func (p packaging) render(t testing.TB, text string) (string, error) {
 }
 
 // TestSlowDangersInPackages hides the rows of the tables in packages of each
-// format: each row in some, and with KUBECTL_OPERATOR_SOAK_RUNS in more.
+// format: each row in one, and in a soak in more.
 func TestSlowDangersInPackages(t *testing.T) {
 	slowtest.Skip(t, "every row of the tables in every disguise")
-	runs, first := soakRuns(t)
+	first, end := slowtest.Runs(t, 1)
 	rows, packs := hazards(t), packagings()
 	cases := 0
 	for i, row := range rows {
 		text := writings()[0].write(t, row.fresh().bodies, nil)
 		want := row.verdict(t, text)
-		for at := first; at < first+runs; at++ {
+		for at := first; at < end; at++ {
 			pack := packs[(i+at)%len(packs)]
 			cases++
 			rendered, err := pack.render(t, text)

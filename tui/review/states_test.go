@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -19,20 +17,16 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/tuitest"
 )
 
-// sequences is the number of random sequences tried: enough to find a hole in
-// some seconds, and as many as KUBECTL_OPERATOR_SOAK_SEQUENCES says.
+// sequences returns how many random sequences are tried: enough to find a hole in some
+// seconds, or those of a soak.
 func sequences(t *testing.T) int {
 	t.Helper()
-	text := os.Getenv("KUBECTL_OPERATOR_SOAK_SEQUENCES")
-	switch n, err := strconv.Atoi(text); {
-	case text != "" && err != nil:
-		t.Fatalf("KUBECTL_OPERATOR_SOAK_SEQUENCES: %v", err)
-	case text != "":
-		return n
-	case slowtest.Short(t):
-		return 5_000
+	usual := 30_000
+	if slowtest.Short(t) {
+		usual = 5_000
 	}
-	return 30_000
+	from, to := slowtest.Runs(t, usual)
+	return to - from
 }
 
 // world is a review under a storm: what it asked for comes back late, twice,

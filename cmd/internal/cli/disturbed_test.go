@@ -3,7 +3,6 @@ package cli_test
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"os/exec"
 	"path"
 	"strings"
@@ -16,6 +15,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/k8s"
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox"
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/sandboxtest"
+	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/slowtest"
 )
 
 const (
@@ -41,9 +41,9 @@ func TestClusterRandomDisturbances(t *testing.T) {
 	t.Parallel()
 	box, schemas := sandboxtest.Start(t), k8s.NewSchemas()
 	references := undisturbedPhases(t, box, schemas)
-	usually := os.Getenv(soakRuns) == ""
+	usually := !slowtest.Soak()
 	t.Run("outages", func(t *testing.T) {
-		from, to := seeds(t, usualOutages)
+		from, to := slowtest.Runs(t, usualOutages)
 		if usually { // both wait more than they compute
 			t.Parallel()
 			from, to = from+firstUsualOutage, to+firstUsualOutage
@@ -51,7 +51,7 @@ func TestClusterRandomDisturbances(t *testing.T) {
 		disturb(t, box, references, from, to, (*disturbed).sufferOutage)
 	})
 	t.Run("kills", func(t *testing.T) {
-		from, to := seeds(t, usualKills)
+		from, to := slowtest.Runs(t, usualKills)
 		if usually {
 			t.Parallel()
 			from, to = from+firstUsualKill, to+firstUsualKill

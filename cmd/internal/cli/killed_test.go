@@ -28,9 +28,6 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// soakRuns is set by "make soak"; without it tests take a sample.
-const soakRuns = "KUBECTL_OPERATOR_SOAK_RUNS"
-
 // hashed are generated names of roles: part of the package, and a hash of it.
 var hashed = regexp.MustCompile(`RELEASE[^/ ]*-[0-9a-z]{20,}`)
 
@@ -54,7 +51,7 @@ func TestClusterKilledAtEveryWrite(t *testing.T) {
 	}
 	want := whole.outcome()
 	cuts := map[string]sandboxtest.CutPoint{"after": sandboxtest.CutAnswer}
-	if os.Getenv(soakRuns) != "" {
+	if slowtest.Soak() {
 		cuts["before"] = sandboxtest.CutBefore
 	}
 	var victims []*victim

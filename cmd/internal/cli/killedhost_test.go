@@ -67,7 +67,7 @@ func TestClusterKilledWhilePluginsOfAHostAreInstalled(t *testing.T) {
 	var group errgroup.Group
 	group.SetLimit(killedAtOnce)
 	cuts := map[string]sandboxtest.CutPoint{"a": sandboxtest.CutAnswer}
-	if os.Getenv(soakRuns) != "" {
+	if slowtest.Soak() {
 		cuts["b"] = sandboxtest.CutBefore
 	}
 	for name, cut := range cuts {

@@ -16,6 +16,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/k8s"
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox"
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/sandboxtest"
+	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/slowtest"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
@@ -137,7 +138,7 @@ func TestClusterKilledInEveryStage(t *testing.T) {
 	t.Parallel()
 	k := &stageKills{t: t, box: sandboxtest.Start(t), schemas: k8s.NewSchemas()}
 	k.group.SetLimit(killedAtOnce)
-	if os.Getenv(soakRuns) == "" {
+	if !slowtest.Soak() {
 		k.group.Go(func() error { k.uninterrupted(); return nil })
 		k.kill("after", sandboxtest.CutAnswer, killedAt)
 	} else {

@@ -1,7 +1,6 @@
 package cli_test
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -20,21 +19,6 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/sandboxtest"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
-
-// soakFrom is the number of the first run, where a soak is run in slices.
-const soakFrom = "KUBECTL_OPERATOR_SOAK_FROM"
-
-// seeds are the numbers of the runs of a test: usual many, or what the
-// environment says. What happens in a run follows from its number.
-func seeds(t *testing.T, usual int) (from, to int) {
-	t.Helper()
-	from, err := strconv.Atoi(cmp.Or(os.Getenv(soakFrom), "0"))
-	runs, runsErr := strconv.Atoi(cmp.Or(os.Getenv(soakRuns), strconv.Itoa(usual)))
-	if err := errors.Join(err, runsErr); err != nil {
-		t.Fatal(err)
-	}
-	return from, from + runs
-}
 
 // The package of a release that is disturbed, in two versions: of its objects
 // some stay, some change, one goes, one comes, and one is replaced.

@@ -22,14 +22,15 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/k8s"
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox"
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/sandboxtest"
+	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/slowtest"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
 const (
-	// stops is the number of processes the usual run stops, and soakStops a soak: most
-	// of the time of each is spent watching the lock of the one that is stopped.
-	stops, soakStops = 6, 300
-	stoppedAtOnce    = 8
+	// stops is the number of processes the usual run stops: most of the time of each is
+	// spent watching the lock of the one that is stopped.
+	stops         = 6
+	stoppedAtOnce = 8
 )
 
 // TestClusterStoppedPastTheLeaseOfTheProcess stops the process of an install or upgrade
@@ -40,14 +41,11 @@ const (
 func TestClusterStoppedPastTheLeaseOfTheProcess(t *testing.T) {
 	t.Parallel()
 	box, schemas := sandboxtest.Start(t), k8s.NewSchemas()
-	trials := stops
-	if os.Getenv(soakRuns) != "" {
-		trials = soakStops
-	}
+	from, to := slowtest.Runs(t, stops)
 	var all []*stoppedVictim
 	var group errgroup.Group
 	group.SetLimit(stoppedAtOnce)
-	for trial := range trials {
+	for trial := from; trial < to; trial++ {
 		s := newStoppedVictim(t, box, schemas, trial)
 		all = append(all, s)
 		group.Go(func() error { s.stopAndGoOn(); return nil })

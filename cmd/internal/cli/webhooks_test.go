@@ -44,9 +44,6 @@ var webhookOperators = []struct{ name, mode string }{
 	{"azure-service-operator", ""},
 }
 
-// everyWebhookOperator has the test take all operators, and not the first one alone.
-const everyWebhookOperator = "KUBECTL_OPERATOR_ALL_WEBHOOKS"
-
 // TestClusterWebhooksOfRealOperators installs real operators with webhooks on clusters
 // that issue certificates in different ways, without a word about certificates. The API
 // server calls the webhooks with what it got, after two upgrades and a rollback too,
@@ -56,7 +53,7 @@ func TestClusterWebhooksOfRealOperators(t *testing.T) {
 	slowtest.Skip(t, "tests against the embedded control plane")
 	corpus := corpustest.Dir(t, "bundles")
 	operators := webhookOperators
-	if os.Getenv(everyWebhookOperator) == "" {
+	if !slowtest.Soak() {
 		operators = operators[:1]
 	}
 	for kind, prepare := range map[string]func(testing.TB, *sandbox.Sandbox){

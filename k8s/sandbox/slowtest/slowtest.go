@@ -8,8 +8,11 @@
 package slowtest
 
 import (
+	"cmp"
+	"errors"
 	"os"
 	"regexp"
+	"strconv"
 	"testing"
 )
 
@@ -23,14 +26,34 @@ func Skip(t testing.TB, why string) {
 	}
 }
 
-// soakRuns is the environment variable that "make soak" sets.
-const soakRuns = "KUBECTL_OPERATOR_SOAK_RUNS"
+// The environment variables of "make soak": how many runs a test of random runs makes,
+// and the number of the first, where a soak is run in slices.
+const (
+	soakRuns = "KUBECTL_OPERATOR_SOAK_RUNS"
+	soakFrom = "KUBECTL_OPERATOR_SOAK_FROM"
+)
+
+// Soak reports whether this is "make soak", which leaves no case out.
+func Soak() bool { return os.Getenv(soakRuns) != "" }
 
 // InSample reports whether a test runs case i, from 0, of its table of cases: each
 // nth, beginning with the first, but all in "make soak". A table of several kinds
 // of cases is sampled kind by kind, so that "make test" has one of each.
 func InSample(i, nth int) bool {
-	return i%nth == 0 || os.Getenv(soakRuns) != ""
+	return i%nth == 0 || Soak()
+}
+
+// Runs returns the numbers of a test's runs, from the first to before the second: the
+// usual ones from 0 on, or those that "make soak" asks for. What happens in a run
+// follows from its number.
+func Runs(t testing.TB, usual int) (from, to int) {
+	t.Helper()
+	from, err := strconv.Atoi(cmp.Or(os.Getenv(soakFrom), "0"))
+	runs, runsErr := strconv.Atoi(cmp.Or(os.Getenv(soakRuns), strconv.Itoa(usual)))
+	if err := errors.Join(err, runsErr); err != nil {
+		t.Fatalf("%s and %s are numbers: %v", soakFrom, soakRuns, err)
+	}
+	return from, from + runs
 }
 
 // Short reports whether -short is set, so that a test tries fewer cases.
