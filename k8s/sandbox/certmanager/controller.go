@@ -11,16 +11,18 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/yaml"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/dynamic/dynamicinformer"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/clientcmd"
 )
@@ -116,20 +118,28 @@ func Run(ctx context.Context, kubeconfig string) error {
 		return err
 	}
 	c := &controller{client: client, wake: make(chan struct{}, 1), listers: map[schema.GroupVersionResource]cache.GenericLister{}}
-	factory := dynamicinformer.NewDynamicSharedInformerFactory(client, 0)
+	ctx, stop := context.WithCancel(ctx)
+	var running sync.WaitGroup
+	defer func() {
+		stop()
+		running.Wait()
+	}()
+	var synced []cache.InformerSynced
 	kinds := append([]schema.GroupVersionResource{services}, injectables()...)
 	if _, err := client.Resource(certificates).List(ctx, metav1.ListOptions{Limit: 1}); err == nil {
 		kinds = append(kinds, certificates, issuers, clusterIssuers)
 	}
 	for _, kind := range kinds {
-		informer := factory.ForResource(kind)
-		c.listers[kind] = informer.Lister()
-		if _, err := informer.Informer().AddEventHandler(c); err != nil {
+		informer := newInformer(client.Resource(kind))
+		c.listers[kind] = cache.NewGenericLister(informer.GetIndexer(), kind.GroupResource())
+		handled, err := informer.AddEventHandler(c)
+		if err != nil {
 			return fmt.Errorf("watching %s: %w", kind.Resource, err)
 		}
+		synced = append(synced, handled.HasSynced)
+		running.Go(func() { informer.RunWithContext(ctx) })
 	}
-	factory.Start(ctx.Done())
-	factory.WaitForCacheSync(ctx.Done())
+	cache.WaitForCacheSync(ctx.Done(), synced...)
 	for ctx.Err() == nil {
 		again := make(<-chan time.Time)
 		if !c.round(ctx) {
@@ -141,8 +151,19 @@ func Run(ctx context.Context, kubeconfig string) error {
 		case <-again:
 		}
 	}
-	factory.Shutdown()
 	return nil
+}
+
+// newInformer watches all objects of a kind. That of dynamicinformer would link all
+// typed clients of Kubernetes into every test that imports sandboxtest.
+func newInformer(objects dynamic.ResourceInterface) cache.SharedIndexInformer {
+	source := &cache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) { return objects.List(ctx, o) },
+		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+			return objects.Watch(ctx, o)
+		},
+	}
+	return cache.NewSharedIndexInformer(source, &unstructured.Unstructured{}, 0, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
 }
 
 // controller settles all issuers, certificates and injections again whenever
