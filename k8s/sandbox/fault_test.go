@@ -251,7 +251,7 @@ func dynamicClient(t *testing.T, sb *sandbox.Sandbox) dynamic.Interface {
 // TestClusterCertificatesAreReal lets a client trust a server by what was issued and
 // injected alone.
 func TestClusterCertificatesAreReal(t *testing.T) {
-	sb := sandboxtest.New(t)
+	sb := sandboxtest.Borrow(t)
 	client := newClient(t, sb.Kubeconfig())
 	namespace := newNamespace(t, client)
 	sandboxtest.CertManager(t, sb)

@@ -90,7 +90,7 @@ func TestSlowBucketScripts(t *testing.T) {
 // that read its audit log or look at all of it have one for themselves, see below.
 func TestClusterSharedScripts(t *testing.T) {
 	t.Parallel()
-	box := sandboxtest.New(t) // other tests leave records that cannot be read
+	box := sandboxtest.Borrow(t) // other tests leave records that cannot be read
 	testscript.Run(t, testscript.Params{
 		Dir: scripts(t, "shared"), Cmds: commands(t), Condition: conditions(t),
 		Setup: func(env *testscript.Env) error { return setupOn(t, env, box) },
@@ -175,6 +175,7 @@ func setup(t testing.TB) func(*testscript.Env) error {
 		env.Setenv("RULESET", strconv.Itoa(preview.Ruleset))
 		env.Setenv("FAKE_GCS_SERVER", gcsServer(t))
 		env.Setenv("CI", "")
+		env.Setenv("GOGC", os.Getenv("GOGC")) // of the programs that a script runs
 		env.Setenv("ACTIONS", filepath.Join(root(t), ".github", "actions"))
 		env.Values[registryKey{}] = new(scriptRegistry)
 		env.Values[commentsKey{}] = new(commentHolder)
@@ -193,17 +194,6 @@ func setupCluster(t testing.TB) func(*testscript.Env) error {
 		}
 		return setupOn(t, env, box)
 	}
-}
-
-// lend returns a control plane that a test has for itself.
-func lend(t *testing.T) *sandbox.Sandbox {
-	t.Helper()
-	sandboxtest.Binary(t) // skips or fails visibly
-	box, err := sandboxtest.Lend(t.Context(), t.Cleanup)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return box
 }
 
 // setupOn prepares a script that runs against a control plane.
@@ -398,12 +388,12 @@ func kubectlCommand(t testing.TB) func(*testscript.TestScript, bool, []string) {
 	}
 }
 
-// secondcluster starts another control plane and sets SECOND_KUBECONFIG.
+// secondcluster takes another control plane and sets SECOND_KUBECONFIG.
 func secondClusterCommand(t testing.TB) func(*testscript.TestScript, bool, []string) {
 	return func(ts *testscript.TestScript, _ bool, _ []string) {
-		box, err := sandbox.Start(context.Background(), sandbox.Options{Binary: sandboxtest.Binary(t)})
+		sandboxtest.Binary(t) // skips or fails visibly
+		box, err := sandboxtest.Lend(context.Background(), ts.Defer)
 		ts.Check(err)
-		ts.Defer(box.Stop)
 		ts.Setenv("SECOND_KUBECONFIG", box.Kubeconfig())
 	}
 }

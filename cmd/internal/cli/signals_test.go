@@ -29,7 +29,7 @@ import (
 // one case at least, a soak all.
 func TestClusterSignalsInMidApply(t *testing.T) {
 	t.Parallel()
-	box := sandboxtest.New(t) // names of its own would not do: Flyte's are the example's
+	box := sandboxtest.Borrow(t) // names of its own would not do: Flyte's are the example's
 	schemas := k8s.NewSchemas()
 	whole := newVictim(t, box, schemas, "unsignalled")
 	if code, said := whole.install(); code != 0 {

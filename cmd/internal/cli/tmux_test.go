@@ -164,7 +164,7 @@ func (p *pane) sane() {
 func installer(t *testing.T, width, height int) *pane {
 	t.Helper()
 	slowtest.Skip(t, "tests in a terminal")
-	box := lend(t)
+	box := sandboxtest.Borrow(t)
 	server := httptest.NewServer(source.NewRegistry())
 	t.Cleanup(server.Close)
 	p := newPane(t, width, height, "KUBECONFIG="+box.Kubeconfig())

@@ -220,7 +220,7 @@ func (p *pane) gone(pid int) {
 // whether the program hears of it by a signal or only by its input.
 func TestTerminalClosedTerminalApprovesNothing(t *testing.T) {
 	t.Parallel()
-	box := lend(t)
+	box := sandboxtest.Borrow(t)
 	before := len(sandboxtest.Mutations(t, box, sandboxtest.Admin))
 	review := func(p *pane) { p.wait("CRITICAL") }
 	confirm := func(p *pane) {

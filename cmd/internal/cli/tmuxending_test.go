@@ -53,7 +53,7 @@ func (g *gate) fault(r sandboxtest.Request) sandboxtest.Fault {
 func TestTerminalHoweverAnApplyOnTheScreenEnds(t *testing.T) {
 	t.Parallel()
 	slowtest.Skip(t, "tests in a terminal")
-	box, doors := lend(t), &gate{shut: map[string]held{}}
+	box, doors := sandboxtest.Borrow(t), &gate{shut: map[string]held{}}
 	proxy := sandboxtest.NewProxy(t, box.Kubeconfig(), sandboxtest.ProxyOptions{Fault: doors.fault})
 	cluster, err := k8s.Connect(t.Context(), k8s.Options{Kubeconfig: box.Kubeconfig()})
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/sandboxtest"
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/slowtest"
 )
 
@@ -14,7 +15,7 @@ import (
 func TestTerminalWayBackOnTheScreen(t *testing.T) {
 	t.Parallel()
 	slowtest.Skip(t, "tests in a terminal")
-	p := newPane(t, 120, 36, "KUBECONFIG="+lend(t).Kubeconfig())
+	p := newPane(t, 120, 36, "KUBECONFIG="+sandboxtest.Borrow(t).Kubeconfig())
 	for _, version := range []string{"one", "two"} {
 		dir := filepath.Join(p.dir, version)
 		text := "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings}\ndata: {mode: " + version + "}\n"

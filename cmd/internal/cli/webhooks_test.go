@@ -63,7 +63,7 @@ func TestClusterWebhooksOfRealOperators(t *testing.T) {
 	} {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
-			box := sandboxtest.New(t)
+			box := sandboxtest.Borrow(t)
 			prepare(t, box)
 			pods := newPodServer(t, box)
 			for _, o := range operators {

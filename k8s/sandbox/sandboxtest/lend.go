@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"testing"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -63,6 +64,17 @@ func Lend(ctx context.Context, atEnd func(func())) (*sandbox.Sandbox, error) {
 	}
 	atEnd(l.giveBack)
 	return l.box, l.box.Forget()
+}
+
+// Borrow is [Lend] for one test. It skips the test as [Start] does.
+func Borrow(t testing.TB) *sandbox.Sandbox {
+	t.Helper()
+	require(t)
+	box, err := Lend(t.Context(), t.Cleanup)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return box
 }
 
 func takeSpare() *lent {
