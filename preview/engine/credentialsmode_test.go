@@ -65,7 +65,7 @@ subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: requests-only
 // What a request amounts to is decided by the mode of the cluster. It is a
 // Fact: a cluster that changes it between review and apply is told apart.
 func TestClusterModeOfCloudCredentialsIsReadFromTheCluster(t *testing.T) {
-	box := sandboxtest.New(t)
+	box := sandboxtest.Borrow(t)
 	client := connected(t, box)
 	content, release := prepared(t, "modes", bucketRequest)
 	build := func(client *k8s.Client) *preview.Plan {

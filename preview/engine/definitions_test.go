@@ -59,7 +59,7 @@ spec: {replicas: 1, bootstrapServers: "kafka:9092", http: {port: 8080}}
 // the saved bodies, and what it plans again, is the same.
 func TestClusterUpgradeOfStrimziNamesTheStoredObjectsThatWouldBreak(t *testing.T) {
 	dir := corpustest.Dir(t, "bundles", "strimzi-kafka-operator")
-	box := sandboxtest.New(t)
+	box := sandboxtest.Borrow(t)
 	before, _ := strimzi(t, dir+"/0.51.0")
 	applyDefinitions(t, box, before)
 	client := connected(t, box)

@@ -171,7 +171,7 @@ func TestSlowVisitsAreLinear(t *testing.T) {
 	const few, times = 150, 4
 	dir := t.TempDir()
 	program := filepath.Join(dir, "engine.test")
-	goCommand(t, "test", "-c", "-covermode=count", "-coverpkg="+counted, "-o", program, ".")
+	goCommand(t, "test", "-c", "-ldflags=-s -w", "-covermode=count", "-coverpkg="+counted, "-o", program, ".")
 	visits := func(n int) map[string]int {
 		profile := filepath.Join(dir, fmt.Sprint("visits-", n))
 		cmd := exec.CommandContext(t.Context(), program, "-test.run", "^TestSlowManyObjects$", "-test.coverprofile", profile)

@@ -78,7 +78,7 @@ func namesTheAccount(evidence string) bool {
 
 // TestSlowDangersInDisguise hides each row of the tables in each way, and asks for the
 // verdict that the row has without it. Each run is of other pairs of disguise and
-// writing.
+// writing; the usual one hides each row in a third of the ways, a soak in all.
 func TestSlowDangersInDisguise(t *testing.T) {
 	slowtest.Skip(t, "every row of the tables in every disguise")
 	first, end := slowtest.Runs(t, 1)
@@ -92,6 +92,9 @@ func TestSlowDangersInDisguise(t *testing.T) {
 		}
 		for at := first; at < end; at++ {
 			for k, way := range ways {
+				if !slowtest.InSample(2*i+k, 3) { // with i+k, some writings would never come
+					continue
+				}
 				random := rand.New(rand.NewSource(int64(at)<<20 + int64(i)<<10 + int64(k)))
 				writing := texts[(i+k+at)%len(texts)]
 				bodies := way.hide(row.fresh(), random)

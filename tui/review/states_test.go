@@ -21,7 +21,7 @@ import (
 // seconds, or those of a soak.
 func sequences(t *testing.T) int {
 	t.Helper()
-	usual := 30_000
+	usual := 12_000
 	if slowtest.Short(t) {
 		usual = 5_000
 	}
