@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -48,6 +49,9 @@ func (a *app) newInstallCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			p.requests.open(a.streams)
 			if err := r.check(); err != nil {
+				if errors.Is(err, errNoTerminal) { // with a terminal there would be no catalog either
+					err = errors.Join(err, p.WithoutCatalog(argument(args, 0)))
+				}
 				return r.reportFailure(err)
 			}
 			if err := p.requests.refuseRepeated(cmd.Flags(), args); err != nil {

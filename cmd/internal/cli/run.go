@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -94,6 +95,9 @@ func (r *runner) checkWith(own error) error {
 	return r.app.checkCanPrompt(r.output.format, r.approve.yes, r.instead)
 }
 
+// errNoTerminal is the error for a run that must ask and cannot.
+var errNoTerminal = errors.New("not a terminal")
+
 // checkCanPrompt returns an error for an output form that the command does not
 // have, and for a run that must ask but has no terminal; that error names the
 // command lines in instead.
@@ -106,7 +110,7 @@ func (c console) checkCanPrompt(format string, yes bool, instead string) error {
 	case format == "json":
 		return usagef("-o json never asks and never approves; add --yes")
 	case !c.streams.CanAsk():
-		return fmt.Errorf("not a terminal: review with %s", instead)
+		return fmt.Errorf("%w: review with %s", errNoTerminal, instead)
 	}
 	return nil
 }

@@ -55,6 +55,20 @@ func noCatalog(why string) error {
 	}, "\n"))
 }
 
+// WithoutCatalog returns the error for a reference that is the name of a package while
+// neither the options nor the configuration name a catalog; nil otherwise. The cluster,
+// which is not asked, may have one.
+func (p *Planner) WithoutCatalog(reference string) error {
+	parsed, err := ref.Parse(reference)
+	if err != nil || parsed.Kind != ref.KindPackage {
+		return nil
+	}
+	if named, err := p.env.catalogRefs(p.Selection.Catalogs); err != nil || len(named) > 0 {
+		return err
+	}
+	return noCatalog("none is configured, and the cluster was not asked for its own")
+}
+
 // ServedKind is a kind of objects that name catalogs in a cluster:
 // ClusterCatalog (OLM v1) or CatalogSource (OLM v0).
 type ServedKind struct{ apiVersion, kind string }
