@@ -29,7 +29,8 @@ type formatRow struct {
 // formats returns the built-in formats, in the order in which they are tried:
 // the first that recognises the content is its format.
 func formats() []formatRow {
-	bundles, charts, kustomizations, manifests := registryv1.New(), helm.New(), kustomize.New(), plain.New()
+	bundles, charts, manifests := registryv1.New(), helm.New(), plain.New()
+	kustomizations := kustomize.NewWithCharts(charts)
 	return []formatRow{
 		{"carvel", carvel.New(bundles, charts, kustomizations, manifests)}, // it holds one of the others
 		{"registryv1", bundles},

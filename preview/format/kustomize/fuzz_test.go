@@ -4,6 +4,8 @@ import (
 	"io/fs"
 	"strings"
 	"testing"
+
+	"github.com/kubectl-operator/kubectl-operator/preview/format"
 )
 
 // Whatever a kustomization says, a plan holds files of the content alone, and
@@ -16,7 +18,7 @@ func FuzzPlan(f *testing.F) {
 	f.Add("transformers: ['{apiVersion: builtin, kind: PatchTransformer, path: ../a.yaml}']", "patches: [{path: a.yaml}]")
 	f.Fuzz(func(t *testing.T, top, sub string) {
 		content := tree(map[string]string{"in/kustomization.yaml": top, "in/a.yaml": configMap, "in/sub/Kustomization": sub, "in/sub/a.yaml": configMap})
-		b, err := plan(content, "in")
+		b, err := plan(t.Context(), format.Input{}, nil, content, "in")
 		if err != nil {
 			if strings.TrimSpace(err.Error()) == "" {
 				t.Error("an error without text")

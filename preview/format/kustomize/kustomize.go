@@ -1,6 +1,7 @@
 // Package kustomize builds kustomizations. What one refers to is found first,
-// by [plan], which refuses whatever is not a file of the content: remote bases,
-// charts, plugins, functions. Only the files found are then given to kustomize
+// by [plan], which refuses whatever is neither a file of the content nor pinned: remote
+// bases by a branch, plugins, functions. Bases by a commit are fetched as sources of
+// their own, and charts of the content are rendered by the format helm. Only the files found are then given to kustomize
 // (sigs.k8s.io/kustomize/api/krusty), which runs in a confined child process,
 // because it fetches and executes by itself when asked to.
 package kustomize
@@ -25,10 +26,13 @@ const Name = "kustomize"
 // from.
 const originKey = "config.kubernetes.io/origin"
 
-// New returns the format.
+// New returns the format, without the field helmCharts.
 func New() format.Format { return kustomizeFormat{} }
 
-type kustomizeFormat struct{}
+// NewWithCharts returns the format, which has charts render the field helmCharts.
+func NewWithCharts(charts format.Format) format.Format { return kustomizeFormat{charts} }
+
+type kustomizeFormat struct{ charts format.Format }
 
 // Detect recognises a directory with a kustomization at its root. The kustomization's
 // field namespace is the suggested namespace of the release. A component is an error.
@@ -45,7 +49,7 @@ func (kustomizeFormat) Detect(content fs.FS) (*format.Info, error) {
 
 // Render builds the kustomization at the root of the content, or at Path. Objects
 // are in kustomize's order.
-func (kustomizeFormat) Render(ctx context.Context, in format.Input) (*format.Output, error) {
+func (f kustomizeFormat) Render(ctx context.Context, in format.Input) (*format.Output, error) {
 	others := in.Params
 	others.Variables = nil
 	if err := others.None("a kustomization"); err != nil {
@@ -55,7 +59,7 @@ func (kustomizeFormat) Render(ctx context.Context, in format.Input) (*format.Out
 	if in.Whole != nil && in.Path != "" {
 		content, root = in.Whole, path.Clean(in.Path)
 	}
-	build, err := plan(content, root)
+	build, err := plan(ctx, in, f.charts, content, root)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +72,7 @@ func (kustomizeFormat) Render(ctx context.Context, in format.Input) (*format.Out
 	if err != nil {
 		return nil, fmt.Errorf("building %s: %w", build.file, err)
 	}
-	out := &format.Output{Isolation: made.Isolation, Resolved: preview.Parameters{WatchNamespaces: []string{}}}
+	out := &format.Output{Isolation: made.Isolation, Sources: build.sources, Notes: build.notes, Resolved: preview.Parameters{WatchNamespaces: []string{}}}
 	out.Objects, err = objects(made.Output, build)
 	return out, err
 }
@@ -87,9 +91,14 @@ func objects(text []byte, b *build) ([]format.RenderedObject, error) {
 			return nil, fmt.Errorf("building %s: it makes %w", b.file, err)
 		}
 		for _, body := range bodies {
-			file := b.origin(body)
+			file, line := b.origin(body), 0
+			if template, rendered := b.rendered[file]; rendered {
+				file = template
+			} else {
+				line = sources.line(file, body)
+			}
 			seen[file]++
-			out = append(out, format.RenderedObject{Body: body, Origin: preview.Origin{File: file, Document: seen[file], Line: sources.line(file, body)}})
+			out = append(out, format.RenderedObject{Body: body, Origin: preview.Origin{File: file, Document: seen[file], Line: line}})
 		}
 	}
 	if len(out) == 0 {

@@ -13,10 +13,11 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
 	"github.com/kubectl-operator/kubectl-operator/preview/format/child"
+	"github.com/kubectl-operator/kubectl-operator/preview/format/helm"
 )
 
 func TestMain(m *testing.M) {
-	child.Main(Task())
+	child.Main(Task(), helm.Task())
 	os.Exit(m.Run())
 }
 

@@ -22,6 +22,7 @@ const maxKustomization = 1 << 20
 // kustomization is one decoded kustomization file.
 type kustomization struct {
 	file, dir string
+	repo      *repository // that has it; nil for the content
 	fields    map[string]any
 	// typed is the same, read by kustomize's own decoder and brought up to date.
 	typed types.Kustomization
@@ -107,13 +108,12 @@ var allowedFields = []string{
 	"images", "imageTags", "replicas", "vars", "sortOptions", "generatorOptions", "buildMetadata",
 	"resources", "components", "bases", "crds", "configurations", "configMapGenerator", "secretGenerator",
 	"patches", "patchesJson6902", "patchesStrategicMerge", "replacements", "openapi", "generators", "transformers", "validators",
+	"helmCharts", "helmGlobals",
 }
 
 // refusedFields are fields of kustomize that are not supported, each with the reason.
 var refusedFields = map[string]string{
-	"helmCharts":                  noCharts,
-	"helmGlobals":                 noCharts,
 	"helmChartInflationGenerator": noCharts,
 }
 
-const noCharts = "it runs helm, which downloads and executes; install the chart by itself, or keep what it renders as a resource"
+const noCharts = "it runs helm, which downloads and executes; name a chart of the content in helmCharts, or keep what it renders as a resource"

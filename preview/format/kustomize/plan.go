@@ -2,6 +2,7 @@ package kustomize
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -31,13 +32,20 @@ type build struct {
 	// Variables are substituted in what is built; see [substitute].
 	Variables map[string]string `json:"variables,omitempty"`
 
-	file       string // the kustomization at Root
-	keepOrigin bool   // it asks for origin annotations itself
+	file       string            // the kustomization at Root
+	keepOrigin bool              // it asks for origin annotations itself
+	rendered   map[string]string // files that charts rendered → those of the chart
+	sources    []preview.Source  // that were fetched
+	notes      []preview.Note    // of rendering charts
 }
 
-// planner follows the references of kustomizations within the content.
+// planner follows the references of kustomizations within the content, and to
+// directories of git repositories.
 type planner struct {
-	content fs.FS
+	ctx     context.Context
+	in      format.Input
+	charts  format.Format // renders charts; nil where none may be
+	content mounted
 	build   *build
 	bytes   int64
 	done    map[string]bool
@@ -45,9 +53,13 @@ type planner struct {
 }
 
 // plan returns what the kustomization in the directory root reads. A reference to
-// anything but a file of the content is an error that names the field.
-func plan(content fs.FS, root string) (*build, error) {
-	p := &planner{content: content, done: map[string]bool{}, build: &build{Root: root, Files: map[string][]byte{}}}
+// anything but a file of the content, or a directory of a git repository by its commit,
+// is an error that names the field.
+func plan(ctx context.Context, in format.Input, charts format.Format, content fs.FS, root string) (*build, error) {
+	p := &planner{
+		ctx: ctx, in: in, charts: charts, content: mounted{FS: content, at: map[string]fs.FS{}}, done: map[string]bool{},
+		build: &build{Root: root, Files: map[string][]byte{}, rendered: map[string]string{}},
+	}
 	k, err := load(content, root)
 	if err != nil {
 		return nil, err
@@ -92,22 +104,19 @@ func (p *planner) follow(k *kustomization) error {
 	if len(p.stack) > maxLevels {
 		return fmt.Errorf("%s: kustomizations refer to each other over more than %d levels", k.file, maxLevels)
 	}
-	text, err := json.Marshal(k.fields)
-	if err != nil {
-		return err
-	}
-	if err := p.add(k.file, text); err != nil {
-		return err
-	}
 	if slices.Contains(k.typed.BuildMetadata, types.ManagedByLabelOption) {
 		return fieldLocation{k, "buildMetadata"}.errorf("%s would write the version of this program into every object", types.ManagedByLabelOption)
 	}
-	for _, step := range []func(*kustomization) error{p.bases, p.generated, p.patched, p.configured, p.plugins} {
+	for _, step := range []func(*kustomization) error{p.bases, p.generated, p.patched, p.configured, p.plugins, p.inflated} {
 		if err := step(k); err != nil {
 			return err
 		}
 	}
-	return nil
+	text, err := json.Marshal(k.fields) // with what the steps put in place of references
+	if err != nil {
+		return err
+	}
+	return p.add(k.file, text)
 }
 
 // bases follows the references of the fields resources, bases and components.
@@ -117,16 +126,43 @@ func (p *planner) bases(k *kustomization) error {
 		if first := len(k.typed.Resources) - len(list(k.fields["bases"])); i >= first {
 			field, i = "bases", i-first
 		}
-		if err := p.base(fieldLocation{k, field}.index(i, ""), name, true); err != nil {
+		if err := p.entry(k, field, i, name, true); err != nil {
 			return err
 		}
 	}
 	for i, name := range k.typed.Components {
-		if err := p.base(fieldLocation{k, "components"}.index(i, ""), name, false); err != nil {
+		if err := p.entry(k, "components", i, name, false); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// entry follows entry i of a list of bases. A remote one is replaced by the directory
+// to which it was read.
+func (p *planner) entry(k *kustomization, field string, i int, name string, mayBeFile bool) error {
+	at := fieldLocation{k, field}.index(i, "")
+	if !remote(name) {
+		target, err := p.resolve(at, name)
+		if err != nil {
+			return err
+		}
+		if k.repo != nil && !p.content.holds(target) {
+			if err := p.reach(k.repo, target); err != nil {
+				return at.errorf("%q of the git repository %s cannot be read: %v", name, k.repo.base.Name(), err)
+			}
+		}
+		return p.base(at, k.repo, name, target, mayBeFile)
+	}
+	target, repo, err := p.remoteBase(at, name)
+	if err != nil {
+		return err
+	}
+	if err := p.base(at, repo, name, target, mayBeFile); err != nil {
+		return err
+	}
+	list(k.fields[field])[i], err = relative(k, target)
+	return err
 }
 
 func list(v any) []any {
@@ -135,12 +171,8 @@ func list(v any) []any {
 }
 
 // base follows a reference to a directory with a kustomization or, if allowed, to
-// a file.
-func (p *planner) base(at fieldLocation, name string, mayBeFile bool) error {
-	target, err := resolve(at, name)
-	if err != nil {
-		return err
-	}
+// a file. repo is the git repository that has it; nil for the content.
+func (p *planner) base(at fieldLocation, repo *repository, name, target string, mayBeFile bool) error {
 	info, err := fs.Stat(p.content, target)
 	if err != nil {
 		return missing(at, name, err)
@@ -161,6 +193,7 @@ func (p *planner) base(at fieldLocation, name string, mayBeFile bool) error {
 	if k == nil {
 		return at.errorf("the directory %q has no kustomization", name)
 	}
+	k.repo = repo
 	if k.component() == mayBeFile {
 		return at.errorf("%q is of kind %s; components: takes components and resources: takes kustomizations", name, k.typed.Kind)
 	}
@@ -281,7 +314,7 @@ func (p *planner) file(at fieldLocation, name string) error {
 // load adds a file of the content to the build and returns its bytes. As in kustomize,
 // it must be at or below the directory of its kustomization.
 func (p *planner) load(at fieldLocation, name string) ([]byte, error) {
-	target, err := resolve(at, name)
+	target, err := p.resolve(at, name)
 	if err != nil {
 		return nil, err
 	}
@@ -323,14 +356,17 @@ func missing(at fieldLocation, name string, err error) error {
 
 // resolve returns the path in the content that a reference of a kustomization means. A
 // remote or absolute one, or one outside the content, is an error.
-func resolve(at fieldLocation, name string) (string, error) {
+func (p *planner) resolve(at fieldLocation, name string) (string, error) {
 	if remote(name) {
-		return "", at.errorf("%q is remote; only files of the content itself are read: vendor it", name)
+		return "", at.errorf("%q is remote, and nothing pins it; %s", name, p.vendored(at, name))
 	}
 	if path.IsAbs(name) {
 		return "", at.errorf("%q is an absolute path; only files of the content itself are read", name)
 	}
 	target := path.Join(at.k.dir, name)
+	if repo := at.k.repo; repo != nil && target != repo.dir && !strings.HasPrefix(target, repo.dir+"/") {
+		return "", at.errorf("%q lies outside of its git repository", name)
+	}
 	if !fs.ValidPath(target) {
 		return "", at.errorf("%q lies outside of the content; name a directory that holds both, and this one with --path", name)
 	}

@@ -7,21 +7,27 @@ import (
 
 // Each is refused with one sentence, which names the file and the field.
 func TestWhatIsRefused(t *testing.T) {
-	const remoteEnd = " is remote; only files of the content itself are read: vendor it"
+	// The commands that would work: for a file of a server, and for a repository.
+	vendor := func(address, file, why string) string {
+		return " is remote" + why + "; in a copy of it: curl -fsSLo ./" + file + " " + address + " && sed -i 's|" + strings.ReplaceAll(address, ".", `\.`) + "|" + file + "|' ./kustomization.yaml && kubectl operator preview ."
+	}
+	const noPin, noCommit = ", and nothing pins it", " is remote and names no commit, so that it may move; give it as ?ref=COMMIT, which this prints: git ls-remote "
 	for _, c := range []struct {
 		name, text, want string
 		more             map[string]string
 	}{
-		{name: "a remote resource", text: "resources: ['https://example.com/a.yaml']", want: `kustomization.yaml: resources[0]: "https://example.com/a.yaml"` + remoteEnd},
-		{name: "a remote base", text: "bases: [github.com/org/repo]", want: `kustomization.yaml: bases[0]: "github.com/org/repo"` + remoteEnd},
-		{name: "a base beside a resource", text: "resources: [a.yaml]\nbases: ['git@host:org/repo']", want: `kustomization.yaml: bases[0]: "git@host:org/repo"` + remoteEnd},
-		{name: "a remote component", text: "components: ['ssh://git@host/org/repo?ref=v1']", want: `kustomization.yaml: components[0]: "ssh://git@host/org/repo?ref=v1"` + remoteEnd},
-		{name: "a host and a ref", text: "resources: ['host.example/org/repo?ref=v1']", want: `kustomization.yaml: resources[0]: "host.example/org/repo?ref=v1"` + remoteEnd},
-		{name: "a remote file of a generator", text: "configMapGenerator: [{name: x, files: ['key=http://h/x']}]", want: `kustomization.yaml: configMapGenerator[0].files: "http://h/x"` + remoteEnd},
-		{name: "a field in other letters", text: "secretGenerator: [{name: x, ENVS: ['http://h/x']}]", want: `kustomization.yaml: secretGenerator[0].envs: "http://h/x"` + remoteEnd},
-		{name: "a remote patch", text: "patches: [{path: 'http://h/x'}]", want: `kustomization.yaml: patches[0].path: "http://h/x"` + remoteEnd},
+		{name: "a remote resource", text: "resources: ['https://example.com/a.yaml']", want: `kustomization.yaml: resources[0]: "https://example.com/a.yaml"` + vendor("https://example.com/a.yaml", "a.yaml", ": it is a file of a web server, which nothing pins")},
+		{name: "a remote base", text: "bases: [github.com/org/repo]", want: `kustomization.yaml: bases[0]: "github.com/org/repo"` + noCommit + "https://github.com/org/repo HEAD"},
+		{name: "a remote base that would be a command of sed", text: `bases: ["github.com/org/repo/a.yaml\ne id"]`,
+			want: `kustomization.yaml: bases[0]: "github.com/org/repo/a.yaml\ne id" is remote: reference "git+https://github.com/org/repo//a.yaml\ne id" holds a control character or is not UTF-8; vendor it`},
+		{name: "a base beside a resource", text: "resources: [a.yaml]\nbases: ['git@host:org/repo']", want: `kustomization.yaml: bases[0]: "git@host:org/repo"` + noCommit + "'ssh://git@host/org/repo' HEAD"},
+		{name: "a remote component", text: "components: ['ssh://git@host/org/repo?ref=v1']", want: `kustomization.yaml: components[0]: "ssh://git@host/org/repo?ref=v1"` + noCommit + "'ssh://git@host/org/repo' v1"},
+		{name: "a host and a ref", text: "resources: ['host.example/org/repo?ref=v1']", want: `kustomization.yaml: resources[0]: "host.example/org/repo?ref=v1"` + noCommit + "https://host.example/org/repo v1"},
+		{name: "a remote file of a generator", text: "configMapGenerator: [{name: x, files: ['key=http://h/x']}]", want: `kustomization.yaml: configMapGenerator[0].files: "http://h/x"` + vendor("http://h/x", "x", noPin)},
+		{name: "a field in other letters", text: "secretGenerator: [{name: x, ENVS: ['http://h/x']}]", want: `kustomization.yaml: secretGenerator[0].envs: "http://h/x"` + vendor("http://h/x", "x", noPin)},
+		{name: "a remote patch", text: "patches: [{path: 'http://h/x'}]", want: `kustomization.yaml: patches[0].path: "http://h/x"` + vendor("http://h/x", "x", noPin)},
 		{name: "a top-level field in other letters", text: "Resources: ['http://h/x']", want: "kustomization.yaml: Resources is not a field of a kustomization"},
-		{name: "charts", text: "helmCharts: [{name: x, repo: 'http://h'}]", want: "kustomization.yaml: helmCharts: " + noCharts},
+		{name: "charts", text: "helmCharts: [{name: x, repo: 'http://h'}]", want: "kustomization.yaml: helmCharts[0]: " + noCharts},
 		{name: "charts, the old way", text: "helmChartInflationGenerator: [{chartName: x}]", want: "kustomization.yaml: helmChartInflationGenerator: " + noCharts},
 		{name: "charts, as a plugin", text: "generators: [g.yaml]", more: map[string]string{"g.yaml": "apiVersion: builtin\nkind: HelmChartInflationGenerator\nmetadata: {name: x}\n"},
 			want: `kustomization.yaml: generators[0]: HelmChartInflationGenerator "x": ` + noCharts},
@@ -32,7 +38,7 @@ func TestWhatIsRefused(t *testing.T) {
 		{name: "a plugin", text: "generators: [p.yaml]", more: map[string]string{"p.yaml": "apiVersion: someteam.example.com/v1\nkind: Go\nmetadata: {name: x}\n"},
 			want: `kustomization.yaml: generators[0]: Go "x" of someteam.example.com/v1 is a plugin, a program that would be run; only kustomize's own plugins are used`},
 		{name: "a remote file of a built-in plugin", text: "transformers: [p.yaml]", more: map[string]string{"p.yaml": "apiVersion: builtin\nkind: PatchTransformer\nmetadata: {name: x}\nPath: 'http://h/x'\n"},
-			want: `kustomization.yaml: transformers[0].Path: "http://h/x"` + remoteEnd},
+			want: `kustomization.yaml: transformers[0].Path: "http://h/x"` + vendor("http://h/x", "x", noPin)},
 		{name: "a file above the content", text: "resources: [../a.yaml]", want: `kustomization.yaml: resources[0]: "../a.yaml" lies outside of the content; name a directory that holds both, and this one with --path`},
 		{name: "an absolute path", text: "resources: [/etc/passwd]", want: `kustomization.yaml: resources[0]: "/etc/passwd" is an absolute path; only files of the content itself are read`},
 		{name: "a file that is not there", text: "resources: [none.yaml]", want: `kustomization.yaml: resources[0]: "none.yaml" does not exist in the content`},

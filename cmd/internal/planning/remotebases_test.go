@@ -1,0 +1,113 @@
+package planning_test
+
+import (
+	"net/http/cgi"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/kubectl-operator/kubectl-operator/cmd/internal/config"
+	"github.com/kubectl-operator/kubectl-operator/preview/source/sourcetest"
+)
+
+// gitServer serves a repository org/repo by git itself, and returns how to run git in it.
+func gitServer(t *testing.T) (host, caFile string, git func(args ...string) string) {
+	t.Helper()
+	if _, err := exec.LookPath("git"); err != nil {
+		if os.Getenv("CI") != "" {
+			t.Fatal("git is not installed")
+		}
+		t.Skip("skipped: git is not installed")
+	}
+	root := t.TempDir()
+	dir := filepath.Join(root, "org", "repo")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	env := []string{
+		"GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null", "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com",
+		"GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com", "GIT_PROJECT_ROOT=" + root, "GIT_HTTP_EXPORT_ALL=1", "REMOTE_USER=",
+	}
+	git = func(args ...string) string {
+		t.Helper()
+		cmd := exec.CommandContext(t.Context(), "git", args...)
+		cmd.Dir, cmd.Env = dir, append(os.Environ(), env...)
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("git %v: %v: %s", args, err, out)
+		}
+		return strings.TrimSpace(string(out))
+	}
+	git("init", "-q", "-b", "main", ".")
+	git("config", "uploadpack.allowAnySHA1InWant", "true")
+	for name, text := range map[string]string{
+		"deploy/kustomization.yaml":     "resources: [../base]\nnamePrefix: deployed-\n",
+		"base/kustomization.yaml":       "resources: [a.yaml]\n",
+		"base/a.yaml":                   "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n",
+		"climbing/kustomization.yaml":   "resources: [../../../../../local]\n",
+		"onwards/kustomization.yaml":    "resources: ['https://github.com/org/other?ref=main']\n",
+		"none/README.md":                "",
+		"component/kustomization.yaml":  "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\nnamePrefix: component-\n",
+		"elsewhere/link.yaml":           "",
+		"elsewhere/kustomization.yaml":  "resources: [../missing]\n",
+		"file-above/kustomization.yaml": "resources: [../base/a.yaml]\n",
+	} {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	git("add", "-A")
+	git("commit", "-q", "-m", "x")
+	server, caFile := sourcetest.HTTPS(t, &cgi.Handler{Path: filepath.Join(git("--exec-path"), "git-http-backend"), Env: env})
+	return strings.TrimPrefix(server.URL, "https://"), caFile, git
+}
+
+func TestARemoteBaseIsReadByItsCommit(t *testing.T) {
+	host, caFile, git := gitServer(t)
+	commit := git("rev-parse", "HEAD")
+	at := "https://" + host + "/org/repo"
+	gone := strings.Repeat("0", 40)
+	for _, c := range []struct{ name, text, object, fails string }{
+		{name: "a directory that refers to its neighbour", text: "resources: ['" + at + "//deploy?ref=" + commit + "']", object: "deployed-a"},
+		{name: "a directory without //", text: "resources: ['" + at + "/base?ref=" + commit + "']", object: "a"},
+		{name: "a component", text: "resources: ['" + at + "//base?ref=" + commit + "']\ncomponents: ['" + at + "//component?ref=" + commit + "']", object: "component-a"},
+		{name: "a branch", text: "resources: ['" + at + "//base?ref=main']",
+			fails: `kustomization.yaml: resources[0]: "` + at + `//base?ref=main" is remote and names no commit, so that it may move; sed -i 's|` +
+				strings.ReplaceAll(at, ".", `\.`) + `//base?ref=main|` + at + `//base?ref=` + commit + `|' DIR/kustomization.yaml && kubectl operator preview DIR`},
+		{name: "a commit that is gone", text: "resources: ['" + at + "//base?ref=" + gone + "']", fails: "at its present commit: sed -i 's|" +
+			strings.ReplaceAll(at, ".", `\.`) + "//base?ref=" + gone + "|" + at + "//base?ref=" + commit + "|' DIR/kustomization.yaml && kubectl operator preview DIR"},
+		{name: "a directory that is not there", text: "resources: ['" + at + "//missing?ref=" + commit + "']", fails: "is remote, and cannot be read: "},
+		{name: "a directory that refers to one that is not there", text: "resources: ['" + at + "//elsewhere?ref=" + commit + "']", fails: `"../missing" of the git repository`},
+		{name: "a directory without a kustomization", text: "resources: ['" + at + "//none?ref=" + commit + "']", fails: "has no kustomization"},
+		{name: "one that leads to files of this machine", text: "resources: ['" + at + "//climbing?ref=" + commit + "']", fails: `"../../../../../local" lies outside of its git repository`},
+		{name: "one that leads on to a branch", text: "resources: ['" + at + "//onwards?ref=" + commit + "']", fails: `resources[0]: "https://github.com/org/other?ref=main" is remote and names no commit`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := offline(t, config.Config{})
+			p.Source.CAFile, p.Source.PrivateAddresses = caFile, []string{"127.0.0.1"}
+			dir := files(t, map[string]string{"kustomization.yaml": c.text, "local/kustomization.yaml": "resources: [a.yaml]", "local/a.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: local}\n"})
+			plan, err := planOf(t, p, dir, "shop")
+			if c.fails != "" {
+				if want := strings.ReplaceAll(c.fails, "DIR", dir); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+					t.Errorf("got\n%v\nwant\n%s", err, want)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			objectText(t, plan, c.object)
+			sources := references(plan)
+			if len(sources) < 2 || slices.ContainsFunc(sources[1:], func(s string) bool { return !strings.HasSuffix(s, "?ref="+commit) }) {
+				t.Errorf("sources %q", sources)
+			}
+		})
+	}
+}
