@@ -35,9 +35,26 @@ func NewFlags() *Flags {
 // the others of kubectl except --cache-dir.
 func (f *Flags) AddFlags(flags *pflag.FlagSet) { f.config.AddFlags(flags) }
 
-// Namespace returns the value of --namespace, empty if it is not given. The
-// namespace of the kubeconfig's context is never used.
+// Namespace returns the value of --namespace, empty if it is not given.
 func (f *Flags) Namespace() string { return *f.config.Namespace }
+
+// ContextNamespace returns the namespace that the context of the kubeconfig has, where a
+// user has chosen one. It is empty for default, which kubectl takes without a choice too.
+func (f *Flags) ContextNamespace() string {
+	raw, err := f.config.ToRawKubeConfigLoader().RawConfig()
+	if err != nil {
+		return "" // as contacting the cluster says
+	}
+	name := raw.CurrentContext
+	if *f.config.Context != "" {
+		name = *f.config.Context
+	}
+	chosen := raw.Contexts[name]
+	if chosen == nil || chosen.Namespace == "default" {
+		return ""
+	}
+	return chosen.Namespace
+}
 
 // RequestTimeout returns the value of --request-timeout, 0 when it was not
 // given.

@@ -24,7 +24,11 @@ import (
 func (r *applier) stage(ctx context.Context) error {
 	to := r.plan.Generation.To
 	r.receipt = newPendingReceipt(r.plan, r.approval, r.o.Tool, r.o.Now().UTC())
-	r.emit(install.Event{Type: install.EventStage, Stage: "write", Message: fmt.Sprintf("generation %d beside generation %d", to, r.plan.Generation.From)})
+	message := fmt.Sprintf("generation %d", to)
+	if from := r.plan.Generation.From; from > 0 {
+		message += fmt.Sprintf(" beside generation %d", from)
+	}
+	r.emit(install.Event{Type: install.EventStage, Stage: "write", Message: message})
 	staging := r.place.siblingPath(stagingPrefix + strconv.Itoa(to))
 	for _, dir := range []string{staging, path.Join(staging, filesDir)} {
 		if err := r.place.mkdir(dir); err != nil {

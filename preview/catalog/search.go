@@ -206,7 +206,47 @@ func notFound(cats []*Catalog, name string) error {
 	if near := nearest(cats, name); near != "" {
 		text += fmt.Sprintf("; did you mean %q?", near)
 	}
+	if near := neighbours(cats, name); near != "" {
+		text += "\nnearest are " + near
+	}
 	return errors.New(text)
+}
+
+// maxNeighbours is how many packages the error for an unknown one names.
+const maxNeighbours = 5
+
+// neighbours returns the packages whose names are nearest to name, each with its
+// catalog: those of which one name is part of the other, then those that differ by a
+// few letters. It is empty if there are none.
+func neighbours(cats []*Catalog, name string) string {
+	type near struct {
+		text     string
+		distance int
+	}
+	most := max(1, len(name)/3)
+	var found []near
+	for _, c := range cats {
+		for _, candidate := range c.Names() {
+			distance := spelling.Distance(name, candidate, most)
+			if part := len(name) >= 3 && strings.Contains(candidate, name) || len(candidate) >= 4 && strings.Contains(name, candidate); part {
+				distance = min(distance, most)
+			}
+			if distance <= most {
+				found = append(found, near{candidate + " in " + c.origin.Reference, distance})
+			}
+		}
+	}
+	slices.SortStableFunc(found, func(a, b near) int {
+		return cmp.Or(cmp.Compare(a.distance, b.distance), cmp.Compare(len(a.text), len(b.text)), strings.Compare(a.text, b.text))
+	})
+	out := make([]string, 0, maxNeighbours)
+	for _, n := range found[:min(len(found), maxNeighbours)] {
+		out = append(out, n.text)
+	}
+	if more := len(found) - maxNeighbours; more > 0 {
+		return strings.Join(out, ", ") + fmt.Sprintf(" and %d more: kubectl operator search %s", more, name)
+	}
+	return strings.Join(out, ", ")
 }
 
 // nearest returns the package whose name differs from name by the fewest letters, empty

@@ -149,8 +149,11 @@ func securitySetting(pod, container map[string]any, path ...string) any {
 }
 
 func root(pod, container map[string]any) (Level, []string) {
-	if securitySetting(pod, container, "runAsUser") == int64(0) {
+	switch user, numeric := securitySetting(pod, container, "runAsUser").(int64); {
+	case numeric && user == 0:
 		return None, []string{"runAsUser 0"}
+	case numeric && user > 0:
+		return None, nil // whatever user the image names
 	}
 	if securitySetting(pod, container, "runAsNonRoot") != true {
 		return None, []string{"runAsNonRoot is not set"}

@@ -95,6 +95,13 @@ func inverse(o *preview.Object, digest string) preview.Action {
 	return preview.ActionKeep
 }
 
+// inert reports whether an object does nothing by itself, such as the ConfigMap that a
+// hook's Job reads: as a hook it is reverted like any other object.
+func inert(o *preview.Object) bool {
+	return o.Is(preview.KindConfigMap, preview.KindSecret, preview.KindServiceAccount,
+		preview.KindRole, preview.KindRoleBinding, preview.KindClusterRole, preview.KindClusterRoleBinding)
+}
+
 // irrevocable returns why the plan's action on an object cannot be reverted, as the end
 // of a sentence that begins with the object; empty if it can. comesBack is set if the
 // earlier revision contains the object.
@@ -106,7 +113,7 @@ func irrevocable(p *preview.Plan, o *preview.Object, comesBack bool) string {
 		return "is deleted and created again, and what it held does not come back"
 	case o.Action == preview.ActionAdopt:
 		return "is taken over, and cannot be given back to its former owner"
-	case o.Hook != nil && o.Action != preview.ActionUnchanged && o.Action != preview.ActionSkip:
+	case o.Hook != nil && !inert(o) && o.Action != preview.ActionUnchanged && o.Action != preview.ActionSkip:
 		return "is a hook, and what it does cannot be taken back"
 	case p.Takes(o):
 		return "takes fields over from other managers, which cannot be given back"

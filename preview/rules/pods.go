@@ -63,7 +63,7 @@ var (
 		Name: "pod-root", Ref: "POD-07", Level: Medium, Title: "may run as root",
 		Why:    "Root in a container is one mistake away from root on the node.",
 		Reduce: "Set runAsNonRoot.",
-		Looks:  "runAsUser 0, or runAsNonRoot not set, of containers and pods.",
+		Looks:  "runAsUser 0, or neither another runAsUser nor runAsNonRoot, of containers and pods.",
 	})
 	PodPrivilegeEscalation = row(Rule{
 		Name: "pod-privilege-escalation", Ref: "POD-08", Level: Low, Title: "may gain privileges",

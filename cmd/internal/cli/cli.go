@@ -288,7 +288,7 @@ func (a *app) newSession() *session {
 	s := &session{app: a}
 	s.Planner = planning.NewPlanner(planning.Environment{
 		Version: a.version, Getenv: a.getenv, Config: a.config,
-		Namespace: a.kube.Namespace, RequestTimeout: a.kube.RequestTimeout,
+		Namespace: a.kube.Namespace, ContextNamespace: a.kube.ContextNamespace, RequestTimeout: a.kube.RequestTimeout,
 		Passphrase: a.passphrase, Schemas: s.typer, Connect: s.reader,
 	})
 	return s

@@ -84,14 +84,14 @@ var (
 		// Beyond the contract: several forms of one plan, for pipelines.
 		{"--report", "preview plugin:preview"},
 		// Beyond the contract: what makes the files that --plan of the last three takes.
-		{"--out --plaintext-secrets --plan-recipient", "preview upgrade rollback uninstall"},
+		{"--out --plaintext-secrets --plan-recipient", "install preview upgrade rollback uninstall"},
 		// Beyond the contract: the key that opens what --plan-recipient encrypted.
-		{"--expires", "preview approve upgrade rollback uninstall"},
+		{"--expires", "install preview approve upgrade rollback uninstall"},
 		{"--key --accept --yes", "approve"},
 		{"--require-approvals --approvers", "install upgrade rollback uninstall"},
 		{"--plan-identity", "approve install show upgrade rollback uninstall"},
 		{"--yes --approve --ruleset --plan --accept", "install upgrade rollback uninstall"},
-		{"--preview", "upgrade rollback uninstall"},
+		{"--preview", "install upgrade rollback uninstall"},
 		{"--to", "rollback"},
 		{"--receipt", "install upgrade rollback uninstall plugin:install plugin:rollback plugin:clean"},
 		{"--include-crds --include-namespaces", "uninstall"},
@@ -127,6 +127,7 @@ var (
 		// Beyond the contract: which receipt, and how many there are.
 		{"--revision", "history"},
 		{"--all-namespaces", "list"},
+		{"--watch", "status"},
 		{"--history-max", "install upgrade rollback uninstall"},
 		// Beyond the contract: content of the author's own, and where the sandbox listens.
 		{"--sample", "format:test"},
@@ -138,7 +139,7 @@ var (
 	kubectlGlobals = strings.Fields(`--as-uid --as-user-extra --certificate-authority --client-certificate
 		--client-key --cluster --disable-compression --insecure-skip-tls-verify --proxy-url --server
 		--tls-server-name --token --user`)
-	contractShorthands = map[string]string{"--output": "-o", "--namespace": "-n", "--server": "-s", "--help": "-h", "--filename": "-f", "--config": "-c", "--all-namespaces": "-A"}
+	contractShorthands = map[string]string{"--output": "-o", "--namespace": "-n", "--server": "-s", "--help": "-h", "--filename": "-f", "--config": "-c", "--all-namespaces": "-A", "--watch": "-w"}
 )
 
 func TestHelpListsExactlyTheCommandsOfTheContract(t *testing.T) {
@@ -234,7 +235,7 @@ func TestHelpListsTheFormsOfOutput(t *testing.T) {
 	for path, want := range map[string]string{
 		"catalog list": "text, json or yaml", "history": "text, json or yaml", "catalog show": "text, json or yaml",
 		"preview": report.OneOf(report.Names(report.OfRequest)), "show": report.OneOf(report.Names(report.OfRelease)), "plugin preview": report.OneOf(report.Names(report.AnyPlan)),
-		"install": "text or json", "plugin install": "text or json", "upgrade": either(report.OfRelease), "rollback": either(report.OfRelease), "uninstall": either(report.OfRelease),
+		"install": either(report.OfRelease), "plugin install": "text or json", "upgrade": either(report.OfRelease), "rollback": either(report.OfRelease), "uninstall": either(report.OfRelease),
 		"plugin rollback": either(report.AnyPlan), "plugin clean": either(report.AnyPlan),
 		"list": "text or json", "status": "text or json", "search": "text or json", "format test": "text or json", "explain": "text or json", "version": "text or json",
 	} {

@@ -96,7 +96,7 @@ func (a *app) newInstallCommand() *cobra.Command {
 	addReadFlags(flags, &p.Read, false)
 	p.owners.add(cmd, flags, &p.Owners)
 	r.health.add(flags)
-	r.add(flags)
+	r.addWithPreview(flags)
 	return cmd
 }
 
@@ -107,7 +107,7 @@ func (r *releaseRun) runFiles(ctx context.Context) error {
 		return r.reportFailure(usagef("%d request files; install one at a time", len(files)))
 	}
 	want, err := r.session.ReadRequest(ctx, files[0], r.session.requests.name)
-	if err == nil {
+	if err == nil && !r.preview {
 		err = want.Paused()
 	}
 	if err != nil {

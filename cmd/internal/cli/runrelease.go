@@ -38,13 +38,6 @@ func newReleaseRun(s *session) *releaseRun {
 	return r
 }
 
-func (r *releaseRun) add(flags *pflag.FlagSet) {
-	r.addApply(flags)
-	r.rollout.add(flags)
-	addRecordFlags(flags, &r.session.Records)
-	r.output.addProgress(flags)
-}
-
 // addWithPreview adds the flags of a command on a release that can also stop
 // after printing the plan.
 func (r *releaseRun) addWithPreview(flags *pflag.FlagSet) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -89,6 +90,7 @@ type statusObject struct {
 
 func (a *app) newStatusCommand() *cobra.Command {
 	var output itemsOutput
+	var watch bool
 	p := a.newSession()
 	cmd := &cobra.Command{
 		Use:   "status NAME",
@@ -103,6 +105,9 @@ Exit code 3 when something is not ready, or not as it was applied.`,
 		Example: `  # Is it healthy?
   kubectl operator status mongodb
 
+  # Follow it until it is
+  kubectl operator status mongodb --watch
+
   # For a script
   kubectl operator status mongodb -n databases -o json`,
 		Args: a.releaseArgs(1, "the NAME of a release"),
@@ -110,33 +115,54 @@ Exit code 3 when something is not ready, or not as it was applied.`,
 			if err := output.check(); err != nil {
 				return err
 			}
-			return p.status(cmd.Context(), args[0], output.format)
+			return p.status(cmd.Context(), args[0], output.format, watch)
 		},
 		ValidArgsFunction: a.completeReleases,
 	}
 	output.add(cmd)
+	cmd.Flags().BoolVarP(&watch, "watch", "w", false, "print it again whenever it changes, until it is healthy and as it was applied")
 	addRecordFlags(cmd.Flags(), &p.Records)
 	return cmd
 }
 
-func (p *session) status(ctx context.Context, name, format string) error {
-	stored, err := p.Find(ctx, name)
-	if err != nil {
-		return err
+// watchEvery is how often status --watch reads the cluster.
+const watchEvery = 2 * time.Second
+
+// status prints the status of a release; with watch again whenever it has changed,
+// until the release is healthy and as it was applied.
+func (p *session) status(ctx context.Context, name, format string, watch bool) error {
+	var shown *statusItem
+	for {
+		stored, err := p.Find(ctx, name)
+		if err != nil {
+			return err
+		}
+		item, err := p.statusOf(ctx, stored)
+		if err != nil {
+			return err
+		}
+		switch {
+		case shown != nil && reflect.DeepEqual(*shown, item):
+		case format == "json":
+			if err := p.app.printJSON(items[statusItem]{Items: []statusItem{item}}); err != nil {
+				return err
+			}
+		default:
+			p.app.printStatus(item)
+		}
+		shown = &item
+		switch {
+		case item.Healthy && !item.Drifted:
+			return nil
+		case !watch:
+			return &silentExit{exitFailed}
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(watchEvery):
+		}
 	}
-	item, err := p.statusOf(ctx, stored)
-	if err != nil {
-		return err
-	}
-	if format == "json" {
-		err = p.app.printJSON(items[statusItem]{Items: []statusItem{item}})
-	} else {
-		p.app.printStatus(item)
-	}
-	if err == nil && (!item.Healthy || item.Drifted) {
-		return &silentExit{exitFailed}
-	}
-	return err
 }
 
 // statusOf reads the state of every object of a release once.

@@ -137,7 +137,7 @@ func (p *Planner) Plan(ctx context.Context, want PlanRequest, progress func(stri
 	if err != nil {
 		return nil, want.start.explain(err)
 	}
-	release, err := found.release(want.Name, want.namespace)
+	release, err := found.release(want.Name, p.namespaceFor(want))
 	if err != nil {
 		return nil, err
 	}
@@ -224,6 +224,15 @@ func (p *Planner) Upgrade(ctx context.Context, name, text string, progress func(
 		}
 	}
 	return with.build(ctx, r, found, record.Release, record)
+}
+
+// namespaceFor returns the namespace of a release as far as it is chosen: by a flag, a
+// request file, or the context of the kubeconfig.
+func (p *Planner) namespaceFor(want PlanRequest) string {
+	if want.namespace != "" || want.File != nil || p.Read.Offline || p.env.ContextNamespace == nil {
+		return want.namespace
+	}
+	return p.env.ContextNamespace()
 }
 
 // Uninstall plans to delete every object of a release, but CRDs and Namespaces
@@ -544,6 +553,9 @@ type Environment struct {
 	Config func() (config.Config, error)
 	// Namespace is the one that was asked for, empty for none.
 	Namespace func() string
+	// ContextNamespace is that of the kubeconfig's context, where new releases go of
+	// which neither flags nor files say the namespace; empty, or nil, for none.
+	ContextNamespace func() string
 	// RequestTimeout bounds one request to a server.
 	RequestTimeout func() (time.Duration, error)
 	// Passphrase asks for that of a key in a file.

@@ -2,6 +2,7 @@ package planning
 
 import (
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -37,6 +38,9 @@ func (p *Planner) LoadPolicy() error {
 			return err
 		}
 		path = configured.Policy
+	}
+	if strings.Contains(path, "://") {
+		return Usagef("the policy %s: a policy is a file of this machine; fetch it first, and name the file with --policy", path)
 	}
 	if path != "" {
 		loaded, err := policy.Load(path, time.Now)
