@@ -149,13 +149,11 @@ func securitySetting(pod, container map[string]any, path ...string) any {
 }
 
 func root(pod, container map[string]any) (Level, []string) {
-	switch user, numeric := securitySetting(pod, container, "runAsUser").(int64); {
-	case numeric && user == 0:
+	user, numeric := securitySetting(pod, container, "runAsUser").(int64)
+	if numeric && user == 0 {
 		return None, []string{"runAsUser 0"}
-	case numeric && user > 0:
-		return None, nil // whatever user the image names
 	}
-	if securitySetting(pod, container, "runAsNonRoot") != true {
+	if (!numeric || user < 0) && securitySetting(pod, container, "runAsNonRoot") != true { // else not root, whatever the image says
 		return None, []string{"runAsNonRoot is not set"}
 	}
 	return None, nil

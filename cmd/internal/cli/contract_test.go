@@ -72,7 +72,7 @@ var (
 		{"--format --path", "install preview upgrade"},
 		{"--conflicts --adopt --strict", "install preview upgrade rollback"},
 		{"--on-failure", "install preview upgrade rollback"},
-		{"--filename", "install preview"},
+		{"--filename --request", "install preview"},
 		// Beyond the contract: the seal of records.
 		{"--record-key", "install preview upgrade rollback uninstall list status history"},
 		// Beyond the contract: what DESIGN asks for by words, an explicit flag.

@@ -18,14 +18,14 @@ type flagGroup struct{ title, flags string }
 // flag of a command is below one of them.
 func flagGroups() []flagGroup {
 	return []flagGroup{
-		{"Content flags:", "version channel catalog filename format path install-mode watch-namespace values set certs cloud-policy kube-version api-versions " +
+		{"Content flags:", "version channel catalog filename request format path install-mode watch-namespace values set certs cloud-policy kube-version api-versions " +
 			"reset-options values-from-defaults pin-images platform config mode location lock update-lock credential-env to include-crds include-namespaces keep against"},
 		{"Review flags:", "preview tui offline read-only output report policy fail-on detailed-exitcode out expires plaintext-secrets plan-recipient revision sample"},
 		{"Approval flags:", "yes approve ruleset accept plan plan-identity require-approvals approvers key"},
 		{"Apply flags:", "conflicts adopt strict on-failure rollout-timeout stage-timeout no-wait health-check receipt history-max record-key"},
 		{"Registry flags:", "registry-config pull-secret plain-http insecure-registry ca-file allow-private-address allow-cross-namespace-secrets cache-dir"},
 		{"Signature flags:", "verify verify-key certificate-identity certificate-oidc-issuer trusted-root"},
-		{"Other flags:", "all-namespaces priority detach port help"},
+		{"Other flags:", "all-namespaces watch priority detach port help"},
 	}
 }
 
