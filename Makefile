@@ -14,7 +14,7 @@ SANDBOX_SUM = { find cmd/sandbox -type f ! -name '*_test.go' | LC_ALL=C sort | x
 GOLANGCI_VERSION := v2.15.0
 GOLANGCI := golangci-lint-$(GOLANGCI_VERSION)
 
-.PHONY: help build docs picture image release packager sandbox gcs demo test race soak bench profile golden lint clean
+.PHONY: help build docs picture image release packager piped-plugin sandbox gcs demo test race soak bench profile golden lint clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /  \1	/p' Makefile
@@ -66,6 +66,10 @@ release: docs packager ## bin/release, the files of a release: archives, deb, rp
 packager: ## bin/kubectl-operator-packages, which makes deb, rpm and apk: half a minute once, then cached
 	@mkdir -p bin; cd .tools/packages && $(GOBUILD) -o ../../bin/kubectl-operator-packages .
 
+# A module of its own: nothing else needs PipeCD's SDK.
+piped-plugin: ## bin/piped-plugin, which piped of PipeCD runs: help pipecd
+	@mkdir -p bin; cd cmd/piped-plugin && $(GOBUILD) -ldflags '-s -w -X main.version=$(VERSION)' -o ../../bin/piped-plugin .
+
 sandbox: ## bin/kubectl-operator-sandbox, the embedded control plane: six minutes once, then cached
 	@sum=$$($(SANDBOX_SUM)); \
 	if [ "$$sum" = "$$(cat bin/.sandbox.sum 2>/dev/null)" ]; then exit 0; fi; \
@@ -105,6 +109,7 @@ test: ## format, lint, fast tests, then tests against the control plane and in t
 	$(GOTEST) -skip '$(SLOW)' ./...
 	cd cmd/sandbox && go vet ./internal/... && go test ./internal/...
 	@$(MAKE) --no-print-directory build sandbox gcs packager docs
+	cd cmd/piped-plugin && go vet . && $(GOTEST) -timeout 10m .
 	@test -d "$(CORPUS)" || echo "skipped: tests on real bundles; no corpus at $(CORPUS)"
 	@command -v tmux >/dev/null || echo "skipped: tests of the screen; tmux is not installed"
 	$(GOTEST) -vet=off -p 2 -timeout 30m -run '$(SLOW)' $(SLOW_PACKAGES)
@@ -155,6 +160,7 @@ golden: sandbox ## rewrite golden files and recorded reads; read the difference 
 
 lint: bin/$(GOLANGCI) ## .golangci.yml; the linter is built at the pinned version once, three minutes
 	bin/$(GOLANGCI) run --allow-parallel-runners ./...
+	cd cmd/piped-plugin && ../../bin/$(GOLANGCI) run --allow-parallel-runners -c ../../.golangci.yml .
 
 bin/$(GOLANGCI):
 	@echo "building golangci-lint $(GOLANGCI_VERSION): three minutes on two cores, once"
