@@ -57,6 +57,33 @@ func TestFlyteConfigurationByGeneration(t *testing.T) {
 	}
 }
 
+// A plugin of one's own is reviewed as one of Flyte's.
+func TestADeclaredFlytePluginHasTheSameReview(t *testing.T) {
+	ignored, missing, sections := rules.FlyteConfigIgnored.Name, rules.FlyteSectionMissing.Name, rules.FlyteSections.Name
+	definition := strings.Replace(flyteDefinition("Sleep", "example.com"), "annotations: {", "annotations: {kubectl-operator/flyte-plugin: sleep, kubectl-operator/flyte-task-types: 'sleep,nap', ", 1)
+	for _, test := range []struct {
+		name, annotations, tasks, brings string
+		want                             map[string]string
+	}{
+		{"by its CRD", "", "enabled-plugins: [container, sleep], default-for-task-types: {container: container, sleep: sleep, nap: sleep}", definition,
+			map[string]string{ignored: "", sections: "plugin sleep, operator: in the plan", missing: "plugin sleep: no rights"}},
+		{"by its CRD, without one of its task types", "", "enabled-plugins: [container, sleep], default-for-task-types: {container: container, sleep: sleep}", definition,
+			map[string]string{ignored: "", missing: "plugin sleep: no configuration: default-for-task-types does not have nap for it"}},
+		{"by the engine's config, without its operator", "kubectl-operator/flyte-plugins: '[{id: sleep, group: example.com, resource: sleeps, account: sleeper}]'",
+			"enabled-plugins: [container, sleep], default-for-task-types: {container: container, sleep: sleep}", flyteDefinition("FlyteWorkflow", "flyte.lyft.com"),
+			map[string]string{ignored: "", missing: "plugin sleep: no operator: nothing in the plan defines sleeps.example.com"}},
+		{"not at all", "", "enabled-plugins: [container, sleep]", flyteDefinition("FlyteWorkflow", "flyte.lyft.com"),
+			map[string]string{ignored: "enabled-plugins has sleep, which is no plugin of Flyte's own"}},
+		{"in a way that is not read", "kubectl-operator/flyte-plugins: sleep", "enabled-plugins: [container]", flyteDefinition("FlyteWorkflow", "flyte.lyft.com"),
+			map[string]string{ignored: "annotation kubectl-operator/flyte-plugins of ConfigMap config: plugins: it is text where a list is due"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			config := fmt.Sprintf("{apiVersion: v1, kind: ConfigMap, metadata: {name: config, annotations: {%s}}, data: {plugins.yaml: %q}}\n---\n", test.annotations, "tasks: {task-plugins: {"+test.tasks+"}}")
+			checkFlyteEvidence(t, planFrom(t, nil, "fl-config", config+test.brings), test.want, func(text string) string { return text })
+		})
+	}
+}
+
 // What templates give in each project is judged as the plan's own objects are.
 func TestWhatFlyteTemplatesGiveInEveryProject(t *testing.T) {
 	spark := func(rules, annotations string) string {

@@ -17,6 +17,8 @@ import (
 type taskPlugin struct {
 	id, group, resource string
 	account             string // that every project's namespace needs
+
+	taskTypes []string // of a plugin that is declared; Flyte's own register theirs
 }
 
 // singular returns the name of the resource without the final s, such as "rayjob",
@@ -38,12 +40,17 @@ func taskPlugins() []taskPlugin {
 	}
 }
 
-// builtInPlugins returns the plugins that engines have and that need no operator
-// (flyteplugins, tasks/plugins), by the ids that configurations use.
+// upstreamChart is the version of Flyte's chart flyte-binary with which the lists of
+// this package were compared last: the ids of plugins, and the settings that an engine of
+// v2 reads. Those of v1 stay as they are, since v1 gets no new ones.
+const upstreamChart = "v0.2.0"
+
+// builtInPlugins returns the plugins that engines of v1 or v2 have and that need no
+// operator (flyteplugins, tasks/plugins), by the ids that configurations use.
 func builtInPlugins() []string {
 	return []string{
-		"agent-service", "athena", "aws_array", "bigquery", "connector-service", "container", "databricks", "echo", "fast-task",
-		"hive", "k8s-array", "noop", "presto", "qubole-hive-executor", "raw-container", "sagemaker_custom_training",
+		"agent-service", "athena", "aws_array", "bigquery", "connector-service", "container", "core-sleep", "databricks", "echo", "fail-fast",
+		"fast-task", "hive", "k8s-array", "noop", "pod", "presto", "qubole-hive-executor", "raw-container", "sagemaker_custom_training",
 		"sagemaker_hyperparameter_tuning", "sagemaker_training", "sidecar", "snowflake",
 	}
 }
@@ -64,13 +71,13 @@ func Findings(p *preview.Plan, seen Records) []preview.Finding {
 			lines []string
 		}{
 			{rules.FlyteSections, r.sections}, {rules.FlyteSectionMissing, r.missing}, {rules.FlyteUnread, r.unread},
-			{rules.FlyteConfigIgnored, ignoredLines(e)}, {rules.FlyteEngineNotRestarted, restartLines(x, e)}, {rules.FlyteListsChanged, listLines(e)},
+			{rules.FlyteConfigIgnored, ignoredLines(x, e)}, {rules.FlyteEngineNotRestarted, restartLines(x, e)}, {rules.FlyteListsChanged, listLines(e)},
 		} {
 			add(found.rule, found.rule.Severity(), found.lines)
 		}
 		severity, removed := removedLines(e.before, e.after)
 		add(rules.FlyteDefaultRemoved, severity, removed)
-		severity, left := leftLines(e)
+		severity, left := leftLines(x, e)
 		add(rules.FlyteObjectsLeft, severity, left)
 	}
 	return out
@@ -78,10 +85,10 @@ func Findings(p *preview.Plan, seen Records) []preview.Finding {
 
 // leftLines returns evidence about custom resources that remain although their plugin
 // is turned off or its operator removed, and the severity of the finding.
-func leftLines(e engine) (preview.Severity, []string) {
+func leftLines(x *index, e engine) (preview.Severity, []string) {
 	severity := preview.NotKnown
 	var lines []string
-	for _, plugin := range taskPlugins() {
+	for _, plugin := range x.plugins {
 		what := e.seen.Left[plugin.id]
 		if what == "" || what == schema.NoObjects {
 			continue
@@ -127,16 +134,16 @@ func removedLines(before, after pluginConfig) (preview.Severity, []string) {
 
 // ignoredLines returns evidence about settings that have no effect, or that the
 // two generations of engines treat differently.
-func ignoredLines(e engine) []string {
+func ignoredLines(x *index, e engine) []string {
 	if e.gone {
 		return nil
 	}
-	var lines []string
+	lines := slices.Clone(x.misdeclared)
 	if e.after.ignored {
 		lines = append(lines, "an engine of v2 does not read enabled-plugins: it has every plugin that it was built with")
 	}
 	known := builtInPlugins()
-	for _, plugin := range taskPlugins() {
+	for _, plugin := range x.plugins {
 		known = append(known, plugin.id)
 	}
 	for _, id := range slices.Sorted(slices.Values(e.after.enabled)) {

@@ -22,6 +22,8 @@ type index struct {
 	direct       map[preview.Subject][]preview.Grant
 	groups       []preview.Grant
 	naming       projectNames
+	plugins      []taskPlugin // Flyte's own that need an operator, and those that the plan declares
+	misdeclared  []string     // what is wrong with declarations
 
 	// Filled as they are asked for.
 	made     map[string][]string            // parts that templates make, by account
@@ -37,6 +39,8 @@ func newIndex(p *preview.Plan) *index {
 		direct: map[preview.Subject][]preview.Grant{}, made: map[string][]string{}, packages: map[string][]string{},
 		bound: map[string]map[string][]string{}, projects: map[string][]string{},
 	}
+	declared := declaredIn(p)
+	x.plugins, x.misdeclared = append(taskPlugins(), declared.plugins...), declared.wrong
 	for i := range p.Objects {
 		if o := &p.Objects[i]; o.Planned != nil {
 			x.add(o)

@@ -44,7 +44,7 @@ type review struct {
 
 func newReview(x *index, e engine) *review {
 	r := &review{index: x, engine: e, seen: e.seen}
-	for _, plugin := range taskPlugins() {
+	for _, plugin := range x.plugins {
 		if e.forgets(x, plugin) && !slices.Contains(strings.Fields(r.seen.Configured), plugin.id) {
 			part := part{called: "configuration"}
 			part.describeMissing("the plan brings "+plugin.definition()+", and enabled-plugins does not have it", r.hidden("configs"))
@@ -129,6 +129,10 @@ func (r *review) operator(plugin taskPlugin) part {
 
 func (r *review) configuration(plugin taskPlugin) part {
 	part := part{name: "engine configuration", has: plannedText(r.plan, packagesOf(r.index, r.engine.config.ID)) + "ConfigMap " + r.engine.config.Name}
+	if left := plugin.unassigned(r.engine.after); len(left) > 0 {
+		part.describeMissing("default-for-task-types does not have "+strings.Join(left, ", ")+" for it", "")
+		part.called = "configuration"
+	}
 	if r.engine.generation == generationV2 && !r.engine.after.uses(plugin.id) {
 		part.has = "nothing needed, an engine of v2 has every plugin that it was built with"
 	}

@@ -72,7 +72,7 @@ type reader struct {
 
 func (r *reader) read(ctx context.Context) error {
 	forgets := false
-	for _, plugin := range taskPlugins() {
+	for _, plugin := range r.plan.plugins {
 		if r.e.asks(r.plan, plugin) {
 			r.used = append(r.used, plugin)
 		}
@@ -177,7 +177,7 @@ func (r *reader) readConfigs(ctx context.Context) (err error) {
 		return err
 	}
 	var configured []string
-	for _, plugin := range taskPlugins() {
+	for _, plugin := range r.plan.plugins {
 		if r.e.forgets(r.plan, plugin) && slices.ContainsFunc(r.configs, func(body map[string]any) bool {
 			tasks, ok := configOf(body)
 			return ok && tasks.uses(plugin.id)
