@@ -11,27 +11,31 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/plugins"
 )
 
-// krewLinks are the links to a plugin in the directory of krew that its location is two
-// levels below. They lead through the location, so that a switch needs no other ones
-// unless the program has another name.
-type krewLinks struct {
+// hostLinks are the links outside a location by which a host finds what it does not look
+// for there, below a directory. They lead through the location, so that a switch needs no
+// other ones unless what they lead to has another name.
+type hostLinks struct {
 	dir   string
 	links []plugins.Link
 }
 
-// linksOf returns the links that a plan needs outside its location; none unless it is
-// that of a plugin of krew.
-func (r *applier) linksOf() krewLinks {
-	if !plugins.IsKrew(r.plan) {
-		return krewLinks{}
-	}
+// linksOf returns the links that a plan needs outside its location: those of a plugin of
+// krew, and that to the archive which a server of Optimus sends to its clients.
+func (r *applier) linksOf() hostLinks {
 	at := r.plan.Location.Path
-	return krewLinks{filepath.Dir(filepath.Dir(at)), plugins.KrewLinks(at, r.o.Files, r.plan.Platform)}
+	base := filepath.Base(at)
+	switch {
+	case plugins.IsKrew(r.plan):
+		return hostLinks{filepath.Dir(filepath.Dir(at)), plugins.KrewLinks(at, r.o.Files, r.plan.Platform)}
+	case r.o.Beside[plugins.YAMLArchive] != nil && plugins.ServesArchive(base):
+		return hostLinks{filepath.Dir(at), []plugins.Link{{Path: plugins.YAMLArchive, Target: base + "/../" + plugins.YAMLArchive}}}
+	}
+	return hostLinks{}
 }
 
 // missing returns the links that are not there as they are due. One that leads to
 // another place than the plugin, or a file in its place, is an error.
-func (k krewLinks) missing() ([]plugins.Link, error) {
+func (k hostLinks) missing() ([]plugins.Link, error) {
 	var out []plugins.Link
 	for _, link := range k.links {
 		name := filepath.Join(k.dir, filepath.FromSlash(link.Path))
@@ -41,7 +45,7 @@ func (k krewLinks) missing() ([]plugins.Link, error) {
 		case errors.Is(err, fs.ErrNotExist):
 			out = append(out, link)
 		case err != nil || !isOfPlugin(target, link.Target):
-			return nil, fmt.Errorf("%s is not of this program; take it away first, as kubectl krew uninstall does with a plugin that krew installed", name)
+			return nil, fmt.Errorf("%s is not of this program; take it away first, with kubectl krew uninstall if krew put it there", name)
 		case target != link.Target:
 			out = append(out, link)
 		}
@@ -49,8 +53,9 @@ func (k krewLinks) missing() ([]plugins.Link, error) {
 	return out, nil
 }
 
-// isOfPlugin reports whether two targets of links, ../store/NAME/…, are of one plugin.
-func isOfPlugin(a, b string) bool { return pluginIn(a) != "" && pluginIn(a) == pluginIn(b) }
+// isOfPlugin reports whether two targets of links are the same, or are of one plugin of
+// krew: ../store/NAME/….
+func isOfPlugin(a, b string) bool { return a == b || pluginIn(a) != "" && pluginIn(a) == pluginIn(b) }
 
 // pluginIn returns the first three elements of a path; empty for a shorter one.
 func pluginIn(target string) string {
@@ -66,7 +71,7 @@ func pluginIn(target string) string {
 }
 
 // make creates the links that are missing, each by one rename.
-func (k krewLinks) make(step func(string)) error {
+func (k hostLinks) make(step func(string)) error {
 	missing, err := k.missing()
 	if err != nil || len(missing) == 0 {
 		return err

@@ -96,6 +96,10 @@ func (f FetchedPlugin) files() ([]File, error) {
 			to = f.Output
 		}
 		program := f.Program || m.path == f.Artifact.Bin && f.Artifact.Bin != ""
+		m, err := f.configured(m, to)
+		if err != nil {
+			return nil, err
+		}
 		file := f.file(m, to, program)
 		if err := CheckOutput(to); err != nil {
 			return nil, err

@@ -247,7 +247,7 @@ func (p *parser) secret(f field, provider string) Secret {
 		return Secret{}
 	}
 	if out.File != "" && !filepath.IsAbs(out.File) {
-		out.File = filepath.Join(p.o.Dir, out.File)
+		out.File, out.beside = filepath.Join(p.o.Dir, out.File), true
 	}
 	return out
 }
@@ -304,7 +304,7 @@ func (p *parser) note(rule rules.Rule, object, text string) {
 func (p *parser) artifacts() {
 	p.set.Form, p.set.Name, p.set.Location = FormArtifacts, "optimus", optimusLocation
 	// The rest of a server's config, and plugin.dir, which Optimus does not read.
-	p.Know("version", "log", "serve", "scheduler", "telemetry", "resource_manager", "publisher", "replay", "plugin.dir")
+	p.Know("version", "log", "serve", "scheduler", "telemetry", "resource_manager", "resource_managers", "publisher", "replay", "plugin.dir")
 	for _, item := range p.At("plugin.artifacts").Items() {
 		text := item.Need()
 		if text == "" {

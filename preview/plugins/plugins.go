@@ -108,6 +108,7 @@ func (a Auth) Given() bool { return a != Auth{} }
 type Secret struct {
 	Env, File string // where it is
 	inline    string
+	beside    bool // whether the config names File by a path that starts at its own directory
 }
 
 // Set reports whether the credential is set.

@@ -1,10 +1,12 @@
 package plugins
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/diff"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 )
 
@@ -15,7 +17,7 @@ func liveHost() map[string]any {
 			"metadata": map[string]any{"labels": map[string]any{"app": "server"}},
 			"spec": map[string]any{
 				"initContainers": []any{map[string]any{"name": "migrate", "image": "example.com/server:1"}},
-				"containers":     []any{map[string]any{"name": "server", "image": "example.com/server:1", "volumeMounts": []any{map[string]any{"name": "data", "mountPath": "/data"}}}},
+				"containers":     []any{map[string]any{"name": "server", "image": "example.com/server:1", "command": []any{"/opt/server"}, "workingDir": "/app/work", "volumeMounts": []any{map[string]any{"name": "data", "mountPath": "/data"}}}},
 				"volumes":        []any{map[string]any{"name": "data", "emptyDir": map[string]any{}}},
 			},
 		}},
@@ -35,8 +37,13 @@ func TestTheInitContainerRunsTheCustomImageOrElseTheDefault(t *testing.T) {
 		{"the default one", "default-init-image: " + pinned, "/var/lib/optimus/plugins", pinned, "", false},
 		{"a custom one by tag", "custom-init-image: example.com/own:1, default-init-image: " + pinned, "/var/lib/optimus/plugins", "example.com/own:1", "", true},
 		{"none", "", "/var/lib/optimus/plugins", "", "spec.host names no image for the init container; write custom-init-image or default-init-image", false},
-		{"plugins beside everything else", "default-init-image: " + pinned, "/plugins", "", "a pod needs an absolute path below a directory that is for plugins alone", false},
-		{"plugins where nobody knows", "default-init-image: " + pinned, "plugins", "", "a pod needs an absolute path below a directory that is for plugins alone", false},
+		{"plugins beside everything else", "default-init-image: " + pinned, "/plugins", pinned, "", false},
+		{"plugins in place of everything", "default-init-image: " + pinned, "/", "", "a pod needs an absolute path of a directory that is for plugins alone", false},
+		{"plugins where nobody knows", "default-init-image: " + pinned, "plugins", "", "a pod needs an absolute path of a directory that is for plugins alone", false},
+		{"plugins over the working directory", "default-init-image: " + pinned, "/app", "", "installLocation /app would cover the working directory /app/work of container server", false},
+		{"plugins over the program", "default-init-image: " + pinned, "/opt", "", "installLocation /opt would cover the program /opt/server of container server", false},
+		{"plugins over another volume", "default-init-image: " + pinned, "/data", "", "installLocation /data would cover the volume at /data of container server", false},
+		{"plugins below a volume", "default-init-image: " + pinned, "/data/plugins", pinned, "", false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			host := "{deployment: {namespace: hosts, name: server}, " + test.images + "}"
@@ -48,7 +55,7 @@ func TestTheInitContainerRunsTheCustomImageOrElseTheDefault(t *testing.T) {
 				t.Errorf("told of a tag: %t", noted)
 			}
 			live := liveHost()
-			template, err := PodTemplate(set, live)
+			boot, err := PodTemplate(set, live, false)
 			if test.refusal != "" {
 				if err == nil || !strings.Contains(err.Error(), test.refusal) {
 					t.Fatalf("got %v, want %s", err, test.refusal)
@@ -58,15 +65,15 @@ func TestTheInitContainerRunsTheCustomImageOrElseTheDefault(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			pod, _ := preview.PodTemplate(template)
-			boot := preview.Maps(pod, "initContainers")[0]
-			if preview.String(boot, "name") != engine.BootContainer || preview.String(boot, "image") != test.want {
-				t.Errorf("the first init container is %v", boot)
+			pod, _ := preview.PodTemplate(boot.Template)
+			first := preview.Maps(pod, "initContainers")[0]
+			if preview.String(first, "name") != engine.BootContainer || preview.String(first, "image") != test.want || len(boot.Needs) > 0 {
+				t.Errorf("the first init container is %v, and needs %q", first, boot.Needs)
 			}
 			for _, container := range append(preview.Maps(pod, "initContainers")[1:], preview.Maps(pod, "containers")...) {
 				mounts := preview.Maps(container, "volumeMounts")
 				last := mounts[len(mounts)-1]
-				if preview.String(last, "mountPath") != "/var/lib/optimus" || last["readOnly"] != true || preview.String(container, "image") != "example.com/server:1" {
+				if preview.String(last, "mountPath") != test.location || preview.String(last, "subPath") != "plugins" || last["readOnly"] != true || preview.String(container, "image") != "example.com/server:1" {
 					t.Errorf("container %v", container)
 				}
 			}
@@ -75,5 +82,52 @@ func TestTheInitContainerRunsTheCustomImageOrElseTheDefault(t *testing.T) {
 				t.Errorf("volumes %v, of the live host %v", pod["volumes"], before["volumes"])
 			}
 		})
+	}
+}
+
+// What the preview used comes into the pod by reference, and the archive for Optimus'
+// clients lies where its server looks for it.
+func TestAPodGetsCredentialsAndTheCAByReference(t *testing.T) {
+	const host = "{deployment: {namespace: hosts, name: server}, default-init-image: example.com/kop:1}"
+	with := func(login string) *Set {
+		t.Helper()
+		text := "apiVersion: kubectl-operator/v1alpha1\nkind: PluginSet\nmetadata: {name: optimus}\nspec:\n  installLocation: /app/.plugins\n  host: " + host +
+			"\n  plugins:\n  - {output: a, reference: 'https://example.com/a', auth: {bearer: " + login + "}}\n  - {output: b, reference: 'https://example.com/b', auth: {bearer: " + login + "}}\n"
+		set, err := Parse([]byte(text), Options{Dir: "/home/me"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return set
+	}
+	yaml := func(b *Boot) string { return diff.Manifest(b.Template) }
+	boot, err := PodTemplate(with("{env: TOKEN}"), liveHost(), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"- name: TOKEN\n", "key: TOKEN\n", "name: optimus-credentials\n", "- --ca-file\n", "- /etc/kubectl-operator-ca/ca.crt\n", "name: optimus-ca\n",
+		"mountPath: /app/yaml-plugins.zip\n", "subPath: yaml-plugins.zip\n",
+	} {
+		if !strings.Contains(yaml(boot), want) {
+			t.Errorf("%q is not in\n%s", want, yaml(boot))
+		}
+	}
+	if want := []string{
+		"A credential of the config, env TOKEN, comes from a Secret: kubectl create secret generic optimus-credentials --namespace hosts --from-file TOKEN=FILE",
+		"The CA that the preview trusted comes from a ConfigMap: kubectl create configmap optimus-ca --namespace hosts --from-file ca.crt=FILE",
+	}; !slices.Equal(boot.Needs, want) {
+		t.Errorf("needs %q", boot.Needs)
+	}
+	boot, err = PodTemplate(with("{file: /etc/optimus/token}"), liveHost(), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"mountPath: /etc/optimus/token\n", "subPath: token\n", "secretName: optimus-credentials\n"} {
+		if !strings.Contains(yaml(boot), want) {
+			t.Errorf("%q is not in\n%s", want, yaml(boot))
+		}
+	}
+	if _, err = PodTemplate(with("{file: token}"), liveHost(), false); err == nil || !strings.Contains(err.Error(), "its login is in the file /home/me/token beside the config, which a pod does not have") {
+		t.Errorf("got %v", err)
 	}
 }

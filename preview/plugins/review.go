@@ -15,6 +15,7 @@ type reviewer struct {
 	platform string
 	notes    []preview.Note
 	images   []preview.Executor
+	named    map[string]string // files of YAML plugins, by the name that each has in it
 }
 
 func (r *reviewer) note(rule rules.Rule, object, text string) {
@@ -24,7 +25,7 @@ func (r *reviewer) note(rule rules.Rule, object, text string) {
 // review returns a description of each file, the images in which plugins run, and notes
 // for the person who reviews the plan.
 func review(set *Set, platform string, files []File) ([]string, []preview.Executor, []preview.Note) {
-	r := &reviewer{set: set, platform: platform}
+	r := &reviewer{set: set, platform: platform, named: map[string]string{}}
 	texts := make([]string, len(files))
 	for i, f := range files {
 		texts[i] = r.file(f)
@@ -79,6 +80,10 @@ func (r *reviewer) file(f File) string {
 		r.note(rules.PluginInvalid, object, rules.PluginInvalid.NoteText(err))
 		return contents.Text
 	}
+	if other, taken := r.named[plugin.name]; taken {
+		r.note(rules.PluginName, object, "it says that its name is "+clip(plugin.name)+", as "+clip(other)+" does, and Optimus refuses a second one")
+	}
+	r.named[plugin.name] = f.Path
 	r.image(preview.Executor{Image: plugin.image, By: object})
 	return plugin.text()
 }

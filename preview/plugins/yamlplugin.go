@@ -1,14 +1,17 @@
 package plugins
 
 import (
+	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
-
+	"github.com/kubectl-operator/kubectl-operator/preview/diff"
 	"github.com/kubectl-operator/kubectl-operator/preview/fields"
+	"github.com/kubectl-operator/kubectl-operator/preview/lazyregexp"
 )
 
 // yamlPlugin has the fields of an Optimus plugin's YAML file that a report shows.
@@ -102,6 +105,63 @@ func questions(f field, depth int) int {
 
 // isPinned reports whether an image is named by digest.
 func isPinned(image string) bool { return strings.Contains(image, "@sha256:") }
+
+// configured returns a file of a plugin with the settings that the config of the set has
+// for the plugin, where it is the YAML file of a plugin of Optimus; other files and hosts
+// take no settings in a file. A key that the YAML has a text for is that, as image; any
+// other is an entry of defaultconfig, which Optimus gives to the executor as a variable.
+// A file that Optimus would not load stays as it is.
+func (f FetchedPlugin) configured(m member, to string) (member, error) {
+	if len(f.Config) == 0 || !isYAMLPlugin(to) {
+		return m, nil
+	}
+	if _, err := readYAMLPlugin(m.data); err != nil {
+		return m, nil //nolint:nilerr // the review says what is wrong with it
+	}
+	body, err := document(m.data)
+	if err != nil {
+		return m, err
+	}
+	for _, key := range slices.Sorted(maps.Keys(f.Config)) {
+		value, err := settingText(f.Config[key])
+		if err != nil {
+			return m, fmt.Errorf("its setting %s: %w", clip(key), err)
+		}
+		if textFields.MatchString(key) {
+			body[key] = value
+			continue
+		}
+		body["defaultconfig"] = setEntry(preview.List(body, "defaultconfig"), key, value)
+	}
+	m.data = []byte(diff.Manifest(body))
+	_, err = readYAMLPlugin(m.data)
+	return m, err
+}
+
+// textFields matches the fields of a plugin's YAML that settings of its set may replace.
+var textFields = lazyregexp.New(`^(image|description|pluginversion)$`)
+
+// settingText returns a setting as the text that a variable has: JSON for a map or list.
+func settingText(v any) (string, error) {
+	if text, ok := v.(string); ok {
+		return text, nil
+	}
+	data, err := json.Marshal(v)
+	return string(data), err
+}
+
+// setEntry returns a list of {name, value} with the entry of a name replaced, or added.
+// Names differ only in case for Optimus.
+func setEntry(list []any, name, value string) []any {
+	entry := map[string]any{"name": name, "value": value}
+	for i := range list {
+		if one, _ := list[i].(map[string]any); strings.EqualFold(preview.String(one, "name"), name) {
+			list[i] = entry
+			return list
+		}
+	}
+	return append(list, entry)
+}
 
 func (y yamlPlugin) text() string {
 	return fmt.Sprintf("Optimus %s %s %s, image %s, %s, %s",

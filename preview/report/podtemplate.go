@@ -8,6 +8,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 )
 
 // PodTemplate is the name of the form that prints the pod template of a plugin host,
@@ -26,7 +27,11 @@ func writePodTemplate(w io.Writer, p *preview.Plan, o Options) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(w, "# The pods of %s with an init container that installs set %s. Give this template to\n# the owner of the Deployment; preview shows what it may do.\n%s",
-		set.Deployment, set.Name, data)
+	needs := ""
+	for _, need := range set.Needs {
+		needs += "# " + textsafe.Line(need) + "\n"
+	}
+	_, err = fmt.Fprintf(w, "# The pods of %s with an init container that installs set %s. Give this template to\n# the owner of the Deployment; preview shows what it may do.\n%s%s",
+		set.Deployment, set.Name, needs, data)
 	return err
 }

@@ -27,6 +27,9 @@ type HostedSet struct {
 	// PodTemplate is that of the host, as a v1 PodTemplate, with an init container
 	// that installs the set.
 	PodTemplate map[string]any
+	// Needs are what the template refers to and the set does not bring, one sentence
+	// for each.
+	Needs []string
 }
 
 func writeRequest(w io.Writer, p *preview.Plan, o Options) error {

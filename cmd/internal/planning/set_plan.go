@@ -129,14 +129,25 @@ func (p SetPlanner) planForMachine(ctx context.Context, set *plugins.Set, f SetO
 	if err != nil {
 		return nil, nil, err
 	}
-	return &SetPlan{
-		Plan:  plan,
-		Files: func() ([]plugins.File, error) { return plugins.Files(fetched) },
-		Beside: map[string][]byte{
-			installed.LockFile:   plugins.NewLock(set.Name, target.Platform, fetched, nil).Encode(),
-			installed.ConfigFile: config.Encode(),
-		},
-	}, fresh, nil
+	beside := map[string][]byte{
+		installed.LockFile:   plugins.NewLock(set.Name, target.Platform, fetched, nil).Encode(),
+		installed.ConfigFile: config.Encode(),
+	}
+	files, err := plugins.Files(fetched)
+	if err == nil {
+		err = addArchive(beside, files)
+	}
+	return &SetPlan{Plan: plan, Beside: beside, Files: func() ([]plugins.File, error) { return plugins.Files(fetched) }}, fresh, err
+}
+
+// addArchive adds the archive of YAML plugins that clients of Optimus fetch, if the files
+// have any.
+func addArchive(beside map[string][]byte, files []plugins.File) error {
+	archive, err := plugins.ArchiveOf(files)
+	if err == nil && archive != nil {
+		beside[plugins.YAMLArchive] = archive
+	}
+	return err
 }
 
 // finishSet adds the reviewer's decisions to a plan, judges it by the policy,
@@ -259,7 +270,7 @@ func (p SetPlanner) RollbackSet(ctx context.Context, location string, to int, op
 	if err != nil {
 		return nil, err
 	}
-	if err := p.finishSet(planned.Plan, options); err != nil {
+	if err := errors.Join(p.finishSet(planned.Plan, options), addArchive(planned.Beside, planned.Files)); err != nil {
 		return nil, err
 	}
 	return &SetPlan{
@@ -417,7 +428,7 @@ func (p *Planner) requestedSet(path string) (PlanRequest, error) {
 
 func (p *Planner) setRequest(path string, set *plugins.Set) PlanRequest {
 	return PlanRequest{
-		Text: path, Name: set.Name, namespace: cmp.Or(p.env.Namespace(), set.Host.Deployment.Namespace), Set: set,
+		Text: path, Name: set.Name, namespace: cmp.Or(p.env.Namespace(), set.Host.Deployment.Namespace), Set: set, ownCA: p.Source.CAFile != "",
 	}
 }
 
@@ -538,9 +549,9 @@ func (w PlanRequest) HostedSet(plan *preview.Plan) (*report.HostedSet, error) {
 	if host == nil || host.LiveBody == nil {
 		return nil, Usagef("-o pod-template shows the pod template of the host with what installs the plugins; leave out --offline")
 	}
-	body, err := plugins.PodTemplate(w.Set, host.LiveBody)
+	boot, err := plugins.PodTemplate(w.Set, host.LiveBody, w.ownCA)
 	if err != nil {
 		return nil, fmt.Errorf("config %s: %w", w.Text, err)
 	}
-	return &report.HostedSet{Name: w.Set.Name, Deployment: w.Set.Host.Deployment.Name, PodTemplate: body}, nil
+	return &report.HostedSet{Name: w.Set.Name, Deployment: w.Set.Host.Deployment.Name, PodTemplate: boot.Template, Needs: boot.Needs}, nil
 }
