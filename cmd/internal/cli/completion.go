@@ -234,3 +234,16 @@ func safeNames(names []string, prefix string) []string {
 	}
 	return out
 }
+
+// completeCatalogs completes the names of configured catalogs.
+func (a *app) completeCatalogs(_ *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+	configured, err := a.config()
+	if err != nil || len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	var names []string
+	for _, c := range configured.Catalogs {
+		names = append(names, c.Name)
+	}
+	return safeNames(names, prefix), cobra.ShellCompDirectiveNoFileComp
+}
