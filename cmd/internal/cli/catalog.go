@@ -144,7 +144,7 @@ func (a *app) newCatalogRemoveCommand() *cobra.Command {
 			a.streams.Printf("removed %s from %s\n", args[0], path)
 			return nil
 		},
-		ValidArgsFunction: a.completeCatalogs,
+		ValidArgsFunction: a.completer().catalogs,
 	}
 }
 
@@ -244,9 +244,9 @@ which version an install would choose and why.`,
 		},
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 			if len(args) == 1 {
-				return a.completePackages(&planning.Selection{Catalogs: args}, &src)(cmd, nil, prefix)
+				return a.completer().packages(&planning.Selection{Catalogs: args}, &src)(cmd, nil, prefix)
 			}
-			return a.completeCatalogs(cmd, args, prefix)
+			return a.completer().catalogs(cmd, args, prefix)
 		},
 	}
 	cmd.Flags().StringVar(&want.Version, "version", "", "version or range to choose, such as 1.10.0 or '>=1.8 <2'")

@@ -97,9 +97,9 @@ func newApp(o Options) *app {
 	}
 }
 
-func (a *app) printError(err error, called *cobra.Command) {
+func (c console) printError(err error, called *cobra.Command) {
 	if text := errorText(err, called.CommandPath()); text != "" {
-		a.streams.Errorf("%s\n", text)
+		c.streams.Errorf("%s\n", text)
 	}
 }
 
@@ -162,14 +162,14 @@ and, once approved, applies exactly the reviewed content and follows the rollout
 	root.AddCommand(
 		a.newInstallCommand(), a.newPreviewCommand(), a.newShowCommand(), a.newApproveCommand(), a.newUpgradeCommand(),
 		a.newUninstallCommand(), a.newRollbackCommand(), a.newListCommand(), a.newStatusCommand(), a.newHistoryCommand(), a.newSearchCommand(), a.newFormatCommand(), a.newPluginCommand(),
-		a.newExplainCommand(), a.newOptionsCommand(), a.newVersionCommand(), a.newCompletionCommand(),
+		a.newExplainCommand(), a.newOptionsCommand(), a.newVersionCommand(), newCompletionCommand(a.streams.Out),
 		a.newCatalogCommand(), newSandboxCommand(a.streams.Human(), a.streams.HumanErr()),
 	)
 	root.SetHelpCommand(a.newHelpCommand())
 	root.SetUsageFunc(a.writeUsage)
 	completeOutputs(root)
-	a.completeChoices(root)
-	a.completeCluster(root)
+	a.completer().addChoices(root)
+	a.completer().addCluster(root)
 	return root
 }
 

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,8 +11,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-operator/kubectl-operator/cmd/internal/config"
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/planning"
 	"github.com/kubectl-operator/kubectl-operator/install/history"
+	"github.com/kubectl-operator/kubectl-operator/k8s"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
@@ -20,7 +23,7 @@ import (
 // completionPatience is how long shell completion waits for a cluster or a catalog.
 const completionPatience = 3 * time.Second
 
-func (a *app) newCompletionCommand() *cobra.Command {
+func newCompletionCommand(out io.Writer) *cobra.Command {
 	return &cobra.Command{
 		Use:   "completion bash|zsh|fish|powershell",
 		Short: "Print the completion script of a shell",
@@ -39,7 +42,7 @@ that runs: kubectl-operator __complete "$@"`,
 		Args:      rangeArgs(1, 1, "a shell: bash, zsh, fish or powershell"),
 		ValidArgs: []string{"bash", "zsh", "fish", "powershell"},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			root, out := cmd.Root(), a.streams.Out
+			root := cmd.Root()
 			switch args[0] {
 			case "bash":
 				return root.GenBashCompletionV2(out, true)
@@ -55,8 +58,20 @@ that runs: kubectl-operator __complete "$@"`,
 	}
 }
 
-// completePackages completes the packages of the catalogs that the command line names.
-func (a *app) completePackages(resolve *planning.Selection, src *planning.SourceOptions) cobra.CompletionFunc {
+// completer completes names in a shell: of catalogs, packages, releases, revisions and
+// what the kubeconfig has. It never waits longer than [completionPatience].
+type completer struct {
+	session func(planning.SourceOptions) *session
+	config  func() (config.Config, error)
+	kube    *k8s.Flags
+}
+
+func (a *app) completer() completer {
+	return completer{session: a.sourceSession, config: a.config, kube: a.kube}
+}
+
+// packages completes the packages of the catalogs that the command line names.
+func (c completer) packages(resolve *planning.Selection, src *planning.SourceOptions) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 		if len(args) > 0 || strings.ContainsAny(prefix, "./:") {
 			return nil, cobra.ShellCompDirectiveDefault
@@ -64,7 +79,7 @@ func (a *app) completePackages(resolve *planning.Selection, src *planning.Source
 		ctx, cancel := context.WithTimeout(cmd.Context(), completionPatience)
 		defer cancel()
 		// Without a cluster the cache answers first, which is quick.
-		offline := a.sourceSession(*src)
+		offline := c.session(*src)
 		offline.Read.Offline = true
 		r, err := offline.Resolver(nil)
 		if err != nil {
@@ -78,19 +93,19 @@ func (a *app) completePackages(resolve *planning.Selection, src *planning.Source
 			return nil, cobra.ShellCompDirectiveError
 		}
 		var names []string
-		for _, c := range catalogs {
-			names = append(names, c.Names()...)
+		for _, found := range catalogs {
+			names = append(names, found.Names()...)
 		}
 		return safeNames(names, prefix), cobra.ShellCompDirectiveNoFileComp
 	}
 }
 
-// completeReleases completes the names of the cluster's releases.
-func (a *app) completeReleases(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+// releases completes the names of the cluster's releases.
+func (c completer) releases(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveDefault
 	}
-	names, err := a.releaseNames(cmd.Context())
+	names, err := c.releaseNames(cmd.Context())
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveError
 	}
@@ -99,14 +114,14 @@ func (a *app) completeReleases(cmd *cobra.Command, args []string, prefix string)
 
 // releaseNames returns the names of the cluster's releases, within
 // [completionPatience].
-func (a *app) releaseNames(ctx context.Context) ([]string, error) {
+func (c completer) releaseNames(ctx context.Context) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, completionPatience)
 	defer cancel()
-	cluster, err := a.newSession().connect(ctx)
+	cluster, err := c.session(planning.SourceOptions{}).connect(ctx)
 	if err != nil {
 		return nil, err
 	}
-	records, err := history.List(ctx, cluster, a.kube.Namespace())
+	records, err := history.List(ctx, cluster, c.kube.Namespace())
 	if err != nil {
 		return nil, err
 	}
@@ -119,10 +134,10 @@ func (a *app) releaseNames(ctx context.Context) ([]string, error) {
 
 // releaseArgs checks that the arguments are the NAME of a release and at most
 // most in all. If there is none, the error names the releases that exist.
-func (a *app) releaseArgs(most int, want string) cobra.PositionalArgs {
+func (c completer) releaseArgs(most int, want string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
-			if names, err := a.releaseNames(cmd.Context()); err == nil && len(names) > 0 {
+			if names, err := c.releaseNames(cmd.Context()); err == nil && len(names) > 0 {
 				return usagef("which release? %s", strings.Join(safeNames(names, ""), ", "))
 			}
 		}
@@ -130,14 +145,14 @@ func (a *app) releaseArgs(most int, want string) cobra.PositionalArgs {
 	}
 }
 
-// completeCluster completes the values of the flags that choose cluster, user
+// addCluster completes the values of the flags that choose cluster, user
 // and namespace.
-func (a *app) completeCluster(root *cobra.Command) {
+func (c completer) addCluster(root *cobra.Command) {
 	offers := map[string]func(context.Context) ([]string, error){
-		"namespace": a.namespaces,
-		"context":   func(context.Context) ([]string, error) { return a.kube.Contexts() },
-		"cluster":   func(context.Context) ([]string, error) { return a.kube.Clusters() },
-		"user":      func(context.Context) ([]string, error) { return a.kube.Users() },
+		"namespace": c.namespaces,
+		"context":   func(context.Context) ([]string, error) { return c.kube.Contexts() },
+		"cluster":   func(context.Context) ([]string, error) { return c.kube.Clusters() },
+		"user":      func(context.Context) ([]string, error) { return c.kube.Users() },
 	}
 	for flag, names := range offers {
 		_ = root.RegisterFlagCompletionFunc(flag, func(cmd *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) { // the flags exist
@@ -150,9 +165,9 @@ func (a *app) completeCluster(root *cobra.Command) {
 	}
 }
 
-// completeChoices registers completion for the values of flags, for a command and its
+// addChoices registers completion for the values of flags, for a command and its
 // subcommands: of those that take one of a few, and of catalogs and files.
-func (a *app) completeChoices(cmd *cobra.Command) {
+func (c completer) addChoices(cmd *cobra.Command) {
 	choices := map[string][]string{
 		"install-mode": {"AllNamespaces", "OwnNamespace", "SingleNamespace", "MultiNamespace"},
 		"certs":        {preview.CertsCertManager, preview.CertsServiceCA, preview.CertsGenerated, preview.CertsNone},
@@ -168,21 +183,21 @@ func (a *app) completeChoices(cmd *cobra.Command) {
 	}
 	if flags.Lookup("catalog") != nil {
 		_ = cmd.RegisterFlagCompletionFunc("catalog", func(_ *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) { // the flag exists
-			names, _ := a.completeCatalogs(nil, nil, prefix)
+			names, _ := c.catalogs(nil, nil, prefix)
 			return names, cobra.ShellCompDirectiveDefault // or a directory
 		})
 	}
 	for _, below := range cmd.Commands() {
-		a.completeChoices(below)
+		c.addChoices(below)
 	}
 }
 
 // namespaces returns the names of the cluster's namespaces, within
 // [completionPatience].
-func (a *app) namespaces(ctx context.Context) ([]string, error) {
+func (c completer) namespaces(ctx context.Context) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, completionPatience)
 	defer cancel()
-	cluster, err := a.newSession().connect(ctx)
+	cluster, err := c.session(planning.SourceOptions{}).connect(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -200,16 +215,16 @@ func isPlainWord(name string) bool {
 	return name != "" && strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.@/:+=") == ""
 }
 
-// completeRevisions completes the recorded revisions of the release that the
+// addRevisions completes the recorded revisions of the release that the
 // command line names.
-func (a *app) completeRevisions(cmd *cobra.Command, flag string) {
+func (c completer) addRevisions(cmd *cobra.Command, flag string) {
 	_ = cmd.RegisterFlagCompletionFunc(flag, func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 		if len(args) == 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
 		ctx, cancel := context.WithTimeout(cmd.Context(), completionPatience)
 		defer cancel()
-		record, err := a.newSession().Recall(ctx, args[0])
+		record, err := c.session(planning.SourceOptions{}).Recall(ctx, args[0])
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveError
 		}
@@ -235,15 +250,15 @@ func safeNames(names []string, prefix string) []string {
 	return out
 }
 
-// completeCatalogs completes the names of configured catalogs.
-func (a *app) completeCatalogs(_ *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
-	configured, err := a.config()
+// catalogs completes the names of configured catalogs.
+func (c completer) catalogs(_ *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+	configured, err := c.config()
 	if err != nil || len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 	var names []string
-	for _, c := range configured.Catalogs {
-		names = append(names, c.Name)
+	for _, known := range configured.Catalogs {
+		names = append(names, known.Name)
 	}
 	return safeNames(names, prefix), cobra.ShellCompDirectiveNoFileComp
 }

@@ -49,18 +49,18 @@ or the id of a finding. Without RULE every rule is listed.`,
 	return cmd
 }
 
-func (a *app) listRules(format string) error {
+func (c console) listRules(format string) error {
 	all := pages.All()
 	rows := [][]string{{"RULE", "REF", "AT MOST", "FINDS"}}
 	for _, page := range all {
 		rows = append(rows, []string{page.Rule, page.Ref, string(page.Severity), page.Title})
 	}
-	return a.printItems(format, items[pages.Page]{Items: all}, rows)
+	return c.printItems(format, items[pages.Page]{Items: all}, rows)
 }
 
 // explain prints the page of a rule, or of the few rules that share a reference
 // such as RBAC-10.
-func (a *app) explain(word, format string) error {
+func (c console) explain(word, format string) error {
 	book := pages.New()
 	found := book.Find(word)
 	if len(found) == 0 {
@@ -68,15 +68,15 @@ func (a *app) explain(word, format string) error {
 	}
 	switch {
 	case format == "json" && len(found) == 1:
-		return a.printJSON(found[0])
+		return c.printJSON(found[0])
 	case format == "json":
-		return a.printJSON(items[pages.Page]{Items: found})
+		return c.printJSON(items[pages.Page]{Items: found})
 	}
 	for i, page := range found {
 		if i > 0 {
-			a.streams.Printf("\n")
+			c.streams.Printf("\n")
 		}
-		if err := pages.WriteText(a.streams.Human(), page, a.streams.Width()); err != nil {
+		if err := pages.WriteText(c.streams.Human(), page, c.streams.Width()); err != nil {
 			return err
 		}
 	}

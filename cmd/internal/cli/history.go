@@ -53,7 +53,7 @@ newest 10; see --history-max of install.`,
 
   # What was observed of each object in the third
   kubectl operator history mongodb --revision 3 -o yaml`,
-		Args: a.releaseArgs(1, "the NAME of a release"),
+		Args: a.completer().releaseArgs(1, "the NAME of a release"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := output.check(); err != nil {
 				return err
@@ -63,12 +63,12 @@ newest 10; see --history-max of install.`,
 			}
 			return p.history(cmd.Context(), args[0], output)
 		},
-		ValidArgsFunction: a.completeReleases,
+		ValidArgsFunction: a.completer().releases,
 	}
 	output.add(cmd)
 	addRecordFlags(cmd.Flags(), &p.Records)
 	cmd.Flags().IntVar(&revision, "revision", 0, "show the receipt of this revision")
-	a.completeRevisions(cmd, "revision")
+	a.completer().addRevisions(cmd, "revision")
 	return cmd
 }
 

@@ -88,7 +88,7 @@ func (a *app) newInstallCommand() *cobra.Command {
 				return plan, p.withoutCluster(err, report.Quote(args[0]))
 			})
 		},
-		ValidArgsFunction: a.completePackages(&p.Selection, &p.Source),
+		ValidArgsFunction: a.completer().packages(&p.Selection, &p.Source),
 	}
 	flags := cmd.Flags()
 	addContentFlags(flags, &p.Options)
@@ -156,7 +156,7 @@ what is kept and what is not.`,
 
   # Only show what a bundle directory would change
   kubectl operator upgrade mongodb ./bundle --preview`,
-		Args: a.releaseArgs(2, "the NAME of a release and, if you like, REF"),
+		Args: a.completer().releaseArgs(2, "the NAME of a release and, if you like, REF"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := r.check(); err != nil {
 				return r.reportFailure(err)
@@ -168,7 +168,7 @@ what is kept and what is not.`,
 				return p.Upgrade(ctx, args[0], argument(args, 1), progress)
 			})
 		},
-		ValidArgsFunction: a.completeReleases,
+		ValidArgsFunction: a.completer().releases,
 	}
 	flags := cmd.Flags()
 	addContentFlags(flags, &p.Options)

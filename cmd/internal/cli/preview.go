@@ -138,7 +138,7 @@ func (a *app) newPreviewCommand() *cobra.Command {
 			}
 			return p.documents(cmd.Context(), []reviewedPlan{{made, want}}, doc)
 		},
-		ValidArgsFunction: a.completePackages(&p.Selection, &p.Source),
+		ValidArgsFunction: a.completer().packages(&p.Selection, &p.Source),
 	}
 	flags := cmd.Flags()
 	addContentFlags(flags, &p.Options)

@@ -39,7 +39,7 @@ it was planned on; that one must be applied as a whole.`,
 
   # Go back, and leave what others have changed since as it is
   kubectl operator rollback mongodb --conflicts leave`,
-		Args: a.releaseArgs(1, "the NAME of a release"),
+		Args: a.completer().releaseArgs(1, "the NAME of a release"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := r.check(); err != nil {
 				return r.reportFailure(err)
@@ -57,11 +57,11 @@ it was planned on; that one must be applied as a whole.`,
 				return p.Rollback(ctx, args[0], to)
 			})
 		},
-		ValidArgsFunction: a.completeReleases,
+		ValidArgsFunction: a.completer().releases,
 	}
 	flags := cmd.Flags()
 	flags.IntVar(&to, "to", 0, "revision to go back to (default: the last before the newest that was applied)")
-	a.completeRevisions(cmd, "to")
+	a.completer().addRevisions(cmd, "to")
 	p.owners.addToRollback(cmd, flags, &p.Owners)
 	addReadFlags(flags, &p.Read, false)
 	r.health.add(flags)

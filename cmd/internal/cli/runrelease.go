@@ -213,10 +213,10 @@ const (
 // other machines only the expiry in the plan (--expires) does.
 type appliedPlans struct{ path string }
 
-// appliedPlans returns the list of this user: the file applied-plans in
+// newAppliedPlans returns the list of this user: the file applied-plans in
 // [source.StateDir].
-func (a *app) appliedPlans() (appliedPlans, error) {
-	dir, err := diskcache.StateDir(a.getenv)
+func newAppliedPlans(getenv func(string) string) (appliedPlans, error) {
+	dir, err := diskcache.StateDir(getenv)
 	if err != nil {
 		return appliedPlans{}, err
 	}
@@ -274,7 +274,7 @@ func (l appliedPlans) add(p *preview.Plan, at time.Time) error {
 // has no record of it. If the cluster has one, that record decides: the run is
 // resumed, or refused as applied.
 func (r *releaseRun) refuseApplied(ctx context.Context, p *preview.Plan) error {
-	list, err := r.app.appliedPlans()
+	list, err := newAppliedPlans(r.app.getenv)
 	if err != nil {
 		return nil // no home, no list
 	}
@@ -292,7 +292,7 @@ func (r *releaseRun) refuseApplied(ctx context.Context, p *preview.Plan) error {
 
 // noteApplied adds a plan that was applied to the list.
 func (r *releaseRun) noteApplied(p *preview.Plan) {
-	list, err := r.app.appliedPlans()
+	list, err := newAppliedPlans(r.app.getenv)
 	if err == nil {
 		err = list.add(p, time.Now())
 	}

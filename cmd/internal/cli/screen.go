@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/marks"
+	"github.com/kubectl-operator/kubectl-operator/cmd/internal/streams"
 	"github.com/kubectl-operator/kubectl-operator/install"
 	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/install/rollout"
@@ -69,10 +70,10 @@ func (a *app) browse(ctx context.Context, o review.Options) error {
 	return outcome.Err
 }
 
-// reviewFunc returns the function that asks for approval: on the screen, or in
+// reviewIn returns the function that asks for approval: on the screen, or in
 // lines of text.
-func (a *app) reviewFunc() func(context.Context, review.Options) (review.Outcome, error) {
-	if a.streams.Lines() {
+func reviewIn(s *streams.Streams) func(context.Context, review.Options) (review.Outcome, error) {
+	if s.Lines() {
 		return tui.PlainReview
 	}
 	return tui.Review
@@ -86,14 +87,14 @@ func (a *app) terminal() frame.Terminal {
 	}
 	return frame.Terminal{
 		Input: a.streams.In, Output: os.Stdout, Color: a.streams.Color(), Scheme: theme.Scheme(a.global.scheme), ASCII: a.streams.ASCII(), NoMotion: a.global.noMotion,
-		Pager: a.pager(),
+		Pager: findPager(a.getenv),
 	}
 }
 
-// pager returns the command that shows a file: the one in PAGER, else one that most
+// findPager returns the command that shows a file: the one in PAGER, else one that most
 // systems have. cat is not taken, because the screen would cover its output at once.
-func (a *app) pager() []string {
-	if words := strings.Fields(a.getenv("PAGER")); len(words) > 0 && words[0] != "cat" {
+func findPager(getenv func(string) string) []string {
+	if words := strings.Fields(getenv("PAGER")); len(words) > 0 && words[0] != "cat" {
 		return words
 	}
 	for _, name := range []string{"less", "more"} {
@@ -107,7 +108,7 @@ func (a *app) pager() []string {
 // review asks for approval on the screen, and applies the approved plan. If the
 // apply changed nothing, the user can review again.
 func (r *releaseRun) review(ctx context.Context, title string, plan planFunc) error {
-	open := r.app.reviewFunc()
+	open := reviewIn(r.app.streams)
 	options := review.Options{
 		Terminal: r.app.terminal(), Marks: marks.NewStore(r.app.getenv), Title: title, PriorAcceptance: r.session.priorAcceptance,
 		Resolve: func(ctx context.Context, progress func(string)) (*preview.Plan, error) {

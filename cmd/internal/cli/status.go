@@ -110,14 +110,14 @@ Exit code 3 when something is not ready, or not as it was applied.`,
 
   # For a script
   kubectl operator status mongodb -n databases -o json`,
-		Args: a.releaseArgs(1, "the NAME of a release"),
+		Args: a.completer().releaseArgs(1, "the NAME of a release"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := output.check(); err != nil {
 				return err
 			}
 			return p.status(cmd.Context(), args[0], output.format, watch)
 		},
-		ValidArgsFunction: a.completeReleases,
+		ValidArgsFunction: a.completer().releases,
 	}
 	output.add(cmd)
 	cmd.Flags().BoolVarP(&watch, "watch", "w", false, "print it again whenever it changes, until it is healthy and as it was applied")

@@ -52,7 +52,7 @@ func (a *app) newUninstallCommand() *cobra.Command {
 		Short:   "Review and remove an installed release",
 		Long:    uninstallLong,
 		Example: uninstallExamples,
-		Args:    a.releaseArgs(1, "the NAME of a release"),
+		Args:    a.completer().releaseArgs(1, "the NAME of a release"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := r.check(); err != nil {
 				return r.reportFailure(err)
@@ -79,7 +79,7 @@ func (a *app) newUninstallCommand() *cobra.Command {
 				return plan, err
 			})
 		},
-		ValidArgsFunction: a.completeReleases,
+		ValidArgsFunction: a.completer().releases,
 	}
 	flags := cmd.Flags()
 	flags.BoolVar(&include.CRDs, "include-crds", false, "delete the release's CRDs too, and all their custom resources")

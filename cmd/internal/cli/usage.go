@@ -72,9 +72,9 @@ func (a *app) writeUsage(c *cobra.Command) error {
 
 // helpWidth returns the width of help texts: that of the terminal, at most 120
 // columns, or 100 elsewhere.
-func (a *app) helpWidth() int {
-	if a.streams.StdoutTTY() {
-		return min(a.streams.Width(), 120)
+func (c console) helpWidth() int {
+	if c.streams.StdoutTTY() {
+		return min(c.streams.Width(), 120)
 	}
 	return 100
 }

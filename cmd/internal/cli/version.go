@@ -40,7 +40,7 @@ release is the same on every machine of its platform.`,
 				}
 				return a.printJSON(map[string]any{
 					"version": a.version, "ruleset": preview.Ruleset, "go": runtime.Version(),
-					"platform": runtime.GOOS + "/" + runtime.GOARCH, "commit": a.builtFrom(), "digest": digest,
+					"platform": runtime.GOOS + "/" + runtime.GOARCH, "commit": builtFrom(a.commit), "digest": digest,
 				})
 			}
 			return usagef("-o %s: want text or json", output)
@@ -53,9 +53,9 @@ release is the same on every machine of its platform.`,
 
 // builtFrom returns the commit that the program was built from, empty if it is
 // not known.
-func (a *app) builtFrom() string {
-	if a.commit != "" {
-		return a.commit
+func builtFrom(commit string) string {
+	if commit != "" {
+		return commit
 	}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
