@@ -5,9 +5,8 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
-	"github.com/kubectl-operator/kubectl-operator/preview/risk/wording"
+	"github.com/kubectl-operator/kubectl-operator/preview/risk/hostile"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
-	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 )
 
 func planRules() []entry {
@@ -114,18 +113,8 @@ func takesBack(p *preview.Plan, o *preview.Object) bool {
 // or value. The data of Secrets and ConfigMaps is not searched, as it is not shown as
 // text.
 func hostileText(_ *scan, o *preview.Object) (Level, []string) {
-	w := textWalk{}
-	if textsafe.Hostile(o.ID) {
-		w.add("name", o.ID)
-	}
-	body := o.Planned
-	for _, key := range wording.Keys(body) {
-		if o.Is(preview.KindSecret, preview.KindConfigMap) && slices.Contains([]string{"data", "binaryData", "stringData"}, key) {
-			continue
-		}
-		if anyHostile(body[key], 0) {
-			w.walk("."+key, body[key], 0)
-		}
-	}
-	return None, w.lines
+	data := o.Is(preview.KindSecret, preview.KindConfigMap)
+	return None, hostile.Lines(o.ID, o.Planned, func(field string) bool {
+		return data && slices.Contains([]string{"data", "binaryData", "stringData"}, field)
+	})
 }

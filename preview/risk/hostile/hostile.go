@@ -1,4 +1,6 @@
-package risk
+// Package hostile finds text in objects that may deceive who reads it, such as control
+// characters.
+package hostile
 
 import (
 	"strconv"
@@ -8,11 +10,11 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 )
 
-// maxHostile is the most lines of evidence about hostile text in one object,
-// maxTextDepth how deeply nested values are searched.
+// maxLines is the most lines of evidence about one object, maxDepth how deeply nested
+// values are searched.
 const (
-	maxHostile   = 20
-	maxTextDepth = 128
+	maxLines = 20
+	maxDepth = 128
 )
 
 type textWalk struct {
@@ -20,13 +22,13 @@ type textWalk struct {
 }
 
 func (w *textWalk) add(path, text string) {
-	if len(w.lines) < maxHostile {
+	if len(w.lines) < maxLines {
 		w.lines = append(w.lines, textsafe.Truncate(textsafe.Line(path), 120)+": "+textsafe.Truncate(textsafe.Line(text), 120))
 	}
 }
 
 func (w *textWalk) walk(path string, v any, depth int) {
-	if depth > maxTextDepth || len(w.lines) >= maxHostile {
+	if depth > maxDepth || len(w.lines) >= maxLines {
 		return
 	}
 	switch v := v.(type) {
@@ -48,11 +50,26 @@ func (w *textWalk) walk(path string, v any, depth int) {
 	}
 }
 
+// Lines returns a line of evidence for each hostile text in the keys and values of an
+// object, and in its id. Fields of which skip returns true are not searched.
+func Lines(id string, body map[string]any, skip func(field string) bool) []string {
+	w := textWalk{}
+	if textsafe.Hostile(id) {
+		w.add("name", id)
+	}
+	for _, key := range wording.Keys(body) {
+		if !skip(key) && anyHostile(body[key], 0) {
+			w.walk("."+key, body[key], 0)
+		}
+	}
+	return w.lines
+}
+
 // anyHostile reports whether a value has hostile text. It is a fast first pass without
 // paths and order: nearly every object has none, and large ones should cost no more
 // than to read them once.
 func anyHostile(v any, depth int) bool {
-	if depth > maxTextDepth {
+	if depth > maxDepth {
 		return false
 	}
 	switch v := v.(type) {
