@@ -118,7 +118,7 @@ func (p *Planner) Request(text, name string) (PlanRequest, error) {
 func (p *Planner) Plan(ctx context.Context, want PlanRequest, progress func(string)) (*preview.Plan, error) {
 	switch {
 	case want.Set != nil:
-		return p.planHostedSet(ctx, want, progress)
+		return p.Sets().planHostedSet(ctx, want, progress)
 	case len(want.sections) > 0:
 		return p.sections(ctx, want, progress)
 	}

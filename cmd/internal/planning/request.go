@@ -59,7 +59,7 @@ func (p *Planner) ReadRequests(ctx context.Context, path, name string) ([]PlanRe
 	case plugins.IsHosted(text.Data) && path == StandardInput:
 		return nil, Usagef("a PluginSet is read from a file that has its lock file beside it; name it with -f FILE")
 	case plugins.IsHosted(text.Data):
-		set, err := p.requestedSet(path)
+		set, err := p.Sets().requestedSet(path)
 		return []PlanRequest{set}, err
 	}
 	var more ref.Objects

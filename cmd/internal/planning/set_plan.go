@@ -418,23 +418,23 @@ func (r *Resolver) imageDigest(ctx context.Context, image string) (string, error
 
 // requestedSet reads a PluginSet file whose host runs in the cluster, as a
 // request that is planned and applied like that for a bundle.
-func (p *Planner) requestedSet(path string) (PlanRequest, error) {
-	set, err := p.Sets().pluginSet(path)
+func (p SetPlanner) requestedSet(path string) (PlanRequest, error) {
+	set, err := p.pluginSet(path)
 	if err != nil {
 		return PlanRequest{}, err
 	}
 	return p.setRequest(path, set), nil
 }
 
-func (p *Planner) setRequest(path string, set *plugins.Set) PlanRequest {
+func (p SetPlanner) setRequest(path string, set *plugins.Set) PlanRequest {
 	return PlanRequest{
 		Text: path, Name: set.Name, namespace: cmp.Or(p.env.Namespace(), set.Host.Deployment.Namespace), Set: set, ownCA: p.Source.CAFile != "",
 	}
 }
 
 // planHostedSet plans the ConfigMap of a plugin set and the restart of its host.
-func (p *Planner) planHostedSet(ctx context.Context, want PlanRequest, progress func(string)) (*preview.Plan, error) {
-	fetched, lock, err := p.Sets().fetchHosted(ctx, want.Set, SetOptions{Config: want.Text}, progress)
+func (p SetPlanner) planHostedSet(ctx context.Context, want PlanRequest, progress func(string)) (*preview.Plan, error) {
+	fetched, lock, err := p.fetchHosted(ctx, want.Set, SetOptions{Config: want.Text}, progress)
 	if err != nil {
 		return nil, err
 	}
@@ -453,7 +453,8 @@ func (p SetPlanner) fetchHosted(ctx context.Context, set *plugins.Set, f SetOpti
 
 const onLinux = "linux/"
 
-func (p *Planner) hostedPlan(ctx context.Context, want PlanRequest, fetched []plugins.PlatformSet, lock *plugins.Lock, progress func(string)) (*preview.Plan, error) {
+func (s SetPlanner) hostedPlan(ctx context.Context, want PlanRequest, fetched []plugins.PlatformSet, lock *plugins.Lock, progress func(string)) (*preview.Plan, error) {
+	p := s.Planner
 	release := preview.Release{Name: want.Name, Namespace: want.namespace}
 	if err := checkRelease(release); err != nil {
 		return nil, err
