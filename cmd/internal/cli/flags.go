@@ -270,9 +270,9 @@ func (f *requestFlags) add(flags *pflag.FlagSet, how string, o *planning.Request
 	flags.BoolVar(&o.CrossNamespaceSecrets, "allow-cross-namespace-secrets", false, "let a request file name credentials outside its own namespace")
 }
 
-// refuseRepeated returns an error if a flag or argument sets what the request
+// refuseRepeated returns an error if an argument sets what the request
 // file sets too.
-func (f *requestFlags) refuseRepeated(flags *pflag.FlagSet, args []string) error {
+func (f *requestFlags) refuseRepeated(args []string) error {
 	if len(f.files) == 0 {
 		if f.options.CrossNamespaceSecrets || f.name != "" {
 			return usagef("--allow-cross-namespace-secrets and --request are about request files; add -f FILE")

@@ -54,7 +54,7 @@ func (a *app) newInstallCommand() *cobra.Command {
 				}
 				return r.reportFailure(err)
 			}
-			if err := p.requests.refuseRepeated(cmd.Flags(), args); err != nil {
+			if err := p.requests.refuseRepeated(args); err != nil {
 				return r.reportFailure(err)
 			}
 			if r.approve.plan != "" {

@@ -95,7 +95,7 @@ func (a *app) newPreviewCommand() *cobra.Command {
 		Args:    rangeArgs(0, 2, "REF and, if you like, NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			p.requests.open(a.streams)
-			if err := firstError(doc.check(), p.Read.Check(), against.check(cmd.Flags(), p), p.requests.refuseRepeated(cmd.Flags(), args), p.owners.check(false, p.Read.Offline), screen.check(a, cmd.Flags()), p.loadPolicy()); err != nil {
+			if err := firstError(doc.check(), p.Read.Check(), against.check(cmd.Flags(), p), p.requests.refuseRepeated(args), p.owners.check(false, p.Read.Offline), screen.check(a, cmd.Flags()), p.loadPolicy()); err != nil {
 				return err
 			}
 			if p.StageTimeout < 0 {

@@ -106,7 +106,7 @@ func (p *Planner) ofFile(request *ref.Request, path, place string) (PlanRequest,
 	}
 	want.File, want.programs = &RequestFile{Request: request, path: path, place: place}, want.Format != ""
 	want.namespace = cmp.Or(want.namespace, request.Namespace)
-	if err := p.refuseSaid(request); err != nil {
+	if err := p.Remember.refuseSaid(request); err != nil {
 		return PlanRequest{}, err
 	}
 	want.Format, want.Path = cmp.Or(request.Format, want.Format), cmp.Or(request.Path, want.Path)
@@ -184,8 +184,8 @@ func (p *Planner) flagsBeside() []string {
 }
 
 // refuseSaid returns an error for a flag whose meaning the request has a field for.
-func (p *Planner) refuseSaid(request *ref.Request) error {
-	given := p.Remember.Given
+func (o RememberOptions) refuseSaid(request *ref.Request) error {
+	given := o.Given
 	if given == nil {
 		return nil
 	}
