@@ -116,10 +116,13 @@ func (p *Plan) Facts() Facts {
 		f.Grants = append(f.Grants, g)
 	}
 	for _, c := range p.Cloud.Permissions {
-		c.Rules = nil
+		c.Rules, c.Certainty = nil, ""
 		f.Cloud.Permissions = append(f.Cloud.Permissions, c)
 	}
 	f.Cloud.Declared = slices.Clone(p.Cloud.Declared)
+	for i := range f.Cloud.Declared {
+		f.Cloud.Declared[i].Certainty = ""
+	}
 	slices.SortFunc(f.Packages, func(a, b PackageFact) int { return strings.Compare(a.Name, b.Name) })
 	slices.SortFunc(f.Objects, func(a, b ObjectFact) int { return strings.Compare(a.ID, b.ID) })
 	slices.SortFunc(f.Files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })

@@ -169,7 +169,17 @@ type CloudPermission struct {
 	Change string `json:"change"`
 	// Rules names the risk rules that the permission matches; no fact.
 	Rules []string `json:"rules"`
+	// Certainty says how sure the permission is: declared, example (shown by an example
+	// of the package) or inferred; no fact.
+	Certainty string `json:"certainty,omitempty"`
 }
+
+// How sure cloud access is. The set is closed.
+const (
+	CloudDeclared = "declared"
+	CloudExample  = "example"
+	CloudInferred = "inferred"
+)
 
 // CloudDeclaration is an object that shows cloud access without naming its actions.
 type CloudDeclaration struct {
@@ -177,6 +187,8 @@ type CloudDeclaration struct {
 	Provider string `json:"provider"`
 	// Origin is the object that shows the access, as KIND/NAMESPACE/NAME.
 	Origin string `json:"origin"`
+	// Certainty says how sure the access is, as that of a permission; no fact.
+	Certainty string `json:"certainty,omitempty"`
 }
 
 // Severity is how severe a finding is. The set is closed.

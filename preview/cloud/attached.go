@@ -146,7 +146,7 @@ func NotAttached(before []preview.CloudPolicy) []preview.CloudDeclaration {
 	}
 	var out []preview.CloudDeclaration
 	for _, provider := range slices.Sorted(keys.Keys(providers)) {
-		out = append(out, preview.CloudDeclaration{Provider: provider, Origin: Attached + " of the installed revision, which this plan has none of: attach that of this version with --cloud-policy"})
+		out = append(out, preview.CloudDeclaration{Provider: provider, Origin: Attached + " of the installed revision, which this plan has none of: attach that of this version with --cloud-policy", Certainty: preview.CloudDeclared})
 	}
 	return out
 }

@@ -124,7 +124,7 @@ func (s *scanner) object(body map[string]any) {
 }
 
 func (s *scanner) declare(provider, origin string) {
-	s.out.Declared = append(s.out.Declared, preview.CloudDeclaration{Provider: provider, Origin: origin})
+	s.out.Declared = append(s.out.Declared, preview.CloudDeclaration{Provider: provider, Origin: origin, Certainty: certaintyOf(origin)})
 }
 
 // permit adds a permission, with its lists sorted and not nil.
@@ -139,6 +139,7 @@ func (s *scanner) permit(p preview.CloudPermission) {
 	if p.Conditions == nil {
 		p.Conditions = map[string]any{}
 	}
+	p.Certainty = certaintyOf(p.Origin)
 	s.out.Permissions = append(s.out.Permissions, p)
 }
 

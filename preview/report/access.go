@@ -167,7 +167,7 @@ func cloudSection(p *preview.Plan, l layout) section {
 		}
 	}
 	for _, d := range p.Cloud.Declared {
-		out = append(out, l.wrap("  ? declared  ", d.Provider+", by "+d.Origin+"; permissions not declared")...)
+		out = append(out, l.wrap(fmt.Sprintf("  ? %-8s  ", line(orDefault(d.Certainty, preview.CloudDeclared))), d.Provider+", by "+d.Origin+"; permissions not declared")...)
 	}
 	var attached []string
 	if p.ReleaseOptions != nil {
@@ -181,17 +181,38 @@ func cloudSection(p *preview.Plan, l layout) section {
 	}
 	out = append(attached, out...)
 	switch {
-	case len(changes)+len(out) == 0 && (len(p.Objects) == 0 || p.Request.Action == preview.RequestUninstall):
-		return section{}
 	case len(changes)+len(out) == 0:
-		return section{title: "CLOUD", note: "none found", lines: l.wrap("  ", "Looked at "+preview.Plural(len(p.Objects), "object")+" for credential requests, IAM custom resources and rights to them, "+
-			"identities of ServiceAccounts and pods, variables, token volumes, and keys of Secrets. What the publisher documents elsewhere is added with --cloud-policy.")}
+		if looked := CloudLookedAt(p); looked != "" {
+			return section{title: "CLOUD", note: "none found", lines: l.wrap("  ", looked)}
+		}
+		return section{}
 	}
 	note := countChanges(changes)
 	if n := len(p.Cloud.Declared); n > 0 {
 		note = joinTexts(", ", note, fmt.Sprintf("%d declared without actions", n))
 	}
 	return section{title: "CLOUD", note: note, lines: out}
+}
+
+// CloudLookedAt says in what a plan without access to clouds was searched for it; empty
+// for a plan that has some, or none of whose objects is applied.
+func CloudLookedAt(p *preview.Plan) string {
+	if len(p.Cloud.Permissions)+len(p.Cloud.Declared) > 0 || len(p.Objects) == 0 || p.Request.Action == preview.RequestUninstall {
+		return ""
+	}
+	return "Looked at " + preview.Plural(len(p.Objects), "object") + " for credential requests, IAM custom resources and rights to them, " +
+		"identities of ServiceAccounts and pods, variables, token volumes, and keys of Secrets. What the publisher documents elsewhere is added with --cloud-policy."
+}
+
+// certain returns by what cloud access is known, and how sure that is.
+func certain(c preview.CloudPermission) string {
+	switch c.Certainty {
+	case preview.CloudExample:
+		return "example, in " + c.Origin
+	case preview.CloudInferred:
+		return "inferred, from " + c.Origin
+	}
+	return "declared by " + c.Origin
 }
 
 func cloudLines(c preview.CloudPermission, l layout) []string {
@@ -205,7 +226,7 @@ func cloudLines(c preview.CloudPermission, l layout) []string {
 			out = append(out, l.wrap(indent+"if ", string(data))...)
 		}
 	}
-	out = append(out, l.wrap(indent+"by ", c.Origin)...)
+	out = append(out, l.wrap(indent, certain(c))...)
 	if len(c.Rules) > 0 {
 		out = append(out, indent+l.paint(yellow, "! "+lines(c.Rules)))
 	}

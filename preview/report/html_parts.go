@@ -81,10 +81,13 @@ func pageClouds(p *preview.Plan) []pageCloud {
 				what += "  if " + string(data)
 			}
 		}
-		out = append(out, pageCloud{line(joinTexts(" ", changeSymbols[c.Change], c.Change)), line(what), line(c.Origin), lines(c.Rules)})
+		out = append(out, pageCloud{line(joinTexts(" ", changeSymbols[c.Change], c.Change)), line(what), line(certain(c)), lines(c.Rules)})
 	}
 	for _, d := range p.Cloud.Declared {
-		out = append(out, pageCloud{"? declared", line(d.Provider) + "; permissions not declared", line(d.Origin), ""})
+		out = append(out, pageCloud{"? " + line(orDefault(d.Certainty, preview.CloudDeclared)), line(d.Provider) + "; permissions not declared", line(d.Origin), ""})
+	}
+	if looked := CloudLookedAt(p); looked != "" {
+		out = append(out, pageCloud{"none found", line(looked), "", ""})
 	}
 	return out
 }
