@@ -121,6 +121,11 @@ func (c *checker) checkBase(ctx context.Context) error {
 	}
 	if record != nil {
 		record.Verify(c.opts.RecordKeys, c.plan.Target.Identity)
+		if a := c.plan.Request.Action; a == preview.RequestRollback || a == preview.RequestUninstall {
+			if err := record.CheckChain(ctx, c.cluster); err != nil {
+				return c.fail(doing, "", err)
+			}
+		}
 	}
 	c.before, c.parent = record, secret
 	const again = "preview again: the release is not what was reviewed"

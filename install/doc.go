@@ -71,4 +71,28 @@
 // are kept. A replacement is a foreground delete with preconditions and a create. An
 // adoption is two reviewed writes: a JSON patch, with tests of uid and resourceVersion,
 // that takes the former owner's marks off, and the apply.
+//
+// # 8 History
+//
+// A record names the digest (sha256) of each older record that is kept, as it is kept. So
+// what is done to records by something else than this program shows as follows. History
+// marks it and exits with 1, status says it, a rollback to a record that does not hold is
+// refused, and any other rollback, and an uninstall, has the finding record-chain-broken.
+//
+//	what is done                             shows by
+//	one older record is changed              its digest is not the one that later records name
+//	a record is exchanged for another one    its revision, or its digest
+//	a record in the middle is removed        later records list it, or the list has a gap
+//	newer records are removed, or an old     the copy of a newer revision, if any is left;
+//	one is put back as the newest            by one revision: what a stopped run leaves as well
+//	the newest record is changed             its signature
+//	one record and all later ones are        their signatures
+//	written anew
+//	all that is newer is removed without     nothing in the records: status, by the objects
+//	a trace
+//
+// The oldest records are forgotten by design, so that one may be missing there is not
+// seen. A signature says that a record was written with the key for this cluster and
+// release, and not that it is the newest. Records of versions that named no digests are
+// said to be not chained.
 package install

@@ -171,6 +171,10 @@ type Request struct {
 	Beside []string `json:"beside,omitempty"`
 	// CloudPolicies are the policies given by --cloud-policy, as typed.
 	CloudPolicies []string `json:"cloudPolicies,omitempty"`
+	// Flags lists other flags of the command that decide about the plan, each as
+	// --NAME=VALUE; LeftOut names those whose value may be secret. No record has them.
+	Flags   []string `json:"flags,omitempty"`
+	LeftOut []string `json:"leftOut,omitempty"` // such as --token
 	// Revision is the revision number that a rollback goes back to.
 	Revision int `json:"revision,omitempty"`
 	// Keep is the number of earlier plugin generations that a clean leaves.
@@ -219,6 +223,9 @@ type RecordSignature struct {
 	Key string `json:"key,omitempty"`
 	// Problem says why the signature is not valid; empty where it is.
 	Problem string `json:"problem,omitempty"`
+	// Chain says since which revision the records of the release are not those that
+	// later ones name; empty where they are, or were not compared.
+	Chain string `json:"chain,omitempty"`
 }
 
 // String returns the result in words, such as "signed with key ...".
@@ -226,8 +233,10 @@ func (s *RecordSignature) String() string {
 	switch {
 	case s == nil:
 		return "not verified"
-	case s.Problem != "":
-		return "not verified: " + s.Problem
+	case s.Problem != "" && s.Chain != "":
+		return "not verified: " + s.Problem + ", and " + s.Chain
+	case s.Problem+s.Chain != "":
+		return "not verified: " + s.Problem + s.Chain
 	}
 	return "signed with key " + s.Key
 }

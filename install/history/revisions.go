@@ -2,26 +2,22 @@ package history
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/kubectl-operator/kubectl-operator/install/record"
 )
 
-// Revisions reads every revision of a release that is on record, newest first. The
-// error names revisions that cannot be read; the others are returned with it.
-func Revisions(ctx context.Context, cluster Getter, newest *record.Record) ([]*record.Record, error) {
-	out := []*record.Record{newest}
-	var broken []error
-	for i := len(newest.Older) - 1; i >= 0; i-- {
-		r, err := Revision(ctx, cluster, newest, newest.Older[i].Revision)
-		if err != nil {
-			broken = append(broken, err)
-			continue
-		}
-		out = append(out, r)
+// Revisions reads every revision of a release that is on record, newest first, and
+// compares them with what later ones name.
+func Revisions(ctx context.Context, cluster Getter, newest *record.Record) (*record.Chain, error) {
+	chain, err := record.ReadChain(ctx, cluster, newest)
+	if err != nil {
+		return nil, err
 	}
-	return out, errors.Join(broken...)
+	for _, r := range chain.Records[1:] {
+		r.VerifyLike(newest)
+	}
+	return chain, nil
 }
 
 // Revision reads one revision of a release. If it is not on record, the error

@@ -112,6 +112,9 @@ type Record struct {
 type KeptRevision struct {
 	Revision int   `json:"revision"`
 	State    State `json:"state"`
+	// SHA256 is the digest of the revision's record as it is kept; empty where a version
+	// of the program recorded its successor that named none.
+	SHA256 string `json:"sha256,omitempty"`
 }
 
 // Item is one object of a release's inventory. Its UID is empty while the
@@ -150,7 +153,13 @@ func (r *Record) Verify(keys Keys, identity string) {
 }
 
 // VerifyLike verifies the record with the same keys as the other record.
-func (r *Record) VerifyLike(other *Record) { r.Verify(other.keys, other.identity) }
+// What is wrong with the chain of records that it is in counts for each of them.
+func (r *Record) VerifyLike(other *Record) {
+	r.Verify(other.keys, other.identity)
+	if other.Signature != nil {
+		r.noteChain(other.Signature.Chain)
+	}
+}
 
 // PlanBase returns the facts about the installed revision that a new plan is based
 // on. Packages and accepted findings are left out if the release was uninstalled.
@@ -190,6 +199,7 @@ func New(plan *preview.Plan, approval Approval, before *Record, tool string, now
 		Base: plan.Base, Request: plan.Request, Packages: plan.Packages, Stages: append([]preview.Stage(nil), plan.Stages...), Approval: approval,
 		Started: now, Updated: now, Options: recordedOptions(plan),
 	}
+	r.Request.Flags, r.Request.LeftOut = nil, nil // of one machine, and no release keeps them
 	if before != nil {
 		r.Namespaces = maps.Clone(before.Namespaces)
 		r.Older = append(slices.Clone(before.Older), KeptRevision{Revision: before.Revision, State: before.State.whenSuperseded()})

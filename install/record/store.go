@@ -193,7 +193,8 @@ func readParts(ctx context.Context, cluster Getter, release preview.Release, key
 	return parts, nil
 }
 
-// LoadRevision reads the record of one revision, nil if it is not on record.
+// LoadRevision reads the record of one revision, nil if it is not on record. One that is
+// not that which the newest record names is an error.
 func LoadRevision(ctx context.Context, cluster Getter, release preview.Release, revision int) (*Record, error) {
 	newest, err := Load(ctx, cluster, release)
 	if err != nil || newest == nil || newest.Revision == revision {
@@ -211,7 +212,13 @@ func LoadRevision(ctx context.Context, cluster Getter, release preview.Release, 
 	if err == nil && record.Revision != revision {
 		err = fmt.Errorf("reading the record %s/%s: it is the record of revision %d", ref.Namespace, ref.Name, record.Revision)
 	}
-	return record, err
+	if err == nil {
+		err = newest.checkNamed(record)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return record, nil
 }
 
 // LoadPlan reads the plan of a recorded revision. Bodies of Secrets are not
@@ -324,6 +331,11 @@ func (s *Store) Begin(ctx context.Context, plan *preview.Plan, before, record *R
 		if err != nil {
 			return err
 		}
+		for i := range record.Older {
+			if record.Older[i].Revision == before.Revision {
+				record.Older[i].SHA256 = digestOf(before.stored.sum)
+			}
+		}
 		body := s.secret(partName(s.Release.Name, before.Revision, 0), data)
 		if err := s.put(ctx, body); err != nil {
 			return err
@@ -370,6 +382,7 @@ func (s *Store) header(ctx context.Context, record *Record, beside int, keys Key
 	if err != nil {
 		return nil, 0, err
 	}
+	record.stored.sum = sumOf(packed)
 	data = map[string][]byte{}
 	sig, err := keys.sign(packed)
 	if err != nil {

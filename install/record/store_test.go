@@ -242,8 +242,8 @@ func TestClusterOldRevisionsAreForgottenAfterTheNewOneIsApplied(t *testing.T) {
 	enlarge(t, r, r.add(t, manyPlan(t, 2), Applied))
 	r.add(t, manyPlan(t, 2), Applied)
 	r.forget(t, 3)
-	if want := []KeptRevision{{4, Failed}, {5, Applied}}; !slices.Equal(r.newest.Older, want) {
-		t.Errorf("on record are %v, want %v", r.newest.Older, want)
+	if list := r.newest.Older; len(list) != 2 || list[0].Revision != 4 || list[0].State != Failed || list[1].Revision != 5 || list[1].State != Applied {
+		t.Errorf("on record are %v, want 4, which failed, and 5", list)
 	}
 	got, err := Load(t.Context(), r, r.store.Release)
 	if err != nil || !slices.Equal(got.Older, r.newest.Older) {
@@ -273,7 +273,7 @@ func TestClusterOldRevisionsAreForgottenAfterTheNewOneIsApplied(t *testing.T) {
 func TestSurplusRevisions(t *testing.T) {
 	applied := func(revisions ...int) (out []KeptRevision) {
 		for _, r := range revisions {
-			out = append(out, KeptRevision{r, Applied})
+			out = append(out, KeptRevision{Revision: r, State: Applied})
 		}
 		return out
 	}
@@ -286,8 +286,8 @@ func TestSurplusRevisions(t *testing.T) {
 		{"fewer than the limit", applied(1, 2), 3, nil},
 		{"one too many", applied(1, 2, 3), 3, []int{1}},
 		{"no limit", applied(1, 2, 3), -1, nil},
-		{"the last that was applied stays, however old", []KeptRevision{{1, Applied}, {2, Failed}, {3, Failed}}, 1, []int{2, 3}},
-		{"none was applied", []KeptRevision{{1, Failed}, {2, Abandoned}}, 1, []int{1, 2}},
+		{"the last that was applied stays, however old", []KeptRevision{{Revision: 1, State: Applied}, {Revision: 2, State: Failed}, {Revision: 3, State: Failed}}, 1, []int{2, 3}},
+		{"none was applied", []KeptRevision{{Revision: 1, State: Failed}, {Revision: 2, State: Abandoned}}, 1, []int{1, 2}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -16,6 +16,8 @@ func RecordRule(s *preview.RecordSignature) (r rules.Rule, raised bool) {
 	switch {
 	case s == nil:
 		return rules.RecordNotVerified, true
+	case s.Chain != "":
+		return rules.RecordChainBroken, true
 	case s.Problem != "":
 		return rules.RecordNotSigned, true
 	}
@@ -47,7 +49,7 @@ func (ownRecord) findings(of *decidedPlan) []preview.Finding {
 	if p.Base.Revision == 0 || !raised {
 		return nil
 	}
-	unsigned := rule.Name == rules.RecordNotSigned.Name
+	unsigned := rule.Name != rules.RecordNotVerified.Name
 	var decides []string
 	severity := preview.Info
 	if unsigned {

@@ -39,6 +39,15 @@ var (
 		Looks:  "Records of the release that a plan draws on, where --record-key or records of the configuration names keys: a signature by one of them, for this cluster, of the record as it is.",
 		When:   "It is critical where content comes back from the record, and a warning where the record only decides which marked objects are deleted, or which findings were accepted.",
 	}.example("package/mongodb", 1, "not verified: it is not signed"))
+	RecordChainBroken = row(Rule{
+		Name: "record-chain-broken", Level: Critical, Title: "comes from a history that does not hold",
+		Why:    "Each record of a release names the digests of those before it. A record that is not the one that a later one names was changed, exchanged or removed by something else than this program.",
+		Text:   fromRecord,
+		Reason: ownRecord,
+		Reduce: "Look at which revisions hold: kubectl operator history NAME. Find out who wrote the record: kubectl get secret -o yaml --show-managed-fields. Install the version again from its source instead of going back to it.",
+		Looks:  "The records of the release, where a plan goes back to one or removes the release: the digest of each, and what later ones name.",
+		When:   "It is critical where content comes back from the record, and a warning where the record only decides which marked objects are deleted, or which findings were accepted.",
+	}.example("package/mongodb", 1, "not verified: the history does not hold since revision 1: its record is gone, and the newest lists it"))
 	OnFailureRollback = row(Rule{
 		Name: "on-failure-rollback", Level: Notice, Title: "is rolled back on failure",
 		Why:     "If the apply fails after it has changed something, it takes these steps without another review, and stops at objects that others have changed meanwhile.",

@@ -77,10 +77,13 @@ func (p *session) history(ctx context.Context, name string, output documentOutpu
 	if err != nil {
 		return err
 	}
-	revisions, readErr := history.Revisions(ctx, p.client, newest)
+	chain, err := history.Revisions(ctx, p.client, newest)
+	if err != nil {
+		return err
+	}
 	list := items[revisionItem]{Items: []revisionItem{}}
 	rows := [][]string{{"REVISION", "STATE", "ACTION", "PACKAGE", "VERSION", "UPDATED", "APPROVED BY", "HOW"}}
-	for i, r := range revisions {
+	for i, r := range chain.Records {
 		item := revisionItemOf(r, i == 0)
 		list.Items = append(list.Items, item)
 		rows = append(rows, []string{
@@ -91,7 +94,13 @@ func (p *session) history(ctx context.Context, name string, output documentOutpu
 	if err := p.app.printDocument(output, list, func() error { return table(p.app.streams.Human(), rows) }); err != nil {
 		return err
 	}
-	return readErr
+	for _, note := range chain.Notes() {
+		p.app.streams.Errorf("note: %s\n", note)
+	}
+	if text := chain.Text(); text != "" {
+		return fmt.Errorf("release %s: %s", name, text)
+	}
+	return nil
 }
 
 func (p *session) revision(ctx context.Context, name string, revision int, output documentOutput) error {

@@ -137,6 +137,9 @@ func (p *session) status(ctx context.Context, name, format string, watch bool) e
 		if err != nil {
 			return err
 		}
+		if err := stored.CheckChain(ctx, p.client); err != nil {
+			return err
+		}
 		item, err := p.statusOf(ctx, stored)
 		if err != nil {
 			return err
@@ -345,7 +348,7 @@ type releaseItem struct {
 // signatureNote returns the state of a release, with a remark if no trusted key
 // has signed its record.
 func (i releaseItem) signatureNote() string {
-	if i.Signature != nil && i.Signature.Problem != "" {
+	if i.Signature != nil && i.Signature.Problem+i.Signature.Chain != "" {
 		return i.State + " (" + i.Signature.String() + ")"
 	}
 	return i.State

@@ -251,6 +251,9 @@ func (p *Planner) Uninstall(ctx context.Context, name string, include Removal) (
 	if !record.Installed() && len(record.Items()) == 0 && !(include.Namespaces && record.MadeNamespaces()) {
 		return nil, fmt.Errorf("uninstalling %s: nothing of it is left; revision %d removed it", name, record.Revision)
 	}
+	if err := record.CheckChain(ctx, p.cluster); err != nil {
+		return nil, err
+	}
 	opts := p.options(record.Release, record)
 	opts.Request = preview.Request{Reference: name, Action: preview.RequestUninstall}
 	opts.Apply.IncludeCRDs, opts.Apply.IncludeNamespaces = include.CRDs, include.Namespaces
@@ -261,6 +264,9 @@ func (p *Planner) Uninstall(ctx context.Context, name string, include Removal) (
 func (p *Planner) Rollback(ctx context.Context, name string, to int) (*preview.Plan, error) {
 	record, err := p.Find(ctx, name)
 	if err != nil {
+		return nil, err
+	}
+	if err := record.CheckChain(ctx, p.cluster); err != nil {
 		return nil, err
 	}
 	contents, target, err := history.Rollback(ctx, p.cluster, record, to)
@@ -557,6 +563,8 @@ type Environment struct {
 	// ContextNamespace is that of the kubeconfig's context, where new releases go of
 	// which neither flags nor files say the namespace; empty, or nil, for none.
 	ContextNamespace func() string
+	// Flags returns those of the command line, as [GivenFlags] does; nil for none.
+	Flags func() []string
 	// RequestTimeout bounds one request to a server.
 	RequestTimeout func() (time.Duration, error)
 	// Passphrase asks for that of a key in a file.

@@ -1,0 +1,183 @@
+package record
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// Chain is the outcome of comparing the records of a release with each other. Each
+// record names the digests of those before it ([KeptRevision]), and a record that was
+// changed, exchanged, put back or removed is not the one that later records name. Only
+// a signature shows that all of them were written anew.
+type Chain struct {
+	// Since is the newest revision whose record does not hold, 0 where all hold, and Why
+	// says what is wrong with it. What is on record of it and of older ones is not what
+	// was applied, as far as is known.
+	Since int
+	Why   string
+	// Unchained is the newest older revision that no record names by digest, 0 for none:
+	// the version of the program that recorded its successor did not.
+	Unchained int
+	// Stopped is the revision that a run was stopped in before its record was written,
+	// 0 for none. The same is left where the newest record was exchanged for the one
+	// before it.
+	Stopped int
+
+	// Records are those that could be read, the newest first.
+	Records []*Record
+}
+
+// Text says since when the chain does not hold; empty where it does.
+func (c *Chain) Text() string {
+	if c.Since == 0 {
+		return ""
+	}
+	return fmt.Sprintf("the history does not hold since revision %d: %s", c.Since, c.Why)
+}
+
+// Notes says what else is known of the chain, one sentence each.
+func (c *Chain) Notes() []string {
+	var out []string
+	if c.Unchained > 0 {
+		out = append(out, fmt.Sprintf("revision %d and those before it are not chained: they were recorded before records named each other", c.Unchained))
+	}
+	if c.Stopped > 0 && c.Since < c.Stopped {
+		out = append(out, fmt.Sprintf("revision %d was begun and is not on record: a run was stopped before it wrote anything, or its record was removed", c.Stopped))
+	}
+	return out
+}
+
+// breakAt records that a revision does not hold, unless that is known of a newer one.
+func (c *Chain) breakAt(revision int, format string, args ...any) {
+	if revision > c.Since {
+		c.Since, c.Why = revision, fmt.Sprintf(format, args...)
+	}
+}
+
+// ReadChain reads the records of a release's older revisions and compares them. Records
+// that the user may not read are left out. The error is that of a cluster that does not
+// answer.
+func ReadChain(ctx context.Context, cluster Getter, newest *Record) (*Chain, error) {
+	c := &Chain{Records: []*Record{newest}}
+	c.checkList(newest)
+	sums := map[int]string{}
+	for i := len(newest.Older) - 1; i >= 0; i-- {
+		revision := newest.Older[i].Revision
+		secret, err := cluster.Get(ctx, secretRef(newest.Release, partName(newest.Release.Name, revision, 0)))
+		switch {
+		case preview.ReasonOf(err) == preview.ReasonForbidden:
+			continue
+		case err != nil:
+			return nil, fmt.Errorf("reading the record of revision %d: %w", revision, err)
+		case secret == nil:
+			c.breakAt(revision, "its record is gone, and the newest lists it")
+			continue
+		}
+		old, err := decodeSecret(ctx, cluster, secret, newest.Release, releaseBounds())
+		switch {
+		case preview.ReasonOf(err) != "": // of reading its parts
+			return nil, err
+		case err != nil:
+			c.breakAt(revision, "%s", err)
+			continue
+		case old.Revision != revision:
+			c.breakAt(revision, "the record in its place is that of revision %d", old.Revision)
+			continue
+		}
+		sums[revision] = digestOf(old.stored.sum)
+		c.Records = append(c.Records, old)
+	}
+	c.compare(newest, sums)
+	return c, c.lookBehind(ctx, cluster, newest)
+}
+
+// compare compares the records with the digests that later ones name.
+func (c *Chain) compare(newest *Record, sums map[int]string) {
+	named := map[int]bool{}
+	for _, by := range c.Records {
+		for _, entry := range by.Older {
+			sum, read := sums[entry.Revision]
+			if entry.SHA256 == "" || !read {
+				continue
+			}
+			named[entry.Revision] = true
+			if sum != entry.SHA256 {
+				c.breakAt(entry.Revision, "its record is not the one that the record of revision %d names, so one of them was changed", by.Revision)
+			}
+		}
+	}
+	for _, entry := range newest.Older {
+		if !named[entry.Revision] && sums[entry.Revision] != "" {
+			c.Unchained = entry.Revision
+		}
+	}
+}
+
+// checkList checks which revisions the newest record lists: [Store.Forget] takes the
+// oldest, and leaves at most the last applied one before a gap.
+func (c *Chain) checkList(newest *Record) {
+	next := newest.Revision
+	for i := len(newest.Older) - 1; i >= 0; i-- {
+		entry := newest.Older[i]
+		if gap := entry.Revision != next-1; gap && (i > 0 || i < len(newest.Older)-1 && entry.State != Applied || len(newest.Older) == 1 && entry.State != Applied) {
+			c.breakAt(next-1, "the newest record leaves it out, and lists older ones")
+		}
+		next = entry.Revision
+	}
+}
+
+// lookBehind looks for what a revision newer than the newest record left.
+func (c *Chain) lookBehind(ctx context.Context, cluster Getter, newest *Record) error {
+	for _, after := range []int{0, 1} { // a revision is copied aside when the next begins
+		revision := newest.Revision + after
+		secret, err := cluster.Get(ctx, secretRef(newest.Release, partName(newest.Release.Name, revision, 0)))
+		switch {
+		case preview.ReasonOf(err) == preview.ReasonForbidden, err == nil && secret == nil:
+		case err != nil:
+			return fmt.Errorf("reading the record of revision %d: %w", revision, err)
+		case after == 0:
+			c.Stopped = revision + 1
+		default:
+			c.breakAt(revision, "it is on record as an older one, but revision %d is in the place of the newest: newer records were removed, or an old one was put back", newest.Revision)
+		}
+	}
+	return nil
+}
+
+// CheckChain checks the records of a release's older revisions, and adds to the
+// verification of the newest one since when they do not hold.
+func (r *Record) CheckChain(ctx context.Context, cluster Getter) error {
+	c, err := ReadChain(ctx, cluster, r)
+	if err != nil || c.Since == 0 {
+		return err
+	}
+	r.noteChain(c.Text())
+	return nil
+}
+
+func (r *Record) noteChain(text string) {
+	if text == "" {
+		return
+	}
+	if r.Signature == nil {
+		r.Signature = &preview.RecordSignature{}
+	}
+	r.Signature.Chain = text
+}
+
+// checkNamed returns an error if the newest record names another digest for the record
+// of an older revision.
+func (r *Record) checkNamed(old *Record) error {
+	for _, entry := range r.Older {
+		if entry.Revision == old.Revision && entry.SHA256 != "" && entry.SHA256 != digestOf(old.stored.sum) {
+			return fmt.Errorf("the record of revision %d is not the one that revision %d was made after: one of them was changed since; install the version from its source instead, and see %s",
+				old.Revision, r.Revision, "kubectl operator history "+preview.ShellWord(r.Release.Name)+" -n "+preview.ShellWord(r.Release.Namespace))
+		}
+	}
+	return nil
+}
+
+// digestOf returns a sum as records name it.
+func digestOf(sum []byte) string { return "sha256:" + string(sum) }
