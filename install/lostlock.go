@@ -9,6 +9,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/install/clock"
 	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/commandline"
 )
 
 // addLockAdvice completes e, the error of a run that lost its lock because of cause.
@@ -29,7 +30,7 @@ func (w *writer) addLockAdvice(ctx context.Context, cause error, e *Error) {
 	if w.approved != "" {
 		digest = w.approved
 	}
-	status := fmt.Sprintf("kubectl operator status %s -n %s", w.plan.Release.Name, w.plan.Release.Namespace)
+	status := commandline.OfRelease(w.plan, "status")
 	switch {
 	case err != nil || newest == nil:
 	case newest.Digest != digest && (newest.Undoes == nil || newest.Undoes.Digest != digest):

@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/install/rollout"
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/commandline"
 	"github.com/kubectl-operator/kubectl-operator/preview/tasks"
 )
 
@@ -211,7 +212,7 @@ func (w *waiter) rolloutError(doing string, report rollout.Report) *Error {
 	switch report.Outcome {
 	case rollout.HasFailed:
 		e.Kind, e.Reasons = Failed, unreadyObjects(report.Snapshot, rollout.Failed)
-		e.Advice = "look at it with kubectl operator status " + w.plan.Release.Name + " -n " + w.plan.Release.Namespace
+		e.Advice = "look at it with " + commandline.OfRelease(w.plan, "status")
 	case rollout.Unseen:
 		e.Reasons = unreadyObjects(report.Snapshot, rollout.Unknown)
 		e.Advice = "everything else is ready; with permission to read these, " + w.resumeAdvice()

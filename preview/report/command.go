@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/commandline"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 	"github.com/kubectl-operator/kubectl-operator/preview/verdict"
 )
@@ -17,7 +18,7 @@ import (
 // file.
 func Command(p *preview.Plan) string {
 	asked, approval := commandWords(p)
-	return quoteWords(append(asked, approval...))
+	return commandline.Join(slices.Concat(asked, approval, repeated(p, asked, approval))...)
 }
 
 // ReviewCommand returns the command that shows the review again, without approving
@@ -28,20 +29,42 @@ func ReviewCommand(p *preview.Plan, settings ...string) string {
 	switch {
 	case len(settings) > 0 && approval[0] == planFlag:
 		return ""
-	case len(settings) > 0:
-		return quoteWords(append(asked, settings...)) // the last of a flag counts
+	case approval[0] == planFlag:
+		return showCommand(approval[1], p, "--tui")
+	case p.ReadMode == preview.ReadOffline && !p.OnMachine() && needsReference(p): // install reads a cluster
+		asked[2] = "preview"
+		asked = append(asked, "--offline", "--tui")
 	}
-	if approval[0] == planFlag {
-		return quoteWords([]string{"kubectl", "operator", "show", approval[1], "--tui"})
-	}
-	return quoteWords(asked)
+	return commandline.Join(slices.Concat(asked, repeated(p, asked, nil), settings)...) // the last of a flag counts
 }
-
-// Quote returns a word quoted for a POSIX shell.
-func Quote(word string) string { return quoteWords([]string{word}) }
 
 // planFlag is the flag that names the file of a saved plan.
 const planFlag = "--plan"
+
+// repeated returns the flags with which the plan was made and that its command repeats,
+// but for those among its words already.
+func repeated(p *preview.Plan, asked, approval []string) []string {
+	scope := commandline.Planning
+	switch {
+	case len(approval) > 0 && approval[0] == planFlag:
+		scope = commandline.Judging
+	case len(approval) > 0:
+		scope = commandline.Applying
+	}
+	var out []string
+	for _, flag := range commandline.Flags(p.Request.Flags, scope) {
+		if !slices.Contains(asked, flag) {
+			out = append(out, flag)
+		}
+	}
+	return out
+}
+
+// showCommand returns the command that shows a saved plan.
+func showCommand(file string, p *preview.Plan, flags ...string) string {
+	words := append([]string{"kubectl", "operator", "show", file}, flags...)
+	return commandline.Join(append(words, commandline.Flags(p.Request.Flags, commandline.Judging)...)...)
+}
 
 // commandWords returns the words of the command that makes the plan again, and the
 // further ones that approve and apply it.
@@ -85,7 +108,7 @@ func ReviewerCommand(p *preview.Plan) string { return formCommand(p, ReviewerRol
 func formCommand(p *preview.Plan, form string) string {
 	words := []string{"kubectl", "operator"}
 	if needsFile(p) {
-		return quoteWords(append(words, "show", orDefault(p.SavedAs, "PLANFILE"), "-o", form))
+		return showCommand(orDefault(p.SavedAs, "PLANFILE"), p, "-o", form)
 	}
 	made := command(p)
 	if needsReference(p) {
@@ -98,7 +121,7 @@ func formCommand(p *preview.Plan, form string) string {
 	if made == command(p) {
 		words = append(words, "--preview")
 	}
-	return quoteWords(append(words, "-o", form))
+	return commandline.Join(slices.Concat(words, repeated(p, words, nil), []string{"-o", form})...)
 }
 
 // keepsValues reports whether the release's record has all values of the plan, so that
@@ -115,11 +138,20 @@ func keepsValues(p *preview.Plan) bool {
 	})
 }
 
+// repeatsValues reports whether the command repeats all --values and --set with which
+// the plan was made.
+func repeatsValues(p *preview.Plan) bool {
+	given := func(flag string) bool {
+		return strings.HasPrefix(flag, "--set") || strings.HasPrefix(flag, "--values=")
+	}
+	return slices.ContainsFunc(p.Request.Flags, given) && !slices.ContainsFunc(p.Request.LeftOut, given)
+}
+
 // RoleCommandRenders reports whether [RoleCommand] renders the content again and needs
 // --values and --set for it, because the plan does not contain the values.
 func RoleCommandRenders(p *preview.Plan) bool {
 	renders := !needsFile(p) && p.Request.File == "" && (needsReference(p) || command(p) == preview.RequestUpgrade)
-	return renders && !keepsValues(p) && slices.ContainsFunc(p.Packages, func(pkg preview.Package) bool { return pkg.Parameters.Values != "" })
+	return renders && !keepsValues(p) && !repeatsValues(p) && slices.ContainsFunc(p.Packages, func(pkg preview.Package) bool { return pkg.Parameters.Values != "" })
 }
 
 // needsFile reports whether the plan can be applied only from its file: it was saved,
@@ -280,27 +312,6 @@ func withFlag(flags []string, name, value string) []string {
 	return append(flags, name, value)
 }
 
-// CommandLine joins the words of a command, quoted for a POSIX shell.
-func CommandLine(words ...string) string { return quoteWords(words) }
-
-// quoteWords quotes words for a POSIX shell and joins them. Invisible characters are
-// escaped, so that such a word is wrong, but safe to paste.
-func quoteWords(words []string) string {
-	quoted := make([]string, len(words))
-	for i, word := range words {
-		word = line(word)
-		if strings.ContainsFunc(word, needsQuote) || word == "" {
-			word = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-		}
-		quoted[i] = word
-	}
-	return strings.Join(quoted, " ")
-}
-
-func needsQuote(r rune) bool {
-	return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:=@,+%", r))
-}
-
 func installSection(p *preview.Plan, l layout) section {
 	s := section{title: "APPLY THIS PLAN"}
 	switch {
@@ -347,11 +358,14 @@ func installNotes(p *preview.Plan) []string {
 		notes = append(notes, "Rights to read were lacking: for a user who has them the plan has another digest, and this approval is refused (exit 5). Have such a user make and approve the plan.")
 	}
 	for _, pkg := range p.Packages {
-		if pkg.Parameters.Values != "" && p.Request.File == "" && !keepsValues(p) {
+		if pkg.Parameters.Values != "" && p.Request.File == "" && len(p.Request.LeftOut) == 0 && !keepsValues(p) && !repeatsValues(p) {
 			notes = append(notes, "Add the same --values and --set, "+pkg.Parameters.Values+".")
 		}
 	}
-	if p.Base.Signature != nil {
+	if len(p.Request.LeftOut) > 0 && !needsFile(p) {
+		notes = append(notes, "Add the same "+strings.Join(p.Request.LeftOut, " and ")+", which may be secret and is not repeated here.")
+	}
+	if p.Base.Signature != nil && !slices.ContainsFunc(p.Request.Flags, func(flag string) bool { return strings.HasPrefix(flag, "--record-key=") }) {
 		notes = append(notes, "The record was verified with keys: give the key that signs it by --record-key, where the configuration does not.")
 	}
 	switch offline := p.ReadMode == preview.ReadOffline; {

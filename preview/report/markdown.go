@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/commandline"
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 	"github.com/kubectl-operator/kubectl-operator/preview/verdict"
 )
@@ -78,7 +79,7 @@ func installBlock(p *preview.Plan, title string) string {
 	if hasCommand(p) {
 		words := Command(p)
 		if len(words) > maxCommand {
-			words = "kubectl operator " + command(p) + " --plan " + quoteWords([]string{orDefault(p.SavedAs, "PLANFILE")}) + " --yes"
+			words = "kubectl operator " + command(p) + " --plan " + commandline.Join(orDefault(p.SavedAs, "PLANFILE")) + " --yes"
 			block += "The command with everything it takes is too long to be shown here; `-o text` has it.\n\n"
 		}
 		block += fence("sh", []string{words}) + "\n"

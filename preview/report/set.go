@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/commandline"
 )
 
 // setCommand returns the words of the command that makes the plan of a plugin set
@@ -60,7 +61,7 @@ func setPlatform(p *preview.Plan) string {
 // SetRollback returns the command that reviews and makes the return to an earlier
 // generation of plugin files.
 func SetRollback(location string, generation int) string {
-	return quoteWords([]string{"kubectl", "operator", "plugin", "rollback", "--location", location, "--to", strconv.Itoa(generation)})
+	return commandline.Join("kubectl", "operator", "plugin", "rollback", "--location", location, "--to", strconv.Itoa(generation))
 }
 
 // setNotes returns remarks about the command of [setCommand]: when it is refused, and

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/commandline"
 	"github.com/kubectl-operator/kubectl-operator/preview/verdict"
 )
 
@@ -90,7 +91,7 @@ func changeFacts(v *preview.Verdict) []fact {
 func mitigationFacts(v *preview.Verdict) []fact {
 	var rows []fact
 	for _, m := range v.Mitigations {
-		rows = append(rows, fact{quoteWords(m.Flags), m.Text()})
+		rows = append(rows, fact{commandline.Join(m.Flags...), m.Text()})
 	}
 	return rows
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/install"
 	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/commandline"
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
@@ -151,9 +152,7 @@ func (s *summary) cause(err error) {
 	}
 }
 
-func statusCommand(p *preview.Plan) string {
-	return fmt.Sprintf("kubectl operator status %s -n %s", p.Release.Name, p.Release.Namespace)
-}
+func statusCommand(p *preview.Plan) string { return commandline.OfRelease(p, "status") }
 
 // pinnedRef returns the reference of the installed content with its digest.
 func pinnedRef(p *preview.Plan) string {

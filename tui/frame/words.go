@@ -2,10 +2,12 @@ package frame
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/commandline"
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
@@ -16,15 +18,15 @@ import (
 func UndoCommand(p *preview.Plan) string {
 	switch {
 	case p.Platform != "" && p.Location != nil && p.Generation != nil && p.Generation.From > 0 && p.OnMachine():
-		return fmt.Sprintf("kubectl operator plugin rollback --to %d --location %s", p.Generation.From, p.Location.Path)
+		return commandline.Join("kubectl", "operator", "plugin", "rollback", "--to", strconv.Itoa(p.Generation.From), "--location", p.Location.Path)
 	case p.OnMachine():
 		return ""
 	case p.Request.Action == preview.RequestInstall:
-		return fmt.Sprintf("kubectl operator uninstall %s -n %s", p.Release.Name, p.Release.Namespace)
+		return commandline.OfRelease(p, preview.RequestUninstall)
 	case p.Request.Action == preview.RequestUninstall || p.Base.Revision == 0:
 		return ""
 	}
-	return fmt.Sprintf("kubectl operator rollback %s --to %d -n %s", p.Release.Name, p.Base.Revision, p.Release.Namespace)
+	return commandline.OfRelease(p, preview.RequestRollback, "--to", strconv.Itoa(p.Base.Revision))
 }
 
 // ShortKind abbreviates the longest kinds in a name ("KIND NAME") as kubectl does.

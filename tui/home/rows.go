@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
-	"github.com/kubectl-operator/kubectl-operator/preview/report"
+	"github.com/kubectl-operator/kubectl-operator/preview/commandline"
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
@@ -178,5 +178,5 @@ func commandText(command []string) string {
 	if command == nil {
 		return ""
 	}
-	return report.CommandLine(append([]string{"kubectl", "operator"}, command...)...)
+	return commandline.Join(append([]string{"kubectl", "operator"}, command...)...)
 }

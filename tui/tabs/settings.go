@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/commandline"
 	"github.com/kubectl-operator/kubectl-operator/preview/report"
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
@@ -23,7 +24,7 @@ const (
 func (m *summaryTab) mitigationRows(v *preview.Verdict) []Row {
 	var rows []Row
 	if len(m.Chosen) > 0 {
-		line := settingLine("set here", report.CommandLine(m.Chosen...))
+		line := settingLine("set here", commandline.Join(m.Chosen...))
 		rows = append(rows, Row{ID: SettingBack, Text: line.Plain(), Line: func(int) widget.Line { return line }})
 	}
 	name := "needs less"

@@ -44,6 +44,7 @@ type app struct {
 	console
 	kube    *k8s.Flags
 	global  globalFlags
+	given   []string // flags of the command line, as [planning.GivenFlags] returns them
 	log     *slog.Logger
 	logFile io.Closer
 	// watch sees each event of an apply before it is printed, when not nil.
@@ -134,9 +135,12 @@ and, once approved, applies exactly the reviewed content and follows the rollout
 		SilenceErrors:     true,
 		SilenceUsage:      true,
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
-		PersistentPreRunE: func(*cobra.Command, []string) error { return a.start() },
-		Args:              cobra.ArbitraryArgs,
-		Version:           a.version,
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			a.given = planning.GivenFlags(cmd.Flags())
+			return a.start()
+		},
+		Args:    cobra.ArbitraryArgs,
+		Version: a.version,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return unknownCommand(cmd, args[0])
@@ -289,7 +293,7 @@ func (a *app) newSession() *session {
 	s.Planner = planning.NewPlanner(planning.Environment{
 		Version: a.version, Getenv: a.getenv, Config: a.config,
 		Namespace: a.kube.Namespace, ContextNamespace: a.kube.ContextNamespace, RequestTimeout: a.kube.RequestTimeout,
-		Passphrase: a.passphrase, Schemas: s.typer, Connect: s.reader,
+		Passphrase: a.passphrase, Schemas: s.typer, Connect: s.reader, Flags: func() []string { return a.given },
 	})
 	return s
 }

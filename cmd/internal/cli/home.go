@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/install/rollout"
 	"github.com/kubectl-operator/kubectl-operator/preview"
-	"github.com/kubectl-operator/kubectl-operator/preview/report"
+	"github.com/kubectl-operator/kubectl-operator/preview/commandline"
 	"github.com/kubectl-operator/kubectl-operator/tui"
 	"github.com/kubectl-operator/kubectl-operator/tui/home"
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
@@ -32,7 +32,7 @@ func (a *app) home(ctx context.Context, flags *pflag.FlagSet) error {
 		return err
 	}
 	words := slices.Concat(choice.Command, flagWords(flags))
-	a.streams.Printf("$ %s\n", report.CommandLine(append(strings.Fields(a.program), words...)...))
+	a.streams.Printf("$ %s\n", commandline.Join(append(strings.Fields(a.program), words...)...))
 	root := a.newRootCommand()
 	root.SetArgs(words)
 	return root.ExecuteContext(ctx)

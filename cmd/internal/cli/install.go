@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
-	"github.com/kubectl-operator/kubectl-operator/preview/report"
+	"github.com/kubectl-operator/kubectl-operator/preview/commandline"
 )
 
 const installLong = `Resolve REF to an immutable digest, show what installing it would do, and apply
@@ -85,7 +85,7 @@ func (a *app) newInstallCommand() *cobra.Command {
 					return nil, err
 				}
 				plan, err := p.Plan(ctx, want, progress)
-				return plan, p.withoutCluster(err, report.Quote(args[0]))
+				return plan, p.withoutCluster(err, commandline.Join(args[0]))
 			})
 		},
 		ValidArgsFunction: a.completer().packages(&p.Selection, &p.Source),
@@ -121,7 +121,7 @@ func (r *releaseRun) runFiles(ctx context.Context) error {
 	return r.run(ctx, title, func(ctx context.Context, progress func(string)) (*preview.Plan, error) {
 		plan, err := r.session.Plan(ctx, want, progress)
 		if err != nil {
-			return nil, r.session.withoutCluster(fmt.Errorf("request file %s: %w", files[0], err), "-f "+report.Quote(files[0]))
+			return nil, r.session.withoutCluster(fmt.Errorf("request file %s: %w", files[0], err), "-f "+commandline.Join(files[0]))
 		}
 		if text := want.Unreviewed(plan); text != "" {
 			return nil, refuse(text, "preview -f "+files[0]+" -o request writes the file back for what it leads to now")

@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/catalog"
+	"github.com/kubectl-operator/kubectl-operator/preview/commandline"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
-	"github.com/kubectl-operator/kubectl-operator/preview/report"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 	"github.com/kubectl-operator/kubectl-operator/preview/source"
 )
@@ -177,7 +177,7 @@ func (e Environment) upgradeCatalog(stored *record.Record) ([]string, error) {
 	}
 	name, namespace := stored.Release.Name, stored.Release.Namespace
 	return nil, Usagef("release %s came from catalog %s, as its record says; the configuration does not have that catalog, and a record alone is not trusted to name a catalog: %s",
-		name, reference, report.CommandLine("kubectl", "operator", "upgrade", name, "-n", namespace, "--catalog", reference))
+		name, reference, commandline.Join(append([]string{"kubectl", "operator", "upgrade", name, "-n", namespace, "--catalog", reference}, e.repeated()...)...))
 }
 
 // Catalogs opens the catalogs that --catalog names; without any, all configured

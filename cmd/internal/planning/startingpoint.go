@@ -11,10 +11,10 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/catalog"
+	"github.com/kubectl-operator/kubectl-operator/preview/commandline"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
 	"github.com/kubectl-operator/kubectl-operator/preview/planned"
-	"github.com/kubectl-operator/kubectl-operator/preview/report"
 )
 
 // startingPoint is the options of the installed release, from which a plan
@@ -26,7 +26,8 @@ type startingPoint struct {
 	before  *settings // nil where none are on record
 	after   settings  // what counts, before anything is rendered
 	// from names the revision, or the release of Helm; empty for a new release.
-	from string
+	from  string
+	flags []string // of the command line that its commands repeat
 	// first is what is said before the options themselves.
 	first []preview.OptionChange
 }
@@ -35,7 +36,7 @@ type startingPoint struct {
 // those of the installed release, changed by flags and by a request file.
 // stored is nil for a new release.
 func (p *Planner) startFrom(want PlanRequest, release preview.Release, stored *record.Record) (*Planner, PlanRequest, error) {
-	start := &startingPoint{release: release, text: want.Text}
+	start := &startingPoint{release: release, text: want.Text, flags: p.env.repeated()}
 	if want.File != nil {
 		start.file = want.File.path
 	}
@@ -76,7 +77,7 @@ func (s *startingPoint) command(flags ...string) string {
 	case s.text != "":
 		words = append(words, s.text)
 	}
-	return report.CommandLine(slices.Concat(words, []string{"-n", s.release.Namespace}, flags)...)
+	return commandline.Join(slices.Concat(words, []string{"-n", s.release.Namespace}, flags, s.flags)...)
 }
 
 // withStart returns the planner and the request with the options of a starting
@@ -90,7 +91,7 @@ func (p *Planner) withStart(want PlanRequest, start *startingPoint) (*Planner, P
 	}
 	if after.format != "" && builtinFormat(after.format) == nil && !a.says(rowOf("format")) {
 		return nil, want, Refuse(fmt.Sprintf("release %s was rendered by the program %s, and a record cannot name a program", start.release.Name, after.format),
-			"say it yourself: --format "+report.CommandLine(after.format)+"; or --reset-options leaves it out")
+			"say it yourself: --format "+commandline.Join(after.format)+"; or --reset-options leaves it out")
 	}
 	start.after = after
 	want.start = start
@@ -326,7 +327,7 @@ func goBack(newest, target *record.Record) (*preview.ReleaseOptions, []preview.O
 	after, err := recordedSettings(target)
 	if err != nil {
 		return nil, nil, Refuse(fmt.Sprintf("the options in the record of revision %d of release %s cannot be read: %s", target.Revision, target.Release.Name, err),
-			"choose another revision: "+report.CommandLine("kubectl", "operator", "history", target.Release.Name, "-n", target.Release.Namespace))
+			"choose another revision: "+commandline.Join("kubectl", "operator", "history", target.Release.Name, "-n", target.Release.Namespace))
 	}
 	before, err := recordedSettings(newest)
 	if err != nil || before == nil {

@@ -1,0 +1,250 @@
+package cli_test
+
+import (
+	"encoding/json"
+	"html"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/sandboxtest"
+	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/slowtest"
+	"github.com/kubectl-operator/kubectl-operator/preview/corpustest"
+)
+
+// printing runs this program in a directory of its own, whose name needs quotes, and
+// carries out the commands that it prints.
+type printing struct {
+	t    *testing.T
+	dir  string
+	env  []string
+	done map[string]bool // commands that print the same for every package
+}
+
+func newPrinting(t *testing.T, kubeconfig string) *printing {
+	t.Helper()
+	p := &printing{t: t, dir: filepath.Join(t.TempDir(), "it's $HOME; `here`"), done: map[string]bool{}}
+	if err := os.MkdirAll(p.dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	policy := "apiVersion: kubectl-operator/v1alpha1\nkind: Policy\nrules:\n- {name: here, severity: warning, message: a policy judged it, expression: \"true\"}\n"
+	if err := os.WriteFile(filepath.Join(p.dir, "our policy's.yaml"), []byte(policy), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	home := filepath.Join(p.dir, "home")
+	p.env = append(os.Environ(), "HOME="+home, "XDG_CACHE_HOME="+filepath.Join(home, "cache"), "KUBECONFIG="+kubeconfig, "CI=")
+	return p
+}
+
+// answer is what a command printed, and its exit code.
+type answer struct {
+	stdout, stderr string
+	code           int
+}
+
+// sh carries a command line out as it is printed, by a shell.
+func (p *printing) sh(line string) answer {
+	p.t.Helper()
+	c := exec.Command("sh", "-c", `kubectl() { shift; kubectl-operator "$@"; }; `+line)
+	c.Dir, c.Env = p.dir, p.env
+	var out, errOut strings.Builder
+	c.Stdout, c.Stderr = &out, &errOut
+	if err := c.Run(); c.ProcessState == nil {
+		p.t.Fatalf("%s: %v", line, err)
+	}
+	return answer{out.String(), errOut.String(), c.ProcessState.ExitCode()}
+}
+
+// digests are those of the plan that a command prints as JSON.
+type digests struct {
+	Digest        string `json:"digest"`
+	ContentDigest string `json:"contentDigest"`
+}
+
+// plan carries out a command that prints a plan as JSON.
+func (p *printing) plan(line string) (out digests, ok bool) {
+	p.t.Helper()
+	got := p.sh(line + " -o json")
+	if got.code != 0 || json.Unmarshal([]byte(got.stdout), &out) != nil {
+		p.t.Errorf("%s: exit code %d\n%s", line, got.code, got.stderr)
+		return out, false
+	}
+	return out, true
+}
+
+// printedCommand is a command of this program in a text or a page: to the end of the
+// line, or of what marks it as code.
+var printedCommand = regexp.MustCompile("kubectl operator [^\n`<]+")
+
+// approvalWords are the part of a command that approves the plan.
+var approvalWords = regexp.MustCompile(` --yes --approve (sha256:[0-9a-f]{64}) --ruleset [0-9]+(?: --accept (?:'[^']*'|[^ ]+))*`)
+
+// commandsIn returns the commands in the forms of a review.
+func commandsIn(forms ...string) []string {
+	found := map[string]bool{}
+	for _, text := range forms {
+		for _, line := range printedCommand.FindAllString(html.UnescapeString(text), -1) {
+			found[strings.TrimSpace(line)] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(found))
+}
+
+// forms previews a package and returns the review in the forms with commands.
+func (p *printing) forms(line string) (forms []string) {
+	p.t.Helper()
+	got := p.sh(line + " --report markdown=review.md --report html=review.html")
+	if got.code != 0 {
+		p.t.Errorf("%s: exit code %d\n%s", line, got.code, got.stderr)
+		return nil
+	}
+	forms = append(forms, got.stdout)
+	for _, name := range []string{"review.md", "review.html"} {
+		data, err := os.ReadFile(filepath.Join(p.dir, name))
+		if err != nil {
+			p.t.Error(err)
+		}
+		forms = append(forms, string(data))
+	}
+	return forms
+}
+
+// offline carries out a command of a review that was made without a cluster. want are
+// the digests of that review.
+func (p *printing) offline(line string, want digests) {
+	p.t.Helper()
+	verb := strings.Fields(line)[2]
+	approves := approvalWords.FindStringSubmatch(line)
+	switch {
+	case verb == "explain" && strings.HasSuffix(line, " RULE"), verb == "install" && strings.Contains(line, " --plan PLANFILE "):
+		// RULE and PLANFILE stand for what the reader has.
+	case verb == "explain" || verb == "help":
+		if got := p.sh(line); !p.done[line] && (got.code != 0 || got.stdout == "") {
+			p.t.Errorf("%s: exit code %d\n%s", line, got.code, got.stderr)
+		}
+		p.done[line] = true
+	case verb == "preview" && strings.Contains(line, " -o "):
+		if got := p.sh(line + " --offline"); got.code != 0 || got.stdout == "" {
+			p.t.Errorf("%s: exit code %d\n%s", line, got.code, got.stderr)
+		}
+	case approves != nil:
+		if approves[1] != want.ContentDigest {
+			p.t.Errorf("%s approves another content than %s", line, want.ContentDigest)
+		}
+		again := strings.Replace(approvalWords.ReplaceAllString(line, ""), " operator install ", " operator preview ", 1) + " --offline"
+		if got, ok := p.plan(again); ok && got != want {
+			p.t.Errorf("%s plans %v, want %v", again, got, want)
+		}
+		// As it is printed, it gets as far as the cluster that there is none of.
+		if got := p.sh(line); got.code != 1 || !strings.Contains(got.stderr, "no kubeconfig") {
+			p.t.Errorf("%s: exit code %d\n%s", line, got.code, got.stderr)
+		}
+	default:
+		p.t.Errorf("%s: what does it claim?", line)
+	}
+}
+
+// TestSlowPrintedCommands previews every package of the corpus without a cluster, and
+// carries out each command that text, Markdown and page print, by a shell: what approves
+// the plan plans the same content, and the others print what they name.
+func TestSlowPrintedCommands(t *testing.T) {
+	t.Parallel()
+	slowtest.Skip(t, "the commands printed for the corpus")
+	dirs, err := filepath.Glob(filepath.Join(corpustest.Dir(t, "bundles"), "*", "*"))
+	if err != nil || len(dirs) == 0 {
+		t.Fatalf("no bundles: %v", err)
+	}
+	p := newPrinting(t, filepath.Join(t.TempDir(), "none"))
+	reviewed, executed := 0, 0
+	for i, dir := range dirs {
+		if !slowtest.InSample(i, 12) {
+			continue
+		}
+		link := filepath.Join(p.dir, "a package's "+filepath.Base(filepath.Dir(dir)))
+		_ = os.Remove(link)
+		if err := os.Symlink(dir, link); err != nil {
+			t.Fatal(err)
+		}
+		first := `kubectl operator preview './` + strings.ReplaceAll(filepath.Base(link), "'", `'\''`) + `' --offline --certs none --cache-dir 'ca"che $1' --api-versions monitoring.coreos.com/v1 --policy 'our policy'\''s.yaml'`
+		if p.sh(first+" -o json").code != 0 {
+			t.Logf("refused: %s", dir)
+			continue
+		}
+		want, ok := p.plan(first)
+		if !ok {
+			continue
+		}
+		reviewed++
+		commands := commandsIn(p.forms(first)...)
+		if !slices.ContainsFunc(commands, func(line string) bool { return strings.Contains(line, " operator install ") }) {
+			t.Errorf("%s: no command applies it: %q", dir, commands)
+		}
+		for _, line := range commands {
+			p.offline(line, want)
+			executed++
+		}
+	}
+	t.Logf("%d packages, %d commands", reviewed, executed)
+	if reviewed < 4 {
+		t.Errorf("only %d packages were reviewed", reviewed)
+	}
+}
+
+// TestClusterPrintedCommands installs packages of the corpus by the command that their
+// review prints, and then carries out what the program says next, until they are gone.
+func TestClusterPrintedCommands(t *testing.T) {
+	t.Parallel()
+	slowtest.Skip(t, "the commands printed for the corpus")
+	p := newPrinting(t, sandboxtest.New(t).Kubeconfig())
+	for i, name := range []string{"argocd-operator", "grafana-operator", "etcd", "external-dns-operator", "keycloak-operator", "limitador-operator", "mongodb-operator", "oadp-operator", "strimzi-kafka-operator", "rabbitmq-cluster-operator"} {
+		dirs, _ := filepath.Glob(filepath.Join(corpustest.Dir(t, "bundles"), name, "*"))
+		if len(dirs) == 0 || !slowtest.InSample(i, 6) {
+			continue
+		}
+		first := "kubectl operator preview " + dirs[len(dirs)-1] + " --certs none --context sandbox --stage-timeout 1m"
+		want, ok := p.plan(first)
+		if !ok {
+			continue
+		}
+		for _, line := range commandsIn(p.forms(first)...) {
+			approves := approvalWords.FindStringSubmatch(line)
+			if approves == nil {
+				continue
+			}
+			if approves[1] != want.Digest || !strings.Contains(line, "--context=sandbox") {
+				t.Errorf("%s: %s, want the digest %s and the context", name, line, want.Digest)
+			}
+			got := p.sh(line + " --no-wait")
+			if got.code != 0 {
+				t.Errorf("%s: exit code %d\n%s%s", line, got.code, got.stdout, got.stderr)
+			}
+			p.after(got.stdout)
+		}
+	}
+}
+
+// after carries out the commands that an install prints at its end.
+func (p *printing) after(stdout string) {
+	p.t.Helper()
+	said := commandsIn(stdout)
+	for _, verb := range []string{"status", "uninstall"} {
+		at := slices.IndexFunc(said, func(line string) bool { return strings.HasPrefix(line, "kubectl operator "+verb+" ") })
+		switch {
+		case at < 0:
+			p.t.Errorf("no %s in %q", verb, said)
+		case verb == "status":
+			if got := p.sh(said[at]); got.code != 0 && got.code != 3 || !strings.Contains(got.stdout, "revision 1 applied") {
+				p.t.Errorf("%s: exit code %d\n%s%s", said[at], got.code, got.stdout, got.stderr)
+			}
+		default:
+			if got := p.sh(said[at] + " --yes --no-wait"); got.code != 0 {
+				p.t.Errorf("%s: exit code %d\n%s", said[at], got.code, got.stderr)
+			}
+		}
+	}
+}

@@ -1,0 +1,87 @@
+package planning
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/commandline"
+)
+
+// GivenFlags returns the flags of a command line, each as --NAME=VALUE, or --NAME for
+// one that is only switched on. A repeatable flag is in the result once for each value.
+func GivenFlags(flags *pflag.FlagSet) []string {
+	var out []string
+	flags.Visit(func(f *pflag.Flag) {
+		values := []string{f.Value.String()}
+		if list, ok := f.Value.(pflag.SliceValue); ok {
+			values = list.GetSlice()
+		}
+		for _, value := range values {
+			if f.Value.Type() == "bool" && value == "true" {
+				out = append(out, "--"+f.Name)
+				continue
+			}
+			out = append(out, "--"+f.Name+"="+value)
+		}
+	})
+	return out
+}
+
+// repeat records in a plan's request the flags that the commands printed about the plan
+// repeat, and names those whose values may be secret.
+func (p *Planner) repeat(plan *preview.Plan) {
+	plan.Request.Flags, plan.Request.LeftOut = nil, nil
+	if p.env.Flags == nil {
+		return
+	}
+	given := p.env.Flags()
+	for chosen := range slices.Chunk(p.chosenFlags(), 2) {
+		if len(chosen) == 2 && chosen[0] == "--"+setFlag {
+			given = append(given, chosen[0]+"="+chosen[1])
+		}
+	}
+	for _, flag := range given {
+		name, value, _ := strings.Cut(strings.TrimPrefix(flag, "--"), "=")
+		switch {
+		case commandline.IsSecret(name):
+			plan.Request.LeftOut = append(plan.Request.LeftOut, "--"+name)
+		case name == setFlag && !public(plan.ReleaseOptions, value):
+			key, _, _ := strings.Cut(value, "=")
+			plan.Request.LeftOut = append(plan.Request.LeftOut, "--"+name+" "+key)
+		case name == "record-key" && p.keyring.keys.Signer == nil:
+			// The public half verifies, and the command that applies asks for the other.
+		case commandline.ScopeOf(name) != commandline.None:
+			plan.Request.Flags = append(plan.Request.Flags, flag)
+		}
+	}
+}
+
+// repeated returns the flags of the command line that choose cluster, registries and
+// policy, for commands in errors.
+func (e Environment) repeated() []string {
+	if e.Flags == nil {
+		return nil
+	}
+	return commandline.Flags(e.Flags(), commandline.Judging)
+}
+
+// public reports whether the options of a release have the value of KEY=VALUE, and none
+// of it is withheld.
+func public(o *preview.ReleaseOptions, set string) bool {
+	key, _, _ := strings.Cut(set, "=")
+	found := false
+	if o != nil {
+		for _, v := range o.Values {
+			if path := v.Path(); path == key || strings.HasPrefix(path, key+".") || strings.HasPrefix(key, path+".") {
+				if v.Withheld {
+					return false
+				}
+				found = true
+			}
+		}
+	}
+	return found
+}
