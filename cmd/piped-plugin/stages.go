@@ -17,6 +17,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/approval"
+	"github.com/kubectl-operator/kubectl-operator/preview/commandline"
 	"github.com/kubectl-operator/kubectl-operator/preview/pipecd"
 	"github.com/kubectl-operator/kubectl-operator/preview/planfile"
 	"github.com/kubectl-operator/kubectl-operator/preview/report"
@@ -111,7 +112,7 @@ func (r *stageRun) plan(ctx context.Context, s *session, before notes) error {
 		if noted.Saved, err = r.save(ctx, s, plan, planning.SaveOptions{To: r.placeOf(r.config.Plans, s.target, plan)}); err != nil {
 			return err
 		}
-		r.log.infof("%d signed approvals are needed: kubectl operator approve %s", r.config.RequireApprovals, report.Quote(noted.Saved))
+		r.log.infof("%d signed approvals are needed: kubectl operator approve %s", r.config.RequireApprovals, commandline.Join(noted.Saved))
 	}
 	if err := noted.put(ctx, r.in.Client, s.target); err != nil {
 		return err

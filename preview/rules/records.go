@@ -4,6 +4,7 @@ package rules
 const (
 	fromRecord      = "it comes from the record of revision %d, which is %s"
 	unknownReliance = "The record may be of a release that relies on what this plan changes, which is not known."
+	recordSeverity  = "It is critical where content comes back from the record, and a warning where the record only decides which marked objects are deleted, or which findings were accepted."
 	ownRecord       = "Everyone who can write Secrets in the release's namespace can change its record, and the record decides what the evidence lists."
 )
 
@@ -37,7 +38,7 @@ var (
 		Reason: ownRecord,
 		Reduce: "Find out who wrote the record: kubectl get secret -o yaml --show-managed-fields. Install the version again from its source instead of going back to this record.",
 		Looks:  "Records of the release that a plan draws on, where --record-key or records of the configuration names keys: a signature by one of them, for this cluster, of the record as it is.",
-		When:   "It is critical where content comes back from the record, and a warning where the record only decides which marked objects are deleted, or which findings were accepted.",
+		When:   recordSeverity,
 	}.example("package/mongodb", 1, "not verified: it is not signed"))
 	RecordChainBroken = row(Rule{
 		Name: "record-chain-broken", Level: Critical, Title: "comes from a history that does not hold",
@@ -46,7 +47,7 @@ var (
 		Reason: ownRecord,
 		Reduce: "Look at which revisions hold: kubectl operator history NAME. Find out who wrote the record: kubectl get secret -o yaml --show-managed-fields. Install the version again from its source instead of going back to it.",
 		Looks:  "The records of the release, where a plan goes back to one or removes the release: the digest of each, and what later ones name.",
-		When:   "It is critical where content comes back from the record, and a warning where the record only decides which marked objects are deleted, or which findings were accepted.",
+		When:   recordSeverity,
 	}.example("package/mongodb", 1, "not verified: the history does not hold since revision 1: its record is gone, and the newest lists it"))
 	OnFailureRollback = row(Rule{
 		Name: "on-failure-rollback", Level: Notice, Title: "is rolled back on failure",

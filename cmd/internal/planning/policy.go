@@ -69,7 +69,7 @@ func (p *Planner) Judge(plan *preview.Plan, err error) (*preview.Plan, error) {
 	if err := p.policy.Judge(plan); err != nil {
 		return nil, &engine.RefusedError{What: err.Error(), Next: "correct the policy"}
 	}
-	p.repeat(plan)
+	p.env.repeat(plan, p.chosenFlags(), p.keyring.keys.Signer != nil)
 	verdict.Renew(plan)
 	return plan, nil
 }

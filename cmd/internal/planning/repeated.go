@@ -31,16 +31,17 @@ func GivenFlags(flags *pflag.FlagSet) []string {
 }
 
 // repeat records in a plan's request the flags that the commands printed about the plan
-// repeat, and names those whose values may be secret.
-func (p *Planner) repeat(plan *preview.Plan) {
+// repeat, and names those whose values may be secret. chosen are those that were chosen
+// in the review; signs says that records are signed, so that the key is one that signs.
+func (e Environment) repeat(plan *preview.Plan, chosen []string, signs bool) {
 	plan.Request.Flags, plan.Request.LeftOut = nil, nil
-	if p.env.Flags == nil {
+	if e.Flags == nil {
 		return
 	}
-	given := p.env.Flags()
-	for chosen := range slices.Chunk(p.chosenFlags(), 2) {
-		if len(chosen) == 2 && chosen[0] == "--"+setFlag {
-			given = append(given, chosen[0]+"="+chosen[1])
+	given := e.Flags()
+	for pair := range slices.Chunk(chosen, 2) {
+		if len(pair) == 2 && pair[0] == "--"+setFlag {
+			given = append(given, pair[0]+"="+pair[1])
 		}
 	}
 	for _, flag := range given {
@@ -51,7 +52,7 @@ func (p *Planner) repeat(plan *preview.Plan) {
 		case name == setFlag && !public(plan.ReleaseOptions, value):
 			key, _, _ := strings.Cut(value, "=")
 			plan.Request.LeftOut = append(plan.Request.LeftOut, "--"+name+" "+key)
-		case name == "record-key" && p.keyring.keys.Signer == nil:
+		case name == "record-key" && !signs:
 			// The public half verifies, and the command that applies asks for the other.
 		case commandline.ScopeOf(name) != commandline.None:
 			plan.Request.Flags = append(plan.Request.Flags, flag)
