@@ -44,7 +44,7 @@ type app struct {
 	console
 	kube    *k8s.Flags
 	global  globalFlags
-	given   []string // flags of the command line, as [planning.GivenFlags] returns them
+	given   []string // flags of the command line, as [givenFlags] returns them
 	log     *slog.Logger
 	logFile io.Closer
 	// watch sees each event of an apply before it is printed, when not nil.
@@ -136,7 +136,7 @@ and, once approved, applies exactly the reviewed content and follows the rollout
 		SilenceUsage:      true,
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
-			a.given = planning.GivenFlags(cmd.Flags())
+			a.given = givenFlags(cmd.Flags())
 			return a.start()
 		},
 		Args:    cobra.ArbitraryArgs,

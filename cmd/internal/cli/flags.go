@@ -486,3 +486,23 @@ func (f *healthFlags) rolloutChecks() []rollout.Check {
 	}
 	return out
 }
+
+// givenFlags returns the flags of a command line, each as --NAME=VALUE, or --NAME for
+// one that is only switched on. A repeatable flag is in the result once for each value.
+func givenFlags(flags *pflag.FlagSet) []string {
+	var out []string
+	flags.Visit(func(f *pflag.Flag) {
+		values := []string{f.Value.String()}
+		if list, ok := f.Value.(pflag.SliceValue); ok {
+			values = list.GetSlice()
+		}
+		for _, value := range values {
+			if f.Value.Type() == "bool" && value == "true" {
+				out = append(out, "--"+f.Name)
+				continue
+			}
+			out = append(out, "--"+f.Name+"="+value)
+		}
+	})
+	return out
+}

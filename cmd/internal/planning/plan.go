@@ -563,7 +563,8 @@ type Environment struct {
 	// ContextNamespace is that of the kubeconfig's context, where new releases go of
 	// which neither flags nor files say the namespace; empty, or nil, for none.
 	ContextNamespace func() string
-	// Flags returns those of the command line, as [GivenFlags] does; nil for none.
+	// Flags returns those of the command line, each as --NAME=VALUE, or --NAME for one that
+	// is only switched on; nil for none.
 	Flags func() []string
 	// RequestTimeout bounds one request to a server.
 	RequestTimeout func() (time.Duration, error)

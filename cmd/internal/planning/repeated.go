@@ -4,31 +4,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/pflag"
-
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/commandline"
 )
-
-// GivenFlags returns the flags of a command line, each as --NAME=VALUE, or --NAME for
-// one that is only switched on. A repeatable flag is in the result once for each value.
-func GivenFlags(flags *pflag.FlagSet) []string {
-	var out []string
-	flags.Visit(func(f *pflag.Flag) {
-		values := []string{f.Value.String()}
-		if list, ok := f.Value.(pflag.SliceValue); ok {
-			values = list.GetSlice()
-		}
-		for _, value := range values {
-			if f.Value.Type() == "bool" && value == "true" {
-				out = append(out, "--"+f.Name)
-				continue
-			}
-			out = append(out, "--"+f.Name+"="+value)
-		}
-	})
-	return out
-}
 
 // repeat records in a plan's request the flags that the commands printed about the plan
 // repeat, and names those whose values may be secret. chosen are those that were chosen
