@@ -66,7 +66,7 @@ func TestPlanSpeaksTheJSONNamesOfTheContract(t *testing.T) {
 	}
 	for path, want := range map[string]string{
 		"":                              "access against apiVersion base cloud complete configChanges contentDigest digest files findings generation images kind location objects optionChanges options packages platform platforms policy readMode reads release releaseOptions request ruleset stages summary target tool undo unknowns verdict",
-		"request":                       "action channel cloudPolicies file format keep path reference revision version",
+		"request":                       "action beside channel cloudPolicies file fileRequest flags format keep leftOut path reference revision version",
 		"release":                       "name namespace",
 		"releaseOptions":                "cloudPolicies conflicts conflictsOf format path pinImages platform strict unknown values variables",
 		"releaseOptions.values.0":       "json keys withheld",
@@ -102,8 +102,8 @@ func TestPlanSpeaksTheJSONNamesOfTheContract(t *testing.T) {
 		"access.grants.0":                         "apiGroups change held namespace nonResourceURLs resourceNames resources rules scope subject verbs via",
 		"access.grants.0.subject":                 "kind name namespace",
 		"access.installer.missing.0":              "resource verb why",
-		"cloud.permissions.0":                     "actions change conditions effect origin provider resources roles rules",
-		"cloud.declared.0":                        "origin provider",
+		"cloud.permissions.0":                     "actions certainty change conditions effect origin provider resources roles rules",
+		"cloud.declared.0":                        "certainty origin provider",
 		"images.0":                                "digest pinned reference usedBy",
 		"reads.0":                                 "fingerprint id uid",
 		"findings.0":                              "acceptedIn alsoIn counted evidence fingerprint id judged object ref rule severity subjects title why",
@@ -163,7 +163,7 @@ func TestDigestCoversExactlyTheFacts(t *testing.T) {
 		"objects.0.conflicts": true, "objects.0.result": true, "objects.0.secretKeys": true, "objects.0.hook": true, "objects.0.adoption": true, "objects.0.manager": true, "objects.0.left": true, "objects.0.format": true,
 	}
 	// What Seal computes, and what hangs below a Fact without being one.
-	view := []string{"base.packages", "access.grants.0.rules", "cloud.permissions.0.rules", "digest", "contentDigest", "summary", "apiVersion", "kind", "ruleset", "complete"}
+	view := []string{"base.packages", "access.grants.0.rules", "cloud.permissions.0.rules", "cloud.permissions.0.certainty", "cloud.declared.0.certainty", "digest", "contentDigest", "summary", "apiVersion", "kind", "ruleset", "complete"}
 	before := fullPlan(t).Digest
 	leaves(reflect.ValueOf(fullPlan(t)).Elem(), "", func(path string, _ reflect.Value) {
 		isFact := false

@@ -172,9 +172,11 @@ type Request struct {
 	// CloudPolicies are the policies given by --cloud-policy, as typed.
 	CloudPolicies []string `json:"cloudPolicies,omitempty"`
 	// Flags lists other flags of the command that decide about the plan, each as
-	// --NAME=VALUE; LeftOut names those whose value may be secret. No record has them.
-	Flags   []string `json:"flags,omitempty"`
-	LeftOut []string `json:"leftOut,omitempty"` // such as --token
+	// --NAME=VALUE. No record has them.
+	Flags []string `json:"flags,omitempty"`
+	// LeftOut lists the flags that a printed command does not repeat, because their value
+	// may be secret, such as --token. No record has them.
+	LeftOut []string `json:"leftOut,omitempty"`
 	// Revision is the revision number that a rollback goes back to.
 	Revision int `json:"revision,omitempty"`
 	// Keep is the number of earlier plugin generations that a clean leaves.

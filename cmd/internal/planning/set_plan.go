@@ -453,8 +453,7 @@ func (p SetPlanner) fetchHosted(ctx context.Context, set *plugins.Set, f SetOpti
 
 const onLinux = "linux/"
 
-func (s SetPlanner) hostedPlan(ctx context.Context, want PlanRequest, fetched []plugins.PlatformSet, lock *plugins.Lock, progress func(string)) (*preview.Plan, error) {
-	p := s.Planner
+func (p SetPlanner) hostedPlan(ctx context.Context, want PlanRequest, fetched []plugins.PlatformSet, lock *plugins.Lock, progress func(string)) (*preview.Plan, error) {
 	release := preview.Release{Name: want.Name, Namespace: want.namespace}
 	if err := checkRelease(release); err != nil {
 		return nil, err
@@ -469,7 +468,7 @@ func (s SetPlanner) hostedPlan(ctx context.Context, want PlanRequest, fetched []
 			return nil, err
 		}
 	}
-	p, want, err = p.startFrom(want, release, stored)
+	p.Planner, want, err = p.startFrom(want, release, stored)
 	if err != nil {
 		return nil, err
 	}
