@@ -31,7 +31,7 @@ func newPlugin(version string) *plugin {
 // Initialize notes the deploy targets, which piped does not name where it asks for
 // versions and strategies. It gives back what starting took, as after each longer call:
 // the plugin waits most of its life.
-func (p *plugin) Initialize(_ context.Context, in *sdk.InitializeInput[pluginConfig, targetConfig]) error {
+func (p *plugin) Initialize(_ context.Context, in *sdk.InitializeInput[pluginConfig, targetConfig]) error { //nolint:unparam // the SDK asks for an error
 	p.targets = in.DeployTargets
 	debug.FreeOSMemory()
 	return nil

@@ -116,7 +116,7 @@ func (p *piped) PutStageMetadata(_ context.Context, r *pipedservice.PutStageMeta
 	return &pipedservice.PutStageMetadataResponse{}, nil
 }
 
-func (p *piped) ListStageCommands(_ context.Context, r *pipedservice.ListStageCommandsRequest) (*pipedservice.ListStageCommandsResponse, error) {
+func (p *piped) ListStageCommands(_ context.Context, _ *pipedservice.ListStageCommandsRequest) (*pipedservice.ListStageCommandsResponse, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return &pipedservice.ListStageCommandsResponse{Commands: slices.Clone(p.commands)}, nil
