@@ -140,6 +140,7 @@ func (c *Chain) lookBehind(ctx context.Context, cluster Getter, newest *Record) 
 		case after == 0:
 			c.Stopped = revision + 1
 		default:
+			c.Stopped = 0 // no run was: revision has been the newest
 			c.breakAt(revision, "it is on record as an older one, but revision %d is in the place of the newest: newer records were removed, or an old one was put back", newest.Revision)
 		}
 	}

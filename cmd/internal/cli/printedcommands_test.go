@@ -206,7 +206,7 @@ func TestClusterPrintedCommands(t *testing.T) {
 		if len(dirs) == 0 || !slowtest.InSample(i, 6) {
 			continue
 		}
-		first := "kubectl operator preview " + dirs[len(dirs)-1] + " --certs none --context sandbox --stage-timeout 1m"
+		first := "kubectl operator preview " + dirs[len(dirs)-1] + " --certs none --context kubectl-operator-sandbox --stage-timeout 1m"
 		want, ok := p.plan(first)
 		if !ok {
 			continue
@@ -216,7 +216,7 @@ func TestClusterPrintedCommands(t *testing.T) {
 			if approves == nil {
 				continue
 			}
-			if approves[1] != want.Digest || !strings.Contains(line, "--context=sandbox") {
+			if approves[1] != want.Digest || !strings.Contains(line, "--context=kubectl-operator-sandbox") {
 				t.Errorf("%s: %s, want the digest %s and the context", name, line, want.Digest)
 			}
 			got := p.sh(line + " --no-wait")
