@@ -6,10 +6,9 @@ import (
 	"io/fs"
 	"path"
 	"strings"
-)
 
-// kustomizations are the names by which PipeCD knows a kustomization.
-var kustomizations = []string{"kustomization.yaml", "kustomization.yml", "Kustomization"}
+	"sigs.k8s.io/kustomize/api/konfig"
+)
 
 // maxManifests and maxBytes are the most manifests of one application, and their size.
 const (
@@ -22,7 +21,7 @@ const (
 // configuration itself, whose file name is config. It returns nil for a directory with a
 // kustomization, which is content as a whole.
 func (in *Input) Files(dir fs.FS, config string) (map[string]string, error) {
-	for _, name := range kustomizations {
+	for _, name := range konfig.RecognizedKustomizationFileNames() {
 		if _, err := fs.Stat(dir, path.Join(in.Dir, name)); err == nil {
 			return nil, nil
 		}

@@ -13,6 +13,9 @@ import (
 	"slices"
 	"strings"
 
+	"sigs.k8s.io/kustomize/api/konfig"
+
+	"github.com/kubectl-operator/kubectl-operator/cmd/internal/requestfile"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
 	"github.com/kubectl-operator/kubectl-operator/preview/lazyregexp"
@@ -127,7 +130,7 @@ func kustomizationOf(files fs.FS, dir string) ([]string, error) {
 			relative = strings.TrimPrefix(name, dir+"/")
 		}
 		switch {
-		case entry.IsDir() && hasKustomization(files, name):
+		case entry.IsDir() && requestfile.HasKustomization(files, name):
 			if own = own || name == dir; !own {
 				resources = append(resources, relative)
 			}
@@ -141,15 +144,6 @@ func kustomizationOf(files fs.FS, dir string) ([]string, error) {
 		return nil, err
 	}
 	return resources, err
-}
-
-func hasKustomization(files fs.FS, dir string) bool {
-	for _, name := range []string{"kustomization.yaml", "kustomization.yml", "Kustomization"} {
-		if info, err := fs.Stat(files, path.Join(dir, name)); err == nil && !info.IsDir() {
-			return true
-		}
-	}
-	return false
 }
 
 // surrounded takes the working tree of a request file as content where a kustomization
@@ -174,7 +168,7 @@ func (r *Resolver) surrounded(ctx context.Context, file *RequestFile, out *Resol
 
 // refersAbove reports whether the kustomization of a directory names a path above it.
 func refersAbove(files fs.FS, dir string) bool {
-	for _, name := range []string{"kustomization.yaml", "kustomization.yml", "Kustomization"} {
+	for _, name := range konfig.RecognizedKustomizationFileNames() {
 		data, err := fs.ReadFile(files, path.Join(cmp.Or(dir, "."), name))
 		if err == nil && strings.Contains(string(data), "../") {
 			return true
@@ -216,20 +210,11 @@ func besideFile(r ref.Reference, file string) (ref.Reference, error) {
 // workingTree returns the directory of a file, and the nearest directory above it that
 // git keeps; without one, its own.
 func workingTree(file string) (dir, root string, err error) {
-	if dir, err = filepath.Abs(filepath.Dir(file)); err != nil {
-		return "", "", err
+	dir, root, _, err = requestfile.WorkingTree(filepath.Dir(file))
+	if err != nil {
+		err = fmt.Errorf("the directory of %s: %w", file, err)
 	}
-	if dir, err = filepath.EvalSymlinks(dir); err != nil {
-		return "", "", fmt.Errorf("the directory of %s: %w", file, err)
-	}
-	for above := dir; ; above = filepath.Dir(above) {
-		if _, err := os.Lstat(filepath.Join(above, ".git")); err == nil {
-			return dir, above, nil
-		}
-		if above == filepath.Dir(above) {
-			return dir, dir, nil
-		}
-	}
+	return dir, root, err
 }
 
 // confined returns an error if a local path leads out of the working tree of a request

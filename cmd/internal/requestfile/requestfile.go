@@ -9,10 +9,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"sigs.k8s.io/kustomize/api/konfig"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
@@ -38,11 +42,11 @@ func Read(ctx context.Context, name string) (Text, error) {
 	switch {
 	case err != nil:
 		return Text{}, fmt.Errorf("reading the request file: %w", err)
-	case info.IsDir() && kustomizationIn(name):
+	case info.IsDir() && HasKustomization(os.DirFS(name), "."):
 		return built(ctx, name)
 	case info.IsDir():
 		return joined(name)
-	case slices.Contains(kustomizationNames(), filepath.Base(name)) && !isFlux(name):
+	case slices.Contains(konfig.RecognizedKustomizationFileNames(), filepath.Base(name)) && !isFlux(name):
 		return built(ctx, filepath.Dir(name))
 	}
 	data, err := readFile(name)
@@ -53,19 +57,16 @@ func Read(ctx context.Context, name string) (Text, error) {
 // beside it may be what completes it. It is empty without one.
 func Advice(name string) string {
 	dir := filepath.Dir(name)
-	if info, err := os.Stat(name); err != nil || info.IsDir() || !kustomizationIn(dir) {
+	if info, err := os.Stat(name); err != nil || info.IsDir() || !HasKustomization(os.DirFS(dir), ".") {
 		return ""
 	}
 	return "; the directory has a kustomization, and -f " + dir + " reads what that makes of it"
 }
 
-func kustomizationNames() []string {
-	return []string{"kustomization.yaml", "kustomization.yml", "Kustomization"}
-}
-
-func kustomizationIn(dir string) bool {
-	return slices.ContainsFunc(kustomizationNames(), func(name string) bool {
-		info, err := os.Stat(filepath.Join(dir, name))
+// HasKustomization reports whether a directory has a kustomization.
+func HasKustomization(files fs.FS, dir string) bool {
+	return slices.ContainsFunc(konfig.RecognizedKustomizationFileNames(), func(name string) bool {
+		info, err := fs.Stat(files, path.Join(dir, name))
 		return err == nil && info.Mode().IsRegular()
 	})
 }
@@ -180,27 +181,37 @@ func built(ctx context.Context, dir string) (Text, error) {
 // and the path to dir from there: the repository that has it, else the working
 // directory, else the second directory above, where overlays have their bases.
 func repository(dir string) (root, at string, err error) {
-	if dir, err = filepath.Abs(dir); err != nil {
+	dir, root, found, err := WorkingTree(dir)
+	if err != nil {
 		return "", "", err
 	}
-	if dir, err = filepath.EvalSymlinks(dir); err != nil {
-		return "", "", err
-	}
-	root = filepath.Dir(filepath.Dir(dir))
-	if working, err := os.Getwd(); err == nil && below(working, dir) {
-		root = working
-	}
-	for above := dir; ; above = filepath.Dir(above) {
-		if _, err := os.Stat(filepath.Join(above, ".git")); err == nil {
-			root = above
-			break
-		}
-		if above == filepath.Dir(above) {
-			break
+	if !found {
+		root = filepath.Dir(filepath.Dir(dir))
+		if working, err := os.Getwd(); err == nil && below(working, dir) {
+			root = working
 		}
 	}
 	at, err = filepath.Rel(root, dir)
 	return root, filepath.ToSlash(at), err
+}
+
+// WorkingTree returns a directory with its links resolved, and the nearest directory from
+// there up that git keeps; found is false, and root the directory itself, if there is none.
+func WorkingTree(name string) (dir, root string, found bool, err error) {
+	if dir, err = filepath.Abs(name); err != nil {
+		return "", "", false, err
+	}
+	if dir, err = filepath.EvalSymlinks(dir); err != nil {
+		return "", "", false, err
+	}
+	for above := dir; ; above = filepath.Dir(above) {
+		if _, err := os.Lstat(filepath.Join(above, ".git")); err == nil {
+			return dir, above, true, nil
+		}
+		if above == filepath.Dir(above) {
+			return dir, dir, false, nil
+		}
+	}
 }
 
 func below(dir, name string) bool {
