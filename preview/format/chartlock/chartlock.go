@@ -5,8 +5,6 @@
 package chartlock
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -168,8 +166,7 @@ func digestOf(v any) string {
 	if err != nil {
 		return ""
 	}
-	sum := sha256.Sum256(text)
-	return "sha256:" + hex.EncodeToString(sum[:])
+	return preview.HashBytes(text)
 }
 
 // isAlias reports whether a repository is a name in the settings of a user of Helm.
