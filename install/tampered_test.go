@@ -150,7 +150,7 @@ func (m *tampering) rewritten(revision int, change func(map[string]any)) map[str
 	return data
 }
 
-func forgedApprover(r map[string]any) { preview.Map(r, "approval")["by"] = "somebody-else" }
+func forgedApprover(r map[string]any) { preview.Map(r, "approval")["by"] = "mallory" }
 
 // older changes the entries of the list of older revisions.
 func older(change func(revision float64, entry map[string]any) (keep bool)) func(map[string]any) {

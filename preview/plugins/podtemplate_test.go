@@ -39,7 +39,7 @@ func TestTheInitContainerRunsTheCustomImageOrElseTheDefault(t *testing.T) {
 		{"none", "", "/var/lib/optimus/plugins", "", "spec.host names no image for the init container; write custom-init-image or default-init-image", false},
 		{"plugins beside everything else", "default-init-image: " + pinned, "/plugins", pinned, "", false},
 		{"plugins in place of everything", "default-init-image: " + pinned, "/", "", "a pod needs an absolute path of a directory that is for plugins alone", false},
-		{"plugins where nobody knows", "default-init-image: " + pinned, "plugins", "", "a pod needs an absolute path of a directory that is for plugins alone", false},
+		{"plugins in a relative directory", "default-init-image: " + pinned, "plugins", "", "a pod needs an absolute path of a directory that is for plugins alone", false},
 		{"plugins over the working directory", "default-init-image: " + pinned, "/app", "", "installLocation /app would cover the working directory /app/work of container server", false},
 		{"plugins over the program", "default-init-image: " + pinned, "/opt", "", "installLocation /opt would cover the program /opt/server of container server", false},
 		{"plugins over another volume", "default-init-image: " + pinned, "/data", "", "installLocation /data would cover the volume at /data of container server", false},
