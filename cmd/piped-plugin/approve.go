@@ -10,7 +10,6 @@ import (
 	sdk "github.com/pipe-cd/piped-plugin-sdk-go"
 
 	"github.com/kubectl-operator/kubectl-operator/preview/approval"
-	"github.com/kubectl-operator/kubectl-operator/preview/planfile"
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 )
 
@@ -94,7 +93,7 @@ func (r *stageRun) waitSigned(ctx context.Context, target *deployTarget, noted n
 	if err != nil {
 		return err
 	}
-	saved, err := s.Saved().Load(ctx, noted.Saved, planfile.Keys{})
+	saved, err := r.saved(ctx, s, noted)
 	if err != nil {
 		return err
 	}
@@ -108,7 +107,7 @@ func (r *stageRun) waitSigned(ctx context.Context, target *deployTarget, noted n
 	}
 	last := ""
 	for {
-		quorum, err := r.quorum(ctx, s, noted)
+		quorum, err := s.Saved().Quorum(ctx, saved, r.config.RequireApprovals, r.config.Approvers)
 		if err != nil {
 			return err
 		}

@@ -263,17 +263,23 @@ func (r *stageRun) quorum(ctx context.Context, s *session, noted notes) (*approv
 	if r.config.RequireApprovals == 0 {
 		return nil, nil
 	}
+	saved, err := r.saved(ctx, s, noted)
+	if err != nil {
+		return nil, err
+	}
+	return s.Saved().Quorum(ctx, saved, r.config.RequireApprovals, r.config.Approvers)
+}
+
+// saved reads the plan that was saved to be signed.
+func (r *stageRun) saved(ctx context.Context, s *session, noted notes) (*planning.SavedPlan, error) {
 	if noted.Saved == "" {
 		return nil, errNoPlan
 	}
 	saved, err := s.Saved().Load(ctx, noted.Saved, planfile.Keys{})
-	if err != nil {
-		return nil, err
-	}
-	if saved.Digest != noted.Digest {
+	if err == nil && saved.Digest != noted.Digest {
 		return nil, planning.Refuse("the plan "+noted.Saved+" is not the one that was planned", "deploy again")
 	}
-	return s.Saved().Quorum(ctx, saved, r.config.RequireApprovals, r.config.Approvers)
+	return saved, err
 }
 
 // rollback takes back what the deployment applied: it goes back to the revision that was
