@@ -126,6 +126,12 @@ type Object struct {
 	LiveBody   map[string]any `json:"-"`
 	ResultBody map[string]any `json:"-"`
 
+	// Computed is the object as the API server would store it, where that is known without
+	// a dry run of its own; nil otherwise. Copy is the answer to the copy in
+	// [TrialNamespace], nil if there was none. Neither is a Fact, and neither is saved.
+	Computed map[string]any `json:"-"`
+	Copy     map[string]any `json:"-"`
+
 	// Untried is the refusal of a copy in [TrialNamespace] of an object whose own
 	// namespace the plan makes: it is not known whether the API server takes the object. It
 	// depends on who plans, is no Fact, and is not saved.
@@ -135,6 +141,11 @@ type Object struct {
 // TrialNamespace is the namespace for dry runs of copies of objects whose own
 // namespace the plan creates. It exists in every cluster.
 const TrialNamespace = "default"
+
+// LacksDryRun reports whether the object is written and has no result of a dry run.
+func (o *Object) LacksDryRun() bool {
+	return (o.Action == ActionCreate || o.Action == ActionUpdate) && o.Result == ""
+}
 
 // HelmKeeps reports whether Helm would keep the object, which is no longer in the
 // release, because of the annotation helm.sh/resource-policy. In other formats the

@@ -121,6 +121,9 @@ type Plan struct {
 	// not exist any more; none in a plan that was saved.
 	Gone []Ref `json:"-"`
 
+	// Computed says what was computed about objects that lack a dry run; nil if nothing
+	// was. It depends on who plans, is no Fact, and is not saved.
+	Computed *Computed `json:"-"`
 	// SavedAs is the path that the plan was saved to or read from, as --plan
 	// takes it.
 	SavedAs string `json:"-"`

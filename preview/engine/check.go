@@ -5,6 +5,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/flyte"
+	"github.com/kubectl-operator/kubectl-operator/preview/schema"
 )
 
 // check is one part of the engine that looks at the cluster beyond the planned objects:
@@ -44,8 +45,9 @@ func (noCheck) staleReads(context.Context, *rereader) ([]string, error) { return
 // decidedPlan is a plan with decided actions, and an index of the reads recorded
 // in it.
 type decidedPlan struct {
-	plan    *preview.Plan
-	schemas Schemas
+	plan        *preview.Plan
+	schemas     Schemas
+	definitions *schema.Index // CRDs of the plan
 	*records
 }
 

@@ -7,9 +7,11 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/access"
+	"github.com/kubectl-operator/kubectl-operator/preview/admission"
 	"github.com/kubectl-operator/kubectl-operator/preview/cloud"
 	"github.com/kubectl-operator/kubectl-operator/preview/diff"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk"
+	"github.com/kubectl-operator/kubectl-operator/preview/schema"
 	"github.com/kubectl-operator/kubectl-operator/preview/verdict"
 )
 
@@ -30,7 +32,8 @@ func derive(p *preview.Plan, schemas Schemas) error {
 	slices.SortFunc(p.Unknowns, func(a, b preview.Unknown) int { return strings.Compare(a.Object, b.Object) })
 	p.Unknowns = slices.CompactFunc(p.Unknowns, func(a, b preview.Unknown) bool { return a.Object == b.Object })
 
-	of := &decidedPlan{plan: p, schemas: schemas, records: newRecords(p)}
+	of := &decidedPlan{plan: p, schemas: schemas, definitions: schema.NewIndex(slices.Values(preview.PlannedBodies(p.Objects))), records: newRecords(p)}
+	admission.ComputeCustomResources(p, of.definitions)
 	var extra []preview.Finding
 	for _, c := range checks() {
 		extra = append(extra, c.findings(of)...)

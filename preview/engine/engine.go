@@ -13,6 +13,7 @@ import (
 	"slices"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/admission"
 	"github.com/kubectl-operator/kubectl-operator/preview/planned"
 	"github.com/kubectl-operator/kubectl-operator/preview/rollback"
 	"github.com/kubectl-operator/kubectl-operator/preview/schema"
@@ -261,6 +262,9 @@ func plan(ctx context.Context, p *preview.Plan, cluster Cluster, opts Options) e
 			return err
 		}
 		if err := countKept(ctx, p, cluster); err != nil {
+			return err
+		}
+		if err := admission.Compute(ctx, p, cluster); err != nil {
 			return err
 		}
 	}

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -17,13 +16,12 @@ type schemaFit struct{ noCheck }
 func (schemaFit) findings(of *decidedPlan) []preview.Finding {
 	p := of.plan
 	var out []preview.Finding
-	definitions := schema.NewIndex(slices.Values(preview.PlannedBodies(p.Objects)))
 	for i := range p.Objects {
 		o := &p.Objects[i]
 		if o.Planned == nil {
 			continue
 		}
-		if problem := misfit(definitions, o, of.schemas); problem != "" {
+		if problem := misfit(of.definitions, o, of.schemas); problem != "" {
 			out = append(out, rules.NotAppliable.Finding(o.ID, o.Kind+" "+o.Name+" "+rules.NotAppliable.Title, o.ID+": "+preview.Shorten(problem, 500)))
 		}
 	}

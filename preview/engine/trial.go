@@ -14,14 +14,11 @@ import (
 // run into a namespace that exists: nothing is persisted, no quota is used, and
 // webhooks are called as for any dry run.
 //
-// Of the answer only one thing is used: whether the object itself is invalid, which it
-// then is in every namespace. The result is ignored, as defaults, admission plugins,
-// policies and webhooks may differ by namespace. So a valid object has the same facts
-// whether it was tried or not, and a reviewer who may not create anything there gets
-// the same digest as one who may.
-//
-// What the new namespace will refuse by itself is not found: by its quotas, its Pod
-// Security level, and webhooks and policies that select it.
+// Of the answer only one thing decides: whether the object itself is invalid, which it
+// then is in every namespace. The result is no fact, as admission plugins, policies and
+// webhooks may differ by namespace; package admission shows the defaults in it. So a
+// valid object has the same facts whether it was tried or not, and a reviewer who may
+// not create anything there gets the same digest as one who may.
 func (d dryRunner) tryElsewhere(ctx context.Context) error {
 	var absent []int
 	for i := range d.plan.Objects {
@@ -56,10 +53,14 @@ func (d dryRunner) try(ctx context.Context, objects []int, name func(*preview.Ob
 			items = append(items, preview.DryRun{Body: body, Manager: o.Manager})
 		}
 		for n, result := range d.cluster.DryRun(ctx, items) {
-			if preview.ReasonOf(result.Err) == preview.ReasonChanged {
+			o := &d.plan.Objects[some[n]]
+			switch {
+			case preview.ReasonOf(result.Err) == preview.ReasonChanged:
 				taken = append(taken, some[n])
-			} else if result.Err != nil {
-				d.readTrialRefusal(&d.plan.Objects[some[n]], result.Err)
+			case result.Err != nil:
+				d.readTrialRefusal(o, result.Err)
+			default:
+				o.Copy = result.Body
 			}
 		}
 		if err := ctx.Err(); err != nil {

@@ -45,7 +45,7 @@ type page struct {
 	Groups                    []pageGroup
 	Missing                   [][2]string
 	Grants                    []pageGrant
-	Mode                      string
+	Mode, Computed            string
 	Open                      []pageFact
 	GrantNote                 string
 	Cloud                     []pageCloud
@@ -125,7 +125,7 @@ func pageOf(p *preview.Plan) page {
 	}
 	r := newReader(p)
 	out.Groups = pageGroups(p, r)
-	out.Mode = line(readModeText(p.ReadMode))
+	out.Mode, out.Computed = line(readModeText(p.ReadMode)), line(computedText(p))
 	for _, q := range openQuestions(p) {
 		out.Open = append(out.Open, pageFact{line(q.What), line(q.Why)})
 	}

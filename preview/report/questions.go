@@ -88,25 +88,54 @@ func getQuestions(p *preview.Plan) []Question {
 	return out
 }
 
+// dryRunQuestions returns what is open about the objects that lack a dry run: what could
+// not be computed, and which policies refuse them by what was computed. A plan that was
+// saved does not have what was computed.
 func dryRunQuestions(p *preview.Plan) []Question {
-	without := 0
-	var untried []*preview.Object
+	var lacking, untried []*preview.Object
 	for i := range p.Objects {
 		o := &p.Objects[i]
-		if (o.Action == preview.ActionCreate || o.Action == preview.ActionUpdate) && o.Result == "" {
-			without++
+		if o.LacksDryRun() {
+			lacking = append(lacking, o)
 		}
 		if o.Untried != "" {
 			untried = append(untried, o)
 		}
 	}
-	if without == 0 {
+	var out []Question
+	without := preview.Plural(len(lacking), "object") + " without a dry run"
+	switch c := p.Computed; {
+	case len(lacking) == 0:
 		return nil
+	case c == nil:
+		out = append(out, Question{without, "their namespace or kind comes with this plan, so that admission and defaulting cannot be asked before it is there"})
+	default:
+		for _, text := range c.Refused {
+			out = append(out, Question{"computed", text + "; the API server decides when it is applied"})
+		}
+		if len(c.Open) > 0 {
+			out = append(out, Question{without, "their namespace or CRD comes with this plan, and open is " + strings.Join(c.Open, "; ")})
+		}
 	}
-	return append([]Question{{
-		preview.Plural(without, "object") + " without a dry run",
-		"their namespace or kind comes with this plan, so that admission and defaulting cannot be asked before it is there",
-	}}, untriedQuestion(untried)...)
+	return append(out, untriedQuestion(untried)...)
+}
+
+// computedText says what was computed about objects that lack a dry run, and how; empty
+// if nothing was.
+func computedText(p *preview.Plan) string {
+	c := p.Computed
+	if c == nil || c.BySchema+c.ByCopy == 0 {
+		return ""
+	}
+	var how []string
+	if c.ByCopy > 0 {
+		how = append(how, fmt.Sprintf("for %d by the API server's answer to a copy in namespace %s", c.ByCopy, preview.TrialNamespace))
+	}
+	if c.BySchema > 0 {
+		how = append(how, fmt.Sprintf("for %d by the schema of a CRD in this plan", c.BySchema))
+	}
+	return fmt.Sprintf("Computed, not answered by the API server: the defaults of objects whose namespace or CRD comes with this plan, %s; "+
+		"and what the Pod Security levels, webhooks and policies that were read do with them.", strings.Join(how, ", "))
 }
 
 // untriedQuestion returns a question about objects of which a trial copy was refused,
@@ -136,6 +165,9 @@ func openSection(p *preview.Plan, l layout) section {
 	}
 	s := section{title: openTitle}
 	s.lines = append(s.lines, l.wrap("  ", "Read mode "+readModeText(p.ReadMode)+".")...)
+	if text := computedText(p); text != "" {
+		s.lines = append(s.lines, l.wrap("  ", text)...)
+	}
 	questions := openQuestions(p)
 	if len(questions) == 0 {
 		s.lines = append(s.lines, "  Everything that this mode can ask was asked and answered.")

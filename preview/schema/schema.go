@@ -4,6 +4,7 @@
 package schema
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,10 +15,6 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	structural "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
-	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/listtype"
-	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
-	"k8s.io/kube-openapi/pkg/validation/strfmt"
-	"k8s.io/kube-openapi/pkg/validation/validate"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
@@ -64,34 +61,56 @@ func (x *Index) Definition(ref preview.Ref) map[string]any {
 // the index, one sentence each; nil if it would not, or the index has no CRD of the
 // kind. It errs if the CRD cannot be used.
 func (x *Index) Problems(resource map[string]any) ([]string, error) {
-	ref := preview.RefOf(resource)
+	v := x.validator(preview.RefOf(resource))
+	if v == nil {
+		return nil, nil
+	}
+	return v.validate(resource)
+}
+
+// Defaulted returns a custom resource with the defaults of its CRD in the index, as the
+// API server stores it; nil if the index has no CRD of the kind, or one that cannot be
+// used.
+func (x *Index) Defaulted(resource map[string]any) map[string]any {
+	v := x.validator(preview.RefOf(resource))
+	if v == nil || v.err != nil {
+		return nil
+	}
+	body := preview.CloneBody(resource)
+	setDefaults(body, v.version.schema)
+	return body
+}
+
+// validator returns what validates a kind in one version; nil if the index has no CRD of
+// the kind.
+func (x *Index) validator(ref preview.Ref) *validator {
 	definition := x.Definition(ref)
 	if definition == nil {
-		return nil, nil
+		return nil
 	}
 	at := check{ref.APIVersion, ref.Kind}
 	if x.checks[at] == nil {
 		x.checks[at] = newValidator(definition, ref.APIVersion)
 	}
-	return x.checks[at].validate(resource)
+	return x.checks[at]
 }
 
 // validator validates custom resources of one version of a CRD.
 type validator struct {
-	name   string // of the CRD
-	root   *structural.Structural
-	values *validate.SchemaValidator
-	err    error // why the CRD cannot be used
+	name    string // of the CRD
+	version *compiledVersion
+	err     error // why the CRD cannot be used
 }
 
 func newValidator(definition map[string]any, apiVersion string) (v *validator) {
 	v = &validator{name: preview.RefOf(definition).Name}
 	defer v.recoverPanic(&v.err)
-	if v.root, v.err = structuralOf(definition, apiVersion); v.err != nil {
-		v.err = fmt.Errorf("reading the schema of %s: %w", v.name, v.err)
+	root, err := structuralOf(definition, apiVersion)
+	if err != nil {
+		v.err = fmt.Errorf("reading the schema of %s: %w", v.name, err)
 		return v
 	}
-	v.values = validate.NewSchemaValidator(v.root.ToKubeOpenAPI(), nil, "", strfmt.Default)
+	v.version = compile(root)
 	return v
 }
 
@@ -106,8 +125,8 @@ func (v *validator) recoverPanic(err *error) {
 
 // validate returns why the API server would refuse a custom resource under its CRD
 // (apiextensions.k8s.io/v1), one sentence with a path each, sorted: unknown fields,
-// which server-side apply refuses, invalid values, and duplicate keys of lists. CEL
-// rules and webhooks are not evaluated. It errs if the CRD itself cannot be used.
+// which server-side apply refuses, invalid values, duplicate keys of lists, and CEL
+// rules that do not hold. It errs if the CRD itself cannot be used.
 //
 // The sentences have field names, patterns and allowed values from the package and must
 // be escaped by textsafe. They have no string values of the resource.
@@ -121,17 +140,12 @@ func (v *validator) validate(resource map[string]any) (problems []string, err er
 		}
 	}()
 	defer v.recoverPanic(&err)
-	body := preview.CloneBody(resource)
-	unknown := pruning.PruneWithOptions(body, v.root, true, structural.UnknownFieldPathOptions{TrackUnknownFieldPaths: true})
+	problems, unknown, err := v.version.judge(context.Background(), resource, preview.String(resource, "apiVersion"))
+	if err != nil {
+		return nil, fmt.Errorf("evaluating the rules of %s: %w", v.name, err)
+	}
 	for _, path := range unknown {
 		problems = append(problems, path+": field not declared in schema")
-	}
-	setDefaults(body, v.root)
-	for _, problem := range v.values.Validate(body).Errors {
-		problems = append(problems, sentence(problem))
-	}
-	for _, problem := range listtype.ValidateListSetsAndMaps(nil, v.root, body) {
-		problems = append(problems, problem.Field+": "+string(problem.Type))
 	}
 	return boundProblems(problems), nil
 }

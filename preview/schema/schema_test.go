@@ -42,6 +42,7 @@ spec:
           spec:
             type: object
             required: [size, mode]
+            x-kubernetes-validations: [{rule: "self.size != 7 || self.mode != 'safe'", message: seven is never safe}]
             properties:
               size: {type: integer, format: int64, minimum: 1}
               mode: {type: string, enum: [fast, safe], default: safe}
@@ -70,6 +71,7 @@ func TestValidate(t *testing.T) {
 		{"a value out of an enumeration", "{size: 1, mode: slow}", []string{"spec.mode: should be one of [fast safe]"}},
 		{"a value that does not match", "{size: 1, name: A1}", []string{"spec.name: should match '^[a-z]+$'"}},
 		{"a list with one key twice", "{size: 1, members: [{key: a}, {key: a}]}", []string{"spec.members[1]: FieldValueDuplicate"}},
+		{"a rule in CEL that does not hold, by a default too", "{size: 7, members: [{key: a}]}", []string{"spec: seven is never safe"}},
 		{"a set with one item twice", "{size: 1, tags: [a, a]}", []string{"spec.tags[1]: FieldValueDuplicate"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -177,13 +177,17 @@ func newCompiledVersion(definition map[string]any, version string) (j *compiledV
 	if err != nil {
 		return nil, err
 	}
+	return compile(root), nil
+}
+
+// compile compiles a schema. It panics on some schemas that an API server refuses.
+func compile(root *structural.Structural) *compiledVersion {
 	plainMessages(root)
-	j = &compiledVersion{
+	return &compiledVersion{
 		schema: root,
 		values: validate.NewSchemaValidator(root.ToKubeOpenAPI(), nil, "", strfmt.Default),
 		rules:  cel.NewValidator(root, true, celconfig.PerCallLimit),
 	}
-	return j, nil
 }
 
 // structuralAny returns the structural schema of a version, whether or not it is

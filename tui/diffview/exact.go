@@ -7,14 +7,16 @@ import (
 	"strings"
 )
 
-// AfterBody returns the object as it would be: the result of the dry run, else
-// the planned object; nil if it would be deleted.
+// AfterBody returns the object as it would be: the result of the dry run, else what was
+// computed in its place, else the planned object; nil if it would be deleted.
 func AfterBody(o *preview.Object) map[string]any {
 	switch {
 	case o.Action == preview.ActionDelete:
 		return nil
 	case o.ResultBody != nil:
 		return o.ResultBody
+	case o.Computed != nil:
+		return o.Computed
 	case o.Action == preview.ActionKeep || o.Planned == nil:
 		return o.LiveBody
 	}

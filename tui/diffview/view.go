@@ -82,7 +82,7 @@ func New(p *preview.Plan, o *preview.Object, kind Kind) *View {
 	s.happens = widget.Line{widget.Text(frame.ActionRole(o.Action), "   "+o.Action.Symbol()+" "+string(o.Action))}
 	s.Notes = []widget.Line{
 		{widget.Text(theme.Caution, " --- live"+absentNote(o.LiveBody))},
-		{widget.Text(theme.Change, " +++ after"+absentNote(AfterBody(o)))},
+		{widget.Text(theme.Change, " +++ after"+absentNote(AfterBody(o))+computedNote(o))},
 	}
 	if o.Action == preview.ActionUnknown {
 		s.Notes = append(s.Notes, frame.Plain(" the live object could not be read: what would change is not known"))
@@ -93,6 +93,14 @@ func New(p *preview.Plan, o *preview.Object, kind Kind) *View {
 func absentNote(body map[string]any) string {
 	if body == nil {
 		return "  (does not exist)"
+	}
+	return ""
+}
+
+// computedNote says that no dry run answered what the API server adds to the object.
+func computedNote(o *preview.Object) string {
+	if o.ResultBody == nil && o.Computed != nil {
+		return "  (defaults computed)"
 	}
 	return ""
 }

@@ -1,0 +1,144 @@
+package admission
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	kubeschema "k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/admission"
+	"k8s.io/apiserver/pkg/authentication/user"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/schema"
+)
+
+// request is the create of one object, and that of its copy in another namespace.
+type request struct {
+	object      *preview.Object
+	own, copied *target
+}
+
+// target is a create as admission sees it.
+type target struct {
+	admission.Attributes
+	object    *preview.Object
+	namespace *corev1.Namespace // nil for an object of the cluster
+}
+
+// body returns the object with what the API server adds, as far as that is known.
+func (t *target) body() map[string]any {
+	if t.object.Computed != nil {
+		return t.object.Computed
+	}
+	return t.object.Planned
+}
+
+func (t *target) labels() map[string]string {
+	return (&unstructured.Unstructured{Object: t.body()}).GetLabels()
+}
+
+// versioned returns the request with the object.
+func (t *target) versioned() *admission.VersionedAttributes {
+	out := &admission.VersionedAttributes{Attributes: t.Attributes, VersionedKind: t.GetKind()}
+	out.VersionedObject.Set(&unstructured.Unstructured{Object: preview.CloneBody(t.body())})
+	return out
+}
+
+// namespaces finds the Namespaces that requests go into.
+type namespaces struct {
+	plan  *preview.Plan
+	trial *corev1.Namespace
+}
+
+func newNamespaces(ctx context.Context, p *preview.Plan, cluster Cluster, copies bool) (*namespaces, error) {
+	n := &namespaces{plan: p, trial: named(preview.TrialNamespace, nil)}
+	if !copies {
+		return n, nil
+	}
+	read := cluster.Read(ctx, []preview.Ref{{APIVersion: "v1", Kind: "Namespace", Name: preview.TrialNamespace}})[0]
+	if read.Err != nil && !preview.Answered(read.Err) {
+		return nil, fmt.Errorf("reading namespace %s: %w", preview.TrialNamespace, read.Err)
+	}
+	if read.Body != nil {
+		n.trial = named(preview.TrialNamespace, read.Body)
+	}
+	return n, nil
+}
+
+// of returns the Namespace of an object as the plan makes it; nil for an object of the
+// cluster.
+func (n *namespaces) of(o *preview.Object) *corev1.Namespace {
+	if o.Namespace == "" {
+		return nil
+	}
+	made := n.plan.Object(preview.Ref{APIVersion: "v1", Kind: "Namespace", Name: o.Namespace}.ID())
+	switch {
+	case made == nil:
+		return named(o.Namespace, n.read(o.Namespace))
+	case made.ResultBody != nil:
+		return named(o.Namespace, made.ResultBody)
+	}
+	return named(o.Namespace, made.Planned)
+}
+
+// read returns an existing Namespace that the plan rests on; nil if it was not read.
+func (n *namespaces) read(name string) map[string]any {
+	id := preview.Ref{APIVersion: "v1", Kind: "Namespace", Name: name}.ID()
+	for _, r := range n.plan.Reads {
+		if r.ID == id {
+			return r.Body
+		}
+	}
+	return nil
+}
+
+// named returns a Namespace with the label that the API server gives each.
+func named(name string, body map[string]any) *corev1.Namespace {
+	var out corev1.Namespace
+	if runtime.DefaultUnstructuredConverter.FromUnstructured(body, &out) != nil {
+		out = corev1.Namespace{}
+	}
+	out.Name = name
+	metav1.SetMetaDataLabel(&out.ObjectMeta, corev1.LabelMetadataName, name)
+	return &out
+}
+
+// newRequests returns the requests that create the objects. The labels of the namespace
+// of copies are read only if copies says that they matter.
+func newRequests(ctx context.Context, p *preview.Plan, objects []*preview.Object, cluster Cluster, copies bool) ([]*request, error) {
+	in, err := newNamespaces(ctx, p, cluster, copies)
+	if err != nil {
+		return nil, err
+	}
+	definitions := schema.NewIndex(slices.Values(preview.PlannedBodies(p.Objects)))
+	who := &user.DefaultInfo{Name: p.Target.User, Groups: p.Target.Groups}
+	out := make([]*request, 0, len(objects))
+	for _, o := range objects {
+		plural := preview.String(definitions.Definition(o.Ref()), "spec", "names", "plural")
+		if plural == "" {
+			if plural, err = cluster.Plural(ctx, o.APIVersion, o.Kind); err != nil && !preview.Answered(err) {
+				return nil, fmt.Errorf("finding the resource of %s: %w", o.ID, err)
+			}
+		}
+		kind := kubeschema.FromAPIVersionAndKind(o.APIVersion, o.Kind)
+		to := func(namespace *corev1.Namespace, name string) *target {
+			at := ""
+			if namespace != nil {
+				at = namespace.Name
+			}
+			return &target{object: o, namespace: namespace, Attributes: admission.NewAttributesRecord(nil, nil, kind, at, name,
+				kind.GroupVersion().WithResource(plural), "", admission.Create, &metav1.PatchOptions{FieldManager: preview.FieldManager}, false, who)}
+		}
+		r := &request{object: o, own: to(in.of(o), o.Name)}
+		if o.Copy != nil {
+			r.copied = to(in.trial, preview.String(o.Copy, "metadata", "name"))
+		}
+		out = append(out, r)
+	}
+	return out, nil
+}
