@@ -53,6 +53,9 @@ func Compute(ctx context.Context, p *preview.Plan, cluster Cluster) error {
 	if c.requests, err = newRequests(ctx, p, objects, cluster, len(configured.mutators) > 0); err != nil {
 		return err
 	}
+	if len(c.unread) > 0 {
+		c.open.order = append(c.open.order, openPoint{"which webhooks and policies see them", "for want of the right to list each " + strings.Join(c.unread, ", ")})
+	}
 	for _, r := range c.requests {
 		c.defaults(ctx, r)
 		c.admit(ctx, r)

@@ -21,35 +21,30 @@ const (
 	validatingBinding  = "ValidatingAdmissionPolicyBinding"
 )
 
-// Kinds returns the apiVersion and the kinds that computing lists, for the roles that
-// allow it.
-func Kinds() (apiVersion string, kinds []string) {
-	return admissionv1.SchemeGroupVersion.String(), []string{
-		mutatingWebhooks, validatingWebhooks, mutatingPolicy, mutatingBinding, validatingPolicy, validatingBinding,
-	}
-}
-
 // configuration is what the cluster has of admission: what may change an object, and
 // what may refuse it.
 type configuration struct {
 	mutators   []*selector // mutating webhooks and policies
 	validators []*selector // validating webhooks
 	policies   []*policy   // validating policies, once for each binding that denies
+	unread     []string    // kinds that may not be listed
 }
 
 // readConfiguration reads the admission configuration of the cluster. Kinds that are not
-// served or may not be listed are left out.
+// served are left out.
 func readConfiguration(ctx context.Context, cluster Cluster) (*configuration, error) {
-	apiVersion, kinds := Kinds()
-	found := map[string][]map[string]any{}
-	for _, kind := range kinds {
-		bodies, err := cluster.List(ctx, apiVersion, kind, "", "")
-		if err != nil && !preview.Answered(err) {
+	c, found := &configuration{}, map[string][]map[string]any{}
+	for _, kind := range []string{mutatingWebhooks, validatingWebhooks, mutatingPolicy, mutatingBinding, validatingPolicy, validatingBinding} {
+		bodies, err := cluster.List(ctx, admissionv1.SchemeGroupVersion.String(), kind, "", "")
+		switch {
+		case preview.ReasonOf(err) == preview.ReasonNotServed:
+		case err != nil && preview.Answered(err):
+			c.unread = append(c.unread, kind)
+		case err != nil:
 			return nil, fmt.Errorf("listing each %s: %w", kind, err)
 		}
 		found[kind] = bodies
 	}
-	c := &configuration{}
 	for _, one := range decoded[admissionv1.MutatingWebhookConfiguration](found[mutatingWebhooks]) {
 		for _, w := range one.Webhooks {
 			c.mutators = append(c.mutators, webhook(mutatingWebhooks+" "+one.Name, admissionv1.ValidatingWebhook{

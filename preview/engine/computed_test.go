@@ -65,6 +65,25 @@ func TestClusterComputedIsWhatIsStored(t *testing.T) {
 	}
 }
 
+// TestClusterUnreadAdmissionIsOpen: a user who may plan and not list the admission
+// configuration has the same digest, and is shown what is open.
+func TestClusterUnreadAdmissionIsOpen(t *testing.T) {
+	box := sandboxtest.Borrow(t)
+	apply(t, box, `{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: most}, rules: [
+  {apiGroups: ["", apps, batch, apiextensions.k8s.io, home.example.com, rbac.authorization.k8s.io], resources: ["*"], verbs: ["*"]}]}
+---
+{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: {name: most}, roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: most},
+  subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: most}]}
+`)
+	p := planFrom(t, as(t, box, "most"), "home", newHome)
+	if c := p.Computed; c == nil || c.ByCopy != 3 || len(c.Open) != 1 || !strings.HasPrefix(c.Open[0], "which webhooks and policies see them for want of the right to list each MutatingWebhookConfiguration, ") {
+		t.Errorf("computed: %+v", c)
+	}
+	if all := planFrom(t, connected(t, box), "home", newHome); all.Digest != p.Digest {
+		t.Errorf("who may read less has another digest: %s and %s", p.Digest, all.Digest)
+	}
+}
+
 // store applies a content in the order of its objects.
 func store(t *testing.T, box *sandbox.Sandbox, content planned.Content) {
 	t.Helper()

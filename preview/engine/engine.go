@@ -264,7 +264,7 @@ func plan(ctx context.Context, p *preview.Plan, cluster Cluster, opts Options) e
 		if err := countKept(ctx, p, cluster); err != nil {
 			return err
 		}
-		if err := admission.Compute(ctx, p, cluster); err != nil {
+		if err := admission.Compute(ctx, p, log.Cluster); err != nil {
 			return err
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
-	"github.com/kubectl-operator/kubectl-operator/preview/admission"
 )
 
 // Reviewer is the placeholder in the bindings that [ReviewManifests] writes.
@@ -59,12 +58,6 @@ func looks(p *preview.Plan, plural Plural) []preview.Right {
 	}
 	if sharesDefinitions(p) {
 		n.add("v1", "Secret", "", "", "list") // the records of other releases: RBAC knows no labels
-	}
-	if p.ReadMode == preview.ReadDryRun && slices.ContainsFunc(p.Objects, func(o preview.Object) bool { return o.LacksDryRun() }) {
-		apiVersion, kinds := admission.Kinds()
-		for _, kind := range kinds {
-			n.add(apiVersion, kind, "", "", "list")
-		}
 	}
 	for _, ref := range p.Gone {
 		n.add(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name, "get")

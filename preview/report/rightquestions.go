@@ -103,10 +103,6 @@ func openWithout() []openRead {
 		{"list", rbacGroup, []string{"clusterroles", "roles"}, "what the roles of the cluster add, and how far the accounts of the plan get by acting as others", nil},
 		{"list", "", []string{"serviceaccounts"}, "as which accounts the plan's own can act", nil},
 		{"list", "", []string{"resourcequotas", "limitranges"}, "whether quotas and limits of the namespace let the pods start", nil},
-		{"list", "admissionregistration.k8s.io", []string{
-			"mutatingwebhookconfigurations", "validatingwebhookconfigurations", "mutatingadmissionpolicies", "mutatingadmissionpolicybindings",
-			"validatingadmissionpolicies", "validatingadmissionpolicybindings",
-		}, "which of them change or refuse the objects whose namespace or CRD comes with this plan", nil},
 		{"list", "", []string{"nodes"}, "whether the images run on the platforms of the nodes", nil},
 	}
 }
