@@ -157,7 +157,8 @@ func flagsOfRequests() []string {
 }
 
 // flagsBeside returns the flags beside a request file that the command which applies
-// the plan repeats. A secret value is left out: it is given again.
+// the plan repeats, but for those that it repeats of any command line: --values and
+// --set, by [Environment.repeat].
 func (p *Planner) flagsBeside() []string {
 	given := p.Remember.Given
 	if given == nil {
@@ -169,12 +170,9 @@ func (p *Planner) flagsBeside() []string {
 		values []string
 	}{
 		{"install-mode", []string{p.Render.InstallMode}}, {"watch-namespace", p.Render.WatchNamespaces}, {"certs", []string{p.Render.Certs}},
-		{"values", p.Render.Values}, {"set", p.Render.Set}, {"format", []string{p.Content.Format}}, {"path", []string{p.Content.Path}},
+		{"format", []string{p.Content.Format}}, {"path", []string{p.Content.Path}},
 	} {
 		for _, value := range flag.values {
-			if key, _, set := strings.Cut(value, "="); flag.name == "set" && set && preview.SensitiveName(key[strings.LastIndex(key, ".")+1:]) {
-				value = key + "=VALUE"
-			}
 			if given(flag.name) {
 				out = append(out, "--"+flag.name, value)
 			}
