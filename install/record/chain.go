@@ -158,6 +158,25 @@ func (r *Record) CheckChain(ctx context.Context, cluster Getter) error {
 	return nil
 }
 
+// CheckChainSince is [Record.CheckChain] for a release that is read again and again:
+// what was found at its earlier reading, nil for none, holds until another revision is
+// the newest, and the records of older revisions are not read for it.
+func (r *Record) CheckChainSince(ctx context.Context, cluster Getter, earlier *Record) error {
+	if earlier == nil || earlier.Revision != r.Revision {
+		return r.CheckChain(ctx, cluster)
+	}
+	r.noteChainOf(earlier)
+	return nil
+}
+
+// noteChainOf adds to the verification of a record what that of another one says of the
+// chain.
+func (r *Record) noteChainOf(other *Record) {
+	if other.Signature != nil {
+		r.noteChain(other.Signature.Chain)
+	}
+}
+
 func (r *Record) noteChain(text string) {
 	if text == "" {
 		return

@@ -156,9 +156,7 @@ func (r *Record) Verify(keys Keys, identity string) {
 // What is wrong with the chain of records that it is in counts for each of them.
 func (r *Record) VerifyLike(other *Record) {
 	r.Verify(other.keys, other.identity)
-	if other.Signature != nil {
-		r.noteChain(other.Signature.Chain)
-	}
+	r.noteChainOf(other)
 }
 
 // PlanBase returns the facts about the installed revision that a new plan is based

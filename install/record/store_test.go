@@ -270,6 +270,61 @@ func TestClusterOldRevisionsAreForgottenAfterTheNewOneIsApplied(t *testing.T) {
 	}
 }
 
+// countingReader counts what is read of the cluster behind it.
+type countingReader struct {
+	Getter
+	reads int
+}
+
+func (c *countingReader) Get(ctx context.Context, ref preview.Ref) (map[string]any, error) {
+	c.reads++
+	return c.Getter.Get(ctx, ref)
+}
+
+// A release that is watched is read every two seconds, and its older records once for
+// each revision.
+func TestClusterTheChainOfAReleaseReadAgainIsCheckedOncePerRevision(t *testing.T) {
+	r := newRecords(t, "watched")
+	for range 3 {
+		r.add(t, manyPlan(t, 1), Applied)
+	}
+	gone := secretRef(r.store.Release, partName("demo", 1, 0))
+	secret, err := r.Get(t.Context(), gone)
+	if err == nil {
+		err = r.Delete(t.Context(), gone, preview.UID(secret), preview.ResourceVersion(secret), preview.Background)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var earlier *Record
+	for _, tt := range []struct {
+		when    string
+		applied bool
+		reads   bool
+	}{
+		{"at first", false, true}, {"again", false, false}, {"after another revision", true, true}, {"again after it", false, false},
+	} {
+		if tt.applied {
+			r.add(t, manyPlan(t, 1), Applied)
+		}
+		stored, err := Load(t.Context(), r, r.store.Release)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cluster := &countingReader{Getter: r}
+		if err := stored.CheckChainSince(t.Context(), cluster, earlier); err != nil {
+			t.Fatal(err)
+		}
+		if (cluster.reads > 0) != tt.reads {
+			t.Errorf("%s: %d records are read", tt.when, cluster.reads)
+		}
+		if stored.Signature == nil || !strings.Contains(stored.Signature.Chain, "since revision 1: its record is gone") {
+			t.Errorf("%s: it is said of the chain: %v", tt.when, stored.Signature)
+		}
+		earlier = stored
+	}
+}
+
 func TestSurplusRevisions(t *testing.T) {
 	applied := func(revisions ...int) (out []KeptRevision) {
 		for _, r := range revisions {

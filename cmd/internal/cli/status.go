@@ -132,14 +132,16 @@ const watchEvery = 2 * time.Second
 // until the release is healthy and as it was applied.
 func (p *session) status(ctx context.Context, name, format string, watch bool) error {
 	var shown *statusItem
+	var earlier *record.Record
 	for {
 		stored, err := p.Find(ctx, name)
 		if err != nil {
 			return err
 		}
-		if err := stored.CheckChain(ctx, p.client); err != nil {
+		if err := stored.CheckChainSince(ctx, p.client, earlier); err != nil {
 			return err
 		}
+		earlier = stored
 		item, err := p.statusOf(ctx, stored)
 		if err != nil {
 			return err
