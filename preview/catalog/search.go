@@ -3,7 +3,6 @@ package catalog
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -193,6 +192,15 @@ func firstLine(s string) string {
 	return s
 }
 
+// UnknownPackageError is the error for a package that no catalog contains.
+type UnknownPackageError struct {
+	Package string
+	Nearest string // the package of the most similar name, empty if none is similar
+	text    string
+}
+
+func (e *UnknownPackageError) Error() string { return e.text }
+
 // notFound returns the error for a package that no catalog contains.
 func notFound(cats []*Catalog, name string) error {
 	where := "in " + references(cats)
@@ -202,14 +210,14 @@ func notFound(cats []*Catalog, name string) error {
 	if len(cats) == 0 {
 		where = "because no catalog is configured; name one with --catalog"
 	}
-	text := fmt.Sprintf("no package %q %s", name, where)
-	if near := nearest(cats, name); near != "" {
-		text += fmt.Sprintf("; did you mean %q?", near)
+	found := &UnknownPackageError{Package: name, Nearest: nearest(cats, name), text: fmt.Sprintf("no package %q %s", name, where)}
+	if found.Nearest != "" {
+		found.text += fmt.Sprintf("; did you mean %q?", found.Nearest)
 	}
 	if near := neighbours(cats, name); near != "" {
-		text += "\nnearest are " + near
+		found.text += "\nnearest are " + near
 	}
-	return errors.New(text)
+	return found
 }
 
 // maxNeighbours is how many packages the error for an unknown one names.

@@ -3,6 +3,7 @@ package pick
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"charm.land/bubbles/v2/key"
@@ -23,6 +24,10 @@ type Options struct {
 	// Asked is the version and channel of the command line, such as "--channel
 	// beta"; empty when it names neither.
 	Asked string
+	// Unknown is the name that was asked for and that no package has; empty when none
+	// was. The list begins with what a search for it finds, or at Nearest, the package
+	// of the most similar name, where that finds nothing.
+	Unknown, Nearest string
 	// Load lists the packages of the catalogs by name. It calls progress, from
 	// one goroutine, with lines for the person waiting, and stops when ctx ends.
 	// A hit without a package is a catalog that cannot be read.
@@ -178,7 +183,13 @@ func (m *pickScreen) setHits(msg hitsMsg) tea.Cmd {
 		m.hits = append(m.hits, hit)
 	}
 	m.catalogs = len(references)
+	m.input.Set(m.opts.Unknown)
 	m.filter()
+	if len(m.shown) == 0 {
+		m.input.Clear()
+		m.filter()
+		m.list.Cursor = max(0, slices.IndexFunc(m.hits, func(hit catalog.Hit) bool { return hit.Package == m.opts.Nearest }))
+	}
 	return nil
 }
 

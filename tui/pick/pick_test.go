@@ -40,6 +40,30 @@ func demoShelf(t testing.TB) *shelf {
 	return s
 }
 
+// A name that no package has opens the list on what it finds, or at the nearest name.
+func TestTheListBeginsWithWhatANameThatNoPackageHasFinds(t *testing.T) {
+	for _, tt := range []struct{ name, unknown, nearest, first, head string }{
+		{"part of some names", "mongo", "mongodb", "mongodb", `2 of `},
+		{"no part, but near to one", "radis", "redis", "redis", `packages of 2 catalogs`},
+		{"near to none", "zzz", "", "etcd-backup", `packages of 2 catalogs`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			opts := demoShelf(t).options()
+			opts.Unknown, opts.Nearest = tt.unknown, tt.nearest
+			m, _ := pickOf(t, opts, 120, 36)
+			if at := m.selected(); at < 0 || m.hits[at].Package != tt.first {
+				t.Errorf("the cursor is on %d of %v, want %s", at, m.shown, tt.first)
+			}
+			view := ansi.Strip(m.View().Content)
+			for _, want := range []string{tt.head, `no package is called "` + tt.unknown + `"`} {
+				if !strings.Contains(view, want) {
+					t.Errorf("it does not say %s:\n%s", want, view)
+				}
+			}
+		})
+	}
+}
+
 const theirCatalog = `
 {schema: olm.package, name: mongodb, defaultChannel: v1, description: Another database of documents.}
 ---

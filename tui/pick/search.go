@@ -75,6 +75,9 @@ func (m *pickScreen) head() []widget.Line {
 		text = fmt.Sprintf("%d of %s: %q", len(m.shown), text, m.input.Value())
 	}
 	lines := []widget.Line{{widget.Text(theme.Strong, " "+text)}}
+	if m.opts.Unknown != "" {
+		lines = append(lines, widget.Line{widget.Text(theme.Caution, fmt.Sprintf(" ! no package is called %q", m.opts.Unknown))})
+	}
 	for i, problem := range m.problems {
 		if i == 2 && len(m.problems) > 3 {
 			lines = append(lines, widget.Line{widget.Text(theme.Caution, fmt.Sprintf(" ! %d more catalogs cannot be read", len(m.problems)-i))})

@@ -28,6 +28,12 @@ func NewQuery() Query {
 // Value returns the typed text.
 func (q *Query) Value() string { return q.field.Value() }
 
+// Set puts a text into the field, with the cursor behind it.
+func (q *Query) Set(text string) {
+	q.field.SetValue(text)
+	q.field.CursorEnd()
+}
+
 // Clear empties the field.
 func (q *Query) Clear() { q.field.Reset() }
 

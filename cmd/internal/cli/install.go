@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,14 +9,16 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/catalog"
 	"github.com/kubectl-operator/kubectl-operator/preview/commandline"
+	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 )
 
 const installLong = `Resolve REF to an immutable digest, show what installing it would do, and apply
 exactly that once it is approved. REF is a package of a catalog (mongodb,
 mongodb@1.10.0), an image (HOST/REPO:TAG, HOST/REPO@sha256:...) or a directory
 (./bundle). NAME names the release; it defaults to the package. Without REF you
-choose from the packages of the catalogs.
+choose from the packages of the catalogs; at a terminal also where none has that name.
 
 With -f a request file says all that instead; see preview --help.
 
@@ -73,20 +76,21 @@ func (a *app) newInstallCommand() *cobra.Command {
 				if r.approve.yes {
 					return r.reportFailure(usagef("say what to install: a package, an image, a directory, or -f FILE"))
 				}
-				name, err := p.pick(cmd.Context())
+				name, err := p.pick(cmd.Context(), nil)
 				if err != nil {
 					return err
 				}
-				args = []string{name}
+				return r.runReference(cmd.Context(), name, "")
 			}
-			return r.run(cmd.Context(), "install "+args[0], func(ctx context.Context, progress func(string)) (*preview.Plan, error) {
-				want, err := p.Request(args[0], argument(args, 1))
+			err := r.runReference(cmd.Context(), args[0], argument(args, 1))
+			if unknown := r.unknownPackage(err, args[0]); unknown != nil {
+				name, err := p.pick(cmd.Context(), unknown)
 				if err != nil {
-					return nil, err
+					return err
 				}
-				plan, err := p.Plan(ctx, want, progress)
-				return plan, p.withoutCluster(err, commandline.Join(args[0]))
-			})
+				return r.runReference(cmd.Context(), name, argument(args, 1))
+			}
+			return err
 		},
 		ValidArgsFunction: a.completer().packages(&p.Selection, &p.Source),
 	}
@@ -98,6 +102,32 @@ func (a *app) newInstallCommand() *cobra.Command {
 	r.health.add(flags)
 	r.addWithPreview(flags)
 	return cmd
+}
+
+// runReference installs what a reference leads to, as the release of that name; an
+// empty name leaves it to the package.
+func (r *releaseRun) runReference(ctx context.Context, reference, name string) error {
+	return r.run(ctx, "install "+reference, func(ctx context.Context, progress func(string)) (*preview.Plan, error) {
+		want, err := r.session.Request(reference, name)
+		if err != nil {
+			return nil, err
+		}
+		plan, err := r.session.Plan(ctx, want, progress)
+		return plan, r.session.withoutCluster(err, commandline.Join(reference))
+	})
+}
+
+// unknownPackage returns the error that no catalog has the package which the reference
+// names, if the user can be asked for another one; the version asked for stays. It is
+// nil otherwise: a dependency that is missing is no name that was mistyped.
+func (r *releaseRun) unknownPackage(err error, reference string) *catalog.UnknownPackageError {
+	unknown, ok := errors.AsType[*catalog.UnknownPackageError](err)
+	asked, parseErr := ref.Parse(reference)
+	if !ok || parseErr != nil || asked.Package != unknown.Package || r.approve.yes || r.preview || !r.app.streams.CanPrompt() {
+		return nil
+	}
+	r.session.Selection.Version = cmp.Or(r.session.Selection.Version, asked.Version)
+	return unknown
 }
 
 // runFiles installs the release that a request file describes.

@@ -11,15 +11,20 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview/catalog"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
+	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 	"github.com/kubectl-operator/kubectl-operator/tui"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 	"github.com/kubectl-operator/kubectl-operator/tui/pick"
 )
 
 // pick asks the user to choose a package from the catalogs, and returns its
-// name. Its channel and version are set as if flags had given them.
-func (p *session) pick(ctx context.Context) (string, error) {
+// name. Its channel and version are set as if flags had given them. unknown is the name
+// that was asked for and that no catalog has; nil where none was.
+func (p *session) pick(ctx context.Context, unknown *catalog.UnknownPackageError) (string, error) {
 	picks := picker{session: p}
+	if unknown != nil {
+		picks.unknown = *unknown
+	}
 	choose := picks.onScreen
 	if p.app.streams.Lines() {
 		choose = picks.byLines
@@ -46,6 +51,7 @@ type picker struct {
 	session  *session
 	catalogs []*catalog.Catalog
 	hits     []catalog.Hit
+	unknown  catalog.UnknownPackageError // the zero value where no name was asked for
 }
 
 func (p *picker) load(ctx context.Context, progress func(string)) ([]catalog.Hit, error) {
@@ -90,7 +96,10 @@ func (p *picker) byLines(ctx context.Context) (pick.Choice, error) {
 		return pick.Choice{}, err
 	}
 	q := question{ctx: ctx, in: p.session.app.streams.In, app: p.session.app}
-	hit, err := q.choose(hits)
+	if p.unknown.Package != "" {
+		p.session.app.streams.Printf("%s\n", textsafe.Block(p.unknown.Error()))
+	}
+	hit, err := q.choose(hits, p.unknown.Package)
 	return pick.Choice{Hit: &hit}, err
 }
 
@@ -103,6 +112,7 @@ func (p *picker) onScreen(ctx context.Context) (pick.Choice, error) {
 	}
 	return tui.Pick(ctx, pick.Options{
 		Terminal: p.session.app.terminal(), Title: "install", Asked: strings.Join(asked, " "),
+		Unknown: p.unknown.Package, Nearest: p.unknown.Nearest,
 		Load: p.load,
 		Package: func(_ context.Context, hit catalog.Hit) (*catalog.Package, error) {
 			for _, c := range p.catalogs {
@@ -127,8 +137,8 @@ type question struct {
 }
 
 // choose prints packages and asks until the user has chosen one of them. An
-// empty answer cancels.
-func (q *question) choose(all []catalog.Hit) (catalog.Hit, error) {
+// empty answer cancels. The list begins with what the word finds, if that is anything.
+func (q *question) choose(all []catalog.Hit, word string) (catalog.Hit, error) {
 	var packages []catalog.Hit
 	for _, h := range all {
 		if h.Package == "" {
@@ -138,6 +148,9 @@ func (q *question) choose(all []catalog.Hit) (catalog.Hit, error) {
 		packages = append(packages, h)
 	}
 	listed := packages
+	if found := matchAnswer(nil, packages, word); word != "" && len(found) > 0 {
+		listed = found
+	}
 	if err := q.list(listed); err != nil {
 		return catalog.Hit{}, err
 	}

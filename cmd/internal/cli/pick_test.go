@@ -15,7 +15,7 @@ func pickFrom(ctx context.Context, t *testing.T, in io.Reader, hits []catalog.Hi
 	t.Helper()
 	o := testOptions(t)
 	a := newApp(o)
-	hit, err := (&question{ctx: ctx, in: in, app: a}).choose(hits)
+	hit, err := (&question{ctx: ctx, in: in, app: a}).choose(hits, "")
 	if flushed := a.streams.Flush(); flushed != nil {
 		t.Fatal(flushed)
 	}

@@ -95,6 +95,32 @@ func TestTerminalChosenVersionIsReviewed(t *testing.T) {
 	p.sane()
 }
 
+// A name that no package has opens the list on what it finds; a script gets the error.
+func TestTerminalANameThatNoPackageHasIsSearched(t *testing.T) {
+	p := installer(t, 120, 36)
+	p.cleared("kubectl-operator install mongo shop --catalog ./cat --plain-http")
+	p.wait(`no package is called "mongo"`)
+	p.wait(`1 of 4 packages: "mongo"`)
+	p.keys("Enter")
+	p.wait("review this one")
+	p.keys("Enter")
+	screen := p.wait("CRITICAL")
+	if !strings.Contains(screen, "shop") {
+		t.Errorf("the release is not the one that was named:\n%s", screen)
+	}
+	p.keys("q")
+	p.wait("exit=2")
+	p.cleared("kubectl-operator install mongo --catalog ./cat --plain-http --plain")
+	p.wait(`nearest are mongodb in`)
+	p.wait("Which package?")
+	p.keys("Enter")
+	p.wait("exit=2")
+	p.cleared("kubectl-operator install mongo --catalog ./cat --plain-http --yes")
+	p.wait(`no package "mongo"`)
+	p.wait("exit=1")
+	p.sane()
+}
+
 // Where no screen is drawn the packages are a numbered list.
 func TestTerminalInstallWithoutANameListsPackages(t *testing.T) {
 	p := chooser(t)
