@@ -12,6 +12,9 @@ import (
 // sentence returns in one sentence what the plan would do.
 func sentence(p *preview.Plan, v *preview.Verdict) string {
 	text := subjectOf(p) + ": " + count(p)
+	if others := otherNamespaces(p); others != "" {
+		text += "; " + others
+	}
 	if gains := gainText(v); gains != "" {
 		text += "; " + gains
 	}
@@ -74,7 +77,54 @@ func subjectOf(p *preview.Plan) string {
 	if p.OnMachine() || p.Release.Namespace == "" {
 		return verb + " " + what
 	}
-	return verb + " " + what + " in namespace " + p.Release.Namespace
+	return verb + " " + what + " in namespace " + p.Release.Namespace + ownNamespace(p)
+}
+
+// createdNamespaces returns the names of the namespaces that the plan creates. A
+// comparison of two versions creates none.
+func createdNamespaces(p *preview.Plan) []string {
+	var out []string
+	for i := range p.Objects {
+		if o := &p.Objects[i]; o.Is(preview.KindNamespace) && o.Action == preview.ActionCreate && p.Against == nil {
+			out = append(out, o.Name)
+		}
+	}
+	return out
+}
+
+// ownNamespace says, in words that follow the release's namespace, that it is created.
+func ownNamespace(p *preview.Plan) string {
+	switch {
+	case !slices.Contains(createdNamespaces(p), p.Release.Namespace):
+		return ""
+	case p.ReadMode == preview.ReadOffline:
+		return ", created where it is missing"
+	}
+	return ", which is created"
+}
+
+// otherNamespaces says which namespaces besides the release's are created; empty if none
+// are.
+func otherNamespaces(p *preview.Plan) string {
+	others := slices.DeleteFunc(createdNamespaces(p), func(name string) bool { return name == p.Release.Namespace })
+	return creates(p, others, "other namespace")
+}
+
+// NewNamespaces says which namespaces the plan creates; empty if it creates none.
+func NewNamespaces(p *preview.Plan) string { return creates(p, createdNamespaces(p), "namespace") }
+
+func creates(p *preview.Plan, names []string, noun string) string {
+	what := "creates " + preview.Plural(len(names), noun)
+	if len(names) == 1 {
+		what = "creates namespace " + names[0]
+	}
+	switch {
+	case len(names) == 0:
+		return ""
+	case p.ReadMode == preview.ReadOffline:
+		return what + " where missing"
+	}
+	return what
 }
 
 func count(p *preview.Plan) string {

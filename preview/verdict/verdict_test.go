@@ -100,6 +100,40 @@ func TestAnInstallHasNoChangesToName(t *testing.T) {
 	}
 }
 
+func TestAVerdictSaysWhichNamespacesAreCreated(t *testing.T) {
+	namespaces := func(action preview.Action, names ...string) func(*preview.Plan) {
+		return func(p *preview.Plan) {
+			for _, name := range names {
+				p.Objects = append(p.Objects, preview.Object{Kind: "Namespace", APIVersion: "v1", Name: name, Action: action})
+			}
+		}
+	}
+	for _, tt := range []struct {
+		name     string
+		edit     func(*preview.Plan)
+		offline  bool
+		sentence string
+	}{
+		{"none", namespaces(preview.ActionUpdate, "shop"), false, "Installs web 1.0.0 in namespace shop: 2 of 15 objects to write."},
+		{"that of the release", namespaces(preview.ActionCreate, "shop"), false, "Installs web 1.0.0 in namespace shop, which is created: 2 of 15 objects to write."},
+		{"another one", namespaces(preview.ActionCreate, "jobs"), false, "Installs web 1.0.0 in namespace shop: 2 of 15 objects to write; creates namespace jobs."},
+		{"all of several", namespaces(preview.ActionCreate, "a", "shop", "b"), false, "Installs web 1.0.0 in namespace shop, which is created: 4 of 17 objects to write; creates 2 other namespaces."},
+		{"where no cluster was read", namespaces(preview.ActionCreate, "shop", "jobs"), true, "Installs web 1.0.0 in namespace shop, created where it is missing: 3 of 16 objects to write; creates namespace jobs where missing."},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p := upgrade()
+			p.Base, p.Request.Action = preview.Base{}, preview.RequestInstall
+			if tt.offline {
+				p.ReadMode = preview.ReadOffline
+			}
+			tt.edit(p)
+			if got := verdict.For(p).Sentence; got != tt.sentence {
+				t.Errorf("got  %s\nwant %s", got, tt.sentence)
+			}
+		})
+	}
+}
+
 func TestAVerdictSaysThatAnUpgradeGoesBack(t *testing.T) {
 	p := &preview.Plan{
 		Release:  preview.Release{Name: "mongodb", Namespace: "mongodb"},

@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
+	"github.com/kubectl-operator/kubectl-operator/preview/verdict"
 	"github.com/kubectl-operator/kubectl-operator/tui/describe"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
@@ -121,6 +122,9 @@ func (m *summaryTab) counts() Row {
 	}
 	if m.Plan.Base.Revision > 0 {
 		line = append(line, widget.Text(theme.Plain, fmt.Sprintf("   since revision %d", m.Plan.Base.Revision)))
+	}
+	if created := verdict.NewNamespaces(m.Plan); created != "" {
+		line = append(line, widget.Text(theme.Plain, "   "+created))
 	}
 	if n := len(m.Foreign.Of); n > 0 && m.Size.Mode == frame.ModeDouble {
 		line = append(line, widget.Text(theme.Caution, fmt.Sprintf("   drift: %s", preview.Plural(n, "object"))))
