@@ -21,6 +21,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/config"
+	"github.com/kubectl-operator/kubectl-operator/cmd/internal/hints"
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/planning"
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/shutdown"
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/streams"
@@ -143,7 +144,7 @@ and, once approved, applies exactly the reviewed content and follows the rollout
 		Version: a.version,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return unknownCommand(cmd, args[0])
+				return usagef("%s", hints.UnknownCommand(cmd, args[0]))
 			}
 			if a.streams.CanPrompt() && !a.streams.Lines() {
 				return a.home(cmd.Context(), cmd.Flags())
@@ -156,9 +157,9 @@ and, once approved, applies exactly the reviewed content and follows the rollout
 	root.SetErr(a.streams.HumanErr())
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		if !cmd.HasParent() && cmd.Flags().NArg() > 0 {
-			return unknownCommand(cmd, cmd.Flags().Arg(0)) // whose flags this program does not know
+			return usagef("%s", hints.UnknownCommand(cmd, cmd.Flags().Arg(0))) // whose flags this program does not know
 		}
-		return unknownFlag(err)
+		return usagef("%s", hints.UnknownFlag(err))
 	})
 	root.SetVersionTemplate("kubectl-operator {{.Version}}\n")
 	a.kube.AddFlags(root.PersistentFlags())

@@ -1,6 +1,9 @@
-package cli
+// Package hints says which command or flag of this program does what one of another tool
+// does.
+package hints
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -32,31 +35,31 @@ var flagHints = map[string]string{
 	"repo": "--catalog names a catalog, and oci:// a chart", "kube-context": "--context names the context", "v": "--log-file FILE writes debug messages", "verbose": "--log-file FILE writes debug messages", "debug": "--log-file FILE writes debug messages",
 }
 
-// unknownCommand returns the error for a command that does not exist, with a hint.
-func unknownCommand(root *cobra.Command, name string) error {
+// UnknownCommand returns the message about a command that does not exist, with a hint.
+func UnknownCommand(root *cobra.Command, name string) string {
 	if hint, ok := commandHints[name]; ok {
-		return usagef("unknown command %q: %s", name, hint)
+		return fmt.Sprintf("unknown command %q: %s", name, hint)
 	}
 	for _, c := range root.Commands() {
 		if spelling.Distance(name, c.Name(), 3) <= 2 {
-			return usagef("unknown command %q; did you mean %s?", name, c.Name())
+			return fmt.Sprintf("unknown command %q; did you mean %s?", name, c.Name())
 		}
 	}
-	return usagef("unknown command %q", name)
+	return fmt.Sprintf("unknown command %q", name)
 }
 
-// unknownFlag returns pflag's error for a flag that does not exist, with the
+// UnknownFlag returns the text of pflag's error for a flag that does not exist, with the
 // flag here that does the same added.
-func unknownFlag(err error) error {
+func UnknownFlag(err error) string {
 	text := err.Error()
 	name, isLong := strings.CutPrefix(text, "unknown flag: --")
 	if short, isShort := strings.CutPrefix(text, "unknown shorthand flag: '"); isShort {
 		name, _, _ = strings.Cut(short, "'")
 	} else if !isLong {
-		return usagef("%s", err)
+		return text
 	}
 	if hint, ok := flagHints[name]; ok {
-		return usagef("%s: %s", text, hint)
+		return text + ": " + hint
 	}
-	return usagef("%s", err)
+	return text
 }
