@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-operator/kubectl-operator/preview/format/external"
+	"github.com/kubectl-operator/kubectl-operator/preview/program"
 )
 
 func (a *app) newFormatCommand() *cobra.Command {
@@ -65,16 +66,16 @@ when a check fails.`,
 	return cmd
 }
 
-func (a *app) testFormat(ctx context.Context, program, sample, output string) error {
-	at, name := program, "test"
-	if !strings.ContainsRune(program, os.PathSeparator) {
+func (a *app) testFormat(ctx context.Context, named, sample, output string) error {
+	at, name := named, "test"
+	if !strings.ContainsRune(named, os.PathSeparator) {
 		var err error
-		if at, err = external.Find(program, a.getenv("PATH")); err != nil {
-			return fmt.Errorf("%w; for a file say ./%s", err, program)
+		if at, err = program.Find(named, a.getenv("PATH")); err != nil {
+			return fmt.Errorf("%w; for a file say ./%s", err, named)
 		}
-		name = program
+		name = named
 	}
-	p, err := external.Open(name, at, external.DefaultLimits())
+	p, err := program.Open(name, at, program.DefaultLimits())
 	if err != nil {
 		return err
 	}
@@ -102,7 +103,7 @@ func (a *app) testFormat(ctx context.Context, program, sample, output string) er
 		}
 		rows = append(rows, []string{c.Name, result, fmt.Sprintf("%d ms", c.Milliseconds), clip(c.Detail, 120)})
 	}
-	if err := a.printItems(output, items[external.Check]{Items: checks}, rows); err != nil {
+	if err := a.printItems(output, items[program.Check]{Items: checks}, rows); err != nil {
 		return err
 	}
 	if failed > 0 {

@@ -18,7 +18,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/catalog"
-	"github.com/kubectl-operator/kubectl-operator/preview/format/external"
+	"github.com/kubectl-operator/kubectl-operator/preview/program"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 	"github.com/kubectl-operator/kubectl-operator/preview/source"
 )
@@ -231,7 +231,7 @@ func (c *Config) checkFormats() error {
 	for i, f := range c.Formats {
 		digits := strings.TrimPrefix(f.SHA256, "sha256:")
 		switch {
-		case !external.IsName(f.Name):
+		case !program.IsName(f.Name):
 			return fmt.Errorf("formats[%d].name %q: want at most 42 of a-z, 0-9 and -", i, f.Name)
 		case seen[f.Name]:
 			return fmt.Errorf("formats[%d].name %q is there twice", i, f.Name)

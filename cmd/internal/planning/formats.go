@@ -17,6 +17,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/format/plain"
 	"github.com/kubectl-operator/kubectl-operator/preview/format/registryv1"
 	"github.com/kubectl-operator/kubectl-operator/preview/lazyregexp"
+	"github.com/kubectl-operator/kubectl-operator/preview/program"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 )
 
@@ -156,7 +157,7 @@ func (r *Resolver) forced(out *Resolution, want PlanRequest) error {
 	if !want.programs {
 		return Usagef("format %q is not built in, and a request file cannot name a program; say --format %s yourself", want.Format, want.Format)
 	}
-	if !external.IsName(want.Format) {
+	if !program.IsName(want.Format) {
 		return Usagef("--format %s: want one of %s, or the NAME of a program: at most 42 of a-z, 0-9 and -", want.Format, FormatNames())
 	}
 	configured, err := r.env.Config()
@@ -191,11 +192,11 @@ func (r *Resolver) program(out *Resolution, name string, entry *config.Format) e
 	}
 	if at == "" {
 		var err error
-		if at, err = external.Find(name, r.env.Getenv("PATH")); err != nil {
+		if at, err = program.Find(name, r.env.Getenv("PATH")); err != nil {
 			return err
 		}
 	}
-	p, err := external.Open(name, at, external.DefaultLimits())
+	p, err := program.Open(name, at, program.DefaultLimits())
 	if err != nil {
 		return err
 	}

@@ -3,29 +3,20 @@ package external
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io/fs"
-	"strings"
 	"time"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
+	"github.com/kubectl-operator/kubectl-operator/preview/program"
 )
-
-// Check is one conformance check of a format program, with its result.
-type Check struct {
-	Name         string `json:"check"`
-	OK           bool   `json:"ok"`
-	Detail       string `json:"detail"`
-	Milliseconds int64  `json:"milliseconds"` // of its runs
-}
 
 // Conform tests a format program with built-in requests and, if sample is not nil, with
 // content that the program must accept. Other content it may refuse, but with exit code
 // and message as the protocol has them. The error is that of ctx.
-func Conform(ctx context.Context, p *Program, sample fs.FS) ([]Check, error) {
-	c := &conformance{program: p}
+func Conform(ctx context.Context, p *program.Program, sample fs.FS) ([]program.Check, error) {
+	c := &conformance{Checks: &program.Checks{Program: p}}
 	tried := contents()
 	again := tried[1].input
 	for _, content := range tried {
@@ -36,13 +27,15 @@ func Conform(ctx context.Context, p *Program, sample fs.FS) ([]Check, error) {
 		c.content(ctx, "the sample", again, true)
 	}
 	for _, broken := range brokenInputs() {
-		c.broken(ctx, broken.name, []byte(broken.input))
+		c.Refuses(ctx, broken.name, []byte(broken.input))
 	}
-	c.twice(ctx, again)
-	c.over("exit code 0 exactly on success", c.codes)
-	c.over("nothing on standard error on success", c.noise)
-	c.over("no process left behind", c.left)
-	return c.checks, ctx.Err()
+	detail := ""
+	if c.accepted == 0 {
+		detail = "but it accepted nothing so far: give it content that it knows with --sample"
+	}
+	c.Twice(ctx, again, "two answers to one request differ; a clock or a random source has no place in a format", detail)
+	c.Finish()
+	return c.List, ctx.Err()
 }
 
 // demo returns the release used in conformance requests.
@@ -92,151 +85,54 @@ func brokenInputs() []struct{ name, input string } {
 	}
 }
 
-// conformance collects the results of the checks, and what was wrong in any of the
-// runs.
+// conformance is a run of the checks of a format program.
 type conformance struct {
-	program            *Program
-	hung               bool // the next is not waited for
-	checks             []Check
-	accepted           int
-	codes, noise, left []string // names of the checks that failed so
-}
-
-// run runs the program with an input. false means that the run had to be ended, which
-// is recorded as a failed check.
-func (c *conformance) run(ctx context.Context, name string, input []byte) (*runResult, bool) {
-	started := time.Now()
-	r, err := c.program.run(ctx, input)
-	if err != nil {
-		c.hung = errors.Is(err, errTooSlow)
-		c.report(name, started, err.Error(), "")
-	}
-	return r, err == nil
-}
-
-func (c *conformance) report(name string, started time.Time, problem, detail string) {
-	check := Check{Name: name, OK: problem == "", Detail: detail, Milliseconds: time.Since(started).Milliseconds()}
-	if problem != "" {
-		check.Detail = problem
-	}
-	c.checks = append(c.checks, check)
-}
-
-// over records a check that concerns all runs; found are the names of those that failed
-// it.
-func (c *conformance) over(name string, found []string) {
-	problem := ""
-	if len(found) > 0 {
-		problem = "not so with: " + strings.Join(found, ", ")
-	}
-	c.report(name, time.Now(), problem, "")
+	*program.Checks
+	accepted int
 }
 
 // content runs the program with content. A refusal is a failure only if must is set.
 func (c *conformance) content(ctx context.Context, name string, input func() ([]byte, error), must bool) {
-	if c.hung {
+	if c.Hung() {
 		return
 	}
 	started := time.Now()
 	data, err := input()
 	if err != nil {
-		c.report(name, started, err.Error(), "")
+		c.Report(name, started, err.Error(), "")
 		return
 	}
-	r, ok := c.run(ctx, name, data)
+	r, ok := c.Run(ctx, name, data)
 	if !ok {
 		return
 	}
-	c.watch(name, r)
-	a, err := decode(r.stdout, c.program.File)
-	success := r.state.Success()
+	a, err := decode(r.Stdout, c.Program.File)
+	failed := err == nil && a.text(failing) != ""
+	c.Watch(name, r, err == nil && len(a.objects) > 0, failed)
+	success := r.State.Success()
 	refusal := ""
 	switch {
-	case err == nil && a.text(failing) != "":
+	case failed:
 		refusal = a.text(failing)
-	case !success && lastWords(r.stderr) == "":
-		c.report(name, started, r.failure()+", and nothing says why: neither a result nor standard error", "")
+	case !success && program.LastWords(r.Stderr) == "":
+		c.Report(name, started, r.Failure()+", and nothing says why: neither a result nor standard error", "")
 		return
 	case !success:
-		refusal = lastWords(r.stderr)
+		refusal = program.LastWords(r.Stderr)
 	case err != nil:
-		c.report(name, started, err.Error(), "")
+		c.Report(name, started, err.Error(), "")
 		return
 	case len(a.objects) == 0:
-		c.report(name, started, "it succeeded without any object; it should refuse what it does not know", "")
+		c.Report(name, started, "it succeeded without any object; it should refuse what it does not know", "")
 		return
 	default:
 		c.accepted++
-		c.report(name, started, "", fmt.Sprintf("%d objects", len(a.objects)))
+		c.Report(name, started, "", fmt.Sprintf("%d objects", len(a.objects)))
 		return
 	}
 	if must {
-		c.report(name, started, "refused: "+refusal, "")
+		c.Report(name, started, "refused: "+refusal, "")
 		return
 	}
-	c.report(name, started, "", "refused: "+refusal)
-}
-
-// watch looks in a run for what is forbidden in any: an exit code that contradicts the
-// answer, standard error on success, and processes left behind.
-func (c *conformance) watch(name string, r *runResult) {
-	a, err := decode(r.stdout, c.program.File)
-	failed := err == nil && a.text(failing) != ""
-	success := r.state.Success()
-	if success && failed || !success && err == nil && !failed && len(a.objects) > 0 {
-		c.codes = append(c.codes, name)
-	}
-	if success && !failed && len(r.stderr) > 0 {
-		c.noise = append(c.noise, name)
-	}
-	if r.left {
-		c.left = append(c.left, name)
-	}
-}
-
-// broken runs the program on an invalid request, which it must refuse.
-func (c *conformance) broken(ctx context.Context, name string, input []byte) {
-	if c.hung {
-		return
-	}
-	started := time.Now()
-	r, ok := c.run(ctx, name, input)
-	switch {
-	case !ok: // reported
-	case r.state.Success():
-		c.report(name, started, "it ended with exit code 0", "")
-	default:
-		c.report(name, started, "", r.failure())
-	}
-}
-
-// twice checks that the program answers the same request with the same bytes.
-func (c *conformance) twice(ctx context.Context, input func() ([]byte, error)) {
-	const name = "the same answer twice"
-	if c.hung {
-		return
-	}
-	started := time.Now()
-	data, err := input()
-	if err != nil {
-		c.report(name, started, err.Error(), "")
-		return
-	}
-	var answers [2][]byte
-	for i := range answers {
-		r, ok := c.run(ctx, name, data)
-		if !ok {
-			return
-		}
-		answers[i] = r.stdout
-	}
-	if !bytes.Equal(answers[0], answers[1]) {
-		c.report(name, started, "two answers to one request differ; a clock or a random source has no place in a format", "")
-		return
-	}
-	detail := ""
-	if c.accepted == 0 {
-		detail = "but it accepted nothing so far: give it content that it knows with --sample"
-	}
-	c.report(name, started, "", detail)
+	c.Report(name, started, "", "refused: "+refusal)
 }

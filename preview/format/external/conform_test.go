@@ -8,18 +8,19 @@ import (
 	"testing/fstest"
 
 	"github.com/kubectl-operator/kubectl-operator/preview/corpustest"
+	"github.com/kubectl-operator/kubectl-operator/preview/program"
 )
 
 // example builds the program that authors are shown.
-func example(t *testing.T) *Program {
+func example(t *testing.T) *program.Program {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), Prefix+"env")
+	path := filepath.Join(t.TempDir(), program.Prefix+"env")
 	cmd := exec.Command("go", "build", "-o", path, "./cmd/kubectl-operator-format-env")
 	cmd.Dir = corpustest.Repository(t)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	p, err := Open("env", path, DefaultLimits())
+	p, err := program.Open("env", path, program.DefaultLimits())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +33,7 @@ func TestTheExample(t *testing.T) {
 	t.Run("renders", func(t *testing.T) { exampleRenders(t, p) })
 }
 
-func exampleConforms(t *testing.T, p *Program) {
+func exampleConforms(t *testing.T, p *program.Program) {
 	checks, err := Conform(t.Context(), p, fstest.MapFS{"web.env": {Data: []byte("LOG=info\n")}})
 	if err != nil {
 		t.Fatal(err)
@@ -45,7 +46,7 @@ func exampleConforms(t *testing.T, p *Program) {
 	}
 }
 
-func exampleRenders(t *testing.T, p *Program) {
+func exampleRenders(t *testing.T, p *program.Program) {
 	in := input()
 	in.Content = fstest.MapFS{
 		"README.md":  {Data: []byte("no settings")},
@@ -95,7 +96,7 @@ func TestWhatDoesNotConformIsFound(t *testing.T) {
 		{"it hangs", "content without files", "it did not end within", []string{"exec sleep 1000"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			limits := DefaultLimits()
+			limits := program.DefaultLimits()
 			if tt.name == "it hangs" {
 				limits = short()
 			}

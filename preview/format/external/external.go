@@ -15,6 +15,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
+	"github.com/kubectl-operator/kubectl-operator/preview/program"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
@@ -22,12 +23,12 @@ import (
 const SourceKind = "format"
 
 // Format is a [format.Format] that an external program renders.
-type Format struct{ program *Program }
+type Format struct{ program *program.Program }
 
 var _ format.Format = (*Format)(nil)
 
 // New returns the format that a program renders.
-func New(p *Program) *Format { return &Format{program: p} }
+func New(p *program.Program) *Format { return &Format{program: p} }
 
 // Source returns the program as a source of the plan with its digest, because the
 // objects depend on the program as much as on the content.
@@ -48,11 +49,11 @@ func (f *Format) Render(ctx context.Context, in format.Input) (*format.Output, e
 	if err != nil {
 		return nil, err
 	}
-	answer, err := f.program.ask(ctx, input)
+	answer, err := ask(ctx, f.program, input)
 	if err != nil {
 		return nil, err
 	}
-	second, err := f.program.ask(ctx, input)
+	second, err := ask(ctx, f.program, input)
 	if err != nil {
 		return nil, fmt.Errorf("the second time, after it rendered once: %w", err)
 	}

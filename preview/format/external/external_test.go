@@ -2,7 +2,6 @@ package external
 
 import (
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
+	"github.com/kubectl-operator/kubectl-operator/preview/program"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
@@ -33,7 +33,7 @@ func TestRequest(t *testing.T) {
 }
 
 func TestRender(t *testing.T) {
-	p := script(t, DefaultLimits(), answers(`
+	p := script(t, program.DefaultLimits(), answers(`
 apiVersion: config.kubernetes.io/v1
 kind: ResourceList
 functionConfig: {kind: FormatRequest}
@@ -63,7 +63,7 @@ results:
 	want := []format.RenderedObject{
 		{Body: m{"apiVersion": "v1", "kind": "ConfigMap", "metadata": m{"name": "from-a-file"}}, Origin: preview.Origin{File: "conf/a.env", Document: 3}},
 		{Body: m{"apiVersion": "v1", "kind": "ConfigMap", "metadata": m{"name": "from-a-list", "annotations": m{"mine": "yes"}}},
-			Origin: preview.Origin{File: Prefix + "test", Document: 2}},
+			Origin: preview.Origin{File: program.Prefix + "test", Document: 2}},
 	}
 	if diff := cmp.Diff(want, out.Objects); diff != "" {
 		t.Error(diff)
@@ -98,7 +98,7 @@ func TestWhatDiffersTheSecondTimeIsNoted(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			mark := filepath.Join(t.TempDir(), "mark")
-			p := script(t, DefaultLimits(), append([]string{"MARK=" + mark}, twice(tt.first, tt.second)...)...)
+			p := script(t, program.DefaultLimits(), append([]string{"MARK=" + mark}, twice(tt.first, tt.second)...)...)
 			out, err := New(p).Render(t.Context(), input())
 			if err != nil {
 				t.Fatal(err)
@@ -134,86 +134,6 @@ func TestAnswersOfTheWrongShape(t *testing.T) {
 				t.Errorf("err = %v, want %s", err, tt.want)
 			}
 		})
-	}
-}
-
-func TestFind(t *testing.T) {
-	root := t.TempDir()
-	put := func(dir, format string, perm, dirPerm os.FileMode) string {
-		t.Helper()
-		at := filepath.Join(root, dir)
-		path := filepath.Join(at, Prefix+format)
-		for _, err := range []error{os.MkdirAll(at, 0o700), os.WriteFile(path, []byte("#!"), 0o600), os.Chmod(path, perm), os.Chmod(at, dirPerm)} {
-			if err != nil {
-				t.Fatal(err)
-			}
-		}
-		return at
-	}
-	good, later := put("good", "x", 0o755, 0o755), put("later", "x", 0o755, 0o755)
-	openDir, openFile := put("open-dir", "x", 0o755, 0o1777), put("open-file", "x", 0o757, 0o755)
-	plain := put("plain", "x", 0o644, 0o755)
-	t.Chdir(root)
-	for _, tt := range []struct {
-		name, format, path string
-		want               string // directory, or part of the error
-	}{
-		{"the first on the PATH", "x", good + ":" + later, good},
-		{"a file that is not executable is passed", "x", plain + ":" + good, good},
-		{"what every user can write to is passed", "x", openDir + ":" + openFile + ":" + later, later},
-		{"a relative entry is passed", "x", "good:" + later, later},
-		{"an empty entry is passed", "x", ":" + later, later},
-		{"nowhere", "y", good, `no program kubectl-operator-format-y is on the PATH`},
-		{"no PATH", "x", "", `no program kubectl-operator-format-x is on the PATH`},
-		{"only in a directory that every user can write to", "x", openDir, "every user can write to its directory"},
-		{"only a file that every user can write to", "x", openFile, "every user can write to it"},
-		{"only in a relative entry", "x", "good", `the relative entry "good" of PATH`},
-		{"a name that is a path", "../x", good, "want at most 42 of a-z, 0-9 and -"},
-		{"a name that ends oddly", "x-", good, "want at most 42"},
-		{"a name that is too long", strings.Repeat("x", 43), good, "want at most 42"},
-		{"no name", "", good, "want at most 42"},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			got, err := Find(tt.format, tt.path)
-			if filepath.IsAbs(tt.want) {
-				if want := filepath.Join(tt.want, Prefix+"x"); err != nil || got != want {
-					t.Errorf("found %q, %v; want %q", got, err, want)
-				}
-			} else if err == nil || !strings.Contains(err.Error(), tt.want) {
-				t.Errorf("found %q, %v; want %s", got, err, tt.want)
-			}
-		})
-	}
-}
-
-func TestOpenRefusesWhatIsNoProgram(t *testing.T) {
-	dir := t.TempDir()
-	plain := filepath.Join(dir, "plain")
-	if err := os.WriteFile(plain, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for path, want := range map[string]string{
-		dir:                           "it is not a file",
-		plain:                         "it is not executable; chmod +x makes it so",
-		filepath.Join(dir, "nothing"): "no such file or directory",
-	} {
-		if _, err := Open("x", path, DefaultLimits()); err == nil || !strings.HasSuffix(err.Error(), want) {
-			t.Errorf("%s: err = %v, want %s", path, err, want)
-		}
-	}
-}
-
-func TestHold(t *testing.T) {
-	p := script(t, DefaultLimits(), "exit 0")
-	digits := strings.TrimPrefix(p.Digest, "sha256:")
-	for _, digest := range []string{p.Digest, digits} {
-		if err := p.Hold(digest); err != nil {
-			t.Error(err)
-		}
-	}
-	other := strings.Repeat("0", 64)
-	if err := p.Hold(other); err == nil || !strings.Contains(err.Error(), p.Digest) || !strings.Contains(err.Error(), other) {
-		t.Errorf("err = %v", err)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
+	"github.com/kubectl-operator/kubectl-operator/preview/program"
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 )
 
@@ -112,17 +113,17 @@ type answer struct {
 	results map[severity][]string
 }
 
-// ask runs the program and parses its answer. An answer without objects is an error.
-func (p *Program) ask(ctx context.Context, input []byte) (*answer, error) {
-	if len(input) > p.limits.Input {
+// ask runs a program and parses its answer. An answer without objects is an error.
+func ask(ctx context.Context, p *program.Program, input []byte) (*answer, error) {
+	if len(input) > p.Limits.Input {
 		return nil, fmt.Errorf("running %s: the content takes %d MiB as its input, more than the %d MiB that a program is given; narrow it with --path",
-			p.File, len(input)>>20, p.limits.Input>>20)
+			p.File, len(input)>>20, p.Limits.Input>>20)
 	}
-	r, err := p.run(ctx, input)
+	r, err := p.Run(ctx, input)
 	if err != nil {
 		return nil, err
 	}
-	a, err := p.read(r)
+	a, err := read(r, p.File)
 	if err != nil {
 		return nil, fmt.Errorf("running %s: %w", p.File, err)
 	}
@@ -134,16 +135,16 @@ func (p *Program) ask(ctx context.Context, input []byte) (*answer, error) {
 
 // read parses the output of a finished run. Results of severity error, and else an exit
 // code other than 0, are errors.
-func (p *Program) read(r *runResult) (*answer, error) {
-	a, err := decode(r.stdout, p.File)
+func read(r *program.Result, file string) (*answer, error) {
+	a, err := decode(r.Stdout, file)
 	// Results say more than an exit code or standard error.
 	if err == nil {
 		if text := a.text(failing); text != "" {
 			return nil, errors.New(text)
 		}
 	}
-	if !r.state.Success() {
-		return nil, errors.New(r.failure())
+	if !r.State.Success() {
+		return nil, errors.New(r.Failure())
 	}
 	return a, err
 }

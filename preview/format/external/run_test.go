@@ -1,33 +1,31 @@
 package external
 
 import (
-	"bufio"
 	"context"
 	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"testing/fstest"
 	"time"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
+	"github.com/kubectl-operator/kubectl-operator/preview/program"
 )
 
 const oneObject = `{"apiVersion": "config.kubernetes.io/v1", "kind": "ResourceList", "items": [` +
 	`{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}}]}`
 
 // script is a program that runs these lines.
-func script(t *testing.T, limits Limits, lines ...string) *Program {
+func script(t *testing.T, limits program.Limits, lines ...string) *program.Program {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), Prefix+"test")
+	path := filepath.Join(t.TempDir(), program.Prefix+"test")
 	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+strings.Join(lines, "\n")+"\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	p, err := Open("test", path, limits)
+	p, err := program.Open("test", path, limits)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,33 +42,33 @@ func input() format.Input {
 	}
 }
 
-func short() Limits { l := DefaultLimits(); l.Time = 200 * time.Millisecond; return l }
+func short() program.Limits { l := program.DefaultLimits(); l.Time = 200 * time.Millisecond; return l }
 
 func TestProgramsThatMisbehaveAreOneSentence(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
-		limits Limits
+		limits program.Limits
 		lines  []string
 		want   string
 	}{
 		{"hangs", short(), []string{"exec sleep 1000"}, "it did not end within 200ms"},
 		{"hangs with its output closed", short(), []string{"exec >&- 2>&-", "exec sleep 1000"}, "it did not end within 200ms"},
 		{"ignores signals that can be ignored", short(), []string{"trap '' TERM INT HUP", "sleep 1000", "sleep 1000"}, "it did not end within 200ms"},
-		{"prints 1 GB", DefaultLimits(), []string{"exec head -c 1000000000 /dev/zero"}, "it printed too much: more than 32 MiB"},
-		{"prints errors without end", DefaultLimits(), []string{"head -c 200000000 /dev/zero | tr '\\0' 'x' >&2", "exit 1"}, "exit code 1: ...xxx"},
-		{"exits 1", DefaultLimits(), []string{"exit 1"}, "exit code 1"},
-		{"exits 1 and says why", DefaultLimits(), []string{"echo 'no such file' >&2; echo 'really' >&2; exit 1"}, "exit code 1: no such file; really"},
-		{"exits 1 after a good answer", DefaultLimits(), []string{answers(oneObject), "exit 1"}, "exit code 1"},
-		{"draws on the terminal", DefaultLimits(), []string{`printf '\033[2Jgone' >&2; exit 3`}, `exit code 3: \x1b[2Jgone`},
-		{"ends itself", DefaultLimits(), []string{"kill -SEGV $$"}, "ended by signal segmentation fault"},
-		{"prints nothing", DefaultLimits(), []string{"exit 0"}, "its answer is 0 documents; want one ResourceList of config.kubernetes.io/v1"},
-		{"prints garbage", DefaultLimits(), []string{"head -c 100 /dev/zero"}, "its answer is not YAML"},
-		{"prints something else", DefaultLimits(), []string{answers("kind: List\napiVersion: v1\nitems: []")}, "its answer is no ResourceList of config.kubernetes.io/v1"},
-		{"prints two answers", DefaultLimits(), []string{answers(oneObject), answers("---\n" + oneObject)}, "its answer is 2 documents"},
-		{"makes no objects", DefaultLimits(), []string{answers("kind: ResourceList\napiVersion: config.kubernetes.io/v1")}, "it made no objects"},
-		{"reports an error", DefaultLimits(), []string{answers("kind: ResourceList\napiVersion: config.kubernetes.io/v1\n" +
+		{"prints 1 GB", program.DefaultLimits(), []string{"exec head -c 1000000000 /dev/zero"}, "it printed too much: more than 32 MiB"},
+		{"prints errors without end", program.DefaultLimits(), []string{"head -c 200000000 /dev/zero | tr '\\0' 'x' >&2", "exit 1"}, "exit code 1: ...xxx"},
+		{"exits 1", program.DefaultLimits(), []string{"exit 1"}, "exit code 1"},
+		{"exits 1 and says why", program.DefaultLimits(), []string{"echo 'no such file' >&2; echo 'really' >&2; exit 1"}, "exit code 1: no such file; really"},
+		{"exits 1 after a good answer", program.DefaultLimits(), []string{answers(oneObject), "exit 1"}, "exit code 1"},
+		{"draws on the terminal", program.DefaultLimits(), []string{`printf '\033[2Jgone' >&2; exit 3`}, `exit code 3: \x1b[2Jgone`},
+		{"ends itself", program.DefaultLimits(), []string{"kill -SEGV $$"}, "ended by signal segmentation fault"},
+		{"prints nothing", program.DefaultLimits(), []string{"exit 0"}, "its answer is 0 documents; want one ResourceList of config.kubernetes.io/v1"},
+		{"prints garbage", program.DefaultLimits(), []string{"head -c 100 /dev/zero"}, "its answer is not YAML"},
+		{"prints something else", program.DefaultLimits(), []string{answers("kind: List\napiVersion: v1\nitems: []")}, "its answer is no ResourceList of config.kubernetes.io/v1"},
+		{"prints two answers", program.DefaultLimits(), []string{answers(oneObject), answers("---\n" + oneObject)}, "its answer is 2 documents"},
+		{"makes no objects", program.DefaultLimits(), []string{answers("kind: ResourceList\napiVersion: config.kubernetes.io/v1")}, "it made no objects"},
+		{"reports an error", program.DefaultLimits(), []string{answers("kind: ResourceList\napiVersion: config.kubernetes.io/v1\n" +
 			"results: [{severity: error, message: no host, file: {path: a.txt}}]")}, "a.txt: no host"},
-		{"reports an error and exits 1", DefaultLimits(), []string{answers("kind: ResourceList\napiVersion: config.kubernetes.io/v1\n" +
+		{"reports an error and exits 1", program.DefaultLimits(), []string{answers("kind: ResourceList\napiVersion: config.kubernetes.io/v1\n" +
 			"results: [{message: no severity is an error}]"), "exit 1"}, "no severity is an error"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -88,13 +86,13 @@ func TestProgramsThatMisbehaveAreOneSentence(t *testing.T) {
 func TestAProgramNeedNotReadItsInput(t *testing.T) {
 	in := input()
 	in.Content = fstest.MapFS{"big": {Data: make([]byte, 4<<20)}}
-	if _, err := New(script(t, DefaultLimits(), answers(oneObject))).Render(t.Context(), in); err != nil {
+	if _, err := New(script(t, program.DefaultLimits(), answers(oneObject))).Render(t.Context(), in); err != nil {
 		t.Error(err)
 	}
 }
 
 func TestContentThatDoesNotFitIsNotSent(t *testing.T) {
-	l := DefaultLimits()
+	l := program.DefaultLimits()
 	l.Input = 1 << 20
 	in := input()
 	in.Content = fstest.MapFS{"big": {Data: make([]byte, 1<<20)}}
@@ -107,7 +105,7 @@ func TestContentThatDoesNotFitIsNotSent(t *testing.T) {
 // A shell sets variables of its own; only env tells what it was given.
 func TestAProgramRunsInAnEmptyDirectoryWithoutAnEnvironment(t *testing.T) {
 	t.Setenv("SECRET", "of the user")
-	p := script(t, DefaultLimits(), "ls -A >&2", "tr '\\0' ' ' </proc/$$/environ >&2", "exit 1")
+	p := script(t, program.DefaultLimits(), "ls -A >&2", "tr '\\0' ' ' </proc/$$/environ >&2", "exit 1")
 	if _, err := os.Stat("/proc/self/environ"); err != nil {
 		t.Skip("skipped: this system has no /proc")
 	}
@@ -118,57 +116,17 @@ func TestAProgramRunsInAnEmptyDirectoryWithoutAnEnvironment(t *testing.T) {
 }
 
 func TestAProgramHasNoTerminal(t *testing.T) {
-	p := script(t, DefaultLimits(), "if (: </dev/tty) 2>/dev/null; then echo terminal >&2; else echo none >&2; fi", "exit 1")
+	p := script(t, program.DefaultLimits(), "if (: </dev/tty) 2>/dev/null; then echo terminal >&2; else echo none >&2; fi", "exit 1")
 	_, err := New(p).Render(t.Context(), input())
 	if err == nil || !strings.HasSuffix(err.Error(), ": none") {
 		t.Errorf("err = %v", err)
 	}
 }
 
-// What holds the pipe open for writing still runs. The pipe also says when the
-// program has begun: a program that hangs is cancelled then, and not by a time limit
-// that a busy machine may use up before.
-func TestWhatAProgramStartsDoesNotOutliveIt(t *testing.T) {
-	for name, end := range map[string]string{"after it answered": answers(oneObject), "after it hung": "exec sleep 1000"} {
-		t.Run(name, func(t *testing.T) {
-			pipe := filepath.Join(t.TempDir(), "pipe")
-			if err := syscall.Mkfifo(pipe, 0o600); err != nil {
-				t.Fatal(err)
-			}
-			ctx, cancel := context.WithCancel(t.Context())
-			defer cancel()
-			limits := DefaultLimits()
-			limits.Time = time.Hour
-			// The grandchild keeps standard output open, too.
-			p := script(t, limits, "exec 3>"+pipe, "echo started >&3", "sleep 1000 &", end)
-			ended := make(chan error, 1)
-			go func() { _, err := p.run(ctx, nil); ended <- err }()
-			held, err := os.Open(pipe) // once the program has opened it
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer held.Close()
-			said := bufio.NewReader(held)
-			if line, err := said.ReadString('\n'); err != nil || line != "started\n" {
-				t.Errorf("read %q, %v", line, err)
-			}
-			if name == "after it hung" {
-				cancel()
-			}
-			if err := <-ended; err != nil && !errors.Is(err, context.Canceled) {
-				t.Errorf("it ended with %v", err)
-			}
-			if rest, err := io.ReadAll(said); err != nil || len(rest) > 0 { // waits for the end of all that hold it
-				t.Errorf("read %q, %v", rest, err)
-			}
-		})
-	}
-}
-
 func TestACancelledRunEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := New(script(t, DefaultLimits(), "exec sleep 1000")).Render(ctx, input())
+	_, err := New(script(t, program.DefaultLimits(), "exec sleep 1000")).Render(ctx, input())
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("err = %v", err)
 	}
@@ -176,24 +134,13 @@ func TestACancelledRunEnds(t *testing.T) {
 
 func TestNothingIsLeftOfARun(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
-	p := script(t, DefaultLimits(), "mkdir -p deep/er && echo x > deep/er/file", answers(oneObject))
+	p := script(t, program.DefaultLimits(), "mkdir -p deep/er && echo x > deep/er/file", answers(oneObject))
 	if _, err := New(p).Render(t.Context(), input()); err != nil {
 		t.Fatal(err)
 	}
-	left, err := filepath.Glob(filepath.Join(os.TempDir(), Prefix+"*"))
+	left, err := filepath.Glob(filepath.Join(os.TempDir(), program.Prefix+"*"))
 	if err != nil || len(left) != 0 {
 		t.Errorf("left %v, %v", left, err)
-	}
-}
-
-func TestAProgramThatChangesAfterItWasHashedDoesNotRun(t *testing.T) {
-	p := script(t, DefaultLimits(), answers(oneObject))
-	if err := os.WriteFile(p.path, []byte("#!/bin/sh\nexit 0\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	_, err := New(p).Render(t.Context(), input())
-	if err == nil || !strings.Contains(err.Error(), "it changed while it was used") {
-		t.Errorf("err = %v", err)
 	}
 }
 
@@ -203,11 +150,11 @@ func TestWhatCannotRunIsOneSentence(t *testing.T) {
 		"an interpreter is missing":  {"#!/no/such/interpreter\n", "the interpreter that its first line names does not exist"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			path := filepath.Join(t.TempDir(), Prefix+"test")
+			path := filepath.Join(t.TempDir(), program.Prefix+"test")
 			if err := os.WriteFile(path, []byte(tt.text), 0o700); err != nil {
 				t.Fatal(err)
 			}
-			p, err := Open("test", path, DefaultLimits())
+			p, err := program.Open("test", path, program.DefaultLimits())
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,4 +1,4 @@
-package external
+package program
 
 import (
 	"context"
@@ -23,29 +23,29 @@ const maxErrors = 64 << 10
 // holds them then has left the process group and cannot be ended.
 const grace = time.Second
 
-// runResult is the output and exit status of one run.
-type runResult struct {
-	stdout, stderr []byte
-	state          *os.ProcessState
-	left           bool // processes of its group were still running, and were ended
+// Result is the output and exit status of one run.
+type Result struct {
+	Stdout, Stderr []byte
+	State          *os.ProcessState
+	Left           bool // processes of its group were still running, and were ended
 }
 
-// run runs a copy of the program with an input, within the limits. A program that
+// Run runs a copy of the program with an input, within the limits. A program that
 // cannot be started or had to be ended is an error; any exit code is not.
-func (p *Program) run(ctx context.Context, input []byte) (*runResult, error) {
+func (p *Program) Run(ctx context.Context, input []byte) (*Result, error) {
 	at, err := p.prepare()
 	if err != nil {
 		return nil, err
 	}
 	defer at.remove()
-	limited, stop := context.WithTimeout(ctx, p.limits.Time)
+	limited, stop := context.WithTimeout(ctx, p.Limits.Time)
 	defer stop()
-	r, err := execute(limited, at, input, p.limits.Output)
+	r, err := execute(limited, at, input, p.Limits.Output)
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case errors.Is(err, context.DeadlineExceeded):
-		return nil, fmt.Errorf("running %s: %w %s", p.File, errTooSlow, p.limits.Time)
+		return nil, fmt.Errorf("running %s: %w %s", p.File, ErrTooSlow, p.Limits.Time)
 	case errors.Is(err, syscall.ENOENT):
 		return nil, fmt.Errorf("running %s: the interpreter that its first line names does not exist", p.File)
 	case errors.Is(err, syscall.EACCES):
@@ -90,12 +90,12 @@ func closeAll(files ...*os.File) {
 
 var (
 	errTooMuch = errors.New("it printed too much")
-	errTooSlow = errors.New("it did not end within")
+	ErrTooSlow = errors.New("it did not end within")
 )
 
 // execute starts the program as leader of a new session, without a terminal, so that
 // its process group can be ended as a whole. most is the limit of output in bytes.
-func execute(ctx context.Context, at *runDirectory, input []byte, most int) (*runResult, error) {
+func execute(ctx context.Context, at *runDirectory, input []byte, most int) (*Result, error) {
 	p, err := newPipes()
 	if err != nil {
 		return nil, err
@@ -137,7 +137,7 @@ func execute(ctx context.Context, at *runDirectory, input []byte, most int) (*ru
 	}
 	_ = p.to.SetWriteDeadline(deadline)
 	<-written //nolint:errcheck // a program need not read its input
-	r := &runResult{stdout: <-out.data, stderr: <-errs.data, state: cmd.ProcessState, left: left}
+	r := &Result{Stdout: <-out.data, Stderr: <-errs.data, State: cmd.ProcessState, Left: left}
 	if ended == nil && out.isFull() {
 		ended = fmt.Errorf("%w: more than %d MiB", errTooMuch, most>>20)
 	}
@@ -178,20 +178,20 @@ func (g pipeOutput) isFull() bool {
 	}
 }
 
-// failure describes a run whose exit code is not 0, with the end of its standard error.
-func (r *runResult) failure() string {
-	text := fmt.Sprintf("exit code %d", r.state.ExitCode())
-	if status, ok := r.state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+// Failure describes a run whose exit code is not 0, with the end of its standard error.
+func (r *Result) Failure() string {
+	text := fmt.Sprintf("exit code %d", r.State.ExitCode())
+	if status, ok := r.State.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 		text = "ended by signal " + status.Signal().String()
 	}
-	if said := lastWords(r.stderr); said != "" {
+	if said := LastWords(r.Stderr); said != "" {
 		text += ": " + said
 	}
 	return text
 }
 
-// lastWords returns the end of a program's standard error, on one line.
-func lastWords(stderr []byte) string {
+// LastWords returns the end of a program's standard error, on one line.
+func LastWords(stderr []byte) string {
 	const most = 500
 	text := strings.TrimSpace(string(stderr))
 	if len(text) > most {

@@ -1,4 +1,4 @@
-package external
+package program
 
 import (
 	"crypto/sha256"
@@ -35,12 +35,12 @@ type Program struct {
 	Digest string // sha256 of the file's bytes
 
 	path   string
-	limits Limits
+	Limits Limits // of each of its runs
 }
 
 // Open reads an executable file and computes its digest.
 func Open(format, path string, limits Limits) (*Program, error) {
-	p := &Program{Name: format, File: filepath.Base(path), path: path, limits: limits}
+	p := &Program{Name: format, File: filepath.Base(path), path: path, Limits: limits}
 	var err error
 	if p.Digest, err = p.copyTo(io.Discard); err != nil {
 		return nil, fmt.Errorf("reading the format program %s: %w", path, err)
