@@ -1,3 +1,12 @@
+// Package program runs programs of the user's own: executable files
+// kubectl-operator-KIND-NAME that answer one request, on standard input, with one
+// answer on standard output.
+//
+// A program runs with the user's rights and is not sandboxed, so only the user names
+// one, on the command line or in the configuration; content never does. What runs is a
+// private copy of the bytes whose digest the plan seals, without a shell, in an empty
+// directory, with an environment of a few variables, within [Limits]. Whatever it
+// started is ended with it.
 package program
 
 import (
@@ -17,12 +26,33 @@ import (
 type Limits struct {
 	Input, Output int // bytes of standard input and output
 	Time          time.Duration
+	// Memory is the most bytes of data that each of its processes may have. Only Linux
+	// holds it.
+	Memory int64
 }
 
-// DefaultLimits returns the limits with which plans are made: 32 MiB of input and of
-// output, and one minute.
-func DefaultLimits() Limits {
-	return Limits{Input: 32 << 20, Output: 32 << 20, Time: time.Minute}
+// Limits returns the limits with which plans are made. A format has 32 MiB of input and
+// of output, one minute and 2 GiB of memory; a source, which has to fetch, 128 MiB of
+// output and five minutes.
+func (k Kind) Limits() Limits {
+	l := Limits{Input: 32 << 20, Output: 32 << 20, Time: time.Minute, Memory: 2 << 30}
+	if k == Source {
+		l.Input, l.Output, l.Time = 64<<10, 128<<20, 5*time.Minute
+	}
+	return l
+}
+
+// environment returns the variables of the user's that a program of the kind is given,
+// besides LANG=C. A format has everything in its request. A source has to reach a server
+// and to find the tools and credentials for it.
+func (k Kind) environment() []string {
+	if k == Format {
+		return nil
+	}
+	return []string{
+		"PATH", "HOME", "XDG_CONFIG_HOME", "SSH_AUTH_SOCK", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy",
+		"SSL_CERT_FILE", "SSL_CERT_DIR",
+	}
 }
 
 // maxProgram is the largest size in bytes of a program's file (512 MiB).
@@ -30,7 +60,8 @@ const maxProgram = 512 << 20
 
 // Program is an executable file with its digest.
 type Program struct {
-	Name   string // of the format
+	Kind   Kind
+	Name   string // of the format or source
 	File   string // name of the file
 	Digest string // sha256 of the file's bytes
 
@@ -39,11 +70,11 @@ type Program struct {
 }
 
 // Open reads an executable file and computes its digest.
-func Open(format, path string, limits Limits) (*Program, error) {
-	p := &Program{Name: format, File: filepath.Base(path), path: path, Limits: limits}
+func (k Kind) Open(named, path string, limits Limits) (*Program, error) {
+	p := &Program{Kind: k, Name: named, File: filepath.Base(path), path: path, Limits: limits}
 	var err error
 	if p.Digest, err = p.copyTo(io.Discard); err != nil {
-		return nil, fmt.Errorf("reading the format program %s: %w", path, err)
+		return nil, fmt.Errorf("reading the %s program %s: %w", k, path, err)
 	}
 	return p, nil
 }
@@ -52,9 +83,14 @@ func Open(format, path string, limits Limits) (*Program, error) {
 // with or without "sha256:".
 func (p *Program) Hold(digest string) error {
 	if want := "sha256:" + strings.TrimPrefix(digest, "sha256:"); p.Digest != want {
-		return fmt.Errorf("format %s: %s is %s, and the configuration allows only %s", p.Name, p.path, p.Digest, want)
+		return fmt.Errorf("%s %s: %s is %s, and the configuration allows only %s", p.Kind, p.Name, p.path, p.Digest, want)
 	}
 	return nil
+}
+
+// Announcement returns what is said before the program runs.
+func (p *Program) Announcement() string {
+	return "running " + p.File + " " + p.Digest + ", with your rights, not sandboxed"
 }
 
 // copyTo writes the program's bytes to w and returns their digest. A file that is not
@@ -92,14 +128,14 @@ type runDirectory struct{ dir, program, work string }
 // prepare makes a directory for a run with a copy of the program, and verifies the
 // digest of the copy: changes of the original have no effect any more.
 func (p *Program) prepare() (*runDirectory, error) {
-	dir, err := os.MkdirTemp("", "kubectl-operator-format-") // 0700
+	dir, err := os.MkdirTemp("", p.Kind.Prefix()) // 0700
 	if err != nil {
-		return nil, fmt.Errorf("making a directory for the format program: %w", err)
+		return nil, fmt.Errorf("making a directory for the %s program: %w", p.Kind, err)
 	}
 	at := &runDirectory{dir: dir, program: filepath.Join(dir, p.File), work: filepath.Join(dir, "work")}
 	if err := errors.Join(os.Mkdir(at.work, 0o700), p.copyInto(at.program)); err != nil {
 		at.remove()
-		return nil, fmt.Errorf("copying the format program %s: %w", p.File, err)
+		return nil, fmt.Errorf("copying the %s program %s: %w", p.Kind, p.File, err)
 	}
 	return at, nil
 }

@@ -16,11 +16,11 @@ import (
 // script is a program that runs these lines.
 func script(t *testing.T, limits Limits, lines ...string) *Program {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), Prefix+"test")
+	path := filepath.Join(t.TempDir(), Format.Prefix()+"test")
 	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+strings.Join(lines, "\n")+"\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	p, err := Open("test", path, limits)
+	p, err := Format.Open("test", path, limits)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +32,7 @@ func TestFind(t *testing.T) {
 	put := func(dir, format string, perm, dirPerm os.FileMode) string {
 		t.Helper()
 		at := filepath.Join(root, dir)
-		path := filepath.Join(at, Prefix+format)
+		path := filepath.Join(at, Format.Prefix()+format)
 		for _, err := range []error{os.MkdirAll(at, 0o700), os.WriteFile(path, []byte("#!"), 0o600), os.Chmod(path, perm), os.Chmod(at, dirPerm)} {
 			if err != nil {
 				t.Fatal(err)
@@ -64,9 +64,9 @@ func TestFind(t *testing.T) {
 		{"no name", "", good, "want at most 42"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got, err := Find(tt.format, tt.path)
+			got, err := Format.Find(tt.format, tt.path)
 			if filepath.IsAbs(tt.want) {
-				if want := filepath.Join(tt.want, Prefix+"x"); err != nil || got != want {
+				if want := filepath.Join(tt.want, Format.Prefix()+"x"); err != nil || got != want {
 					t.Errorf("found %q, %v; want %q", got, err, want)
 				}
 			} else if err == nil || !strings.Contains(err.Error(), tt.want) {
@@ -87,14 +87,14 @@ func TestOpenRefusesWhatIsNoProgram(t *testing.T) {
 		plain:                         "it is not executable; chmod +x makes it so",
 		filepath.Join(dir, "nothing"): "no such file or directory",
 	} {
-		if _, err := Open("x", path, DefaultLimits()); err == nil || !strings.HasSuffix(err.Error(), want) {
+		if _, err := Format.Open("x", path, Format.Limits()); err == nil || !strings.HasSuffix(err.Error(), want) {
 			t.Errorf("%s: err = %v, want %s", path, err, want)
 		}
 	}
 }
 
 func TestHold(t *testing.T) {
-	p := script(t, DefaultLimits(), "exit 0")
+	p := script(t, Format.Limits(), "exit 0")
 	digits := strings.TrimPrefix(p.Digest, "sha256:")
 	for _, digest := range []string{p.Digest, digits} {
 		if err := p.Hold(digest); err != nil {
@@ -119,7 +119,7 @@ func TestWhatAProgramStartsDoesNotOutliveIt(t *testing.T) {
 			}
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
-			limits := DefaultLimits()
+			limits := Format.Limits()
 			limits.Time = time.Hour
 			// The grandchild keeps standard output open, too.
 			p := script(t, limits, "exec 3>"+pipe, "echo started >&3", "sleep 1000 &", end)
@@ -148,7 +148,7 @@ func TestWhatAProgramStartsDoesNotOutliveIt(t *testing.T) {
 }
 
 func TestAProgramThatChangesAfterItWasHashedDoesNotRun(t *testing.T) {
-	p := script(t, DefaultLimits(), "echo done")
+	p := script(t, Format.Limits(), "echo done")
 	if err := os.WriteFile(p.path, []byte("#!/bin/sh\nexit 0\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}

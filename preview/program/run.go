@@ -40,7 +40,7 @@ func (p *Program) Run(ctx context.Context, input []byte) (*Result, error) {
 	defer at.remove()
 	limited, stop := context.WithTimeout(ctx, p.Limits.Time)
 	defer stop()
-	r, err := execute(limited, at, input, p.Limits.Output)
+	r, err := p.execute(limited, at, input)
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
@@ -56,6 +56,17 @@ func (p *Program) Run(ctx context.Context, input []byte) (*Result, error) {
 		return nil, fmt.Errorf("running %s: %w", p.File, err)
 	}
 	return r, nil
+}
+
+// variables returns the environment of a run.
+func (p *Program) variables() []string {
+	out := []string{"LANG=C"}
+	for _, name := range p.Kind.environment() {
+		if value, ok := os.LookupEnv(name); ok {
+			out = append(out, name+"="+value)
+		}
+	}
+	return out
 }
 
 // pipes are both ends of the pipes for the three standard streams.
@@ -90,31 +101,33 @@ func closeAll(files ...*os.File) {
 
 var (
 	errTooMuch = errors.New("it printed too much")
+	// ErrTooSlow is wrapped by the error of a run that had to be ended for its time.
 	ErrTooSlow = errors.New("it did not end within")
 )
 
 // execute starts the program as leader of a new session, without a terminal, so that
 // its process group can be ended as a whole. most is the limit of output in bytes.
-func execute(ctx context.Context, at *runDirectory, input []byte, most int) (*Result, error) {
-	p, err := newPipes()
+func (p *Program) execute(ctx context.Context, at *runDirectory, input []byte) (*Result, error) {
+	pipes, err := newPipes()
 	if err != nil {
 		return nil, err
 	}
-	defer p.close()
+	defer pipes.close()
 	cmd := exec.Command(at.program) // not by context: the whole group is ended
-	cmd.Dir, cmd.Env = at.work, []string{"LANG=C"}
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = p.stdin, p.stdout, p.stderr
+	cmd.Dir, cmd.Env = at.work, p.variables()
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = pipes.stdin, pipes.stdout, pipes.stderr
 	cmd.SysProcAttr = processgroup.Session()
 	if err := cmd.Start(); err != nil {
 		return nil, cause(err)
 	}
-	p.closeTheirs()
+	limitMemory(cmd.Process, p.Limits.Memory)
+	pipes.closeTheirs()
 
 	written := tasks.Async(func() error {
-		_, _ = p.to.Write(input) // a program need not read it all
-		return p.to.Close()
+		_, _ = pipes.to.Write(input) // a program need not read it all
+		return pipes.to.Close()
 	})
-	out, errs := gather(p.from, most), gather(p.errors, maxErrors)
+	out, errs := gather(pipes.from, p.Limits.Output), gather(pipes.errors, maxErrors)
 	exited := tasks.Async(func() error {
 		_ = cmd.Wait() // the state says how; files are not waited for
 		return nil
@@ -125,21 +138,21 @@ func execute(ctx context.Context, at *runDirectory, input []byte, most int) (*Re
 	case <-ctx.Done():
 		ended = ctx.Err()
 	case <-out.full:
-		ended = fmt.Errorf("%w: more than %d MiB", errTooMuch, most>>20)
+		ended = fmt.Errorf("%w: more than %d MiB", errTooMuch, p.Limits.Output>>20)
 	}
 	// The number cannot belong to another group: numbers are handed out in
 	// turn, and this one was free for no longer than a moment.
 	left := processgroup.Kill(cmd.Process) == nil
 	<-exited //nolint:errcheck // its state says how
 	deadline := time.Now().Add(grace)
-	for _, end := range []*os.File{p.from, p.errors} {
+	for _, end := range []*os.File{pipes.from, pipes.errors} {
 		_ = end.SetReadDeadline(deadline)
 	}
-	_ = p.to.SetWriteDeadline(deadline)
+	_ = pipes.to.SetWriteDeadline(deadline)
 	<-written //nolint:errcheck // a program need not read its input
 	r := &Result{Stdout: <-out.data, Stderr: <-errs.data, State: cmd.ProcessState, Left: left}
 	if ended == nil && out.isFull() {
-		ended = fmt.Errorf("%w: more than %d MiB", errTooMuch, most>>20)
+		ended = fmt.Errorf("%w: more than %d MiB", errTooMuch, p.Limits.Output>>20)
 	}
 	return r, ended
 }

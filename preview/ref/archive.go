@@ -31,7 +31,7 @@ var archiveKind = sourceKind{
 		if r.URL == "" {
 			return r.Text // of this machine
 		}
-		return r.URL + "#sha256=" + strings.TrimPrefix(p.Sources[i].Digest, "sha256:")
+		return r.URL + digestFragment + strings.TrimPrefix(p.Sources[i].Digest, "sha256:")
 	},
 	credentials: CredentialsLogin,
 	content:     ContentAny,
@@ -51,12 +51,9 @@ func parseArchive(text string) (Reference, error) {
 		return Reference{}, fmt.Errorf("reference %q names no archive; write https://HOST/PATH/FILE.tgz", u.Scheme+"://"+u.Host+"/")
 	}
 	shown := u.Scheme + "://" + u.Host + u.EscapedPath()
-	for pair := range strings.SplitSeq(strings.ToLower(u.RawQuery), "&") {
-		name, _, _ := strings.Cut(pair, "=")
-		if isSecretName(name) {
-			// A plan records its reference, and this one would be a key.
-			return Reference{}, fmt.Errorf("reference %q carries credentials in its query; leave them out: they come from the environment or a netrc file, or use s3:// or gs://", shown)
-		}
+	if carriesSecret(u.RawQuery) {
+		// A plan records its reference, and this one would be a key.
+		return Reference{}, fmt.Errorf("reference %q carries credentials in its query; leave them out: they come from the environment or a netrc file, or use s3:// or gs://", shown)
 	}
 	out := Reference{Kind: KindArchive, Text: text, URL: where}
 	if hashed {
@@ -69,6 +66,16 @@ func parseArchive(text string) (Reference, error) {
 		return Reference{}, fmt.Errorf("reference %q: plain http is read only with #sha256=HEX, which says what must come", shown)
 	}
 	return out, nil
+}
+
+// carriesSecret reports whether a parameter of a query is named like a credential.
+func carriesSecret(query string) bool {
+	for pair := range strings.SplitSeq(strings.ToLower(query), "&") {
+		if name, _, _ := strings.Cut(pair, "="); isSecretName(name) {
+			return true
+		}
+	}
+	return false
 }
 
 func isSecretName(name string) bool {

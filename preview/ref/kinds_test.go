@@ -58,6 +58,9 @@ func TestReferencesSayWhetherTheyAreImmutable(t *testing.T) {
 		"configmap://a/b":                        {false, "b"},
 		"s3://bucket/a/b.tgz":                    {false, "b.tgz"},
 		"chart+https://h/charts/c":               {false, "c"},
+		"source+x:https://h/a/b/?v=1":            {false, "b"},
+		"source+x:a#sha256=" + sum:               {true, "a"},
+		"source+x:/":                             {false, "x"},
 	} {
 		r, err := Parse(text)
 		if err != nil || r.Immutable() != want.immutable || r.BaseName() != want.base {

@@ -37,6 +37,7 @@ const (
 	KindConfigMap Kind = "configmap"        // configmap://NS/NAME
 	KindBucket    Kind = "bucket"           // s3://BUCKET/KEY, gs://BUCKET/KEY
 	KindChart     Kind = "chart repository" // chart+https://HOST/REPO/NAME
+	KindProgram   Kind = "program"          // source+NAME:ADDRESS
 )
 
 // Reference is a parsed reference. Only the fields of its kind are set.
@@ -53,7 +54,8 @@ type Reference struct {
 	Digest  string // KindLayout: may be empty
 
 	Namespace string // KindConfigMap
-	Name      string // KindConfigMap, KindChart: the object, the chart
+	Name      string // KindConfigMap, KindChart, KindProgram: the object, the chart, the program's source
+	Address   string // KindProgram: what the program is asked for
 	Provider  string // KindBucket: ProviderS3 or ProviderGCS
 	Bucket    string // KindBucket
 	Key       string // KindBucket: literal
@@ -63,7 +65,7 @@ type Reference struct {
 
 	Subdir string // KindGit: the directory below the repository's root, may be empty
 	GitRef string // KindGit: branch, tag or commit; empty means the default branch
-	SHA256 string // KindArchive: sha256:HEX that the bytes must have, may be empty
+	SHA256 string // KindArchive, KindProgram: sha256:HEX that the bytes, or the files, must have; may be empty
 }
 
 const (
@@ -122,6 +124,11 @@ func checkText(text string) error {
 	if _, scheme, _, ok := cutScheme(text); ok && !strings.HasSuffix(scheme, "://") {
 		return nil // what follows has no authority: in a path, "@" begins a digest
 	}
+	return checkAuthority(text)
+}
+
+// checkAuthority returns an error if the authority of a URL has a password.
+func checkAuthority(text string) error {
 	rest := text
 	if _, after, found := strings.Cut(text, "://"); found {
 		rest = after

@@ -44,6 +44,8 @@ func TestParseReadsEveryRowOfTheGrammar(t *testing.T) {
 		{"configmap://ns/name", Reference{Kind: KindConfigMap, Namespace: "ns", Name: "name"}},
 		{"s3://bucket/key", Reference{Kind: KindBucket, Provider: "s3", Bucket: "bucket", Key: "key"}},
 		{"gs://bucket/key", Reference{Kind: KindBucket, Provider: "gs", Bucket: "bucket", Key: "key"}},
+		{"source+sums:https://h/SHA256SUMS", Reference{Kind: KindProgram, Name: "sums", Address: "https://h/SHA256SUMS"}},
+		{"source+a-1:x y#frag", Reference{Kind: KindProgram, Name: "a-1", Address: "x y#frag"}},
 		{"chart+https://example.com/charts/name?version=1", Reference{Kind: KindChart, URL: "https://example.com/charts", Name: "name", Version: "1"}},
 	}
 	wantParsed(t, tests)
@@ -139,6 +141,9 @@ func TestErrorsNeverRepeatAPassword(t *testing.T) {
 		"oci://user:hunter2@example.com/x:v1",
 		"ftp://user:hunter2@example.com/x",
 		"user:hunter2@example.com/x:v1",
+		"source+x:https://user:hunter2@example.com/x",
+		"source+X:https://user:hunter2@example.com/x",
+		"source+x:https://example.com/x?token=hunter2",
 	} {
 		_, err := Parse(text)
 		if err == nil || strings.Contains(err.Error(), "hunter2") {

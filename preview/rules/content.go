@@ -14,6 +14,13 @@ var (
 		Reduce: "Use a built-in format.",
 		Looks:  "Formats named by --format, or in the configuration.",
 	}.example("package/mongodb", "kubectl-operator-format-cue", "sha256:11"))
+	ExternalSource = row(Rule{
+		Name: "external-source", Level: Medium, Title: "was fetched by an external program",
+		Why:    "The files came from a program that ran with your permissions and without a sandbox: where they come from is known only as far as that program can be trusted.",
+		Text:   "fetched by %s %s, with your rights, not sandboxed",
+		Reduce: "Use a built-in source.",
+		Looks:  "References source+NAME:ADDRESS.",
+	}.example("package/mongodb", "kubectl-operator-source-hg", "sha256:11"))
 	ExternalFormatWarning = row(Rule{
 		Name: "external-format-warning", Level: Medium, Title: "has warnings from the format program",
 		Why:     "The format program reported this problem when it rendered the package.",

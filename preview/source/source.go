@@ -19,9 +19,9 @@
 //   - an archive, an object of a bucket and a chart of a repository: the sha256 of the
 //     file, as sha256sum prints it. Object versions and ETags are not used: they do not
 //     hash content.
-//   - a directory, a ConfigMap and a commit: the hash of the tree, over the path and the
-//     sha256 of each file in order. Owners, times and empty directories are not in it,
-//     so equal files have equal digests in all three. A commit's SHA-1 is verified too,
+//   - a directory, a ConfigMap, a commit and what a program fetched: the hash of the
+//     tree, over the path and the sha256 of each file in order. Owners, times and empty
+//     directories are not in it, so equal files have equal digests in all of them. A commit's SHA-1 is verified too,
 //     and is part of the pinned reference.
 //
 // Content that does not hash to its digest is an [ErrDigestMismatch]. Content is held
@@ -72,6 +72,7 @@ import (
 	"time"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/program"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 	"github.com/kubectl-operator/kubectl-operator/preview/source/auth"
 	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
@@ -135,6 +136,9 @@ type Options struct {
 	// RequestTimeout bounds the wait for one answer of a server, any pause
 	// within a body, and the run of a credential helper. Zero means 30 seconds.
 	RequestTimeout time.Duration
+	// Programs returns the program of the user's own that fetches the references of a
+	// source. Nil means that no program may run.
+	Programs func(name string) (*program.Program, error)
 	// Cluster answers for what lies in the target cluster: ConfigMap sources
 	// and pull secrets. Nil means that no cluster may be asked.
 	Cluster auth.Getter
@@ -172,6 +176,8 @@ type Content struct {
 	Source preview.Source
 	Labels map[string]string // of the image's config; nil for a directory
 	Plain  bool              // it is one file that is no archive, under the name PlainFile
+	// Program is the program of the user's own that fetched it; nil for other kinds.
+	Program *preview.Source
 }
 
 // source reads references of one kind.
@@ -200,6 +206,14 @@ type Fetcher struct {
 func (f *Fetcher) With(c *auth.Credentials) *Fetcher {
 	o := f.options
 	o.Credentials = c
+	return New(o)
+}
+
+// WithPrograms returns a Fetcher with the same options that runs programs of the user's
+// own, for a reference that the user typed.
+func (f *Fetcher) WithPrograms(find func(name string) (*program.Program, error)) *Fetcher {
+	o := f.options
+	o.Programs = find
 	return New(o)
 }
 
@@ -247,6 +261,8 @@ func (f *Fetcher) sourceOf(kind ref.Kind) (source, error) {
 		return f.bucket, nil
 	case ref.KindChart:
 		return f.chart, nil
+	case ref.KindProgram:
+		return &programSource{f.options, f.limits, f.cache}, nil
 	case ref.KindPackage:
 		return nil, errors.New("a package name is resolved in a catalog before it has a source")
 	}

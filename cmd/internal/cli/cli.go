@@ -166,7 +166,7 @@ and, once approved, applies exactly the reviewed content and follows the rollout
 	a.global.add(root.PersistentFlags())
 	root.AddCommand(
 		a.newInstallCommand(), a.newPreviewCommand(), a.newShowCommand(), a.newApproveCommand(), a.newUpgradeCommand(),
-		a.newUninstallCommand(), a.newRollbackCommand(), a.newListCommand(), a.newStatusCommand(), a.newHistoryCommand(), a.newSearchCommand(), a.newFormatCommand(), a.newPluginCommand(),
+		a.newUninstallCommand(), a.newRollbackCommand(), a.newListCommand(), a.newStatusCommand(), a.newHistoryCommand(), a.newSearchCommand(), a.newFormatCommand(), a.newSourceCommand(), a.newPluginCommand(),
 		a.newExplainCommand(), a.newOptionsCommand(), a.newVersionCommand(), newCompletionCommand(a.streams.Out),
 		a.newCatalogCommand(), newSandboxCommand(a.streams.Human(), a.streams.HumanErr()),
 	)

@@ -16,6 +16,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/install/history"
 	"github.com/kubectl-operator/kubectl-operator/k8s"
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/program"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
 )
@@ -64,15 +65,19 @@ type completer struct {
 	session func(planning.SourceOptions) *session
 	config  func() (config.Config, error)
 	kube    *k8s.Flags
+	getenv  func(string) string
 }
 
 func (a *app) completer() completer {
-	return completer{session: a.sourceSession, config: a.config, kube: a.kube}
+	return completer{session: a.sourceSession, config: a.config, kube: a.kube, getenv: a.getenv}
 }
 
 // packages completes the packages of the catalogs that the command line names.
 func (c completer) packages(resolve *planning.Selection, src *planning.SourceOptions) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		if len(args) == 0 && strings.HasPrefix(prefix, ref.ProgramScheme) {
+			return c.sourcePrograms(prefix), cobra.ShellCompDirectiveNoSpace | cobra.ShellCompDirectiveNoFileComp
+		}
 		if len(args) > 0 || strings.ContainsAny(prefix, "./:") {
 			return nil, cobra.ShellCompDirectiveDefault
 		}
@@ -97,6 +102,28 @@ func (c completer) packages(resolve *planning.Selection, src *planning.SourceOpt
 			names = append(names, found.Names()...)
 		}
 		return safeNames(names, prefix), cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// sourcePrograms completes the beginnings of references that programs of the PATH read.
+func (c completer) sourcePrograms(prefix string) []string {
+	var out []string
+	for _, name := range program.Source.Names(c.getenv("PATH")) {
+		if text := ref.ProgramScheme + name + ":"; strings.HasPrefix(text, prefix) {
+			out = append(out, text)
+		}
+	}
+	return out
+}
+
+// programs completes the names of the programs of a kind on the PATH; a path is one of
+// files.
+func (c completer) programs(kind program.Kind) cobra.CompletionFunc {
+	return func(_ *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return slices.DeleteFunc(kind.Names(c.getenv("PATH")), func(name string) bool { return !strings.HasPrefix(name, prefix) }), cobra.ShellCompDirectiveDefault
 	}
 }
 

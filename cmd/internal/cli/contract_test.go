@@ -44,6 +44,7 @@ var (
 		"search":             "[TERM]",
 		"explain":            "[RULE]",
 		"format":             "",
+		"source":             "",
 		"plugin":             "",
 		"plugin preview":     "",
 		"plugin install":     "",
@@ -51,6 +52,7 @@ var (
 		"plugin rollback":    "",
 		"plugin clean":       "",
 		"format test":        "PROGRAM",
+		"source test":        "PROGRAM",
 		"sandbox":            "",
 		"sandbox up":         "",
 		"sandbox down":       "",
@@ -123,14 +125,14 @@ var (
 		{"--to", "plugin:rollback"},
 		{"--keep", "plugin:clean"},
 		{"--detach", "sandbox:up"},
-		{"--output", "format:test"},
+		{"--output", "format:test"}, {"--output", "source:test"},
 		// Beyond the contract: which receipt, and how many there are.
 		{"--revision", "history"},
 		{"--all-namespaces", "list"},
 		{"--watch", "status"},
 		{"--history-max", "install upgrade rollback uninstall"},
 		// Beyond the contract: content of the author's own, and where the sandbox listens.
-		{"--sample", "format:test"},
+		{"--sample", "format:test"}, {"--sample", "source:test"},
 		{"--port", "sandbox:up"},
 	}
 	contractGlobals = strings.Fields(`--color --color-scheme --ascii --no-motion --plain --log-file --request-timeout
@@ -237,7 +239,7 @@ func TestHelpListsTheFormsOfOutput(t *testing.T) {
 		"preview": report.OneOf(report.Names(report.OfRequest)), "show": report.OneOf(report.Names(report.OfRelease)), "plugin preview": report.OneOf(report.Names(report.AnyPlan)),
 		"install": either(report.OfRelease), "plugin install": "text or json", "upgrade": either(report.OfRelease), "rollback": either(report.OfRelease), "uninstall": either(report.OfRelease),
 		"plugin rollback": either(report.AnyPlan), "plugin clean": either(report.AnyPlan),
-		"list": "text or json", "status": "text or json", "search": "text or json", "format test": "text or json", "explain": "text or json", "version": "text or json",
+		"list": "text or json", "status": "text or json", "search": "text or json", "format test": "text or json", "source test": "text or json", "explain": "text or json", "version": "text or json",
 	} {
 		page := helpOf(t, strings.Fields(path)...)
 		if got := page.flags["--output"]; got != `output format: `+want+` (default "text")` {

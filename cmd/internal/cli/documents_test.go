@@ -154,7 +154,7 @@ func TestHelp(t *testing.T) {
 		{"of the program lists commands and topics", nil, exitDone, "\n  exit-codes ", ""},
 		{"of a command is its own", []string{"plugin", "install"}, exitDone, "kubectl operator plugin install", ""},
 		{"of a topic is its page", []string{"exit-codes"}, exitDone, "interrupted, detached or timed out", ""},
-		{"of what is nearly a topic names it", []string{"source"}, exitError, "", "there is the topic sources"},
+		{"of what is nearly a topic names it", []string{"sourcs"}, exitError, "", "there is the topic sources"},
 		{"of what there is not says where they are listed", []string{"nothing", "of", "this"}, exitError, "", "kubectl operator help lists them"},
 	}
 	for _, tt := range tests {

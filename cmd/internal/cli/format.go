@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"io/fs"
 	"os"
 	"strings"
 
@@ -53,12 +52,15 @@ when a check fails.`,
 
   # One of the PATH, which must accept this content; for a script
   kubectl operator format test env --sample ./settings -o json`,
-		Args: rangeArgs(1, 1, "a PROGRAM"),
+		Args:              rangeArgs(1, 1, "a PROGRAM"),
+		ValidArgsFunction: a.completer().programs(program.Format),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := output.check(); err != nil {
 				return err
 			}
-			return a.testFormat(cmd.Context(), args[0], sample, output.format)
+			return a.testProgram(program.Format, args[0], output.format, func(p *program.Program) ([]program.Check, error) {
+				return testFormat(cmd.Context(), p, sample)
+			})
 		},
 	}
 	cmd.Flags().StringVar(&sample, "sample", "", "directory of content that the program must accept")
@@ -66,30 +68,36 @@ when a check fails.`,
 	return cmd
 }
 
-func (a *app) testFormat(ctx context.Context, named, sample, output string) error {
+// testFormat runs the checks of a format program, with the directory of a sample if one
+// is named.
+func testFormat(ctx context.Context, p *program.Program, sample string) ([]program.Check, error) {
+	if sample == "" {
+		return external.Conform(ctx, p, nil)
+	}
+	root, err := os.OpenRoot(sample)
+	if err != nil {
+		return nil, fmt.Errorf("reading --sample: %w", err)
+	}
+	defer func() { _ = root.Close() }()
+	return external.Conform(ctx, p, root.FS())
+}
+
+// testProgram runs checks of a program, a path or a name, and prints them.
+func (a *app) testProgram(kind program.Kind, named, output string, conform func(*program.Program) ([]program.Check, error)) error {
 	at, name := named, "test"
 	if !strings.ContainsRune(named, os.PathSeparator) {
 		var err error
-		if at, err = program.Find(named, a.getenv("PATH")); err != nil {
+		if at, err = kind.Find(named, a.getenv("PATH")); err != nil {
 			return fmt.Errorf("%w; for a file say ./%s", err, named)
 		}
 		name = named
 	}
-	p, err := program.Open(name, at, program.DefaultLimits())
+	p, err := kind.Open(name, at, kind.Limits())
 	if err != nil {
 		return err
 	}
-	var content fs.FS
-	if sample != "" {
-		root, err := os.OpenRoot(sample)
-		if err != nil {
-			return fmt.Errorf("reading --sample: %w", err)
-		}
-		defer func() { _ = root.Close() }()
-		content = root.FS()
-	}
-	a.progress()("running " + p.File + " " + p.Digest + ", with your rights, not sandboxed")
-	checks, err := external.Conform(ctx, p, content)
+	a.progress()(p.Announcement())
+	checks, err := conform(p)
 	if err != nil {
 		return err
 	}

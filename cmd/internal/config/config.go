@@ -1,5 +1,6 @@
 // Package config reads the user's configuration file, config.yaml: catalogs,
-// mirrors, whose signatures are required, keys of records, and formats. Commands
+// mirrors, whose signatures are required, keys of records, and programs for formats and
+// sources. Commands
 // change only the list of catalogs in it.
 package config
 
@@ -35,6 +36,9 @@ type Config struct {
 	Cache        Cache        `json:"cache"`
 	// Formats are programs that render what no built-in format recognises.
 	Formats []Format `json:"formats"`
+	// Sources are programs that fetch content, of which a reference source+NAME names
+	// one.
+	Sources []Source `json:"sources"`
 	Records Records  `json:"records"`
 	// Policy is the file that findings are judged by where --policy names none.
 	Policy string `json:"policy"`
@@ -47,6 +51,14 @@ type Format struct {
 	SHA256 string   `json:"sha256"` // of the program's bytes, hexadecimal
 	Path   string   `json:"path"`   // of the program; empty means the PATH
 	Files  []string `json:"files"`  // patterns (path.Match) one of which content of this format has
+}
+
+// Source is an external program that fetches content. It runs only if its file has the
+// configured digest.
+type Source struct {
+	Name   string `json:"name"`   // as in kubectl-operator-source-NAME
+	SHA256 string `json:"sha256"` // of the program's bytes, hexadecimal
+	Path   string `json:"path"`   // of the program; empty means the PATH
 }
 
 // Catalog is a catalog with a name, by which --catalog can refer to it.
@@ -211,6 +223,9 @@ func (c *Config) check() error {
 	if err := c.checkFormats(); err != nil {
 		return err
 	}
+	if err := c.checkSources(); err != nil {
+		return err
+	}
 	if c.Cache.MaxBytes < 0 {
 		return fmt.Errorf("cache.maxBytes %d: want a number of bytes", c.Cache.MaxBytes)
 	}
@@ -229,22 +244,42 @@ func isCatalogReference(text string) bool {
 func (c *Config) checkFormats() error {
 	seen := map[string]bool{}
 	for i, f := range c.Formats {
-		digits := strings.TrimPrefix(f.SHA256, "sha256:")
-		switch {
-		case !program.IsName(f.Name):
-			return fmt.Errorf("formats[%d].name %q: want at most 42 of a-z, 0-9 and -", i, f.Name)
-		case seen[f.Name]:
-			return fmt.Errorf("formats[%d].name %q is there twice", i, f.Name)
-		case len(digits) != 64 || strings.Trim(digits, "0123456789abcdef") != "":
-			return fmt.Errorf("formats[%d].sha256 %q: want the 64 hexadecimal digits that sha256sum prints of the program", i, f.SHA256)
+		at := fmt.Sprintf("formats[%d]", i)
+		if err := checkProgram(at, f.Name, f.SHA256, seen); err != nil {
+			return err
 		}
-		seen[f.Name] = true
 		for _, pattern := range f.Files {
 			if _, err := path.Match(pattern, ""); err != nil {
-				return fmt.Errorf("formats[%d].files: %q is not a pattern such as *.jsonnet", i, pattern)
+				return fmt.Errorf("%s.files: %q is not a pattern such as *.jsonnet", at, pattern)
 			}
 		}
 	}
+	return nil
+}
+
+func (c *Config) checkSources() error {
+	seen := map[string]bool{}
+	for i, s := range c.Sources {
+		if err := checkProgram(fmt.Sprintf("sources[%d]", i), s.Name, s.SHA256, seen); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkProgram checks the name and digest of a configured program, and adds the name to
+// those that were seen.
+func checkProgram(at, name, sha256 string, seen map[string]bool) error {
+	digits := strings.TrimPrefix(sha256, "sha256:")
+	switch {
+	case !program.IsName(name):
+		return fmt.Errorf("%s.name %q: want at most 42 of a-z, 0-9 and -", at, name)
+	case seen[name]:
+		return fmt.Errorf("%s.name %q is there twice", at, name)
+	case len(digits) != 64 || strings.Trim(digits, "0123456789abcdef") != "":
+		return fmt.Errorf("%s.sha256 %q: want the 64 hexadecimal digits that sha256sum prints of the program", at, sha256)
+	}
+	seen[name] = true
 	return nil
 }
 
@@ -266,6 +301,9 @@ func (c *Config) anchor(dir string) {
 	}
 	for i := range c.Formats {
 		at(&c.Formats[i].Path)
+	}
+	for i := range c.Sources {
+		at(&c.Sources[i].Path)
 	}
 	for i := range c.Verification.Policies {
 		at(&c.Verification.Policies[i].Key)

@@ -66,7 +66,7 @@ func TestEverySourceOptionIsWired(t *testing.T) {
 		t.Fatal(err)
 	}
 	// The resolver's and the plugin commands' to set.
-	others := []string{"Offline", "Cluster", "Credentials", "Artifacts"}
+	others := []string{"Offline", "Cluster", "Credentials", "Artifacts", "Programs"}
 	fields := reflect.ValueOf(got)
 	for i := range fields.NumField() {
 		name := fields.Type().Field(i).Name

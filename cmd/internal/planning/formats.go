@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/config"
-	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
 	"github.com/kubectl-operator/kubectl-operator/preview/format/carvel"
 	"github.com/kubectl-operator/kubectl-operator/preview/format/child"
@@ -186,31 +185,20 @@ func matches(content fs.FS, patterns []string) bool {
 // program sets a format program as the format of the content; entry is its
 // configuration.
 func (r *Resolver) program(out *Resolution, name string, entry *config.Format) error {
-	var at string
+	var pinned *programEntry
 	if entry != nil {
-		at = entry.Path
+		pinned = &programEntry{entry.Path, entry.SHA256}
 	}
-	if at == "" {
-		var err error
-		if at, err = program.Find(name, r.env.Getenv("PATH")); err != nil {
-			return err
-		}
-	}
-	p, err := program.Open(name, at, program.DefaultLimits())
+	p, err := r.env.program(program.Format, name, pinned)
 	if err != nil {
 		return err
-	}
-	if entry != nil {
-		if err := p.Hold(entry.SHA256); err != nil {
-			return Refuse(err.Error(), "if you updated the program yourself, change formats in the configuration")
-		}
 	}
 	f := external.New(p)
 	info, err := f.Detect(out.content.FS)
 	if err != nil {
 		return err
 	}
-	out.info, out.format, out.tools = *info, f, []preview.Source{f.Source()}
+	out.info, out.format, out.tools = *info, f, append(out.tools, f.Source())
 	return nil
 }
 

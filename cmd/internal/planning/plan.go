@@ -201,6 +201,10 @@ func (p *Planner) Upgrade(ctx context.Context, name, text string, progress func(
 		if want.Text = record.Package(); want.Text == "" {
 			return nil, Usagef("release %s did not come from a catalog; say what to upgrade to: upgrade %s REF", name, name)
 		}
+		if !ref.IsName(want.Text) { // a tenant may have written it: no other reference is followed
+			return nil, Refuse(fmt.Sprintf("the record of release %s says that it is the package %q, which is no name of one", name, want.Text),
+				fmt.Sprintf("say what to upgrade to: kubectl operator upgrade %s REF", name))
+		}
 		if len(want.resolve.Catalogs) == 0 {
 			if want.resolve.Catalogs, err = p.env.upgradeCatalog(record); err != nil {
 				return nil, err

@@ -293,6 +293,8 @@ func (w PlanRequest) Pinned(plan *preview.Plan) ([]byte, error) {
 	switch secret := secretValue(w.params.Values, ""); {
 	case w.Format != "" && builtinFormat(w.Format) == nil:
 		return nil, Usagef("-o request: a request file cannot name a program, and --format %s does", w.Format)
+	case reference.Kind == ref.KindProgram:
+		return nil, Usagef("-o request: a request file cannot name a program, and %s does", w.Text)
 	case secret != "":
 		return nil, Usagef("-o request would write %s in the clear; leave it out, and refer to a Secret of the cluster where the package can", secret)
 	}

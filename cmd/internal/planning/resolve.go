@@ -215,14 +215,19 @@ func (r *Resolver) find(ctx context.Context, want PlanRequest, installed *catalo
 	} else if want.resolve.Version != "" || want.resolve.Channel != "" {
 		return nil, Usagef("--version and --channel choose within a catalog; %s names its content already", want.Text)
 	}
+	by, err := r.forTyped(reference, want)
+	if err != nil {
+		return nil, err
+	}
 	if want.File != nil && len(want.File.Sources) > 0 {
 		err = r.fetchRequested(ctx, want, out)
 	} else {
-		out.content, err = r.fetch(ctx, reference)
+		out.content, err = by.fetch(ctx, reference)
 	}
 	if err != nil {
 		return nil, err
 	}
+	out.noteProgram()
 	if out.whole == nil { // which a request may have narrowed already
 		if err := out.narrow(want.Path, want.Text); err != nil {
 			return nil, err

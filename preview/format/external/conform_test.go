@@ -14,13 +14,13 @@ import (
 // example builds the program that authors are shown.
 func example(t *testing.T) *program.Program {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), program.Prefix+"env")
+	path := filepath.Join(t.TempDir(), program.Format.Prefix()+"env")
 	cmd := exec.Command("go", "build", "-o", path, "./cmd/kubectl-operator-format-env")
 	cmd.Dir = corpustest.Repository(t)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	p, err := program.Open("env", path, program.DefaultLimits())
+	p, err := program.Format.Open("env", path, program.Format.Limits())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +96,7 @@ func TestWhatDoesNotConformIsFound(t *testing.T) {
 		{"it hangs", "content without files", "it did not end within", []string{"exec sleep 1000"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			limits := program.DefaultLimits()
+			limits := program.Format.Limits()
 			if tt.name == "it hangs" {
 				limits = short()
 			}

@@ -33,7 +33,7 @@ func TestRequest(t *testing.T) {
 }
 
 func TestRender(t *testing.T) {
-	p := script(t, program.DefaultLimits(), answers(`
+	p := script(t, program.Format.Limits(), answers(`
 apiVersion: config.kubernetes.io/v1
 kind: ResourceList
 functionConfig: {kind: FormatRequest}
@@ -63,7 +63,7 @@ results:
 	want := []format.RenderedObject{
 		{Body: m{"apiVersion": "v1", "kind": "ConfigMap", "metadata": m{"name": "from-a-file"}}, Origin: preview.Origin{File: "conf/a.env", Document: 3}},
 		{Body: m{"apiVersion": "v1", "kind": "ConfigMap", "metadata": m{"name": "from-a-list", "annotations": m{"mine": "yes"}}},
-			Origin: preview.Origin{File: program.Prefix + "test", Document: 2}},
+			Origin: preview.Origin{File: program.Format.Prefix() + "test", Document: 2}},
 	}
 	if diff := cmp.Diff(want, out.Objects); diff != "" {
 		t.Error(diff)
@@ -98,7 +98,7 @@ func TestWhatDiffersTheSecondTimeIsNoted(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			mark := filepath.Join(t.TempDir(), "mark")
-			p := script(t, program.DefaultLimits(), append([]string{"MARK=" + mark}, twice(tt.first, tt.second)...)...)
+			p := script(t, program.Format.Limits(), append([]string{"MARK=" + mark}, twice(tt.first, tt.second)...)...)
 			out, err := New(p).Render(t.Context(), input())
 			if err != nil {
 				t.Fatal(err)

@@ -21,11 +21,11 @@ const oneObject = `{"apiVersion": "config.kubernetes.io/v1", "kind": "ResourceLi
 // script is a program that runs these lines.
 func script(t *testing.T, limits program.Limits, lines ...string) *program.Program {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), program.Prefix+"test")
+	path := filepath.Join(t.TempDir(), program.Format.Prefix()+"test")
 	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+strings.Join(lines, "\n")+"\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	p, err := program.Open("test", path, limits)
+	p, err := program.Format.Open("test", path, limits)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +42,7 @@ func input() format.Input {
 	}
 }
 
-func short() program.Limits { l := program.DefaultLimits(); l.Time = 200 * time.Millisecond; return l }
+func short() program.Limits { l := program.Format.Limits(); l.Time = 200 * time.Millisecond; return l }
 
 func TestProgramsThatMisbehaveAreOneSentence(t *testing.T) {
 	for _, tt := range []struct {
@@ -54,21 +54,21 @@ func TestProgramsThatMisbehaveAreOneSentence(t *testing.T) {
 		{"hangs", short(), []string{"exec sleep 1000"}, "it did not end within 200ms"},
 		{"hangs with its output closed", short(), []string{"exec >&- 2>&-", "exec sleep 1000"}, "it did not end within 200ms"},
 		{"ignores signals that can be ignored", short(), []string{"trap '' TERM INT HUP", "sleep 1000", "sleep 1000"}, "it did not end within 200ms"},
-		{"prints 1 GB", program.DefaultLimits(), []string{"exec head -c 1000000000 /dev/zero"}, "it printed too much: more than 32 MiB"},
-		{"prints errors without end", program.DefaultLimits(), []string{"head -c 200000000 /dev/zero | tr '\\0' 'x' >&2", "exit 1"}, "exit code 1: ...xxx"},
-		{"exits 1", program.DefaultLimits(), []string{"exit 1"}, "exit code 1"},
-		{"exits 1 and says why", program.DefaultLimits(), []string{"echo 'no such file' >&2; echo 'really' >&2; exit 1"}, "exit code 1: no such file; really"},
-		{"exits 1 after a good answer", program.DefaultLimits(), []string{answers(oneObject), "exit 1"}, "exit code 1"},
-		{"draws on the terminal", program.DefaultLimits(), []string{`printf '\033[2Jgone' >&2; exit 3`}, `exit code 3: \x1b[2Jgone`},
-		{"ends itself", program.DefaultLimits(), []string{"kill -SEGV $$"}, "ended by signal segmentation fault"},
-		{"prints nothing", program.DefaultLimits(), []string{"exit 0"}, "its answer is 0 documents; want one ResourceList of config.kubernetes.io/v1"},
-		{"prints garbage", program.DefaultLimits(), []string{"head -c 100 /dev/zero"}, "its answer is not YAML"},
-		{"prints something else", program.DefaultLimits(), []string{answers("kind: List\napiVersion: v1\nitems: []")}, "its answer is no ResourceList of config.kubernetes.io/v1"},
-		{"prints two answers", program.DefaultLimits(), []string{answers(oneObject), answers("---\n" + oneObject)}, "its answer is 2 documents"},
-		{"makes no objects", program.DefaultLimits(), []string{answers("kind: ResourceList\napiVersion: config.kubernetes.io/v1")}, "it made no objects"},
-		{"reports an error", program.DefaultLimits(), []string{answers("kind: ResourceList\napiVersion: config.kubernetes.io/v1\n" +
+		{"prints 1 GB", program.Format.Limits(), []string{"exec head -c 1000000000 /dev/zero"}, "it printed too much: more than 32 MiB"},
+		{"prints errors without end", program.Format.Limits(), []string{"head -c 200000000 /dev/zero | tr '\\0' 'x' >&2", "exit 1"}, "exit code 1: ...xxx"},
+		{"exits 1", program.Format.Limits(), []string{"exit 1"}, "exit code 1"},
+		{"exits 1 and says why", program.Format.Limits(), []string{"echo 'no such file' >&2; echo 'really' >&2; exit 1"}, "exit code 1: no such file; really"},
+		{"exits 1 after a good answer", program.Format.Limits(), []string{answers(oneObject), "exit 1"}, "exit code 1"},
+		{"draws on the terminal", program.Format.Limits(), []string{`printf '\033[2Jgone' >&2; exit 3`}, `exit code 3: \x1b[2Jgone`},
+		{"ends itself", program.Format.Limits(), []string{"kill -SEGV $$"}, "ended by signal segmentation fault"},
+		{"prints nothing", program.Format.Limits(), []string{"exit 0"}, "its answer is 0 documents; want one ResourceList of config.kubernetes.io/v1"},
+		{"prints garbage", program.Format.Limits(), []string{"head -c 100 /dev/zero"}, "its answer is not YAML"},
+		{"prints something else", program.Format.Limits(), []string{answers("kind: List\napiVersion: v1\nitems: []")}, "its answer is no ResourceList of config.kubernetes.io/v1"},
+		{"prints two answers", program.Format.Limits(), []string{answers(oneObject), answers("---\n" + oneObject)}, "its answer is 2 documents"},
+		{"makes no objects", program.Format.Limits(), []string{answers("kind: ResourceList\napiVersion: config.kubernetes.io/v1")}, "it made no objects"},
+		{"reports an error", program.Format.Limits(), []string{answers("kind: ResourceList\napiVersion: config.kubernetes.io/v1\n" +
 			"results: [{severity: error, message: no host, file: {path: a.txt}}]")}, "a.txt: no host"},
-		{"reports an error and exits 1", program.DefaultLimits(), []string{answers("kind: ResourceList\napiVersion: config.kubernetes.io/v1\n" +
+		{"reports an error and exits 1", program.Format.Limits(), []string{answers("kind: ResourceList\napiVersion: config.kubernetes.io/v1\n" +
 			"results: [{message: no severity is an error}]"), "exit 1"}, "no severity is an error"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -86,13 +86,13 @@ func TestProgramsThatMisbehaveAreOneSentence(t *testing.T) {
 func TestAProgramNeedNotReadItsInput(t *testing.T) {
 	in := input()
 	in.Content = fstest.MapFS{"big": {Data: make([]byte, 4<<20)}}
-	if _, err := New(script(t, program.DefaultLimits(), answers(oneObject))).Render(t.Context(), in); err != nil {
+	if _, err := New(script(t, program.Format.Limits(), answers(oneObject))).Render(t.Context(), in); err != nil {
 		t.Error(err)
 	}
 }
 
 func TestContentThatDoesNotFitIsNotSent(t *testing.T) {
-	l := program.DefaultLimits()
+	l := program.Format.Limits()
 	l.Input = 1 << 20
 	in := input()
 	in.Content = fstest.MapFS{"big": {Data: make([]byte, 1<<20)}}
@@ -105,7 +105,7 @@ func TestContentThatDoesNotFitIsNotSent(t *testing.T) {
 // A shell sets variables of its own; only env tells what it was given.
 func TestAProgramRunsInAnEmptyDirectoryWithoutAnEnvironment(t *testing.T) {
 	t.Setenv("SECRET", "of the user")
-	p := script(t, program.DefaultLimits(), "ls -A >&2", "tr '\\0' ' ' </proc/$$/environ >&2", "exit 1")
+	p := script(t, program.Format.Limits(), "ls -A >&2", "tr '\\0' ' ' </proc/$$/environ >&2", "exit 1")
 	if _, err := os.Stat("/proc/self/environ"); err != nil {
 		t.Skip("skipped: this system has no /proc")
 	}
@@ -116,7 +116,7 @@ func TestAProgramRunsInAnEmptyDirectoryWithoutAnEnvironment(t *testing.T) {
 }
 
 func TestAProgramHasNoTerminal(t *testing.T) {
-	p := script(t, program.DefaultLimits(), "if (: </dev/tty) 2>/dev/null; then echo terminal >&2; else echo none >&2; fi", "exit 1")
+	p := script(t, program.Format.Limits(), "if (: </dev/tty) 2>/dev/null; then echo terminal >&2; else echo none >&2; fi", "exit 1")
 	_, err := New(p).Render(t.Context(), input())
 	if err == nil || !strings.HasSuffix(err.Error(), ": none") {
 		t.Errorf("err = %v", err)
@@ -126,7 +126,7 @@ func TestAProgramHasNoTerminal(t *testing.T) {
 func TestACancelledRunEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := New(script(t, program.DefaultLimits(), "exec sleep 1000")).Render(ctx, input())
+	_, err := New(script(t, program.Format.Limits(), "exec sleep 1000")).Render(ctx, input())
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("err = %v", err)
 	}
@@ -134,11 +134,11 @@ func TestACancelledRunEnds(t *testing.T) {
 
 func TestNothingIsLeftOfARun(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
-	p := script(t, program.DefaultLimits(), "mkdir -p deep/er && echo x > deep/er/file", answers(oneObject))
+	p := script(t, program.Format.Limits(), "mkdir -p deep/er && echo x > deep/er/file", answers(oneObject))
 	if _, err := New(p).Render(t.Context(), input()); err != nil {
 		t.Fatal(err)
 	}
-	left, err := filepath.Glob(filepath.Join(os.TempDir(), program.Prefix+"*"))
+	left, err := filepath.Glob(filepath.Join(os.TempDir(), program.Format.Prefix()+"*"))
 	if err != nil || len(left) != 0 {
 		t.Errorf("left %v, %v", left, err)
 	}
@@ -150,11 +150,11 @@ func TestWhatCannotRunIsOneSentence(t *testing.T) {
 		"an interpreter is missing":  {"#!/no/such/interpreter\n", "the interpreter that its first line names does not exist"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			path := filepath.Join(t.TempDir(), program.Prefix+"test")
+			path := filepath.Join(t.TempDir(), program.Format.Prefix()+"test")
 			if err := os.WriteFile(path, []byte(tt.text), 0o700); err != nil {
 				t.Fatal(err)
 			}
-			p, err := program.Open("test", path, program.DefaultLimits())
+			p, err := program.Format.Open("test", path, program.Format.Limits())
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,0 +1,8 @@
+//go:build !linux
+
+package program
+
+import "os"
+
+// limitMemory does nothing: no other system limits the memory of a running process.
+func limitMemory(*os.Process, int64) {}
