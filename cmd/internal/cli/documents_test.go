@@ -80,7 +80,7 @@ var (
 		"quay.io/operatorhubio/catalog", "quay.io/operatorhubio/argocd-operator", "registry.redhat.io/redhat/community-operator-index",
 		"chart+https://charts.jetstack.io/cert-manager",
 	}
-	ownPlace = []string{"oci://registry.example.com/plans/", "registry.example.com/bundles/mongodb:v1.10.0 --verify-key", "https://optimus.example.com/", "git+https://git.example.com/", "https://git.example.com/policies/", "git@git.example.com"}
+	ownPlace = []string{"oci://registry.example.com/plans/", "registry.example.com/bundles/mongodb:v1.10.0 --verify-key", "https://optimus.example.com/", "https://files.example.com/mongodb/", "git+https://git.example.com/", "https://git.example.com/policies/", "git@git.example.com"}
 	hosted   = regexp.MustCompile(`[ '"=][a-z0-9+]*(?:://)?[a-z0-9-]+(?:\.[a-z0-9-]+)*\.(?:io|com|org|dev)(?::\d+)?/[^ ]+`)
 )
 

@@ -22,10 +22,10 @@ the files to standard output; a reference source+NAME:ADDRESS has it run.`,
 
   # What would it install?
   PATH=$PWD:$PATH
-  kubectl operator preview source+sums:https://example.com/mongodb/SHA256SUMS --offline
+  kubectl operator preview source+sums:https://files.example.com/mongodb/SHA256SUMS --offline
 
   # Try the program that the PATH has, with an address that it has
-  kubectl operator source test sums --sample https://example.com/mongodb/SHA256SUMS`,
+  kubectl operator source test sums --sample https://files.example.com/mongodb/SHA256SUMS`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -48,7 +48,7 @@ sandboxed. Exit code 1 when a check fails.`,
   kubectl operator source test ./kubectl-operator-source-sums
 
   # One of the PATH, which must have this address; for a script
-  kubectl operator source test sums --sample https://example.com/mongodb/SHA256SUMS -o json`,
+  kubectl operator source test sums --sample https://files.example.com/mongodb/SHA256SUMS -o json`,
 		Args:              rangeArgs(1, 1, "a PROGRAM"),
 		ValidArgsFunction: a.completer().programs(program.Source),
 		RunE: func(cmd *cobra.Command, args []string) error {
