@@ -133,11 +133,11 @@ func (r *setRun) finishInterrupted(ctx context.Context, p *preview.Plan, digest 
 	if receipt == nil || err != nil {
 		return false, err
 	}
-	file, err := r.receipt.open(digest)
+	file, err := r.receipt.Open(digest)
 	if err != nil {
 		return true, err
 	}
-	if _, err := file.end(receipt.Install(), nil); err != nil {
+	if _, err := file.End(receipt.Install(), nil); err != nil {
 		return true, err
 	}
 	r.printer().setResumed(receipt)
@@ -177,7 +177,7 @@ func (r *setRun) apply(ctx context.Context, p *preview.Plan, approval record.App
 		}
 		o.Files = files
 	}
-	file, err := r.receipt.open(p.Digest)
+	file, err := r.receipt.Open(p.Digest)
 	if err != nil {
 		return r.reportFailure(err)
 	}
@@ -188,7 +188,7 @@ func (r *setRun) apply(ctx context.Context, p *preview.Plan, approval record.App
 	if receipt != nil {
 		kept = receipt.Install()
 	}
-	_, err = file.end(kept, err)
+	_, err = file.End(kept, err)
 	printer.setDone(p, receipt, err)
 	return err
 }

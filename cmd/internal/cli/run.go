@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/planning"
+	"github.com/kubectl-operator/kubectl-operator/cmd/internal/receiptfile"
 	"github.com/kubectl-operator/kubectl-operator/install"
 	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -33,7 +34,7 @@ type runner struct {
 	quorum  *approval.Quorum    // of signed approvals, nil where none are required
 	preview bool
 	output  outputFlag
-	receipt receiptFlag
+	receipt receiptfile.Flag
 	out     outFlags
 }
 
@@ -64,7 +65,7 @@ func (r *runner) addApply(flags *pflag.FlagSet) {
 		addRegistryFlags(flags, &r.session.Source)
 	}
 	r.session.judged.add(flags, &r.session.Policy)
-	r.receipt.add(flags)
+	r.receipt.Add(flags)
 }
 
 // addPreview adds the flags of a command that can stop after printing the plan.
@@ -85,7 +86,7 @@ func (r *runner) checkWith(own error) error {
 	switch {
 	case r.out.To != "" && !r.preview:
 		return usagef("--out saves the plan that --preview stops after; add --preview, or leave out --out")
-	case r.preview && r.receipt.path != "":
+	case r.preview && r.receipt.Path != "":
 		return usagef("--preview writes nothing; leave out --receipt")
 	case r.preview && r.approve.yes:
 		return usagef("--preview writes nothing; leave out --yes")

@@ -174,14 +174,14 @@ func (r *releaseRun) apply(ctx context.Context, p *preview.Plan, approval record
 	if err != nil {
 		return r.reportFailure(err)
 	}
-	file, err := r.receipt.open(p.Digest)
+	file, err := r.receipt.Open(p.Digest)
 	if err != nil {
 		return r.reportFailure(err)
 	}
 	printer := r.printer()
 	printer.plan(p)
 	defer r.app.announceStop(ctx)()
-	receipt, err := file.apply(ctx, p, approval, cluster, r.options(printer.event))
+	receipt, err := file.Apply(ctx, p, approval, cluster, r.options(printer.event))
 	printer.printDone(p, receipt, err)
 	if err == nil && approval.How == record.ApprovedByPlan {
 		r.noteApplied(p)

@@ -206,12 +206,12 @@ func (r *releaseRun) carryOut(ctx context.Context, outcome review.Outcome) (agai
 		Digest: outcome.PlanDigest, How: record.ApprovedOnScreen, By: p.Target.User,
 		Ruleset: preview.Ruleset, Accepted: outcome.Accepted,
 	}
-	file, err := r.receipt.open(p.Digest)
+	file, err := r.receipt.Open(p.Digest)
 	if err != nil {
 		return false, err
 	}
 	apply := func(ctx context.Context, opts install.Options) (*record.Receipt, error) {
-		return file.apply(ctx, p, approval, cluster, opts)
+		return file.Apply(ctx, p, approval, cluster, opts)
 	}
 	f := &applyDisplay{releaseRun: r, plan: p, cluster: cluster, apply: apply}
 	if r.app.streams.Lines() {

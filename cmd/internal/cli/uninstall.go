@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/planning"
+	"github.com/kubectl-operator/kubectl-operator/cmd/internal/receiptfile"
 	"github.com/kubectl-operator/kubectl-operator/install"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
@@ -62,7 +63,7 @@ func (a *app) newUninstallCommand() *cobra.Command {
 				return r.reportFailure(usagef("--plan says what is deleted; leave out --include-crds"))
 			case r.approve.plan != "" && include.Namespaces:
 				return r.reportFailure(usagef("--plan says what is deleted; leave out --include-namespaces"))
-			case include.Namespaces && !r.preview && r.receipt.path == "":
+			case include.Namespaces && !r.preview && r.receipt.Path == "":
 				return r.reportFailure(usagef("--include-namespaces deletes the release's record with its namespace; add --receipt FILE, which keeps it"))
 			}
 			if finished, err := r.finishRemoval(cmd.Context(), args[0], r.approve.approve); finished {
@@ -108,7 +109,7 @@ func (r *releaseRun) refuseRemoved(ctx context.Context, name string, cannot erro
 // release's namespace, and the record in it, so that only the receipt file is
 // left. It returns false if there is no such uninstall.
 func (r *releaseRun) finishRemoval(ctx context.Context, name, digest string) (finished bool, err error) {
-	begun, err := r.receipt.begun()
+	begun, err := r.receipt.Begun()
 	if err != nil || begun == nil || begun.Release.Name != name || begun.Digest != digest {
 		return false, nil // what is wrong with the file shows when it is opened
 	}
@@ -125,8 +126,8 @@ func (r *releaseRun) finishRemoval(ctx context.Context, name, digest string) (fi
 	if receipt == nil {
 		return err != nil, err
 	}
-	file := &receiptFile{path: r.receipt.path}
-	receipt, err = file.keep(receipt, err)
+	file := receiptfile.Of(r.receipt.Path)
+	receipt, err = file.Keep(receipt, err)
 	printer.printDone(&preview.Plan{Release: begun.Release, Request: preview.Request{Action: preview.RequestUninstall}}, receipt, err)
 	return true, err
 }

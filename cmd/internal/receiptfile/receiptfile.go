@@ -1,4 +1,5 @@
-package cli
+// Package receiptfile writes the receipt of a run to a file, which --receipt names.
+package receiptfile
 
 import (
 	"context"
@@ -13,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/atomicfile"
+	"github.com/kubectl-operator/kubectl-operator/cmd/internal/planning"
 	"github.com/kubectl-operator/kubectl-operator/install"
 	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -22,55 +24,56 @@ import (
 // maxReceipt is the largest receipt that is read back, in bytes.
 const maxReceipt = 64 << 20
 
-// receiptFlag is the flag --receipt: the file to which the receipt of an apply
+// Flag is the flag --receipt: the file to which the receipt of an apply
 // is written, besides the record in the cluster.
-type receiptFlag struct {
-	path string
+type Flag struct {
+	Path string
 }
 
-func (f *receiptFlag) add(flags *pflag.FlagSet) {
-	flags.StringVar(&f.path, "receipt", "", "write the receipt to this new file, of a run that failed too: what was approved, and what was observed of every object")
+// Add adds the flag to those of a command.
+func (f *Flag) Add(flags *pflag.FlagSet) {
+	flags.StringVar(&f.Path, "receipt", "", "write the receipt to this new file, of a run that failed too: what was approved, and what was observed of every object")
 }
 
-// receiptFile writes the receipt of one run to a file. A nil *receiptFile
+// File writes the receipt of one run to a file. A nil *File
 // writes nothing.
-type receiptFile struct {
+type File struct {
 	path string
 	// startedRun is set where an interrupted run of the same plan left its receipt
 	// there: it stays when this run makes none.
 	startedRun bool
 }
 
-// open creates the receipt file before the first write to the cluster, so that
+// Open creates the receipt file before the first write to the cluster, so that
 // a failure stops the run before anything changed. The file of an unfinished
 // run of the same plan is used again; any other existing file is an error.
-func (f *receiptFlag) open(digest string) (*receiptFile, error) {
-	if f.path == "" {
+func (f *Flag) Open(digest string) (*File, error) {
+	if f.Path == "" {
 		return nil, nil
 	}
-	file, err := os.OpenFile(f.path, os.O_CREATE|os.O_EXCL|os.O_WRONLY|bounded.NoFollow, 0o600)
+	file, err := os.OpenFile(f.Path, os.O_CREATE|os.O_EXCL|os.O_WRONLY|bounded.NoFollow, 0o600)
 	if errors.Is(err, fs.ErrExist) {
-		if begun, err := f.begun(); err == nil && begun != nil && begun.Digest == digest {
-			return &receiptFile{path: f.path, startedRun: true}, nil
+		if begun, err := f.Begun(); err == nil && begun != nil && begun.Digest == digest {
+			return &File{path: f.Path, startedRun: true}, nil
 		}
-		if info, err := os.Lstat(f.path); err == nil && info.Mode().IsRegular() && info.Size() == 0 {
-			return &receiptFile{path: f.path}, nil // of a run that was killed before it had one
+		if info, err := os.Lstat(f.Path); err == nil && info.Mode().IsRegular() && info.Size() == 0 {
+			return &File{path: f.Path}, nil // of a run that was killed before it had one
 		}
-		return nil, usagef("--receipt %s: the file exists; receipts overwrite nothing", f.path)
+		return nil, planning.Usagef("--receipt %s: the file exists; receipts overwrite nothing", f.Path)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("making the file for --receipt: %w", err)
 	}
-	return &receiptFile{path: f.path}, file.Close()
+	return &File{path: f.Path}, file.Close()
 }
 
-// begun returns the receipt that an interrupted run has left in the file, nil
+// Begun returns the receipt that an interrupted run has left in the file, nil
 // if there is none.
-func (f *receiptFlag) begun() (*record.Receipt, error) {
-	if f.path == "" {
+func (f *Flag) Begun() (*record.Receipt, error) {
+	if f.Path == "" {
 		return nil, nil
 	}
-	file, err := os.OpenFile(f.path, os.O_RDONLY|bounded.NoFollow|syscall.O_NONBLOCK, 0)
+	file, err := os.OpenFile(f.Path, os.O_RDONLY|bounded.NoFollow|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -89,19 +92,22 @@ func (f *receiptFlag) begun() (*record.Receipt, error) {
 	return receipt, nil
 }
 
-// apply calls [install.Apply] and writes the receipt to the file. If the run
+// Of returns the file at a path that a run has written to already.
+func Of(path string) *File { return &File{path: path} }
+
+// Apply calls [install.Apply] and writes the receipt to the file. If the run
 // made no receipt, the file is deleted.
-func (f *receiptFile) apply(ctx context.Context, p *preview.Plan, approval record.Approval, cluster install.Cluster, opts install.Options) (*record.Receipt, error) {
+func (f *File) Apply(ctx context.Context, p *preview.Plan, approval record.Approval, cluster install.Cluster, opts install.Options) (*record.Receipt, error) {
 	if f == nil {
 		return install.Apply(ctx, p, approval, cluster, opts)
 	}
 	opts.Keep = f.write
-	return f.end(install.Apply(ctx, p, approval, cluster, opts))
+	return f.End(install.Apply(ctx, p, approval, cluster, opts))
 }
 
-// end writes the final receipt of a run, which ended with err, and returns
+// End writes the final receipt of a run, which ended with err, and returns
 // both. If there is no receipt, the file is deleted.
-func (f *receiptFile) end(receipt *record.Receipt, err error) (*record.Receipt, error) {
+func (f *File) End(receipt *record.Receipt, err error) (*record.Receipt, error) {
 	switch {
 	case f == nil:
 		return receipt, err
@@ -110,12 +116,12 @@ func (f *receiptFile) end(receipt *record.Receipt, err error) (*record.Receipt, 
 	case receipt == nil:
 		return nil, errors.Join(err, os.Remove(f.path))
 	}
-	return f.keep(receipt, err)
+	return f.Keep(receipt, err)
 }
 
-// keep writes the receipt of a run, which ended with the error ended, and
+// Keep writes the receipt of a run, which ended with the error ended, and
 // returns both; the error also has that of the file.
-func (f *receiptFile) keep(receipt *record.Receipt, ended error) (*record.Receipt, error) {
+func (f *File) Keep(receipt *record.Receipt, ended error) (*record.Receipt, error) {
 	err := f.write(receipt)
 	switch {
 	case err == nil:
@@ -131,7 +137,7 @@ func (f *receiptFile) keep(receipt *record.Receipt, ended error) (*record.Receip
 }
 
 // write replaces the content of the file with a receipt, atomically.
-func (f *receiptFile) write(receipt *record.Receipt) error {
+func (f *File) write(receipt *record.Receipt) error {
 	data, err := json.MarshalIndent(receipt, "", "  ")
 	if err != nil {
 		return err
