@@ -44,9 +44,10 @@ type GraphInput struct {
 type AccountGraph struct {
 	accounts   []preview.Subject // in the order of sortAccounts
 	order      map[preview.Subject]int
-	local      map[string][]preview.Subject        // accounts by namespace
+	local      map[string][]int                    // indexes of accounts by namespace; "" has all
 	held       map[preview.Subject][]preview.Grant // grants by subject
 	holdings   map[preview.Subject]*subjectHoldings
+	lists      map[string]int     // numbers of lists of holdings, see subjectHoldings
 	found      map[string]*search // by the rights that the account holds
 	table      *stepTable
 	privileged map[string]bool              // namespaces that a label sets to level privileged
@@ -55,6 +56,8 @@ type AccountGraph struct {
 	secrets    map[string][]tokenSecret
 	scripts    map[string][]script      // by namespace
 	bindings   map[string]preview.Ref   // id of a known binding → its role
+	bindable   map[string][]preview.Ref // see boundBy
+	boundRoles map[string]preview.Ref   // see roleOfID
 	idle       map[preview.Subject]bool // accounts of the control plane that no pod runs as
 	roles      *roleSet
 	left       int // work that may still be done, see maxVisits
@@ -68,10 +71,10 @@ type tokenSecret struct{ name, account string }
 // does not exist, and cannot be acted as.
 func NewAccountGraph(in GraphInput) *AccountGraph {
 	n := &AccountGraph{
-		order: map[preview.Subject]int{}, local: map[string][]preview.Subject{}, held: map[preview.Subject][]preview.Grant{},
-		holdings: map[preview.Subject]*subjectHoldings{}, found: map[string]*search{}, table: compiledSteps(),
+		order: map[preview.Subject]int{}, local: map[string][]int{}, held: map[preview.Subject][]preview.Grant{},
+		holdings: map[preview.Subject]*subjectHoldings{}, lists: map[string]int{}, found: map[string]*search{}, table: compiledSteps(),
 		privileged: map[string]bool{}, onNodes: map[string]bool{}, running: map[string]map[string]string{}, secrets: map[string][]tokenSecret{}, scripts: map[string][]script{},
-		bindings: map[string]preview.Ref{}, idle: controlPlaneAccounts(), roles: newRoleSet(in.Roles), left: maxVisits,
+		bindings: map[string]preview.Ref{}, bindable: map[string][]preview.Ref{}, boundRoles: map[string]preview.Ref{}, idle: controlPlaneAccounts(), roles: newRoleSet(in.Roles), left: maxVisits,
 	}
 	known := map[preview.Subject]bool{}
 	add := func(s preview.Subject) {
@@ -113,7 +116,10 @@ func (n *AccountGraph) sortAccounts(existing []preview.Subject) {
 	})
 	for i, s := range n.accounts {
 		n.order[s] = i
-		n.local[s.Namespace] = append(n.local[s.Namespace], s)
+		n.local[""] = append(n.local[""], i)
+		if s.Namespace != "" {
+			n.local[s.Namespace] = append(n.local[s.Namespace], i)
+		}
 	}
 }
 

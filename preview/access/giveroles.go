@@ -43,6 +43,7 @@ func (r roleRights) grants(id int) bool {
 // role, or write rules that it does not hold into a role that it is bound to.
 func (s *search) giveRoles() {
 	r := s.table.role
+	s.takeBound()
 	namespaces := map[string]bool{}
 	for at := range s.held {
 		namespaces[at.namespace] = true
@@ -59,6 +60,19 @@ func (s *search) giveRoles() {
 		s.bindIn(namespace)
 		s.escalate(s.in(r.escalateLocal, namespace), namespace, "Role", r.changeLocal, r.createLocal)
 	}
+}
+
+// takeBound adds the roles that the origins of the last rounds are bound to.
+func (s *search) takeBound() {
+	for _, of := range s.binds {
+		for _, b := range of.list {
+			s.bound[b.id] = append(s.bound[b.id], gainedRole{b.namespace, premise{b.grant, of.by, noRight}})
+		}
+	}
+	if len(s.binds) > 0 {
+		s.boundIDs = slices.Sorted(maps.Keys(s.bound))
+	}
+	s.binds = nil
 }
 
 const anyRight = "gives itself any right"
@@ -128,14 +142,22 @@ func (s *search) bindIn(namespace string) {
 // change and whose role it may bind. bindings and roles are the names that the rights
 // are restricted to, nil for any.
 func (s *search) boundBy(kind, namespace string, bindings, roles []string, roleKind string) []preview.Ref {
+	key := kind + "\x00" + namespace + "\x00" + roleKind
+	known, looked := s.bindable[key]
+	if looked && bindings == nil && roles == nil {
+		return known
+	}
 	var out []preview.Ref
-	for id, role := range s.bindings {
+	for id, role := range s.AccountGraph.bindings {
 		_, of, in, name, err := preview.ParseID(id)
 		if err == nil && of == kind && in == namespace && role.Kind == roleKind && hasName(bindings, name) && hasName(roles, role.Name) {
 			out = append(out, role)
 		}
 	}
 	slices.SortFunc(out, compareRefs)
+	if bindings == nil && roles == nil {
+		s.bindable[key] = out
+	}
 	return out
 }
 
@@ -171,7 +193,7 @@ func (s *search) escalate(list []gained, namespace string, kind string, change, 
 				continue
 			}
 			by := []premise{allowed.premise, write.premise}
-			for _, id := range slices.Sorted(maps.Keys(s.bound)) {
+			for _, id := range s.boundIDs {
 				s.writeBound(id, names, namespace, kind, by)
 			}
 			if len(s.in(create, namespace)) > 0 {
@@ -180,7 +202,7 @@ func (s *search) escalate(list []gained, namespace string, kind string, change, 
 		}
 		for _, write := range s.in(create, namespace) {
 			if hasName(allowed.names, "") && kind == "ClusterRole" {
-				for _, id := range slices.Sorted(maps.Keys(s.bound)) {
+				for _, id := range s.boundIDs {
 					s.writeBound(id, []string{""}, namespace, kind, []premise{allowed.premise, write.premise})
 				}
 			}
@@ -204,26 +226,55 @@ func common(a, b []string) (names []string, some bool) {
 // writeBound adds all rights if the subject may write the role with this id, which it
 // is bound to, or a role that is aggregated to it.
 func (s *search) writeBound(id string, names []string, namespace string, kind string, by []premise) {
-	_, _, in, name, err := preview.ParseID(id)
-	ref := preview.Ref{APIVersion: rbacVersion, Kind: kind, Namespace: in, Name: name}
-	if err != nil || ref.ID() != id || namespace != "" && in != namespace {
+	ref := s.roleOfID(id)
+	if ref.Kind != kind || namespace != "" && ref.Namespace != namespace {
 		return
 	}
-	aggregates := len(preview.List(s.roles.role(id), "aggregationRule", "clusterRoleSelectors")) > 0
-	if !hasName(names, name) && !aggregates {
+	named := hasName(names, ref.Name)
+	if !named && len(preview.List(s.roles.role(id), "aggregationRule", "clusterRoleSelectors")) == 0 {
 		return
-	}
-	text := "writes any right into " + ref.Kind + " " + name + ", which it is bound to"
-	if !hasName(names, name) {
-		text = "writes any right into ClusterRoles that are added to ClusterRole " + name + ", which it is bound to"
 	}
 	for _, to := range s.bound[id] {
-		with := append(slices.Clone(by), to.premise)
-		if names == nil && to.grant.Scope == preview.ScopeCluster {
+		everywhere := to.grant.Scope == preview.ScopeCluster
+		ends := names == nil && everywhere && !s.ended(max(depthOf(by), to.by.depth))
+		if !ends && s.visited[givenKey("any right", everywhere, to.namespace)] {
+			continue
+		}
+		text := "writes any right into " + ref.Kind + " " + ref.Name + ", which it is bound to"
+		if !named {
+			text = "writes any right into ClusterRoles that are added to ClusterRole " + ref.Name + ", which it is bound to"
+		}
+		with := append(by[:len(by):len(by)], to.premise)
+		if ends {
 			s.end(ClusterAdmin, anyRight, with, true)
 		}
-		s.give("any right", allRights(), to.grant.Scope == preview.ScopeCluster, to.namespace, text, with...)
+		s.give("any right", allRights(), everywhere, to.namespace, text, with...)
 	}
+}
+
+// ended reports whether a right that the account holds, or one of the accounts that it
+// acts as (depth above 0), was found before to reach ClusterAdmin.
+func (s *search) ended(depth int) bool {
+	if depth == 0 {
+		return s.holds && s.own[ClusterAdmin] != nil
+	}
+	return s.reached[ClusterAdmin] != nil
+}
+
+// roleOfID returns the role with an id; of ids that are not those of roles, an empty
+// reference.
+func (n *AccountGraph) roleOfID(id string) preview.Ref {
+	ref, known := n.boundRoles[id]
+	if !known {
+		if _, kind, namespace, name, err := preview.ParseID(id); err == nil {
+			ref = preview.Ref{APIVersion: rbacVersion, Kind: kind, Namespace: namespace, Name: name}
+		}
+		if ref.ID() != id {
+			ref = preview.Ref{}
+		}
+		n.boundRoles[id] = ref
+	}
+	return ref
 }
 
 // bindNew adds all rights if the subject may bind a new, empty role, into which it then
@@ -249,6 +300,9 @@ func (s *search) bindNew(namespace string, kind string, by []premise) {
 // giveRole adds the rules of a role that the subject gives itself, in the whole cluster
 // or in a namespace.
 func (s *search) giveRole(role preview.Ref, everywhere bool, namespace string, by ...premise) {
+	if s.done() || s.visited[givenKey(role.ID(), everywhere, namespace)] {
+		return
+	}
 	text := "gives itself " + role.Kind + " " + role.Name
 	if !everywhere {
 		text = stepText(text+" in namespace %N", namespace, "")
@@ -260,15 +314,24 @@ func (s *search) giveRole(role preview.Ref, everywhere bool, namespace string, b
 	s.give(role.ID(), list, everywhere, namespace, text, by...)
 }
 
+// givenKey is the key in search.visited of a role that was given.
+func givenKey(what string, everywhere bool, namespace string) string {
+	return "role\x00" + what + "\x00" + strconv.FormatBool(everywhere) + "\x00" + namespace
+}
+
 // give adds rules that the subject gives itself: in the whole cluster if everywhere is
 // true, else in a namespace, or in every namespace if it is empty.
 func (s *search) give(what string, list []preview.Grant, everywhere bool, namespace, text string, by ...premise) {
-	key := strings.Join([]string{"role", what, strconv.FormatBool(everywhere), namespace}, "\x00")
+	key := givenKey(what, everywhere, namespace)
 	if s.visited[key] {
 		return
 	}
 	if what == "any right" {
 		s.admin[namespace] = true
+	}
+	if s.done() {
+		s.visited[key] = true // what is given now is not looked at
+		return
 	}
 	scope := preview.ScopeNamespace
 	if everywhere {

@@ -63,11 +63,13 @@ type holding struct {
 }
 
 // subjectHoldings are the rights of a subject that steps need, and the roles that it is
-// bound to. key is equal for subjects with the same rights.
+// bound to. key is equal for subjects with the same rights and roles, number for those
+// with the same rights.
 type subjectHoldings struct {
-	list  []holding
-	bound []boundRole
-	key   string
+	list   []holding
+	bound  []boundRole
+	key    string
+	number int
 }
 
 // boundRole is a role that a subject is bound to in a namespace, or in the whole
@@ -88,7 +90,7 @@ func (n *AccountGraph) holdingsOf(s preview.Subject) *subjectHoldings {
 
 func (n *AccountGraph) newHoldings(grants []preview.Grant) *subjectHoldings {
 	out, seen := &subjectHoldings{}, map[string]bool{}
-	var key strings.Builder
+	var key, list strings.Builder
 	for _, g := range grants {
 		for id, r := range n.table.rights {
 			names, ok := r.in(g)
@@ -99,6 +101,7 @@ func (n *AccountGraph) newHoldings(grants []preview.Grant) *subjectHoldings {
 			if !seen[text] {
 				seen[text] = true
 				key.WriteString(text)
+				list.WriteString(text)
 				out.list = append(out.list, holding{id, g.Namespace, names, g})
 			}
 		}
@@ -112,6 +115,12 @@ func (n *AccountGraph) newHoldings(grants []preview.Grant) *subjectHoldings {
 		}
 	}
 	out.key = key.String()
+	number, known := n.lists[list.String()]
+	if !known {
+		number = len(n.lists)
+		n.lists[list.String()] = number
+	}
+	out.number = number
 	return out
 }
 
@@ -119,12 +128,22 @@ func (n *AccountGraph) newHoldings(grants []preview.Grant) *subjectHoldings {
 // role, control of nodes, or an extent.
 type origin struct {
 	text     string // words of the step; empty for the account that is searched from
+	acts     bool   // text is that of a step by which the subject is acted as, to be filled
+	rank     int    // place of the subject among the accounts, from 1; 0 for others
 	subject  preview.Subject
 	premises []premise
 	depth    int
 	gives    *subjectHoldings // rights of a role that it gave itself; nil for those of subject
 	rules    []preview.Grant  // rules of that role
 	nodes    bool             // control of nodes was gained
+}
+
+// words returns the words of the step. They are made of few of all origins.
+func (o *origin) words() string {
+	if o.acts {
+		return stepText(o.text, o.subject.Namespace, subjectText(o.subject))
+	}
+	return o.text
 }
 
 // noRight is the right of a premise that is not in stepTable.rights.
@@ -154,9 +173,15 @@ type search struct {
 	*AccountGraph
 	held     map[place][]gained
 	bound    map[string][]gainedRole
-	visited  map[string]bool
+	boundIDs []string                 // keys of bound, sorted
+	binds    []gainedRoles            // what is not in bound yet
+	visited  map[string]bool          // by subject, for those that are no account, and by role
+	seen     []bool                   // accounts that were visited, by index
+	added    map[int]bool             // numbers of the lists of holdings that were added
+	grouped  map[preview.Subject]bool // kinds and namespaces of subjects whose groups were visited
 	dirty    map[place]bool
 	next     []*origin
+	crowds   []crowd // to be visited after the round
 	origins  []*origin
 	own      map[Extent]*origin // extents reached with the account's own rights
 	reached  map[Extent]*origin // extents reached as other accounts
@@ -167,9 +192,24 @@ type search struct {
 	unfinished bool
 }
 
+// gainedRoles are the roles that an origin is bound to.
+type gainedRoles struct {
+	list []boundRole
+	by   *origin
+}
+
 type gainedRole struct {
 	namespace string
 	premise
+}
+
+// crowd are accounts that a step acts as.
+type crowd struct {
+	accounts []int
+	running  bool // only those that pods can run as
+	text     string
+	by       []premise
+	depth    int
 }
 
 // search returns the search from an account. Accounts with the same rights share one,
@@ -183,20 +223,53 @@ func (n *AccountGraph) search(from preview.Subject) *search {
 		return known
 	}
 	s := &search{
-		AccountGraph: n, held: map[place][]gained{}, bound: map[string][]gainedRole{}, visited: map[string]bool{}, dirty: map[place]bool{},
-		own: map[Extent]*origin{}, reached: map[Extent]*origin{}, admin: map[string]bool{},
+		AccountGraph: n, held: map[place][]gained{}, bound: map[string][]gainedRole{}, visited: map[string]bool{}, seen: make([]bool, len(n.accounts)),
+		added: map[int]bool{}, grouped: map[preview.Subject]bool{}, dirty: map[place]bool{}, own: map[Extent]*origin{}, reached: map[Extent]*origin{}, admin: map[string]bool{},
 	}
 	n.found[key] = s
-	s.visited[subjectKey(from)] = true
-	s.next = []*origin{{subject: from}}
-	for len(s.next) > 0 && s.reached[ClusterAdmin] == nil && !(s.holds && s.own[ClusterAdmin] != nil) {
+	start := &origin{subject: from}
+	if at, ok := n.order[from]; ok {
+		start.rank, s.seen[at] = at+1, true
+	} else {
+		s.visited[subjectKey(from)] = true
+	}
+	for s.next = []*origin{start}; len(s.next) > 0 && !s.done(); s.gather() {
 		if n.left <= 0 {
 			s.unfinished = true
 			break
 		}
 		s.round()
 	}
+	s.forget()
 	return s
+}
+
+// done reports whether nothing higher can be found.
+func (s *search) done() bool {
+	return s.reached[ClusterAdmin] != nil || s.holds && s.own[ClusterAdmin] != nil
+}
+
+// forget frees what only a running search needs. A plan may have thousands of searches.
+func (s *search) forget() {
+	s.held, s.bound, s.binds, s.boundIDs, s.visited = nil, nil, nil, nil, nil
+	s.seen, s.added, s.grouped, s.dirty, s.next, s.crowds = nil, nil, nil, nil, nil, nil
+}
+
+// gather visits the accounts that the steps of the last round act as. To do so after
+// the round saves all of them where the round was the last one.
+func (s *search) gather() {
+	if s.done() {
+		return
+	}
+	for _, c := range s.crowds {
+		for _, at := range c.accounts {
+			if to := s.accounts[at]; !s.seen[at] && (!c.running || !s.idle[to]) {
+				s.seen[at] = true
+				s.next = append(s.next, &origin{text: c.text, acts: true, rank: at + 1, subject: to, premises: c.by, depth: c.depth})
+			}
+		}
+	}
+	s.crowds = nil
 }
 
 // round adds the rights of everything that the last round gained, and takes every step
@@ -204,7 +277,7 @@ func (n *AccountGraph) search(from preview.Subject) *search {
 func (s *search) round() {
 	now := s.next
 	s.next = nil
-	slices.SortStableFunc(now, func(a, b *origin) int { return cmp.Compare(s.rankOf(a), s.rankOf(b)) })
+	slices.SortStableFunc(now, func(a, b *origin) int { return cmp.Compare(a.rank, b.rank) })
 	for _, o := range now {
 		s.origins = append(s.origins, o)
 		s.take(o)
@@ -225,13 +298,6 @@ func (s *search) round() {
 	}
 }
 
-func (s *search) rankOf(o *origin) int {
-	if at, ok := s.order[o.subject]; ok {
-		return at
-	}
-	return -1
-}
-
 // take adds the rights of o, an account, group or role that the search has gained.
 func (s *search) take(o *origin) {
 	if o.gives != nil {
@@ -242,6 +308,11 @@ func (s *search) take(o *origin) {
 		return
 	}
 	s.add(s.holdingsOf(o.subject), o)
+	of := preview.Subject{Kind: o.subject.Kind, Namespace: o.subject.Namespace}
+	if s.grouped[of] {
+		return
+	}
+	s.grouped[of] = true
 	for _, group := range groupsOfAccount(o.subject) {
 		if key := subjectKey(group); !s.visited[key] {
 			s.visited[key] = true
@@ -251,11 +322,15 @@ func (s *search) take(o *origin) {
 }
 
 func (s *search) add(h *subjectHoldings, by *origin) {
-	for _, b := range h.bound {
-		s.bound[b.id] = append(s.bound[b.id], gainedRole{b.namespace, premise{b.grant, by, noRight}})
+	if len(h.bound) > 0 {
+		s.binds = append(s.binds, gainedRoles{h.bound, by})
 	}
+	s.left -= len(h.list)
+	if s.added[h.number] {
+		return
+	}
+	s.added[h.number] = true
 	for _, one := range h.list {
-		s.left--
 		at := place{one.right, one.namespace}
 		if slices.ContainsFunc(s.held[at], func(g gained) bool { return g.names == nil || one.names != nil && subset(one.names, g.names) }) {
 			continue
@@ -373,35 +448,19 @@ func (s *search) visit(key string, o *origin) {
 	}
 }
 
-func (s *search) account(to preview.Subject, text string, by []premise, depth int) {
-	s.visit(subjectKey(to), &origin{text: stepText(text, to.Namespace, subjectText(to)), subject: to, premises: by, depth: depth})
-}
-
 // everyone adds every account of a namespace, or of all if it is empty. running: only
 // those that pods can run as, and not those of the control plane.
 func (s *search) everyone(namespace string, running bool, text string, by []premise, depth int) {
 	s.admin[namespace] = true
-	list := s.local[namespace]
-	if namespace == "" {
-		list = s.accounts
-	}
-	s.left -= len(list)
-	for _, to := range list {
-		if !running || !s.idle[to] {
-			s.account(to, text, by, depth)
-		}
-	}
+	s.left -= len(s.local[namespace])
+	s.crowds = append(s.crowds, crowd{s.local[namespace], running, text, by, depth})
 }
 
 func (s *search) accountNamed(namespace, name, text string, by []premise, depth int) {
-	list := s.local[namespace]
-	if namespace == "" {
-		list = s.accounts
-	}
-	s.left -= len(list)
-	for _, to := range list {
-		if to.Name == name {
-			s.account(to, text, by, depth)
+	s.left -= len(s.local[namespace])
+	for i, at := range s.local[namespace] {
+		if s.accounts[at].Name == name {
+			s.crowds = append(s.crowds, crowd{s.local[namespace][i : i+1], false, text, by, depth})
 		}
 	}
 }
@@ -436,7 +495,7 @@ func (s *search) actAs(of step, names []string, by []premise, depth int) {
 		case kind == preview.SubjectGroup && name == groupMasters:
 			s.end(ClusterAdmin, stepText(of.text, "", subjectText(to)), by, of.held)
 		case !strings.HasPrefix(name, "system:serviceaccount:"):
-			s.account(to, of.text, by, depth)
+			s.visit(subjectKey(to), &origin{text: of.text, acts: true, subject: to, premises: by, depth: depth})
 		}
 	}
 }
@@ -529,7 +588,7 @@ func (o *origin) path(extent Extent) EscalationPath {
 		if at.text == "" {
 			return
 		}
-		out.Steps = append(out.Steps, at.text)
+		out.Steps = append(out.Steps, at.words())
 		if at.subject.Kind == preview.SubjectServiceAccount {
 			out.Accounts = append(out.Accounts, at.subject)
 		}

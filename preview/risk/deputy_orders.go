@@ -45,19 +45,46 @@ func orderMatch(effects []deputy.Effect) objectMatch {
 		if o.Planned == nil {
 			return None, nil
 		}
-		worst, lines := None, []string(nil)
-		if k, level, more := c.orderOf(o); level != None && slices.Contains(effects, k.Effect) {
-			worst, lines = level, append([]string{k.Says()}, more...)
+		if c.order.of != o {
+			c.order = c.ordersOf(o)
 		}
-		for _, field := range []string{"annotations", "labels"} {
-			for key, v := range preview.Map(o.Planned, "metadata", field) {
-				if mark, known := deputy.MarkOf(key); known && slices.Contains(effects, mark.Effect) && v != "false" {
-					worst, lines = max(worst, orderLevels[mark.Order]), append(lines, fmt.Sprintf("%s %v: %s", key, v, mark.Says()))
-				}
+		worst, lines := None, []string(nil)
+		for _, order := range c.order.list {
+			if slices.Contains(effects, order.effect) {
+				worst, lines = max(worst, order.level), append(lines, order.lines...)
 			}
 		}
 		return worst, lines
 	}
+}
+
+// objectOrders are the orders of one object, which the rules of all effects ask for.
+type objectOrders struct {
+	of   *preview.Object
+	list []order
+}
+
+// order is what a controller does because of an object: by its kind, or by an annotation
+// or label.
+type order struct {
+	effect deputy.Effect
+	level  Level
+	lines  []string
+}
+
+func (c *scan) ordersOf(o *preview.Object) objectOrders {
+	out := objectOrders{of: o}
+	if k, level, more := c.orderOf(o); level != None {
+		out.list = append(out.list, order{k.Effect, level, append([]string{k.Says()}, more...)})
+	}
+	for _, field := range []string{"annotations", "labels"} {
+		for key, v := range preview.Map(o.Planned, "metadata", field) {
+			if mark, known := deputy.MarkOf(key); known && v != "false" {
+				out.list = append(out.list, order{mark.Effect, orderLevels[mark.Order], []string{fmt.Sprintf("%s %v: %s", key, v, mark.Says())}})
+			}
+		}
+	}
+	return out
 }
 
 // orderOf returns the row for the kind of an object that a controller acts on, its

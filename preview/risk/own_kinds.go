@@ -15,14 +15,23 @@ type kindIndex struct {
 	resources map[string]bool            // GROUP/RESOURCE and GROUP/* of the plan's CRDs
 	kinds     map[string]bool            // GROUP/KIND of the plan's CRDs
 	named     map[string]map[string]bool // GROUP → resources that rules about grants name
+	worst     map[resourceName]worstOf   // what worstKind returned, as the rules of all effects ask for it
+}
+
+type resourceName struct{ group, resource string }
+
+type worstOf struct {
+	kind deputy.Kind
+	ok   bool
 }
 
 func newKindIndex(named map[string]map[string]bool) *kindIndex {
-	return &kindIndex{resources: map[string]bool{}, kinds: map[string]bool{}, named: named}
+	return &kindIndex{resources: map[string]bool{}, kinds: map[string]bool{}, named: named, worst: map[resourceName]worstOf{}}
 }
 
 // add adds the kind that a CRD of the plan defines.
 func (x *kindIndex) add(crd map[string]any) {
+	clear(x.worst)
 	group := preview.String(crd, "spec", "group")
 	x.resources[group+"/*"] = true
 	x.resources[group+"/"+preview.String(crd, "spec", "names", "plural")] = true
@@ -93,6 +102,15 @@ func namedResources(rules []entry) map[string]map[string]bool {
 // resource of a role name, either of which may be "*". Kinds of the plan, and resources
 // that other rules judge, are left out; ok is false where no kind remains.
 func (x *kindIndex) worstKind(group, resource string) (worst deputy.Kind, ok bool) {
+	known, looked := x.worst[resourceName{group, resource}]
+	if !looked {
+		known.kind, known.ok = x.findWorst(group, resource)
+		x.worst[resourceName{group, resource}] = known
+	}
+	return known.kind, known.ok
+}
+
+func (x *kindIndex) findWorst(group, resource string) (worst deputy.Kind, ok bool) {
 	for _, k := range deputy.Resources(group, resource) {
 		plural := k.Plural
 		if plural == all {

@@ -40,6 +40,7 @@ type scan struct {
 	unfinished int                      // accounts whose escalation paths were not searched to the end
 	around     lookups
 	roles      map[string]Level     // levels of ClusterRoles, see judgeRoles; nil until one is bound by name
+	order      objectOrders         // of the last object
 	code       *scripts.Reader      // nil until an object is searched for code
 	net        *access.AccountGraph // nil until the first escalation path is searched
 }

@@ -77,6 +77,25 @@ func TestHostile(t *testing.T) {
 	}
 }
 
+// Every place in a text is looked at, whether or not it is read in words of eight bytes.
+func TestHostileAnywhereInAText(t *testing.T) {
+	for _, bad := range []string{"\x00", "\x1b", "\x7f", "\x80", "\xff", "\u202e"} {
+		for size := range 40 {
+			for at := range size + 1 {
+				text := strings.Repeat("~", at) + bad + strings.Repeat(" ", size-at)
+				if !Hostile(text) {
+					t.Errorf("%q is not hostile", text)
+				}
+				for _, good := range []string{"\n", "\t", "\r\n", "ö"} {
+					if fine := strings.Repeat("~", at) + good + strings.Repeat(" ", size-at); Hostile(fine) {
+						t.Errorf("%q is hostile", fine)
+					}
+				}
+			}
+		}
+	}
+}
+
 func TestCells(t *testing.T) {
 	for _, tt := range []struct {
 		in    string

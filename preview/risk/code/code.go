@@ -51,7 +51,14 @@ const (
 
 // Reader searches the texts of one plan for signs, up to a limit on the work.
 type Reader struct {
-	left int // bytes that may still be compared with patterns
+	left  int                // bytes that may still be compared with patterns
+	texts map[string]outcome // of texts, as many objects of a package have the same ones
+}
+
+// outcome is what was found in a text, and the work that it took.
+type outcome struct {
+	signs []Sign
+	work  int
 }
 
 // maxWork is the most bytes of a plan's texts that are compared with patterns: hostile
@@ -59,7 +66,7 @@ type Reader struct {
 const maxWork = 3 << 20
 
 // NewReader returns a reader for the texts of one plan.
-func NewReader() *Reader { return &Reader{left: maxWork} }
+func NewReader() *Reader { return &Reader{left: maxWork, texts: map[string]outcome{}} }
 
 // Exhausted reports whether the limit on the work was reached, so that not all texts
 // were searched.
@@ -74,11 +81,22 @@ func (r *Reader) Command(words []string, variables map[string]string) []Sign {
 	return in.result()
 }
 
-// Text returns the signs in a script, or in a text that may be one.
+// Text returns the signs in a script, or in a text that may be one. Callers must not
+// modify them. A text that was read before counts as work again, so that the limit is
+// reached at the same text whether or not it was.
 func (r *Reader) Text(text string) []Sign {
+	if known, ok := r.texts[text]; ok && known.work < r.left {
+		r.left -= known.work
+		return known.signs
+	}
+	before := r.left
 	in := reading{Reader: r}
 	in.read(text, 0)
-	return in.result()
+	signs := in.result()
+	if r.left > 0 { // else it was not read to its end
+		r.texts[text] = outcome{signs, before - r.left}
+	}
+	return signs
 }
 
 // Script reports whether a text is a script: by its file name, its first line, or lines

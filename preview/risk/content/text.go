@@ -104,8 +104,7 @@ func decode64(text string) (string, bool) {
 			return "", false
 		}
 	}
-	compact := strings.NewReplacer("\r", "", "\n", "", "=", "", "-", "+", "_", "/").Replace(text)
-	data, err := base64.RawStdEncoding.DecodeString(compact)
+	data, err := base64.RawStdEncoding.DecodeString(standard64.Replace(text))
 	if err != nil {
 		return "", false
 	}
@@ -116,6 +115,9 @@ func decode64(text string) (string, bool) {
 	}
 	return string(data), utf8.Valid(data) && len(data) >= minText
 }
+
+// standard64 leaves of any form of base64 the characters of the standard one.
+var standard64 = strings.NewReplacer("\r", "", "\n", "", "=", "", "-", "+", "_", "/")
 
 func gunzip(data []byte) ([]byte, error) {
 	r, err := gzip.NewReader(bytes.NewReader(data))

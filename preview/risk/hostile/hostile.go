@@ -77,7 +77,14 @@ func anyHostile(v any, depth int) bool {
 		return textsafe.Hostile(v)
 	case map[string]any:
 		for key, item := range v {
-			if textsafe.Hostile(key) || anyHostile(item, depth+1) {
+			if textsafe.Hostile(key) {
+				return true
+			}
+			if text, isText := item.(string); isText { // a call less for most of all values
+				if depth < maxDepth && textsafe.Hostile(text) {
+					return true
+				}
+			} else if anyHostile(item, depth+1) {
 				return true
 			}
 		}
