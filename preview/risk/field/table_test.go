@@ -2,12 +2,17 @@ package field_test
 
 import (
 	"encoding/json"
+	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes/scheme"
 
@@ -54,30 +59,74 @@ func TestFieldsTable(t *testing.T) {
 // TestEveryFieldIsJudged fails on any field of the types that this program is built
 // with which has no row, and on any row without a field.
 func TestEveryFieldIsJudged(t *testing.T) {
-	goTypes := map[schema.GroupVersionKind]reflect.Type{}
-	for gvk, of := range scheme.Scheme.AllKnownTypes() {
-		goTypes[gvk] = of
+	for _, one := range unlikeTypes(t, goTypes()) {
+		t.Error(one)
 	}
-	goTypes[apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceDefinition")] = reflect.TypeFor[apiextensionsv1.CustomResourceDefinition]()
-	have := map[string]map[string]string{}
-	groups, kinds := map[string]bool{}, map[schema.GroupKind]bool{}
+}
+
+// configMapOfLater is a ConfigMap as a later Kubernetes may have it.
+type configMapOfLater struct {
+	corev1.ConfigMap
+
+	Frobnicates bool `json:"frobnicates,omitempty"`
+}
+
+// frobnicator is a kind that a later Kubernetes may have.
+type frobnicator struct {
+	metav1.TypeMeta
+	metav1.ObjectMeta `json:"metadata"`
+}
+
+// TestFieldsOfALaterKubernetesAreNamed adds a field and kinds to the types, and asks for
+// exactly these as what is not judged.
+func TestFieldsOfALaterKubernetesAreNamed(t *testing.T) {
+	types := goTypes()
+	types[corev1.SchemeGroupVersion.WithKind("ConfigMap")] = reflect.TypeFor[configMapOfLater]()
+	types[appsv1.SchemeGroupVersion.WithKind("Frobnicator")] = reflect.TypeFor[frobnicator]()
+	types[schema.GroupVersionKind{Group: "frobnication.k8s.io", Version: "v1", Kind: "Frobnicator"}] = reflect.TypeFor[frobnicator]()
+	got := unlikeTypes(t, types)
+	want := []string{
+		"io.k8s.api.core.v1.ConfigMap frobnicates is not judged",
+		"the table does not have kind apps/v1 Frobnicator", "the table does not have kind frobnication.k8s.io/v1 Frobnicator",
+	}
+	if slices.Sort(got); !slices.Equal(got, want) {
+		t.Errorf("not judged are %q, want %q", got, want)
+	}
+}
+
+// goTypes returns the types of all kinds that this program is built with.
+func goTypes() map[schema.GroupVersionKind]reflect.Type {
+	types := scheme.Scheme.AllKnownTypes()
+	types[apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceDefinition")] = reflect.TypeFor[apiextensionsv1.CustomResourceDefinition]()
+	return types
+}
+
+// unlikeTypes returns the fields and kinds of Go types that the table does not have, and
+// those of the table that the types do not have.
+func unlikeTypes(t *testing.T, types map[schema.GroupVersionKind]reflect.Type) []string {
+	t.Helper()
+	var out []string
+	have, kinds := map[string]map[string]string{}, map[schema.GroupKind]bool{}
 	for _, k := range field.Kinds() {
 		gvk := schema.FromAPIVersionAndKind(k.APIVersion, k.Kind)
-		groups[gvk.Group], kinds[gvk.GroupKind()] = true, true
-		if of := goTypes[gvk]; of != nil {
+		kinds[gvk.GroupKind()] = true
+		if of := types[gvk]; of != nil {
 			goFields(t, of, have)
-		} else if gvk.Group != "apiregistration.k8s.io" {
-			t.Errorf("%v is no kind", gvk)
+		} else if gvk.Group != "apiregistration.k8s.io" { // its types are of a module of its own
+			out = append(out, fmt.Sprintf("%s %s is no kind", k.APIVersion, k.Kind))
 		}
 	}
-	for gvk, of := range goTypes {
+	for gvk, of := range types {
 		_, isObject := of.FieldByName("ObjectMeta")
-		if groups[gvk.Group] && isObject && !kinds[gvk.GroupKind()] && !slices.Contains(notSent, gvk.Kind) {
-			t.Errorf("the table has no kind %v", gvk)
+		if isObject && !kinds[gvk.GroupKind()] && !slices.Contains(notSent, gvk.Kind) && !slices.Contains(notServed, gvk.Group) {
+			out = append(out, "the table does not have kind "+gvk.GroupVersion().String()+" "+gvk.Kind)
 		}
 	}
-	holdTable(t, have)
+	return append(out, unlikeTable(t, have)...)
 }
+
+// notServed are API groups with Go types that API servers no longer serve.
+var notServed = []string{"extensions"}
 
 // notSent are kinds that no request creates: answers, and parts of others.
 var notSent = []string{"PodStatusResult", "RangeAllocation", "ComponentStatus", "Scale"}
@@ -138,28 +187,30 @@ func allRows() map[string][]field.Row {
 	return out
 }
 
-// holdTable compares the fields of types with the rows of the table.
-func holdTable(t *testing.T, have map[string]map[string]string) {
+// unlikeTable returns the fields of types that the table does not have, and the rows of
+// the table for these types that are about no field.
+func unlikeTable(t *testing.T, have map[string]map[string]string) []string {
 	t.Helper()
-	rows, fields := allRows(), 0
+	rows, fields, out := allRows(), 0, []string(nil)
 	for name, of := range have {
 		judged := map[string]bool{}
 		for _, r := range rows[name] {
 			judged[r.Field] = true
 			if of[r.Field] == "" {
-				t.Errorf("%s has no field %s", name, r.Field)
+				out = append(out, name+" has no field "+r.Field)
 			}
 		}
 		for f := range of {
 			if fields++; !judged[f] {
-				t.Errorf("%s %s is not judged", name, f)
+				out = append(out, name+" "+f+" is not judged")
 			}
 		}
 	}
 	t.Logf("%d types, %d fields", len(have), fields)
 	if len(have) < 300 {
-		t.Errorf("only %d types were read", len(have))
+		out = append(out, fmt.Sprintf("only %d types were read", len(have)))
 	}
+	return out
 }
 
 // TestClusterFieldsServed compares the table with the OpenAPI of the API server.
@@ -194,10 +245,33 @@ func TestClusterFieldsServed(t *testing.T) {
 			types[name] = of
 		}
 	}
+	for _, one := range unlikeServed(t, types) {
+		t.Error(one)
+	}
+	configMap := types["io.k8s.api.core.v1.ConfigMap"]
+	later := openAPIType{Properties: maps.Clone(configMap.Properties), Kinds: configMap.Kinds}
+	later.Properties["frobnicates"] = map[string]any{"type": "boolean"}
+	types["io.k8s.api.core.v1.ConfigMap"] = later
+	types["io.k8s.api.apps.v1.Frobnicator"] = openAPIType{
+		Properties: map[string]any{"metadata": configMap.Properties["metadata"]},
+		Kinds:      []schema.GroupVersionKind{appsv1.SchemeGroupVersion.WithKind("Frobnicator")},
+	}
+	got := unlikeServed(t, types)
+	want := []string{"io.k8s.api.core.v1.ConfigMap frobnicates is not judged", "the table does not have kind apps/v1 Frobnicator"}
+	if slices.Sort(got); !slices.Equal(got, want) {
+		t.Errorf("of a later version not judged are %q, want %q", got, want)
+	}
+}
+
+// unlikeServed returns the fields and kinds of OpenAPI definitions that the table does
+// not have, and those of the table that the definitions do not have.
+func unlikeServed(t *testing.T, types map[string]openAPIType) []string {
+	t.Helper()
 	kinds := map[string]string{}
 	for _, k := range field.Kinds() {
 		kinds[k.APIVersion+" "+k.Kind] = k.Type
 	}
+	var out []string
 	have := map[string]map[string]string{}
 	for name, of := range types {
 		if !of.isObject() {
@@ -208,11 +282,11 @@ func TestClusterFieldsServed(t *testing.T) {
 			if kinds[at] == name {
 				servedFields(name, types, have)
 			} else if !slices.Contains(notSent, gvk.Kind) && strings.HasPrefix(name, "io.k8s.") {
-				t.Errorf("the table does not have kind %s", at)
+				out = append(out, "the table does not have kind "+at)
 			}
 		}
 	}
-	holdTable(t, have)
+	return append(out, unlikeTable(t, have)...)
 }
 
 // openAPIType is a definition of an OpenAPI document.
