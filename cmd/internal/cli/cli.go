@@ -23,6 +23,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/config"
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/hints"
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/planning"
+	"github.com/kubectl-operator/kubectl-operator/cmd/internal/sandboxcmd"
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/shutdown"
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/streams"
 	"github.com/kubectl-operator/kubectl-operator/install"
@@ -168,7 +169,7 @@ and, once approved, applies exactly the reviewed content and follows the rollout
 		a.newInstallCommand(), a.newPreviewCommand(), a.newShowCommand(), a.newApproveCommand(), a.newUpgradeCommand(),
 		a.newUninstallCommand(), a.newRollbackCommand(), a.newListCommand(), a.newStatusCommand(), a.newHistoryCommand(), a.newSearchCommand(), a.newFormatCommand(), a.newSourceCommand(), a.newPluginCommand(),
 		a.newExplainCommand(), a.newOptionsCommand(), a.newVersionCommand(), newCompletionCommand(a.streams.Out),
-		a.newCatalogCommand(), newSandboxCommand(a.streams.Human(), a.streams.HumanErr()),
+		a.newCatalogCommand(), sandboxcmd.New(a.streams.Human(), a.streams.HumanErr()),
 	)
 	root.SetHelpCommand(a.newHelpCommand())
 	root.SetUsageFunc(a.writeUsage)

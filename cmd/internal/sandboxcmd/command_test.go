@@ -1,4 +1,4 @@
-package cli
+package sandboxcmd
 
 import (
 	"bytes"
@@ -64,7 +64,7 @@ func TestClusterSandboxCommandUpAndDown(t *testing.T) {
 func runSandbox(t *testing.T, args ...string) (stdout, stderr string, err error) {
 	t.Helper()
 	var out, errOut bytes.Buffer
-	cmd := newSandboxCommand(&out, &errOut)
+	cmd := New(&out, &errOut)
 	cmd.SetArgs(args)
 	cmd.SilenceErrors, cmd.SilenceUsage = true, true
 	cmd.SetOut(&out)

@@ -1,4 +1,6 @@
-package cli
+// Package sandboxcmd is the command "kubectl operator sandbox": the embedded control
+// plane that a user starts and stops.
+package sandboxcmd
 
 import (
 	"errors"
@@ -10,9 +12,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox"
 )
 
-// newSandboxCommand returns the command that manages the user's embedded control
+// New returns the command that manages the user's embedded control
 // plane. Paths and other values for scripts are printed to out, remarks to errOut.
-func newSandboxCommand(out, errOut io.Writer) *cobra.Command {
+func New(out, errOut io.Writer) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sandbox",
 		Short: "Run a Kubernetes control plane on this machine, to try things out",
