@@ -14,10 +14,10 @@ SANDBOX_SUM = { find cmd/sandbox -type f ! -name '*_test.go' | LC_ALL=C sort | x
 GOLANGCI_VERSION := v2.15.0
 GOLANGCI := golangci-lint-$(GOLANGCI_VERSION)
 
-.PHONY: help build docs picture image release packager piped-plugin sandbox gcs demo test race soak bench profile golden lint clean
+.PHONY: help build docs picture image release packager piped-plugin sandbox kubectl control-plane gcs demo test race soak bench profile golden lint clean
 
 help: ## list the targets
-	@sed -n 's/^\([a-z]*\):.*## /  \1	/p' Makefile
+	@sed -n 's/^\([a-z-]*\):.*## /  \1	/p' Makefile
 
 build: ## bin/kubectl-operator
 	$(GOBUILD) -ldflags '-s -w -X main.version=$(VERSION)' -o bin/kubectl-operator ./cmd/kubectl-operator
@@ -52,7 +52,7 @@ RELEASE ?= bin/release
 RELEASE_PLATFORMS ?= linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 COMMIT = $(shell git rev-parse HEAD)
 COMMIT_TIME = $(shell git log -1 --format=%ct)
-RELEASE_LDFLAGS = -s -w -buildid= -X main.version=$(VERSION) -X main.commit=$(COMMIT)
+RELEASE_LDFLAGS = -s -w -buildid= -X main.version=$(VERSION) -X main.commit=$(COMMIT) -X main.controlPlane=$(CONTROL_PLANE)
 
 release: docs packager ## bin/release, the files of a release: archives, deb, rpm, apk, SBOM, checksums, manifests of krew and Homebrew; RELEASE_PLATFORMS=linux/amd64
 	@rm -rf $(RELEASE); set -e; programs=; for platform in $(RELEASE_PLATFORMS); do \
@@ -70,19 +70,50 @@ packager: ## bin/kubectl-operator-packages, which makes deb, rpm and apk: half a
 piped-plugin: ## bin/piped-plugin, which piped of PipeCD runs: help pipecd
 	@mkdir -p bin; cd cmd/piped-plugin && $(GOBUILD) -ldflags '-s -w -X main.version=$(VERSION)' -o ../../bin/piped-plugin .
 
+# A build that prints how far it is: "go build -v" prints each package that it compiles.
+# Those that are cached are not counted, so that the number of all is a bound.
+COUNTED = all=$$(go list -deps $(1) | wc -l); { $(GOBUILD) -v $(2) 2>&1 || echo failed; } | awk -v all=$$all ' \
+	/^failed$$/ { failed = 1; next } \
+	/^[a-z0-9.\/_-]+$$/ { if (++n % 100 == 0) { print "  " n " packages compiled, of at most " all; fflush() } next } \
+	{ print; fflush() } END { exit failed }'
+
 sandbox: ## bin/kubectl-operator-sandbox, the embedded control plane: six minutes once, then cached
 	@sum=$$($(SANDBOX_SUM)); \
 	if [ "$$sum" = "$$(cat bin/.sandbox.sum 2>/dev/null)" ]; then exit 0; fi; \
 	echo "building the control plane: about six minutes on two cores, once"; mkdir -p bin; cd cmd/sandbox && \
-	$(GOBUILD) -ldflags '$(SANDBOX_LDFLAGS)' -o ../../bin/kubectl-operator-sandbox . && \
-	$(GOBUILD) -ldflags '-s -w' -o ../../bin/kubectl-operator-sandbox-kwok sigs.k8s.io/kwok/cmd/kwok && \
-	$(GOBUILD) -ldflags '$(SANDBOX_LDFLAGS)' -o ../../bin/kubectl-$(KUBERNETES) k8s.io/kubernetes/cmd/kubectl && \
+	{ $(call COUNTED,.,-ldflags '$(SANDBOX_LDFLAGS)' -o ../../bin/kubectl-operator-sandbox .); } && \
+	{ $(call COUNTED,sigs.k8s.io/kwok/cmd/kwok,-ldflags '-s -w' -o ../../bin/kubectl-operator-sandbox-kwok sigs.k8s.io/kwok/cmd/kwok); } && \
 	echo "$$sum" > ../../bin/.sandbox.sum
+
+kubectl: ## bin/kubectl-VERSION of the control plane, which tests compare with: a minute once, then cached
+	@sum=$$($(SANDBOX_SUM)); \
+	if [ "$$sum" = "$$(cat bin/.kubectl.sum 2>/dev/null)" ]; then exit 0; fi; mkdir -p bin; cd cmd/sandbox && \
+	$(GOBUILD) -ldflags '$(SANDBOX_LDFLAGS)' -o ../../bin/kubectl-$(KUBERNETES) k8s.io/kubernetes/cmd/kubectl && \
+	echo "$$sum" > ../../bin/.kubectl.sum
+
+# What "kubectl operator sandbox up" downloads where there is no checkout. A release
+# pushes it and stamps its digest into the program: make release CONTROL_PLANE=IMAGE@DIGEST
+CONTROL_PLANE ?=
+CONTROL_PLANE_PLATFORMS ?= linux/$(shell go env GOARCH)
+
+control-plane: ## bin/control-plane, an OCI image layout of the control plane, and its digest, for sandbox up --from; CONTROL_PLANE_PLATFORMS='linux/amd64 linux/arm64'
+	@rm -rf bin/control-plane; set -e; programs=; for platform in $(CONTROL_PLANE_PLATFORMS); do \
+	  out=$(CURDIR)/bin/control-plane-$$(echo $$platform | tr / -); mkdir -p $$out; export GOOS=$${platform%%/*} GOARCH=$${platform##*/}; \
+	  (cd cmd/sandbox; $(GOBUILD) -buildvcs=false -ldflags '$(SANDBOX_LDFLAGS) -buildid=' -o $$out/kubectl-operator-sandbox .; \
+	  $(GOBUILD) -buildvcs=false -ldflags '-s -w -buildid=' -o $$out/kubectl-operator-sandbox-kwok sigs.k8s.io/kwok/cmd/kwok); \
+	  programs="$$programs $$platform=$$out/kubectl-operator-sandbox,$$out/kubectl-operator-sandbox-kwok"; \
+	done; unset GOOS GOARCH; \
+	$(GOBUILD) -o bin/kubectl-operator-image ./cmd/image; \
+	bin/kubectl-operator-image -out bin/control-plane -tag '$(VERSION)' -name kubectl-operator-sandbox -label kubectl-operator.control-plane $$programs
 
 gcs: ## bin/fake-gcs-server, which tests of gs:// read from: a minute once, then cached
 	@mkdir -p bin; cd .tools && $(GOBUILD) -o ../bin/fake-gcs-server github.com/fsouza/fake-gcs-server
 
-demo: build sandbox ## install mongodb from a catalog of our own into the sandbox; ARGS=--yes needs no terminal
+# While the control plane is built for the first time, the review of the same package
+# without a cluster is on the screen.
+demo: build ## install mongodb from a catalog of our own into the sandbox; ARGS=--yes needs no terminal
+	@test -e bin/.sandbox.sum || bin/kubectl-operator preview ./testdata/bundles/mongodb/1.11.0 --offline
+	@$(MAKE) --no-print-directory sandbox
 	$(GOBUILD) -o bin/kubectl-operator-demo ./cmd/demo
 	@bin/kubectl-operator-demo $(ARGS)
 
@@ -109,7 +140,7 @@ test: ## format, lint, fast tests, then tests against the control plane and in t
 	GOOS=windows go build ./cmd/kubectl-operator ./cmd/docs
 	$(GOTEST) -skip '$(SLOW)' ./...
 	cd cmd/sandbox && go vet ./internal/... && go test ./internal/...
-	@$(MAKE) --no-print-directory build sandbox gcs packager docs
+	@$(MAKE) --no-print-directory build sandbox kubectl gcs packager docs
 	@test -d "$(CORPUS)" || echo "skipped: tests on real bundles; no corpus at $(CORPUS)"
 	@command -v tmux >/dev/null || echo "skipped: tests of the screen; tmux is not installed"
 	@{ cd cmd/piped-plugin && go vet . && $(GOTEST) -timeout 20m .; } >bin/piped-plugin.log 2>&1 & plugin=$$!; status=0; set -x; \
@@ -126,13 +157,13 @@ RACED := -run '^(TestAPlanIsCheckedAgainByTwoAtOnce|TestClusterInstallUpgradeUni
 RACES ?= ./preview/engine ./k8s/... ./install/... ./cmd/internal/cli
 
 # Other packages measure memory and time, of which the detector takes many times more.
-race: sandbox ## tests of the engine, of installing, of the client and of the commands with the race detector; RACES='-run TestX ./install'
+race: sandbox kubectl ## tests of the engine, of installing, of the client and of the commands with the race detector; RACES='-run TestX ./install'
 	@$(RACE) $(RACES)
 
 # What happens in a run follows from its number, so a failure names what to look
 # at, and a soak can be run in slices: from the run KUBECTL_OPERATOR_SOAK_FROM on.
 SOAK = go test -timeout 3h -v
-soak: sandbox ## every danger in every disguise and package, a million random key sequences, 1,000 random plans under random edits, 300 random outages and 500 kills, kill -9 at every write, every forgery, signal and operator with webhooks, every bundle, 600 stops past the lease
+soak: sandbox kubectl ## every danger in every disguise and package, a million random key sequences, 1,000 random plans under random edits, 300 random outages and 500 kills, kill -9 at every write, every forgery, signal and operator with webhooks, every bundle, 600 stops past the lease
 	KUBECTL_OPERATOR_SOAK_RUNS=100 $(SOAK) -run TestSlowDangers ./preview/risk
 	KUBECTL_OPERATOR_SOAK_RUNS=1 $(SOAK) -run 'TestSlowEveryRealBundle|TestClusterGrants' ./preview/engine
 	KUBECTL_OPERATOR_SOAK_RUNS=1000000 $(SOAK) -run TestSlowRandomEvents ./tui/review
@@ -147,7 +178,7 @@ soak: sandbox ## every danger in every disguise and package, a million random ke
 # Limits that are missed are lines of the table; they fail nothing. Benchmarks next to
 # other programs' code are a module of their own.
 BENCH_PACKAGES = $$(grep -rl --include='*_test.go' '^func Benchmark' cmd preview install k8s tui | xargs -n 1 dirname | sort -u | sed 's,^,./,')
-bench: build sandbox ## one table of the benchmarks: time, allocations, ratios to the peers of the same run; WORK=Planning
+bench: build sandbox kubectl ## one table of the benchmarks: time, allocations, ratios to the peers of the same run; WORK=Planning
 	@{ go test -run '^$$' -bench '$(or $(WORK),.)' -benchmem -p 1 $(BENCH_PACKAGES); \
 	cd .tools && go test -run '^$$' -bench '$(or $(WORK),.)' -benchmem ./bench/; } 2>&1 | awk -f .tools/bench/table.awk
 
@@ -157,7 +188,7 @@ profile: ## bin/cpu.profile and bin/heap.profile of one benchmark; WORK=Planning
 	go tool pprof -top -nodecount 20 bin/profiled.test bin/cpu.profile
 	@echo 'more: go tool pprof -http localhost: bin/profiled.test bin/cpu.profile (or bin/heap.profile)'
 
-golden: sandbox ## rewrite golden files and recorded reads; read the difference before committing it
+golden: sandbox kubectl ## rewrite golden files and recorded reads; read the difference before committing it
 	go test $$(grep -rl --include='*_test.go' 'flag.Bool("update"\|tuitest\.' . | xargs -n 1 dirname | sort -u) -update
 
 lint: bin/$(GOLANGCI) ## .golangci.yml; the linter is built at the pinned version once, three minutes

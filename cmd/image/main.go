@@ -1,8 +1,8 @@
-// Command image packs the program into an OCI image, without a daemon: the init
-// container that installs plugins in a pod. It prints the image's digest, which
-// is the same for the same programs.
+// Command image packs programs into an OCI image, without a daemon: the init container
+// that installs plugins in a pod, and the embedded control plane. It prints the image's
+// digest, which is the same for the same programs.
 //
-//	image -out DIR [-tag TAG] [-certificates FILE] OS/ARCH=PROGRAM...
+//	image -out DIR [-tag TAG] [-name NAME] [-label LABEL] [-certificates FILE] OS/ARCH=PROGRAM[,PROGRAM]...
 package main
 
 import (
@@ -23,10 +23,12 @@ func main() {
 }
 
 func run(args []string) error {
-	l := source.ImageLayout{Name: "kubectl-operator"}
+	var l source.ImageLayout
 	flags := flag.NewFlagSet("image", flag.ContinueOnError)
 	flags.StringVar(&l.Dir, "out", "", "new directory for the OCI image layout")
 	flags.StringVar(&l.Tag, "tag", "latest", "name of the image in the layout")
+	flags.StringVar(&l.Name, "name", "kubectl-operator", "name of the first program in the image; others keep theirs")
+	flags.StringVar(&l.Label, "label", "", "label that names the directory of the programs")
 	flags.StringVar(&l.Certificates, "certificates", "", "PEM file of certificate authorities that the program is to trust")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -35,11 +37,12 @@ func run(args []string) error {
 		return errors.New("say where to with -out, and at least one OS/ARCH=PROGRAM")
 	}
 	for _, arg := range flags.Args() {
-		platform, program, ok := strings.Cut(arg, "=")
+		platform, programs, ok := strings.Cut(arg, "=")
 		if !ok {
 			return fmt.Errorf("%q: want OS/ARCH=PROGRAM", arg)
 		}
-		l.Images = append(l.Images, source.ProgramImage{Platform: platform, Program: program})
+		all := strings.Split(programs, ",")
+		l.Images = append(l.Images, source.ProgramImage{Platform: platform, Program: all[0], Others: all[1:]})
 	}
 	digest, err := source.WriteImageLayout(l)
 	if err == nil {

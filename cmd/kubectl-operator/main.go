@@ -10,10 +10,11 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/shutdown"
 )
 
-// version and commit are stamped by the linker.
+// What the linker stamps.
 var (
-	version = "v0.0.0-dev"
-	commit  = ""
+	version      = "v0.0.0-dev"
+	commit       = ""
+	controlPlane = "" // image of the sandbox, as IMAGE@sha256:HEX
 )
 
 func main() {
@@ -21,7 +22,7 @@ func main() {
 	shutdown.AbortWhenBroken()
 	ctx, stop := shutdown.Signals(context.Background())
 	code := cli.Main(ctx, os.Args[1:], cli.Options{
-		Version: version, Commit: commit, Getenv: os.Getenv, In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
+		Version: version, Commit: commit, ControlPlane: controlPlane, Getenv: os.Getenv, In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
 	})
 	stop()
 	os.Exit(code)

@@ -99,7 +99,7 @@ func copyRegular(ctx context.Context, root *os.Root, name string, size int64, us
 
 // walk calls visit with the files of a catalog directory, and returns an error at the
 // end unless they have the pinned digest.
-func (s directorySource) walk(ctx context.Context, p Pin, visit Visit) error {
+func (s directorySource) walk(ctx context.Context, p Pin, _ string, visit Visit) error {
 	err := s.visit(ctx, p, visit)
 	if err != nil {
 		return fmt.Errorf("reading directory %s: %w", p.Reference.Path, err)

@@ -17,9 +17,10 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/source/filetree"
 )
 
-// walkImage calls visit with the files of a catalog image. It reads the layers from the
-// top down, so that each file is visited once, in its final version.
-func (s imageReader) walkImage(ctx context.Context, from blobReader, p Pin, visit Visit) error {
+// walkImage calls visit with the files of an image in the directory that a label names.
+// It reads the layers from the top down, so that each file is visited once, in its final
+// version.
+func (s imageReader) walkImage(ctx context.Context, from blobReader, p Pin, label string, visit Visit) error {
 	if !ref.IsDigest(p.Source.Digest) {
 		return fmt.Errorf("%s is not a sha256 digest", bounded.Quote(p.Source.Digest))
 	}
@@ -31,11 +32,11 @@ func (s imageReader) walkImage(ctx context.Context, from blobReader, p Pin, visi
 	if err != nil {
 		return err
 	}
-	dir, ok := labels[LabelConfigs]
+	dir, ok := labels[label]
 	if !ok {
-		return fmt.Errorf("not a catalog image: it has no label %s", LabelConfigs)
+		return notLabelled(label)
 	}
-	keep, err := labelledDir(LabelConfigs, dir, s.limits)
+	keep, err := labelledDir(label, dir, s.limits)
 	if err != nil {
 		return err
 	}
@@ -54,9 +55,17 @@ func (s imageReader) walkImage(ctx context.Context, from blobReader, p Pin, visi
 		}
 	}
 	if !w.found {
-		return fmt.Errorf("label %s names %s, which the image does not have", LabelConfigs, bounded.Quote(keep))
+		return fmt.Errorf("label %s names %s, which the image does not have", label, bounded.Quote(keep))
 	}
 	return nil
+}
+
+func notLabelled(label string) error {
+	what := "a catalog image"
+	if label == LabelControlPlane {
+		what = "an image of a control plane"
+	}
+	return fmt.Errorf("not %s: it has no label %s", what, label)
 }
 
 // verifyLayers makes sure that the cache has every layer undamaged, and downloads those

@@ -50,15 +50,21 @@ func (s imageReader) identity(p Pin) string {
 	return "image " + p.Source.Digest + " " + s.options.Platform
 }
 
-// Visit is called once for each file of a catalog, in any order. The files are not
+// Visit is called once for each file, in any order. The files are not
 // verified until the walk has ended without error.
 type Visit = func(path string, r io.Reader) error
 
 // WalkCatalog calls visit with the files of a pinned catalog. Of an image those are the
-// files in the directory that its label names; an image without the label is no
-// catalog, and an error.
+// files in the directory that [LabelConfigs] names.
 func (f *Fetcher) WalkCatalog(ctx context.Context, p Pin, visit Visit) error {
-	err := f.walkCatalog(ctx, p, visit)
+	return f.WalkLabelled(ctx, p, LabelConfigs, visit)
+}
+
+// WalkLabelled calls visit with the files of pinned content. Of an image those are the
+// files in the directory that a label of its names; an image without the label is an
+// error. The limits are those of a catalog.
+func (f *Fetcher) WalkLabelled(ctx context.Context, p Pin, label string, visit Visit) error {
+	err := f.walkLabelled(ctx, p, label, visit)
 	if err == nil {
 		err = f.Remember(p)
 	}
@@ -68,13 +74,13 @@ func (f *Fetcher) WalkCatalog(ctx context.Context, p Pin, visit Visit) error {
 	return err
 }
 
-func (f *Fetcher) walkCatalog(ctx context.Context, p Pin, visit Visit) error {
+func (f *Fetcher) walkLabelled(ctx context.Context, p Pin, label string, visit Visit) error {
 	s, err := f.sourceOf(p.Reference.Kind)
 	if err != nil {
 		return fmt.Errorf("reference %q: %w", p.Reference.Text, err)
 	}
 	if s, ok := s.(walkedSource); ok {
-		return s.walk(ctx, p, visit)
+		return s.walk(ctx, p, label, visit)
 	}
 	content, err := f.Open(ctx, p)
 	if err != nil {
@@ -101,16 +107,16 @@ func (f *Fetcher) Remember(p Pin) error {
 	return f.remember(p)
 }
 
-// walkedSource is a source that can read a catalog as a stream. Other sources open the
+// walkedSource is a source that can read files as a stream. Other sources open the
 // content as a whole.
 type walkedSource interface {
-	walk(ctx context.Context, p Pin, visit Visit) error
+	walk(ctx context.Context, p Pin, label string, visit Visit) error
 }
 
-func (s *imageSource) walk(ctx context.Context, p Pin, visit Visit) error {
+func (s *imageSource) walk(ctx context.Context, p Pin, label string, visit Visit) error {
 	from, err := s.origin(p.Reference.Image)
 	if err == nil {
-		err = s.walkImage(ctx, from, p, visit)
+		err = s.walkImage(ctx, from, p, label, visit)
 	}
 	if err != nil {
 		return fmt.Errorf("image %s: %w", p.Reference.Image, err)
@@ -118,10 +124,10 @@ func (s *imageSource) walk(ctx context.Context, p Pin, visit Visit) error {
 	return nil
 }
 
-func (s layoutSource) walk(ctx context.Context, p Pin, visit Visit) error {
+func (s layoutSource) walk(ctx context.Context, p Pin, label string, visit Visit) error {
 	files, err := openLayout(ctx, p.Reference.Path, s.limits)
 	if err == nil {
-		err = errors.Join(s.walkImage(ctx, layoutOrigin{files, s.limits}, p, visit), files.Close())
+		err = errors.Join(s.walkImage(ctx, layoutOrigin{files, s.limits}, p, label, visit), files.Close())
 	}
 	if err != nil {
 		return fmt.Errorf("OCI layout %s: %w", p.Reference.Path, err)

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -21,8 +22,9 @@ import (
 
 // ProgramImage is a program for one platform, from which an image is made.
 type ProgramImage struct {
-	Platform string // OS/ARCH
-	Program  string // path of the executable
+	Platform string   // OS/ARCH
+	Program  string   // path of the executable
+	Others   []string // paths of executables that lie beside it, under their own names
 }
 
 // ImageLayout is what [WriteImageLayout] writes, and where.
@@ -31,6 +33,8 @@ type ImageLayout struct {
 	Tag    string // the layout's name for the image
 	Name   string // of the program in the image, below /usr/local/bin
 	Images []ProgramImage
+	// Label is the label of the image with the directory of its programs; may be empty.
+	Label string
 	// Certificates is the path of a PEM file of certificate authorities, which
 	// the program finds where Go looks for the system's; may be empty.
 	Certificates string
@@ -62,7 +66,7 @@ func WriteImageLayout(l ImageLayout) (string, error) {
 	slices.SortFunc(images, func(a, b ProgramImage) int { return strings.Compare(a.Platform, b.Platform) })
 	index := mutate.IndexMediaType(empty.Index, types.OCIImageIndex)
 	for _, one := range images {
-		image, platform, err := programImage(one, l.Name, certificates)
+		image, platform, err := programImage(one, l, certificates)
 		if err != nil {
 			return "", fmt.Errorf("writing the image for %s: %w", one.Platform, err)
 		}
@@ -91,16 +95,12 @@ func readCertificates(name string) ([]byte, error) {
 	return data, nil
 }
 
-func programImage(one ProgramImage, name string, certificates []byte) (v1.Image, *v1.Platform, error) {
+func programImage(one ProgramImage, l ImageLayout, certificates []byte) (v1.Image, *v1.Platform, error) {
 	platform, err := v1.ParsePlatform(one.Platform)
 	if err != nil {
 		return nil, nil, err
 	}
-	data, err := os.ReadFile(one.Program)
-	if err != nil {
-		return nil, nil, err
-	}
-	packed, err := programLayer(name, data, certificates)
+	packed, err := programLayer(one, l.Name, certificates)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -118,30 +118,40 @@ func programImage(one ProgramImage, name string, certificates []byte) (v1.Image,
 	}
 	config = config.DeepCopy()
 	config.OS, config.Architecture, config.Variant = platform.OS, platform.Architecture, platform.Variant
-	config.Config = v1.Config{User: imageUser, Entrypoint: []string{path.Join("/", programDir, name)}, Env: []string{"PATH=/" + programDir}}
+	config.Config = v1.Config{User: imageUser, Entrypoint: []string{path.Join("/", programDir, l.Name)}, Env: []string{"PATH=/" + programDir}}
+	if l.Label != "" {
+		config.Config.Labels = map[string]string{l.Label: "/" + programDir}
+	}
 	image, err = mutate.ConfigFile(image, config)
 	return image, platform, err
 }
 
 // programLayer returns the layer of the image as a tar archive. All files belong to
 // root and have no time.
-func programLayer(name string, program, certificates []byte) ([]byte, error) {
-	type file struct {
-		path string
-		mode int64
-		data []byte
-	}
-	files := []file{{programDir + "/" + name, 0o755, program}}
-	if certificates != nil {
-		files = append(files, file{certificateFile, 0o644, certificates})
-	}
+func programLayer(one ProgramImage, name string, certificates []byte) ([]byte, error) {
 	var out bytes.Buffer
 	w := tar.NewWriter(&out)
-	for _, f := range files {
-		if err := w.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: f.path, Mode: f.mode, Size: int64(len(f.data)), Format: tar.FormatUSTAR}); err != nil {
+	add := func(name string, mode int64, data []byte) error {
+		err := w.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: mode, Size: int64(len(data)), Format: tar.FormatUSTAR})
+		if err == nil {
+			_, err = w.Write(data)
+		}
+		return err
+	}
+	for i, program := range append([]string{one.Program}, one.Others...) {
+		data, err := os.ReadFile(program)
+		if err != nil {
 			return nil, err
 		}
-		if _, err := w.Write(f.data); err != nil {
+		if i > 0 {
+			name = filepath.Base(program)
+		}
+		if err := add(programDir+"/"+name, 0o755, data); err != nil {
+			return nil, err
+		}
+	}
+	if certificates != nil {
+		if err := add(certificateFile, 0o644, certificates); err != nil {
 			return nil, err
 		}
 	}

@@ -19,6 +19,9 @@ const (
 	labelMetadata  = "operators.operatorframework.io.bundle.metadata.v1"
 	// LabelConfigs is the label of a catalog image with the directory of its documents.
 	LabelConfigs = "operators.operatorframework.io.index.configs.v1"
+	// LabelControlPlane is the label of an image of the embedded control plane with the
+	// directory of its programs.
+	LabelControlPlane = "kubectl-operator.control-plane"
 )
 
 // unpack returns the files of the layers. Which are kept depends on the image's labels:

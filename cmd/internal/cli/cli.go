@@ -19,6 +19,7 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/config"
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/hints"
@@ -30,6 +31,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/k8s"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
+	"github.com/kubectl-operator/kubectl-operator/preview/source"
 	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 	"github.com/kubectl-operator/kubectl-operator/preview/tasks"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
@@ -41,8 +43,10 @@ import (
 type app struct {
 	version string
 	commit  string
-	program string // as in usage lines
-	getenv  func(string) string
+	// controlPlane is the released image of the sandbox, see [Options].
+	controlPlane string
+	program      string // as in usage lines
+	getenv       func(string) string
 	console
 	kube    *k8s.Flags
 	global  globalFlags
@@ -59,10 +63,12 @@ type app struct {
 type Options struct {
 	Version string
 	Commit  string // that the program was built from; empty: what Go noted, if anything
-	Getenv  func(string) string
-	In      *os.File
-	Out     *os.File
-	Err     *os.File
+	// ControlPlane is the released image of the sandbox, as IMAGE@sha256:HEX; may be empty.
+	ControlPlane string
+	Getenv       func(string) string
+	In           *os.File
+	Out          *os.File
+	Err          *os.File
 }
 
 // Main runs one command line and returns the exit code. When ctx ends, the
@@ -93,7 +99,7 @@ func (a *app) main(ctx context.Context, args []string) int {
 
 func newApp(o Options) *app {
 	return &app{
-		version: o.Version, commit: o.Commit, getenv: o.Getenv, kube: k8s.NewFlags(),
+		version: o.Version, commit: o.Commit, controlPlane: o.ControlPlane, getenv: o.Getenv, kube: k8s.NewFlags(),
 		program: "kubectl operator", log: slog.New(slog.DiscardHandler),
 		console: console{streams.New(o.In, o.Out, o.Err, o.Getenv)},
 		config:  sync.OnceValues(func() (config.Config, error) { return config.Load(o.Getenv) }),
@@ -169,7 +175,7 @@ and, once approved, applies exactly the reviewed content and follows the rollout
 		a.newInstallCommand(), a.newPreviewCommand(), a.newShowCommand(), a.newApproveCommand(), a.newUpgradeCommand(),
 		a.newUninstallCommand(), a.newRollbackCommand(), a.newListCommand(), a.newStatusCommand(), a.newHistoryCommand(), a.newSearchCommand(), a.newFormatCommand(), a.newSourceCommand(), a.newPluginCommand(),
 		a.newExplainCommand(), a.newOptionsCommand(), a.newVersionCommand(), newCompletionCommand(a.streams.Out),
-		a.newCatalogCommand(), sandboxcmd.New(a.streams.Human(), a.streams.HumanErr()),
+		a.newCatalogCommand(), a.newSandboxCommand(),
 	)
 	root.SetHelpCommand(a.newHelpCommand())
 	root.SetUsageFunc(a.writeUsage)
@@ -298,6 +304,17 @@ func (a *app) newSession() *session {
 		Passphrase: a.passphrase, Schemas: s.typer, Connect: s.reader, Flags: func() []string { return a.given },
 	})
 	return s
+}
+
+func (a *app) newSandboxCommand() *cobra.Command {
+	return sandboxcmd.New(sandboxcmd.Options{
+		Out: a.streams.Human(), ErrOut: a.streams.HumanErr(), Released: a.controlPlane,
+		AddSourceFlags: func(flags *pflag.FlagSet) func() (source.Options, error) {
+			var src planning.SourceOptions
+			addConfigSourceFlags(flags, &src)
+			return func() (source.Options, error) { return a.sourceSession(src).Registries(a.progress()) }
+		},
+	})
 }
 
 // sourceSession returns the session of a command that only reads catalogs.

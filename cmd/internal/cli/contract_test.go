@@ -125,6 +125,8 @@ var (
 		{"--to", "plugin:rollback"},
 		{"--keep", "plugin:clean"},
 		{"--detach", "sandbox:up"},
+		// Beyond the contract: a control plane where there is no checkout.
+		{"--from --cache-dir --registry-config --plain-http --ca-file --insecure-registry --allow-private-address", "sandbox:up"},
 		{"--output", "format:test"}, {"--output", "source:test"},
 		// Beyond the contract: which receipt, and how many there are.
 		{"--revision", "history"},

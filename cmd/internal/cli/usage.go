@@ -25,7 +25,7 @@ func flagGroups() []flagGroup {
 		{"Apply flags:", "conflicts adopt strict on-failure rollout-timeout stage-timeout no-wait health-check receipt history-max record-key"},
 		{"Registry flags:", "registry-config pull-secret plain-http insecure-registry ca-file allow-private-address allow-cross-namespace-secrets cache-dir"},
 		{"Signature flags:", "verify verify-key certificate-identity certificate-oidc-issuer trusted-root"},
-		{"Other flags:", "all-namespaces watch priority detach port help"},
+		{"Other flags:", "all-namespaces watch priority detach port from help"},
 	}
 }
 

@@ -116,6 +116,11 @@ func (e Environment) fetching(f SourceOptions, progress func(string)) (source.Op
 	}, nil
 }
 
+// Registries returns the settings for fetching content that is no package.
+func (p *Planner) Registries(progress func(string)) (source.Options, error) {
+	return p.env.fetching(p.Source, progress)
+}
+
 // downloadMeter reports the progress of a download once a second, if it takes
 // longer than 200 ms.
 type downloadMeter struct {

@@ -3,18 +3,33 @@
 package sandboxcmd
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
+	"github.com/kubectl-operator/kubectl-operator/cmd/internal/controlplane"
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox"
+	"github.com/kubectl-operator/kubectl-operator/preview/source"
 )
 
-// New returns the command that manages the user's embedded control
-// plane. Paths and other values for scripts are printed to out, remarks to errOut.
-func New(out, errOut io.Writer) *cobra.Command {
+// Options of [New].
+type Options struct {
+	// Out receives paths and other values for scripts, ErrOut remarks.
+	Out, ErrOut io.Writer
+	// Released is the image of the control plane that this build belongs to, as
+	// IMAGE@sha256:HEX; empty for a build that was not released.
+	Released string
+	// AddSourceFlags adds the flags about registries, and returns a function that reads
+	// them when the command runs.
+	AddSourceFlags func(*pflag.FlagSet) func() (source.Options, error)
+}
+
+// New returns the command that manages the user's embedded control plane.
+func New(o Options) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sandbox",
 		Short: "Run a Kubernetes control plane on this machine, to try things out",
@@ -35,36 +50,68 @@ a pod fail: image-pull, crash-loop or pending. Nothing is kept when it stops.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(
-		newSandboxUpCommand(out, errOut),
-		newSandboxDownCommand(errOut),
-		newSandboxStatusCommand(out),
-		newSandboxKubeconfigCommand(out),
+		newUpCommand(o),
+		newDownCommand(o.ErrOut),
+		newStatusCommand(o.Out),
+		newKubeconfigCommand(o.Out),
 	)
 	return cmd
 }
 
-func newSandboxUpCommand(out, errOut io.Writer) *cobra.Command {
-	opts := sandbox.UpOptions{Out: out}
+func newUpCommand(o Options) *cobra.Command {
+	opts := sandbox.UpOptions{Out: o.Out}
+	var from string
+	var sources func() (source.Options, error)
 	cmd := &cobra.Command{
 		Use:   "up",
 		Short: "Start the control plane and print the path of its kubeconfig",
+		Long: `Start the control plane and print the path of its kubeconfig. Its program is
+the one that "make sandbox" built beside this one; else that of the release,
+which is downloaded once, by the digest that this program was built with.`,
 		Example: `  # Leave it running
   kubectl operator sandbox up --detach
 
   # On a port of your choice, until Ctrl-C
-  kubectl operator sandbox up --port 6443`,
+  kubectl operator sandbox up --port 6443
+
+  # From a file, where no registry can be reached
+  kubectl operator sandbox up --from control-plane.tar`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			fmt.Fprintln(errOut, "starting the control plane")
+			registries, err := sources()
+			if err != nil {
+				return err
+			}
+			if opts.Binary, err = o.program(cmd.Context(), from, registries); err != nil {
+				return err
+			}
+			fmt.Fprintln(o.ErrOut, "starting the control plane")
 			return sandbox.Up(cmd.Context(), opts)
 		},
 	}
 	cmd.Flags().BoolVar(&opts.Detach, "detach", false, "return when it is ready and leave it running")
 	cmd.Flags().IntVar(&opts.Port, "port", 0, "port of the API server on 127.0.0.1; 0 takes a free one")
+	cmd.Flags().StringVar(&from, "from", "", "install the control plane from this image, as IMAGE@sha256:HEX, or from an OCI image layout, as a directory or a tar archive")
+	sources = o.AddSourceFlags(cmd.Flags())
 	return cmd
 }
 
-func newSandboxDownCommand(errOut io.Writer) *cobra.Command {
+// program returns the path of the control plane's program: of the image in from, else
+// what was built, else of the release.
+func (o Options) program(ctx context.Context, from string, registries source.Options) (string, error) {
+	if from == "" {
+		path, err := sandbox.Find()
+		if !errors.Is(err, sandbox.ErrNotBuilt) || o.Released == "" {
+			return path, err
+		}
+	}
+	return controlplane.Install(ctx, controlplane.Options{
+		From: from, Released: o.Released, Sources: registries,
+		Say: func(line string) { fmt.Fprintln(o.ErrOut, line) },
+	})
+}
+
+func newDownCommand(errOut io.Writer) *cobra.Command {
 	return &cobra.Command{
 		Use:   "down",
 		Short: "Stop the control plane and remove its data",
@@ -87,7 +134,7 @@ func newSandboxDownCommand(errOut io.Writer) *cobra.Command {
 	}
 }
 
-func newSandboxStatusCommand(out io.Writer) *cobra.Command {
+func newStatusCommand(out io.Writer) *cobra.Command {
 	return &cobra.Command{
 		Use:   "status",
 		Short: "Say whether the control plane runs, and where",
@@ -116,7 +163,7 @@ func newSandboxStatusCommand(out io.Writer) *cobra.Command {
 	}
 }
 
-func newSandboxKubeconfigCommand(out io.Writer) *cobra.Command {
+func newKubeconfigCommand(out io.Writer) *cobra.Command {
 	return &cobra.Command{
 		Use:   "kubeconfig",
 		Short: "Print the path of the kubeconfig of the running control plane",

@@ -105,7 +105,7 @@ func Kubectl(t testing.TB) string {
 	t.Helper()
 	path := filepath.Join(filepath.Dir(Binary(t)), "kubectl-v1.37.1")
 	if _, err := os.Stat(path); err != nil {
-		t.Fatalf("kubectl is not built beside the sandbox; run \"make sandbox\": %v", err)
+		t.Fatalf("kubectl is not built beside the sandbox; run \"make sandbox kubectl\": %v", err)
 	}
 	return path
 }
