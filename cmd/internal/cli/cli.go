@@ -312,7 +312,7 @@ func (a *app) newSandboxCommand() *cobra.Command {
 		AddSourceFlags: func(flags *pflag.FlagSet) func() (source.Options, error) {
 			var src planning.SourceOptions
 			addConfigSourceFlags(flags, &src)
-			return func() (source.Options, error) { return a.sourceSession(src).Registries(a.progress()) }
+			return func() (source.Options, error) { return planning.Registries(a.sourceSession(src).Planner, a.progress()) }
 		},
 	})
 }

@@ -116,8 +116,8 @@ func (e Environment) fetching(f SourceOptions, progress func(string)) (source.Op
 	}, nil
 }
 
-// Registries returns the settings for fetching content that is no package.
-func (p *Planner) Registries(progress func(string)) (source.Options, error) {
+// Registries returns the settings of a planner for fetching what is no package.
+func Registries(p *Planner, progress func(string)) (source.Options, error) {
 	return p.env.fetching(p.Source, progress)
 }
 
