@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
 // Group is a group of findings that a review shows, numbers and counts as one: those
@@ -149,8 +150,18 @@ func Groups(findings []preview.Finding, accounts []preview.Account) []Group {
 		b.add(sorted[:end:end])
 		sorted = sorted[end:]
 	}
+	for _, g := range b.groups {
+		slices.SortStableFunc(g.Findings, func(a, b *preview.Finding) int {
+			return cmp.Or(compareFindings(a, b), slices.Index(saysLeast, a.Rule)-slices.Index(saysLeast, b.Rule))
+		})
+	}
 	return b.groups
 }
+
+// saysLeast are the rules whose findings come last among those of an account that are as
+// severe: most operators read and write Secrets, so that any other finding says more
+// about one of them; and who writes Secrets critically reads them too.
+var saysLeast = []string{rules.RBACSecretsWrite.Name, rules.RBACSecretsRead.Name}
 
 // compareFindings compares findings for sorting, by severity, and those accepted
 // earlier after others.

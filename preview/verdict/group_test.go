@@ -41,6 +41,17 @@ func TestGroups(t *testing.T) {
 			[]string{"C1 ServiceAccount operator: can read the Secrets of every namespace: rbac-secrets-read rbac-services-write"},
 		},
 		{
+			"what most operators have comes last among permissions that are as severe",
+			[]preview.Finding{
+				of(preview.Critical, "rbac-secrets-read", "role/a", "ServiceAccount operator: can read Secrets", operator),
+				of(preview.Critical, "rbac-secrets-write", "role/a", "ServiceAccount operator: can write Secrets", operator),
+				of(preview.Critical, "rbac-webhooks-write", "role/a", "ServiceAccount operator: can write webhooks", operator),
+				of(preview.Warning, "rbac-services-write", "role/b", "ServiceAccount operator: can write Services", operator),
+			},
+			[]preview.Account{{Subject: operator, Extent: "cluster-admin"}},
+			[]string{"C1 ServiceAccount operator: cluster-admin in effect: rbac-webhooks-write rbac-secrets-write rbac-secrets-read rbac-services-write"},
+		},
+		{
 			"an account that comes to little is named by its worst permission",
 			[]preview.Finding{
 				of(preview.Warning, "rbac-services-write", "role/a", "ServiceAccount operator: can write Services", operator),
