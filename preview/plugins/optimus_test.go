@@ -127,7 +127,7 @@ func TestAPluginOfOptimusThatIsThereTwice(t *testing.T) {
 	for _, n := range p.Packages[0].Notes {
 		notes = append(notes, n.Rule+" "+n.Object+" "+n.Text)
 	}
-	if text := strings.Join(notes, "\n"); !strings.Contains(text, "plugin-name file/optimus-plugin-other.yaml it says that its name is neo, as optimus-plugin-neo.yaml does, and Optimus refuses a second one") {
+	if text := strings.Join(notes, "\n"); !strings.Contains(text, "plugin-name-taken file/optimus-plugin-other.yaml it says that its name is neo, as optimus-plugin-neo.yaml does, and Optimus refuses a second one") {
 		t.Errorf("two files of one name: %s", text)
 	}
 }

@@ -81,7 +81,7 @@ func (r *reviewer) file(f File) string {
 		return contents.Text
 	}
 	if other, taken := r.named[plugin.name]; taken {
-		r.note(rules.PluginName, object, "it says that its name is "+clip(plugin.name)+", as "+clip(other)+" does, and Optimus refuses a second one")
+		r.note(rules.PluginNameTaken, object, rules.PluginNameTaken.NoteText(clip(plugin.name), clip(other)))
 	}
 	r.named[plugin.name] = f.Path
 	r.image(preview.Executor{Image: plugin.image, By: object})

@@ -51,6 +51,13 @@ var (
 		Looks:   "The names of files for Optimus: optimus-plugin-NAME.yaml, and optimus-NAME_OS_ARCH with one of those beside it.",
 		Example: noteExample("file/neo", "Optimus finds optimus-plugin-NAME.yaml and optimus-NAME_linux_amd64, and not this"),
 	})
+	PluginNameTaken = row(Rule{
+		Name: "plugin-name-taken", Level: Critical, Title: "claims the name of another plugin",
+		Why:    "Optimus refuses a second plugin of a name and does not start, or the plugin that its jobs run is not the one that was meant.",
+		Text:   "it says that its name is %s, as %s does, and Optimus refuses a second one",
+		Reduce: "Leave one of the two out of the config, or ask the publisher which of them is meant.",
+		Looks:  "The names that plugins of Optimus in YAML have in their files.",
+	}.example("file/optimus-plugin-other.yaml", "neo", "optimus-plugin-neo.yaml"))
 	PluginInvalid = row(Rule{
 		Name: "plugin-invalid", Level: Critical, Title: "is refused by its host",
 		Why:    "The host does not start with this plugin, or does not load it.",
