@@ -26,7 +26,7 @@ import (
 //	    custom-init-image: registry.example.com/own@sha256:…   # default: default-init-image
 //	    default-init-image: registry.example.com/kubectl-operator@sha256:…
 //
-// The ConfigMap gets the config without spec.host under the key, the lock file under
+// The ConfigMap gets the config without spec.host and spec.executor under the key, the lock file under
 // KEY.lock, and under KEY.digest the content digest of the files, with one digest for
 // each platform, separated by commas. The pods refuse to install files with another
 // digest.
@@ -187,7 +187,9 @@ func filesDigests(p *preview.Plan) string {
 
 func (h *Host) configMap(set *Set, lock *Lock, filesDigest string) (map[string]any, error) {
 	body := preview.CloneBody(set.body)
-	delete(preview.Map(body, "spec"), "host")
+	for _, field := range []string{"host", "executor"} { // of what is printed for others
+		delete(preview.Map(body, "spec"), field)
+	}
 	config, locked := diff.Manifest(body), string(lock.Encode())
 	if n := len(config) + len(locked); n > maxConfigMap {
 		return nil, errors.New("the config and its lock have " + strconv.Itoa(n) + " bytes, and a ConfigMap takes " + strconv.Itoa(maxConfigMap))

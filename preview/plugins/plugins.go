@@ -37,6 +37,7 @@ type Set struct {
 	Plugins  []Plugin
 	Config   map[string]any // of the whole set; may be nil
 	Host     *Host          // that loads it in a cluster; nil for one on a machine
+	Executor *Executor      // of the jobs that run its plugins; nil where the config says nothing of it
 	// Notes lists observations on the config itself for a reviewer.
 	Notes []preview.Note
 

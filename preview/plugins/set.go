@@ -17,6 +17,7 @@ import (
 //	  version: 1.2.0                 # of the set; may be left out
 //	  config: {}                     # of the whole set
 //	  host: {}                       # that loads it in a cluster, see Host
+//	  executor: {}                   # of the jobs that run its plugins, see Executor
 //	  plugins:
 //	    - output: bin/neo            # below the location
 //	      reference: https://example.com/neo.tgz
@@ -40,7 +41,7 @@ func (p *parser) pluginSet() {
 	p.Know("apiVersion", "kind", "metadata.labels", "metadata.annotations")
 	p.set.body, _ = p.Root().Value.(map[string]any)
 	spec := p.At("spec")
-	p.set.Host = p.host(spec.At("host"))
+	p.set.Host, p.set.Executor = p.host(spec.At("host")), p.executor(spec.At("executor"))
 	if p.set.Location = spec.At("installLocation").Text(); p.set.Location == "" {
 		p.set.Location = defaultLocation
 	}

@@ -1,6 +1,7 @@
 package plugins
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -17,6 +18,7 @@ import (
 // yamlPlugin has the fields of an Optimus plugin's YAML file that a report shows.
 type yamlPlugin struct {
 	name, version, kind, image string
+	shell, script              string // what starts the image, as Optimus joins it
 	questions, defaults        int
 }
 
@@ -42,8 +44,8 @@ func readYAMLPlugin(data []byte) (yamlPlugin, error) {
 		kind.Fail("%s is not pre, post or fail", clip(kind.Text()))
 	}
 	if entry := r.At("entrypoint"); entry.IsMap() {
-		entry.At("shell").Text()
-		entry.At("script").Need()
+		out.shell = cmp.Or(entry.At("shell").Text(), "/bin/sh")
+		out.script = strings.ReplaceAll(strings.TrimSpace(entry.At("script").Need()), "\n", "; ")
 	} else if !entry.Set() {
 		r.At("entrypoint.script").Fail("it is missing")
 	}

@@ -52,7 +52,7 @@ func Forms() []Form {
 		{Name: Request, For: "a [request file](requests.md) with everything pinned", Scope: OfRequest, write: writeRequest},
 		{Name: InstallerRole, For: "an administrator: the roles with which a user can plan and apply exactly this; for an upgrade, rollback or removal with `--preview`, for a saved plan with `show`", Scope: OfRelease, Aside: true, write: writeInstallerRole},
 		{Name: ReviewerRole, For: "an administrator: the roles with which a user has this review by reads alone, `preview --read-only get`, and may write nothing", Scope: OfRelease, Aside: true, write: writeReviewerRole},
-		{Name: PodTemplate, For: "the owner of a host: its pod template with the init container that installs a `PluginSet`", Scope: OfRequest, Aside: true, write: writePodTemplate},
+		{Name: PodTemplate, For: "the owner of a host: its pod template with the init container that installs a `PluginSet`; with `--for executor` that of the jobs", Scope: OfRequest, Aside: true, write: writePodTemplate},
 	}
 }
 

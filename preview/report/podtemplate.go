@@ -1,9 +1,10 @@
 package report
 
 import (
+	"cmp"
 	"errors"
-	"fmt"
 	"io"
+	"strings"
 
 	"sigs.k8s.io/yaml"
 
@@ -12,26 +13,31 @@ import (
 )
 
 // PodTemplate is the name of the form that prints the pod template of a plugin host,
-// with the init container that installs its plugins.
+// with the init container that installs its plugins, or those of the jobs that run them.
 const PodTemplate = "pod-template"
 
 func writePodTemplate(w io.Writer, p *preview.Plan, o Options) error {
 	if o.Asked == nil {
 		return errors.New("writing a pod template: a plan alone does not say which set was asked for; use preview")
 	}
-	set, err := o.Asked.HostedSet(p)
+	set, err := o.Asked.PodTemplates(p, cmp.Or(o.TemplateOf, OfHost))
 	if err != nil {
 		return err
 	}
-	data, err := yaml.Marshal(set.PodTemplate)
-	if err != nil {
-		return err
+	var text strings.Builder
+	for _, line := range append(strings.Split(set.About, "\n"), set.Needs...) {
+		text.WriteString("# " + textsafe.Line(line) + "\n")
 	}
-	needs := ""
-	for _, need := range set.Needs {
-		needs += "# " + textsafe.Line(need) + "\n"
+	for i, template := range set.Templates {
+		data, err := yaml.Marshal(template)
+		if err != nil {
+			return err
+		}
+		if i > 0 {
+			text.WriteString("---\n")
+		}
+		text.Write(data)
 	}
-	_, err = fmt.Fprintf(w, "# The pods of %s with an init container that installs set %s. Give this template to\n# the owner of the Deployment; preview shows what it may do.\n%s%s",
-		set.Deployment, set.Name, needs, data)
+	_, err = io.WriteString(w, text.String())
 	return err
 }

@@ -52,6 +52,8 @@ type Options struct {
 	// Asked is the request that the plan was made for; nil where only the
 	// plan is known.
 	Asked PlanRequest
+	// TemplateOf is what pod templates are for; empty means the host.
+	TemplateOf TemplateOf
 }
 
 // Write writes a plan in the form that the options name. Untrusted text is escaped in

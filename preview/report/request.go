@@ -16,18 +16,29 @@ const Request = "request"
 type PlanRequest interface {
 	// Pinned is a request file for exactly what was planned.
 	Pinned(p *preview.Plan) ([]byte, error)
-	// HostedSet is the set that a host in the cluster loads.
-	HostedSet(p *preview.Plan) (*HostedSet, error)
+	// PodTemplates are those that a plugin set takes, for a host or for the jobs that
+	// run its plugins.
+	PodTemplates(p *preview.Plan, of TemplateOf) (*PodTemplates, error)
 }
 
-// HostedSet is a plugin set that a host in the cluster loads, and the host's pod
-// template.
-type HostedSet struct {
-	Name, Deployment string
-	// PodTemplate is that of the host, as a v1 PodTemplate, with an init container
-	// that installs the set.
-	PodTemplate map[string]any
-	// Needs are what the template refers to and the set does not bring, one sentence
+// TemplateOf is what pod templates are for.
+type TemplateOf string
+
+// What pod templates are for: the host that loads a set, and the executors in which jobs
+// run its plugins.
+const (
+	OfHost     TemplateOf = "host"
+	OfExecutor TemplateOf = "executor"
+)
+
+// TemplatesOf returns all that pod templates can be for, the default first.
+func TemplatesOf() []string { return []string{string(OfHost), string(OfExecutor)} }
+
+// PodTemplates are pod templates for a plugin set.
+type PodTemplates struct {
+	About     string           // one or two lines for the reader, without "#"
+	Templates []map[string]any // v1 PodTemplates
+	// Needs are what the templates refer to and the set does not bring, one sentence
 	// for each.
 	Needs []string
 }

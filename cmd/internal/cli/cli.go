@@ -290,6 +290,8 @@ type session struct {
 	requests requestFlags
 	judged   policyFlags
 	owners   ownerFlags
+	// templateOf is what -o pod-template is for; empty means the default.
+	templateOf string
 
 	client  *k8s.Client // nil until something is asked of the cluster
 	absent  error       // why no cluster answers, once one was asked

@@ -18,6 +18,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/program"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
+	"github.com/kubectl-operator/kubectl-operator/preview/report"
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
 )
 
@@ -201,6 +202,7 @@ func (c completer) addChoices(cmd *cobra.Command) {
 		"format":       planning.Formats(),
 		"fail-on":      {string(preview.Critical), string(preview.Warning), string(preview.NotKnown)},
 		"color-scheme": theme.Schemes(),
+		"for":          report.TemplatesOf(),
 	}
 	flags := cmd.NonInheritedFlags()
 	for name, values := range choices {

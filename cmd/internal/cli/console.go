@@ -249,7 +249,7 @@ func (p *session) plural(ctx context.Context) installer.Plural {
 // reportOptions returns the options with which a plan is printed in an output
 // form, including what the form needs from the cluster and the request.
 func (p *session) reportOptions(ctx context.Context, format string, asked report.PlanRequest) report.Options {
-	return report.Options{Format: format, Plural: p.plural(ctx), Asked: asked}
+	return report.Options{Format: format, Plural: p.plural(ctx), Asked: asked, TemplateOf: report.TemplateOf(p.templateOf)}
 }
 
 // printAll prints plans in order. In JSON, one plan is one document and several

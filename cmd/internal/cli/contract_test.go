@@ -136,6 +136,8 @@ var (
 		// Beyond the contract: content of the author's own, and where the sandbox listens.
 		{"--sample", "format:test"}, {"--sample", "source:test"},
 		{"--port", "sandbox:up"},
+		// Beyond the contract: whose pod template.
+		{"--for", "preview"},
 	}
 	contractGlobals = strings.Fields(`--color --color-scheme --ascii --no-motion --plain --log-file --request-timeout
 		--kubeconfig --context --namespace --as --as-group`)

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -101,6 +102,9 @@ func (a *app) newPreviewCommand() *cobra.Command {
 			if p.StageTimeout < 0 {
 				return usagef("--stage-timeout cannot be negative")
 			}
+			if !slices.Contains(report.TemplatesOf(), p.templateOf) {
+				return usagef("--for %s: want %s", p.templateOf, report.OneOf(report.TemplatesOf()))
+			}
 			if doc.out.expires > 0 && (p.Read.Offline || against.reference != "") {
 				return usagef("--expires says how long the saved plan can be applied, and one that saw no cluster never is; leave it out")
 			}
@@ -151,6 +155,7 @@ func (a *app) newPreviewCommand() *cobra.Command {
 	against.add(flags)
 	screen.add(flags)
 	doc.add(flags, report.OfRequest)
+	flags.StringVar(&p.templateOf, "for", report.TemplatesOf()[0], "whose pods -o pod-template prints: the host's that loads a plugin set, or those of the jobs that run its plugins; "+report.OneOf(report.TemplatesOf()))
 	return cmd
 }
 

@@ -539,11 +539,21 @@ func (c *checker) detached(pin source.Pin, bundle []byte) (provenance, error) {
 	return out, refusal(err)
 }
 
-// HostedSet returns the PluginSet of the request, with the pod template that
-// its host needs to load the set.
-func (w PlanRequest) HostedSet(plan *preview.Plan) (*report.HostedSet, error) {
+// PodTemplates returns the pod templates for the PluginSet of the request: the one with
+// which its host installs the set, or those of the jobs that run its plugins.
+func (w PlanRequest) PodTemplates(plan *preview.Plan, of report.TemplateOf) (*report.PodTemplates, error) {
 	if w.Set == nil {
 		return nil, Usagef("-o pod-template is of a PluginSet with a host in the cluster: preview -f FILE")
+	}
+	if of == report.OfExecutor {
+		templates, err := plugins.ExecutorTemplates(w.Set, plan.Files)
+		if err != nil {
+			return nil, fmt.Errorf("config %s: %w", w.Text, err)
+		}
+		return &report.PodTemplates{
+			About:     "The pods of jobs that run the plugins of set " + w.Set.Name + ", for pod_template_file of\nKubernetesPodOperator, which adds what belongs to one job: JOB_NAME, PROJECT, SCHEDULED_AT, OPTIMUS_HOST.",
+			Templates: templates,
+		}, nil
 	}
 	host := plan.Object(w.Set.Host.Deployment.ID())
 	if host == nil || host.LiveBody == nil {
@@ -553,5 +563,8 @@ func (w PlanRequest) HostedSet(plan *preview.Plan) (*report.HostedSet, error) {
 	if err != nil {
 		return nil, fmt.Errorf("config %s: %w", w.Text, err)
 	}
-	return &report.HostedSet{Name: w.Set.Name, Deployment: w.Set.Host.Deployment.Name, PodTemplate: boot.Template, Needs: boot.Needs}, nil
+	return &report.PodTemplates{
+		About:     "The pods of " + w.Set.Host.Deployment.Name + " with an init container that installs set " + w.Set.Name + ". Give this template to\nthe owner of the Deployment; preview shows what it may do.",
+		Templates: []map[string]any{boot.Template}, Needs: boot.Needs,
+	}, nil
 }
