@@ -50,46 +50,62 @@ func pluginsOf(p *preview.Plan) []taskPlugin {
 // declaredIn reads the declarations of the objects that a plan writes. They count and not
 // the live ones, so that the findings of a saved plan are the same.
 func declaredIn(p *preview.Plan) declarations {
+	return declaredBy(p, func(o *preview.Object) map[string]any { return o.Planned })
+}
+
+// leavingIn returns the plugins that live objects declare and the plan does not any more,
+// because it deletes, keeps or changes those. A plan that was loaded has no live objects:
+// what was found of these plugins is in its [record].
+func leavingIn(p *preview.Plan, declared declarations) []taskPlugin {
+	live := declaredBy(p, func(o *preview.Object) map[string]any { return o.LiveBody })
+	return slices.DeleteFunc(live.plugins, func(plugin taskPlugin) bool {
+		return slices.ContainsFunc(declared.plugins, func(known taskPlugin) bool { return known.id == plugin.id })
+	})
+}
+
+// declaredBy reads the declarations of bodies of a plan's objects; a body may be nil.
+func declaredBy(p *preview.Plan, bodyOf func(*preview.Object) map[string]any) declarations {
 	var out declarations
 	for i := range p.Objects {
-		switch o := &p.Objects[i]; {
-		case o.Planned == nil:
+		o := &p.Objects[i]
+		switch body := bodyOf(o); {
+		case body == nil:
 		case o.Is(preview.KindCustomResourceDefinition):
-			out.addDefinition(o)
+			out.addDefinition(body)
 		case o.Is(preview.KindConfigMap):
-			out.addConfigMap(o)
+			out.addConfigMap(body)
 		}
 	}
 	return out
 }
 
-func annotation(o *preview.Object, key string) string {
-	return preview.String(o.Planned, "metadata", "annotations", key)
+func annotation(body map[string]any, key string) string {
+	return preview.String(body, "metadata", "annotations", key)
 }
 
-func (d *declarations) addDefinition(o *preview.Object) {
-	id := annotation(o, annotationPlugin)
+func (d *declarations) addDefinition(body map[string]any) {
+	id := annotation(body, annotationPlugin)
 	if id == "" {
 		return
 	}
 	plugin := taskPlugin{
-		id: cleanName(id), account: annotation(o, annotationAccount),
-		group: preview.String(o.Planned, "spec", "group"), resource: preview.String(o.Planned, "spec", "names", "plural"),
+		id: cleanName(id), account: annotation(body, annotationAccount),
+		group: preview.String(body, "spec", "group"), resource: preview.String(body, "spec", "names", "plural"),
 	}
-	for taskType := range strings.SplitSeq(annotation(o, annotationTaskTypes), ",") {
+	for taskType := range strings.SplitSeq(annotation(body, annotationTaskTypes), ",") {
 		if taskType = cleanName(taskType); taskType != "" {
 			plugin.taskTypes = append(plugin.taskTypes, taskType)
 		}
 	}
-	d.add(plugin, "CRD "+o.Name)
+	d.add(plugin, "CRD "+preview.RefOf(body).Name)
 }
 
-func (d *declarations) addConfigMap(o *preview.Object) {
-	text := annotation(o, annotationPlugins)
+func (d *declarations) addConfigMap(body map[string]any) {
+	text := annotation(body, annotationPlugins)
 	if text == "" {
 		return
 	}
-	where := "annotation " + annotationPlugins + " of ConfigMap " + o.Name
+	where := "annotation " + annotationPlugins + " of ConfigMap " + preview.RefOf(body).Name
 	docs, err := preview.Decode([]byte(text))
 	if err != nil || len(docs) != 1 {
 		d.wrong = append(d.wrong, where+" is not one YAML list")

@@ -88,7 +88,7 @@ func Findings(p *preview.Plan, seen Records) []preview.Finding {
 func leftLines(x *index, e engine) (preview.Severity, []string) {
 	severity := preview.NotKnown
 	var lines []string
-	for _, plugin := range x.plugins {
+	for _, plugin := range append(slices.Clip(x.plugins), e.seen.leaving()...) {
 		what := e.seen.Left[plugin.id]
 		if what == "" || what == schema.NoObjects {
 			continue

@@ -24,6 +24,7 @@ type index struct {
 	naming       projectNames
 	plugins      []taskPlugin // Flyte's own that need an operator, and those that the plan declares
 	misdeclared  []string     // what is wrong with declarations
+	leaving      []taskPlugin // that live objects declare and the plan does not any more
 
 	// Filled as they are asked for.
 	made     map[string][]string            // parts that templates make, by account
@@ -41,6 +42,7 @@ func newIndex(p *preview.Plan) *index {
 	}
 	declared := declaredIn(p)
 	x.plugins, x.misdeclared = append(taskPlugins(), declared.plugins...), declared.wrong
+	x.leaving = leavingIn(p, declared)
 	for i := range p.Objects {
 		if o := &p.Objects[i]; o.Planned != nil {
 			x.add(o)

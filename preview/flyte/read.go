@@ -81,6 +81,7 @@ func (r *reader) read(ctx context.Context) error {
 		}
 		forgets = forgets || r.e.forgets(r.plan, plugin)
 	}
+	r.findLeaving()
 	if len(r.used)+len(r.off) == 0 && !forgets && (!r.e.installed || sameTasks(r.e.before, r.e.after)) {
 		return nil
 	}
@@ -101,6 +102,22 @@ func (r *reader) read(ctx context.Context) error {
 		}
 	}
 	return r.readEngine(ctx)
+}
+
+// findLeaving adds the plugins whose declaration goes with the plan to those that are
+// turned off, where they are. A plan that is looked at again after it was loaded has them
+// in its record.
+func (r *reader) findLeaving() {
+	for _, plugin := range append(slices.Clip(r.plan.leaving), r.e.seen.leaving()...) {
+		if r.found.Leaving[plugin.id] != "" || !r.e.turnsOff(plugin) && (!losesResource(r.plan, plugin) || !r.e.mayHaveUsed(plugin)) {
+			continue
+		}
+		if r.found.Leaving == nil {
+			r.found.Leaving = map[string]string{}
+		}
+		r.found.Leaving[plugin.id] = plugin.definition()
+		r.off = append(r.off, plugin)
+	}
 }
 
 // readOperators records whether the cluster has the CRDs of plugins that the engine

@@ -1,5 +1,11 @@
 package flyte
 
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
 // recordKind is the kind under which a plan records what the cluster has of an engine's
 // plugins: if that changes after the review, the plan is stale.
 const recordKind = "FlyteEngine"
@@ -11,6 +17,7 @@ type record struct {
 	Before     *configRecord     `json:"before,omitempty"`
 	Operators  map[string]string `json:"operators,omitzero"` // states of definitions, by plugin
 	Left       map[string]string `json:"left,omitzero"`      // how many objects stay, by plugin
+	Leaving    map[string]string `json:"leaving,omitzero"`   // definitions of those whose declaration goes, by plugin
 	Configured string            `json:"configured,omitempty"`
 	Workloads  string            `json:"workloads,omitempty"`
 	Accounts   string            `json:"accounts,omitempty"`
@@ -24,6 +31,16 @@ type record struct {
 	Rights   map[string]map[string]map[string]string `json:"rights,omitzero"`   // verbs by account, plugin and namespace
 	Wide     map[string]string                       `json:"wide,omitzero"`     // verbs by account
 	Misnamed map[string]map[string]string            `json:"misnamed,omitzero"` // verbs by account and plugin
+}
+
+// leaving returns the plugins whose declaration goes with the plan, by their ids.
+func (r record) leaving() []taskPlugin {
+	var out []taskPlugin
+	for _, id := range slices.Sorted(maps.Keys(r.Leaving)) {
+		resource, group, _ := strings.Cut(r.Leaving[id], ".")
+		out = append(out, taskPlugin{id: id, resource: resource, group: group})
+	}
+	return out
 }
 
 // configRecord is the plugin configuration of an engine as a plan records it.

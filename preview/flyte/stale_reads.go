@@ -51,7 +51,7 @@ func (a rereader) Note(_, name string, found any) error {
 // itself writes or deletes some of.
 func withoutOwn(p *preview.Plan, seen record) record {
 	seen.Left = maps.Clone(seen.Left)
-	for _, plugin := range pluginsOf(p) {
+	for _, plugin := range append(pluginsOf(p), seen.leaving()...) {
 		if slices.ContainsFunc(p.Objects, func(o preview.Object) bool { return o.Action.Writes() && o.Ref().Group() == plugin.group }) {
 			delete(seen.Left, plugin.id)
 		}
