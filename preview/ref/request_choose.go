@@ -50,6 +50,7 @@ func requestKinds() []requestKind {
 		{"argoproj.io", "Application", []string{"v1alpha1"}, ignoredInApplication(), (*reader).application, map[string]string{
 			"version": "the source's targetRevision", "values": "the source's helm.values", "set": "the source's helm.values", "path": "the source's path",
 		}},
+		{imgpkgGroup, "BundleLock", []string{"v1alpha1"}, nil, (*reader).bundleLock, map[string]string{"version": "bundle.image"}},
 		{pipecd.Group, "KubernetesApp", []string{pipecd.Version}, nil, (*reader).pipecdApplication, nil},
 		{pipecd.Group, "Application", []string{pipecd.Version}, nil, (*reader).pipecdApplication, nil},
 	}
@@ -168,6 +169,9 @@ func decodeRequest(text []byte) ([]document, error) {
 			d := document{Ref: preview.RefOf(body), body: body, index: i, listed: len(bodies) != 1 || preview.String(whole, "kind") != preview.String(body, "kind")}
 			if d.Name == "" && d.Group() == pipecd.Group {
 				d.Name = preview.String(body, "spec", "name") // of a file that is no object
+			}
+			if d.Name == "" && d.Group() == imgpkgGroup {
+				d.Name = lockName(body)
 			}
 			if len(d.Name) > maxName || len(d.Namespace) > maxName {
 				return nil, fmt.Errorf("document %d, a %s, has no usable metadata.name and namespace", i+1, clip(d.Kind))

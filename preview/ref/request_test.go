@@ -243,6 +243,9 @@ func TestAFileThatIsNoRequestIsRefusedInASentence(t *testing.T) {
 		{"a section with sections", own + "  sections: [{name: a, sections: [{name: b, reference: ./a}]}]\n", "spec.sections[0].sections is not supported"},
 		{"a section with a program as format", own + "  sections: [{name: a, reference: ./a, format: my-program}]\n", "section a: the format \"my-program\" is not built in, and a request file cannot name a program"},
 		{"a section with a path out of the content", own + "  sections: [{name: a, reference: ./a, path: ../b}]\n", "section a: \"../b\" is not a path within the content"},
+		{"a lock file without a digest", "apiVersion: imgpkg.carvel.dev/v1alpha1\nkind: BundleLock\nbundle: {image: 'registry.example.com/a/b:v1'}\n", "bundle.image: it has no digest; a lock file names what it locks by one"},
+		{"a lock file without a bundle", "apiVersion: imgpkg.carvel.dev/v1alpha1\nkind: BundleLock\nbundle: {tag: v1}\n", "a BundleLock, has no usable"},
+		{"a lock file of images alone", "apiVersion: imgpkg.carvel.dev/v1alpha1\nkind: ImagesLock\nimages: []\n", "it holds ImagesLock"},
 		{"text where a list belongs", strings.Replace(clusterExtension, "[alpha]", "alpha", 1), "spec.source.catalog.channels: it is text where a list is due"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

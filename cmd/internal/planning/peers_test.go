@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -78,6 +79,23 @@ func TestABundleThatImgpkgCopiedHasTheImagesOfItsCopy(t *testing.T) {
 			want := strings.Replace(c.want, "HOST", registry.Host, 1)
 			if !strings.Contains(objectText(t, plan, "app"), `"`+want+`"`) {
 				t.Errorf("want the image %s in\n%s", want, objectText(t, plan, "app"))
+			}
+			// The file that --lock-output writes asks for the same.
+			lock := filepath.Join(t.TempDir(), "bundle.lock.yml")
+			text := "---\napiVersion: imgpkg.carvel.dev/v1alpha1\nkind: BundleLock\nbundle:\n  image: " + reference + "\n  tag: v1\n"
+			if err := os.WriteFile(lock, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			asked, err := p.ReadRequest(t.Context(), lock, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			locked, err := p.Plan(t.Context(), asked, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if named := must(t, p, reference, "copy"); locked.ContentDigest != named.ContentDigest || locked.Release != named.Release {
+				t.Errorf("by its lock file it is %+v, %s, and by its name %+v, %s", locked.Release, locked.ContentDigest, named.Release, named.ContentDigest)
 			}
 			if moved := strings.HasPrefix(c.want, "HOST"); (len(references(plan)) == 2) != moved {
 				t.Errorf("sources %q", references(plan))
@@ -237,6 +255,77 @@ func TestADependencyThatTheLockPinsIsFetchedAndSealed(t *testing.T) {
 			}
 			if got := references(plan)[1:]; c.source == "" && len(got) != 0 || c.source != "" && !slices.Equal(got, []string{c.source}) {
 				t.Errorf("sources %q, want %q", got, c.source)
+			}
+		})
+	}
+}
+
+// Charts of the first version have their dependencies in files of their own, and locks of
+// Helm 2 the digest of those alone.
+func TestADependencyOfRequirementsIsLockedByTheirLock(t *testing.T) {
+	const requirements = "dependencies: [{name: db, version: 1.x, repository: 'file://../db'}]\n"
+	two := sha256.Sum256([]byte(`{"dependencies":[{"name":"db","version":"1.x","repository":"file://../db"}]}`))
+	helm3 := lockOf("file://../db", "1.2.3")
+	for _, c := range []struct{ name, lock, fails string }{
+		{name: "a lock of Helm 3", lock: helm3},
+		{name: "a lock of Helm 2", lock: strings.Split(helm3, "digest: ")[0] + "digest: sha256:" + hex.EncodeToString(two[:]) + "\n"},
+		{name: "no lock"},
+		{name: "a lock of other requirements", lock: strings.Replace(helm3, "digest: sha256:", "digest: sha256:0", 1), fails: "requirements.yaml and requirements.lock differ: the digest of the lock is of other dependencies"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			list := map[string]string{
+				"web/Chart.yaml": "apiVersion: v1\nname: web\nversion: 1.0.0\n", "web/requirements.yaml": requirements, "web/requirements.lock": c.lock,
+				"web/templates/cm.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web}\n",
+				"db/Chart.yaml":         "apiVersion: v1\nname: db\nversion: 1.2.3\n",
+				"db/templates/db.yaml":  "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: db}\ndata: {version: 1.2.3}\n",
+			}
+			if c.lock == "" {
+				delete(list, "web/requirements.lock")
+			}
+			p := offline(t, config.Config{})
+			request, err := p.Request(files(t, list), "web")
+			if err != nil {
+				t.Fatal(err)
+			}
+			request.Path = "web"
+			plan, err := p.Plan(t.Context(), request, nil)
+			if c.fails != "" {
+				if err == nil || !strings.Contains(err.Error(), c.fails) {
+					t.Errorf("got %v, want %s", err, c.fails)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			objectText(t, plan, "db")
+		})
+	}
+}
+
+// What content may name elsewhere has a limit of its own for each way.
+func TestContentThatRefersToTooMuchIsRefused(t *testing.T) {
+	repeat := func(n int, line string) (out string) {
+		for i := range n {
+			out += strings.ReplaceAll(line, "#", strconv.Itoa(i))
+		}
+		return out
+	}
+	const chart = "apiVersion: v2\nname: web\nversion: 1.0.0\n"
+	for _, c := range []struct {
+		name  string
+		files map[string]string
+		want  string
+	}{
+		{"dependencies of a chart", map[string]string{"Chart.yaml": chart + "dependencies:\n" + repeat(101, "- {name: d#, version: 1.0.0, repository: 'oci://registry.example.com/charts'}\n"), "templates/a.yaml": ""},
+			"Chart.yaml: 101 dependencies are more than 100"},
+		{"charts of a kustomization", map[string]string{"kustomization.yaml": "helmCharts:\n" + repeat(51, "- {name: c#, releaseName: c#}\n")}, "helmCharts: 51 charts are more than 50"},
+		{"a lock of 1 MiB", map[string]string{"Chart.yaml": chart + "dependencies: [{name: d, version: 1.0.0, repository: 'oci://registry.example.com/charts'}]\n", "Chart.lock": "digest: " + strings.Repeat("a", 1<<20+1)}, "Chart.lock"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := planOf(t, offline(t, config.Config{}), files(t, c.files), "web")
+			if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("got %v, want %s", err, c.want)
 			}
 		})
 	}

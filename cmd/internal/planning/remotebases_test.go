@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -107,6 +108,84 @@ func TestARemoteBaseIsReadByItsCommit(t *testing.T) {
 			sources := references(plan)
 			if len(sources) < 2 || slices.ContainsFunc(sources[1:], func(s string) bool { return !strings.HasSuffix(s, "?ref="+commit) }) {
 				t.Errorf("sources %q", sources)
+			}
+		})
+	}
+}
+
+func TestABuildReadsAFewRemoteBases(t *testing.T) {
+	host, caFile, git := gitServer(t)
+	commit := git("rev-parse", "HEAD")
+	text := "resources:\n"
+	for i := range 33 {
+		name := "more-" + strconv.Itoa(i)
+		git("init", "-q", "--bare", "../"+name)
+		git("push", "-q", "../"+name, "HEAD:refs/heads/main")
+		text += "- 'https://" + host + "/org/" + name + "//base?ref=" + commit + "'\n"
+	}
+	p := offline(t, config.Config{})
+	p.Source.CAFile, p.Source.PrivateAddresses = caFile, []string{"127.0.0.1"}
+	_, err := planOf(t, p, files(t, map[string]string{"kustomization.yaml": text}), "shop")
+	if err == nil || !strings.Contains(err.Error(), "more than 32 directories of git repositories") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// A refusal ends with the complete command that would work: it is run as it is printed,
+// but for this program, which plans what the command names.
+func TestTheCommandsOfRefusalsWork(t *testing.T) {
+	host, caFile, _ := gitServer(t)
+	base := "https://" + host + "/org/repo//base?ref="
+	const chart = "apiVersion: v2\nname: NAME\nversion: 1.2.3\n"
+	parent := chart + "dependencies: [{name: db, version: 1.x, repository: 'file://../db'}]\n"
+	for _, c := range []struct {
+		name  string
+		files map[string]string
+		dir   string // what is planned first
+		tool  string // which the command takes
+	}{
+		{"a base by its branch", map[string]string{"kustomization.yaml": "resources: ['" + base + "main']"}, "", "sed"},
+		{"a base by a commit that is gone", map[string]string{"kustomization.yaml": "resources: ['" + base + strings.Repeat("0", 40) + "']"}, "", "sed"},
+		{"a dependency outside of the content", map[string]string{
+			"charts/web/Chart.yaml": strings.Replace(parent, "NAME", "web", 1), "charts/web/templates/a.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web}\n",
+			"charts/db/Chart.yaml": strings.Replace(chart, "NAME", "db", 1), "charts/db/templates/a.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: db}\n",
+		}, "charts/web", "sh"},
+		{"a dependency that Chart.lock has otherwise", map[string]string{
+			"web/Chart.yaml": strings.Replace(parent, "NAME", "web", 1), "web/Chart.lock": lockOf("file://../db", "9.9.9"), "web/templates/a.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web}\n",
+			"db/Chart.yaml": strings.Replace(chart, "NAME", "db", 1), "db/templates/a.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: db}\n",
+		}, "web", "helm"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if _, err := exec.LookPath(c.tool); err != nil {
+				t.Skipf("skipped: %s is not installed", c.tool)
+			}
+			p := offline(t, config.Config{})
+			p.Source.CAFile, p.Source.PrivateAddresses = caFile, []string{"127.0.0.1"}
+			_, err := planOf(t, p, filepath.Join(files(t, c.files), c.dir), "shop")
+			if err == nil {
+				t.Fatal("it is not refused")
+			}
+			before, after, found := strings.Cut(err.Error(), "kubectl operator preview ")
+			if !found {
+				t.Fatalf("no command: %v", err)
+			}
+			if shell := before[max(strings.LastIndex(before, "; "), strings.LastIndex(before, ": "))+2:]; shell != "" {
+				if out, err := exec.CommandContext(t.Context(), "sh", "-c", strings.TrimSuffix(strings.TrimSpace(shell), "&&")).CombinedOutput(); err != nil {
+					t.Fatalf("%s: %v: %s", shell, err, out)
+				}
+			}
+			words := strings.Fields(after)
+			request, err := p.Request(words[0], "shop")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(words) == 3 && words[1] == "--path" {
+				request.Path = words[2]
+			} else if len(words) != 1 {
+				t.Fatalf("arguments %q", words)
+			}
+			if _, err := p.Plan(t.Context(), request, nil); err != nil {
+				t.Error(err)
 			}
 		})
 	}
