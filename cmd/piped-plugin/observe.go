@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -20,7 +19,7 @@ import (
 
 // GetPlanPreview returns the plan for each deploy target as Markdown. Nothing is written.
 func (p *plugin) GetPlanPreview(ctx context.Context, _ *pluginConfig, targets []*deployTarget, in *sdk.GetPlanPreviewInput[applicationSpec]) (*sdk.GetPlanPreviewResponse, error) {
-	defer debug.FreeOSMemory()
+	defer giveBack()
 	out := &sdk.GetPlanPreviewResponse{}
 	for _, target := range targets {
 		s, err := p.newSession(target)
@@ -48,7 +47,7 @@ func (p *plugin) GetPlanPreview(ctx context.Context, _ *pluginConfig, targets []
 // GetLivestate returns what status shows: whether each object of the release is ready,
 // and whether it is still what was applied.
 func (p *plugin) GetLivestate(ctx context.Context, _ *pluginConfig, targets []*deployTarget, in *sdk.GetLivestateInput[applicationSpec]) (*sdk.GetLivestateResponse, error) {
-	defer debug.FreeOSMemory()
+	defer giveBack()
 	plan, err := p.offline(ctx, in.Request.DeploymentSource)
 	if err != nil {
 		return &sdk.GetLivestateResponse{SyncState: sdk.ApplicationSyncState{

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"runtime/debug"
 	"slices"
 
 	sdk "github.com/pipe-cd/piped-plugin-sdk-go"
@@ -33,7 +32,7 @@ func newPlugin(version string) *plugin {
 // the plugin waits most of its life.
 func (p *plugin) Initialize(_ context.Context, in *sdk.InitializeInput[pluginConfig, targetConfig]) error { //nolint:unparam // the SDK asks for an error
 	p.targets = in.DeployTargets
-	debug.FreeOSMemory()
+	giveBack()
 	return nil
 }
 

@@ -154,13 +154,19 @@ type running struct {
 // startPlugin starts the plugin as piped does, and connects as piped does.
 func startPlugin(t *testing.T, p *piped, config, kubeconfig string) *running {
 	t.Helper()
+	return startPluginAt(t, p, config, map[string]any{"kubeconfig": kubeconfig})
+}
+
+// startPluginAt starts the plugin with the configuration of its deploy target.
+func startPluginAt(t *testing.T, p *piped, config string, at map[string]any) *running {
+	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	port := listener.Addr().(*net.TCPAddr).Port
 	_ = listener.Close()
-	target, err := json.Marshal(map[string]any{"name": "sandbox", "config": map[string]any{"kubeconfig": kubeconfig}})
+	target, err := json.Marshal(map[string]any{"name": "sandbox", "config": at})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -383,10 +389,13 @@ func TestClusterADeploymentFromPlanToRollback(t *testing.T) {
 	if state := live(t, plugin, app, third); state.SyncState.Status != model.ApplicationSyncStatus_OUT_OF_SYNC {
 		t.Errorf("and of the commit that was taken back: %v", state.SyncState)
 	}
+	if kept, err := filepath.Glob(filepath.Join(p.home, "state", "*", "piped-plans", "*")); err != nil || len(kept) != 0 {
+		t.Errorf("plans of deployments that ended are kept: %q, %v", kept, err)
+	}
 	after, ownAfter := plugin.memory(t)
 	t.Logf("resident memory: %d MiB when started, %d of them its own; %d and %d after three deployments", idle, own, after, ownAfter)
-	if own >= 60 {
-		t.Errorf("idle, the plugin takes %d MiB of its own", own)
+	if ownAfter >= 60 {
+		t.Errorf("after three deployments, the plugin takes %d MiB of its own", ownAfter)
 	}
 }
 

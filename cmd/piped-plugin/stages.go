@@ -6,9 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
-	"runtime/debug"
 	"strings"
 
 	sdk "github.com/pipe-cd/piped-plugin-sdk-go"
@@ -21,7 +19,6 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/pipecd"
 	"github.com/kubectl-operator/kubectl-operator/preview/planfile"
 	"github.com/kubectl-operator/kubectl-operator/preview/report"
-	"github.com/kubectl-operator/kubectl-operator/preview/source/diskcache"
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 )
 
@@ -40,7 +37,7 @@ func (p *plugin) ExecuteStage(ctx context.Context, config *pluginConfig, targets
 	if err != nil {
 		return nil, err
 	}
-	defer debug.FreeOSMemory()
+	defer giveBack()
 	run := &stageRun{plugin: p, config: config, in: in, log: newStageLog(persister)}
 	if err := run.stage(ctx, targets); err != nil {
 		run.log.errorf("%s", err)
@@ -105,7 +102,7 @@ func (r *stageRun) plan(ctx context.Context, s *session, before notes) error {
 	if before.Digest == noted.Digest {
 		noted.Approved, noted.By = before.Approved, before.By
 	}
-	if noted.Kept, err = r.keep(ctx, s, plan); err != nil {
+	if noted.Kept, err = r.keep(ctx, s, before, plan); err != nil {
 		return err
 	}
 	if r.config.RequireApprovals > 0 {
@@ -119,20 +116,6 @@ func (r *stageRun) plan(ctx context.Context, s *session, before notes) error {
 	}
 	r.log.successf("%s: %s", plan.Digest, plan.Verdict.Sentence)
 	return r.in.Client.PutStageMetadata(ctx, sdk.MetadataKeyStageDisplay, textsafe.Line(plan.Verdict.Sentence))
-}
-
-// keep saves the plan on this machine alone, with the values that another plan would not
-// have, such as generated certificates, and returns where. It is deleted once it is applied.
-func (r *stageRun) keep(ctx context.Context, s *session, plan *preview.Plan) (string, error) {
-	state, err := diskcache.StateDir(os.Getenv)
-	if err != nil {
-		return "", err
-	}
-	dir := filepath.Join(state, "piped-plans")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", err
-	}
-	return r.save(ctx, s, plan, planning.SaveOptions{To: r.placeOf(dir, s.target, plan), PlaintextSecrets: true})
 }
 
 // save saves a plan and returns where. One that is there already is the same, as its name
@@ -176,6 +159,7 @@ func (r *stageRun) apply(ctx context.Context, s *session, noted notes) error {
 		return err
 	}
 	if stored != nil && stored.Digest == noted.Digest && stored.State == record.Applied {
+		noted.dropKept()
 		r.log.successf("%s was applied already, as revision %d", noted.Digest, stored.Revision)
 		return nil
 	}
@@ -200,9 +184,7 @@ func (r *stageRun) apply(ctx context.Context, s *session, noted notes) error {
 	if err := s.apply(ctx, plan, approved, quorum, r.log); err != nil {
 		return err
 	}
-	if noted.Kept != "" {
-		_ = os.Remove(noted.Kept) // nothing needs it any more
-	}
+	noted.dropKept() // nothing needs it any more
 	r.log.successf("applied %s", noted.Digest)
 	return nil
 }
@@ -290,6 +272,7 @@ func (r *stageRun) rollback(ctx context.Context, s *session, noted notes) error 
 		r.log.successf("nothing was planned, so there is nothing to take back")
 		return nil
 	}
+	defer noted.dropKept() // the deployment has ended
 	stored, err := r.newest(ctx, s, noted)
 	switch {
 	case err != nil:
