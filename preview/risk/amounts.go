@@ -29,7 +29,7 @@ func (c *scan) raiseByAmount(matches []match) {
 		amount := c.graph().Amount(subject)
 		worst, leads := -1, ""
 		for _, i := range of {
-			text := orderLeads(matches[i])
+			text := c.orderLeads(matches[i])
 			if amount.Own && amount.Extent.Severe() && restsOn(amount.Held, matches[i]) {
 				text = strings.Join(amount.Path.Steps, ", ")
 			}
@@ -46,7 +46,7 @@ func (c *scan) raiseByAmount(matches []match) {
 // orderLeads returns words for what the right of a match leads to, where the match is
 // about writing custom resources that the controllers of others carry out: what those
 // controllers write counts as written by the subject. It is empty for other matches.
-func orderLeads(m match) string {
+func (c *scan) orderLeads(m match) string {
 	if restricted(m.grant, m.part) {
 		return ""
 	}
@@ -55,8 +55,29 @@ func orderLeads(m match) string {
 		return "has pods run in any namespace, as accounts of the control plane too"
 	case m.rule.Name == rules.RBACCloudIAMWrite.Name:
 		return "has any permission of the cloud account granted, by the rights of the controller"
+	case m.rule.Name == rules.RBACExportersWrite.Name && m.grant.Scope == preview.ScopeCluster && c.pushesToOwnStore(m):
+		return "has every Secret copied to a store that it sets up itself"
 	}
 	return ""
+}
+
+// The PushSecrets of the External Secrets Operator, and the stores that they copy to: a
+// store of kind SecretStore is of one namespace, a ClusterSecretStore of all.
+var (
+	pushSecrets  = newShape("external-secrets.io", "pushsecrets", "create update patch")
+	secretStores = newShape("external-secrets.io", "secretstores clustersecretstores", "create update patch")
+)
+
+// pushesToOwnStore reports whether the subject of a match can write PushSecrets and, in
+// every namespace too, a store: so it reads all Secrets at the other end.
+func (c *scan) pushesToOwnStore(m match) bool {
+	if _, pushes := pushSecrets.cut(m.grant); !pushes {
+		return false
+	}
+	return slices.ContainsFunc(c.held.grants[m.grant.Subject], func(g preview.Grant) bool {
+		_, writes := secretStores.cut(g)
+		return writes && g.Scope == preview.ScopeCluster
+	})
 }
 
 // restsOn reports whether a match is about one of the held rights.

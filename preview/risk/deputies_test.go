@@ -92,6 +92,11 @@ func TestPermissionsOnForeignKinds(t *testing.T) {
 		"consoles of every kind of a group":                  {"example.com|*/exec|create", "rbac-custom-exec", preview.Warning},
 		"a console of Kubernetes' own is none":               {"apps|deployments/exec|create", "rbac-custom-exec", ""},
 		"USB of machines":                                    {"subresources.kubevirt.io|virtualmachineinstances/usbredir|get", "rbac-custom-exec", preview.Warning},
+		"Secrets copied to a store of its own":               {"external-secrets.io|pushsecrets,secretstores|create", "rbac-exporters-write", preview.Critical},
+		"the same by two rules":                              {"external-secrets.io|pushsecrets|create & external-secrets.io|clustersecretstores|patch|a", "rbac-exporters-write", preview.Critical},
+		"Secrets copied to stores of others":                 {"external-secrets.io|pushsecrets|create", "rbac-exporters-write", preview.Warning},
+		"Secrets whose copies are deleted, and stores":       {"external-secrets.io|pushsecrets|delete & external-secrets.io|secretstores|create", "rbac-exporters-write", preview.Warning},
+		"Secrets of every namespace copied out":              {"external-secrets.io|clusterpushsecrets|create", "rbac-exporters-write", preview.Critical},
 		"memory of machines":                                 {"subresources.kubevirt.io|virtualmachines/memorydump|update", "rbac-exporters-write", preview.Warning},
 		"whose tokens log in":                                {"authentication.concierge.pinniped.dev|jwtauthenticators|create", "rbac-secret-sources-write", preview.Critical},
 		"Terraform with cloud credentials":                   {"infra.contrib.fluxcd.io|terraforms|create", "rbac-cloud-resources-write", preview.Critical},
@@ -112,7 +117,7 @@ func TestPermissionsOnForeignKinds(t *testing.T) {
 		"credentials in custom resources that can be listed": {"machineconfiguration.openshift.io|machineconfigs|list", "rbac-custom-credentials-read", preview.Warning},
 	} {
 		t.Run(name, func(t *testing.T) {
-			findings := evaluate(t, Input{Plan: grantsPlan(test.grant)})
+			findings := evaluate(t, Input{Plan: grantsPlan(strings.Split(test.grant, " & ")...)})
 			f := find(findings, test.rule)
 			if (f != nil) != (test.want != "") || f != nil && f.Severity != test.want {
 				t.Errorf("%s: %+v among %v", test.grant, f, ids(findings))

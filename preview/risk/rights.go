@@ -33,6 +33,7 @@ func rightRules() []entry {
 	}
 	return append(out,
 		entry{Rule: rules.RBACImpersonateOn, grant: &grantMatch{anywhere: true, custom: impersonatesOn}},
+		entry{Rule: rules.RBACTokenAudiences, grant: &grantMatch{custom: tokenAudiences}},
 		entry{Rule: rules.RBACURLs, grant: &grantMatch{clusterOnly: true, custom: urlsCut, level: urlsLevel}},
 		entry{Rule: rules.RBACNotJudged, grant: &grantMatch{anywhere: true, custom: notJudged}},
 	)
@@ -82,6 +83,17 @@ const onBehalf = "impersonate-on:"
 func impersonatesOn(_ *scan, g preview.Grant) (shape, bool) {
 	verbs := slices.DeleteFunc(slices.Clone(g.Verbs), func(verb string) bool { return !strings.HasPrefix(verb, onBehalf) })
 	return shape{groups: g.APIGroups, resources: g.Resources, verbs: verbs}, len(verbs) > 0
+}
+
+// audienceVerb is the verb that the admission plugin NodeRestriction asks for when a
+// node requests a token for an audience that the pod does not name. The resource of the
+// request is the audience, its name that of the ServiceAccount.
+const audienceVerb = "request-serviceaccounts-token-audience"
+
+// tokenAudiences matches grants with audienceVerb, whatever their resources.
+func tokenAudiences(_ *scan, g preview.Grant) (shape, bool) {
+	core := slices.Contains(g.APIGroups, "") || slices.Contains(g.APIGroups, all)
+	return shape{groups: g.APIGroups, resources: g.Resources, verbs: []string{audienceVerb}}, core && slices.Contains(g.Verbs, audienceVerb)
 }
 
 // urlsCut matches grants on non-resource URLs that have a level in package right, such
@@ -144,8 +156,8 @@ func notJudged(_ *scan, g preview.Grant) (shape, bool) {
 		return shape{}, false // the resource may be one of the other groups
 	}
 	part.resources = slices.DeleteFunc(slices.Clone(g.Resources), right.KnowsResource)
-	part.verbs = g.Verbs
-	return part, len(part.resources) > 0
+	part.verbs = slices.DeleteFunc(slices.Clone(g.Verbs), func(verb string) bool { return verb == audienceVerb })
+	return part, len(part.resources) > 0 && len(part.verbs) > 0
 }
 
 func knownURL(path string) bool {

@@ -59,10 +59,13 @@ var (
 	})
 	RBACExportersWrite = row(Rule{
 		Name: "rbac-exporters-write", Ref: "RBAC-81", Level: High, Title: "can write objects that copy data out",
-		Why:    "Controllers copy Secrets, volumes, logs or whole namespaces to where these objects say; deleting them deletes backups.",
+		Why: "Controllers copy Secrets, volumes, logs or whole namespaces to where these objects say; deleting them deletes backups.",
+		Cases: []Case{
+			{For: "external-secrets.io", Title: "can have Secrets copied out by the External Secrets Operator", Why: "A PushSecret copies the Secrets of its namespace that it names or selects to a store, a ClusterPushSecret those of every namespace that it selects; with a store of its own, the writer reads them there."},
+		},
 		Reduce: listNames,
 		Looks:  "Effective permissions to create, update or patch, or delete custom resources of widely used operators that are not the plan's own, of the kinds whose controller copies data out.",
-		When:   ordersWhen,
+		When:   "Critical for ClusterPushSecrets, and for PushSecrets in every namespace where the subject can write their stores too and nothing else that it holds is critical. " + ordersWhen,
 	})
 	RBACTrafficWrite = row(Rule{
 		Name: "rbac-traffic-write", Ref: "RBAC-81", Level: Medium, Title: "can write objects that decide where traffic goes",

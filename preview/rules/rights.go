@@ -101,6 +101,12 @@ var (
 		Reduce: "Remove the verbs, or grant what is needed to the account itself.",
 		Looks:  "Effective permissions with verbs that begin with impersonate-on:, on any resource.",
 	})
+	RBACTokenAudiences = row(Rule{
+		Name: "rbac-token-audiences", Level: Medium, Title: "lets nodes get tokens of their pods' accounts for other recipients",
+		Why:    "A node gets tokens of the accounts of its pods only for the recipients (audiences) that the pods name. The verb request-serviceaccounts-token-audience permits it others, so an attacker on the node can use the accounts there, such as for a cloud or a vault.",
+		Reduce: "Name the audiences as resources and the ServiceAccounts as resourceNames, or remove the verb.",
+		Looks:  "Effective permissions with the verb request-serviceaccounts-token-audience, whose resources are audiences.",
+	})
 	RBACURLs = row(Rule{
 		Name: "rbac-urls", Level: Medium, Title: "can read internals of the API server",
 		Why:    "These paths have profiles of its memory, its logs, or how it is configured.",
