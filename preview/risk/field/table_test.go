@@ -18,6 +18,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/sandboxtest"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/field"
+	"github.com/kubectl-operator/kubectl-operator/preview/risk/fieldtest"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
@@ -32,7 +33,7 @@ func TestFieldsTable(t *testing.T) {
 		at := r.Type + " " + r.Field
 		switch r.Judgement {
 		case field.Nested:
-			if of := elementOf(r.Form); !types[of] {
+			if of := fieldtest.ElementOf(r.Form); !types[of] {
 				t.Errorf("%s: the table has no type %s", at, of)
 			}
 		case field.Harmless:
@@ -310,7 +311,7 @@ func servedFields(name string, types map[string]openAPIType, have map[string]map
 	for f := range types[name].Properties {
 		have[name][f] = "served"
 		if rows[f].Judgement == field.Nested {
-			servedFields(elementOf(rows[f].Form), types, have)
+			servedFields(fieldtest.ElementOf(rows[f].Form), types, have)
 		}
 	}
 }
