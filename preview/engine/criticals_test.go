@@ -38,11 +38,13 @@ type intruder struct {
 	config        *rest.Config // with the account's token
 	subject       preview.Subject
 	namespace     string // in which the right holds; empty for all
+	evidence      string // of the finding
+	secret        string // the one Secret that it may read by name; empty for any
 }
 
-// TestClusterCriticalFindingsAreTrue carries out what each critical finding about
-// the rights of ten benign packages says, with the token of the account, and logs
-// it as a sentence.
+// TestClusterCriticalFindingsAreTrue carries out what each critical finding of ten
+// benign packages says, with the token of the account that it is about, and logs it as
+// a sentence. A webhook is no account: who serves it needs no rights.
 func TestClusterCriticalFindingsAreTrue(t *testing.T) {
 	corpus := corpustest.Dir(t, "bundles")
 	a := newAuthority(t)
@@ -55,7 +57,7 @@ func TestClusterCriticalFindingsAreTrue(t *testing.T) {
 		created := a.create(t, p)
 		a.settle(t)
 		for _, f := range p.Findings {
-			if f.Severity != preview.Critical || !strings.HasPrefix(f.Rule, "rbac-") {
+			if f.Severity != preview.Critical || strings.HasPrefix(f.Rule, "webhook-") {
 				continue
 			}
 			in, err := a.intruder(t, p, f)
@@ -84,16 +86,34 @@ func (a *authority) intruder(t *testing.T, p *preview.Plan, f preview.Finding) (
 	at := slices.IndexFunc(p.Access.Grants, func(g preview.Grant) bool {
 		return slices.Contains(g.Rules, f.Rule) && strings.Contains(f.Evidence, g.Subject.Namespace+"/"+g.Subject.Name)
 	})
-	if at < 0 {
+	in := intruder{admin: a.client, evidence: f.Evidence}
+	switch {
+	case at >= 0:
+		in.subject, in.namespace = p.Access.Grants[at].Subject, p.Access.Grants[at].Namespace
+	case f.Rule == rules.AccessReach.Name && len(f.Subjects) == 1:
+		in.subject = f.Subjects[0]
+		for _, g := range p.Access.Grants {
+			if g.Subject == in.subject && slices.Contains(g.Resources, "secrets") && len(g.ResourceNames) == 1 {
+				in.secret = g.ResourceNames[0]
+			}
+		}
+	default:
 		return intruder{}, errors.New("no grant of the plan is of this rule")
 	}
-	g := p.Access.Grants[at]
-	token, err := a.client.CoreV1().ServiceAccounts(g.Subject.Namespace).CreateToken(t.Context(), g.Subject.Name, &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
+	var err error
+	in.config, in.client, err = a.actAs(t.Context(), in.subject)
+	return in, err
+}
+
+// actAs returns a client with a token of a ServiceAccount.
+func (a *authority) actAs(ctx context.Context, s preview.Subject) (*rest.Config, kubernetes.Interface, error) {
+	token, err := a.client.CoreV1().ServiceAccounts(s.Namespace).CreateToken(ctx, s.Name, &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
 	if err != nil {
-		return intruder{}, err
+		return nil, nil, err
 	}
 	config := &rest.Config{Host: a.host, TLSClientConfig: a.tls, BearerToken: token.Status.Token, QPS: -1}
-	return intruder{admin: a.client, client: kubernetes.NewForConfigOrDie(config), config: config, subject: g.Subject, namespace: g.Namespace}, nil
+	client, err := kubernetes.NewForConfig(config)
+	return config, client, err
 }
 
 // may asks the API server about a right of the intruder.
@@ -149,6 +169,7 @@ func acts() map[string]func(context.Context, intruder) (string, error) {
 		rules.RBACAPIServicesWrite.Name:  answerForGroup,
 		rules.RBACAdmissionPolicies.Name: writePolicy,
 		rules.RBACSCC.Name:               writeConstraint,
+		rules.AccessReach.Name:           followPath,
 	}
 }
 
@@ -404,4 +425,63 @@ func writePolicy(ctx context.Context, in intruder) (string, error) {
 		}
 	}
 	return "", errors.New("it may write no policy that changes requests")
+}
+
+// followPath takes the first step of an escalation path: it becomes the account that the
+// step names.
+func followPath(ctx context.Context, in intruder) (string, error) {
+	step, _, _ := strings.Cut(in.evidence, ", which ")
+	_, victim, _ := strings.Cut(step, "ServiceAccount ")
+	namespace, name, named := strings.Cut(victim, "/")
+	switch {
+	case named && strings.Contains(step, "creates and reads a Secret"):
+		return "becomes ServiceAccount " + victim + " by a token that it has stored in a Secret", in.storeToken(ctx, namespace, name)
+	case named && strings.Contains(step, "changes images of pods"):
+		return "runs its own program in a pod of ServiceAccount " + victim, in.changeImage(ctx, namespace, name)
+	}
+	return "", fmt.Errorf("no act shows that this step is true: %s", step)
+}
+
+// storeToken has a token of an account stored in a Secret, and acts by it.
+func (in intruder) storeToken(ctx context.Context, namespace, name string) error {
+	secret, err := in.client.CoreV1().Secrets(namespace).Create(ctx, &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Name: in.secret, GenerateName: "token-", Annotations: map[string]string{corev1.ServiceAccountNameKey: name}},
+		Type:       corev1.SecretTypeServiceAccountToken,
+	}, metav1.CreateOptions{})
+	wait, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	for err == nil && len(secret.Data["token"]) == 0 {
+		secret, err = in.client.CoreV1().Secrets(namespace).Get(wait, secret.Name, metav1.GetOptions{})
+	}
+	if err != nil {
+		return err
+	}
+	config := rest.CopyConfig(in.config)
+	config.BearerToken = string(secret.Data["token"])
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return err
+	}
+	who, err := client.AuthenticationV1().SelfSubjectReviews().Create(ctx, &authenticationv1.SelfSubjectReview{}, metav1.CreateOptions{})
+	if err == nil && who.Status.UserInfo.Username != "system:serviceaccount:"+namespace+":"+name {
+		err = fmt.Errorf("the token is that of %s", who.Status.UserInfo.Username)
+	}
+	return err
+}
+
+// changeImage gives a pod that runs as an account another program.
+func (in intruder) changeImage(ctx context.Context, namespace, name string) error {
+	pod, err := in.admin.CoreV1().Pods(namespace).Create(ctx, &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{GenerateName: "victim-"},
+		Spec:       corev1.PodSpec{ServiceAccountName: name, Containers: []corev1.Container{{Name: "c", Image: "example.com/victim"}}},
+	}, metav1.CreateOptions{})
+	if err != nil {
+		return err
+	}
+	pod, err = in.client.CoreV1().Pods(namespace).Patch(ctx, pod.Name, "application/strategic-merge-patch+json",
+		[]byte(`{"spec":{"containers":[{"name":"c","image":"example.com/thief"}]}}`), metav1.PatchOptions{})
+	if err == nil && pod.Spec.Containers[0].Image != "example.com/thief" {
+		err = errors.New("the pod has its image still")
+	}
+	return err
 }
