@@ -47,7 +47,7 @@ var directions = []rule{
 	{why: "reading within limits knows nothing that is read", from: []string{"preview/source/bounded"}, not: []string{module + "/"}},
 	{why: "only verification knows Sigstore", from: []string{"preview/", "install/", "k8s/", "tui/", "cmd/"}, not: []string{"github.com/sigstore/"}, but: []string{"preview/verify"}},
 	{why: "verification fetches nothing", from: []string{"preview/verify"}, not: []string{"net", "net/http", module + "/preview/source"}},
-	{why: "shipped code links no test packages", from: []string{"preview/", "install/", "k8s", "tui/", "cmd/internal/cli", "cmd/kubectl-operator"}, not: []string{"testing", "github.com/rogpeppe/go-internal"}, but: []string{"preview/corpustest", "preview/catalog/catalogtest", "k8s/sandbox/sandboxtest", "preview/source/sourcetest", "tui/tuitest"}},
+	{why: "shipped code links no test packages", from: []string{"preview/", "install/", "k8s", "tui/", "cmd/internal/cli", "cmd/kubectl-operator"}, not: []string{"testing", "github.com/rogpeppe/go-internal"}, but: []string{"preview/corpustest", "preview/catalog/catalogtest", "preview/risk/fieldtest", "k8s/sandbox/sandboxtest", "preview/source/sourcetest", "tui/tuitest"}},
 }
 
 // pkg is the output of "go list" for a package.
