@@ -99,6 +99,21 @@ func TestHarmlessCommands(t *testing.T) {
 	}
 }
 
+// TestAddressesAreNoCode: an address alone, such as that of the cluster in an Argo CD
+// Application, runs nothing.
+func TestAddressesAreNoCode(t *testing.T) {
+	for _, text := range []string{"https://kubernetes.default.svc", "API=https://kubernetes.default.svc.cluster.local:443/\n"} {
+		if signs := NewReader().Text(text); len(signs) > 0 {
+			t.Errorf("%q: %s", text, texts(signs))
+		}
+	}
+	for _, text := range []string{"curl https://kubernetes.default.svc", "curl${IFS}https://kubernetes.default.svc", "requests.get('https://kubernetes.default.svc')"} {
+		if !found(NewReader().Text(text), Attacks) {
+			t.Errorf("%q is not found", text)
+		}
+	}
+}
+
 // TestWeakSigns counts in commands and scripts only.
 func TestWeakSigns(t *testing.T) {
 	for _, line := range []string{

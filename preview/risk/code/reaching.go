@@ -14,7 +14,7 @@ const client = `\b(?:kubectl|oc)\b[^\n;|&]*\s`
 var reaching = []pattern{
 	{Attacks, "uses the account's token", true, []string{"secrets/kubernetes.io/serviceaccount"}, expr(`/run/secrets/kubernetes\.io/serviceaccount`), expr(sender), nil},
 	{Attacks, "uses the account's token", true, []string{"secrets/kubernetes.io/serviceaccount"}, expr(sender), expr(`/run/secrets/kubernetes\.io/serviceaccount`), nil},
-	{Attacks, "calls the API with a token", true, []string{"kubernetes.default", "kubernetes_service_host", "kubernetes_port", "apiserver"}, expr(`\b(?:curl|wget|https?)\b[^\n]*(?:kubernetes\.default|kubernetes_service_host|apiserver)[^\n]*|bearer[^\n]*(?:kubernetes\.default|kubernetes_service_host)|https://\$\{?kubernetes_(?:service_host|port)`), nil, nil},
+	{Attacks, "calls the API with a token", true, []string{"kubernetes.default", "kubernetes_service_host", "kubernetes_port", "apiserver"}, expr(`\b(?:curl|wget|https?)\b[^\n]*(?:kubernetes\.default|kubernetes_service_host|apiserver)[^\n]*|bearer[^\n]*(?:kubernetes\.default|kubernetes_service_host)|https://\$\{?kubernetes_(?:service_host|port)`), nil, notOnlyAddress},
 	{Attacks, "changes permissions with kubectl", true, []string{"kubectl", "oc "}, expr(client + `(?:(?:create|apply|delete|patch|edit|replace|set)\s+(?:\S+\s+)*?(?:cluster)?role(?:binding)?s?\b|create\s+(?:token|sa|serviceaccount)\b|set\s+subject|auth\s+reconcile|certificate\s+approve|adm\s+policy|policy\s+add)`), nil, nil},
 	{Attacks, "reads Secrets with kubectl", true, []string{"kubectl", "oc "}, expr(client + `(?:get|describe|extract)\s+(?:-\S+\s+(?:[^-\s]\S*\s+)?)*["']?(?:secrets?\b|all\b[^\n]*secret|[\w,]*,?secrets?\b)`), nil, nil},
 	{Attacks, "runs commands elsewhere with kubectl", true, []string{"kubectl", "oc "}, expr(client + `(?:exec|debug|rsh|cp|attach|proxy|port-forward|run)\s`), nil, nil},
@@ -152,4 +152,10 @@ func (r *reading) words(words []string) {
 			}
 		}
 	}
+}
+
+// notOnlyAddress returns whether a text is more than an address, such as that of the
+// cluster in the destination of an Application of Argo CD or in a variable.
+func notOnlyAddress(text string, _ []int, _ *Sign) bool {
+	return strings.ContainsAny(strings.TrimSpace(text), " \t\n\"'`(|;")
 }
