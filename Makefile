@@ -67,8 +67,9 @@ packager: ## bin/kubectl-operator-packages, which makes deb, rpm and apk: half a
 	@mkdir -p bin; cd .tools/packages && $(GOBUILD) -o ../../bin/kubectl-operator-packages .
 
 # A module of its own: nothing else needs PipeCD's SDK.
-piped-plugin: ## bin/piped-plugin, which piped of PipeCD runs: help pipecd
+piped-plugin: ## bin/piped-plugin, which piped of PipeCD runs, and the licences of what it is linked with: help pipecd
 	@mkdir -p bin; cd cmd/piped-plugin && $(GOBUILD) -ldflags '-s -w -X main.version=$(VERSION)' -o ../../bin/piped-plugin .
+	@go run ./cmd/release -third-party bin/piped-plugin.THIRD_PARTY -source cmd/piped-plugin linux/amd64=bin/piped-plugin
 
 # A build that prints how far it is: "go build -v" prints each package that it compiles.
 # Those that are cached are not counted, so that the number of all is a bound.

@@ -39,6 +39,7 @@ type release struct {
 	source   string // directory of the module
 	docs     string // directory of man pages and completions
 	out      string
+	licences string // file for the licences alone; empty for a release
 	packager string // program that makes packages of Linux distributions; empty for none
 	builds   []build
 	notices  []byte // THIRD_PARTY
@@ -59,18 +60,35 @@ func run(args []string) error {
 	if err != nil {
 		return err
 	}
-	modules, err := linked(r.source, r.builds)
+	if r.licences != "" {
+		return r.writeThirdParty()
+	}
+	modules, err := linked(r.source, "./cmd/"+name, r.builds)
 	if err != nil {
 		return err
 	}
 	return r.write(modules)
 }
 
+// writeThirdParty writes the licences alone, of a program that is no part of a release: a
+// module of its own at source.
+func (r *release) writeThirdParty() error {
+	modules, err := linked(r.source, ".", r.builds)
+	if err != nil {
+		return err
+	}
+	text, err := thirdParty(filepath.Base(r.builds[0].program), modules)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(r.licences, text, 0o644)
+}
+
 // write writes all files of the release. The checksums come last, because they
 // are of all other files.
 func (r *release) write(modules []module) error {
 	var err error
-	if r.notices, err = thirdParty(modules); err != nil {
+	if r.notices, err = thirdParty(name, modules); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(r.out, 0o755); err != nil {
@@ -102,8 +120,15 @@ func parse(args []string) (*release, error) {
 	flags.StringVar(&r.docs, "docs", "", "directory of man/ and completions/")
 	flags.StringVar(&r.out, "out", "", "directory for the files")
 	flags.StringVar(&r.packager, "packager", "", "program that makes deb, rpm and apk packages")
+	flags.StringVar(&r.licences, "third-party", "", "write the licences of what is linked to this file, and nothing else")
 	if err := flags.Parse(args); err != nil {
 		return nil, err
+	}
+	if r.licences != "" {
+		if flags.NArg() == 0 {
+			return nil, errors.New("say which program the licences are of, as OS/ARCH=PROGRAM")
+		}
+		return r, r.readBuilds(flags.Args())
 	}
 	r.time = time.Unix(*seconds, 0).UTC()
 	switch {
@@ -116,17 +141,8 @@ func parse(args []string) (*release, error) {
 	case *seconds <= 0:
 		return nil, errors.New("say the time of the commit with -time")
 	}
-	for _, arg := range flags.Args() {
-		platform, program, ok := strings.Cut(arg, "=")
-		system, arch, both := strings.Cut(platform, "/")
-		if !ok || !both {
-			return nil, fmt.Errorf("%q: want OS/ARCH=PROGRAM", arg)
-		}
-		suffix := ".tar.gz"
-		if system == "windows" {
-			suffix = ".zip"
-		}
-		r.builds = append(r.builds, build{os: system, arch: arch, program: program, archive: name + "_" + r.number() + "_" + system + "_" + arch + suffix})
+	if err := r.readBuilds(flags.Args()); err != nil {
+		return nil, err
 	}
 	var err error
 	if r.terms, err = os.ReadFile(filepath.Join(r.source, "LICENSE")); err != nil {
@@ -134,6 +150,23 @@ func parse(args []string) (*release, error) {
 	}
 	r.readme, err = os.ReadFile(filepath.Join(r.source, "README.md"))
 	return r, err
+}
+
+// readBuilds reads the programs, as OS/ARCH=PROGRAM.
+func (r *release) readBuilds(args []string) error {
+	for _, arg := range args {
+		platform, program, ok := strings.Cut(arg, "=")
+		system, arch, both := strings.Cut(platform, "/")
+		if !ok || !both {
+			return fmt.Errorf("%q: want OS/ARCH=PROGRAM", arg)
+		}
+		suffix := ".tar.gz"
+		if system == "windows" {
+			suffix = ".zip"
+		}
+		r.builds = append(r.builds, build{os: system, arch: arch, program: program, archive: name + "_" + r.number() + "_" + system + "_" + arch + suffix})
+	}
+	return nil
 }
 
 // number returns the version without the leading v, as archives and packages have it.

@@ -14,6 +14,9 @@ import (
 	"strings"
 )
 
+// ownModule is the path of this repository's module.
+const ownModule = "github.com/kubectl-operator/kubectl-operator"
+
 // module is a Go module that is linked into the program on some platform.
 type module struct {
 	path, version string
@@ -37,12 +40,13 @@ type listed struct {
 	}
 }
 
-// linked returns the modules whose packages are linked into the program on any
-// platform, sorted by path. The module graph has more modules, which only tests need.
-func linked(source string, builds []build) ([]module, error) {
+// linked returns the modules whose packages are linked into a program, a package of the
+// module at source, on any platform, sorted by path. The module graph has more modules,
+// which only tests need.
+func linked(source, program string, builds []build) ([]module, error) {
 	dirs, roots := map[string][]string{}, map[string]string{} // of packages, and of the module
 	for _, b := range builds {
-		cmd := exec.Command("go", "list", "-deps", "-json=Dir,Module", "./cmd/"+name)
+		cmd := exec.Command("go", "list", "-deps", "-json=Dir,Module", program)
 		cmd.Dir = source
 		cmd.Env = append(os.Environ(), "GOOS="+b.os, "GOARCH="+b.arch, "CGO_ENABLED=0")
 		var stderr bytes.Buffer
@@ -59,6 +63,9 @@ func linked(source string, builds []build) ([]module, error) {
 				return nil, err
 			}
 			if p.Module == nil || p.Module.Main { // the standard library; its licence is Go's
+				continue
+			}
+			if p.Module.Replace != nil && p.Module.Path == ownModule { // of a module beside it
 				continue
 			}
 			if p.Module.Replace != nil {
@@ -178,11 +185,11 @@ func (m module) identifiers() string {
 	return strings.Join(out, " AND ")
 }
 
-// thirdParty returns the licences of all modules that are linked, as one text.
+// thirdParty returns the licences of all modules that are linked into a program, as one text.
 // A text that several modules have is written once.
-func thirdParty(modules []module) ([]byte, error) {
+func thirdParty(program string, modules []module) ([]byte, error) {
 	var out, texts bytes.Buffer
-	fmt.Fprintf(&out, "%s is linked with these modules of others, under their own terms. The\ntexts follow the list; equal ones are written once.\n\n", name)
+	fmt.Fprintf(&out, "%s is linked with these modules of others, under their own terms. The\ntexts follow the list; equal ones are written once.\n\n", program)
 	number := map[string]int{}
 	for _, m := range modules {
 		var refs []string

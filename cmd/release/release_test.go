@@ -187,7 +187,7 @@ func TestEveryManifestHasTheChecksumsOfTheArchives(t *testing.T) {
 }
 
 func TestTermsOfSeveralModulesAreWrittenOnce(t *testing.T) {
-	text, err := thirdParty(someModules)
+	text, err := thirdParty(name, someModules)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -230,7 +230,7 @@ func TestSlowEveryLinkedModuleHasKnownTerms(t *testing.T) {
 		system, arch, _ := strings.Cut(platform, "/")
 		builds = append(builds, build{os: system, arch: arch})
 	}
-	modules, err := linked(filepath.Join("..", ".."), builds)
+	modules, err := linked(filepath.Join("..", ".."), "./cmd/"+name, builds)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -246,6 +246,30 @@ func TestSlowEveryLinkedModuleHasKnownTerms(t *testing.T) {
 
 // A package of a distribution is installed into a directory of its own, and runs; one
 // whose bytes were changed is not what the checksums say.
+// The plugin of PipeCD is a module of its own, with a list of its own beside the program.
+func TestSlowThePluginOfPipeCDHasAListOfItsModules(t *testing.T) {
+	slowtest.Skip(t, "listing the packages of another module")
+	list := filepath.Join(t.TempDir(), "THIRD_PARTY")
+	if err := run([]string{"-third-party", list, "-source", filepath.Join("..", "piped-plugin"), "linux/amd64=bin/piped-plugin"}); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"piped-plugin is linked with", "github.com/pipe-cd/piped-plugin-sdk-go v", "github.com/pipe-cd/pipecd v", "google.golang.org/grpc v", "k8s.io/client-go v", "Apache-2.0"} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("it does not have %q", want)
+		}
+	}
+	if strings.Contains(string(text), ownModule) {
+		t.Error("it has this repository's own module")
+	}
+	if err := run([]string{"-third-party", list}); err == nil {
+		t.Error("the licences of nothing")
+	}
+}
+
 func TestSlowAPackageInstallsAndRuns(t *testing.T) {
 	slowtest.Skip(t, "packages of distributions")
 	bin := filepath.Join("..", "..", "bin")
