@@ -106,6 +106,8 @@ func configsIn(doc any) ([]config, error) {
 		return []config{{"the Optimus config", body, (*parser).optimus}}, nil
 	case body["plugintype"] != nil:
 		return nil, errors.New("it is an Optimus plugin itself; name the config that lists it")
+	case isMapOf(body["serve"], "host", "port"):
+		return nil, errors.New("it is the config of an Optimus server that lists no plugins; write them in plugin.artifacts")
 	case body["project"] != nil && body["host"] != nil:
 		return nil, errors.New("it is the config of an Optimus client, which lists no plugins")
 	}
