@@ -21,8 +21,7 @@ func WhyBlocked(o *Object, release Release) string {
 		return "is being deleted"
 	}
 	if owners := Maps(meta, "ownerReferences"); len(owners) > 0 && !IsMember(o.LiveBody, release) {
-		kind, name := String(owners[0], "kind"), String(owners[0], "name")
-		return fmt.Sprintf("belongs to %s %s by an owner reference; delete that with kubectl delete %s %s --cascade=orphan, then plan with --adopt", kind, name, strings.ToLower(kind), name)
+		return fmt.Sprintf("belongs to %s %s by an owner reference", String(owners[0], "kind"), String(owners[0], "name"))
 	}
 	if why := Irreplaceable(o); why != "" {
 		return why

@@ -25,7 +25,7 @@ func TestWhyBlocked(t *testing.T) {
 		"a deletion that is held up":  {ours("Secret", map[string]any{"deletionTimestamp": "t", "finalizers": []any{"a/b", "c"}}), "is being deleted, and waits for its finalizers a/b, c"},
 		"a claim, which is data":      {ours("PersistentVolumeClaim", map[string]any{}), replaced + "a PersistentVolumeClaim is never deleted to be created again: what it holds would go with it"},
 		"finalizers of somebody":      {ours("Secret", map[string]any{"finalizers": []any{"a/b", "orphan"}}), replaced + "its finalizers may hold up the deletion that takes: a/b"},
-		"an owner, and finalizers":    {theirs("Secret", map[string]any{"ownerReferences": owner, "finalizers": []any{"a/b"}}), "belongs to Widget w by an owner reference; delete that with kubectl delete widget w --cascade=orphan, then plan with --adopt"},
+		"an owner, and finalizers":    {theirs("Secret", map[string]any{"ownerReferences": owner, "finalizers": []any{"a/b"}}), "belongs to Widget w by an owner reference"},
 		"our own, which has an owner": {ours("PersistentVolume", map[string]any{"ownerReferences": owner}), replaced + "a PersistentVolume is never deleted to be created again: what it holds would go with it"},
 		"nothing that can be named":   {theirs("Secret", nil), "belongs to another owner"},
 	} {

@@ -114,7 +114,7 @@ func TestPlanSpeaksTheJSONNamesOfTheContract(t *testing.T) {
 		"undo":                                    "contentDigest findings objects revision",
 		"undo.objects.0":                          "action apiVersion digest id",
 		"verdict":                                 "changes groups mitigations obstacles otherFields sentence",
-		"verdict.obstacles.0":                     "cause object remedy",
+		"verdict.obstacles.0":                     "cause flags object remedy",
 		"verdict.changes.0":                       "text topic",
 		"findings.0.judged":                       "by expires owner reason was",
 	} {

@@ -1,10 +1,6 @@
 package preview
 
-import (
-	"strings"
-
-	"github.com/kubectl-operator/kubectl-operator/preview/lazyregexp"
-)
+import "strings"
 
 // KubectlArgument returns an object as arguments of kubectl: KIND.GROUP NAME -n
 // NAMESPACE.
@@ -20,12 +16,14 @@ func KubectlArgument(ref Ref) string {
 	return text
 }
 
-var plainWord = lazyregexp.New(`^[A-Za-z0-9._/=:-]+$`)
-
-// ShellWord returns a name as one word of a shell command, quoted if necessary.
+// ShellWord returns a name as one word of a POSIX shell's command, quoted if necessary.
 func ShellWord(name string) string {
-	if plainWord.MatchString(name) {
+	if name != "" && !strings.ContainsFunc(name, needsQuote) {
 		return name
 	}
 	return "'" + strings.ReplaceAll(name, "'", `'\''`) + "'"
+}
+
+func needsQuote(r rune) bool {
+	return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:=@,+%", r))
 }

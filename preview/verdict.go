@@ -79,8 +79,10 @@ type Obstacle struct {
 	Object string `json:"object"`
 	// Cause says why, in words that follow the object's name.
 	Cause string `json:"cause"`
-	// Remedy says what to do about it; empty where the cause says that too.
+	// Remedy says what to do about it.
 	Remedy string `json:"remedy,omitempty"`
+	// Flags are those with which another plan has no such obstacle; empty for none.
+	Flags []string `json:"flags,omitempty"`
 }
 
 // Highlight is one line about what a plan changes.

@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/install"
 	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/commandline"
 )
 
 // Getter reads single objects.
@@ -103,7 +104,13 @@ func find(ctx context.Context, cluster Reader, name, namespace string, wanted fu
 	case err != nil:
 		return nil, err
 	}
-	return nil, fmt.Errorf("finding release %s: there is none of that name; see kubectl operator list", name)
+	return nil, adviseList(fmt.Errorf("finding release %s: there is none of that name", name))
+}
+
+// adviseList adds to the error that there is no such release how to list those there are.
+func adviseList(err error) error {
+	list := commandline.Operator("list")
+	return &commandline.Advised{Err: fmt.Errorf("%w; see %s", err, list), Commands: []string{list}, Scope: commandline.Connection}
 }
 
 // readNamed reads the newest record of every release with a name, in all namespaces.
@@ -134,7 +141,7 @@ func load(ctx context.Context, cluster Getter, release preview.Release, wanted f
 		return nil, err
 	}
 	if r == nil || !wanted(r) {
-		return nil, fmt.Errorf("finding release %s: there is none of that name in namespace %s; see kubectl operator list", release.Name, release.Namespace)
+		return nil, adviseList(fmt.Errorf("finding release %s: there is none of that name in namespace %s", release.Name, release.Namespace))
 	}
 	return r, nil
 }

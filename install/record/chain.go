@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/commandline"
 )
 
 // Chain is the outcome of comparing the records of a release with each other. Each
@@ -192,8 +193,9 @@ func (r *Record) noteChain(text string) {
 func (r *Record) checkNamed(old *Record) error {
 	for _, entry := range r.Older {
 		if entry.Revision == old.Revision && entry.SHA256 != "" && entry.SHA256 != digestOf(old.stored.sum) {
-			return fmt.Errorf("the record of revision %d is not the one that revision %d was made after: one of them was changed since; install the version from its source instead, and see %s",
-				old.Revision, r.Revision, "kubectl operator history "+preview.ShellWord(r.Release.Name)+" -n "+preview.ShellWord(r.Release.Namespace))
+			look := commandline.AboutRelease(r.Release, "history")
+			err := fmt.Errorf("the record of revision %d is not the one that revision %d was made after: one of them was changed since; install the version from its source instead, and see %s", old.Revision, r.Revision, look)
+			return &commandline.Advised{Err: err, Commands: []string{look}, Scope: commandline.Connection}
 		}
 	}
 	return nil

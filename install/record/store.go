@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/install/clock"
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/commandline"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 )
 
@@ -59,11 +60,17 @@ func LoadWithSecret(ctx context.Context, cluster Getter, release preview.Release
 	return record, secret, err
 }
 
-// lostRecordAdvice returns what to do about a release whose record cannot be decoded.
-func lostRecordAdvice(namespace, name string) string {
-	secret := " secret " + name + " -n " + namespace
-	release, _ := releaseOf(name)
-	return "look at it: kubectl get" + secret + " -o yaml; if it cannot be repaired, delete it and install the release again, which adopts its objects: kubectl delete" + secret + " && kubectl operator install REF " + release + " -n " + namespace
+// adviseLost adds to the error of a record that cannot be decoded what to do about its
+// release.
+func adviseLost(err error, secret preview.Ref) error {
+	name, _ := releaseOf(secret.Name)
+	look := commandline.Join("kubectl", "get", "secret", secret.Name, "-n", secret.Namespace, "-o", "yaml")
+	remove := commandline.Join("kubectl", "delete", "secret", secret.Name, "-n", secret.Namespace)
+	install := commandline.Operator("install", "REF", name, "-n", secret.Namespace)
+	return &commandline.Advised{
+		Err:      fmt.Errorf("%w\nlook at it: %s; if it cannot be repaired, delete it and install the release again, which adopts its objects: %s && %s", err, look, remove, install),
+		Commands: []string{look, remove, install}, Scope: commandline.Connection,
+	}
 }
 
 // Decode decodes a record from its Secret, which is also the release's ApplySet
@@ -76,8 +83,7 @@ func Decode(ctx context.Context, cluster Getter, secret map[string]any) (*Record
 		record, err = decodeSecret(ctx, cluster, secret, release, releaseBounds())
 	}
 	if err != nil {
-		ref := preview.RefOf(secret)
-		return nil, fmt.Errorf("%w\n%s", err, lostRecordAdvice(ref.Namespace, ref.Name))
+		return nil, adviseLost(err, preview.RefOf(secret))
 	}
 	return record, nil
 }
@@ -91,15 +97,20 @@ func DecodeListed(ctx context.Context, secret map[string]any) (record *Record, u
 		return nil, 0, err
 	}
 	where := release.Namespace + "/" + preview.RecordName(release.Name)
-	alone := "; inspect it alone: kubectl operator status " + release.Name + " -n " + release.Namespace
 	if preview.String(secret, "data", keyIndex) != "" {
-		return nil, 0, fmt.Errorf("the record %s is in several Secrets and too large for a list%s", where, alone)
+		return nil, 0, adviseAlone(fmt.Errorf("the record %s is in several Secrets and too large for a list", where), release)
 	}
 	record, err = decodeSecret(ctx, nil, secret, release, listBounds())
 	if err != nil {
-		return nil, 0, fmt.Errorf("%w%s", err, alone)
+		return nil, 0, adviseAlone(err, release)
 	}
 	return record, record.unpacked, nil
+}
+
+// adviseAlone adds to the error of a record in a list how to read it alone.
+func adviseAlone(err error, release preview.Release) error {
+	look := commandline.AboutRelease(release, "status")
+	return &commandline.Advised{Err: fmt.Errorf("%w; inspect it alone: %s", err, look), Commands: []string{look}, Scope: commandline.Connection}
 }
 
 // recordOf returns the release, by its labels, whose record a Secret has. A
@@ -117,7 +128,7 @@ func recordOf(secret map[string]any) (preview.Release, error) {
 	}
 	// A package's own objects carry the marks of the release that brought them.
 	if of := preview.String(secret, "metadata", "labels", preview.LabelRelease); of != name || preview.String(secret, "metadata", "labels", preview.LabelPartOf) != "" {
-		return preview.Release{}, fmt.Errorf("%s: it is marked as an object of release %q, not as the record of this one; look at it with kubectl get secret -n %s %s -o yaml", where, of, ref.Namespace, ref.Name)
+		return preview.Release{}, fmt.Errorf("%s: it is marked as an object of release %q, not as the record of this one", where, of)
 	}
 	if preview.String(secret, "type") != secretType {
 		return preview.Release{}, fmt.Errorf("%s: its type is %q, and that of a record is %s", where, preview.String(secret, "type"), secretType)

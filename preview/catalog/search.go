@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/commandline"
 	"github.com/kubectl-operator/kubectl-operator/preview/spelling"
 )
 
@@ -217,7 +218,7 @@ func notFound(cats []*Catalog, name string) error {
 	if near := neighbours(cats, name); near != "" {
 		found.text += "\nnearest are " + near
 	}
-	return found
+	return &commandline.Advised{Err: found, Commands: []string{searchCommand(cats, name)}, Scope: commandline.Judging}
 }
 
 // maxNeighbours is how many packages the error for an unknown one names.
@@ -252,9 +253,19 @@ func neighbours(cats []*Catalog, name string) string {
 		out = append(out, n.text)
 	}
 	if more := len(found) - maxNeighbours; more > 0 {
-		return strings.Join(out, ", ") + fmt.Sprintf(" and %d more: kubectl operator search %s", more, name)
+		return strings.Join(out, ", ") + fmt.Sprintf(" and %d more: %s", more, searchCommand(cats, name))
 	}
 	return strings.Join(out, ", ")
+}
+
+// searchCommand returns the command that lists the packages of these catalogs which a
+// name finds.
+func searchCommand(cats []*Catalog, name string) string {
+	words := []string{"search", name}
+	for _, c := range cats {
+		words = append(words, "--catalog", c.origin.Reference)
+	}
+	return commandline.Operator(words...)
 }
 
 // nearest returns the package whose name differs from name by the fewest letters, empty

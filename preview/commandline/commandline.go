@@ -5,6 +5,7 @@
 package commandline
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -30,25 +31,22 @@ const (
 	// Applying is that of commands that apply the plan: the flags choose how long they
 	// wait, and for what.
 	Applying
+	// All is that of the same command line under another verb, which repeats all that it
+	// has a flag for but what may be secret.
+	All
 )
 
 // ScopeOf returns the scope of a flag, by its name without dashes.
-func ScopeOf(name string) Scope {
-	switch name {
-	case "kubeconfig", "context", "cluster", "user", "server", "as", "as-group", "as-uid", "as-user-extra", "certificate-authority",
-		"client-certificate", "client-key", "insecure-skip-tls-verify", "tls-server-name":
-		return Connection
-	case "registry-config", "ca-file", "insecure-registry", "allow-private-address", "plain-http", "policy":
-		return Judging
-	case "pull-secret", "cache-dir", "verify", "verify-key", "certificate-identity", "certificate-oidc-issuer", "trusted-root",
-		"values", "set", "api-versions", "record-key", "stage-timeout", "allow-cross-namespace-secrets", "reset-options", "values-from-defaults",
-		"lock", "credential-env":
-		return Planning
-	case "health-check", "rollout-timeout", "no-wait", "history-max":
-		return Applying
-	}
-	return None
+func ScopeOf(name string) Scope { return scopes[name] }
+
+// Known reports whether the scope of a flag is decided.
+func Known(name string) bool {
+	_, known := scopes[name]
+	return known
 }
+
+// Names returns the names of the flags whose scope is decided.
+func Names() []string { return slices.Sorted(maps.Keys(scopes)) }
 
 // IsSecret reports whether the value of a flag is a credential, which is never repeated.
 func IsSecret(name string) bool {
@@ -61,7 +59,7 @@ func Flags(given []string, scope Scope) []string {
 	var out []string
 	for _, flag := range given {
 		name, _, _ := strings.Cut(strings.TrimPrefix(flag, "--"), "=")
-		if of := ScopeOf(name); of != None && of <= scope {
+		if of := ScopeOf(name); scope == All && !IsSecret(name) || of != None && of <= scope {
 			out = append(out, flag)
 		}
 	}
@@ -73,23 +71,32 @@ func Flags(given []string, scope Scope) []string {
 func Join(words ...string) string {
 	quoted := make([]string, len(words))
 	for i, word := range words {
-		word = textsafe.Line(word)
-		if strings.ContainsFunc(word, needsQuote) || word == "" {
-			word = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-		}
-		quoted[i] = word
+		quoted[i] = preview.ShellWord(textsafe.Line(word))
 	}
 	return strings.Join(quoted, " ")
 }
 
-func needsQuote(r rune) bool {
-	return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:=@,+%", r))
+// Operator returns a command of this program.
+func Operator(words ...string) string {
+	return Join(append([]string{"kubectl", "operator"}, words...)...)
 }
 
 // OfRelease returns the command of this program about the release of a plan, in the
 // cluster that the plan was made for: VERB NAME FLAGS -n NAMESPACE.
 func OfRelease(p *preview.Plan, verb string, flags ...string) string {
-	words := append([]string{"kubectl", "operator", verb, p.Release.Name}, flags...)
-	words = append(words, "-n", p.Release.Namespace)
-	return Join(append(words, Flags(p.Request.Flags, Connection)...)...)
+	return Add(AboutRelease(p.Release, verb, flags...), Flags(p.Request.Flags, Connection)...)
+}
+
+// Add returns a command with further words.
+func Add(command string, words ...string) string {
+	if len(words) == 0 {
+		return command
+	}
+	return command + " " + Join(words...)
+}
+
+// AboutRelease returns the command of this program about a release where the flags of the
+// command line are not known: VERB NAME FLAGS -n NAMESPACE.
+func AboutRelease(r preview.Release, verb string, flags ...string) string {
+	return Operator(slices.Concat([]string{verb, r.Name}, flags, []string{"-n", r.Namespace})...)
 }

@@ -1,73 +1,78 @@
 package engine
 
 import (
-	"fmt"
-
 	"github.com/kubectl-operator/kubectl-operator/preview"
-	"github.com/kubectl-operator/kubectl-operator/preview/owners"
+	"github.com/kubectl-operator/kubectl-operator/preview/remedy"
 )
 
 // BlockedBy returns why an object is blocked, as [preview.WhyBlocked] does, with its
 // owner and with what to do about it. The words follow the object's id.
-func BlockedBy(p *preview.Plan, o *preview.Object) string { return blockedBy(p, recordSearch{p}, o) }
+func BlockedBy(p *preview.Plan, o *preview.Object) string {
+	found := blocked(p, recordSearch{p}, o)
+	return found.Cause + "; " + found.Remedy
+}
 
-func blockedBy(p *preview.Plan, seen recordReader, o *preview.Object) string {
+// blocked returns the obstacle that an object is which must not be written.
+func blocked(p *preview.Plan, seen recordReader, o *preview.Object) preview.Obstacle {
+	c := remedy.Case{Plan: p, Object: o, ID: o.ID}
 	why := preview.WhyBlocked(o, p.Release)
 	if preview.String(o.LiveBody, "metadata", "deletionTimestamp") != "" {
-		return why
+		return remedy.Obstacle(remedy.Deleting, why, c)
 	}
 	found := recordedOwner(seen, o.ID)
 	if owner, ok := found.owningRelease(); ok {
-		return "belongs to " + owner.String() + sharingAdvice(o, owner)
+		return ofRelease(c, owner)
 	}
 	if len(found.Owners) > 0 {
-		return owners.ReleaseSteps(o, found.Owners[0].ref())
+		c.Owner = found.Owners[0].ref()
+		return remedy.Obstacle(remedy.Controller, "belongs to "+c.Owner.ID(), c)
 	}
 	if len(found.Hidden) > 0 {
-		return "may belong to " + found.Hidden[0] + ", which may not be read; get the right to read it, and preview again"
+		c.Hidden = found.Hidden[0]
+		return remedy.Obstacle(remedy.HiddenOwner, "may belong to "+c.Hidden+", which may not be read", c)
 	}
-	owner, _ := preview.ForeignOwner(o.LiveBody, p.Release)
-	return why + leaveSetAdvice(o, owner)
+	owner, foreign := preview.ForeignOwner(o.LiveBody, p.Release)
+	switch references := preview.Maps(preview.Map(o.LiveBody, "metadata"), "ownerReferences"); {
+	case foreign && owner.Tool == preview.ToolApplySet:
+		c.Set = owner.Name
+		return remedy.Obstacle(remedy.ApplySet, why, c)
+	case foreign:
+		return remedy.Obstacle(remedy.OtherTool, why, c)
+	case len(references) > 0 && !preview.IsMember(o.LiveBody, p.Release):
+		c.Owner = preview.Ref{APIVersion: preview.String(references[0], "apiVersion"), Kind: preview.String(references[0], "kind"), Namespace: o.Namespace, Name: preview.String(references[0], "name")}
+		return remedy.Obstacle(remedy.OwnerReference, why, c)
+	case preview.Irreplaceable(o) != "":
+		return remedy.Obstacle(remedy.Irreplaceable, why, c)
+	}
+	return remedy.Obstacle(remedy.OtherTool, why, c)
 }
 
-// sharingAdvice returns what to do so that an object of another release can be
-// shared.
-func sharingAdvice(o *preview.Object, owner Owner) string {
-	look := "kubectl operator status " + preview.ShellWord(owner.Name) + " -n " + preview.ShellWord(owner.Namespace)
+// ofRelease returns the obstacle that an object of another release is.
+func ofRelease(c remedy.Case, owner Owner) preview.Obstacle {
+	c.Release = preview.Release{Name: owner.Name, Namespace: owner.Namespace}
+	belongs := "belongs to " + owner.String()
 	switch {
 	case owner.Hidden:
-		return ", whose record may not be read: only a release that may be read can share; get the right to list Secrets, and preview again"
-	case !isDefinition(o):
-		return "; uninstall that, or install this one under other names"
+		return remedy.Obstacle(remedy.HiddenRelease, belongs+", whose record may not be read", c)
+	case !isDefinition(c.Object):
+		return remedy.Obstacle(remedy.OtherRelease, belongs, c)
 	case owner.Same:
-		return ", which has the same, but the live one is not as that release left it; " + look + " shows where it differs"
+		return remedy.Obstacle(remedy.ChangedDefinition, belongs+", which has the same, but the live one is not as that release left it", c)
 	}
-	return ", which has another form of it; only one that is exactly the same is shared: bring both releases to versions with the same definition"
+	return remedy.Obstacle(remedy.OtherDefinition, belongs+", which has another form of it", c)
 }
 
-// leaveSetAdvice returns how to remove an object from the ApplySet of another
-// tool.
-func leaveSetAdvice(o *preview.Object, owner preview.Owner) string {
-	if owner.Tool != preview.ToolApplySet {
-		return ""
-	}
-	return fmt.Sprintf(", whose parent kubectl get secrets,configmaps -A -l %s=%s finds; take it out of that set, then: kubectl label %s %s-",
-		preview.LabelSetID, preview.ShellWord(owner.Name), preview.KubectlArgument(o.Ref()), preview.LabelPartOf)
-}
-
-// Adoptable returns a description of an existing object that --adopt would take
-// over, in words that follow the object's id.
-func Adoptable(p *preview.Plan, o *preview.Object) string {
-	const how = "; plan with --adopt to take it over"
+// adoptable returns the obstacle that an existing object is which --adopt would take
+// over.
+func adoptable(p *preview.Plan, o *preview.Object) preview.Obstacle {
+	why := "exists and is not part of this release"
 	found := recordedOwner(recordSearch{p}, o.ID)
 	if found.State == ownerGone {
-		return "was left behind by release " + found.Release.Name + ", which is gone" + how
+		why = "was left behind by release " + found.Release.Name + ", which is gone"
+	} else if len(found.Owners) > 0 {
+		why = "belongs to " + found.Owners[0].ref().ID() + ", which --adopt deletes with what would install it again"
+	} else if owner, foreign := preview.ForeignOwner(o.LiveBody, p.Release); foreign {
+		why = "was made by " + owner.String()
 	}
-	if len(found.Owners) > 0 {
-		return "belongs to " + found.Owners[0].ref().ID() + how + ", which deletes that and what would install it again"
-	}
-	if owner, foreign := preview.ForeignOwner(o.LiveBody, p.Release); foreign {
-		return "was made by " + owner.String() + how
-	}
-	return "exists and is not part of this release" + how
+	return remedy.Obstacle(remedy.Unowned, why, remedy.Case{Plan: p, Object: o, ID: o.ID})
 }

@@ -43,7 +43,7 @@ func derive(p *preview.Plan, schemas Schemas) error {
 		return err
 	}
 	findings, err := risk.Evaluate(risk.Input{
-		Plan: p, Reach: escalationGraph(p), RelatedImages: relatedImages(p), Extra: extra, Blocked: func(o *preview.Object) string { return blockedBy(p, of, o) }, Accepted: acceptedFingerprints(p), Older: sharedFingerprints(before),
+		Plan: p, Reach: escalationGraph(p), RelatedImages: relatedImages(p), Extra: extra, Blocked: func(o *preview.Object) string { return blocked(p, of, o).Cause }, Accepted: acceptedFingerprints(p), Older: sharedFingerprints(before),
 	})
 	if err != nil {
 		return fmt.Errorf("judging risks: %w", err)

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/commandline"
 	"github.com/kubectl-operator/kubectl-operator/preview/planned"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 	"github.com/kubectl-operator/kubectl-operator/preview/schema"
@@ -21,7 +22,7 @@ func RestoreContents(release preview.Release, pkg preview.Package, objects []pre
 		if what := preview.ReservedInMember(o.Planned, release); what != "" && !o.Patches() {
 			return c, &RefusedError{
 				What: fmt.Sprintf("%s of revision %d carries %s, which only an installer may set: the record is not as it was written", o.ID, revision, what),
-				Next: "choose another revision, see kubectl operator history " + release.Name + ", or install that version again",
+				Next: "choose another revision, see " + commandline.AboutRelease(release, "history") + ", or install that version again",
 			}
 		}
 		if o.Is(preview.KindNamespace) { // sealed before Namespaces were marked

@@ -5,15 +5,16 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/commandline"
 )
 
 // ReleaseSteps returns the commands after which the owner of an object no longer acts
-// on it and the object still exists, in words that follow the object's id.
-func ReleaseSteps(o *preview.Object, owner preview.Ref) string {
+// on it and the object still exists. They have the flags, which choose the cluster.
+func ReleaseSteps(o *preview.Object, owner preview.Ref, flags ...string) string {
 	patch := func(merge string) string {
-		return "kubectl patch " + preview.KubectlArgument(owner) + " --type=merge -p '" + merge + "'"
+		return commandline.Add("kubectl patch "+preview.KubectlArgument(owner)+" --type=merge -p '"+merge+"'", flags...)
 	}
-	remove, note := "kubectl delete "+preview.KubectlArgument(owner), ""
+	remove, note := commandline.Add("kubectl delete "+preview.KubectlArgument(owner), flags...), ""
 	steps := []string{remove}
 	switch owner.GroupKind() {
 	case "olm.operatorframework.io/ClusterExtension":
@@ -36,5 +37,5 @@ func ReleaseSteps(o *preview.Object, owner preview.Ref) string {
 	default:
 		steps = []string{remove + " --cascade=orphan"}
 	}
-	return fmt.Sprintf("belongs to %s; to take it over: %s%s, then plan with --adopt", owner.ID(), strings.Join(steps, " && "), note)
+	return fmt.Sprintf("to take it over: %s%s, then plan with --adopt", strings.Join(steps, " && "), note)
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/commandline"
 	"github.com/kubectl-operator/kubectl-operator/preview/pipecd"
 )
 
@@ -255,13 +256,13 @@ func noRequest(documents []document) error {
 		switch d := &documents[i]; d.Group() {
 		case "olm.operatorframework.io", olmGroup:
 			if image := catalogImage(d); image != "" {
-				return fmt.Errorf("%w; a %s is a catalog: kubectl operator catalog add %s %s", held, d.Kind, clip(d.Name), image)
+				return fmt.Errorf("%w; a %s is a catalog: %s", held, d.Kind, commandline.Operator("catalog", "add", clip(d.Name), image))
 			}
 		case sourceGroup:
 			return fmt.Errorf("%w; a %s is what a request refers to: add the file that does, or name the directory of both with -f", held, clip(d.Kind))
 		}
 	}
-	return fmt.Errorf("%w, which is a %s; a directory of objects that are applied as they are is named without -f: kubectl operator preview ./DIR", held, strings.Join(names, ", "))
+	return fmt.Errorf("%w, which is a %s; a directory of objects that are applied as they are is named without -f: %s", held, strings.Join(names, ", "), commandline.Operator("preview", "./DIR"))
 }
 
 // maxListed is how many objects a message names (12).

@@ -79,7 +79,7 @@ func findingSections(p *preview.Plan, l layout) []section {
 		return []section{{title: "FINDINGS", note: "none: no rule matched"}}
 	}
 	last := &out[len(out)-1]
-	last.lines = append(last.lines, l.wrap("  ", explainLine)...)
+	last.lines = append(last.lines, l.wrap("  ", explainText+explainCommand("RULE"))...)
 	return out
 }
 

@@ -109,7 +109,7 @@ func writeHTML(w io.Writer, p *preview.Plan, _ Options) error {
 func pageOf(p *preview.Plan) page {
 	out := page{
 		Title: line(title(p)), Counts: countText(p), Facts: pageFacts(headFacts(p)), Details: pageFacts(facts(p)),
-		Sentence: line(verdict.For(p).Sentence), Obstacles: pageFacts(obstacleFacts(verdict.For(p))), Options: pageFacts(optionFacts(p)), Changes: pageFacts(changeFacts(verdict.For(p))), Less: pageFacts(mitigationFacts(verdict.For(p))),
+		Sentence: line(verdict.For(p).Sentence), Obstacles: pageFacts(settledFacts(p)), Options: pageFacts(optionFacts(p)), Changes: pageFacts(changeFacts(verdict.For(p))), Less: pageFacts(mitigationFacts(verdict.For(p))),
 		Style: template.CSS(pageStyle), Script: template.JS(pageScript), //nolint:gosec // constants
 		StyleHash: sourceHash(pageStyle), ScriptHash: sourceHash(pageScript),
 		Install: heading(section{title: installSection(p, layout{width: defaultWidth}).title}),
@@ -251,7 +251,7 @@ func pageRules(p *preview.Plan, r *reader) []pageRule {
 		about := r.book[name]
 		out = append(out, pageRule{Name: name, Ref: about.Ref, Source: about.Source, Anchor: "rule-" + name, Facts: pageFacts([]fact{
 			{"finds what", about.Title}, {"looks at", about.Looks}, {"why", about.Why}, {"severity", about.When}, {"reduce", about.Reduce},
-			{"more", "kubectl operator explain " + name},
+			{"more", explainCommand(name)},
 		})})
 	}
 	return out

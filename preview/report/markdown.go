@@ -49,7 +49,7 @@ func markdown(p *preview.Plan) string {
 		}
 	}
 	if len(p.Findings) > 0 {
-		doc.add("\n" + prose(strings.TrimSuffix(explainLine, "kubectl operator explain RULE")) + code("kubectl operator explain RULE") + "\n")
+		doc.add("\n" + prose(explainText) + code(explainCommand("RULE")) + "\n")
 	}
 	l := layout{width: codeWidth}
 	install := installSection(p, l)
@@ -79,7 +79,7 @@ func installBlock(p *preview.Plan, title string) string {
 	if hasCommand(p) {
 		words := Command(p)
 		if len(words) > maxCommand {
-			words = "kubectl operator " + command(p) + " --plan " + commandline.Join(orDefault(p.SavedAs, "PLANFILE")) + " --yes"
+			words = commandline.Operator(command(p), planFlag, orDefault(p.SavedAs, "PLANFILE"), "--yes")
 			block += "The command with everything it takes is too long to be shown here; `-o text` has it.\n\n"
 		}
 		block += fence("sh", []string{words}) + "\n"

@@ -6,11 +6,15 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/commandline"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/pages"
 )
 
-// explainLine is the text below findings about how to see the page of a rule.
-const explainLine = "What a rule looks at, and when it is less severe: kubectl operator explain RULE"
+// explainText stands below findings, before the command that shows the page of a rule.
+const explainText = "What a rule looks at, and when it is less severe: "
+
+// explainCommand returns the command that shows the page of a rule.
+func explainCommand(rule string) string { return commandline.Operator("explain", rule) }
 
 // reader looks up, for findings of a plan, the file that their object came from and how
 // to reduce them.

@@ -163,9 +163,9 @@ func sarifRules(p *preview.Plan, r *reader) ([]sarifRule, map[string]int) {
 			continue
 		}
 		help := sarifText("Looks at: " + page.Looks + " Severity: " + page.When + " To reduce it: " + page.Reduce +
-			" More: kubectl operator explain " + name)
+			" More: " + explainCommand(name))
 		help.Markdown = "**Looks at** " + prose(page.Looks) + "\n\n**Why** " + prose(page.Why) + "\n\n**Severity** " + prose(page.When) +
-			"\n\n**To reduce it** " + prose(page.Reduce) + "\n\n" + code("kubectl operator explain "+name)
+			"\n\n**To reduce it** " + prose(page.Reduce) + "\n\n" + code(explainCommand(name))
 		rule := sarifRule{
 			ID: name, Short: sarifText(strings.ToUpper(page.Title[:1]) + page.Title[1:]), Full: sarifText(page.Why), Help: help,
 			HelpURI: page.Source, Default: sarifDefault{sarifLevel(page.Severity)},

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -15,6 +16,9 @@ const (
 	optionTitle   = "OPTIONS"
 	changeTitle   = "CHANGES"
 	lessTitle     = "SETTINGS THAT NEED LESS"
+
+	// withoutObstacles stands before [PlanWithoutObstacles].
+	withoutObstacles = "Planned so that flags settle it:"
 )
 
 // maxObstacles is the most obstacles to a plan that forms for people list (12); the
@@ -23,10 +27,10 @@ const maxObstacles = 12
 
 // obstacleFacts returns a row for each reason why the plan cannot be applied, with the
 // remedy and the objects that share both.
-func obstacleFacts(v *preview.Verdict) []fact {
+func obstacleFacts(p *preview.Plan) []fact {
 	var rows []fact
 	at := map[string]int{}
-	for _, o := range v.Obstacles {
+	for _, o := range verdict.For(p).Obstacles {
 		text := o.Cause
 		if o.Remedy != "" {
 			text += "; " + o.Remedy
@@ -42,6 +46,30 @@ func obstacleFacts(v *preview.Verdict) []fact {
 		rows = append(rows[:maxObstacles:maxObstacles], fact{"", fmt.Sprintf("and %d more, -o json has them", len(rows)-maxObstacles)})
 	}
 	return rows
+}
+
+// settledFacts is [obstacleFacts] with the command of [PlanWithoutObstacles] as last row.
+func settledFacts(p *preview.Plan) []fact {
+	rows := obstacleFacts(p)
+	if again := PlanWithoutObstacles(p); again != "" {
+		rows = append(rows, fact{withoutObstacles, again})
+	}
+	return rows
+}
+
+// PlanWithoutObstacles returns the command that reviews another plan, which lacks the
+// obstacles that a flag takes away; empty if none does.
+func PlanWithoutObstacles(p *preview.Plan) string {
+	var flags []string
+	for _, o := range verdict.For(p).Obstacles {
+		if len(o.Flags) > 0 && !slices.Contains(flags, o.Flags[0]) {
+			flags = append(flags, o.Flags...)
+		}
+	}
+	if len(flags) == 0 {
+		return ""
+	}
+	return ReviewCommand(p, flags...)
 }
 
 // maxOptions is the most options of the release that forms for people list (12); the
@@ -101,10 +129,13 @@ func mitigationFacts(v *preview.Verdict) []fact {
 func verdictLines(p *preview.Plan, l layout) []string {
 	v := verdict.For(p)
 	out := l.wrap("", line(v.Sentence))
-	if rows := obstacleFacts(v); len(rows) > 0 {
+	if rows := obstacleFacts(p); len(rows) > 0 {
 		out = append(out, "", l.paint(yellow, obstacleTitle))
 		for _, row := range rows {
 			out = append(out, l.hang("  ", "    ", line(strings.TrimSpace(row.name+" "+row.value)))...)
+		}
+		if again := PlanWithoutObstacles(p); again != "" {
+			out = append(out, "  "+withoutObstacles, "  "+again) // not wrapped: it is copied as a whole
 		}
 	}
 	if rows := optionFacts(p); len(rows) > 0 {
@@ -132,10 +163,13 @@ func verdictLines(p *preview.Plan, l layout) []string {
 func verdictBlock(p *preview.Plan) string {
 	v := verdict.For(p)
 	block := "**" + prose(line(v.Sentence)) + "**\n"
-	if rows := obstacleFacts(v); len(rows) > 0 {
+	if rows := obstacleFacts(p); len(rows) > 0 {
 		block += "\n### " + heading(section{title: obstacleTitle}) + "\n\n"
 		for _, row := range rows {
 			block += "- " + prose(line(strings.TrimSpace(row.name+" "+row.value))) + "\n"
+		}
+		if again := PlanWithoutObstacles(p); again != "" {
+			block += "\n" + prose(withoutObstacles) + " " + code(again) + "\n"
 		}
 	}
 	if rows := optionFacts(p); len(rows) > 0 {

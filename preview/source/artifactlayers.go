@@ -7,6 +7,7 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/types"
 
+	"github.com/kubectl-operator/kubectl-operator/preview/commandline"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 )
@@ -75,6 +76,7 @@ func (m *manifest) noLayer(r ref.Reference) error {
 	if len(has) == 0 {
 		return fmt.Errorf("it has no layer of the media type %s", bounded.Quote(r.Layer))
 	}
-	return fmt.Errorf("it has no layer of the media type %s; it has %s: kubectl operator preview 'oci://%s?layer=%s'",
-		bounded.Quote(r.Layer), strings.Join(has, ", "), image, has[0])
+	command := commandline.Operator("preview", "oci://"+image+"?layer="+has[0])
+	err := fmt.Errorf("it has no layer of the media type %s; it has %s: %s", bounded.Quote(r.Layer), strings.Join(has, ", "), command)
+	return &commandline.Advised{Err: err, Commands: []string{command}, Scope: commandline.Planning}
 }

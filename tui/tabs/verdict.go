@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/lazyregexp"
+	"github.com/kubectl-operator/kubectl-operator/preview/report"
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
@@ -52,6 +53,9 @@ func (m *summaryTab) obstacleRows(v *preview.Verdict) []Row {
 	}
 	if more := len(seen) - maxObstacleRows; more > 0 {
 		rows = append(rows, textRow(widget.Line{widget.Text(theme.Plain, fmt.Sprintf("  and %d more", more))}))
+	}
+	if again := report.PlanWithoutObstacles(m.Plan); again != "" {
+		rows = append(rows, Row{Text: again, Copy: again, Line: func(int) widget.Line { return widget.Line{widget.Text(theme.Plain, "  "+again)} }})
 	}
 	return rows
 }

@@ -30,6 +30,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/install"
 	"github.com/kubectl-operator/kubectl-operator/k8s"
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/commandline"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 	"github.com/kubectl-operator/kubectl-operator/preview/source"
 	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
@@ -107,7 +108,8 @@ func newApp(o Options) *app {
 }
 
 func (c console) printError(err error, called *cobra.Command) {
-	if text := errorText(err, called.CommandPath()); text != "" {
+	text := commandline.Complete(err, givenFlags(called.Flags()), flagsOfCommands(called.Root()))
+	if text = errorText(err, called.CommandPath(), text); text != "" {
 		c.streams.Errorf("%s\n", text)
 	}
 }
@@ -266,7 +268,7 @@ func exitCode(err error) int {
 
 // errorText returns the text of an error for the user, at most three lines. No other
 // function words errors for the user. command is the command line that failed.
-func errorText(err error, command string) string {
+func errorText(err error, command, text string) string {
 	var silent *silentExit
 	var usage *planning.UsageError
 	var installError *install.Error // says itself what was cancelled
@@ -276,9 +278,9 @@ func errorText(err error, command string) string {
 	case errors.Is(err, context.Canceled) && exitCode(err) == exitDeclined && !errors.As(err, &installError):
 		return "cancelled; nothing was applied"
 	case errors.As(err, &usage):
-		return "error: " + err.Error() + "\nSee \"" + command + " --help\"."
+		return "error: " + text + "\nSee \"" + command + " --help\"."
 	}
-	return "error: " + strings.Join(frame.ThreeLines(err.Error()), "\n")
+	return "error: " + strings.Join(frame.ThreeLines(text), "\n")
 }
 
 // session is one run of a command that plans, or that reads releases: its
@@ -361,15 +363,16 @@ func (s *session) dial(ctx context.Context, readOnly preview.ReadMode) (*k8s.Cli
 
 // withoutCluster adds to the error that no cluster answers the command line
 // that shows the review without one; what are its arguments.
-func (s *session) withoutCluster(err error, what string) error {
+func (s *session) withoutCluster(err error, what ...string) error {
 	if err == nil || s.absent == nil || !errors.Is(err, s.absent) {
 		return err
 	}
+	command := commandline.Operator(append(append([]string{"preview"}, what...), "--offline")...)
 	try := ""
 	if preview.ReasonOf(s.absent) == preview.ReasonUnavailable { // without a kubeconfig the error says so itself
-		try = ", and \"kubectl operator sandbox up\" starts a cluster to try it on"
+		try = ", and \"" + commandline.Operator("sandbox", "up") + "\" starts a cluster to try it on"
 	}
-	return fmt.Errorf("%w\n\"kubectl operator preview %s --offline\" shows the review without a cluster%s", err, what, try)
+	return &commandline.Advised{Err: fmt.Errorf("%w\n\"%s\" shows the review without a cluster%s", err, command, try), Commands: []string{command}, Scope: commandline.All}
 }
 
 func (s *session) typer() engine.Schemas {

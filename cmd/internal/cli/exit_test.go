@@ -55,7 +55,7 @@ func TestErrorsBecomeExitCodesAndText(t *testing.T) {
 			if tt.err == nil {
 				return
 			}
-			got := errorText(tt.err, "kubectl operator")
+			got := errorText(tt.err, "kubectl operator", fmt.Sprint(tt.err))
 			if got != tt.text {
 				t.Errorf("text is\n%s\nwant\n%s", got, tt.text)
 			}

@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/streams"
 	"github.com/kubectl-operator/kubectl-operator/install/rollout"
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/commandline"
 	"github.com/kubectl-operator/kubectl-operator/preview/health"
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
 )
@@ -505,4 +506,17 @@ func givenFlags(flags *pflag.FlagSet) []string {
 		}
 	})
 	return out
+}
+
+// flagsOfCommands returns whether a command that is printed has a flag. Commands of other
+// programs are kubectl's, which has those that choose the cluster.
+func flagsOfCommands(root *cobra.Command) func(command, flag string) bool {
+	return func(command, flag string) bool {
+		words := strings.Fields(command)
+		if len(words) < 3 || words[1] != "operator" {
+			return commandline.ScopeOf(flag) == commandline.Connection
+		}
+		cmd, _, err := root.Find(words[2:])
+		return err == nil && (cmd.Flags().Lookup(flag) != nil || cmd.InheritedFlags().Lookup(flag) != nil)
+	}
 }

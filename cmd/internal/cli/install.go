@@ -113,7 +113,7 @@ func (r *releaseRun) runReference(ctx context.Context, reference, name string) e
 			return nil, err
 		}
 		plan, err := r.session.Plan(ctx, want, progress)
-		return plan, r.session.withoutCluster(err, commandline.Join(reference))
+		return plan, r.session.withoutCluster(err, reference)
 	})
 }
 
@@ -151,10 +151,10 @@ func (r *releaseRun) runFiles(ctx context.Context) error {
 	return r.run(ctx, title, func(ctx context.Context, progress func(string)) (*preview.Plan, error) {
 		plan, err := r.session.Plan(ctx, want, progress)
 		if err != nil {
-			return nil, r.session.withoutCluster(fmt.Errorf("request file %s: %w", files[0], err), "-f "+commandline.Join(files[0]))
+			return nil, r.session.withoutCluster(fmt.Errorf("request file %s: %w", files[0], err), "-f", files[0])
 		}
 		if text := want.Unreviewed(plan); text != "" {
-			return nil, refuse(text, "preview -f "+files[0]+" -o request writes the file back for what it leads to now")
+			return nil, refuse(text, commandline.Operator("preview", "-f", files[0], "-o", "request")+" writes the file back for what it leads to now")
 		}
 		return plan, nil
 	})

@@ -61,7 +61,7 @@ func TestPick(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			hit, out, err := pickFrom(t.Context(), t, strings.NewReader(tt.typed), someHits())
 			if tt.want == "" {
-				if exitCode(err) != exitDeclined || errorText(err, "x") != "" {
+				if exitCode(err) != exitDeclined || errorText(err, "x", fmt.Sprint(err)) != "" {
 					t.Errorf("err = %v, exit code %d", err, exitCode(err))
 				}
 			} else if got := hit.Package + " " + hit.Version; err != nil || got != tt.want {

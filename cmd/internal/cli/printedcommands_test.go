@@ -84,6 +84,9 @@ var printedCommand = regexp.MustCompile("kubectl operator [^\n`<]+")
 // approvalWords are the part of a command that approves the plan.
 var approvalWords = regexp.MustCompile(` --yes --approve (sha256:[0-9a-f]{64}) --ruleset [0-9]+(?: --accept (?:'[^']*'|[^ ]+))*`)
 
+// offlineCommand is the command in the error that there is no cluster.
+var offlineCommand = regexp.MustCompile(`"(kubectl operator preview .*)" shows the review without a cluster`)
+
 // commandsIn returns the commands in the forms of a review.
 func commandsIn(forms ...string) []string {
 	found := map[string]bool{}
@@ -140,9 +143,17 @@ func (p *printing) offline(line string, want digests) {
 		if got, ok := p.plan(again); ok && got != want {
 			p.t.Errorf("%s plans %v, want %v", again, got, want)
 		}
-		// As it is printed, it gets as far as the cluster that there is none of.
-		if got := p.sh(line); got.code != 1 || !strings.Contains(got.stderr, "no kubeconfig") {
+		// As it is printed, it gets as far as the cluster that there is none of, and says
+		// what shows the same without one.
+		got := p.sh(line)
+		if got.code != 1 || !strings.Contains(got.stderr, "no kubeconfig") {
 			p.t.Errorf("%s: exit code %d\n%s", line, got.code, got.stderr)
+		}
+		offline := offlineCommand.FindStringSubmatch(got.stderr)
+		if offline == nil {
+			p.t.Errorf("%s: %s", line, got.stderr)
+		} else if shown, ok := p.plan(offline[1]); ok && shown != want {
+			p.t.Errorf("%s plans %v, want %v", offline[1], shown, want)
 		}
 	default:
 		p.t.Errorf("%s: what does it claim?", line)
@@ -226,7 +237,38 @@ func TestClusterPrintedCommands(t *testing.T) {
 			p.after(got.stdout)
 		}
 	}
+	p.errors()
 }
+
+// errors carries out the commands that errors and obstacles name.
+func (p *printing) errors() {
+	p.t.Helper()
+	const context = " --context kubectl-operator-sandbox"
+	missing := p.sh("kubectl operator status nosuch" + context)
+	_, list, _ := strings.Cut(missing.stderr, "; see ")
+	if got := p.sh(strings.TrimSpace(list)); got.code != 0 || !strings.HasPrefix(got.stdout, "NAME") || !strings.Contains(list, "--context=kubectl-operator-sandbox") {
+		p.t.Errorf("%q: exit code %d\n%s%s", list, got.code, got.stdout, got.stderr)
+	}
+	if err := os.MkdirAll(filepath.Join(p.dir, "in the way"), 0o700); err != nil {
+		p.t.Fatal(err)
+	}
+	settings := "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings, namespace: default}\n"
+	if err := os.WriteFile(filepath.Join(p.dir, "in the way", "settings.yaml"), []byte(settings), 0o600); err != nil {
+		p.t.Fatal(err)
+	}
+	if got := p.sh(sandboxtest.Kubectl(p.t) + " apply -f 'in the way'/settings.yaml"); got.code != 0 {
+		p.t.Fatal(got.stderr)
+	}
+	blocked := p.forms("kubectl operator preview './in the way' settings -n default" + context)
+	adopt := adoptCommand.FindString(blocked[0])
+	if again := p.sh(strings.Replace(adopt, " operator install ", " operator preview ", 1)); adopt == "" || again.code != 0 || strings.Contains(again.stdout, "CANNOT BE APPLIED") {
+		p.t.Errorf("%q: exit code %d\n%s%s", adopt, again.code, again.stdout, again.stderr)
+	}
+}
+
+// adoptCommand is the command that takes over what is in the way, however its lines are
+// wrapped.
+var adoptCommand = regexp.MustCompile(`kubectl operator install [^\n]*--adopt`)
 
 // after carries out the commands that an install prints at its end.
 func (p *printing) after(stdout string) {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/catalog"
+	"github.com/kubectl-operator/kubectl-operator/preview/commandline"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 )
 
@@ -49,9 +50,9 @@ var errNoCatalog = noCatalog("none is configured, and the cluster has none")
 
 func noCatalog(why string) error {
 	return Usagef("no catalog can be read: %s; add a public one, name one with --catalog, or install content as it is:\n%s", why, strings.Join([]string{
-		"  kubectl operator catalog add operatorhub quay.io/operatorhubio/catalog:latest",
-		"  kubectl operator catalog add openshift registry.redhat.io/redhat/community-operator-index:v4.20   # after docker login registry.redhat.io",
-		"  kubectl operator install ./bundle",
+		"  " + commandline.Operator("catalog", "add", "operatorhub", "quay.io/operatorhubio/catalog:latest"),
+		"  " + commandline.Operator("catalog", "add", "openshift", "registry.redhat.io/redhat/community-operator-index:v4.20") + "   # after docker login registry.redhat.io",
+		"  " + commandline.Operator("install", "./bundle"),
 	}, "\n"))
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/catalog"
+	"github.com/kubectl-operator/kubectl-operator/preview/commandline"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
 	"github.com/kubectl-operator/kubectl-operator/preview/planned"
@@ -199,11 +200,11 @@ func (p *Planner) Upgrade(ctx context.Context, name, text string, progress func(
 			return nil, Usagef("release %s is of the sections of a request file: change that, and install -f FILE", name)
 		}
 		if want.Text = record.Package(); want.Text == "" {
-			return nil, Usagef("release %s did not come from a catalog; say what to upgrade to: upgrade %s REF", name, name)
+			return nil, Usagef("release %s did not come from a catalog; say what to upgrade to: %s", name, p.env.upgradeTo(record))
 		}
 		if !ref.IsName(want.Text) { // a tenant may have written it: no other reference is followed
 			return nil, Refuse(fmt.Sprintf("the record of release %s says that it is the package %q, which is no name of one", name, want.Text),
-				fmt.Sprintf("say what to upgrade to: kubectl operator upgrade %s REF", name))
+				"say what to upgrade to: "+p.env.upgradeTo(record))
 		}
 		if len(want.resolve.Catalogs) == 0 {
 			if want.resolve.Catalogs, err = p.env.upgradeCatalog(record); err != nil {
@@ -238,6 +239,11 @@ func (p *Planner) namespaceFor(want PlanRequest) string {
 		return want.namespace
 	}
 	return p.env.ContextNamespace()
+}
+
+// upgradeTo returns the command that upgrades a release to what REF stands for.
+func (e Environment) upgradeTo(r *record.Record) string {
+	return commandline.Add(commandline.Operator("upgrade", r.Release.Name, "REF", "-n", r.Release.Namespace), e.repeated()...)
 }
 
 // Uninstall plans to delete every object of a release, but CRDs and Namespaces

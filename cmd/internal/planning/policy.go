@@ -70,6 +70,9 @@ func (p *Planner) Judge(plan *preview.Plan, err error) (*preview.Plan, error) {
 		return nil, &engine.RefusedError{What: err.Error(), Next: "correct the policy"}
 	}
 	p.env.repeat(plan, p.chosenFlags(), p.keyring.keys.Signer != nil)
+	if plan.Verdict != nil {
+		plan.Verdict.Obstacles = engine.Obstacles(plan) // whose commands repeat the flags
+	}
 	verdict.Renew(plan)
 	return plan, nil
 }

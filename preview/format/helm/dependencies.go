@@ -11,7 +11,7 @@ import (
 
 	chart "helm.sh/helm/v4/pkg/chart/v2"
 
-	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/commandline"
 	"github.com/kubectl-operator/kubectl-operator/preview/format/chartlock"
 )
 
@@ -182,7 +182,7 @@ func (r *renderer) helm(verb string, below ...string) string {
 			at = path.Join(at, "charts", name)
 		}
 	}
-	command := fmt.Sprintf("helm dependency %s %s && kubectl operator preview %s", verb, inPlace(at), inPlace(place))
+	command := commandline.Join("helm", "dependency", verb, inPlace(at)) + " && " + commandline.Operator("preview", inPlace(place))
 	if r.in.Source.Kind != "directory" {
 		return "in a copy of it: " + command
 	}
@@ -197,12 +197,12 @@ func (r *renderer) place() string {
 	return cmp.Or(r.in.Info.Package, "chart")
 }
 
-// inPlace returns a relative path as one, for a shell.
+// inPlace returns a relative path as one.
 func inPlace(dir string) string {
 	if !path.IsAbs(dir) && dir != "." && !strings.HasPrefix(dir, "../") {
 		dir = "./" + dir
 	}
-	return preview.ShellWord(dir)
+	return dir
 }
 
 // widen returns the command that previews a directory which holds the chart and what it
@@ -223,5 +223,5 @@ func (r *renderer) widen(local string) string {
 	if path.IsAbs(place) {
 		above = "/" + above
 	}
-	return fmt.Sprintf("kubectl operator preview %s --path %s", inPlace(cmp.Or(above, ".")), preview.ShellWord(path.Join(parts[len(parts)-ups:]...)))
+	return commandline.Operator("preview", inPlace(cmp.Or(above, ".")), "--path", path.Join(parts[len(parts)-ups:]...))
 }

@@ -127,8 +127,8 @@ func (p *planner) chart(at fieldLocation, c *types.HelmChart) (string, error) {
 	if c.Version != "" {
 		pull += " --version " + preview.ShellWord(c.Version)
 	}
-	return "", at.errorf("chart %s is not in the content, and is not downloaded; helm pull %s --untar --untardir %s && kubectl operator preview %s",
-		c.Name, pull, preview.ShellWord(p.place(path.Dir(dir))), p.whole())
+	return "", at.errorf("chart %s is not in the content, and is not downloaded; helm pull %s --untar --untardir %s && %s",
+		c.Name, pull, preview.ShellWord(p.place(path.Dir(dir))), p.preview())
 }
 
 // chartValues merges the values of a chart as kustomize does: those of valuesFile with

@@ -10,6 +10,7 @@ import (
 	"unicode"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/commandline"
 	"github.com/kubectl-operator/kubectl-operator/preview/format/remotebase"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 )
@@ -124,7 +125,7 @@ func (p *planner) edited(at fieldLocation, from, to, before string) string {
 	}
 	script := "s|" + strings.NewReplacer(`\`, `\\`, "|", `\|`, ".", `\.`, "*", `\*`, "[", `\[`, "^", `\^`, "$", `\$`).Replace(from) +
 		"|" + strings.NewReplacer(`\`, `\\`, "|", `\|`, "&", `\&`).Replace(to) + "|"
-	command := before + "sed -i " + preview.ShellWord(script) + " " + preview.ShellWord(p.place(at.k.file)) + " && kubectl operator preview " + p.whole()
+	command := before + "sed -i " + preview.ShellWord(script) + " " + preview.ShellWord(p.place(at.k.file)) + " && " + p.preview()
 	if p.in.Source.Kind != "directory" || at.k.repo != nil {
 		return "in a copy of it: " + command
 	}
@@ -144,13 +145,13 @@ func (p *planner) place(name string) string {
 	return joined
 }
 
-// whole returns the arguments that name the content of the build.
-func (p *planner) whole() string {
-	text := preview.ShellWord(strings.TrimSuffix(p.place("."), "/."))
+// preview returns the command that previews the content of the build.
+func (p *planner) preview() string {
+	words := []string{"preview", strings.TrimSuffix(p.place("."), "/.")}
 	if p.build.Root != "." {
-		text += " --path " + preview.ShellWord(p.build.Root)
+		words = append(words, "--path", p.build.Root)
 	}
-	return text
+	return commandline.Operator(words...)
 }
 
 // relative returns the path to a directory of the build from the one of a kustomization.

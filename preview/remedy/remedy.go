@@ -1,0 +1,162 @@
+// Package remedy says what to do about what keeps a plan from being applied: a row for
+// each cause, with complete commands.
+package remedy
+
+import (
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/commandline"
+	"github.com/kubectl-operator/kubectl-operator/preview/owners"
+)
+
+// Cause is why an object cannot be written as planned.
+type Cause int
+
+// The causes.
+const (
+	// Deleting is that the live object is being deleted.
+	Deleting Cause = iota
+	// OtherRelease is that another release has the object.
+	OtherRelease
+	// OtherDefinition is that another release has the CRD in another form.
+	OtherDefinition
+	// ChangedDefinition is that the live CRD is not as the other release left it.
+	ChangedDefinition
+	// HiddenRelease is that the record of the release which has the object may not be read.
+	HiddenRelease
+	// HiddenOwner is that an object which may own it may not be read.
+	HiddenOwner
+	// Controller is that an object of another tool installs it.
+	Controller
+	// OwnerReference is that the garbage collector deletes it with its owner.
+	OwnerReference
+	// ApplySet is that it is in the ApplySet of another tool.
+	ApplySet
+	// OtherTool is that another tool has marked it as its own.
+	OtherTool
+	// Irreplaceable is that an immutable field changes, and the object holds data.
+	Irreplaceable
+	// Unowned is that it exists and is not part of the release.
+	Unowned
+	// Contested is that another field manager has set a field.
+	Contested
+	// ContestedByLeave is that a field cannot be left to its manager.
+	ContestedByLeave
+	// NotServed is that the cluster does not serve its kind.
+	NotServed
+	// UnknownAction is that a newer version of the program made the plan.
+	UnknownAction
+
+	causes // their number
+)
+
+// Case is one object of a plan that cannot be written, and who has it.
+type Case struct {
+	Plan    *preview.Plan
+	Object  *preview.Object // nil for one that was not read
+	ID      string
+	Release preview.Release // that has it, for causes about releases
+	Owner   preview.Ref     // that has it, for Controller and OwnerReference
+	Set     string          // the id of an ApplySet
+	Hidden  string          // what may not be read
+}
+
+// Obstacle returns the obstacle of a cause, which words follow the object's name.
+func Obstacle(cause Cause, words string, c Case) preview.Obstacle {
+	out := preview.Obstacle{Object: c.ID, Cause: words}
+	out.Remedy, out.Flags = rows[cause](c)
+	return out
+}
+
+// row returns what to do, in words, and the flags of another plan that has no such
+// obstacle.
+type row func(Case) (words string, flags []string)
+
+var rows = [causes]row{
+	Deleting: func(c Case) (string, []string) {
+		return "wait until it is gone, then preview again: " + c.kubectl("kubectl wait --for=delete "+kubectlTarget(c.Object)+" --timeout=5m"), nil
+	},
+	OtherRelease: func(c Case) (string, []string) {
+		return "uninstall that, or install this one under other names: " + c.about("uninstall"), nil
+	},
+	OtherDefinition: func(c Case) (string, []string) {
+		return "only one that is exactly the same is shared; bring both releases to versions with the same definition: " + c.about("upgrade"), nil
+	},
+	ChangedDefinition: func(c Case) (string, []string) {
+		return c.about("status") + " shows where it differs; apply that release again: " + c.about("upgrade"), nil
+	},
+	HiddenRelease: func(c Case) (string, []string) {
+		return "only a release that may be read can share; get the right to list Secrets, and preview again: " + c.kubectl("kubectl auth can-i list secrets --all-namespaces"), nil
+	},
+	HiddenOwner: func(c Case) (string, []string) {
+		return "get the right to read " + c.Hidden + ", and preview again", nil
+	},
+	Controller: func(c Case) (string, []string) {
+		return owners.ReleaseSteps(c.Object, c.Owner, c.flags()...), []string{adopt}
+	},
+	OwnerReference: func(c Case) (string, []string) {
+		return "delete its owner alone, then plan with --adopt: " + c.kubectl("kubectl delete "+preview.KubectlArgument(c.Owner)+" --cascade=orphan"), []string{adopt}
+	},
+	ApplySet: func(c Case) (string, []string) {
+		find := c.kubectl("kubectl get secrets,configmaps -A -l " + preview.ShellWord(preview.LabelSetID+"="+c.Set))
+		leave := c.kubectl("kubectl label " + preview.KubectlArgument(c.Object.Ref()) + " " + preview.LabelPartOf + "-")
+		return find + " finds its parent; take it out of that set, then: " + leave, nil
+	},
+	OtherTool: func(c Case) (string, []string) {
+		return "remove it with the tool that made it, or install this one under other names; what marks it: " + c.kubectl("kubectl get "+preview.KubectlArgument(c.Object.Ref())+" -o yaml --show-managed-fields"), nil
+	},
+	Irreplaceable: func(c Case) (string, []string) {
+		return "save what it holds, delete it and preview again: " + c.kubectl("kubectl delete "+preview.KubectlArgument(c.Object.Ref())), nil
+	},
+	Unowned: func(Case) (string, []string) { return "plan with --adopt to take it over", []string{adopt} },
+	Contested: func(Case) (string, []string) {
+		return "plan with --conflicts take to take it over, or --conflicts leave to leave it alone", []string{conflicts, preview.ConflictsTake}
+	},
+	ContestedByLeave: func(Case) (string, []string) {
+		return "plan with --conflicts take, or settle it there", []string{conflicts, preview.ConflictsTake}
+	},
+	NotServed: notServed,
+	UnknownAction: func(Case) (string, []string) {
+		return "apply it with the version that made it, or preview again with this one", nil
+	},
+}
+
+const (
+	adopt     = "--adopt"
+	conflicts = "--conflicts"
+)
+
+// flags returns those of the command line that choose the cluster, which kubectl has by
+// the same names.
+func (c Case) flags() []string {
+	return commandline.Flags(c.Plan.Request.Flags, commandline.Connection)
+}
+
+func (c Case) kubectl(command string) string { return commandline.Add(command, c.flags()...) }
+
+func (c Case) about(verb string) string {
+	return commandline.Add(commandline.AboutRelease(c.Release, verb), c.flags()...)
+}
+
+// kubectlTarget returns an object as KIND/NAME -n NAMESPACE, as kubectl wait takes it.
+func kubectlTarget(o *preview.Object) string {
+	kind, rest, _ := strings.Cut(preview.KubectlArgument(o.Ref()), " ")
+	return kind + "/" + rest
+}
+
+// notServed returns what to install so that the cluster serves the kind of an object.
+func notServed(c Case) (string, []string) {
+	group, kind, _, _, err := preview.ParseID(c.ID)
+	switch {
+	case err != nil:
+		return "install first what brings its CRD", nil
+	case group == "cert-manager.io":
+		install := commandline.Add(commandline.Operator("install", "chart+https://charts.jetstack.io/cert-manager"), c.flags()...)
+		return "install cert-manager first (" + install + "), or plan with --certs generated, which needs nothing in the cluster, or with --certs service-ca on OpenShift", []string{"--certs", preview.CertsGenerated}
+	case strings.HasSuffix(group, ".openshift.io"):
+		return "the package is for OpenShift: " + kind + " of " + group + " is part of it", nil
+	}
+	find := commandline.Add(commandline.Operator("search", strings.ToLower(kind)), c.flags()...)
+	return "install first what brings the CRD of " + kind + " in " + group + ": " + find, nil
+}
