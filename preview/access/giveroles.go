@@ -70,9 +70,17 @@ func (s *search) takeBound() {
 		}
 	}
 	if len(s.binds) > 0 {
+		s.binds, s.boundIDs = nil, nil
+	}
+}
+
+// boundTo returns the ids of the roles that the account, and those that it acts as, are
+// bound to, sorted.
+func (s *search) boundTo() []string {
+	if s.boundIDs == nil {
 		s.boundIDs = slices.Sorted(maps.Keys(s.bound))
 	}
-	s.binds = nil
+	return s.boundIDs
 }
 
 const anyRight = "gives itself any right"
@@ -193,7 +201,7 @@ func (s *search) escalate(list []gained, namespace string, kind string, change, 
 				continue
 			}
 			by := []premise{allowed.premise, write.premise}
-			for _, id := range s.boundIDs {
+			for _, id := range s.boundTo() {
 				s.writeBound(id, names, namespace, kind, by)
 			}
 			if len(s.in(create, namespace)) > 0 {
@@ -202,7 +210,7 @@ func (s *search) escalate(list []gained, namespace string, kind string, change, 
 		}
 		for _, write := range s.in(create, namespace) {
 			if hasName(allowed.names, "") && kind == "ClusterRole" {
-				for _, id := range s.boundIDs {
+				for _, id := range s.boundTo() {
 					s.writeBound(id, []string{""}, namespace, kind, []premise{allowed.premise, write.premise})
 				}
 			}

@@ -44,6 +44,8 @@ func rightHazards() []hazard {
 // an object of the package.
 func kindHazards() []hazard {
 	var out []hazard
+	rules := table()
+	named, judge := namedResources(rules), judgeOfRights()
 	for _, k := range deputy.Kinds() {
 		if k.Effect == deputy.Elsewhere || k.Effect == deputy.Plain {
 			continue
@@ -52,6 +54,9 @@ func kindHazards() []hazard {
 		rule := "rbac-custom-exec"
 		if at := rankOf(k.Effect); at < len(effectRules) {
 			rule = effectRules[at].grant.Name
+		}
+		if named[group][plural] {
+			rule = judge.rulesAbout(group, plural, "create")[0] // a rule of its own is about the kind
 		}
 		out = append(out, grantsHazard(rule, group+"|"+plural+"|create,get"))
 		if at := rankOf(k.Effect); at == len(effectRules) || effectRules[at].order.Name == "" || orderLevels[k.Order] == None ||

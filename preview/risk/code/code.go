@@ -52,7 +52,7 @@ const (
 // Reader searches the texts of one plan for signs, up to a limit on the work.
 type Reader struct {
 	left  int                // bytes that may still be compared with patterns
-	texts map[string]outcome // of texts, as many objects of a package have the same ones
+	texts map[string]outcome // of texts and commands, as many objects of a package have the same
 }
 
 // outcome is what was found in a text, and the work that it took.
@@ -75,24 +75,39 @@ func (r *Reader) Exhausted() bool { return r.left <= 0 }
 // Command returns the signs in a command of a container, a probe or a hook. variables
 // are the container's environment, whose values are put in for $(NAME).
 func (r *Reader) Command(words []string, variables map[string]string) []Sign {
-	in := reading{Reader: r, variables: variables}
-	in.read(expand(strings.Join(words, " "), variables), 0)
-	in.words(words)
-	return in.result()
+	text := strings.Join(words, " ")
+	read := func() []Sign {
+		in := reading{Reader: r, variables: variables}
+		in.read(expand(text, variables), 0)
+		in.words(words)
+		return in.result()
+	}
+	if strings.Contains(text, "$") {
+		return read() // it may name variables
+	}
+	return r.once("command\x00"+strings.Join(words, "\x00"), read)
 }
 
 // Text returns the signs in a script, or in a text that may be one. Callers must not
-// modify them. A text that was read before counts as work again, so that the limit is
-// reached at the same text whether or not it was.
+// modify them.
 func (r *Reader) Text(text string) []Sign {
+	return r.once(text, func() []Sign {
+		in := reading{Reader: r}
+		in.read(text, 0)
+		return in.result()
+	})
+}
+
+// once returns what read returns, which is called for the first of equal texts only. A
+// text that was read before counts as work again, so that the limit is reached at the
+// same text whether or not it was.
+func (r *Reader) once(text string, read func() []Sign) []Sign {
 	if known, ok := r.texts[text]; ok && known.work < r.left {
 		r.left -= known.work
 		return known.signs
 	}
 	before := r.left
-	in := reading{Reader: r}
-	in.read(text, 0)
-	signs := in.result()
+	signs := read()
 	if r.left > 0 { // else it was not read to its end
 		r.texts[text] = outcome{signs, before - r.left}
 	}
