@@ -25,6 +25,8 @@ type EscalationPath struct {
 	// Grants are the grants of other accounts that the steps use. Grants of a role that
 	// the account gives itself have no binding in Via.
 	Grants []preview.Grant
+	// From are the accounts with whose own rights the path begins.
+	From []preview.Subject
 	// Extent says how far the rights go that are reached.
 	Extent Extent
 }
@@ -195,11 +197,29 @@ func (n *AccountGraph) Path(from preview.Subject) EscalationPath {
 // Amount returns how far the rights of an account go, with those that it can gain.
 func (n *AccountGraph) Amount(from preview.Subject) Amount {
 	s := n.search(from)
-	out := Amount{Extent: s.rest(from), Unfinished: s.unfinished, Namespaces: s.administered()}
+	out := s.amount()
+	if out.Extent == "" {
+		out.Extent = s.rest(from)
+	}
+	return out
+}
+
+// Together returns how far the rights of several accounts go in the hands of one
+// person. Its extent is empty if that is none of the severe ones.
+func (n *AccountGraph) Together(accounts []preview.Subject) Amount {
+	s := n.newSearch(accounts)
+	s.run()
+	return s.amount()
+}
+
+// amount returns the highest extent that the search has reached; empty if it is none
+// that steps lead to.
+func (s *search) amount() Amount {
+	out := Amount{Unfinished: s.unfinished, Namespaces: s.administered()}
 	for _, extent := range extents {
 		switch {
 		case s.own[extent] != nil:
-			out.Extent, out.Path, out.Own, out.Held = extent, s.own[extent].path(extent), true, n.table.heldRights(s.own[extent])
+			out.Extent, out.Path, out.Own, out.Held = extent, s.own[extent].path(extent), true, s.table.heldRights(s.own[extent])
 			return out
 		case s.reached[extent] != nil:
 			out.Extent, out.Path = extent, s.reached[extent].path(extent)

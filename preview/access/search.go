@@ -222,26 +222,40 @@ func (n *AccountGraph) search(from preview.Subject) *search {
 	if known := n.found[key]; known != nil {
 		return known
 	}
+	s := n.newSearch([]preview.Subject{from})
+	n.found[key] = s
+	s.run()
+	return s
+}
+
+// newSearch returns a search that begins with the rights of all the accounts.
+func (n *AccountGraph) newSearch(accounts []preview.Subject) *search {
 	s := &search{
 		AccountGraph: n, held: map[place][]gained{}, bound: map[string][]gainedRole{}, visited: map[string]bool{}, seen: make([]bool, len(n.accounts)),
 		added: map[int]bool{}, grouped: map[preview.Subject]bool{}, dirty: map[place]bool{}, own: map[Extent]*origin{}, reached: map[Extent]*origin{}, admin: map[string]bool{},
 	}
-	n.found[key] = s
-	start := &origin{subject: from}
-	if at, ok := n.order[from]; ok {
-		start.rank, s.seen[at] = at+1, true
-	} else {
-		s.visited[subjectKey(from)] = true
+	for _, from := range accounts {
+		start := &origin{subject: from}
+		if at, ok := n.order[from]; ok {
+			start.rank, s.seen[at] = at+1, true
+		} else {
+			s.visited[subjectKey(from)] = true
+		}
+		s.next = append(s.next, start)
 	}
-	for s.next = []*origin{start}; len(s.next) > 0 && !s.done(); s.gather() {
-		if n.left <= 0 {
+	return s
+}
+
+// run takes steps until everything is reached, or nothing more is gained.
+func (s *search) run() {
+	for ; len(s.next) > 0 && !s.done(); s.gather() {
+		if s.left <= 0 {
 			s.unfinished = true
 			break
 		}
 		s.round()
 	}
 	s.forget()
-	return s
 }
 
 // done reports whether nothing higher can be found.
@@ -586,6 +600,7 @@ func (o *origin) path(extent Extent) EscalationPath {
 			walk(p.by)
 		}
 		if at.text == "" {
+			out.From = append(out.From, at.subject)
 			return
 		}
 		out.Steps = append(out.Steps, at.words())

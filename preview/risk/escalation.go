@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/access"
+	"github.com/kubectl-operator/kubectl-operator/preview/risk/wording"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
@@ -70,6 +71,44 @@ func (c *scan) path(of preview.Subject) (Level, string) {
 	}
 	return None, ""
 }
+
+// judgeTogether makes a finding of rights that only several subjects of the plan have
+// together, such as to ask for a certificate and to approve it: who publishes the
+// package has the pods of its ServiceAccounts, and chose the users and groups that it
+// binds. ServiceAccounts of others are not the publisher's.
+func (c *scan) judgeTogether() {
+	var accounts []preview.Subject
+	for _, subject := range slices.SortedFunc(maps.Keys(c.held.grants), preview.CompareSubjects) {
+		if subject.Kind == preview.SubjectServiceAccount && !c.accounts[subject.Namespace+"/"+subject.Name] || !slices.ContainsFunc(c.held.grants[subject], isOfPlan) {
+			continue
+		}
+		if !c.critical[subject] && !c.graph().Amount(subject).Extent.Severe() {
+			accounts = append(accounts, subject) // of the others another finding is critical already
+		}
+	}
+	if len(accounts) < 2 {
+		return
+	}
+	amount := c.graph().Together(accounts)
+	from := amount.Path.From
+	if !amount.Extent.Severe() || len(from) < 2 {
+		return
+	}
+	slices.SortFunc(from, preview.CompareSubjects)
+	names := make([]string, 0, len(from))
+	for _, subject := range from {
+		names = append(names, subjectName(subject))
+	}
+	lines := []string{togetherPath + wording.Series(names, "and") + ": " + strings.Join(amount.Path.Steps, ", and ")}
+	at := slices.IndexFunc(c.held.grants[from[0]], isOfPlan)
+	c.hit(rules.AccessReach, ruleHit{
+		object: roleID(c.held.grants[from[0]][at]), about: wording.Series(names, "and"), level: Critical,
+		subjects: from, evidence: lines, cases: lineCases(rules.AccessReach, lines),
+	})
+}
+
+// togetherPath begins the evidence of a path that needs rights of several accounts.
+const togetherPath = "together "
 
 // judgeBoundSubjects makes findings of the escalation paths that the plan gives to
 // subjects which it binds to roles and does not create: users, groups and accounts. A

@@ -127,3 +127,52 @@ func TestSubjectsThatAmountToMuchHaveACriticalFinding(t *testing.T) {
 		})
 	}
 }
+
+// Rights that no account of the plan has alone count as those of one person, who has
+// the pods of all of them.
+func TestAccountsOfThePlanTogether(t *testing.T) {
+	bound := func(account, rule string) string {
+		return "{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: " + account + "}, rules: [" + rule + "]}\n---\n" +
+			"{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: {name: " + account + "}, roleRef: {kind: ClusterRole, name: " + account + "}, subjects: [{kind: ServiceAccount, namespace: app, name: " + account + "}]}\n---\n"
+	}
+	brought := func(account, rule string) string {
+		return "{apiVersion: v1, kind: ServiceAccount, metadata: {name: " + account + ", namespace: app}}\n---\n" + bound(account, rule)
+	}
+	const (
+		asks     = "{apiGroups: [certificates.k8s.io], resources: [certificatesigningrequests], verbs: [create]}"
+		approves = "{apiGroups: [certificates.k8s.io], resources: [certificatesigningrequests/approval], verbs: [update]}, {apiGroups: [certificates.k8s.io], resources: [signers], resourceNames: [kubernetes.io/kube-apiserver-client], verbs: [approve]}"
+		offers   = "{apiGroups: [''], resources: [persistentvolumes], verbs: [create]}"
+		claims   = "{apiGroups: [''], resources: [persistentvolumeclaims], verbs: [create]}"
+		harmless = "{apiGroups: [''], resources: [nodes], verbs: [list]}"
+		severe   = "{apiGroups: [''], resources: [nodes/proxy], verbs: [get]}"
+	)
+	for _, test := range []struct {
+		name, plan string
+		together   []string
+	}{
+		{"who asks and who approves", brought("a", asks) + brought("b", approves), []string{"a", "b"}},
+		{"another account does not matter", brought("a", asks) + brought("b", approves) + brought("c", harmless), []string{"a", "b"}},
+		{"nor does one that is critical itself", brought("a", asks) + brought("b", approves) + brought("c", severe), []string{"a", "b"}},
+		{"an account of others", brought("a", asks) + bound("b", approves), nil},
+		{"a user whom the package binds", brought("a", asks) + strings.ReplaceAll(bound("b", approves), "kind: ServiceAccount, namespace: app", "kind: User"), []string{"a", "b"}},
+		{"rights that lead nowhere", brought("a", offers) + brought("b", claims), nil},
+		{"one of them alone", brought("a", asks) + brought("b", harmless), nil},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var got []string
+			for _, f := range evaluate(t, Input{Plan: planOf(t, strings.TrimSuffix(test.plan, "---\n"))}) {
+				if f.Rule == "access-reach" && strings.Contains(f.Evidence, "together ") {
+					for _, s := range f.Subjects {
+						got = append(got, s.Name)
+					}
+					if f.Severity != preview.Critical || !strings.Contains(f.Evidence, "approves a client certificate") {
+						t.Errorf("%+v", f)
+					}
+				}
+			}
+			if !slices.Equal(got, test.together) {
+				t.Errorf("%v, want %v", got, test.together)
+			}
+		})
+	}
+}

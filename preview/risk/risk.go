@@ -62,6 +62,7 @@ func Evaluate(in Input) ([]preview.Finding, error) {
 	c.judgeQuotas()
 	c.judgePlatforms()
 	c.judgeBoundSubjects()
+	c.judgeTogether()
 	c.judgeEscalation()
 	in.Plan.Access.Accounts = c.accountExtents()
 	c.judgeCloud()

@@ -92,10 +92,13 @@ var (
 		Cases: []Case{{
 			For: "by its own permissions: ", Title: "has permissions that amount to control of nodes, every Secret or the cluster",
 			Why: "The permissions look limited, and lead to what the evidence says without another account.",
+		}, {
+			For: "together ", Title: "have permissions that together amount to control of nodes, every Secret or the cluster",
+			Why: "None of them has all of these permissions, but one package chose them all, and runs the pods of its accounts.",
 		}},
 		Why:    "An attacker with this account can also use the permissions of the accounts on the path.",
 		Reduce: "Move the stronger account to its own namespace, or remove the first permission in the path.",
-		Looks:  "ServiceAccounts of the plan that can act as another account, of the plan or of the cluster, directly or over others (tokens and Secrets with tokens, impersonation, workloads of every kind, commands, containers and images of pods, what runs on nodes), or that may give themselves a role (bind, escalate, roles that are added to others), and at the end of the shortest path to the highest permission over the whole cluster that the accounts on it hold together: everything, certificates of any user, webhooks and policies that change objects, API services, every Secret, nodes. Offline the accounts of the cluster are those of its control plane.",
+		Looks:  "ServiceAccounts of the plan that can act as another account, of the plan or of the cluster, directly or over others (tokens and Secrets with tokens, impersonation, workloads of every kind, commands, containers and images of pods, what runs on nodes), or that may give themselves a role (bind, escalate, roles that are added to others), and at the end of the shortest path to the highest permission over the whole cluster that the accounts on it hold together: everything, certificates of any user, webhooks and policies that change objects, API services, every Secret, nodes. Offline the accounts of the cluster are those of its control plane. The same for all ServiceAccounts of the plan, and the users and groups that it binds, together.",
 		When:   "Critical where no permission that the account holds itself is; else a warning.",
 	})
 	AccessReachUnread = row(Rule{
