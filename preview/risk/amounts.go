@@ -1,11 +1,13 @@
 package risk
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/access"
+	"github.com/kubectl-operator/kubectl-operator/preview/risk/wellknown"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
@@ -29,7 +31,7 @@ func (c *scan) raiseByAmount(matches []match) {
 		amount := c.graph().Amount(subject)
 		worst, leads := -1, ""
 		for _, i := range of {
-			text := c.orderLeads(matches[i])
+			text := cmp.Or(c.orderLeads(matches[i]), c.actsAsKnown(matches[i], amount))
 			if amount.Own && amount.Extent.Severe() && restsOn(amount.Held, matches[i]) {
 				text = strings.Join(amount.Path.Steps, ", ")
 			}
@@ -41,6 +43,31 @@ func (c *scan) raiseByAmount(matches []match) {
 			matches[worst].level, matches[worst].leads = Critical, leads
 		}
 	}
+}
+
+// actsAsKnown returns words for what the right of a match leads to, where its subject
+// acts as every account of a namespace in which an account of a widely used system
+// amounts to control of the cluster. It is empty for other matches, and in namespaces
+// of the release.
+func (c *scan) actsAsKnown(m match, amount access.Amount) string {
+	namespace := m.grant.Namespace
+	if m.level < Medium || m.grant.Scope != preview.ScopeNamespace || !slices.Contains(amount.Namespaces, namespace) || c.namespaces.owned(namespace) || !actsInPods(m) {
+		return ""
+	}
+	known, ok := wellknown.AccountIn(namespace)
+	if !ok {
+		return ""
+	}
+	return "acts as accounts of the namespace, such as " + known.Name + ", which " + known.Can
+}
+
+// actsInPods reports whether the right of a match is one to run or change pods, or
+// commands in them.
+func actsInPods(m match) bool {
+	return slices.ContainsFunc(m.part.resources, func(resource string) bool {
+		of, _, _ := strings.Cut(resource, "/")
+		return of == all || slices.Contains([]string{"pods", "deployments", "statefulsets", "daemonsets", "replicasets", "replicationcontrollers", "jobs", "cronjobs"}, of)
+	})
 }
 
 // orderLeads returns words for what the right of a match leads to, where the match is

@@ -130,3 +130,33 @@ func TestObjectsAsSevereAsTheirContent(t *testing.T) {
 		})
 	}
 }
+
+// What acts as every account of a namespace, or changes what decides there, is as
+// dangerous as the system that is known to be installed there.
+func TestNamespacesOfSystemsThatAreClusterAdmin(t *testing.T) {
+	for name, test := range map[string]struct {
+		namespace, grant, rule string
+		want                   preview.Severity
+	}{
+		"commands in pods":         {"velero", "|pods/exec|create", "rbac-pods-exec", preview.Critical},
+		"new pods":                 {"istio-system", "|pods|create", "rbac-workloads-write", preview.Critical},
+		"one workload":             {"flux-system", "apps|deployments|patch|kustomize-controller", "rbac-workloads-write", preview.Critical},
+		"a ConfigMap that decides": {"argocd", "|configmaps|patch|argocd-rbac-cm", "rbac-configmaps-write", preview.Critical},
+		"that ConfigMap where no Argo CD is known":  {"gitops", "|configmaps|patch|argocd-rbac-cm", "rbac-configmaps-write", preview.Warning},
+		"every ConfigMap there":                     {"argocd", "|configmaps|patch", "rbac-configmaps-write", preview.Critical},
+		"a ConfigMap that decides nothing":          {"argocd", "|configmaps|patch|mine", "rbac-configmaps-write", preview.Warning},
+		"new pods in a namespace of no such system": {"shop", "|pods|create", "rbac-workloads-write", preview.Warning},
+		"new pods in the release's own":             {"app", "|pods|create", "rbac-workloads-write", preview.Warning},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := grantsPlan(test.grant)
+			for i := range p.Access.Grants {
+				p.Access.Grants[i].Scope, p.Access.Grants[i].Namespace = preview.ScopeNamespace, test.namespace
+			}
+			f := find(evaluate(t, Input{Plan: p}), test.rule)
+			if f == nil || f.Severity != test.want {
+				t.Errorf("%+v", f)
+			}
+		})
+	}
+}

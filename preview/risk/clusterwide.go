@@ -3,6 +3,7 @@ package risk
 import (
 	"fmt"
 	"net"
+	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
@@ -125,12 +126,19 @@ func externalIPs(_ *scan, o *preview.Object) (Level, []string) {
 	if o.Planned == nil || !o.Is(preview.KindService) {
 		return None, nil
 	}
-	var lines []string
+	level, lines := High, []string(nil)
 	for _, ip := range wording.Strings(preview.Value(o.Planned, "spec", "externalIPs")) {
-		lines = append(lines, "externalIP "+ip)
+		text := "externalIP " + ip
+		if address, err := netip.ParseAddr(ip); err == nil && !address.Unmap().IsPrivate() && !sharedAddresses.Contains(address.Unmap()) {
+			level, text = Critical, text+" is an address of the internet, whose traffic from every pod is taken"
+		}
+		lines = append(lines, text)
 	}
-	return None, lines
+	return level, lines
 }
+
+// sharedAddresses are those of providers' own networks (RFC 6598), private like others.
+var sharedAddresses = netip.MustParsePrefix("100.64.0.0/10")
 
 func hostPathVolume(_ *scan, o *preview.Object) (Level, []string) {
 	if o.Planned == nil || !o.Is(preview.KindPersistentVolume) {

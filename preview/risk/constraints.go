@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/risk/pods"
 )
 
 // hostSettings are the fields of SecurityContextConstraints that permit pods access to
@@ -31,7 +32,7 @@ func securityConstraints(_ *scan, o *preview.Object) (Level, []string) {
 		}
 	}
 	for _, capability := range preview.Texts(o.Planned["allowedCapabilities"]) {
-		if capability == all || slices.Contains(nodeCapabilities, strings.ToUpper(capability)) {
+		if capability == all || slices.Contains(pods.NodeCapabilities, strings.ToUpper(capability)) {
 			lines = append(lines, "allowedCapabilities "+preview.EvidenceName(capability))
 		}
 	}

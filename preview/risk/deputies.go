@@ -7,6 +7,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/content"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/deputy"
+	"github.com/kubectl-operator/kubectl-operator/preview/risk/orders"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
@@ -80,14 +81,17 @@ func rankOf(effect deputy.Effect) int {
 
 // deputyLevel returns a function for the level of a match: the level of the effect's
 // rule, one less for kinds that have the effect within bounds only, and Critical for
-// kinds that equal cluster-admin.
+// kinds that equal cluster-admin, or by which programs run in every proxy of a mesh.
 func deputyLevel(level Level) func(*scan, preview.Grant, shape) Level {
-	return func(c *scan, _ preview.Grant, part shape) Level {
+	return func(c *scan, g preview.Grant, part shape) Level {
 		worst := None
 		for _, group := range part.groups {
 			for _, resource := range part.resources {
 				if k, ok := c.kinds.worstKind(group, resource); ok {
 					worst = max(worst, levelOfKind(k, level))
+					if k.Order == "high" && orders.MeshWide(k.GroupKind()) && (g.Scope == preview.ScopeCluster || g.Namespace == orders.MeshRoot) {
+						worst = Critical
+					}
 				}
 			}
 		}

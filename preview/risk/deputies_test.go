@@ -88,6 +88,11 @@ func TestPermissionsOnForeignKinds(t *testing.T) {
 		"a name that a new object cannot have":               {"argoproj.io|applications|create|a", "rbac-installers-write", ""},
 		"one name restricts nothing, as its content decides": {"argoproj.io|applications|patch|a", "rbac-installers-write", preview.Critical},
 		"one name of what only moves traffic is one less":    {"networking.istio.io|gateways|patch|a", "rbac-traffic-write", preview.Info},
+		"programs in every proxy of a mesh":                  {"networking.istio.io|envoyfilters|create", "rbac-traffic-write", preview.Critical},
+		"routes of a mesh":                                   {"networking.istio.io|virtualservices|create", "rbac-traffic-write", preview.Warning},
+		"EndpointSlices, which every Service has":            {"discovery.k8s.io|endpointslices|patch", "rbac-endpoints-write", preview.Critical},
+		"Endpoints, which few Services follow":               {"|endpoints|patch", "rbac-endpoints-write", preview.Warning},
+		"one of the EndpointSlices":                          {"discovery.k8s.io|endpointslices|patch|a", "rbac-endpoints-write", preview.Warning},
 		"consoles of any kind":                               {"example.com|things/console|get", "rbac-custom-exec", preview.Warning},
 		"consoles of every kind of a group":                  {"example.com|*/exec|create", "rbac-custom-exec", preview.Warning},
 		"a console of Kubernetes' own is none":               {"apps|deployments/exec|create", "rbac-custom-exec", ""},
@@ -179,6 +184,55 @@ func TestCertificatesAreJudgedByWhomTheyName(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := find(evaluate(t, Input{Plan: planOf(t, custom("cert-manager.io/v1", "Certificate", strings.ReplaceAll(test.spec, "[system:masters]", "['system:masters']")))}), "order-credentials")
+			if (f != nil) != (test.want != "") || f != nil && f.Severity != test.want {
+				t.Errorf("%+v", f)
+			}
+		})
+	}
+}
+
+// What an order amounts to depends on where it is and on what it says.
+func TestOrdersAreJudgedByTheirContent(t *testing.T) {
+	in := func(namespace, text string) string {
+		return strings.Replace(text, "namespace: app", "namespace: "+namespace, 1)
+	}
+	const location = "---\napiVersion: velero.io/v1\nkind: BackupStorageLocation\nmetadata: {name: away, namespace: velero}\nspec: {provider: aws}\n"
+	monitor := func(file string) string {
+		return custom("monitoring.coreos.com/v1", "ServiceMonitor", "endpoints: [{bearerTokenFile: "+file+"}]")
+	}
+	backup := func(spec string) string { return in("velero", custom("velero.io/v1", "Backup", spec)) }
+	policy := func(path string) string {
+		return custom("redhatcop.redhat.io/v1alpha1", "Policy", `policy: "path \"`+path+`\" {capabilities = [\"read\"]}"`)
+	}
+	for name, test := range map[string]struct {
+		text, rule string
+		want       preview.Severity
+	}{
+		"a filter for proxies of the namespace":     {custom("networking.istio.io/v1alpha3", "EnvoyFilter", "a: b"), "order-traffic", preview.Warning},
+		"a filter for every proxy of the mesh":      {in("istio-system", custom("networking.istio.io/v1alpha3", "EnvoyFilter", "a: b")), "order-traffic", preview.Critical},
+		"a route in the root namespace of the mesh": {in("istio-system", custom("networking.istio.io/v1", "VirtualService", "a: b")), "order-traffic", preview.Warning},
+		"traffic of all pods of a node":             {custom("cilium.io/v2", "CiliumLocalRedirectPolicy", "a: b"), "order-traffic", preview.Critical},
+		"all Secrets to a location of the package":  {backup("storageLocation: away") + location, "order-exports", preview.Critical},
+		"those of other namespaces by name":         {backup("storageLocation: away, includedNamespaces: [app, shop]") + location, "order-exports", preview.Critical},
+		"its own namespace to that location":        {backup("storageLocation: away, includedNamespaces: [app]") + location, "order-exports", preview.Warning},
+		"all but Secrets to that location":          {backup("storageLocation: away, excludedResources: [secrets]") + location, "order-exports", preview.Warning},
+		"all Secrets to a location of the cluster":  {backup("a: b"), "order-exports", preview.Warning},
+		"on a schedule":                                 {in("velero", custom("velero.io/v1", "Schedule", "template: {storageLocation: away}")) + location, "order-exports", preview.Critical},
+		"where all backups go":                          {strings.Replace(location[len("---\n"):], "name: away", "name: default", 1), "order-installs", preview.Critical},
+		"where some backups go":                         {location[len("---\n"):], "order-installs", preview.Warning},
+		"a server of Vault that opens it to all":        {custom("vault.banzaicloud.com/v1alpha1", "Vault", `externalConfig: {policies: [{rules: "path \"*\" {capabilities = [\"sudo\"]}"}]}`), "order-pods", preview.Critical},
+		"the proxy and the authorities of all machines": {custom("config.openshift.io/v1", "Proxy", "a: b"), "order-traffic", preview.Critical},
+		"from where images are pulled by tag":           {custom("config.openshift.io/v1", "ImageTagMirrorSet", "a: b"), "order-nodes", preview.Critical},
+		"from where images are pulled by digest":        {custom("config.openshift.io/v1", "ImageDigestMirrorSet", "a: b"), "order-nodes", preview.Warning},
+		"a policy that is root of Vault":                {policy("*"), "order-grants", preview.Critical},
+		"a policy about policies of Vault":              {policy("sys/policies/acl/*"), "order-grants", preview.Critical},
+		"a policy about its own secrets":                {policy("secret/data/app/*"), "order-grants", preview.Warning},
+		"the token of Prometheus, as many do":           {monitor("/var/run/secrets/kubernetes.io/serviceaccount/token"), "order-monitors", preview.Info},
+		"another file of Prometheus":                    {monitor("/etc/prometheus/secrets/remote-write/password"), "order-monitors", preview.Warning},
+		"no file of Prometheus":                         {custom("monitoring.coreos.com/v1", "ServiceMonitor", "endpoints: [{port: metrics}]"), "order-monitors", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := find(evaluate(t, Input{Plan: planOf(t, test.text)}), test.rule)
 			if (f != nil) != (test.want != "") || f != nil && f.Severity != test.want {
 				t.Errorf("%+v", f)
 			}

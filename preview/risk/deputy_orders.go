@@ -1,17 +1,14 @@
 package risk
 
 import (
-	"crypto/x509"
-	"encoding/base64"
-	"encoding/pem"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
-	"github.com/kubectl-operator/kubectl-operator/preview/risk/cloudtable"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/content"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/deputy"
+	"github.com/kubectl-operator/kubectl-operator/preview/risk/orders"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/wording"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
@@ -103,20 +100,28 @@ func (c *scan) orderOf(o *preview.Object) (deputy.Kind, Level, []string) {
 	level, lines := orderLevels[k.Order], []string(nil)
 	switch {
 	case o.Is("cert-manager.io/Certificate", "cert-manager.io/CertificateRequest"):
-		level, lines = certificateLevel(o.Planned, level)
+		level, lines = orders.CertificateLevel(o.Planned, level)
 	case k.Effect == deputy.Scales && slices.Contains(sharedNamespaces, o.Namespace):
 		level = max(level, Medium) // what runs there serves the cluster
 	case (k.Effect == deputy.Cloud || k.Effect == deputy.IAM) && level < Critical && !c.clouds[o.Kind+"/"+o.Namespace+"/"+o.Name] && !c.clouds[o.Kind+"/"+o.Name]:
-		if found := administrators(o.Planned["spec"]); len(found) > 0 {
+		if found := orders.Administrators(o.Planned["spec"]); len(found) > 0 {
 			level, lines = Critical, []string{"its content names " + wording.Series(found, "and")}
 		}
-	case k.Effect == deputy.Scrapes && level == Low && !sendsToken(o.Planned):
-		level = None
-	case o.Is("kyverno.io/ClusterPolicy", "kyverno.io/Policy") && !changesObjects(o.Planned):
+	case k.Effect == deputy.Scrapes && level == Low:
+		level, lines = orders.TokenLevel(o.Planned)
+	case orders.MeshWide(o.GroupKind()) && o.Namespace == orders.MeshRoot && !c.namespaces.owned(orders.MeshRoot):
+		level, lines = level.Raise(), []string{"in namespace " + orders.MeshRoot + " it holds for every workload of the mesh"}
+	case o.Is("velero.io/Backup", "velero.io/Schedule") && orders.BacksUpSecrets(o.Planned, c.namespaces.owned, c.brought):
+		level, lines = Critical, []string{"Secrets of other namespaces go to a location that the package itself brings"}
+	case o.Is("velero.io/BackupStorageLocation") && !c.namespaces.owned(o.Namespace) && (o.Name == "default" || preview.Value(o.Planned, "spec", "default") == true):
+		level, lines = Critical, []string{"backups that name no location, those of existing Schedules among them, go there"}
+	case level < Critical && orders.OpensVault(o.Planned["spec"]):
+		level, lines = Critical, []string{"its policy opens every path of Vault"}
+	case o.Is("kyverno.io/ClusterPolicy", "kyverno.io/Policy") && !orders.ChangesObjects(o.Planned):
 		k.Effect, k.Does, level = deputy.Refuses, "refuses objects that do not meet the policy", High
 	}
 	if level >= High {
-		lines = append(lines, sources(o.Planned)...)
+		lines = append(lines, orders.Sources(o.Planned)...)
 		if hash, err := preview.Hash(o.Planned["spec"]); err == nil {
 			lines = append(lines, "spec "+hash)
 		}
@@ -124,132 +129,8 @@ func (c *scan) orderOf(o *preview.Object) (deputy.Kind, Level, []string) {
 	return k, level, lines
 }
 
-// administrators returns the names of cloud roles equal to an administrator that occur
-// in the texts of a spec, such as templates and programs that a controller runs.
-func administrators(spec any) []string {
-	var found []string
-	eachText(spec, func(text string) {
-		for _, name := range cloudtable.Administrators() {
-			if at := strings.Index(text, name); at >= 0 && !wordAt(text, at+len(name)) {
-				found = append(found, name)
-			}
-		}
-	})
-	slices.Sort(found)
-	return slices.Compact(found)
-}
-
-// wordAt reports whether the byte of a text at an index is part of a name. It serves to
-// find whole names.
-func wordAt(text string, at int) bool {
-	return at < len(text) && (text[at] == '.' || text[at] == '_' || text[at] >= 'a' && text[at] <= 'z' || text[at] >= 'A' && text[at] <= 'Z' || text[at] >= '0' && text[at] <= '9')
-}
-
-// changesObjects reports whether a Kyverno policy has rules that mutate or generate
-// objects, or no rules that can be read.
-func changesObjects(body map[string]any) bool {
-	list := preview.Maps(body, "spec", "rules")
-	return len(list) == 0 || slices.ContainsFunc(list, func(rule map[string]any) bool {
-		return rule["mutate"] != nil || rule["generate"] != nil
-	})
-}
-
-// sendsToken reports whether a ServiceMonitor, PodMonitor or Probe makes Prometheus
-// send the token in a file to its endpoints (bearerTokenFile).
-func sendsToken(body map[string]any) bool {
-	for _, field := range []string{"endpoints", "podMetricsEndpoints", "prober"} {
-		for _, endpoint := range append(preview.Maps(body, "spec", field), preview.Map(body, "spec", field)) {
-			if endpoint["bearerTokenFile"] != nil {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// certificateLevel returns the level of a cert-manager Certificate or
-// CertificateRequest, and as evidence the system users and groups that it is for: where
-// the cluster trusts the issuer, the holder of such a client certificate is that user.
-func certificateLevel(body map[string]any, level Level) (Level, []string) {
-	spec := preview.Map(body, "spec")
-	names := append(preview.Texts(preview.Value(spec, "subject", "organizations")), preview.String(spec, "commonName"))
-	names = append(names, subjectNames(preview.String(spec, "literalSubject"))...)
-	names = append(names, requested(preview.String(spec, "request"))...)
-	var lines []string
-	for _, name := range names {
-		if strings.HasPrefix(name, "system:") || name == "kubernetes-admin" || name == "kubeadm:cluster-admins" {
-			lines = append(lines, "for "+preview.EvidenceName(name))
-		}
-	}
-	usages := preview.Texts(spec["usages"])
-	switch client := slices.Contains(usages, "client auth") || slices.Contains(usages, "any"); {
-	case len(lines) > 0 && client:
-		return Critical, append(lines, "usages "+strings.Join(usages, ", "))
-	case len(lines) > 0:
-		return High, lines
-	case spec["isCA"] == true:
-		return max(level, Medium), []string{"isCA: it signs certificates itself"}
-	}
-	return level, nil
-}
-
-// subjectNames returns the values in a certificate's subject: a and b of "CN=a,O=b".
-func subjectNames(subject string) []string {
-	var out []string
-	for _, part := range strings.FieldsFunc(subject, func(r rune) bool { return r == ',' || r == '+' }) {
-		_, value, _ := strings.Cut(part, "=")
-		out = append(out, strings.TrimSpace(value))
-	}
-	return out
-}
-
-// requested returns the organizations and the common name in a certificate signing
-// request, which is PEM in base64; nil if it cannot be parsed.
-func requested(text string) []string {
-	data, err := base64.StdEncoding.DecodeString(text)
-	if err != nil {
-		return nil
-	}
-	block, _ := pem.Decode(data)
-	if block == nil {
-		return nil
-	}
-	request, err := x509.ParseCertificateRequest(block.Bytes)
-	if err != nil {
-		return nil
-	}
-	return append(slices.Clone(request.Subject.Organization), request.Subject.CommonName)
-}
-
-// sources returns the URLs and images that the spec of an object names, at most
-// maxSources, as lines of evidence: its controller may read content from there.
-func sources(body map[string]any) []string {
-	var out []string
-	eachText(body["spec"], func(v string) {
-		if len(out) < maxSources && len(v) < 300 && (strings.Contains(v, "://") || strings.HasPrefix(v, "git@") || strings.Contains(v, "@sha256:")) {
-			out = append(out, "names "+preview.EvidenceName(v))
-		}
-	})
-	return out
-}
-
-// eachText calls f with every string in a value, ordered by field names.
-func eachText(v any, f func(string)) {
-	switch v := v.(type) {
-	case map[string]any:
-		for _, key := range wording.Keys(v) {
-			eachText(v[key], f)
-		}
-	case []any:
-		for _, item := range v {
-			eachText(item, f)
-		}
-	case string:
-		f(v)
-	}
-}
-
-const maxSources = 5
+// brought reports whether the plan has an object.
+func (c *scan) brought(ref preview.Ref) bool { return c.objects[ref.ID()] != nil }
 
 // judgeUnknownKinds makes findings of custom resources of which no table says which
 // controller acts on them: one for each kind of object in the plan, and one for each

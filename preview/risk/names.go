@@ -8,6 +8,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/access"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/right"
+	"github.com/kubectl-operator/kubectl-operator/preview/risk/wellknown"
 )
 
 // manyNames is the most resourceNames of a rule that count as a restriction. A rule
@@ -96,7 +97,12 @@ func isDangerous(g preview.Grant, part shape, name string) bool {
 		case resource == "secrets" && g.Namespace == "kube-system":
 			return true
 		case strings.HasPrefix(resource, "serviceaccounts"):
-			return g.Namespace == "kube-system" || controllers()[name]
+			_, known := wellknown.FindAccount(g.Namespace, name)
+			return known || g.Namespace == "kube-system" || controllers()[name]
+		case resource == "configmaps" && g.Scope == preview.ScopeNamespace:
+			if _, decisive := wellknown.Decisive("ConfigMap", g.Namespace, []string{name}); decisive {
+				return true
+			}
 		case resource == "apiservices":
 			return ofKubernetes(name)
 		case resource == "nodes":

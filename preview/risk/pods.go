@@ -24,8 +24,8 @@ func isolationRules() []entry {
 		{Rule: rules.PodHostProcesses, object: podMatch(flags("hostPID", "hostIPC"))},
 		{Rule: rules.PodHostNetwork, object: podMatch(flags("hostNetwork"))},
 		{Rule: rules.PodHostPort, object: containerMatch(hostPorts)},
-		{Rule: rules.PodCapabilities, object: containerMatch(capabilities)},
-		{Rule: rules.PodKeepsCapabilities, object: containerMatch(keepsCapabilities)},
+		{Rule: rules.PodCapabilities, object: containerMatch(pods.Capabilities)},
+		{Rule: rules.PodKeepsCapabilities, object: containerMatch(pods.KeepsCapabilities)},
 		{Rule: rules.PodRoot, object: containerMatch(root)},
 		{Rule: rules.PodPrivilegeEscalation, object: containerMatch(escalation)},
 		{Rule: rules.PodUnconfined, object: unconfinedPod},
@@ -98,43 +98,6 @@ func hostPorts(pod, container map[string]any) (Level, []string) {
 		}
 	}
 	return None, lines
-}
-
-// nodeCapabilities are Linux capabilities that give control of the node (Critical);
-// baseCapabilities are those that the baseline pod security standard permits. All
-// others are High.
-var (
-	nodeCapabilities = []string{"ALL", "SYS_ADMIN", "SYS_MODULE", "SYS_PTRACE", "SYS_RAWIO", "DAC_READ_SEARCH"}
-	baseCapabilities = []string{
-		"AUDIT_WRITE", "CHOWN", "FOWNER", "FSETID", "KILL", "MKNOD", "NET_BIND_SERVICE", "SETFCAP", "SETGID", "SETPCAP", "SETUID", "SYS_CHROOT",
-	}
-)
-
-func capabilities(_, container map[string]any) (Level, []string) {
-	level, lines := None, []string(nil)
-	for _, item := range preview.List(container, "securityContext", "capabilities", "add") {
-		text, _ := item.(string)
-		name := strings.TrimPrefix(strings.ToUpper(strings.TrimSpace(text)), "CAP_")
-		switch {
-		case slices.Contains(nodeCapabilities, name):
-			level = Critical
-		case !slices.Contains(baseCapabilities, name):
-			level = max(level, High)
-		default:
-			continue
-		}
-		lines = append(lines, "adds "+preview.EvidenceName(name))
-	}
-	return level, lines
-}
-
-func keepsCapabilities(_, container map[string]any) (Level, []string) {
-	for _, item := range preview.List(container, "securityContext", "capabilities", "drop") {
-		if text, _ := item.(string); strings.EqualFold(text, "ALL") {
-			return None, nil
-		}
-	}
-	return None, []string{"keeps default capabilities"}
 }
 
 // securitySetting returns a field of the securityContext of a container, else of its

@@ -6,6 +6,9 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/risk/content"
+	"github.com/kubectl-operator/kubectl-operator/preview/risk/orders"
+	"github.com/kubectl-operator/kubectl-operator/preview/risk/wellknown"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/wording"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
@@ -41,21 +44,45 @@ func adminAccounts() []string {
 // nor default: the pod has that account's rights.
 func foreignAccount(c *scan, o *preview.Object) (Level, []string) {
 	pod, _ := preview.PodTemplate(o.Planned)
+	if pod == nil {
+		return c.namesAccount(o)
+	}
 	name := preview.PodAccount(pod)
 	if name == "" || name == "default" || c.accounts[o.Namespace+"/"+name] {
 		return None, nil
 	}
 	account := preview.Subject{Kind: preview.SubjectServiceAccount, Namespace: o.Namespace, Name: name}
 	line := "runs as ServiceAccount " + o.Namespace + "/" + preview.EvidenceName(name)
+	known, found := wellknown.FindAccount(o.Namespace, name)
 	switch {
 	case len(c.held.powerful[account]) > 0:
 		return Critical, []string{line + ", which can " + strings.Join(wording.Keys(c.held.powerful[account]), ", ")}
 	case o.Namespace == kubeSystem && slices.Contains(adminAccounts(), name):
 		return Critical, []string{line + " of the control plane"}
+	case found:
+		return Critical, []string{line + ", which " + known.Can}
 	case slices.Contains(sharedNamespaces, o.Namespace):
 		return High, []string{line}
 	}
 	return Medium, []string{line}
+}
+
+// namesAccount matches custom resources whose content names a ServiceAccount of their
+// namespace that is none of the plan and amounts to control of the cluster: their
+// controllers run pods as it, or act as it.
+func (c *scan) namesAccount(o *preview.Object) (Level, []string) {
+	if o.Planned == nil || o.Namespace == "" || content.BuiltIn(o.Planned) {
+		return None, nil
+	}
+	var lines []string
+	for _, name := range orders.Accounts(o.Planned["spec"]) {
+		known, found := wellknown.FindAccount(o.Namespace, name)
+		if !found || c.accounts[o.Namespace+"/"+name] {
+			continue
+		}
+		lines = append(lines, "names ServiceAccount "+o.Namespace+"/"+preview.EvidenceName(name)+", which "+known.Can)
+	}
+	return Critical, lines
 }
 
 // hostGroups are the ids of groups that own files and devices of the node on most Linux

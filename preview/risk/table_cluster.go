@@ -107,7 +107,7 @@ func namespacedRules() []entry {
 		{Rule: rules.RBACNamespacesChange, grant: &grantMatch{anywhere: true, shapes: []shape{newShape("core", "namespaces", "update patch")}}},
 		{Rule: rules.RBACNamespacesDelete, grant: &grantMatch{anywhere: true, shapes: []shape{newShape("core", "namespaces", "delete deletecollection")}}},
 		{Rule: rules.RBACNamespacesCreate, grant: &grantMatch{clusterOnly: true, shapes: []shape{newShape("core", "namespaces", "create")}}},
-		{Rule: rules.RBACEndpointsWrite, grant: &grantMatch{shapes: []shape{newShape("core", "endpoints", write), newShape("discovery.k8s.io", "endpointslices", write)}}},
+		{Rule: rules.RBACEndpointsWrite, grant: &grantMatch{level: endpointsLevel, shapes: []shape{newShape("core", "endpoints", write), newShape("discovery.k8s.io", "endpointslices", write)}}},
 		{Rule: rules.RBACServicesWrite, grant: &grantMatch{shapes: []shape{newShape("core", "services", write)}}},
 		{Rule: rules.RBACIngressWrite, grant: &grantMatch{shapes: []shape{
 			newShape("networking.k8s.io extensions", "ingresses ingressclasses", writeAny),
@@ -127,4 +127,14 @@ func namespacedRules() []entry {
 // systemLeases reports whether a grant on leases includes those of the control plane.
 func systemLeases(_ *scan, g preview.Grant) bool {
 	return g.Scope == preview.ScopeCluster || g.Namespace == "kube-system" || g.Namespace == "kube-node-lease"
+}
+
+// endpointsLevel is Critical for EndpointSlices, by which the traffic of every Service
+// can be redirected, and High for Endpoints, which only Services without a selector
+// follow.
+func endpointsLevel(_ *scan, _ preview.Grant, part shape) Level {
+	if part.has("endpointslices") {
+		return Critical
+	}
+	return High
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/risk/wellknown"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
@@ -21,9 +22,13 @@ func secretRules() []entry {
 	}
 }
 
-// configMapsWritten is Critical for cluster-wide grants that name ConfigMaps which
-// configure the cluster itself, such as aws-auth; else High.
+// configMapsWritten is Critical for grants that name ConfigMaps which configure the
+// cluster itself, such as aws-auth, or a system that is cluster-admin, and for those on
+// all of a namespace with such a ConfigMap; else High.
 func configMapsWritten(_ *scan, g preview.Grant, part shape) Level {
+	if _, decisive := wellknown.Decisive("ConfigMap", g.Namespace, g.ResourceNames); decisive && g.Scope == preview.ScopeNamespace {
+		return Critical
+	}
 	if g.Scope == preview.ScopeCluster && slices.ContainsFunc(g.ResourceNames, func(name string) bool { return isDangerous(g, part, name) }) {
 		return Critical
 	}

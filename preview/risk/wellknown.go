@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/access"
+	"github.com/kubectl-operator/kubectl-operator/preview/risk/deputy"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/wellknown"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/wording"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
@@ -181,13 +182,21 @@ func definedInBuiltInGroup(_ *scan, o *preview.Object) (Level, []string) {
 
 // convertedElsewhere matches CustomResourceDefinitions with several versions whose
 // objects are all sent to a conversion webhook that is outside the plan and the
-// release's namespaces.
+// release's namespaces. For kinds that a controller of others acts on, the release's
+// namespaces are no excuse.
 func convertedElsewhere(c *scan, o *preview.Object) (Level, []string) {
 	if o.Planned == nil || !o.Is(preview.KindCustomResourceDefinition) || len(preview.List(o.Planned, "spec", "versions")) == 1 {
 		return None, nil
 	}
-	if where := c.answeredElsewhere(preview.Map(o.Planned, "spec", "conversion", "webhook")); where != "" {
+	webhook := preview.Map(o.Planned, "spec", "conversion", "webhook")
+	if where := c.answeredElsewhere(webhook); where != "" {
 		return None, []string{"conversion between versions is" + strings.TrimPrefix(where, ",")}
+	}
+	service := preview.Map(webhook, "clientConfig", "service")
+	kind, known := deputy.Of(preview.String(o.Planned, "spec", "group"), preview.String(o.Planned, "spec", "names", "kind"))
+	at := preview.Ref{APIVersion: "v1", Kind: "Service", Namespace: preview.String(service, "namespace"), Name: preview.String(service, "name")}
+	if known && service != nil && rankOf(effectOf(kind)) < len(effectRules) && c.objects[at.ID()] == nil {
+		return None, []string{"objects that " + kind.Operator + " acts on are converted by Service " + at.Namespace + "/" + at.Name + ", which is not in this plan"}
 	}
 	return None, nil
 }

@@ -51,3 +51,37 @@ func TestObjectsThatActByWhatTheyAre(t *testing.T) {
 		})
 	}
 }
+
+func TestWhoConvertsKindsOfOthers(t *testing.T) {
+	definition := func(group, plural, kind string) string {
+		return "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: " + plural + "." + group + "}\nspec: {group: " + group + ", names: {plural: " + plural + ", kind: " + kind +
+			"}, versions: [{name: v1}, {name: v2}], conversion: {strategy: Webhook, webhook: {clientConfig: {caBundle: eA==, service: {namespace: app, name: s}}}}}\n"
+	}
+	const service = "---\napiVersion: v1\nkind: Service\nmetadata: {name: s, namespace: app}\n"
+	for name, test := range map[string]struct {
+		text string
+		want bool
+	}{
+		"a kind that Argo CD acts on, by a Service that is not seen": {definition("argoproj.io", "applications", "Application"), true},
+		"by a Service of the package":                                {definition("argoproj.io", "applications", "Application") + service, false},
+		"a kind of its own":                                          {definition("example.com", "things", "Thing"), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if f := find(evaluate(t, Input{Plan: planOf(t, test.text)}), "crd-converted-elsewhere"); (f != nil) != test.want {
+				t.Errorf("%+v", f)
+			}
+		})
+	}
+}
+
+func TestExternalAddresses(t *testing.T) {
+	for address, want := range map[string]preview.Severity{
+		"8.8.8.8": preview.Critical, "2001:4860:4860::8888": preview.Critical, "::ffff:8.8.8.8": preview.Critical,
+		"10.1.2.3": preview.Warning, "100.64.0.9": preview.Warning, "fd00::1": preview.Warning, "no address": preview.Warning,
+	} {
+		f := find(evaluate(t, Input{Plan: planOf(t, "apiVersion: v1\nkind: Service\nmetadata: {name: s, namespace: app}\nspec: {externalIPs: ['"+address+"']}\n")}), "service-external-ips")
+		if f == nil || f.Severity != want {
+			t.Errorf("%s: %+v", address, f)
+		}
+	}
+}

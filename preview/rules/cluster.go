@@ -53,10 +53,11 @@ var (
 		When:   "A warning for the global default, else info.",
 	})
 	ServiceExternalIPs = row(Rule{
-		Name: "service-external-ips", Level: High, Title: "claims IP addresses (externalIPs)",
+		Name: "service-external-ips", Level: Critical, Title: "claims IP addresses (externalIPs)",
 		Why:    "Traffic from inside the cluster to these addresses goes to this Service, even if the addresses belong to another owner (CVE-2020-8554).",
 		Reduce: "Use a Service of type LoadBalancer, or a gateway.",
 		Looks:  "The field externalIPs of Services.",
+		When:   "Critical for addresses of the internet, a warning for private ones.",
 	})
 	VolumeHostPath = row(Rule{
 		Name: "volume-host-path", Level: Critical, Title: "offers a path of a node as a volume",

@@ -115,7 +115,7 @@ var (
 		Why:    "ConfigMaps can change the behaviour of any workload, including the control plane.",
 		Reduce: listNames,
 		Looks:  "Effective permissions to create, update or patch ConfigMaps, except in the namespaces of the release and in kube-system, which another rule is about.",
-		When:   "Critical for ConfigMaps of the cluster itself by name, such as aws-auth and coredns.",
+		When:   "Critical for ConfigMaps of the cluster itself by name, such as aws-auth and coredns, and for those of systems that are cluster-admin, such as Argo CD.",
 	})
 	CloudCredentialsRequested = row(Rule{
 		Name: "cloud-credentials-requested", Ref: "RBAC-80", Level: High, Title: "can write CredentialsRequests",
@@ -361,9 +361,11 @@ var (
 		Why: "A new namespace has no quotas, network policies or Pod Security level yet.",
 	})
 	RBACEndpointsWrite = row(Rule{
-		Name: "rbac-endpoints-write", Ref: "RBAC-68", Level: High, Title: "can redirect Service traffic (write Endpoints)",
-		Why:    "Traffic to a Service goes to the addresses in its Endpoints, also to pods of other namespaces (CVE-2021-25740).",
+		Name: "rbac-endpoints-write", Ref: "RBAC-68", Level: Critical, Title: "can redirect Service traffic (write Endpoints)",
+		Why:    "Traffic to a Service goes to the addresses in its EndpointSlices, also to pods of other namespaces (CVE-2021-25740).",
 		Reduce: listNames,
+		Looks:  "Effective permissions to create, update or patch Endpoints and EndpointSlices.",
+		When:   "Critical for EndpointSlices of all namespaces or of the control plane, DNS among them; a warning for Endpoints, which only Services without a selector follow, and in other namespaces.",
 	})
 	RBACServicesWrite = row(Rule{
 		Name: "rbac-services-write", Ref: "RBAC-69", Level: Medium, Title: "can write Services",

@@ -51,7 +51,7 @@ var (
 		Why:    "Some Linux capabilities are as good as root on the node, such as SYS_ADMIN.",
 		Reduce: dropIt,
 		Looks:  "securityContext.capabilities.add of every container.",
-		When:   "Critical for SYS_ADMIN, SYS_MODULE, SYS_PTRACE, SYS_RAWIO, DAC_READ_SEARCH and ALL, a warning for others; those of the baseline pod security standard but DAC_OVERRIDE are no finding.",
+		When:   "Critical for SYS_ADMIN, SYS_MODULE, SYS_PTRACE, SYS_RAWIO, DAC_READ_SEARCH and ALL, for BPF with PERFMON and for NET_ADMIN in the network of the node, a warning for others; those of the baseline pod security standard but DAC_OVERRIDE are no finding.",
 	})
 	PodKeepsCapabilities = row(Rule{
 		Name: "pod-keeps-capabilities", Ref: "POD-06", Level: Low, Title: "does not drop all capabilities",

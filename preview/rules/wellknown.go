@@ -39,6 +39,6 @@ var (
 		Name: "crd-converted-elsewhere", Level: High, Title: "sends its objects to a server outside this plan (conversion)",
 		Why:    "That server reads and can change every object of the kind, in each request that asks for another version than the stored one.",
 		Reduce: "Convert with a Service of the package.",
-		Looks:  "CustomResourceDefinitions of several versions whose conversion webhook is outside the cluster, or a Service of another namespace that the plan does not bring.",
+		Looks:  "CustomResourceDefinitions of several versions whose conversion webhook is outside the cluster, or a Service of another namespace that the plan does not bring; for kinds of widely used operators a Service of any namespace.",
 	})
 )

@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
 // Effect is what the controller of a kind does when an object of the kind is written.
@@ -56,6 +58,9 @@ type Kind struct {
 	Operator, Does string
 	Source         string // URL
 }
+
+// GroupKind returns the API group and kind, of which either may be a wildcard.
+func (k Kind) GroupKind() preview.GroupKind { return preview.GroupKind(k.Group + "/" + k.Kind) }
 
 // Says returns what the controller does with objects of the kind, such as "Argo CD
 // fetches manifests and applies them".

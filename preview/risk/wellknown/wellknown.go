@@ -1,9 +1,11 @@
 // Package wellknown has a table of objects that control something in a cluster by their
-// group, kind, namespace and name alone, such as ConfigMap kube-system/aws-auth.
+// group, kind, namespace and name alone, such as ConfigMap kube-system/aws-auth, and one
+// of ServiceAccounts of widely used systems that amount to control of the cluster.
 package wellknown
 
 import (
 	_ "embed"
+	"slices"
 	"strings"
 	"sync"
 
@@ -60,4 +62,65 @@ func fits(pattern, name string) bool {
 		return strings.HasPrefix(name, strings.TrimSuffix(pattern, "*"))
 	}
 	return pattern == name
+}
+
+//go:embed accounts.tsv
+var accountData string
+
+// Account is a row of the table of ServiceAccounts.
+type Account struct {
+	Namespace, Name string // "*" at an end stands for anything
+	Can             string // what the account does, such as "is cluster-admin (Flux)"
+}
+
+// Accounts returns the rows. Callers must not modify them.
+var Accounts = sync.OnceValue(func() []Account {
+	var out []Account
+	for line := range strings.Lines(accountData) {
+		f := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		if strings.HasPrefix(line, "#") || len(f) != accountColumns {
+			continue // a test holds the table to its form
+		}
+		out = append(out, Account{f[0], f[1], f[2]})
+	}
+	return out
+})
+
+const accountColumns = 3
+
+// FindAccount returns the row of a ServiceAccount; ok is false if there is none. An
+// empty namespace is any.
+func FindAccount(namespace, name string) (found Account, ok bool) {
+	for _, row := range Accounts() {
+		if (namespace == "" || fits(row.Namespace, namespace)) && fits(row.Name, name) {
+			return row, true
+		}
+	}
+	return Account{}, false
+}
+
+// AccountIn returns the first row of a namespace; ok is false if there is none.
+func AccountIn(namespace string) (found Account, ok bool) {
+	for _, row := range Accounts() {
+		if fits(row.Namespace, namespace) {
+			return row, true
+		}
+	}
+	return Account{}, false
+}
+
+// Decisive reports whether the right to write objects of a kind in a namespace, those
+// with one of the names only if there are any, includes an object of the table with
+// level Critical. Without names, objects that the table has in every namespace do not
+// count.
+func Decisive(kind preview.GroupKind, namespace string, names []string) (found Object, ok bool) {
+	for _, row := range Objects()[string(kind)] {
+		if row.Level < rules.Critical || !fits(row.Namespace, namespace) || len(names) == 0 && row.Namespace == "*" {
+			continue
+		}
+		if len(names) == 0 || slices.ContainsFunc(names, func(name string) bool { return fits(row.Name, name) }) {
+			return row, true
+		}
+	}
+	return Object{}, false
 }

@@ -60,3 +60,39 @@ func TestFind(t *testing.T) {
 		}
 	}
 }
+
+func TestEachLineOfTheAccountsIsARow(t *testing.T) {
+	seen, lines := map[string]bool{}, 0
+	for line := range strings.Lines(accountData) {
+		if strings.HasPrefix(line, "#") {
+			continue
+		}
+		lines++
+		f := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		if len(f) != accountColumns || f[0] == "" || f[1] == "" || !strings.HasSuffix(f[2], ")") {
+			t.Fatalf("not a row: %q", line)
+		}
+		if seen[f[0]+"/"+f[1]] || strings.Contains(strings.Trim(f[1], "*"), "*") {
+			t.Errorf("twice, or a star in the middle: %q", line)
+		}
+		seen[f[0]+"/"+f[1]] = true
+	}
+	if lines != len(Accounts()) {
+		t.Errorf("%d rows of %d lines", len(Accounts()), lines)
+	}
+}
+
+func TestFindAccount(t *testing.T) {
+	for name, want := range map[string]bool{
+		"flux-system/kustomize-controller": true,
+		"app/kustomize-controller":         false,
+		"/kustomize-controller":            true, // in every namespace, this one among them
+		"cattle-fleet-system/fleet-agent":  true,
+		"argocd/argocd-notifications":      false,
+	} {
+		namespace, account, _ := strings.Cut(name, "/")
+		if found, ok := FindAccount(namespace, account); ok != want || ok && found.Can == "" {
+			t.Errorf("%s: %+v", name, found)
+		}
+	}
+}
