@@ -36,8 +36,8 @@ func (c *scan) judgeCredentialsMode() {
 		return
 	}
 	id := CredentialsRef().ID()
-	at := slices.IndexFunc(c.plan.Reads, func(r preview.Read) bool { return r.ID == id && r.Body != nil })
-	if at < 0 {
+	mode, known := c.credentialsMode()
+	if !known {
 		if slices.ContainsFunc(c.plan.Reads, func(r preview.Read) bool { return r.ID == UnreadID("CloudCredential", "") }) {
 			c.hit(rules.CloudCredentialsMode.WithReason(), ruleHit{
 				object: id, level: Notice, title: "how the cluster serves CredentialsRequests may not be read",
@@ -46,7 +46,6 @@ func (c *scan) judgeCredentialsMode() {
 		}
 		return
 	}
-	mode := preview.String(c.plan.Reads[at].Body, "spec", "credentialsMode")
 	h := ruleHit{object: id, level: Notice, title: "CloudCredential cluster: the mode of credentials is " + modeName(mode)}
 	rule := rules.CloudCredentialsMode.WithReason()
 	for _, request := range requests {
@@ -57,6 +56,25 @@ func (c *scan) judgeCredentialsMode() {
 		}
 	}
 	c.hit(rule, h)
+}
+
+// credentialsMode returns how the cluster answers CredentialsRequests; known is false
+// where that was not read.
+func (c *scan) credentialsMode() (mode string, known bool) {
+	id := CredentialsRef().ID()
+	at := slices.IndexFunc(c.plan.Reads, func(r preview.Read) bool { return r.ID == id && r.Body != nil })
+	if at < 0 {
+		return "", false
+	}
+	return preview.String(c.plan.Reads[at].Body, "spec", "credentialsMode"), true
+}
+
+// grantsRequests reports whether the cluster is known to give whatever permissions a
+// CredentialsRequest asks for, so that who writes one has the cloud account. In mode
+// manual it gives none.
+func (c *scan) grantsRequests() bool {
+	mode, known := c.credentialsMode()
+	return known && mode != modeManual
 }
 
 func modeName(mode string) string {

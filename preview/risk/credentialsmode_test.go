@@ -51,3 +51,31 @@ func TestTheModeOfCloudCredentials(t *testing.T) {
 		t.Errorf("where nothing was read it says %s", f.Evidence)
 	}
 }
+
+// Who writes requests has what the cluster gives for them: in mode manual nothing.
+func TestWhoWritesRequestsHasWhatTheClusterGives(t *testing.T) {
+	const writes = roleHead + "}\nrules: [{apiGroups: [cloudcredential.openshift.io], resources: [credentialsrequests], verbs: [create]}]\n" + binding
+	for name, test := range map[string]struct {
+		mode string
+		read bool
+		want preview.Severity
+	}{
+		"what it asks for":         {"Mint", true, preview.Critical},
+		"everything":               {"Passthrough", true, preview.Critical},
+		"one of both, by default":  {"", true, preview.Critical},
+		"nothing without a person": {"Manual", true, preview.Warning},
+		"what is not known":        {"", false, preview.Warning},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := planOf(t, writes)
+			if test.read {
+				body := planOf(t, "apiVersion: operator.openshift.io/v1\nkind: CloudCredential\nmetadata: {name: cluster}\nspec: {credentialsMode: '"+test.mode+"'}\n").Objects[0].Planned
+				p.Reads = append(p.Reads, preview.Read{ID: preview.RefOf(body).ID(), UID: "u", Fingerprint: "f", Body: body})
+			}
+			f := find(evaluate(t, Input{Plan: p}), "cloud-credentials-requested")
+			if f == nil || f.Severity != test.want {
+				t.Errorf("%+v", f)
+			}
+		})
+	}
+}

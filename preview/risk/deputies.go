@@ -81,7 +81,8 @@ func rankOf(effect deputy.Effect) int {
 
 // deputyLevel returns a function for the level of a match: the level of the effect's
 // rule, one less for kinds that have the effect within bounds only, and Critical for
-// kinds that equal cluster-admin, or by which programs run in every proxy of a mesh.
+// kinds that equal cluster-admin, or by which programs run in every proxy of a mesh, or
+// that get any cloud permission.
 func deputyLevel(level Level) func(*scan, preview.Grant, shape) Level {
 	return func(c *scan, g preview.Grant, part shape) Level {
 		worst := None
@@ -90,6 +91,9 @@ func deputyLevel(level Level) func(*scan, preview.Grant, shape) Level {
 				if k, ok := c.kinds.worstKind(group, resource); ok {
 					worst = max(worst, levelOfKind(k, level))
 					if k.Order == "high" && orders.MeshWide(k.GroupKind()) && (g.Scope == preview.ScopeCluster || g.Namespace == orders.MeshRoot) {
+						worst = Critical
+					}
+					if effectOf(k) == deputy.Requests && c.grantsRequests() {
 						worst = Critical
 					}
 				}

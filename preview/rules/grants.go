@@ -122,7 +122,7 @@ var (
 		Why:    "On OpenShift, the operator can request cloud permissions at run time. Which ones is not part of this review.",
 		Reduce: "Look for the CredentialsRequest in the operator's documentation, and create the credentials by hand.",
 		Looks:  "Effective permissions to create, update or patch CredentialsRequests of OpenShift.",
-		When:   ordersWhen,
+		When:   "Critical on a cluster that is known to give what is asked for, in any mode but manual; else a warning.",
 	})
 	RBACCloudIAMWrite = row(Rule{
 		Name: "rbac-cloud-iam-write", Ref: "RBAC-80", Level: Critical, Title: "can write objects that grant cloud permissions",
