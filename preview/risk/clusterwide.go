@@ -3,7 +3,6 @@ package risk
 import (
 	"fmt"
 	"net"
-	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
@@ -21,7 +20,6 @@ func clusterRules() []entry {
 		{Rule: rules.WebhookOutsideCluster, object: outsideWebhooks},
 		{Rule: rules.APIService, object: apiService},
 		{Rule: rules.PriorityClass, object: priorityClass},
-		{Rule: rules.ServiceExternalIPs, object: externalIPs},
 		{Rule: rules.VolumeHostPath, object: hostPathVolume},
 		{Rule: rules.TokenOfForeignAccount, object: tokenSecret(false)},
 		{Rule: rules.TokenStored, object: tokenSecret(true)},
@@ -121,24 +119,6 @@ func priorityClass(_ *scan, o *preview.Object) (Level, []string) {
 	}
 	return level, lines
 }
-
-func externalIPs(_ *scan, o *preview.Object) (Level, []string) {
-	if o.Planned == nil || !o.Is(preview.KindService) {
-		return None, nil
-	}
-	level, lines := High, []string(nil)
-	for _, ip := range wording.Strings(preview.Value(o.Planned, "spec", "externalIPs")) {
-		text := "externalIP " + ip
-		if address, err := netip.ParseAddr(ip); err == nil && !address.Unmap().IsPrivate() && !sharedAddresses.Contains(address.Unmap()) {
-			level, text = Critical, text+" is an address of the internet, whose traffic from every pod is taken"
-		}
-		lines = append(lines, text)
-	}
-	return level, lines
-}
-
-// sharedAddresses are those of providers' own networks (RFC 6598), private like others.
-var sharedAddresses = netip.MustParsePrefix("100.64.0.0/10")
 
 func hostPathVolume(_ *scan, o *preview.Object) (Level, []string) {
 	if o.Planned == nil || !o.Is(preview.KindPersistentVolume) {

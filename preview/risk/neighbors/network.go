@@ -13,6 +13,7 @@ import (
 func networkRows() []Row {
 	return []Row{
 		{rules.ServiceRedirects, kinds(preview.KindService), serviceRedirects},
+		{rules.ServiceExternalIPs, kinds(preview.KindService), externalIPs},
 		{rules.EndpointsOfOthers, kinds("Endpoints", "discovery.k8s.io/EndpointSlice"), endpointsOfOthers},
 		{rules.NetworkPolicyOpens, kinds("networking.k8s.io/NetworkPolicy", "extensions/NetworkPolicy"), networkPolicy},
 		{rules.NetworkPolicyOpens, kinds("policy.networking.k8s.io/AdminNetworkPolicy", "policy.networking.k8s.io/BaselineAdminNetworkPolicy", "policy.networking.k8s.io/ClusterNetworkPolicy"), clusterPolicy},
@@ -106,6 +107,22 @@ func externalName(o Object, v *verdict, name string) {
 	default:
 		v.add(rules.Medium, "externalName %s: a host outside the cluster", name)
 	}
+}
+
+// sharedAddresses are those of providers' own networks (RFC 6598), private like others.
+var sharedAddresses = netip.MustParsePrefix("100.64.0.0/10")
+
+func externalIPs(o Object) (rules.Level, []string) {
+	var v verdict
+	for _, ip := range texts(preview.Value(o.Body, "spec", "externalIPs")) {
+		address, err := netip.ParseAddr(ip)
+		if err == nil && !address.Unmap().IsPrivate() && !sharedAddresses.Contains(address.Unmap()) {
+			v.add(rules.Critical, "externalIP %s is an address of the internet, whose traffic from every pod is taken", ip)
+			continue
+		}
+		v.add(rules.High, "externalIP %s", ip)
+	}
+	return v.result()
 }
 
 func endpointsOfOthers(o Object) (rules.Level, []string) {

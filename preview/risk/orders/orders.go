@@ -219,13 +219,3 @@ func BacksUpSecrets(body map[string]any, owned func(namespace string) bool, brou
 	name := cmp.Or(preview.String(spec, "storageLocation"), "default")
 	return brought(preview.Ref{APIVersion: "velero.io/v1", Kind: "BackupStorageLocation", Namespace: preview.RefOf(body).Namespace, Name: name})
 }
-
-// names a store that the package brings.
-func PushesTo(body map[string]any, brought func(preview.Ref) bool) bool {
-	return slices.ContainsFunc(preview.Maps(body, "spec", "pushSecretSpec", "secretStoreRefs"), func(ref map[string]any) bool {
-		at := preview.Ref{APIVersion: "external-secrets.io/v1", Kind: "ClusterSecretStore", Name: preview.String(ref, "name")}
-		alike := at
-		alike.Namespace = preview.RefOf(body).Namespace // offline, where the scope of neither kind is known
-		return brought(at) || brought(alike)
-	})
-}
