@@ -1,11 +1,12 @@
 package preview
 
 // Computed is what was computed about the objects of a plan that lack a dry run because
-// their namespace or CRD comes with the plan.
+// their namespace, CRD or role comes with the plan.
 type Computed struct {
 	// BySchema counts the objects whose defaults are those of a CRD in the plan, ByCopy
-	// those whose defaults the API server gave to a copy in [TrialNamespace].
-	BySchema, ByCopy int
+	// those whose defaults the API server gave to a copy in [TrialNamespace], and ByKind
+	// the role bindings, whose defaults are the same everywhere.
+	BySchema, ByCopy, ByKind int
 	// Refused says which policies of the cluster refuse an object, one sentence each.
 	Refused []string
 	// Open lists what could not be computed, as parts of one sentence.

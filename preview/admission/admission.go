@@ -60,17 +60,19 @@ func Compute(ctx context.Context, p *preview.Plan, cluster Cluster) error {
 		c.defaults(ctx, r)
 		c.admit(ctx, r)
 	}
-	p.Computed = &preview.Computed{ByCopy: c.byCopy, BySchema: c.bySchema, Refused: c.refused, Open: c.open.sentence()}
+	p.Computed = &preview.Computed{ByCopy: c.byCopy, BySchema: c.bySchema, ByKind: c.byKind, Refused: c.refused, Open: c.open.sentence()}
 	return ctx.Err()
 }
 
 // computation is what is known so far about the objects of a plan.
 type computation struct {
 	*configuration
-	requests         []*request
-	open             *openPoints
-	byCopy, bySchema int
-	refused          []string
+	requests []*request
+	open     *openPoints
+	byCopy   int
+	bySchema int
+	byKind   int
+	refused  []string
 }
 
 // defaults sets the computed result of the object, if its defaults are known.
@@ -79,6 +81,9 @@ func (c *computation) defaults(ctx context.Context, r *request) {
 	switch {
 	case o.Computed != nil:
 		c.bySchema++
+	case o.Is(preview.KindRoleBinding, preview.KindClusterRoleBinding):
+		o.Computed = ofBinding(o)
+		c.byKind++
 	case o.Untried != "": // a question of its own
 	case o.Copy == nil:
 		c.open.add("what the API server adds to", "", o)
@@ -99,6 +104,25 @@ func fromCopy(o *preview.Object) map[string]any {
 	body := preview.WithoutVolatile(o.Copy)
 	meta := preview.Map(body, "metadata")
 	meta["name"], meta["namespace"] = o.Name, o.Namespace
+	return body
+}
+
+// ofBinding returns a binding with the API groups that the API server sets in it, which
+// has no other defaults. One to a role of the same plan can be tried nowhere before the
+// role is there.
+func ofBinding(o *preview.Object) map[string]any {
+	body := preview.CloneBody(o.Planned)
+	setGroup := func(of map[string]any) {
+		if of != nil && preview.String(of, "apiGroup") == "" {
+			of["apiGroup"] = o.Ref().Group()
+		}
+	}
+	setGroup(preview.Map(body, "roleRef"))
+	for _, subject := range preview.Maps(body, "subjects") {
+		if kind := subject["kind"]; kind == preview.SubjectUser || kind == preview.SubjectGroup {
+			setGroup(subject)
+		}
+	}
 	return body
 }
 

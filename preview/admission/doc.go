@@ -1,11 +1,12 @@
-// Package admission computes what no dry run can answer yet: of objects whose namespace
-// or CRD the plan itself creates, the fields that the API server will add, and what the
+// Package admission computes what no dry run can answer yet: of objects whose namespace,
+// CRD or role the plan itself creates, the fields that the API server will add, and what the
 // admission webhooks and policies of the cluster will do with them.
 //
 // What is computed is shown and is no Fact: it depends on what the person who plans may
 // read, no digest covers it, and apply sends the same bytes with and without it.
 //
 //   - Defaults of custom resources are those of the schema in the plan's CRD.
+//   - Those of role bindings are two API groups.
 //   - Defaults of other objects are those that the API server gave to a copy of the object
 //     in another namespace. Defaults do not depend on the namespace, but admission plugins
 //     may: pods are left out for that, and so is a copy that a webhook or policy changed

@@ -31,6 +31,13 @@ const newHome = `{apiVersion: v1, kind: Namespace, metadata: {name: home, labels
 ---
 {apiVersion: v1, kind: Service, metadata: {name: web, namespace: home}, spec: {selector: {app: web}, ports: [{port: 80}]}}
 ---
+{apiVersion: v1, kind: ServiceAccount, metadata: {name: web, namespace: home}}
+---
+{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: home-viewer}, rules: [{apiGroups: [""], resources: [pods], verbs: [get]}]}
+---
+{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: {name: home-viewer}, roleRef: {kind: ClusterRole, name: home-viewer},
+  subjects: [{kind: ServiceAccount, name: web, namespace: home}, {kind: User, name: ada}]}
+---
 {apiVersion: batch/v1, kind: CronJob, metadata: {name: tidy, namespace: home}, spec: {schedule: "* * * * *", suspend: true,
   jobTemplate: {spec: {template: {spec: {restartPolicy: Never, containers: [{name: c, image: c.example.com/c}]}}}}}}
 `
@@ -41,12 +48,13 @@ func TestClusterComputedIsWhatIsStored(t *testing.T) {
 	box := sandboxtest.Borrow(t)
 	client := connected(t, box)
 	p := planFrom(t, client, "home", newHome)
-	if c := p.Computed; c == nil || c.BySchema != 1 || c.ByCopy != 3 || len(c.Open) > 0 || len(c.Refused) > 0 {
+	if c := p.Computed; c == nil || c.BySchema != 1 || c.ByCopy != 4 || c.ByKind != 1 || len(c.Open) > 0 || len(c.Refused) > 0 {
 		t.Fatalf("computed: %+v", c)
 	}
 	store(t, box, planned.Content{Objects: slices.Clone(p.Objects)})
 	for _, name := range []string{
 		"home.example.com/Lamp/home/desk", "apps/Deployment/home/web", "core/Service/home/web", "batch/CronJob/home/tidy",
+		"rbac.authorization.k8s.io/ClusterRoleBinding/-/home-viewer",
 	} {
 		o := p.Object(name)
 		if o == nil || o.Computed == nil || o.Result != "" {
@@ -76,7 +84,7 @@ func TestClusterUnreadAdmissionIsOpen(t *testing.T) {
   subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: most}]}
 `)
 	p := planFrom(t, as(t, box, "most"), "home", newHome)
-	if c := p.Computed; c == nil || c.ByCopy != 3 || len(c.Open) != 1 || !strings.HasPrefix(c.Open[0], "which webhooks and policies see them for want of the right to list each MutatingWebhookConfiguration, ") {
+	if c := p.Computed; c == nil || c.ByCopy != 4 || len(c.Open) != 1 || !strings.HasPrefix(c.Open[0], "which webhooks and policies see them for want of the right to list each MutatingWebhookConfiguration, ") {
 		t.Errorf("computed: %+v", c)
 	}
 	if all := planFrom(t, connected(t, box), "home", newHome); all.Digest != p.Digest {

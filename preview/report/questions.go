@@ -108,13 +108,13 @@ func dryRunQuestions(p *preview.Plan) []Question {
 	case len(lacking) == 0:
 		return nil
 	case c == nil:
-		out = append(out, Question{without, "their namespace or kind comes with this plan, so that admission and defaulting cannot be asked before it is there"})
+		out = append(out, Question{without, "their namespace, kind or role comes with this plan, so that admission and defaulting cannot be asked before it is there"})
 	default:
 		for _, text := range c.Refused {
 			out = append(out, Question{"computed", text + "; the API server decides when it is applied"})
 		}
 		if len(c.Open) > 0 {
-			out = append(out, Question{without, "their namespace or CRD comes with this plan, and open is " + strings.Join(c.Open, "; ")})
+			out = append(out, Question{without, "their namespace, CRD or role comes with this plan, and open is " + strings.Join(c.Open, "; ")})
 		}
 	}
 	return append(out, untriedQuestion(untried)...)
@@ -124,7 +124,7 @@ func dryRunQuestions(p *preview.Plan) []Question {
 // if nothing was.
 func computedText(p *preview.Plan) string {
 	c := p.Computed
-	if c == nil || c.BySchema+c.ByCopy == 0 {
+	if c == nil || c.BySchema+c.ByCopy+c.ByKind == 0 {
 		return ""
 	}
 	var how []string
@@ -134,7 +134,10 @@ func computedText(p *preview.Plan) string {
 	if c.BySchema > 0 {
 		how = append(how, fmt.Sprintf("for %d by the schema of a CRD in this plan", c.BySchema))
 	}
-	return fmt.Sprintf("Computed, not answered by the API server: the defaults of objects whose namespace or CRD comes with this plan, %s; "+
+	if c.ByKind > 0 {
+		how = append(how, fmt.Sprintf("for %d role bindings by what every API server sets", c.ByKind))
+	}
+	return fmt.Sprintf("Computed, not answered by the API server: the defaults of objects whose namespace, CRD or role comes with this plan, %s; "+
 		"and what the Pod Security levels, webhooks and policies that were read do with them.", strings.Join(how, ", "))
 }
 
