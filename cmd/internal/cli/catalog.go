@@ -270,7 +270,7 @@ func (a *app) showCatalog(ctx context.Context, want planning.Selection, name str
 	}
 	if name == "" {
 		hits := catalog.Search(opened, "")
-		return a.printDocument(output, items[catalog.Hit]{Items: hits}, func() error { return table(a.streams.Human(), hitRows(hits)) })
+		return a.printDocument(output, items[catalog.Hit]{Items: hits}, func() error { return table(a.streams.Human(), hitRows(hits, len(opened))) })
 	}
 	reference, err := ref.Parse(name)
 	if err != nil || reference.Kind != ref.KindPackage {
@@ -297,11 +297,16 @@ func (a *app) showCatalog(ctx context.Context, want planning.Selection, name str
 	return a.printDocument(output, shown, func() error { return a.printPackage(shown) })
 }
 
-// hitRows returns packages as rows of a table.
-func hitRows(hits []catalog.Hit) [][]string {
+// hitRows returns packages as rows of a table, with their catalogs if there are several.
+func hitRows(hits []catalog.Hit, catalogs int) [][]string {
 	rows := [][]string{{"PACKAGE", "CHANNEL", "VERSION", "CATALOG", "DESCRIPTION"}}
 	for _, h := range hits {
 		rows = append(rows, []string{h.Package, h.DefaultChannel, h.Version, h.Catalog.Reference, clip(hitNote(h), 80)})
+	}
+	for i := range rows {
+		if catalogs == 1 {
+			rows[i] = slices.Delete(rows[i], 3, 4)
+		}
 	}
 	return rows
 }
@@ -502,5 +507,5 @@ func (a *app) search(ctx context.Context, term string, names []string, src plann
 		return err
 	}
 	hits := catalog.Search(loaded, term)
-	return a.printItems(output, items[catalog.Hit]{Items: hits}, hitRows(hits))
+	return a.printItems(output, items[catalog.Hit]{Items: hits}, hitRows(hits, len(loaded)))
 }

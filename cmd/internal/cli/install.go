@@ -52,7 +52,7 @@ func (a *app) newInstallCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			p.requests.open(a.streams)
 			if err := r.check(); err != nil {
-				if errors.Is(err, errNoTerminal) { // with a terminal there would be no catalog either
+				if errors.Is(err, errNoTerminal) || errors.Is(err, errInCI) { // with a terminal there would be no catalog either
 					err = errors.Join(err, p.WithoutCatalog(argument(args, 0)))
 				}
 				return r.reportFailure(err)

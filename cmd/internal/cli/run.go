@@ -96,8 +96,9 @@ func (r *runner) checkWith(own error) error {
 	return r.app.checkCanPrompt(r.output.format, r.approve.yes, r.instead)
 }
 
-// errNoTerminal is the error for a run that must ask and cannot.
-var errNoTerminal = errors.New("not a terminal")
+// errNoTerminal is the error for a run that must ask and cannot, and errInCI for one on a
+// terminal of a CI system.
+var errNoTerminal, errInCI = errors.New("not a terminal"), errors.New("CI is set, so that nothing is asked")
 
 // checkCanPrompt returns an error for an output form that the command does not
 // have, and for a run that must ask but has no terminal; that error names the
@@ -110,6 +111,8 @@ func (c console) checkCanPrompt(format string, yes bool, instead string) error {
 		return nil
 	case format == "json":
 		return usagef("-o json never asks and never approves; add --yes")
+	case !c.streams.CanAsk() && c.streams.OnlyCI():
+		return fmt.Errorf("%w: review with %s", errInCI, instead)
 	case !c.streams.CanAsk():
 		return fmt.Errorf("%w: review with %s", errNoTerminal, instead)
 	}

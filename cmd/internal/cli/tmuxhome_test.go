@@ -32,6 +32,8 @@ func TestTerminalHomeWithoutACluster(t *testing.T) {
 	p.keys("q")
 	p.wait("exit=0")
 	p.sane()
+	p.cleared("CI=1 kubectl-operator install ./bundle")
+	p.wait("CI is set, so that nothing is asked: review with")
 	p.cleared("CI=1 kubectl-operator")
 	p.wait("exit=0")
 	if screen := p.screen(); !strings.Contains(screen, "kubectl operator COMMAND --help") {

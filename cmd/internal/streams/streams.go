@@ -151,6 +151,10 @@ func (s *Streams) CanDraw() bool {
 // to draw on, and the environment is not that of a CI system.
 func (s *Streams) CanPrompt() bool { return s.CanDraw() && s.terminal.getenv("CI") == "" }
 
+// OnlyCI reports whether the environment of a CI system is all that keeps the user from
+// being asked.
+func (s *Streams) OnlyCI() bool { return s.CanDraw() && !s.CanPrompt() }
+
 // Lines reports whether output is lines of text instead of screens: because of
 // --plain, ACCESSIBLE, or a dumb terminal.
 func (s *Streams) Lines() bool {

@@ -98,17 +98,21 @@ func TestCanPrompt(t *testing.T) {
 		in, out   bool
 		env       []string
 		canPrompt bool
+		onlyCI    bool
 	}{
-		{"a terminal at both ends", true, true, nil, true},
-		{"input from a pipe", false, true, nil, false},
-		{"output into a file", true, false, nil, false},
-		{"a CI system with a terminal", true, true, []string{"CI=true"}, false},
-		{"a terminal that cannot be drawn on", true, true, []string{"TERM=dumb"}, false},
+		{"a terminal at both ends", true, true, nil, true, false},
+		{"input from a pipe", false, true, nil, false, false},
+		{"output into a file", true, false, nil, false, false},
+		{"a CI system with a terminal", true, true, []string{"CI=true"}, false, true},
+		{"a terminal that cannot be drawn on", true, true, []string{"TERM=dumb"}, false, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := newStreams(nil, nil, nil, terminal{stdin: tt.in, stdout: tt.out, getenv: env(tt.env...)})
 			if got := s.CanPrompt(); got != tt.canPrompt {
 				t.Errorf("CanPrompt = %v, want %v", got, tt.canPrompt)
+			}
+			if got := s.OnlyCI(); got != tt.onlyCI {
+				t.Errorf("OnlyCI = %v, want %v", got, tt.onlyCI)
 			}
 		})
 	}
