@@ -294,6 +294,19 @@ func IDLabel(id string) string {
 	return kind + " " + name
 }
 
+// IDPlace returns "KIND NAMESPACE/NAME" for an object's id, as people read it, and the
+// text itself if it is no id.
+func IDPlace(id string) string {
+	_, kind, namespace, name, err := ParseID(id)
+	switch {
+	case err != nil:
+		return id
+	case namespace == "":
+		return kind + " " + name
+	}
+	return kind + " " + namespace + "/" + name
+}
+
 // ParseID splits an object id into its parts; group and namespace are empty for "core"
 // and "-". It errs if id is no object id.
 func ParseID(id string) (group, kind, namespace, name string, err error) {

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/Masterminds/semver/v3"
+
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
@@ -40,8 +42,14 @@ var verbs = map[string]string{
 	preview.RequestInstall: "Installs", preview.RequestUpgrade: "Upgrades", preview.RequestUninstall: "Removes", preview.RequestRollback: "Rolls back",
 }
 
-// Downgrades reports whether an upgrade installs an older version of a package.
+// Downgrades reports whether an upgrade, or the comparison with another version, leads to
+// an older version of a package.
 func Downgrades(p *preview.Plan) bool {
+	if p.Against != nil && len(p.Packages) > 0 && p.Against.Package == p.Packages[0].Name {
+		from, err := semver.NewVersion(p.Against.Version)
+		to, toErr := semver.NewVersion(p.Packages[0].Version)
+		return err == nil && toErr == nil && to.LessThan(from)
+	}
 	return p.Request.Action == preview.RequestUpgrade && slices.ContainsFunc(p.Packages, func(pkg preview.Package) bool {
 		return slices.ContainsFunc(pkg.Notes, func(n preview.Note) bool { return n.Rule == rules.Downgrade.Name })
 	})

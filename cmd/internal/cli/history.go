@@ -146,7 +146,7 @@ func (c console) printRevision(item revisionItem) {
 		c.streams.Printf("  %-9s %s\n", l[0], textsafe.Line(l[1]))
 	}
 	for _, o := range item.Receipt.Objects {
-		line := fmt.Sprintf("  %-9s %-9s %s", o.State, o.Action, o.ID)
+		line := fmt.Sprintf("  %-9s %-9s %s", o.State, o.Action, preview.IDPlace(o.ID))
 		for _, note := range append(slices.Clone(o.Notes), o.Message) {
 			if note != "" {
 				line += "  " + note
