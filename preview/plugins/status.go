@@ -13,6 +13,7 @@ const (
 	StandsMissing = "missing" // wanted and not installed
 	StandsExtra   = "extra"   // installed or locked, and not wanted
 	StandsOther   = "other"   // installed from elsewhere, or other bytes than wanted
+	StandsUnknown = "unknown" // what is installed cannot be read
 )
 
 // PluginStatus compares what config, lock file and installed generation say about a
@@ -20,7 +21,7 @@ const (
 // in a plan.
 type PluginStatus struct {
 	Plugin    string `json:"plugin"`
-	State     string `json:"state"` // ok, missing, extra, other
+	State     string `json:"state"` // ok, missing, extra, other, unknown
 	Reference string `json:"reference,omitempty"`
 	Locked    string `json:"locked,omitempty"`    // sha256 in the lock file
 	Installed string `json:"installed,omitempty"` // sha256 of what was installed
@@ -36,6 +37,16 @@ type SyncStatus struct {
 	Plugins  []PluginStatus `json:"plugins"`
 	// ConfigChanges are settings that differ for the host.
 	ConfigChanges []preview.Change `json:"configChanges"`
+}
+
+// Unread makes the state of every plugin unknown, because what is installed cannot be
+// read for the reason why.
+func (s *SyncStatus) Unread(why string) {
+	for i := range s.Plugins {
+		p := &s.Plugins[i]
+		p.State, p.Installed, p.Why = StandsUnknown, "", "what is installed cannot be read: "+clip(why)
+	}
+	s.ConfigChanges = []preview.Change{}
 }
 
 // Compare compares a set and its lock file, which may be nil, with what is installed

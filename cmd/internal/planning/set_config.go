@@ -1,6 +1,7 @@
 package planning
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -178,14 +179,17 @@ func (o *SetOptions) keepLock(fresh *plugins.Lock) error {
 }
 
 // Status compares a config and its lock file with the current generation, for the
-// platform of that or of this machine. It is nil if the generation cannot be read.
+// platform of that or of this machine. All is unknown if the generation cannot be read.
 func (o *SetOptions) Status(location string, set *plugins.Set, generations []installed.Generation) (*plugins.SyncStatus, error) {
 	lock, err := readLock(o.lockPath(), set, o.Lock != "")
 	if err != nil {
 		return nil, fmt.Errorf("lock file %s: %w", o.lockPath(), err)
 	}
-	platform, now := runtime.GOOS+"/"+runtime.GOARCH, plugins.InstalledFiles{}
+	platform, now, problem := runtime.GOOS+"/"+runtime.GOARCH, plugins.InstalledFiles{}, ""
 	for _, g := range generations {
+		if g.Current {
+			problem = g.Problem
+		}
 		if !g.Current || g.Receipt == nil {
 			continue
 		}
@@ -193,10 +197,13 @@ func (o *SetOptions) Status(location string, set *plugins.Set, generations []ins
 			platform = g.Receipt.Platform
 		}
 		if now, err = installed.InstalledState(location, g.Number); err != nil {
-			return nil, nil // the generation carries the problem
+			problem, now = cmp.Or(problem, err.Error()), plugins.InstalledFiles{}
 		}
 	}
 	wanted, err := plugins.Compare(set, lock, now, platform)
+	if problem != "" {
+		wanted.Unread(problem)
+	}
 	if wanted.Config = o.Config; lock != nil {
 		wanted.Lock = o.lockPath()
 	}
