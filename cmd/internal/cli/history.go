@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -88,7 +89,7 @@ func (p *session) history(ctx context.Context, name string, output documentOutpu
 		list.Items = append(list.Items, item)
 		rows = append(rows, []string{
 			strconv.Itoa(item.Revision), item.signatureNote(), item.Action, item.Package, item.Version,
-			item.Updated.Format(time.RFC3339), item.ApprovedBy, item.ApprovedHow,
+			item.Updated.Format(time.RFC3339), item.ApprovedBy, item.ApprovedHow + signersOf(r.Receipt().Approval),
 		})
 	}
 	if err := p.app.printDocument(output, list, func() error { return table(p.app.streams.Human(), rows) }); err != nil {
@@ -101,6 +102,19 @@ func (p *session) history(ctx context.Context, name string, output documentOutpu
 		return fmt.Errorf("release %s: %s", name, text)
 	}
 	return nil
+}
+
+// signersOf names those whose signatures an approval rests on, in words that follow how
+// it was given.
+func signersOf(a record.Approval) string {
+	var names []string
+	for _, s := range a.Signed {
+		names = append(names, s.Approver)
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return ", signed by " + strings.Join(names, ", ")
 }
 
 func (p *session) revision(ctx context.Context, name string, revision int, output documentOutput) error {
@@ -138,6 +152,9 @@ func (c console) printRevision(item revisionItem) {
 	}
 	for _, s := range item.Sources {
 		lines = append(lines, [2]string{s.Kind, s.Reference + " " + s.Digest})
+	}
+	for _, s := range item.Receipt.Approval.Signed {
+		lines = append(lines, [2]string{"signed", s.Approver + " with key " + s.KeyID + ", " + s.Signed})
 	}
 	for _, accepted := range item.Receipt.Approval.Accepted {
 		lines = append(lines, [2]string{"accepted", accepted.ID})
