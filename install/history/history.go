@@ -71,23 +71,24 @@ func list(ctx context.Context, cluster Reader, namespace string) ([]record.Recor
 // Find reads the newest record of an installed release by name: in the given
 // namespace, else of the only release with that name in all namespaces. Two of
 // them are an error that lists both. If the user may not list releases in all
-// namespaces, the namespace with the same name as the release is tried.
-func Find(ctx context.Context, cluster Reader, name, namespace string) (*record.Record, error) {
-	return find(ctx, cluster, name, namespace, (*record.Record).Installed)
+// namespaces, the likely ones are tried in turn, where new releases go, and then the one
+// with the same name as the release.
+func Find(ctx context.Context, cluster Reader, name, namespace string, likely ...string) (*record.Record, error) {
+	return find(ctx, cluster, name, namespace, likely, (*record.Record).Installed)
 }
 
 // Recall is [Find], and finds uninstalled releases too, whose records remain.
-func Recall(ctx context.Context, cluster Reader, name, namespace string) (*record.Record, error) {
-	return find(ctx, cluster, name, namespace, func(*record.Record) bool { return true })
+func Recall(ctx context.Context, cluster Reader, name, namespace string, likely ...string) (*record.Record, error) {
+	return find(ctx, cluster, name, namespace, likely, func(*record.Record) bool { return true })
 }
 
-func find(ctx context.Context, cluster Reader, name, namespace string, wanted func(*record.Record) bool) (*record.Record, error) {
+func find(ctx context.Context, cluster Reader, name, namespace string, likely []string, wanted func(*record.Record) bool) (*record.Record, error) {
 	if namespace != "" {
 		return load(ctx, cluster, preview.Release{Name: name, Namespace: namespace}, wanted)
 	}
 	records, err := readNamed(ctx, cluster, name)
 	if preview.ReasonOf(err) == preview.ReasonForbidden {
-		return load(ctx, cluster, preview.Release{Name: name, Namespace: name}, wanted)
+		return tryEach(ctx, cluster, name, append(slices.Clone(likely), name), wanted)
 	}
 	var found []record.Record
 	var where []string
@@ -111,6 +112,20 @@ func find(ctx context.Context, cluster Reader, name, namespace string, wanted fu
 func adviseList(err error) error {
 	list := commandline.Operator("list")
 	return &commandline.Advised{Err: fmt.Errorf("%w; see %s", err, list), Commands: []string{list}, Scope: commandline.Connection}
+}
+
+// tryEach reads the record of a release in one namespace after the other. Where none has
+// it, the error is that of the first.
+func tryEach(ctx context.Context, cluster Reader, name string, namespaces []string, wanted func(*record.Record) bool) (*record.Record, error) {
+	var first error
+	for _, namespace := range slices.Compact(slices.DeleteFunc(namespaces, func(n string) bool { return n == "" })) {
+		found, err := load(ctx, cluster, preview.Release{Name: name, Namespace: namespace}, wanted)
+		if err == nil {
+			return found, nil
+		}
+		first = cmp.Or(first, err)
+	}
+	return nil, first
 }
 
 // readNamed reads the newest record of every release with a name, in all namespaces.

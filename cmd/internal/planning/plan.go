@@ -235,10 +235,10 @@ func (p *Planner) Upgrade(ctx context.Context, name, text string, progress func(
 // namespaceFor returns the namespace of a release as far as it is chosen: by a flag, a
 // request file, or the context of the kubeconfig.
 func (p *Planner) namespaceFor(want PlanRequest) string {
-	if want.namespace != "" || want.File != nil || p.Read.Offline || p.env.ContextNamespace == nil {
+	if want.namespace != "" || want.File != nil || p.Read.Offline {
 		return want.namespace
 	}
-	return p.env.ContextNamespace()
+	return p.env.home()
 }
 
 // upgradeTo returns the command that upgrades a release to what REF stands for.
@@ -303,7 +303,7 @@ func (p *Planner) Find(ctx context.Context, name string) (*record.Record, error)
 	if err != nil {
 		return nil, err
 	}
-	record, err := history.Find(ctx, cluster, name, p.env.Namespace())
+	record, err := history.Find(ctx, cluster, name, p.env.Namespace(), p.env.home())
 	return p.Verified(ctx, record, err)
 }
 
@@ -313,7 +313,7 @@ func (p *Planner) Recall(ctx context.Context, name string) (*record.Record, erro
 	if err != nil {
 		return nil, err
 	}
-	record, err := history.Recall(ctx, cluster, name, p.env.Namespace())
+	record, err := history.Recall(ctx, cluster, name, p.env.Namespace(), p.env.home())
 	return p.Verified(ctx, record, err)
 }
 

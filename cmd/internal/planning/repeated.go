@@ -64,3 +64,12 @@ func public(o *preview.ReleaseOptions, set string) bool {
 	}
 	return found
 }
+
+// home returns the namespace of the kubeconfig's context, where new releases go of which
+// nothing says another; empty if it has none.
+func (e Environment) home() string {
+	if e.ContextNamespace == nil {
+		return ""
+	}
+	return e.ContextNamespace()
+}
