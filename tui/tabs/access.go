@@ -50,6 +50,7 @@ const (
 	grantPrefix   = "grant/" // and the position of a row
 	cloudPrefix   = "cloud/"
 	declPrefix    = "declared/"
+	cloudNone     = "cloud-none"
 	ReachPrefix   = "reach/"
 	missingPrefix = "missing/"
 )
@@ -163,6 +164,10 @@ func (m *AccessTab) cloudRows() []Row {
 		rows = append(rows, Row{ID: declPrefix + strconv.Itoa(i), Text: text, Copy: text, Explain: "cloud access is requested; the required permissions are not declared",
 			Line: func(width int) widget.Line { return declarationLine(declared, i, width) }})
 	}
+	if looked := report.CloudLookedAt(m.Plan); looked != "" {
+		text := "none found in " + preview.Plural(len(m.Plan.Objects), "object")
+		rows = append(rows, Row{ID: cloudNone, Text: text, Copy: looked, Explain: looked, Line: func(int) widget.Line { return frame.Plain(text) }})
+	}
 	if len(rows) == 0 {
 		return nil
 	}
@@ -170,7 +175,19 @@ func (m *AccessTab) cloudRows() []Row {
 }
 
 func declarationText(d preview.CloudDeclaration) string {
-	return d.Provider + "  requested; permissions not declared  " + d.Origin
+	return d.Provider + "  requested; permissions not declared" + certainty(d.Certainty) + "  " + d.Origin
+}
+
+// certainty says, in words that follow what cloud access is, how sure it is; empty for
+// what an object declares.
+func certainty(c string) string {
+	switch c {
+	case preview.CloudExample:
+		return " (shown by an example)"
+	case preview.CloudInferred:
+		return " (inferred)"
+	}
+	return ""
 }
 
 // declarationLine returns a row for the i-th sign of cloud access. If the sign is
@@ -195,7 +212,7 @@ func (m *AccessTab) cloudRow(i int, c preview.CloudPermission) Row {
 	}
 	actions := strings.Join(slices.Concat(c.Actions, c.Roles), " ")
 	who := c.Provider + " " + strings.ToLower(c.Effect)
-	on, change := strings.Join(c.Resources, ", "), m.index.changeMark(c.Change, c.Rules)
+	on, change := strings.Join(c.Resources, ", "), m.index.changeMark(c.Change, c.Rules)+certainty(c.Certainty)
 	text := strings.Join([]string{who, actions, on, c.Origin, change}, " ")
 	return Row{
 		ID: cloudPrefix + strconv.Itoa(i), Copy: text, Text: text,
@@ -252,6 +269,11 @@ func (m *AccessTab) Doc(id string, width int) Document {
 		b.Blank()
 		b.Pair("provider", d.Provider)
 		b.Pair("origin", d.Origin)
+		b.Pair("certainty", d.Certainty)
+	}
+	if id == cloudNone {
+		b.Heading("No access to clouds was found")
+		b.Text(theme.Plain, "   ", report.CloudLookedAt(m.Plan))
 	}
 	if i, ok := rowIndex(id, missingPrefix, len(m.Plan.Access.Installer.Missing)); ok {
 		r := m.Plan.Access.Installer.Missing[i]
@@ -382,6 +404,7 @@ func (m *AccessTab) cloudDoc(b *frame.Builder, c preview.CloudPermission) {
 	}
 	b.Pair("change", c.Change)
 	b.Pair("origin", c.Origin)
+	b.Pair("certainty", c.Certainty)
 	b.Pair("rules", strings.Join(c.Rules, ", "))
 	m.findingsOf(b, c.Origin)
 }
