@@ -2,6 +2,7 @@ package install_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -14,6 +15,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/sandboxtest"
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/servingcert"
 )
 
 const scaled = `
@@ -67,6 +69,23 @@ func TestClusterRefusalsWriteNothing(t *testing.T) {
 			}
 			return plan, byDigest(plan)
 		}, install.Refused, "the plan expired at"},
+		{"a certificate generated for the plan that has ended since", func(t *testing.T) (*preview.Plan, record.Approval) {
+			set, err := servingcert.New([]string{"hook." + ns + ".svc"}, time.Now().AddDate(-2, 0, 0)) // the clock of the plan
+			if err != nil {
+				t.Fatal(err)
+			}
+			data, err := json.Marshal(set.Data())
+			if err != nil {
+				t.Fatal(err)
+			}
+			content := w.content(t, "2.0.0", scaled, fmt.Sprintf("{apiVersion: v1, kind: Secret, type: %s, metadata: {name: hook}, data: %s}", servingcert.SecretType, data))
+			content.Package.Parameters.Certs = preview.CertsGenerated
+			if content.Package.ContentDigest, err = preview.ContentDigest(w.release, content.Package, content.Objects, nil); err != nil {
+				t.Fatal(err)
+			}
+			plan := w.plan(t, content)
+			return plan, byDigest(plan)
+		}, install.Refused, "holds a certificate for webhooks that ended on"},
 		{"a plan that was already applied", func(_ *testing.T) (*preview.Plan, record.Approval) {
 			return applied, byDigest(applied)
 		}, install.Refused, "already applied"},
