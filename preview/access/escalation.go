@@ -60,6 +60,7 @@ type AccountGraph struct {
 	bindings   map[string]preview.Ref   // id of a known binding → its role
 	bindable   map[string][]preview.Ref // see boundBy
 	boundRoles map[string]preview.Ref   // see roleOfID
+	localRoles map[string][]preview.Ref // see rolesIn
 	idle       map[preview.Subject]bool // accounts of the control plane that no pod runs as
 	roles      *roleSet
 	left       int // work that may still be done, see maxVisits
@@ -76,7 +77,7 @@ func NewAccountGraph(in GraphInput) *AccountGraph {
 		order: map[preview.Subject]int{}, local: map[string][]int{}, held: map[preview.Subject][]preview.Grant{},
 		holdings: map[preview.Subject]*subjectHoldings{}, lists: map[string]int{}, found: map[string]*search{}, table: compiledSteps(),
 		privileged: map[string]bool{}, onNodes: map[string]bool{}, running: map[string]map[string]string{}, secrets: map[string][]tokenSecret{}, scripts: map[string][]script{},
-		bindings: map[string]preview.Ref{}, bindable: map[string][]preview.Ref{}, boundRoles: map[string]preview.Ref{}, idle: controlPlaneAccounts(), roles: newRoleSet(in.Roles), left: maxVisits,
+		bindings: map[string]preview.Ref{}, bindable: map[string][]preview.Ref{}, boundRoles: map[string]preview.Ref{}, localRoles: map[string][]preview.Ref{}, idle: controlPlaneAccounts(), roles: newRoleSet(in.Roles), left: maxVisits,
 	}
 	known := map[preview.Subject]bool{}
 	add := func(s preview.Subject) {

@@ -103,6 +103,9 @@ func (s *search) bindEverywhere() {
 		}
 		for _, write := range changes {
 			for _, role := range s.boundBy("ClusterRoleBinding", "", write.names, bind.names, "ClusterRole") {
+				if s.done() {
+					break // giveRole does nothing more
+				}
 				s.giveRole(role, true, "", bind.premise, write.premise)
 			}
 		}
@@ -128,6 +131,9 @@ func (s *search) bindIn(namespace string) {
 		}
 		for _, write := range changes {
 			for _, role := range s.boundBy("RoleBinding", namespace, write.names, bind.names, "ClusterRole") {
+				if s.done() {
+					break // giveRole does nothing more
+				}
 				s.giveRole(role, false, namespace, bind.premise, write.premise)
 			}
 		}
@@ -135,11 +141,17 @@ func (s *search) bindIn(namespace string) {
 	for _, bind := range s.in(r.bindLocal, namespace) {
 		for _, write := range creates {
 			for _, role := range s.rolesIn(namespace, bind.names) {
+				if s.done() {
+					break // giveRole does nothing more
+				}
 				s.giveRole(role, false, role.Namespace, bind.premise, write.premise)
 			}
 		}
 		for _, write := range changes {
 			for _, role := range s.boundBy("RoleBinding", namespace, write.names, bind.names, "Role") {
+				if s.done() {
+					break // giveRole does nothing more
+				}
 				s.giveRole(role, false, role.Namespace, bind.premise, write.premise)
 			}
 		}
@@ -172,11 +184,23 @@ func (s *search) boundBy(kind, namespace string, bindings, roles []string, roleK
 // rolesIn returns the known Roles of a namespace, or of all if it is empty, that have
 // one of the names; nil for any.
 func (s *search) rolesIn(namespace string, names []string) []preview.Ref {
+	known, looked := s.localRoles[namespace]
+	if !looked {
+		known = s.findRoles(namespace)
+		s.localRoles[namespace] = known
+	}
+	if names == nil {
+		return known
+	}
+	return slices.DeleteFunc(slices.Clone(known), func(ref preview.Ref) bool { return !slices.Contains(names, ref.Name) })
+}
+
+func (n *AccountGraph) findRoles(namespace string) []preview.Ref {
 	var out []preview.Ref
-	for _, set := range []*roleSet{s.roles, s.roles.base} {
+	for _, set := range []*roleSet{n.roles, n.roles.base} {
 		for _, body := range set.roles {
 			ref := preview.RefOf(body)
-			if ref.Is(preview.KindRole) && (namespace == "" || namespace == ref.Namespace) && hasName(names, ref.Name) {
+			if ref.Is(preview.KindRole) && (namespace == "" || namespace == ref.Namespace) {
 				out = append(out, ref)
 			}
 		}
