@@ -32,6 +32,9 @@ const (
 	maxResponse = 256 << 20
 	// defaultPoll is the time between two reads of objects that may not be watched.
 	defaultPoll = 2 * time.Second
+	// defaultPatience is how long a user waits for a cluster before the message that
+	// the API server does not answer.
+	defaultPatience = 5 * time.Second
 )
 
 // Options are the kubeconfig, flags and limits with which the API server is reached.
@@ -55,6 +58,10 @@ type Options struct {
 	// Writes is called before each request that may change the cluster, but for
 	// Leases: those are locks, and no part of what is applied. Not when nil.
 	Writes func()
+	// Waiting is called when the API server has not answered after AnswerPatience (5 s by
+	// default) while it is connected to, with a sentence for the user. Not when nil.
+	Waiting        func(string)
+	AnswerPatience time.Duration
 }
 
 // Client sends requests to one API server as one user. Its methods may be
@@ -103,10 +110,24 @@ func Connect(ctx context.Context, o Options) (*Client, error) {
 		poll:    firstDuration(o.PollInterval, defaultPoll), watches: maxWatches,
 		backoff: []time.Duration{250 * time.Millisecond, 500 * time.Millisecond, time.Second},
 	}
+	if o.Waiting != nil {
+		patience := firstDuration(o.AnswerPatience, defaultPatience)
+		timer := time.AfterFunc(patience, func() { o.Waiting(c.unanswered(patience)) })
+		defer timer.Stop()
+	}
 	if err := c.readVersion(ctx); err != nil {
 		return nil, fmt.Errorf("connecting to %s: %w; check --context and --kubeconfig", c.server, err)
 	}
 	return c, nil
+}
+
+// unanswered returns the sentence for an API server that has not answered for a while.
+func (c *Client) unanswered(after time.Duration) string {
+	context := ""
+	if c.context != "" {
+		context = " (context " + c.context + ")"
+	}
+	return fmt.Sprintf("no answer from %s%s for %s, waiting up to %s: is a VPN off, or is --context another one?", c.server, context, after, c.timeout)
 }
 
 // isImpersonating reports whether requests are sent as another user: by --as and

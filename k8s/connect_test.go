@@ -41,6 +41,31 @@ func TestClusterTargetIsForbiddenToThoseWhoMayNotReadKubeSystem(t *testing.T) {
 	_ = requireReason(t, err, preview.ReasonForbidden)
 }
 
+func TestAnAPIServerThatDoesNotAnswerIsNamedWhileTheUserWaits(t *testing.T) {
+	silent, err := net.Listen("tcp", "127.0.0.1:0") // accepts connections, and no more
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
+	text := "{apiVersion: v1, kind: Config, current-context: prod-eu-1, contexts: [{name: prod-eu-1, context: {cluster: c, user: u}}], users: [{name: u, user: {}}], clusters: [{name: c, cluster: {server: 'https://" + silent.Addr().String() + "'}}]}"
+	if err := os.WriteFile(kubeconfig, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	said := make(chan string, 1)
+	_, err = k8s.Connect(t.Context(), k8s.Options{
+		Kubeconfig: kubeconfig, RequestTimeout: 200 * time.Millisecond,
+		AnswerPatience: time.Millisecond, Waiting: func(line string) { said <- line },
+	})
+	if err == nil {
+		t.Error("a server that answers nothing was connected to")
+	}
+	want := "no answer from https://" + silent.Addr().String() + " (context prod-eu-1) for 1ms, waiting up to 200ms"
+	if line := <-said; !strings.HasPrefix(line, want) {
+		t.Errorf("said %q, want %q", line, want)
+	}
+}
+
 func TestConnectSaysInOneSentenceWhatIsMissing(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {

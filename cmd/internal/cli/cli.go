@@ -295,8 +295,9 @@ type session struct {
 	// templateOf is what -o pod-template is for; empty means the default.
 	templateOf string
 
-	client  *k8s.Client // nil until something is asked of the cluster
-	absent  error       // why no cluster answers, once one was asked
+	client  *k8s.Client  // nil until something is asked of the cluster
+	absent  error        // why no cluster answers, once one was asked
+	waiting func(string) // receives that the cluster does not answer; nil means standard error
 	schemas *k8s.Schemas
 }
 
@@ -353,12 +354,31 @@ func (s *session) writer(ctx context.Context) (*k8s.Client, error) {
 func (s *session) dial(ctx context.Context, readOnly preview.ReadMode) (*k8s.Client, error) {
 	client, err := k8s.Connect(ctx, k8s.Options{
 		Flags: s.app.kube, UserAgent: "kubectl-operator/" + s.app.version, ReadOnly: readOnly,
-		Writes: func() { shutdown.NoteWrite(ctx) },
+		Writes:  func() { shutdown.NoteWrite(ctx) },
+		Waiting: s.say,
 	})
 	if reason := preview.ReasonOf(err); err != nil && ctx.Err() == nil && (reason == "" || reason == preview.ReasonUnavailable) {
 		s.absent = err
 	}
 	return client, err
+}
+
+// say reports that the cluster does not answer.
+func (s *session) say(line string) {
+	if s.waiting != nil {
+		s.waiting(line)
+		return
+	}
+	s.app.streams.Status(line)
+}
+
+// onScreen returns the function that makes a plan on the screen, which shows what would
+// go to standard error otherwise.
+func (s *session) onScreen(plan planFunc) planFunc {
+	return func(ctx context.Context, progress func(string)) (*preview.Plan, error) {
+		s.waiting = progress
+		return plan(ctx, progress)
+	}
 }
 
 // withoutCluster adds to the error that no cluster answers the command line

@@ -67,6 +67,7 @@ func (h *homeReader) load(ctx context.Context) home.Listing {
 	if configured, err := h.session.app.config(); err == nil {
 		found.Catalogs = len(configured.Catalogs)
 	}
+	h.session.waiting = func(string) {} // the screen says itself that it reads
 	cluster, err := h.session.connect(ctx)
 	if err != nil {
 		found.Problem = err.Error()

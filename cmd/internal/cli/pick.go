@@ -55,6 +55,7 @@ type picker struct {
 }
 
 func (p *picker) load(ctx context.Context, progress func(string)) ([]catalog.Hit, error) {
+	p.session.waiting = progress
 	r, err := p.session.Resolver(progress)
 	if err != nil {
 		return nil, err

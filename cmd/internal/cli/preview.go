@@ -129,7 +129,7 @@ func (a *app) newPreviewCommand() *cobra.Command {
 			}).interruptible()
 			if screen.on {
 				o := review.Options{
-					Title: "preview " + want.Text, Resolve: plan, Settle: p.Settle, Watch: p.watch, PriorAcceptance: p.priorAcceptance,
+					Title: "preview " + want.Text, Resolve: p.onScreen(plan), Settle: p.Settle, Watch: p.watch, PriorAcceptance: p.priorAcceptance,
 				}
 				if against.reference == "" {
 					o.Choose = p.chooser()

@@ -111,13 +111,13 @@ func (r *releaseRun) review(ctx context.Context, title string, plan planFunc) er
 	open := reviewIn(r.app.streams)
 	options := review.Options{
 		Terminal: r.app.terminal(), Marks: marks.NewStore(r.app.getenv), Title: title, PriorAcceptance: r.session.priorAcceptance,
-		Resolve: func(ctx context.Context, progress func(string)) (*preview.Plan, error) {
+		Resolve: r.session.onScreen(func(ctx context.Context, progress func(string)) (*preview.Plan, error) {
 			p, err := plan(ctx, progress)
 			if err == nil {
 				err = r.feasible(ctx, p)
 			}
 			return p, err
-		},
+		}),
 		Settle:  r.session.Settle,
 		Choose:  r.session.chooser(),
 		Recheck: r.session.Recheck,
