@@ -109,16 +109,10 @@ func (c *scan) orderOf(o *preview.Object) (deputy.Kind, Level, []string) {
 		}
 	case k.Effect == deputy.Scrapes && level == Low:
 		level, lines = orders.TokenLevel(o.Planned)
-	case orders.MeshWide(o.GroupKind()) && o.Namespace == orders.MeshRoot && !c.namespaces.owned(orders.MeshRoot):
-		level, lines = level.Raise(), []string{"in namespace " + orders.MeshRoot + " it holds for every workload of the mesh"}
-	case o.Is("velero.io/Backup", "velero.io/Schedule") && orders.BacksUpSecrets(o.Planned, c.namespaces.owned, c.brought):
-		level, lines = Critical, []string{"Secrets of other namespaces go to a location that the package itself brings"}
-	case o.Is("velero.io/BackupStorageLocation") && !c.namespaces.owned(o.Namespace) && (o.Name == "default" || preview.Value(o.Planned, "spec", "default") == true):
-		level, lines = Critical, []string{"backups that name no location, those of existing Schedules among them, go there"}
-	case level < Critical && orders.OpensVault(o.Planned["spec"]):
-		level, lines = Critical, []string{"its policy opens every path of Vault"}
 	case o.Is("kyverno.io/ClusterPolicy", "kyverno.io/Policy") && !orders.ChangesObjects(o.Planned):
 		k.Effect, k.Does, level = deputy.Refuses, "refuses objects that do not meet the policy", High
+	default:
+		level, lines = c.widened(o, level)
 	}
 	if level >= High {
 		lines = append(lines, orders.Sources(o.Planned)...)
@@ -127,6 +121,22 @@ func (c *scan) orderOf(o *preview.Object) (deputy.Kind, Level, []string) {
 		}
 	}
 	return k, level, lines
+}
+
+// widened returns the level of an object that reaches further than others of its kind,
+// and why.
+func (c *scan) widened(o *preview.Object, level Level) (Level, []string) {
+	switch {
+	case orders.MeshWide(o.GroupKind()) && o.Namespace == orders.MeshRoot && !c.namespaces.owned(orders.MeshRoot):
+		return level.Raise(), []string{"in namespace " + orders.MeshRoot + " it holds for every workload of the mesh"}
+	case o.Is("velero.io/Backup", "velero.io/Schedule") && orders.BacksUpSecrets(o.Planned, c.namespaces.owned, c.brought):
+		return Critical, []string{"Secrets of other namespaces go to a location that the package itself brings"}
+	case o.Is("velero.io/BackupStorageLocation") && !c.namespaces.owned(o.Namespace) && (o.Name == "default" || preview.Value(o.Planned, "spec", "default") == true):
+		return Critical, []string{"backups that name no location, those of existing Schedules among them, go there"}
+	case level < Critical && orders.OpensVault(o.Planned["spec"]):
+		return Critical, []string{"its policy opens every path of Vault"}
+	}
+	return level, nil
 }
 
 // brought reports whether the plan has an object.
