@@ -1,11 +1,9 @@
 package risk
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
-	"github.com/kubectl-operator/kubectl-operator/preview/risk/hostile"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
@@ -110,11 +108,5 @@ func takesBack(p *preview.Plan, o *preview.Object) bool {
 }
 
 // hostileText matches objects with hostile text, such as control characters, in a key
-// or value. The data of Secrets and ConfigMaps is not searched, as it is not shown as
-// text.
-func hostileText(_ *scan, o *preview.Object) (Level, []string) {
-	data := o.Is(preview.KindSecret, preview.KindConfigMap)
-	return None, hostile.Lines(o.ID, o.Planned, func(field string) bool {
-		return data && slices.Contains([]string{"data", "binaryData", "stringData"}, field)
-	})
-}
+// or value.
+func hostileText(c *scan, o *preview.Object) (Level, []string) { return None, c.hostile.Lines(o) }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/access"
+	"github.com/kubectl-operator/kubectl-operator/preview/risk/hostile"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
@@ -52,6 +53,8 @@ func Evaluate(in Input) ([]preview.Finding, error) {
 		return nil, errNoPlan
 	}
 	c := newScan(in)
+	c.hostile = hostile.Start(in.Plan.Objects)
+	defer c.hostile.Wait()
 	c.judgeGrants()
 	c.judgeObjects()
 	c.judgeContent()

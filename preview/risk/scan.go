@@ -9,6 +9,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/access"
 	"github.com/kubectl-operator/kubectl-operator/preview/cloud"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/cloudtable"
+	"github.com/kubectl-operator/kubectl-operator/preview/risk/hostile"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/scripts"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
@@ -41,6 +42,7 @@ type scan struct {
 	around     lookups
 	roles      map[string]Level     // levels of ClusterRoles, see judgeRoles; nil until one is bound by name
 	order      objectOrders         // of the last object
+	hostile    *hostile.Search      // set where objects are judged
 	code       *scripts.Reader      // nil until an object is searched for code
 	net        *access.AccountGraph // nil until the first escalation path is searched
 }
@@ -139,6 +141,9 @@ func (c *scan) builtIn(role preview.Ref) bool {
 }
 
 func (c *scan) judgeObjects() {
+	if c.hostile == nil { // of content within an object
+		c.hostile = hostile.Start(c.plan.Objects)
+	}
 	for i := range c.plan.Objects {
 		o := &c.plan.Objects[i]
 		for _, rule := range c.rules {

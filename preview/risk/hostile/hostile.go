@@ -3,10 +3,14 @@
 package hostile
 
 import (
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
+	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/wording"
+	"github.com/kubectl-operator/kubectl-operator/preview/tasks"
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 )
 
@@ -50,16 +54,55 @@ func (w *textWalk) walk(path string, v any, depth int) {
 	}
 }
 
+// Search is a search of the objects of a plan for hostile text. It runs beside the
+// judging of other things: it reads each text of the plan once and needs nothing else.
+type Search struct {
+	found map[string][]string // lines of evidence by the id of the object
+	wait  func()
+}
+
+// Start starts a search. The objects must not change until Wait has returned.
+func Start(objects []preview.Object) *Search {
+	s := &Search{found: map[string][]string{}}
+	done := tasks.Async(func() error {
+		for i := range objects {
+			if lines := lines(&objects[i]); len(lines) > 0 {
+				s.found[objects[i].ID] = lines
+			}
+		}
+		return nil
+	})
+	s.wait = sync.OnceFunc(func() {
+		if err := <-done; err != nil {
+			panic(err) // only a panic of the search is an error
+		}
+	})
+	return s
+}
+
+// Wait waits until the search is over.
+func (s *Search) Wait() { s.wait() }
+
 // Lines returns a line of evidence for each hostile text in the keys and values of an
-// object, and in its id. Fields of which skip returns true are not searched.
-func Lines(id string, body map[string]any, skip func(field string) bool) []string {
+// object, and in its id. It waits for the search.
+func (s *Search) Lines(o *preview.Object) []string {
+	s.Wait()
+	return s.found[o.ID]
+}
+
+// lines does not search the data of Secrets and ConfigMaps, as it is not shown as text.
+func lines(o *preview.Object) []string {
 	w := textWalk{}
-	if textsafe.Hostile(id) {
-		w.add("name", id)
+	if textsafe.Hostile(o.ID) {
+		w.add("name", o.ID)
 	}
-	for _, key := range wording.Keys(body) {
-		if !skip(key) && anyHostile(body[key], 0) {
-			w.walk("."+key, body[key], 0)
+	data := o.Is(preview.KindSecret, preview.KindConfigMap)
+	for _, key := range wording.Keys(o.Planned) {
+		if data && slices.Contains([]string{"data", "binaryData", "stringData"}, key) {
+			continue
+		}
+		if anyHostile(o.Planned[key], 0) {
+			w.walk("."+key, o.Planned[key], 0)
 		}
 	}
 	return w.lines
