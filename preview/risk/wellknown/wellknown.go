@@ -71,6 +71,7 @@ var accountData string
 type Account struct {
 	Namespace, Name string // "*" at an end stands for anything
 	Can             string // what the account does, such as "is cluster-admin (Flux)"
+	Source          string // address at which its rights are written
 }
 
 // Accounts returns the rows. Callers must not modify them.
@@ -81,12 +82,12 @@ var Accounts = sync.OnceValue(func() []Account {
 		if strings.HasPrefix(line, "#") || len(f) != accountColumns {
 			continue // a test holds the table to its form
 		}
-		out = append(out, Account{f[0], f[1], f[2]})
+		out = append(out, Account{f[0], f[1], f[2], f[3]})
 	}
 	return out
 })
 
-const accountColumns = 3
+const accountColumns = 4
 
 // FindAccount returns the row of a ServiceAccount; ok is false if there is none. An
 // empty namespace is any.

@@ -69,7 +69,7 @@ func TestEachLineOfTheAccountsIsARow(t *testing.T) {
 		}
 		lines++
 		f := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
-		if len(f) != accountColumns || f[0] == "" || f[1] == "" || !strings.HasSuffix(f[2], ")") {
+		if len(f) != accountColumns || f[0] == "" || f[1] == "" || !strings.HasSuffix(f[2], ")") || !strings.HasPrefix(f[3], "https://") {
 			t.Fatalf("not a row: %q", line)
 		}
 		if seen[f[0]+"/"+f[1]] || strings.Contains(strings.Trim(f[1], "*"), "*") {
