@@ -112,7 +112,8 @@ func (p *pane) fits(width, height int) {
 }
 
 // press repeats a key until the screen shows what it leads to: keys that come
-// before CONFIRM was quiet for a moment are swallowed.
+// before CONFIRM was quiet for a moment are swallowed. On a busy machine an answer takes
+// seconds, and a key too many would be read by what comes after it.
 func (p *pane) press(key, marker string) {
 	p.t.Helper()
 	pressed := time.Time{}
@@ -120,7 +121,7 @@ func (p *pane) press(key, marker string) {
 		if strings.Contains(screen, marker) {
 			return true
 		}
-		if time.Since(pressed) > time.Second {
+		if time.Since(pressed) > 4*time.Second {
 			p.keys(key)
 			pressed = time.Now()
 		}
