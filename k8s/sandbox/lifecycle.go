@@ -30,17 +30,25 @@ type UpOptions struct {
 
 // StateDir returns the directory of the user's control plane:
 // ${XDG_STATE_HOME:-~/.local/state}/kubectl-operator/sandbox.
-func StateDir() (string, error) {
-	base := os.Getenv("XDG_STATE_HOME")
+func StateDir() (string, error) { return userDir("XDG_STATE_HOME", ".local/state", "sandbox") }
+
+// ProgramDir returns the directory of control planes that were downloaded:
+// ${XDG_DATA_HOME:-~/.local/share}/kubectl-operator/control-plane.
+func ProgramDir() (string, error) { return userDir("XDG_DATA_HOME", ".local/share", "control-plane") }
+
+// userDir returns a directory of this program below one of the XDG Base Directory
+// specification, which a variable names, or which is below the home directory.
+func userDir(variable, fallback, name string) (string, error) {
+	base := os.Getenv(variable)
 	// The XDG specification says to ignore relative paths.
 	if !filepath.IsAbs(base) {
 		home, err := os.UserHomeDir()
 		if err != nil {
-			return "", fmt.Errorf("finding the sandbox's state directory: %w", err)
+			return "", fmt.Errorf("finding the directory %s of the sandbox: %w", name, err)
 		}
-		base = filepath.Join(home, ".local", "state")
+		base = filepath.Join(home, filepath.FromSlash(fallback))
 	}
-	return filepath.Join(base, "kubectl-operator", "sandbox"), nil
+	return filepath.Join(base, "kubectl-operator", name), nil
 }
 
 // Up starts the user's control plane. With Detach it returns when the control

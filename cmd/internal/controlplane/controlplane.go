@@ -28,27 +28,12 @@ type Options struct {
 	// empty for a build that was not released. From needs no digest if it is that image.
 	Released string
 	// Dir is where control planes are installed, each in a directory of its own; empty
-	// means [Dir].
+	// means [sandbox.ProgramDir].
 	Dir string
 	// Sources is how registries are read. Its platform is set here.
 	Sources source.Options
 	// Say receives one line before the download and one after it; may be nil.
 	Say func(string)
-}
-
-// Dir returns the directory of installed control planes:
-// ${XDG_DATA_HOME:-~/.local/share}/kubectl-operator/control-plane.
-func Dir() (string, error) {
-	base := os.Getenv("XDG_DATA_HOME")
-	// The XDG specification says to ignore relative paths.
-	if !filepath.IsAbs(base) {
-		home, err := os.UserHomeDir()
-		if err != nil {
-			return "", fmt.Errorf("finding the directory of control planes: %w", err)
-		}
-		base = filepath.Join(home, ".local", "share")
-	}
-	return filepath.Join(base, "kubectl-operator", "control-plane"), nil
 }
 
 // Install returns the path of the control plane's program, which it downloads unless
@@ -63,7 +48,7 @@ func Install(ctx context.Context, o Options) (string, error) {
 		return "", err
 	}
 	if o.Dir == "" {
-		if o.Dir, err = Dir(); err != nil {
+		if o.Dir, err = sandbox.ProgramDir(); err != nil {
 			return "", err
 		}
 	}
