@@ -152,10 +152,13 @@ func (c *computation) admit(ctx context.Context, r *request) {
 		}
 	}
 	for _, policy := range c.policies {
-		if !policy.selects(ctx, r.own) {
+		message, known := "", false
+		switch policy.selection(ctx, r.own) {
+		case fails:
 			continue
+		case holds:
+			message, known = policy.evaluate(ctx, r.own)
 		}
-		message, known := policy.evaluate(ctx, r.own)
 		switch {
 		case !known, changed, r.object.Computed == nil:
 			c.open.add("whether "+policy.name+" accepts", "", r.object)

@@ -24,13 +24,10 @@ func newPolicy(s selector, spec admissionv1.ValidatingAdmissionPolicySpec) *poli
 	return &policy{s, spec.ParamKind != nil, newConditions(texts, spec.Variables), spec.Validations}
 }
 
-// evaluate returns the messages with which the policy refuses a request, empty if it
-// accepts it. known is false if an expression could not be evaluated here.
+// evaluate returns the messages with which the policy refuses a request that it sees,
+// empty if it accepts it. known is false if an expression could not be evaluated here.
 func (p *policy) evaluate(ctx context.Context, to *target) (message string, known bool) {
 	if p.parameters {
-		return "", false
-	}
-	if selected := p.conditions.evaluate(ctx, to); slices.Contains(selected, unknown) {
 		return "", false
 	}
 	answers := p.checks.evaluate(ctx, to)

@@ -53,10 +53,11 @@ func (t *target) versioned() *admission.VersionedAttributes {
 type namespaces struct {
 	plan  *preview.Plan
 	trial *corev1.Namespace
+	found map[string]*corev1.Namespace // by name: many objects are in one
 }
 
 func newNamespaces(ctx context.Context, p *preview.Plan, cluster Cluster, copies bool) (*namespaces, error) {
-	n := &namespaces{plan: p, trial: named(preview.TrialNamespace, nil)}
+	n := &namespaces{plan: p, trial: named(preview.TrialNamespace, nil), found: map[string]*corev1.Namespace{}}
 	if !copies {
 		return n, nil
 	}
@@ -76,19 +77,22 @@ func (n *namespaces) of(o *preview.Object) *corev1.Namespace {
 	if o.Namespace == "" {
 		return nil
 	}
-	made := n.plan.Object(preview.Ref{APIVersion: "v1", Kind: "Namespace", Name: o.Namespace}.ID())
-	switch {
-	case made == nil:
-		return named(o.Namespace, n.read(o.Namespace))
-	case made.ResultBody != nil:
-		return named(o.Namespace, made.ResultBody)
+	if n.found[o.Namespace] == nil {
+		n.found[o.Namespace] = named(o.Namespace, n.body(o.Namespace))
 	}
-	return named(o.Namespace, made.Planned)
+	return n.found[o.Namespace]
 }
 
-// read returns an existing Namespace that the plan rests on; nil if it was not read.
-func (n *namespaces) read(name string) map[string]any {
+// body returns a Namespace of the plan, or an existing one that the plan rests on; nil if
+// it was not read.
+func (n *namespaces) body(name string) map[string]any {
 	id := preview.Ref{APIVersion: "v1", Kind: "Namespace", Name: name}.ID()
+	if made := n.plan.Object(id); made != nil {
+		if made.ResultBody != nil {
+			return made.ResultBody
+		}
+		return made.Planned
+	}
 	for _, r := range n.plan.Reads {
 		if r.ID == id {
 			return r.Body

@@ -20,12 +20,24 @@ type selector struct {
 // selects reports whether the webhook or policy sees a request. It does too where a
 // condition cannot be evaluated here.
 func (s *selector) selects(ctx context.Context, to *target) bool {
+	return s.selection(ctx, to) != fails
+}
+
+// selection returns whether the webhook or policy sees a request; unknown where that
+// depends on a condition which cannot be evaluated here.
+func (s *selector) selection(ctx context.Context, to *target) answer {
 	for _, resources := range s.resources {
 		if resources != nil && !matches(resources, to) {
-			return false
+			return fails
 		}
 	}
-	return !slices.Contains(s.conditions.evaluate(ctx, to), fails)
+	answers := s.conditions.evaluate(ctx, to)
+	for _, worst := range []answer{fails, unknown} {
+		if slices.Contains(answers, worst) {
+			return worst
+		}
+	}
+	return holds
 }
 
 // matches decides as the API server does for the create of an object.
