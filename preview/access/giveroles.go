@@ -1,6 +1,7 @@
 package access
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strconv"
@@ -102,12 +103,7 @@ func (s *search) bindEverywhere() {
 			}
 		}
 		for _, write := range changes {
-			for _, role := range s.boundBy("ClusterRoleBinding", "", write.names, bind.names, "ClusterRole") {
-				if s.done() {
-					break // giveRole does nothing more
-				}
-				s.giveRole(role, true, "", bind.premise, write.premise)
-			}
+			s.giveEach(s.boundBy("ClusterRoleBinding", "", write.names, bind.names, "ClusterRole"), true, "", bind.premise, write.premise)
 		}
 	}
 }
@@ -130,30 +126,15 @@ func (s *search) bindIn(namespace string) {
 			}
 		}
 		for _, write := range changes {
-			for _, role := range s.boundBy("RoleBinding", namespace, write.names, bind.names, "ClusterRole") {
-				if s.done() {
-					break // giveRole does nothing more
-				}
-				s.giveRole(role, false, namespace, bind.premise, write.premise)
-			}
+			s.giveEach(s.boundBy("RoleBinding", namespace, write.names, bind.names, "ClusterRole"), false, namespace, bind.premise, write.premise)
 		}
 	}
 	for _, bind := range s.in(r.bindLocal, namespace) {
 		for _, write := range creates {
-			for _, role := range s.rolesIn(namespace, bind.names) {
-				if s.done() {
-					break // giveRole does nothing more
-				}
-				s.giveRole(role, false, role.Namespace, bind.premise, write.premise)
-			}
+			s.giveEach(s.rolesIn(namespace, bind.names), false, namespace, bind.premise, write.premise)
 		}
 		for _, write := range changes {
-			for _, role := range s.boundBy("RoleBinding", namespace, write.names, bind.names, "Role") {
-				if s.done() {
-					break // giveRole does nothing more
-				}
-				s.giveRole(role, false, role.Namespace, bind.premise, write.premise)
-			}
+			s.giveEach(s.boundBy("RoleBinding", namespace, write.names, bind.names, "Role"), false, namespace, bind.premise, write.premise)
 		}
 	}
 }
@@ -344,6 +325,17 @@ func (s *search) giveRole(role preview.Ref, everywhere bool, namespace string, b
 		list[i].Via = []string{viaName(role)}
 	}
 	s.give(role.ID(), list, everywhere, namespace, text, by...)
+}
+
+// giveEach gives the roles one after the other, until nothing higher can be found: a Role
+// in its own namespace, a ClusterRole in the one that is named.
+func (s *search) giveEach(roles []preview.Ref, everywhere bool, namespace string, by ...premise) {
+	for _, role := range roles {
+		if s.done() {
+			return
+		}
+		s.giveRole(role, everywhere, cmp.Or(role.Namespace, namespace), by...)
+	}
 }
 
 // givenKey is the key in search.visited of a role that was given.
