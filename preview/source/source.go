@@ -21,8 +21,8 @@
 //     hash content.
 //   - a directory, a ConfigMap, a commit and what a program fetched: the hash of the
 //     tree, over the path and the sha256 of each file in order. Owners, times and empty
-//     directories are not in it, so equal files have equal digests in all of them. A commit's SHA-1 is verified too,
-//     and is part of the pinned reference.
+//     directories are not in it, so equal files have equal digests in all of them. A
+//     commit's SHA-1 is verified too, and is part of the pinned reference.
 //
 // Content that does not hash to its digest is an [ErrDigestMismatch]. Content is held
 // in memory once it was hashed, so a file that changes later is not read again.

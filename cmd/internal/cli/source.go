@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"context"
-
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-operator/kubectl-operator/preview/program"
@@ -56,15 +54,11 @@ sandboxed. Exit code 1 when a check fails.`,
 				return err
 			}
 			return a.testProgram(program.Source, args[0], output.format, func(p *program.Program) ([]program.Check, error) {
-				return testSource(cmd.Context(), p, sample)
+				return byprogram.Conform(cmd.Context(), p, sample, filetree.DefaultLimits())
 			})
 		},
 	}
 	cmd.Flags().StringVar(&sample, "sample", "", "address that the program must have, as after source+NAME:")
 	output.add(cmd)
 	return cmd
-}
-
-func testSource(ctx context.Context, p *program.Program, sample string) ([]program.Check, error) {
-	return byprogram.Conform(ctx, p, sample, filetree.DefaultLimits())
 }

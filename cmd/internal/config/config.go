@@ -1,7 +1,6 @@
 // Package config reads the user's configuration file, config.yaml: catalogs,
 // mirrors, whose signatures are required, keys of records, and programs for formats and
-// sources. Commands
-// change only the list of catalogs in it.
+// sources. Commands change only the list of catalogs in it.
 package config
 
 import (

@@ -175,29 +175,33 @@ func eachText(v any, f func(string)) {
 }
 
 // Accounts returns the names in the fields serviceAccount, serviceAccountName and the
-// name of an object serviceAccount, at any depth of a spec.
+// name of an object serviceAccount, at any depth of a spec, sorted.
 func Accounts(spec any) []string {
-	var out []string
-	switch v := spec.(type) {
+	found := accountsIn(nil, spec)
+	slices.Sort(found)
+	return slices.Compact(found)
+}
+
+func accountsIn(found []string, v any) []string {
+	switch v := v.(type) {
 	case map[string]any:
-		for _, key := range wording.Keys(v) {
-			name, isName := v[key].(string)
+		for key, value := range v {
+			name, isName := value.(string)
 			switch {
 			case (key == "serviceAccountName" || key == "serviceAccount") && isName:
-				out = append(out, name)
+				found = append(found, name)
 			case key == "serviceAccount" && preview.String(v, key, "name") != "":
-				out = append(out, preview.String(v, key, "name"))
+				found = append(found, preview.String(v, key, "name"))
 			default:
-				out = append(out, Accounts(v[key])...)
+				found = accountsIn(found, value)
 			}
 		}
 	case []any:
 		for _, item := range v {
-			out = append(out, Accounts(item)...)
+			found = accountsIn(found, item)
 		}
 	}
-	slices.Sort(out)
-	return slices.Compact(out)
+	return found
 }
 
 // BacksUpSecrets reports whether a Backup or Schedule of Velero copies Secrets of
