@@ -24,10 +24,13 @@ func TestManyGrantsTakeLinearTime(t *testing.T) {
 		evaluate(t, Input{Plan: p})
 		return time.Since(start)
 	}
-	few := took(5_000)
-	if many := took(20_000); many > 10*few+time.Second {
-		t.Errorf("5,000 grants took %v, 20,000 took %v", few, many)
+	var few, many time.Duration
+	for range 3 { // other processes can only make a run slower
+		if few, many = took(5_000), took(20_000); many <= 10*few+time.Second {
+			return
+		}
 	}
+	t.Errorf("5,000 grants took %v, 20,000 took %v", few, many)
 }
 
 // TestJudgingManyObjectsTakesLinearWork counts what is allocated to judge a package with

@@ -73,7 +73,10 @@ func (p *pane) run(command string)   { p.text(command); p.keys("Enter") }
 
 func (p *pane) screen() string { return p.tmux("capture-pane", "-p") }
 
-// until polls the screen, and fails with it when patience ends.
+// until polls the screen, and fails with it when patience ends. A terminal takes a frame
+// in pieces, and a capture may fall between two: what is returned is the last capture that
+// still is ok, once the screen stands still (a screen that moves on by itself is waited
+// for a few times only).
 func (p *pane) until(what string, ok func(screen string) bool) string {
 	p.t.Helper()
 	deadline := time.Now().Add(patience)
@@ -82,6 +85,14 @@ func (p *pane) until(what string, ok func(screen string) bool) string {
 	for {
 		screen := p.screen()
 		if ok(screen) {
+			for range 5 {
+				<-tick.C
+				next := p.screen()
+				if next == screen || !ok(next) {
+					break
+				}
+				screen = next
+			}
 			return screen
 		}
 		if time.Now().After(deadline) {
