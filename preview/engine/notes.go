@@ -39,8 +39,9 @@ func noteTitle(n preview.Note) string {
 		return "the tags of images were resolved to digests"
 	case rules.Nondeterministic.Name:
 		return rules.Nondeterministic.Title
-	case rules.HookDangerous.Name:
-		return rules.HookDangerous.Title
+	case rules.HookDangerous.Name, rules.NotesRemoteCode.Name, rules.NotesHostileCode.Name, rules.NotesHiddenCode.Name:
+		rule, _ := rules.Named(n.Rule)
+		return rule.Title
 	}
 	return n.Text
 }

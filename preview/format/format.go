@@ -138,6 +138,9 @@ type Output struct {
 	Objects []RenderedObject
 	// Hooks are those that never run here. They are part of no plan, and judged.
 	Hooks []RenderedObject
+	// Texts are printed for people by other installers. They are part of no plan, and
+	// judged.
+	Texts []Text
 	// Resolved are the parameters that applied; Values is left empty.
 	Resolved preview.Parameters
 	// Notes say what rendering decided that the objects do not show.
@@ -162,6 +165,15 @@ func (o *Output) Bodies() []map[string]any {
 		out = append(out, r.Body)
 	}
 	return out
+}
+
+// Text is a text that a package has for people, such as the notes of a chart.
+type Text struct {
+	File string `json:"file"`
+	Text string `json:"text"`
+	// Template is what the text was rendered from. What stands in both holds no value
+	// that may be secret, and is the same in each rendering.
+	Template string `json:"template"`
 }
 
 // RenderedObject is an object with the file and line it came from.

@@ -95,7 +95,7 @@ func Prepare(release preview.Release, m Material) (Content, error) {
 	if err != nil {
 		return Content{}, fmt.Errorf("package %s: judging hooks: %w", m.Info.Package, err)
 	}
-	c.Package.Notes = append(c.Package.Notes, dangers...)
+	c.Package.Notes = append(append(c.Package.Notes, dangers...), textDangers(m.Info.Package, m.Output.Texts)...)
 	hash := preview.HashValues
 	if m.SecretValues {
 		hash = preview.HashSecretValues

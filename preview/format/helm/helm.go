@@ -123,7 +123,7 @@ func (r *renderer) render(ctx context.Context) (*format.Output, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &format.Output{Objects: objects.kept, Hooks: objects.hooks, Notes: objects.notes, Sources: r.sources, Isolation: r.isolation}
+	out := &format.Output{Objects: objects.kept, Hooks: objects.hooks, Texts: first.Texts, Notes: objects.notes, Sources: r.sources, Isolation: r.isolation}
 	if err := r.noteDeprecated(out); err != nil {
 		return nil, err
 	}

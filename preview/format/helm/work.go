@@ -23,6 +23,7 @@ import (
 	"helm.sh/helm/v4/pkg/engine"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/format"
 )
 
 // request is the complete input of a rendering.
@@ -50,6 +51,7 @@ type response struct {
 	Read    capabilityReads     `json:"read"`
 	Files   []file              `json:"files"` // rendered templates, sorted by name
 	CRDs    []file              `json:"crds"`  // of crds/, sorted by name
+	Texts   []format.Text       `json:"texts"` // rendered notes, sorted by name
 }
 
 // work is the function of [Task]: it renders a request, both as JSON.
@@ -112,17 +114,36 @@ func (r *response) render(req *request) error {
 	if err != nil {
 		return oneLine(err)
 	}
+	templates := templatesOf(c)
 	for _, name := range slices.Sorted(maps.Keys(rendered)) {
-		// Notes are for people, and are not applied.
-		if path.Base(name) != "NOTES.txt" {
-			r.Files = append(r.Files, file{Name: inChart(c, name), Data: []byte(rendered[name])})
+		if strings.HasSuffix(name, notesFile) {
+			r.Texts = append(r.Texts, format.Text{File: inChart(c, name), Text: rendered[name], Template: templates[name]})
+			continue
 		}
+		r.Files = append(r.Files, file{Name: inChart(c, name), Data: []byte(rendered[name])})
 	}
 	for _, crd := range c.CRDObjects() {
 		r.CRDs = append(r.CRDs, file{Name: inChart(c, crd.Filename), Data: crd.File.Data})
 	}
 	slices.SortFunc(r.CRDs, func(a, b file) int { return strings.Compare(a.Name, b.Name) })
 	return nil
+}
+
+// notesFile is the end of the names of the templates that Helm prints after an install,
+// and does not apply.
+const notesFile = "NOTES.txt"
+
+// templatesOf returns the templates of a chart and its subcharts, by the names that they
+// have when they are rendered.
+func templatesOf(c *chart.Chart) map[string]string {
+	out := map[string]string{}
+	for _, t := range c.Templates {
+		out[path.Join(c.ChartFullPath(), t.Name)] = string(t.Data)
+	}
+	for _, below := range c.Dependencies() {
+		maps.Copy(out, templatesOf(below))
+	}
+	return out
 }
 
 // inChart returns a file name without the chart's name, with which Helm begins it.

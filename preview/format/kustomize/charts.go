@@ -94,6 +94,10 @@ func (p *planner) inflate(at fieldLocation, c *types.HelmChart, i int) ([]any, e
 	}
 	p.build.sources = append(p.build.sources, out.Sources...)
 	p.keepNotes(out)
+	for _, text := range out.Texts {
+		text.File = path.Join(dir, text.File)
+		p.build.texts = append(p.build.texts, text)
+	}
 	return p.addRendered(at.k, c, out, dir, i)
 }
 

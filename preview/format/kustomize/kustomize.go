@@ -72,7 +72,7 @@ func (f kustomizeFormat) Render(ctx context.Context, in format.Input) (*format.O
 	if err != nil {
 		return nil, fmt.Errorf("building %s: %w", build.file, err)
 	}
-	out := &format.Output{Isolation: made.Isolation, Sources: build.sources, Notes: build.notes, Resolved: preview.Parameters{WatchNamespaces: []string{}}}
+	out := &format.Output{Isolation: made.Isolation, Sources: build.sources, Texts: build.texts, Notes: build.notes, Resolved: preview.Parameters{WatchNamespaces: []string{}}}
 	out.Objects, err = objects(made.Output, build)
 	return out, err
 }

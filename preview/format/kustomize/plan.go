@@ -37,6 +37,7 @@ type build struct {
 	rendered   map[string]string // files that charts rendered → those of the chart
 	sources    []preview.Source  // that were fetched
 	notes      []preview.Note    // of rendering charts
+	texts      []format.Text     // that charts print
 }
 
 // planner follows the references of kustomizations within the content, and to

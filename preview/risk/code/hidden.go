@@ -4,7 +4,9 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
+	"github.com/kubectl-operator/kubectl-operator/preview/lazyregexp"
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 )
 
@@ -92,8 +94,14 @@ func pad(digits string) string {
 	return digits
 }
 
+// colour matches the escape sequences of colours and bold text, which hide nothing, but
+// not that of concealed text (8).
+var colour = lazyregexp.New(`^\x1b\[(?:(?:0|[1-7]|9|[1-9]\d+);)*(?:0|[1-7]|9|[1-9]\d+)?m`)
+
 // blanks adds a sign for code behind so many blanks or empty lines that it is out of
-// sight, or behind a carriage return, at which a terminal overwrites the line.
+// sight, or behind a carriage return, at which a terminal overwrites the line; and one
+// for other characters that a terminal obeys, but for colours, if the text is no binary
+// data.
 func (r *reading) blanks(text string) {
 	run, lines, content := 0, 0, false
 	for i := 0; i < len(text); i++ {
@@ -108,6 +116,11 @@ func (r *reading) blanks(text string) {
 			if i > 0 && text[i-1] == '\r' {
 				continue
 			}
+		case '\x1b', '\b':
+			if !colour.MatchString(text[i:]) && utf8.ValidString(text) && !strings.Contains(text, "\x00") {
+				r.add(Sign{Family: Hides, What: "has control characters that a terminal obeys", Excerpt: excerptAt(text, i, i+1), Strong: true})
+			}
+			run, lines, content = 0, 0, true
 		case '\r':
 			if content && i+1 < len(text) && text[i+1] != '\n' && text[i+1] != '\r' {
 				r.add(Sign{Family: Hides, What: "has code before a carriage return", Excerpt: excerptAt(text, i, i+1), Strong: true})
