@@ -345,7 +345,7 @@ func TestSlowClosuresEqualSimulation(t *testing.T) {
 
 func closures(t *testing.T, seeds uint64) {
 	t.Helper()
-	ends := map[Extent]int{}
+	ends, edges := map[Extent]int{}, map[string]int{}
 	for seed := range seeds {
 		chance := rand.New(rand.NewPCG(seed, 17))
 		roles, accounts, grants := randomWorld(chance)
@@ -359,6 +359,15 @@ func closures(t *testing.T, seeds uint64) {
 				extent = Nothing
 			}
 			ends[extent]++
+			for _, words := range got.Path.Steps {
+				names := EdgesOf(words)
+				if len(names) == 0 {
+					t.Errorf("seed %d: %q is the edge of no kind that a test carries out", seed, words)
+				}
+				for _, name := range names {
+					edges[name]++
+				}
+			}
 			if extent != want {
 				var list []string
 				for _, g := range grants {
@@ -368,7 +377,7 @@ func closures(t *testing.T, seeds uint64) {
 			}
 		}
 	}
-	t.Logf("%d seeds: %v", seeds, ends)
+	t.Logf("%d seeds: %v, %v", seeds, ends, edges)
 	for _, extent := range []Extent{ClusterAdmin, EverySecret, Nodes, Nothing} {
 		if ends[extent] < int(seeds)/10 {
 			t.Errorf("only %d accounts amount to %s", ends[extent], extent)

@@ -27,6 +27,7 @@ type world struct {
 	prize     string // whose Secrets strong reads
 	admin     *caller
 	weak      *caller
+	other     *caller // the account "other" of rows that need two, else weak
 }
 
 // caller sends requests as somebody.
@@ -105,16 +106,22 @@ func (w *world) withToken(token string) *caller {
 	return newCaller(w.t, w.box.Kubeconfig(), func(c *rest.Config) { c.BearerToken = token })
 }
 
-// kubeletToken obtains the token that a kubelet mounts into a pod, which the node
-// authorizer permits to the node that the pod is bound to.
+// kubeletToken obtains the token that a kubelet mounts into a pod of the namespace, which
+// runs as strong.
 func (w *world) kubeletToken(pod string) *caller {
 	w.t.Helper()
-	body := w.admin.must("GET", "/api/v1/namespaces/"+w.namespace+"/pods/"+pod, "")
-	account := text(body, "spec", "serviceAccountName")
-	if account != "strong" {
+	if account := text(w.admin.must("GET", "/api/v1/namespaces/"+w.namespace+"/pods/"+pod, ""), "spec", "serviceAccountName"); account != "strong" {
 		w.t.Fatalf("the pod runs as %q", account)
 	}
-	answer := w.admin.must("POST", "/api/v1/namespaces/"+w.namespace+"/serviceaccounts/"+account+"/token", fmt.Sprintf(
+	return w.mountedToken(w.namespace, pod)
+}
+
+// mountedToken obtains the token that a kubelet mounts into a pod, which the node
+// authorizer permits to the node that the pod is bound to.
+func (w *world) mountedToken(namespace, pod string) *caller {
+	w.t.Helper()
+	body := w.admin.must("GET", "/api/v1/namespaces/"+namespace+"/pods/"+pod, "")
+	answer := w.admin.must("POST", "/api/v1/namespaces/"+namespace+"/serviceaccounts/"+text(body, "spec", "serviceAccountName")+"/token", fmt.Sprintf(
 		`{"apiVersion":"authentication.k8s.io/v1","kind":"TokenRequest","spec":{"audiences":["https://kubernetes.default.svc"],"boundObjectRef":{"apiVersion":"v1","kind":"Pod","name":%q,"uid":%q}}}`,
 		pod, text(body, "metadata", "uid")))
 	return w.withToken(text(answer, "status", "token"))
@@ -213,9 +220,25 @@ func newWorld(t *testing.T, box *sandbox.Sandbox, name string, local, wide []str
 	w.bindTo(w.namespace, "weak", "weak", local)
 	w.bindTo("", name+"-weak", "weak", wide)
 	w.admin.must("POST", "/api/v1/namespaces/"+w.namespace+"/pods", `{"metadata":{"name":"running"},"spec":{"serviceAccountName":"strong","containers":[{"name":"c","image":"i"}]}}`)
-	answer := w.admin.must("POST", "/api/v1/namespaces/"+w.namespace+"/serviceaccounts/weak/token", `{"apiVersion":"authentication.k8s.io/v1","kind":"TokenRequest","spec":{}}`)
-	w.weak = w.withToken(text(answer, "status", "token"))
+	w.weak = w.tokenOf("weak")
+	w.other = w.weak
 	return w
+}
+
+// withOther makes another account with rules in the cluster, bound to a ClusterRole
+// NS-other.
+func (w *world) withOther(wide []string) *world {
+	w.admin.must("POST", "/api/v1/namespaces/"+w.namespace+"/serviceaccounts", `{"metadata":{"name":"other"}}`)
+	w.bindTo("", w.namespace+"-other", "other", wide)
+	w.other = w.tokenOf("other")
+	return w
+}
+
+// tokenOf returns a caller with a token of an account of the namespace, which the
+// administrator obtains.
+func (w *world) tokenOf(account string) *caller {
+	answer := w.admin.must("POST", "/api/v1/namespaces/"+w.namespace+"/serviceaccounts/"+account+"/token", `{"apiVersion":"authentication.k8s.io/v1","kind":"TokenRequest","spec":{}}`)
+	return w.withToken(text(answer, "status", "token"))
 }
 
 // bindTo gives an account rules, in a namespace or in the cluster.
@@ -239,7 +262,7 @@ func (w *world) binding(name, kind, role, account string) string {
 
 const everything = `[{"apiGroups":["*"],"resources":["*"],"verbs":["*"]}]`
 
-// certificate requests one, and approves it where that is asked for.
+// certificate has weak request one, and other approve it where that is asked for.
 func (w *world) certificate(user, group, signer string, approve bool) {
 	request := newRequest(w.t, user, group)
 	usages := `["client auth","digital signature"]`
@@ -248,7 +271,7 @@ func (w *world) certificate(user, group, signer string, approve bool) {
 		w.namespace, base64.StdEncoding.EncodeToString(request), signer, usages))
 	path := "/apis/certificates.k8s.io/v1/certificatesigningrequests/" + w.namespace
 	if approve {
-		w.weak.must("PATCH", path+"/approval", `{"status":{"conditions":[{"type":"Approved","status":"True","reason":"x","message":"x"}]}}`)
+		w.other.must("PATCH", path+"/approval", `{"status":{"conditions":[{"type":"Approved","status":"True","reason":"x","message":"x"}]}}`)
 	}
 	w.eventually("the approval", func() bool {
 		answer := w.admin.must("GET", path, "")

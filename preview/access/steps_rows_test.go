@@ -9,6 +9,7 @@ import (
 	"encoding/base64"
 	"encoding/pem"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -249,11 +250,7 @@ func (w *world) awaitChange() *caller {
 // run here: the test takes the token that a kubelet mounts into the pod.
 func TestClusterStepsAreCarriedOut(t *testing.T) {
 	box := sandboxtest.Start(t)
-	var rows []carriedOut
-	for _, list := range [][]carriedOut{accountRows(), podRows(), roleRows(), clusterRows()} {
-		rows = append(rows, list...)
-	}
-	for _, row := range rows {
+	for _, row := range stepRows() {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, box, "step-"+row.name, row.local, row.wide)
@@ -264,13 +261,24 @@ func TestClusterStepsAreCarriedOut(t *testing.T) {
 			w.eventually("the right to list Secrets", func() bool { return got.can("list", "", "secrets", w.prize) })
 		})
 	}
-	t.Logf("%d steps", len(rows))
 }
 
-// Steps that end at a node: what would run there is admitted, and a request for a
-// node's certificate is approved.
-func TestClusterStepsToNodes(t *testing.T) {
-	box := sandboxtest.Start(t)
+// stepRows are the rows that end with the right to list the Secrets of the other
+// namespace.
+func stepRows() []carriedOut {
+	return slices.Concat(accountRows(), podRows(), roleRows(), clusterRows(), receivingRows())
+}
+
+// toNode is a step that ends at a node.
+type toNode struct {
+	name        string
+	local, wide []string
+	do          func(w *world)
+}
+
+// nodeRows are steps that end at a node: what would run there is admitted, a request for
+// a node's certificate is approved, and what is asked of a kubelet is answered.
+func nodeRows() []toNode {
 	const privileged = `{"metadata":{"name":"made"},"spec":{"containers":[{"name":"c","image":"i","securityContext":{"privileged":true}}]}}`
 	restrict := func(w *world) {
 		w.admin.must("PATCH", "/api/v1/namespaces/"+w.namespace, `{"metadata":{"labels":{"pod-security.kubernetes.io/enforce":"restricted"}}}`)
@@ -283,11 +291,7 @@ func TestClusterStepsToNodes(t *testing.T) {
 		})
 	}
 	refused := func(w *world, body string) { answers(w, "a refusal of the pod", 403, body) }
-	for _, row := range []struct {
-		name        string
-		local, wide []string
-		do          func(w *world)
-	}{
+	return []toNode{
 		{"privileged-pod", []string{"core pods create"}, nil, func(w *world) { w.weak.must("POST", "/api/v1/namespaces/"+w.namespace+"/pods", privileged) }},
 		{"namespace-labels", []string{"core pods create", "core namespaces patch NS"}, nil, func(w *world) {
 			restrict(w)
@@ -313,7 +317,35 @@ func TestClusterStepsToNodes(t *testing.T) {
 				w.t.Error("it does not act as the node")
 			}
 		}},
-	} {
+		{"kubelet", nil, []string{"core nodes/proxy get"}, func(w *world) {
+			path := "/api/v1/nodes/" + w.node() + "/proxy/pods"
+			if status, _ := w.tokenOf("strong").do("GET", path, "", ""); status != 403 {
+				w.t.Errorf("without the right: %d", status)
+			}
+			// The API server passes it on, but to no loopback address, as the sandbox's node has.
+			if status, answer := w.weak.do("GET", path, "", ""); status == 401 || status == 403 {
+				w.t.Errorf("%d %v", status, answer["message"])
+			}
+		}},
+		{"pod-on-node", []string{"core pods/exec create"}, nil, func(w *world) { w.enters(w.namespace) }},
+		{"system-pod", nil, []string{"core pods/exec create"}, func(w *world) { w.enters("kube-system") }},
+	}
+}
+
+// enters has weak run a command in a privileged pod of a namespace.
+func (w *world) enters(namespace string) {
+	path := "/api/v1/namespaces/" + namespace + "/pods"
+	name := w.namespace + "-agent"
+	w.admin.must("POST", path, `{"metadata":{"name":"`+name+`"},"spec":{"containers":[{"name":"c","image":"i","securityContext":{"privileged":true}}]}}`)
+	w.t.Cleanup(func() { w.admin.do("DELETE", path+"/"+name, "application/json", "") })
+	if status, answer := w.weak.do("POST", path+"/"+name+"/exec?command=x&container=c&stdout=true", "", ""); status == 401 || status == 403 {
+		w.t.Errorf("%d %v", status, answer["message"])
+	}
+}
+
+func TestClusterStepsToNodes(t *testing.T) {
+	box := sandboxtest.Start(t)
+	for _, row := range nodeRows() {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
 			row.do(newWorld(t, box, "node-"+row.name, row.local, row.wide))
