@@ -62,11 +62,12 @@ type piped struct {
 	shown    map[string]string // by stage and key
 	logs     map[string][]*model.LogBlock
 	commands []*model.Command
+	arrived  chan struct{} // a log did, since it was read last
 }
 
 func newPiped(t *testing.T) *piped {
 	t.Helper()
-	p := &piped{home: t.TempDir(), notes: map[string]string{}, shown: map[string]string{}, logs: map[string][]*model.LogBlock{}}
+	p := &piped{home: t.TempDir(), notes: map[string]string{}, shown: map[string]string{}, logs: map[string][]*model.LogBlock{}, arrived: make(chan struct{}, 1)}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -93,6 +94,10 @@ func (p *piped) log(stage string, blocks []*model.LogBlock) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.logs[stage] = append(p.logs[stage], blocks...)
+	select {
+	case p.arrived <- struct{}{}:
+	default:
+	}
 }
 
 func (p *piped) GetDeploymentPluginMetadata(_ context.Context, r *pipedservice.GetDeploymentPluginMetadataRequest) (*pipedservice.GetDeploymentPluginMetadataResponse, error) {
@@ -142,6 +147,23 @@ func (p *piped) said(t *testing.T, stage string) string {
 		t.Errorf("the log of %s has a control character: %q", stage, out.String()[max(0, i-20):])
 	}
 	return out.String()
+}
+
+// saidAtLast is the log of a stage once it has a text: that of a stage which was cut comes
+// later than its end.
+func (p *piped) saidAtLast(t *testing.T, stage, text string) string {
+	t.Helper()
+	late := time.After(2 * time.Minute)
+	for {
+		if said := p.said(t, stage); strings.Contains(said, text) {
+			return said
+		}
+		select {
+		case <-p.arrived:
+		case <-late:
+			t.Fatalf("the log of %s does not say %q:\n%s", stage, text, p.said(t, stage))
+		}
+	}
 }
 
 // running is a running plugin.

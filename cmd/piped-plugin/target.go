@@ -19,6 +19,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/approval"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
+	"github.com/kubectl-operator/kubectl-operator/preview/pipecd"
 )
 
 // session is one call of piped for one deploy target: its planner, and its client of the
@@ -119,5 +120,11 @@ func (s *session) apply(ctx context.Context, plan *preview.Plan, approved record
 		Schemas: s.schemas, Sink: log.event, Holder: fmt.Sprintf("%s/%d/%d", host, os.Getpid(), time.Now().UnixNano()),
 		ToolVersion: s.version, Judge: s.JudgeAgain, Quorum: quorum, RecordKeys: s.SigningKeys(), Stop: ctx.Done(),
 	})
+	if stopped, is := errors.AsType[*install.Error](err); is && stopped.Kind == install.Interrupted {
+		stopped.Advice = resumeAdvice // not with a command: piped asks
+	}
 	return err
 }
+
+// resumeAdvice says how an apply goes on that ended in the middle, under piped.
+const resumeAdvice = "it goes on with it where piped runs the stage again; " + pipecd.StageRollback + " takes back what was applied"

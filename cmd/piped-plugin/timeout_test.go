@@ -1,0 +1,84 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/sandboxtest"
+	"github.com/kubectl-operator/kubectl-operator/preview/pipecd"
+)
+
+// hurdle holds the write of one object until the stage that sent it is over, as where its
+// timeout ends in the middle.
+type hurdle struct {
+	before string // the end of the path of the request; empty for none
+	over   func() // ends the stage
+	held   chan struct{}
+}
+
+func (h *hurdle) fault(r sandboxtest.Request) sandboxtest.Fault {
+	if h.before == "" || !r.Persists() || !strings.HasSuffix(r.Path, h.before) {
+		return sandboxtest.Fault{}
+	}
+	h.before = ""
+	h.over()
+	return sandboxtest.Fault{Hold: h.held}
+}
+
+// settings returns a configuration of twelve objects, all with one colour.
+func settings(colour string) map[string]string {
+	files := map[string]string{}
+	for i := range 12 {
+		files[fmt.Sprintf("%02d.yaml", i)] = fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: late-%02d}\ndata: {colour: %s}\n", i, colour)
+	}
+	return files
+}
+
+// A stage whose time is over in the middle of an apply ends after the request under way.
+// Run again it goes on; and the stage that piped runs instead takes back what was applied.
+func TestClusterAStageThatTakesTooLongEndsInTheMiddle(t *testing.T) {
+	box := sandboxtest.Start(t)
+	p := newPiped(t)
+	h := &hurdle{}
+	proxy := sandboxtest.NewProxy(t, box.Kubeconfig(), sandboxtest.ProxyOptions{Fault: h.fault})
+	plugin := startPlugin(t, p, "{}", proxy.Kubeconfig)
+	app := application{t, "late"}
+	cut := func(id string, files map[string]string) string {
+		t.Helper()
+		source, d := app.commit(strings.Replace(settingsApplication, "settings", "late", 1), nil, files), app.deployment(id)
+		plugin.must(t, p, d, pipecd.StagePlan, source)
+		ctx, over := context.WithCancel(t.Context()) // which is how piped ends a stage
+		h.before, h.over, h.held = "/late-05", over, make(chan struct{})
+		if got, err := plugin.run(ctx, d, pipecd.StageApply, source); status.Code(err) != codes.Canceled {
+			t.Fatalf("%s was cut: %s, %v", id, got, err)
+		}
+		close(h.held)
+		next := pipecd.StageRollback
+		if id == "again" {
+			next = pipecd.StageApply
+		}
+		stage := d.Id + "/after-" + next // the log of the first may still be open
+		if got, err := plugin.runAs(t.Context(), d, stage, next, source); err != nil {
+			t.Fatalf("%s: %s, %v", stage, got, err)
+		}
+		if said := p.saidAtLast(t, d.Id+"/"+pipecd.StageApply, resumeAdvice); !strings.Contains(said, "stopped as asked: ") || strings.Contains(said, " 0 not applied") {
+			t.Errorf("%s was cut:\n%s", id, said)
+		}
+		return p.said(t, stage)
+	}
+	if said := cut("again", settings("red")); !strings.Contains(said, "going on with the interrupted run") || !strings.Contains(said, "applied core/ConfigMap/default/late-11") {
+		t.Errorf("run again:\n%s", said)
+	}
+	if said := cut("back", settings("blue")); !strings.Contains(said, "taken back") {
+		t.Errorf("taken back:\n%s", said)
+	}
+	red := app.commit(strings.Replace(settingsApplication, "settings", "late", 1), nil, settings("red"))
+	if state := live(t, plugin, app, red); len(state.ApplicationLiveState.Resources) != 12 || state.SyncState.Status != 1 {
+		t.Errorf("after it: %v", state)
+	}
+}
