@@ -18,9 +18,9 @@ type pluginConfig struct {
 	byType  map[string]string // plugin by task type
 }
 
-// v1Defaults returns the plugin configuration of a v1 engine whose configuration does
-// not set any.
-func v1Defaults() pluginConfig {
+// chartLists returns the plugin configuration that Flyte's charts of v1 give an engine. A
+// list of one's own replaces it as a whole.
+func chartLists() pluginConfig {
 	return pluginConfig{
 		listed: true, enabled: []string{"container", "sidecar", "k8s-array"},
 		byType: map[string]string{"container": "container", "sidecar": "sidecar", "container_array": "k8s-array"},
@@ -86,20 +86,17 @@ func (t pluginConfig) uses(id string) bool {
 	return slices.Contains(t.enabled, id) || slices.Contains(slices.Collect(maps.Values(t.byType)), id)
 }
 
-// The generations of engines. One of v1 has the plugins of its list, and where
-// there is none those of its defaults; one of v2 has all that it was built with.
+// The generations of engines. One of v1 has the plugins of its list, and where there is
+// none, or an empty one, all that it was built with, as one of v2 has.
 const (
 	generationV1 = "v1"
 	generationV2 = "v2"
 )
 
-// plugins returns the configuration as an engine of a generation (v1 or v2) takes it:
-// v1 without a list of plugins has its defaults, and v2 ignores the list and runs all.
+// plugins returns the configuration as an engine of a generation (v1 or v2) takes it: v2
+// ignores the list of plugins and runs all.
 func (t pluginConfig) plugins(generation string) pluginConfig {
-	switch {
-	case generation == generationV1 && t.silent:
-		t.listed, t.enabled = true, v1Defaults().enabled
-	case generation == generationV2:
+	if generation == generationV2 {
 		t.ignored, t.listed, t.enabled = !t.silent, false, nil
 	}
 	return t
@@ -130,8 +127,8 @@ func generationOf(x *index, live string) string {
 	return found[0]
 }
 
-// engine is a Flyte engine, with its plugin configuration before and after the plan. An
-// engine without one has its defaults.
+// engine is a Flyte engine, with its plugin configuration before and after the plan. Before
+// an engine is configured, it counts as one whose configuration is that of its chart.
 type engine struct {
 	config        *preview.Object
 	generation    string
@@ -162,15 +159,8 @@ func enginesOf(x *index, seen Records, live func(engine) string) []engine {
 		}
 		e.gone = !planned
 		e.generation = generationOf(x, live(e))
-		defaults := v1Defaults()
-		if e.generation == generationV2 { // where nothing is said, each plugin has the task types that it registers
-			defaults = pluginConfig{silent: true}
-		}
-		if !e.installed {
-			e.before = defaults
-		}
-		if !planned {
-			e.after = defaults
+		if !e.installed && e.generation != generationV2 {
+			e.before = chartLists()
 		}
 		e.before, e.after = e.before.plugins(e.generation), e.after.plugins(e.generation)
 		out = append(out, e)

@@ -136,11 +136,12 @@ func (d *declarations) addConfigMap(body map[string]any) {
 func (d *declarations) add(plugin taskPlugin, where string) {
 	named := func(known taskPlugin) bool { return known.id == plugin.id }
 	i := slices.IndexFunc(d.plugins, named)
+	_, own := builtInOf(plugin.id)
 	switch {
 	case !declaredID.MatchString(plugin.id) || !declaredName.MatchString(plugin.group) || !declaredName.MatchString(plugin.resource) ||
 		plugin.account != "" && !declaredName.MatchString(plugin.account):
 		d.wrong = append(d.wrong, fmt.Sprintf("%s declares a plugin whose id, group, resource or account is not a name: %q, %q, %q, %q", where, plugin.id, plugin.group, plugin.resource, plugin.account))
-	case slices.ContainsFunc(taskPlugins(), named) || slices.Contains(builtInPlugins(), plugin.id):
+	case own:
 		d.wrong = append(d.wrong, where+" declares "+plugin.id+", which is a plugin of Flyte's own")
 	case i >= 0 && !d.plugins[i].same(plugin):
 		d.wrong = append(d.wrong, where+" declares "+plugin.id+" in another way than it was declared before")

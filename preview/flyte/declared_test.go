@@ -1,12 +1,10 @@
 package flyte
 
 import (
-	"os"
 	"strings"
 	"testing"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
-	"github.com/kubectl-operator/kubectl-operator/preview/corpustest"
 )
 
 func TestPluginsAreDeclaredByTheirCRDOrTheEnginesConfig(t *testing.T) {
@@ -58,17 +56,5 @@ func TestPluginsAreDeclaredByTheirCRDOrTheEnginesConfig(t *testing.T) {
 				t.Errorf("wrong is %q, want %q", text, tt.wrong)
 			}
 		})
-	}
-}
-
-// A corpus with another version of the chart means that the lists have to be compared
-// with that version, and upstreamChart set to it.
-func TestTheListsAreThoseOfThePinnedVersion(t *testing.T) {
-	versions, err := os.ReadDir(corpustest.Dir(t, "charts", "flyte-binary"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if newest := versions[len(versions)-1].Name(); newest != upstreamChart {
-		t.Errorf("the lists are those of flyte-binary %s, and the corpus has %s: compare tasks/plugins of flyteplugins with builtInPlugins and taskPlugins", upstreamChart, newest)
 	}
 }

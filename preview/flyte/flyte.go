@@ -28,33 +28,6 @@ func (f taskPlugin) singular() string { return strings.TrimSuffix(f.resource, "s
 // definition returns the name of the CRD of the plugin's custom resource.
 func (f taskPlugin) definition() string { return f.resource + "." + f.group }
 
-func taskPlugins() []taskPlugin {
-	return []taskPlugin{
-		{id: "clustered-task", group: "jobset.x-k8s.io", resource: "jobsets"},
-		{id: "dask", group: "kubernetes.dask.org", resource: "daskjobs"},
-		{id: "mpi", group: "kubeflow.org", resource: "mpijobs"},
-		{id: "pytorch", group: "kubeflow.org", resource: "pytorchjobs"},
-		{id: "ray", group: "ray.io", resource: "rayjobs"},
-		{id: "spark", group: "sparkoperator.k8s.io", resource: "sparkapplications", account: "spark"},
-		{id: "tensorflow", group: "kubeflow.org", resource: "tfjobs"},
-	}
-}
-
-// upstreamChart is the version of Flyte's chart flyte-binary with which the lists of
-// this package were compared last: the ids of plugins, and the settings that an engine of
-// v2 reads. Those of v1 stay as they are, since v1 gets no new ones.
-const upstreamChart = "v0.2.0"
-
-// builtInPlugins returns the plugins that engines of v1 or v2 have and that need no
-// operator (flyteplugins, tasks/plugins), by the ids that configurations use.
-func builtInPlugins() []string {
-	return []string{
-		"agent-service", "athena", "aws_array", "bigquery", "connector-service", "container", "core-sleep", "databricks", "echo", "fail-fast",
-		"fast-task", "hive", "k8s-array", "noop", "pod", "presto", "qubole-hive-executor", "raw-container", "sagemaker_custom_training",
-		"sagemaker_hyperparameter_tuning", "sagemaker_training", "sidecar", "snowflake",
-	}
-}
-
 // Findings returns the findings about Flyte engines and their plugins, by the plan and
 // by what [Read] recorded of the cluster.
 func Findings(p *preview.Plan, seen Records) []preview.Finding {
@@ -105,6 +78,18 @@ func leftLines(x *index, e engine) (preview.Severity, []string) {
 	return severity, lines
 }
 
+// wrongID says, as the rest of a sentence, why an engine has no plugin of an id; it is
+// empty where the engine may have it.
+func (x *index) wrongID(e engine, id string) string {
+	if b, own := builtInOf(id); own {
+		return b.lacking(e.generation)
+	}
+	if slices.ContainsFunc(x.plugins, func(plugin taskPlugin) bool { return plugin.id == id }) {
+		return ""
+	}
+	return ", which is no plugin of Flyte's own"
+}
+
 // removedLines returns evidence about plugins and task types that the plan removes from
 // the configuration, and the severity of the finding: critical for a task type whose
 // plugin is not enabled, because the engine does not start then.
@@ -142,26 +127,19 @@ func ignoredLines(x *index, e engine) []string {
 	if e.after.ignored {
 		lines = append(lines, "an engine of v2 does not read enabled-plugins: it has every plugin that it was built with")
 	}
-	known := builtInPlugins()
-	for _, plugin := range x.plugins {
-		known = append(known, plugin.id)
-	}
 	for _, id := range slices.Sorted(slices.Values(e.after.enabled)) {
-		if !slices.Contains(known, id) {
-			lines = append(lines, "enabled-plugins has "+id+", which is no plugin of Flyte's own")
+		if wrong := x.wrongID(e, id); wrong != "" {
+			lines = append(lines, "enabled-plugins has "+id+wrong)
 		}
 	}
 	for _, taskType := range slices.Sorted(maps.Keys(e.after.byType)) {
 		id := e.after.byType[taskType]
-		switch {
-		case slices.Contains(known, id):
-			if e.generation == "" && e.after.silent && !slices.Contains(v1Defaults().enabled, id) {
-				lines = append(lines, fmt.Sprintf("task type %s is for plugin %s, and there is no list enabled-plugins: an engine of v1 does not start then, one of v2 needs none; which of them this is, is not known", taskType, id))
-			}
-		case e.generation == generationV2:
-			lines = append(lines, fmt.Sprintf("task type %s is for %s, which is no plugin of Flyte's own: an engine of v2 that does not have it only warns, and the task type stays with the plugin that registers it", taskType, id))
-		default:
-			lines = append(lines, fmt.Sprintf("task type %s is for %s, which is no plugin of Flyte's own", taskType, id))
+		wrong := x.wrongID(e, id)
+		if wrong != "" && e.generation == generationV2 {
+			wrong += ": such an engine only warns, and the task type stays with the plugin that registers it"
+		}
+		if wrong != "" {
+			lines = append(lines, "task type "+taskType+" is for "+id+wrong)
 		}
 	}
 	if beside := e.seen.Beside; beside != "" {

@@ -95,9 +95,9 @@ var (
 	})
 	FlyteDefaultRemoved = row(Rule{
 		Name: "flyte-default-removed", Level: Critical, Title: "disables plugins of Flyte",
-		Why:     "Flyte's engine uses the configured list in place of its own and merges nothing: plugins that the list lacks are disabled.",
+		Why:     "Flyte's engine merges nothing: a list that is configured is the whole list, and plugins that it lacks are disabled.",
 		Reduce:  "Write the whole list, including container, sidecar and k8s-array.",
-		Looks:   "The lists enabled-plugins and default-for-task-types, against those of the live ConfigMap, else against the engine's own.",
+		Looks:   "The lists enabled-plugins and default-for-task-types, against those of the live ConfigMap, else against those that Flyte's charts set.",
 		When:    "It is critical where a task type is left with a plugin that is not enabled, else a warning.",
 		Source:  flyteDocs,
 		Example: Example{Severity: preview.Warning, Of: "ConfigMap flyte-propeller-config", Evidence: "enabled-plugins has no sidecar any more"},
