@@ -52,7 +52,7 @@ const (
 // kinds is the table of the kinds of sources. A new kind is a file of this package that
 // defines its sourceKind, and an entry here.
 var kinds = []sourceKind{
-	packageKind, imageKind, directoryKind, layoutKind, gitKind, archiveKind, configMapKind, bucketKind, chartKind, programKind, dataKind,
+	packageKind, imageKind, directoryKind, layoutKind, gitKind, archiveKind, configMapKind, bucketKind, chartKind, programKind,
 }
 
 // Kinds returns all kinds of references, including KindPackage.
