@@ -185,15 +185,6 @@ func aboutObject(object string, err error) error {
 	return fmt.Errorf("%s: %w", object, err)
 }
 
-// weakerProvenance returns, for two contents that are used together, the
-// verification result of the one that is verified less well.
-func weakerProvenance(a, b provenance) provenance {
-	if a.rule.Name == "" && (b.rule.Name != "" || a.verification.Status == "verified") {
-		return b
-	}
-	return a
-}
-
 // besideFile returns a reference whose relative path, as written in a file, is
 // resolved from the directory of that file.
 func besideFile(r ref.Reference, file string) (ref.Reference, error) {

@@ -69,6 +69,15 @@ type provenance struct {
 	text         string
 }
 
+// weakerProvenance returns, for two contents that are used together, the
+// verification result of the one that is verified less well.
+func weakerProvenance(a, b provenance) provenance {
+	if a.rule.Name == "" && (b.rule.Name != "" || a.verification.Status == "verified") {
+		return b
+	}
+	return a
+}
+
 // notes returns the notes about a package's signature.
 func (c provenance) notes(pkg string) []preview.Note {
 	if c.rule.Name == "" {
