@@ -29,6 +29,18 @@ type Hit struct {
 	Terms string `json:"-"`
 }
 
+// Remark returns what stands beside the package in a list: why it cannot be installed,
+// that it is deprecated, or its description.
+func (h Hit) Remark() string {
+	switch {
+	case h.Problem != "":
+		return "unusable: " + h.Problem
+	case h.Deprecated != "":
+		return "deprecated: " + h.Deprecated
+	}
+	return h.Description
+}
+
 // Search returns the packages whose name, description, provider or keywords
 // contain term, in any letter case; all packages for an empty term. They are
 // sorted by name, then in the order of the catalogs. A catalog that cannot be read

@@ -215,16 +215,9 @@ func (m *pickScreen) hitLine(hit catalog.Hit, width int) widget.Line {
 		name := max(8, width-signCells-version.Width())
 		return append(append(line, widget.Cell(theme.Plain, hit.Package, name)), version...)
 	}
-	note := hit.Description
-	switch {
-	case hit.Problem != "":
-		note = "unusable: " + hit.Problem
-	case hit.Deprecated != "":
-		note = "deprecated: " + hit.Deprecated
-	}
 	return append(line,
 		widget.Cell(theme.Plain, hit.Package, min(nameCells, width/3)), widget.Text(theme.Plain, "  "),
-		widget.Cell(theme.Plain, hit.Version, numberCells), widget.Cell(theme.Plain, hit.DefaultChannel, channelCells), widget.Text(role, note))
+		widget.Cell(theme.Plain, hit.Version, numberCells), widget.Cell(theme.Plain, hit.DefaultChannel, channelCells), widget.Text(role, hit.Remark()))
 }
 
 // wheel scrolls the pane under the pointer.

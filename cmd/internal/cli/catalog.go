@@ -301,7 +301,7 @@ func (a *app) showCatalog(ctx context.Context, want planning.Selection, name str
 func hitRows(hits []catalog.Hit, catalogs int) [][]string {
 	rows := [][]string{{"PACKAGE", "CHANNEL", "VERSION", "CATALOG", "DESCRIPTION"}}
 	for _, h := range hits {
-		rows = append(rows, []string{h.Package, h.DefaultChannel, h.Version, h.Catalog.Reference, clip(hitNote(h), 80)})
+		rows = append(rows, []string{h.Package, h.DefaultChannel, h.Version, h.Catalog.Reference, clip(h.Remark(), 80)})
 	}
 	for i := range rows {
 		if catalogs == 1 {
@@ -309,18 +309,6 @@ func hitRows(hits []catalog.Hit, catalogs int) [][]string {
 		}
 	}
 	return rows
-}
-
-// hitNote returns the remark beside a package in a list: why it cannot be
-// installed, that it is deprecated, or its description.
-func hitNote(h catalog.Hit) string {
-	switch {
-	case h.Problem != "":
-		return "unusable: " + h.Problem
-	case h.Deprecated != "":
-		return "deprecated: " + h.Deprecated
-	}
-	return h.Description
 }
 
 // packageItem is a package in the output of catalog show. Its texts come from the

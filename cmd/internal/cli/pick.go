@@ -216,7 +216,7 @@ func (q *question) list(hits []catalog.Hit) error {
 	}
 	rows := [][]string{head}
 	for i, h := range hits[:min(len(hits), maxListed)] {
-		row := []string{fmt.Sprintf("%3d", i+1), clip(h.Package, 40), clip(h.Version, 24), clip(h.DefaultChannel, 20), clip(hitNote(h), q.descriptionWidth())}
+		row := []string{fmt.Sprintf("%3d", i+1), clip(h.Package, 40), clip(h.Version, 24), clip(h.DefaultChannel, 20), clip(h.Remark(), q.descriptionWidth())}
 		if several {
 			row = slices.Insert(row, 4, clip(h.Catalog.Reference, 40))
 		}
