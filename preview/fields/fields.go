@@ -105,7 +105,7 @@ func isDefault(v any) bool {
 const maxKey = 120
 
 // shorten escapes a text from outside and cuts it to maxKey cells, for a message.
-func shorten(word string) string { return textsafe.Truncate(textsafe.Line(word), maxKey) }
+func shorten(word string) string { return textsafe.Clip(word, maxKey) }
 
 func joinPath(path, key string) string {
 	if key = shorten(key); path == "" {

@@ -64,4 +64,4 @@ func within(name string) bool {
 }
 
 // shorten escapes a text from outside, for messages.
-func shorten(text string) string { return textsafe.Truncate(textsafe.Line(text), 120) }
+func shorten(text string) string { return textsafe.Clip(text, 120) }

@@ -9,4 +9,4 @@ type field = fields.Field
 
 // clip returns untrusted text as one printable line of at most 120 cells, to be quoted
 // in a sentence.
-func clip(s string) string { return textsafe.Truncate(textsafe.Line(s), 120) }
+func clip(s string) string { return textsafe.Clip(s, 120) }

@@ -266,6 +266,6 @@ func sarifEvidence(evidence string) string {
 // sarifText returns untrusted text as a message. Brackets and backslashes, which would make
 // a link (3.11.6), and braces, which would make a placeholder (3.11.5), are escaped.
 func sarifText(s string) sarifMessage {
-	text := textsafe.Truncate(textsafe.Line(s), maxMessage)
+	text := textsafe.Clip(s, maxMessage)
 	return sarifMessage{Text: strings.NewReplacer(`\`, `\\`, `[`, `\[`, `]`, `\]`, `{`, `{{`, `}`, `}}`).Replace(text)}
 }

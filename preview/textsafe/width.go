@@ -28,6 +28,10 @@ func Truncate(s string, n int) string {
 	return head + "…"
 }
 
+// Clip returns any text as one printable line of at most n cells, see [Line] and
+// [Truncate].
+func Clip(s string, n int) string { return Truncate(Line(s), n) }
+
 // cut splits text after as many whole characters as fit into n cells. used is the
 // number of cells that head takes.
 func cut(s string, n int) (head, tail string, used int) {

@@ -294,7 +294,7 @@ func ShortDigest(digest string, n int) string {
 }
 
 // Clip makes a text harmless and cuts it to n cells.
-func Clip(text string, n int) string { return textsafe.Truncate(textsafe.Line(text), max(1, n)) }
+func Clip(text string, n int) string { return textsafe.Clip(text, max(1, n)) }
 
 func tooSmallText(width, height int) string {
 	return fmt.Sprintf("window too small (%dx%d), need %dx%d - q quits, nothing applied", width, height, MinWidth, MinHeight)

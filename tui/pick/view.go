@@ -211,7 +211,7 @@ func (m *pickScreen) hitLine(hit catalog.Hit, width int) widget.Line {
 	}
 	line := widget.Line{widget.Cell(role, sign, signCells)}
 	if width < 64 {
-		version := widget.Line{widget.Text(theme.Plain, "  "+textsafe.Truncate(textsafe.Line(hit.Version), numberCells))}
+		version := widget.Line{widget.Text(theme.Plain, "  "+textsafe.Clip(hit.Version, numberCells))}
 		name := max(8, width-signCells-version.Width())
 		return append(append(line, widget.Cell(theme.Plain, hit.Package, name)), version...)
 	}

@@ -301,7 +301,7 @@ func (a *app) showCatalog(ctx context.Context, want planning.Selection, name str
 func hitRows(hits []catalog.Hit, catalogs int) [][]string {
 	rows := [][]string{{"PACKAGE", "CHANNEL", "VERSION", "CATALOG", "DESCRIPTION"}}
 	for _, h := range hits {
-		rows = append(rows, []string{h.Package, h.DefaultChannel, h.Version, h.Catalog.Reference, clip(h.Remark(), 80)})
+		rows = append(rows, []string{h.Package, h.DefaultChannel, h.Version, h.Catalog.Reference, textsafe.Clip(h.Remark(), 80)})
 	}
 	for i := range rows {
 		if catalogs == 1 {
@@ -393,7 +393,7 @@ func (out console) printPackage(p packageItem) error {
 	line("package", p.Name)
 	line("publisher", p.Publisher)
 	line("catalog", p.Catalog.Reference+"  "+p.Catalog.Digest)
-	line("about", clip(strings.ReplaceAll(p.Description, "\n", " "), 200))
+	line("about", textsafe.Clip(strings.ReplaceAll(p.Description, "\n", " "), 200))
 	line("deprecated", p.Deprecated)
 	if p.Chosen.Problem != "" {
 		line("chosen", "nothing: "+p.Chosen.Problem)
@@ -451,7 +451,7 @@ func (v versionItem) note(c channelItem) string {
 		parts = append(parts, "head")
 	}
 	if v.Deprecated != "" {
-		parts = append(parts, "deprecated: "+clip(v.Deprecated, 80))
+		parts = append(parts, "deprecated: "+textsafe.Clip(v.Deprecated, 80))
 	}
 	return strings.Join(parts, ", ")
 }

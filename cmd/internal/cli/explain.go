@@ -84,7 +84,7 @@ func (c console) explain(word, format string) error {
 }
 
 func unknownRule(word string) error {
-	word = textsafe.Truncate(textsafe.Line(word), 80)
+	word = textsafe.Clip(word, 80)
 	if near := rules.Near(word); len(near) > 0 {
 		return usagef("there is no rule %s; near are %s", word, strings.Join(near, ", "))
 	}

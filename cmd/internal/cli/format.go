@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview/format/external"
 	"github.com/kubectl-operator/kubectl-operator/preview/program"
+	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 )
 
 func (a *app) newFormatCommand() *cobra.Command {
@@ -109,7 +110,7 @@ func (a *app) testProgram(kind program.Kind, named, output string, conform func(
 			result = "FAILED"
 			failed++
 		}
-		rows = append(rows, []string{c.Name, result, fmt.Sprintf("%d ms", c.Milliseconds), clip(c.Detail, 120)})
+		rows = append(rows, []string{c.Name, result, fmt.Sprintf("%d ms", c.Milliseconds), textsafe.Clip(c.Detail, 120)})
 	}
 	if err := a.printItems(output, items[program.Check]{Items: checks}, rows); err != nil {
 		return err

@@ -75,7 +75,7 @@ func checkHits(hits []catalog.Hit) error {
 		if h.Package != "" {
 			return nil
 		}
-		why += "\ncatalog " + clip(h.Catalog.Reference, 80) + ": " + clip(h.Problem, 120)
+		why += "\ncatalog " + textsafe.Clip(h.Catalog.Reference, 80) + ": " + textsafe.Clip(h.Problem, 120)
 	}
 	return errors.New("the catalogs hold no package to choose from" + why)
 }
@@ -143,7 +143,7 @@ func (q *question) choose(all []catalog.Hit, word string) (catalog.Hit, error) {
 	var packages []catalog.Hit
 	for _, h := range all {
 		if h.Package == "" {
-			q.app.streams.Printf("catalog %s: %s\n", clip(h.Catalog.Reference, 80), clip(h.Problem, 120))
+			q.app.streams.Printf("catalog %s: %s\n", textsafe.Clip(h.Catalog.Reference, 80), textsafe.Clip(h.Problem, 120))
 			continue
 		}
 		packages = append(packages, h)
@@ -170,7 +170,7 @@ func (q *question) choose(all []catalog.Hit, word string) (catalog.Hit, error) {
 		case len(found) == 0:
 			q.app.streams.Printf("No package is called that.\n")
 		case len(found) == 1 && found[0].Problem != "":
-			q.app.streams.Printf("%s cannot be installed: %s\n", clip(found[0].Package, 80), clip(found[0].Problem, 120))
+			q.app.streams.Printf("%s cannot be installed: %s\n", textsafe.Clip(found[0].Package, 80), textsafe.Clip(found[0].Problem, 120))
 		case len(found) == 1:
 			return found[0], nil
 		default:
@@ -216,9 +216,9 @@ func (q *question) list(hits []catalog.Hit) error {
 	}
 	rows := [][]string{head}
 	for i, h := range hits[:min(len(hits), maxListed)] {
-		row := []string{fmt.Sprintf("%3d", i+1), clip(h.Package, 40), clip(h.Version, 24), clip(h.DefaultChannel, 20), clip(h.Remark(), q.descriptionWidth())}
+		row := []string{fmt.Sprintf("%3d", i+1), textsafe.Clip(h.Package, 40), textsafe.Clip(h.Version, 24), textsafe.Clip(h.DefaultChannel, 20), textsafe.Clip(h.Remark(), q.descriptionWidth())}
 		if several {
-			row = slices.Insert(row, 4, clip(h.Catalog.Reference, 40))
+			row = slices.Insert(row, 4, textsafe.Clip(h.Catalog.Reference, 40))
 		}
 		rows = append(rows, row)
 	}

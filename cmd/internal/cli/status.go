@@ -329,9 +329,6 @@ func countsOf(numbers map[string]int) string {
 	return strings.Join(words, ", ")
 }
 
-// clip shortens a text to a number of cells, and makes it one line.
-func clip(s string, cells int) string { return textsafe.Truncate(textsafe.Line(s), cells) }
-
 // releaseItem is one release in the output of list.
 type releaseItem struct {
 	Name      string    `json:"name"`

@@ -27,7 +27,7 @@ type textWalk struct {
 
 func (w *textWalk) add(path, text string) {
 	if len(w.lines) < maxLines {
-		w.lines = append(w.lines, textsafe.Truncate(textsafe.Line(path), 120)+": "+textsafe.Truncate(textsafe.Line(text), 120))
+		w.lines = append(w.lines, textsafe.Clip(path, 120)+": "+textsafe.Clip(text, 120))
 	}
 }
 
