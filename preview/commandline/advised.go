@@ -13,6 +13,8 @@ type Advised struct {
 	Commands []string
 	// Scope is that of the flags which the commands repeat.
 	Scope Scope
+	// Without are the names of flags that they do not repeat even so.
+	Without []string
 }
 
 func (e *Advised) Error() string { return e.Err.Error() }
@@ -28,7 +30,8 @@ func Complete(err error, given []string, has func(command, flag string) bool) st
 		for _, command := range advised.Commands {
 			flags := slices.DeleteFunc(Flags(given, advised.Scope), func(flag string) bool {
 				name, _, _ := strings.Cut(flag, "=")
-				return !has(command, strings.TrimPrefix(name, "--"))
+				name = strings.TrimPrefix(name, "--")
+				return slices.Contains(advised.Without, name) || !has(command, name)
 			})
 			text = strings.ReplaceAll(text, command, Add(command, missing(command, flags)...))
 		}

@@ -6,6 +6,7 @@ package commandline
 
 import (
 	"maps"
+	"path"
 	"slices"
 	"strings"
 
@@ -79,6 +80,16 @@ func Join(words ...string) string {
 // Operator returns a command of this program.
 func Operator(words ...string) string {
 	return Join(append([]string{"kubectl", "operator"}, words...)...)
+}
+
+// Path returns a path of a file or directory as a word of a command: a relative one
+// begins with a dot, as one word alone names a package.
+func Path(name string) string {
+	name = path.Clean(name)
+	if path.IsAbs(name) || name == "." || name == ".." || strings.HasPrefix(name, "../") {
+		return name
+	}
+	return "./" + name
 }
 
 // OfRelease returns the command of this program about the release of a plan, in the

@@ -109,6 +109,9 @@ type Input struct {
 	// Certifier is nil where the provider of certificates depends on the content
 	// alone, and none are made.
 	Certifier Certifier
+	// Again are the words behind "preview" on the command line that asked for Content;
+	// nil where they are not known, or Content is no directory of the user's.
+	Again []string
 	// Source is where Content came from; the zero value where that is not known.
 	Source preview.Source
 	// Peers opens what the content refers to elsewhere; nil where nothing may be.

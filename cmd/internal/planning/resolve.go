@@ -16,6 +16,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/catalog"
 	"github.com/kubectl-operator/kubectl-operator/preview/catalog/deps"
+	"github.com/kubectl-operator/kubectl-operator/preview/commandline"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
 	"github.com/kubectl-operator/kubectl-operator/preview/format/helm"
@@ -282,7 +283,7 @@ func (r *Resolver) render(ctx context.Context, found *Resolution, release previe
 	beside := &peers{resolver: r, found: found}
 	output, err := found.format.Render(ctx, format.Input{
 		Content: found.content.FS, Info: found.info, Release: release, Params: found.params, Upgrade: upgrade, Cluster: r.cluster,
-		Whole: found.whole, Path: found.at, Certifier: found.certifier, Source: found.content.Source, Peers: beside,
+		Whole: found.whole, Path: found.at, Certifier: found.certifier, Source: found.content.Source, Peers: beside, Again: found.again(release),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("rendering %s: %w", found.info.Package, err)
@@ -311,6 +312,27 @@ func (r *Resolver) render(ctx context.Context, found *Resolution, release previe
 		output.Required = append(output.Required, preview.Ref{APIVersion: api.APIVersion(), Kind: api.Kind})
 	}
 	return output, nil
+}
+
+// again returns the words behind "preview" that ask for the content of a directory again.
+func (out *Resolution) again(release preview.Release) []string {
+	asked := out.request
+	switch {
+	case out.content.Source.Kind != string(ref.KindDirectory):
+		return nil
+	case asked.File != "" && asked.FileRequest != "":
+		return []string{"--filename=" + asked.File, "--request=" + asked.FileRequest}
+	case asked.File != "":
+		return []string{"--filename=" + asked.File}
+	}
+	words := []string{commandline.Path(asked.Reference)}
+	if release.Name != out.info.Package {
+		words = append(words, release.Name)
+	}
+	if asked.Path != "" {
+		words = append(words, "--path", asked.Path)
+	}
+	return words
 }
 
 // seal computes the content digest of rendered content. beside are the objects

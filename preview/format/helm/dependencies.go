@@ -175,40 +175,26 @@ func (r *renderer) beside(d chartlock.Dependency, local, root string) (fs.FS, er
 // helm returns the command that brings the dependencies of the chart, or of a subchart,
 // into its charts/ and previews it then.
 func (r *renderer) helm(verb string, below ...string) string {
-	place := r.place()
-	at := place
+	at := r.in.Path
+	if r.advice.InCopy() && r.in.Again == nil {
+		at = "." // a copy of a chart is its directory alone
+	}
 	for _, name := range below {
 		if name != "" {
 			at = path.Join(at, "charts", name)
 		}
 	}
-	command := commandline.Join("helm", "dependency", verb, inPlace(at)) + " && " + commandline.Operator("preview", inPlace(place))
-	if r.in.Source.Kind != "directory" {
+	command := commandline.Join("helm", "dependency", verb, r.advice.Path(at)) + " && " + r.advice.Preview()
+	if r.advice.InCopy() {
 		return "in a copy of it: " + command
 	}
 	return command
 }
 
-// place returns the directory of the chart, as its user may type it.
-func (r *renderer) place() string {
-	if r.in.Source.Kind == "directory" {
-		return path.Join(r.in.Source.Reference, r.in.Path)
-	}
-	return cmp.Or(r.in.Info.Package, "chart")
-}
-
-// inPlace returns a relative path as one.
-func inPlace(dir string) string {
-	if !path.IsAbs(dir) && dir != "." && !strings.HasPrefix(dir, "../") {
-		dir = "./" + dir
-	}
-	return dir
-}
-
 // widen returns the command that previews a directory which holds the chart and what it
 // refers to.
 func (r *renderer) widen(local string) string {
-	place := r.place()
+	place := path.Join(r.in.Source.Reference, r.in.Path)
 	ups := 0
 	for part := range strings.SplitSeq(local, "/") {
 		if part == ".." {
@@ -216,12 +202,12 @@ func (r *renderer) widen(local string) string {
 		}
 	}
 	parts := strings.Split(path.Clean(place), "/")
-	if r.in.Source.Kind != "directory" || path.IsAbs(local) || ups >= len(parts) || parts[0] == ".." {
+	if r.advice.InCopy() || path.IsAbs(local) || ups >= len(parts) || parts[0] == ".." {
 		return r.helm("build")
 	}
 	above := path.Join(parts[:len(parts)-ups]...)
 	if path.IsAbs(place) {
 		above = "/" + above
 	}
-	return commandline.Operator("preview", inPlace(cmp.Or(above, ".")), "--path", path.Join(parts[len(parts)-ups:]...))
+	return r.advice.PreviewBelow(commandline.Path(above), path.Join(parts[len(parts)-ups:]...))
 }

@@ -14,6 +14,7 @@
 package helm
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -94,8 +95,9 @@ func (f chartFormat) Render(ctx context.Context, in format.Input) (*format.Outpu
 	if _, err := rand.Read(req.Seed); err != nil {
 		return nil, err
 	}
-	r := &renderer{format: f, in: in, caps: caps, request: req}
-	return r.render(ctx)
+	r := &renderer{format: f, in: in, caps: caps, request: req, advice: in.Advise(cmp.Or(in.Info.Package, "chart"), "")}
+	out, err := r.render(ctx)
+	return out, r.advice.Complete(err)
 }
 
 // renderer holds the state of one call of Render.
@@ -108,6 +110,7 @@ type renderer struct {
 	added     map[string]bool  // names of dependencies that were added to charts/
 	sources   []preview.Source // of those that were fetched
 	isolation string
+	advice    *format.Advice
 }
 
 func (r *renderer) render(ctx context.Context) (*format.Output, error) {

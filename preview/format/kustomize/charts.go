@@ -78,7 +78,7 @@ func (p *planner) inflate(at fieldLocation, c *types.HelmChart, i int) ([]any, e
 		return nil, err
 	}
 	in := format.Input{
-		Content: chart, Whole: p.content, Path: dir, Info: format.Info{Package: c.Name}, Source: p.in.Source, Peers: p.in.Peers,
+		Content: chart, Whole: p.content, Path: dir, Info: format.Info{Package: c.Name}, Source: p.in.Source, Peers: p.in.Peers, Again: p.advice.Words(),
 		Release: preview.Release{Name: c.ReleaseName, Namespace: c.Namespace},
 		Params:  format.Params{Values: values, KubeVersion: c.KubeVersion, APIVersions: slices.Concat(c.ApiVersions, p.in.Params.APIVersions)},
 	}
@@ -90,7 +90,7 @@ func (p *planner) inflate(at fieldLocation, c *types.HelmChart, i int) ([]any, e
 	}
 	out, err := p.charts.Render(p.ctx, in)
 	if err != nil {
-		return nil, at.errorf("chart %s: %v", dir, err)
+		return nil, at.errorf("chart %s: %w", dir, err)
 	}
 	p.build.sources = append(p.build.sources, out.Sources...)
 	p.keepNotes(out)
@@ -132,7 +132,7 @@ func (p *planner) chart(at fieldLocation, c *types.HelmChart) (string, error) {
 		pull += " --version " + preview.ShellWord(c.Version)
 	}
 	return "", at.errorf("chart %s is not in the content, and is not downloaded; helm pull %s --untar --untardir %s && %s",
-		c.Name, pull, preview.ShellWord(p.place(path.Dir(dir))), p.preview())
+		c.Name, pull, preview.ShellWord(p.advice.Path(path.Dir(dir))), p.advice.Preview())
 }
 
 // chartValues merges the values of a chart as kustomize does: those of valuesFile with

@@ -47,6 +47,7 @@ type planner struct {
 	in      format.Input
 	charts  format.Format // renders charts; nil where none may be
 	content mounted
+	advice  *format.Advice
 	build   *build
 	bytes   int64
 	done    map[string]bool
@@ -58,7 +59,7 @@ type planner struct {
 // is an error that names the field.
 func plan(ctx context.Context, in format.Input, charts format.Format, content fs.FS, root string) (*build, error) {
 	p := &planner{
-		ctx: ctx, in: in, charts: charts, content: mounted{FS: content, at: map[string]fs.FS{}}, done: map[string]bool{},
+		ctx: ctx, in: in, charts: charts, advice: in.Advise(".", root), content: mounted{FS: content, at: map[string]fs.FS{}}, done: map[string]bool{},
 		build: &build{Root: root, Files: map[string][]byte{}, rendered: map[string]string{}},
 	}
 	k, err := load(content, root)
@@ -77,7 +78,7 @@ func plan(ctx context.Context, in format.Input, charts format.Format, content fs
 		}
 		k.fields["buildMetadata"] = wanted
 	}
-	return p.build, p.follow(k)
+	return p.build, p.advice.Complete(p.follow(k))
 }
 
 // fieldLocation is a field of a kustomization, for errors.
@@ -87,7 +88,7 @@ type fieldLocation struct {
 }
 
 func (at fieldLocation) errorf(text string, args ...any) error {
-	return fmt.Errorf("%s: %s: %s", at.k.file, at.field, fmt.Sprintf(text, args...))
+	return fmt.Errorf("%s: %s: %w", at.k.file, at.field, fmt.Errorf(text, args...))
 }
 
 func (at fieldLocation) index(i int, more string) fieldLocation {

@@ -10,7 +10,6 @@ import (
 	"unicode"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
-	"github.com/kubectl-operator/kubectl-operator/preview/commandline"
 	"github.com/kubectl-operator/kubectl-operator/preview/format/remotebase"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 )
@@ -125,33 +124,11 @@ func (p *planner) edited(at fieldLocation, from, to, before string) string {
 	}
 	script := "s|" + strings.NewReplacer(`\`, `\\`, "|", `\|`, ".", `\.`, "*", `\*`, "[", `\[`, "^", `\^`, "$", `\$`).Replace(from) +
 		"|" + strings.NewReplacer(`\`, `\\`, "|", `\|`, "&", `\&`).Replace(to) + "|"
-	command := before + "sed -i " + preview.ShellWord(script) + " " + preview.ShellWord(p.place(at.k.file)) + " && " + p.preview()
-	if p.in.Source.Kind != "directory" || at.k.repo != nil {
+	command := before + "sed -i " + preview.ShellWord(script) + " " + preview.ShellWord(p.advice.Path(at.k.file)) + " && " + p.advice.Preview()
+	if p.advice.InCopy() || at.k.repo != nil {
 		return "in a copy of it: " + command
 	}
 	return command
-}
-
-// place returns a path of the content as its user may type it.
-func (p *planner) place(name string) string {
-	above := "."
-	if p.in.Source.Kind == "directory" {
-		above = p.in.Source.Reference
-	}
-	joined := path.Join(above, name)
-	if !path.IsAbs(joined) && !strings.HasPrefix(joined, "../") {
-		joined = "./" + joined
-	}
-	return joined
-}
-
-// preview returns the command that previews the content of the build.
-func (p *planner) preview() string {
-	words := []string{"preview", strings.TrimSuffix(p.place("."), "/.")}
-	if p.build.Root != "." {
-		words = append(words, "--path", p.build.Root)
-	}
-	return commandline.Operator(words...)
 }
 
 // relative returns the path to a directory of the build from the one of a kustomization.
@@ -164,5 +141,5 @@ func relative(k *kustomization, target string) (string, error) {
 func (p *planner) vendored(at fieldLocation, name string) string {
 	address, _, _ := strings.Cut(name, "?")
 	file := path.Base(address)
-	return p.edited(at, name, file, "curl -fsSLo "+preview.ShellWord(p.place(path.Join(at.k.dir, file)))+" "+preview.ShellWord(name)+" && ")
+	return p.edited(at, name, file, "curl -fsSLo "+preview.ShellWord(p.advice.Path(path.Join(at.k.dir, file)))+" "+preview.ShellWord(name)+" && ")
 }

@@ -1,0 +1,84 @@
+package format
+
+import (
+	"path"
+	"slices"
+
+	"github.com/kubectl-operator/kubectl-operator/preview/commandline"
+)
+
+// Advice makes the commands in the errors of a format that says what content lacks: how
+// its user adds that, and previews it again.
+type Advice struct {
+	in       Input
+	copied   string   // the path that a copy of the content is given in commands
+	below    string   // the directory of the copy that is previewed; may be empty
+	commands []string // of this program, among those that were made
+}
+
+// Advise returns the advice about the content of an input. Where that is no directory
+// of the user's, commands are about a copy of it at the path copied, of which the
+// directory below is previewed, all of it where that is empty.
+func (in Input) Advise(copied, below string) *Advice {
+	return &Advice{in: in, copied: copied, below: below}
+}
+
+// InCopy reports whether the commands are about a copy of the content.
+func (a *Advice) InCopy() bool { return a.in.Source.Kind != "directory" }
+
+// Path returns a path below the place of the content, as its user may type it.
+func (a *Advice) Path(name string) string {
+	if a.InCopy() {
+		return commandline.Path(path.Join(a.copied, name))
+	}
+	return commandline.Path(path.Join(a.in.Source.Reference, name))
+}
+
+// Words returns the words behind "preview" that ask for the content again.
+func (a *Advice) Words() []string {
+	if a.in.Again != nil {
+		return a.in.Again
+	}
+	below := a.below
+	if !a.InCopy() {
+		below = a.in.Path
+	}
+	return a.words(a.Path("."), below)
+}
+
+// words returns those that ask for a directory of the content at a path.
+func (a *Advice) words(at, below string) []string {
+	words := []string{at}
+	if a.in.Release.Name != a.in.Info.Package && a.in.Release.Name != "" {
+		words = append(words, a.in.Release.Name)
+	}
+	if below != "" && below != "." {
+		words = append(words, "--path", below)
+	}
+	return words
+}
+
+// Preview returns the command that previews the content again.
+func (a *Advice) Preview() string { return a.operator(a.Words()) }
+
+// PreviewBelow returns the command that previews a directory below another path.
+func (a *Advice) PreviewBelow(at, below string) string { return a.operator(a.words(at, below)) }
+
+func (a *Advice) operator(words []string) string {
+	command := commandline.Operator(slices.Concat([]string{"preview"}, words)...)
+	a.commands = append(a.commands, command)
+	return command
+}
+
+// Complete returns an error whose text may name commands that were made, so that these
+// repeat the flags of the command line; see [commandline.Advised].
+func (a *Advice) Complete(err error) error {
+	if err == nil || len(a.commands) == 0 {
+		return err
+	}
+	advised := &commandline.Advised{Err: err, Commands: a.commands, Scope: commandline.All}
+	if a.InCopy() { // which is no longer what a catalog or request file leads to
+		advised.Without = []string{"version", "channel", "catalog", "filename", "request", "path"}
+	}
+	return advised
+}
