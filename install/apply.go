@@ -128,9 +128,10 @@ func (r *applier) carryOut(ctx context.Context) error {
 // hasWork reports whether the plan needs a revision of its own. An uninstall
 // always does, because its record says that the release is gone. So does a plan
 // that continues an unfinished revision: even if everything was written, whether
-// it became healthy was not yet checked.
+// it became healthy was not yet checked. And so does an install of objects that are as
+// planned already, of a release whose record was lost.
 func (r *applier) hasWork() bool {
-	return r.plan.Summary.Changes() || record.IsUninstall(r.plan) || r.before != nil && r.before.State.Unfinished()
+	return r.before == nil && len(r.plan.Objects) > 0 || r.plan.Summary.Changes() || record.IsUninstall(r.plan) || r.before != nil && r.before.State.Unfinished()
 }
 
 // underLock repeats the checks while holding the release's lock, so that no other

@@ -84,15 +84,20 @@
 //	a record is exchanged for another one    its revision, or its digest
 //	a record in the middle is removed        later records list it, or the list has a gap
 //	newer records are removed, or an old     the copy of a newer revision, if any is left;
-//	one is put back as the newest            by one revision: what a stopped run leaves as well
+//	one is put back as the newest            else the objects: this program wrote to them
+//	                                         later than the revision that is now the newest
+//	the newest record is removed alone       older ones that are left without it
 //	the newest record is changed             its signature
 //	one record and all later ones are        their signatures
 //	written anew
-//	all that is newer is removed without     nothing in the records: status, by the objects
-//	a trace
+//	signed approvals in a record are         the signature of the record, and where the
+//	changed, or are of another plan          approvers are named theirs
 //
 // The oldest records are forgotten by design, so that one may be missing there is not
-// seen. A signature says that a record was written with the key for this cluster and
+// seen. Nor is the loss of the newest one whose run changed no object, or wrote within
+// the second in which the one before it ended: the API server notes no finer time. The
+// objects are compared only with a revision whose run read all of them at its end.
+// A signature says that a record was written with the key for this cluster and
 // release, and not that it is the newest. Records of versions that named no digests are
 // said to be not chained.
 package install

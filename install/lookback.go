@@ -17,9 +17,13 @@ import (
 func (r *applier) verifyEndState(ctx context.Context) error {
 	var objects []*preview.Object
 	var refs []preview.Ref
+	all := true // that were written
 	for i := range r.plan.Objects {
-		if o := &r.plan.Objects[i]; r.mustMatchReview(o) {
+		o := &r.plan.Objects[i]
+		if r.mustMatchReview(o) {
 			objects, refs = append(objects, o), append(refs, o.Ref())
+		} else if record.HasWrite(o.Action) && o.Action != preview.ActionDelete {
+			all = false
 		}
 	}
 	if len(refs) == 0 {
@@ -27,6 +31,7 @@ func (r *applier) verifyEndState(ctx context.Context) error {
 	}
 	const doing = "reading the objects of the plan again"
 	var stops []string
+	var bodies []map[string]any
 	for i, result := range r.cluster.Read(ctx, refs) {
 		o := objects[i]
 		if preview.ReasonOf(result.Err) == preview.ReasonNotServed {
@@ -35,6 +40,7 @@ func (r *applier) verifyEndState(ctx context.Context) error {
 		if result.Err != nil {
 			return r.unseenError(doing, o, result.Err)
 		}
+		bodies = append(bodies, result.Body)
 		what, err := r.editText(o, result.Body)
 		if err != nil {
 			return r.fail(doing, "", err)
@@ -50,6 +56,9 @@ func (r *applier) verifyEndState(ctx context.Context) error {
 		}
 	}
 	if len(stops) == 0 {
+		if all {
+			r.record.Written = record.LastWrite(r.plan.Release, bodies)
+		}
 		return nil
 	}
 	e := refusal(doing, "these objects were changed during the apply; preview again to see what they are now", stops...)

@@ -51,6 +51,9 @@ func newTampering(t *testing.T) *tampering {
 	m.keys = record.Keys{Signer: key, Trusted: []approval.PublicKey{key.Verifier()}}
 	for i := 1; i <= 5; i++ {
 		stored := m.newest()
+		if stored != nil {
+			m.laterThan(stored.Written)
+		}
 		plan := m.planWith(t, func(o *engine.Options) {
 			if stored != nil {
 				o.Installed.Base.Signature = stored.Signature
@@ -66,6 +69,22 @@ func newTampering(t *testing.T) *tampering {
 		m.kept[m.secret(i)] = preview.Map(m.read(t, "v1", "Secret", m.release.Namespace, m.secret(i)), "data")
 	}
 	return m
+}
+
+// laterThan returns when a write would be noted with a later time than the given one.
+func (m *tampering) laterThan(written string) {
+	m.t.Helper()
+	if written == "" {
+		m.t.Fatal("the record does not say when its objects were written")
+	}
+	for n := 0; ; n++ {
+		m.makes(m.t, fmt.Sprintf(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"clock","namespace":%q},"data":{"n":"%d"}}`, m.release.Namespace, n))
+		for _, owner := range preview.FieldOwners(m.read(m.t, "v1", "ConfigMap", m.release.Namespace, "clock")) {
+			if owner.Time > written {
+				return
+			}
+		}
+	}
 }
 
 // secret is the Secret with the record of a revision, 5 of which is the newest.
@@ -208,8 +227,16 @@ func TestClusterHistoryShowsTampering(t *testing.T) {
 			tamper: func() { m.put(5, m.data(3)) },
 		},
 		{
-			name: "the newest is exchanged for the one before it", signed: true, stopped: 5,
+			name: "the newest is exchanged for the one before it", since: 5, says: "the objects of the release were applied again at", signed: true, stopped: 5,
 			tamper: func() { m.put(5, m.data(4)) },
+		},
+		{
+			name: "and its copy is removed too", since: 5, says: "and revision 4, the newest on record, wrote to them last at", signed: true,
+			tamper: func() { m.put(5, m.data(4)); m.put(4, nil) },
+		},
+		{
+			name: "all that is newer is removed without a trace", since: 3, says: "its record is gone: the objects of the release were applied again", signed: true,
+			tamper: func() { m.put(5, m.data(2)); m.put(4, nil); m.put(3, nil); m.put(2, nil) },
 		},
 		{name: "the newest is changed", tamper: func() { m.put(5, m.rewritten(5, forgedApprover)) }},
 		{

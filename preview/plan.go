@@ -2,6 +2,7 @@ package preview
 
 import (
 	"slices"
+	"strings"
 )
 
 // APIVersion and KindPlan are the first fields of every plan document.
@@ -231,17 +232,26 @@ type RecordSignature struct {
 	// Chain says since which revision the records of the release are not those that
 	// later ones name; empty where they are, or were not compared.
 	Chain string `json:"chain,omitempty"`
+	// Approvals says which signed approval on record does not hold, and why; empty where
+	// all hold, or there are none.
+	Approvals string `json:"approvals,omitempty"`
+}
+
+// Wrong says what is wrong with the record; empty where nothing is known to be.
+func (s *RecordSignature) Wrong() string {
+	if s == nil {
+		return ""
+	}
+	return strings.Join(slices.DeleteFunc([]string{s.Problem, s.Chain, s.Approvals}, func(text string) bool { return text == "" }), ", and ")
 }
 
 // String returns the result in words, such as "signed with key ...".
 func (s *RecordSignature) String() string {
-	switch {
-	case s == nil:
+	if s == nil {
 		return "not verified"
-	case s.Problem != "" && s.Chain != "":
-		return "not verified: " + s.Problem + ", and " + s.Chain
-	case s.Problem+s.Chain != "":
-		return "not verified: " + s.Problem + s.Chain
+	}
+	if wrong := s.Wrong(); wrong != "" {
+		return "not verified: " + wrong
 	}
 	return "signed with key " + s.Key
 }

@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -105,7 +106,35 @@ func find(ctx context.Context, cluster Reader, name, namespace string, likely []
 	case err != nil:
 		return nil, err
 	}
+	if err := lostNewest(ctx, cluster, name, ""); err != nil {
+		return nil, err
+	}
 	return nil, adviseList(fmt.Errorf("finding release %s: there is none of that name", name))
+}
+
+// lostNewest returns an error if older revisions of a release are on record, and its
+// newest is not: something else than this program removed that, as an uninstall keeps it.
+func lostNewest(ctx context.Context, cluster Reader, name, namespace string) error {
+	secrets, err := cluster.List(ctx, "v1", "Secret", namespace, preview.LabelRelease+"="+name)
+	if err != nil {
+		return nil //nolint:nilerr // a user who may not list them is shown that there is none
+	}
+	newest := map[string]int{} // by namespace
+	for _, secret := range secrets {
+		at := preview.RefOf(secret)
+		if revision := record.CopyOf(secret, name); revision > 0 {
+			newest[at.Namespace] = max(newest[at.Namespace], revision)
+		}
+	}
+	for _, at := range slices.Sorted(maps.Keys(newest)) {
+		install := commandline.Operator("install", "REF", name, "-n", at)
+		return &commandline.Advised{
+			Err: fmt.Errorf("finding release %s in namespace %s: its newest record, Secret %s, is gone, and revisions up to %d are on record: the Secret was removed by something else than this program\nput it back from a backup of the cluster, or install the release again, which takes its objects over: %s",
+				name, at, preview.RecordName(name), newest[at], install),
+			Commands: []string{install}, Scope: commandline.Connection,
+		}
+	}
+	return nil
 }
 
 // adviseList adds to the error that there is no such release how to list those there are.
@@ -150,10 +179,15 @@ func readNamed(ctx context.Context, cluster Reader, name string) ([]record.Recor
 	return records, errors.Join(broken...)
 }
 
-func load(ctx context.Context, cluster Getter, release preview.Release, wanted func(*record.Record) bool) (*record.Record, error) {
+func load(ctx context.Context, cluster Reader, release preview.Release, wanted func(*record.Record) bool) (*record.Record, error) {
 	r, err := Load(ctx, cluster, release)
 	if err != nil {
 		return nil, err
+	}
+	if r == nil {
+		if err := lostNewest(ctx, cluster, release.Name, release.Namespace); err != nil {
+			return nil, err
+		}
 	}
 	if r == nil || !wanted(r) {
 		return nil, adviseList(fmt.Errorf("finding release %s: there is none of that name in namespace %s", release.Name, release.Namespace))

@@ -9,7 +9,7 @@ import (
 
 // Revisions reads every revision of a release that is on record, newest first, and
 // compares them with what later ones name.
-func Revisions(ctx context.Context, cluster Getter, newest *record.Record) (*record.Chain, error) {
+func Revisions(ctx context.Context, cluster record.Reader, newest *record.Record) (*record.Chain, error) {
 	chain, err := record.ReadChain(ctx, cluster, newest)
 	if err != nil {
 		return nil, err

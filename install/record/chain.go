@@ -58,9 +58,9 @@ func (c *Chain) breakAt(revision int, format string, args ...any) {
 }
 
 // ReadChain reads the records of a release's older revisions and compares them. Records
-// that the user may not read are left out. The error is that of a cluster that does not
-// answer.
-func ReadChain(ctx context.Context, cluster Getter, newest *Record) (*Chain, error) {
+// that the user may not read are left out. The newest one is compared with the objects of
+// the release. The error is that of a cluster that does not answer.
+func ReadChain(ctx context.Context, cluster Reader, newest *Record) (*Chain, error) {
 	c := &Chain{Records: []*Record{newest}}
 	c.checkList(newest)
 	sums := map[int]string{}
@@ -91,7 +91,10 @@ func ReadChain(ctx context.Context, cluster Getter, newest *Record) (*Chain, err
 		c.Records = append(c.Records, old)
 	}
 	c.compare(newest, sums)
-	return c, c.lookBehind(ctx, cluster, newest)
+	if err := c.lookBehind(ctx, cluster, newest); err != nil {
+		return nil, err
+	}
+	return c, c.compareObjects(ctx, cluster, newest)
 }
 
 // compare compares the records with the digests that later ones name.
@@ -150,7 +153,7 @@ func (c *Chain) lookBehind(ctx context.Context, cluster Getter, newest *Record) 
 
 // CheckChain checks the records of a release's older revisions, and adds to the
 // verification of the newest one since when they do not hold.
-func (r *Record) CheckChain(ctx context.Context, cluster Getter) error {
+func (r *Record) CheckChain(ctx context.Context, cluster Reader) error {
 	c, err := ReadChain(ctx, cluster, r)
 	if err != nil || c.Since == 0 {
 		return err
@@ -162,7 +165,7 @@ func (r *Record) CheckChain(ctx context.Context, cluster Getter) error {
 // CheckChainSince is [Record.CheckChain] for a release that is read again and again:
 // what was found at its earlier reading, nil for none, holds until another revision is
 // the newest, and the records of older revisions are not read for it.
-func (r *Record) CheckChainSince(ctx context.Context, cluster Getter, earlier *Record) error {
+func (r *Record) CheckChainSince(ctx context.Context, cluster Reader, earlier *Record) error {
 	if earlier == nil || earlier.Revision != r.Revision {
 		return r.CheckChain(ctx, cluster)
 	}

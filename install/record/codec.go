@@ -336,6 +336,19 @@ func partName(release string, revision, part int) string {
 	return preview.RecordName(release) + ".v" + strconv.Itoa(revision) + "." + strconv.Itoa(part)
 }
 
+// CopyOf returns the revision of a release whose record a Secret is the copy of, 0 if the
+// Secret is none.
+func CopyOf(secret map[string]any, release string) int {
+	ref := preview.RefOf(secret)
+	number, ok := strings.CutPrefix(ref.Name, preview.RecordName(release)+".v")
+	number, part, _ := strings.Cut(number, ".")
+	revision, err := strconv.Atoi(number)
+	if !ok || err != nil || part != "0" || preview.String(secret, "type") != secretType {
+		return 0
+	}
+	return revision
+}
+
 // slotPart returns the part number of the i-th Secret, from 1, of slot 1 or 2.
 func slotPart(slot, i int) int { return 100*slot + i }
 

@@ -84,6 +84,9 @@ type Record struct {
 	// Accepted maps the fingerprint of each finding that is accepted to the
 	// revision that accepted it first.
 	Accepted map[string]int `json:"accepted"`
+	// Written is when this program had last written to the objects at the end of the run,
+	// see [LastWrite]; empty where the run did not read all of them then.
+	Written string `json:"written,omitempty"`
 	// HealthChecks are those of the last run; see [Receipt].
 	HealthChecks []string `json:"healthChecks,omitempty"`
 	// Undoes is set where this revision takes a failed one back by itself.
@@ -145,11 +148,12 @@ type Archive struct {
 	SHA256 string `json:"sha256"`
 }
 
-// Verify checks the record's signature, before the content of the record is
-// used. identity is that of the cluster.
+// Verify checks the record's signature and the signed approvals in it, before the content
+// of the record is used. identity is that of the cluster.
 func (r *Record) Verify(keys Keys, identity string) {
 	r.keys, r.identity = keys, identity
 	r.Signature = keys.verify(r, identity)
+	r.verifyApprovals()
 }
 
 // VerifyLike verifies the record with the same keys as the other record.

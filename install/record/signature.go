@@ -28,6 +28,9 @@ type Keys struct {
 	Signer *approval.Key
 	// Trusted are the keys whose records are believed, that of Signer included.
 	Trusted []approval.PublicKey
+	// Approvers are those by whose keys the signed approvals on record are verified
+	// again; nil where that is not asked for.
+	Approvers *approval.Approvers
 }
 
 // storedForm is the hash of a record's bytes as they were read, and the
@@ -77,6 +80,25 @@ func (k Keys) verify(r *Record, identity string) *preview.RecordSignature {
 		}
 	}
 	return &preview.RecordSignature{Problem: "its signature is of no key that is trusted, or it was changed since"}
+}
+
+// verifyApprovals verifies the signed approvals of a record again, and notes the first
+// that does not hold.
+func (r *Record) verifyApprovals() {
+	applied := approval.Applied{
+		Release: r.Release, Digest: r.Digest, ContentDigest: r.ContentDigest, Target: r.Target, By: r.Approval.By, Began: r.Started,
+	}
+	for _, signed := range r.Approval.Signed {
+		why := signed.Verify(r.keys.Approvers, applied)
+		if why == "" {
+			continue
+		}
+		if r.Signature == nil {
+			r.Signature = &preview.RecordSignature{}
+		}
+		r.Signature.Approvals = fmt.Sprintf("the approval by %.80s does not hold: %s", signed.Approver, why)
+		return
+	}
 }
 
 // signatureOf returns the signature in a record's Secret, nil if there is none.

@@ -281,6 +281,15 @@ func (c *countingReader) Get(ctx context.Context, ref preview.Ref) (map[string]a
 	return c.Getter.Get(ctx, ref)
 }
 
+func (c *countingReader) Read(ctx context.Context, refs []preview.Ref) []preview.ReadResult {
+	results := make([]preview.ReadResult, len(refs))
+	for i, ref := range refs {
+		results[i].Ref = ref
+		results[i].Body, results[i].Err = c.Get(ctx, ref)
+	}
+	return results
+}
+
 // A release that is watched is read every two seconds, and its older records once for
 // each revision.
 func TestClusterTheChainOfAReleaseReadAgainIsCheckedOncePerRevision(t *testing.T) {

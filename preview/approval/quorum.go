@@ -37,6 +37,9 @@ type Signature struct {
 	Scope    string `json:"scope"`
 	Signed   string `json:"signed"`
 	Expires  string `json:"expires,omitempty"`
+	// Envelope is the DSSE envelope as JSON, by which [Signature.Verify] verifies the
+	// approval again; empty where it did not fit into the record.
+	Envelope []byte `json:"envelope,omitempty"`
 }
 
 // QuorumError is the error for a plan with too few valid approvals.
@@ -55,6 +58,7 @@ func (e *QuorumError) Error() string { return strings.Join(e.Reasons, "; ") }
 func (q *Quorum) Check(p *preview.Plan, users []string, now time.Time) ([]Signature, []AcceptedFinding, error) {
 	var counted []Signature
 	var accepted [][]AcceptedFinding
+	var files [][]byte
 	var reasons []string
 	for _, found := range q.Found {
 		o, signature, why := q.judge(p, found, users, now)
@@ -65,7 +69,7 @@ func (q *Quorum) Check(p *preview.Plan, users []string, now time.Time) ([]Signat
 			reasons = append(reasons, found.Name+" does not count: "+why)
 			continue
 		}
-		counted, accepted = append(counted, signature), append(accepted, o.statement.Accepted)
+		counted, accepted, files = append(counted, signature), append(accepted, o.statement.Accepted), append(files, found.Data)
 	}
 	if len(counted) < q.Need {
 		var names []string
@@ -81,6 +85,7 @@ func (q *Quorum) Check(p *preview.Plan, users []string, now time.Time) ([]Signat
 		}
 		return nil, nil, &QuorumError{Reasons: append([]string{head}, reasons...)}
 	}
+	keep(counted, files)
 	return counted, commonAcceptances(accepted), nil
 }
 

@@ -20,6 +20,8 @@ func RecordRule(s *preview.RecordSignature) (r rules.Rule, raised bool) {
 		return rules.RecordChainBroken, true
 	case s.Problem != "":
 		return rules.RecordNotSigned, true
+	case s.Approvals != "":
+		return rules.RecordApprovalBroken, true
 	}
 	return rules.Rule{}, false
 }

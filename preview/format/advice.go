@@ -49,8 +49,8 @@ func (a *Advice) Words() []string {
 // words returns those that ask for a directory of the content at a path.
 func (a *Advice) words(at, below string) []string {
 	words := []string{at}
-	if a.in.Release.Name != a.in.Info.Package && a.in.Release.Name != "" {
-		words = append(words, a.in.Release.Name)
+	if a.in.Named != "" {
+		words = append(words, a.in.Named)
 	}
 	if below != "" && below != "." {
 		words = append(words, "--path", below)

@@ -112,6 +112,8 @@ type Input struct {
 	// Again are the words behind "preview" on the command line that asked for Content;
 	// nil where they are not known, or Content is no directory of the user's.
 	Again []string
+	// Named is the name of the release that the command line gave; empty for none.
+	Named string
 	// Source is where Content came from; the zero value where that is not known.
 	Source preview.Source
 	// Peers opens what the content refers to elsewhere; nil where nothing may be.

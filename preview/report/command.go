@@ -365,7 +365,7 @@ func installNotes(p *preview.Plan) []string {
 	if len(p.Request.LeftOut) > 0 && !needsFile(p) {
 		notes = append(notes, "Add the same "+strings.Join(p.Request.LeftOut, " and ")+", which may be secret and is not repeated here.")
 	}
-	if p.Base.Signature != nil && !slices.ContainsFunc(p.Request.Flags, func(flag string) bool { return strings.HasPrefix(flag, "--record-key=") }) {
+	if verified := p.Base.Signature; verified != nil && verified.Key+verified.Problem != "" && !slices.ContainsFunc(p.Request.Flags, func(flag string) bool { return strings.HasPrefix(flag, "--record-key=") }) {
 		notes = append(notes, "The record was verified with keys: give the key that signs it by --record-key, where the configuration does not.")
 	}
 	switch offline := p.ReadMode == preview.ReadOffline; {

@@ -49,6 +49,15 @@ var (
 		Looks:  "The records of the release, where a plan goes back to one or removes the release: the digest of each, and what later ones name.",
 		When:   recordSeverity,
 	}.example("package/mongodb", 1, "not verified: the history does not hold since revision 1: its record is gone, and the newest lists it"))
+	RecordApprovalBroken = row(Rule{
+		Name: "record-approval-broken", Level: Critical, Title: "comes from a record whose signed approvals do not hold",
+		Why:    "The record names signed approvals by which its revision was applied. One of them is not by the approver that it names, or approves something else, so that the revision was not approved as its record says.",
+		Text:   fromRecord,
+		Reason: ownRecord,
+		Reduce: "Look at which approvals hold: kubectl operator history NAME. Find out who wrote the record: kubectl get secret -o yaml --show-managed-fields. Install the version again from its source, with an approval of its own.",
+		Looks:  "The signed approvals on record of the release, where a plan draws on it: each by the keys of the approvers that --record-approvers or records of the configuration names, and compared with what was applied.",
+		When:   recordSeverity,
+	}.example("package/mongodb", 1, "not verified: the approval by alice does not hold: it approves another plan, sha256:3f1c"))
 	OnFailureRollback = row(Rule{
 		Name: "on-failure-rollback", Level: Notice, Title: "is rolled back on failure",
 		Why:     "If the apply fails after it has changed something, it takes these steps without another review, and stops at objects that others have changed meanwhile.",

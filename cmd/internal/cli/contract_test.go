@@ -77,6 +77,7 @@ var (
 		{"--filename --request", "install preview"},
 		// Beyond the contract: the seal of records.
 		{"--record-key", "install preview upgrade rollback uninstall list status history"},
+		{"--record-approvers", "install preview upgrade rollback uninstall list status history"},
 		// Beyond the contract: what DESIGN asks for by words, an explicit flag.
 		{"--allow-cross-namespace-secrets", "install preview"},
 		{"--offline", "preview catalog:list"}, // an apply without a cluster is none

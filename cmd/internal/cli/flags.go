@@ -186,6 +186,7 @@ func addReadFlags(flags *pflag.FlagSet, o *planning.ReadOptions, offline bool) {
 // of releases.
 func addRecordFlags(flags *pflag.FlagSet, o *planning.RecordOptions) {
 	flags.StringVar(&o.Key, "record-key", "", "key that signs the records of releases, and by which they are verified; a public key only verifies (default: records of the configuration)")
+	flags.StringVar(&o.Approvers, "record-approvers", "", "file of who may approve, by whose keys the signed approvals on record are verified again (default: records of the configuration)")
 }
 
 // addSourceFlags adds the flags for fetching content from registries and other

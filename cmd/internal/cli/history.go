@@ -101,6 +101,11 @@ func (p *session) history(ctx context.Context, name string, output documentOutpu
 	if text := chain.Text(); text != "" {
 		return fmt.Errorf("release %s: %s", name, text)
 	}
+	for _, r := range chain.Records {
+		if r.Signature != nil && r.Signature.Approvals != "" {
+			return fmt.Errorf("release %s: revision %d: %s", name, r.Revision, r.Signature.Approvals)
+		}
+	}
 	return nil
 }
 
@@ -129,12 +134,25 @@ func (p *session) revision(ctx context.Context, name string, revision int, outpu
 	item := revisionItemOf(r, r.Revision == newest.Revision)
 	item.Receipt = r.Receipt()
 	return p.app.printDocument(output, item, func() error {
-		p.app.printRevision(item)
+		p.app.printRevision(item, p.approvalNote(r))
 		return nil
 	})
 }
 
-func (c console) printRevision(item revisionItem) {
+// approvalNote says of the signed approvals of a record whether they were verified again.
+func (p *session) approvalNote(r *record.Record) string {
+	switch {
+	case p.SigningKeys().Approvers == nil:
+		return "not verified again: --record-approvers names who may approve"
+	case r.Signature != nil && r.Signature.Approvals != "":
+		return "not all verified again"
+	}
+	return "verified again"
+}
+
+// printRevision prints the receipt of a revision; approvals says whether its signed
+// approvals were verified.
+func (c console) printRevision(item revisionItem, approvals string) {
 	c.streams.Printf("%s %s  namespace %s  revision %d %s\n", item.Name, textsafe.Line(item.Version), item.Namespace, item.Revision, item.State)
 	lines := [][2]string{
 		{"action", item.Action}, {"plan", item.Digest}, {"content", item.ContentDigest},
@@ -154,7 +172,7 @@ func (c console) printRevision(item revisionItem) {
 		lines = append(lines, [2]string{s.Kind, s.Reference + " " + s.Digest})
 	}
 	for _, s := range item.Receipt.Approval.Signed {
-		lines = append(lines, [2]string{"signed", s.Approver + " with key " + s.KeyID + ", " + s.Signed})
+		lines = append(lines, [2]string{"signed", s.Approver + " with key " + s.KeyID + ", " + s.Signed + "; " + approvals})
 	}
 	for _, accepted := range item.Receipt.Approval.Accepted {
 		lines = append(lines, [2]string{"accepted", accepted.ID})

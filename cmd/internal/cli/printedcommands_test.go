@@ -14,7 +14,10 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/sandboxtest"
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/slowtest"
+	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/corpustest"
+	"github.com/kubectl-operator/kubectl-operator/preview/report"
+	"github.com/kubectl-operator/kubectl-operator/preview/verdict"
 )
 
 // printing runs this program in a directory of its own, whose name needs quotes, and
@@ -160,6 +163,56 @@ func (p *printing) offline(line string, want digests) {
 	}
 }
 
+// screen carries out the commands that the screen has beside those of the reports: what
+// y copies before the review is done, and for each setting that needs less. The test of
+// the screen holds that it has no others.
+func (p *printing) screen(first string, want digests) int {
+	p.t.Helper()
+	var plan preview.Plan
+	if err := json.Unmarshal([]byte(p.sh(first+" -o json").stdout), &plan); err != nil {
+		p.t.Fatal(err)
+	}
+	executed := 1
+	again := report.ReviewCommand(&plan)
+	if got, ok := p.plan(strings.Replace(again, " --tui", "", 1)); ok && got != want {
+		p.t.Errorf("%s plans %v, want %v", again, got, want)
+	}
+	for _, setting := range verdict.For(&plan).Mitigations {
+		executed++
+		line := report.ReviewCommand(&plan, setting.Flags...)
+		if got, ok := p.plan(strings.Replace(line, " --tui", "", 1)); ok && got.ContentDigest == want.ContentDigest {
+			p.t.Errorf("%s plans the same content", line)
+		}
+	}
+	return executed
+}
+
+// lacking carries out what the errors of formats say adds what content lacks and previews
+// it again: that is the plan of the whole content, made with the same flags.
+func (p *printing) lacking() {
+	p.t.Helper()
+	for _, tt := range []struct{ content, flags, lacks, bring string }{
+		{"a chart's", ` --kube-version 1.33.0 --set 'size=a b'`, `mkdir -p $D/templates; printf 'apiVersion: v2\nname: web\nversion: 1.0.0\ndependencies: [{name: db, version: 1.x, repository: "oci://registry.example/db"}]\n' >$D/Chart.yaml; printf 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {size: "{{ .Values.size }}"}\n' >$D/templates/a.yaml`,
+			`helm() { mkdir -p "$3/charts/db"; printf 'apiVersion: v2\nname: db\nversion: 1.0.0\n' >"$3/charts/db/Chart.yaml"; }`},
+		{"an overlay's", "", `printf 'resources: ["https://example.com/base.yaml"]\n' >$D/kustomization.yaml`,
+			`curl() { printf 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n' >"$2"; }`},
+	} {
+		flags := ` shop -n shops --offline --cache-dir 'ca"che $1' --policy 'our policy'\''s.yaml'` + tt.flags
+		dir := "'" + strings.ReplaceAll(tt.content, "'", `'\''`) + "'"
+		p.sh("mkdir " + dir + "; D=" + dir + "; " + strings.ReplaceAll(tt.lacks, "$D", `"$D"`))
+		got := p.sh("kubectl operator preview ./" + dir + flags)
+		_, line, said := strings.Cut(strings.TrimSpace(got.stderr), "; ")
+		if !said || got.code != 1 {
+			p.t.Errorf("exit code %d\n%s", got.code, got.stderr)
+			continue
+		}
+		brought, ok := p.plan(tt.bring + "; " + line)
+		if want, whole := p.plan("kubectl operator preview ./" + dir + flags); ok && whole && brought != want {
+			p.t.Errorf("%s plans %v, want %v", line, brought, want)
+		}
+	}
+}
+
 // TestSlowPrintedCommands previews every package of the corpus without a cluster, and
 // carries out each command that text, Markdown and page print, by a shell: what approves
 // the plan plans the same content, and the others print what they name.
@@ -199,7 +252,9 @@ func TestSlowPrintedCommands(t *testing.T) {
 			p.offline(line, want)
 			executed++
 		}
+		executed += p.screen(first, want)
 	}
+	p.lacking()
 	t.Logf("%d packages, %d commands", reviewed, executed)
 	if reviewed < 4 {
 		t.Errorf("only %d packages were reviewed", reviewed)

@@ -347,7 +347,7 @@ type releaseItem struct {
 // signatureNote returns the state of a release, with a remark if no trusted key
 // has signed its record.
 func (i releaseItem) signatureNote() string {
-	if i.Signature != nil && i.Signature.Problem+i.Signature.Chain != "" {
+	if i.Signature.Wrong() != "" {
 		return i.State + " (" + i.Signature.String() + ")"
 	}
 	return i.State

@@ -90,6 +90,9 @@ type Policy struct {
 type Records struct {
 	Key     string   `json:"key"`     // file of the private key that signs what is applied
 	Trusted []string `json:"trusted"` // files of public keys, PEM
+	// Approvers is the file of who may approve, by which the signed approvals on record
+	// are verified again.
+	Approvers string `json:"approvers"`
 }
 
 // Cache limits the size of the cache on disk.
@@ -292,6 +295,7 @@ func (c *Config) anchor(dir string) {
 	}
 	at(&c.Policy)
 	at(&c.Records.Key)
+	at(&c.Records.Approvers)
 	for i := range c.Records.Trusted {
 		at(&c.Records.Trusted[i])
 	}

@@ -16,6 +16,9 @@ type RecordOptions struct {
 	// Signs is set by commands that apply: they need the private key, where a key
 	// is named at all.
 	Signs bool
+	// Approvers is the file of who may approve, by which signed approvals on record are
+	// verified again; the configuration's where it is empty.
+	Approvers string
 }
 
 // keyring caches the keys for records after they were read.
@@ -59,8 +62,32 @@ func (p *Planner) RecordKeys(ctx context.Context) (record.Keys, error) {
 			return record.Keys{}, fmt.Errorf("reading %s: %s: %w", named, path, err)
 		}
 	}
+	if keys.Approvers, err = p.recordApprovers(configured.Records.Approvers); err != nil {
+		return record.Keys{}, err
+	}
 	p.keyring = keyring{read: true, keys: keys}
 	return keys, nil
+}
+
+// recordApprovers reads who may approve, nil where that is named neither by the flag nor
+// by the configuration.
+func (p *Planner) recordApprovers(configured string) (*approval.Approvers, error) {
+	path, named := p.Records.Approvers, "--record-approvers"
+	if path == "" {
+		path, named = configured, "records.approvers of the configuration"
+	}
+	if path == "" {
+		return nil, nil
+	}
+	data, err := ReadSmallFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", named, err)
+	}
+	approvers, err := approval.ReadApprovers(data)
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %s: %w", named, path, err)
+	}
+	return approvers, nil
 }
 
 func (p *Planner) readRecordKey(ctx context.Context, keys *record.Keys, path, named string) error {
@@ -84,16 +111,20 @@ func (p *Planner) readRecordKey(ctx context.Context, keys *record.Keys, path, na
 	return nil
 }
 
-// Verified verifies the signature of a record, which may be nil; err, the error
-// of reading the record, is returned as it is. Without trusted keys nothing is
-// verified, and the identity of the cluster is not read.
+// Verified verifies the signature of a record, which may be nil, and the signed approvals
+// in it; err, the error of reading the record, is returned as it is. Without trusted keys
+// no signature of the record is verified, and the identity of the cluster is not read.
 func (p *Planner) Verified(ctx context.Context, stored *record.Record, err error) (*record.Record, error) {
 	if err != nil {
 		return nil, err
 	}
 	keys, err := p.RecordKeys(ctx)
-	if err != nil || stored == nil || len(keys.Trusted) == 0 {
+	if err != nil || stored == nil {
 		return stored, err
+	}
+	if len(keys.Trusted) == 0 {
+		stored.Verify(keys, "")
+		return stored, nil
 	}
 	target, err := p.cluster.Target(ctx)
 	if err != nil {

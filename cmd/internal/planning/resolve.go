@@ -162,6 +162,7 @@ type Resolution struct {
 	oneNamespace bool             // that of the release, also for objects that name another
 	noHooks      bool             // hooks are left out
 	pin          bool             // --pin-images, or pinImages of a request
+	named        string           // the release, on the command line; may be empty
 	section      *preview.Section // of a request, which info.Package is then the name of
 	more         []preview.Source // besides that of the content, where it is composed of several
 	peers        []preview.Source // that the content refers to elsewhere
@@ -198,8 +199,8 @@ func (r *Resolver) find(ctx context.Context, want PlanRequest, installed *catalo
 		return nil, Usagef("%s", err)
 	}
 	out := &Resolution{
-		request: preview.Request{Reference: want.Text, Version: want.resolve.Version, Channel: want.resolve.Channel},
-		params:  want.params, pin: want.pinImages, start: want.start,
+		named: want.Name, request: preview.Request{Reference: want.Text, Version: want.resolve.Version, Channel: want.resolve.Channel},
+		params: want.params, pin: want.pinImages, start: want.start,
 	}
 	if want.File != nil {
 		out.request.File, out.secretValues, out.argo = want.File.path, want.File.SecretValues, want.File.ArgoHooks
@@ -283,7 +284,7 @@ func (r *Resolver) render(ctx context.Context, found *Resolution, release previe
 	beside := &peers{resolver: r, found: found}
 	output, err := found.format.Render(ctx, format.Input{
 		Content: found.content.FS, Info: found.info, Release: release, Params: found.params, Upgrade: upgrade, Cluster: r.cluster,
-		Whole: found.whole, Path: found.at, Certifier: found.certifier, Source: found.content.Source, Peers: beside, Again: found.again(release),
+		Whole: found.whole, Path: found.at, Certifier: found.certifier, Source: found.content.Source, Peers: beside, Again: found.again(), Named: found.named,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("rendering %s: %w", found.info.Package, err)
@@ -315,7 +316,7 @@ func (r *Resolver) render(ctx context.Context, found *Resolution, release previe
 }
 
 // again returns the words behind "preview" that ask for the content of a directory again.
-func (out *Resolution) again(release preview.Release) []string {
+func (out *Resolution) again() []string {
 	asked := out.request
 	switch {
 	case out.content.Source.Kind != string(ref.KindDirectory):
@@ -326,8 +327,8 @@ func (out *Resolution) again(release preview.Release) []string {
 		return []string{"--filename=" + asked.File}
 	}
 	words := []string{commandline.Path(asked.Reference)}
-	if release.Name != out.info.Package {
-		words = append(words, release.Name)
+	if out.named != "" {
+		words = append(words, out.named)
 	}
 	if asked.Path != "" {
 		words = append(words, "--path", asked.Path)

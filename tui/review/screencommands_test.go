@@ -1,0 +1,69 @@
+package review
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/slowtest"
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/commandline"
+	"github.com/kubectl-operator/kubectl-operator/preview/report"
+	"github.com/kubectl-operator/kubectl-operator/preview/verdict"
+	"github.com/kubectl-operator/kubectl-operator/tui/frame"
+)
+
+// screenCommand is a command of this program on a screen: to the end of the cell.
+var screenCommand = regexp.MustCompile(`kubectl operator [a-z][^\n│` + "`" + `"]*`)
+
+// reportedCommands are those about a plan that the reports have, and that their tests
+// carry out.
+func reportedCommands(p *preview.Plan) []string {
+	out := []string{report.Command(p), report.ReviewCommand(p), report.RoleCommand(p), report.ReviewerCommand(p), frame.UndoCommand(p)}
+	v := verdict.For(p)
+	for _, m := range v.Mitigations {
+		out = append(out, report.ReviewCommand(p, m.Flags...))
+	}
+	for _, o := range v.Obstacles {
+		out = append(out, screenCommand.FindAllString(o.Remedy, -1)...)
+	}
+	return out
+}
+
+// No command of a screen is one of its own: each is one that the reports have about the
+// plan, with the flags that the plan was made with.
+func TestCommandsOfTheScreenAreThoseOfTheReports(t *testing.T) {
+	seen, plans := 0, corpusPlans(t)
+	for i, name := range slices.Sorted(maps.Keys(plans)) {
+		if !slowtest.InSample(i, 4) {
+			continue
+		}
+		p := plans[name]
+		p.Request.Flags = []string{"--context=prod east", "--ca-file=our ca.pem"}
+		known := reportedCommands(p)
+		rows := map[string]bool{}
+		eachList(t, p, 6000, func(list string, m *review, cells int) {
+			for _, r := range m.activeTab().rows {
+				rows[r.Copy], rows[r.Explanation()], rows[visibleRow(m, r, cells)] = true, true, true
+			}
+			rows[ansi.Strip(m.View().Content)] = true
+		})
+		for text := range rows {
+			for _, found := range screenCommand.FindAllString(text, -1) {
+				found = strings.TrimSpace(found)
+				seen++
+				if !slices.Contains(known, found) && !strings.HasPrefix(found, commandline.Operator("explain")) {
+					t.Errorf("%s: %s\nis none of\n%s", name, found, strings.Join(known, "\n"))
+				}
+			}
+		}
+	}
+	t.Logf("%d commands", seen)
+	if seen < 100 {
+		t.Errorf("only %d commands were seen", seen)
+	}
+}
