@@ -50,6 +50,18 @@ type Package struct {
 	// Requires lists the APIs the package needs and does not bring, as
 	// APIVERSION/KIND, sorted.
 	Requires []string `json:"requires,omitempty"`
+	// CloudDocuments lists the policies that the package's description and the documents
+	// beside its objects state.
+	CloudDocuments []CloudDocument `json:"cloudDocuments,omitempty"`
+}
+
+// CloudDocument is a text that a publisher wrote about a package, with the permissions
+// that it says the package needs in a cloud.
+type CloudDocument struct {
+	// Place says where it stands, such as "the description of package mongodb".
+	Place string `json:"place"`
+	// Documents lists the policies in it, in canonical JSON.
+	Documents []string `json:"documents"`
 }
 
 // Executor is an image in which a plugin of a set runs.

@@ -209,6 +209,8 @@ type Base struct {
 	Accepted map[string]int `json:"accepted,omitempty"`
 	// CloudPolicies are those that were attached to the plan of that revision.
 	CloudPolicies []CloudPolicy `json:"cloudPolicies,omitempty"`
+	// CloudDocuments are those of the packages of that revision.
+	CloudDocuments []CloudDocument `json:"cloudDocuments,omitempty"`
 	// Signature is the outcome of verifying the signature of that revision's
 	// record; absent where no key was configured.
 	Signature *RecordSignature `json:"signature,omitempty"`

@@ -172,6 +172,11 @@ func (r *Record) PlanBase() preview.Base {
 			base.Packages = append(base.Packages, preview.InstalledPackage{Name: pkg.Name, Version: pkg.Version})
 		}
 	}
+	for _, pkg := range r.Packages {
+		if r.State != Uninstalled {
+			base.CloudDocuments = append(base.CloudDocuments, pkg.CloudDocuments...)
+		}
+	}
 	if r.Options != nil && r.State != Uninstalled {
 		base.CloudPolicies = r.Options.CloudPolicies
 	}

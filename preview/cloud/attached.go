@@ -36,7 +36,7 @@ func ReadPolicy(data []byte) ([]string, error) {
 			objects = preview.Maps(map[string]any{"items": doc}, "items")
 		}
 		for _, object := range objects {
-			if readerOf(object) == nil {
+			if readerOf(object, Attached) == nil {
 				return nil, fmt.Errorf("document %d is none that says what a package needs in a cloud: want a CredentialsRequest, a policy of AWS (Statement), a role of Google Cloud (includedPermissions, bindings), a role definition of Azure (Actions), or a custom resource for one", len(out)+1)
 			}
 			text, err := preview.Canonical(object)
@@ -68,39 +68,46 @@ func listed(doc map[string]any) []map[string]any {
 func (s *scanner) attach(policies []preview.CloudPolicy) {
 	for _, policy := range policies {
 		for _, text := range policy.Documents {
-			decoded, err := preview.DecodeJSON([]byte(text))
-			doc, _ := decoded.(map[string]any)
-			read := readerOf(doc)
-			if err != nil || read == nil {
-				s.declare("unknown", Attached+", a document that "+Unread)
-				continue
-			}
-			read(s, doc)
+			s.read(text, Attached)
 		}
 	}
 }
 
-// readerOf returns what reads a document of an attached policy, nil for none.
-func readerOf(doc map[string]any) func(*scanner, map[string]any) {
+// read reads a document in JSON that says what a package needs in a cloud, and is at a
+// place outside of its objects.
+func (s *scanner) read(text, place string) {
+	decoded, err := preview.DecodeJSON([]byte(text))
+	doc, _ := decoded.(map[string]any)
+	read := readerOf(doc, place)
+	if err != nil || read == nil {
+		s.declare("unknown", place+", a document that "+Unread)
+		return
+	}
+	read(s, doc)
+}
+
+// readerOf returns what reads a document that says what a package needs in a cloud, nil
+// for none.
+func readerOf(doc map[string]any, place string) func(*scanner, map[string]any) {
 	ref := preview.RefOf(doc)
 	switch {
 	case ref.Kind == credential && ref.Group() == credentialGroup:
-		return func(s *scanner, doc map[string]any) { s.credentialsRequest(doc, Attached) }
+		return func(s *scanner, doc map[string]any) { s.credentialsRequest(doc, place) }
 	case ref.Kind != "" && ref.APIVersion != "":
 		if !managesIAM(ref.Group()) {
 			return nil
 		}
 		return (*scanner).iamResource
 	case doc["Statement"] != nil:
-		return func(s *scanner, doc map[string]any) { s.policy(doc, Attached) }
+		return func(s *scanner, doc map[string]any) { s.policy(doc, place) }
 	case doc["includedPermissions"] != nil:
 		return func(s *scanner, doc map[string]any) {
-			s.gcpResource(map[string]any{"permissions": doc["includedPermissions"]}, Attached)
+			s.gcpResource(map[string]any{"permissions": doc["includedPermissions"]}, place)
 		}
 	case doc["bindings"] != nil:
-		return func(s *scanner, doc map[string]any) { s.gcpResource(doc, Attached) }
+		return func(s *scanner, doc map[string]any) { s.gcpResource(doc, place) }
 	case azureDefinition(doc) != nil:
-		return func(s *scanner, doc map[string]any) { s.azureResource(azureDefinition(doc), Attached) }
+		return func(s *scanner, doc map[string]any) { s.azureResource(azureDefinition(doc), place) }
 	}
 	return nil
 }

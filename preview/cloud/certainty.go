@@ -7,10 +7,10 @@ import (
 )
 
 // certaintyOf returns how sure cloud access is, by its origin: an object or annotation
-// declares it, an example of the package shows it, or it is inferred from how objects use
+// declares it, an example or document of the package shows it, or it is inferred from how objects use
 // credentials.
 func certaintyOf(origin string) string {
-	if strings.Contains(origin, Examples) {
+	if strings.Contains(origin, Examples) || inDocument(origin) {
 		return preview.CloudExample
 	}
 	for _, sign := range []string{"label ", "annotation iam.", "token for ", "variable ", "key ", RunTime, "static credentials in "} {

@@ -45,7 +45,9 @@ type Input struct {
 	// Annotations are those of the package, in registry+v1 of its ClusterServiceVersion.
 	Annotations map[string]string
 	// Attached are policies that a reviewer attached to the plan.
-	Attached  []preview.CloudPolicy
+	Attached []preview.CloudPolicy
+	// Documents are the policies that the publisher wrote about the package.
+	Documents []preview.CloudDocument
 	PackageID string // name of the package in origins of annotations; may be empty
 }
 
@@ -67,6 +69,7 @@ func Scan(in Input) preview.Cloud {
 func (s *scanner) scan(in Input) {
 	s.annotations(in.Annotations, in.PackageID)
 	s.attach(in.Attached)
+	s.documents(in.Documents)
 	for _, body := range in.Objects {
 		s.object(body)
 	}

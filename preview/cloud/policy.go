@@ -111,6 +111,8 @@ func (r *permissionRequest) kind() {
 		r.notes = append(r.notes, "the cloud-credential-operator makes this itself in mint mode; in passthrough mode it hands out the cluster's own, wider credential")
 	case strings.HasPrefix(r.origin, credential+"/"):
 		r.notes = append(r.notes, "the cloud-credential-operator in passthrough mode hands out the cluster's own, wider credential")
+	case inDocument(r.origin):
+		r.notes = append(r.notes, "what the publisher writes about the package shows this: what it needs when it runs may differ")
 	case !strings.HasPrefix(r.origin, "ServiceAccount/"):
 		r.notes = append(r.notes, "a controller makes this in the cloud when the object is applied; it is here to be reviewed")
 	}

@@ -26,6 +26,16 @@ func Sources(p *preview.Plan, body func(*preview.Object) map[string]any) []Input
 	return out
 }
 
+// DocumentsOf returns the documents of the package with that name.
+func DocumentsOf(packages []preview.Package, name string) []preview.CloudDocument {
+	for i := range packages {
+		if packages[i].Name == name {
+			return packages[i].CloudDocuments
+		}
+	}
+	return nil
+}
+
 // packageAnnotations returns the annotations of a package from the pod templates of its
 // Deployments, to which registry+v1 copies them. So a saved plan, which has only the
 // objects, gives the same result.

@@ -120,7 +120,11 @@ func cloudAccess(p *preview.Plan) preview.Cloud {
 		}
 		return o.LiveBody
 	})
+	installed = append(installed, cloud.Input{Documents: p.Base.CloudDocuments})
 	planned := cloud.Sources(p, func(o *preview.Object) map[string]any { return o.Planned })
+	for i := range planned {
+		planned[i].Documents = cloud.DocumentsOf(p.Packages, planned[i].PackageID)
+	}
 	before, attached := p.Base.CloudPolicies, []preview.CloudPolicy(nil)
 	if p.ReleaseOptions != nil {
 		attached = p.ReleaseOptions.CloudPolicies

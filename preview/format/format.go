@@ -157,6 +157,8 @@ type Output struct {
 	Required []preview.Ref
 	// RelatedImages are image references the package names outside its pods.
 	RelatedImages []string
+	// CloudDocuments are the policies that the package's own texts state.
+	CloudDocuments []preview.CloudDocument
 	// Sources are those that [Peers] opened for the objects.
 	Sources []preview.Source
 	// Isolation says how rendering was confined on this machine.

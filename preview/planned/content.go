@@ -67,6 +67,8 @@ func Prepare(release preview.Release, m Material) (Content, error) {
 
 		RelatedImages: sortedUnique(m.Output.RelatedImages),
 		Requires:      requires(m.Output.Required),
+
+		CloudDocuments: m.Output.CloudDocuments,
 	}}
 	s := contentBuilder{release: release, pkg: m.Info.Package, namespace: release.Namespace, pin: m.Sources[0].Digest}
 	if section := c.Package.Parameters.Section; section != nil {

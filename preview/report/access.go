@@ -200,8 +200,12 @@ func CloudLookedAt(p *preview.Plan) string {
 	if len(p.Cloud.Permissions)+len(p.Cloud.Declared) > 0 || len(p.Objects) == 0 || p.Request.Action == preview.RequestUninstall {
 		return ""
 	}
+	documents := ""
+	if slices.ContainsFunc(p.Packages, func(pkg preview.Package) bool { return pkg.Format == "registry+v1" }) {
+		documents = "; at the bundle's examples, description and documents for policies"
+	}
 	return "Looked at " + preview.Plural(len(p.Objects), "object") + " for credential requests, IAM custom resources and rights to them, " +
-		"identities of ServiceAccounts and pods, variables, token volumes, and keys of Secrets. What the publisher documents elsewhere is added with --cloud-policy."
+		"identities of ServiceAccounts and pods, variables, token volumes, and keys of Secrets" + documents + ". What the publisher documents elsewhere is added with --cloud-policy."
 }
 
 // certain returns by what cloud access is known, and how sure that is.

@@ -136,7 +136,7 @@ func cloudOfBundle(dir string) (c preview.Cloud, why string) {
 	for _, o := range out.Objects {
 		bodies = append(bodies, o.Body)
 	}
-	return cloud.Scan(cloud.Input{Objects: bodies, Annotations: out.Annotations, PackageID: info.Package}), ""
+	return cloud.Scan(cloud.Input{Objects: bodies, Annotations: out.Annotations, Documents: out.CloudDocuments, PackageID: info.Package}), ""
 }
 
 // deltaLines writes the permissions of an upgrade, and the declarations that

@@ -62,17 +62,17 @@ func (p *Planner) RecordKeys(ctx context.Context) (record.Keys, error) {
 			return record.Keys{}, fmt.Errorf("reading %s: %s: %w", named, path, err)
 		}
 	}
-	if keys.Approvers, err = p.recordApprovers(configured.Records.Approvers); err != nil {
+	if keys.Approvers, err = recordApprovers(p.Records.Approvers, configured.Records.Approvers); err != nil {
 		return record.Keys{}, err
 	}
 	p.keyring = keyring{read: true, keys: keys}
 	return keys, nil
 }
 
-// recordApprovers reads who may approve, nil where that is named neither by the flag nor
-// by the configuration.
-func (p *Planner) recordApprovers(configured string) (*approval.Approvers, error) {
-	path, named := p.Records.Approvers, "--record-approvers"
+// recordApprovers reads who may approve from the file that the flag names, else the
+// configuration; nil where neither does.
+func recordApprovers(path, configured string) (*approval.Approvers, error) {
+	named := "--record-approvers"
 	if path == "" {
 		path, named = configured, "records.approvers of the configuration"
 	}

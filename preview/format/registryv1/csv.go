@@ -14,6 +14,7 @@ type csv struct {
 	origin      preview.Origin
 	name        string
 	version     string
+	description string
 	annotations map[string]string
 
 	modes              map[string]bool
@@ -93,7 +94,7 @@ func readCSV(o object) (csv, error) {
 	if size > maxAnnotationBytes {
 		r.add("%s: metadata.annotations hold %d bytes, more than %d", r.at, size, maxAnnotationBytes)
 	}
-	c.version = r.str(spec, "spec.version", "version")
+	c.version, c.description = r.str(spec, "spec.version", "version"), preview.String(spec, "description")
 	r.each(spec, "spec.installModes", "installModes", func(m map[string]any, path string) {
 		c.modes[r.str(m, path+".type", "type")] = r.boolean(m, path+".supported", "supported")
 	})

@@ -101,6 +101,7 @@ func (bundleFormat) Render(ctx context.Context, in format.Input) (*format.Output
 	if err != nil {
 		return nil, err
 	}
+	out.CloudDocuments = cloudDocuments(b, in.Content)
 	out.Notes = append(out.Notes, certNotes(b, p, in.Info.Package)...)
 	return out, nil
 }
