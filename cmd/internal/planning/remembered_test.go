@@ -49,6 +49,7 @@ var forgottenOptions = map[string]string{
 	"Requests.Stdin":                 thisRun,
 	"Policy.Path":                    "what is judged is for the person who plans to say",
 	"Policy.Configured":              "what is judged is for the person who plans to say",
+	"Records.Approvers":              thisMachine,
 	"Records.Key":                    thisMachine,
 	"Records.Signs":                  thisRun,
 	"Remember.Reset":                 thisRun,

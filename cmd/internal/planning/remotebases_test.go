@@ -179,9 +179,9 @@ func TestTheCommandsOfRefusalsWork(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if len(words) == 3 && words[1] == "--path" {
-				request.Path = words[2]
-			} else if len(words) != 1 {
+			if len(words) == 4 && words[2] == "--path" {
+				request.Path = words[3]
+			} else if len(words) != 2 || words[1] != "shop" {
 				t.Fatalf("arguments %q", words)
 			}
 			if _, err := p.Plan(t.Context(), request, nil); err != nil {
