@@ -1,8 +1,10 @@
 package format
 
 import (
+	"cmp"
 	"path"
 	"slices"
+	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview/commandline"
 )
@@ -63,6 +65,34 @@ func (a *Advice) Preview() string { return a.operator(a.Words()) }
 
 // PreviewBelow returns the command that previews a directory below another path.
 func (a *Advice) PreviewBelow(at, below string) string { return a.operator(a.words(at, below)) }
+
+// PreviewWider returns the command that previews a directory which holds the one at a path
+// and what lies ups levels above that; below is the one of it that is previewed. It is false
+// where no such command can be made, as for content that is no directory of the user's.
+func (a *Advice) PreviewWider(at string, ups int, below string) (string, bool) {
+	parts := strings.Split(path.Clean(at), "/")
+	if a.InCopy() || ups > len(parts) || parts[0] == "" && ups == len(parts) || parts[0] == "." || parts[0] == ".." {
+		return "", false
+	}
+	above := strings.Join(parts[:len(parts)-ups], "/")
+	switch {
+	case above == "" && parts[0] == "":
+		above = "/"
+	case above == "":
+		above = "."
+	}
+	return a.PreviewBelow(commandline.Path(above), path.Join(append(parts[len(parts)-ups:], below)...)), true
+}
+
+// PreviewWith returns the command that previews the content again with further flags. It
+// needs no copy of it.
+func (a *Advice) PreviewWith(flags ...string) string {
+	words := a.Words()
+	if a.InCopy() && a.in.Again == nil {
+		words = a.words(cmp.Or(a.in.Source.Reference, a.Path(".")), a.in.Path)
+	}
+	return a.operator(slices.Concat(words, flags))
+}
 
 func (a *Advice) operator(words []string) string {
 	command := commandline.Operator(slices.Concat([]string{"preview"}, words)...)

@@ -190,7 +190,7 @@ func TestADependencyThatTheLockPinsIsFetchedAndSealed(t *testing.T) {
 		files                          map[string]string // besides
 		path                           string            // empty is web
 		alone                          bool              // the chart's directory is the content
-		source, fails                  string
+		source, fails, condition       string
 		refuseAddress                  bool
 	}{
 		{name: "from a registry", wanted: "1.x", repository: oci, lock: lockOf(oci, "1.2.3"), source: "oci://" + registry.Host + "/charts/db:1.2.3"},
@@ -200,9 +200,12 @@ func TestADependencyThatTheLockPinsIsFetchedAndSealed(t *testing.T) {
 		{name: "from charts/, whatever the repository", wanted: "1.x", repository: "https://none.invalid", files: map[string]string{
 			"web/charts/db/Chart.yaml": "apiVersion: v2\nname: db\nversion: 1.2.3\n", "web/charts/db/templates/db.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: db}\ndata: {version: 1.2.3}\n"}},
 		{name: "from a directory outside of the content", wanted: "1.x", repository: "file://../local/db", alone: true,
-			fails: "it depends on db of file://../local/db, which lies outside of the content; kubectl operator preview DIR web --path web"},
+			fails: "it depends on db of file://../local/db, which lies outside of the content; " +
+				"with the directory of that chart as CHART: mkdir -p DIR/web/charts && cp -r CHART DIR/web/charts/db && kubectl operator preview DIR/web web; or, if DIR/local/db is there: kubectl operator preview DIR web --path web"},
 		{name: "from a directory that is not there", wanted: "1.x", repository: "file://../none",
-			fails: "it depends on db of file://../none, which the content does not have; helm dependency build DIR/web && kubectl operator preview DIR web --path web"},
+			fails: "it depends on db of file://../none, which the content does not have; with the directory of that chart as CHART: mkdir -p DIR/web/charts && cp -r CHART DIR/web/charts/db && kubectl operator preview DIR web --path web"},
+		{name: "from a directory that is not there, and that a value turns off", wanted: "1.x", repository: "file://../none", condition: "db.enabled",
+			fails: "it depends on db of file://../none, which the content does not have; leave it out: kubectl operator preview DIR web --path web --set db.enabled=false"},
 		{name: "from a directory with another version", wanted: "2.x", repository: "file://../local/db",
 			fails: "it depends on db 2.x, and file://../local/db is db 1.2.3; helm dependency update DIR/web && kubectl operator preview DIR web --path web"},
 		{name: "by a range alone", wanted: "1.x", repository: oci,
@@ -226,6 +229,9 @@ func TestADependencyThatTheLockPinsIsFetchedAndSealed(t *testing.T) {
 			list := chart(c.wanted, c.repository, c.lock)
 			if c.lock == "" {
 				delete(list, "web/Chart.lock")
+			}
+			if c.condition != "" {
+				list["web/Chart.yaml"] = fmt.Sprintf(meta, c.wanted, c.repository, c.condition)
 			}
 			for name, text := range c.files {
 				list[name] = text

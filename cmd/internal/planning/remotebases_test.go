@@ -150,6 +150,18 @@ func TestTheCommandsOfRefusalsWork(t *testing.T) {
 			"charts/web/Chart.yaml": strings.Replace(parent, "NAME", "web", 1), "charts/web/templates/a.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web}\n",
 			"charts/db/Chart.yaml": strings.Replace(chart, "NAME", "db", 1), "charts/db/templates/a.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: db}\n",
 		}, "charts/web", "sh"},
+		{"a dependency that is nowhere", map[string]string{
+			"web/Chart.yaml": strings.Replace(parent, "NAME", "web", 1), "web/templates/a.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web}\n",
+			"CHART/Chart.yaml": strings.Replace(chart, "NAME", "db", 1), "CHART/templates/a.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: db}\n",
+		}, "web", "sh"},
+		{"a dependency that a value turns off", map[string]string{
+			"web/Chart.yaml":       strings.Replace(strings.Replace(parent, "NAME", "web", 1), "name: db,", "name: db, condition: db.enabled,", 1),
+			"web/templates/a.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web}\n",
+		}, "web", "sh"},
+		{"a kustomization that needs what lies above it", map[string]string{
+			"shop/base/kustomization.yaml": "resources: [a.yaml]", "shop/base/a.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: base}\n",
+			"shop/prod/kustomization.yaml": "resources: [../base]",
+		}, "shop/prod", "sh"},
 		{"a dependency that Chart.lock has otherwise", map[string]string{
 			"web/Chart.yaml": strings.Replace(parent, "NAME", "web", 1), "web/Chart.lock": lockOf("file://../db", "9.9.9"), "web/templates/a.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web}\n",
 			"db/Chart.yaml": strings.Replace(chart, "NAME", "db", 1), "db/templates/a.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: db}\n",
@@ -161,29 +173,44 @@ func TestTheCommandsOfRefusalsWork(t *testing.T) {
 			}
 			p := offline(t, config.Config{})
 			p.Source.CAFile, p.Source.PrivateAddresses = caFile, []string{"127.0.0.1"}
-			_, err := planOf(t, p, filepath.Join(files(t, c.files), c.dir), "shop")
+			dir := files(t, c.files)
+			_, err := planOf(t, p, filepath.Join(dir, c.dir), "shop")
 			if err == nil {
 				t.Fatal("it is not refused")
 			}
-			before, after, found := strings.Cut(err.Error(), "kubectl operator preview ")
-			if !found {
+			text := strings.Replace(err.Error(), "cp -r CHART ", "cp -r "+dir+"/CHART ", 1)
+			if first, wide, found := strings.Cut(text, "; or, if "); found {
+				beside, _, _ := strings.Cut(wide, " is there: ")
+				if _, err := os.Stat(beside); err != nil {
+					text = first
+				}
+			}
+			const command = "kubectl operator preview "
+			at := strings.LastIndex(text, command)
+			if at < 0 {
 				t.Fatalf("no command: %v", err)
 			}
+			before, after := text[:at], text[at+len(command):]
 			if shell := before[max(strings.LastIndex(before, "; "), strings.LastIndex(before, ": "))+2:]; shell != "" {
 				if out, err := exec.CommandContext(t.Context(), "sh", "-c", strings.TrimSuffix(strings.TrimSpace(shell), "&&")).CombinedOutput(); err != nil {
 					t.Fatalf("%s: %v: %s", shell, err, out)
 				}
 			}
 			words := strings.Fields(after)
+			within := ""
+			switch {
+			case len(words) == 4 && words[2] == "--path":
+				within = words[3]
+			case len(words) == 4 && words[2] == "--set":
+				p.Render.Set = words[3:]
+			case len(words) != 2 || words[1] != "shop":
+				t.Fatalf("arguments %q", words)
+			}
 			request, err := p.Request(words[0], "shop")
 			if err != nil {
 				t.Fatal(err)
 			}
-			if len(words) == 4 && words[2] == "--path" {
-				request.Path = words[3]
-			} else if len(words) != 2 || words[1] != "shop" {
-				t.Fatalf("arguments %q", words)
-			}
+			request.Path = within
 			if _, err := p.Plan(t.Context(), request, nil); err != nil {
 				t.Error(err)
 			}

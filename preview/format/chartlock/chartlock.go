@@ -42,6 +42,7 @@ type Dependency struct {
 	Range      string // of Chart.yaml
 	Version    string // of Chart.lock; empty if there is none
 	Repository string // an alias is resolved by the lock
+	Condition  string // the value that turns it on or off; empty for none
 }
 
 // Read reads the dependencies of the chart at the root of the content, and its lock. One
@@ -194,6 +195,8 @@ func (d *Dependencies) Find(name string) (Dependency, error) {
 			continue
 		}
 		found := Dependency{Name: of.Name, Range: of.Version, Repository: of.Repository}
+		first, _, _ := strings.Cut(of.Condition, ",") // the first that has a value counts
+		found.Condition = strings.TrimSpace(first)
 		if d.locked != nil {
 			found.Version, found.Repository = d.locked[i].Version, d.locked[i].Repository
 		}

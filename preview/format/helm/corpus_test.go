@@ -27,7 +27,7 @@ var corpus = map[string]struct {
 	refused        string
 }{
 	"cert-manager/v0.0.0":                          {objects: 44, hooks: 4},
-	"flyte-binary/v0.2.0":                          {refused: "it depends on flyteconnector of file://../flyteconnector, which lies outside of the content; in a copy of it: helm dependency build ./flyte-binary && kubectl operator preview ./flyte-binary"},
+	"flyte-binary/v0.2.0":                          {refused: "it depends on flyteconnector of file://../flyteconnector, which lies outside of the content; leave it out: kubectl operator preview ./flyte-binary --set flyteconnector.enabled=false"},
 	"ingress-nginx/4.11.3":                         {objects: 18, hooks: 7, reads: []string{"apiVersion/batch/v1alpha1", "kubeVersion/"}},
 	"ingress-nginx/4.15.1":                         {objects: 18, hooks: 7, reads: []string{"kubeVersion/"}},
 	"kube-state-metrics/8.4.0":                     {objects: 5, reads: []string{"apiVersion/autoscaling.k8s.io/v1"}},

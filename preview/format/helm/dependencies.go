@@ -164,10 +164,10 @@ func (r *renderer) beside(d chartlock.Dependency, local, root string) (fs.FS, er
 		whole, target = r.in.Whole, path.Join(r.in.Path, root, local)
 	}
 	if path.IsAbs(local) || !fs.ValidPath(target) {
-		return nil, fmt.Errorf("it depends on %s of file://%s, which lies outside of the content; %s", d.Name, local, r.widen(local))
+		return nil, fmt.Errorf("it depends on %s of file://%s, which lies outside of the content; %s", d.Name, local, r.widen(d, local))
 	}
 	if info, err := fs.Stat(whole, target); err != nil || !info.IsDir() {
-		return nil, fmt.Errorf("it depends on %s of file://%s, which the content does not have; %s", d.Name, local, r.helm("build"))
+		return nil, fmt.Errorf("it depends on %s of file://%s, which the content does not have; %s", d.Name, local, r.without(d))
 	}
 	return fs.Sub(whole, target)
 }
@@ -192,8 +192,8 @@ func (r *renderer) helm(verb string, below ...string) string {
 }
 
 // widen returns the command that previews a directory which holds the chart and what it
-// refers to.
-func (r *renderer) widen(local string) string {
+// refers to, and what helps where there is none: only the content is known here.
+func (r *renderer) widen(d chartlock.Dependency, local string) string {
 	place := path.Join(r.in.Source.Reference, r.in.Path)
 	ups := 0
 	for part := range strings.SplitSeq(local, "/") {
@@ -201,13 +201,27 @@ func (r *renderer) widen(local string) string {
 			ups++
 		}
 	}
-	parts := strings.Split(path.Clean(place), "/")
-	if r.advice.InCopy() || path.IsAbs(local) || ups >= len(parts) || parts[0] == ".." {
-		return r.helm("build")
+	wide, known := r.advice.PreviewWider(place, ups, "")
+	if !known || path.IsAbs(local) {
+		return r.without(d)
 	}
-	above := path.Join(parts[:len(parts)-ups]...)
-	if path.IsAbs(place) {
-		above = "/" + above
+	return fmt.Sprintf("%s; or, if %s is there: %s", r.without(d), commandline.Path(path.Join(place, local)), wide)
+}
+
+// without returns the command that previews the chart where nothing has a dependency that
+// lies beside it: without it if a value turns it off, else with a copy of it in charts/.
+func (r *renderer) without(d chartlock.Dependency) string {
+	if d.Condition != "" {
+		return "leave it out: " + r.advice.PreviewWith("--set", d.Condition+"=false")
 	}
-	return r.advice.PreviewBelow(commandline.Path(above), path.Join(parts[len(parts)-ups:]...))
+	at := r.in.Path
+	if r.advice.InCopy() && r.in.Again == nil {
+		at = "."
+	}
+	charts := r.advice.Path(path.Join(at, "charts"))
+	command := commandline.Join("mkdir", "-p", charts) + " && " + commandline.Join("cp", "-r", "CHART", charts+"/"+d.Name) + " && " + r.advice.Preview()
+	if r.advice.InCopy() {
+		return "in a copy of it, with the directory of that chart as CHART: " + command
+	}
+	return "with the directory of that chart as CHART: " + command
 }

@@ -370,7 +370,23 @@ func (p *planner) resolve(at fieldLocation, name string) (string, error) {
 		return "", at.errorf("%q lies outside of its git repository", name)
 	}
 	if !fs.ValidPath(target) {
-		return "", at.errorf("%q lies outside of the content; name a directory that holds both, and this one with --path", name)
+		return "", at.errorf("%q lies outside of the content; %s", name, p.widened(target))
 	}
 	return target, nil
+}
+
+// widened returns the command that previews a directory which holds the build and a path
+// above its content.
+func (p *planner) widened(target string) string {
+	ups := 0
+	for part := range strings.SplitSeq(target, "/") {
+		if part == ".." {
+			ups++
+		}
+	}
+	wide, known := p.advice.PreviewWider(p.in.Source.Reference, ups, p.build.Root)
+	if !known {
+		return "name a directory that holds both, and this one with --path"
+	}
+	return "name a directory that holds both: " + wide
 }
