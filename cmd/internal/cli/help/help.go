@@ -61,7 +61,7 @@ func newTopic(name, text string) Topic {
 // Write writes the page, wrapped to a width in columns. Lines of code are never
 // wrapped, so that they can be copied.
 func (t Topic) Write(to io.Writer, width int) error {
-	if _, err := io.WriteString(to, render([]byte(t.Text), width)); err != nil {
+	if _, err := io.WriteString(to, render(t.Text, width)); err != nil {
 		return fmt.Errorf("printing the topic %s: %w", t.Name, err)
 	}
 	return nil

@@ -11,7 +11,7 @@ import (
 	"github.com/yuin/goldmark/text"
 )
 
-var link = regexp.MustCompile(`\]\(([^)]*)\)`)
+var destination = regexp.MustCompile(`\]\(([^)]*)\)`)
 
 func TestEveryTopicHasASummaryAndLeadsOnlyToOthers(t *testing.T) {
 	names := map[string]bool{}
@@ -25,7 +25,7 @@ func TestEveryTopicHasASummaryAndLeadsOnlyToOthers(t *testing.T) {
 		if topic.Summary == "" || !strings.HasPrefix(topic.Text, "# "+topic.Name+": ") {
 			t.Errorf("%s.md does not begin with %q and what it is about", topic.Name, "# "+topic.Name+": ")
 		}
-		for _, match := range link.FindAllStringSubmatch(topic.Text, -1) {
+		for _, match := range destination.FindAllStringSubmatch(topic.Text, -1) {
 			name, isTopic := strings.CutSuffix(match[1], ".md")
 			if !strings.HasPrefix(match[1], "https://") && !(isTopic && names[name]) {
 				t.Errorf("%s.md has a link to %q, which is neither a topic nor an address", topic.Name, match[1])
@@ -55,6 +55,17 @@ func TestThePagesUseTheMarkdownThatIsRendered(t *testing.T) {
 	}
 }
 
+// What a parser of all of CommonMark makes of the pages is what is shown.
+func TestPagesAreReadAsCommonMark(t *testing.T) {
+	for _, topic := range Topics() {
+		for _, width := range []int{40, 60, 80, 100} {
+			if got, want := render(topic.Text, width), renderCommonMark([]byte(topic.Text), width); got != want {
+				t.Errorf("%s at %d columns: got\n%s\nwant\n%s", topic.Name, width, got, want)
+			}
+		}
+	}
+}
+
 func TestRender(t *testing.T) {
 	tests := []struct {
 		name, markdown string
@@ -79,7 +90,7 @@ func TestRender(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := render([]byte(tt.markdown), tt.width); got != tt.want {
+			if got := render(tt.markdown, tt.width); got != tt.want {
 				t.Errorf("got\n%s\nwant\n%s", got, tt.want)
 			}
 		})

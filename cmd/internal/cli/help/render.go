@@ -3,13 +3,6 @@ package help
 import (
 	"strings"
 
-	"github.com/yuin/goldmark"
-	"github.com/yuin/goldmark/ast"
-	"github.com/yuin/goldmark/extension"
-	table "github.com/yuin/goldmark/extension/ast"
-	"github.com/yuin/goldmark/text"
-	"github.com/yuin/goldmark/util"
-
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 )
 
@@ -24,57 +17,54 @@ const (
 // renderer prints Markdown as plain lines. It supports only the Markdown that the
 // manual uses, which a test ensures.
 type renderer struct {
-	source []byte
-	width  int
-	out    strings.Builder
+	width int
+	out   strings.Builder
 }
 
 // render returns the text of a page in lines of at most width columns; code and
 // long words may be wider. A width of 0 means that none is known.
-func render(source []byte, width int) string {
+func render(source string, width int) string {
 	if width == 0 {
 		width = unknownWidth
 	}
-	r := &renderer{source: source, width: min(max(width, leastWidth), mostWidth)}
-	markdown := goldmark.New(goldmark.WithExtensions(extension.Table))
-	r.blocks(markdown.Parser().Parse(text.NewReader(source)), "")
+	r := &renderer{width: min(max(width, leastWidth), mostWidth)}
+	r.blocks(parse(strings.Split(source, "\n")), "")
 	return r.out.String()
 }
 
-// blocks prints the blocks below a node, with an empty line between them.
-func (r *renderer) blocks(parent ast.Node, indent string) {
-	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {
-		if n.PreviousSibling() != nil {
+// blocks prints blocks, with an empty line between them.
+func (r *renderer) blocks(list []block, indent string) {
+	for i := range list {
+		if i > 0 {
 			r.out.WriteString("\n")
 		}
-		r.block(n, indent)
+		r.block(list[i], indent)
 	}
 }
 
-func (r *renderer) block(n ast.Node, indent string) {
-	switch n := n.(type) {
-	case *ast.Heading:
-		r.wrap(indent, indent, strings.ToUpper(r.inline(n)))
-	case *ast.FencedCodeBlock, *ast.CodeBlock:
-		for i := range n.Lines().Len() {
-			segment := n.Lines().At(i)
-			r.line(indent+"    ", strings.TrimRight(string(segment.Value(r.source)), "\n"))
+func (r *renderer) block(b block, indent string) {
+	switch b.kind {
+	case paragraph:
+		r.wrap(indent, indent, plain(b.text))
+	case heading:
+		r.wrap(indent, indent, strings.ToUpper(plain(b.text)))
+	case fencedCode:
+		for _, line := range b.lines {
+			r.line(indent+"    ", line)
 		}
-	case *ast.List:
-		r.list(n, indent)
-	case *table.Table:
-		r.table(n, indent)
-	default:
-		r.wrap(indent, indent, r.inline(n))
+	case itemList:
+		r.list(b.items, indent)
+	case cellTable:
+		r.table(b.rows, indent)
 	}
 }
 
 // list prints each list item after a dash, and nested content below the item's text.
-func (r *renderer) list(n *ast.List, indent string) {
-	for item := n.FirstChild(); item != nil; item = item.NextSibling() {
-		for part := item.FirstChild(); part != nil; part = part.NextSibling() {
-			if part.PreviousSibling() == nil {
-				r.wrap(indent+"- ", indent+"  ", r.inline(part))
+func (r *renderer) list(items [][]block, indent string) {
+	for _, item := range items {
+		for i, part := range item {
+			if i == 0 {
+				r.wrap(indent+"- ", indent+"  ", plain(part.text))
 				continue
 			}
 			r.block(part, indent+"  ")
@@ -89,13 +79,13 @@ const narrow = 14
 // table prints each row as its first cell followed by the others, on the same line
 // or below it, because a table of sentences is wider than a terminal. From the
 // third column on, each cell is preceded by its column's title.
-func (r *renderer) table(n *table.Table, indent string) {
+func (r *renderer) table(source [][]string, indent string) {
 	var rows [][]string
 	beside := 0
-	for row := n.FirstChild(); row != nil; row = row.NextSibling() {
+	for _, row := range source {
 		var cells []string
-		for cell := row.FirstChild(); cell != nil; cell = cell.NextSibling() {
-			cells = append(cells, r.inline(cell))
+		for _, cell := range row {
+			cells = append(cells, plain(cell))
 		}
 		if len(rows) > 0 {
 			beside = max(beside, textsafe.Width(cells[0]))
@@ -121,30 +111,6 @@ func (r *renderer) table(n *table.Table, indent string) {
 			first = rest
 		}
 	}
-}
-
-// inline returns the text below a node as one line. Spaces inside code become
-// non-breaking until [renderer.wrap], so that a command is not split.
-func (r *renderer) inline(parent ast.Node) string {
-	var out strings.Builder
-	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {
-		switch n := n.(type) {
-		case *ast.Text:
-			out.Write(util.UnescapePunctuations(n.Segment.Value(r.source)))
-			if n.SoftLineBreak() || n.HardLineBreak() {
-				out.WriteString(" ")
-			}
-		case *ast.CodeSpan:
-			out.WriteString(strings.ReplaceAll(r.inline(n), " ", hardSpace))
-		case *ast.Link:
-			out.WriteString(r.inline(n) + reference(string(n.Destination)))
-		case *ast.AutoLink:
-			out.Write(n.URL(r.source))
-		default:
-			out.WriteString(r.inline(n))
-		}
-	}
-	return out.String()
 }
 
 // hardSpace is the character for a space at which a line must not be broken.
