@@ -14,7 +14,7 @@ SANDBOX_SUM = { find cmd/sandbox -type f ! -name '*_test.go' | LC_ALL=C sort | x
 GOLANGCI_VERSION := v2.15.0
 GOLANGCI := golangci-lint-$(GOLANGCI_VERSION)
 
-.PHONY: help build docs picture image release packager piped-plugin sandbox kubectl control-plane gcs demo test race soak bench profile golden lint clean
+.PHONY: help build docs picture image release sizes packager piped-plugin sandbox kubectl control-plane gcs demo test race soak bench profile golden lint clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /  \1	/p' Makefile
@@ -62,6 +62,9 @@ release: docs packager ## bin/release, the files of a release: archives, deb, rp
 	$(GOBUILD) -o bin/kubectl-operator-release ./cmd/release; \
 	bin/kubectl-operator-release -version '$(VERSION)' -commit $(COMMIT) -time $(COMMIT_TIME) -docs bin/docs -packager bin/kubectl-operator-packages -out $(RELEASE) $$programs; \
 	cat $(RELEASE)/checksums.txt
+
+sizes: ## what the program is linked with, as tables: the code of each module, and what each alone brings along
+	@$(GOBUILD) -o bin/kubectl-operator-symbols ./cmd/kubectl-operator; cd .tools && $(GOBUILD) -o ../bin/sizes ./sizes; cd .. && bin/sizes bin/kubectl-operator-symbols ./cmd/kubectl-operator
 
 packager: ## bin/kubectl-operator-packages, which makes deb, rpm and apk: half a minute once, then cached
 	@mkdir -p bin; cd .tools/packages && $(GOBUILD) -o ../../bin/kubectl-operator-packages .
