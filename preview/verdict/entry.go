@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
 // Entry is one line of a report within a group: findings with the same title, such as
@@ -18,8 +19,8 @@ type Entry struct {
 	Evidence []string
 }
 
-// First returns the first finding. All findings of the entry have its rule, severity
-// and reason.
+// First returns the first finding. All findings of the entry have its severity, and its
+// rule and reason but for those of rules that it includes.
 func (e Entry) First() *preview.Finding { return e.Findings[0] }
 
 // Entries returns the findings of a group as a report lists them, the worst first. Only
@@ -36,6 +37,10 @@ func (g Group) Entries() []Entry {
 	for _, f := range g.Findings {
 		k := key{f.Rule, g.TitleOf(f), f.Why, f.AlsoIn, f.Severity, f.AcceptedIn}
 		i, known := at[k]
+		if in := slices.IndexFunc(out, func(e Entry) bool { return g.includes(e, f) }); in >= 0 {
+			out[in].Findings = append(out[in].Findings, f)
+			continue
+		}
 		if !known || g.Account == nil || f.Judged != nil {
 			i = len(out)
 			out = append(out, Entry{Title: k.title})
@@ -44,7 +49,49 @@ func (g Group) Entries() []Entry {
 		out[i].Findings = append(out[i].Findings, f)
 	}
 	for i := range out {
-		out[i].Evidence = g.evidenceOf(out[i].Findings)
+		out[i].Evidence = g.evidenceWithRules(out[i].Findings)
+	}
+	return out
+}
+
+// readsOfWrites maps the rules about reading to those about writing the same objects.
+// Who may write them all and read them has the second by the first in effect: both are
+// one line of a report. They stay two findings, with a fingerprint, a waiver and a
+// severity each.
+var readsOfWrites = map[string]rules.Rule{rules.RBACSecretsRead.Name: rules.RBACSecretsWrite}
+
+// includes reports whether a finding says less than an entry of the same account: its
+// rule is one about reading what the entry says is written, in the same namespaces.
+func (g Group) includes(e Entry, f *preview.Finding) bool {
+	writes, is := readsOfWrites[f.Rule]
+	first := e.First()
+	if !is || g.Account == nil || first.Rule != writes.Name || first.Judged != nil || f.Judged != nil ||
+		first.Severity != f.Severity || first.AcceptedIn != f.AcceptedIn || first.AlsoIn != f.AlsoIn {
+		return false
+	}
+	reads, _ := rules.Named(f.Rule)
+	where, known := strings.CutPrefix(e.Title, writes.Title)
+	return known && g.TitleOf(f) == reads.Title+where
+}
+
+// evidenceWithRules returns the evidence of findings. That of rules other than the first
+// one's begins with the rule.
+func (g Group) evidenceWithRules(findings []*preview.Finding) []string {
+	var out []string
+	first := findings[0].Rule
+	for len(findings) > 0 {
+		rule := findings[0].Rule
+		end := slices.IndexFunc(findings, func(f *preview.Finding) bool { return f.Rule != rule })
+		if end < 0 {
+			end = len(findings)
+		}
+		for _, piece := range g.evidenceOf(findings[:end]) {
+			if rule != first {
+				piece = rule + ": " + piece
+			}
+			out = append(out, piece)
+		}
+		findings = findings[end:]
 	}
 	return out
 }

@@ -1,10 +1,12 @@
 package verdict
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
 // A report says of an account once what two of its roles give, and does not name the
@@ -46,5 +48,54 @@ func TestFindingsOfOneRuleKeepTheirObjects(t *testing.T) {
 	groups := Groups(findings, nil)
 	if len(groups) != 1 || len(groups[0].Entries()) != len(findings) {
 		t.Errorf("%d groups, %d entries", len(groups), len(groups[0].Entries()))
+	}
+}
+
+// Who writes Secrets and reads them is one line of a report, and two findings: each has
+// its own fingerprint, and a policy that waives one leaves the other.
+func TestReadsAreInTheLineOfWrites(t *testing.T) {
+	const everywhere, inApp = " in every namespace", " in namespace app"
+	account := preview.Subject{Kind: "ServiceAccount", Namespace: "app", Name: "op"}
+	finding := func(rule rules.Rule, severity preview.Severity, where string) preview.Finding {
+		f := rule.FindingOf(severity, "role/a", "ServiceAccount op: "+rule.Title+where, "ServiceAccount app/op cluster-wide: "+rule.Name)
+		f.Subjects = []preview.Subject{account}
+		return f
+	}
+	accepted := finding(rules.RBACSecretsWrite, preview.Warning, everywhere)
+	accepted.AcceptedIn = 3
+	waived := finding(rules.RBACSecretsWrite, preview.Critical, everywhere)
+	waived.Judged = &preview.PolicyDecision{}
+	other := finding(rules.RBACSecretsWrite, preview.Critical, everywhere)
+	other.Subjects = []preview.Subject{{Kind: "ServiceAccount", Namespace: "app", Name: "other"}}
+	for _, test := range []struct {
+		name   string
+		writes preview.Finding
+		lines  []string
+	}{
+		{"in the same namespaces", finding(rules.RBACSecretsWrite, preview.Critical, everywhere), []string{"rbac-secrets-write 2"}},
+		{"in one namespace alone", finding(rules.RBACSecretsWrite, preview.Critical, inApp), []string{"rbac-secrets-write 1", "rbac-secrets-read 1"}},
+		{"less severe", finding(rules.RBACSecretsWrite, preview.Warning, everywhere), []string{"rbac-secrets-read 1", "rbac-secrets-write 1"}},
+		{"accepted earlier", accepted, []string{"rbac-secrets-read 1", "rbac-secrets-write 1"}},
+		{"judged by a policy", waived, []string{"rbac-secrets-write 1", "rbac-secrets-read 1"}},
+		{"of another account", other, []string{"rbac-secrets-write 1", "rbac-secrets-read 1"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var got []string
+			for _, g := range Groups([]preview.Finding{finding(rules.RBACSecretsRead, preview.Critical, everywhere), test.writes}, nil) {
+				for _, e := range g.Entries() {
+					got = append(got, fmt.Sprint(e.First().Rule, " ", len(e.Findings)))
+				}
+			}
+			slices.Sort(got)
+			slices.Sort(test.lines)
+			if !slices.Equal(got, test.lines) {
+				t.Errorf("got %v", got)
+			}
+		})
+	}
+	groups := Groups([]preview.Finding{finding(rules.RBACSecretsRead, preview.Critical, everywhere), finding(rules.RBACSecretsWrite, preview.Critical, everywhere)}, nil)
+	want := []string{"cluster-wide: rbac-secrets-write", "rbac-secrets-read: cluster-wide: rbac-secrets-read"}
+	if got := groups[0].Entries()[0].Evidence; !slices.Equal(got, want) {
+		t.Errorf("evidence %q", got)
 	}
 }
