@@ -12,8 +12,9 @@ const (
 	// a whole are catalogs, of which the public ones stay below it.
 	MaxDocumentBytes = 32 << 20
 	// MaxObjects is the most objects of a file and of a package. The largest public
-	// packages have some hundreds, and more than this could not be reviewed.
-	MaxObjects = 20_000
+	// packages have some hundreds, the largest installs a few thousand: this is ten times
+	// as many. Time and memory grow with the number, to a gigabyte (BenchmarkPlanning).
+	MaxObjects = 40_000
 	// MaxObjectBytes is the most bytes of one object as JSON. An API server accepts no
 	// larger request (apiserver MaxRequestBodyBytes, no flag changes it), and etcd by
 	// default stores half as much (--max-request-bytes 1.5 MiB, which clusters may

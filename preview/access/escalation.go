@@ -63,7 +63,8 @@ type AccountGraph struct {
 	localRoles map[string][]preview.Ref // see rolesIn
 	idle       map[preview.Subject]bool // accounts of the control plane that no pod runs as
 	roles      *roleSet
-	left       int // work that may still be done, see maxVisits
+	plain      map[preview.Subject]Extent // see plainOf
+	left       int                        // work that may still be done, see maxVisits
 }
 
 // tokenSecret is a Secret that holds a token of an account.
@@ -77,7 +78,7 @@ func NewAccountGraph(in GraphInput) *AccountGraph {
 		order: map[preview.Subject]int{}, local: map[string][]int{}, held: map[preview.Subject][]preview.Grant{},
 		holdings: map[preview.Subject]*subjectHoldings{}, lists: map[string]int{}, found: map[string]*search{}, table: compiledSteps(),
 		privileged: map[string]bool{}, onNodes: map[string]bool{}, running: map[string]map[string]string{}, secrets: map[string][]tokenSecret{}, scripts: map[string][]script{},
-		bindings: map[string]preview.Ref{}, bindable: map[string][]preview.Ref{}, boundRoles: map[string]preview.Ref{}, localRoles: map[string][]preview.Ref{}, idle: controlPlaneAccounts(), roles: newRoleSet(in.Roles), left: maxVisits,
+		bindings: map[string]preview.Ref{}, bindable: map[string][]preview.Ref{}, boundRoles: map[string]preview.Ref{}, localRoles: map[string][]preview.Ref{}, idle: controlPlaneAccounts(), roles: newRoleSet(in.Roles), plain: map[preview.Subject]Extent{}, left: maxVisits,
 	}
 	known := map[preview.Subject]bool{}
 	add := func(s preview.Subject) {

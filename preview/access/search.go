@@ -189,6 +189,8 @@ type search struct {
 	holds    bool               // a rule about single grants judges the account's own rights
 	mayGrant bool               // holds a right to bind or escalate
 
+	plain Extent // see plainRights; empty until it is asked for
+
 	unfinished bool
 }
 
@@ -630,19 +632,46 @@ func (s *search) rest(from preview.Subject) Extent {
 			return Namespaces
 		}
 	}
-	out := Nothing
-	if len(s.admin) > 0 {
-		out = OwnNamespace
+	if s.plain == "" {
+		s.plain = s.plainRights()
 	}
+	if len(s.admin) > 0 {
+		return higher(s.plain, OwnNamespace)
+	}
+	return s.plain
+}
+
+// plainRights returns the highest extent of a single grant among all that the search has
+// gained.
+func (s *search) plainRights() Extent {
+	out, grouped := Nothing, map[preview.Subject]bool{}
 	for _, o := range s.origins {
 		for _, g := range o.rules {
 			out = higher(out, plainExtent(g))
 		}
-		for _, subject := range append(groupsOfAccount(o.subject), o.subject) {
-			for _, g := range s.AccountGraph.held[subject] {
-				out = higher(out, plainExtent(g))
+		out = higher(out, s.plainOf(o.subject))
+		if of := (preview.Subject{Kind: o.subject.Kind, Namespace: o.subject.Namespace}); !grouped[of] {
+			grouped[of] = true
+			for _, group := range groupsOfAccount(o.subject) {
+				out = higher(out, s.plainOf(group))
 			}
 		}
+		if out == ClusterWrites {
+			break // no grant alone has a higher one
+		}
+	}
+	return out
+}
+
+// plainOf returns the highest extent of a single grant of a subject.
+func (n *AccountGraph) plainOf(subject preview.Subject) Extent {
+	out, known := n.plain[subject]
+	if !known {
+		out = Nothing
+		for _, g := range n.held[subject] {
+			out = higher(out, plainExtent(g))
+		}
+		n.plain[subject] = out
 	}
 	return out
 }

@@ -75,7 +75,7 @@ func BenchmarkPlanning(b *testing.B) {
 	schemas := k8s.NewSchemas()
 	objects := len(planOfMany(b, schemas, mixture.String(), 2)().Objects) - len(planOfMany(b, schemas, mixture.String(), 1)().Objects)
 	first := 0.0
-	for _, n := range []int{1000, 5000, 20000} {
+	for _, n := range []int{1000, 5000, 20000, 40000} {
 		b.Run(strconv.Itoa(n), func(b *testing.B) {
 			plan := planOfMany(b, schemas, mixture.String(), n/objects)
 			b.ReportAllocs()
