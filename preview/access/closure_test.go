@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -391,4 +392,59 @@ func builtInIDs() []string {
 		ids = append(ids, preview.RefOf(role).ID())
 	}
 	return ids
+}
+
+// Accounts with the same rights share a search. What is found of each is what a graph
+// finds that is asked of it alone.
+func TestASharedSearchFindsWhatOneOfItsOwnFinds(t *testing.T) {
+	shared := 0
+	for seed := range uint64(100) {
+		chance := rand.New(rand.NewPCG(seed, 23))
+		roles, accounts, grants := randomWorld(chance)
+		ofRole := ""
+		if seed%2 == 0 { // no account writes roles: the roles that they are bound to do not matter
+			ofRole = "-twin"
+			grants = slices.DeleteFunc(grants, func(g preview.Grant) bool {
+				return slices.ContainsFunc(g.Verbs, func(verb string) bool { return verb == "bind" || verb == "escalate" || verb == "*" })
+			})
+		}
+		for _, from := range accounts { // the rights of another account by a binding of its own
+			twin := preview.Subject{Kind: from.Kind, Namespace: from.Namespace, Name: from.Name + "-twin"}
+			accounts = append(accounts, twin)
+			for _, g := range grants {
+				if g.Subject == from && chance.IntN(20) > 0 {
+					g.Subject, g.Via = twin, []string{g.Via[0] + ofRole, g.Via[1] + "-twin"}
+					grants = append(grants, g)
+				}
+			}
+			if chance.IntN(3) == 0 { // and one that leads nowhere
+				grants = append(grants, preview.Grant{Subject: twin, Scope: preview.ScopeCluster, APIGroups: []string{""}, Resources: []string{"services"}, Verbs: []string{"update"}, Via: []string{"ClusterRole/more", "ClusterRoleBinding/more"}})
+			}
+		}
+		in := GraphInput{Grants: grants, ExistingAccounts: accounts, Roles: Input{Objects: roles, Missing: builtInIDs()}}
+		graph := NewAccountGraph(in)
+		for _, from := range accounts {
+			got, want := graph.Amount(from), NewAccountGraph(in).Amount(from)
+			if !reflect.DeepEqual(got, want) {
+				t.Errorf("seed %d, %s/%s:\n%+v\nalone\n%+v", seed, from.Namespace, from.Name, got, want)
+			}
+			if !reflect.DeepEqual(graph.Path(from), NewAccountGraph(in).Path(from)) {
+				t.Errorf("seed %d, %s/%s: another path", seed, from.Namespace, from.Name)
+			}
+		}
+		shared += len(accounts) - searches(graph)
+	}
+	t.Logf("%d accounts share the search of another", shared)
+	if shared < 100 {
+		t.Errorf("%d accounts share the search of another", shared)
+	}
+}
+
+// searches returns how many searches a graph has made.
+func searches(n *AccountGraph) int {
+	made := map[*search]bool{}
+	for _, s := range n.found {
+		made[s] = true
+	}
+	return len(made)
 }

@@ -44,27 +44,28 @@ type GraphInput struct {
 // AccountGraph finds which account can act as which others. It is not safe for
 // concurrent use.
 type AccountGraph struct {
-	accounts   []preview.Subject // in the order of sortAccounts
-	order      map[preview.Subject]int
-	local      map[string][]int                    // indexes of accounts by namespace; "" has all
-	held       map[preview.Subject][]preview.Grant // grants by subject
-	holdings   map[preview.Subject]*subjectHoldings
-	lists      map[string]int     // numbers of lists of holdings, see subjectHoldings
-	found      map[string]*search // by the rights that the account holds
-	table      *stepTable
-	privileged map[string]bool              // namespaces that a label sets to level privileged
-	onNodes    map[string]bool              // namespaces with pods that control their node
-	running    map[string]map[string]string // namespace → name of a workload → its account
-	secrets    map[string][]tokenSecret
-	scripts    map[string][]script      // by namespace
-	bindings   map[string]preview.Ref   // id of a known binding → its role
-	bindable   map[string][]preview.Ref // see boundBy
-	boundRoles map[string]preview.Ref   // see roleOfID
-	localRoles map[string][]preview.Ref // see rolesIn
-	idle       map[preview.Subject]bool // accounts of the control plane that no pod runs as
-	roles      *roleSet
-	plain      map[preview.Subject]Extent // see plainOf
-	left       int                        // work that may still be done, see maxVisits
+	accounts    []preview.Subject // in the order of sortAccounts
+	order       map[preview.Subject]int
+	local       map[string][]int                    // indexes of accounts by namespace; "" has all
+	held        map[preview.Subject][]preview.Grant // grants by subject
+	holdings    map[preview.Subject]*subjectHoldings
+	lists       map[string]int     // numbers of lists of holdings, see subjectHoldings
+	found       map[string]*search // by the rights that the account holds, and by those with its roles
+	table       *stepTable
+	privileged  map[string]bool              // namespaces that a label sets to level privileged
+	onNodes     map[string]bool              // namespaces with pods that control their node
+	running     map[string]map[string]string // namespace → name of a workload → its account
+	secrets     map[string][]tokenSecret
+	scripts     map[string][]script      // by namespace
+	bindings    map[string]preview.Ref   // id of a known binding → its role
+	bindable    map[string][]preview.Ref // see boundBy
+	boundRoles  map[string]preview.Ref   // see roleOfID
+	localRoles  map[string][]preview.Ref // see rolesIn
+	idle        map[preview.Subject]bool // accounts of the control plane that no pod runs as
+	roles       *roleSet
+	plain       map[preview.Subject]Extent // see plainOf
+	plainGroups map[preview.Subject]Extent // see plainWithGroups
+	left        int                        // work that may still be done, see maxVisits
 }
 
 // tokenSecret is a Secret that holds a token of an account.
@@ -78,7 +79,7 @@ func NewAccountGraph(in GraphInput) *AccountGraph {
 		order: map[preview.Subject]int{}, local: map[string][]int{}, held: map[preview.Subject][]preview.Grant{},
 		holdings: map[preview.Subject]*subjectHoldings{}, lists: map[string]int{}, found: map[string]*search{}, table: compiledSteps(),
 		privileged: map[string]bool{}, onNodes: map[string]bool{}, running: map[string]map[string]string{}, secrets: map[string][]tokenSecret{}, scripts: map[string][]script{},
-		bindings: map[string]preview.Ref{}, bindable: map[string][]preview.Ref{}, boundRoles: map[string]preview.Ref{}, localRoles: map[string][]preview.Ref{}, idle: controlPlaneAccounts(), roles: newRoleSet(in.Roles), plain: map[preview.Subject]Extent{}, left: maxVisits,
+		bindings: map[string]preview.Ref{}, bindable: map[string][]preview.Ref{}, boundRoles: map[string]preview.Ref{}, localRoles: map[string][]preview.Ref{}, idle: controlPlaneAccounts(), roles: newRoleSet(in.Roles), plain: map[preview.Subject]Extent{}, plainGroups: map[preview.Subject]Extent{}, left: maxVisits,
 	}
 	known := map[preview.Subject]bool{}
 	add := func(s preview.Subject) {
@@ -190,7 +191,9 @@ func (n *AccountGraph) Path(from preview.Subject) EscalationPath {
 	}
 	for _, extent := range extents {
 		if end := s.reached[extent]; end != nil {
-			return end.path(extent)
+			path := end.path(extent)
+			path.From = []preview.Subject{from}
+			return path
 		}
 	}
 	return EscalationPath{}
@@ -199,9 +202,12 @@ func (n *AccountGraph) Path(from preview.Subject) EscalationPath {
 // Amount returns how far the rights of an account go, with those that it can gain.
 func (n *AccountGraph) Amount(from preview.Subject) Amount {
 	s := n.search(from)
-	out := s.amount()
+	out := s.amount(from)
 	if out.Extent == "" {
 		out.Extent = s.rest(from)
+	}
+	if len(out.Path.From) > 0 {
+		out.Path.From = []preview.Subject{from}
 	}
 	return out
 }
@@ -211,17 +217,17 @@ func (n *AccountGraph) Amount(from preview.Subject) Amount {
 func (n *AccountGraph) Together(accounts []preview.Subject) Amount {
 	s := n.newSearch(accounts)
 	s.run()
-	return s.amount()
+	return s.amount(preview.Subject{})
 }
 
-// amount returns the highest extent that the search has reached; empty if it is none
-// that steps lead to.
-func (s *search) amount() Amount {
+// amount returns the highest extent that the search has reached, for an account; empty if
+// it is none that steps lead to. No account stands for those that the search began with.
+func (s *search) amount(from preview.Subject) Amount {
 	out := Amount{Unfinished: s.unfinished, Namespaces: s.administered()}
 	for _, extent := range extents {
 		switch {
 		case s.own[extent] != nil:
-			out.Extent, out.Path, out.Own, out.Held = extent, s.own[extent].path(extent), true, s.table.heldRights(s.own[extent])
+			out.Extent, out.Path, out.Own, out.Held = extent, s.own[extent].path(extent), true, s.heldRights(s.own[extent], from)
 			return out
 		case s.reached[extent] != nil:
 			out.Extent, out.Path = extent, s.reached[extent].path(extent)

@@ -215,18 +215,29 @@ type crowd struct {
 }
 
 // search returns the search from an account. Accounts with the same rights share one,
-// as acting as each other adds nothing.
+// as acting as each other adds nothing. The roles that they are bound to matter only if
+// the search gains a right to bind roles or to write rights into them.
 func (n *AccountGraph) search(from preview.Subject) *search {
-	key := n.holdingsOf(from).key
-	for _, group := range groupsOfAccount(from) {
-		key += "\x03" + n.holdingsOf(group).key
+	subjects := append(groupsOfAccount(from), from)
+	var rights, roles strings.Builder
+	for _, of := range subjects {
+		h := n.holdingsOf(of)
+		rights.WriteString(strconv.Itoa(h.number) + "\x03")
+		roles.WriteString(h.key + "\x03")
 	}
-	if known := n.found[key]; known != nil {
+	known := n.found[rights.String()]
+	if known != nil && known.mayGrant {
+		known = n.found[roles.String()]
+	}
+	if known != nil {
 		return known
 	}
 	s := n.newSearch([]preview.Subject{from})
-	n.found[key] = s
 	s.run()
+	if n.found[rights.String()] == nil {
+		n.found[rights.String()] = s
+	}
+	n.found[roles.String()] = s
 	return s
 }
 
@@ -570,22 +581,38 @@ func (s *search) end(extent Extent, text string, by []premise, held bool) {
 	}
 }
 
-// heldRights returns the rights of the account itself by which an extent is reached.
-func (t *stepTable) heldRights(o *origin) []HeldRight {
+// heldRights returns the rights of an account itself by which an extent is reached. The
+// search may be that of another account with the same rights by other bindings.
+func (n *AccountGraph) heldRights(o *origin, from preview.Subject) []HeldRight {
 	var out []HeldRight
 	for _, p := range o.premises {
 		if p.right == noRight {
 			continue
 		}
-		r, one := t.rights[p.right], HeldRight{Grant: p.grant}
+		r, one := n.table.rights[p.right], HeldRight{Grant: n.ownGrant(p, from)}
 		for _, of := range append(slices.Clone(r.or), r) {
-			if _, ok := of.in(p.grant); ok && of.resource != "" {
+			if _, ok := of.in(one.Grant); ok && of.resource != "" {
 				one.Resources = append(one.Resources, of.resource)
 			}
 		}
 		out = append(out, one)
 	}
 	return out
+}
+
+// ownGrant returns the grant by which an account holds the right of a premise; that of
+// the premise if it is of a group.
+func (n *AccountGraph) ownGrant(p premise, from preview.Subject) preview.Grant {
+	if p.grant.Subject != p.by.subject || p.by.subject == from {
+		return p.grant
+	}
+	names, _ := n.table.rights[p.right].in(p.grant)
+	for _, h := range n.holdingsOf(from).list {
+		if h.right == p.right && h.namespace == p.grant.Namespace && slices.Equal(h.names, names) {
+			return h.grant
+		}
+	}
+	return p.grant
 }
 
 // path returns the steps to what was gained, in the order in which they are taken.
@@ -623,75 +650,4 @@ func (o *origin) path(extent Extent) EscalationPath {
 // reads all Secrets, sorted.
 func (s *search) administered() []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(s.admin)), func(namespace string) bool { return namespace == "" })
-}
-
-// rest returns the extent of an account that reaches none of the higher ones.
-func (s *search) rest(from preview.Subject) Extent {
-	for namespace := range s.admin {
-		if namespace != from.Namespace {
-			return Namespaces
-		}
-	}
-	if s.plain == "" {
-		s.plain = s.plainRights()
-	}
-	if len(s.admin) > 0 {
-		return higher(s.plain, OwnNamespace)
-	}
-	return s.plain
-}
-
-// plainRights returns the highest extent of a single grant among all that the search has
-// gained.
-func (s *search) plainRights() Extent {
-	out, grouped := Nothing, map[preview.Subject]bool{}
-	for _, o := range s.origins {
-		for _, g := range o.rules {
-			out = higher(out, plainExtent(g))
-		}
-		out = higher(out, s.plainOf(o.subject))
-		if of := (preview.Subject{Kind: o.subject.Kind, Namespace: o.subject.Namespace}); !grouped[of] {
-			grouped[of] = true
-			for _, group := range groupsOfAccount(o.subject) {
-				out = higher(out, s.plainOf(group))
-			}
-		}
-		if out == ClusterWrites {
-			break // no grant alone has a higher one
-		}
-	}
-	return out
-}
-
-// plainOf returns the highest extent of a single grant of a subject.
-func (n *AccountGraph) plainOf(subject preview.Subject) Extent {
-	out, known := n.plain[subject]
-	if !known {
-		out = Nothing
-		for _, g := range n.held[subject] {
-			out = higher(out, plainExtent(g))
-		}
-		n.plain[subject] = out
-	}
-	return out
-}
-
-func higher(a, b Extent) Extent {
-	if CompareExtents(b, a) < 0 {
-		return b
-	}
-	return a
-}
-
-// plainExtent returns the extent of a single grant: Reads, OwnNamespace or
-// ClusterWrites.
-func plainExtent(g preview.Grant) Extent {
-	writes := slices.ContainsFunc(g.Verbs, func(verb string) bool { return !slices.Contains([]string{"get", "list", "watch"}, verb) })
-	switch {
-	case writes && g.Scope == preview.ScopeCluster && len(g.Resources) > 0:
-		return ClusterWrites
-	case writes:
-		return OwnNamespace
-	}
-	return Reads
 }

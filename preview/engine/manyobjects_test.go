@@ -72,6 +72,16 @@ kind: RoleBinding
 metadata: {name: a%[1]d, namespace: n}
 roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: system:node-proxier}
 subjects: [{kind: ServiceAccount, name: a%[1]d, namespace: n}]`,
+	"accounts that act as each other": `
+{apiVersion: v1, kind: ServiceAccount, metadata: {name: a%[1]d, namespace: n}}
+---
+{apiVersion: rbac.authorization.k8s.io/v1, kind: Role, metadata: {name: a%[1]d, namespace: n}, rules: [{apiGroups: [apps], resources: [deployments], verbs: [create]}]}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata: {name: a%[1]d, namespace: n}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: a%[1]d}
+subjects: [{kind: ServiceAccount, name: a%[1]d, namespace: n}]`,
 	"roles that collect each other": `
 apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRole
