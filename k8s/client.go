@@ -110,24 +110,28 @@ func Connect(ctx context.Context, o Options) (*Client, error) {
 		poll:    firstDuration(o.PollInterval, defaultPoll), watches: maxWatches,
 		backoff: []time.Duration{250 * time.Millisecond, 500 * time.Millisecond, time.Second},
 	}
+	plugin := credentialPluginOf(conn.rest, c.timeout)
 	if o.Waiting != nil {
 		patience := firstDuration(o.AnswerPatience, defaultPatience)
-		timer := time.AfterFunc(patience, func() { o.Waiting(c.unanswered(patience)) })
+		timer := time.AfterFunc(patience, func() { o.Waiting(c.unanswered(plugin, patience)) })
 		defer timer.Stop()
 	}
-	if err := c.readVersion(ctx); err != nil {
+	if err := plugin.within(ctx, c.readVersion); err != nil {
 		return nil, fmt.Errorf("connecting to %s: %w; check --context and --kubeconfig", c.server, err)
 	}
 	return c, nil
 }
 
 // unanswered returns the sentence for an API server that has not answered for a while.
-func (c *Client) unanswered(after time.Duration) string {
-	context := ""
+func (c *Client) unanswered(plugin credentialPlugin, after time.Duration) string {
+	context, why, limit := "", "is a VPN off, or is --context another one?", c.timeout
 	if c.context != "" {
 		context = " (context " + c.context + ")"
 	}
-	return fmt.Sprintf("no answer from %s%s for %s, waiting up to %s: is a VPN off, or is --context another one?", c.server, context, after, c.timeout)
+	if plugin.name != "" {
+		why, limit = "does "+plugin.name+" wait, which the kubeconfig runs to get credentials, is a VPN off, or is --context another one?", plugin.timeout
+	}
+	return fmt.Sprintf("no answer from %s%s for %s, waiting up to %s: %s", c.server, context, after, limit, why)
 }
 
 // isImpersonating reports whether requests are sent as another user: by --as and
