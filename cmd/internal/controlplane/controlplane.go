@@ -8,11 +8,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
@@ -69,10 +71,21 @@ func Install(ctx context.Context, o Options) (string, error) {
 	o.Say(fmt.Sprintf("taking the control plane for %s from %s into %s", o.Sources.Platform, reference.Text, to))
 	n, err := unpack(ctx, fetcher, pin, to)
 	if err != nil {
-		return "", fmt.Errorf("installing the control plane from %s: %w", reference.Text, err)
+		return "", fmt.Errorf("installing the control plane from %s: %w%s", reference.Text, err, advice(err, o.Dir))
 	}
 	o.Say(fmt.Sprintf("installed the control plane: %d MiB; remove it with: rm -r %s", n>>20, o.Dir))
 	return program, removeOthers(to)
+}
+
+// advice says, as the rest of a sentence, where else a control plane can be installed if the
+// disk does not take it.
+func advice(err error, dir string) string {
+	for _, reason := range []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EROFS, fs.ErrPermission} {
+		if errors.Is(err, reason) {
+			return fmt.Sprintf("; it takes 300 MB below %s: make room there, or set XDG_DATA_HOME to a directory that has it", dir)
+		}
+	}
+	return ""
 }
 
 func parse(from, released string) (ref.Reference, error) {

@@ -1,0 +1,73 @@
+package controlplane_test
+
+import (
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-containerregistry/pkg/name"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/layout"
+	"github.com/google/go-containerregistry/pkg/v1/remote"
+
+	"github.com/kubectl-operator/kubectl-operator/cmd/internal/controlplane"
+	"github.com/kubectl-operator/kubectl-operator/preview/source"
+	"github.com/kubectl-operator/kubectl-operator/preview/source/sourcetest"
+)
+
+// push copies a published image to a registry, as the release workflow does, and returns
+// its reference there.
+func (p published) push(t *testing.T, registry sourcetest.Registry) string {
+	t.Helper()
+	to, err := name.NewDigest(registry.Host + "/kubectl-operator/control-plane@" + p.digest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	index, err := layout.ImageIndexFromPath(p.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	hash, err := v1.NewHash(p.digest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if index, err = index.ImageIndex(hash); err == nil {
+		err = remote.WriteIndex(to, index)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return to.String()
+}
+
+// What a released program does at its first "sandbox up": it pulls the image that is built
+// in, by its digest, and nothing the second time.
+func TestAReleasedControlPlaneIsPulledFromItsRegistry(t *testing.T) {
+	requests := 0
+	registry := sourcetest.Plain(t, func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			requests++
+			next.ServeHTTP(w, r)
+		})
+	})
+	image := publish(t, "released", nil)
+	options := controlplane.Options{Released: image.push(t, registry), Dir: t.TempDir(), Sources: source.Options{CacheDir: t.TempDir(), PlainHTTP: true}}
+	program, err := controlplane.Install(t.Context(), options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(program)
+	if err != nil || !strings.HasPrefix(string(data), "released") {
+		t.Errorf("installed %.20q, %v", data, err)
+	}
+	pulled := requests
+	if _, err := controlplane.Install(t.Context(), options); err != nil || requests != pulled {
+		t.Errorf("the second time: %v, with %d more requests", err, requests-pulled)
+	}
+	options.Dir, options.Sources.CacheDir = t.TempDir(), t.TempDir()
+	options.Released = strings.Replace(options.Released, "control-plane@", "other@", 1)
+	if _, err := controlplane.Install(t.Context(), options); err == nil || !strings.Contains(err.Error(), registry.Host+"/kubectl-operator/other") {
+		t.Errorf("an image that is not there: %v", err)
+	}
+}
