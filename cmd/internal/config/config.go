@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/catalog"
@@ -111,10 +112,13 @@ func Load(getenv func(string) string) (Config, error) {
 		}
 	}
 	data, err := read(path)
-	if errors.Is(err, fs.ErrNotExist) && !named {
+	switch {
+	case err == nil:
+	case !named && (errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)):
 		return Config{}, nil
-	}
-	if err != nil {
+	case errors.Is(err, fs.ErrPermission): // what it would forbid cannot be known
+		return Config{}, fmt.Errorf("reading the configuration: %w; set HOME or XDG_CONFIG_HOME to a directory of this user, or KUBECTL_OPERATOR_CONFIG to the file", err)
+	default:
 		return Config{}, fmt.Errorf("reading the configuration: %w", err)
 	}
 	c, err := Parse(data)

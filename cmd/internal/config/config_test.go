@@ -73,8 +73,10 @@ func TestTheWholeConfigurationIsReadAndItsPathsAnchored(t *testing.T) {
 
 func TestTheConfigurationNeedNotExistUnlessItIsNamed(t *testing.T) {
 	home := t.TempDir()
+	put(t, filepath.Join(home, "file"), "")
 	for name, getenv := range map[string]func(string) string{
 		"no home":             env(nil),
+		"a home that is none": env(map[string]string{"HOME": filepath.Join(home, "file")}),
 		"an empty home":       env(map[string]string{"HOME": home}),
 		"a relative XDG path": env(map[string]string{"HOME": home, "XDG_CONFIG_HOME": "relative"}),
 	} {

@@ -50,7 +50,7 @@ func installOnDisks(t *testing.T, from string) {
 	}
 	options := controlplane.Options{From: from, Dir: dir, Sources: source.Options{CacheDir: t.TempDir()}}
 	for _, reason := range []error{syscall.ENOSPC, syscall.EROFS} {
-		if reason == syscall.EROFS {
+		if errors.Is(reason, syscall.EROFS) {
 			if err := syscall.Mount("tmpfs", dir, "tmpfs", syscall.MS_REMOUNT|syscall.MS_RDONLY, ""); err != nil {
 				t.Fatal(err)
 			}
