@@ -113,7 +113,7 @@ var (
 		Name: "webhook-certificates", Level: Notice, Title: "has webhooks, whose certificates are issued by a provider",
 		Why:     "The API server calls a webhook only with a certificate that it trusts. Where that is missing or has ended, writes of the objects that the webhook looks at fail, or pass without it.",
 		Reduce:  "Choose another provider with --certs.",
-		Looks:   "The provider of the certificates of a bundle's webhooks: other than cert-manager: that of --certs, of the installed release, or the one that the cluster has.",
+		Looks:   "The provider of the certificates of a bundle's webhooks: that of --certs, of the installed release, or the one that the cluster has.",
 		Example: noteExample("package/mongodb", CertificateProvider("generated")),
 	})
 	CertificateMade = row(Rule{
@@ -148,6 +148,8 @@ var (
 // CertificateProvider says what a provider of certificates means for webhooks.
 func CertificateProvider(certs string) string {
 	switch certs {
+	case "cert-manager":
+		return "cert-manager issues the certificates of the webhooks and renews them (--certs cert-manager), as OLM has it; it must be there and stay, and until it has issued them calls fail"
 	case "service-ca":
 		return "OpenShift's service-ca issues the certificates of the webhooks and renews them (--certs service-ca); until it has, calls fail"
 	case "generated":

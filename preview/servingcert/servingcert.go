@@ -17,9 +17,11 @@ import (
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
+	"crypto/sha256"
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/base64"
+	"encoding/hex"
 	"encoding/pem"
 	"errors"
 	"fmt"
@@ -230,7 +232,37 @@ func Trust(body, secret map[string]any) bool {
 			client["caBundle"], changed = ca, true
 		}
 	}
+	if changed {
+		nameAuthority(body, ca)
+	}
 	return changed
+}
+
+// annotationAuthority names the CA that an object's webhooks trust. A caBundle alone is no
+// change of an object: controllers fill it in.
+const annotationAuthority = "webhook-authority-sha256"
+
+// SetAuthority sets the caBundle of all webhooks of an object to a CA, in base64, and
+// names it in an annotation, by which another CA is a change.
+func SetAuthority(body map[string]any, ca string) {
+	for _, client := range Clients(body) {
+		client["caBundle"] = ca
+	}
+	nameAuthority(body, ca)
+}
+
+func nameAuthority(body map[string]any, ca string) {
+	meta := preview.Map(body, "metadata")
+	if meta == nil {
+		return
+	}
+	annotations := preview.Map(meta, "annotations")
+	if annotations == nil {
+		annotations = map[string]any{}
+		meta["annotations"] = annotations
+	}
+	sum := sha256.Sum256([]byte(ca))
+	annotations[annotationAuthority] = hex.EncodeToString(sum[:])
 }
 
 // Clients returns the clientConfigs of an object, each of which defines how the API

@@ -224,6 +224,8 @@ func commands(t testing.TB) map[string]func(*testscript.TestScript, bool, []stri
 		"catalog":    catalogCommand,
 		"publish":    publishCommand,
 		"kubectl":    kubectlCommand(t),
+		"agecert":    ageCertCommand(t),
+		"trusted":    trustedCommand(t),
 
 		"pushcatalog": pushCatalogCommand,
 		"catalogd":    catalogdCommand,

@@ -107,9 +107,7 @@ func injectCA(body map[string]any, deploymentName string, p params) {
 	case serviceCA:
 		annotate(body, "service.beta.openshift.io/inject-cabundle", "true")
 	case generated:
-		for _, client := range servingcert.Clients(body) {
-			client["caBundle"] = p.certificates[deploymentName].Data()[servingcert.KeyAuthority]
-		}
+		servingcert.SetAuthority(body, preview.String(p.certificates[deploymentName].Data(), servingcert.KeyAuthority))
 	}
 }
 
@@ -160,10 +158,9 @@ func certManagerObjects(deployment, namespace string) []map[string]any {
 }
 
 // certNotes returns what the provider of certificates means for the webhooks of a
-// bundle, where it is not cert-manager, which is what OLM takes, and when those end
-// that were made for the plan.
+// bundle, and when those end that were made for the plan.
 func certNotes(b *bundle, p params, pkg string) []preview.Note {
-	if p.certs == "" || p.certs == certManager {
+	if p.certs == "" {
 		return nil
 	}
 	notes := []preview.Note{rules.WebhookCertificates.Note("package/"+pkg, rules.CertificateProvider(p.certs))}
