@@ -6,6 +6,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
 func TestObjectsNameTheirOrigin(t *testing.T) {
@@ -65,7 +66,7 @@ func TestOneObjectOfEachID(t *testing.T) {
 			err: "the bundle holds core/ConfigMap/demo-system/a twice with different content, in manifests/1.yaml and in manifests/2.yaml"},
 		{name: "a webhook's Service replaces the bundle's", change: webhook,
 			more:  map[string]string{"manifests/1.yaml": "{apiVersion: v1, kind: Service, metadata: {name: demo-service}}"},
-			notes: []string{"core/Service/demo-system/demo-service: the object made from the CSV replaces the bundle's own manifest"}},
+			notes: []string{"core/Service/demo-system/demo-service: the object made from the CSV replaces the bundle's own manifest", "package/: " + rules.CertificateProvider(certManager)}},
 		{name: "the bundle's ServiceAccount replaces the permission's",
 			more:  map[string]string{"manifests/1.yaml": "{apiVersion: v1, kind: ServiceAccount, metadata: {name: demo, annotations: {a: b}}}"},
 			notes: []string{"core/ServiceAccount/demo-system/demo: the bundle's own manifest replaces the one made from the CSV"}},
