@@ -83,6 +83,9 @@ func (a *attempt) progress() string {
 			flying++
 		case record.StateFailed:
 			failed++
+			if o.Written() {
+				applied++
+			}
 		default:
 			applied++
 		}

@@ -182,6 +182,7 @@ func (c *checker) wholeCheck(ctx context.Context) error {
 	if err := c.judge(now); err != nil {
 		return c.fail(doing, "correct the policy", err)
 	}
+	now.Computed = c.plan.Computed // which a check of the facts does not compute again
 	if err := Gate(now, c.approval); err != nil {
 		return c.fail(doing, "", err)
 	}

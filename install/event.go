@@ -5,6 +5,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/install/rollout"
+	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
 // EventType is the kind of an [Event]. Its values are part of the JSON contract.
@@ -36,6 +37,12 @@ type Event struct {
 	// first object at fault, such as a pod of it.
 	Cause    rollout.Cause `json:"cause,omitempty"`
 	Offender string        `json:"offender,omitempty"`
+
+	// Of a finding: its severity, its rule, and what --accept names.
+	Severity    preview.Severity `json:"severity,omitempty"`
+	Rule        string           `json:"rule,omitempty"`
+	ID          string           `json:"id,omitempty"`
+	Fingerprint string           `json:"fingerprint,omitempty"`
 
 	// Err is the whole error of an error event, for a screen; Message is its
 	// text.

@@ -7,8 +7,11 @@ type Computed struct {
 	// those whose defaults the API server gave to a copy in [TrialNamespace], and ByKind
 	// the role bindings, whose defaults are the same everywhere.
 	BySchema, ByCopy, ByKind int
-	// Refused says which policies of the cluster refuse an object, one sentence each.
-	Refused []string
+	// Refused are the objects that policies of the cluster refuse.
+	Refused []ComputedRefusal
 	// Open lists what could not be computed, as parts of one sentence.
 	Open []string
 }
+
+// ComputedRefusal is that a policy refuses an object, by its id, and why.
+type ComputedRefusal struct{ Object, Policy, Why string }

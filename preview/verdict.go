@@ -63,6 +63,8 @@ type FindingGroup struct {
 	Title string `json:"title"`
 	// Findings lists the ids of the findings, the worst first.
 	Findings []string `json:"findings"`
+	// Evidence lists, for each of the findings, the pieces of its evidence.
+	Evidence [][]string `json:"evidence"`
 }
 
 // Count returns the number of obstacles; 0 if v is nil.
@@ -87,7 +89,7 @@ type Obstacle struct {
 
 // Highlight is one line about what a plan changes.
 type Highlight struct {
-	// Topic is version, image, permission, field, CRD or objects.
+	// Topic is version, image, permission, field, CRD, objects or kept.
 	Topic string `json:"topic"`
 	// Text is the line.
 	Text string `json:"text"`
@@ -101,4 +103,5 @@ const (
 	TopicCRD        = "CRD"
 	TopicField      = "field"
 	TopicObjects    = "objects"
+	TopicKept       = "kept"
 )

@@ -72,7 +72,7 @@ type computation struct {
 	byCopy   int
 	bySchema int
 	byKind   int
-	refused  []string
+	refused  []preview.ComputedRefusal
 }
 
 // defaults sets the computed result of the object, if its defaults are known.
@@ -163,9 +163,9 @@ func (c *computation) admit(ctx context.Context, r *request) {
 		case !known, changed, r.object.Computed == nil:
 			c.open.add("whether "+policy.name+" accepts", "", r.object)
 		case message != "":
-			text := r.object.Kind + " " + r.object.Name + " is refused by " + policy.name + ": " + preview.Shorten(message, 300)
-			if !slices.Contains(c.refused, text) {
-				c.refused = append(c.refused, text)
+			refusal := preview.ComputedRefusal{Object: r.object.ID, Policy: policy.name, Why: preview.Shorten(message, 300)}
+			if !slices.Contains(c.refused, refusal) {
+				c.refused = append(c.refused, refusal)
 			}
 		}
 	}

@@ -7,6 +7,8 @@
 //
 //   - Defaults of custom resources are those of the schema in the plan's CRD.
 //   - Those of role bindings are two API groups.
+//   - An object that exists and whose dry run was refused is the live one with the fields
+//     that are sent.
 //   - Defaults of other objects are those that the API server gave to a copy of the object
 //     in another namespace. Defaults do not depend on the namespace, but admission plugins
 //     may: pods are left out for that, and so is a copy that a webhook or policy changed

@@ -114,7 +114,7 @@ func store(t *testing.T, box *sandbox.Sandbox, content planned.Content) {
 func TestClusterAdmissionOfANewNamespace(t *testing.T) {
 	box := sandboxtest.Borrow(t)
 	client := connected(t, box)
-	plan := func(setup string) *preview.Computed {
+	plan := func(setup string) *preview.Plan {
 		t.Helper()
 		apply(t, box, setup)
 		p := planFrom(t, client, "home", newHome)
@@ -129,7 +129,7 @@ func TestClusterAdmissionOfANewNamespace(t *testing.T) {
 		if p.Computed == nil {
 			t.Fatal("nothing was computed")
 		}
-		return p.Computed
+		return p
 	}
 	policy := func(namespaces, expression, more string) string {
 		return `{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingAdmissionPolicy, metadata: {name: house}, spec: {
@@ -146,7 +146,7 @@ func TestClusterAdmissionOfANewNamespace(t *testing.T) {
 		refused, open string
 	}{
 		{"a policy that accepts what the API server defaults leaves nothing open", policy("tier: new", "variables.size == 1", ""), "", ""},
-		{"a policy that refuses says so, with its message", policy("tier: new", "variables.size > 1", ""), "Deployment web is refused by ValidatingAdmissionPolicy house: the house says no", ""},
+		{"a policy that refuses says so, with its message", policy("tier: new", "variables.size > 1", ""), "apps/Deployment/home/web is refused by ValidatingAdmissionPolicy house: the house says no", ""},
 		{"a policy that does not select the new namespace does nothing", policy("tier: old", "false", ""), "", ""},
 		{"a policy whose condition does not hold does nothing", policy("tier: new", "false", `, matchConditions: [{name: c, expression: "namespaceObject.metadata.name == 'other'"}]`), "", ""},
 		{"a policy that asks the authorizer is open", policy("tier: new", "authorizer.group('').resource('pods').check('get').allowed()", ""), "", "whether ValidatingAdmissionPolicy house accepts Deployment web"},
@@ -155,11 +155,15 @@ func TestClusterAdmissionOfANewNamespace(t *testing.T) {
 		{"what changes copies and not the object leaves defaults open", diff.Text(hook.Registration("MutatingWebhookConfiguration", "painter", "default", "services")), "", "what the API server adds to Service web because the copy that was tried was changed by webhook painter.example.com of MutatingWebhookConfiguration painter"},
 		{"a webhook of another namespace does nothing", diff.Text(hook.Registration("ValidatingWebhookConfiguration", "guard", "elsewhere", "services")), "", ""},
 	} {
-		c := plan(tt.setup)
-		if got := strings.Join(c.Refused, "; "); got != tt.refused {
-			t.Errorf("%s: refused: %q, want %q", tt.name, got, tt.refused)
+		p := plan(tt.setup)
+		var refused []string
+		for _, o := range p.Verdict.Obstacles {
+			refused = append(refused, o.Object+" "+o.Cause)
 		}
-		if got := strings.Join(c.Open, "; "); got != tt.open {
+		if got := strings.Join(refused, "; "); got != tt.refused || strings.Contains(p.Verdict.Sentence, "cannot be applied") != (tt.refused != "") {
+			t.Errorf("%s: refused: %q, want %q; %s", tt.name, got, tt.refused, p.Verdict.Sentence)
+		}
+		if got := strings.Join(p.Computed.Open, "; "); got != tt.open {
 			t.Errorf("%s: open: %q, want %q", tt.name, got, tt.open)
 		}
 	}

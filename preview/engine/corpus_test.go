@@ -84,11 +84,7 @@ func TestSlowEveryRealBundleHasOneContentDigest(t *testing.T) {
 }
 
 func seal(t *testing.T, dir string) (planned.Content, preview.Release, error) {
-	content, release, err := contentOf(t, dir, format.Params{})
-	if err != nil && strings.Contains(err.Error(), "install mode is not clear") {
-		return contentOf(t, dir, format.Params{InstallMode: "OwnNamespace"})
-	}
-	return content, release, err
+	return contentOf(t, dir, format.Params{})
 }
 
 // samePlans plans two copies of one content: the digests are equal.

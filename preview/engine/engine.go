@@ -17,6 +17,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/planned"
 	"github.com/kubectl-operator/kubectl-operator/preview/rollback"
 	"github.com/kubectl-operator/kubectl-operator/preview/schema"
+	"github.com/kubectl-operator/kubectl-operator/preview/verdict"
 )
 
 // Cluster lists the requests to a cluster that planning needs: reads and dry
@@ -266,6 +267,10 @@ func plan(ctx context.Context, p *preview.Plan, cluster Cluster, opts Options) e
 		}
 		if err := admission.Compute(ctx, p, log.Cluster); err != nil {
 			return err
+		}
+		admission.ComputeMerged(ctx, p, log.Cluster)
+		if p.Computed != nil && len(p.Computed.Refused) > 0 {
+			p.Verdict = verdict.Of(p, Obstacles(p))
 		}
 	}
 	p.Access.Installer.NotRead = log.rights()

@@ -8,8 +8,8 @@ import (
 )
 
 // Obstacles returns what prevents a plan from being applied, whatever is approved and
-// accepted: objects that may not be written, contested fields without a decision, and
-// kinds that the cluster does not serve.
+// accepted: objects that may not be written, contested fields without a decision, kinds
+// that the cluster does not serve, and objects of a new namespace that its policies refuse.
 func Obstacles(p *preview.Plan) []preview.Obstacle {
 	var out []preview.Obstacle
 	for i := range p.Objects {
@@ -42,6 +42,11 @@ func Obstacles(p *preview.Plan) []preview.Obstacle {
 	for _, u := range p.Unknowns {
 		if u.Reason == preview.ReasonNotServed {
 			out = append(out, remedy.Obstacle(remedy.NotServed, "is of a kind that is neither served by the cluster nor brought by the plan", remedy.Case{Plan: p, ID: u.Object}))
+		}
+	}
+	if p.Computed != nil {
+		for _, r := range p.Computed.Refused {
+			out = append(out, remedy.Obstacle(remedy.RefusedByPolicy, "is refused by "+r.Policy+": "+r.Why, remedy.Case{Plan: p, Object: p.Object(r.Object), ID: r.Object, Policy: r.Policy}))
 		}
 	}
 	return out

@@ -45,6 +45,8 @@ const (
 	ContestedByLeave
 	// NotServed is that the cluster does not serve its kind.
 	NotServed
+	// RefusedByPolicy is that an admission policy of the cluster refuses it.
+	RefusedByPolicy
 	// UnknownAction is that a newer version of the program made the plan.
 	UnknownAction
 
@@ -60,6 +62,7 @@ type Case struct {
 	Owner   preview.Ref     // that has it, for Controller and OwnerReference
 	Set     string          // the id of an ApplySet
 	Hidden  string          // what may not be read
+	Policy  string          // KIND NAME of the admission policy that refuses it
 }
 
 // Obstacle returns the obstacle of a cause, which words follow the object's name.
@@ -117,6 +120,10 @@ var rows = [causes]row{
 		return "plan with --conflicts take, or settle it there", []string{conflicts, preview.ConflictsTake}
 	},
 	NotServed: notServed,
+	RefusedByPolicy: func(c Case) (string, []string) {
+		return "set what it asks for, by --set or in the content, or have the policy leave out the namespace: " +
+			c.kubectl("kubectl get "+strings.Replace(strings.ToLower(c.Policy), " ", "/", 1)+" -o yaml"), nil
+	},
 	UnknownAction: func(Case) (string, []string) {
 		return "apply it with the version that made it, or preview again with this one", nil
 	},

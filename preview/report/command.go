@@ -344,6 +344,8 @@ func installNotes(p *preview.Plan) []string {
 	switch {
 	case p.Summary.Blocked > 0:
 		return []string{"Belonging to another owner: " + preview.Plural(p.Summary.Blocked, "object") + "."}
+	case len(verdict.For(p).Obstacles) > 0:
+		return []string{"What keeps it from being applied stands at the top, with the ways out."}
 	case p.OnMachine() && nothingToDo(p):
 		return []string{"The location is as this plan would leave it."}
 	case p.OnMachine():

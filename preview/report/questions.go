@@ -110,9 +110,6 @@ func dryRunQuestions(p *preview.Plan) []Question {
 	case c == nil:
 		out = append(out, Question{without, "their namespace, kind or role comes with this plan, so that admission and defaulting cannot be asked before it is there"})
 	default:
-		for _, text := range c.Refused {
-			out = append(out, Question{"computed", text + "; the API server decides when it is applied"})
-		}
 		if len(c.Open) > 0 {
 			out = append(out, Question{without, "their namespace, CRD or role comes with this plan, and open is " + strings.Join(c.Open, "; ")})
 		}

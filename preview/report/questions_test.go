@@ -30,8 +30,8 @@ func TestReportsSayWhatTheirReadModeCannotKnow(t *testing.T) {
 		}, []string{"Computed, not answered by the API server", "for 2 by the API server", "for 1 by the schema"}, []string{"without a dry run"}},
 		"what could not be computed is one sentence": {preview.ReadDryRun, func(p *preview.Plan) {
 			p.Objects[0].Action, p.Objects[0].Result = preview.ActionCreate, ""
-			p.Computed = &preview.Computed{Refused: []string{"Service a is refused by policy b: no"}, Open: []string{"whether webhook c accepts Service a", "what webhook d changes in Service a"}}
-		}, []string{"Service a is refused by policy b: no; the API server decides", "open is whether webhook c accepts Service a; what webhook d changes in Service a"}, []string{"Computed, not"}},
+			p.Computed = &preview.Computed{Open: []string{"whether webhook c accepts Service a", "what webhook d changes in Service a"}}
+		}, []string{"open is whether webhook c accepts Service a; what webhook d changes in Service a"}, []string{"Computed, not"}},
 		"what may not be read is named": {preview.ReadDryRun, func(p *preview.Plan) { p.Unknowns = append(p.Unknowns, forbidden) },
 			[]string{"core/Secret/mongodb/pull", "could not be read: forbidden"}, nil},
 		"many are counted": {preview.ReadDryRun, func(p *preview.Plan) {

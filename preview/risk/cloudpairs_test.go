@@ -124,11 +124,6 @@ func cloudOfBundle(dir string) (c preview.Cloud, why string) {
 	}
 	release := preview.Release{Name: info.Package, Namespace: cmp.Or(info.SuggestedNamespace, info.Package)}
 	out, err := f.Render(context.Background(), format.Input{Content: os.DirFS(dir), Release: release})
-	if err != nil && strings.Contains(err.Error(), "install mode is not clear") {
-		out, err = f.Render(context.Background(), format.Input{
-			Content: os.DirFS(dir), Release: release, Params: format.Params{InstallMode: "OwnNamespace"},
-		})
-	}
 	if err != nil {
 		return c, err.Error()
 	}

@@ -28,6 +28,7 @@ func Of(p *preview.Plan, obstacles []preview.Obstacle) *preview.Verdict {
 		entry := preview.FindingGroup{Label: g.Label(), Severity: g.Severity(), Title: g.Title()}
 		for _, f := range g.Findings {
 			entry.Findings = append(entry.Findings, f.ID)
+			entry.Evidence = append(entry.Evidence, append([]string{}, preview.EvidencePieces(f.EvidenceText())...))
 		}
 		v.Groups = append(v.Groups, entry)
 	}
@@ -73,6 +74,7 @@ func (c *changes) collect() {
 	c.add(preview.TopicField, bounded(slices.Concat(fields.fields, fields.related.environments())))
 	c.add(preview.TopicObjects, bounded(fields.replaced))
 	c.objects()
+	c.add(preview.TopicKept, Kept(c.plan))
 }
 
 func (c *changes) add(topic string, texts []string) {

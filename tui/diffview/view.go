@@ -29,9 +29,10 @@ const (
 type View struct {
 	Object     *preview.Object // or
 	File       *preview.File
-	Kind       Kind        // docYAML or docDiff
-	name       string      // what is shown
-	happens    widget.Line // stands behind it
+	replaces   *preview.Object // that is deleted, and in whose place Object is created
+	Kind       Kind            // docYAML or docDiff
+	name       string          // what is shown
+	happens    widget.Line     // stands behind it
 	Notes      []widget.Line
 	Comparison *Comparison // nil while it is made
 	Made       *Job        // how far that is; nil where it has not begun
@@ -90,6 +91,27 @@ func New(p *preview.Plan, o *preview.Object, kind Kind) *View {
 	return s
 }
 
+// Replace has the view compare an object that is created with the one in whose place it
+// is, under another name.
+func (s *View) Replace(before *preview.Object) {
+	s.replaces = before
+	s.Notes[0] = widget.Line{widget.Text(theme.Caution, " --- "+frame.ObjectName(before.ID)+"  (deleted)")}
+}
+
+// Compared returns the object as it is compared: one that takes the place of another has
+// that as the live one, under the new name.
+func (s *View) Compared() *preview.Object {
+	if s.replaces == nil {
+		return s.Object
+	}
+	o := *s.Object
+	o.LiveBody = preview.CloneBody(s.replaces.LiveBody)
+	if meta := preview.Map(o.LiveBody, "metadata"); meta != nil {
+		meta["name"] = o.Name
+	}
+	return &o
+}
+
 func absentNote(body map[string]any) string {
 	if body == nil {
 		return "  (does not exist)"
@@ -99,8 +121,15 @@ func absentNote(body map[string]any) string {
 
 // computedNote says that no dry run answered what the API server adds to the object.
 func computedNote(o *preview.Object) string {
-	if o.ResultBody == nil && o.Computed != nil {
+	switch {
+	case o.ResultBody != nil, o.Planned == nil, o.Action == preview.ActionDelete:
+		return ""
+	case o.Computed != nil && o.LiveBody != nil:
+		return "  (merged here: no dry run answered)"
+	case o.Computed != nil:
 		return "  (defaults computed)"
+	case o.LiveBody != nil && !o.Untouched():
+		return "  (server defaults not known)"
 	}
 	return ""
 }

@@ -28,6 +28,7 @@ type trackedObject struct {
 	id       string
 	action   preview.Action
 	state    record.ObjectState
+	written  bool // the API server took the write
 	message  string
 	offender string // id of what is at fault
 	since    time.Time
@@ -242,6 +243,7 @@ func (m *followScreen) event(e install.Event) {
 				t.since = m.opts.Now()
 			}
 			t.state, t.message, t.offender = e.State, e.Message, e.Offender
+			t.written = t.written || e.State.Acknowledged()
 		}
 	case install.EventLog:
 		m.log(e)

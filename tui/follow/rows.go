@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
+	"github.com/kubectl-operator/kubectl-operator/preview/verdict"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
@@ -208,7 +209,12 @@ func (m *applyState) doneRows(b *followRows) {
 	if code != 0 && code != 3 && code != 4 {
 		return
 	}
-	pair("status", statusCommand(p))
+	for _, kept := range verdict.Kept(p) {
+		pair("kept", kept)
+	}
+	if code != 0 || !removes(p) {
+		pair("status", statusCommand(p))
+	}
 	if reverted {
 		pair("rollback", rollbackText(receipt.Undo))
 		return

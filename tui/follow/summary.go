@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/commandline"
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
+	"github.com/kubectl-operator/kubectl-operator/preview/verdict"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
@@ -29,10 +30,7 @@ func Summary(p *preview.Plan, f Outcome, receipt *record.Receipt, err error) str
 		return nothingApplied(p, err)
 	}
 	s := &summary{}
-	elapsed := f.Elapsed
-	if !receipt.Finished.IsZero() && receipt.Finished.After(receipt.Started) {
-		elapsed = receipt.Finished.Sub(receipt.Started)
-	}
+	elapsed := duration(receipt, f.Elapsed)
 	s.line("%s -> %s/%s      %s", strings.Join(frame.NonEmpty(p.Release.Name, frame.Version(p)), " "), frame.Cluster(p), p.Release.Namespace, endingText(err, elapsed))
 	switch {
 	case p.Platform != "", preview.InSections(p.Packages): // of many artifacts
@@ -48,11 +46,16 @@ func Summary(p *preview.Plan, f Outcome, receipt *record.Receipt, err error) str
 		}
 		s.pair("approved", approved)
 	}
-	blamed := s.objects(receipt)
+	blamed := s.objects(receipt, removes(p))
 	if err != nil && blamed == 0 {
 		s.cause(err)
 	}
-	s.pair("status", statusCommand(p))
+	for _, kept := range verdict.Kept(p) {
+		s.pair("kept", kept)
+	}
+	if err != nil || !removes(p) {
+		s.pair("status", statusCommand(p))
+	}
 	if receipt.Undo != nil {
 		s.pair("rollback", rollbackText(receipt.Undo))
 	} else {
@@ -82,7 +85,7 @@ func nothingApplied(p *preview.Plan, err error) string {
 // endingText says how an apply ended, and after which time.
 func endingText(err error, elapsed time.Duration) string {
 	if err == nil {
-		return "DONE in " + frame.RoundDuration(elapsed)
+		return "DONE in " + tookText(elapsed)
 	}
 	code := int(install.KindOf(err))
 	text := stateOf(code)
@@ -113,7 +116,7 @@ func (s *summary) String() string { return s.b.String() }
 
 // objects appends the numbers of objects written, and the names of those that
 // failed or are not ready. It returns how many those are.
-func (s *summary) objects(r *record.Receipt) int {
+func (s *summary) objects(r *record.Receipt, removal bool) int {
 	total, applied, ready := 0, 0, 0
 	var bad []record.ObjectReceipt
 	for _, o := range r.Objects {
@@ -121,19 +124,22 @@ func (s *summary) objects(r *record.Receipt) int {
 			continue
 		}
 		total++
-		switch o.State {
-		case record.StateReady, record.StateRemoved:
-			applied, ready = applied+1, ready+1
-			continue
-		case record.StateApplied:
-			applied++
-			continue
-		case record.StateWaiting, record.StateRemoving, record.StateDiverged:
+		if o.Written() {
 			applied++
 		}
-		bad = append(bad, o)
+		switch o.State {
+		case record.StateReady, record.StateRemoved:
+			ready++
+		case record.StateApplied:
+		default:
+			bad = append(bad, o)
+		}
 	}
-	s.line("  applied %d/%d   ready %d   not ready %d", applied, total, ready, len(bad))
+	if removal {
+		s.line("  deleted %d/%d", ready, total)
+	} else {
+		s.line("  applied %d/%d   ready %d   not ready %d", applied, total, ready, len(bad))
+	}
 	for i, o := range bad {
 		if i == maxBlamed {
 			s.line("  … %d more", len(bad)-i)
@@ -150,6 +156,35 @@ func (s *summary) cause(err error) {
 	for _, line := range strings.Split(textsafe.Block(err.Error()), "\n") {
 		s.line("  x %s", line)
 	}
+}
+
+// removes reports whether a plan deletes the release.
+func removes(p *preview.Plan) bool { return p.Request.Action == preview.RequestUninstall }
+
+// duration returns how long an apply took: by its receipt, as every form says it, else
+// as it was measured here.
+func duration(receipt *record.Receipt, measured time.Duration) time.Duration {
+	if receipt != nil && !receipt.Finished.IsZero() && receipt.Finished.After(receipt.Started) {
+		return receipt.Finished.Sub(receipt.Started)
+	}
+	return measured
+}
+
+// tookText returns how long a whole apply took.
+func tookText(d time.Duration) string {
+	if d < time.Second {
+		return "less than 1s"
+	}
+	return frame.RoundDuration(d)
+}
+
+// took returns how long the apply took that is over.
+func (m *applyState) took() string {
+	var receipt *record.Receipt
+	if m.result != nil {
+		receipt = m.result.Receipt
+	}
+	return tookText(duration(receipt, m.elapsed()))
 }
 
 func statusCommand(p *preview.Plan) string { return commandline.OfRelease(p, "status") }

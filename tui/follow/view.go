@@ -252,13 +252,12 @@ func (m *applyState) tally() progress {
 			continue // not of this plan, such as a pod that logs
 		}
 		t.total++
-		switch o.state {
-		case record.StateReady, record.StateRemoved:
-			t.applied, t.ready = t.applied+1, t.ready+1
-		case record.StateWaiting, record.StateApplied, record.StateRemoving, record.StateDiverged:
+		if o.written {
 			t.applied++
 		}
 		switch o.state {
+		case record.StateReady, record.StateRemoved:
+			t.ready++
 		case record.StateWaiting, record.StateRemoving, record.StateSent:
 			t.waiting++
 		case record.StateFailed, record.StateDiverged:
@@ -272,6 +271,9 @@ func (m *applyState) tally() progress {
 // the time.
 func (m *applyState) stepLine(t progress) widget.Line {
 	counts := fmt.Sprintf("applied %d/%d  ready %d  waiting %d  failed %d", t.applied, t.total, t.ready, t.waiting, t.failed)
+	if removes(m.opts.Plan) {
+		counts = fmt.Sprintf("deleted %d/%d  waiting %d  failed %d", t.ready, t.total, t.waiting, t.failed)
+	}
 	clock := "elapsed " + frame.RoundDuration(m.elapsed())
 	if limit := m.limit(); limit > 0 {
 		clock += "  limit " + frame.RoundDuration(limit)
@@ -281,9 +283,17 @@ func (m *applyState) stepLine(t progress) widget.Line {
 	case frame.ModeTiny:
 		return frame.Plain(step)
 	case frame.ModeSingle:
-		return widget.Spread(widget.Line{widget.Text(theme.Strong, step)}, frame.Plain(fmt.Sprintf("  %d/%d ready %d failed %d  %s ", t.applied, t.total, t.ready, t.failed, frame.RoundDuration(m.elapsed()))), m.size.Width)
+		return widget.Spread(widget.Line{widget.Text(theme.Strong, step)}, frame.Plain("  "+m.shortCounts(t)+"  "+frame.RoundDuration(m.elapsed())+" "), m.size.Width)
 	}
 	return widget.Spread(widget.Line{widget.Text(theme.Strong, step)}, frame.Plain("   "+counts+"    "+clock+" "), m.size.Width)
+}
+
+// shortCounts returns the numbers of objects in few cells.
+func (m *applyState) shortCounts(t progress) string {
+	if removes(m.opts.Plan) {
+		return fmt.Sprintf("%d/%d deleted, failed %d", t.ready, t.total, t.failed)
+	}
+	return fmt.Sprintf("%d/%d ready %d failed %d", t.applied, t.total, t.ready, t.failed)
 }
 
 func (m *applyState) step() string {
@@ -310,10 +320,14 @@ func (m *applyState) verdict() string {
 	switch code := exitCode(m.result); {
 	case m.closed:
 		return "the apply ended without a result"
+	case code == 0 && removes(m.opts.Plan):
+		return fmt.Sprintf("DONE  %d deleted in %s", t.ready, m.took())
 	case code == 0 && t.applied == t.ready:
-		return fmt.Sprintf("DONE  %d applied, all ready in %s", t.applied, frame.RoundDuration(m.elapsed()))
+		return fmt.Sprintf("DONE  %d applied, all ready in %s", t.applied, m.took())
 	case code == 0:
-		return fmt.Sprintf("DONE  %d applied in %s", t.applied, frame.RoundDuration(m.elapsed()))
+		return fmt.Sprintf("DONE  %d applied in %s", t.applied, m.took())
+	case (code == 3 || code == 4) && removes(m.opts.Plan):
+		return fmt.Sprintf("%s after %s: %d of %d not deleted", m.state(), frame.RoundDuration(m.elapsed()), t.total-t.ready, t.total)
 	case code == 3 || code == 4:
 		return fmt.Sprintf("%s after %s: %d of %d not ready", m.state(), frame.RoundDuration(m.elapsed()), t.total-t.ready, t.total)
 	}

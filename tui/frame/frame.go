@@ -19,7 +19,8 @@ type Frame struct {
 	Size   Layout
 	Title  string // while there is no plan
 	Plan   *preview.Plan
-	Sealed time.Time // zero: not known
+	Sealed time.Time // when the plan was made; zero: not known
+	Now    time.Time
 	State  string
 	Stats  string // a few words for the smallest header
 	Stale  string // what moved since the plan was made, empty when nothing did
@@ -127,9 +128,9 @@ func (f Frame) origin() widget.Line {
 	case f.Stale != "":
 		right = widget.Line{widget.Text(theme.Plain, "  "), widget.Text(theme.Caution, Clip(f.Stale, w/2)), widget.Text(theme.Plain, " ")}
 	case f.Blind:
-		right = Plain("  sealed " + f.Sealed.Format("15:04:05") + ", not watched ")
+		right = Plain("  planned " + ago(f.Now.Sub(f.Sealed)) + ", not watched ")
 	case !f.Sealed.IsZero():
-		right = Plain("  sealed " + f.Sealed.Format("15:04:05") + " ")
+		right = Plain("  planned " + ago(f.Now.Sub(f.Sealed)) + " ")
 	}
 	if len(f.Plan.Packages) == 0 {
 		removed := fmt.Sprintf(" removes revision %d   plan %s", f.Plan.Base.Revision, ShortDigest(f.Plan.Digest, 4))
@@ -149,6 +150,17 @@ func (f Frame) origin() widget.Line {
 		ref = Clip(ref, w-right.Width()-textsafe.Width(tail)-len(word))
 	}
 	return widget.Spread(Plain(word+ref+tail), right, w)
+}
+
+// ago says how long ago something was, as exactly as a person asks.
+func ago(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return "just now"
+	case d < time.Hour:
+		return fmt.Sprintf("%d min ago", int(d.Minutes()))
+	}
+	return fmt.Sprintf("%d h ago", int(d.Hours()))
 }
 
 // Rule returns a separator line, with the sign tee where a divider of panes meets it.

@@ -24,7 +24,7 @@ func (m *review) startCompare() tea.Cmd {
 	if m.screen != screenReview || s == nil || s.Comparison != nil || m.comparing.job != nil || !m.detailVisible() {
 		return nil
 	}
-	o, evidence, kind := s.Object, m.evidenceOf(m.activeTab()), s.Kind
+	o, evidence, kind := s.Compared(), m.evidenceOf(m.activeTab()), s.Kind
 	body := diffview.AfterBody(o)
 	if kind == diffview.YAML {
 		body, _ = diffview.SentBody(m.Plan, o)

@@ -174,6 +174,9 @@ func (b *masterDetail) loadSheet(m *tabPanel, kind diffview.Kind) {
 	}
 	if b.sheet == nil || b.sheet.Object != o || b.sheet.Kind != kind {
 		b.sheet = diffview.New(m.Plan, o, kind)
+		if before := m.Predecessor(o); before != nil && kind == diffview.Diff {
+			b.sheet.Replace(before)
+		}
 		b.sheet.Build()
 	}
 }

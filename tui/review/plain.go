@@ -1,6 +1,7 @@
 package review
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -20,6 +21,9 @@ import (
 
 // plainHeight is more lines than CONFIRM ever has, so that nothing is left out of it.
 const plainHeight = 1000
+
+// plainWidth is the width of lines where there is no terminal, in cells: that of reports.
+const plainWidth = 100
 
 // plainReview is the review as lines of text with questions between them: for
 // screen readers, and for terminals that cannot be drawn on. It uses the model
@@ -58,7 +62,7 @@ func RunPlain(ctx context.Context, opts Options) (Outcome, error) {
 	}
 	p.m = newReview(ctx, p.opts)
 	p.m.Plain = true
-	p.m.resize(max(opts.Width, frame.ConfirmWidth), plainHeight)
+	p.m.resize(max(cmp.Or(opts.Width, plainWidth), frame.ConfirmWidth), plainHeight)
 	err := p.review()
 	if err != nil {
 		return Outcome{Kind: Quit, Plan: p.m.Plan, Err: err}, err

@@ -54,7 +54,7 @@ func TestPlansThatTakeAwayLookAsRecorded(t *testing.T) {
 func TestARemovalSaysFirstWhatIsLost(t *testing.T) {
 	for _, size := range tuitest.Sizes[:2] {
 		m, _ := reviewOf(t, uninstallPlan(t), size[0], size[1])
-		for _, want := range []string{"lost  1 ConfigMap, 1 CRD, 2 Secrets; with them 3 MongoDB objects", "stays 1 CRD, 1 Namespace, with what they hold", "1 grant of 1 subject"} {
+		for _, want := range []string{"lost  1 ConfigMap, 1 CRD, 2 Secrets; with them 3 MongoDB objects", "CRD opsmanagers.mongodb.com, with its custom resources", "1 grant of 1 subject"} {
 			if !tuitest.Shows(m, want) {
 				t.Errorf("%v: the summary does not say %q", size, want)
 			}

@@ -39,7 +39,7 @@ func (m *review) windowTitle() string {
 }
 
 func (m *review) frame() frame.Frame {
-	f := frame.Frame{Theme: m.Theme, Size: m.Size, Title: m.opts.Title, Plan: m.Plan, Sealed: m.sealed, State: m.state(), Stale: m.StaleText(), Blind: m.watch.err != nil}
+	f := frame.Frame{Theme: m.Theme, Size: m.Size, Title: m.opts.Title, Plan: m.Plan, Sealed: m.sealed, Now: m.opts.Now(), State: m.state(), Stale: m.StaleText(), Blind: m.watch.err != nil}
 	if m.Checklist != nil {
 		f.Stats = fmt.Sprintf("crit %d warn %d", m.Checklist.Remaining(), len(m.Checklist.OfSeverity(preview.Warning)))
 	}

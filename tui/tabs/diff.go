@@ -1,7 +1,12 @@
 package tabs
 
 import (
+	"cmp"
+	"slices"
+	"strings"
+
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/renamed"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 )
 
@@ -26,7 +31,7 @@ func (m *diffTab) Rows() []Row {
 	rows := append(make([]Row, 0, len(m.Plan.Objects)+1), m.packageRow()...)
 	before := len(rows)
 	for _, a := range diffOrder() {
-		objects := m.objectsBy(a)
+		objects := m.byRisk(m.objectsBy(a))
 		for i := range objects {
 			rows = append(rows, m.objectRow(objects, i))
 		}
@@ -35,4 +40,91 @@ func (m *diffTab) Rows() []Row {
 		rows = append(rows, textRow(frame.Plain("no object would differ afterwards")))
 	}
 	return rows
+}
+
+// byRisk sorts objects so that those with the most severe findings come first, then what
+// decides about rights and requests. CRDs, whose differences are the longest and mostly
+// descriptions, come last.
+func (m *View) byRisk(objects []int) []int {
+	slices.SortStableFunc(objects, func(x, y int) int {
+		a, b := &m.Plan.Objects[x], &m.Plan.Objects[y]
+		return cmp.Or(m.index.severity(a.ID)-m.index.severity(b.ID), kindRank(a)-kindRank(b))
+	})
+	return objects
+}
+
+func kindRank(o *preview.Object) int {
+	switch {
+	case o.Is(preview.KindRole, preview.KindClusterRole, preview.KindRoleBinding, preview.KindClusterRoleBinding):
+		return 0
+	case o.Is(preview.KindCustomResourceDefinition):
+		return 2
+	}
+	return 1
+}
+
+// severity returns the rank of the worst finding about an object, reviewed or not.
+func (x *Index) severity(id string) int {
+	if items := x.itemsOf(id); len(items) > 0 {
+		return x.board.Items[items[0]].Severity().Rank()
+	}
+	return preview.Info.Rank()
+}
+
+// Predecessor returns the object in whose place another is created: a role or binding
+// that was named by the version of the package; nil if there is none.
+func (m *View) Predecessor(o *preview.Object) *preview.Object {
+	if m.index.renamed == nil {
+		m.index.renamed = renamed.Pairs(m.Plan)
+	}
+	return m.index.renamed[o.ID]
+}
+
+// successor returns the object that is created in the place of one that is deleted; nil
+// if there is none.
+func (m *View) successor(o *preview.Object) *preview.Object {
+	m.Predecessor(o)
+	for id, before := range m.index.renamed {
+		if before == o {
+			return m.Object(id)
+		}
+	}
+	return nil
+}
+
+// renamedText says of a role or binding that it replaces another one, or is replaced;
+// empty for other objects.
+func (m *View) renamedText(o *preview.Object) string {
+	switch o.Action {
+	case preview.ActionCreate:
+		if before := m.Predecessor(o); before != nil {
+			return strings.TrimSuffix("renamed, "+renamed.Difference(before, o), ", ")
+		}
+	case preview.ActionDelete:
+		if m.successor(o) != nil {
+			return "renamed"
+		}
+	}
+	return ""
+}
+
+// fieldsText returns the number of changed fields of an object, of which descriptions in
+// a CRD are counted apart, where there is room.
+func fieldsText(o *preview.Object, width int) string {
+	descriptions := 0
+	if o.Is(preview.KindCustomResourceDefinition) {
+		for _, c := range o.Changes {
+			if strings.HasSuffix(c.Path, ".description") {
+				descriptions++
+			}
+		}
+	}
+	fields := preview.Plural(len(o.Changes)-descriptions, "field")
+	switch {
+	case descriptions == 0, descriptions < len(o.Changes) && width < wideRow:
+		return fields
+	case descriptions == len(o.Changes):
+		return preview.Plural(descriptions, "description")
+	}
+	return fields + ", " + preview.Plural(descriptions, "description")
 }

@@ -292,7 +292,8 @@ func (m *findingsTab) Doc(id string, width int) Document {
 	d := Document{}
 	b.Heading("Evidence")
 	d.Evidence[0] = len(b.Lines)
-	d.Evidence[1] = m.evidence(b, it)
+	end, cut := m.evidence(b, it)
+	d.Evidence[1] = end
 	f, one := it.First(), len(it.Findings) == 1
 	if one {
 		m.changedFieldLines(b, f)
@@ -312,8 +313,24 @@ func (m *findingsTab) Doc(id string, width int) Document {
 		b.Heading("Rollback")
 		b.Text(theme.Plain, "   ", command)
 	}
+	m.furtherEvidence(b, it, cut)
 	d.Lines = b.Lines
 	return d
+}
+
+// furtherEvidence appends at the end of a page the evidence that did not fit at its
+// beginning.
+func (m *findingsTab) furtherEvidence(b *frame.Builder, it item, cut map[*preview.Finding]int) {
+	for _, e := range it.Entries() {
+		shown, ok := cut[e.First()]
+		if !ok {
+			continue
+		}
+		b.Heading("Further evidence: " + e.Title)
+		for _, piece := range e.Evidence[shown:] {
+			b.Text(theme.Plain, "   ", piece)
+		}
+	}
 }
 
 // findingHead appends label, severity and rule of an item, what it is about,
@@ -408,8 +425,10 @@ func (m *findingsTab) reasons(b *frame.Builder, it item) {
 // evidence appends the evidence of each finding of an item. Of critical
 // findings and unreadable objects it shows all, and they count as reviewed only
 // when every line was on the screen. It returns the line at which the evidence
-// to be seen ends, which is that of the most severe finding.
-func (m *findingsTab) evidence(b *frame.Builder, it item) (end int) {
+// to be seen ends, which is that of the most severe finding, and for findings with more
+// evidence how many pieces are shown.
+func (m *findingsTab) evidence(b *frame.Builder, it item) (end int, cut map[*preview.Finding]int) {
+	cut = map[*preview.Finding]int{}
 	for _, e := range it.Entries() {
 		f := e.First()
 		switch sign, role := frame.SeveritySign(f.Severity, false); {
@@ -425,7 +444,8 @@ func (m *findingsTab) evidence(b *frame.Builder, it item) (end int) {
 		}
 		for i, piece := range pieces {
 			if !whole && i > 0 && len(b.Lines)-start >= maxEvidence && i < len(pieces)-1 {
-				b.Text(theme.Caution, "   ", preview.EvidenceRest(pieces[i:]))
+				b.Text(theme.Caution, "   ", strings.Replace(preview.EvidenceRest(pieces[i:]), "-o json has all", "at the end of this page", 1))
+				cut[f] = i
 				break
 			}
 			b.Text(theme.Plain, "   ", piece)
@@ -434,7 +454,7 @@ func (m *findingsTab) evidence(b *frame.Builder, it item) (end int) {
 			end = len(b.Lines)
 		}
 	}
-	return end
+	return end, cut
 }
 
 // objectLine returns a line with an object's name and the action on it.

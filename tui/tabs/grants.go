@@ -8,7 +8,6 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/access"
-	"github.com/kubectl-operator/kubectl-operator/preview/verdict"
 	"github.com/kubectl-operator/kubectl-operator/tui/describe"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
@@ -149,17 +148,6 @@ func (m *AccessTab) sharedRoles() bool {
 	return false
 }
 
-// extent says what an account with much power can do, such as "can control
-// nodes"; empty for any other.
-func (m *AccessTab) extent(s preview.Subject) string {
-	for _, a := range m.Plan.Access.Accounts {
-		if a.Subject == s {
-			return verdict.ExtentText(a)
-		}
-	}
-	return ""
-}
-
 // groupHeading returns the heading of a group of rows: its subject, resource or role.
 func (m *AccessTab) groupHeading(g grantGroup, at int) Row {
 	n := 0
@@ -173,7 +161,7 @@ func (m *AccessTab) groupHeading(g grantGroup, at int) Row {
 	title, extent := strings.Replace(g.group, "SA "+m.Plan.Release.Namespace+"/", "SA ", 1), ""
 	switch m.Filter.Group {
 	case groupSubject:
-		extent = m.extent(first.Subject)
+		extent = m.summary(first.Subject)
 	case groupRole:
 		if of := m.index.generatedName(describe.RoleID(first)); of != "" {
 			kind, _, _ := strings.Cut(g.group, "/")
@@ -183,11 +171,11 @@ func (m *AccessTab) groupHeading(g grantGroup, at int) Row {
 		}
 	}
 	return Row{Text: strings.TrimSpace(g.group + " " + extent), Line: func(width int) widget.Line {
-		line := widget.Line{widget.Text(theme.Heading, title)}
-		if extent != "" {
-			line = append(line, widget.Text(theme.Risk, "  "+extent))
+		line, count := widget.Line{widget.Text(theme.Heading, title)}, frame.Plain(preview.Plural(n, "grant")+" ")
+		if room := width - line.Width() - count.Width() - 3; extent != "" && room > 0 {
+			line = append(line, widget.Text(theme.Risk, "  "+frame.Clip(extent, room)))
 		}
-		return widget.Spread(line, frame.Plain(preview.Plural(n, "grant")+" "), width)
+		return widget.Spread(line, count, width)
 	}}
 }
 

@@ -21,12 +21,13 @@ import (
 type Index struct {
 	plan    *preview.Plan
 	board   *Checklist
-	objects map[string]int    // position in the plan's objects, by id
-	stages  map[string]int    // position in the plan's stages, by object id
-	items   map[string][]int  // positions on the checklist, by object id
-	worst   map[string]int    // rank of a rule's worst finding, by rule
-	tree    *tree             // made when the objects tab opens
-	names   map[string]string // words for generated names, by object id
+	objects map[string]int             // position in the plan's objects, by id
+	stages  map[string]int             // position in the plan's stages, by object id
+	items   map[string][]int           // positions on the checklist, by object id
+	worst   map[string]int             // rank of a rule's worst finding, by rule
+	tree    *tree                      // made when the objects tab opens
+	names   map[string]string          // words for generated names, by object id
+	renamed map[string]*preview.Object // what an object replaces, by its id
 }
 
 // tree is the order of the objects in the objects tab, and its branches.

@@ -56,7 +56,10 @@ func (m *View) objectRow(objects []int, i int) Row {
 		name, sign := m.index.shortName(o), widget.Line{widget.Cell(frame.ActionRole(o.Action), o.Action.Symbol(), 4)}
 		var happens widget.Line
 		if n := len(o.Changes); n > 0 && o.Action != preview.ActionCreate {
-			happens = append(happens, widget.Text(theme.Change, "  "+preview.Plural(n, "field")))
+			happens = append(happens, widget.Text(theme.Change, "  "+fieldsText(o, width)))
+		}
+		if text := m.renamedText(o); text != "" {
+			happens = append(happens, widget.Text(theme.Change, "  "+text))
 		}
 		if len(o.Conflicts) > 0 {
 			happens = append(happens, widget.Text(theme.Fail, "  x "+preview.Plural(len(o.Conflicts), "conflict")))

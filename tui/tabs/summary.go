@@ -442,20 +442,13 @@ func cloudTally(c preview.Cloud) []cloudCount {
 	return out
 }
 
-// lossRows say which objects with data the plan deletes, and what an uninstall
-// leaves behind.
+// lossRows say which objects with data the plan deletes.
 func (m *summaryTab) lossRows() []Row {
 	var rows []Row
 	if lost := m.byKind(func(o *preview.Object) bool {
 		return (o.Action == preview.ActionDelete || o.Action == preview.ActionReplace) && describe.HoldsData(o.Kind)
 	}); lost != "" {
 		rows = append(rows, textRow(widget.Line{widget.Text(theme.Risk, "lost  "), widget.Text(theme.Plain, lost+m.operands())}))
-	}
-	if len(m.Plan.Packages) > 0 {
-		return rows
-	}
-	if kept := m.byKind(func(o *preview.Object) bool { return o.Action == preview.ActionKeep }); kept != "" {
-		rows = append(rows, textRow(widget.Line{widget.Text(theme.Strong, "stays "), widget.Text(theme.Plain, kept+", with what they hold")}))
 	}
 	return rows
 }

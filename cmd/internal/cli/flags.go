@@ -156,7 +156,7 @@ func addCatalogFlag(flags *pflag.FlagSet, into *[]string) {
 // addRenderFlags adds the flags that set values and parameters for rendering a
 // package.
 func addRenderFlags(flags *pflag.FlagSet, o *planning.RenderOptions) {
-	flags.StringVar(&o.InstallMode, "install-mode", "", "AllNamespaces, SingleNamespace, OwnNamespace or MultiNamespace (default: the only one the bundle supports, else AllNamespaces)")
+	flags.StringVar(&o.InstallMode, "install-mode", "", "AllNamespaces, SingleNamespace, OwnNamespace or MultiNamespace (default: the only one the bundle supports, else AllNamespaces, else OwnNamespace)")
 	flags.StringArrayVar(&o.WatchNamespaces, "watch-namespace", nil, "namespace the operator watches (repeatable)")
 	flags.StringArrayVar(&o.Values, "values", nil, "YAML file of values (repeatable; later files win)")
 	flags.StringArrayVar(&o.Set, "set", nil, "one value as KEY=VALUE, KEY a dotted path (repeatable; wins over --values)")

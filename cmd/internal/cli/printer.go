@@ -39,8 +39,8 @@ func (p *printer) plan(plan *preview.Plan) {
 		})
 		for _, f := range plan.Findings {
 			p.write(install.Event{
-				Time: time.Now().UTC(), Type: install.EventFinding, Object: f.Object,
-				Message: fmt.Sprintf("%s %s=%s: %s", f.Severity, f.ID, f.Fingerprint, f.Title),
+				Time: time.Now().UTC(), Type: install.EventFinding, Object: f.Object, Message: f.Title,
+				Severity: f.Severity, Rule: f.Rule, ID: f.ID, Fingerprint: f.Fingerprint,
 			})
 		}
 		return
@@ -126,7 +126,7 @@ func (p *printer) object(e install.Event) {
 		return
 	}
 	p.last[e.Object] = e.State
-	line := fmt.Sprintf("  %-9s %s", e.State, textsafe.Line(e.Object))
+	line := fmt.Sprintf("  %-9s %s", e.State, textsafe.Line(frame.ObjectName(e.Object)))
 	if e.Message != "" {
 		line += "  " + e.Message
 	}

@@ -53,7 +53,7 @@ func smallPlan() *preview.Plan {
 		Summary:       preview.Summary{Create: 2, Unchanged: 1},
 		ContentDigest: "sha256:c0", Digest: "sha256:d0",
 		Findings: []preview.Finding{
-			{ID: "rbac-secrets-read/x", Fingerprint: "f1", Severity: preview.Critical, Title: "reads every Secret", Object: "x"},
+			{ID: "rbac-secrets-read/x", Rule: "rbac-secrets-read", Fingerprint: "f1", Severity: preview.Critical, Title: "reads every Secret", Object: "x"},
 			{ID: "image-unpinned/y", Fingerprint: "f2", Severity: preview.Info, Title: "names an image by tag", Object: "y"},
 		},
 	}
@@ -87,8 +87,12 @@ func TestEventsAsJSON(t *testing.T) {
 	if got[0]["digest"] != "sha256:d0" || got[0]["contentDigest"] != "sha256:c0" || got[0]["message"] != "+ 2 create  = 1 unchanged" {
 		t.Errorf("the plan is %v", got[0])
 	}
-	if got[1]["object"] != "x" || got[1]["message"] != "critical rbac-secrets-read/x=f1: reads every Secret" {
-		t.Errorf("the finding is %v", got[1])
+	for field, want := range map[string]any{
+		"object": "x", "message": "reads every Secret", "severity": "critical", "rule": "rbac-secrets-read", "id": "rbac-secrets-read/x", "fingerprint": "f1",
+	} {
+		if got[1][field] != want {
+			t.Errorf("%s of the finding is %v, want %v", field, got[1][field], want)
+		}
 	}
 	if got[4]["message"] != "two\nlines \x1b[2J\u202e\u200b\u0085" || got[4]["state"] != "ready" {
 		t.Errorf("the object is %v", got[4])
@@ -164,10 +168,10 @@ func TestEventsAsText(t *testing.T) {
   will    + 2 create  = 1 unchanged
   critical reads every Secret
 stage crds             2 objects
-  failed    core/ConfigMap/a/b  no␤  ready     core/ConfigMap/a/b \x1b[2J
-  waiting   core/Secret/a/b
-  waiting   core/Secret/a/b
-  ready     core/Secret/a/b
+  failed    ConfigMap a/b  no␤  ready     core/ConfigMap/a/b \x1b[2J
+  waiting   Secret a/b
+  waiting   Secret a/b
+  ready     Secret a/b
   waiting␤ready
 `
 	if got != want {

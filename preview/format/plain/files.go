@@ -23,6 +23,7 @@ const (
 type fileSelection struct {
 	files  []string // sorted
 	unread int
+	spread bool // over directories
 }
 
 // find chooses the manifests of the package, by the rules in the package comment.
@@ -44,7 +45,7 @@ func find(content fs.FS) (fileSelection, error) {
 	if len(top) > 0 {
 		return fileSelection{files: top, unread: len(all) - len(top)}, nil
 	}
-	return fileSelection{files: all}, oneKind(all)
+	return fileSelection{files: all, spread: true}, nil
 }
 
 // manifestsIn returns the manifests in a directory, which must not have
@@ -101,23 +102,43 @@ func counts(name string) bool {
 	return false
 }
 
-// oneKind returns an error if files are spread over a directory tree that also has a
-// Helm chart or a kustomization, which the user may have meant.
-func oneKind(files []string) error {
+// oneKind returns an error if files are spread over a directory tree that also has Helm
+// charts or kustomizations, one of which the user may have meant. It names the one in a
+// directory that is called default, as projects with an operator have it, else the one
+// that is least deep.
+func oneKind(files []string, in format.Input) error {
+	dir, what := "", ""
 	for _, name := range files {
-		what := ""
+		found := ""
 		switch path.Base(name) {
 		case "kustomization.yaml", "kustomization.yml":
-			what = "a kustomization"
+			found = "a kustomization"
 		case "Chart.yaml":
-			what = "a Helm chart"
+			found = "a Helm chart"
+		default:
+			continue
 		}
-		if what != "" {
-			dir := path.Dir(name)
-			return fmt.Errorf("%s holds %s, among other directories; say which one is meant, as in --path %s", dir, what, dir)
+		if at := path.Dir(name); dir == "" || rank(at) < rank(dir) {
+			dir, what = at, found
 		}
 	}
-	return nil
+	if dir == "" {
+		return nil
+	}
+	advice := in.Advise(in.Source.Reference, "")
+	at := in.Source.Reference
+	if !advice.InCopy() {
+		at = advice.Path(".")
+	}
+	return advice.Complete(fmt.Errorf("%s holds %s, among other directories; say which one is meant, as in: %s", dir, what, advice.PreviewBelow(at, path.Join(in.Path, dir))))
+}
+
+// rank orders directories by how likely one is meant.
+func rank(dir string) int {
+	if path.Base(dir) == "default" {
+		return 0
+	}
+	return 1 + strings.Count(dir, "/")
 }
 
 // packageName returns the package name in metadata/annotations.yaml, empty if there is

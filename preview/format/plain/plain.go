@@ -58,6 +58,11 @@ func (plainFormat) Render(_ context.Context, in format.Input) (*format.Output, e
 	if err != nil {
 		return nil, err
 	}
+	if found.spread {
+		if err := oneKind(found.files, in); err != nil {
+			return nil, err
+		}
+	}
 	objects, err := decode(in.Content, found.files)
 	if err != nil {
 		return nil, err

@@ -35,7 +35,7 @@ func render(t testing.TB, content fs.FS) (*format.Output, error) {
 		t.Fatal("it is not recognised")
 	}
 	info.Package = "demo"
-	return New().Render(t.Context(), format.Input{Content: content, Info: *info})
+	return New().Render(t.Context(), format.Input{Content: content, Info: *info, Source: preview.Source{Kind: "directory", Reference: "app"}})
 }
 
 // origins are the objects' kinds and names with where they are from.
@@ -106,8 +106,9 @@ func TestWhatIsRefused(t *testing.T) {
 		{"a template", map[string]string{"a.yaml": object("a") + "data:\n  k: #@ data.values.k\n"}, "a.yaml line 5: it is a ytt template, which is not run here; keep what ytt makes of it"},
 		{"two objects of one name", map[string]string{"a.yaml": object("a"), "b.yaml": object("a") + "data: {k: v}\n"},
 			"a.yaml document 1 and b.yaml document 1 are two different objects with the id core/ConfigMap/-/a; put what belongs together into a directory and name it with --path"},
-		{"a kustomization further down", map[string]string{"x/kustomization.yaml": "", "y/a.yaml": ""}, "x holds a kustomization, among other directories; say which one is meant, as in --path x"},
-		{"a chart further down", map[string]string{"x/y/Chart.yaml": "", "y/a.yaml": ""}, "x/y holds a Helm chart, among other directories; say which one is meant, as in --path x/y"},
+		{"a kustomization further down", map[string]string{"x/kustomization.yaml": "", "y/a.yaml": ""}, "x holds a kustomization, among other directories; say which one is meant, as in: kubectl operator preview ./app --path x"},
+		{"a chart further down", map[string]string{"x/y/Chart.yaml": "", "y/a.yaml": ""}, "x/y holds a Helm chart, among other directories; say which one is meant, as in: kubectl operator preview ./app --path x/y"},
+		{"a project of kubebuilder", map[string]string{"config/certmanager/kustomization.yaml": "", "config/default/kustomization.yaml": "", "api/a.yaml": ""}, "config/default holds a kustomization, among other directories; say which one is meant, as in: kubectl operator preview ./app --path config/default"},
 		{"nothing in the files", map[string]string{"a.yaml": "# nothing\n"}, "its manifests hold no object"},
 		{"an alias bomb", map[string]string{"a.yaml": "a: &a [x,x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: [*c,*c,*c,*c,*c,*c,*c,*c,*c,*c]\n"},
 			"a.yaml: line 2: more than 1000 aliases"},

@@ -19,31 +19,19 @@ const (
 	refusedBuildFile = "manifests/image-references: objects of kind ImageStream cannot be part of a registry+v1 bundle"
 )
 
-// refusedMode is the sentence for a bundle of two namespaced install modes,
-// of which the user has to choose one.
-func refusedMode(csv string) string {
-	return "the install mode is not clear: " + csv + " supports SingleNamespace, OwnNamespace; choose one with --install-mode"
-}
-
 // refused lists the real bundles that do not render with default parameters,
 // each with the one sentence that says why. All others render.
 func refused() map[string]string {
 	return map[string]string{
-		"bundles/aws-efs-csi-driver-operator/4.15.0":     refusedBuildFile,
-		"bundles/aws-efs-csi-driver-operator/4.16.0":     refusedBuildFile,
-		"bundles/etcd/0.9.0":                             refusedEtcdCRDs,
-		"bundles/etcd/0.9.2":                             refusedEtcdCRDs,
-		"bundles/external-dns-operator/1.3.7":            refusedMode("external-dns-operator.v1.3.7"),
-		"bundles/external-dns-operator/1.3.8":            refusedMode("external-dns-operator.v1.3.8"),
-		"bundles/ibmcloud-operator/1.0.12":               "custom resource definitions of apiextensions.k8s.io/v1beta1 are not served since Kubernetes 1.22: bindings.ibmcloud.ibm.com, services.ibmcloud.ibm.com; use a newer version of the bundle",
-		"bundles/koku-metrics-operator/4.4.0":            refusedMode("koku-metrics-operator.v4.4.0"),
-		"bundles/koku-metrics-operator/4.4.1":            refusedMode("koku-metrics-operator.v4.4.1"),
-		"bundles/percona-server-mongodb-operator/1.23.0": refusedMode("percona-server-mongodb-operator.v1.23.0"),
-		"bundles-odd/invalid-annotations":                refusedEtcdCRDs,
-		"bundles-odd/invalid-csv":                        "reading the bundle: missing metadata/annotations.yaml; manifests/etcdoperator.v0.9.4.clusterserviceversion.yaml holds a ClusterServiceVersion without it",
-		"bundles-odd/invalid-dependency-type":            refusedEtcdCRDs,
-		"bundles-odd/invalid-gvk-dependency":             refusedEtcdCRDs,
-		"bundles-odd/pelorus-operator/0.0.9":             refusedMode("pelorus-operator.v0.0.9"),
+		"bundles/aws-efs-csi-driver-operator/4.15.0": refusedBuildFile,
+		"bundles/aws-efs-csi-driver-operator/4.16.0": refusedBuildFile,
+		"bundles/etcd/0.9.0":                         refusedEtcdCRDs,
+		"bundles/etcd/0.9.2":                         refusedEtcdCRDs,
+		"bundles/ibmcloud-operator/1.0.12":           "custom resource definitions of apiextensions.k8s.io/v1beta1 are not served since Kubernetes 1.22: bindings.ibmcloud.ibm.com, services.ibmcloud.ibm.com; use a newer version of the bundle",
+		"bundles-odd/invalid-annotations":            refusedEtcdCRDs,
+		"bundles-odd/invalid-csv":                    "reading the bundle: missing metadata/annotations.yaml; manifests/etcdoperator.v0.9.4.clusterserviceversion.yaml holds a ClusterServiceVersion without it",
+		"bundles-odd/invalid-dependency-type":        refusedEtcdCRDs,
+		"bundles-odd/invalid-gvk-dependency":         refusedEtcdCRDs,
 	}
 }
 

@@ -65,7 +65,7 @@ func watchNamespaces(b *bundle, flag []string, v values) ([]string, error) {
 
 // installMode decides the install mode from the parameters and the bundle: by the
 // flag; else the only supported one; else the one that fits the watched
-// namespaces; else AllNamespaces.
+// namespaces; else AllNamespaces; else OwnNamespace.
 func installMode(b *bundle, namespace, flag string, watch []string) (string, error) {
 	supported := b.csv.supportedModes()
 	if len(supported) == 0 {
@@ -82,6 +82,8 @@ func installMode(b *bundle, namespace, flag string, watch []string) (string, err
 		mode = modeOf(watch, namespace)
 	case b.csv.modes[allNamespaces]:
 		return allNamespaces, nil
+	case b.csv.modes[ownNamespace]:
+		return ownNamespace, nil // the narrowest
 	default:
 		return "", fmt.Errorf("the install mode is not clear: %s supports %s; choose one with --install-mode", b.csv.name, strings.Join(supported, ", "))
 	}
