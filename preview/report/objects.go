@@ -163,10 +163,49 @@ func objectLines(p *preview.Plan, o *preview.Object, l layout) []string {
 	if o.Action == preview.ActionDelete {
 		return out
 	}
-	for _, c := range o.Changes {
+	changes, rest := o.Changes, ""
+	if o.Is(preview.KindCustomResourceDefinition) {
+		changes, rest = schemaChanges(o.Changes)
+	}
+	for _, c := range changes {
 		out = append(out, changeLines(c, l)...)
 	}
+	if rest != "" {
+		out = append(out, l.hang("        ", "          ", rest)...)
+	}
 	return out
+}
+
+// maxSchemaChanges is how many changed fields of a CRD are listed (40). Its versions
+// change in hundreds, and what breaks stored objects is a finding.
+const maxSchemaChanges = 40
+
+// schemaChanges returns the changed fields of a CRD to list: without descriptions, what is
+// taken away or changed first. rest counts the others.
+func schemaChanges(all []preview.Change) (list []preview.Change, rest string) {
+	descriptions := 0
+	for _, c := range all {
+		if strings.HasSuffix(c.Path, ".description") {
+			descriptions++
+		} else {
+			list = append(list, c)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b preview.Change) int {
+		return preview.FalseFirst(a.Op == diff.OpAdd, b.Op == diff.OpAdd)
+	})
+	list = list[:min(len(list), maxSchemaChanges)]
+	var more []string
+	if n := len(all) - len(list) - descriptions; n > 0 {
+		more = append(more, preview.Plural(n, "more field"))
+	}
+	if descriptions > 0 {
+		more = append(more, preview.Plural(descriptions, "description"))
+	}
+	if len(more) > 0 {
+		rest = "… " + strings.Join(more, ", ") + ": the screen and -o json have all"
+	}
+	return list, rest
 }
 
 // secretKeyLines returns a line for each key of a Secret that differs, for a plan

@@ -163,7 +163,11 @@ func findingCounts(p *preview.Plan) string {
 	all := groups(p)
 	for _, form := range severities {
 		if n := len(groupsOf(all, form.severity)); n > 0 {
-			found = append(found, fmt.Sprintf("%d %s", n, strings.ToLower(form.title)))
+			word := strings.ToLower(form.title)
+			if n == 1 {
+				word = strings.TrimSuffix(word, "s")
+			}
+			found = append(found, fmt.Sprintf("%d %s", n, word))
 		}
 	}
 	return strings.Join(found, ", ")

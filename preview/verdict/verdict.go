@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/renamed"
 )
 
 // Of returns the verdict on a plan whose findings and grants are complete. obstacles
@@ -152,26 +153,45 @@ func bounded(texts []string) []string {
 	return append(first[:maxHighlights:maxHighlights], fmt.Sprintf("and %d more", len(first)-maxHighlights))
 }
 
-// objects adds a line for each action with the number of its objects by kind.
+// objects adds a line for each action with the number of its objects by kind. Roles and
+// bindings that only have another name than before are no creations and deletions.
 func (c *changes) objects() {
-	counts := map[preview.Action]map[string]int{}
+	pairs := renamed.Pairs(c.plan)
+	replaced := map[*preview.Object]bool{}
+	for _, before := range pairs {
+		replaced[before] = true
+	}
+	counts := map[string]map[string]int{}
 	for i := range c.plan.Objects {
 		o := &c.plan.Objects[i]
-		if o.Untouched() || o.Action == preview.ActionSkip {
+		done := string(o.Action)
+		switch {
+		case o.Untouched(), o.Action == preview.ActionSkip, replaced[o]:
 			continue
+		case pairs[o.ID] != nil:
+			done = renamedWord
 		}
-		if counts[o.Action] == nil {
-			counts[o.Action] = map[string]int{}
+		if counts[done] == nil {
+			counts[done] = map[string]int{}
 		}
-		counts[o.Action][o.Kind]++
+		counts[done][o.Kind]++
 	}
 	for _, action := range preview.Actions() {
-		var kinds []string
-		for _, kind := range slices.Sorted(maps.Keys(counts[action])) {
-			kinds = append(kinds, fmt.Sprintf("%d %s", counts[action][kind], kind))
-		}
-		if len(kinds) > 0 {
-			c.add(preview.TopicObjects, []string{string(action) + ": " + strings.Join(kinds, ", ")})
-		}
+		c.count(string(action), counts[string(action)])
+	}
+	c.count(renamedWord, counts[renamedWord])
+}
+
+// renamedWord is what is done with an object that another one takes the place of.
+const renamedWord = "renamed"
+
+// count adds a line about what is done with a number of objects of each kind.
+func (c *changes) count(done string, counts map[string]int) {
+	var kinds []string
+	for _, kind := range slices.Sorted(maps.Keys(counts)) {
+		kinds = append(kinds, fmt.Sprintf("%d %s", counts[kind], kind))
+	}
+	if len(kinds) > 0 {
+		c.add(preview.TopicObjects, []string{done + ": " + strings.Join(kinds, ", ")})
 	}
 }

@@ -83,7 +83,7 @@ func New(p *preview.Plan, o *preview.Object, kind Kind) *View {
 	s.happens = widget.Line{widget.Text(frame.ActionRole(o.Action), "   "+o.Action.Symbol()+" "+string(o.Action))}
 	s.Notes = []widget.Line{
 		{widget.Text(theme.Caution, " --- live"+absentNote(o.LiveBody))},
-		{widget.Text(theme.Change, " +++ after"+absentNote(AfterBody(o))+computedNote(o))},
+		{widget.Text(theme.Change, " +++ after"+absentNote(AfterBody(o))+computedNote(p, o))},
 	}
 	if o.Action == preview.ActionUnknown {
 		s.Notes = append(s.Notes, frame.Plain(" the live object could not be read: what would change is not known"))
@@ -120,7 +120,7 @@ func absentNote(body map[string]any) string {
 }
 
 // computedNote says that no dry run answered what the API server adds to the object.
-func computedNote(o *preview.Object) string {
+func computedNote(p *preview.Plan, o *preview.Object) string {
 	switch {
 	case o.ResultBody != nil, o.Planned == nil, o.Action == preview.ActionDelete:
 		return ""
@@ -128,7 +128,7 @@ func computedNote(o *preview.Object) string {
 		return "  (merged here: no dry run answered)"
 	case o.Computed != nil:
 		return "  (defaults computed)"
-	case o.LiveBody != nil && !o.Untouched():
+	case o.LiveBody != nil && !o.Untouched() && p.Against == nil:
 		return "  (server defaults not known)"
 	}
 	return ""

@@ -195,3 +195,18 @@ func TestHostileTextStaysTextInLines(t *testing.T) {
 		}
 	}
 }
+
+// Without a terminal lines are as wide as those of reports, and name no keys of the screen.
+func TestPlainReviewWithoutATerminalIsAsWideAsAReport(t *testing.T) {
+	const answers = "1\n\nq\n"
+	_, known, _ := plainly(t, tuitest.FreshPlan(t), answers, nil)
+	_, text, _ := plainly(t, tuitest.FreshPlan(t), answers, func(o *Options) { o.Width = 0 })
+	if text != known {
+		t.Errorf("with a width of 0 it is\n%s\nwith 100\n%s", text, known)
+	}
+	for _, never := range []string{"x shows", "e shows", "t takes"} {
+		if strings.Contains(text, never) {
+			t.Errorf("it names a key that it has not: %q in\n%s", never, text)
+		}
+	}
+}

@@ -39,6 +39,8 @@ type statusItem struct {
 	Approve string             `json:"approve,omitempty"`
 	Undoes  *record.RollbackOf `json:"undoes,omitempty"` // the failed revision that this one takes back
 	Unread  string             `json:"unread,omitempty"` // why nothing could be compared
+	// Namespaces are those that the release created, which an apply counts too.
+	Namespaces []string `json:"namespaces,omitempty"`
 	// Certificates are those of webhooks that plans of the release made.
 	Certificates []statusCertificate `json:"certificates,omitempty"`
 }
@@ -174,7 +176,7 @@ func (p *session) status(ctx context.Context, name, format string, watch bool) e
 func (p *session) statusOf(ctx context.Context, stored *record.Record) (statusItem, error) {
 	item := statusItem{
 		releaseItem: releaseItemOf(stored), Stage: stored.Stage, Objects: []statusObject{},
-		Healthy: stored.State == record.Applied, Undoes: stored.Undoes,
+		Healthy: stored.State == record.Applied, Undoes: stored.Undoes, Namespaces: slices.Sorted(maps.Keys(stored.Namespaces)),
 	}
 	var refs []preview.Ref
 	var certified []bool
@@ -299,6 +301,9 @@ func (c console) printStatus(item statusItem) {
 		c.printObject(o)
 	}
 	c.streams.Printf("  %d of %d objects ready, %d as applied\n", ready, len(item.Objects), same)
+	if len(item.Namespaces) > 0 {
+		c.streams.Printf("  created with it: namespace %s\n", textsafe.Line(strings.Join(item.Namespaces, ", ")))
+	}
 	for _, certificate := range item.Certificates {
 		c.streams.Printf("  certificate  %s\n", textsafe.Line(certificate.at(time.Now())))
 	}

@@ -30,6 +30,8 @@ func TestTerminalPreviewAndShowOnTheScreen(t *testing.T) {
 			p.fits(120, 36)
 			p.keys("a")
 			p.wait("nothing can be approved here")
+			p.keys("v")
+			p.wait("v does nothing here: ? lists the keys")
 			p.keys("4", "?")
 			p.wait("This screen")
 			p.keys("q") // closes the help
@@ -38,6 +40,22 @@ func TestTerminalPreviewAndShowOnTheScreen(t *testing.T) {
 			p.wait("exit=0")
 			p.sane()
 		})
+	}
+}
+
+// A window that grew while the review was on it has nothing left of it afterwards.
+func TestTerminalLeavingAGrownWindowLeavesNothing(t *testing.T) {
+	p := newPane(t, 80, 24, "KUBECONFIG="+filepath.Join(t.TempDir(), "none"))
+	p.run("clear; kubectl-operator preview " + filepath.Join(root(t), "testdata", "bundles", "mongodb", "1.11.0") + " --offline --tui; echo exit=$?")
+	p.wait("read only")
+	p.tmux("resize-window", "-x", "120", "-y", "36")
+	p.until("the review in 120 columns", func(screen string) bool { return strings.Contains(screen, "[1 Summary]") })
+	p.keys("q")
+	screen := p.wait("exit=0")
+	for _, line := range strings.Split(screen, "\n") {
+		if strings.Contains(line, "─") || strings.Contains(line, "Summary") || strings.Contains(line, "mongodb 1.11.0") {
+			t.Fatalf("the window still has %q:\n%s", line, screen)
+		}
 	}
 }
 

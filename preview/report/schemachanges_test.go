@@ -1,0 +1,35 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// The fields of a CRD do not flood a report: what is taken away is listed first,
+// descriptions and the rest are counted.
+func TestSchemaChangesAreBounded(t *testing.T) {
+	var all []preview.Change
+	for i := range 100 {
+		all = append(all,
+			preview.Change{Path: fmt.Sprintf(".spec.a%d.type", i), Op: "add", To: "string"},
+			preview.Change{Path: fmt.Sprintf(".spec.a%d.description", i), Op: "add", To: "words"})
+	}
+	all = append(all, preview.Change{Path: ".spec.z.type", Op: "remove", From: "string"})
+	o := &preview.Object{
+		ID: "apiextensions.k8s.io/CustomResourceDefinition/-/a.b", APIVersion: "apiextensions.k8s.io/v1", Kind: "CustomResourceDefinition", Name: "a.b",
+		Action: preview.ActionUpdate, Changes: all,
+	}
+	lines := objectLines(&preview.Plan{}, o, layout{width: 100})
+	text := strings.Join(lines, "\n")
+	if !strings.Contains(lines[1], "- .spec.z.type") || len(lines) != 2+maxSchemaChanges || strings.Contains(text, ".description") ||
+		!strings.Contains(text, "… 61 more fields, 100 descriptions: the screen and -o json have all") {
+		t.Errorf("%d lines:\n%s", len(lines), text)
+	}
+	o.APIVersion, o.Kind = "apps/v1", "Deployment"
+	if lines := objectLines(&preview.Plan{}, o, layout{width: 100}); len(lines) != 1+len(all) {
+		t.Errorf("%d lines of a Deployment", len(lines))
+	}
+}
