@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/commandline"
 	"github.com/kubectl-operator/kubectl-operator/preview/diff"
 	"github.com/kubectl-operator/kubectl-operator/preview/verdict"
 	"github.com/kubectl-operator/kubectl-operator/tui/describe"
@@ -590,7 +591,11 @@ func (m *View) reduce(b *frame.Builder, it item) {
 		}
 	}
 	if _, ok := m.RulePages()[it.First().Rule]; ok {
-		b.Text(theme.Plain, "   ", "x shows the page of the rule")
+		more := "x shows the page of the rule"
+		if m.Plain {
+			more = "more: " + commandline.Operator("explain", it.First().Rule)
+		}
+		b.Text(theme.Plain, "   ", more)
 	}
 }
 
