@@ -34,7 +34,8 @@ type Options struct {
 	Dir string
 	// Sources is how registries are read. Its platform is set here.
 	Sources source.Options
-	// Say receives one line before the download and one after it; may be nil.
+	// Say receives a line before the download, one for each tenth of it, and one after it;
+	// may be nil.
 	Say func(string)
 }
 
@@ -55,6 +56,7 @@ func Install(ctx context.Context, o Options) (string, error) {
 		}
 	}
 	o.Sources.Platform = runtime.GOOS + "/" + runtime.GOARCH
+	o.Sources.Progress = tenths(o.Say)
 	fetcher := source.New(o.Sources)
 	pin, err := fetcher.Pin(ctx, reference)
 	if err != nil {
@@ -75,6 +77,19 @@ func Install(ctx context.Context, o Options) (string, error) {
 	}
 	o.Say(fmt.Sprintf("installed the control plane: %d MiB; remove it with: rm -r %s", n>>20, o.Dir))
 	return program, removeOthers(to)
+}
+
+// tenths says how large a download is, and each tenth of it that has come. What is there
+// in a moment is not worth a line.
+func tenths(say func(string)) func(source.Progress) {
+	const least = 1 << 20
+	said := int64(-1)
+	return func(p source.Progress) {
+		if tenth := p.Done * 10 / max(p.Total, 1); p.Total >= least && tenth > said {
+			said = tenth
+			say(fmt.Sprintf("downloaded %d of %d MiB", p.Done>>20, p.Total>>20))
+		}
+	}
 }
 
 // advice says, as the rest of a sentence, where else a control plane can be installed if the

@@ -1,6 +1,7 @@
 package controlplane_test
 
 import (
+	"crypto/rand"
 	"net/http"
 	"os"
 	"strings"
@@ -51,8 +52,18 @@ func TestAReleasedControlPlaneIsPulledFromItsRegistry(t *testing.T) {
 			next.ServeHTTP(w, r)
 		})
 	})
-	image := publish(t, "released", nil)
-	options := controlplane.Options{Released: image.push(t, registry), Dir: t.TempDir(), Sources: source.Options{CacheDir: t.TempDir(), PlainHTTP: true}}
+	large := make([]byte, 3<<20)
+	_, _ = rand.Read(large) // it never fails
+	image := publish(t, "released", func(l *source.ImageLayout) {
+		if err := os.WriteFile(l.Images[0].Program, append([]byte("released"), large...), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	})
+	var said []string
+	options := controlplane.Options{
+		Released: image.push(t, registry), Dir: t.TempDir(), Sources: source.Options{CacheDir: t.TempDir(), PlainHTTP: true},
+		Say: func(line string) { said = append(said, line) },
+	}
 	program, err := controlplane.Install(t.Context(), options)
 	if err != nil {
 		t.Fatal(err)
@@ -60,6 +71,9 @@ func TestAReleasedControlPlaneIsPulledFromItsRegistry(t *testing.T) {
 	data, err := os.ReadFile(program)
 	if err != nil || !strings.HasPrefix(string(data), "released") {
 		t.Errorf("installed %.20q, %v", data, err)
+	}
+	if text := strings.Join(said, "\n"); !strings.Contains(text, "downloaded 0 of 3 MiB\n") || !strings.Contains(text, "downloaded 3 of 3 MiB\ninstalled") || len(said) > 13 {
+		t.Errorf("said\n%s", text)
 	}
 	pulled := requests
 	if _, err := controlplane.Install(t.Context(), options); err != nil || requests != pulled {
