@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/lazyregexp"
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 )
 
@@ -90,6 +91,19 @@ func Path(name string) string {
 		return name
 	}
 	return "./" + name
+}
+
+// kubectlCommand matches the beginning of a command of kubectl itself in a text.
+var kubectlCommand = lazyregexp.New(`\bkubectl (?:get|describe|delete|rollout|patch|label|annotate|scale|wait|logs|apply|create|auth) `)
+
+// Addressed returns a text in which the commands of kubectl itself have flags that choose
+// the cluster, which stand before the verb.
+func Addressed(text string, flags []string) string {
+	if len(flags) == 0 {
+		return text
+	}
+	with := "kubectl " + Join(flags...)
+	return kubectlCommand.ReplaceAllStringFunc(text, func(found string) string { return with + strings.TrimPrefix(found, "kubectl") })
 }
 
 // OfRelease returns the command of this program about the release of a plan, in the

@@ -29,6 +29,25 @@ func each(f func(string) string, words []string) (out []string) {
 	return out
 }
 
+// Commands of kubectl in a text are for the cluster of the flags; other programs, and this
+// one, have their flags at other places.
+func TestCommandsInTextsAreAddressed(t *testing.T) {
+	flags := []string{"--context=prod east"}
+	for _, tt := range []struct{ text, want string }{
+		{"look: kubectl get secret x -n y -o yaml", "look: kubectl '--context=prod east' get secret x -n y -o yaml"},
+		{"kubectl delete a && kubectl rollout restart b", "kubectl '--context=prod east' delete a && kubectl '--context=prod east' rollout restart b"},
+		{"kubectl operator status x, as kubectl prints it", "kubectl operator status x, as kubectl prints it"},
+		{"helm get values x", "helm get values x"},
+	} {
+		if got := commandline.Addressed(tt.text, flags); got != tt.want {
+			t.Errorf("%q, want %q", got, tt.want)
+		}
+		if got := commandline.Addressed(tt.text, nil); got != tt.text {
+			t.Errorf("without flags: %q", got)
+		}
+	}
+}
+
 // An error that was made far from the command line names commands with its flags.
 func TestCommandsOfErrorsRepeatFlags(t *testing.T) {
 	list := commandline.Operator("list")
