@@ -15,6 +15,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/report"
 	"github.com/kubectl-operator/kubectl-operator/preview/verdict"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
+	"github.com/kubectl-operator/kubectl-operator/tui/tuitest"
 )
 
 // screenCommand is a command of this program on a screen: to the end of the cell.
@@ -66,5 +67,18 @@ func TestCommandsOfTheScreenAreThoseOfTheReports(t *testing.T) {
 	t.Logf("%d commands", seen)
 	if seen < looked {
 		t.Errorf("only %d commands of %d plans were seen", seen, looked)
+	}
+}
+
+// The kubectl commands of an opened finding are for the cluster of the plan.
+func TestCommandsOfAFindingAreForTheClusterOfThePlan(t *testing.T) {
+	b := tuitest.NewPlan(t, preview.RequestInstall)
+	b.Finding(preview.Warning, "helm-history", "HELM-1", "core/Secret/app/x", "history stays", "look", "after the install: kubectl delete secret -l owner=helm -n app")
+	p := b.Seal()
+	p.Request.Flags = []string{"--context=prod"}
+	m, c := reviewOf(t, p, 120, 50)
+	tuitest.Drive(m, c, "2", "enter")
+	if want := "kubectl --context=prod delete secret"; !tuitest.Shows(m, want) {
+		t.Errorf("no %s in\n%s", want, strings.Join(tuitest.ScreenOf(m), "\n"))
 	}
 }

@@ -418,9 +418,15 @@ func (m *findingsTab) reasons(b *frame.Builder, it item) {
 	b.Heading("Why it matters")
 	for i, f := range it.Findings {
 		if !slices.ContainsFunc(it.Findings[:i], func(earlier *preview.Finding) bool { return earlier.Why == f.Why }) {
-			b.Text(theme.Plain, "   ", f.Why)
+			b.Text(theme.Plain, "   ", m.addressed(f.Why))
 		}
 	}
+}
+
+// addressed returns a text of a finding, which knows no cluster, with the kubectl commands
+// in it for that of the plan.
+func (m *findingsTab) addressed(text string) string {
+	return commandline.Addressed(text, commandline.Flags(m.Plan.Request.Flags, commandline.Connection))
 }
 
 // evidence appends the evidence of each finding of an item. Of critical
@@ -449,7 +455,7 @@ func (m *findingsTab) evidence(b *frame.Builder, it item) (end int, cut map[*pre
 				cut[f] = i
 				break
 			}
-			b.Text(theme.Plain, "   ", piece)
+			b.Text(theme.Plain, "   ", m.addressed(piece))
 		}
 		if f.Severity == it.Severity() {
 			end = len(b.Lines)
