@@ -28,7 +28,14 @@ func Decode(data []byte) ([]any, error) {
 }
 
 // DecodeJSON reads one JSON value under the rules of [Decode].
-func DecodeJSON(data []byte) (any, error) {
+func DecodeJSON(data []byte) (any, error) { return DecodeJSONUpTo(data, MaxDocumentBytes) }
+
+// DecodeJSONUpTo is [DecodeJSON] with another limit on the bytes, for what this program
+// wrote itself.
+func DecodeJSONUpTo(data []byte, most int) (any, error) {
+	if len(data) > most {
+		return nil, tooLargeFile(len(data), most)
+	}
 	docs, err := decodeJSONStream(data, 1, false)
 	if err != nil {
 		return nil, err
@@ -225,9 +232,6 @@ func number(f float64) any {
 // decodeJSONStream decodes concatenated JSON values; line is the line on which the
 // data begins. For manifests it counts the objects while it decodes.
 func decodeJSONStream(data []byte, line int, manifests bool) ([]Document, error) {
-	if len(data) > MaxDocumentBytes {
-		return nil, fmt.Errorf("%d bytes are more than the %d that one file may have", len(data), MaxDocumentBytes)
-	}
 	decoder := &jsonDecoder{Decoder: json.NewDecoder(bytes.NewReader(data)), manifests: manifests}
 	decoder.UseNumber()
 	var docs []Document

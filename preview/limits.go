@@ -37,6 +37,10 @@ func tooManyObjects() error {
 	return fmt.Errorf("more than %d objects, which is as many as one package may have", MaxObjects)
 }
 
+func tooLargeFile(size, most int) error {
+	return fmt.Errorf("%d bytes are more than the %d that one file may have", size, most)
+}
+
 func tooLargeObject(where string, size int) error {
 	return fmt.Errorf("%sone object of %.1f MiB or more; the API server takes no request larger than %d MiB, and etcd by default no object larger than 1.5 MiB",
 		where, float64(size)/(1<<20), MaxObjectBytes>>20)

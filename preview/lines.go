@@ -3,7 +3,6 @@ package preview
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"strings"
 
@@ -88,7 +87,7 @@ func DecodeDocuments(data []byte) ([]Document, error) {
 // by one. After an error, earlier documents have been visited.
 func eachDocument(data []byte, manifests bool, visit func(Document)) error {
 	if len(data) > MaxDocumentBytes {
-		return fmt.Errorf("%d bytes are more than the %d that one file may have", len(data), MaxDocumentBytes)
+		return tooLargeFile(len(data), MaxDocumentBytes)
 	}
 	if trimmed := bytes.TrimLeft(data, " \t\r\n\ufeff"); len(trimmed) > 0 && trimmed[0] == '{' {
 		docs, err := decodeJSONStream(trimmed, 1+bytes.Count(data[:len(data)-len(trimmed)], []byte("\n")), manifests)

@@ -25,6 +25,7 @@ const (
 	maxHeaderParts = 32
 	maxHeaderBytes = 64 << 20  // of one record, unpacked
 	maxArchive     = 512 << 20 // of one plan, unpacked
+	maxArchiveLine = 128 << 20 // of the plan without the bodies of its objects
 	maxRevisions   = 100_000   // older ones that a record may list
 )
 
@@ -144,7 +145,7 @@ func encodeArchive(plan *preview.Plan) (parts [][]byte, archive Archive, err err
 	var b bytes.Buffer
 	zip := gzip.NewWriter(&b)
 	encoder := json.NewEncoder(zip)
-	if err := encoder.Encode(archiveLine{Plan: plan}); err != nil {
+	if err := encodePlan(zip, plan); err != nil {
 		return nil, archive, fmt.Errorf("encoding the plan: %w", err)
 	}
 	for i := range plan.Objects {
@@ -178,6 +179,23 @@ func encodeArchive(plan *preview.Plan) (parts [][]byte, archive Archive, err err
 		return nil, archive, fmt.Errorf("the plan needs %d Secrets, more than the %d a record may have", archive.Parts, maxParts)
 	}
 	return parts, archive, nil
+}
+
+// encodePlan writes the first line of an archive. What could not be read again is an
+// error: the plan is recorded before anything is applied.
+func encodePlan(w io.Writer, plan *preview.Plan) error {
+	line, err := json.Marshal(archiveLine{Plan: plan})
+	if err != nil {
+		return err
+	}
+	if len(line) >= maxArchiveLine {
+		return fmt.Errorf("its %d bytes without the objects are more than the %d that a record may have", len(line), maxArchiveLine)
+	}
+	if err := measure(line).check(archiveBounds()); err != nil {
+		return err
+	}
+	_, err = w.Write(append(line, '\n'))
+	return err
 }
 
 func archiveOf(data []byte, parts [][]byte) Archive {
@@ -214,7 +232,7 @@ func decodeArchive(parts [][]byte, want Archive, digest string) (*ArchivedPlan, 
 		return nil, fmt.Errorf("unpacking the plan: %w", err)
 	}
 	lines := bufio.NewScanner(io.LimitReader(unpacked, maxArchive))
-	lines.Buffer(nil, preview.MaxDocumentBytes)
+	lines.Buffer(nil, maxArchiveLine)
 	var plan *ArchivedPlan
 	var bodies size
 	for lines.Scan() {

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/slowtest"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
@@ -90,6 +91,44 @@ func TestArchiveSurvivesSplitting(t *testing.T) {
 		if !reflect.DeepEqual(want.Planned, have.Planned) || !reflect.DeepEqual(want.ResultBody, have.ResultBody) {
 			t.Errorf("%s came back changed", want.ID)
 		}
+	}
+}
+
+// A plan that has 60 MB without the bodies of its objects, as one of as many objects as a
+// package may have, is read again from its record.
+func TestSlowLargestArchiveRoundTrips(t *testing.T) {
+	slowtest.Skip(t, "a plan of 60 MB")
+	const objects, evidence = 500, 120 << 10
+	p := &preview.Plan{Release: testRelease, ReadMode: preview.ReadDryRun, Packages: []preview.Package{{Name: "demo"}}}
+	for i := range objects {
+		body := map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": fmt.Sprint("a", i), "namespace": "ns"}}
+		ref := preview.RefOf(body)
+		p.Objects = append(p.Objects, preview.Object{ID: ref.ID(), Package: "demo", APIVersion: "v1", Kind: "ConfigMap", Namespace: "ns", Name: ref.Name, Action: preview.ActionCreate, Planned: body})
+		p.Findings = append(p.Findings, preview.Finding{ID: "rule/" + ref.ID(), Rule: "rule", Object: ref.ID(), Evidence: strings.Repeat("x", evidence)})
+	}
+	if err := p.Seal(); err != nil {
+		t.Fatal(err)
+	}
+	parts, archive, err := encodeArchive(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := decodeArchive(parts, archive, p.Digest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(got.Objects) != objects || got.Objects[objects-1].Planned == nil {
+		t.Errorf("%d objects", len(got.Objects))
+	}
+}
+
+// A plan that could not be read again is refused when it is recorded, which is before
+// anything is applied.
+func TestAnArchiveThatCannotBeReadIsNotWritten(t *testing.T) {
+	plan := archivePlan(t, 1)
+	plan.Packages[0].RelatedImages = make([]string, archiveBounds().items+1)
+	if _, _, err := encodeArchive(plan); err == nil || !strings.Contains(err.Error(), "elements are more than") {
+		t.Errorf("got %v", err)
 	}
 }
 

@@ -27,10 +27,10 @@ const MaxBytes = 256 << 20
 
 // Caps on what is read back.
 const (
-	maxTotalBytes = 1 << 30 // unpacked
-	maxEntryBytes = 64 << 20
-	maxEntries    = 100_000
-	maxRatio      = 200 // unpacked to compressed, beyond the first MiB
+	maxTotalBytes = 1 << 30                // unpacked
+	maxEntryBytes = 128 << 20              // plan.json of MaxObjects objects has 60 MB
+	maxEntries    = 5 * preview.MaxObjects // each object has up to three bodies
+	maxRatio      = 200                    // unpacked to compressed, beyond the first MiB
 )
 
 // The folders of a plan file.
@@ -76,6 +76,9 @@ func entriesOf(p *preview.Plan) ([]entry, error) {
 	if err != nil {
 		return nil, err
 	}
+	if len(document) >= maxEntryBytes {
+		return nil, fmt.Errorf("its %d bytes without the objects are more than the %d that can be read again; plan fewer objects at a time", len(document), maxEntryBytes)
+	}
 	entries := []entry{{planEntry, append(document, '\n')}}
 	add := func(dir, id string, body map[string]any) error {
 		if body == nil {
@@ -116,7 +119,7 @@ func Decode(r io.Reader) (*preview.Plan, error) {
 		return nil, errors.New("not a plan file: plan.json is missing")
 	}
 	delete(entries, planEntry)
-	generic, err := preview.DecodeJSON(document) // duplicate keys, depth
+	generic, err := preview.DecodeJSONUpTo(document, maxEntryBytes) // duplicate keys, depth
 	if err != nil {
 		return nil, fmt.Errorf("plan.json: %w", err)
 	}
@@ -150,7 +153,7 @@ func checkUnambiguous(document any, p *preview.Plan) error {
 	if err != nil {
 		return fmt.Errorf("plan.json: %w", err)
 	}
-	again, err := preview.DecodeJSON(written)
+	again, err := preview.DecodeJSONUpTo(written, maxEntryBytes)
 	if err != nil {
 		return fmt.Errorf("plan.json: %w", err)
 	}

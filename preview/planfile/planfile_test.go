@@ -5,11 +5,13 @@ import (
 	"bytes"
 	"compress/gzip"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/slowtest"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
@@ -159,4 +161,41 @@ func FuzzDecode(f *testing.F) {
 	f.Fuzz(func(_ *testing.T, data []byte) {
 		_, _ = Decode(bytes.NewReader(data)) // no panic, no hang
 	})
+}
+
+// A plan of as many objects as a package may have is read again: with a live and a
+// resulting object each, and findings about them.
+func TestSlowLargestPlanRoundTrips(t *testing.T) {
+	slowtest.Skip(t, "a plan of 40,000 objects")
+	p := &preview.Plan{}
+	for i := range preview.MaxObjects {
+		name := fmt.Sprint("a", i)
+		body := map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": name, "namespace": "n"}}
+		o := preview.Object{ID: preview.RefOf(body).ID(), APIVersion: "v1", Kind: "ConfigMap", Namespace: "n", Name: name, Action: preview.ActionUpdate, Planned: body, LiveBody: body, ResultBody: body}
+		p.Objects = append(p.Objects, o)
+		p.Findings = append(p.Findings, preview.Finding{ID: "rule/" + o.ID, Rule: "rule", Severity: preview.Warning, Object: o.ID, Evidence: strings.Repeat("evidence ", 60)})
+	}
+	if err := p.Seal(); err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := Encode(&b, p); err != nil {
+		t.Fatal(err)
+	}
+	got, err := Decode(&b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(got.Objects) != len(p.Objects) || got.Digest != p.Digest || got.Objects[preview.MaxObjects-1].ResultBody == nil {
+		t.Errorf("%d objects of %s", len(got.Objects), got.Digest)
+	}
+}
+
+func TestAnErrorNamesTheFirstObjectsWithSecrets(t *testing.T) {
+	objects := []string{"a", "b", "c", "d", "e", "f", "g"}
+	for n, want := range map[int]string{1: "(a)", 5: "(a, b, c, d, e)", 7: "(a, b, c, d, e, and 2 more)"} {
+		if got := (&SecretsError{Objects: objects[:n]}).Error(); !strings.Contains(got, want) {
+			t.Errorf("%d: %s", n, got)
+		}
+	}
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -20,8 +21,15 @@ type SecretsError struct {
 }
 
 func (e *SecretsError) Error() string {
-	return fmt.Sprintf("the plan holds secret values (%s); --plan-recipient encrypts it, --plaintext-secrets saves them in the clear", strings.Join(e.Objects, ", "))
+	named := e.Objects
+	if len(named) > maxNamed {
+		named = append(slices.Clone(named[:maxNamed]), fmt.Sprintf("and %d more", len(e.Objects)-maxNamed))
+	}
+	return fmt.Sprintf("the plan holds secret values (%s); --plan-recipient encrypts it, --plaintext-secrets saves them in the clear", strings.Join(named, ", "))
 }
+
+// maxNamed is the most objects that an error names.
+const maxNamed = 5
 
 // errTooLarge is the error for a plan file of more than [MaxBytes].
 var errTooLarge = fmt.Errorf("it has more than the %d MiB that a plan file may have", MaxBytes>>20)
