@@ -31,6 +31,7 @@ func (r *stageRun) waitApproval(ctx context.Context, targets []*deployTarget) er
 		all[target.Name] = noted
 		r.log.infof("%s: an approval of %s is waited for", target.Name, noted.Digest)
 	}
+	giveBack() // an approval may take days
 	if r.config.RequireApprovals > 0 {
 		for _, target := range targets {
 			if err := r.waitSigned(ctx, target, all[target.Name]); err != nil {
