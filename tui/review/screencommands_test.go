@@ -48,7 +48,7 @@ func TestCommandsOfTheScreenAreThoseOfTheReports(t *testing.T) {
 		p.Request.Flags = []string{"--context=prod east", "--ca-file=our ca.pem"}
 		known := reportedCommands(p)
 		rows := map[string]bool{}
-		eachList(t, p, 6000, func(list string, m *review, cells int) {
+		eachList(t, p, 6000, func(_ string, m *review, cells int) {
 			for _, r := range m.activeTab().rows {
 				rows[r.Copy], rows[r.Explanation()], rows[visibleRow(m, r, cells)] = true, true, true
 			}
