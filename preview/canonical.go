@@ -194,7 +194,7 @@ func hashStruct(v any) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("canonical JSON: %w", err)
 	}
-	generic, err := DecodeJSON(data)
+	generic, err := DecodeJSONUpTo(data, MaxPlanBytes)
 	if err != nil {
 		return "", err
 	}

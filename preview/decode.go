@@ -30,8 +30,7 @@ func Decode(data []byte) ([]any, error) {
 // DecodeJSON reads one JSON value under the rules of [Decode].
 func DecodeJSON(data []byte) (any, error) { return DecodeJSONUpTo(data, MaxDocumentBytes) }
 
-// DecodeJSONUpTo is [DecodeJSON] with another limit on the bytes, for what this program
-// wrote itself.
+// DecodeJSONUpTo is [DecodeJSON] with a limit for what this program wrote itself.
 func DecodeJSONUpTo(data []byte, most int) (any, error) {
 	if len(data) > most {
 		return nil, tooLargeFile(len(data), most)

@@ -11,9 +11,10 @@ const (
 	// MaxDocumentBytes is the most bytes of one file. The largest files that are read as
 	// a whole are catalogs, of which the public ones stay below it.
 	MaxDocumentBytes = 32 << 20
-	// MaxObjects is the most objects of a file and of a package. The largest public
-	// packages have some hundreds, the largest installs a few thousand: this is ten times
-	// as many. Time and memory grow with the number, to a gigabyte (BenchmarkPlanning).
+	// MaxPlanBytes is the most bytes of a plan without its bodies: MaxObjects have 60 MB.
+	MaxPlanBytes = 128 << 20
+	// MaxObjects is the most objects of a file and of a package: ten times those of the
+	// largest installs. Time and memory grow with the number, to a gigabyte.
 	MaxObjects = 40_000
 	// MaxObjectBytes is the most bytes of one object as JSON. An API server accepts no
 	// larger request (apiserver MaxRequestBodyBytes, no flag changes it), and etcd by

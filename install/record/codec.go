@@ -23,10 +23,10 @@ const (
 	maxPartBytes   = 900 << 10
 	maxParts       = 64
 	maxHeaderParts = 32
-	maxHeaderBytes = 64 << 20  // of one record, unpacked
-	maxArchive     = 512 << 20 // of one plan, unpacked
-	maxArchiveLine = 128 << 20 // of the plan without the bodies of its objects
-	maxRevisions   = 100_000   // older ones that a record may list
+	maxHeaderBytes = 64 << 20             // of one record, unpacked
+	maxArchive     = 512 << 20            // of one plan, unpacked
+	maxArchiveLine = preview.MaxPlanBytes // of the plan without the bodies of its objects
+	maxRevisions   = 100_000              // older ones that a record may list
 )
 
 // encodeHeader encodes a record as compressed JSON, for its Secrets.

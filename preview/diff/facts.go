@@ -58,7 +58,7 @@ func generic(v any) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return preview.DecodeJSON(data)
+	return preview.DecodeJSONUpTo(data, preview.MaxPlanBytes)
 }
 
 func compareLeaves(path string, a, b any, out *[]FactChange) {

@@ -27,8 +27,8 @@ const MaxBytes = 256 << 20
 
 // Caps on what is read back.
 const (
-	maxTotalBytes = 1 << 30                // unpacked
-	maxEntryBytes = 128 << 20              // plan.json of MaxObjects objects has 60 MB
+	maxTotalBytes = 1 << 30 // unpacked
+	maxEntryBytes = preview.MaxPlanBytes
 	maxEntries    = 5 * preview.MaxObjects // each object has up to three bodies
 	maxRatio      = 200                    // unpacked to compressed, beyond the first MiB
 )
