@@ -73,7 +73,7 @@ func TestPlanSpeaksTheJSONNamesOfTheContract(t *testing.T) {
 		"optionChanges.0":               "change default from keys option to",
 		"options":                       "adopt conflicts conflictsOf expires includeCRDs includeNamespaces onFailure prune strict",
 		"target":                        "context identity server user version",
-		"packages.0":                    "bundle contentDigest dependencies executors format isolation name notes parameters referrers relatedImages requires sources verification version via",
+		"packages.0":                    "bundle cloudDocuments contentDigest dependencies executors format isolation name notes parameters referrers relatedImages requires sources verification version via",
 		"packages.0.parameters":         "certs clusterReads installMode kubeVersion section values watchNamespaces",
 		"packages.0.parameters.section": "namespace package",
 		"packages.0.sources.0":          "digest kind reference verification",

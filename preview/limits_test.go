@@ -22,10 +22,10 @@ func TestManifestsAreCountedWhileTheyAreRead(t *testing.T) {
 	}
 	item := `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"}},`
 	for name, test := range map[string]struct{ text, want string }{
-		"documents":         {strings.Repeat("---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n", many), "more than 20000 objects"},
-		"items":             {"apiVersion: v1\nkind: List\nitems:\n" + strings.Repeat("- apiVersion: v1\n  kind: ConfigMap\n", many), "more than 20000 objects"},
-		"items of JSON":     {`{"apiVersion":"v1","kind":"List","items":[` + strings.Repeat(item, many) + `{}]}`, "more than 20000 objects"},
-		"documents of JSON": {strings.Repeat(`{"apiVersion":"v1","kind":"ConfigMap"}`, many), "more than 20000 objects"},
+		"documents":         {strings.Repeat("---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n", many), "more than 40000 objects"},
+		"items":             {"apiVersion: v1\nkind: List\nitems:\n" + strings.Repeat("- apiVersion: v1\n  kind: ConfigMap\n", many), "more than 40000 objects"},
+		"items of JSON":     {`{"apiVersion":"v1","kind":"List","items":[` + strings.Repeat(item, many) + `{}]}`, "more than 40000 objects"},
+		"documents of JSON": {strings.Repeat(`{"apiVersion":"v1","kind":"ConfigMap"}`, many), "more than 40000 objects"},
 		"keys":              {"apiVersion: v1\nkind: ConfigMap\ndata:\n" + keys("  key%d: v\n"), "no request larger than 3 MiB"},
 		"keys of an item":   {"kind: List\nitems:\n- kind: ConfigMap\n  data:\n" + keys("    key%d: v\n"), "no request larger than 3 MiB"},
 		"keys of JSON":      {`{"kind":"ConfigMap","data":{` + keys(`"key%d":"v",`) + `"a":"b"}}`, "no request larger than 3 MiB"},
