@@ -166,16 +166,14 @@ func AnnotationOrigin(key, packageID string) string {
 }
 
 // annotations adds the cloud access that a package's annotations declare: support for
-// token authentication, and CredentialsRequests among its examples.
+// token authentication, and what its examples ask for.
 func (s *scanner) annotations(annotations map[string]string, packageID string) {
 	for _, provider := range []string{AWS, Azure, GCP} {
 		if value := annotations[TokenAuth(provider)]; strings.EqualFold(strings.TrimSpace(value), "true") {
 			s.declare(provider, AnnotationOrigin(TokenAuth(provider), packageID))
 		}
 	}
-	if text := annotations[Examples]; strings.Contains(text, credential) && !s.text(text, Examples) && strings.Contains(text, `"`+credential+`"`) {
-		s.declare(Openshift, AnnotationOrigin(Examples, packageID)+" shows a "+credential+" that "+Unread)
-	}
+	s.examples(annotations[Examples], packageID)
 }
 
 // objectName returns KIND/NAMESPACE/NAME of an object.

@@ -116,6 +116,73 @@ func TestScan(t *testing.T) {
 			[]string{"openshift: a CredentialsRequest that cannot be read, in key r of ConfigMap/app/c"},
 		},
 		{
+			"a policy as YAML in a ConfigMap",
+			"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c, namespace: app}\ndata:\n  policy.yaml: |\n    Version: '2012-10-17'\n    Statement:\n    - {Effect: Allow, Action: ['s3:PutObject'], Resource: 'arn:aws:s3:::b/*'}\n",
+			[]string{"aws Allow s3:PutObject on arn:aws:s3:::b/* < ConfigMap/app/c"},
+		},
+		{
+			"roles of Google Cloud and Azure in a ConfigMap",
+			"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c, namespace: app}\ndata:\n  gcp.yaml: |\n    title: dns\n    includedPermissions: [dns.changes.create]\n" +
+				"  bind.json: '{\"bindings\": [{\"role\": \"roles/dns.admin\", \"members\": [\"user:a\"]}]}'\n" +
+				"  azure.json: '{\"Name\": \"dns\", \"Actions\": [\"Microsoft.Network/dnsZones/read\"], \"AssignableScopes\": [\"/subscriptions/x\"]}'\n",
+			[]string{
+				"azure Allow Microsoft.Network/dnsZones/read < ConfigMap/app/c",
+				`gcp Allow  as roles/dns.admin if {"members":["user:a"]} < ConfigMap/app/c`,
+				"gcp Allow dns.changes.create < ConfigMap/app/c",
+			},
+		},
+		{
+			"a policy in the base64 data of a Secret",
+			"apiVersion: v1\nkind: Secret\nmetadata: {name: s, namespace: app}\ndata: {policy.json: " + base64.StdEncoding.EncodeToString([]byte(zonesPolicy)) + "}\n",
+			[]string{"aws Allow route53:ListHostedZones on * < Secret/app/s"},
+		},
+		{
+			"a policy in the plain data of a Secret, without what its conditions hold",
+			"apiVersion: v1\nkind: Secret\nmetadata: {name: s, namespace: app}\nstringData: {password: hunter2, policy.json: '{\"Statement\": [{\"Effect\": \"Allow\", \"Action\": \"sts:AssumeRole\", \"Resource\": \"arn:aws:iam::1:role/x\", \"Condition\": {\"StringEquals\": {\"sts:ExternalId\": \"hunter2\"}}}]}'}\n",
+			[]string{`aws Allow sts:AssumeRole on arn:aws:iam::1:role/x if {"StringEquals":{"sts:ExternalId":"(secret)"}} < Secret/app/s`},
+		},
+		{
+			"a Secret whose value only has the fields of a policy",
+			"apiVersion: v1\nkind: Secret\nmetadata: {name: s, namespace: app}\nstringData: {x: '{\"Statement\": [{\"Effect\": \"Allow\", \"Action\": \"hunter2\"}]}'}\n",
+			[]string{},
+		},
+		{
+			"a policy that a script in a ConfigMap writes",
+			"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c, namespace: app}\ndata:\n  run.sh: |\n    set -e; trap 'x: {' EXIT\n    cat <<EOF > policy.json\n    " + zonesPolicy + "\n    EOF\n    aws iam put-role-policy --policy-document file://policy.json\n",
+			[]string{"aws Allow route53:ListHostedZones on * < ConfigMap/app/c"},
+		},
+		{
+			"a custom resource for IAM in a ConfigMap",
+			"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c, namespace: app}\ndata:\n  role.yaml: |\n    apiVersion: iam.services.k8s.aws/v1alpha1\n    kind: Role\n    metadata: {name: r, namespace: app}\n    spec: {policies: ['arn:aws:iam::aws:policy/ReadOnlyAccess']}\n",
+			[]string{"aws Allow  as arn:aws:iam::aws:policy/ReadOnlyAccess < Role/app/r in ConfigMap/app/c"},
+		},
+		{
+			"templates of policies that cannot be read",
+			"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c, namespace: app}\ndata:\n" +
+				"  aws.json: '{\"Statement\": [{\"Effect\": \"Allow\", \"Action\": {{ .Actions | toJson }}, \"Resource\": \"*\"}]}'\n" +
+				"  azure.json: '{\"Actions\": {{ .Actions }}, \"AssignableScopes\": []}'\n" +
+				"  gcp.yaml: '{{ if .Dns }}includedPermissions: [x]{{ end }}'\n",
+			[]string{
+				"aws: a policy that cannot be read, in key aws.json of ConfigMap/app/c",
+				"azure: a policy that cannot be read, in key azure.json of ConfigMap/app/c",
+				"gcp: a policy that cannot be read, in key gcp.yaml of ConfigMap/app/c",
+			},
+		},
+		{
+			"a template of a policy that is data, but names no action",
+			"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c, namespace: app}\ndata:\n  p.yaml: |\n    Statement:\n    - {Effect: Allow, Action: '{{ .Actions }}', Resource: '*'}\n",
+			[]string{"aws: a policy that cannot be read, in key p.yaml of ConfigMap/app/c"},
+		},
+		{
+			"templates and data in a ConfigMap that are no policies of an identity",
+			"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c, namespace: app}\ndata:\n" +
+				"  trust.json: '{\"Statement\": [{\"Effect\": \"Allow\", \"Principal\": {{ .Who }}, \"Action\": \"sts:AssumeRole\"}]}'\n" +
+				"  rbac.yaml: '{bindings: [{role: admin, members: [me]}]}'\n" +
+				"  ci.yaml: 'permissions: [{actions: [read]}]'\n" +
+				"  app.yaml: '{{ .Values.actions }}'\n",
+			[]string{},
+		},
+		{
 			"a role that writes CredentialsRequests",
 			"apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: r}\nrules: [{apiGroups: [cloudcredential.openshift.io], resources: [credentialsrequests, credentialsrequests/status], verbs: [create]}]\n",
 			[]string{"openshift: created by the operator at run time: ClusterRole/r writes credentialsrequests.cloudcredential.openshift.io"},
@@ -337,6 +404,32 @@ func TestRequestsAmongTheExamplesOfAPackage(t *testing.T) {
 	got := lines(Scan(Input{Annotations: map[string]string{Examples: text}, PackageID: "p"}))
 	if want := []string{"gcp Allow dns.zones.get < CredentialsRequest/occo/op in alm-examples"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// Every object of the examples is searched, as an example of what may be asked for.
+func TestExamplesOfAPackage(t *testing.T) {
+	policy := `{"apiVersion": "iam.services.k8s.aws/v1alpha1", "kind": "Policy", "metadata": {"name": "p"},
+		"spec": {"policyDocument": "{\"Statement\": [{\"Effect\": \"Allow\", \"Action\": \"s3:PutObject\", \"Resource\": \"*\"}]}"}}`
+	for _, tt := range []struct{ name, text, want string }{
+		{"an ACK policy", "[" + policy + "]", "aws Allow s3:PutObject on * < Policy/p in alm-examples"},
+		{"one object without a list", policy, "aws Allow s3:PutObject on * < Policy/p in alm-examples"},
+		{"an identity of a ServiceAccount", `[{"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "a", "annotations": {"eks.amazonaws.com/role-arn": "arn:aws:iam::1:role/x"}}}]`,
+			"aws Allow  as arn:aws:iam::1:role/x < ServiceAccount/a in alm-examples"},
+		{"a policy that is a template", `[{"apiVersion": "iam.services.k8s.aws/v1alpha1", "kind": "Policy", "metadata": {"name": "p"}, "spec": {"policyDocument": "{{ .Policy }}"}}]`,
+			"aws: Policy/p of iam.services.k8s.aws in alm-examples aws: Policy/p: a part of its policy cannot be read in alm-examples"},
+		{"a resource of the operator", `[{"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w"}, "spec": {"size": 3}}]`, ""},
+		{"what is no data", "[{", ""},
+	} {
+		found := Scan(Input{Annotations: map[string]string{Examples: tt.text}, PackageID: "p"})
+		if got := strings.Join(lines(found), " "); got != tt.want {
+			t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
+		}
+		for _, p := range found.Permissions {
+			if p.Certainty != preview.CloudExample {
+				t.Errorf("%s: %s is %s", tt.name, p.Origin, p.Certainty)
+			}
+		}
 	}
 }
 

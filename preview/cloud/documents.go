@@ -121,8 +121,11 @@ func decoded(text string) []map[string]any {
 	}
 	var out []map[string]any
 	for _, doc := range docs {
-		if doc, ok := doc.(map[string]any); ok {
+		switch doc := doc.(type) {
+		case map[string]any:
 			out = append(out, listed(doc)...)
+		case []any:
+			out = append(out, preview.Maps(map[string]any{"items": doc}, "items")...)
 		}
 	}
 	return out
@@ -186,13 +189,7 @@ func (s *scanner) documents(list []preview.CloudDocument) {
 		for _, text := range document.Documents {
 			one := &scanner{}
 			one.read(text, document.Place)
-			for _, p := range one.out.Permissions {
-				p.Origin = placed(p.Origin, document.Place)
-				s.permit(p)
-			}
-			for _, d := range one.out.Declared {
-				s.declare(d.Provider, placed(d.Origin, document.Place))
-			}
+			s.take(one.out, document.Place)
 		}
 	}
 }

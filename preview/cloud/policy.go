@@ -105,7 +105,7 @@ func (r *permissionRequest) kind() {
 	switch {
 	case r.origin == Attached || strings.HasSuffix(r.origin, " in "+Attached):
 		r.notes = append(r.notes, "what the publisher asks for, in the policy that the reviewer attached")
-	case strings.HasPrefix(r.origin, credential+"/") && strings.Contains(r.origin, " in "):
+	case strings.HasPrefix(r.origin, credential+"/") && strings.Contains(r.origin, " in "), isText(r.origin):
 		r.notes = append(r.notes, "an example or template: what the operator asks for when it runs may differ")
 	case strings.HasPrefix(r.origin, credential+"/") && (r.provider == AWS || r.provider == GCP):
 		r.notes = append(r.notes, "the cloud-credential-operator makes this itself in mint mode; in passthrough mode it hands out the cluster's own, wider credential")
@@ -116,6 +116,19 @@ func (r *permissionRequest) kind() {
 	case !strings.HasPrefix(r.origin, "ServiceAccount/"):
 		r.notes = append(r.notes, "a controller makes this in the cloud when the object is applied; it is here to be reviewed")
 	}
+}
+
+// isText reports whether an origin is an example of a package, or a text in an object: no
+// controller makes what it states.
+func isText(origin string) bool {
+	if strings.HasSuffix(origin, " in "+Examples) {
+		return true
+	}
+	_, place, inside := strings.Cut(origin, " in ")
+	if !inside {
+		place = origin
+	}
+	return strings.HasPrefix(place, "ConfigMap/") || strings.HasPrefix(place, "Secret/")
 }
 
 func (r *permissionRequest) document(title string, body any) Document {

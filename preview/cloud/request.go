@@ -1,7 +1,6 @@
 package cloud
 
 import (
-	"encoding/base64"
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -216,62 +215,4 @@ func (s *scanner) ibmRequest(spec map[string]any, provider, origin string) (whol
 		})
 	}
 	return whole
-}
-
-// maxEmbedded is the most bytes of a text that are searched for CredentialsRequests.
-const maxEmbedded = 1 << 20
-
-// embedded adds the CredentialsRequests in the texts of a ConfigMap, from which an
-// operator creates them.
-func (s *scanner) embedded(body map[string]any) {
-	if !preview.IsKind(body, preview.KindConfigMap) {
-		return
-	}
-	for _, field := range []string{"data", "binaryData"} {
-		for name, v := range preview.Map(body, field) {
-			text, _ := v.(string)
-			if field == "binaryData" && len(text) <= 2*maxEmbedded {
-				plain, err := base64.StdEncoding.DecodeString(text)
-				if err != nil {
-					continue
-				}
-				text = string(plain)
-			}
-			if strings.Contains(text, credential) && strings.Contains(text, credentialGroup) && !s.text(text, objectName(body)) {
-				s.declare(Openshift, "a "+credential+" that "+Unread+", in key "+name+" of "+objectName(body))
-			}
-		}
-	}
-}
-
-// text adds the CredentialsRequests in YAML or JSON text, also the items of a list
-// without kind, and reports whether there are any.
-func (s *scanner) text(text, inside string) (found bool) {
-	if len(text) > maxEmbedded {
-		return false
-	}
-	before := len(s.out.Permissions) + len(s.out.Declared)
-	for _, object := range embeddedObjects(text) {
-		s.credentialsRequest(object, inside)
-	}
-	return len(s.out.Permissions)+len(s.out.Declared) > before
-}
-
-func embeddedObjects(text string) []map[string]any {
-	if decoded, err := preview.DecodeJSON([]byte(text)); err == nil {
-		if items, ok := decoded.([]any); ok {
-			return preview.Maps(map[string]any{"items": items}, "items")
-		}
-	}
-	docs, err := preview.Decode([]byte(text))
-	if err != nil {
-		return nil
-	}
-	var out []map[string]any
-	for _, doc := range docs {
-		if objects, err := preview.Flatten(doc); err == nil {
-			out = append(out, objects...)
-		}
-	}
-	return out
 }

@@ -165,6 +165,11 @@ func (s *scanner) stated(body map[string]any) {
 	if preview.IsKind(body, preview.KindCustomResourceDefinition) {
 		return
 	}
+	if preview.IsKind(body, preview.KindSecret) { // whose texts [scanner.embedded] reads
+		body = keys.Clone(body)
+		delete(body, "data")
+		delete(body, "stringData")
+	}
 	origin := objectName(body)
 	walkPolicies(body, 0, func(statements []map[string]any) {
 		statements = slices.DeleteFunc(slices.Clone(statements), func(statement map[string]any) bool {
