@@ -46,6 +46,9 @@ type Choice struct {
 	Bundle  string
 	Version string
 	Channel string
+	// DefaultChannel is that of the package, empty if it has none.
+	DefaultChannel string
+
 	Image   string
 	Catalog Origin
 	// Why says in a few words what made it the choice.

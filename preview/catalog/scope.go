@@ -167,7 +167,7 @@ func (s scope) choose(b *Bundle, why string) (*Choice, error) {
 	channel := s.channelOf(b.Name)
 	choice := &Choice{
 		Package: s.Name, Bundle: b.Name, Version: b.Version.String(), Channel: channel.Name, Image: b.Image,
-		Why: why, bundle: b, versions: len(s.Package.bundles),
+		DefaultChannel: s.DefaultChannel, Why: why, bundle: b, versions: len(s.Package.bundles),
 	}
 	for _, message := range []string{b.Deprecated, channel.Deprecated, s.Deprecated} {
 		if message != "" {

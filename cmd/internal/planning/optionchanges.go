@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/catalog"
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
 )
 
@@ -28,6 +29,25 @@ func optionChanges(before, after *settings, defaults *format.Defaults) []preview
 	}
 	order := map[string]int{preview.OptionDropped: 0, preview.OptionChanged: 1, preview.OptionSet: 2, preview.OptionNotKnown: 3, preview.OptionKept: 4}
 	slices.SortStableFunc(c.list, func(a, b preview.OptionChange) int { return order[a.Change] - order[b.Change] })
+	return c.list
+}
+
+// catalogChanges compares the catalog and channel of the installed version with those of
+// the chosen one (to), nil where a plan chooses in no catalog. The channel of the package's
+// default is not listed where it stays, nor the same catalog.
+func catalogChanges(catalogBefore, channelBefore string, to *catalog.Choice) []preview.OptionChange {
+	if to == nil || catalogBefore == "" {
+		return nil
+	}
+	c := optionComparison{defaults: &format.Defaults{}}
+	channel := to.Channel
+	if channel == to.DefaultChannel && channel != channelBefore {
+		channel = "" // dropped
+	}
+	c.add(preview.OptionChange{Option: "channel", Default: to.DefaultChannel}, channelBefore, channel, channel == to.DefaultChannel)
+	if catalogBefore != to.Catalog.Reference {
+		c.add(preview.OptionChange{Option: "catalog"}, catalogBefore, to.Catalog.Reference, false)
+	}
 	return c.list
 }
 

@@ -211,7 +211,7 @@ func (p *Planner) Upgrade(ctx context.Context, name, text string, progress func(
 				return nil, err
 			}
 		}
-		if want.resolve.Channel == "" {
+		if want.resolve.Channel == "" && !p.Remember.Reset {
 			want.resolve.Channel = record.Channel()
 		}
 		installed = &catalog.Installed{Bundle: record.Bundle(), Version: record.Version()}

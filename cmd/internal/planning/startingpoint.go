@@ -26,7 +26,10 @@ type startingPoint struct {
 	before  *settings // nil where none are on record
 	after   settings  // what counts, before anything is rendered
 	// from names the revision, or the release of Helm; empty for a new release.
-	from  string
+	from string
+	// catalog and channel are those of the installed version; empty where it came from none.
+	catalog, channel string
+
 	flags []string // of the command line that its commands repeat
 	// first is what is said before the options themselves.
 	first []preview.OptionChange
@@ -42,6 +45,7 @@ func (p *Planner) startFrom(want PlanRequest, release preview.Release, stored *r
 	}
 	if stored != nil && stored.Installed() {
 		start.from = fmt.Sprintf("revision %d", stored.Revision)
+		start.catalog, start.channel = stored.Catalog(), stored.Channel()
 		if err := p.recorded(start, stored); err != nil {
 			return nil, want, err
 		}
@@ -213,7 +217,7 @@ func (s *startingPoint) finish(found *Resolution, contents []planned.Content, op
 	if opts.ReleaseOptions, err = after.release(); err != nil {
 		return err
 	}
-	opts.OptionChanges = s.first
+	opts.OptionChanges = slices.Concat(s.first, catalogChanges(s.catalog, s.channel, found.choice))
 	if s.before != nil {
 		opts.OptionChanges = append(opts.OptionChanges, optionChanges(s.before, &after, found.defaults(s.release))...)
 	}
