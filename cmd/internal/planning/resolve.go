@@ -250,7 +250,15 @@ func besideDirectory(err error, want PlanRequest) error {
 	if _, statErr := os.Stat(want.Text); want.File != nil || statErr != nil || errors.Is(err, context.Canceled) {
 		return err
 	}
-	return Usagef("%s without a path is the name of a package; for the directory or file of that name write ./%s\nas a package: %s", want.Text, want.Text, err)
+	words := []string{"preview", commandline.Path(want.Text)}
+	if want.Name != "" {
+		words = append(words, want.Name)
+	}
+	command := commandline.Operator(words...)
+	return &commandline.Advised{
+		Err:      Usagef("%s without a path is the name of a package; for the directory or file of that name: %s\nas a package: %s", want.Text, command, err),
+		Commands: []string{command}, Scope: commandline.All, Without: []string{"version", "channel", "catalog"},
+	}
 }
 
 // release returns the name and namespace of a new release: those of the flags,
