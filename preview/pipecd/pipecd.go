@@ -30,6 +30,9 @@ type Application struct {
 	Name string
 	// Namespace is the one that all objects go to; empty leaves those that they name.
 	Namespace string
+	// CreatesNamespace says that Namespace is made where it is missing, by PipeCD or by
+	// this program's plugin.
+	CreatesNamespace bool
 	// Input is the content as PipeCD's Kubernetes plugin reads it; nil where Own is
 	// the content.
 	Input *Input
@@ -89,6 +92,7 @@ func Read(spec fields.Field, kind string) Application {
 		app.Own = section
 	default:
 		app.input(section.At("input"))
+		app.CreatesNamespace = app.CreatesNamespace || own
 		options(section)
 	}
 	return app
@@ -141,8 +145,8 @@ func options(section fields.Field) {
 // input reads the field input.
 func (a *Application) input(v fields.Field) {
 	a.Namespace = v.At("namespace").Text()
-	v.At("autoCreateNamespace").Flag() // the review shows whether the namespace is created
-	v.At("autoRollback").Flag()        // what happens after a failure
+	a.CreatesNamespace = v.At("autoCreateNamespace").Flag()
+	v.At("autoRollback").Flag() // what happens after a failure
 	for _, tool := range []string{"kubectl", "kustomize", "helm"} {
 		if version := v.At(tool + "Version").Text(); version != "" {
 			a.Tools = append(a.Tools, tool+" "+version)

@@ -1,6 +1,7 @@
 package ref
 
 import (
+	"cmp"
 	"maps"
 	"path"
 	"slices"
@@ -17,6 +18,10 @@ const (
 	pipecdFiles = "application"
 )
 
+// pipecdNamespace is where objects go that name no namespace, in an application that names
+// none: PipeCD runs kubectl without --namespace then, which takes that of the context.
+const pipecdNamespace = "default"
+
 // pipecdApplication reads the configuration of an application of PipeCD.
 func (r *reader) pipecdApplication(f *strictReader) {
 	app := pipecd.Read(f.At("spec"), r.asked.Kind)
@@ -32,7 +37,10 @@ func (r *reader) pipecdApplication(f *strictReader) {
 		}
 		return
 	}
-	r.Namespace, r.OneNamespace = app.Namespace, app.Namespace != ""
+	r.Namespace, r.OneNamespace = cmp.Or(app.Namespace, pipecdNamespace), app.Namespace != ""
+	if r.OneNamespace && !app.CreatesNamespace {
+		r.note(rules.RequestNamespaceCreated, app.Namespace)
+	}
 	if len(app.Stages) > 0 {
 		r.note(rules.RequestStagesNotRun, strings.Join(app.Stages, ", "))
 	}

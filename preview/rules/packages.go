@@ -98,6 +98,13 @@ var (
 		Reduce: "Compare the manifests where the version matters.",
 		Looks:  "Configurations of PipeCD applications with kubectlVersion, kustomizeVersion or helmVersion.",
 	}.example("package/mongodb", "kustomize 3.5.5"))
+	RequestNamespaceCreated = row(Rule{
+		Name: "request-namespace-created", Level: Notice, Title: "may create a namespace that its own deployer would not",
+		Why:    "PipeCD creates the namespace of an application only with autoCreateNamespace; without it the deployment fails where the namespace is missing. A plan creates it.",
+		Text:   "where namespace %s is missing, this plan creates it; PipeCD fails there without input.autoCreateNamespace",
+		Reduce: "Set autoCreateNamespace, or create the namespace first.",
+		Looks:  "Configurations of PipeCD applications with input.namespace and without input.autoCreateNamespace.",
+	}.example("package/mongodb", "shop"))
 	ReleaseRenamed = row(Rule{
 		Name: "release-renamed", Level: Notice, Title: "has another name than its request",
 		Why:    "The name of a release is part of the labels and Secrets by which it is found, and charts use it in the names of their objects.",

@@ -227,8 +227,8 @@ func TestTheFieldsOfAPipeCDApplication(t *testing.T) {
 		{"manifests that are named, all in one namespace", applicationOf("KubernetesApp", "  input: {namespace: shop, manifests: [deploy/a.yaml]}\n"), "shop/web: core/ConfigMap/shop/web map[colour:red]"},
 		{"a chart of the working tree, with values by file, setting and text of a file",
 			applicationOf("Application", "  plugins:\n    kubernetes:\n      input:\n        helmChart: {path: ../../charts/web}\n        helmOptions: {releaseName: shop, valueFiles: [prod.yaml], setValues: {size: medium}, setFiles: {note: note.txt}}\n"),
-			"web/shop: core/ConfigMap/web/shop map[colour:green note:hello size:medium]"},
-		{"a kustomization with a base beside it", applicationOf("KubernetesApp", "  input: {kustomizeDir: base}\n"), "web/web: core/ConfigMap/web/shared <nil>"},
+			"default/shop: core/ConfigMap/default/shop map[colour:green note:hello size:medium]"},
+		{"a kustomization with a base beside it", applicationOf("KubernetesApp", "  input: {kustomizeDir: base}\n"), "default/web: core/ConfigMap/default/shared <nil>"},
 		{"the section of this program's plugin is a request", applicationOf("Application", "  plugins: {operator: {namespace: shop, reference: ./operator/settings}}\n"), "shop/web: core/ConfigMap/elsewhere/web map[colour:red]"},
 		{"and takes the input of the other", applicationOf("Application", "  plugins: {operator: {input: {namespace: shop, manifests: [deploy/a.yaml]}}}\n  pipeline: {stages: [{name: OPERATOR_PLAN}, {name: OPERATOR_APPLY}]}\n"), "shop/web: core/ConfigMap/shop/web map[colour:red]"},
 		{"a chart outside of the working tree", applicationOf("KubernetesApp", "  input: {helmChart: {path: ../../../charts}}\n"), "charts leads out of"},
@@ -281,4 +281,32 @@ func planOfFile(t *testing.T, p *planning.Planner, file string) (string, error) 
 		}
 	}
 	return out, nil
+}
+
+// PipeCD fails in a namespace that is missing, unless it was asked to create it.
+func TestANamespaceThatPipeCDWouldNotCreateIsNoted(t *testing.T) {
+	const missing = "where namespace shop is missing, this plan creates it; PipeCD fails there without input.autoCreateNamespace"
+	for _, test := range []struct{ name, text, want string }{
+		{"it is not asked to", applicationOf("KubernetesApp", "  input: {namespace: shop}\n"), missing},
+		{"it is asked not to", applicationOf("KubernetesApp", "  input: {namespace: shop, autoCreateNamespace: false}\n"), missing},
+		{"it is asked to", applicationOf("KubernetesApp", "  input: {namespace: shop, autoCreateNamespace: true}\n"), ""},
+		{"the namespace is that of the context", applicationOf("KubernetesApp", "  input: {}\n"), ""},
+		{"this program's plugin creates it", applicationOf("Application", "  plugins: {operator: {input: {namespace: shop}}}\n"), ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			root := files(t, map[string]string{"app.pipecd.yaml": test.text, "a.yaml": webDeployment, ".git/HEAD": "ref: refs/heads/main\n"})
+			p := offline(t, config.Config{})
+			request, err := p.ReadRequest(t.Context(), filepath.Join(root, "app.pipecd.yaml"), "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			plan, err := p.Plan(t.Context(), request, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := notes(plan)["request-namespace-created"]; got != test.want {
+				t.Errorf("%q, want %q", got, test.want)
+			}
+		})
+	}
 }
