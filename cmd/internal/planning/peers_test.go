@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -261,6 +262,64 @@ func TestADependencyThatTheLockPinsIsFetchedAndSealed(t *testing.T) {
 			}
 			if got := references(plan)[1:]; c.source == "" && len(got) != 0 || c.source != "" && !slices.Equal(got, []string{c.source}) {
 				t.Errorf("sources %q, want %q", got, c.source)
+			}
+		})
+	}
+}
+
+// What a dependency depends on is looked for from where the dependency lies, and what is
+// missing is left out by the value of the chart that has its values.
+func TestADependencyOfADependencyIsFoundBesideIt(t *testing.T) {
+	const lacks = "it depends on db/deep 1.x, which its charts/ does not have; "
+	chart := func(name, dependencies string) string {
+		return "apiVersion: v2\nname: " + name + "\nversion: 1.2.3\ndependencies: [" + dependencies + "]\n"
+	}
+	object := func(name string) string {
+		return "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: " + name + "}\ndata: {version: 1.2.3}\n"
+	}
+	for _, c := range []struct {
+		name  string
+		of    string            // what the dependency depends on
+		files map[string]string // besides
+		fails string
+	}{
+		{name: "beside it", of: "{name: deep, version: 1.x, repository: 'file://../deep'}"},
+		{name: "in a directory that is not there", of: "{name: deep, version: 1.x, repository: 'file://../none'}",
+			fails: "it depends on deep of file://../none, which the content does not have; with the directory of that chart as CHART: mkdir -p DIR/local/db/charts && cp -r CHART DIR/local/db/charts/deep && kubectl operator preview DIR web --path web"},
+		{name: "outside of the content, where a value turns it off", of: "{name: deep, version: 1.x, repository: 'file://../../../deep', condition: deep.enabled}",
+			fails: "it depends on deep of file://../../../deep, which lies outside of the content; leave it out: kubectl operator preview DIR web --path web --set db.deep.enabled=false"},
+		{name: "by a range alone", of: "{name: deep, version: 1.x, repository: 'https://charts.example.com'}",
+			fails: "no Chart.lock pins it, and no version is chosen from a range; helm dependency update DIR/local/db && kubectl operator preview DIR web --path web"},
+		{name: "and on the chart again", of: "{name: web, version: 1.x, repository: 'file://../../web'}",
+			fails: "it depends on web of file://../../web, which depends on itself; take that out of its Chart.yaml"},
+		{name: "of a directory of charts/", of: "{name: deep, version: 1.x, repository: 'file://../deep', condition: deep.enabled}",
+			files: map[string]string{"web/charts/db/Chart.yaml": chart("db", "{name: deep, version: 1.x, condition: deep.enabled}")},
+			fails: lacks + "helm dependency build DIR/web/charts/db && kubectl operator preview DIR web --path web"},
+		{name: "of a directory of another name in charts/", of: "{name: deep, version: 1.x, repository: 'file://../deep', condition: deep.enabled}",
+			files: map[string]string{"web/charts/db-1.2.3/Chart.yaml": chart("db", "{name: deep, version: 1.x, condition: deep.enabled}")},
+			fails: lacks + "leave it out: kubectl operator preview DIR web --path web --set db.deep.enabled=false"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			list := map[string]string{
+				"web/Chart.yaml": chart("web", "{name: db, version: 1.x, repository: 'file://../local/db'}"), "web/templates/cm.yaml": object("web"),
+				"local/db/Chart.yaml": chart("db", c.of), "local/db/templates/cm.yaml": object("db"),
+				"local/deep/Chart.yaml": chart("deep", ""), "local/deep/templates/cm.yaml": object("deep"),
+			}
+			maps.Copy(list, c.files)
+			dir, p := files(t, list), offline(t, config.Config{})
+			request, err := p.Request(dir, "web")
+			if err != nil {
+				t.Fatal(err)
+			}
+			request.Path = "web"
+			plan, err := p.Plan(t.Context(), request, nil)
+			switch want := strings.ReplaceAll(c.fails, "DIR", dir); {
+			case c.fails != "" && (err == nil || !strings.Contains(err.Error(), want)):
+				t.Errorf("got\n%v\nwant\n%s", err, want)
+			case c.fails == "" && err != nil:
+				t.Error(err)
+			case c.fails == "":
+				objectText(t, plan, "deep")
 			}
 		})
 	}

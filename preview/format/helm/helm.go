@@ -107,8 +107,8 @@ type renderer struct {
 	caps      clusterCaps
 	request   *request
 	lookups   []preview.ClusterRead
-	added     map[string]bool  // names of dependencies that were added to charts/
-	sources   []preview.Source // of those that were fetched
+	places    map[string]*chartPlace // the chart and what was added to charts/, by [missingDependency.key]
+	sources   []preview.Source       // of those that were fetched
 	isolation string
 	advice    *format.Advice
 }
