@@ -112,20 +112,23 @@ func find(ctx context.Context, cluster Reader, name, namespace string, likely []
 	return nil, adviseList(fmt.Errorf("finding release %s: there is none of that name", name))
 }
 
-// lostNewest returns an error if older revisions of a release are on record, and its
-// newest is not: something else than this program removed that, as an uninstall keeps it.
+// lostNewest returns an error if older revisions of a release are on record in a namespace,
+// and its newest is not: something else than this program removed that, as an uninstall
+// keeps it.
 func lostNewest(ctx context.Context, cluster Reader, name, namespace string) error {
 	secrets, err := cluster.List(ctx, "v1", "Secret", namespace, preview.LabelRelease+"="+name)
 	if err != nil {
 		return nil //nolint:nilerr // a user who may not list them is shown that there is none
 	}
-	newest := map[string]int{} // by namespace
+	newest, there := map[string]int{}, map[string]bool{} // by namespace
 	for _, secret := range secrets {
 		at := preview.RefOf(secret)
+		there[at.Namespace] = there[at.Namespace] || at.Name == preview.RecordName(name)
 		if revision := record.CopyOf(secret, name); revision > 0 {
 			newest[at.Namespace] = max(newest[at.Namespace], revision)
 		}
 	}
+	maps.DeleteFunc(newest, func(at string, _ int) bool { return there[at] })
 	for _, at := range slices.Sorted(maps.Keys(newest)) {
 		install := commandline.Operator("install", "REF", name, "-n", at)
 		return &commandline.Advised{

@@ -123,7 +123,7 @@ func TestClusterFlytePluginThatIsTurnedOff(t *testing.T) {
 				rules.FlyteListsChanged.Name: "enabled-plugins was container, sidecar, k8s-array, dask, and will be container, sidecar, k8s-array; " +
 					"default-for-task-types was {container: container, container_array: k8s-array, dask: dask, sidecar: sidecar}, and will be {container: container, container_array: k8s-array, sidecar: sidecar}"}},
 		{"the ConfigMap goes", definition + "\n---\n" + flyteRest, client, preview.Critical,
-			map[string]string{left: flyteOff + "2 DaskJob objects", removed: "enabled-plugins has no dask any more", missing: "",
+			map[string]string{left: flyteOff + "2 DaskJob objects", removed: "", missing: "",
 				restart: "Deployment engine mounts this ConfigMap, which the plan deletes: it goes on as it is, and its next pod does not start"}},
 		{"all of it goes, and the definition stays", flyteRest, client, preview.Critical,
 			map[string]string{left: flyteOff + "2 DaskJob objects", missing: ""}},
@@ -225,7 +225,7 @@ func TestClusterWhatAFlytePlanRestsOnMoves(t *testing.T) {
 	v2 := flyteDefinition("TaskAction", "flyte.org")
 	checkFlyteEvidence(t, planFrom(t, client, "fl-moves", plan), map[string]string{
 		rules.FlyteSectionMissing.Name: "plugin tensorflow: no operator: nothing in the plan defines tfjobs.kubeflow.org, and the cluster's own definition is not established",
-		rules.FlyteConfigIgnored.Name:  "task type spark is for plugin spark, and there is no list enabled-plugins: an engine of v1 does not start then, one of v2 needs none; which of them this is, is not known",
+		rules.FlyteConfigIgnored.Name:  "", // without a list engines of both generations have every plugin
 	}, here)
 	const name = "core/ConfigMap/fl-moves/config: "
 	for _, test := range []struct {

@@ -29,7 +29,7 @@ func Of(p *preview.Plan, obstacles []preview.Obstacle) *preview.Verdict {
 		entry := preview.FindingGroup{Label: g.Label(), Severity: g.Severity(), Title: g.Title()}
 		for _, f := range g.Findings {
 			entry.Findings = append(entry.Findings, f.ID)
-			entry.Evidence = append(entry.Evidence, append([]string{}, preview.EvidencePieces(f.EvidenceText())...))
+			entry.Evidence = append(entry.Evidence, append([]string{}, preview.EvidencePieces(f.Evidence)...)) // what was counted cannot be verified
 		}
 		v.Groups = append(v.Groups, entry)
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/planfile"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 	"github.com/kubectl-operator/kubectl-operator/preview/source"
+	"github.com/kubectl-operator/kubectl-operator/preview/verdict"
 )
 
 // RegistryPrefix begins the name of a plan that is stored in a registry.
@@ -135,14 +136,15 @@ func (s *PlanStore) Save(ctx context.Context, plan *preview.Plan, o SaveOptions)
 	}
 	options := planfile.Options{Recipients: to, PlaintextSecrets: o.PlaintextSecrets}
 	repository, remote := strings.CutPrefix(o.To, RegistryPrefix)
+	stored := asStored(plan)
 	if !remote {
-		if err := planfile.Save(o.To, plan, options); err != nil {
+		if err := planfile.Save(o.To, stored, options); err != nil {
 			return err
 		}
 		plan.SavedAs = o.To
 		return nil
 	}
-	data, err := planfile.Pack(plan, options)
+	data, err := planfile.Pack(stored, options)
 	if err != nil {
 		return err
 	}
@@ -158,6 +160,20 @@ func (s *PlanStore) Save(ctx context.Context, plan *preview.Plan, o SaveOptions)
 	}
 	plan.SavedAs = RegistryPrefix + repositoryName(repository) + "@" + digest
 	return nil
+}
+
+// asStored returns a plan as its file has it. What policies were computed to refuse cannot
+// be verified when the file is read, and is left out: the check before an apply reads the
+// plan's facts, and the API server refuses the object.
+func asStored(plan *preview.Plan) *preview.Plan {
+	if plan.Computed == nil || len(plan.Computed.Refused) == 0 {
+		return plan
+	}
+	stored := *plan
+	stored.Computed = nil
+	stored.Verdict = &preview.Verdict{Obstacles: engine.Obstacles(&stored), Mitigations: plan.Verdict.Mitigations}
+	verdict.Renew(&stored)
+	return &stored
 }
 
 func planAnnotations(plan *preview.Plan) map[string]string {
