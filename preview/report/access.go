@@ -205,7 +205,7 @@ func CloudLookedAt(p *preview.Plan) string {
 		documents = "; at the bundle's examples, description and documents for policies"
 	}
 	return "Looked at " + preview.Plural(len(p.Objects), "object") + " for credential requests, IAM custom resources and rights to them, " +
-		"identities of ServiceAccounts and pods, variables, token volumes, and keys of Secrets" + documents + ". What the publisher documents elsewhere is added with --cloud-policy."
+		"identities of ServiceAccounts and pods, variables, token volumes, keys of Secrets, and texts of ConfigMaps and Secrets" + documents + ". What the publisher documents elsewhere is added with --cloud-policy."
 }
 
 // certain returns by what cloud access is known, and how sure that is.
