@@ -86,13 +86,15 @@ func PodTemplate(set *Set, live map[string]any, ownCA bool) (*Boot, error) {
 }
 
 // covered returns what of a container a mount at a path would hide, as far as its
-// template says: its working directory, its program, another volume; empty if nothing.
+// template says and images are alike: its working directory, its program, another volume,
+// a directory of the system; empty if nothing.
 func covered(container map[string]any, at string) string {
 	within := func(name string) bool { return name == at || strings.HasPrefix(name, at+"/") }
 	if dir := preview.String(container, "workingDir"); dir != "" && within(path.Clean(dir)) {
 		return "the working directory " + clip(dir)
 	}
-	if command := preview.Texts(preview.List(container, "command")); len(command) > 0 && within(path.Clean(command[0])) {
+	command := preview.Texts(preview.List(container, "command"))
+	if len(command) > 0 && within(path.Clean(command[0])) {
 		return "the program " + clip(command[0])
 	}
 	for _, mount := range preview.Maps(container, "volumeMounts") {
@@ -100,8 +102,25 @@ func covered(container map[string]any, at string) string {
 			return "the volume at " + clip(dir)
 		}
 	}
+	for _, dir := range imageDirs() {
+		if within(dir) {
+			return "the directory " + dir + " of the image"
+		}
+	}
+	if byPath := len(command) > 0 && path.IsAbs(command[0]); at == appDir && !byPath && preview.String(container, "workingDir") == "" {
+		return "the directory " + appDir + " of the image"
+	}
 	return ""
 }
+
+// imageDirs returns the directories in which images have their programs, libraries and
+// settings.
+func imageDirs() []string {
+	return []string{"/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin", "/lib", "/lib64", "/usr/lib", "/etc"}
+}
+
+// appDir is where many images have the program, and start it by a relative path.
+const appDir = "/app"
 
 // mounts returns how a container of the host sees the plugins: at their location, and
 // beside it the archive that a server of Optimus sends to its clients. Both are links in

@@ -16,7 +16,7 @@ func liveHost() map[string]any {
 		"spec": map[string]any{"template": map[string]any{
 			"metadata": map[string]any{"labels": map[string]any{"app": "server"}},
 			"spec": map[string]any{
-				"initContainers": []any{map[string]any{"name": "migrate", "image": "example.com/server:1"}},
+				"initContainers": []any{map[string]any{"name": "migrate", "image": "example.com/server:1", "workingDir": "/srv"}},
 				"containers":     []any{map[string]any{"name": "server", "image": "example.com/server:1", "command": []any{"/opt/server"}, "workingDir": "/app/work", "volumeMounts": []any{map[string]any{"name": "data", "mountPath": "/data"}}}},
 				"volumes":        []any{map[string]any{"name": "data", "emptyDir": map[string]any{}}},
 			},
@@ -43,6 +43,10 @@ func TestTheInitContainerRunsTheCustomImageOrElseTheDefault(t *testing.T) {
 		{"plugins over the working directory", "default-init-image: " + pinned, "/app", "", "installLocation /app would cover the working directory /app/work of container server", false},
 		{"plugins over the program", "default-init-image: " + pinned, "/opt", "", "installLocation /opt would cover the program /opt/server of container server", false},
 		{"plugins over another volume", "default-init-image: " + pinned, "/data", "", "installLocation /data would cover the volume at /data of container server", false},
+		{"plugins over the programs of the image", "default-init-image: " + pinned, "/usr/bin", "", "installLocation /usr/bin would cover the directory /usr/bin of the image of container migrate", false},
+		{"plugins above them", "default-init-image: " + pinned, "/usr/local", "", "installLocation /usr/local would cover the directory /usr/local/bin of the image of container migrate", false},
+		{"plugins over the settings of the image", "default-init-image: " + pinned, "/etc", "", "installLocation /etc would cover the directory /etc of the image of container migrate", false},
+		{"plugins in a directory of their own below them", "default-init-image: " + pinned, "/usr/lib/optimus/plugins", pinned, "", false},
 		{"plugins below a volume", "default-init-image: " + pinned, "/data/plugins", pinned, "", false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -82,6 +86,29 @@ func TestTheInitContainerRunsTheCustomImageOrElseTheDefault(t *testing.T) {
 				t.Errorf("volumes %v, of the live host %v", pod["volumes"], before["volumes"])
 			}
 		})
+	}
+}
+
+// Many images have their program in /app, and start it from there.
+func TestADirectoryWhereTheProgramMayBeIsNotCovered(t *testing.T) {
+	const refused = "the directory /app of the image"
+	for _, test := range []struct {
+		name      string
+		container map[string]any
+		want      string
+	}{
+		{"the image says all", map[string]any{}, refused},
+		{"a program by its name", map[string]any{"command": []any{"optimus"}}, refused},
+		{"a program by its path", map[string]any{"command": []any{"/opt/optimus"}}, ""},
+		{"a program below it", map[string]any{"command": []any{"/app/optimus"}}, "the program /app/optimus"},
+		{"a working directory elsewhere", map[string]any{"workingDir": "/srv"}, ""},
+	} {
+		if got := covered(test.container, "/app"); got != test.want {
+			t.Errorf("%s: %q, want %q", test.name, got, test.want)
+		}
+		if got := covered(test.container, "/app/.plugins"); got != "" {
+			t.Errorf("%s: a directory below it covers %s", test.name, got)
+		}
 	}
 }
 
