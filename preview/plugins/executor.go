@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/lazyregexp"
 )
 
 // Executor is what the pods of Optimus' jobs take besides the image of a plugin: the image
@@ -47,39 +48,85 @@ const (
 	baseContainer  = "base"
 )
 
+// The variables of the container that no config of a plugin sets.
+const (
+	jobDirVariable    = "JOB_DIR"
+	jobLabelsVariable = "JOB_LABELS"
+)
+
 // ExecutorTemplates returns the pod template of each plugin of a set for the jobs that run
 // it, as the RFC on plugins (docs/docs/rfcs/20220507_simplify_plugin_maintenance.md) has
 // it: an init container fetches assets and environment into a volume that it shares with
 // the image of the plugin, which stays as its publisher made it. The template is for
 // pod_template_file of KubernetesPodOperator; what belongs to one job, such as JOB_NAME,
-// is added there. files are those of the plan of the set.
-func ExecutorTemplates(set *Set, files []preview.File) ([]map[string]any, error) {
+// is added there. files are those of the plan of the set. The sentences name what of the
+// config of a plugin a template cannot have.
+func ExecutorTemplates(set *Set, files []preview.File) (templates []map[string]any, sentences []string, err error) {
 	image := set.Executor.InitImage()
 	if image == "" {
-		return nil, errors.New("spec.executor names no image for the init container; write custom-init-image or default-init-image")
+		return nil, nil, errors.New("spec.executor names no image for the init container; write custom-init-image or default-init-image")
 	}
-	var out []map[string]any
 	for _, f := range files {
 		if !isYAMLPlugin(f.Path) || f.Action == preview.ActionDelete {
 			continue
 		}
 		plugin, err := readYAMLPlugin([]byte(f.Text))
 		if err != nil {
-			return nil, fmt.Errorf("%s: Optimus refuses it: %w", clip(f.Path), err)
+			return nil, nil, fmt.Errorf("%s: Optimus refuses it: %w", clip(f.Path), err)
 		}
 		if strings.Contains(plugin.script+plugin.image, preview.Masked) {
-			return nil, fmt.Errorf("%s: its image or script has a secret in the clear, which no plan keeps; have it read from a variable", clip(f.Path))
+			return nil, nil, fmt.Errorf("%s: its image or script has a secret in the clear, which no plan keeps; have it read from a variable", clip(f.Path))
 		}
-		out = append(out, plugin.executorTemplate(image))
+		for _, one := range plugin.config {
+			if strings.Contains(one.value, preview.Masked) {
+				return nil, nil, fmt.Errorf("%s: its config %s is a secret in the clear, which no plan keeps; write it as a secret of Optimus, {{.secret.NAME}}", clip(f.Path), clip(one.name))
+			}
+		}
+		variables, left := plugin.variables()
+		if len(left) > 0 {
+			sentences = append(sentences, "Of the config of plugin "+clip(plugin.name)+", these come with the environment of a job alone: "+strings.Join(left, ", "))
+		}
+		templates = append(templates, plugin.executorTemplate(image, variables))
 	}
-	if len(out) == 0 {
-		return nil, fmt.Errorf("the set has no plugin of Optimus in YAML, %sNAME%s, whose jobs run an image", yamlPrefix, yamlSuffix)
+	if len(templates) == 0 {
+		return nil, nil, fmt.Errorf("the set has no plugin of Optimus in YAML, %sNAME%s, whose jobs run an image", yamlPrefix, yamlSuffix)
 	}
-	return out, nil
+	return templates, sentences, nil
 }
 
-// executorTemplate returns the pod template of a plugin's jobs.
-func (p yamlPlugin) executorTemplate(bootImage string) map[string]any {
+// variables returns the config of a plugin as names and values of variables, with names in
+// capitals, as Optimus has them; and what a job alone can have, with the reason. The files
+// that a job loads have the config of the job, which wins.
+func (p yamlPlugin) variables() (pairs, left []string) {
+	for _, one := range p.config {
+		name, why := strings.ToUpper(one.name), ""
+		switch {
+		case !variableName.MatchString(name):
+			why = "no name of a variable"
+		case name == jobDirVariable || name == jobLabelsVariable:
+			why = "the scheduler sets it"
+		case strings.Contains(one.value, "{{"):
+			why = "a template"
+		}
+		if why != "" {
+			left = append(left, clip(name)+" ("+why+")")
+			continue
+		}
+		value := strings.ReplaceAll(one.value, "$", "$$") // which Kubernetes reads as one
+		if at := slices.Index(pairs, name); at >= 0 && at%2 == 0 {
+			pairs[at+1] = value // as the last of a name counts
+			continue
+		}
+		pairs = append(pairs, name, value)
+	}
+	return pairs, left
+}
+
+var variableName = lazyregexp.New(`^[A-Z_][A-Z0-9_]*$`)
+
+// executorTemplate returns the pod template of a plugin's jobs; variables are names and
+// values for the container of the plugin.
+func (p yamlPlugin) executorTemplate(bootImage string, variables []string) map[string]any {
 	env := func(pairs ...string) (out []any) {
 		for pair := range slices.Chunk(pairs, 2) {
 			out = append(out, map[string]any{"name": pair[0], "value": pair[1]})
@@ -99,12 +146,12 @@ func (p yamlPlugin) executorTemplate(bootImage string) map[string]any {
 				"volumes":       []any{map[string]any{"name": assetVolume, "emptyDir": map[string]any{}}},
 				"initContainers": []any{map[string]any{
 					"name": bootContainer, "image": bootImage, "command": []any{"/bin/sh", bootEntrypoint},
-					"env":          env("JOB_DIR", jobDir, "INSTANCE_TYPE", p.kind, "INSTANCE_NAME", p.name),
+					"env":          env(jobDirVariable, jobDir, "INSTANCE_TYPE", p.kind, "INSTANCE_NAME", p.name),
 					"volumeMounts": assets, "securityContext": confined(),
 				}},
 				"containers": []any{map[string]any{
 					"name": baseContainer, "image": p.image, "command": []any{p.shell, "-c"}, "args": []any{loadEnvironment + p.script},
-					"env":          env("JOB_DIR", jobDir, "JOB_LABELS", "orchestrator=optimus"),
+					"env":          env(append([]string{jobDirVariable, jobDir, jobLabelsVariable, "orchestrator=optimus"}, variables...)...),
 					"volumeMounts": assets, "securityContext": confined(),
 					"lifecycle": map[string]any{"postStart": map[string]any{"exec": map[string]any{"command": []any{p.shell, "-c", checkEnvironment}}}},
 				}},

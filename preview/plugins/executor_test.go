@@ -1,6 +1,7 @@
 package plugins
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -27,7 +28,7 @@ func TestTheBootImageOfAJobIsTheCustomOneOrElseTheDefault(t *testing.T) {
 		{"none", "{}", "", "spec.executor names no image for the init container; write custom-init-image or default-init-image"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			got, err := ExecutorTemplates(executorSet(t, test.images), files)
+			got, _, err := ExecutorTemplates(executorSet(t, test.images), files)
 			if test.refusal != "" {
 				if err == nil || err.Error() != test.refusal {
 					t.Errorf("got %v, want %s", err, test.refusal)
@@ -52,7 +53,7 @@ func TestThePodOfAJobRunsTheImageOfThePlugin(t *testing.T) {
 		{Path: "optimus-plugin-gone.yaml", Text: "name: gone", Action: preview.ActionDelete},
 		{Path: "optimus-plugin-transporter.yaml", Text: strings.NewReplacer("bq2bq", "transporter", "task", "hook", "  shell: /bin/bash\n", "").Replace(executedPlugin)},
 	}
-	got, err := ExecutorTemplates(executorSet(t, "{default-init-image: example.com/optimus:1}"), files)
+	got, _, err := ExecutorTemplates(executorSet(t, "{default-init-image: example.com/optimus:1}"), files)
 	if err != nil || len(got) != 2 {
 		t.Fatalf("%d templates, %v", len(got), err)
 	}
@@ -69,14 +70,44 @@ func TestThePodOfAJobRunsTheImageOfThePlugin(t *testing.T) {
 	}
 }
 
+// What a set configures for a plugin is in the environment of its program. What only a job
+// can have is named.
+func TestTheConfigOfAPluginIsInTheEnvironmentOfItsJobs(t *testing.T) {
+	const config = `defaultconfig:
+- {name: load_method, value: APPEND}
+- {name: WORKERS, value: 4}
+- {name: Load_Method, value: REPLACE}
+- {name: PRICE, value: "$5 of $(JOB_DIR)"}
+- {name: DSTART, value: "{{.DSTART}}"}
+- {name: JOB_DIR, value: /elsewhere}
+- {name: log-level, value: info}
+`
+	got, sentences, err := ExecutorTemplates(executorSet(t, "{default-init-image: example.com/optimus:1}"), []preview.File{{Path: "optimus-plugin-bq2bq.yaml", Text: executedPlugin + config}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pod, _ := preview.PodTemplate(got[0])
+	var env []string
+	for _, one := range preview.Maps(preview.Maps(pod, "containers")[0], "env") {
+		env = append(env, preview.String(one, "name")+"="+preview.String(one, "value"))
+	}
+	if want := []string{"JOB_DIR=/data", "JOB_LABELS=orchestrator=optimus", "LOAD_METHOD=REPLACE", "WORKERS=4", "PRICE=$$5 of $$(JOB_DIR)"}; !slices.Equal(env, want) {
+		t.Errorf("environment %q, want %q", env, want)
+	}
+	if want := []string{"Of the config of plugin bq2bq, these come with the environment of a job alone: DSTART (a template), JOB_DIR (the scheduler sets it), LOG-LEVEL (no name of a variable)"}; !slices.Equal(sentences, want) {
+		t.Errorf("%q, want %q", sentences, want)
+	}
+}
+
 func TestAPodThatCannotBeMadeSaysWhy(t *testing.T) {
 	for _, test := range []struct{ name, path, text, want string }{
 		{"no plugin in YAML", "optimus-neo_linux_amd64", "", "the set has no plugin of Optimus in YAML"},
 		{"a plugin that Optimus refuses", "optimus-plugin-neo.yaml", "name: neo\n", "optimus-plugin-neo.yaml: Optimus refuses it"},
+		{"a secret in the config", "optimus-plugin-bq2bq.yaml", executedPlugin + "defaultconfig: [{name: KEY, value: " + preview.Masked + "}]\n", "its config KEY is a secret in the clear, which no plan keeps; write it as a secret of Optimus, {{.secret.NAME}}"},
 		{"a secret in the script", "optimus-plugin-bq2bq.yaml", strings.ReplaceAll(executedPlugin, "main.py", preview.Masked), "has a secret in the clear, which no plan keeps"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			_, err := ExecutorTemplates(executorSet(t, "{default-init-image: example.com/optimus:1}"), []preview.File{{Path: test.path, Text: test.text}})
+			_, _, err := ExecutorTemplates(executorSet(t, "{default-init-image: example.com/optimus:1}"), []preview.File{{Path: test.path, Text: test.text}})
 			if err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("got %v, want %s", err, test.want)
 			}

@@ -20,7 +20,11 @@ type yamlPlugin struct {
 	name, version, kind, image string
 	shell, script              string // what starts the image, as Optimus joins it
 	questions, defaults        int
+	config                     []setting // of defaultconfig
 }
+
+// setting is an entry of defaultconfig.
+type setting struct{ name, value string }
 
 // readYAMLPlugin reads the YAML file of a plugin as Optimus does
 // (plugin/yaml/plugin.go): an unknown field is an error.
@@ -52,9 +56,17 @@ func readYAMLPlugin(data []byte) (yamlPlugin, error) {
 	out.questions = questions(r.At("questions"), 0)
 	for _, list := range []string{"defaultassets", "defaultconfig"} {
 		for _, item := range r.At(list).Maps() {
-			item.At("name").Need()
-			item.At("value").Know()
-			out.defaults++
+			one := setting{name: item.At("name").Need()}
+			value := item.At("value")
+			value.Know()
+			if value.Set() {
+				if one.value, err = settingText(value.Value); err != nil {
+					return yamlPlugin{}, err
+				}
+			}
+			if out.defaults++; list == "defaultconfig" {
+				out.config = append(out.config, one)
+			}
 		}
 	}
 	return out, r.Err(1)

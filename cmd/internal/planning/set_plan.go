@@ -546,13 +546,13 @@ func (w PlanRequest) PodTemplates(plan *preview.Plan, of report.TemplateOf) (*re
 		return nil, Usagef("-o pod-template is of a PluginSet with a host in the cluster: preview -f FILE")
 	}
 	if of == report.OfExecutor {
-		templates, err := plugins.ExecutorTemplates(w.Set, plan.Files)
+		templates, sentences, err := plugins.ExecutorTemplates(w.Set, plan.Files)
 		if err != nil {
 			return nil, fmt.Errorf("config %s: %w", w.Text, err)
 		}
 		return &report.PodTemplates{
 			About:     "The pods of jobs that run the plugins of set " + w.Set.Name + ", for pod_template_file of\nKubernetesPodOperator, which adds what belongs to one job: JOB_NAME, PROJECT, SCHEDULED_AT, OPTIMUS_HOST.",
-			Templates: templates,
+			Templates: templates, Needs: sentences,
 		}, nil
 	}
 	host := plan.Object(w.Set.Host.Deployment.ID())
