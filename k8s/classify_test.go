@@ -72,6 +72,20 @@ func TestClassify(t *testing.T) {
 	}
 }
 
+func TestClassifyShowsNoValueInTheSyntaxOfGo(t *testing.T) {
+	const head = "failed to create typed patch object (default/a; /v1, Kind=Secret): "
+	for said, want := range map[string]string{
+		".stringData.a: expected string, got &value.valueUnstructured{Value:4711}":                   ".stringData.a: expected string",
+		"errors:\n  .a: expected map, got &{[x]}\n  .b: field not declared in schema":                "errors:\n  .a: expected map\n  .b: field not declared in schema",
+		".spec.replicas: expected numeric (int or float), got &value.valueUnstructured{Value:\"1\"}": ".spec.replicas: expected numeric (int or float)",
+	} {
+		var refusal *preview.Refusal
+		if !errors.As(classify(status(500, head+said, nil)), &refusal) || refusal.Message != head+want {
+			t.Errorf("got %v, want %q", refusal, head+want)
+		}
+	}
+}
+
 func TestClassifyNamesManagersAndPaths(t *testing.T) {
 	cause := func(path, message string) metav1.StatusCause {
 		return metav1.StatusCause{Type: metav1.CauseTypeFieldManagerConflict, Field: path, Message: message}

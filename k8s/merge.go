@@ -50,11 +50,12 @@ func (c *Client) mergeObject(ctx context.Context, live map[string]any, item prev
 	delete(preview.Map(stripped, "metadata"), "managedFields")
 	before, err := toTyped(from, stripped)
 	if err != nil {
-		return nil, fmt.Errorf("the live object does not fit its schema: %w", err)
+		return nil, errors.New("the live object does not fit its schema: " + misfitText(stripped, err))
 	}
-	wanted, err := toTyped(from, normalizeScalars(item.Body))
+	body := normalizeScalars(item.Body)
+	wanted, err := toTyped(from, body)
 	if err != nil {
-		return nil, &preview.Refusal{Reason: preview.ReasonNotAppliable, Message: truncateMessage("it does not fit its schema: " + err.Error()), Err: err}
+		return nil, &preview.Refusal{Reason: preview.ReasonNotAppliable, Message: truncateMessage("it does not fit its schema: " + misfitText(body, err)), Err: err}
 	}
 	if len(managers) == 0 {
 		// The API server takes the one who wrote an object before it tracked
@@ -70,12 +71,12 @@ func (c *Client) mergeObject(ctx context.Context, live map[string]any, item prev
 	if err != nil {
 		return nil, err
 	}
-	body, ok := after.AsValue().Unstructured().(map[string]any)
+	merged, ok := after.AsValue().Unstructured().(map[string]any)
 	if !ok {
 		return nil, errors.New("the merge is not an object")
 	}
 	// The schemas' numbers are not ours: through JSON they are.
-	data, err := json.Marshal(body)
+	data, err := json.Marshal(merged)
 	if err != nil {
 		return nil, err
 	}

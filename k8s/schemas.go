@@ -2,7 +2,6 @@ package k8s
 
 import (
 	"fmt"
-	"strings"
 	"sync"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -72,7 +71,7 @@ func (s *Schemas) Check(body map[string]any) error {
 	if _, err := converter.ObjectToTyped(&unstructured.Unstructured{Object: body}); err != nil {
 		return &preview.Refusal{
 			Reason:  preview.ReasonNotAppliable,
-			Message: truncateMessage(strings.TrimPrefix(strings.TrimSpace(err.Error()), "errors:\n")),
+			Message: truncateMessage(misfitText(body, err)),
 			Err:     err,
 		}
 	}

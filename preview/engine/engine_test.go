@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -190,12 +191,14 @@ func TestEnvironmentVariablesTwiceAreFoundOffline(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range p.Findings {
-		if f.Rule == rules.NotAppliable.Name && f.Severity == preview.Critical && strings.Contains(f.Evidence, "X") {
-			return
-		}
+	found := slices.IndexFunc(p.Findings, func(f preview.Finding) bool { return f.Rule == rules.NotAppliable.Name })
+	if found < 0 || p.Findings[found].Severity != preview.Critical || !strings.Contains(p.Findings[found].Evidence, "X") {
+		t.Fatalf("findings %v", p.Findings)
 	}
-	t.Errorf("findings %v", p.Findings)
+	want := `does not fit the schema of its kind: .spec.template.spec.containers[name="c"].env: duplicate entries for key [name="X"]`
+	if all := p.Verdict.Obstacles; len(all) != 1 || all[0].Object != p.Findings[found].Object || all[0].Cause != want {
+		t.Errorf("obstacles %+v, want %s", all, want)
+	}
 }
 
 func TestCustomResourcesAreHeldToTheDefinitionOfTheSamePlan(t *testing.T) {

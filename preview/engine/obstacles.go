@@ -2,14 +2,17 @@ package engine
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/remedy"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
 // Obstacles returns what prevents a plan from being applied, whatever is approved and
 // accepted: objects that may not be written, contested fields without a decision, kinds
-// that the cluster does not serve, and objects of a new namespace that its policies refuse.
+// that the cluster does not serve, objects that do not fit the schema of their kind, and
+// those of a new namespace that its policies refuse.
 func Obstacles(p *preview.Plan) []preview.Obstacle {
 	var out []preview.Obstacle
 	for i := range p.Objects {
@@ -37,6 +40,12 @@ func Obstacles(p *preview.Plan) []preview.Obstacle {
 				cause, owns = remedy.ContestedByLeave, owns+", which cannot be left to it"
 			}
 			out = append(out, remedy.Obstacle(cause, owns, c))
+		}
+	}
+	for _, f := range p.Findings {
+		if f.Rule == rules.NotAppliable.Name {
+			problem := strings.TrimPrefix(strings.TrimPrefix(f.Evidence, f.Object+": "), string(preview.ReasonNotAppliable)+": ")
+			out = append(out, remedy.Obstacle(remedy.Misfit, "does not fit the schema of its kind: "+problem, remedy.Case{Plan: p, Object: p.Object(f.Object), ID: f.Object}))
 		}
 	}
 	for _, u := range p.Unknowns {

@@ -47,7 +47,7 @@ type Options struct {
 // secret values that is neither encrypted nor allowed in plain text is a
 // [SecretsError].
 func Pack(p *preview.Plan, o Options) ([]byte, error) {
-	if ids := sensitiveObjects(p); len(ids) > 0 && !o.PlaintextSecrets && len(o.Recipients) == 0 {
+	if ids := SensitiveObjects(p); len(ids) > 0 && !o.PlaintextSecrets && len(o.Recipients) == 0 {
 		return nil, &SecretsError{Objects: ids}
 	}
 	var b bytes.Buffer
@@ -103,8 +103,8 @@ func (e *ExistsError) Error() string {
 	return e.Path + " exists and is not overwritten; remove it or name another file"
 }
 
-// sensitiveObjects returns the ids of the objects whose bodies contain secret values.
-func sensitiveObjects(p *preview.Plan) []string {
+// SensitiveObjects returns the ids of the objects whose bodies contain secret values.
+func SensitiveObjects(p *preview.Plan) []string {
 	var ids []string
 	for i := range p.Objects {
 		o := &p.Objects[i]

@@ -45,6 +45,8 @@ const (
 	ContestedByLeave
 	// NotServed is that the cluster does not serve its kind.
 	NotServed
+	// Misfit is that it does not fit the schema of its kind.
+	Misfit
 	// RefusedByPolicy is that an admission policy of the cluster refuses it.
 	RefusedByPolicy
 	// UnknownAction is that a newer version of the program made the plan.
@@ -120,6 +122,7 @@ var rows = [causes]row{
 		return "plan with --conflicts take, or settle it there", []string{conflicts, preview.ConflictsTake}
 	},
 	NotServed: notServed,
+	Misfit:    misfit,
 	RefusedByPolicy: func(c Case) (string, []string) {
 		return "set what it asks for, by --set or in the content, or have the policy leave out the namespace: " +
 			c.kubectl("kubectl get "+strings.Replace(strings.ToLower(c.Policy), " ", "/", 1)+" -o yaml"), nil
@@ -166,4 +169,21 @@ func notServed(c Case) (string, []string) {
 	}
 	find := commandline.Add(commandline.Operator("search", strings.ToLower(kind)), c.flags()...)
 	return "install first what brings the CRD of " + kind + " in " + group + ": " + find, nil
+}
+
+// misfit returns how to correct an object that no API server takes, and where the schema
+// of its kind is: in a CRD of the plan, or else in the cluster.
+func misfit(c Case) (string, []string) {
+	const correct = "correct it in the content, or by --set where a parameter writes it, or plan another version; "
+	if c.Object == nil {
+		return correct + "the cause names the field", nil
+	}
+	ref := c.Object.Ref()
+	for i := range c.Plan.Objects {
+		o := &c.Plan.Objects[i]
+		if o.Kind == "CustomResourceDefinition" && o.Planned != nil && preview.String(o.Planned, "spec", "group") == ref.Group() && preview.String(o.Planned, "spec", "names", "kind") == ref.Kind {
+			return correct + "the schema is in CustomResourceDefinition " + o.Name + " of the plan", nil
+		}
+	}
+	return correct + "what its fields take: " + c.kubectl("kubectl explain "+preview.ShellWord(strings.ToLower(ref.Kind))+" --api-version="+preview.ShellWord(ref.APIVersion)+" --recursive"), nil
 }

@@ -7,8 +7,15 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// Each cause for which the gate refuses a plan has a remedy, and its commands name the
-// cluster that the plan is for.
+// doneByHand are what to do about the causes for which there is neither a command nor a
+// flag.
+var doneByHand = map[Cause]string{
+	HiddenOwner:   "get the right to read Secret a/b, and preview again",
+	UnknownAction: "apply it with the version that made it, or preview again with this one",
+}
+
+// Each cause for which the gate refuses a plan has a remedy: a command, a flag or a
+// sentence of what to do. Its commands name the cluster that the plan is for.
 func TestEachCauseHasARemedy(t *testing.T) {
 	object := &preview.Object{ID: "core/ConfigMap/shop/it's", APIVersion: "v1", Kind: "ConfigMap", Namespace: "shop", Name: "it's"}
 	plan := &preview.Plan{Request: preview.Request{Flags: []string{"--context=a cluster", "--values=own.yaml"}}}
@@ -25,6 +32,9 @@ func TestEachCauseHasARemedy(t *testing.T) {
 		if named := strings.Count(found.Remedy, "'--context=a cluster'"); named != commands {
 			t.Errorf("cause %d: %d of %d commands name the cluster: %s", cause, named, commands, found.Remedy)
 		}
+		if byHand := doneByHand[cause]; commands+len(found.Flags) == 0 && found.Remedy != byHand {
+			t.Errorf("cause %d has neither a command nor a flag: %s", cause, found.Remedy)
+		}
 		if strings.Contains(found.Remedy, "own.yaml") {
 			t.Errorf("cause %d: %s", cause, found.Remedy)
 		}
@@ -40,6 +50,25 @@ func TestTheRemedyForAKindThatIsNotServed(t *testing.T) {
 	} {
 		if got := Obstacle(NotServed, "", Case{Plan: &preview.Plan{}, ID: id}).Remedy; !strings.Contains(got, want) {
 			t.Errorf("%s: %s", id, got)
+		}
+	}
+}
+
+func TestTheRemedyForAnObjectThatDoesNotFitItsSchemaNamesTheSchema(t *testing.T) {
+	thing := preview.Object{ID: "example.com/Thing/shop/a", APIVersion: "example.com/v1", Kind: "Thing", Namespace: "shop", Name: "a"}
+	definition := preview.Object{Kind: "CustomResourceDefinition", Name: "things.example.com", Planned: map[string]any{
+		"spec": map[string]any{"group": "example.com", "names": map[string]any{"kind": "Thing"}},
+	}}
+	for _, tt := range []struct {
+		name    string
+		objects []preview.Object
+		want    string
+	}{
+		{"of a kind that the plan brings, in its definition", []preview.Object{definition, thing}, "the schema is in CustomResourceDefinition things.example.com of the plan"},
+		{"of another kind, by kubectl", []preview.Object{thing}, "kubectl explain thing --api-version=example.com/v1"},
+	} {
+		if got := Obstacle(Misfit, "", Case{Plan: &preview.Plan{Objects: tt.objects}, Object: &thing, ID: thing.ID}).Remedy; !strings.Contains(got, tt.want) {
+			t.Errorf("%s: %s", tt.name, got)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/commandline"
+	"github.com/kubectl-operator/kubectl-operator/preview/planfile"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 	"github.com/kubectl-operator/kubectl-operator/preview/verdict"
 )
@@ -15,9 +16,14 @@ import (
 // Command returns the command that applies exactly what was reviewed: the same
 // reference and parameters, approved by digest. It is safe to paste into a shell. For a
 // plan that was saved, or whose source is not recorded, the command names the plan
-// file.
+// file. Where another plan would have other values, which no digest approves, there are
+// two commands, a line for each: one makes such a plan again and saves it, and the other
+// applies that file.
 func Command(p *preview.Plan) string {
 	asked, approval := commandWords(p)
+	if unrepeatable(p) {
+		return savingCommand(p, asked, approval[1]) + " &&\n" + commandline.Join(slices.Concat(applyWords(p), approval, applyingFlags(p))...)
+	}
 	return commandline.Join(slices.Concat(asked, approval, repeated(p, asked, approval))...)
 }
 
@@ -26,10 +32,11 @@ func Command(p *preview.Plan) string {
 // a saved plan holds the settings, which no flag can override.
 func ReviewCommand(p *preview.Plan, settings ...string) string {
 	asked, approval := commandWords(p)
+	fromFile := approval[0] == planFlag && !unrepeatable(p)
 	switch {
-	case len(settings) > 0 && approval[0] == planFlag:
+	case len(settings) > 0 && fromFile:
 		return ""
-	case approval[0] == planFlag:
+	case fromFile:
 		return showCommand(approval[1], p, "--tui")
 	case p.ReadMode == preview.ReadOffline && !p.OnMachine() && needsReference(p): // install reads a cluster
 		asked[2] = "preview"
@@ -60,6 +67,40 @@ func repeated(p *preview.Plan, asked, approval []string) []string {
 	return out
 }
 
+// savingCommand returns the command that makes a plan again, of the given words, and
+// saves it as a file. The file of a plan with secret values is for its owner alone.
+func savingCommand(p *preview.Plan, asked []string, file string) string {
+	words := slices.Clone(asked)
+	if needsReference(p) {
+		words[2] = "preview" // which is what plans an install
+	} else {
+		words = append(words, "--preview")
+	}
+	words = slices.Concat(words, repeated(p, asked, nil), []string{"--out", file})
+	if len(planfile.SensitiveObjects(p)) > 0 {
+		words = append(words, "--plaintext-secrets")
+	}
+	return commandline.Join(words...)
+}
+
+// applyWords returns the first words of the command that applies a saved plan.
+func applyWords(p *preview.Plan) []string {
+	words := []string{"kubectl", "operator", command(p)}
+	if !needsReference(p) {
+		words = append(words, p.Release.Name)
+	}
+	return words
+}
+
+// applyingFlags returns the flags with which the plan was made and that the command which
+// applies its file repeats.
+func applyingFlags(p *preview.Plan) []string {
+	return slices.DeleteFunc(commandline.Flags(p.Request.Flags, commandline.Applying), func(flag string) bool {
+		name, _, _ := strings.Cut(strings.TrimPrefix(flag, "--"), "=")
+		return commandline.ScopeOf(name) == commandline.Planning
+	})
+}
+
 // showCommand returns the command that shows a saved plan.
 func showCommand(file string, p *preview.Plan, flags ...string) string {
 	words := append([]string{"kubectl", "operator", "show", file}, flags...)
@@ -72,19 +113,18 @@ func commandWords(p *preview.Plan) (asked, approval []string) {
 	if p.OnMachine() && p.Location != nil {
 		return setCommand(p)
 	}
-	words := []string{"kubectl", "operator", command(p)}
 	if needsFile(p) {
-		if !needsReference(p) {
-			words = append(words, p.Release.Name)
-		}
-		return words, []string{planFlag, orDefault(p.SavedAs, "PLANFILE"), "--yes"}
+		return applyWords(p), []string{planFlag, orDefault(p.SavedAs, "PLANFILE"), "--yes"}
 	}
-	words = append(words, operands(p)...)
+	words := append([]string{"kubectl", "operator", command(p)}, operands(p)...)
 	words = append(words, "--namespace", p.Release.Namespace)
 	words = append(words, resolveFlags(p)...)
 	words = append(words, optionFlags(p)...)
 	if p.Options.IncludeNamespaces { // the record goes with the namespace: its receipt needs a place
 		words = append(words, "--receipt", p.Release.Name+"-removed.json")
+	}
+	if unrepeatable(p) {
+		return words, []string{planFlag, p.Release.Name + ".tgz", "--yes"}
 	}
 	digest := p.Digest
 	if p.ReadMode == preview.ReadOffline {
@@ -155,11 +195,17 @@ func RoleCommandRenders(p *preview.Plan) bool {
 }
 
 // needsFile reports whether the plan can be applied only from its file: it was saved,
-// expires, does not record its source, or has values from a clock or random source.
+// expires, or does not record its source.
 func needsFile(p *preview.Plan) bool {
 	saved := (p.SavedAs != "" || p.Options.Expires != "") && p.ReadMode != preview.ReadOffline // which is never applied as a file
 	sourceless := needsReference(p) && p.Request.Reference == "" || command(p) == preview.RequestRollback && p.Request.Revision == 0
-	return saved || sourceless || holds(p, rules.Unrepeatable)
+	return saved || sourceless
+}
+
+// unrepeatable reports whether the plan is in no file and has values that another would
+// not have, such as those from a clock or a random source.
+func unrepeatable(p *preview.Plan) bool {
+	return !p.OnMachine() && !needsFile(p) && holds(p, rules.Unrepeatable)
 }
 
 // holds reports whether a package of the plan has a note of such a rule.
@@ -320,7 +366,9 @@ func installSection(p *preview.Plan, l layout) section {
 	case nothingToDo(p):
 		s = section{title: "NOTHING TO DO"}
 	default:
-		s.lines = append(s.lines, "  "+Command(p)) // not wrapped: it is copied as a whole
+		for _, command := range strings.Split(Command(p), "\n") {
+			s.lines = append(s.lines, "  "+command) // not wrapped: it is copied as a whole
+		}
 	}
 	for _, note := range installNotes(p) {
 		s.lines = append(s.lines, l.wrap("  ", note)...)
@@ -371,11 +419,14 @@ func installNotes(p *preview.Plan) []string {
 		notes = append(notes, "The record was verified with keys: give the key that signs it by --record-key, where the configuration does not.")
 	}
 	switch offline := p.ReadMode == preview.ReadOffline; {
-	case holds(p, rules.Unrepeatable) && offline:
-		return append(notes, "It holds values that another plan would not have, which no digest approves: preview with a cluster and --out FILE.")
+	case unrepeatable(p):
+		text := "It holds values that another plan would not have, which no digest approves: the first command makes such a plan again and saves it, the second applies that file."
+		if len(planfile.SensitiveObjects(p)) > 0 {
+			text += " The file has the secret values in the clear; --plan-recipient KEY in place of --plaintext-secrets encrypts it."
+		}
+		return append(notes, text)
 	case holds(p, rules.Unrepeatable):
-		return append(notes, "It holds values that another plan would not have, which no digest approves: "+
-			"save this plan with --out FILE, and apply that file.")
+		return append(notes, "It holds values that another plan would not have, which no digest approves: apply this file.")
 	case holds(p, func(rule string) bool { return rule == rules.ContentDependsOnCluster.Name }) && offline:
 		return append(notes, "Its templates read what only a cluster knows (.Capabilities, lookup), so no cluster accepts this digest: "+
 			"preview with --kube-version and --api-versions, or with a cluster.")

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 	"github.com/kubectl-operator/kubectl-operator/preview/verdict"
 )
 
@@ -158,11 +159,12 @@ func judgedLines(f preview.Finding, indent string, l layout) []string {
 
 // acceptSection lists the value of --accept for each critical finding and each of what
 // could not be read, because a policy may demand that a person accepts them one by one.
+// What cannot be applied whatever is accepted is not offered.
 func acceptSection(p *preview.Plan) section {
 	s := section{title: "ACCEPT", note: "what --accept takes for each of these findings"}
 	for _, g := range groups(p) {
 		for _, f := range g.Findings {
-			if f.Severity == preview.Critical || f.Severity == preview.NotKnown {
+			if (f.Severity == preview.Critical || f.Severity == preview.NotKnown) && f.Rule != rules.NotAppliable.Name {
 				s.lines = append(s.lines, fmt.Sprintf("  %-4s", g.Label())+line(f.ID+"="+f.Fingerprint))
 			}
 		}

@@ -82,7 +82,7 @@ func installBlock(p *preview.Plan, title string) string {
 			words = commandline.Operator(command(p), planFlag, orDefault(p.SavedAs, "PLANFILE"), "--yes")
 			block += "The command with everything it takes is too long to be shown here; `-o text` has it.\n\n"
 		}
-		block += fence("sh", []string{words}) + "\n"
+		block += fence("sh", strings.Split(words, "\n")) + "\n"
 	}
 	for _, note := range installNotes(p) {
 		block += prose(textsafe.Truncate(note, maxWhy)) + "\n"

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -15,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 )
 
@@ -147,6 +149,37 @@ func TestUnknownFormatsAreRefused(t *testing.T) {
 	}
 }
 
+// unrepeatablePlan returns a plan with a certificate that was made for it.
+func unrepeatablePlan(t *testing.T) *preview.Plan {
+	t.Helper()
+	p := *plans(t)["fresh-install"]
+	p.Request = preview.Request{Action: preview.RequestInstall, Reference: "./chart", Flags: []string{"--context=prod", "--set=size=2", "--no-wait"}}
+	p.Packages = slices.Clone(p.Packages)
+	p.Packages[0].Parameters.Certs = preview.CertsGenerated
+	p.Packages[0].Notes = append(slices.Clone(p.Packages[0].Notes), preview.Note{Rule: rules.CertificateMade.Name, Object: "core/Secret/databases/cert"})
+	p.Objects = append(slices.Clone(p.Objects), object(t, preview.ActionCreate, "", "{apiVersion: v1, kind: Secret, metadata: {name: cert, namespace: databases}, stringData: {key: own}}"))
+	return &p
+}
+
+// What y and Y copy, and what the roles are printed with, names no file that was not saved.
+func TestAPlanThatNoOtherRepeatsIsReviewedFromItsSource(t *testing.T) {
+	p := unrepeatablePlan(t)
+	for got, want := range map[string]string{
+		ReviewCommand(p):                       "kubectl operator install ./chart --namespace databases --catalog registry.example.com/catalog:latest --install-mode AllNamespaces --certs generated --context=prod --set=size=2",
+		ReviewCommand(p, "--certs", "none"):    "kubectl operator install ./chart --namespace databases --catalog registry.example.com/catalog:latest --install-mode AllNamespaces --certs generated --context=prod --set=size=2 --certs none",
+		RoleCommand(p):                         "kubectl operator preview ./chart --namespace databases --catalog registry.example.com/catalog:latest --install-mode AllNamespaces --certs generated --context=prod --set=size=2 -o installer-role",
+		strings.Join(installNotes(p)[:1], " "): "It holds values that another plan would not have, which no digest approves: the first command makes such a plan again and saves it, the second applies that file. The file has the secret values in the clear; --plan-recipient KEY in place of --plaintext-secrets encrypts it.",
+	} {
+		if got != want {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
+	}
+	p.SavedAs = "plan.tgz"
+	if got, want := Command(p), "kubectl operator install --plan plan.tgz --yes --context=prod"; got != want {
+		t.Errorf("saved: got %s\nwant %s", got, want)
+	}
+}
+
 func TestCommand(t *testing.T) {
 	all := plans(t)
 	from := *all["fresh-install"]
@@ -169,6 +202,9 @@ func TestCommand(t *testing.T) {
 				" --install-mode AllNamespaces --certs cert-manager --conflicts take --yes --approve REVIEW --ruleset RULESET"},
 		{"an uninstall needs no reference", &uninstall,
 			"uninstall mongodb --namespace databases --conflicts take --yes --approve REVIEW --ruleset RULESET"},
+		{"of a plan that no other repeats there are two", unrepeatablePlan(t),
+			"preview ./chart --namespace databases --catalog registry.example.com/catalog:latest --install-mode AllNamespaces --certs generated --context=prod --set=size=2 --out mongodb.tgz --plaintext-secrets &&\n" +
+				"kubectl operator install --plan mongodb.tgz --yes --context=prod --no-wait"},
 		{"a loaded plan does not say where it came from", &from, "install --plan PLANFILE --yes"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -112,6 +112,10 @@ func writeSARIF(w io.Writer, p *preview.Plan, _ Options) error {
 // sarif returns a log with one run: the rules that have findings, a result for each
 // finding, and a notification for each object that could not be read.
 func sarif(p *preview.Plan) ([]byte, error) {
+	apply := ""
+	if hasCommand(p) {
+		apply = Command(p)
+	}
 	r := newReader(p)
 	described, index := sarifRules(p, r)
 	run := sarifRun{
@@ -122,7 +126,7 @@ func sarif(p *preview.Plan) ([]byte, error) {
 		Results:     []sarifResult{},
 		Properties: map[string]any{
 			"verdict": verdict.For(p).Sentence, "obstacles": len(verdict.For(p).Obstacles), "digest": p.Digest, "contentDigest": p.ContentDigest, "ruleset": p.Ruleset,
-			"readMode": p.ReadMode, "complete": p.Complete, "command": Command(p),
+			"readMode": p.ReadMode, "complete": p.Complete, "command": apply,
 		},
 	}
 	for _, u := range p.Unknowns {

@@ -24,7 +24,7 @@ var screenCommand = regexp.MustCompile(`kubectl operator [a-z][^\n│` + "`" + `
 // reportedCommands are those about a plan that the reports have, and that their tests
 // carry out.
 func reportedCommands(p *preview.Plan) []string {
-	out := []string{report.Command(p), report.ReviewCommand(p), report.RoleCommand(p), report.ReviewerCommand(p), frame.UndoCommand(p)}
+	out := append(strings.Split(report.Command(p), "\n"), report.ReviewCommand(p), report.RoleCommand(p), report.ReviewerCommand(p), frame.UndoCommand(p))
 	v := verdict.For(p)
 	for _, m := range v.Mitigations {
 		out = append(out, report.ReviewCommand(p, m.Flags...))

@@ -295,8 +295,38 @@ func TestClusterPrintedCommands(t *testing.T) {
 			p.after(got.stdout)
 		}
 	}
+	p.generated()
 	p.errors()
 }
+
+// generated carries out the two commands that apply a package whose certificates are part
+// of the plan, so that no digest approves it: the first saves it, the second applies that.
+func (p *printing) generated() {
+	p.t.Helper()
+	dirs, _ := filepath.Glob(filepath.Join(corpustest.Dir(p.t, "bundles"), "mongodb-kubernetes", "*"))
+	if len(dirs) == 0 {
+		p.t.Fatal("the corpus lacks a package with webhooks")
+	}
+	const context = "--context=kubectl-operator-sandbox"
+	forms := p.forms("kubectl operator preview " + dirs[len(dirs)-1] + " -n made --certs generated --policy 'our policy'\\''s.yaml' --context kubectl-operator-sandbox")
+	found := twoCommands.FindStringSubmatch(forms[0])
+	if found == nil || strings.Count(found[0], context) != 2 || strings.Count(found[0], "--policy=") != 2 {
+		p.t.Fatalf("%q in\n%s", found, forms[0])
+	}
+	for i, form := range forms {
+		if text := html.UnescapeString(form); !strings.Contains(text, found[1]) || !strings.Contains(text, found[2]) {
+			p.t.Errorf("form %d lacks\n%s", i, found[0])
+		}
+	}
+	got := p.sh(found[0] + " --no-wait")
+	if got.code != 0 {
+		p.t.Fatalf("%s: exit code %d\n%s%s", found[0], got.code, got.stdout, got.stderr)
+	}
+	p.after(got.stdout)
+}
+
+// twoCommands are those that save a plan and apply its file.
+var twoCommands = regexp.MustCompile(`(kubectl operator preview [^\n]* --out [^\n]*) &&\n +(kubectl operator install --plan [^\n]*)`)
 
 // errors carries out the commands that errors and obstacles name.
 func (p *printing) errors() {

@@ -1,0 +1,137 @@
+package k8s
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"sigs.k8s.io/structured-merge-diff/v6/typed"
+	"sigs.k8s.io/structured-merge-diff/v6/value"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/lazyregexp"
+)
+
+// wrongType matches what the merge library says about a value of a wrong type. What
+// follows is the value in the syntax of Go.
+var wrongType = lazyregexp.New(`(?s)^expected (string|boolean|map|list|numeric \(int or float\)|any scalar), got `)
+
+// goValue matches the end of such a line in the answer of an API server. The value is not
+// shown, because it can be that of a Secret.
+var goValue = lazyregexp.New(`(?m)(\bexpected [^,\n]+), got &.*$`)
+
+// wantedTypes names the types of [wrongType] as people do.
+var wantedTypes = map[string]string{
+	"string": "a string", "boolean": "true or false", "map": "a map", "list": "a list",
+	"numeric (int or float)": "a number", "any scalar": "a string, a number, true or false",
+}
+
+// misfitText returns why an object does not fit the schema of its kind, from the error
+// of the merge library: a line for each field, with its path. For a value of a wrong
+// type the line says what is wanted, and what is there.
+func misfitText(body map[string]any, err error) string {
+	var all typed.ValidationErrors
+	if !errors.As(err, &all) {
+		return strings.TrimPrefix(strings.TrimSpace(err.Error()), "errors:\n")
+	}
+	lines := make([]string, 0, len(all))
+	for _, one := range all {
+		lines = append(lines, fieldMisfit(body, one))
+	}
+	return strings.Join(lines, "\n")
+}
+
+func fieldMisfit(body map[string]any, err typed.ValidationError) string {
+	match := wrongType.FindStringSubmatch(err.ErrorMessage)
+	if match == nil {
+		return err.Error()
+	}
+	path := err.Path
+	if path == "" {
+		path = "the object"
+	}
+	text := path + " must be " + wantedTypes[match[1]]
+	found := valuesAt(body, err.Path)
+	if len(found) == 0 {
+		return text
+	}
+	return text + ", and is " + describeValue(found[0], preview.RefOf(body).Kind == "Secret")
+}
+
+// describeValue returns a value with its type, as it stands in a sentence. The values
+// of a Secret are not shown.
+func describeValue(v any, secret bool) string {
+	switch v := v.(type) {
+	case nil:
+		return "null"
+	case map[string]any:
+		return "a map"
+	case []any:
+		return "a list"
+	case string:
+		if secret {
+			return "a string"
+		}
+		return fmt.Sprintf("the string %q", preview.Shorten(v, 60))
+	case bool:
+		if secret {
+			return "true or false"
+		}
+		return fmt.Sprint(v)
+	}
+	if secret {
+		return "a number"
+	}
+	return fmt.Sprintf("the number %v", v)
+}
+
+// valuesAt returns the values at a path as the merge library writes it: .KEY for a key of
+// a map, which may have dots itself, and [N] or [KEY=VALUE,...] for the items of a list.
+// A path can lead to several, because keys of items may be left to their defaults.
+func valuesAt(v any, path string) []any {
+	if path == "" {
+		return []any{v}
+	}
+	var out []any
+	switch v := v.(type) {
+	case map[string]any:
+		for key, child := range v {
+			rest, ok := strings.CutPrefix(path, "."+key)
+			if ok && (rest == "" || rest[0] == '.' || rest[0] == '[') {
+				out = append(out, valuesAt(child, rest)...)
+			}
+		}
+	case []any:
+		for i, child := range v {
+			if rest, ok := strings.CutPrefix(path, fmt.Sprintf("[%d]", i)); ok {
+				out = append(out, valuesAt(child, rest)...)
+			} else if item, isMap := child.(map[string]any); isMap {
+				if rest, ok := cutKeys(item, path); ok {
+					out = append(out, valuesAt(child, rest)...)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// itemKeys matches the keys of a list's item in a path, and each of them.
+var (
+	itemKeys = lazyregexp.New(`^\[\w+=(?:"(?:[^"\\]|\\.)*"|[^,\]"]*)(?:,\w+=(?:"(?:[^"\\]|\\.)*"|[^,\]"]*))*\]`)
+	itemKey  = lazyregexp.New(`(\w+)=("(?:[^"\\]|\\.)*"|[^,\]"]*)`)
+)
+
+// cutKeys returns the rest of a path that begins with the keys of an item of a list, and
+// whether the item has them. A key that the item lacks has its default.
+func cutKeys(item map[string]any, path string) (rest string, ok bool) {
+	keys := itemKeys.FindString(path)
+	if keys == "" {
+		return "", false
+	}
+	for _, key := range itemKey.FindAllStringSubmatch(keys, -1) {
+		if v, has := item[key[1]]; has && value.ToString(value.NewValueInterface(v)) != key[2] {
+			return "", false
+		}
+	}
+	return path[len(keys):], true
+}
