@@ -69,6 +69,8 @@ func TestGate(t *testing.T) {
 			}
 		}
 	}
+	misfit := critical
+	misfit.Rule, misfit.Evidence = "not-appliable", misfit.Object+": .data.a must be a string, and is the number 1"
 	earlier := critical
 	earlier.Severity, earlier.AcceptedIn = preview.Warning, 2
 	acceptBare := func(a *record.Approval) { a.Accepted = []record.Acceptance{{ID: critical.ID}} }
@@ -112,6 +114,7 @@ func TestGate(t *testing.T) {
 		{"an unknown needs its own acceptance", notRead("forbidden"), record.ApprovedByDigest, ruleset(preview.Ruleset), unknown.Object},
 		{"an accepted unknown passes", notRead("forbidden"), record.ApprovedByDigest, accept(unknown), ""},
 		{"a kind that is not served cannot be accepted", notServed, record.ApprovedByDigest, accept(unknown), "neither served"},
+		{"an object that does not fit its schema cannot be accepted", findings(misfit), record.ApprovedByDigest, accept(misfit), "does not fit the schema of its kind: .data.a must be a string"},
 		{"replace passes with the review digest", action(preview.ActionReplace), record.ApprovedByDigest, nil, ""},
 		{"content does not cover a replacement", action(preview.ActionReplace), record.ApprovedByContent, nil, "created again"},
 		{"adopt is refused without --adopt", action(preview.ActionAdopt), record.ApprovedByDigest, nil, "--adopt"},

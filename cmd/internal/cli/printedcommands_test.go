@@ -244,9 +244,11 @@ func TestSlowPrintedCommands(t *testing.T) {
 			continue
 		}
 		reviewed++
-		commands := commandsIn(p.forms(first)...)
-		if !slices.ContainsFunc(commands, func(line string) bool { return strings.Contains(line, " operator install ") }) {
-			t.Errorf("%s: no command applies it: %q", dir, commands)
+		forms := p.forms(first)
+		commands := commandsIn(forms...)
+		applies := slices.ContainsFunc(commands, func(line string) bool { return strings.Contains(line, " operator install ") })
+		if blocked := strings.Contains(strings.Join(forms, ""), "CANNOT BE APPLIED"); applies == blocked {
+			t.Errorf("%s: cannot be applied: %t, a command applies it: %t: %q", dir, blocked, applies, commands)
 		}
 		for _, line := range commands {
 			p.offline(line, want)
