@@ -3,6 +3,8 @@ package k8s
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
@@ -95,10 +97,10 @@ func valuesAt(v any, path string) []any {
 	var out []any
 	switch v := v.(type) {
 	case map[string]any:
-		for key, child := range v {
+		for _, key := range slices.Sorted(maps.Keys(v)) { // the same sentence each time
 			rest, ok := strings.CutPrefix(path, "."+key)
 			if ok && (rest == "" || rest[0] == '.' || rest[0] == '[') {
-				out = append(out, valuesAt(child, rest)...)
+				out = append(out, valuesAt(v[key], rest)...)
 			}
 		}
 	case []any:
