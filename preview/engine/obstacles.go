@@ -2,11 +2,9 @@ package engine
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/remedy"
-	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
 // Obstacles returns what prevents a plan from being applied, whatever is approved and
@@ -42,20 +40,16 @@ func Obstacles(p *preview.Plan) []preview.Obstacle {
 			out = append(out, remedy.Obstacle(cause, owns, c))
 		}
 	}
-	for _, f := range p.Findings {
-		if f.Rule == rules.NotAppliable.Name {
-			problem := strings.TrimPrefix(strings.TrimPrefix(f.Evidence, f.Object+": "), string(preview.ReasonNotAppliable)+": ")
-			out = append(out, remedy.Obstacle(remedy.Misfit, "does not fit the schema of its kind: "+problem, remedy.Case{Plan: p, Object: p.Object(f.Object), ID: f.Object}))
-		}
-	}
+	out = append(out, remedy.Misfits(p)...)
 	for _, u := range p.Unknowns {
 		if u.Reason == preview.ReasonNotServed {
 			out = append(out, remedy.Obstacle(remedy.NotServed, "is of a kind that is neither served by the cluster nor brought by the plan", remedy.Case{Plan: p, ID: u.Object}))
 		}
 	}
-	if p.Computed != nil {
+	if p.Computed != nil && len(p.Computed.Refused) > 0 {
+		objects := p.ObjectsByID()
 		for _, r := range p.Computed.Refused {
-			out = append(out, remedy.Obstacle(remedy.RefusedByPolicy, "is refused by "+r.Policy+": "+r.Why, remedy.Case{Plan: p, Object: p.Object(r.Object), ID: r.Object, Policy: r.Policy}))
+			out = append(out, remedy.Obstacle(remedy.RefusedByPolicy, "is refused by "+r.Policy+": "+r.Why, remedy.Case{Plan: p, Object: objects[r.Object], ID: r.Object, Policy: r.Policy}))
 		}
 	}
 	return out

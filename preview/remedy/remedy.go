@@ -65,6 +65,8 @@ type Case struct {
 	Set     string          // the id of an ApplySet
 	Hidden  string          // what may not be read
 	Policy  string          // KIND NAME of the admission policy that refuses it
+	// Definition is the name of the CRD of the plan that defines the object's kind.
+	Definition string
 }
 
 // Obstacle returns the obstacle of a cause, which words follow the object's name.
@@ -169,21 +171,4 @@ func notServed(c Case) (string, []string) {
 	}
 	find := commandline.Add(commandline.Operator("search", strings.ToLower(kind)), c.flags()...)
 	return "install first what brings the CRD of " + kind + " in " + group + ": " + find, nil
-}
-
-// misfit returns how to correct an object that no API server takes, and where the schema
-// of its kind is: in a CRD of the plan, or else in the cluster.
-func misfit(c Case) (string, []string) {
-	const correct = "correct it in the content, or by --set where a parameter writes it, or plan another version; "
-	if c.Object == nil {
-		return correct + "the cause names the field", nil
-	}
-	ref := c.Object.Ref()
-	for i := range c.Plan.Objects {
-		o := &c.Plan.Objects[i]
-		if o.Kind == "CustomResourceDefinition" && o.Planned != nil && preview.String(o.Planned, "spec", "group") == ref.Group() && preview.String(o.Planned, "spec", "names", "kind") == ref.Kind {
-			return correct + "the schema is in CustomResourceDefinition " + o.Name + " of the plan", nil
-		}
-	}
-	return correct + "what its fields take: " + c.kubectl("kubectl explain "+preview.ShellWord(strings.ToLower(ref.Kind))+" --api-version="+preview.ShellWord(ref.APIVersion)+" --recursive"), nil
 }

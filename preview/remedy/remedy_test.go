@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
 // doneByHand are what to do about the causes for which there is neither a command nor a
@@ -56,7 +57,7 @@ func TestTheRemedyForAKindThatIsNotServed(t *testing.T) {
 
 func TestTheRemedyForAnObjectThatDoesNotFitItsSchemaNamesTheSchema(t *testing.T) {
 	thing := preview.Object{ID: "example.com/Thing/shop/a", APIVersion: "example.com/v1", Kind: "Thing", Namespace: "shop", Name: "a"}
-	definition := preview.Object{Kind: "CustomResourceDefinition", Name: "things.example.com", Planned: map[string]any{
+	definition := preview.Object{APIVersion: "apiextensions.k8s.io/v1", Kind: "CustomResourceDefinition", Name: "things.example.com", Planned: map[string]any{
 		"spec": map[string]any{"group": "example.com", "names": map[string]any{"kind": "Thing"}},
 	}}
 	for _, tt := range []struct {
@@ -67,8 +68,10 @@ func TestTheRemedyForAnObjectThatDoesNotFitItsSchemaNamesTheSchema(t *testing.T)
 		{"of a kind that the plan brings, in its definition", []preview.Object{definition, thing}, "the schema is in CustomResourceDefinition things.example.com of the plan"},
 		{"of another kind, by kubectl", []preview.Object{thing}, "kubectl explain thing --api-version=example.com/v1"},
 	} {
-		if got := Obstacle(Misfit, "", Case{Plan: &preview.Plan{Objects: tt.objects}, Object: &thing, ID: thing.ID}).Remedy; !strings.Contains(got, tt.want) {
-			t.Errorf("%s: %s", tt.name, got)
+		finding := preview.Finding{Rule: rules.NotAppliable.Name, Object: thing.ID, Evidence: thing.ID + ": .spec must be a map"}
+		got := Misfits(&preview.Plan{Objects: tt.objects, Findings: []preview.Finding{finding}})
+		if len(got) != 1 || !strings.Contains(got[0].Remedy, tt.want) || got[0].Cause != "does not fit the schema of its kind: .spec must be a map" {
+			t.Errorf("%s: %+v", tt.name, got)
 		}
 	}
 }

@@ -1,0 +1,55 @@
+package remedy
+
+import (
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
+)
+
+// Misfits returns an obstacle for each object that does not fit the schema of its kind.
+func Misfits(p *preview.Plan) []preview.Obstacle {
+	var out []preview.Obstacle
+	var objects map[string]*preview.Object
+	var definitions map[preview.GroupKind]string
+	for _, f := range p.Findings {
+		if f.Rule != rules.NotAppliable.Name {
+			continue
+		}
+		if objects == nil {
+			objects, definitions = p.ObjectsByID(), definitionsOf(p)
+		}
+		c := Case{Plan: p, Object: objects[f.Object], ID: f.Object}
+		if c.Object != nil {
+			c.Definition = definitions[c.Object.GroupKind()]
+		}
+		problem := strings.TrimPrefix(strings.TrimPrefix(f.Evidence, f.Object+": "), string(preview.ReasonNotAppliable)+": ")
+		out = append(out, Obstacle(Misfit, "does not fit the schema of its kind: "+problem, c))
+	}
+	return out
+}
+
+// definitionsOf returns the names of the CRDs of a plan by the kind that they define.
+func definitionsOf(p *preview.Plan) map[preview.GroupKind]string {
+	out := map[preview.GroupKind]string{}
+	for i := range p.Objects {
+		if o := &p.Objects[i]; o.Is(preview.KindCustomResourceDefinition) && o.Planned != nil {
+			out[preview.GroupKind(preview.String(o.Planned, "spec", "group")+"/"+preview.String(o.Planned, "spec", "names", "kind"))] = o.Name
+		}
+	}
+	return out
+}
+
+// misfit returns how to correct an object that no API server takes, and where the schema
+// of its kind is: in a CRD of the plan, or else in the cluster.
+func misfit(c Case) (string, []string) {
+	const correct = "correct it in the content, or by --set where a parameter writes it, or plan another version; "
+	switch {
+	case c.Object == nil:
+		return correct + "the cause names the field", nil
+	case c.Definition != "":
+		return correct + "the schema is in CustomResourceDefinition " + c.Definition + " of the plan", nil
+	}
+	ref := c.Object.Ref()
+	return correct + "what its fields take: " + c.kubectl("kubectl explain "+preview.ShellWord(strings.ToLower(ref.Kind))+" --api-version="+preview.ShellWord(ref.APIVersion)+" --recursive"), nil
+}
