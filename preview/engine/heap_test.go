@@ -58,7 +58,8 @@ func TestSlowHeapIsThatOfTheObjects(t *testing.T) {
 	slowtest.Skip(t, "collects garbage all the time")
 	release, schemas := preview.Release{Name: "r", Namespace: "n"}, k8s.NewSchemas()
 	planOfMany(t, schemas, application, 1)() // what is made once
-	for _, n := range []int{400, 1600} { // of six objects; what every plan has counts below that
+	// Of six objects each; what every plan has counts little at these sizes.
+	for _, n := range []int{400, 1600} {
 		var text strings.Builder
 		for i := range n {
 			text.WriteString("\n---\n" + fmt.Sprintf(application, i))
