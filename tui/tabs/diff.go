@@ -74,22 +74,19 @@ func (x *Index) severity(id string) int {
 // Predecessor returns the object in whose place another is created: a role or binding
 // that was named by the version of the package; nil if there is none.
 func (m *View) Predecessor(o *preview.Object) *preview.Object {
-	if m.index.renamed == nil {
-		m.index.renamed = renamed.Pairs(m.Plan)
-	}
+	m.index.pairRenamed()
 	return m.index.renamed[o.ID]
 }
 
-// successor returns the object that is created in the place of one that is deleted; nil
-// if there is none.
-func (m *View) successor(o *preview.Object) *preview.Object {
-	m.Predecessor(o)
-	for id, before := range m.index.renamed {
-		if before == o {
-			return m.Object(id)
-		}
+// pairRenamed finds the roles and bindings that take the place of others, once.
+func (x *Index) pairRenamed() {
+	if x.renamed != nil {
+		return
 	}
-	return nil
+	x.renamed, x.gone = renamed.Pairs(x.plan), map[string]bool{}
+	for _, before := range x.renamed {
+		x.gone[before.ID] = true
+	}
 }
 
 // renamedText says of a role or binding that it replaces another one, or is replaced;
@@ -101,7 +98,7 @@ func (m *View) renamedText(o *preview.Object) string {
 			return strings.TrimSuffix("renamed, "+renamed.Difference(before, o), ", ")
 		}
 	case preview.ActionDelete:
-		if m.successor(o) != nil {
+		if m.index.pairRenamed(); m.index.gone[o.ID] {
 			return "renamed"
 		}
 	}

@@ -28,6 +28,7 @@ type Index struct {
 	tree    *tree                      // made when the objects tab opens
 	names   map[string]string          // words for generated names, by object id
 	renamed map[string]*preview.Object // what an object replaces, by its id
+	gone    map[string]bool            // ids of objects that others replace; made with renamed
 }
 
 // tree is the order of the objects in the objects tab, and its branches.
