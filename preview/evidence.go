@@ -77,8 +77,8 @@ func evidenceSubject(piece string) (kind, name string) {
 }
 
 // EvidenceRest returns how many pieces of evidence a view omits, of which kinds,
-// and where to find them.
-func EvidenceRest(pieces []string) string {
+// and where to find them, which the view says.
+func EvidenceRest(pieces []string, where string) string {
 	counts := map[string]int{}
 	for _, piece := range pieces {
 		kind, _ := evidenceSubject(piece)
@@ -97,7 +97,7 @@ func EvidenceRest(pieces []string) string {
 	if len(parts) > 0 {
 		text += " (" + strings.Join(parts, ", ") + ")"
 	}
-	return "… " + text + " of evidence, -o json has all"
+	return "… " + text + " of evidence, " + where
 }
 
 // Shorten cuts a text to n bytes, and says so with an ellipsis.

@@ -67,9 +67,16 @@ func (a *Advice) Preview() string { return a.operator(a.Words()) }
 func (a *Advice) PreviewBelow(at, below string) string { return a.operator(a.words(at, below)) }
 
 // PreviewWider returns the command that previews a directory which holds the one at a path
-// and what lies ups levels above that; below is the one of it that is previewed. It is false
+// and what a path leads to from there (to), as many levels above as that has "..". below is
+// the directory of it that is previewed. It is false
 // where no such command can be made, as for content that is no directory of the user's.
-func (a *Advice) PreviewWider(at string, ups int, below string) (string, bool) {
+func (a *Advice) PreviewWider(at, to, below string) (string, bool) {
+	ups := 0
+	for part := range strings.SplitSeq(to, "/") {
+		if part == ".." {
+			ups++
+		}
+	}
 	parts := strings.Split(path.Clean(at), "/")
 	if a.InCopy() || ups > len(parts) || parts[0] == "" && ups == len(parts) || parts[0] == "." || parts[0] == ".." {
 		return "", false

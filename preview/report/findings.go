@@ -206,6 +206,9 @@ func accountFacts(g verdict.Group) []fact {
 	return dropEmpty(rows)
 }
 
+// evidenceInJSON says where what a report omits is.
+const evidenceInJSON = "-o json has all"
+
 // evidence returns evidence on at most [evidenceLines] lines, the last of which counts
 // the pieces that did not fit. Line breaks in evidence are made visible.
 func (l layout) evidence(first, indent string, pieces []string) []string {
@@ -217,7 +220,7 @@ func (l layout) evidence(first, indent string, pieces []string) []string {
 	if kept == 0 {
 		return fold(of(len(pieces)), evidenceLines, indent)
 	}
-	return append(of(kept), indent+preview.EvidenceRest(pieces[kept:]))
+	return append(of(kept), indent+preview.EvidenceRest(pieces[kept:], evidenceInJSON))
 }
 
 // findingLines returns the lines of a finding that is in no group with others.

@@ -204,7 +204,7 @@ func reasonBlock(why string, pieces []string) string {
 		shown = append(shown, textsafe.Truncate(line(piece), maxPiece))
 	}
 	if len(pieces) > len(shown) {
-		shown = append(shown, preview.EvidenceRest(pieces[len(shown):]))
+		shown = append(shown, preview.EvidenceRest(pieces[len(shown):], evidenceInJSON))
 	}
 	return block + fence("text", shown) + "\n"
 }

@@ -261,7 +261,7 @@ func sarifEvidence(evidence string) string {
 	size := 0
 	for i, piece := range pieces {
 		if size += len(piece) + len(preview.EvidenceMark); size > maxSarifEvidence && i > 0 {
-			return strings.Join(pieces[:i], preview.EvidenceMark) + preview.EvidenceMark + preview.EvidenceRest(pieces[i:])
+			return strings.Join(pieces[:i], preview.EvidenceMark) + preview.EvidenceMark + preview.EvidenceRest(pieces[i:], evidenceInJSON)
 		}
 	}
 	return strings.Join(pieces, preview.EvidenceMark)

@@ -451,7 +451,7 @@ func (m *findingsTab) evidence(b *frame.Builder, it item) (end int, cut map[*pre
 		}
 		for i, piece := range pieces {
 			if !whole && i > 0 && len(b.Lines)-start >= maxEvidence && i < len(pieces)-1 {
-				b.Text(theme.Caution, "   ", strings.Replace(preview.EvidenceRest(pieces[i:]), "-o json has all", "at the end of this page", 1))
+				b.Text(theme.Caution, "   ", preview.EvidenceRest(pieces[i:], "at the end of this page"))
 				cut[f] = i
 				break
 			}

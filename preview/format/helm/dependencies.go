@@ -285,13 +285,7 @@ func (r *renderer) widen(d chartlock.Dependency, local string, parent *chartPlac
 		return r.without(d, parent)
 	}
 	place := path.Join(r.in.Source.Reference, r.in.Path)
-	ups := 0
-	for part := range strings.SplitSeq(local, "/") {
-		if part == ".." {
-			ups++
-		}
-	}
-	wide, known := r.advice.PreviewWider(place, ups, "")
+	wide, known := r.advice.PreviewWider(place, local, "")
 	if !known || path.IsAbs(local) {
 		return r.without(d, parent)
 	}

@@ -378,13 +378,7 @@ func (p *planner) resolve(at fieldLocation, name string) (string, error) {
 // widened returns the command that previews a directory which holds the build and a path
 // above its content.
 func (p *planner) widened(target string) string {
-	ups := 0
-	for part := range strings.SplitSeq(target, "/") {
-		if part == ".." {
-			ups++
-		}
-	}
-	wide, known := p.advice.PreviewWider(p.in.Source.Reference, ups, p.build.Root)
+	wide, known := p.advice.PreviewWider(p.in.Source.Reference, target, p.build.Root)
 	if !known {
 		return "name a directory that holds both, and this one with --path"
 	}
