@@ -94,10 +94,10 @@ func ExecutorTemplates(set *Set, files []preview.File) (templates []map[string]a
 	return templates, sentences, nil
 }
 
-// variables returns the config of a plugin as names and values of variables, with names in
-// capitals, as Optimus has them; and what a job alone can have, with the reason. The files
+// variables returns the config of a plugin as variables, with names in capitals, as Optimus
+// has them; and what a job alone can have, with the reason. The files
 // that a job loads have the config of the job, which wins.
-func (p yamlPlugin) variables() (pairs, left []string) {
+func (p yamlPlugin) variables() (list []setting, left []string) {
 	for _, one := range p.config {
 		name, why := strings.ToUpper(one.name), ""
 		switch {
@@ -113,20 +113,24 @@ func (p yamlPlugin) variables() (pairs, left []string) {
 			continue
 		}
 		value := strings.ReplaceAll(one.value, "$", "$$") // which Kubernetes reads as one
-		if at := slices.Index(pairs, name); at >= 0 && at%2 == 0 {
-			pairs[at+1] = value // as the last of a name counts
+		if at := slices.IndexFunc(list, func(s setting) bool { return s.name == name }); at >= 0 {
+			list[at].value = value // as the last of a name counts
 			continue
 		}
-		pairs = append(pairs, name, value)
+		list = append(list, setting{name, value})
 	}
-	return pairs, left
+	return list, left
 }
 
 var variableName = lazyregexp.New(`^[A-Z_][A-Z0-9_]*$`)
 
-// executorTemplate returns the pod template of a plugin's jobs; variables are names and
-// values for the container of the plugin.
-func (p yamlPlugin) executorTemplate(bootImage string, variables []string) map[string]any {
+// executorTemplate returns the pod template of a plugin's jobs; variables are those
+// of its config.
+func (p yamlPlugin) executorTemplate(bootImage string, variables []setting) map[string]any {
+	settings := []string{jobDirVariable, jobDir, jobLabelsVariable, "orchestrator=optimus"}
+	for _, v := range variables {
+		settings = append(settings, v.name, v.value)
+	}
 	env := func(pairs ...string) (out []any) {
 		for pair := range slices.Chunk(pairs, 2) {
 			out = append(out, map[string]any{"name": pair[0], "value": pair[1]})
@@ -151,7 +155,7 @@ func (p yamlPlugin) executorTemplate(bootImage string, variables []string) map[s
 				}},
 				"containers": []any{map[string]any{
 					"name": baseContainer, "image": p.image, "command": []any{p.shell, "-c"}, "args": []any{loadEnvironment + p.script},
-					"env":          env(append([]string{jobDirVariable, jobDir, jobLabelsVariable, "orchestrator=optimus"}, variables...)...),
+					"env":          env(settings...),
 					"volumeMounts": assets, "securityContext": confined(),
 					"lifecycle": map[string]any{"postStart": map[string]any{"exec": map[string]any{"command": []any{p.shell, "-c", checkEnvironment}}}},
 				}},
