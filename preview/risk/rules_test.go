@@ -265,6 +265,10 @@ var objectCases = []struct {
 		"crd-converted-elsewhere", preview.Warning, converted("other"), []string{converted("app")},
 	},
 	{
+		"crd-of-others-converted", preview.Critical, convertedKind("argoproj.io", "applications", "Application") + "---\napiVersion: v1\nkind: Service\nmetadata: {name: s, namespace: app}\n",
+		[]string{convertedKind("example.com", "things", "Thing") + "---\napiVersion: v1\nkind: Service\nmetadata: {name: s, namespace: app}\n"},
+	},
+	{
 		"role-redefined", preview.Critical, strings.Replace(roleHead, "name: r", "name: view", 1) + "}\nrules: [{apiGroups: [''], resources: [secrets], verbs: [list]}]\n",
 		[]string{roleHead + "}\nrules: [{apiGroups: [''], resources: [secrets], verbs: [list]}]\n"},
 	},

@@ -7,7 +7,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/access"
-	"github.com/kubectl-operator/kubectl-operator/preview/risk/deputy"
+	"github.com/kubectl-operator/kubectl-operator/preview/risk/conversion"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/wellknown"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/wording"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
@@ -23,6 +23,7 @@ func wellKnownRules() []entry {
 		{Rule: rules.SecretInPackage, object: secretMatch(credentialInPackage)},
 		{Rule: rules.CRDInBuiltInGroup, object: definedInBuiltInGroup},
 		{Rule: rules.CRDConvertedElsewhere, object: convertedElsewhere},
+		{Rule: rules.CRDOfOthersConverted, object: convertsOthers},
 	}
 }
 
@@ -185,18 +186,29 @@ func definedInBuiltInGroup(_ *scan, o *preview.Object) (Level, []string) {
 // release's namespaces. For kinds that a controller of others acts on, the release's
 // namespaces are no excuse.
 func convertedElsewhere(c *scan, o *preview.Object) (Level, []string) {
-	if o.Planned == nil || !o.Is(preview.KindCustomResourceDefinition) || len(preview.List(o.Planned, "spec", "versions")) == 1 {
+	w, ok := conversion.Of(o)
+	if !ok {
 		return None, nil
 	}
-	webhook := preview.Map(o.Planned, "spec", "conversion", "webhook")
-	if where := c.answeredElsewhere(webhook); where != "" {
+	if where := c.answeredElsewhere(w.Body); where != "" {
 		return None, []string{"conversion between versions is" + strings.TrimPrefix(where, ",")}
 	}
-	service := preview.Map(webhook, "clientConfig", "service")
-	kind, known := deputy.Of(preview.String(o.Planned, "spec", "group"), preview.String(o.Planned, "spec", "names", "kind"))
-	at := preview.Ref{APIVersion: "v1", Kind: "Service", Namespace: preview.String(service, "namespace"), Name: preview.String(service, "name")}
-	if known && service != nil && rankOf(effectOf(kind)) < len(effectRules) && c.objects[at.ID()] == nil {
-		return None, []string{"objects that " + kind.Operator + " acts on are converted by Service " + at.Namespace + "/" + at.Name + ", which is not in this plan"}
+	if w.Known && w.Service.Name != "" && rankOf(effectOf(w.Kind)) < len(effectRules) && c.objects[w.Service.ID()] == nil {
+		return None, []string{"objects that " + w.Kind.Operator + " acts on are converted by Service " + w.Service.Namespace + "/" + w.Service.Name + ", which is not in this plan"}
 	}
 	return None, nil
+}
+
+// convertsOthers matches CustomResourceDefinitions of a kind that an operator of others
+// acts on, whose objects a Service of the plan converts although no account of the plan
+// controls the kind. It is a step above the right to write such objects, as those of
+// everyone are rewritten.
+func convertsOthers(c *scan, o *preview.Object) (Level, []string) {
+	w, ok := conversion.Of(o)
+	rank := rankOf(effectOf(w.Kind))
+	if !ok || !w.Known || rank == len(effectRules) || c.objects[w.Service.ID()] == nil || w.Controls(c.plan.Access.Grants) {
+		return None, nil
+	}
+	level := levelOfKind(w.Kind, baseLevel(w.Kind.Effect, effectRules[rank].grant))
+	return level.Raise(), []string{w.Kind.Says() + "; every such object is converted by Service " + w.Service.Namespace + "/" + w.Service.Name}
 }

@@ -53,25 +53,53 @@ func TestObjectsThatActByWhatTheyAre(t *testing.T) {
 }
 
 func TestWhoConvertsKindsOfOthers(t *testing.T) {
-	definition := func(group, plural, kind string) string {
-		return "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: " + plural + "." + group + "}\nspec: {group: " + group + ", names: {plural: " + plural + ", kind: " + kind +
-			"}, versions: [{name: v1}, {name: v2}], conversion: {strategy: Webhook, webhook: {clientConfig: {caBundle: eA==, service: {namespace: app, name: s}}}}}\n"
-	}
 	const service = "---\napiVersion: v1\nkind: Service\nmetadata: {name: s, namespace: app}\n"
+	role := func(kind, rule string) string {
+		return "---\napiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: r}\nrules: [{" + rule + "}]\n---\napiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRoleBinding\nmetadata: {name: b}\n" +
+			"roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: r}\nsubjects: [{kind: " + kind + ", name: op, namespace: app}]\n---\napiVersion: v1\nkind: ServiceAccount\nmetadata: {name: op, namespace: app}\n"
+	}
+	const elsewhere, here = "crd-converted-elsewhere", "crd-of-others-converted"
 	for name, test := range map[string]struct {
-		text string
-		want bool
+		text     string
+		rule     string // of the two; empty: neither
+		severity preview.Severity
 	}{
-		"a kind that Argo CD acts on, by a Service that is not seen": {definition("argoproj.io", "applications", "Application"), true},
-		"by a Service of the package":                                {definition("argoproj.io", "applications", "Application") + service, false},
-		"a kind of its own":                                          {definition("example.com", "things", "Thing"), false},
+		"a kind that Argo CD acts on, by a Service that is not seen":    {convertedKind("argoproj.io", "applications", "Application"), elsewhere, preview.Warning},
+		"by a Service of the package":                                   {convertedKind("argoproj.io", "applications", "Application") + service, here, preview.Critical},
+		"a source of Secrets":                                           {convertedKind("external-secrets.io", "clustersecretstores", "ClusterSecretStore") + service, here, preview.Critical},
+		"what scales workloads":                                         {convertedKind("keda.sh", "scaledobjects", "ScaledObject") + service, here, preview.Warning},
+		"by the package whose account writes the status of all of them": {convertedKind("argoproj.io", "applications", "Application") + service + role("ServiceAccount", "apiGroups: [argoproj.io], resources: [applications/status], verbs: [patch]"), "", ""},
+		"by the package whose account writes all of the group":          {convertedKind("argoproj.io", "applications", "Application") + service + role("ServiceAccount", "apiGroups: [argoproj.io], resources: ['*'], verbs: ['*']"), "", ""},
+		"whose account writes one by name":                              {convertedKind("argoproj.io", "applications", "Application") + service + role("ServiceAccount", "apiGroups: [argoproj.io], resources: [applications], verbs: [patch], resourceNames: [a]"), here, preview.Critical},
+		"whose account only reads them":                                 {convertedKind("argoproj.io", "applications", "Application") + service + role("ServiceAccount", "apiGroups: [argoproj.io], resources: [applications], verbs: [get, list]"), here, preview.Critical},
+		"where a person writes them":                                    {convertedKind("argoproj.io", "applications", "Application") + service + role("User", "apiGroups: [argoproj.io], resources: [applications], verbs: [patch]"), here, preview.Critical},
+		"a kind of its own":                                             {convertedKind("example.com", "things", "Thing") + service, "", ""},
+		"a kind on which its operator acts with nothing":                {convertedKind("generators.external-secrets.io", "uuids", "UUID") + service, "", ""},
+		"of one version, whose objects are never converted":             {strings.Replace(convertedKind("argoproj.io", "applications", "Application"), ", {name: v2}", "", 1) + service, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if f := find(evaluate(t, Input{Plan: planOf(t, test.text)}), "crd-converted-elsewhere"); (f != nil) != test.want {
-				t.Errorf("%+v", f)
+			findings := evaluate(t, Input{Plan: planOf(t, test.text)})
+			for _, rule := range []string{elsewhere, here} {
+				want := preview.Severity("")
+				if rule == test.rule {
+					want = test.severity
+				}
+				got := preview.Severity("")
+				if f := find(findings, rule); f != nil {
+					got = f.Severity
+				}
+				if got != want {
+					t.Errorf("%s: severity %q, want %q: %v", rule, got, want, ids(findings))
+				}
 			}
 		})
 	}
+}
+
+// convertedKind is the definition of a kind whose objects Service app/s converts.
+func convertedKind(group, plural, kind string) string {
+	return "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: " + plural + "." + group + "}\nspec: {group: " + group + ", names: {plural: " + plural + ", kind: " + kind +
+		"}, versions: [{name: v1}, {name: v2}], conversion: {strategy: Webhook, webhook: {clientConfig: {caBundle: eA==, service: {namespace: app, name: s}}}}}\n"
 }
 
 func TestExternalAddresses(t *testing.T) {

@@ -41,4 +41,11 @@ var (
 		Reduce: "Convert with a Service of the package.",
 		Looks:  "CustomResourceDefinitions of several versions whose conversion webhook is outside the cluster, or a Service of another namespace that the plan does not bring; for kinds of widely used operators a Service of any namespace.",
 	})
+	CRDOfOthersConverted = row(Rule{
+		Name: "crd-of-others-converted", Level: Critical, Title: "has objects of another operator's kind rewritten by this package (conversion)",
+		Why:    "The package's Service is sent every object of the kind, in each request that asks for another version than the stored one, and what it answers is what the operator acts on.",
+		Reduce: "Remove the CustomResourceDefinition from the package: the operator brings it.",
+		Looks:  "CustomResourceDefinitions of several versions, of kinds of widely used operators, whose conversion webhook is a Service of the plan, where no account of the plan may change every object of the kind or its status.",
+		When:   "A step above the permission to write objects of the kind.",
+	})
 )
