@@ -5,7 +5,6 @@ import (
 
 	"charm.land/bubbles/v2/key"
 
-	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
@@ -20,7 +19,7 @@ func errorPage(width int, title string, err error) *frame.Page {
 	return frame.NewPage(b)
 }
 
-// openHelp shows the keys of this screen, and what its symbols mean.
+// openHelp shows the keys of this screen, and what its signs mean.
 func (m *review) openHelp() {
 	b := &frame.Builder{Width: m.Size.Width}
 	if m.screen == screenConfirm {
@@ -33,15 +32,7 @@ func (m *review) openHelp() {
 	}
 	b.Heading("Approving")
 	b.Text(theme.Plain, "   ", "a opens the confirmation once every finding under CRITICAL was opened, its evidence seen and marked with n or space. Only the answer typed there approves.")
-	b.Heading("Symbols")
-	for _, s := range []preview.Severity{preview.Critical, preview.Warning, preview.NotKnown} {
-		sign, role := frame.SeveritySign(s, false)
-		b.Add(widget.Line{widget.Text(role, "   "+sign+"  "), widget.Text(theme.Plain, "  "+frame.SectionTitle(s))})
-	}
-	b.Add(frame.Plain("   ok reviewed"))
-	for _, a := range preview.Actions() {
-		b.Add(widget.Line{widget.Text(theme.Plain, "   "), widget.Cell(frame.ActionRole(a), a.Symbol(), 6), widget.Text(theme.Plain, string(a))})
-	}
+	frame.Legend(b)
 	m.page = frame.NewPage(b)
 }
 

@@ -34,6 +34,7 @@ func TestScreensLookAsRecorded(t *testing.T) {
 		"diff-opened":      {"5", "enter"},
 		"source":           {"6"},
 		"help":             {"?"},
+		"help-legend":      {"?", "end"},
 		"search":           {"4", "/", "o", "p", "e"},
 		"confirm":          {"n", "n", "n", "n", "a"},
 		"confirm-digests":  {"n", "n", "n", "n", "a", "tab"},
