@@ -163,6 +163,15 @@ func ago(d time.Duration) string {
 	return fmt.Sprintf("%d h ago", int(d.Hours()))
 }
 
+// AgeLasts returns for how long the header says the same about a plan of an age.
+func AgeLasts(age time.Duration) time.Duration {
+	step := time.Minute
+	if age >= time.Hour {
+		step = time.Hour
+	}
+	return step - max(0, age)%step
+}
+
 // Rule returns a separator line, with the sign tee where a divider of panes meets it.
 func (f Frame) Rule(tee string, at int) string {
 	w := f.Size.Width

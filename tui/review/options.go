@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
+
 	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
@@ -55,6 +57,9 @@ type Options struct {
 	Beat time.Duration
 
 	Now func() time.Time // nil is the clock
+
+	// tick is the timer that goes with the clock; nil with another one.
+	tick func(time.Duration, func(time.Time) tea.Msg) tea.Cmd
 }
 
 // Kind is how a review ended.

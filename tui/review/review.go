@@ -76,7 +76,7 @@ type (
 
 func newReview(ctx context.Context, opts Options) *review {
 	if opts.Now == nil {
-		opts.Now = time.Now
+		opts.Now, opts.tick = time.Now, tea.Tick
 	}
 	if opts.Gate == nil {
 		opts.Gate = install.Gate
@@ -146,6 +146,8 @@ func (m *review) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		cmd = m.setDrift(msg)
 	case watchEndedMsg:
 		m.watch.ended(msg)
+	case agedMsg:
+		cmd = ageTimer{m.tabPanel}.next(msg)
 	}
 	m.settle()
 	return m, tea.Batch(cmd, m.kept.load(m.Plan), m.lookups.findForeignFields(), m.lookups.findPriorAcceptances(), m.gate.begin(m.tabPanel.View), m.lookups.buildIndex(), m.startCompare())
@@ -178,7 +180,7 @@ func (m *review) show(p *preview.Plan) tea.Cmd {
 	}
 	m.refresh()
 	m.Moved = map[string]string{}
-	return m.watch.start(m.ctx, p, m.opts.Watch)
+	return tea.Batch(m.watch.start(m.ctx, p, m.opts.Watch), ageTimer{m.tabPanel}.begin())
 }
 
 // refresh has the rows of every tab made again, when each is next open.
