@@ -191,6 +191,11 @@ type search struct {
 
 	plain Extent // see plainRights; empty until it is asked for
 
+	start  int       // index of the account that it began with; -1 for several, or no account
+	again  []*origin // how others with the same rights act as that account; at most one
+	listed bool      // gained is complete
+	gained []Gained  // see AccountGraph.Gained
+
 	unfinished bool
 }
 
@@ -245,12 +250,15 @@ func (n *AccountGraph) search(from preview.Subject) *search {
 func (n *AccountGraph) newSearch(accounts []preview.Subject) *search {
 	s := &search{
 		AccountGraph: n, held: map[place][]gained{}, bound: map[string][]gainedRole{}, visited: map[string]bool{}, seen: make([]bool, len(n.accounts)),
-		added: map[int]bool{}, grouped: map[preview.Subject]bool{}, dirty: map[place]bool{}, own: map[Extent]*origin{}, reached: map[Extent]*origin{}, admin: map[string]bool{},
+		added: map[int]bool{}, grouped: map[preview.Subject]bool{}, dirty: map[place]bool{}, own: map[Extent]*origin{}, reached: map[Extent]*origin{}, admin: map[string]bool{}, start: -1,
 	}
 	for _, from := range accounts {
 		start := &origin{subject: from}
 		if at, ok := n.order[from]; ok {
 			start.rank, s.seen[at] = at+1, true
+			if len(accounts) == 1 {
+				s.start = at
+			}
 		} else {
 			s.visited[subjectKey(from)] = true
 		}
@@ -290,10 +298,16 @@ func (s *search) gather() {
 	}
 	for _, c := range s.crowds {
 		for _, at := range c.accounts {
-			if to := s.accounts[at]; !s.seen[at] && (!c.running || !s.idle[to]) {
-				s.seen[at] = true
-				s.next = append(s.next, &origin{text: c.text, acts: true, rank: at + 1, subject: to, premises: c.by, depth: c.depth})
+			to := s.accounts[at]
+			if s.seen[at] && (at != s.start || len(s.again) > 0) || c.running && s.idle[to] {
+				continue
 			}
+			o := &origin{text: c.text, acts: true, rank: at + 1, subject: to, premises: c.by, depth: c.depth}
+			if at == s.start {
+				s.again = append(s.again, o)
+				continue
+			}
+			s.seen[at], s.next = true, append(s.next, o)
 		}
 	}
 	s.crowds = nil

@@ -43,7 +43,7 @@ func reaches(c *scan, o *preview.Object) (Level, []string) {
 	if !o.Is(preview.KindServiceAccount) || o.Planned == nil || o.Ref().Group() != "" {
 		return None, nil
 	}
-	level, text := c.path(accountOf(o)[0])
+	level, text, _ := c.path(accountOf(o)[0])
 	if text == "" {
 		return None, nil
 	}
@@ -51,25 +51,28 @@ func reaches(c *scan, o *preview.Object) (Level, []string) {
 }
 
 // path returns the escalation path of a subject as text; empty where the subject has
-// none. Every path leads to the whole cluster, every Secret or the nodes and is
-// Critical; the level is None where another finding about the subject is Critical
-// already.
-func (c *scan) path(of preview.Subject) (Level, string) {
+// none. Every path leads to the whole cluster, every Secret or the nodes, or else to an
+// account, which is returned too, with permissions that are Critical. So is the path;
+// the level is None where another finding about the subject is Critical already.
+func (c *scan) path(of preview.Subject) (level Level, text string, to preview.Subject) {
 	way, amount := c.graph().Path(of), c.graph().Amount(of)
 	if amount.Unfinished {
 		c.unfinished++
 	}
-	level := None
 	if !c.critical[of] {
 		level = Critical
 	}
 	switch {
 	case len(way.Steps) > 0:
-		return level, strings.Join(way.Steps, ", which ")
+		return level, strings.Join(way.Steps, ", which "), to
 	case amount.Own && level == Critical && len(amount.Path.Steps) > 0:
-		return level, ownPath + strings.Join(amount.Path.Steps, ", and ")
+		return level, ownPath + strings.Join(amount.Path.Steps, ", and "), to
 	}
-	return None, ""
+	if amount.Extent.Severe() {
+		return None, "", to
+	}
+	gained, text, to := c.gains.from(of)
+	return min(level, gained), text, to
 }
 
 // judgeTogether makes a finding of rights that only several subjects of the plan have
@@ -128,8 +131,8 @@ func (c *scan) judgeBoundSubjects() {
 		if at < 0 {
 			continue
 		}
-		level, text := c.path(subject)
-		if text == "" || before().Amount(subject).Extent == c.graph().Amount(subject).Extent {
+		level, text, to := c.path(subject)
+		if text == "" || !c.gains.byPlan(before(), subject, to) {
 			continue
 		}
 		c.hit(rules.AccessReach, ruleHit{

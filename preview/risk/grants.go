@@ -189,7 +189,8 @@ func (c *scan) judgeGrants() {
 		}
 		slices.Sort(grants[i].Rules)
 	}
-	combine(matches, held, c.tokenSecrets())
+	c.gains.note(matches)
+	combine(matches, held, c.gains.powers, c.tokenSecrets())
 	c.raiseByAmount(matches)
 	for _, m := range matches {
 		if c.judgedByBinding(m.grant) && m.grant.Scope == preview.ScopeCluster {

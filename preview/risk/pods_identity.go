@@ -9,7 +9,6 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/content"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/orders"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/wellknown"
-	"github.com/kubectl-operator/kubectl-operator/preview/risk/wording"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
@@ -55,8 +54,8 @@ func foreignAccount(c *scan, o *preview.Object) (Level, []string) {
 	line := "runs as ServiceAccount " + o.Namespace + "/" + preview.EvidenceName(name)
 	known, found := wellknown.FindAccount(o.Namespace, name)
 	switch {
-	case len(c.held.powerful[account]) > 0:
-		return Critical, []string{line + ", which can " + strings.Join(wording.Keys(c.held.powerful[account]), ", ")}
+	case len(c.gains.powers.Rules(account)) > 0:
+		return Critical, []string{line + ", which can " + strings.Join(c.gains.powers.Rules(account), ", ")}
 	case o.Namespace == kubeSystem && slices.Contains(adminAccounts(), name):
 		return Critical, []string{line + " of the control plane"}
 	case found:

@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/cloud"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/cloudtable"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/hostile"
+	"github.com/kubectl-operator/kubectl-operator/preview/risk/powers"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/scripts"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
@@ -40,10 +41,11 @@ type scan struct {
 	critical   map[preview.Subject]bool // subjects with a Critical match of their own
 	unfinished int                      // accounts whose escalation paths were not searched to the end
 	around     lookups
-	roles      map[string]Level     // levels of ClusterRoles, see judgeRoles; nil until one is bound by name
-	order      objectOrders         // of the last object
-	hostile    *hostile.Search      // set where objects are judged
-	code       *scripts.Reader      // nil until an object is searched for code
+	roles      map[string]Level // levels of ClusterRoles, see judgeRoles; nil until one is bound by name
+	order      objectOrders     // of the last object
+	hostile    *hostile.Search  // set where objects are judged
+	code       *scripts.Reader  // nil until an object is searched for code
+	gains      *gains
 	net        *access.AccountGraph // nil until the first escalation path is searched
 }
 
@@ -63,6 +65,7 @@ func newScanBy(in Input, rules []entry, named map[string]map[string]bool) *scan 
 	}
 	c.namespaces = newNamespaces(in.Plan, c.around.reads)
 	c.in.Reach.Grants = in.Plan.Access.Grants
+	c.gains = &gains{c: c, powers: powers.New(), constraints: powers.New()}
 	c.index()
 	if in.RelatedImages != nil {
 		c.related = map[string]bool{}

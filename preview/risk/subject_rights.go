@@ -6,6 +6,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/access"
+	"github.com/kubectl-operator/kubectl-operator/preview/risk/powers"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
@@ -20,18 +21,12 @@ type subjectRights struct {
 	crds    map[preview.Subject]bool
 	signers map[preview.Subject]bool // may sign for signers of Kubernetes
 	reached map[string]string        // subject and shape → line of evidence, empty if the subject lacks it
-	// powerful has the rules that each subject meets with level Critical; holders those
-	// that ServiceAccounts meet, by namespace, and under "" for all namespaces.
-	powerful map[preview.Subject]map[string]bool
-	holders  map[string]map[string]bool
-	named    map[string]bool // names of ServiceAccounts in powerful
 }
 
 func newSubjectRights(grants []preview.Grant) *subjectRights {
 	h := &subjectRights{
 		grants: map[preview.Subject][]preview.Grant{}, admins: map[string]bool{}, readers: map[string]bool{},
-		writers: map[string]bool{}, crds: map[preview.Subject]bool{}, signers: map[preview.Subject]bool{}, named: map[string]bool{}, reached: map[string]string{},
-		powerful: map[preview.Subject]map[string]bool{}, holders: map[string]map[string]bool{},
+		writers: map[string]bool{}, crds: map[preview.Subject]bool{}, signers: map[preview.Subject]bool{}, reached: map[string]string{},
 	}
 	made, signed := newShape("core", "secrets", "create"), newShape("certificates.k8s.io", "signers", "sign")
 	secrets, crds := newShape("core", "secrets", "get list"), newShape("apiextensions.k8s.io", "customresourcedefinitions", write)
@@ -144,25 +139,20 @@ func (h *subjectRights) extraEvidence(m match) []string {
 // To read Secrets counts only where a Secret holds a token: one that the subject itself
 // can create, or one in tokens, which are the names of such Secrets in the plan and the
 // cluster by namespace.
-func combine(matches []match, h *subjectRights, tokens map[string][]string) {
-	for _, m := range matches {
-		if m.level == Critical {
-			h.remember(m.grant.Subject, m.rule.Name)
-		}
-	}
+func combine(matches []match, h *subjectRights, held *powers.Set, tokens map[string][]string) {
 	for i := range matches {
 		m := &matches[i]
 		switch m.rule.Name {
 		case rules.RBACSecretsRead.Name:
-			if h.othersPowerful(m.grant) && (len(m.grant.ResourceNames) == 0 && coversScope(h.writers, m.grant) || readsToken(m.grant, tokens)) {
+			if held.Others(m.grant) && (len(m.grant.ResourceNames) == 0 && coversScope(h.writers, m.grant) || readsToken(m.grant, tokens)) {
 				m.level = Critical
 			}
 		case rules.RBACTokensCreate.Name, rules.RBACImpersonate.Name:
-			if h.othersPowerful(m.grant) && (!restricted(m.grant, m.part) || slices.ContainsFunc(m.grant.ResourceNames, func(name string) bool { return h.named[name] })) {
+			if held.Others(m.grant) && (!restricted(m.grant, m.part) || slices.ContainsFunc(m.grant.ResourceNames, held.Named)) {
 				m.level = Critical
 			}
 		case rules.RBACWorkloadsWrite.Name:
-			if len(m.grant.ResourceNames) == 0 && h.othersPowerful(m.grant) {
+			if len(m.grant.ResourceNames) == 0 && held.Others(m.grant) {
 				m.level = Critical
 			}
 		}
@@ -175,31 +165,4 @@ func readsToken(g preview.Grant, tokens map[string][]string) bool {
 	return slices.ContainsFunc(tokens[g.Namespace], func(name string) bool {
 		return len(g.ResourceNames) == 0 || slices.Contains(g.ResourceNames, name)
 	})
-}
-
-func (h *subjectRights) remember(subject preview.Subject, rule string) {
-	set(h.powerful, subject, rule)
-	if subject.Kind == preview.SubjectServiceAccount {
-		set(h.holders, "", rule)
-		set(h.holders, subject.Namespace, rule)
-		h.named[subject.Name] = true
-	}
-}
-
-func set[K comparable](m map[K]map[string]bool, key K, rule string) {
-	if m[key] == nil {
-		m[key] = map[string]bool{}
-	}
-	m[key][rule] = true
-}
-
-// othersPowerful reports whether a ServiceAccount in the scope of a grant meets a rule
-// with level Critical that the grant's subject does not.
-func (h *subjectRights) othersPowerful(g preview.Grant) bool {
-	for rule := range h.holders[g.Namespace] { // "" in the cluster scope
-		if !h.powerful[g.Subject][rule] {
-			return true
-		}
-	}
-	return false
 }

@@ -1,0 +1,90 @@
+package risk
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/access"
+	"github.com/kubectl-operator/kubectl-operator/preview/risk/powers"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
+)
+
+// gains says what accounts can do that is Critical, and so what others gain that can act
+// as them.
+type gains struct {
+	c       *scan
+	powers  *powers.Set                         // what subjects can do that is Critical by itself
+	cluster map[preview.Subject][]preview.Grant // of subjects that only the cluster has
+	// constraints are the SecurityContextConstraints that subjects can use, for pods that
+	// they can create.
+	constraints *powers.Set
+}
+
+// note records the matches that are Critical before rights are put together, or by what
+// controllers of others do, and those about the use of SecurityContextConstraints.
+func (n *gains) note(matches []match) {
+	for _, m := range matches {
+		switch {
+		case m.level == Critical || n.c.orderLeads(m) != "":
+			n.powers.Add(m.grant.Subject, m.rule.Name, n.text(m))
+		case m.level == High && m.rule.Name == rules.RBACSCC.Name:
+			n.constraints.Add(m.grant.Subject, m.rule.Name, n.text(m))
+		}
+	}
+}
+
+// text returns a match as the end of a sentence about its subject, such as "can write
+// objects that install software (create on applications in argoproj.io, cluster-wide)".
+func (n *gains) text(m match) string {
+	where := ", " + scopeText(m.grant.Scope, m.grant.Namespace)
+	return m.rule.Worded(n.c.grantCases(m)).Title + " (" + permission(m.grant, m.part) + where + ")"
+}
+
+// ofCluster notes what an account can do that only the cluster has, and that an account
+// of the plan can act as. The plan's own are noted by judgeGrants.
+func (n *gains) ofCluster(account preview.Subject) bool {
+	if n.cluster == nil {
+		n.cluster = map[preview.Subject][]preview.Grant{}
+		for _, g := range n.c.in.Reach.ClusterGrants {
+			n.cluster[g.Subject] = append(n.cluster[g.Subject], g)
+		}
+	}
+	var matches []match
+	for _, g := range n.cluster[account] {
+		matches = append(matches, n.c.matchGrant(g)...)
+	}
+	delete(n.cluster, account)
+	n.note(matches)
+	return len(n.powers.Rules(account))+len(n.constraints.Rules(account)) > 0
+}
+
+// from returns the first account that a subject can act as and that can do what is
+// Critical and the subject cannot, such as to order software or rights from controllers
+// of others; else, with level High, the first that can use SecurityContextConstraints.
+// The text is the way to it and what is gained; it is empty where there is no such
+// account.
+func (n *gains) from(of preview.Subject) (level Level, text string, account preview.Subject) {
+	gained := n.c.graph().Gained(of, n.ofCluster)
+	for _, by := range []struct {
+		level Level
+		set   *powers.Set
+	}{{Critical, n.powers}, {High, n.constraints}} {
+		for _, g := range gained {
+			if power, gains := by.set.Gain(of, g.Account); gains {
+				return by.level, strings.Join(append(g.Path().Steps, power), ", which "), g.Account
+			}
+		}
+	}
+	return None, "", preview.Subject{}
+}
+
+// byPlan reports whether the end of a subject's escalation path is new by the plan;
+// before is the graph without it. The end is an account, or an extent if that is empty.
+func (n *gains) byPlan(before *access.AccountGraph, of, to preview.Subject) bool {
+	if to == (preview.Subject{}) {
+		return before.Amount(of).Extent != n.c.graph().Amount(of).Extent
+	}
+	known := slices.ContainsFunc(before.Gained(of, func(preview.Subject) bool { return true }), func(g access.Gained) bool { return g.Account == to })
+	return !known || slices.ContainsFunc(n.c.held.grants[to], isOfPlan)
+}
