@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
+	"github.com/kubectl-operator/kubectl-operator/preview/verdict"
 )
 
 // Values are asked for again only where the command that writes roles renders
@@ -35,6 +37,26 @@ func TestTheRoleCommandThatRendersTakesValues(t *testing.T) {
 		plan.Packages[0].Parameters.Values = ""
 		if RoleCommandRenders(plan) {
 			t.Errorf("%s without values takes values", name)
+		}
+	}
+}
+
+// What keeps a plan from being applied is no finding to accept; others of the plan are.
+func TestAnObstacleIsNotOfferedToBeAccepted(t *testing.T) {
+	const served, unserved = "core/ConfigMap/databases/settings", "cert-manager.io/Issuer/databases/issuer"
+	p := base(preview.RequestInstall)
+	p.Findings = []preview.Finding{
+		finding(preview.NotKnown, rules.Unknown.Name, served, "ConfigMap settings: could not be read", "", "forbidden"),
+		finding(preview.NotKnown, rules.Unknown.Name, unserved, "Issuer issuer: could not be read", "", "not served"),
+	}
+	for name, obstacles := range map[string][]preview.Obstacle{
+		"both are open":      nil,
+		"one is an obstacle": {{Object: unserved, Cause: "is of a kind that is not served"}},
+	} {
+		p.Verdict = verdict.Of(p, obstacles)
+		list := strings.Join(acceptSection(p).lines, "\n")
+		if !strings.Contains(list, served) || strings.Contains(list, unserved) != (obstacles == nil) {
+			t.Errorf("%s: to be accepted are\n%s", name, list)
 		}
 	}
 }

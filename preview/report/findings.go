@@ -159,12 +159,17 @@ func judgedLines(f preview.Finding, indent string, l layout) []string {
 
 // acceptSection lists the value of --accept for each critical finding and each of what
 // could not be read, because a policy may demand that a person accepts them one by one.
-// What cannot be applied whatever is accepted is not offered.
+// What cannot be applied whatever is accepted is not offered: it is an obstacle.
 func acceptSection(p *preview.Plan) section {
 	s := section{title: "ACCEPT", note: "what --accept takes for each of these findings"}
+	obstructed := map[string]bool{}
+	for _, o := range verdict.For(p).Obstacles {
+		obstructed[o.Object] = true
+	}
 	for _, g := range groups(p) {
 		for _, f := range g.Findings {
-			if (f.Severity == preview.Critical || f.Severity == preview.NotKnown) && f.Rule != rules.NotAppliable.Name {
+			open := f.Severity == preview.NotKnown && !obstructed[f.Object]
+			if (f.Severity == preview.Critical || open) && f.Rule != rules.NotAppliable.Name {
 				s.lines = append(s.lines, fmt.Sprintf("  %-4s", g.Label())+line(f.ID+"="+f.Fingerprint))
 			}
 		}
