@@ -1,7 +1,9 @@
 package report
 
 import (
+	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -138,6 +140,34 @@ func accountTable(p *preview.Plan) string {
 }
 
 const maxAccounts = 12
+
+// maxPermissions is the most rows of the table of permissions; the others are counted.
+const maxPermissions = 20
+
+// permissionTable returns a Markdown table of the permissions that accounts gain and
+// lose, empty without any.
+func permissionTable(p *preview.Plan) string {
+	list := verdict.Permissions(p)
+	if len(list) == 0 {
+		return ""
+	}
+	var out strings.Builder
+	gained := 0
+	for i, row := range list {
+		sign := "-"
+		if row.Gained {
+			sign = "+"
+			gained++
+		}
+		if i < maxPermissions {
+			out.WriteString("| " + code(sign) + " | " + cell(row.Account) + " | " + cell(row.Verbs) + " | " + cell(row.Targets) + " | " + cell(row.Extent) + " |\n")
+		}
+	}
+	if more := len(list) - maxPermissions; more > 0 {
+		out.WriteString("| | … " + strconv.Itoa(more) + " more, see `-o json` | | | |\n")
+	}
+	return fmt.Sprintf("\n### Permissions (%d gained, %d lost)\n\n| | account | verbs | on | where |\n| --- | --- | --- | --- | --- |\n", gained, len(list)-gained) + out.String()
+}
 
 func labels(ids []string) []string {
 	out := make([]string, 0, len(ids))

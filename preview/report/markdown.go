@@ -43,6 +43,9 @@ func writeMarkdown(w io.Writer, p *preview.Plan, _ Options) error {
 func markdown(p *preview.Plan) string {
 	doc := &document{limit: MarkdownLimit - cutReserve}
 	doc.add("## " + code(textsafe.Truncate(line(title(p)), maxCell)) + "\n\n" + verdictBlock(p) + "\n" + summaryTable(p) + accountTable(p))
+	if !doc.add(permissionTable(p)) {
+		doc.cut = append(doc.cut, "the table of permissions")
+	}
 	for _, form := range severities {
 		if form.severity == preview.Critical || form.severity == preview.NotKnown {
 			doc.findings(p, form)

@@ -258,3 +258,37 @@ func TestACommandThatIsTooLongTakesThePlan(t *testing.T) {
 		t.Errorf("neither the command nor what stands in for it:\n%.2000s", text)
 	}
 }
+
+// The permissions that a plan gives and takes are a table with signs, bounded, and none
+// for an uninstall, which takes all of them.
+func TestPermissionsAreATable(t *testing.T) {
+	p := base(preview.RequestUpgrade)
+	p.Base.Revision = 1
+	grant := func(name, verb string) preview.Grant {
+		return preview.Grant{
+			Subject: preview.Subject{Kind: preview.SubjectServiceAccount, Namespace: "databases", Name: name}, Scope: preview.ScopeCluster,
+			Verbs: []string{verb}, APIGroups: []string{""}, Resources: []string{"pods"},
+		}
+	}
+	for i := range maxPermissions + 3 {
+		p.Access.Gained = append(p.Access.Gained, grant(fmt.Sprint("op", i), "get"))
+	}
+	p.Access.Lost = []preview.Grant{grant("a|b", "delete")}
+	table := permissionTable(p)
+	if rows := strings.Count(table, "\n| `"); rows != maxPermissions {
+		t.Errorf("%d rows, want %d", rows, maxPermissions)
+	}
+	for _, want := range []string{"### Permissions (23 gained, 1 lost)", "| … 4 more, see `-o json` |"} {
+		if !strings.Contains(table, want) {
+			t.Errorf("no %q in\n%s", want, table)
+		}
+	}
+	p.Access.Gained = nil
+	if table := permissionTable(p); !strings.Contains(table, "| `-` | `ServiceAccount databases/a\\|b` | `delete` | `pods` | `cluster-wide` |\n") {
+		t.Errorf("what is lost is\n%s", table)
+	}
+	p.Request.Action = preview.RequestUninstall
+	if table := permissionTable(p); table != "" {
+		t.Errorf("an uninstall has\n%s", table)
+	}
+}

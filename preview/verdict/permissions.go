@@ -30,6 +30,37 @@ func permissions(p *preview.Plan) []string {
 	return texts
 }
 
+// Permission is rights that an account gains or loses by a plan, in words.
+type Permission struct {
+	Gained                          bool
+	Account, Verbs, Targets, Extent string
+}
+
+// Permissions returns the rights that each account gains and those that it loses, with
+// the same verbs in the same scope as one, those that match the worst rule first. Where
+// nothing is installed all of the package's are gained. It is nil for an uninstall.
+func Permissions(p *preview.Plan) []Permission {
+	if p.Request.Action == preview.RequestUninstall {
+		return nil // all of it is lost
+	}
+	gained := p.Access.Gained
+	if p.Base.Revision == 0 && p.Against == nil {
+		for _, g := range p.Access.Grants {
+			if g.Change == preview.GrantNew && !g.Held {
+				gained = append(gained, g)
+			}
+		}
+	}
+	var out []Permission
+	for _, e := range permissionEntries(p, gained) {
+		out = append(out, e.permission(true))
+	}
+	for _, e := range permissionEntries(p, p.Access.Lost) {
+		out = append(out, e.permission(false))
+	}
+	return out
+}
+
 // permissionEntry is the grants of one subject in one scope with the same verbs.
 type permissionEntry struct {
 	grants   []preview.Grant
@@ -86,18 +117,23 @@ func overlaps(a *preview.Grant, b preview.Grant) bool {
 	return share(a.Verbs, b.Verbs) && (share(a.APIGroups, b.APIGroups) && share(a.Resources, b.Resources) || share(a.NonResourceURLs, b.NonResourceURLs))
 }
 
-// text returns the entry in words like kubectl's: verbs on resources, and where.
-func (e permissionEntry) text(verb string) string {
+// permission returns the entry in words like kubectl's: verbs on resources, and where.
+func (e permissionEntry) permission(gained bool) Permission {
 	first := e.grants[0]
 	targets := make([]string, 0, len(e.grants))
 	for _, g := range e.grants {
 		targets = append(targets, target(g))
 	}
-	where := ", cluster-wide"
+	extent := "cluster-wide"
 	if first.Scope != preview.ScopeCluster {
-		where = ", in namespace " + first.Namespace
+		extent = "in namespace " + first.Namespace
 	}
-	return subject(first.Subject) + " " + verb + " " + all(first.Verbs, "all verbs") + " on " + strings.Join(targets, "; ") + where
+	return Permission{gained, subject(first.Subject), all(first.Verbs, "all verbs"), strings.Join(targets, "; "), extent}
+}
+
+func (e permissionEntry) text(verb string) string {
+	is := e.permission(true)
+	return is.Account + " " + verb + " " + is.Verbs + " on " + is.Targets + ", " + is.Extent
 }
 
 // target returns the resources of a grant in words, with API groups and names.
