@@ -16,6 +16,8 @@ type Advice struct {
 	copied   string   // the path that a copy of the content is given in commands
 	below    string   // the directory of the copy that is previewed; may be empty
 	commands []string // of this program, among those that were made
+	// made is set where one of them is about what another program made of the content.
+	made bool
 }
 
 // Advise returns the advice about the content of an input. Where that is no directory
@@ -66,6 +68,18 @@ func (a *Advice) Preview() string { return a.operator(a.Words()) }
 // PreviewBelow returns the command that previews a directory below another path.
 func (a *Advice) PreviewBelow(at, below string) string { return a.operator(a.words(at, below)) }
 
+// PreviewMade returns the command that previews the manifests in a directory which another
+// program made of the content.
+func (a *Advice) PreviewMade(at string) string {
+	a.made = true
+	return a.operator(append(a.words(at, ""), "--format=plain"))
+}
+
+// In reports whether the text of an error has one of the commands that were made.
+func (a *Advice) In(err error) bool {
+	return slices.ContainsFunc(a.commands, func(command string) bool { return strings.Contains(err.Error(), command) })
+}
+
 // PreviewWider returns the command that previews a directory which holds the one at a path
 // and what a path leads to from there (to), as many levels above as that has "..". below is
 // the directory of it that is previewed. It is false
@@ -114,7 +128,7 @@ func (a *Advice) Complete(err error) error {
 		return err
 	}
 	advised := &commandline.Advised{Err: err, Commands: a.commands, Scope: commandline.All}
-	if a.InCopy() { // which is no longer what a catalog or request file leads to
+	if a.InCopy() || a.made { // which is no longer what a catalog or request file leads to
 		advised.Without = []string{"version", "channel", "catalog", "filename", "request", "path"}
 	}
 	return advised

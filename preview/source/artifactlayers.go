@@ -2,6 +2,7 @@ package source
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
@@ -43,7 +44,7 @@ func (m *manifest) fileLayers(r ref.Reference) ([]v1.Descriptor, error) {
 		}
 		found := m.layersOf(form.layer)
 		if len(found) != 1 {
-			return nil, fmt.Errorf("the manifest is that of %s, and has %d archives of one", form.what, len(found))
+			return nil, m.oneOf(r, fmt.Errorf("the manifest is that of %s, and has %d archives of one", form.what, len(found)))
 		}
 		return found, nil
 	}
@@ -64,8 +65,15 @@ func (m *manifest) layersOf(mediaType string) []v1.Descriptor {
 }
 
 // noLayer returns the error for a reference that selects a layer which the artifact does
-// not have. It ends with a reference that works, if the artifact has another layer.
+// not have.
 func (m *manifest) noLayer(r ref.Reference) error {
+	return m.oneOf(r, fmt.Errorf("it has no layer of the media type %s", bounded.Quote(r.Layer)))
+}
+
+// oneOf returns an error about the layers of an artifact so that it names those that it
+// has. It ends with a reference to one of them; to the artifact itself, once it is pushed
+// anew, if none can be named.
+func (m *manifest) oneOf(r ref.Reference, err error) error {
 	image, _, _ := strings.Cut(r.Image, "?")
 	var has []string
 	for _, layer := range m.Layers[:min(len(m.Layers), 10)] {
@@ -73,10 +81,12 @@ func (m *manifest) noLayer(r ref.Reference) error {
 			has = append(has, text)
 		}
 	}
+	command := commandline.Operator("preview", "oci://"+image)
 	if len(has) == 0 {
-		return fmt.Errorf("it has no layer of the media type %s", bounded.Quote(r.Layer))
+		err = fmt.Errorf("%w, nor one of a name; once its publisher has pushed it again: %s", err, command)
+	} else {
+		command = commandline.Operator("preview", "oci://"+image+"?layer="+has[0])
+		err = fmt.Errorf("%w; it has %s: %s", err, strings.Join(slices.Compact(has), ", "), command)
 	}
-	command := commandline.Operator("preview", "oci://"+image+"?layer="+has[0])
-	err := fmt.Errorf("it has no layer of the media type %s; it has %s: %s", bounded.Quote(r.Layer), strings.Join(has, ", "), command)
 	return &commandline.Advised{Err: err, Commands: []string{command}, Scope: commandline.Planning}
 }

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"net/netip"
@@ -27,6 +28,21 @@ func (e *privateAddressError) Error() string {
 		return fmt.Sprintf("%s leads to the private address %s, which is refused; --allow-private-address %s allows it", e.from, e.to, showAddress(address))
 	}
 	return fmt.Sprintf("%s leads to the private address %s, which is refused", e.from, bounded.Quote(e.to))
+}
+
+// RefusedAddress returns the private address of an error for a server or content that leads
+// to it, as [Options] allow it; empty if that is not the cause, or the address has a form
+// which they do not take.
+func RefusedAddress(err error) string {
+	private, ok := errors.AsType[*privateAddressError](err)
+	if !ok {
+		return ""
+	}
+	address, err := ParsePrivateAddress(private.to)
+	if err != nil {
+		return ""
+	}
+	return showAddress(address)
 }
 
 // ParsePrivateAddress parses ADDRESS or ADDRESS:PORT; an IPv6 address with a port is in

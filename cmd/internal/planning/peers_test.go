@@ -19,6 +19,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/config"
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 	"github.com/kubectl-operator/kubectl-operator/preview/source/sourcetest"
 )
 
@@ -51,12 +52,12 @@ func TestABundleThatImgpkgCopiedHasTheImagesOfItsCopy(t *testing.T) {
 		}
 		return text
 	}
-	for _, c := range []struct{ name, locations, want, fails string }{
+	for _, c := range []struct{ name, locations, want, notes string }{
 		{name: "not copied", want: original + sum},
 		{name: "copied", locations: locations(original + sum), want: "HOST/copy" + sum},
 		{name: "copied with another image", locations: locations("registry.example.com/other" + sum), want: original + sum},
-		{name: "with locations of another kind", locations: lock, fails: `image-locations.yml: it is of kind "ImagesLock" of "imgpkg.carvel.dev/v1alpha1", not ImageLocations`},
-		{name: "with locations that move to a tag", locations: locations("app:1"), fails: `images[0]: "app:1" is not an image with its digest`},
+		{name: "with locations of another kind", locations: lock, want: original + sum, notes: `image-locations.yml: it is of kind "ImagesLock" of "imgpkg.carvel.dev/v1alpha1", not ImageLocations`},
+		{name: "with locations that move to a tag", locations: locations("app:1"), want: original + sum, notes: `images[0]: "app:1" is not an image with its digest`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			registry := sourcetest.Plain(t)
@@ -68,14 +69,17 @@ func TestABundleThatImgpkgCopiedHasTheImagesOfItsCopy(t *testing.T) {
 				push(t, registry, "copy:"+strings.Replace(digest, ":", "-", 1)+".image-locations.imgpkg", tree("image-locations.yml", c.locations))
 			}
 			plan, err := planOf(t, p, reference, "app")
-			if c.fails != "" {
-				if err == nil || !strings.Contains(err.Error(), c.fails) {
-					t.Errorf("got %v, want %s", err, c.fails)
-				}
-				return
-			}
 			if err != nil {
 				t.Fatal(err)
+			}
+			noted := ""
+			for _, f := range plan.Findings {
+				if f.Rule == rules.ImagesNotLocated.Name {
+					noted += f.Evidence
+				}
+			}
+			if (noted != "") != (c.notes != "") || !strings.Contains(noted, c.notes) {
+				t.Errorf("the note %q, want %q", noted, c.notes)
 			}
 			want := strings.Replace(c.want, "HOST", registry.Host, 1)
 			if !strings.Contains(objectText(t, plan, "app"), `"`+want+`"`) {
@@ -100,6 +104,50 @@ func TestABundleThatImgpkgCopiedHasTheImagesOfItsCopy(t *testing.T) {
 			}
 			if moved := strings.HasPrefix(c.want, "HOST"); (len(references(plan)) == 2) != moved {
 				t.Errorf("sources %q", references(plan))
+			}
+		})
+	}
+}
+
+// A registry that leads to a private address is refused with the command that allows it.
+func TestTheCommandOfAPrivateAddressWorks(t *testing.T) {
+	registry := sourcetest.Plain(t, func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if strings.HasPrefix(r.Host, "localhost:") && strings.Contains(r.URL.Path, "/blobs/") {
+				http.Redirect(w, r, "http://"+strings.Replace(r.Host, "localhost", "127.0.0.1", 1)+r.URL.Path, http.StatusTemporaryRedirect)
+				return
+			}
+			next.ServeHTTP(w, r)
+		})
+	})
+	pushed := push(t, registry, "app:v1", tree("app.yaml", pod))
+	reference := strings.Replace(pushed, "127.0.0.1", "localhost", 1)
+	file := filepath.Join(t.TempDir(), "app.lock.yml")
+	for _, name := range []string{"by its name", "by a request file"} {
+		t.Run(name, func(t *testing.T) {
+			p := offline(t, config.Config{})
+			p.Source.PlainHTTP, p.Source.PrivateAddresses = true, []string{"10.0.0.1:1"}
+			again := "kubectl operator preview " + reference + " app"
+			request, err := p.Request(reference, "app")
+			if name == "by a request file" {
+				text := "apiVersion: imgpkg.carvel.dev/v1alpha1\nkind: BundleLock\nbundle: {image: '" + reference + "', tag: v1}\n"
+				if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				again = "kubectl operator preview --filename=" + file
+				request, err = p.ReadRequest(t.Context(), file, "")
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			host, _, _ := strings.Cut(pushed, "/")
+			_, err = p.Plan(t.Context(), request, nil)
+			if want := again + " --allow-private-address=10.0.0.1:1 --allow-private-address=" + host; err == nil || !strings.HasSuffix(err.Error(), ": "+want) {
+				t.Fatalf("got\n%v\nwant\n%s", err, want)
+			}
+			p.Source.PrivateAddresses = append(p.Source.PrivateAddresses, host)
+			if _, err := p.Plan(t.Context(), request, nil); err != nil {
+				t.Error(err)
 			}
 		})
 	}

@@ -54,6 +54,7 @@ func gitServer(t *testing.T) (host, caFile string, git func(args ...string) stri
 		"component/kustomization.yaml":  "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\nnamePrefix: component-\n",
 		"elsewhere/link.yaml":           "",
 		"elsewhere/kustomization.yaml":  "resources: [../missing]\n",
+		"plain/a.yaml":                  "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: plain}\n",
 		"file-above/kustomization.yaml": "resources: [../base/a.yaml]\n",
 	} {
 		path := filepath.Join(dir, filepath.FromSlash(name))
@@ -125,8 +126,9 @@ func TestABuildReadsAFewRemoteBases(t *testing.T) {
 	}
 	p := offline(t, config.Config{})
 	p.Source.CAFile, p.Source.PrivateAddresses = caFile, []string{"127.0.0.1"}
-	_, err := planOf(t, p, files(t, map[string]string{"kustomization.yaml": text}), "shop")
-	if err == nil || !strings.Contains(err.Error(), "more than 32 directories of git repositories") {
+	dir := files(t, map[string]string{"kustomization.yaml": text})
+	_, err := planOf(t, p, dir, "shop")
+	if err == nil || !strings.HasSuffix(err.Error(), "more than 32 directories of git repositories; mkdir -p "+dir+"-built && kubectl kustomize "+dir+" > "+dir+"-built/all.yaml && kubectl operator preview "+dir+"-built shop --format=plain") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -134,8 +136,20 @@ func TestABuildReadsAFewRemoteBases(t *testing.T) {
 // A refusal ends with the complete command that would work: it is run as it is printed,
 // but for this program, which plans what the command names.
 func TestTheCommandsOfRefusalsWork(t *testing.T) {
-	host, caFile, _ := gitServer(t)
-	base := "https://" + host + "/org/repo//base?ref="
+	host, caFile, git := gitServer(t)
+	repo, commit := "https://"+host+"/org/repo//", git("rev-parse", "HEAD")
+	base := repo + "base?ref="
+	large := map[string]string{"kustomization.yaml": "resources: [a.yaml]\nconfigMapGenerator:\n- name: large\n  files:\n", "a.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"}
+	for i := range 5000 {
+		name := "f" + strconv.Itoa(i)
+		large[name], large["kustomization.yaml"] = "", large["kustomization.yaml"]+"  - "+name+"\n"
+	}
+	if kubectl, err := filepath.Abs("../../../bin/kubectl-v1.37.1"); err == nil { // which the sandbox has beside it
+		dir := t.TempDir()
+		_ = os.Symlink(kubectl, filepath.Join(dir, "kubectl"))
+		t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
+	}
+	t.Setenv("GIT_SSL_CAINFO", caFile)
 	const chart = "apiVersion: v2\nname: NAME\nversion: 1.2.3\n"
 	parent := chart + "dependencies: [{name: db, version: 1.x, repository: 'file://../db'}]\n"
 	for _, c := range []struct {
@@ -143,36 +157,52 @@ func TestTheCommandsOfRefusalsWork(t *testing.T) {
 		files map[string]string
 		dir   string // what is planned first
 		tool  string // which the command takes
+		edits string // a script of sed, as the editor
 	}{
-		{"a base by its branch", map[string]string{"kustomization.yaml": "resources: ['" + base + "main']"}, "", "sed"},
-		{"a base by a commit that is gone", map[string]string{"kustomization.yaml": "resources: ['" + base + strings.Repeat("0", 40) + "']"}, "", "sed"},
+		{"a base by its branch, without a network", map[string]string{"kustomization.yaml": "resources: ['" + base + "main']"}, "", "git", ""},
+		{"a base without a branch, without a network", map[string]string{"kustomization.yaml": "resources: ['" + repo + "base']"}, "", "git", ""},
+		{"a base by its commit, without a network", map[string]string{"kustomization.yaml": "resources: ['" + base + commit + "']"}, "", "git", ""},
+		{"a directory that the repository does not have", map[string]string{"kustomization.yaml": "resources: ['" + repo + "missing?ref=" + commit + "']"}, "", "sed", "s/missing/base/"},
+		{"a base that refers to what its repository does not have", map[string]string{"kustomization.yaml": "resources: ['" + repo + "elsewhere?ref=" + commit + "']"}, "", "git", "s/missing/base/"},
+		{"a base that leads out of its repository", map[string]string{"kustomization.yaml": "resources: ['" + repo + "climbing?ref=" + commit + "']"}, "", "git", `s|\.\./\.\./.*local|../base|`},
+		{"a base without a kustomization", map[string]string{"kustomization.yaml": "resources: ['" + repo + "plain?ref=" + commit + "']"}, "", "git", ""},
+		{"a directory without a kustomization", map[string]string{"kustomization.yaml": "resources: [sub]", "sub/a.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: sub}\n"}, "", "sh", ""},
+		{"a plugin", map[string]string{"kustomization.yaml": "generators: [p.yaml]", "p.yaml": "apiVersion: x.example.com/v1\nkind: Go\nmetadata: {name: x}\n"}, "", "kustomize", ""},
+		{"charts that are not in the content", map[string]string{"kustomization.yaml": "helmChartInflationGenerator: [{chartName: x, releaseName: x, chartRepoUrl: 'https://" + host + "'}]"}, "", "helm", ""},
+		{"more files than are read", large, "", "kubectl", ""},
+		{"a base by its branch", map[string]string{"kustomization.yaml": "resources: ['" + base + "main']"}, "", "sed", ""},
+		{"a base by a commit that is gone", map[string]string{"kustomization.yaml": "resources: ['" + base + strings.Repeat("0", 40) + "']"}, "", "sed", ""},
 		{"a dependency outside of the content", map[string]string{
 			"charts/web/Chart.yaml": strings.Replace(parent, "NAME", "web", 1), "charts/web/templates/a.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web}\n",
 			"charts/db/Chart.yaml": strings.Replace(chart, "NAME", "db", 1), "charts/db/templates/a.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: db}\n",
-		}, "charts/web", "sh"},
+		}, "charts/web", "sh", ""},
 		{"a dependency that is nowhere", map[string]string{
 			"web/Chart.yaml": strings.Replace(parent, "NAME", "web", 1), "web/templates/a.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web}\n",
 			"CHART/Chart.yaml": strings.Replace(chart, "NAME", "db", 1), "CHART/templates/a.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: db}\n",
-		}, "web", "sh"},
+		}, "web", "sh", ""},
 		{"a dependency that a value turns off", map[string]string{
 			"web/Chart.yaml":       strings.Replace(strings.Replace(parent, "NAME", "web", 1), "name: db,", "name: db, condition: db.enabled,", 1),
 			"web/templates/a.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web}\n",
-		}, "web", "sh"},
+		}, "web", "sh", ""},
 		{"a kustomization that needs what lies above it", map[string]string{
 			"shop/base/kustomization.yaml": "resources: [a.yaml]", "shop/base/a.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: base}\n",
 			"shop/prod/kustomization.yaml": "resources: [../base]",
-		}, "shop/prod", "sh"},
+		}, "shop/prod", "sh", ""},
 		{"a dependency that Chart.lock has otherwise", map[string]string{
 			"web/Chart.yaml": strings.Replace(parent, "NAME", "web", 1), "web/Chart.lock": lockOf("file://../db", "9.9.9"), "web/templates/a.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web}\n",
 			"db/Chart.yaml": strings.Replace(chart, "NAME", "db", 1), "db/templates/a.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: db}\n",
-		}, "web", "helm"},
+		}, "web", "helm", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if _, err := exec.LookPath(c.tool); err != nil {
 				t.Skipf("skipped: %s is not installed", c.tool)
 			}
 			p := offline(t, config.Config{})
-			p.Source.CAFile, p.Source.PrivateAddresses = caFile, []string{"127.0.0.1"}
+			p.Source.PrivateAddresses = []string{"127.0.0.1"}
+			if !strings.HasSuffix(c.name, "without a network") {
+				p.Source.CAFile = caFile
+			}
+			t.Setenv("EDITOR", "sed -i -e "+c.edits)
 			dir := files(t, c.files)
 			_, err := planOf(t, p, filepath.Join(dir, c.dir), "shop")
 			if err == nil {
@@ -190,8 +220,9 @@ func TestTheCommandsOfRefusalsWork(t *testing.T) {
 			if at < 0 {
 				t.Fatalf("no command: %v", err)
 			}
+			p.Source.CAFile = caFile
 			before, after := text[:at], text[at+len(command):]
-			if shell := before[max(strings.LastIndex(before, "; "), strings.LastIndex(before, ": "))+2:]; shell != "" {
+			if shell := shellOf(before); shell != "" {
 				if out, err := exec.CommandContext(t.Context(), "sh", "-c", strings.TrimSuffix(strings.TrimSpace(shell), "&&")).CombinedOutput(); err != nil {
 					t.Fatalf("%s: %v: %s", shell, err, out)
 				}
@@ -199,6 +230,8 @@ func TestTheCommandsOfRefusalsWork(t *testing.T) {
 			words := strings.Fields(after)
 			within := ""
 			switch {
+			case len(words) == 3 && words[2] == "--format=plain":
+				p.Content.Format = "plain"
 			case len(words) == 4 && words[2] == "--path":
 				within = words[3]
 			case len(words) == 4 && words[2] == "--set":
@@ -216,4 +249,19 @@ func TestTheCommandsOfRefusalsWork(t *testing.T) {
 			}
 		})
 	}
+}
+
+// shellOf returns the commands for the shell at the end of a text.
+func shellOf(text string) string {
+	if strings.HasSuffix(text, ": ") { // only this program is named
+		return ""
+	}
+	for at := len(text) - 1; at >= 0; at-- {
+		for _, tool := range []string{"sed", "git", "printf", "mkdir", "rm", "cp", "helm", "${EDITOR"} {
+			if rest := text[at:]; strings.HasPrefix(rest, "; "+tool) || strings.HasPrefix(rest, ": "+tool) {
+				return rest[2:]
+			}
+		}
+	}
+	return ""
 }

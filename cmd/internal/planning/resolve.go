@@ -40,6 +40,7 @@ type Resolver struct {
 	progress func(string)
 	opened   map[string][]*catalog.Catalog // by what was asked for
 	certs    *madeCertificates
+	private  []string // addresses to which servers may lead
 }
 
 // newResolver returns the resolver of one command. With a nil cluster it is
@@ -63,7 +64,7 @@ func (e Environment) newResolver(src SourceOptions, signed SignatureOptions, clu
 	if err != nil {
 		return nil, err
 	}
-	r := &Resolver{env: e, checker: checker, cluster: cluster, progress: progress, opened: map[string][]*catalog.Catalog{}}
+	r := &Resolver{env: e, checker: checker, cluster: cluster, progress: progress, opened: map[string][]*catalog.Catalog{}, private: src.PrivateAddresses}
 	if cluster == nil {
 		r.fetcher = source.New(opts)
 		opts.Offline = true
@@ -212,7 +213,7 @@ func (r *Resolver) find(ctx context.Context, want PlanRequest, installed *catalo
 	}
 	if reference.Kind == ref.KindPackage {
 		if reference, err = r.choose(ctx, out, want.resolve, reference, installed); err != nil {
-			return nil, besideDirectory(err, want)
+			return nil, besideDirectory(r.allowing(err, want), want)
 		}
 	} else if want.resolve.Version != "" || want.resolve.Channel != "" {
 		return nil, Usagef("--version and --channel choose within a catalog; %s names its content already", want.Text)
@@ -227,7 +228,7 @@ func (r *Resolver) find(ctx context.Context, want PlanRequest, installed *catalo
 		out.content, err = by.fetch(ctx, reference)
 	}
 	if err != nil {
-		return nil, err
+		return nil, r.allowing(err, want)
 	}
 	out.noteProgram()
 	if out.whole == nil { // which a request may have narrowed already
@@ -259,6 +260,29 @@ func besideDirectory(err error, want PlanRequest) error {
 		Err:      Usagef("%s without a path is the name of a package; for the directory or file of that name: %s\nas a package: %s", want.Text, command, err),
 		Commands: []string{command}, Scope: commandline.All, Without: []string{"version", "channel", "catalog"},
 	}
+}
+
+// allowing adds to the error of a server that leads to a private address the command that
+// allows it, beside the addresses that are allowed already.
+func (r *Resolver) allowing(err error, want PlanRequest) error {
+	address := source.RefusedAddress(err)
+	if address == "" {
+		return err
+	}
+	words := []string{"preview", want.Text}
+	switch {
+	case want.File != nil && want.File.chosen() != "":
+		words = []string{"preview", "--filename=" + want.File.path, "--request=" + want.File.chosen()}
+	case want.File != nil:
+		words = []string{"preview", "--filename=" + want.File.path}
+	case want.Name != "":
+		words = append(words, want.Name)
+	}
+	for _, allowed := range append(slices.Clone(r.private), address) {
+		words = append(words, "--allow-private-address="+allowed)
+	}
+	command := commandline.Operator(words...)
+	return &commandline.Advised{Err: fmt.Errorf("%w: %s", err, command), Commands: []string{command}, Scope: commandline.All}
 }
 
 // release returns the name and namespace of a new release: those of the flags,

@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -19,8 +18,10 @@ import (
 	"sigs.k8s.io/kustomize/api/konfig"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/commandline"
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
 	"github.com/kubectl-operator/kubectl-operator/preview/format/kustomize"
+	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 )
 
 // Text is the text of one or more requests.
@@ -130,7 +131,9 @@ func joined(dir string) (Text, error) {
 		}
 	}
 	if all.Len() == 0 {
-		return Text{}, errors.New("the directory has no YAML or JSON file with objects, and no kustomization; name a file by -f, or content without: preview " + dir)
+		command := commandline.Operator("preview", commandline.Path(dir))
+		err := fmt.Errorf("the directory has no YAML or JSON file with objects, and no kustomization; name a file by -f, or content without: %s", command)
+		return Text{}, &commandline.Advised{Err: err, Commands: []string{command}, Scope: commandline.All, Without: []string{"filename", "request"}}
 	}
 	return Text{Data: all.Bytes(), Made: "the files of the directory " + dir, Place: filepath.Join(dir, "requests.yaml")}, nil
 }
@@ -164,7 +167,10 @@ func built(ctx context.Context, dir string) (Text, error) {
 	}
 	defer func() { _ = opened.Close() }()
 	content := opened.FS()
-	made, err := kustomize.New().Render(ctx, format.Input{Content: content, Whole: content, Path: at})
+	made, err := kustomize.New().Render(ctx, format.Input{
+		Content: content, Whole: content, Path: at, Again: []string{"--filename=" + dir},
+		Source: preview.Source{Kind: string(ref.KindDirectory), Reference: typed(dir, at, root)},
+	})
 	if err != nil {
 		return Text{}, err
 	}
@@ -175,6 +181,24 @@ func built(ctx context.Context, dir string) (Text, error) {
 		}
 	}
 	return Text{Data: all.Bytes(), Made: "what the kustomization in " + dir + " makes", Place: filepath.Join(dir, "requests.yaml")}, nil
+}
+
+// typed returns the path of the directory root, which has dir at a path below it, as the user
+// names directories; the absolute one where links lead elsewhere.
+func typed(dir, at, root string) string {
+	name := filepath.Clean(dir)
+	for range strings.Split(path.Clean(at), "/") {
+		name = filepath.Join(name, "..")
+	}
+	if path.Clean(at) == "." {
+		name = filepath.Clean(dir)
+	}
+	if info, err := os.Stat(name); err == nil {
+		if is, err := os.Stat(root); err == nil && os.SameFile(info, is) {
+			return name
+		}
+	}
+	return root
 }
 
 // repository returns the directory within which a kustomization may refer to others,

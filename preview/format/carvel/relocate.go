@@ -23,8 +23,8 @@ const (
 
 // relocate lets the lock lead to the repository of the bundle for each image that
 // "imgpkg copy" moved there, by its locations image. As with "imgpkg pull", all images
-// of the lock have moved or none has. If the registry cannot be asked, a note says so
-// and the images stay those of the lock.
+// of the lock have moved or none has. If the registry cannot be asked, or its answer is no
+// list of images, a note says so and the images stay those of the lock.
 func (l *lock) relocate(ctx context.Context, in format.Input, out *format.Output) error {
 	repository, tag, ok := l.locations(in.Source)
 	if !ok || in.Peers == nil {
@@ -37,13 +37,13 @@ func (l *lock) relocate(ctx context.Context, in format.Input, out *format.Output
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case err != nil:
-		out.Notes = append(out.Notes, rules.ImagesNotLocated.Note("package/"+in.Info.Package, fmt.Sprintf(
-			"whether \"imgpkg copy\" moved its images is not known, and they are those of its lock: %s", err)))
+		out.Notes = append(out.Notes, notLocated(in, err))
 		return nil
 	}
 	moved, err := readLocations(content)
 	if err != nil {
-		return fmt.Errorf("image %s:%s: %w", repository, tag, err)
+		out.Notes = append(out.Notes, notLocated(in, fmt.Errorf("image %s:%s: %w", repository, tag, err)))
+		return nil
 	}
 	for _, image := range l.images {
 		if !moved[image] && !strings.HasPrefix(image, repository+"@") {
@@ -53,6 +53,12 @@ func (l *lock) relocate(ctx context.Context, in format.Input, out *format.Output
 	l.move(repository)
 	out.Sources = append(out.Sources, source)
 	return nil
+}
+
+// notLocated returns the note for locations that are not known.
+func notLocated(in format.Input, err error) preview.Note {
+	return rules.ImagesNotLocated.Note("package/"+in.Info.Package, fmt.Sprintf(
+		"whether \"imgpkg copy\" moved its images is not known, and they are those of its lock: %s", err))
 }
 
 // locations returns where the locations of a bundle's images are; false if the bundle

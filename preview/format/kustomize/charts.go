@@ -37,7 +37,7 @@ var chartName = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._-]{0,249}$`)
 // template", no cluster is asked.
 func (p *planner) inflated(k *kustomization) error {
 	if len(k.typed.HelmCharts) > maxCharts {
-		return fieldLocation{k, "helmCharts"}.errorf("%d charts are more than %d", len(k.typed.HelmCharts), maxCharts)
+		return unbuiltError{fieldLocation{k, "helmCharts"}.errorf("%d charts are more than %d", len(k.typed.HelmCharts), maxCharts), byKubectlHelm}
 	}
 	resources := list(k.fields["resources"])
 	for i := range k.typed.HelmCharts {
@@ -59,7 +59,7 @@ func (p *planner) inflated(k *kustomization) error {
 // inflate renders one chart into files, and returns their paths from the kustomization.
 func (p *planner) inflate(at fieldLocation, c *types.HelmChart, i int) ([]any, error) {
 	if p.charts == nil {
-		return nil, at.errorf("%s", noCharts)
+		return nil, unbuiltError{at.errorf("%s", noCharts), byKubectlHelm}
 	}
 	dir, err := p.chart(at, c)
 	if err != nil {
@@ -67,7 +67,7 @@ func (p *planner) inflate(at fieldLocation, c *types.HelmChart, i int) ([]any, e
 	}
 	if c.ReleaseName == "" || c.NameTemplate != "" {
 		return nil, at.errorf("helm would invent the name of the release; %s",
-			p.edited(at, "name: "+c.Name, "name: "+c.Name+", releaseName: "+c.Name, ""))
+			p.edited(at, "name: "+c.Name, "name: "+c.Name+", releaseName: "+c.Name, nil))
 	}
 	values, err := p.chartValues(at, c, dir)
 	if err != nil {

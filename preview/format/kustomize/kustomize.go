@@ -70,11 +70,13 @@ func (f kustomizeFormat) Render(ctx context.Context, in format.Input) (*format.O
 	}
 	made, err := child.Run(ctx, child.Request{Task: Name, Input: input})
 	if err != nil {
-		return nil, fmt.Errorf("building %s: %w", build.file, err)
+		return nil, build.explain(fmt.Errorf("building %s: %w", build.file, err))
 	}
 	out := &format.Output{Isolation: made.Isolation, Sources: build.sources, Texts: build.texts, Notes: build.notes, Resolved: preview.Parameters{WatchNamespaces: []string{}}}
-	out.Objects, err = objects(made.Output, build)
-	return out, err
+	if out.Objects, err = objects(made.Output, build); err != nil {
+		return nil, build.explain(err)
+	}
+	return out, nil
 }
 
 // objects decodes the built objects and finds the file and line that each came from.

@@ -57,7 +57,7 @@ func find(content fs.FS, dir string) (string, error) {
 			return "", err
 		}
 		if found != "" {
-			return "", fmt.Errorf("%s and %s are both kustomizations of one directory; keep one", found, file)
+			return "", &twoFilesError{[2]string{found, file}}
 		}
 		found = file
 	}
@@ -81,7 +81,7 @@ func parse(file string, data []byte) (*kustomization, error) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(k.fields)) {
 		if why, refused := refusedFields[name]; refused {
-			return nil, fmt.Errorf("%s: %s: %s", file, name, why)
+			return nil, fmt.Errorf("%s: %s: %w", file, name, why)
 		}
 		if !slices.Contains(allowedFields, name) {
 			return nil, fmt.Errorf("%s: %s is not a field of a kustomization", file, name)
@@ -112,8 +112,8 @@ var allowedFields = []string{
 }
 
 // refusedFields are fields of kustomize that are not supported, each with the reason.
-var refusedFields = map[string]string{
-	"helmChartInflationGenerator": noCharts,
+var refusedFields = map[string]error{
+	"helmChartInflationGenerator": unbuiltError{errors.New(noCharts), byKubectlHelm},
 }
 
 const noCharts = "it runs helm, which downloads and executes; name a chart of the content in helmCharts, or keep what it renders as a resource"

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"sigs.k8s.io/kustomize/api/konfig"
 	"sigs.k8s.io/kustomize/api/types"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -38,6 +39,8 @@ type build struct {
 	sources    []preview.Source  // that were fetched
 	notes      []preview.Note    // of rendering charts
 	texts      []format.Text     // that charts print
+	// explain adds to an error of the build the command that would work.
+	explain func(error) error
 }
 
 // planner follows the references of kustomizations within the content, and to
@@ -62,12 +65,13 @@ func plan(ctx context.Context, in format.Input, charts format.Format, content fs
 		ctx: ctx, in: in, charts: charts, advice: in.Advise(".", root), content: mounted{FS: content, at: map[string]fs.FS{}}, done: map[string]bool{},
 		build: &build{Root: root, Files: map[string][]byte{}, rendered: map[string]string{}},
 	}
-	k, err := load(content, root)
+	k, err := p.loaded(nil, root)
 	if err != nil {
-		return nil, err
+		return nil, p.advice.Complete(err)
 	}
 	if k == nil {
-		return nil, fmt.Errorf("%s has no kustomization", root)
+		own := &kustomization{file: path.Join(root, konfig.DefaultKustomizationFileName()), dir: root}
+		return nil, p.advice.Complete(fmt.Errorf("%s has no kustomization; %s", root, p.listing(own, nil, root)))
 	}
 	p.build.file = k.file
 	p.build.keepOrigin = slices.Contains(k.typed.BuildMetadata, types.OriginAnnotations)
@@ -78,7 +82,11 @@ func plan(ctx context.Context, in format.Input, charts format.Format, content fs
 		}
 		k.fields["buildMetadata"] = wanted
 	}
-	return p.build, p.advice.Complete(p.follow(k))
+	if err := p.follow(k); err != nil {
+		return nil, p.advice.Complete(err)
+	}
+	p.build.explain = func(err error) error { return p.advice.Complete(p.advised(k, err)) }
+	return p.build, nil
 }
 
 // fieldLocation is a field of a kustomization, for errors.
@@ -104,14 +112,14 @@ func (p *planner) follow(k *kustomization) error {
 	p.stack = append(p.stack, k.dir)
 	defer func() { p.stack = p.stack[:len(p.stack)-1] }()
 	if len(p.stack) > maxLevels {
-		return fmt.Errorf("%s: kustomizations refer to each other over more than %d levels", k.file, maxLevels)
+		return p.advised(k, fmt.Errorf("%s: kustomizations refer to each other over more than %d levels", k.file, maxLevels))
 	}
 	if slices.Contains(k.typed.BuildMetadata, types.ManagedByLabelOption) {
-		return fieldLocation{k, "buildMetadata"}.errorf("%s would write the version of this program into every object", types.ManagedByLabelOption)
+		return p.advised(k, fieldLocation{k, "buildMetadata"}.errorf("%s would write the version of this program into every object", types.ManagedByLabelOption))
 	}
 	for _, step := range []func(*kustomization) error{p.bases, p.generated, p.patched, p.configured, p.plugins, p.inflated} {
 		if err := step(k); err != nil {
-			return err
+			return p.advised(k, err)
 		}
 	}
 	text, err := json.Marshal(k.fields) // with what the steps put in place of references
@@ -151,7 +159,7 @@ func (p *planner) entry(k *kustomization, field string, i int, name string, mayB
 		}
 		if k.repo != nil && !p.content.holds(target) {
 			if err := p.reach(k.repo, target); err != nil {
-				return at.errorf("%q of the git repository %s cannot be read: %v", name, k.repo.base.Name(), err)
+				return at.errorf("%q of the git repository %s cannot be read: %w", name, k.repo.base.Name(), err)
 			}
 		}
 		return p.base(at, k.repo, name, target, mayBeFile)
@@ -188,14 +196,13 @@ func (p *planner) base(at fieldLocation, repo *repository, name, target string, 
 	if slices.Contains(p.stack, target) {
 		return at.errorf("%q leads back to where it is referred from", name)
 	}
-	k, err := load(p.content, target)
+	k, err := p.loaded(repo, target)
 	if err != nil {
 		return err
 	}
 	if k == nil {
-		return at.errorf("the directory %q has no kustomization", name)
+		return at.errorf("the directory %q has no kustomization; %s", name, p.listing(at.k, repo, target))
 	}
-	k.repo = repo
 	if k.component() == mayBeFile {
 		return at.errorf("%q is of kind %s; components: takes components and resources: takes kustomizations", name, k.typed.Kind)
 	}
@@ -344,7 +351,7 @@ func (p *planner) add(name string, data []byte) error {
 	p.bytes += int64(len(data))
 	p.build.Files[name] = data
 	if len(p.build.Files) > maxBuildFiles || p.bytes > maxBuildBytes {
-		return fmt.Errorf("%s: a build reads at most %d files and %d MiB", p.build.file, maxBuildFiles, maxBuildBytes>>20)
+		return unbuiltError{fmt.Errorf("%s: a build reads at most %d files and %d MiB", p.build.file, maxBuildFiles, maxBuildBytes>>20), byKubectl}
 	}
 	return nil
 }

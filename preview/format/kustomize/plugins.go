@@ -67,14 +67,14 @@ func (p *planner) builtin(at fieldLocation, body map[string]any) error {
 	ref := preview.RefOf(body)
 	for _, key := range functionKeys {
 		if _, is := preview.Map(body, "metadata", "annotations")[key]; is {
-			return at.errorf("%s %q is a function, a program or container that would be run; only kustomize's own plugins are used", ref.Kind, ref.Name)
+			return unbuiltError{at.errorf("%s %q is a function, a program or container that would be run; only kustomize's own plugins are used", ref.Kind, ref.Name), byKustomizeRun}
 		}
 	}
 	if ref.APIVersion == "builtin" && ref.Kind == "HelmChartInflationGenerator" {
-		return at.errorf("%s %q: %s", ref.Kind, ref.Name, noCharts)
+		return unbuiltError{at.errorf("%s %q: %s", ref.Kind, ref.Name, noCharts), byKubectlHelm}
 	}
 	if ref.APIVersion != "builtin" || !slices.Contains(builtins, ref.Kind) {
-		return at.errorf("%s %q of %s is a plugin, a program that would be run; only kustomize's own plugins are used", ref.Kind, ref.Name, ref.APIVersion)
+		return unbuiltError{at.errorf("%s %q of %s is a plugin, a program that would be run; only kustomize's own plugins are used", ref.Kind, ref.Name, ref.APIVersion), byKustomizeRun}
 	}
 	for _, key := range slices.Sorted(maps.Keys(body)) {
 		if err := p.pluginFiles(fieldLocation{at.k, at.field + "." + key}, strings.ToLower(key), body[key]); err != nil {

@@ -5,50 +5,59 @@ import (
 	"testing"
 )
 
-// Each is refused with one sentence, which names the file and the field.
+// Each is refused with one sentence, which names the file and the field, and ends with the
+// command that would work.
 func TestWhatIsRefused(t *testing.T) {
 	// The commands that would work: for a file of a server, and for a repository.
 	vendor := func(address, file, why string) string {
 		return " is remote" + why + "; in a copy of it: curl -fsSLo ./" + file + " " + address + " && sed -i 's|" + strings.ReplaceAll(address, ".", `\.`) + "|" + file + "|' ./kustomization.yaml && kubectl operator preview ."
 	}
-	const noPin, noCommit = ", and nothing pins it", " is remote and names no commit, so that it may move; give it as ?ref=COMMIT, which this prints: git ls-remote "
+	const noPin, noCommit = ", and nothing pins it", " is remote and names no commit, so that it may move"
+	pinned := func(name, at, repository, names string) string {
+		return noCommit + "; in a copy of it: sed -i 's|" + strings.ReplaceAll(name, ".", `\.`) + "|" + at + `?ref='"$(git ls-remote ` + repository + " " + names + ` | tail -n 1 | cut -f 1)"'|' ./kustomization.yaml && kubectl operator preview .`
+	}
+	const v1 = "refs/heads/v1 refs/tags/v1 'refs/tags/v1^{}'"
+	built := func(by, why string) string {
+		return why + "; in a copy of it: mkdir -p ./built && " + by + " . > built/all.yaml && kubectl operator preview ./built --format=plain"
+	}
+	const plugins, onlyBuiltins = "kustomize build --enable-alpha-plugins --enable-exec", "only kustomize's own plugins are used"
 	for _, c := range []struct {
 		name, text, want string
 		more             map[string]string
 	}{
 		{name: "a remote resource", text: "resources: ['https://example.com/a.yaml']", want: `kustomization.yaml: resources[0]: "https://example.com/a.yaml"` + vendor("https://example.com/a.yaml", "a.yaml", ": it is a file of a web server, which nothing pins")},
-		{name: "a remote base", text: "bases: [github.com/org/repo]", want: `kustomization.yaml: bases[0]: "github.com/org/repo"` + noCommit + "https://github.com/org/repo HEAD"},
+		{name: "a remote base", text: "bases: [github.com/org/repo]", want: `kustomization.yaml: bases[0]: "github.com/org/repo"` + pinned("github.com/org/repo", "github.com/org/repo", "https://github.com/org/repo", "HEAD")},
 		{name: "a remote base that would be a command of sed", text: `bases: ["github.com/org/repo/a.yaml\ne id"]`,
-			want: `kustomization.yaml: bases[0]: "github.com/org/repo/a.yaml\ne id" is remote: reference "git+https://github.com/org/repo//a.yaml\ne id" holds a control character or is not UTF-8; vendor it`},
-		{name: "a base beside a resource", text: "resources: [a.yaml]\nbases: ['git@host:org/repo']", want: `kustomization.yaml: bases[0]: "git@host:org/repo"` + noCommit + "ssh://git@host/org/repo HEAD"},
-		{name: "a remote component", text: "components: ['ssh://git@host/org/repo?ref=v1']", want: `kustomization.yaml: components[0]: "ssh://git@host/org/repo?ref=v1"` + noCommit + "ssh://git@host/org/repo v1"},
-		{name: "a host and a ref", text: "resources: ['host.example/org/repo?ref=v1']", want: `kustomization.yaml: resources[0]: "host.example/org/repo?ref=v1"` + noCommit + "https://host.example/org/repo v1"},
+			want: `kustomization.yaml: bases[0]: "github.com/org/repo/a.yaml\ne id" is remote: reference "git+https://github.com/org/repo//a.yaml\ne id" holds a control character or is not UTF-8`},
+		{name: "a base beside a resource", text: "resources: [a.yaml]\nbases: ['git@host:org/repo']", want: `kustomization.yaml: bases[0]: "git@host:org/repo"` + pinned("git@host:org/repo", "git@host:org/repo", "ssh://git@host/org/repo", "HEAD")},
+		{name: "a remote component", text: "components: ['ssh://git@host/org/repo?ref=v1']", want: `kustomization.yaml: components[0]: "ssh://git@host/org/repo?ref=v1"` + pinned("ssh://git@host/org/repo?ref=v1", "ssh://git@host/org/repo", "ssh://git@host/org/repo", v1)},
+		{name: "a host and a ref", text: "resources: ['host.example/org/repo?ref=v1']", want: `kustomization.yaml: resources[0]: "host.example/org/repo?ref=v1"` + pinned("host.example/org/repo?ref=v1", "host.example/org/repo", "https://host.example/org/repo", v1)},
 		{name: "a remote file of a generator", text: "configMapGenerator: [{name: x, files: ['key=http://h/x']}]", want: `kustomization.yaml: configMapGenerator[0].files: "http://h/x"` + vendor("http://h/x", "x", noPin)},
 		{name: "a field in other letters", text: "secretGenerator: [{name: x, ENVS: ['http://h/x']}]", want: `kustomization.yaml: secretGenerator[0].envs: "http://h/x"` + vendor("http://h/x", "x", noPin)},
 		{name: "a remote patch", text: "patches: [{path: 'http://h/x'}]", want: `kustomization.yaml: patches[0].path: "http://h/x"` + vendor("http://h/x", "x", noPin)},
 		{name: "a top-level field in other letters", text: "Resources: ['http://h/x']", want: "kustomization.yaml: Resources is not a field of a kustomization"},
-		{name: "charts", text: "helmCharts: [{name: x, repo: 'http://h'}]", want: "kustomization.yaml: helmCharts[0]: " + noCharts},
-		{name: "charts, the old way", text: "helmChartInflationGenerator: [{chartName: x}]", want: "kustomization.yaml: helmChartInflationGenerator: " + noCharts},
+		{name: "charts", text: "helmCharts: [{name: x, repo: 'http://h'}]", want: "kustomization.yaml: helmCharts[0]: " + built("kubectl kustomize --enable-helm", noCharts)},
+		{name: "charts, the old way", text: "helmChartInflationGenerator: [{chartName: x}]", want: "kustomization.yaml: helmChartInflationGenerator: " + built("kubectl kustomize --enable-helm", noCharts)},
 		{name: "charts, as a plugin", text: "generators: [g.yaml]", more: map[string]string{"g.yaml": "apiVersion: builtin\nkind: HelmChartInflationGenerator\nmetadata: {name: x}\n"},
-			want: `kustomization.yaml: generators[0]: HelmChartInflationGenerator "x": ` + noCharts},
+			want: `kustomization.yaml: generators[0]: HelmChartInflationGenerator "x": ` + built("kubectl kustomize --enable-helm", noCharts)},
 		{name: "an exec function", text: "transformers: [f.yaml]", more: map[string]string{"f.yaml": "apiVersion: v1\nkind: Fn\nmetadata:\n  name: x\n  annotations:\n    config.kubernetes.io/function: |\n      exec: {path: ./run.sh}\n"},
-			want: `kustomization.yaml: transformers[0]: Fn "x" is a function, a program or container that would be run; only kustomize's own plugins are used`},
+			want: `kustomization.yaml: transformers[0]: Fn "x" is a function, a program or container that would be run; ` + built(plugins, onlyBuiltins)},
 		{name: "an inline container function", text: "validators:\n- |-\n  apiVersion: v1\n  kind: Fn\n  metadata:\n    name: x\n    annotations:\n      config.kubernetes.io/function: 'container: {image: evil}'\n",
-			want: `kustomization.yaml: validators[0]: Fn "x" is a function, a program or container that would be run; only kustomize's own plugins are used`},
+			want: `kustomization.yaml: validators[0]: Fn "x" is a function, a program or container that would be run; ` + built(plugins, onlyBuiltins)},
 		{name: "a plugin", text: "generators: [p.yaml]", more: map[string]string{"p.yaml": "apiVersion: someteam.example.com/v1\nkind: Go\nmetadata: {name: x}\n"},
-			want: `kustomization.yaml: generators[0]: Go "x" of someteam.example.com/v1 is a plugin, a program that would be run; only kustomize's own plugins are used`},
+			want: `kustomization.yaml: generators[0]: Go "x" of someteam.example.com/v1 is a plugin, a program that would be run; ` + built(plugins, onlyBuiltins)},
 		{name: "a remote file of a built-in plugin", text: "transformers: [p.yaml]", more: map[string]string{"p.yaml": "apiVersion: builtin\nkind: PatchTransformer\nmetadata: {name: x}\nPath: 'http://h/x'\n"},
 			want: `kustomization.yaml: transformers[0].Path: "http://h/x"` + vendor("http://h/x", "x", noPin)},
 		{name: "a file above the content", text: "resources: [../a.yaml]", want: `kustomization.yaml: resources[0]: "../a.yaml" lies outside of the content; name a directory that holds both, and this one with --path`},
 		{name: "an absolute path", text: "resources: [/etc/passwd]", want: `kustomization.yaml: resources[0]: "/etc/passwd" is an absolute path; only files of the content itself are read`},
 		{name: "a file that is not there", text: "resources: [none.yaml]", want: `kustomization.yaml: resources[0]: "none.yaml" does not exist in the content`},
-		{name: "a directory without a kustomization", text: "resources: [sub]", more: map[string]string{"sub/a.yaml": configMap}, want: `kustomization.yaml: resources[0]: the directory "sub" has no kustomization`},
+		{name: "a directory without a kustomization", text: "resources: [sub]", more: map[string]string{"sub/a.yaml": configMap}, want: `kustomization.yaml: resources[0]: the directory "sub" has no kustomization; in a copy of it: printf '%s\n' resources: '- "a.yaml"' > ./sub/kustomization.yaml && kubectl operator preview .`},
 		{name: "a file outside of the kustomization", text: "resources: [sub]", more: map[string]string{"sub/kustomization.yaml": "resources: [../a.yaml]"},
 			want: `sub/kustomization.yaml: resources[0]: "../a.yaml" lies outside of the directory of its kustomization; kustomize reads only directories from there`},
 		{name: "a cycle", text: "resources: [sub]", more: map[string]string{"sub/kustomization.yaml": "resources: [..]"},
 			want: `sub/kustomization.yaml: resources[0]: ".." leads back to where it is referred from`},
 		{name: "two kustomizations in one place", text: "resources: [a.yaml]", more: map[string]string{"Kustomization": "resources: [a.yaml]"},
-			want: "kustomization.yaml and Kustomization are both kustomizations of one directory; keep one"},
+			want: "kustomization.yaml and Kustomization are both kustomizations of one directory; keep one; in a copy of it: rm ./Kustomization && kubectl operator preview ."},
 		{name: "a version of ours in every object", text: "resources: [a.yaml]\nbuildMetadata: [managedByLabel]",
 			want: "kustomization.yaml: buildMetadata: managedByLabel would write the version of this program into every object"},
 		{name: "a key twice", text: "resources: [a.yaml]\nresources: []", want: `kustomization.yaml: line 2: key "resources" is set twice`},
@@ -65,6 +74,10 @@ func TestWhatIsRefused(t *testing.T) {
 			_, err := render(t, files, "")
 			if err == nil {
 				t.Fatal("it was built")
+			}
+			if !strings.Contains(c.want, "kubectl operator preview ") { // what only its author can change
+				file, _, _ := strings.Cut(strings.TrimPrefix(c.want, "building "), ":")
+				c.want += "; in a copy of it: ${EDITOR:-vi} ./" + file + " && kubectl operator preview ."
 			}
 			if got := err.Error(); got != c.want {
 				t.Errorf("got\n  %s\nwant\n  %s", got, c.want)
