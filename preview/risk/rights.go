@@ -33,7 +33,9 @@ func rightRules() []entry {
 	}
 	return append(out,
 		entry{Rule: rules.RBACImpersonateOn, grant: &grantMatch{anywhere: true, custom: impersonatesOn}},
-		entry{Rule: rules.RBACTokenAudiences, grant: &grantMatch{custom: tokenAudiences}},
+		entry{Rule: rules.RBACTokenAudiences, grant: &grantMatch{custom: tokenAudiences, items: verbsAmong(signerVerb)}},
+		entry{Rule: rules.RBACAttestedTokens, grant: &grantMatch{clusterOnly: true, shapes: []shape{newShape("authentication.k8s.io", "admissionReviewAPIGroups", "attest")}}},
+		entry{Rule: rules.RBACUnsafeDelete, grant: &grantMatch{anywhere: true, custom: unsafeDeletes}},
 		entry{Rule: rules.RBACURLs, grant: &grantMatch{clusterOnly: true, custom: urlsCut, level: urlsLevel}},
 		entry{Rule: rules.RBACNotJudged, grant: &grantMatch{anywhere: true, custom: notJudged}},
 	)
@@ -85,58 +87,49 @@ func impersonatesOn(_ *scan, g preview.Grant) (shape, bool) {
 	return shape{groups: g.APIGroups, resources: g.Resources, verbs: verbs}, len(verbs) > 0
 }
 
-// audienceVerb is the verb that the admission plugin NodeRestriction asks for when a
-// node requests a token for an audience that the pod does not name. The resource of the
-// request is the audience, its name that of the ServiceAccount.
-const audienceVerb = "request-serviceaccounts-token-audience"
+// The verbs that the admission plugin NodeRestriction asks for when a node requests a
+// token for an audience, or a certificate from a signer, that the pod does not name. The
+// resource of the request is the audience or the signer, its name that of the
+// ServiceAccount.
+const (
+	audienceVerb = "request-serviceaccounts-token-audience"
+	signerVerb   = "request-serviceaccounts-podcertificate-signer"
+)
 
-// tokenAudiences matches grants with audienceVerb, whatever their resources.
+// tokenAudiences matches grants with audienceVerb and signerVerb, whatever their
+// resources.
 func tokenAudiences(_ *scan, g preview.Grant) (shape, bool) {
-	core := slices.Contains(g.APIGroups, "") || slices.Contains(g.APIGroups, all)
-	return shape{groups: g.APIGroups, resources: g.Resources, verbs: []string{audienceVerb}}, core && slices.Contains(g.Verbs, audienceVerb)
+	part := shape{groups: g.APIGroups, resources: g.Resources}
+	for group, verb := range map[string]string{"": audienceVerb, "certificates.k8s.io": signerVerb} {
+		if slices.Contains(g.Verbs, verb) && (slices.Contains(g.APIGroups, group) || slices.Contains(g.APIGroups, all)) {
+			part.verbs = append(part.verbs, verb)
+		}
+	}
+	slices.Sort(part.verbs)
+	return part, len(part.verbs) > 0
+}
+
+// unsafeDeletes matches grants that name the verb by which objects are deleted that
+// cannot be read, whatever their resources. A wildcard over verbs is judged by others.
+func unsafeDeletes(_ *scan, g preview.Grant) (shape, bool) {
+	const verb = "unsafe-delete-ignore-read-errors"
+	return shape{groups: g.APIGroups, resources: g.Resources, verbs: []string{verb}}, slices.Contains(g.Verbs, verb) && hasWhole(g.Resources)
 }
 
 // urlsCut matches grants on non-resource URLs that have a level in package right, such
 // as /logs.
 func urlsCut(_ *scan, g preview.Grant) (shape, bool) {
-	return shape{verbs: g.Verbs}, urlLevel(g) > None
+	return shape{verbs: g.Verbs}, right.LevelOfURLs(g.NonResourceURLs) > None
 }
 
-func urlsLevel(_ *scan, g preview.Grant, _ shape) Level { return urlLevel(g) }
-
-func urlLevel(g preview.Grant) Level {
-	level := None
-	for _, have := range g.NonResourceURLs {
-		if everyURL(have) {
-			return None // another rule says so
-		}
-		for _, row := range right.URLs() {
-			if row.Rule != "" && pathsMeet(have, row.Path) {
-				level = max(level, row.Level)
-			}
-		}
-	}
-	return level
-}
-
-// everyURL reports whether a non-resource URL of a role stands for all URLs.
-func everyURL(path string) bool { return path == all || path == "/*" }
-
-// pathsMeet reports whether some path matches both a and b. Either is a prefix if it
-// ends in "*".
-func pathsMeet(a, b string) bool {
-	shortA, manyA := strings.CutSuffix(a, all)
-	shortB, manyB := strings.CutSuffix(b, all)
-	shortB = strings.TrimSuffix(shortB, "/")
-	return shortA == shortB || manyA && strings.HasPrefix(shortB, shortA) || manyB && strings.HasPrefix(shortA, shortB)
-}
+func urlsLevel(_ *scan, g preview.Grant, _ shape) Level { return right.LevelOfURLs(g.NonResourceURLs) }
 
 // notJudged matches the part of a grant that no row is about: a verb, resource or URL
 // that is not known, in an API group of Kubernetes. A test holds that all known ones
 // have rows.
 func notJudged(_ *scan, g preview.Grant) (shape, bool) {
 	if len(g.NonResourceURLs) > 0 {
-		unknown := slices.ContainsFunc(g.NonResourceURLs, func(path string) bool { return !everyURL(path) && !knownURL(path) })
+		unknown := slices.ContainsFunc(g.NonResourceURLs, func(path string) bool { return !right.EveryURL(path) && !right.KnowsURL(path) })
 		return shape{verbs: g.Verbs}, unknown
 	}
 	part := shape{groups: slices.DeleteFunc(slices.Clone(g.APIGroups), func(group string) bool { return group != all && !right.KnowsGroup(group) })}
@@ -156,10 +149,6 @@ func notJudged(_ *scan, g preview.Grant) (shape, bool) {
 		return shape{}, false // the resource may be one of the other groups
 	}
 	part.resources = slices.DeleteFunc(slices.Clone(g.Resources), right.KnowsResource)
-	part.verbs = slices.DeleteFunc(slices.Clone(g.Verbs), func(verb string) bool { return verb == audienceVerb })
+	part.verbs = slices.DeleteFunc(slices.Clone(g.Verbs), func(verb string) bool { return verb == audienceVerb || verb == signerVerb })
 	return part, len(part.resources) > 0 && len(part.verbs) > 0
-}
-
-func knownURL(path string) bool {
-	return slices.ContainsFunc(right.URLs(), func(row right.URL) bool { return pathsMeet(path, row.Path) })
 }

@@ -166,10 +166,12 @@ func TestRightsThatAreNotKnown(t *testing.T) {
 		",example.com|pods,widgets|get":                     false,
 		"|vault|request-serviceaccounts-token-audience":     false,
 		"|vault|request-serviceaccounts-token-audience,get": true,
-		"|//metrics|get":                                    false,
-		"|//healthz,/livez|get":                             false,
-		"|configmaps|impersonate-on:user-info:get":          false,
-		"authentication.k8s.io|userextras/x|impersonate":    false,
+		"certificates.k8s.io|a.example.com:b|request-serviceaccounts-podcertificate-signer": false,
+		"|secrets|unsafe-delete-ignore-read-errors":                                         false,
+		"|//metrics|get":                                 false,
+		"|//healthz,/livez|get":                          false,
+		"|configmaps|impersonate-on:user-info:get":       false,
+		"authentication.k8s.io|userextras/x|impersonate": false,
 	} {
 		f := find(evaluate(t, Input{Plan: grantsPlan(grant)}), "rbac-not-judged")
 		if (f != nil) != want {

@@ -114,7 +114,10 @@ var grantCases = []struct {
 	{"rbac-scheduling-write", preview.Warning, "scheduling.k8s.io|podgroups|create", []string{"scheduling.k8s.io|podgroups|get"}},
 	{"rbac-status-write", preview.Warning, "networking.k8s.io|ingresses/status|update", []string{"networking.k8s.io|ingresses/status|get"}},
 	{"rbac-impersonate-on", preview.Warning, "|secrets|impersonate-on:user-info:list", []string{"|secrets|impersonate"}},
+	{"rbac-token-audiences", preview.Warning, "certificates.k8s.io|example.com:signer|request-serviceaccounts-podcertificate-signer", []string{"|example.com:signer|request-serviceaccounts-podcertificate-signer"}},
 	{"rbac-token-audiences", preview.Warning, "|vault.example.com|request-serviceaccounts-token-audience", []string{"|serviceaccounts|get", "apps|vault|request-serviceaccounts-token-audience"}},
+	{"rbac-attested-tokens", preview.Warning, "authentication.k8s.io|admissionReviewAPIGroups|attest", []string{"certificates.k8s.io|signers|attest"}},
+	{"rbac-unsafe-delete", preview.Warning, "|secrets|unsafe-delete-ignore-read-errors,delete", []string{"|secrets/status|unsafe-delete-ignore-read-errors", "|configmaps|*"}},
 	{"rbac-urls", preview.Warning, "|//lo*|get", []string{"|//metrics|get", "|/*|get"}},
 	{"rbac-not-judged", preview.NotKnown, "|secrets|frobnicate", []string{"|secrets|get"}},
 }

@@ -38,7 +38,7 @@ func wildcardRules() []entry {
 			},
 		}},
 		{Rule: rules.RBACAllURLs, grant: &grantMatch{clusterOnly: true, custom: func(_ *scan, g preview.Grant) (shape, bool) {
-			return shape{verbs: g.Verbs}, slices.ContainsFunc(g.NonResourceURLs, everyURL)
+			return shape{verbs: g.Verbs}, slices.ContainsFunc(g.NonResourceURLs, right.EveryURL)
 		}}},
 		{Rule: rules.RBACDeleteCollection, grant: &grantMatch{
 			unlike: func(c *scan, g preview.Grant) bool {

@@ -103,9 +103,27 @@ var (
 	})
 	RBACTokenAudiences = row(Rule{
 		Name: "rbac-token-audiences", Level: Medium, Title: "lets nodes get tokens of their pods' accounts for other recipients",
-		Why:    "A node gets tokens of the accounts of its pods only for the recipients (audiences) that the pods name. The verb request-serviceaccounts-token-audience permits it others, so an attacker on the node can use the accounts there, such as for a cloud or a vault.",
+		Why: "A node gets tokens of the accounts of its pods only for the recipients (audiences) that the pods name. The verb request-serviceaccounts-token-audience permits it others, so an attacker on the node can use the accounts there, such as for a cloud or a vault.",
+		Cases: []Case{{
+			For: "request-serviceaccounts-podcertificate-signer", Title: "lets nodes get certificates of their pods' accounts from other signers",
+			Why:    "A node gets certificates for its pods only from the signers that the pods name. The verb request-serviceaccounts-podcertificate-signer permits it others, so an attacker on the node can use the accounts wherever these certificates are accepted.",
+			Reduce: "Name the signers as resources and the ServiceAccounts as resourceNames, or remove the verb.",
+		}},
 		Reduce: "Name the audiences as resources and the ServiceAccounts as resourceNames, or remove the verb.",
-		Looks:  "Effective permissions with the verb request-serviceaccounts-token-audience, whose resources are audiences.",
+		Looks:  "Effective permissions with the verb request-serviceaccounts-token-audience, whose resources are audiences, or request-serviceaccounts-podcertificate-signer, whose resources are signers.",
+	})
+	RBACAttestedTokens = row(Rule{
+		Name: "rbac-attested-tokens", Level: Medium, Title: "can get tokens that webhooks take for the API server's",
+		Why:    "With the verb attest on admissionReviewAPIGroups, tokens of the account say that it serves these API groups. Admission webhooks that check who calls them trust it with such a token.",
+		Reduce: "Remove the verb attest: only an API server of its own needs it, for its own API groups by name.",
+		Looks:  "Effective permissions with the verb attest on admissionReviewAPIGroups of authentication.k8s.io, where API servers log in at webhooks (feature APIServerWebhookAuthenticationToken).",
+	})
+	RBACUnsafeDelete = row(Rule{
+		Name: "rbac-unsafe-delete", Level: Medium, Title: "can delete objects that the API server cannot read",
+		Why:    "With the verb unsafe-delete-ignore-read-errors, besides delete, an object that cannot be decoded or decrypted is removed from the storage, without its finalizers and whatever it stands for. A wrong key of the encryption is enough for all Secrets to be such objects.",
+		Reduce: "Remove the verb: administrators repair such objects by hand.",
+		Looks:  "Effective permissions that name the verb unsafe-delete-ignore-read-errors, on any resource (feature AllowUnsafeMalformedObjectDeletion).",
+		Source: "https://kubernetes.io/docs/reference/access-authn-authz/authorization/",
 	})
 	RBACURLs = row(Rule{
 		Name: "rbac-urls", Level: Medium, Title: "can read internals of the API server",
