@@ -4,6 +4,7 @@
 package renamed
 
 import (
+	"encoding/json"
 	"reflect"
 	"slices"
 	"strings"
@@ -11,17 +12,22 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
+// maxCandidates is how many deleted objects are compared with one that is created. More
+// than a few roles of the same accounts are made by a program, in the same order each time.
+const maxCandidates = 32
+
 // Pairs returns, by the id of each object that is created in the place of one with
 // another name, the one that is deleted. A role is paired by the accounts that it is
-// bound to; where several roles are bound to the same accounts, by the most equal rules.
+// bound to; where several roles are bound to the same accounts, by the same rules, else by
+// the most equal ones.
 func Pairs(p *preview.Plan) map[string]*preview.Object {
 	gone, made := newSide(p, preview.ActionDelete), newSide(p, preview.ActionCreate)
 	out := map[string]*preview.Object{}
 	for key, created := range made.objects {
-		deleted := slices.Clone(gone.objects[key])
-		for _, o := range created {
+		changed, deleted := unchanged(created, gone.objects[key], out)
+		for _, o := range changed {
 			best, most := -1, -1
-			for i, candidate := range deleted {
+			for i, candidate := range deleted[:min(len(deleted), maxCandidates)] {
 				if n := common(candidate.LiveBody, o.Planned); n > most {
 					best, most = i, n
 				}
@@ -30,10 +36,42 @@ func Pairs(p *preview.Plan) map[string]*preview.Object {
 				break
 			}
 			out[o.ID] = deleted[best]
-			deleted = slices.Delete(deleted, best, best+1)
+			copy(deleted[1:], deleted[:best]) // in its place, those before it
+			deleted = deleted[1:]
 		}
 	}
 	return out
+}
+
+// unchanged pairs the objects that have the same rules, and returns those that are left.
+func unchanged(created, deleted []*preview.Object, out map[string]*preview.Object) (made, gone []*preview.Object) {
+	same := map[string][]*preview.Object{}
+	for _, o := range deleted {
+		rules := rulesOf(o.LiveBody)
+		same[rules] = append(same[rules], o)
+	}
+	paired := map[*preview.Object]bool{}
+	for _, o := range created {
+		rules := rulesOf(o.Planned)
+		if found := same[rules]; len(found) > 0 {
+			out[o.ID], same[rules] = found[0], found[1:]
+			paired[found[0]] = true
+		} else {
+			made = append(made, o)
+		}
+	}
+	for _, o := range deleted {
+		if !paired[o] {
+			gone = append(gone, o)
+		}
+	}
+	return made, gone
+}
+
+// rulesOf returns the rules of a role as one key; those of a binding are empty.
+func rulesOf(role map[string]any) string {
+	rules, _ := json.Marshal(role["rules"]) // maps of a decoded object are always JSON
+	return string(rules)
 }
 
 // side has the roles and bindings of a plan that are deleted, or those that are created,

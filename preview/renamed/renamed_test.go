@@ -1,6 +1,7 @@
 package renamed_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -63,5 +64,36 @@ func TestPairs(t *testing.T) {
 		if before := pairs["rbac.authorization.k8s.io/ClusterRoleBinding/-/"+name]; before == nil {
 			t.Errorf("binding %s is in the place of none", name)
 		}
+	}
+}
+
+// Roles that a program makes for one account by the thousand are paired by their rules in
+// any order, and what has no equal with one of the first that are left.
+func TestPairsOfManyRolesOfOneAccount(t *testing.T) {
+	const many = 20000
+	p := &preview.Plan{}
+	for i := range many {
+		before, after := fmt.Sprintf("old-%d", i), fmt.Sprintf("new-%d", many-1-i)
+		p.Objects = append(p.Objects,
+			object(preview.ActionDelete, "ClusterRole", before, rules(fmt.Sprintf("r%d", i))), object(preview.ActionDelete, "ClusterRoleBinding", before, binding(before, "operator")),
+			object(preview.ActionCreate, "ClusterRole", after, rules(fmt.Sprintf("r%d", many-1-i+many/2))), object(preview.ActionCreate, "ClusterRoleBinding", after, binding(after, "operator")))
+	}
+	pairs, equal, other := renamed.Pairs(p), 0, 0
+	for i := range p.Objects {
+		created := &p.Objects[i]
+		if created.Action != preview.ActionCreate || created.Kind != "ClusterRole" {
+			continue
+		}
+		switch before := pairs[created.ID]; {
+		case before == nil:
+			t.Fatalf("%s is in the place of none", created.ID)
+		case renamed.Difference(before, created) == "":
+			equal++
+		default:
+			other++
+		}
+	}
+	if equal != many/2 || other != many/2 {
+		t.Errorf("%d replace a role of equal rules and %d another, want half of %d each", equal, other, many)
 	}
 }
