@@ -21,8 +21,8 @@ import (
 
 // web DIR serves a directory over TLS, and the git repositories in it by git's
 // own server. It sets WEB (HOST:PORT) and CAFILE; stopregistry ends it. It asks
-// for the password hunter2 below /private/, and breaks off halfway what is below
-// /cut/.
+// for the password hunter2 below /private/, breaks off halfway what is below /cut/,
+// and what is below /moved/ has moved to the root.
 func webCommand(ts *testscript.TestScript, _ bool, args []string) {
 	dir := ts.MkAbs(args[0])
 	path, err := exec.Command("git", "--exec-path").Output()
@@ -40,6 +40,8 @@ func webCommand(ts *testscript.TestScript, _ bool, args []string) {
 			w.WriteHeader(http.StatusUnauthorized)
 		case strings.HasPrefix(r.URL.Path, "/cut/"):
 			breakOffHalfway(w, filepath.Join(dir, filepath.FromSlash(r.URL.Path)))
+		case strings.HasPrefix(r.URL.Path, "/moved/"):
+			http.Redirect(w, r, strings.TrimPrefix(r.URL.Path, "/moved"), http.StatusMovedPermanently)
 		case r.FormValue("service") != "" || r.Method == http.MethodPost:
 			repositories.ServeHTTP(w, r)
 		default:
