@@ -27,22 +27,29 @@ type helmRelease struct {
 
 // startFromHelm lets a plan start from the values of the Helm release with the
 // same name, if the plan adopts that release's objects and there is no release
-// of this program yet. Otherwise it returns with and started unchanged.
+// of this program yet. Otherwise it returns with and started unchanged. A request
+// file says all values itself, so that those of Helm which it lacks are dropped.
 func (p *Planner) startFromHelm(ctx context.Context, want PlanRequest, release preview.Release, found *Resolution, with *Planner, started PlanRequest) (*Planner, PlanRequest, error) {
-	if p.Read.Offline || !p.Owners.Adopt || p.Remember.Reset || want.File != nil || found.info.Format != helm.Name {
+	if p.Read.Offline || !p.Owners.Adopt || p.Remember.Reset || found.info.Format != helm.Name {
 		return with, started, nil
 	}
 	was, err := p.deployedByHelm(ctx, release)
 	if err != nil {
-		return nil, want, fmt.Errorf("reading the values of the Helm release %s in namespace %s, which is adopted: %w; give them by --values, and add --reset-options", release.Name, release.Namespace, err)
+		advice := "give them by --values, and add --reset-options"
+		if want.File != nil {
+			advice = "--reset-options plans without comparing them"
+		}
+		return nil, want, fmt.Errorf("reading the values of the Helm release %s in namespace %s, which is adopted: %w; %s", release.Name, release.Namespace, err, advice)
 	}
 	if was == nil || was.chart != found.info.Package {
 		return with, started, nil
 	}
 	from := fmt.Sprintf("revision %d of Helm release %s", was.revision, release.Name)
-	start := &startingPoint{
-		release: release, text: want.Text, from: from, before: &settings{values: was.values},
-		first: []preview.OptionChange{{Change: preview.OptionTakenOver, From: from}},
+	start := &startingPoint{release: release, text: want.Text, from: from, before: &settings{values: was.values}}
+	if want.File != nil {
+		start.file = want.File.path
+	} else {
+		start.first = []preview.OptionChange{{Change: preview.OptionTakenOver, From: from}}
 	}
 	return p.withStart(want, start)
 }
