@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/admission"
 	"github.com/kubectl-operator/kubectl-operator/preview/approval"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 	"github.com/kubectl-operator/kubectl-operator/preview/servingcert"
@@ -182,7 +183,9 @@ func (c *checker) wholeCheck(ctx context.Context) error {
 	if err := c.judge(now); err != nil {
 		return c.fail(doing, "correct the policy", err)
 	}
-	now.Computed = c.plan.Computed // which a check of the facts does not compute again
+	if err := c.compute(ctx, now, cluster); err != nil {
+		return c.notChecked(doing, err)
+	}
 	if err := Gate(now, c.approval); err != nil {
 		return c.fail(doing, "", err)
 	}
@@ -197,6 +200,16 @@ func (c *checker) wholeCheck(ctx context.Context) error {
 	}
 	c.checked = now
 	return c.checkOperands(ctx)
+}
+
+// compute takes what was computed of the plan, such as what policies of the cluster will
+// refuse, into the fresh plan now. A saved plan does not hold it: it is computed here.
+func (c *checker) compute(ctx context.Context, now *preview.Plan, cluster engine.Cluster) error {
+	if c.plan.Computed == nil {
+		return admission.Compute(ctx, now, cluster)
+	}
+	now.Computed = c.plan.Computed
+	return nil
 }
 
 // notChecked returns the error for a check in which the plan could not be made

@@ -43,7 +43,8 @@ func (a *app) newApproveCommand() *cobra.Command {
 cluster, its file and the findings that are accepted. No cluster is contacted. The
 approval is written beside the plan, as PLANFILE.approval-N.json, or for a plan in a
 registry pushed as an artifact that refers to it. install --require-approvals counts
-them. A plan that was made --offline is approved for its content.
+them. A plan that was made --offline is approved for its content. One that cannot be
+applied whatever is approved is refused.
 
 The key is a private key in PEM: ECDSA or Ed25519, as openssl or cosign make them.
 The passphrase of a key of cosign is taken from ` + passphraseVariable + `, else asked for.`,
@@ -80,6 +81,11 @@ func (c *approver) run(ctx context.Context, place string) error {
 	}
 	if why := plan.Expired(time.Now()); why != "" {
 		return refuse(why, "preview again; if the clock is wrong, set it")
+	}
+	if obstacles := verdict.For(plan.Plan).Obstacles; len(obstacles) > 0 {
+		first := obstacles[0]
+		return refuse(fmt.Sprintf("no approval lets this plan be applied: %s %s (%s in all)", preview.IDLabel(first.Object), first.Cause, preview.Plural(len(obstacles), "obstacle")),
+			"see CANNOT BE APPLIED of show "+plan.Place+", and preview again once that is settled")
 	}
 	statement, err := c.statement(plan)
 	if err != nil {

@@ -103,7 +103,8 @@ is what the newest revision made it: same, changed (and where), missing, taken
 What is not ready, or has drifted, comes first. Values are never shown. After an interrupted run it
 says what the cluster shows to have been written.
 
-Exit code 3 when something is not ready, or not as it was applied.`,
+Exit code 3 when something is not ready, or not as it was applied, or when the release's
+record does not hold ("kubectl operator help records").`,
 		Example: `  # Is it healthy?
   kubectl operator status mongodb
 
@@ -158,10 +159,10 @@ func (p *session) status(ctx context.Context, name, format string, watch bool) e
 			p.app.printStatus(item)
 		}
 		shown = &item
-		switch {
-		case item.Healthy && !item.Drifted:
+		switch well := item.Healthy && !item.Drifted; {
+		case well && item.Signature.Wrong() == "":
 			return nil
-		case !watch:
+		case well, !watch: // no wait mends a record
 			return &silentExit{exitFailed}
 		}
 		select {
