@@ -9,6 +9,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/access"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
+	"github.com/kubectl-operator/kubectl-operator/preview/remedy"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
@@ -147,8 +148,9 @@ func gateObstacles(plan *preview.Plan) []string {
 // does not accept by name.
 func gateUnknowns(plan *preview.Plan, approval record.Approval) []string {
 	var reasons []string
+	refusals := remedy.NewRefusals(plan)
 	for _, u := range plan.Unknowns {
-		if u.Reason == preview.ReasonNotServed {
+		if refusals.Permanent(u) {
 			continue // an obstacle
 		}
 		f, ok := findingOf(plan, "unknown/"+u.Object)

@@ -9,8 +9,9 @@ import (
 
 // Obstacles returns what prevents a plan from being applied, whatever is approved and
 // accepted: objects that may not be written, contested fields without a decision, kinds
-// that the cluster does not serve, objects that do not fit the schema of their kind, and
-// those of a new namespace that its policies refuse.
+// that the cluster does not serve, objects that do not fit the schema of their kind or
+// that the API server refuses as invalid, and those of a new namespace that its policies
+// refuse.
 func Obstacles(p *preview.Plan) []preview.Obstacle {
 	var out []preview.Obstacle
 	for i := range p.Objects {
@@ -40,12 +41,7 @@ func Obstacles(p *preview.Plan) []preview.Obstacle {
 			out = append(out, remedy.Obstacle(cause, owns, c))
 		}
 	}
-	out = append(out, remedy.Misfits(p)...)
-	for _, u := range p.Unknowns {
-		if u.Reason == preview.ReasonNotServed {
-			out = append(out, remedy.Obstacle(remedy.NotServed, "is of a kind that is neither served by the cluster nor brought by the plan", remedy.Case{Plan: p, ID: u.Object}))
-		}
-	}
+	out = append(append(out, remedy.Misfits(p)...), remedy.Refused(p)...)
 	if p.Computed != nil && len(p.Computed.Refused) > 0 {
 		objects := p.ObjectsByID()
 		for _, r := range p.Computed.Refused {

@@ -34,7 +34,7 @@ func definitionsOf(p *preview.Plan) map[preview.GroupKind]string {
 	out := map[preview.GroupKind]string{}
 	for i := range p.Objects {
 		if o := &p.Objects[i]; o.Is(preview.KindCustomResourceDefinition) && o.Planned != nil {
-			out[preview.GroupKind(preview.String(o.Planned, "spec", "group")+"/"+preview.String(o.Planned, "spec", "names", "kind"))] = o.Name
+			out[definedBy(o)] = o.Name
 		}
 	}
 	return out

@@ -47,6 +47,8 @@ const (
 	NotServed
 	// Misfit is that it does not fit the schema of its kind.
 	Misfit
+	// Invalid is that the API server refuses its values.
+	Invalid
 	// RefusedByPolicy is that an admission policy of the cluster refuses it.
 	RefusedByPolicy
 	// UnknownAction is that a newer version of the program made the plan.
@@ -125,6 +127,7 @@ var rows = [causes]row{
 	},
 	NotServed: notServed,
 	Misfit:    misfit,
+	Invalid:   misfit,
 	RefusedByPolicy: func(c Case) (string, []string) {
 		return "set what it asks for, by --set or in the content, or have the policy leave out the namespace: " +
 			c.kubectl("kubectl get "+strings.Replace(strings.ToLower(c.Policy), " ", "/", 1)+" -o yaml"), nil
