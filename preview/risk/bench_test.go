@@ -142,10 +142,14 @@ func renamed(from map[string]any, suffix string) map[string]any {
 // total.
 func BenchmarkTables(b *testing.B) {
 	var rights, cloud int
+	verbs := map[string]bool{}
 	for b.Loop() {
 		rights, cloud = 0, 0
 		for _, resource := range right.Known() {
 			rights += len(resource.Verbs)
+			for _, verb := range resource.Verbs {
+				verbs[verb] = true
+			}
 		}
 		for _, rows := range cloudtable.Grants() {
 			cloud += len(rows)
@@ -154,6 +158,7 @@ func BenchmarkTables(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 	b.ReportMetric(float64(len(table())), "rules")
 	b.ReportMetric(float64(len(right.Known())), "resources")
+	b.ReportMetric(float64(len(verbs)), "verbs")
 	b.ReportMetric(float64(rights), "rights")
 	b.ReportMetric(float64(rights*len(rightScopes)), "rights×scopes")
 	b.ReportMetric(float64(len(deputy.Kinds())), "operators'-kinds")

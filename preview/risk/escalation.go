@@ -105,7 +105,7 @@ func (c *scan) judgeTogether() {
 	lines := []string{togetherPath + wording.Series(names, "and") + ": " + strings.Join(amount.Path.Steps, ", and ")}
 	at := slices.IndexFunc(c.held.grants[from[0]], isOfPlan)
 	c.hit(rules.AccessReach, ruleHit{
-		object: roleID(c.held.grants[from[0]][at]), about: wording.Series(names, "and"), level: Critical,
+		object: c.roleID(c.held.grants[from[0]][at]), about: wording.Series(names, "and"), level: Critical,
 		subjects: from, evidence: lines, cases: lineCases(rules.AccessReach, lines),
 	})
 }
@@ -136,7 +136,7 @@ func (c *scan) judgeBoundSubjects() {
 			continue
 		}
 		c.hit(rules.AccessReach, ruleHit{
-			object: roleID(grants[at]), about: subject.Kind + " " + subject.Name, level: level, subjects: []preview.Subject{subject},
+			object: c.roleID(grants[at]), about: subject.Kind + " " + subject.Name, level: level, subjects: []preview.Subject{subject},
 			evidence: []string{strings.TrimSpace(subject.Kind+" "+strings.TrimPrefix(subject.Namespace+"/"+subject.Name, "/")) + ": " + text}, cases: lineCases(rules.AccessReach, []string{text}),
 		})
 	}

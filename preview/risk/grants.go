@@ -201,7 +201,7 @@ func (c *scan) judgeGrants() {
 		}
 		c.critical[m.grant.Subject] = c.critical[m.grant.Subject] || m.level == Critical
 		c.hit(m.rule.Rule, ruleHit{
-			object: roleID(m.grant), about: m.grant.Subject.Kind + " " + m.grant.Subject.Name, where: m.where(), cases: c.grantCases(m),
+			object: c.roleID(m.grant), about: m.grant.Subject.Kind + " " + m.grant.Subject.Name, where: m.where(), cases: c.grantCases(m),
 			evidence: slices.Concat([]string{line(m.grant, m.part)}, held.extraEvidence(m), c.kinds.deputyLines(m), m.leadsTo()),
 			severity: m.unknown(), subjects: []preview.Subject{m.grant.Subject},
 			level: m.level, narrow: m.grant.Scope != preview.ScopeCluster, known: isUnchanged(m.grant), held: m.grant.Change == preview.GrantSame,
@@ -282,12 +282,18 @@ func wide(s preview.Subject) bool {
 }
 
 // roleID returns the id of the object that a grant's findings are about: the first role
-// in Via.
-func roleID(g preview.Grant) string {
-	if len(g.Via) == 0 {
-		return preview.Ref{APIVersion: "rbac.authorization.k8s.io/v1", Kind: "ClusterRole", Name: "unknown"}.ID()
+// in Via that the plan has, else the first binding that it has, as that is what a
+// reviewer can remove; else the first role.
+func (c *scan) roleID(g preview.Grant) string {
+	for first := range min(2, len(g.Via)) {
+		for i := first; i < len(g.Via); i += 2 {
+			if id := access.ViaRef(g.Via[i]).ID(); c.objects[id] != nil {
+				return id
+			}
+		}
 	}
-	return access.ViaRef(g.Via[0]).ID()
+	via := append(slices.Clone(g.Via), "ClusterRole/unknown")
+	return access.ViaRef(via[0]).ID()
 }
 
 // where returns the last words of a finding's title, " in every namespace" or " in
