@@ -2,14 +2,18 @@ package engine_test
 
 import (
 	"context"
+	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/kubectl-operator/kubectl-operator/k8s"
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox"
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/sandboxtest"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/diff"
+	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 	"github.com/kubectl-operator/kubectl-operator/preview/planned"
 )
 
@@ -166,5 +170,42 @@ func TestClusterAdmissionOfANewNamespace(t *testing.T) {
 		if got := strings.Join(p.Computed.Open, "; "); got != tt.open {
 			t.Errorf("%s: open: %q, want %q", tt.name, got, tt.open)
 		}
+	}
+}
+
+// TestClusterARefusedDryRunIsComparedAsMerged: an update that the API server refuses is
+// compared with the live object as the merge would leave it, so that what the API server
+// once added is not shown as taken away.
+func TestClusterARefusedDryRunIsComparedAsMerged(t *testing.T) {
+	box := sandboxtest.Borrow(t)
+	client := connected(t, box)
+	web := func(replicas int) string {
+		return fmt.Sprintf(`{apiVersion: apps/v1, kind: Deployment, metadata: {name: web, namespace: %s}, spec: {replicas: %d, selector: {matchLabels: {app: web}},
+  template: {metadata: {labels: {app: web}}, spec: {containers: [{name: c, image: c.example.com/c, ports: [{containerPort: 80}]}]}}}}
+`, plainRelease.Namespace, replicas)
+	}
+	before := plainContent(t, web(1))
+	store(t, box, before)
+	opts := engine.Options{
+		Tool: "test", Release: plainRelease, Request: preview.Request{Action: preview.RequestUpgrade}, Apply: preview.DefaultOptions(), Schemas: k8s.NewSchemas(),
+		Installed: engine.Installed{
+			Base:    preview.Base{Revision: 1, Digest: preview.HashBytes([]byte("1"))},
+			Members: []engine.InstalledObject{{Ref: before.Objects[0].Ref(), Package: "widgets"}},
+		},
+	}
+	p, err := engine.Build(t.Context(), []planned.Content{plainContent(t, web(-1))}, client, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := p.Object(before.Objects[0].ID)
+	if o == nil || o.ResultBody != nil || o.Computed == nil {
+		t.Fatalf("the dry run was not refused, or nothing was merged: %+v", o)
+	}
+	want := []preview.Change{{Path: ".spec.replicas", Op: "change", From: int64(1), To: int64(-1)}}
+	if got := diff.Changes(o.LiveBody, o.Computed); !reflect.DeepEqual(got, want) {
+		t.Errorf("compared as %+v, want %+v", got, want)
+	}
+	if len(diff.Changes(o.LiveBody, o.Planned)) < 2 {
+		t.Error("the API server adds nothing to the object, and the test tests nothing")
 	}
 }
