@@ -7,6 +7,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 	"github.com/kubectl-operator/kubectl-operator/preview/schema"
+	"github.com/kubectl-operator/kubectl-operator/preview/verdict"
 )
 
 // keptCRDs returns the CRDs that stay after an upgrade although the new version does
@@ -22,11 +23,13 @@ func keptCRDs(p *preview.Plan) []*preview.Object {
 	return out
 }
 
-// countKept adds the number of custom resources to the finding of each kept CRD. The
-// number is only displayed and no fact, because apply does not depend on it.
+// countKept adds the number of custom resources to the finding of each kept CRD, and to
+// the verdict of an uninstall. The number is only displayed and no fact, because apply
+// does not depend on it.
 func countKept(ctx context.Context, p *preview.Plan, pager schema.Pager) error {
+	count := func(crd *preview.Object) (string, error) { return schema.CountStored(ctx, crd.LiveBody, pager) }
 	for _, o := range keptCRDs(p) {
-		counted, err := schema.CountStored(ctx, o.LiveBody, pager)
+		counted, err := count(o)
 		if err != nil {
 			return fmt.Errorf("counting the objects of %s: %w", o.Name, err)
 		}
@@ -36,5 +39,5 @@ func countKept(ctx context.Context, p *preview.Plan, pager schema.Pager) error {
 			}
 		}
 	}
-	return nil
+	return verdict.CountKept(p, count)
 }

@@ -1,27 +1,103 @@
 package verdict
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
 // Kept says what an uninstall leaves in the cluster, each with the flag that deletes it
-// too; none for another plan.
+// too, as the plan's verdict has it; none for another plan.
 func Kept(p *preview.Plan) []string {
-	if p.Request.Action != preview.RequestUninstall || len(p.Objects) == 0 {
+	if lines := keptLines(p.Verdict); len(lines) > 0 {
+		return lines
+	}
+	return kept(p, nil)
+}
+
+// CountKept adds to the lines of CRDs that an uninstall leaves how many custom resources
+// they have, in the words that count returns. The numbers are only displayed and no
+// facts, because apply does not depend on them.
+func CountKept(p *preview.Plan, count func(crd *preview.Object) (string, error)) error {
+	if !keeps(p) || p.Verdict == nil {
 		return nil
 	}
-	var crds, namespaces []string
+	counts := map[string]string{}
+	for i := range p.Objects {
+		if o := &p.Objects[i]; keepsCRD(p, o) && o.LiveBody != nil && len(counts) < maxHighlights {
+			counted, err := count(o)
+			if err != nil {
+				return fmt.Errorf("counting the objects of %s: %w", o.Name, err)
+			}
+			counts[o.Name] = counted
+		}
+	}
+	setKept(p.Verdict, kept(p, counts))
+	return nil
+}
+
+// keepCounts takes the lines about what an uninstall leaves from an earlier verdict on
+// the same plan, in which it may have been counted.
+func keepCounts(v, before *preview.Verdict) {
+	if lines := keptLines(before); len(lines) > 0 {
+		setKept(v, lines)
+	}
+}
+
+// keptLines returns the lines of a verdict about what an uninstall leaves.
+func keptLines(v *preview.Verdict) []string {
+	if v == nil {
+		return nil
+	}
+	var lines []string
+	for _, h := range v.Changes {
+		if h.Topic == preview.TopicKept {
+			lines = append(lines, h.Text)
+		}
+	}
+	return lines
+}
+
+func setKept(v *preview.Verdict, lines []string) {
+	v.Changes = slices.DeleteFunc(slices.Clone(v.Changes), func(h preview.Highlight) bool { return h.Topic == preview.TopicKept })
+	for _, line := range lines {
+		v.Changes = append(v.Changes, preview.Highlight{Topic: preview.TopicKept, Text: line})
+	}
+}
+
+func keeps(p *preview.Plan) bool {
+	return p.Request.Action == preview.RequestUninstall && len(p.Objects) > 0
+}
+
+// keepsCRD reports whether an object is a CRD of the release that an uninstall leaves.
+func keepsCRD(p *preview.Plan, o *preview.Object) bool {
+	return o.Action == preview.ActionKeep && o.Is(preview.KindCustomResourceDefinition) && (o.LiveBody == nil || preview.IsMember(o.LiveBody, p.Release))
+}
+
+// kept returns the lines about what an uninstall leaves. counts has how many custom
+// resources CRDs have, by the CRD's name.
+func kept(p *preview.Plan, counts map[string]string) []string {
+	if !keeps(p) {
+		return nil
+	}
+	var crds, others, namespaces []string
 	deleted := false // the namespace of the release
 	for i := range p.Objects {
 		switch o := &p.Objects[i]; {
-		case o.Is(preview.KindNamespace) && o.Action == preview.ActionKeep:
-			namespaces = append(namespaces, o.Name)
-		case o.Is(preview.KindNamespace):
-			deleted = deleted || o.Name == p.Release.Namespace
+		case keepsCRD(p, o):
+			with := ", with its custom resources"
+			if counted := counts[o.Name]; counted != "" {
+				with += " (" + counted + ")"
+			}
+			crds = append(crds, "CRD "+o.Name+with+": --include-crds deletes them")
+		case !o.Is(preview.KindNamespace) && o.Action == preview.ActionKeep:
+			others = append(others, preview.IDLabel(o.ID)+", as it is")
+		case !o.Is(preview.KindNamespace):
 		case o.Action == preview.ActionKeep:
-			crds = append(crds, "CRD "+o.Name+", with its custom resources: --include-crds deletes them")
+			namespaces = append(namespaces, o.Name)
+		default:
+			deleted = deleted || o.Name == p.Release.Namespace
 		}
 	}
 	if !deleted && p.Release.Namespace != "" && !slices.Contains(namespaces, p.Release.Namespace) {
@@ -30,5 +106,5 @@ func Kept(p *preview.Plan) []string {
 	for i, name := range namespaces {
 		namespaces[i] = "namespace " + name + ": --include-namespaces deletes it, if the release created it"
 	}
-	return bounded(slices.Concat(crds, namespaces))
+	return bounded(slices.Concat(crds, others, namespaces))
 }

@@ -13,6 +13,9 @@ import (
 // it deletes.
 func TestAnUninstallSaysWhatItKeeps(t *testing.T) {
 	crd := preview.Object{APIVersion: "apiextensions.k8s.io/v1", Kind: "CustomResourceDefinition", Name: "a.b", Action: preview.ActionKeep}
+	held := preview.Object{ID: "core/PersistentVolumeClaim/shop/data", APIVersion: "v1", Kind: "PersistentVolumeClaim", Namespace: "shop", Name: "data", Action: preview.ActionKeep}
+	foreign := crd
+	foreign.ID, foreign.LiveBody = "apiextensions.k8s.io/CustomResourceDefinition/-/a.b", map[string]any{"kind": "CustomResourceDefinition"}
 	gone, namespace := crd, preview.Object{APIVersion: "v1", Kind: "Namespace", Name: "shop", Action: preview.ActionDelete}
 	gone.Name, gone.Action = "c.d", preview.ActionDelete
 	const crds, own = "CRD a.b, with its custom resources: --include-crds deletes them", "namespace shop: --include-namespaces deletes it, if the release created it"
@@ -23,6 +26,7 @@ func TestAnUninstallSaysWhatItKeeps(t *testing.T) {
 	}{
 		"a CRD and the namespace":         {preview.RequestUninstall, []preview.Object{crd, gone}, []string{crds, own}},
 		"the CRD, as the namespace goes":  {preview.RequestUninstall, []preview.Object{crd, namespace}, []string{crds}},
+		"what no flag deletes":            {preview.RequestUninstall, []preview.Object{held, foreign}, []string{"PersistentVolumeClaim data, as it is", "CustomResourceDefinition a.b, as it is", own}},
 		"nothing is said of an upgrade":   {preview.RequestUpgrade, []preview.Object{crd}, nil},
 		"nor of a plan without an object": {preview.RequestUninstall, nil, nil},
 	} {
@@ -39,6 +43,44 @@ func TestAnUninstallSaysWhatItKeeps(t *testing.T) {
 		if !slices.Equal(shown, tt.want) {
 			t.Errorf("%s: the changes have %q", name, shown)
 		}
+	}
+}
+
+// How many custom resources a CRD that stays has is said where it was counted, survives
+// that a policy judges the findings, and is no part of what follows from the plan alone.
+func TestWhatAnUninstallKeepsIsCounted(t *testing.T) {
+	release := preview.Release{Name: "shop", Namespace: "shop"}
+	live := map[string]any{"metadata": map[string]any{"labels": map[string]any{preview.LabelPartOf: preview.SetID(release)}}}
+	crd := func(name string, action preview.Action) preview.Object {
+		return preview.Object{APIVersion: "apiextensions.k8s.io/v1", Kind: "CustomResourceDefinition", Name: name, Action: action, LiveBody: live}
+	}
+	p := &preview.Plan{
+		Release: release, Request: preview.Request{Action: preview.RequestUninstall}, Base: preview.Base{Revision: 1},
+		Objects: []preview.Object{crd("a.b", preview.ActionKeep), crd("c.d", preview.ActionDelete)},
+	}
+	p.Verdict = verdict.Of(p, nil)
+	uncounted := verdict.Kept(p)
+	var asked []string
+	count := func(crd *preview.Object) (string, error) {
+		asked = append(asked, crd.Name)
+		return "3 objects are stored", nil
+	}
+	if err := verdict.CountKept(p, count); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"CRD a.b, with its custom resources (3 objects are stored): --include-crds deletes them", uncounted[1]}
+	verdict.Renew(p)
+	if got := verdict.Kept(p); !slices.Equal(got, want) || !slices.Equal(asked, []string{"a.b"}) {
+		t.Errorf("kept: %q, want %q; counted: %q", got, want, asked)
+	}
+	p.Verdict = verdict.Of(p, nil)
+	if got := verdict.Kept(p); !slices.Equal(got, uncounted) {
+		t.Errorf("without a cluster: %q, want %q", got, uncounted)
+	}
+	upgrade := *p
+	upgrade.Request.Action = preview.RequestUpgrade
+	if err := verdict.CountKept(&upgrade, count); err != nil || len(asked) != 1 {
+		t.Errorf("an upgrade counts %q, %v", asked, err)
 	}
 }
 

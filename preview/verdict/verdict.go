@@ -47,7 +47,7 @@ func For(p *preview.Plan) *preview.Verdict {
 }
 
 // Renew makes the verdict of a plan again after a policy has changed its findings.
-// Obstacles and mitigations stay.
+// Obstacles, mitigations and what was counted stay.
 func Renew(p *preview.Plan) {
 	before := p.Verdict
 	if before == nil {
@@ -55,6 +55,7 @@ func Renew(p *preview.Plan) {
 	}
 	p.Verdict = Of(p, before.Obstacles)
 	p.Verdict.Mitigations = append(p.Verdict.Mitigations, before.Mitigations...)
+	keepCounts(p.Verdict, before)
 }
 
 // changes collects the lines about what a plan changes.
@@ -75,7 +76,7 @@ func (c *changes) collect() {
 	c.add(preview.TopicField, bounded(slices.Concat(fields.fields, fields.related.environments())))
 	c.add(preview.TopicObjects, bounded(fields.replaced))
 	c.objects()
-	c.add(preview.TopicKept, Kept(c.plan))
+	c.add(preview.TopicKept, kept(c.plan, nil))
 }
 
 func (c *changes) add(topic string, texts []string) {

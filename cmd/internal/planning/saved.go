@@ -162,11 +162,12 @@ func (s *PlanStore) Save(ctx context.Context, plan *preview.Plan, o SaveOptions)
 	return nil
 }
 
-// asStored returns a plan as its file has it. What policies were computed to refuse cannot
-// be verified when the file is read, and is left out: the check before an apply reads the
-// plan's facts, and the API server refuses the object.
+// asStored returns a plan as its file has it. What cannot be verified when the file is
+// read is left out: what policies were computed to refuse, which an apply computes again
+// before it writes, and how many custom resources an uninstall leaves.
 func asStored(plan *preview.Plan) *preview.Plan {
-	if plan.Computed == nil || len(plan.Computed.Refused) == 0 {
+	refused := plan.Computed != nil && len(plan.Computed.Refused) > 0
+	if !refused && plan.Request.Action != preview.RequestUninstall {
 		return plan
 	}
 	stored := *plan
