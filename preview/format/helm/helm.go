@@ -22,6 +22,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 	"time"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -100,6 +101,10 @@ func (f chartFormat) Render(ctx context.Context, in format.Input) (*format.Outpu
 	return out, r.advice.Complete(err)
 }
 
+// notDocuments are the directories of a chart, and of those below its charts/, whose
+// files are templates, objects or values for tests (chart-testing).
+var notDocuments = []string{"templates", "crds", "ci"}
+
 // renderer holds the state of one call of Render.
 type renderer struct {
 	format    chartFormat
@@ -127,6 +132,7 @@ func (r *renderer) render(ctx context.Context) (*format.Output, error) {
 		return nil, err
 	}
 	out := &format.Output{Objects: objects.kept, Hooks: objects.hooks, Texts: first.Texts, Notes: objects.notes, Sources: r.sources, Isolation: r.isolation}
+	out.CloudDocuments = format.CloudDocuments(r.in.Info.Package, r.in.Content, func(dir string) bool { return slices.Contains(notDocuments, path.Base(dir)) })
 	if err := r.noteDeprecated(out); err != nil {
 		return nil, err
 	}

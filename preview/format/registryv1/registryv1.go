@@ -16,8 +16,13 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/cloud"
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
 )
+
+// notDocuments are the directories of a bundle whose files are objects, metadata or tests
+// of the bundle itself (operator-registry docs/design/operator-bundle.md, scorecard).
+var notDocuments = []string{manifestsDir, "metadata", "tests"}
 
 // Name is the format's name in plans.
 const Name = "registry+v1"
@@ -101,7 +106,10 @@ func (bundleFormat) Render(ctx context.Context, in format.Input) (*format.Output
 	if err != nil {
 		return nil, err
 	}
-	out.CloudDocuments = cloudDocuments(b, in.Content)
+	if d := cloud.ReadDescription(b.packageName, b.csv.description); d != nil {
+		out.CloudDocuments = append(out.CloudDocuments, *d)
+	}
+	out.CloudDocuments = append(out.CloudDocuments, format.CloudDocuments(b.packageName, in.Content, func(dir string) bool { return slices.Contains(notDocuments, dir) })...)
 	out.Notes = append(out.Notes, certNotes(b, p, in.Info.Package)...)
 	return out, nil
 }
