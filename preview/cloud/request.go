@@ -147,6 +147,10 @@ func conditions(body map[string]any, field string, whole *bool) map[string]any {
 // opposed to the service itself.
 func dataPlane() map[string]any { return map[string]any{planeKey: planeData} }
 
+// OnData reports whether a permission is on the data in a service of Azure, as opposed to
+// the service itself.
+func OnData(p preview.CloudPermission) bool { return p.Conditions[planeKey] == planeData }
+
 const (
 	planeKey  = "plane"
 	planeData = "data"

@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/cloud"
+	"github.com/kubectl-operator/kubectl-operator/preview/risk/cloudmatch"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/cloudtable"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
@@ -32,14 +33,34 @@ func (c *scan) judgeCloud() {
 			}
 			p.Rules = append(p.Rules, rule.Name)
 			c.hit(rule.Rule, ruleHit{
-				object: c.originID(p.Origin), level: level, evidence: []string{cloudLine(*p)},
+				object: c.originID(p.Origin), level: level, evidence: []string{cloudmatch.Line(*p)},
 				about: p.Origin, cases: cloudCases(rule.Rule, *p), known: p.Change == preview.GrantSame || p.Change == preview.GrantNarrowed,
 				held: p.Change == preview.GrantSame,
 			})
 		}
+		if !limits {
+			nameUnjudged(c, p)
+		}
 		slices.Sort(p.Rules)
 	}
 	c.judgeDeclared()
+}
+
+// nameUnjudged makes a finding of what no rule judges in a permission, one for each
+// origin. A role of which it is not known what it gives is a warning.
+func nameUnjudged(c *scan, p *preview.CloudPermission) {
+	u := cloudtable.UnjudgedOf(*p, cloudtable.DefinedBy(c.plan.Cloud.Permissions))
+	level := Notice
+	if len(u.Unknown) > 0 {
+		level = Medium
+	}
+	if lines := cloudmatch.UnjudgedLines(*p, u); len(lines) > 0 {
+		p.Rules = append(p.Rules, rules.CloudNotJudged.Name)
+		c.hit(rules.CloudNotJudged, ruleHit{
+			object: c.originID(p.Origin), level: level, evidence: lines, about: p.Origin, held: p.Change == preview.GrantSame,
+			known: p.Change == preview.GrantSame || p.Change == preview.GrantNarrowed,
+		})
+	}
 }
 
 const denied = "Deny"
@@ -52,9 +73,9 @@ func cloudCases(rule rules.Rule, p preview.CloudPermission) map[int]bool {
 	for at, of := range rule.Cases {
 		if slices.ContainsFunc(strings.Fields(of.For), func(word string) bool {
 			if !strings.HasPrefix(word, ":") {
-				return permits(p, word)
+				return cloudmatch.Permits(p, word)
 			}
-			return !unlimitedActions(p) && slices.ContainsFunc(p.Actions, func(a string) bool { return strings.HasSuffix(a, word) })
+			return !cloudmatch.Unlimited(p) && slices.ContainsFunc(p.Actions, func(a string) bool { return strings.HasSuffix(a, word) })
 		}) {
 			found[at] = true
 		}
@@ -80,126 +101,16 @@ func (c *scan) originID(origin string) string {
 	return origin
 }
 
-// cloudLine returns a cloud permission as one line of evidence: origin, provider,
-// effect, actions, roles, resources and conditions.
-func cloudLine(p preview.CloudPermission) string {
-	text := p.Origin + ": " + p.Provider + " " + p.Effect
-	for _, part := range []struct {
-		word string
-		list []string
-	}{{"", p.Actions}, {" as", p.Roles}, {" on", p.Resources}} {
-		if len(part.list) > 0 {
-			text += part.word + " " + strings.Join(part.list, ",")
-		}
-	}
-	if len(p.Conditions) > 0 {
-		conditions, err := preview.Canonical(p.Conditions)
-		if err != nil {
-			return text + " if something unreadable"
-		}
-		text += " if " + string(conditions)
-	}
-	return text
-}
-
-// appliesEverywhere reports whether a permission is not limited to certain
-// resources. An AWS statement without resources is not limited.
-func appliesEverywhere(p preview.CloudPermission) bool {
-	if p.Provider == cloud.AWS && len(p.Actions) > 0 && len(p.Resources) == 0 {
-		return true
-	}
-	return slices.ContainsFunc(p.Resources, func(r string) bool {
-		return strings.Trim(r, "*") == "" || strings.HasPrefix(r, "arn:") && (strings.HasSuffix(r, ":::*") || strings.HasSuffix(r, ":*:*"))
-	})
-}
-
-// permits reports whether a permission includes any of the actions.
-func permits(p preview.CloudPermission, actions ...string) bool {
-	return slices.ContainsFunc(actions, func(action string) bool { return cloud.Permits(p, action) })
-}
-
-func unlimitedActions(p preview.CloudPermission) bool {
-	return slices.ContainsFunc(p.Actions, cloud.EveryAction)
-}
-
-// awsMatch returns a matcher for AWS permissions, except those for all actions,
-// which have their own rule.
-func awsMatch(judge func(c *scan, p preview.CloudPermission) Level) cloudMatch {
-	return func(c *scan, p preview.CloudPermission) Level {
-		if p.Provider != cloud.AWS || unlimitedActions(p) {
-			return None
-		}
-		return judge(c, p)
-	}
-}
-
-// tabled returns a matcher that takes the level of a cloud permission from the rule's
-// rows in package cloudtable. An AWS statement that allows every action does not match:
-// the rule about wildcards has a finding for it.
-func tabled(rule rules.Rule) cloudMatch {
-	return func(_ *scan, p preview.CloudPermission) Level {
-		if p.Provider == cloud.AWS && unlimitedActions(p) && len(p.Roles) == 0 {
-			return None
-		}
-		return cloudtable.Judge(rule.Name, p)
-	}
-}
-
-// highest returns a matcher with the highest level of several matchers.
-func highest(matchers ...cloudMatch) cloudMatch {
-	return func(c *scan, p preview.CloudPermission) Level {
-		level := None
-		for _, match := range matchers {
-			level = max(level, match(c, p))
-		}
-		return level
-	}
-}
-
-// wildcardAction matches AWS permissions for every action ("*"), for every action but
-// a list (NotAction), and for every action of a service ("SERVICE:*").
-func wildcardAction(_ *scan, p preview.CloudPermission) Level {
-	if p.Provider != cloud.AWS {
-		return None
-	}
-	if unlimitedActions(p) {
-		if p.Conditions["NotAction"] == nil {
-			return Critical
-		}
-		return max(High, cloudtable.Worst(p)) // of what the list leaves
-	}
-	for _, action := range p.Actions {
-		if strings.HasSuffix(strings.TrimRight(action, "*")+"*", ":*") && strings.HasSuffix(action, "*") {
-			return Medium
-		}
-	}
-	return None
-}
-
 // passRole matches iam:PassRole. It is Critical where the same holder can also start
 // workloads that run with the role that is passed.
 func passRole(c *scan, p preview.CloudPermission) Level {
 	switch {
-	case !permits(p, "iam:PassRole") || !cloud.Wide(p) && passesTo(p.Conditions):
+	case p.Provider != cloud.AWS || cloudmatch.Unlimited(p) || !cloudmatch.Permits(p, "iam:PassRole") || !cloud.Wide(p) && cloudmatch.PassesTo(p.Conditions):
 		return None
 	case c.starters[holderOf(p)]:
 		return Critical
 	}
 	return High
-}
-
-// passesTo reports whether a condition limits iam:PassRole to named services
-// (iam:PassedToService).
-func passesTo(conditions map[string]any) bool {
-	for operator, keys := range conditions {
-		byKey, _ := keys.(map[string]any)
-		for key, v := range byKey {
-			if strings.EqualFold(key, "iam:PassedToService") && !cloud.Vacuous(map[string]any{operator: map[string]any{key: v}}) {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // holderOf returns a key for the identity that has a permission. Each
@@ -210,116 +121,6 @@ func holderOf(p preview.CloudPermission) string {
 		return p.Origin
 	}
 	return ""
-}
-
-// mutatesEverything matches AWS actions on every resource without condition, except
-// those that only read, such as Describe and List.
-func mutatesEverything(_ *scan, p preview.CloudPermission) Level {
-	if !appliesEverywhere(p) || !cloud.Vacuous(p.Conditions) {
-		return None
-	}
-	for _, action := range p.Actions {
-		_, verb, ok := strings.Cut(strings.ToLower(action), ":")
-		if ok && !slices.ContainsFunc([]string{"describe", "list", "get", "batchget", "lookup", "head", "search", "simulate"}, func(reading string) bool {
-			return strings.HasPrefix(verb, reading)
-		}) {
-			return Medium
-		}
-	}
-	return None
-}
-
-// exceptions matches statements with NotAction or NotResource (AWS-10).
-func exceptions(_ *scan, p preview.CloudPermission) Level {
-	if p.Conditions["NotAction"] != nil || p.Conditions["NotResource"] != nil {
-		return High
-	}
-	return None
-}
-
-// actionOf returns a matcher that gives the level to permissions for any of a
-// provider's actions.
-func actionOf(provider string, level Level, actions ...string) cloudMatch {
-	return func(_ *scan, p preview.CloudPermission) Level {
-		if p.Provider == provider && permits(p, actions...) {
-			return level
-		}
-		return None
-	}
-}
-
-// actionLike returns a matcher that gives the level to permissions for any of a
-// provider's actions, or for an action with one of the prefixes or suffixes.
-func actionLike(provider string, level Level, prefixes, suffixes []string, actions ...string) cloudMatch {
-	exact := actionOf(provider, level, actions...)
-	return func(c *scan, p preview.CloudPermission) Level {
-		if p.Provider == provider && slices.ContainsFunc(p.Actions, func(action string) bool {
-			action = strings.ToLower(action)
-			return slices.ContainsFunc(prefixes, func(s string) bool { return strings.HasPrefix(action, strings.ToLower(s)) }) ||
-				slices.ContainsFunc(suffixes, func(s string) bool { return strings.HasSuffix(action, strings.ToLower(s)) })
-		}) {
-			return level
-		}
-		return exact(c, p)
-	}
-}
-
-// gcpEscalation matches actions of Google Cloud that lead to more access, those ending
-// in .setIamPolicy among them, which set who has access to a resource. It is Critical
-// where the identity may also act as service accounts.
-func gcpEscalation(_ *scan, p preview.CloudPermission) Level {
-	const actAs = "iam.serviceAccounts.actAs"
-	if p.Provider != cloud.GCP {
-		return None
-	}
-	level := cloudtable.Judge(rules.CloudEscalation.Name, p)
-	if slices.ContainsFunc(p.Actions, func(a string) bool { return strings.HasSuffix(strings.ToLower(a), ".setiampolicy") }) {
-		level = max(level, High)
-	}
-	alone := p
-	alone.Actions = slices.DeleteFunc(slices.Clone(p.Actions), func(a string) bool { return a == actAs })
-	if level > None && permits(p, actAs) && cloudtable.Judge(rules.CloudEscalation.Name, alone) > None {
-		return Critical
-	}
-	return level
-}
-
-// azureContributor matches Azure roles that give control of the resources in their
-// scope. Contributor is Critical for a subscription or a management group.
-func azureContributor(_ *scan, p preview.CloudPermission) Level {
-	level := cloudtable.Judge(rules.CloudAzureContributor.Name, p)
-	if level > None && cloudtable.Holds(p, "Contributor") && slices.ContainsFunc(p.Resources, wideScope) {
-		return Critical
-	}
-	return level
-}
-
-// wideScope reports whether an Azure scope is a whole subscription or a management
-// group, and no resource group.
-func wideScope(scope string) bool {
-	scope = strings.ToLower(strings.TrimRight(scope, "/"))
-	return scope == "" || strings.HasPrefix(scope, "/subscriptions/") && strings.Count(scope, "/") == 2 ||
-		strings.Contains(scope, "/microsoft.management/managementgroups/") && !strings.Contains(scope, "/resourcegroups/")
-}
-
-// publicMembers matches roles of Google Cloud that are bound to everyone (allUsers), to
-// every Google account, or to every identity of a workload identity pool.
-func publicMembers(_ *scan, p preview.CloudPermission) Level {
-	if p.Provider != cloud.GCP {
-		return None
-	}
-	level := None
-	for _, member := range preview.Texts(p.Conditions["members"]) {
-		if member == "allUsers" || member == "allAuthenticatedUsers" || strings.HasPrefix(member, "principalSet://") && strings.HasSuffix(member, "/*") {
-			level = High
-		}
-	}
-	for _, rule := range []rules.Rule{rules.CloudBasicRole, rules.CloudIAMRole, rules.CloudServiceAdmin} {
-		if level > None && cloudtable.Judge(rule.Name, p) > None {
-			level = Critical
-		}
-	}
-	return level
 }
 
 // admissions matches objects that carry a cloud trust policy or resource policy which
@@ -343,32 +144,6 @@ func admissions(_ *scan, o *preview.Object) (Level, []string) {
 // stored reports whether objects of a kind only hold text (ConfigMap and Secret).
 func stored(kind preview.GroupKind) bool {
 	return kind == preview.KindConfigMap || kind == preview.KindSecret
-}
-
-// ibmAdministrator matches the roles Administrator and Manager of IBM Cloud, for every
-// service or for IAM itself.
-func ibmAdministrator(_ *scan, p preview.CloudPermission) Level {
-	if p.Provider != cloud.IBM && p.Provider != cloud.PowerVS || !slices.ContainsFunc(p.Roles, func(r string) bool {
-		return strings.HasSuffix(r, ":Administrator") || strings.HasSuffix(r, ":Manager")
-	}) {
-		return None
-	}
-	limited := slices.ContainsFunc(p.Resources, func(r string) bool {
-		return strings.HasPrefix(r, "serviceName=") && !strings.HasPrefix(r, "serviceName=iam-")
-	})
-	if limited {
-		return None
-	}
-	return Critical
-}
-
-// unscopedProvider matches requests for every action on every resource of a provider
-// other than AWS.
-func unscopedProvider(_ *scan, p preview.CloudPermission) Level {
-	if p.Provider != cloud.AWS && unlimitedActions(p) && slices.Contains(p.Resources, all) {
-		return High
-	}
-	return None
 }
 
 // staticCredentials matches Secrets with long-lived cloud keys in packages that declare
@@ -441,7 +216,7 @@ func (c *scan) judgeDeclared() {
 	}
 	for _, p := range c.plan.Cloud.Permissions {
 		if p.Change != preview.GrantRemoved && cloud.IsIdentity(p) && !stated[p.Provider] {
-			add(p.Provider, cloudLine(p))
+			add(p.Provider, cloudmatch.Line(p))
 		}
 	}
 	if len(lines) == 0 {

@@ -18,6 +18,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/corpustest"
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
 	"github.com/kubectl-operator/kubectl-operator/preview/format/registryv1"
+	"github.com/kubectl-operator/kubectl-operator/preview/risk/cloudmatch"
 )
 
 // TestCloudAccessOfUpgrades pins how cloud access differs between every two
@@ -139,7 +140,7 @@ func cloudOfBundle(dir string) (c preview.Cloud, why string) {
 func deltaLines(installed, planned preview.Cloud) []string {
 	var out []string
 	for _, p := range cloud.Delta(installed, planned).Permissions {
-		out = append(out, p.Change+" "+cloudLine(p))
+		out = append(out, p.Change+" "+cloudmatch.Line(p))
 	}
 	declared := map[string]int{}
 	for _, d := range installed.Declared {

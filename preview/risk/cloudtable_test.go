@@ -2,6 +2,7 @@ package risk
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -107,6 +108,70 @@ var cloudCasesOfForms = []struct {
 		"all but deletion", "apiVersion: authorization.azure.upbound.io/v1beta1\nkind: RoleDefinition\nmetadata: {name: a}\nspec: {forProvider: {permissions: [{actions: ['*'], notActions: ['*/delete']}]}}\n",
 		"cloud-azure-authorization", preview.Critical,
 	},
+}
+
+// cloudCasesOfNames are roles that no row names, judged by what is behind their names,
+// and what nothing is said of.
+var cloudCasesOfNames = []struct {
+	name, objects, rule string
+	want                preview.Severity
+}{
+	{"a role that sets who has access", request("kind: GCPProviderSpec, predefinedRoles: [roles/pubsub.admin]"), "cloud-escalation", preview.Warning},
+	{"a role that acts as any account", request("kind: GCPProviderSpec, predefinedRoles: [roles/iam.databasesAdmin]"), "cloud-escalation", preview.Critical},
+	{"a role that changes zones", request("kind: GCPProviderSpec, predefinedRoles: [roles/dns.admin]"), "cloud-not-judged", preview.Info},
+	{"a role of reads", request("kind: GCPProviderSpec, predefinedRoles: [roles/dns.reader]"), "cloud-not-judged", ""},
+	{"a role with a row", request("kind: GCPProviderSpec, predefinedRoles: [roles/editor]"), "cloud-not-judged", ""},
+	{"a role of the project", gcpMember("projects/p/roles/custom", "user:a@example.com"), "cloud-not-judged", preview.Warning},
+	{"a role of the project that the plan defines", gcpMember("projects/p/roles/custom", "user:a@example.com") + "---\napiVersion: iam.cnrm.cloud.google.com/v1beta1\nkind: IAMCustomRole\nmetadata: {name: custom, namespace: app}\nspec: {permissions: [compute.instances.list]}\n", "cloud-not-judged", ""},
+	{"changes of named things", awsRequest("{effect: Allow, action: ['s3:PutLifecycleConfiguration', 's3:ListBucket'], resource: 'arn:aws:s3:::backup/*'}"), "cloud-not-judged", preview.Info},
+	{"changes of everything, which another rule says", awsRequest("{effect: Allow, action: ['s3:PutLifecycleConfiguration', 's3:ListBucket'], resource: '*'}"), "cloud-not-judged", ""},
+	{"every action of a service, which another rule says", awsRequest("{effect: Allow, action: ['sqs:*'], resource: 'arn:aws:sqs:us-east-1:1:q'}"), "cloud-not-judged", ""},
+	{"a denial", awsRequest("{effect: Deny, action: ['s3:PutLifecycleConfiguration'], resource: 'arn:aws:s3:::backup/*'}"), "cloud-not-judged", ""},
+	{"reads of data", awsRequest("{effect: Allow, action: ['dynamodb:Get*'], resource: '*'}"), "cloud-not-judged", preview.Info},
+	{"a policy of AWS' own", awsPolicyOf("arn:aws:iam::aws:policy/AmazonEKSClusterPolicy"), "cloud-hosts", preview.Warning},
+	{"a policy of the account", awsPolicyOf("arn:aws:iam::1:policy/mine"), "cloud-not-judged", preview.Warning},
+	{"a role of Azure by its id, as its name says", azureAssignment("roleDefinitionId: /providers/Microsoft.Authorization/roleDefinitions/acdd72a7-3385-48ef-bd42-f606fba81ae7"), "cloud-not-judged", ""},
+	{"a role of Azure that is not known", azureAssignment("roleDefinitionId: /providers/Microsoft.Authorization/roleDefinitions/00000000-0000-0000-0000-000000000001"), "cloud-not-judged", preview.Warning},
+	{"reading everything of Azure is no reading of blobs", azurePermissions("'*/read'"), "cloud-azure-keys", ""},
+	{"reading blobs of Azure", request("kind: AzureProviderSpec, dataPermissions: ['Microsoft.Storage/*/read']"), "cloud-azure-keys", preview.Warning},
+	{"privileges of vSphere", request("kind: VSphereProviderSpec, permissions: [{privileges: [VirtualMachine.Inventory.Delete, System.Read]}]"), "cloud-not-judged", preview.Info},
+}
+
+// awsPolicyOf attaches a policy to a role.
+func awsPolicyOf(arn string) string {
+	return "apiVersion: iam.aws.upbound.io/v1beta1\nkind: RolePolicyAttachment\nmetadata: {name: a}\nspec: {forProvider: {policyArn: '" + arn + "'}}\n"
+}
+
+func TestNamesOfCloudAccess(t *testing.T) {
+	for _, test := range cloudCasesOfNames {
+		t.Run(test.name, func(t *testing.T) {
+			findings := evaluate(t, Input{Plan: planOf(t, test.objects)})
+			got := preview.Severity("")
+			if f := find(findings, test.rule); f != nil {
+				got = f.Severity
+			}
+			if got != test.want {
+				t.Errorf("severity %q, want %q: %v", got, test.want, ids(findings))
+			}
+		})
+	}
+}
+
+// What nothing is said of in one object is one finding, with a line for each part.
+func TestOneObjectHasOneFindingOfWhatIsNotJudged(t *testing.T) {
+	findings := evaluate(t, Input{Plan: planOf(t, request("kind: GCPProviderSpec, permissions: [dns.changes.create, dns.changes.list], predefinedRoles: [roles/dns.admin, organizations/1/roles/x]"))})
+	f := find(findings, "cloud-not-judged")
+	if f == nil || f.Severity != preview.Warning {
+		t.Fatalf("%+v", f)
+	}
+	for _, part := range []string{"gcp Allow dns.changes.create", "as organizations/1/roles/x: what it gives is not known", "as roles/dns.admin: 25 of its actions read data or change something"} {
+		if !strings.Contains(f.Evidence, part) {
+			t.Errorf("%q is not in %q", part, f.Evidence)
+		}
+	}
+	if strings.Contains(f.Evidence, "dns.changes.list") {
+		t.Errorf("%q names what only describes", f.Evidence)
+	}
 }
 
 func TestFormsOfCloudAccess(t *testing.T) {

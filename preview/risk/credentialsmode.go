@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/cloud"
+	"github.com/kubectl-operator/kubectl-operator/preview/risk/cloudmatch"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
@@ -95,7 +96,7 @@ func listCredentialRequests(access preview.Cloud) []credentialRequest {
 	var out []credentialRequest
 	for _, p := range access.Permissions {
 		if p.Change != preview.GrantRemoved && p.Effect != denied && strings.HasPrefix(p.Origin, "CredentialsRequest/") &&
-			unscopedProvider(nil, p) == None {
+			cloudmatch.UnscopedProvider(p) == None {
 			out = append(out, credentialRequest{p.Provider, p.Origin})
 		}
 	}

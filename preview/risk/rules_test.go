@@ -367,6 +367,10 @@ var objectCases = []struct {
 	{"cloud-azure-keys", preview.Warning, request("kind: AzureProviderSpec, permissions: [Microsoft.Storage/storageAccounts/listKeys/action]"), []string{request("kind: AzureProviderSpec, permissions: [Microsoft.Storage/storageAccounts/read]")}},
 	{"cloud-ibm-administrator", preview.Critical, request("kind: IBMCloudProviderSpec, policies: [{roles: ['crn::role:Administrator']}]"), []string{request("kind: IBMCloudProviderSpec, policies: [{attributes: [{name: serviceName, value: cos}], roles: ['crn::role:Administrator']}]")}},
 	{"cloud-vsphere-control", preview.Warning, request("kind: VSphereProviderSpec, permissions: [{privileges: [Host.Config.Storage]}]"), []string{request("kind: VSphereProviderSpec, permissions: [{privileges: [Datastore.Browse]}]")}},
+	{
+		"cloud-not-judged", preview.Warning, gcpMember("projects/p/roles/custom", "serviceAccount:a@p.iam.gserviceaccount.com"),
+		[]string{awsRequest("{effect: Allow, action: ['elasticloadbalancing:Describe*', 'iam:ListRoles'], resource: '*'}"), request("kind: AzureProviderSpec, roleBindings: [{role: Reader}]")},
+	},
 	{"cloud-access-undeclared", preview.Warning, pod("", "env: [{name: ROLEARN}]"), []string{pod("", "env: [{name: ROLEARN}]") + "---\n" + awsRequest("{effect: Allow, action: ['ec2:DescribeVpcs'], resource: '*'}")}},
 	{"cloud-unscoped", preview.Warning, request("kind: OpenStackProviderSpec"), []string{request("kind: GCPProviderSpec, permissions: [a.b]")}},
 	{

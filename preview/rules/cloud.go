@@ -215,6 +215,14 @@ var (
 		Reduce: "Attach the policy that the publisher documents with --cloud-policy, which is then reviewed and compared at each upgrade, and give the operator an identity that permits only that.",
 		Looks:  "Signs of access to a cloud (annotations, variables, token volumes, Secret keys, identities) for which no actions are stated, and requests in a form that cannot be read. Requests that an operator makes at run time are the finding cloud-credentials-requested.",
 	})
+	CloudNotJudged = row(Rule{
+		Name: "cloud-not-judged", Level: Medium, Title: "asks for cloud access that no rule judges",
+		Why:    "No rule says what an identity with these actions or roles could do beyond their names. Roles of the account's own may hold any action.",
+		Reduce: "Read in the provider's reference what they permit; for a role of your account, attach its definition with --cloud-policy.",
+		Looks:  "Actions and roles of AWS, Google Cloud, Azure, IBM Cloud and vSphere of which no table has a row. Actions that only describe, and roles of nothing but these, are harmless; those that return data or credentials are not taken for such.",
+		When:   "A warning for a role of which it is not known what it gives, else info.",
+		Source: "https://github.com/iann0036/iam-dataset",
+	})
 	CloudAccessWidened = row(Rule{
 		Name: "cloud-access-widened", Ref: "ANY-04", Level: Medium, Title: "asks for more cloud access than before",
 		Why:     "Allow: a permission that the installed version does not ask for. Deny: a restriction that the installed version has and this one does not.",

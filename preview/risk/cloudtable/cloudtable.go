@@ -45,9 +45,9 @@ var Grants = sync.OnceValue(func() map[string][]Grant {
 var levels = map[string]rules.Level{"none": rules.None, "medium": rules.Medium, "high": rules.High, "critical": rules.Critical}
 
 // Judge returns the level of a permission under a rule: the highest of the rows that
-// the permission includes, None if it includes none.
+// the permission includes, by itself or by its roles, None if it includes none.
 func Judge(rule string, p preview.CloudPermission) rules.Level {
-	level, wide := rules.None, cloud.Wide(p)
+	level, wide := levelBehind(rule, Behind(p)), cloud.Wide(p)
 	for _, row := range Grants()[rule] {
 		of := row.Named
 		if wide || row.Kind == "role" {
@@ -95,7 +95,7 @@ var Administrators = sync.OnceValue(func() []string {
 // a machine, with a role that is passed to it.
 func Starts(p preview.CloudPermission) bool {
 	for _, row := range Grants()[rules.CloudPassRole.Name] {
-		if row.Kind == "starter" && row.Provider == p.Provider && cloud.Permits(p, row.Name) {
+		if row.Kind == "starter" && row.Provider == p.Provider && Includes(p, row.Name) {
 			return true
 		}
 	}
@@ -117,7 +117,7 @@ func Holds(p preview.CloudPermission, role string) bool {
 func (row Grant) includedIn(p preview.CloudPermission) bool {
 	switch row.Kind {
 	case "action":
-		return cloud.Permits(p, row.Name)
+		return cloud.Permits(p, row.Name) && (!row.onData() || cloud.OnData(p) || slices.ContainsFunc(p.Actions, func(a string) bool { return strings.EqualFold(a, row.Name) }))
 	case "role":
 		for _, role := range p.Roles {
 			if row.names(role) {
@@ -126,6 +126,12 @@ func (row Grant) includedIn(p preview.CloudPermission) bool {
 		}
 	}
 	return false
+}
+
+// onData reports whether the row is about the data in a service of Azure. The wildcards of
+// a permission on the service, such as the "*/read" of the role Reader, do not include it.
+func (row Grant) onData() bool {
+	return row.Provider == cloud.Azure && slices.ContainsFunc([]string{"/vaults/secrets/", "/vaults/keys/", "/containers/blobs/"}, func(part string) bool { return strings.Contains(row.Name, part) })
 }
 
 // names reports whether a role in a permission is that of the row: by its name, its id,

@@ -1,0 +1,78 @@
+package cloudtable
+
+import (
+	_ "embed"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/cloud"
+)
+
+//go:embed plain.tsv
+var plainData string
+
+// plain is a row about actions or roles that the table of grants does not have: they are
+// harmless, or a rule judges them by more than their names.
+type plain struct{ provider, kind, pattern string }
+
+var plains = sync.OnceValue(func() []plain {
+	var out []plain
+	for line := range strings.Lines(plainData) {
+		if f := strings.Split(strings.TrimSpace(line), "\t"); !strings.HasPrefix(line, "#") && len(f) == 5 {
+			out = append(out, plain{f[0], f[1], strings.ToLower(f[2])})
+		}
+	}
+	return out
+})
+
+func isPlain(provider, kind, name string) bool {
+	return slices.ContainsFunc(plains(), func(row plain) bool {
+		return row.provider == provider && row.kind == kind && cloud.Glob(row.pattern, strings.ToLower(name))
+	})
+}
+
+// Unjudged is the part of a permission of which no row and no rule says anything.
+type Unjudged struct {
+	Actions []string
+	Unknown []string // roles of which it is not known what they give
+	Partly  []Role   // roles that give more than what only describes
+}
+
+// Some reports whether there is anything.
+func (u Unjudged) Some() bool { return len(u.Actions)+len(u.Unknown)+len(u.Partly) > 0 }
+
+// UnjudgedOf returns what nothing is said of in a permission. defined reports whether a
+// role of the account's own is defined by the plan, where its actions are judged.
+func UnjudgedOf(p preview.CloudPermission, defined func(role string) bool) Unjudged {
+	var u Unjudged
+	data := cloud.OnData(p)
+	for _, action := range p.Actions {
+		if !isPlain(p.Provider, "action", action) && !tabled(p.Provider, strings.ToLower(action)) && !Describes(p.Provider, action, data) {
+			u.Actions = append(u.Actions, action)
+		}
+	}
+	for _, role := range p.Roles {
+		switch known, ok := RoleOf(p.Provider, role); {
+		case cloud.IsIdentity(preview.CloudPermission{Origin: p.Origin, Roles: []string{role}}) || hasRow(p.Provider, role) || isPlain(p.Provider, "role", role):
+		case ok && known.Others > 0:
+			u.Partly = append(u.Partly, known)
+		case !ok && !defined(role):
+			u.Unknown = append(u.Unknown, role)
+		}
+	}
+	return u
+}
+
+// DefinedBy returns a function that reports whether one of the permissions is of an object
+// that is named as a role of the account's own, such as the IAMCustomRole of one of Google
+// Cloud.
+func DefinedBy(permissions []preview.CloudPermission) func(role string) bool {
+	return func(role string) bool {
+		name := "/" + role[strings.LastIndexAny(role, "/ ")+1:]
+		return slices.ContainsFunc(permissions, func(p preview.CloudPermission) bool {
+			return len(p.Actions) > 0 && p.Change != preview.GrantRemoved && strings.HasSuffix(p.Origin, name)
+		})
+	}
+}
