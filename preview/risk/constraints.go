@@ -6,6 +6,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/pods"
+	"github.com/kubectl-operator/kubectl-operator/preview/risk/right"
 )
 
 // hostSettings are the fields of SecurityContextConstraints that permit pods access to
@@ -52,7 +53,7 @@ func securityConstraints(_ *scan, o *preview.Object) (Level, []string) {
 	for _, user := range preview.Texts(o.Planned["users"]) {
 		lines = append(lines, "for "+preview.EvidenceName(user))
 	}
-	if slices.ContainsFunc(ownConstraints, func(pattern string) bool { return matchesName(pattern, o.Name) }) {
+	if slices.ContainsFunc(ownConstraints, func(pattern string) bool { return right.MatchesName(pattern, o.Name) }) {
 		level, lines = Critical, append(lines, "replaces constraints of OpenShift")
 	}
 	return level, lines

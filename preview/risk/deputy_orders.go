@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/orders"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/wording"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
+	"github.com/kubectl-operator/kubectl-operator/preview/verdict"
 )
 
 // orderRules returns the rules about custom resources in the plan that controllers of
@@ -162,10 +163,12 @@ func (c *scan) judgeUnknownKinds() {
 		if _, known := deputy.Of(ref.Group(), ref.Kind); known || acting[kind] {
 			continue
 		}
+		acts := []string(nil) // said once
 		if first[kind] == "" {
 			first[kind] = o.ID
+			acts = c.gains.actsOn(ref.Group(), ref.Kind)
 		}
-		hit := carriedHit(o, []string{o.ID})
+		hit := carriedHit(o, append([]string{o.ID}, acts...))
 		hit.object, hit.severity = first[kind], preview.NotKnown
 		c.hit(rules.UnknownKind, hit)
 	}
@@ -174,6 +177,28 @@ func (c *scan) judgeUnknownKinds() {
 			c.unknownGroups(g, acting)
 		}
 	}
+}
+
+// actsOn returns lines that say which accounts of the plan act on a custom kind, by their
+// rights on its status or finalizers, and what they come to.
+func (n *gains) actsOn(group, kind string) []string {
+	if n.actors == nil {
+		n.actors = deputy.ActorsOf(n.c.plan.Access.Grants)
+	}
+	var lines []string
+	for _, subject := range n.actors.Of(group, kind) {
+		amount := n.c.graph().Amount(subject)
+		account := preview.Account{Subject: subject, Extent: string(amount.Extent)}
+		if !amount.Own {
+			account.Steps = amount.Path.Steps
+		}
+		line := group + "/" + kind + ": " + subjectName(subject) + " may change its status, and so acts on it"
+		if text := verdict.ExtentText(account); text != "" {
+			line += ": " + text
+		}
+		lines = append(lines, line)
+	}
+	return lines
 }
 
 // unknownGroups adds to the findings the API groups of a grant that may be written and

@@ -6,6 +6,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/access"
+	"github.com/kubectl-operator/kubectl-operator/preview/risk/deputy"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/powers"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
@@ -19,6 +20,7 @@ type gains struct {
 	// constraints are the SecurityContextConstraints that subjects can use, for pods that
 	// they can create.
 	constraints *powers.Set
+	actors      deputy.Actors // nil until an object of an unknown kind is found
 }
 
 // note records the matches that are Critical before rights are put together, or by what

@@ -12,16 +12,21 @@ import (
 // holding makes a ServiceAccount of a namespace with a rule, as GROUP|RESOURCE|VERB or
 // GROUP|RESOURCE|VERB|NAME, in a namespace or, if that is empty, in the cluster.
 func holding(namespace, account, where, rule string) string {
+	return fmt.Sprintf("{apiVersion: v1, kind: ServiceAccount, metadata: {name: %s, namespace: %s}}\n---\n", account, namespace) +
+		granting(account, namespace, account, where, rule)
+}
+
+// granting makes a role with a rule, and binds it to an account; see holding.
+func granting(role, namespace, account, where, rule string) string {
 	parts := strings.Split(rule+"|", "|")
-	role := fmt.Sprintf("rules: [{apiGroups: ['%s'], resources: ['%s'], verbs: ['%s'], resourceNames: [%s]}]", parts[0], parts[1], parts[2], parts[3])
-	subject := fmt.Sprintf("subjects: [{kind: ServiceAccount, name: %s, namespace: %s}]", account, namespace)
-	kind, meta := "ClusterRole", "name: "+account
+	kind, meta := "ClusterRole", "name: "+role
 	if where != "" {
 		kind, meta = "Role", meta+", namespace: "+where
 	}
-	return fmt.Sprintf("{apiVersion: v1, kind: ServiceAccount, metadata: {name: %s, namespace: %s}}\n---\n", account, namespace) +
-		fmt.Sprintf("{apiVersion: rbac.authorization.k8s.io/v1, kind: %s, metadata: {%s}, %s}\n---\n", kind, meta, role) +
-		fmt.Sprintf("{apiVersion: rbac.authorization.k8s.io/v1, kind: %sBinding, metadata: {%s}, roleRef: {kind: %s, name: %s}, %s}\n---\n", kind, meta, kind, account, subject)
+	return fmt.Sprintf("{apiVersion: rbac.authorization.k8s.io/v1, kind: %s, metadata: {%s}, rules: [{apiGroups: ['%s'], resources: ['%s'], verbs: ['%s'], resourceNames: [%s]}]}\n---\n",
+		kind, meta, parts[0], parts[1], parts[2], parts[3]) +
+		fmt.Sprintf("{apiVersion: rbac.authorization.k8s.io/v1, kind: %sBinding, metadata: {%s}, roleRef: {kind: %s, name: %s}, subjects: [{kind: ServiceAccount, name: %s, namespace: %s}]}\n---\n",
+			kind, meta, kind, role, account, namespace)
 }
 
 // What an account may do in the pods of another leads to what the other may order of

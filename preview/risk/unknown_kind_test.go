@@ -1,0 +1,44 @@
+package risk
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// Who in the package may write the status of an object of an unknown kind acts on it: so
+// the account is named beside it, with what it comes to.
+func TestWhoOfThePackageActsOnUnknownKindsIsNamed(t *testing.T) {
+	const (
+		thing = "{apiVersion: example.com/v1, kind: Policy, metadata: {name: x, namespace: app}}\n---\n"
+		acts  = "; example.com/Policy: ServiceAccount app/op may change its status, and so acts on it"
+	)
+	for _, test := range []struct {
+		name, plan string
+		want       string // end of the evidence
+	}{
+		{"by its status", holding("app", "op", "app", "example.com|policies/status|patch"), acts},
+		{"by its finalizers", holding("app", "op", "", "example.com|policies/finalizers|update"), acts},
+		{"by those of every kind of the group", holding("app", "op", "", "example.com|*|*"), acts},
+		{"and is an administrator", holding("app", "op", "", "example.com|policies/status|update") + granting("all", "app", "op", "", "*|*|*"), acts + ": cluster-admin in effect"},
+		{"and becomes one", holding("app", "op", "", "example.com|policies/status|update") + granting("exec", "app", "op", "app", "|pods/exec|create") + holding("app", "strong", "", "|secrets|list"),
+			acts + ": can read the Secrets of every namespace, through other accounts"},
+		{"two of them", holding("app", "op", "app", "example.com|policies/status|patch") + holding("app", "second", "app", "example.com|policies/finalizers|patch"), acts + strings.ReplaceAll(acts, "/op", "/second")},
+		{"who writes such objects only orders", holding("app", "op", "app", "example.com|policies|create"), ""},
+		{"another kind of the group", holding("app", "op", "app", "example.com|things/status|update"), ""},
+		{"another group", holding("app", "op", "app", "example.org|policies/status|update"), ""},
+		{"reading it", holding("app", "op", "app", "example.com|policies/status|get"), ""},
+		{"a wildcard over groups says nothing", holding("app", "op", "", "*|*|*"), ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			f := find(evaluate(t, Input{Plan: planOf(t, test.plan+thing)}), "unknown-kind")
+			if f == nil || f.Severity != preview.NotKnown {
+				t.Fatalf("the kind is not shown as unknown: %+v", f)
+			}
+			if want := "example.com/Policy/app/x" + test.want; f.Evidence != want {
+				t.Errorf("evidence %q, want %q", f.Evidence, want)
+			}
+		})
+	}
+}
