@@ -70,9 +70,11 @@ func keeps(p *preview.Plan) bool {
 	return p.Request.Action == preview.RequestUninstall && len(p.Objects) > 0
 }
 
-// keepsCRD reports whether an object is a CRD of the release that an uninstall leaves.
+// keepsCRD reports whether an object is a CRD of the release alone that an uninstall
+// leaves.
 func keepsCRD(p *preview.Plan, o *preview.Object) bool {
-	return o.Action == preview.ActionKeep && o.Is(preview.KindCustomResourceDefinition) && (o.LiveBody == nil || preview.IsMember(o.LiveBody, p.Release))
+	_, foreign := preview.ForeignOwner(o.LiveBody, p.Release)
+	return o.Action == preview.ActionKeep && o.Is(preview.KindCustomResourceDefinition) && !foreign
 }
 
 // kept returns the lines about what an uninstall leaves. counts has how many custom

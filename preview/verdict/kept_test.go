@@ -15,7 +15,7 @@ func TestAnUninstallSaysWhatItKeeps(t *testing.T) {
 	crd := preview.Object{APIVersion: "apiextensions.k8s.io/v1", Kind: "CustomResourceDefinition", Name: "a.b", Action: preview.ActionKeep}
 	held := preview.Object{ID: "core/PersistentVolumeClaim/shop/data", APIVersion: "v1", Kind: "PersistentVolumeClaim", Namespace: "shop", Name: "data", Action: preview.ActionKeep}
 	foreign := crd
-	foreign.ID, foreign.LiveBody = "apiextensions.k8s.io/CustomResourceDefinition/-/a.b", map[string]any{"kind": "CustomResourceDefinition"}
+	foreign.ID, foreign.LiveBody = "apiextensions.k8s.io/CustomResourceDefinition/-/a.b", map[string]any{"metadata": map[string]any{"labels": map[string]any{preview.LabelPartOf: "applyset-of-another"}}}
 	gone, namespace := crd, preview.Object{APIVersion: "v1", Kind: "Namespace", Name: "shop", Action: preview.ActionDelete}
 	gone.Name, gone.Action = "c.d", preview.ActionDelete
 	const crds, own = "CRD a.b, with its custom resources: --include-crds deletes them", "namespace shop: --include-namespaces deletes it, if the release created it"
@@ -50,7 +50,7 @@ func TestAnUninstallSaysWhatItKeeps(t *testing.T) {
 // that a policy judges the findings, and is no part of what follows from the plan alone.
 func TestWhatAnUninstallKeepsIsCounted(t *testing.T) {
 	release := preview.Release{Name: "shop", Namespace: "shop"}
-	live := map[string]any{"metadata": map[string]any{"labels": map[string]any{preview.LabelPartOf: preview.SetID(release)}}}
+	live := map[string]any{"metadata": map[string]any{"name": "a.b"}}
 	crd := func(name string, action preview.Action) preview.Object {
 		return preview.Object{APIVersion: "apiextensions.k8s.io/v1", Kind: "CustomResourceDefinition", Name: name, Action: action, LiveBody: live}
 	}
