@@ -57,6 +57,7 @@ func signer(t *testing.T, file string) *approval.Key {
 // Where the configuration of the plugin requires signed approvals, no plan is applied
 // without them, whatever piped's own users say.
 func TestClusterSignedApprovalsAreRequired(t *testing.T) {
+	t.Parallel() // the SDK waits seconds for the log of each stage
 	box := sandboxtest.Start(t)
 	p := newPiped(t)
 	dir := t.TempDir()

@@ -64,6 +64,22 @@ func (c *targetConfig) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
+// planConfig is the field with of the stage that plans.
+type planConfig struct {
+	// ExitOnNoChanges ends the deployment where nothing would change, so that nothing waits
+	// for an approval. It has the name that the stage TERRAFORM_PLAN has for it.
+	ExitOnNoChanges bool `json:"exitOnNoChanges"`
+}
+
+// readPlan reads the configuration of a stage that plans.
+func readPlan(data []byte) (planConfig, error) {
+	var c planConfig
+	if err := strict(data, &c); err != nil {
+		return c, fmt.Errorf("the field with of the stage: %w", err)
+	}
+	return c, nil
+}
+
 // approvalConfig is the field with of the stage that waits for an approval.
 type approvalConfig struct {
 	// Approvers are the names of piped's users who may approve; empty means everyone who

@@ -48,15 +48,15 @@ func (p *plugin) GetPlanPreview(ctx context.Context, _ *pluginConfig, targets []
 // and whether it is still what was applied.
 func (p *plugin) GetLivestate(ctx context.Context, _ *pluginConfig, targets []*deployTarget, in *sdk.GetLivestateInput[applicationSpec]) (*sdk.GetLivestateResponse, error) {
 	defer giveBack()
-	plan, err := p.offline(ctx, in.Request.DeploymentSource)
-	if err != nil {
-		return &sdk.GetLivestateResponse{SyncState: sdk.ApplicationSyncState{
-			Status: sdk.ApplicationSyncStateInvalidConfig, ShortReason: "the application cannot be planned", Reason: escaped(err.Error()),
-		}}, nil
-	}
 	out := &sdk.GetLivestateResponse{SyncState: sdk.ApplicationSyncState{Status: sdk.ApplicationSyncStateSynced}}
 	var differ []string
 	for _, target := range targets {
+		plan, err := p.offlineAt(ctx, target, in.Request.DeploymentSource)
+		if err != nil {
+			return &sdk.GetLivestateResponse{SyncState: sdk.ApplicationSyncState{
+				Status: sdk.ApplicationSyncStateInvalidConfig, ShortReason: "the application cannot be planned", Reason: escaped(err.Error()),
+			}}, nil
+		}
 		s, err := p.newSession(target)
 		if err != nil {
 			return nil, err

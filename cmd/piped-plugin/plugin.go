@@ -52,6 +52,10 @@ func (p *plugin) BuildPipelineSyncStages(_ context.Context, _ *pluginConfig, in 
 				return nil, err
 			}
 			built.AvailableOperation, built.AuthorizedOperators = sdk.ManualOperationApprove, config.Approvers
+		case pipecd.StagePlan:
+			if _, err := readPlan(stage.Config); err != nil {
+				return nil, err
+			}
 		case pipecd.StageRollback:
 			return nil, fmt.Errorf("%s is added by the plugin itself; take it out of the pipeline", stage.Name)
 		default:
@@ -82,10 +86,16 @@ func (p *plugin) BuildQuickSyncStages(_ context.Context, _ *pluginConfig, in *sd
 	return out, nil
 }
 
-// offline plans a source without a cluster, for what follows from the content alone.
+// offline plans a source without a cluster, for what follows from the content alone. piped
+// names no deploy target where it asks for that.
 func (p *plugin) offline(ctx context.Context, from source) (*preview.Plan, error) {
 	names := slices.Sorted(maps.Keys(p.targets))
-	s, err := p.newSession(p.targets[names[0]])
+	return p.offlineAt(ctx, p.targets[names[0]], from)
+}
+
+// offlineAt plans a source for a deploy target, whose namespace its release may have.
+func (p *plugin) offlineAt(ctx context.Context, target *deployTarget, from source) (*preview.Plan, error) {
+	s, err := p.newSession(target)
 	if err != nil {
 		return nil, err
 	}

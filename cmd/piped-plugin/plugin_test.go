@@ -48,13 +48,14 @@ func TestMain(m *testing.M) {
 			}
 		}
 	}
-	os.Exit(m.Run())
+	os.Exit(sandboxtest.Run(m, 6))
 }
 
 // piped is the side of piped: it keeps what plugins hand over, as piped does.
 type piped struct {
 	pipedservice.UnimplementedPluginServiceServer
 	address string
+	server  *grpc.Server
 	home    string // of the plugins that it starts
 
 	mu       sync.Mutex
@@ -68,16 +69,22 @@ type piped struct {
 func newPiped(t *testing.T) *piped {
 	t.Helper()
 	p := &piped{home: t.TempDir(), notes: map[string]string{}, shown: map[string]string{}, logs: map[string][]*model.LogBlock{}, arrived: make(chan struct{}, 1)}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	p.serve(t, "127.0.0.1:0")
+	return p
+}
+
+// serve starts what plugins talk to. Killed and started again, it knows what its control
+// plane keeps.
+func (p *piped) serve(t *testing.T, address string) {
+	t.Helper()
+	listener, err := net.Listen("tcp", address)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.address = listener.Addr().String()
-	server := grpc.NewServer()
-	pipedservice.RegisterPluginServiceServer(server, p)
-	go func() { _ = server.Serve(listener) }()
-	t.Cleanup(server.Stop)
-	return p
+	p.address, p.server = listener.Addr().String(), grpc.NewServer()
+	pipedservice.RegisterPluginServiceServer(p.server, p)
+	go func(server *grpc.Server) { _ = server.Serve(listener) }(p.server)
+	t.Cleanup(p.server.Stop)
 }
 
 func (p *piped) ReportStageLogs(_ context.Context, r *pipedservice.ReportStageLogsRequest) (*pipedservice.ReportStageLogsResponse, error) {
@@ -171,6 +178,7 @@ type running struct {
 	pluginapi.PluginClient
 	previews planpreview.PlanPreviewServiceClient
 	cmd      *exec.Cmd
+	address  string
 }
 
 // startPlugin starts the plugin as piped does, and connects as piped does.
@@ -182,13 +190,19 @@ func startPlugin(t *testing.T, p *piped, config, kubeconfig string) *running {
 // startPluginAt starts the plugin with the configuration of its deploy target.
 func startPluginAt(t *testing.T, p *piped, config string, at map[string]any) *running {
 	t.Helper()
+	return startPluginFor(t, p, config, map[string]any{"name": "sandbox", "config": at})
+}
+
+// startPluginFor starts the plugin with its deploy targets.
+func startPluginFor(t *testing.T, p *piped, config string, targets ...map[string]any) *running {
+	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	port := listener.Addr().(*net.TCPAddr).Port
 	_ = listener.Close()
-	target, err := json.Marshal(map[string]any{"name": "sandbox", "config": at})
+	all, err := json.Marshal(targets)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -196,7 +210,7 @@ func startPluginAt(t *testing.T, p *piped, config string, at map[string]any) *ru
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := fmt.Sprintf(`{"name": "operator", "url": "file:///plugin", "port": %d, "config": %s, "deployTargets": [%s]}`, port, config, target)
+	text := fmt.Sprintf(`{"name": "operator", "url": "file:///plugin", "port": %d, "config": %s, "deployTargets": %s}`, port, config, all)
 	r := &running{cmd: exec.Command(self, "start", "--piped-plugin-service", p.address, "--config", text)}
 	r.cmd.Env = append(os.Environ(), asPlugin+"=1", "HOME="+p.home, "XDG_CACHE_HOME="+p.home+"/cache", "XDG_CONFIG_HOME="+p.home+"/config", "XDG_STATE_HOME="+p.home+"/state")
 	var log strings.Builder
@@ -211,18 +225,25 @@ func startPluginAt(t *testing.T, p *piped, config string, at map[string]any) *ru
 			t.Logf("the plugin wrote:\n%.4000s", log.String())
 		}
 	})
+	r.address = fmt.Sprint("127.0.0.1:", port)
+	r.connect(t)
+	return r
+}
+
+// connect connects to the plugin as piped does.
+func (r *running) connect(t *testing.T) {
+	t.Helper()
 	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 	defer stop()
-	address := fmt.Sprint("127.0.0.1:", port)
-	if r.PluginClient, err = pluginapi.NewClient(ctx, "operator", address, rpcclient.WithBlock(), rpcclient.WithInsecure()); err != nil {
+	var err error
+	if r.PluginClient, err = pluginapi.NewClient(ctx, "operator", r.address, rpcclient.WithBlock(), rpcclient.WithInsecure()); err != nil {
 		t.Fatal(err)
 	}
-	conn, err := rpcclient.DialContext(ctx, address, rpcclient.WithBlock(), rpcclient.WithInsecure())
+	conn, err := rpcclient.DialContext(ctx, r.address, rpcclient.WithBlock(), rpcclient.WithInsecure())
 	if err != nil {
 		t.Fatal(err)
 	}
 	r.previews = planpreview.NewPlanPreviewServiceClient(conn) // that of the client above is nil
-	return r
 }
 
 // memory is the resident memory of the plugin in MiB: all of it, and without the pages of
@@ -300,10 +321,15 @@ func (r *running) run(ctx context.Context, d *model.Deployment, stage string, so
 }
 
 func (r *running) runAs(ctx context.Context, d *model.Deployment, id, stage string, source *common.DeploymentSource) (model.StageStatus, error) {
+	return r.runWith(ctx, d, id, stage, "{}", source)
+}
+
+// runWith runs a stage with its own configuration.
+func (r *running) runWith(ctx context.Context, d *model.Deployment, id, stage, with string, source *common.DeploymentSource) (model.StageStatus, error) {
 	now := time.Now().Unix()
 	out, err := r.ExecuteStage(ctx, &deployment.ExecuteStageRequest{Input: &deployment.ExecutePluginInput{
 		Deployment: d, Stage: &model.PipelineStage{Id: id, Name: stage, CreatedAt: now, UpdatedAt: now},
-		StageConfig: []byte("{}"), TargetDeploymentSource: source,
+		StageConfig: []byte(with), TargetDeploymentSource: source,
 	}})
 	return out.GetStatus(), err
 }
@@ -339,6 +365,7 @@ spec:
 // A bundle is deployed from plan to rollback. The plugin is killed in the midst of the
 // apply, and piped's retry goes on with it.
 func TestClusterADeploymentFromPlanToRollback(t *testing.T) {
+	t.Parallel() // the SDK waits seconds for the log of each stage
 	box := sandboxtest.Start(t)
 	p := newPiped(t)
 	app := application{t, "database"}
@@ -442,7 +469,12 @@ func stages(t *testing.T, r *running) {
 
 func live(t *testing.T, r *running, app application, source *common.DeploymentSource) *livestate.GetLivestateResponse {
 	t.Helper()
-	state, err := r.GetLivestate(t.Context(), &livestate.GetLivestateRequest{PipedId: "piped", ApplicationId: app.name, ApplicationName: app.name, DeploySource: source, DeployTargets: []string{"sandbox"}})
+	return liveAt(t, r, app, source, "sandbox")
+}
+
+func liveAt(t *testing.T, r *running, app application, source *common.DeploymentSource, targets ...string) *livestate.GetLivestateResponse {
+	t.Helper()
+	state, err := r.GetLivestate(t.Context(), &livestate.GetLivestateRequest{PipedId: "piped", ApplicationId: app.name, ApplicationName: app.name, DeploySource: source, DeployTargets: targets})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -459,6 +491,7 @@ spec:
 // The first deployment of an application leaves nothing when it is taken back. A request
 // that is too large is refused, and the plugin goes on.
 func TestClusterTheFirstDeploymentIsTakenBack(t *testing.T) {
+	t.Parallel() // the SDK waits seconds for the log of each stage
 	box := sandboxtest.Start(t)
 	p := newPiped(t)
 	plugin := startPlugin(t, p, "{}", box.Kubeconfig())

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	sdk "github.com/pipe-cd/piped-plugin-sdk-go"
@@ -28,6 +29,8 @@ type stageRun struct {
 	config *pluginConfig
 	in     *stageInput
 	log    *stageLog
+	// changes counts the deploy targets where an apply would change something.
+	changes int
 }
 
 // ExecuteStage runs a stage, for one deploy target after the other. Asked again, also
@@ -43,7 +46,30 @@ func (p *plugin) ExecuteStage(ctx context.Context, config *pluginConfig, targets
 		run.log.errorf("%s", err)
 		return &sdk.ExecuteStageResponse{Status: sdk.StageStatusFailure}, nil
 	}
+	if exits, err := run.exits(); err != nil || exits {
+		return &sdk.ExecuteStageResponse{Status: sdk.StageStatusExited}, err
+	}
 	return &sdk.ExecuteStageResponse{Status: sdk.StageStatusSuccess}, nil
+}
+
+// applied reports whether the newest revision is of the sources of a plan, and as it was
+// wanted: else an apply would write at least its record.
+func applied(stored *record.Record, plan *preview.Plan) bool {
+	return stored != nil && stored.State == record.Applied && slices.Equal(sourcesOf(stored.Packages), sourcesOf(plan.Packages))
+}
+
+// exits reports whether the stage ends the deployment: nothing would change, and that is
+// what it is to do then.
+func (r *stageRun) exits() (bool, error) {
+	if r.in.Request.StageName != pipecd.StagePlan {
+		return false, nil
+	}
+	config, err := readPlan(r.in.Request.StageConfig)
+	if err != nil || !config.ExitOnNoChanges || r.changes > 0 {
+		return false, err
+	}
+	r.log.successf("nothing would change, and the deployment ends here (exitOnNoChanges)")
+	return true, nil
 }
 
 func (r *stageRun) stage(ctx context.Context, targets []*deployTarget) error {
@@ -99,6 +125,13 @@ func (r *stageRun) plan(ctx context.Context, s *session, before notes) error {
 	}
 	r.log.infof("%s", text.String())
 	noted := notesOf(plan)
+	stored, err := r.newest(ctx, s, noted)
+	if err != nil {
+		return err
+	}
+	if plan.Summary.Changes() || !applied(stored, plan) {
+		r.changes++
+	}
 	if before.Digest == noted.Digest {
 		noted.Approved, noted.By = before.Approved, before.By
 	}

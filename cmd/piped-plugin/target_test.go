@@ -64,6 +64,7 @@ func contexts(t *testing.T, kubeconfig string) string {
 // A deploy target is a context of a kubeconfig, by its name. A stage whose time is up ends,
 // nothing is applied by it, and the plugin goes on with the next call.
 func TestClusterTargetsAreContextsAndStagesEndInTime(t *testing.T) {
+	t.Parallel() // the SDK waits seconds for the log of each stage
 	box := sandboxtest.Start(t)
 	p := newPiped(t)
 	app := application{t, "timed"}

@@ -31,10 +31,10 @@ func (h *hurdle) fault(r sandboxtest.Request) sandboxtest.Fault {
 }
 
 // settings returns a configuration of twelve objects, all with one colour.
-func settings(colour string) map[string]string {
+func settings(name, colour string) map[string]string {
 	files := map[string]string{}
 	for i := range 12 {
-		files[fmt.Sprintf("%02d.yaml", i)] = fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: late-%02d}\ndata: {colour: %s}\n", i, colour)
+		files[fmt.Sprintf("%02d.yaml", i)] = fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: %s-%02d}\ndata: {colour: %s}\n", name, i, colour)
 	}
 	return files
 }
@@ -42,6 +42,7 @@ func settings(colour string) map[string]string {
 // A stage whose time is over in the middle of an apply ends after the request under way.
 // Run again it goes on; and the stage that piped runs instead takes back what was applied.
 func TestClusterAStageThatTakesTooLongEndsInTheMiddle(t *testing.T) {
+	t.Parallel() // the SDK waits seconds for the log of each stage
 	box := sandboxtest.Start(t)
 	p := newPiped(t)
 	h := &hurdle{}
@@ -71,13 +72,13 @@ func TestClusterAStageThatTakesTooLongEndsInTheMiddle(t *testing.T) {
 		}
 		return p.said(t, stage)
 	}
-	if said := cut("again", settings("red")); !strings.Contains(said, "going on with the interrupted run") || !strings.Contains(said, "applied core/ConfigMap/default/late-11") {
+	if said := cut("again", settings("late", "red")); !strings.Contains(said, "going on with the interrupted run") || !strings.Contains(said, "applied core/ConfigMap/default/late-11") {
 		t.Errorf("run again:\n%s", said)
 	}
-	if said := cut("back", settings("blue")); !strings.Contains(said, "taken back") {
+	if said := cut("back", settings("late", "blue")); !strings.Contains(said, "taken back") {
 		t.Errorf("taken back:\n%s", said)
 	}
-	red := app.commit(strings.Replace(settingsApplication, "settings", "late", 1), nil, settings("red"))
+	red := app.commit(strings.Replace(settingsApplication, "settings", "late", 1), nil, settings("late", "red"))
 	if state := live(t, plugin, app, red); len(state.ApplicationLiveState.Resources) != 12 || state.SyncState.Status != 1 {
 		t.Errorf("after it: %v", state)
 	}
