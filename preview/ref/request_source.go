@@ -40,7 +40,7 @@ func gitText(v field, address, subdir, revision string) string {
 	scheme, _, _ := strings.Cut(address, "://")
 	if scheme != "https" && scheme != "ssh" {
 		v.Fail("a git repository is given as https:// or ssh://")
-		return ""
+		return "git+https://invalid" // v has failed, which says all
 	}
 	text := "git+" + strings.TrimRight(address, "/")
 	if subdir = cleanSubdir(subdir); subdir != "" {
