@@ -16,17 +16,13 @@ import (
 // The volumes of a pod that installs its plugins itself. No pod has names of
 // this form by chance.
 const (
-	volumePlugins     = "kubectl-operator-plugins"
-	volumeConfig      = "kubectl-operator-config"
-	volumeTemp        = "kubectl-operator-tmp"
-	volumeCredentials = "kubectl-operator-credentials"
-	volumeCA          = "kubectl-operator-ca"
-	configDir         = "/etc/kubectl-operator"
-	caDir             = "/etc/kubectl-operator-ca"
-	caKey             = "ca.crt"
-	pluginsDir        = "/var/lib/kubectl-operator" // in the init container alone
-	tempDir           = "/tmp"
-	envDigest         = "PLUGINS_DIGEST"
+	volumePlugins = "kubectl-operator-plugins"
+	volumeConfig  = "kubectl-operator-config"
+	volumeTemp    = "kubectl-operator-tmp"
+	configDir     = "/etc/kubectl-operator"
+	pluginsDir    = "/var/lib/kubectl-operator" // in the init container alone
+	tempDir       = "/tmp"
+	envDigest     = "PLUGINS_DIGEST"
 )
 
 // InitImage returns the image of the init container: custom-init-image, else
@@ -49,8 +45,8 @@ type Boot struct {
 // plugin set into an emptyDir shared with the host, so that the host's image need not
 // change. The host sees of it the location alone, and what else its image has stays as it
 // is. The container verifies the files by the lock and the reviewed digest. live is the
-// host's Deployment; ownCA says that the preview trusted a CA of its own.
-func PodTemplate(set *Set, live map[string]any, ownCA bool) (*Boot, error) {
+// host's Deployment, and used is what the preview used of its environment.
+func PodTemplate(set *Set, live map[string]any, used Used) (*Boot, error) {
 	h := set.Host
 	template := preview.Map(preview.CloneBody(live), "spec", "template")
 	pod := preview.Map(template, "spec")
@@ -72,7 +68,7 @@ func PodTemplate(set *Set, live map[string]any, ownCA bool) (*Boot, error) {
 		}
 	}
 	boot := &initContainer{host: h, body: h.initContainer(at)}
-	if err := boot.carry(set, ownCA); err != nil {
+	if err := boot.carry(set, used); err != nil {
 		return nil, err
 	}
 	pod["initContainers"] = append([]any{boot.body}, preview.List(pod, "initContainers")...)
@@ -160,74 +156,6 @@ func (h *Host) initContainer(at string) map[string]any {
 			"allowPrivilegeEscalation": false, "readOnlyRootFilesystem": true, "runAsNonRoot": true,
 			"capabilities": map[string]any{"drop": []any{"ALL"}}, "seccompProfile": map[string]any{"type": "RuntimeDefault"},
 		},
-	}
-}
-
-// initContainer is an init container with the volumes that it needs besides, and what
-// those refer to.
-type initContainer struct {
-	host    *Host
-	body    map[string]any
-	volumes []any
-	needs   []string
-}
-
-// carry gives the init container by reference what the preview used: the credentials that
-// the config names, from a Secret by the names of their variables and files, and the CA,
-// from a ConfigMap.
-func (c *initContainer) carry(set *Set, ownCA bool) error {
-	namespace := c.host.Deployment.Namespace
-	secret := c.host.ConfigMap.Name + "-credentials"
-	var seen []string
-	for _, p := range set.Plugins {
-		for _, a := range p.Artifacts {
-			for _, s := range []Secret{a.Auth.Password, a.Auth.Bearer, a.Auth.Google, a.Auth.SecretKey} {
-				if !s.Set() || slices.Contains(seen, s.String()) {
-					continue
-				}
-				seen = append(seen, s.String())
-				if s.beside {
-					return fmt.Errorf("plugin %s: its login is in the file %s beside the config, which a pod does not have; write an absolute path or {env: NAME}", clip(p.Name), clip(s.File))
-				}
-				c.credential(secret, namespace, s)
-			}
-		}
-	}
-	if !ownCA {
-		return nil
-	}
-	name := c.host.ConfigMap.Name + "-ca"
-	c.add("args", "--ca-file", caDir+"/"+caKey)
-	c.mount(map[string]any{"name": volumeCA, "mountPath": caDir, "readOnly": true}, map[string]any{"name": volumeCA, "configMap": map[string]any{"name": name}})
-	c.needs = append(c.needs, fmt.Sprintf("The CA that the preview trusted comes from a ConfigMap: kubectl create configmap %s --namespace %s --from-file %s=FILE", name, namespace, caKey))
-	return nil
-}
-
-func (c *initContainer) credential(secret, namespace string, s Secret) {
-	key := s.Env
-	if s.Env != "" {
-		c.add("env", map[string]any{"name": s.Env, "valueFrom": map[string]any{"secretKeyRef": map[string]any{"name": secret, "key": s.Env}}})
-	} else {
-		key = path.Base(s.File)
-		c.mount(map[string]any{"name": volumeCredentials, "mountPath": s.File, "subPath": key, "readOnly": true},
-			map[string]any{"name": volumeCredentials, "secret": map[string]any{"secretName": secret}})
-	}
-	c.needs = append(c.needs, fmt.Sprintf("A credential of the config, %s, comes from a Secret: kubectl create secret generic %s --namespace %s --from-file %s=FILE", s, secret, namespace, key))
-}
-
-func (c *initContainer) add(list string, items ...any) {
-	c.body[list] = append(preview.List(c.body, list), items...)
-}
-
-// mount adds a mount of a volume, and the volume unless it is there.
-func (c *initContainer) mount(mount, volume map[string]any) {
-	c.add("volumeMounts", mount)
-	named := func(v any) bool {
-		one, _ := v.(map[string]any)
-		return one["name"] == volume["name"]
-	}
-	if !slices.ContainsFunc(c.volumes, named) {
-		c.volumes = append(c.volumes, volume)
 	}
 }
 

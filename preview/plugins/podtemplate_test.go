@@ -8,6 +8,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/diff"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
+	"github.com/kubectl-operator/kubectl-operator/preview/source/auth"
 )
 
 func liveHost() map[string]any {
@@ -59,7 +60,7 @@ func TestTheInitContainerRunsTheCustomImageOrElseTheDefault(t *testing.T) {
 				t.Errorf("told of a tag: %t", noted)
 			}
 			live := liveHost()
-			boot, err := PodTemplate(set, live, false)
+			boot, err := PodTemplate(set, live, Used{})
 			if test.refusal != "" {
 				if err == nil || !strings.Contains(err.Error(), test.refusal) {
 					t.Fatalf("got %v, want %s", err, test.refusal)
@@ -127,7 +128,7 @@ func TestAPodGetsCredentialsAndTheCAByReference(t *testing.T) {
 		return set
 	}
 	yaml := func(b *Boot) string { return diff.Manifest(b.Template) }
-	boot, err := PodTemplate(with("{env: TOKEN}"), liveHost(), true)
+	boot, err := PodTemplate(with("{env: TOKEN}"), liveHost(), Used{CAFile: "/home/me/my ca.pem"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,12 +141,12 @@ func TestAPodGetsCredentialsAndTheCAByReference(t *testing.T) {
 		}
 	}
 	if want := []string{
-		"A credential of the config, env TOKEN, comes from a Secret: kubectl create secret generic optimus-credentials --namespace hosts --from-file TOKEN=FILE",
-		"The CA that the preview trusted comes from a ConfigMap: kubectl create configmap optimus-ca --namespace hosts --from-file ca.crt=FILE",
+		`The credentials that the preview used come from a Secret: kubectl create secret generic optimus-credentials --namespace hosts --from-literal TOKEN="$TOKEN"`,
+		"The CA that the preview trusted comes from a ConfigMap: kubectl create configmap optimus-ca --namespace hosts --from-file 'ca.crt=/home/me/my ca.pem'",
 	}; !slices.Equal(boot.Needs, want) {
 		t.Errorf("needs %q", boot.Needs)
 	}
-	boot, err = PodTemplate(with("{file: /etc/optimus/token}"), liveHost(), false)
+	boot, err = PodTemplate(with("{file: /etc/optimus/token}"), liveHost(), Used{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +155,58 @@ func TestAPodGetsCredentialsAndTheCAByReference(t *testing.T) {
 			t.Errorf("%q is not in\n%s", want, yaml(boot))
 		}
 	}
-	if _, err = PodTemplate(with("{file: token}"), liveHost(), false); err == nil || !strings.Contains(err.Error(), "its login is in the file /home/me/token beside the config, which a pod does not have") {
+	if _, err = PodTemplate(with("{file: token}"), liveHost(), Used{}); err == nil || !strings.Contains(err.Error(), "its login is in the file /home/me/token beside the config, which a pod does not have") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// What the preview took from its environment goes into the pod in the same way: variables,
+// files by the variables that lead to them, and what registries ask for.
+func TestAPodGetsTheCredentialsOfTheEnvironmentByReference(t *testing.T) {
+	set, err := Parse(hostedSet("{deployment: {namespace: hosts, name: server}, default-init-image: example.com/kop:1}", "\n  installLocation: /app/.plugins"), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		name  string
+		used  Used
+		has   []string
+		needs []string
+	}{
+		{"nothing", Used{}, nil, nil},
+		{"a key for a bucket", Used{Places: auth.Places{Variables: []string{"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"}}},
+			[]string{"- name: AWS_SECRET_ACCESS_KEY\n", "key: AWS_SECRET_ACCESS_KEY\n"},
+			[]string{`The credentials that the preview used come from a Secret: kubectl create secret generic NAME-credentials --namespace hosts --from-literal AWS_ACCESS_KEY_ID="$AWS_ACCESS_KEY_ID" --from-literal AWS_SECRET_ACCESS_KEY="$AWS_SECRET_ACCESS_KEY"`}},
+		{"a key in a file", Used{Places: auth.Places{Files: map[string]string{"GOOGLE_APPLICATION_CREDENTIALS": "/home/me/key.json"}}},
+			[]string{"value: /etc/kubectl-operator-credentials/GOOGLE_APPLICATION_CREDENTIALS\n", "mountPath: /etc/kubectl-operator-credentials/GOOGLE_APPLICATION_CREDENTIALS\n", "subPath: GOOGLE_APPLICATION_CREDENTIALS\n"},
+			[]string{"The credentials that the preview used come from a Secret: kubectl create secret generic NAME-credentials --namespace hosts --from-file GOOGLE_APPLICATION_CREDENTIALS=/home/me/key.json"}},
+		{"a config file of Docker", Used{Places: auth.Places{Registry: "/home/me/.docker/config.json"}},
+			[]string{"- --registry-config\n", "- /etc/kubectl-operator-registry/.dockerconfigjson\n", "secretName: NAME-registry\n"},
+			[]string{"The credentials for registries come from a Secret: kubectl create secret docker-registry NAME-registry --namespace hosts --from-file .dockerconfigjson=/home/me/.docker/config.json"}},
+		{"a credential helper", Used{Places: auth.Places{Registry: "/home/me/.docker/config.json", Helped: []string{"ghcr.io"}}}, []string{"secretName: NAME-registry\n"},
+			[]string{"The credentials for registries come from a Secret, which has what a credential helper keeps for ghcr.io: kubectl create secret docker-registry NAME-registry --namespace hosts --docker-server ghcr.io --docker-username USER --docker-password PASSWORD"}},
+		{"a pull secret of the host's namespace", Used{PullSecrets: []string{"hosts/pull"}}, []string{"secretName: pull\n"}, nil},
+		{"a pull secret of another namespace", Used{PullSecrets: []string{"team/pull"}}, []string{"secretName: NAME-registry\n"},
+			[]string{`The credentials for registries come from a Secret, which is made of the pull secret team/pull: kubectl get secret pull --namespace team -o 'go-template={{index .data ".dockerconfigjson" | base64decode}}' | kubectl create secret docker-registry NAME-registry --namespace hosts --from-file .dockerconfigjson=/dev/stdin`}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			boot, err := PodTemplate(set, liveHost(), test.used)
+			if err != nil {
+				t.Fatal(err)
+			}
+			named := func(text string) string { return strings.ReplaceAll(text, "NAME-", set.Host.ConfigMap.Name+"-") }
+			for _, want := range test.has {
+				if text := diff.Manifest(boot.Template); !strings.Contains(text, named(want)) {
+					t.Errorf("%q is not in\n%s", named(want), text)
+				}
+			}
+			var needs []string
+			for _, want := range test.needs {
+				needs = append(needs, named(want))
+			}
+			if !slices.Equal(boot.Needs, needs) {
+				t.Errorf("needs\n%q, want\n%q", boot.Needs, needs)
+			}
+		})
 	}
 }

@@ -100,7 +100,7 @@ type PlanRequest struct {
 	File      *RequestFile   // nil where arguments ask
 	start     *startingPoint // nil before the record of the release is read
 	Set       *plugins.Set   // that a host in the cluster loads, of the file called text; nil for anything else
-	ownCA     bool           // the plugins of Set were fetched with a CA of the user's own
+	used      *SourceOptions // with which the plugins of Set were fetched
 }
 
 // Request returns the request to plan a reference (text) as a release with that

@@ -22,6 +22,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/report"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 	"github.com/kubectl-operator/kubectl-operator/preview/source"
+	"github.com/kubectl-operator/kubectl-operator/preview/source/auth"
 	"github.com/kubectl-operator/kubectl-operator/preview/verify"
 )
 
@@ -428,7 +429,7 @@ func (p SetPlanner) requestedSet(path string) (PlanRequest, error) {
 
 func (p SetPlanner) setRequest(path string, set *plugins.Set) PlanRequest {
 	return PlanRequest{
-		Text: path, Name: set.Name, namespace: cmp.Or(p.env.Namespace(), set.Host.Deployment.Namespace), Set: set, ownCA: p.Source.CAFile != "",
+		Text: path, Name: set.Name, namespace: cmp.Or(p.env.Namespace(), set.Host.Deployment.Namespace), Set: set, used: &p.Source,
 	}
 }
 
@@ -559,7 +560,11 @@ func (w PlanRequest) PodTemplates(plan *preview.Plan, of report.TemplateOf) (*re
 	if host == nil || host.LiveBody == nil {
 		return nil, Usagef("-o pod-template shows the pod template of the host with what installs the plugins; leave out --offline")
 	}
-	boot, err := plugins.PodTemplate(w.Set, host.LiveBody, w.ownCA)
+	places, err := auth.PlacesOf(w.Set.References(), w.used.RegistryConfig)
+	if err != nil {
+		return nil, err
+	}
+	boot, err := plugins.PodTemplate(w.Set, host.LiveBody, plugins.Used{CAFile: w.used.CAFile, Places: places, PullSecrets: w.used.PullSecrets})
 	if err != nil {
 		return nil, fmt.Errorf("config %s: %w", w.Text, err)
 	}

@@ -61,13 +61,9 @@ const maxNetrc = 1 * bounded.MiB
 
 func readUserCredentials() (userCredentials, error) {
 	c := userCredentials{env: os.Getenv}
-	name := os.Getenv("NETRC")
+	name := netrcPath()
 	if name == "" {
-		home, err := os.UserHomeDir()
-		if err != nil {
-			return c, nil // no home, no netrc
-		}
-		name = filepath.Join(home, ".netrc")
+		return c, nil
 	}
 	file, err := os.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -83,6 +79,18 @@ func readUserCredentials() (userCredentials, error) {
 	}
 	c.netrc = parseNetrc(string(data))
 	return c, nil
+}
+
+// netrcPath returns where the netrc file may be; empty if there is no home.
+func netrcPath() string {
+	if name := os.Getenv(netrcFile); name != "" {
+		return name
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(home, ".netrc")
 }
 
 // authorize adds the credentials for a host to a request, and reports whether there

@@ -38,6 +38,9 @@ type authFile struct {
 	store   string            // the helper for every other host
 }
 
+// dockerVariable is the environment variable that may have the text of a config file.
+const dockerVariable = "DOCKER_AUTH_CONFIG"
+
 // authFileBytes is the largest size in bytes of a config file (1 MiB).
 const authFileBytes = 1 * bounded.MiB
 
@@ -54,8 +57,8 @@ func NewUserKeychain(registryConfig string, patience time.Duration) (*UserKeycha
 		k.files = append(k.files, file)
 		return k, nil
 	}
-	if text := os.Getenv("DOCKER_AUTH_CONFIG"); text != "" {
-		file, err := parseAuthFile("DOCKER_AUTH_CONFIG", []byte(text))
+	if text := os.Getenv(dockerVariable); text != "" {
+		file, err := parseAuthFile(dockerVariable, []byte(text))
 		if err != nil {
 			return nil, fmt.Errorf("reading registry credentials: %w", err)
 		}

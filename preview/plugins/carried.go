@@ -1,0 +1,177 @@
+package plugins
+
+import (
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/commandline"
+	"github.com/kubectl-operator/kubectl-operator/preview/ref"
+	"github.com/kubectl-operator/kubectl-operator/preview/source/auth"
+)
+
+// Used is what a preview used of the environment of its user to fetch a set.
+type Used struct {
+	CAFile string // empty if the CAs of the machine were enough
+	// Places are where the credentials were that the config does not give.
+	Places auth.Places
+	// PullSecrets are the Secrets with credentials for registries, as NAMESPACE/NAME.
+	PullSecrets []string
+}
+
+// References returns what a set is fetched from with credentials that its config does not
+// give.
+func (s *Set) References() []ref.Reference {
+	var out []ref.Reference
+	for _, p := range s.Plugins {
+		for _, a := range p.Artifacts {
+			if !a.Auth.Given() {
+				out = append(out, a.Reference)
+			}
+		}
+	}
+	return out
+}
+
+// The volumes, directories and keys of what an init container is given by reference.
+const (
+	volumeCredentials = "kubectl-operator-credentials"
+	volumeRegistry    = "kubectl-operator-registry"
+	volumeCA          = "kubectl-operator-ca"
+	credentialsDir    = "/etc/kubectl-operator-credentials"
+	registryDir       = "/etc/kubectl-operator-registry"
+	registryKey       = ".dockerconfigjson"
+	caDir             = "/etc/kubectl-operator-ca"
+	caKey             = "ca.crt"
+)
+
+// initContainer is an init container with the volumes that it needs besides, and what
+// those refer to.
+type initContainer struct {
+	host    *Host
+	body    map[string]any
+	volumes []any
+	needs   []string
+	// secret holds credentials by their keys, each with what makes it of the user's own.
+	secret map[string]string
+}
+
+// carry gives the init container by reference what the preview used: the credentials that
+// the config names and those of the environment, from a Secret by the names of their
+// variables and files; those for registries, from a Secret of their type; and the CA, from a
+// ConfigMap. None of them is read here.
+func (c *initContainer) carry(set *Set, used Used) error {
+	c.secret = map[string]string{}
+	for _, p := range set.Plugins {
+		for _, a := range p.Artifacts {
+			for _, s := range []Secret{a.Auth.Password, a.Auth.Bearer, a.Auth.Google, a.Auth.SecretKey} {
+				if s.beside {
+					return fmt.Errorf("plugin %s: its login is in the file %s beside the config, which a pod does not have; write an absolute path or {env: NAME}", clip(p.Name), clip(s.File))
+				}
+				switch {
+				case s.Env != "":
+					c.variable(s.Env)
+				case s.File != "":
+					c.file(s.File, s.File)
+				}
+			}
+		}
+	}
+	for _, name := range used.Places.Variables {
+		c.variable(name)
+	}
+	for _, name := range slices.Sorted(maps.Keys(used.Places.Files)) {
+		at := credentialsDir + "/" + name
+		c.add("env", map[string]any{"name": name, "value": at})
+		c.file(at, used.Places.Files[name])
+	}
+	if len(c.secret) > 0 {
+		var from []string
+		for _, key := range slices.Sorted(maps.Keys(c.secret)) {
+			from = append(from, c.secret[key])
+		}
+		c.need("The credentials that the preview used come from a Secret: %s %s",
+			commandline.Join("kubectl", "create", "secret", "generic", c.credentials(), "--namespace", c.namespace()), strings.Join(from, " "))
+	}
+	c.registries(used)
+	if used.CAFile != "" {
+		name := c.host.ConfigMap.Name + "-ca"
+		c.add("args", "--ca-file", caDir+"/"+caKey)
+		c.mount(map[string]any{"name": volumeCA, "mountPath": caDir, "readOnly": true}, map[string]any{"name": volumeCA, "configMap": map[string]any{"name": name}})
+		c.need("The CA that the preview trusted comes from a ConfigMap: %s",
+			commandline.Join("kubectl", "create", "configmap", name, "--namespace", c.namespace(), "--from-file", caKey+"="+used.CAFile))
+	}
+	return nil
+}
+
+func (c *initContainer) namespace() string   { return c.host.Deployment.Namespace }
+func (c *initContainer) credentials() string { return c.host.ConfigMap.Name + "-credentials" }
+
+func (c *initContainer) need(text string, args ...any) {
+	c.needs = append(c.needs, fmt.Sprintf(text, args...))
+}
+
+// variable gives a variable of the user's environment, once.
+func (c *initContainer) variable(name string) {
+	if c.secret[name] != "" {
+		return
+	}
+	c.add("env", map[string]any{"name": name, "valueFrom": map[string]any{"secretKeyRef": map[string]any{"name": c.credentials(), "key": name}}})
+	c.secret[name] = "--from-literal " + name + `="$` + name + `"` // which the shell of the user has
+}
+
+// file gives a file of the user at a path, once.
+func (c *initContainer) file(at, from string) {
+	key := path.Base(at)
+	if c.secret[key] != "" {
+		return
+	}
+	c.mount(map[string]any{"name": volumeCredentials, "mountPath": at, "subPath": key, "readOnly": true},
+		map[string]any{"name": volumeCredentials, "secret": map[string]any{"secretName": c.credentials()}})
+	c.secret[key] = commandline.Join("--from-file", key+"="+from)
+}
+
+// registries gives the credentials for registries: the pull secret itself where the pod may
+// use it, else a Secret made of the config file, or of what a helper keeps.
+func (c *initContainer) registries(used Used) {
+	name, home := c.host.ConfigMap.Name+"-registry", c.namespace()
+	create := []string{"kubectl", "create", "secret", "docker-registry", name, "--namespace", home}
+	switch p := used.Places; {
+	case len(used.PullSecrets) > 0:
+		namespace, secret, _ := strings.Cut(used.PullSecrets[0], "/")
+		if namespace == home {
+			name = secret
+			break
+		}
+		get := commandline.Join("kubectl", "get", "secret", secret, "--namespace", namespace, "-o", `go-template={{index .data "`+registryKey+`" | base64decode}}`)
+		c.need("The credentials for registries come from a Secret, which is made of the pull secret %s: %s | %s %s/dev/stdin", used.PullSecrets[0], get, commandline.Join(create...), "--from-file "+registryKey+"=")
+	case len(p.Helped) > 0:
+		create = append(create, "--docker-server", p.Helped[0], "--docker-username", "USER", "--docker-password", "PASSWORD")
+		c.need("The credentials for registries come from a Secret, which has what a credential helper keeps for %s: %s", strings.Join(p.Helped, ", "), commandline.Join(create...))
+	case p.Registry != "":
+		c.need("The credentials for registries come from a Secret: %s", commandline.Join(append(create, "--from-file", registryKey+"="+p.Registry)...))
+	default:
+		return
+	}
+	c.add("args", "--registry-config", registryDir+"/"+registryKey)
+	c.mount(map[string]any{"name": volumeRegistry, "mountPath": registryDir, "readOnly": true}, map[string]any{"name": volumeRegistry, "secret": map[string]any{"secretName": name}})
+}
+
+func (c *initContainer) add(list string, items ...any) {
+	c.body[list] = append(preview.List(c.body, list), items...)
+}
+
+// mount adds a mount of a volume, and the volume unless it is there.
+func (c *initContainer) mount(mount, volume map[string]any) {
+	c.add("volumeMounts", mount)
+	named := func(v any) bool {
+		one, _ := v.(map[string]any)
+		return one["name"] == volume["name"]
+	}
+	if !slices.ContainsFunc(c.volumes, named) {
+		c.volumes = append(c.volumes, volume)
+	}
+}
