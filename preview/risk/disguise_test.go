@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
 // hazard is a row of the tables as objects: what is hidden in the disguises.
@@ -27,7 +28,7 @@ type disguise struct {
 
 // disguises are ways to write the objects of a package.
 func disguises() []disguise {
-	return slices.Concat(rightsDisguises(), podDisguises(), objectDisguises())
+	return slices.Concat(rightsDisguises(), podDisguises(), objectDisguises(), cloudDisguises())
 }
 
 func anyMap(pairs ...any) map[string]any {
@@ -259,6 +260,9 @@ func eachVerb(stated []any) []any {
 func onPods(name string, change func(workload, pod map[string]any) map[string]any) disguise {
 	return disguise{name, func(h hazard, _ *rand.Rand) []map[string]any {
 		found := false
+		if h.rule == rules.WellKnownObject.Name {
+			return nil // it is dangerous by its kind and name
+		}
 		if strings.HasPrefix(h.rule, "pod-security") && (strings.Contains(name, "PodTemplate") || strings.Contains(name, "custom")) {
 			return nil
 		}
@@ -359,6 +363,8 @@ func configMaps(n int) []map[string]any {
 
 func objectDisguises() []disguise {
 	return []disguise{
+		{"in another version of its group", inAnotherVersion},
+		{"split over two accounts", splitOverAccounts},
 		{"as it is", func(h hazard, _ *rand.Rand) []map[string]any { return h.bodies }},
 		{"behind three hundred ConfigMaps", func(h hazard, _ *rand.Rand) []map[string]any { return append(configMaps(300), h.bodies...) }},
 		{"before three hundred ConfigMaps", func(h hazard, _ *rand.Rand) []map[string]any { return append(h.bodies, configMaps(300)...) }},

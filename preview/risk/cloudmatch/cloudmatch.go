@@ -38,6 +38,10 @@ func Line(p preview.CloudPermission) string {
 	return text
 }
 
+// somewhere are resources so different that a pattern which matches both of them matches
+// every resource.
+var somewhere = []string{"arn:aws:ec2:us-east-1:123456789012:instance/i-1", "arn:aws:s3:::bucket/key"}
+
 // appliesEverywhere reports whether a permission is not limited to certain
 // resources. An AWS statement without resources is not limited.
 func appliesEverywhere(p preview.CloudPermission) bool {
@@ -45,7 +49,8 @@ func appliesEverywhere(p preview.CloudPermission) bool {
 		return true
 	}
 	return slices.ContainsFunc(p.Resources, func(r string) bool {
-		return strings.Trim(r, "*") == "" || strings.HasPrefix(r, "arn:") && (strings.HasSuffix(r, ":::*") || strings.HasSuffix(r, ":*:*"))
+		return strings.Trim(r, "*") == "" || strings.HasPrefix(r, "arn:") && (strings.HasSuffix(r, ":::*") || strings.HasSuffix(r, ":*:*")) ||
+			!slices.ContainsFunc(somewhere, func(arn string) bool { return !cloud.Glob(r, arn) })
 	})
 }
 
