@@ -14,7 +14,7 @@ SANDBOX_SUM = { find cmd/sandbox -type f ! -name '*_test.go' | LC_ALL=C sort | x
 GOLANGCI_VERSION := v2.15.0
 GOLANGCI := golangci-lint-$(GOLANGCI_VERSION)
 
-.PHONY: help build docs picture image release sizes packager piped-plugin sandbox kubectl control-plane gcs demo test race soak bench profile golden lint clean
+.PHONY: help build docs picture image release sizes packager piped-plugin sandbox kubectl control-plane gcs demo test race soak upstream bench profile golden lint clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /  \1	/p' Makefile
@@ -179,6 +179,14 @@ soak: sandbox kubectl ## every danger in every disguise and package, a million r
 	KUBECTL_OPERATOR_SOAK_RUNS=500 $(SOAK) -run 'TestClusterRandomDisturbances/kills' ./cmd/internal/cli
 	KUBECTL_OPERATOR_SOAK_RUNS=1 $(SOAK) -run 'TestCluster(Killed|Forgeries|Signals|Webhooks)' ./cmd/internal/cli
 	KUBECTL_OPERATOR_SOAK_RUNS=300 $(SOAK) -p 1 -run 'TestClusterStoppedPast' ./install ./cmd/internal/cli
+	$(MAKE) upstream
+
+# The table of Flyte's plugins, next to the tags of its repository.
+FLYTE = bin/upstream/flyte
+upstream: ## compare what is known of Flyte's engines with its newest releases; FLYTE=a clone with its tags
+	@test -d '$(FLYTE)' || git clone --quiet --filter=blob:none --no-checkout https://github.com/flyteorg/flyte '$(FLYTE)'
+	@git -C '$(FLYTE)' fetch --quiet --tags || echo 'the clone in $(FLYTE) is not renewed'
+	FLYTE='$(abspath $(FLYTE))' go test -count=1 ./preview/flyte -run TestTheTableIsThatOfUpstream
 
 # Limits that are missed are lines of the table; they fail nothing. Benchmarks next to
 # other programs' code are a module of their own.
