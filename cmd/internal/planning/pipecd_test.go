@@ -45,15 +45,13 @@ func checkout(t *testing.T, dirs map[string]string, archive, below string) strin
 			t.Fatal(err)
 		}
 	}
-	if archive != "" {
-		files, err := txtar.ParseFile(archive)
-		if err != nil {
+	files, err := txtar.ParseFile(archive)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files.Files {
+		if err := writeBelow(root, filepath.Join(below, f.Name), f.Data); err != nil {
 			t.Fatal(err)
-		}
-		for _, f := range files.Files {
-			if err := writeBelow(root, filepath.Join(below, f.Name), f.Data); err != nil {
-				t.Fatal(err)
-			}
 		}
 	}
 	return root
@@ -76,7 +74,7 @@ func TestApplicationsOfPipeCDArePlanned(t *testing.T) {
 	}, filepath.Join("testdata", "pipecd-examples.txtar"), "kubernetes")
 	plugin := checkout(t, map[string]string{
 		corpus("plugins", "pipecd", "deployment-testdata"): ".", corpus("requests-upstream", "pipecd-plugin-testdata"): ".",
-	}, "", "")
+	}, filepath.Join("testdata", "pipecd-plugin.txtar"), "")
 	var out strings.Builder
 	for _, of := range []struct{ name, root string }{{"examples", filepath.Join(examples, "kubernetes")}, {"plugin", plugin}} {
 		planned, applications := 0, 0
