@@ -7,7 +7,9 @@ package format
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
+	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/servingcert"
@@ -127,7 +129,10 @@ type Input struct {
 // Params are the user's parameters for rendering. An empty field means the format's
 // default, which depends only on the content.
 type Params struct {
-	InstallMode     string
+	InstallMode string
+	// ModeAsked is that a mode which is not clear is an [UnclearModeError], although
+	// there is a default.
+	ModeAsked       bool
 	WatchNamespaces []string
 	Values          map[string]any
 	Certs           string
@@ -135,6 +140,17 @@ type Params struct {
 	APIVersions     []string // to assume served, besides the cluster's
 	// Variables are put into the objects of a kustomization as Flux does (postBuild).
 	Variables map[string]string
+}
+
+// UnclearModeError is that content can be rendered in several install modes, and that
+// none was chosen.
+type UnclearModeError struct {
+	Name      string   // of the content, such as that of a CSV
+	Supported []string // the modes
+}
+
+func (e *UnclearModeError) Error() string {
+	return fmt.Sprintf("the install mode is not clear: %s supports %s; choose one with --install-mode", e.Name, strings.Join(e.Supported, ", "))
 }
 
 // Output is rendered content. The objects are in the order of the format, and not yet

@@ -8,9 +8,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-operator/kubectl-operator/cmd/internal/installmode"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/catalog"
 	"github.com/kubectl-operator/kubectl-operator/preview/commandline"
+	"github.com/kubectl-operator/kubectl-operator/preview/format"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 )
 
@@ -25,7 +27,8 @@ With -f a request file says all that instead; see preview --help.
 A release that is installed already is upgraded: it keeps the options that it has, as
 upgrade does.
 
-On a terminal the review is interactive. In scripts use --yes, alone only when
+On a terminal the review is interactive, and an install mode that is not clear is asked
+for; else the narrowest is taken. In scripts use --yes, alone only when
 nothing is critical or unknown, else with a reviewed plan or digest.`
 
 const installExamples = `  # Review and install the head of the default channel
@@ -105,8 +108,29 @@ func (a *app) newInstallCommand() *cobra.Command {
 }
 
 // runReference installs what a reference leads to, as the release of that name; an
-// empty name leaves it to the package.
+// empty name leaves it to the package. The user is asked for an install mode that is not
+// clear.
 func (r *releaseRun) runReference(ctx context.Context, reference, name string) error {
+	render, s := &r.session.Render, r.app.streams
+	render.AskMode = !r.approve.yes && !r.preview && s.CanAsk()
+	err := r.planReference(ctx, reference, name)
+	unclear, ok := errors.AsType[*format.UnclearModeError](err)
+	if !ok || !render.AskMode {
+		return err
+	}
+	answer, chosen, err := installmode.Ask(ctx, s.In, s.Human(), unclear)
+	if err != nil {
+		return err
+	}
+	if !chosen {
+		s.Printf("Nothing was applied.\n")
+		return &silentExit{exitDeclined}
+	}
+	render.InstallMode, render.WatchNamespaces = answer.Mode, answer.Watch
+	return r.planReference(ctx, reference, name)
+}
+
+func (r *releaseRun) planReference(ctx context.Context, reference, name string) error {
 	return r.run(ctx, "install "+reference, func(ctx context.Context, progress func(string)) (*preview.Plan, error) {
 		want, err := r.session.Request(reference, name)
 		if err != nil {

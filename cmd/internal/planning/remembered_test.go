@@ -39,6 +39,7 @@ var forgottenOptions = map[string]string{
 	"Selection.policy":               "of a request file",
 	"Selection.Selector":             "of a request file",
 	"Selection.CatalogSource":        "of a request file",
+	"Render.AskMode":                 thisRun,
 	"Render.KubeVersion":             clusterNow,
 	"Render.APIVersions":             clusterNow,
 	"Read.Offline":                   thisRun,

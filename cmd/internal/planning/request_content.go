@@ -301,7 +301,10 @@ func (out *Resolution) valuesFiles(request *ref.Request) error {
 
 // RenderOptions are the values and parameters for rendering a package.
 type RenderOptions struct {
-	InstallMode     string
+	InstallMode string
+	// AskMode is that the user is asked for an install mode that is not clear: it is a
+	// [format.UnclearModeError].
+	AskMode         bool
 	WatchNamespaces []string
 	Values          []string // files
 	Set             []string // KEY=VALUE
@@ -372,7 +375,7 @@ func (o *RenderOptions) params() (format.Params, error) {
 		}
 	}
 	return format.Params{
-		InstallMode: o.InstallMode, WatchNamespaces: o.WatchNamespaces, Values: values,
+		InstallMode: o.InstallMode, ModeAsked: o.AskMode, WatchNamespaces: o.WatchNamespaces, Values: values,
 		Certs: o.Certs, KubeVersion: o.KubeVersion, APIVersions: o.APIVersions,
 	}, nil
 }

@@ -65,12 +65,13 @@ func watchNamespaces(b *bundle, flag []string, v values) ([]string, error) {
 
 // installMode decides the install mode from the parameters and the bundle: by the
 // flag; else the only supported one; else the one that fits the watched
-// namespaces; else AllNamespaces; else OwnNamespace.
-func installMode(b *bundle, namespace, flag string, watch []string) (string, error) {
+// namespaces; else AllNamespaces; else OwnNamespace, unless the user is asked.
+func installMode(b *bundle, namespace string, given format.Params, watch []string) (string, error) {
 	supported := b.csv.supportedModes()
 	if len(supported) == 0 {
 		return "", fmt.Errorf("the CSV %s supports no install mode: spec.installModes declares none as supported", b.csv.name)
 	}
+	flag := given.InstallMode
 	mode := flag
 	switch {
 	case flag != "" && !slices.Contains(installModes[:], flag):
@@ -82,10 +83,10 @@ func installMode(b *bundle, namespace, flag string, watch []string) (string, err
 		mode = modeOf(watch, namespace)
 	case b.csv.modes[allNamespaces]:
 		return allNamespaces, nil
-	case b.csv.modes[ownNamespace]:
+	case b.csv.modes[ownNamespace] && !given.ModeAsked:
 		return ownNamespace, nil // the narrowest
 	default:
-		return "", fmt.Errorf("the install mode is not clear: %s supports %s; choose one with --install-mode", b.csv.name, strings.Join(supported, ", "))
+		return "", &format.UnclearModeError{Name: b.csv.name, Supported: supported}
 	}
 	if !b.csv.modes[mode] {
 		return "", fmt.Errorf("install mode %s is not supported by %s; it supports %s", mode, b.csv.name, strings.Join(supported, ", "))
@@ -147,7 +148,7 @@ func (bundleFormat) Defaults(in format.Input) (format.Defaults, error) {
 		return format.Defaults{}, err
 	}
 	var out format.Defaults
-	out.Params.InstallMode, _ = installMode(b, in.Release.Namespace, "", nil)
+	out.Params.InstallMode, _ = installMode(b, in.Release.Namespace, format.Params{}, nil)
 	out.Params.Certs, err = certProvider(context.Background(), b, "", in.Certifier)
 	return out, err
 }

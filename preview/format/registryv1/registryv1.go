@@ -140,7 +140,7 @@ func resolve(ctx context.Context, b *bundle, in format.Input) (params, error) {
 		return params{}, err
 	}
 	p := params{namespace: in.Release.Namespace, config: values.config}
-	if p.mode, err = installMode(b, p.namespace, in.Params.InstallMode, watch); err != nil {
+	if p.mode, err = installMode(b, p.namespace, in.Params, watch); err != nil {
 		return params{}, err
 	}
 	if p.targets, err = targetNamespaces(b, p.mode, p.namespace, watch); err != nil {
