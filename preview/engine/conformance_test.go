@@ -126,6 +126,7 @@ type authority struct {
 	dynamic        dynamic.Interface
 	client         kubernetes.Interface
 	host           string
+	network        string // the socket at which the API server looks for the network of pods
 	tls            rest.TLSClientConfig
 	round          int
 	asked, allowed atomic.Int64
@@ -138,7 +139,8 @@ func newAuthority(t *testing.T) *authority {
 		t.Fatal(err)
 	}
 	config.QPS = -1
-	a := &authority{dynamic: dynamic.NewForConfigOrDie(config), host: config.Host, tls: rest.TLSClientConfig{CAData: config.CAData, CAFile: config.CAFile}}
+	network := filepath.Join(filepath.Dir(box.Kubeconfig()), "config", "the-sandbox-has-no-pod-network")
+	a := &authority{dynamic: dynamic.NewForConfigOrDie(config), host: config.Host, network: network, tls: rest.TLSClientConfig{CAData: config.CAData, CAFile: config.CAFile}}
 	config.ContentType = "application/vnd.kubernetes.protobuf"
 	a.client = kubernetes.NewForConfigOrDie(config)
 	return a
