@@ -3,6 +3,7 @@ package planned
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -43,19 +44,57 @@ func (s contentBuilder) hookDangers(objects []preview.Object, hooks []format.Ren
 	if err != nil {
 		return nil, err
 	}
-	dangers := map[string][]string{} // by object
+	dangers := map[string]*hookNote{} // by object
 	for _, f := range all {
-		if f.Severity == preview.Critical && !known[f.ID+f.Fingerprint] && len(dangers[f.Object]) < maxHookDangers {
-			about, text, _ := strings.Cut(f.Title, ": ")
-			dangers[f.Object] = append(dangers[f.Object], cmp.Or(text, about)+" ("+strings.ReplaceAll(f.Evidence, f.Object+": ", "")+")")
+		if known[f.ID+f.Fingerprint] {
+			continue
 		}
+		if dangers[f.Object] == nil {
+			dangers[f.Object] = &hookNote{}
+		}
+		dangers[f.Object].add(f)
 	}
 	var out []preview.Note
-	for object, list := range dangers {
-		out = append(out, rules.HookDangerous.Note(object, strings.Join(list, "; ")))
+	for object, note := range dangers {
+		if len(note.criticals) > 0 {
+			out = append(out, rules.HookDangerous.Note(object, note.text()))
+		}
 	}
 	slices.SortFunc(out, func(a, b preview.Note) int { return strings.Compare(a.Object, b.Object) })
 	return out, nil
+}
+
+// hookNote collects what is noted of one hook, and counts what is not.
+type hookNote struct {
+	criticals      []string
+	more, warnings int // critical findings beyond those that are noted, and warnings
+}
+
+func (n *hookNote) add(f preview.Finding) {
+	switch {
+	case f.Severity == preview.Warning:
+		n.warnings++
+	case f.Severity == preview.Critical && len(n.criticals) == maxHookDangers:
+		n.more++
+	case f.Severity == preview.Critical:
+		about, text, _ := strings.Cut(f.Title, ": ")
+		n.criticals = append(n.criticals, cmp.Or(text, about)+" ("+strings.ReplaceAll(f.Evidence, f.Object+": ", "")+")")
+	}
+}
+
+// text returns the note: what is critical, and how much more there is.
+func (n *hookNote) text() string {
+	text := strings.Join(n.criticals, "; ")
+	if n.more > 0 {
+		text += "; and " + strconv.Itoa(n.more) + " more critical"
+	}
+	switch n.warnings {
+	case 0:
+		return text
+	case 1:
+		return text + "; and one warning"
+	}
+	return text + "; and " + strconv.Itoa(n.warnings) + " warnings"
 }
 
 // judge returns the findings of a plan that creates the objects.

@@ -1,6 +1,7 @@
 package planned_test
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 
@@ -9,6 +10,27 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/planned"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
+
+const account = "{apiVersion: v1, kind: ServiceAccount, metadata: {name: op}}\n"
+
+// hookNotes are the notes about dangerous hooks of a package with these objects.
+func hookNotes(t *testing.T, objects, hooks string) []string {
+	t.Helper()
+	content, err := planned.Prepare(preview.Release{Name: "op", Namespace: "app"}, planned.Material{
+		Info: format.Info{Package: "op"}, Sources: []preview.Source{{Digest: "sha256:" + strings.Repeat("0", 64)}},
+		Output: &format.Output{Objects: rendered(t, objects), Hooks: rendered(t, hooks)},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, n := range content.Package.Notes {
+		if n.Rule == rules.HookDangerous.Name {
+			got = append(got, n.Object+": "+n.Text)
+		}
+	}
+	return got
+}
 
 // rendered decodes objects as a format returns them.
 func rendered(t *testing.T, text string) []format.RenderedObject {
@@ -24,10 +46,17 @@ func rendered(t *testing.T, text string) []format.RenderedObject {
 	return out
 }
 
+// What a note leaves out of a hook's findings it counts.
+func TestANoteOfAHookCountsWhatItLeavesOut(t *testing.T) {
+	const job = "{apiVersion: batch/v1, kind: Job, metadata: {name: j}, spec: {template: {spec: {hostNetwork: true, containers: [{name: c, image: 'a:v1', securityContext: {privileged: true}}]}}}}"
+	if got := hookNotes(t, account, job); !regexp.MustCompile(`^batch/Job/app/j: runs a privileged container \(container c: privileged\); and [2-9] warnings$`).MatchString(got[0]) {
+		t.Errorf("noted %q", got[0])
+	}
+}
+
 // TestHooksThatNeverRunHereAreJudged: they are part of the package for whoever
 // installs it by another program.
 func TestHooksThatNeverRunHereAreJudged(t *testing.T) {
-	const account = "{apiVersion: v1, kind: ServiceAccount, metadata: {name: op}}\n"
 	const role = "---\n{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: r}, rules: [{apiGroups: [''], resources: [secrets], verbs: [list]}]}\n"
 	tests := []struct {
 		name, objects, hooks string
@@ -47,19 +76,7 @@ func TestHooksThatNeverRunHereAreJudged(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			content, err := planned.Prepare(preview.Release{Name: "op", Namespace: "app"}, planned.Material{
-				Info: format.Info{Package: "op"}, Sources: []preview.Source{{Digest: "sha256:" + strings.Repeat("0", 64)}},
-				Output: &format.Output{Objects: rendered(t, test.objects), Hooks: rendered(t, test.hooks)},
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
-			var got []string
-			for _, n := range content.Package.Notes {
-				if n.Rule == rules.HookDangerous.Name {
-					got = append(got, n.Object+": "+n.Text)
-				}
-			}
+			got := hookNotes(t, test.objects, test.hooks)
 			if len(got) != len(test.want) {
 				t.Fatalf("noted %q, want %q", got, test.want)
 			}

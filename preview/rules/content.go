@@ -79,7 +79,7 @@ var (
 		Name: "hook-dangerous", Level: Critical, Title: "is a hook that does not run here, and is dangerous where it runs",
 		Why:     "The hook is part of the package: Helm or Argo CD runs it at its moment, with what its findings say.",
 		Reduce:  "Take the hook out of the package, or the right or setting that the finding names.",
-		Looks:   "Hooks for events that nothing here brings about, judged as if they were installed: what is critical of them.",
+		Looks:   "Hooks for events that nothing here brings about, judged as if they were installed: what is critical of them, 20 for each hook, with counts of what is left out and of their warnings.",
 		Example: Example{Of: "Job cleanup:", Evidence: "batch/Job/app/cleanup: runs a privileged container (container c: privileged)"},
 	})
 	HookKept = row(Rule{
