@@ -64,13 +64,18 @@ func (d *builder) identify(ctx context.Context) error {
 
 func (d *builder) decideRollback(context.Context) error { return decideFailureRollback(d.plan) }
 
+// initialNamespaces are those that every API server has: it makes them itself.
+var initialNamespaces = []string{"default", "kube-node-lease", "kube-public", "kube-system"}
+
 // decideOffline decides without a cluster, as if it were empty: every object is
 // created.
 func (d *builder) decideOffline() {
 	d.plan.Objects = slices.DeleteFunc(d.plan.Objects, func(o preview.Object) bool { return o.Planned == nil })
 	if len(d.plan.Objects) > 0 {
 		for _, name := range d.plan.OwnNamespaces() {
-			d.addNamespace(name)
+			if !slices.Contains(initialNamespaces, name) {
+				d.addNamespace(name)
+			}
 		}
 	}
 	for i := range d.plan.Objects {

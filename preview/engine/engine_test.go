@@ -103,6 +103,30 @@ func TestOfflinePlanCreatesEverything(t *testing.T) {
 	}
 }
 
+// The API server makes some namespaces itself, so that no plan creates them, nor is it a
+// plan that changes what others need.
+func TestOfflineNamespacesOfEveryClusterAreThere(t *testing.T) {
+	for name, created := range map[string]int{"default": 0, "kube-system": 0, "kube-public": 0, "kube-node-lease": 0, "kube": 1, "shop": 1} {
+		release := preview.Release{Name: "shop", Namespace: name}
+		body := map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "a", "namespace": name}}
+		content, err := planned.Prepare(release, planned.Material{Info: format.Info{Package: "shop"}, Output: &format.Output{Objects: []format.RenderedObject{{Body: body}}}, Sources: []preview.Source{{Kind: "directory", Reference: "./a", Digest: "sha256:" + strings.Repeat("1", 64)}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := engine.Build(t.Context(), []planned.Content{content}, nil, engine.Options{
+			Tool: "test", Release: release, Request: preview.Request{Action: preview.RequestInstall}, Apply: preview.DefaultOptions(), Schemas: k8s.NewSchemas(),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := slices.DeleteFunc(slices.Clone(p.Objects), func(o preview.Object) bool { return !o.Is(preview.KindNamespace) })
+		found := slices.ContainsFunc(p.Findings, func(f preview.Finding) bool { return f.Object == "core/Namespace/-/"+name })
+		if len(got) != created || found {
+			t.Errorf("%s: %d namespaces are created, findings %v", name, len(got), p.Findings)
+		}
+	}
+}
+
 func TestContentDigestIsTheSameInAnyDirectory(t *testing.T) {
 	first := mustOffline(t, bundle("mongodb", "1.11.0"))
 	elsewhere := filepath.Join(t.TempDir(), "another", "name")

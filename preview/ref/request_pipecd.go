@@ -38,7 +38,7 @@ func (r *reader) pipecdApplication(f *strictReader) {
 		return
 	}
 	r.Namespace, r.OneNamespace = cmp.Or(app.Namespace, pipecdNamespace), app.Namespace != ""
-	if r.OneNamespace && !app.CreatesNamespace {
+	if r.OneNamespace && !app.CreatesNamespace && app.Namespace != pipecdNamespace { // which every cluster has
 		r.note(rules.RequestNamespaceCreated, app.Namespace)
 	}
 	if len(app.Stages) > 0 {

@@ -288,6 +288,7 @@ func TestANamespaceThatPipeCDWouldNotCreateIsNoted(t *testing.T) {
 		{"it is not asked to", applicationOf("KubernetesApp", "  input: {namespace: shop}\n"), missing},
 		{"it is asked not to", applicationOf("KubernetesApp", "  input: {namespace: shop, autoCreateNamespace: false}\n"), missing},
 		{"it is asked to", applicationOf("KubernetesApp", "  input: {namespace: shop, autoCreateNamespace: true}\n"), ""},
+		{"every cluster has it", applicationOf("KubernetesApp", "  input: {namespace: default}\n"), ""},
 		{"the namespace is that of the context", applicationOf("KubernetesApp", "  input: {}\n"), ""},
 		{"this program's plugin creates it", applicationOf("Application", "  plugins: {operator: {input: {namespace: shop}}}\n"), ""},
 	} {
