@@ -106,12 +106,23 @@ func configsIn(doc any) ([]config, error) {
 		return []config{{"the Optimus config", body, (*parser).optimus}}, nil
 	case body["plugintype"] != nil:
 		return nil, errors.New("it is an Optimus plugin itself; name the config that lists it")
-	case isMapOf(body["serve"], "host", "port"):
-		return nil, errors.New("it is the config of an Optimus server that lists no plugins; write them in plugin.artifacts")
+	case isMapOf(body["serve"], "host", "port"), onlyOptimus(body):
+		return nil, errors.New("it is the config of an Optimus server that lists no plugins; write them in plugin.artifacts, which is a comment in the sample that Optimus ships")
 	case body["project"] != nil && body["host"] != nil:
 		return nil, errors.New("it is the config of an Optimus client, which lists no plugins")
 	}
 	return nil, errNoForm
+}
+
+// onlyOptimus reports whether a document has the version and the log of an Optimus config, as
+// its sample where all else is a comment, and nothing that is not of one.
+func onlyOptimus(body map[string]any) bool {
+	for key := range body {
+		if !slices.Contains([]string{"version", "log", "serve", "scheduler", "telemetry", "resource_managers", "replay", "publisher", "plugin"}, key) {
+			return false
+		}
+	}
+	return body["version"] != nil && isMapOf(body["log"], "level", "format")
 }
 
 func objectConfigs(body map[string]any, kind, version string) ([]config, error) {

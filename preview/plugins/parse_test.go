@@ -280,6 +280,8 @@ func TestBadConfigsAreRefusedWithOneSentence(t *testing.T) {
 		{"no YAML", "a: [", "it is not YAML"},
 		{"some other YAML", "hello: world", "it is none of the configs that are read"},
 		{"an Optimus server without plugins", "version: 1\nserve: {port: 9100}\n", "it is the config of an Optimus server that lists no plugins; write them in plugin.artifacts"},
+		{"the sample that Optimus ships, where all else is a comment", "version: 1\nlog:\n  level: info\n# plugin:\n#   artifacts:\n#     - ../transformers.tar.gz\n", "write them in plugin.artifacts, which is a comment in the sample that Optimus ships"},
+		{"a config with a version and a log of another program", "version: 1\nlog: {level: info}\nserver: {port: 1}\n", "it is none of the configs that are read"},
 		{"an Optimus plugin", "name: a\nplugintype: task", "it is an Optimus plugin itself"},
 		{"a Piped with an http address", piped("{name: a, port: 1, url: 'http://example.com/a'}"), "piped takes no http address"},
 		{"a Piped with another scheme", piped("{name: a, port: 1, url: 'ftp://example.com/a'}"), "its scheme is not file, https or oci"},

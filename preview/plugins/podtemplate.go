@@ -59,15 +59,21 @@ func PodTemplate(set *Set, live map[string]any, used Used) (*Boot, error) {
 	case pod == nil:
 		return nil, errors.New("the host has no pod template")
 	}
+	var needs []string
 	for _, list := range []string{"initContainers", "containers"} {
 		for _, container := range preview.Maps(pod, list) {
+			need, err := withoutInstalling(container)
+			if err != nil {
+				return nil, err
+			}
+			needs = append(needs, need...)
 			if what := covered(container, at); what != "" {
 				return nil, fmt.Errorf("installLocation %s would cover %s of container %s; name a directory that is for plugins alone", clip(at), what, clip(preview.String(container, "name")))
 			}
 			container["volumeMounts"] = append(preview.List(container, "volumeMounts"), h.mounts(at)...)
 		}
 	}
-	boot := &initContainer{host: h, body: h.initContainer(at)}
+	boot := &initContainer{host: h, body: h.initContainer(at), needs: needs}
 	if err := boot.carry(set, used); err != nil {
 		return nil, err
 	}
@@ -79,6 +85,34 @@ func PodTemplate(set *Set, live map[string]any, used Used) (*Boot, error) {
 	}, boot.volumes)
 	meta := map[string]any{"name": h.Deployment.Name, "namespace": h.Deployment.Namespace}
 	return &Boot{map[string]any{"apiVersion": "v1", "kind": "PodTemplate", "metadata": meta, "template": template}, boot.needs}, nil
+}
+
+// installsItself is the flag with which a server of Optimus installs its plugins when it
+// starts, into the location that it cannot write to here; it ends where that fails.
+const installsItself = "--install-plugins"
+
+// withoutInstalling takes the flag from the command line of a container by which its program
+// would install plugins itself, and returns a sentence about that. A shell's text that has
+// it is an error.
+func withoutInstalling(container map[string]any) (need []string, err error) {
+	name := clip(preview.String(container, "name"))
+	for _, field := range []string{"command", "args"} {
+		words := preview.List(container, field)
+		kept := slices.DeleteFunc(slices.Clone(words), func(v any) bool {
+			word, _ := v.(string)
+			return word == installsItself || strings.HasPrefix(word, installsItself+"=")
+		})
+		for _, word := range preview.Texts(kept) {
+			if strings.Contains(word, installsItself) {
+				return nil, fmt.Errorf("container %s runs a command with %s, which writes plugins that no review has seen, and fails where they are mounted; take it out of the Deployment's %s", name, installsItself, field)
+			}
+		}
+		if len(kept) < len(words) {
+			container[field] = kept
+			need = append(need, fmt.Sprintf("Container %s is started without %s: the init container has installed what was reviewed, and the server would replace it", name, installsItself))
+		}
+	}
+	return need, nil
 }
 
 // covered returns what of a container a mount at a path would hide, as far as its

@@ -210,3 +210,46 @@ func TestAPodGetsTheCredentialsOfTheEnvironmentByReference(t *testing.T) {
 		})
 	}
 }
+
+// A server of Optimus that installs plugins when it starts would write over what was
+// reviewed, and ends where it cannot.
+func TestAServerDoesNotInstallPluginsItself(t *testing.T) {
+	set, err := Parse(hostedSet("{deployment: {namespace: hosts, name: server}, default-init-image: example.com/kop:1}", "\n  installLocation: /srv/.plugins"), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const dropped = "Container server is started without --install-plugins: the init container has installed what was reviewed, and the server would replace it"
+	for _, test := range []struct {
+		name          string
+		command, args []any
+		want          []any // the arguments
+		needs         string
+		refusal       string
+	}{
+		{name: "it does not", command: []any{"/opt/optimus"}, args: []any{"serve"}, want: []any{"serve"}},
+		{name: "by a flag", command: []any{"/opt/optimus"}, args: []any{"serve", "--install-plugins", "-c", "x"}, want: []any{"serve", "-c", "x"}, needs: dropped},
+		{name: "by a flag with a value", command: []any{"/opt/optimus"}, args: []any{"serve", "--install-plugins=true"}, want: []any{"serve"}, needs: dropped},
+		{name: "by a shell", command: []any{"sh", "-c"}, args: []any{"optimus serve --install-plugins"}, refusal: "container server runs a command with --install-plugins"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			live := liveHost()
+			pod, _ := preview.PodTemplate(live)
+			container := preview.Maps(pod, "containers")[0]
+			container["command"], container["args"] = test.command, test.args
+			boot, err := PodTemplate(set, live, Used{})
+			if test.refusal != "" {
+				if err == nil || !strings.Contains(err.Error(), test.refusal) {
+					t.Errorf("got %v, want %s", err, test.refusal)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			pod, _ = preview.PodTemplate(boot.Template)
+			if got := preview.List(preview.Maps(pod, "containers")[0], "args"); !slices.Equal(got, test.want) || strings.Join(boot.Needs, "") != test.needs {
+				t.Errorf("arguments %v, needs %q", got, boot.Needs)
+			}
+		})
+	}
+}
