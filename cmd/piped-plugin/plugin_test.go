@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"maps"
 	"net"
 	"os"
 	"os/exec"
@@ -179,6 +180,7 @@ type running struct {
 	previews planpreview.PlanPreviewServiceClient
 	cmd      *exec.Cmd
 	address  string
+	took     map[string]time.Duration // the longest of each call
 }
 
 // startPlugin starts the plugin as piped does, and connects as piped does.
@@ -211,7 +213,7 @@ func startPluginFor(t *testing.T, p *piped, config string, targets ...map[string
 		t.Fatal(err)
 	}
 	text := fmt.Sprintf(`{"name": "operator", "url": "file:///plugin", "port": %d, "config": %s, "deployTargets": %s}`, port, config, all)
-	r := &running{cmd: exec.Command(self, "start", "--piped-plugin-service", p.address, "--config", text)}
+	r := &running{took: map[string]time.Duration{}, cmd: exec.Command(self, "start", "--piped-plugin-service", p.address, "--config", text)}
 	r.cmd.Env = append(os.Environ(), asPlugin+"=1", "HOME="+p.home, "XDG_CACHE_HOME="+p.home+"/cache", "XDG_CONFIG_HOME="+p.home+"/config", "XDG_STATE_HOME="+p.home+"/state")
 	var log strings.Builder
 	r.cmd.Stdout, r.cmd.Stderr = &log, &log
@@ -334,10 +336,17 @@ func (r *running) runWith(ctx context.Context, d *model.Deployment, id, stage, w
 	return out.GetStatus(), err
 }
 
+// timed notes how long a call took, if that is the longest so far.
+func (r *running) timed(call string, since time.Time) {
+	r.took[call] = max(r.took[call], time.Since(since))
+}
+
 // must runs a stage that succeeds, and returns its log.
 func (r *running) must(t *testing.T, p *piped, d *model.Deployment, stage string, source *common.DeploymentSource) string {
 	t.Helper()
+	since := time.Now()
 	got, err := r.run(t.Context(), d, stage, source)
+	r.timed(stage, since)
 	said := p.said(t, d.Id+"/"+stage)
 	if err != nil || got != model.StageStatus_STAGE_SUCCESS {
 		t.Fatalf("%s: %s, %v\n%s", stage, got, err, said)
@@ -411,14 +420,18 @@ func TestClusterADeploymentFromPlanToRollback(t *testing.T) {
 	}
 
 	second := app.commit(bundleApplication, bundle("1.10.0"), map[string]string{})
+	since := time.Now()
 	strategy, err := plugin.DetermineStrategy(t.Context(), &deployment.DetermineStrategyRequest{Input: &deployment.PlanPluginInput{Deployment: app.deployment("d2"), RunningDeploymentSource: first, TargetDeploymentSource: second}})
 	if err != nil || strategy.SyncStrategy != model.SyncStrategy_PIPELINE {
 		t.Errorf("strategy %v, %v", strategy, err)
 	}
+	plugin.timed("DetermineStrategy", since)
+	since = time.Now()
 	shown, err := plugin.previews.GetPlanPreview(t.Context(), &planpreview.GetPlanPreviewRequest{ApplicationId: app.name, ApplicationName: app.name, PipedId: "piped", DeployTargets: []string{"sandbox"}, RunningDeploymentSource: first, TargetDeploymentSource: second})
 	if err != nil || len(shown.Results) != 1 || shown.Results[0].NoChange || !strings.Contains(string(shown.Results[0].Details), "1.10.0") {
 		t.Errorf("plan preview %v, %v", shown, err)
 	}
+	plugin.timed("GetPlanPreview", since)
 	third := app.commit(bundleApplication, bundle("1.11.0"), map[string]string{})
 	three := app.deployment("d3")
 	for i, source := range []*common.DeploymentSource{second, third} {
@@ -442,10 +455,19 @@ func TestClusterADeploymentFromPlanToRollback(t *testing.T) {
 		t.Errorf("plans of deployments that ended are kept: %q, %v", kept, err)
 	}
 	after, ownAfter := plugin.memory(t)
-	t.Logf("resident memory: %d MiB when started, %d of them its own; %d and %d after three deployments", idle, own, after, ownAfter)
+	t.Logf("the table of CONTRIBUTING:\n%s| memory when started | %d MiB, %d of them its own |\n| memory after three deployments | %d MiB, %d of them its own |", plugin.table(), idle, own, after, ownAfter)
 	if ownAfter >= 60 {
 		t.Errorf("after three deployments, the plugin takes %d MiB of its own", ownAfter)
 	}
+}
+
+// table is how long each call took, as rows of Markdown.
+func (r *running) table() string {
+	var out strings.Builder
+	for _, call := range slices.Sorted(maps.Keys(r.took)) {
+		fmt.Fprintf(&out, "| %s | %.2f s |\n", call, r.took[call].Seconds())
+	}
+	return out.String()
 }
 
 // stages checks which stages piped gets, and in which order.
@@ -474,6 +496,7 @@ func live(t *testing.T, r *running, app application, source *common.DeploymentSo
 
 func liveAt(t *testing.T, r *running, app application, source *common.DeploymentSource, targets ...string) *livestate.GetLivestateResponse {
 	t.Helper()
+	defer r.timed("GetLivestate", time.Now())
 	state, err := r.GetLivestate(t.Context(), &livestate.GetLivestateRequest{PipedId: "piped", ApplicationId: app.name, ApplicationName: app.name, DeploySource: source, DeployTargets: targets})
 	if err != nil {
 		t.Fatal(err)
