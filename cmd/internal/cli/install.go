@@ -131,13 +131,17 @@ func (r *releaseRun) runReference(ctx context.Context, reference, name string) e
 }
 
 func (r *releaseRun) planReference(ctx context.Context, reference, name string) error {
+	what := []string{reference}
+	if name != "" {
+		what = append(what, name)
+	}
 	return r.run(ctx, "install "+reference, func(ctx context.Context, progress func(string)) (*preview.Plan, error) {
 		want, err := r.session.Request(reference, name)
 		if err != nil {
 			return nil, err
 		}
 		plan, err := r.session.Plan(ctx, want, progress)
-		return plan, r.session.withoutCluster(err, reference)
+		return plan, r.session.withoutCluster(err, what...)
 	})
 }
 

@@ -2,8 +2,12 @@ package cli_test
 
 import (
 	"encoding/json"
+	"encoding/pem"
 	"html"
+	"io"
+	"log"
 	"maps"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,6 +21,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/corpustest"
 	"github.com/kubectl-operator/kubectl-operator/preview/report"
+	"github.com/kubectl-operator/kubectl-operator/preview/source"
 	"github.com/kubectl-operator/kubectl-operator/preview/verdict"
 )
 
@@ -213,9 +218,87 @@ func (p *printing) lacking() {
 	}
 }
 
+// carryOut previews a package without a cluster by a command line and carries out each
+// command that text, Markdown, page and screen have. It returns their number, 0 for a
+// package that is refused.
+func (p *printing) carryOut(first string) (executed int) {
+	p.t.Helper()
+	if p.sh(first+" -o json").code != 0 {
+		p.t.Logf("refused: %s", first)
+		return 0
+	}
+	want, ok := p.plan(first)
+	if !ok {
+		return 0
+	}
+	forms := p.forms(first)
+	commands := commandsIn(forms...)
+	applies := slices.ContainsFunc(commands, func(line string) bool { return strings.Contains(line, " operator install ") })
+	if blocked := strings.Contains(strings.Join(forms, ""), "CANNOT BE APPLIED"); applies == blocked {
+		p.t.Errorf("%s: cannot be applied: %t, a command applies it: %t: %q", first, blocked, applies, commands)
+	}
+	for _, line := range commands {
+		p.offline(line, want)
+	}
+	return len(commands) + p.screen(first, want)
+}
+
+// link links a directory into that of the program by another name, and returns that as
+// an argument.
+func (p *printing) link(name, dir string) string {
+	p.t.Helper()
+	link := filepath.Join(p.dir, name)
+	_ = os.Remove(link)
+	if err := os.Symlink(dir, link); err != nil {
+		p.t.Fatal(err)
+	}
+	return `'./` + strings.ReplaceAll(name, "'", `'\''`) + `'`
+}
+
+// fromRegistry returns what is previewed from a registry over TLS, whose certificate an
+// authority of its own signs: a package of a catalog, with a version and a channel, and
+// bundles and catalogs by reference.
+func (p *printing) fromRegistry() []string {
+	p.t.Helper()
+	handler := source.NewRegistry()
+	inside, outside := httptest.NewServer(handler), httptest.NewUnstartedServer(handler)
+	outside.Config.ErrorLog = log.New(io.Discard, "", 0)
+	outside.StartTLS()
+	p.t.Cleanup(inside.Close)
+	p.t.Cleanup(outside.Close)
+	from, to := strings.TrimPrefix(inside.URL, "http://"), strings.TrimPrefix(outside.URL, "https://")
+	catalog := filepath.Join(p.dir, "our catalog's")
+	if err := pushCatalog(p.t.Context(), from, filepath.Join(root(p.t), "testdata", "bundles"), filepath.Join(root(p.t), "testdata", "catalogs", "demo"), catalog); err != nil {
+		p.t.Fatal(err)
+	}
+	files, err := filepath.Glob(filepath.Join(catalog, "*", "*.yaml"))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err == nil {
+			err = os.WriteFile(file, []byte(strings.ReplaceAll(string(data), from, to)), 0o600)
+		}
+		if err != nil {
+			p.t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(p.dir, "the ca's.pem"), pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: outside.Certificate().Raw}), 0o600); err != nil {
+		p.t.Fatal(err)
+	}
+	const trust = ` --ca-file 'the ca'\''s.pem'`
+	return []string{
+		`mongodb --catalog './our catalog'\''s' --version 1.10.0 --channel stable --platform linux/arm64 -n db` + trust,
+		`mongodb documents --catalog './our catalog'\''s'` + trust,
+		`oci://` + to + `/demo/mongodb:v1.10.0` + trust,
+	}
+}
+
 // TestSlowPrintedCommands previews every package of the corpus without a cluster, and
-// carries out each command that text, Markdown and page print, by a shell: what approves
-// the plan plans the same content, and the others print what they name.
+// others by the ways in which sources are named, and carries out each command that text,
+// Markdown and page print, by a shell: what approves the plan plans the same content, and
+// the others print what they name.
 func TestSlowPrintedCommands(t *testing.T) {
 	t.Parallel()
 	slowtest.Skip(t, "the commands printed for the corpus")
@@ -223,42 +306,40 @@ func TestSlowPrintedCommands(t *testing.T) {
 	if err != nil || len(dirs) == 0 {
 		t.Fatalf("no bundles: %v", err)
 	}
+	charts, _ := filepath.Glob(filepath.Join(corpustest.Dir(t, "charts"), "*", "*"))
+	trees, _ := filepath.Glob(filepath.Join(corpustest.Dir(t, "kustomize"), "*", "default"))
 	p := newPrinting(t, filepath.Join(t.TempDir(), "none"))
-	reviewed, executed := 0, 0
+	const flags = ` --offline --cache-dir 'ca"che $1' --policy 'our policy'\''s.yaml'`
+	const rendered = flags + ` --api-versions monitoring.coreos.com/v1`
+	var lines []string
 	for i, dir := range dirs {
-		if !slowtest.InSample(i, 12) {
-			continue
+		if slowtest.InSample(i, 12) {
+			lines = append(lines, p.link("a package's "+filepath.Base(filepath.Dir(dir)), dir)+rendered+" --certs none")
 		}
-		link := filepath.Join(p.dir, "a package's "+filepath.Base(filepath.Dir(dir)))
-		_ = os.Remove(link)
-		if err := os.Symlink(dir, link); err != nil {
-			t.Fatal(err)
+	}
+	for i, dir := range charts {
+		if slowtest.InSample(i, 4) {
+			lines = append(lines, p.link("a chart's "+filepath.Base(filepath.Dir(dir)), dir)+" web -n 'web'"+rendered+` --kube-version 1.33.0 --set 'fullnameOverride=it'`)
 		}
-		first := `kubectl operator preview './` + strings.ReplaceAll(filepath.Base(link), "'", `'\''`) + `' --offline --certs none --cache-dir 'ca"che $1' --api-versions monitoring.coreos.com/v1 --policy 'our policy'\''s.yaml'`
-		if p.sh(first+" -o json").code != 0 {
-			t.Logf("refused: %s", dir)
-			continue
+	}
+	for i, dir := range trees {
+		if slowtest.InSample(i, 4) {
+			tree := filepath.Dir(dir)
+			lines = append(lines, p.link("a tree's "+filepath.Base(tree), tree)+" tree --path default"+flags)
 		}
-		want, ok := p.plan(first)
-		if !ok {
-			continue
+	}
+	for _, line := range p.fromRegistry() {
+		lines = append(lines, line+flags+" --certs none")
+	}
+	reviewed, executed := 0, 0
+	for _, line := range lines {
+		if n := p.carryOut("kubectl operator preview " + line); n > 0 {
+			reviewed, executed = reviewed+1, executed+n
 		}
-		reviewed++
-		forms := p.forms(first)
-		commands := commandsIn(forms...)
-		applies := slices.ContainsFunc(commands, func(line string) bool { return strings.Contains(line, " operator install ") })
-		if blocked := strings.Contains(strings.Join(forms, ""), "CANNOT BE APPLIED"); applies == blocked {
-			t.Errorf("%s: cannot be applied: %t, a command applies it: %t: %q", dir, blocked, applies, commands)
-		}
-		for _, line := range commands {
-			p.offline(line, want)
-			executed++
-		}
-		executed += p.screen(first, want)
 	}
 	p.lacking()
 	t.Logf("%d packages, %d commands", reviewed, executed)
-	if reviewed < 4 {
+	if reviewed < 8 {
 		t.Errorf("only %d packages were reviewed", reviewed)
 	}
 }
