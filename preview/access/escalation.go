@@ -65,7 +65,7 @@ type AccountGraph struct {
 	roles       *roleSet
 	plain       map[preview.Subject]Extent // see plainOf
 	plainGroups map[preview.Subject]Extent // see plainWithGroups
-	kept        map[preview.Subject]bool   // see Gained
+	alike       map[preview.Subject]string // see Gained
 	left        int                        // work that may still be done, see maxVisits
 }
 
@@ -80,7 +80,7 @@ func NewAccountGraph(in GraphInput) *AccountGraph {
 		order: map[preview.Subject]int{}, local: map[string][]int{}, held: map[preview.Subject][]preview.Grant{},
 		holdings: map[preview.Subject]*subjectHoldings{}, lists: map[string]int{}, found: map[string]*search{}, table: compiledSteps(),
 		privileged: map[string]bool{}, onNodes: map[string]bool{}, running: map[string]map[string]string{}, secrets: map[string][]tokenSecret{}, scripts: map[string][]script{},
-		bindings: map[string]preview.Ref{}, bindable: map[string][]preview.Ref{}, boundRoles: map[string]preview.Ref{}, localRoles: map[string][]preview.Ref{}, idle: controlPlaneAccounts(), roles: newRoleSet(in.Roles), plain: map[preview.Subject]Extent{}, plainGroups: map[preview.Subject]Extent{}, kept: map[preview.Subject]bool{}, left: maxVisits,
+		bindings: map[string]preview.Ref{}, bindable: map[string][]preview.Ref{}, boundRoles: map[string]preview.Ref{}, localRoles: map[string][]preview.Ref{}, idle: controlPlaneAccounts(), roles: newRoleSet(in.Roles), plain: map[preview.Subject]Extent{}, plainGroups: map[preview.Subject]Extent{}, alike: map[preview.Subject]string{}, left: maxVisits,
 	}
 	known := map[preview.Subject]bool{}
 	add := func(s preview.Subject) {

@@ -15,26 +15,29 @@ type Gained struct {
 // Path returns the shortest way to act as the account. Its extent is empty.
 func (g Gained) Path() EscalationPath { return g.by.path("") }
 
-// Gained returns the ServiceAccounts that an account can act as and of which keep
-// returns true, in the order in which the search gains them; the account itself may be
-// among them. The search ends where it reaches [ClusterAdmin]. All calls for one graph
-// must have the same keep, which is asked once for each account.
-func (n *AccountGraph) Gained(from preview.Subject, keep func(preview.Subject) bool) []Gained {
+// Gained returns the ServiceAccounts that an account can act as, in the order in which
+// the search gains them; the account itself may be among them. Of accounts for which like
+// returns the same text, only the first is returned, and none for which it is empty. The
+// search ends where it reaches [ClusterAdmin]. All calls for one graph must have the same
+// like, which is asked once for each account.
+func (n *AccountGraph) Gained(from preview.Subject, like func(preview.Subject) string) []Gained {
 	s := n.search(from)
 	if s.listed {
 		return s.gained
 	}
 	s.listed = true
+	seen := map[string]bool{"": true}
 	for _, o := range slices.Concat(s.origins, s.again) {
 		if o.text == "" || o.subject.Kind != preview.SubjectServiceAccount {
 			continue
 		}
-		kept, asked := n.kept[o.subject]
+		text, asked := n.alike[o.subject]
 		if !asked {
-			kept = keep(o.subject)
-			n.kept[o.subject] = kept
+			text = like(o.subject)
+			n.alike[o.subject] = text
 		}
-		if kept {
+		if !seen[text] {
+			seen[text] = true
 			s.gained = append(s.gained, Gained{o.subject, o})
 		}
 	}

@@ -43,9 +43,10 @@ func (n *gains) text(m match) string {
 	return m.rule.Worded(n.c.grantCases(m)).Title + " (" + permission(m.grant, m.part) + where + ")"
 }
 
-// ofCluster notes what an account can do that only the cluster has, and that an account
-// of the plan can act as. The plan's own are noted by judgeGrants.
-func (n *gains) ofCluster(account preview.Subject) bool {
+// rulesOf returns, as text, which rules an account meets that others gain by acting as it;
+// empty for none. What accounts can do that only the cluster has is noted here, that of
+// the plan's by judgeGrants.
+func (n *gains) rulesOf(account preview.Subject) string {
 	if n.cluster == nil {
 		n.cluster = map[preview.Subject][]preview.Grant{}
 		for _, g := range n.c.in.Reach.ClusterGrants {
@@ -58,7 +59,7 @@ func (n *gains) ofCluster(account preview.Subject) bool {
 	}
 	delete(n.cluster, account)
 	n.note(matches)
-	return len(n.powers.Rules(account))+len(n.constraints.Rules(account)) > 0
+	return strings.Join(slices.Concat(n.powers.Rules(account), n.constraints.Rules(account)), " ")
 }
 
 // from returns the first account that a subject can act as and that can do what is
@@ -67,7 +68,7 @@ func (n *gains) ofCluster(account preview.Subject) bool {
 // The text is the way to it and what is gained; it is empty where there is no such
 // account.
 func (n *gains) from(of preview.Subject) (level Level, text string, account preview.Subject) {
-	gained := n.c.graph().Gained(of, n.ofCluster)
+	gained := n.c.graph().Gained(of, n.rulesOf)
 	for _, by := range []struct {
 		level Level
 		set   *powers.Set
@@ -87,6 +88,6 @@ func (n *gains) byPlan(before *access.AccountGraph, of, to preview.Subject) bool
 	if to == (preview.Subject{}) {
 		return before.Amount(of).Extent != n.c.graph().Amount(of).Extent
 	}
-	known := slices.ContainsFunc(before.Gained(of, func(preview.Subject) bool { return true }), func(g access.Gained) bool { return g.Account == to })
+	known := slices.ContainsFunc(before.Gained(of, func(s preview.Subject) string { return s.Namespace + "/" + s.Name }), func(g access.Gained) bool { return g.Account == to })
 	return !known || slices.ContainsFunc(n.c.held.grants[to], isOfPlan)
 }
