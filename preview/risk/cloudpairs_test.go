@@ -19,6 +19,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
 	"github.com/kubectl-operator/kubectl-operator/preview/format/registryv1"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/cloudmatch"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
 // TestCloudAccessOfUpgrades pins how cloud access differs between every two
@@ -82,6 +83,34 @@ func TestCloudAccessOfTheCorpus(t *testing.T) {
 		t.Errorf("%d bundles without cloud access", none)
 	}
 	wantGolden(t, "cloud-corpus.txt", got.Bytes())
+}
+
+// TestRequestsOfTheCorpusAreOfKnownRoles: what publishers ask for is judged, or named as
+// info; a warning is for roles of which nothing is known.
+func TestRequestsOfTheCorpusAreOfKnownRoles(t *testing.T) {
+	requests, named := 0, 0
+	err := filepath.WalkDir(corpustest.Dir(t, "credentialsrequests"), func(path string, _ os.DirEntry, err error) error {
+		if err != nil || filepath.Ext(path) != ".yaml" {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		if err != nil || !strings.Contains(string(data), "kind: CredentialsRequest\n") {
+			return err
+		}
+		requests++
+		for _, f := range evaluate(t, Input{Plan: planOf(t, string(data))}) {
+			if f.Rule != rules.CloudNotJudged.Name {
+				continue
+			}
+			if named++; f.Severity != preview.Info {
+				t.Errorf("%s: %s: %s", path, f.Severity, f.Evidence)
+			}
+		}
+		return nil
+	})
+	if err != nil || requests < 15 || named < 5 {
+		t.Errorf("%d requests, %d with something that is not judged: %v", requests, named, err)
+	}
 }
 
 func wantGolden(t *testing.T, name string, got []byte) {

@@ -38,7 +38,10 @@ func UnjudgedLines(p preview.CloudPermission, u cloudtable.Unjudged) []string {
 }
 
 func changes(role cloudtable.Role) string {
-	if role.Others == 1 {
+	switch role.Others {
+	case 0:
+		return "it reads data or changes something"
+	case 1:
 		return "one of its actions reads data or changes something"
 	}
 	return fmt.Sprintf("%d of its actions read data or change something", role.Others)

@@ -14,23 +14,37 @@ import (
 var plainData string
 
 // plain is a row about actions or roles that the table of grants does not have: they are
-// harmless, or a rule judges them by more than their names.
-type plain struct{ provider, kind, pattern string }
+// harmless, or a rule judges them by more than their names, or they are roles that change
+// something.
+type plain struct {
+	provider, kind, pattern string
+	changes                 bool
+}
 
 var plains = sync.OnceValue(func() []plain {
 	var out []plain
 	for line := range strings.Lines(plainData) {
 		if f := strings.Split(strings.TrimSpace(line), "\t"); !strings.HasPrefix(line, "#") && len(f) == 5 {
-			out = append(out, plain{f[0], f[1], strings.ToLower(f[2])})
+			out = append(out, plain{f[0], f[1], strings.ToLower(f[2]), f[3] == "changes"})
 		}
 	}
 	return out
 })
 
-func isPlain(provider, kind, name string) bool {
-	return slices.ContainsFunc(plains(), func(row plain) bool {
+// plainOf returns the row of an action or role; ok is false if there is none.
+func plainOf(provider, kind, name string) (found plain, ok bool) {
+	at := slices.IndexFunc(plains(), func(row plain) bool {
 		return row.provider == provider && row.kind == kind && cloud.Glob(row.pattern, strings.ToLower(name))
 	})
+	if at < 0 {
+		return plain{}, false
+	}
+	return plains()[at], true
+}
+
+func isPlain(provider, kind, name string) bool {
+	_, ok := plainOf(provider, kind, name)
+	return ok
 }
 
 // Unjudged is the part of a permission of which no row and no rule says anything.
@@ -54,8 +68,14 @@ func UnjudgedOf(p preview.CloudPermission, defined func(role string) bool) Unjud
 		}
 	}
 	for _, role := range p.Roles {
+		if row, ok := plainOf(p.Provider, "role", role); ok {
+			if row.changes {
+				u.Partly = append(u.Partly, Role{Provider: p.Provider, Name: role})
+			}
+			continue
+		}
 		switch known, ok := RoleOf(p.Provider, role); {
-		case cloud.IsIdentity(preview.CloudPermission{Origin: p.Origin, Roles: []string{role}}) || hasRow(p.Provider, role) || isPlain(p.Provider, "role", role):
+		case cloud.IsIdentity(preview.CloudPermission{Origin: p.Origin, Roles: []string{role}}) || hasRow(p.Provider, role):
 		case ok && known.Others > 0:
 			u.Partly = append(u.Partly, known)
 		case !ok && !defined(role):
