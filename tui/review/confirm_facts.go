@@ -57,20 +57,37 @@ func (h *factList) digest(name, digest string) {
 // maxTagged is how many images without a digest CONFIRM lists; the key tab shows all.
 const maxTagged = 3
 
+// maxConfirmChanges is how many changes CONFIRM lists; the Summary has the others.
+const maxConfirmChanges = 6
+
 // confirmHead returns all that the approval is about, above the question. If
-// there is no room, images by tag are only counted first, then blank lines are
-// left out, then the sentence that is also in the Summary.
+// there is no room, changes are only counted first; then the sentence and blank lines are
+// left out for the first of them. Where no change has room or there is none, images by
+// tag are only counted, then blank lines are left out, then the sentence.
 func (m *confirmDialog) confirmHead(width, height int) []widget.Line {
-	for tagged, sentence := maxTagged, true; ; tagged-- {
-		h := &factList{width: width, column: 12}
-		if width < frame.DoubleWidth {
-			h.column, tagged = 10, min(tagged, 0)
+	column, most := 12, maxTagged
+	if width < frame.DoubleWidth {
+		column, most = 10, 0
+	}
+	for _, sentence := range []bool{true, false} {
+		for changes := min(len(m.listedChanges()), maxConfirmChanges); changes > 0 && !m.full; changes-- {
+			h := &factList{width: width, column: column}
+			m.confirmFacts(h, most, sentence, changes)
+			if !sentence {
+				h.lines = slices.DeleteFunc(h.lines, func(l widget.Line) bool { return len(l) == 0 })
+			}
+			if len(h.lines) <= height {
+				return h.lines
+			}
 		}
+	}
+	for tagged, sentence := most, true; ; tagged-- {
+		h := &factList{width: width, column: column}
 		if m.full {
 			m.allDigests(h)
 			return h.lines
 		}
-		m.confirmFacts(h, max(tagged, 0), sentence)
+		m.confirmFacts(h, max(tagged, 0), sentence, 0)
 		if len(h.lines) <= height {
 			return h.lines
 		}
@@ -84,7 +101,7 @@ func (m *confirmDialog) confirmHead(width, height int) []widget.Line {
 	}
 }
 
-func (m *confirmDialog) confirmFacts(h *factList, tagged int, sentence bool) {
+func (m *confirmDialog) confirmFacts(h *factList, tagged int, sentence bool, changes int) {
 	h.blank()
 	h.lines = append(h.lines, widget.Line{widget.Text(theme.Plain, "   "[:h.margin()]),
 		widget.Text(theme.Strong, "You are about to change "+describe.WriteTarget(m.Plan)+". Nothing has been changed yet.")})
@@ -95,12 +112,44 @@ func (m *confirmDialog) confirmFacts(h *factList, tagged int, sentence bool) {
 	}
 	h.blank()
 	m.targetLines(h)
+	m.changeLines(h, changes)
 	m.effectLines(h)
 	h.blank()
 	m.contentLines(h, tagged)
 	if m.checked {
 		h.blank()
 		h.add("checked", widget.Text(theme.Plain, m.at.Format("15:04:05")+"  no reviewed "+describe.ReviewedContent(m.Plan)+" has changed since the review"))
+	}
+}
+
+// listedChanges are the changes to what is installed, without the numbers of objects,
+// which CONFIRM has anyway.
+func (m *confirmDialog) listedChanges() []preview.Highlight {
+	var out []preview.Highlight
+	if v := m.Plan.Verdict; v != nil {
+		for _, c := range v.Changes {
+			if c.Topic != preview.TopicObjects {
+				out = append(out, c)
+			}
+		}
+	}
+	return out
+}
+
+// changeLines append the first changes, a line each, and count the others.
+func (m *confirmDialog) changeLines(h *factList, most int) {
+	list, room := m.listedChanges(), h.width-h.margin()-h.column-1
+	for i, c := range list[:most] {
+		name := ""
+		if i == 0 {
+			name = "changes"
+		}
+		text := c.Topic + " " + tabs.ShortDigests(c.Text)
+		if more := len(list) - most; i == most-1 && more > 0 {
+			rest := fmt.Sprintf("   and %d more in the Summary", more)
+			text = frame.Clip(text, room-len(rest)) + rest
+		}
+		h.add(name, widget.Text(theme.Plain, frame.Clip(text, room)))
 	}
 }
 

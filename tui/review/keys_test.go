@@ -63,4 +63,12 @@ func TestAnUpgradeOfOneFieldShowsItFirst(t *testing.T) {
 	if !tuitest.Shows(m, "0 other fields") {
 		t.Error("the screen does not say that nothing else changes")
 	}
+	m, c := reviewOf(t, p, 80, 24)
+	for m.Checklist.Remaining() > 0 {
+		tuitest.Drive(m, c, "n")
+	}
+	tuitest.Drive(m, c, "a")
+	if m.screen != screenConfirm || !tuitest.Shows(m, "changes   field Deployment mongodb-kubernetes-operator: .spec.replicas 2 -> 1") {
+		t.Errorf("the question does not say it:\n%s", strings.Join(tuitest.ScreenOf(m), "\n"))
+	}
 }

@@ -131,7 +131,7 @@ func (m *summaryTab) changeEntries(list []preview.Highlight) []changeEntry {
 	account := ""
 	for _, h := range list {
 		e := changeEntry{topic: h.Topic, full: h.Topic + " " + h.Text}
-		e.who, e.what = splitChange(h.Topic, longDigest.ReplaceAllString(h.Text, "$1…$2"))
+		e.who, e.what = splitChange(h.Topic, ShortDigests(h.Text))
 		if h.Topic == preview.TopicObjects {
 			e.what = strings.ReplaceAll(e.what, "CustomResourceDefinition", "CRD")
 		}
@@ -205,6 +205,9 @@ func (e changeEntry) rows(topic string, lines, room int) []Row {
 	}
 	return rows
 }
+
+// ShortDigests returns a text with the first and last four digits of each digest in it.
+func ShortDigests(text string) string { return longDigest.ReplaceAllString(text, "$1…$2") }
 
 // longDigest matches a digest, of which the first and last four digits are shown.
 var longDigest = lazyregexp.New(`(sha256:[0-9a-f]{4})[0-9a-f]{56}([0-9a-f]{4})`)
