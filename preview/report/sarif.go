@@ -125,7 +125,8 @@ func sarif(p *preview.Plan) ([]byte, error) {
 		ColumnKind:  "unicodeCodePoints",
 		Results:     []sarifResult{},
 		Properties: map[string]any{
-			"verdict": verdict.For(p).Sentence, "obstacles": len(verdict.For(p).Obstacles), "digest": p.Digest, "contentDigest": p.ContentDigest, "ruleset": p.Ruleset,
+			"verdict": verdict.For(p).Sentence, "obstacles": len(verdict.For(p).Obstacles), "cannotBeApplied": factTexts(obstacleFacts(p)),
+			"changes": changeTexts(verdict.For(p)), "digest": p.Digest, "contentDigest": p.ContentDigest, "ruleset": p.Ruleset,
 			"readMode": p.ReadMode, "complete": p.Complete, "command": apply,
 		},
 	}

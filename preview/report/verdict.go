@@ -114,6 +114,24 @@ func changeFacts(v *preview.Verdict) []fact {
 	return rows
 }
 
+// factTexts returns rows as a list of texts for programs, empty without any.
+func factTexts(rows []fact) []string {
+	out := []string{}
+	for _, row := range rows {
+		out = append(out, strings.TrimSpace(row.name+" "+row.value))
+	}
+	return out
+}
+
+// changeTexts returns what a plan changes as a list of texts, each with its topic.
+func changeTexts(v *preview.Verdict) []string {
+	out := []string{}
+	for _, h := range v.Changes {
+		out = append(out, h.Topic+" "+h.Text)
+	}
+	return out
+}
+
 // mitigationFacts returns a row for each set of flags with which the package would need
 // less, with the findings that the flags remove or make less severe.
 func mitigationFacts(v *preview.Verdict) []fact {
