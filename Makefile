@@ -181,12 +181,15 @@ soak: sandbox kubectl ## every danger in every disguise and package, a million r
 	KUBECTL_OPERATOR_SOAK_RUNS=300 $(SOAK) -p 1 -run 'TestClusterStoppedPast' ./install ./cmd/internal/cli
 	$(MAKE) upstream
 
-# The table of Flyte's plugins, next to the tags of its repository.
-FLYTE = bin/upstream/flyte
-upstream: ## compare what is known of Flyte's engines with its newest releases; FLYTE=a clone with its tags
-	@test -d '$(FLYTE)' || git clone --quiet --filter=blob:none --no-checkout https://github.com/flyteorg/flyte '$(FLYTE)'
-	@git -C '$(FLYTE)' fetch --quiet --tags || echo 'the clone in $(FLYTE) is not renewed'
-	FLYTE='$(abspath $(FLYTE))' go test -count=1 ./preview/flyte -run TestTheTableIsThatOfUpstream
+# What other systems ship, from clones of their repositories: the table of Flyte's plugins next
+# to its newest tags; charts, applications and manifests at commits that the test names.
+UPSTREAM = bin/upstream
+upstream: ## compare what is known of Flyte's engines with its newest releases, and plan what upstream ships; UPSTREAM=a directory of clones
+	@mkdir -p '$(UPSTREAM)'; cd '$(UPSTREAM)' && for repository in flyteorg/flyte pipe-cd/pipecd raystack/charts kubernetes-sigs/krew-index; do \
+	clone=$${repository#*/}; test -d "$$clone" || git clone --quiet --filter=blob:none --no-checkout "https://github.com/$$repository" "$$clone" || exit 1; \
+	git -C "$$clone" fetch --quiet --tags || echo "the clone of $$repository is not renewed"; done
+	FLYTE='$(abspath $(UPSTREAM))/flyte' go test -count=1 ./preview/flyte -run TestTheTableIsThatOfUpstream
+	UPSTREAM='$(abspath $(UPSTREAM))' go test -count=1 ./cmd/internal/planning -run TestUpstreamFilesArePlanned
 
 # Limits that are missed are lines of the table; they fail nothing. Benchmarks next to
 # other programs' code are a module of their own.
