@@ -3,6 +3,7 @@ package planning_test
 import (
 	"archive/tar"
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -29,7 +30,7 @@ func at(t *testing.T, clone, commit, below string) string {
 	files := tar.NewReader(bytes.NewReader(text))
 	for {
 		header, err := files.Next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return filepath.Join(root, filepath.FromSlash(below))
 		}
 		if err != nil {
