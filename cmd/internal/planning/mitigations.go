@@ -8,6 +8,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
 	"github.com/kubectl-operator/kubectl-operator/preview/planned"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 	"github.com/kubectl-operator/kubectl-operator/preview/verdict"
 )
 
@@ -57,10 +58,12 @@ func (p *Planner) offline(ctx context.Context, contents []planned.Content, like 
 }
 
 // needsMuch reports whether the plan has a critical or warning finding about a
-// ServiceAccount, so that settings with fewer permissions are worth looking for.
+// ServiceAccount or a webhook without certificates, so that settings with which it has
+// fewer are worth looking for.
 func needsMuch(p *preview.Plan) bool {
 	for _, g := range verdict.Groups(p.Findings, p.Access.Accounts) {
-		if g.Account != nil && (g.Severity() == preview.Critical || g.Severity() == preview.Warning) {
+		about := g.Account != nil || g.First().Rule == rules.WebhookWithoutCA.Name
+		if about && (g.Severity() == preview.Critical || g.Severity() == preview.Warning) {
 			return true
 		}
 	}

@@ -1,11 +1,14 @@
 package planning_test
 
 import (
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/config"
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/corpustest"
 )
 
 // csvOfModes is a bundle whose operator reads Secrets where it watches, and the
@@ -40,6 +43,28 @@ const chartRole = "apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: shop}\
 func chartOf(values string) map[string]string {
 	return map[string]string{
 		"Chart.yaml": "apiVersion: v2\nname: shop\nversion: 1.0.0\n", "values.yaml": values, "templates/role.yaml": chartRole,
+	}
+}
+
+// A webhook that was planned without certificates is offered some of the plan's own.
+func TestCertificatesAreOfferedForWebhooksWithoutAny(t *testing.T) {
+	dir := filepath.Join(corpustest.Repository(t), "testdata", "bundles", "mongodb", "1.9.0")
+	for certs, want := range map[string]bool{preview.CertsNone: true, preview.CertsServiceCA: false} {
+		p := offline(t, config.Config{})
+		p.Render.Certs = certs
+		plan := must(t, p, dir, "mongodb")
+		var got *preview.Mitigation
+		for i, m := range plan.Verdict.Mitigations {
+			if slices.Equal(m.Flags, []string{"--certs", preview.CertsGenerated}) {
+				got = &plan.Verdict.Mitigations[i]
+			}
+		}
+		if (got != nil) != want {
+			t.Errorf("with --certs %s: %+v", certs, plan.Verdict.Mitigations)
+		}
+		if got != nil && len(got.Removes) == 0 {
+			t.Errorf("what it removes is not said: %+v", *got)
+		}
 	}
 }
 

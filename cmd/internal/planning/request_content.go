@@ -327,6 +327,8 @@ func (o RenderOptions) with(flags []string) RenderOptions {
 		switch flags[i] {
 		case "--install-mode":
 			o.InstallMode = flags[i+1]
+		case "--certs":
+			o.Certs = flags[i+1]
 		case "--set":
 			o.Set = append(o.Set, flags[i+1])
 		}

@@ -154,17 +154,27 @@ func (bundleFormat) Defaults(in format.Input) (format.Defaults, error) {
 }
 
 // Choices returns the install mode OwnNamespace, with which the package's roles hold
-// only in its own namespace, if the bundle supports it and another mode is chosen.
+// only in its own namespace, if the bundle supports it and another mode is chosen; and
+// certificates of the plan for webhooks that have none.
 func (bundleFormat) Choices(in format.Input) ([]format.Choice, error) {
 	b, err := loadBundle(context.Background(), in.Content)
 	if err != nil {
 		return nil, err
 	}
 	p, err := resolve(context.Background(), b, in)
-	if err != nil || p.mode == ownNamespace || !b.csv.modes[ownNamespace] {
+	if err != nil {
 		return nil, err
 	}
-	params := in.Params
-	params.InstallMode, params.WatchNamespaces = ownNamespace, nil
-	return []format.Choice{{Flags: []string{"--install-mode", ownNamespace}, Params: params}}, nil
+	var out []format.Choice
+	if p.mode != ownNamespace && b.csv.modes[ownNamespace] {
+		params := in.Params
+		params.InstallMode, params.WatchNamespaces = ownNamespace, nil
+		out = append(out, format.Choice{Flags: []string{"--install-mode", ownNamespace}, Params: params})
+	}
+	if p.certs == certsNone && len(b.csv.webhooks) > 0 {
+		params := in.Params
+		params.Certs = generated
+		out = append(out, format.Choice{Flags: []string{"--certs", generated}, Params: params})
+	}
+	return out, nil
 }
