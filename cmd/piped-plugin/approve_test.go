@@ -67,7 +67,7 @@ func TestClusterSignedApprovalsAreRequired(t *testing.T) {
 	app := application{t, "signed"}
 	source := app.commit(strings.Replace(settingsApplication, "settings", "signed", 1), nil, map[string]string{"a.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: signed-of-piped}\n"})
 	d := app.deployment("signed")
-	p.approve("alice")
+	p.approve()
 	if said := plugin.must(t, p, d, pipecd.StagePlan, source); !strings.Contains(said, "kubectl operator approve "+dir) {
 		t.Errorf("the plan says %s", said)
 	}

@@ -135,11 +135,11 @@ func (p *piped) ListStageCommands(_ context.Context, _ *pipedservice.ListStageCo
 	return &pipedservice.ListStageCommandsResponse{Commands: slices.Clone(p.commands)}, nil
 }
 
-// approve is what a user does in piped's console.
-func (p *piped) approve(user string) {
+// approve is what the user alice does in piped's console.
+func (p *piped) approve() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.commands = append(p.commands, &model.Command{Id: fmt.Sprint("command-", len(p.commands)), Type: model.Command_APPROVE_STAGE, Commander: user})
+	p.commands = append(p.commands, &model.Command{Id: fmt.Sprint("command-", len(p.commands)), Type: model.Command_APPROVE_STAGE, Commander: "alice"})
 }
 
 // said is the log of a stage. What controls a terminal is an error in any log.
@@ -399,7 +399,7 @@ func TestClusterADeploymentFromPlanToRollback(t *testing.T) {
 	if !strings.Contains(said, "sha256:") || !strings.Contains(p.shown["d1/OPERATOR_PLAN pipecd/stage-display-metadata"], "mongodb") {
 		t.Errorf("the plan is logged as\n%s\nand shown as %v", said, p.shown)
 	}
-	p.approve("alice")
+	p.approve()
 	if said := victim.must(t, p, one, "OPERATOR_WAIT_APPROVAL", first); !strings.Contains(said, "approved by alice") {
 		t.Errorf("approved: %s", said)
 	}

@@ -138,7 +138,7 @@ func TestClusterADeploymentHasSeveralTargets(t *testing.T) {
 	d := at("both", "one", "two")
 	for _, stage := range []string{pipecd.StagePlan, pipecd.StageWaitApproval, pipecd.StageApply} {
 		if stage == pipecd.StageWaitApproval {
-			p.approve("alice")
+			p.approve()
 		}
 		plugin.must(t, p, d, stage, source)
 	}

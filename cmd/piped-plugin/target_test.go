@@ -82,7 +82,7 @@ func TestClusterTargetsAreContextsAndStagesEndInTime(t *testing.T) {
 	if got, err := plugin.run(ended, d, pipecd.StageApply, source); status.Code(err) != codes.Canceled {
 		t.Errorf("cancelled: %s, %v", got, err)
 	}
-	p.approve("alice")
+	p.approve()
 	plugin.must(t, p, d, pipecd.StageWaitApproval, source)
 	if said := plugin.must(t, p, d, pipecd.StageApply, source); !strings.Contains(said, "applied sha256:") {
 		t.Errorf("applied: %s", said)
