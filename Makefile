@@ -185,7 +185,7 @@ soak: sandbox kubectl ## every danger in every disguise and package, a million r
 # to its newest tags; charts, applications and manifests at commits that the test names.
 UPSTREAM = bin/upstream
 upstream: ## compare what is known of Flyte's engines with its newest releases, and plan what upstream ships; UPSTREAM=a directory of clones
-	@mkdir -p '$(UPSTREAM)'; cd '$(UPSTREAM)' && for repository in flyteorg/flyte pipe-cd/pipecd raystack/charts kubernetes-sigs/krew-index; do \
+	@mkdir -p '$(UPSTREAM)'; cd '$(UPSTREAM)' && for repository in flyteorg/flyte flyteorg/flytepluginexample pipe-cd/pipecd raystack/charts kubernetes-sigs/krew-index; do \
 	clone=$${repository#*/}; test -d "$$clone" || git clone --quiet --no-checkout "https://github.com/$$repository" "$$clone" || exit 1; \
 	git -C "$$clone" fetch --quiet --tags || echo "the clone of $$repository is not renewed"; done
 	FLYTE='$(abspath $(UPSTREAM))/flyte' go test -count=1 ./preview/flyte -run TestTheTableIsThatOfUpstream

@@ -33,7 +33,10 @@ var wantedTypes = map[string]string{
 // type the line says what is wanted, and what is there.
 func misfitText(body map[string]any, err error) string {
 	var all typed.ValidationErrors
-	if !errors.As(err, &all) {
+	switch {
+	case strings.Contains(err.Error(), "no type found matching"): // in package managedfields
+		return "no Kubernetes of today serves " + preview.String(body, "kind") + " of " + preview.String(body, "apiVersion")
+	case !errors.As(err, &all):
 		return strings.TrimPrefix(strings.TrimSpace(err.Error()), "errors:\n")
 	}
 	lines := make([]string, 0, len(all))

@@ -162,7 +162,7 @@ func addRenderFlags(flags *pflag.FlagSet, o *planning.RenderOptions) {
 	flags.StringArrayVar(&o.Set, "set", nil, "one value as KEY=VALUE, KEY a dotted path (repeatable; wins over --values)")
 	flags.StringVar(&o.Certs, "certs", "", "who issues webhook certificates: cert-manager, service-ca, generated (by this program, as part of the plan) or none (default: the first of them that the cluster has, or generated)")
 	flags.StringVar(&o.KubeVersion, "kube-version", "", "Kubernetes version to render for, recorded in the plan, such as v1.37.1")
-	flags.StringArrayVar(&o.APIVersions, "api-versions", nil, "API version to assume served when rendering, such as monitoring.coreos.com/v1 (repeatable)")
+	flags.StringArrayVar(&o.APIVersions, "api-versions", nil, "API version, or one kind of it, to assume served when rendering, such as monitoring.coreos.com/v1 or cert-manager.io/v1/Issuer (repeatable)")
 	flags.BoolVar(&o.PinImages, "pin-images", false, "resolve the tags of the pods' images and apply the digests behind them; say which nodes they do not run on")
 }
 

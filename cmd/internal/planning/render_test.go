@@ -106,7 +106,7 @@ func TestRenderOptionsRefuse(t *testing.T) {
 		"an install mode that does not exist":   {[]string{"--install-mode", "Some"}, "--install-mode Some: want AllNamespaces, SingleNamespace, OwnNamespace or MultiNamespace"},
 		"an issuer that does not exist":         {[]string{"--certs", "magic"}, "--certs magic: want cert-manager, service-ca, generated or none"},
 		"a Kubernetes version that is none":     {[]string{"--kube-version", "newest"}, "--kube-version newest: want a version such as v1.37.1"},
-		"an API version that is none":           {[]string{"--api-versions", "v1/pods/log"}, "--api-versions v1/pods/log: want GROUP/VERSION or v1"},
+		"an API version that is none":           {[]string{"--api-versions", "v1/pods/log"}, "--api-versions v1/pods/log: want GROUP/VERSION or v1, and /KIND behind it for one kind"},
 		"a values file that is missing":         {[]string{"--values", "none.yaml"}, "reading --values: open none.yaml"},
 		"a values file that is no mapping":      {[]string{"--values", "list.yaml"}, "reading --values list.yaml: want a mapping at the top"},
 		"a values file that sets a key twice":   {[]string{"--values", "twice.yaml"}, `reading --values twice.yaml: line 2: key "a" is set twice`},
@@ -127,10 +127,10 @@ func TestRenderOptionsRefuse(t *testing.T) {
 
 func TestRenderOptionsReachTheFormat(t *testing.T) {
 	got, err := values(t, nil, "--install-mode", "MultiNamespace", "--watch-namespace", "a", "--watch-namespace", "b",
-		"--certs", "none", "--kube-version", "1.37", "--api-versions", "v1", "--api-versions", "monitoring.coreos.com/v1")
+		"--certs", "none", "--kube-version", "1.37", "--api-versions", "v1", "--api-versions", "monitoring.coreos.com/v1", "--api-versions", "cert-manager.io/v1/Issuer")
 	want := format.Params{
 		InstallMode: "MultiNamespace", WatchNamespaces: []string{"a", "b"}, Certs: "none", KubeVersion: "1.37",
-		Values: map[string]any{}, APIVersions: []string{"v1", "monitoring.coreos.com/v1"},
+		Values: map[string]any{}, APIVersions: []string{"v1", "monitoring.coreos.com/v1", "cert-manager.io/v1/Issuer"},
 	}
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("params = %#v, %v; want %#v", got, err, want)

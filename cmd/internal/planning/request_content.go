@@ -317,7 +317,7 @@ type RenderOptions struct {
 // What the flags of a cluster's version take; kubectl prints both like this.
 var (
 	kubeVersion = lazyregexp.New(`^v?[0-9]+\.[0-9]+(\.[0-9]+)?([-+][0-9A-Za-z.+-]+)?$`)
-	apiVersion  = lazyregexp.New(`^([a-z0-9]([a-z0-9.-]*[a-z0-9])?/)?v[0-9]+((alpha|beta)[0-9]+)?$`)
+	apiVersion  = lazyregexp.New(`^([a-z0-9]([a-z0-9.-]*[a-z0-9])?/)?v[0-9]+((alpha|beta)[0-9]+)?(/[A-Z][A-Za-z0-9]*)?$`)
 )
 
 // with returns the options with flags of a setting, each followed by its value.
@@ -350,7 +350,7 @@ func (o *RenderOptions) params() (format.Params, error) {
 	}
 	for _, v := range o.APIVersions {
 		if !apiVersion.MatchString(v) {
-			return format.Params{}, Usagef("--api-versions %s: want GROUP/VERSION or v1", v)
+			return format.Params{}, Usagef("--api-versions %s: want GROUP/VERSION or v1, and /KIND behind it for one kind", v)
 		}
 	}
 	values := map[string]any{}

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/config"
+	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 	"github.com/kubectl-operator/kubectl-operator/preview/plugins"
 )
 
@@ -58,14 +59,16 @@ func TestUpstreamFilesArePlanned(t *testing.T) {
 		t.Skip("skipped: UPSTREAM names no directory with clones; make upstream")
 	}
 	const flyte, pipecd, charts = "v1.16.8", "7e228592b581aee4df56f5dc96a8dd95a7c4cc55", "ac333a9b644762582bf33bd2321d567050dafa54"
+	const template = "b713d77b78daef1354919e1b27fdbc0483122d12" // of plugins of Flyte, for Kubernetes before 1.16
 	const krew = "c1ba859c65037157e354ee335bed613e4a612f4c"
 	var out strings.Builder
-	for _, chart := range []struct{ clone, commit, path, root string }{
+	for _, content := range []struct{ clone, commit, path, root string }{
 		{"flyte", flyte, "charts", "flyte-binary"}, {"flyte", flyte, "charts", "flyte-core"}, {"flyte", flyte, "charts", "flyte"},
 		{"charts", charts, "stable/optimus", "."},
+		{"flytepluginexample", template, "kustomize", "example-operator"},
 	} {
-		dir := filepath.Join(at(t, filepath.Join(clones, chart.clone), chart.commit, chart.path), chart.root)
-		fmt.Fprintf(&out, "chart %s: %s\n", filepath.Join(chart.path, chart.root), strings.ReplaceAll(chartLine(t, dir), dir, "DIR"))
+		dir := filepath.Join(at(t, filepath.Join(clones, content.clone), content.commit, content.path), content.root)
+		fmt.Fprintf(&out, "%s of %s: %s\n", filepath.Join(content.path, content.root), content.clone, strings.ReplaceAll(contentLine(t, dir), dir, "DIR"))
 	}
 	root := at(t, filepath.Join(clones, "pipecd"), pipecd, "pkg/app/pipedv1/plugin/kubernetes/deployment/testdata")
 	planned, applications := 0, 0
@@ -112,13 +115,17 @@ func TestUpstreamFilesArePlanned(t *testing.T) {
 	}
 }
 
-// chartLine plans a chart with its own values, and says what became of it.
-func chartLine(t *testing.T, dir string) string {
+// contentLine plans content with its own values, and says what became of it.
+func contentLine(t *testing.T, dir string) string {
 	t.Helper()
 	p := offline(t, config.Config{})
 	plan, err := planOf(t, p, dir, "upstream")
 	if err != nil {
 		return "refused: " + err.Error()
 	}
-	return fmt.Sprintf("%d objects", len(plan.Objects))
+	line := fmt.Sprintf("%d objects", len(plan.Objects))
+	for _, o := range engine.Obstacles(plan) {
+		line += "; " + o.Object + " " + o.Cause
+	}
+	return line
 }

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"helm.sh/helm/v4/pkg/chart/common"
-
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
 )
@@ -32,7 +30,7 @@ type clusterCaps struct {
 
 // chooseCapabilities returns the Kubernetes version and APIs that the user gave, else
 // those of the cluster, else defaults. If the user gives either, the APIs are those
-// given and Helm's built-in ones, on every machine.
+// given and the built-in ones, on every machine.
 func chooseCapabilities(ctx context.Context, in format.Input) (clusterCaps, error) {
 	c := clusterCaps{
 		kubeVersion: in.Params.KubeVersion, versionGiven: in.Params.KubeVersion != "",
@@ -49,7 +47,7 @@ func chooseCapabilities(ctx context.Context, in format.Input) (clusterCaps, erro
 		}
 	}
 	if c.apisGiven || in.Cluster == nil {
-		c.apiVersions = slices.Concat(common.DefaultVersionSet, in.Params.APIVersions)
+		c.apiVersions = slices.Concat(knownAPIs(), in.Params.APIVersions)
 	} else if c.apiVersions, err = in.Cluster.APIVersions(ctx); err != nil {
 		return c, fmt.Errorf("asking the cluster for what it serves: %w", err)
 	}
