@@ -43,7 +43,7 @@ func Permissions(p *preview.Plan) []Permission {
 	if p.Request.Action == preview.RequestUninstall {
 		return nil // all of it is lost
 	}
-	gained := p.Access.Gained
+	gained := slices.Clone(p.Access.Gained)
 	if p.Base.Revision == 0 && p.Against == nil {
 		for _, g := range p.Access.Grants {
 			if g.Change == preview.GrantNew && !g.Held {
@@ -68,7 +68,7 @@ type permissionEntry struct {
 }
 
 func permissionEntries(p *preview.Plan, grants []preview.Grant) []permissionEntry {
-	index := map[string]int{}
+	index, severityOf := map[string]int{}, permissionRanks(p)
 	var entries []permissionEntry
 	for _, g := range grants {
 		key := strings.Join([]string{subject(g.Subject), g.Scope, g.Namespace, strings.Join(g.Verbs, ",")}, "|")
@@ -79,7 +79,7 @@ func permissionEntries(p *preview.Plan, grants []preview.Grant) []permissionEntr
 			entries = append(entries, permissionEntry{severity: preview.Info.Rank()})
 		}
 		entries[at].grants = append(entries[at].grants, g)
-		entries[at].severity = min(entries[at].severity, severityOf(p, g))
+		entries[at].severity = min(entries[at].severity, severityOf(g))
 	}
 	slices.SortStableFunc(entries, func(a, b permissionEntry) int {
 		return cmp.Or(cmp.Compare(a.severity, b.severity), preview.FalseFirst(!a.wildcard(), !b.wildcard()), strings.Compare(subject(a.grants[0].Subject), subject(b.grants[0].Subject)))
@@ -92,19 +92,48 @@ func (e permissionEntry) wildcard() bool {
 	return slices.ContainsFunc(e.grants, func(g preview.Grant) bool { return slices.Contains(g.Verbs, "*") || slices.Contains(g.Resources, "*") })
 }
 
-// severityOf returns the rank of the worst rule that g matches, by the rules of the
-// plan's grants that overlap with g.
-func severityOf(p *preview.Plan, g preview.Grant) int {
-	worst := preview.Info.Rank()
+// permissionRanks returns a function for the rank of the worst rule that a grant matches, by its
+// own rules and those of the plan's grants that overlap with it. These are tried from the
+// worst on, so that thousands of grants of one account are not all compared.
+func permissionRanks(p *preview.Plan) func(preview.Grant) int {
+	type place struct {
+		subject          preview.Subject
+		scope, namespace string
+	}
+	type judged struct {
+		grant    *preview.Grant
+		severity int
+	}
+	at := func(g *preview.Grant) place { return place{g.Subject, g.Scope, g.Namespace} }
+	all := map[place][]judged{}
 	for i := range p.Access.Grants {
-		of := &p.Access.Grants[i]
-		if len(of.Rules) == 0 || of.Subject != g.Subject || of.Scope != g.Scope || of.Namespace != g.Namespace || !overlaps(of, g) {
-			continue
+		if g := &p.Access.Grants[i]; len(g.Rules) > 0 {
+			all[at(g)] = append(all[at(g)], judged{g, worstOf(g.Rules)})
 		}
-		for _, name := range of.Rules {
-			if rule, known := rules.Named(name); known {
-				worst = min(worst, rule.Severity().Rank())
+	}
+	for _, list := range all {
+		slices.SortStableFunc(list, func(a, b judged) int { return cmp.Compare(a.severity, b.severity) })
+	}
+	return func(g preview.Grant) int {
+		worst := worstOf(g.Rules)
+		for _, of := range all[at(&g)] {
+			if of.severity >= worst {
+				break
 			}
+			if overlaps(of.grant, g) {
+				return of.severity
+			}
+		}
+		return worst
+	}
+}
+
+// worstOf returns the rank of the worst of some rules, that of info without any.
+func worstOf(names []string) int {
+	worst := preview.Info.Rank()
+	for _, name := range names {
+		if rule, known := rules.Named(name); known {
+			worst = min(worst, rule.Severity().Rank())
 		}
 	}
 	return worst
