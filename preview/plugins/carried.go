@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/commandline"
+	"github.com/kubectl-operator/kubectl-operator/preview/lazyregexp"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 	"github.com/kubectl-operator/kubectl-operator/preview/source/auth"
 )
@@ -73,7 +74,9 @@ func (c *initContainer) carry(set *Set, used Used) error {
 				}
 				switch {
 				case s.Env != "":
-					c.variable(s.Env)
+					if err := c.variable(s.Env); err != nil {
+						return fmt.Errorf("plugin %s: %w", clip(p.Name), err)
+					}
 				case s.File != "":
 					c.file(s.File, s.File)
 				}
@@ -81,7 +84,9 @@ func (c *initContainer) carry(set *Set, used Used) error {
 		}
 	}
 	for _, name := range used.Places.Variables {
-		c.variable(name)
+		if err := c.variable(name); err != nil {
+			return err
+		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(used.Places.Files)) {
 		at := credentialsDir + "/" + name
@@ -114,24 +119,48 @@ func (c *initContainer) need(text string, args ...any) {
 	c.needs = append(c.needs, fmt.Sprintf(text, args...))
 }
 
-// variable gives a variable of the user's environment, once.
-func (c *initContainer) variable(name string) {
-	if c.secret[name] != "" {
-		return
+var (
+	// shellName matches what a shell takes for the name of a variable.
+	shellName = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	// notInKeys matches what a key of a Secret may not have.
+	notInKeys = lazyregexp.New(`[^A-Za-z0-9._-]`)
+)
+
+// variable gives a variable of the user's environment, once. Its name stands in a command
+// for a shell.
+func (c *initContainer) variable(name string) error {
+	if !shellName.MatchString(name) {
+		return fmt.Errorf("a credential is in the variable %s, a name that no shell takes; call it by letters, digits and _", clip(name))
 	}
-	c.add("env", map[string]any{"name": name, "valueFrom": map[string]any{"secretKeyRef": map[string]any{"name": c.credentials(), "key": name}}})
-	c.secret[name] = "--from-literal " + name + `="$` + name + `"` // which the shell of the user has
+	if c.has("env", "name", name) {
+		return nil
+	}
+	key := c.key(name)
+	c.add("env", map[string]any{"name": name, "valueFrom": map[string]any{"secretKeyRef": map[string]any{"name": c.credentials(), "key": key}}})
+	c.secret[key] = "--from-literal " + key + `="$` + name + `"` // which the shell of the user has
+	return nil
 }
 
 // file gives a file of the user at a path, once.
 func (c *initContainer) file(at, from string) {
-	key := path.Base(at)
-	if c.secret[key] != "" {
+	if c.has("volumeMounts", "mountPath", at) {
 		return
 	}
+	key := c.key(path.Base(at))
 	c.mount(map[string]any{"name": volumeCredentials, "mountPath": at, "subPath": key, "readOnly": true},
 		map[string]any{"name": volumeCredentials, "secret": map[string]any{"secretName": c.credentials()}})
 	c.secret[key] = commandline.Join("--from-file", key+"="+from)
+}
+
+// key returns the key in the Secret of a credential: its name, with a number before it
+// where another has that.
+func (c *initContainer) key(name string) string {
+	name = notInKeys.ReplaceAllString(name, "_")
+	key := name
+	for n := 2; c.secret[key] != ""; n++ {
+		key = fmt.Sprintf("%d-%s", n, name)
+	}
+	return key
 }
 
 // registries gives the credentials for registries: the pull secret itself where the pod may
@@ -162,6 +191,11 @@ func (c *initContainer) registries(used Used) {
 
 func (c *initContainer) add(list string, items ...any) {
 	c.body[list] = append(preview.List(c.body, list), items...)
+}
+
+// has reports whether one of a list has a text in a field.
+func (c *initContainer) has(list, field, text string) bool {
+	return slices.ContainsFunc(preview.Maps(c.body, list), func(m map[string]any) bool { return m[field] == text })
 }
 
 // mount adds a mount of a volume, and the volume unless it is there.

@@ -1,6 +1,8 @@
 package plugins
 
 import (
+	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -156,6 +158,45 @@ func TestAPodGetsCredentialsAndTheCAByReference(t *testing.T) {
 		}
 	}
 	if _, err = PodTemplate(with("{file: token}"), liveHost(), Used{}); err == nil || !strings.Contains(err.Error(), "its login is in the file /home/me/token beside the config, which a pod does not have") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// Each credential has a key of its own, and the command that makes them is one for a shell.
+func TestCredentialsOfOneNameHaveKeysOfTheirOwn(t *testing.T) {
+	of := func(logins ...string) (*Boot, error) {
+		t.Helper()
+		more := ""
+		for i, login := range logins {
+			more += fmt.Sprintf("\n  - {output: p%d, reference: 'https://example.com/%d', auth: {bearer: %s}}", i, i, login)
+		}
+		text := "apiVersion: kubectl-operator/v1alpha1\nkind: PluginSet\nmetadata: {name: optimus}\nspec:\n  installLocation: /app/.plugins\n" +
+			"  host: {deployment: {namespace: hosts, name: server}, default-init-image: example.com/kop:1}\n  plugins:" + more + "\n"
+		set, err := Parse([]byte(text), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return PodTemplate(set, liveHost(), Used{})
+	}
+	boot, err := of("{file: /a/token}", "{file: /b/token}", "{file: /a/token}", "{env: token}", "{file: '/c/my token'}")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"The credentials that the preview used come from a Secret: kubectl create secret generic optimus-credentials --namespace hosts " +
+		"--from-file 2-token=/b/token --from-literal 3-token=\"$token\" --from-file 'my_token=/c/my token' --from-file token=/a/token"}; !slices.Equal(boot.Needs, want) {
+		t.Errorf("needs\n%q, want\n%q", boot.Needs, want)
+	}
+	pod, _ := preview.PodTemplate(boot.Template)
+	mounted := map[string]string{}
+	for _, m := range preview.Maps(preview.Maps(pod, "initContainers")[0], "volumeMounts") {
+		if m["name"] == volumeCredentials {
+			mounted[preview.String(m, "mountPath")] += preview.String(m, "subPath")
+		}
+	}
+	if want := map[string]string{"/a/token": "token", "/b/token": "2-token", "/c/my token": "my_token"}; !maps.Equal(mounted, want) {
+		t.Errorf("mounted %v, want %v", mounted, want)
+	}
+	if _, err := of("{env: 'T$(id)'}"); err == nil || !strings.Contains(err.Error(), "plugin p0: a credential is in the variable T$(id), a name that no shell takes") {
 		t.Errorf("got %v", err)
 	}
 }
