@@ -41,10 +41,11 @@ func Of(o *preview.Object) (w Webhook, ok bool) {
 
 // Controls reports whether a ServiceAccount may, by the grants, change every object of
 // the kind or its status. The controller of the kind may, whose package brings the
-// definition with it: conversion gives it nothing that it does not have.
+// definition with it: conversion gives it nothing that it does not have. One that may in
+// some namespaces only gains the objects of all others.
 func (w Webhook) Controls(grants []preview.Grant) bool {
 	return slices.ContainsFunc(grants, func(g preview.Grant) bool {
-		if g.Subject.Kind != preview.SubjectServiceAccount || g.Change == preview.GrantRemoved || len(g.ResourceNames) > 0 {
+		if g.Subject.Kind != preview.SubjectServiceAccount || g.Scope != preview.ScopeCluster || g.Change == preview.GrantRemoved || len(g.ResourceNames) > 0 {
 			return false
 		}
 		return slices.ContainsFunc([]string{"update", "patch"}, func(verb string) bool {
