@@ -123,6 +123,7 @@ var cloudCasesOfNames = []struct {
 	{"a role with a row", request("kind: GCPProviderSpec, predefinedRoles: [roles/editor]"), "cloud-not-judged", ""},
 	{"a role of the project", gcpMember("projects/p/roles/custom", "user:a@example.com"), "cloud-not-judged", preview.Warning},
 	{"a role of the project that the plan defines", gcpMember("projects/p/roles/custom", "user:a@example.com") + "---\napiVersion: iam.cnrm.cloud.google.com/v1beta1\nkind: IAMCustomRole\nmetadata: {name: custom, namespace: app}\nspec: {permissions: [compute.instances.list]}\n", "cloud-not-judged", ""},
+	{"a role of the project that is named as a policy of another cloud", gcpMember("projects/p/roles/p", "user:a@example.com") + "---\n" + awsPolicy(`[{"Effect":"Allow","Action":["ec2:DescribeVpcs"],"Resource":["*"]}]`), "cloud-not-judged", preview.Warning},
 	{"changes of named things", awsRequest("{effect: Allow, action: ['s3:PutLifecycleConfiguration', 's3:ListBucket'], resource: 'arn:aws:s3:::backup/*'}"), "cloud-not-judged", preview.Info},
 	{"changes of everything, which another rule says", awsRequest("{effect: Allow, action: ['s3:PutLifecycleConfiguration', 's3:ListBucket'], resource: '*'}"), "cloud-not-judged", ""},
 	{"every action of a service, which another rule says", awsRequest("{effect: Allow, action: ['sqs:*'], resource: 'arn:aws:sqs:us-east-1:1:q'}"), "cloud-not-judged", ""},

@@ -54,7 +54,6 @@ func appliesEverywhere(p preview.CloudPermission) bool {
 	})
 }
 
-// Permits reports whether a permission includes any of the actions.
 // Permits reports whether a permission includes any of the actions, by its roles too.
 func Permits(p preview.CloudPermission, actions ...string) bool {
 	return slices.ContainsFunc(actions, func(action string) bool { return cloudtable.Includes(p, action) })
@@ -77,7 +76,7 @@ func Tabled(rule rules.Rule) Matcher {
 	}
 }
 
-// Highest returns a matcher with the Highest level of several matchers.
+// Highest returns a matcher with the highest level of several matchers.
 func Highest(matchers ...Matcher) Matcher {
 	return func(p preview.CloudPermission) rules.Level {
 		level := rules.None
@@ -130,9 +129,7 @@ func MutatesEverything(p preview.CloudPermission) rules.Level {
 	}
 	for _, action := range p.Actions {
 		_, verb, ok := strings.Cut(strings.ToLower(action), ":")
-		if ok && !slices.ContainsFunc([]string{"describe", "list", "get", "batchget", "lookup", "head", "search", "simulate"}, func(reading string) bool {
-			return strings.HasPrefix(verb, reading)
-		}) {
+		if ok && !cloudtable.IsRead(verb) {
 			return rules.Medium
 		}
 	}

@@ -27,6 +27,12 @@ var sensitive = sync.OnceValue(func() map[string][]string {
 // readVerbs begin the names of AWS' actions that only describe.
 var readVerbs = []string{"describe", "list", "get", "batchget", "lookup", "head", "search", "simulate"}
 
+// IsRead reports whether the name of an action of AWS, in lower case and without its
+// service, begins as that of an action that only describes.
+func IsRead(name string) bool {
+	return slices.ContainsFunc(readVerbs, func(read string) bool { return strings.HasPrefix(name, read) })
+}
+
 // describing are the last words of Google Cloud's permissions that only describe.
 var describing = []string{"get", "list", "getiampolicy", "listtagbindings", "listeffectivetags"}
 
@@ -47,7 +53,7 @@ func namedAsRead(provider, pattern string) bool {
 	switch provider {
 	case cloud.AWS:
 		service, verb, ok := strings.Cut(pattern, ":")
-		return ok && service != "sts" && !strings.ContainsAny(service, "*?") && slices.ContainsFunc(readVerbs, func(read string) bool { return strings.HasPrefix(verb, read) })
+		return ok && service != "sts" && !strings.ContainsAny(service, "*?") && IsRead(verb)
 	case cloud.GCP:
 		return slices.Contains(describing, pattern[strings.LastIndex(pattern, ".")+1:])
 	case cloud.Azure:

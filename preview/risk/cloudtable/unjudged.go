@@ -85,14 +85,14 @@ func UnjudgedOf(p preview.CloudPermission, defined func(role string) bool) Unjud
 	return u
 }
 
-// DefinedBy returns a function that reports whether one of the permissions is of an object
-// that is named as a role of the account's own, such as the IAMCustomRole of one of Google
-// Cloud.
-func DefinedBy(permissions []preview.CloudPermission) func(role string) bool {
+// DefinedBy returns a function that reports whether one of the permissions at a provider is
+// of an object that is named as a role of the account's own, such as the IAMCustomRole of
+// one of Google Cloud.
+func DefinedBy(provider string, permissions []preview.CloudPermission) func(role string) bool {
 	return func(role string) bool {
 		name := "/" + role[strings.LastIndexAny(role, "/ ")+1:]
 		return slices.ContainsFunc(permissions, func(p preview.CloudPermission) bool {
-			return len(p.Actions) > 0 && p.Change != preview.GrantRemoved && strings.HasSuffix(p.Origin, name)
+			return p.Provider == provider && len(p.Actions) > 0 && p.Change != preview.GrantRemoved && strings.HasSuffix(p.Origin, name)
 		})
 	}
 }
