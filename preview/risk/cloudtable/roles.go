@@ -50,8 +50,9 @@ var roles = sync.OnceValue(func() map[roleKey]Role {
 	return out
 })
 
-// RoleOf returns the role that a permission names, by its name, its ID, or a path that
-// ends with either; ok is false for one that the provider does not have.
+// RoleOf returns the role that a permission names: by its name, its ID, or a path that ends
+// with the name of a policy of AWS or the ID of a role of Azure; ok is false for one that
+// the provider does not have.
 func RoleOf(provider, named string) (r Role, ok bool) {
 	named = strings.ToLower(strings.TrimSpace(named))
 	if r, ok = roles()[roleKey{provider, named}]; ok || provider == cloud.GCP {
@@ -60,7 +61,11 @@ func RoleOf(provider, named string) (r Role, ok bool) {
 	if provider == cloud.AWS && !strings.Contains(named, ":aws:policy/") {
 		return r, false // a policy of the account, which may have the name too
 	}
-	r, ok = roles()[roleKey{provider, named[strings.LastIndex(named, "/")+1:]}]
+	last := named[strings.LastIndex(named, "/")+1:]
+	r, ok = roles()[roleKey{provider, last}]
+	if provider == cloud.Azure && r.ID != last {
+		return Role{}, false // a role of the account, whose name may have slashes
+	}
 	return r, ok
 }
 

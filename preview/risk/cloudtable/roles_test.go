@@ -152,9 +152,10 @@ func TestARoleIsKnownByItsNames(t *testing.T) {
 		{cloud.GCP, "roles/dns.admin"}: "roles/dns.admin", {cloud.GCP, "projects/p/roles/dns.admin"}: "",
 		{cloud.Azure, "DNS Zone Contributor"}: "DNS Zone Contributor", {cloud.Azure, "befefa01-2a29-4197-83a8-272ff33ce314"}: "DNS Zone Contributor",
 		{cloud.Azure, "/subscriptions/1/providers/Microsoft.Authorization/roleDefinitions/BEFEFA01-2a29-4197-83a8-272ff33ce314"}: "DNS Zone Contributor",
-		{cloud.AWS, "arn:aws:iam::aws:policy/AmazonEKSWorkerNodePolicy"}:                                                         "AmazonEKSWorkerNodePolicy",
-		{cloud.AWS, "arn:aws-cn:iam::aws:policy/service-role/AmazonEBSCSIDriverPolicy"}:                                          "AmazonEBSCSIDriverPolicy",
-		{cloud.AWS, "arn:aws:iam::123456789012:policy/AmazonEKSWorkerNodePolicy"}:                                                "",
+		{cloud.Azure, "ours/Reader"}:                                                    "",
+		{cloud.AWS, "arn:aws:iam::aws:policy/AmazonEKSWorkerNodePolicy"}:                "AmazonEKSWorkerNodePolicy",
+		{cloud.AWS, "arn:aws-cn:iam::aws:policy/service-role/AmazonEBSCSIDriverPolicy"}: "AmazonEBSCSIDriverPolicy",
+		{cloud.AWS, "arn:aws:iam::123456789012:policy/AmazonEKSWorkerNodePolicy"}:       "",
 	} {
 		if got, _ := RoleOf(named[0], named[1]); got.Name != want {
 			t.Errorf("%v is %q, want %q", named, got.Name, want)
