@@ -52,6 +52,7 @@ func TestWhatIsRefused(t *testing.T) {
 		{name: "an absolute path", text: "resources: [/etc/passwd]", want: `kustomization.yaml: resources[0]: "/etc/passwd" is an absolute path; only files of the content itself are read`},
 		{name: "a file that is not there", text: "resources: [none.yaml]", want: `kustomization.yaml: resources[0]: "none.yaml" does not exist in the content`},
 		{name: "a directory without a kustomization", text: "resources: [sub]", more: map[string]string{"sub/a.yaml": configMap}, want: `kustomization.yaml: resources[0]: the directory "sub" has no kustomization; in a copy of it: printf '%s\n' resources: '- "a.yaml"' > ./sub/kustomization.yaml && kubectl operator preview .`},
+		{name: "a directory without a kustomization, beside others", text: "resources: [sub]", more: map[string]string{"sub/a.yaml": configMap, "sub/b.yaml/c.yaml": configMap}, want: `kustomization.yaml: resources[0]: the directory "sub" has no kustomization; in a copy of it: printf '%s\n' resources: '- "a.yaml"' > ./sub/kustomization.yaml && kubectl operator preview .`},
 		{name: "a file outside of the kustomization", text: "resources: [sub]", more: map[string]string{"sub/kustomization.yaml": "resources: [../a.yaml]"},
 			want: `sub/kustomization.yaml: resources[0]: "../a.yaml" lies outside of the directory of its kustomization; kustomize reads only directories from there`},
 		{name: "a cycle", text: "resources: [sub]", more: map[string]string{"sub/kustomization.yaml": "resources: [..]"},

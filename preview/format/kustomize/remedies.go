@@ -10,6 +10,8 @@ import (
 	"strings"
 	"unicode"
 
+	"sigs.k8s.io/kustomize/api/konfig"
+
 	"github.com/kubectl-operator/kubectl-operator/preview/commandline"
 	"github.com/kubectl-operator/kubectl-operator/preview/format/remotebase"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
@@ -54,7 +56,7 @@ func (p *planner) loaded(repo *repository, dir string) (*kustomization, error) {
 		}
 		return k, nil
 	}
-	file := path.Join(dir, "kustomization.yaml")
+	file := path.Join(dir, konfig.DefaultKustomizationFileName())
 	if twice, ok := errors.AsType[*twoFilesError](err); ok {
 		k = &kustomization{file: twice.files[1], dir: dir, repo: repo}
 		return nil, fmt.Errorf("%w; %s", err, p.changed(k, func(file string) string { return commandline.Join("rm", file) }))
@@ -196,12 +198,11 @@ func (p *planner) listing(at *kustomization, repo *repository, dir string) strin
 	entries, err := fs.ReadDir(p.content, dir)
 	words := []string{"printf", `%s\n`, "resources:"}
 	for _, entry := range entries {
-		switch path.Ext(entry.Name()) {
-		case ".yaml", ".yml", ".json":
+		if !entry.IsDir() && slices.Contains([]string{".yaml", ".yml", ".json"}, path.Ext(entry.Name())) {
 			words = append(words, fmt.Sprintf("- %q", entry.Name()))
 		}
 	}
-	made := &kustomization{file: path.Join(dir, "kustomization.yaml"), dir: dir, repo: repo}
+	made := &kustomization{file: path.Join(dir, konfig.DefaultKustomizationFileName()), dir: dir, repo: repo}
 	if files := len(words) - 3; err != nil || files == 0 || files > maxListed {
 		return p.byHand(at)
 	}
