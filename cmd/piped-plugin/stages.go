@@ -42,12 +42,17 @@ func (p *plugin) ExecuteStage(ctx context.Context, config *pluginConfig, targets
 	}
 	defer giveBack()
 	run := &stageRun{plugin: p, config: config, in: in, log: newStageLog(persister)}
-	if err := run.stage(ctx, targets); err != nil {
+	err = run.stage(ctx, targets)
+	exits := false
+	if err == nil {
+		exits, err = run.exits()
+	}
+	switch {
+	case err != nil:
 		run.log.errorf("%s", err)
 		return &sdk.ExecuteStageResponse{Status: sdk.StageStatusFailure}, nil
-	}
-	if exits, err := run.exits(); err != nil || exits {
-		return &sdk.ExecuteStageResponse{Status: sdk.StageStatusExited}, err
+	case exits:
+		return &sdk.ExecuteStageResponse{Status: sdk.StageStatusExited}, nil
 	}
 	return &sdk.ExecuteStageResponse{Status: sdk.StageStatusSuccess}, nil
 }
