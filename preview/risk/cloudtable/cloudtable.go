@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/cloud"
+	"github.com/kubectl-operator/kubectl-operator/preview/risk/tsv"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
@@ -31,11 +32,7 @@ type Grant struct {
 // Grants returns the rows by rule. Callers must not modify them.
 var Grants = sync.OnceValue(func() map[string][]Grant {
 	out := map[string][]Grant{}
-	for line := range strings.Lines(grantData) {
-		f := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
-		if strings.HasPrefix(line, "#") || len(f) != 7 {
-			continue // a test holds the table to its form
-		}
+	for _, f := range tsv.Rows(grantData, 7) {
 		name, id, _ := strings.Cut(f[2], "=")
 		out[f[3]] = append(out[f[3]], Grant{f[0], f[1], name, id, f[3], levels[f[4]], levels[f[5]], f[6]})
 	}

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/kubectl-operator/kubectl-operator/preview/cloud"
+	"github.com/kubectl-operator/kubectl-operator/preview/risk/tsv"
 )
 
 //go:embed sensitive.tsv
@@ -16,10 +17,8 @@ var sensitiveData string
 // reads, and which return data or credentials.
 var sensitive = sync.OnceValue(func() map[string][]string {
 	out := map[string][]string{}
-	for line := range strings.Lines(sensitiveData) {
-		if f := strings.Split(strings.TrimSpace(line), "\t"); !strings.HasPrefix(line, "#") && len(f) == 3 {
-			out[f[0]] = append(out[f[0]], strings.ToLower(f[1]))
-		}
+	for _, f := range tsv.Rows(sensitiveData, 3) {
+		out[f[0]] = append(out[f[0]], strings.ToLower(f[1]))
 	}
 	return out
 })

@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/cloud"
+	"github.com/kubectl-operator/kubectl-operator/preview/risk/tsv"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
@@ -31,11 +32,7 @@ type roleKey struct{ provider, name string }
 
 var roles = sync.OnceValue(func() map[roleKey]Role {
 	out := map[roleKey]Role{}
-	for line := range strings.Lines(roleData) {
-		f := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
-		if strings.HasPrefix(line, "#") || len(f) != 4 {
-			continue // a test holds the table to its form
-		}
+	for _, f := range tsv.Rows(roleData, 4) {
 		name, id, _ := strings.Cut(f[1], "=")
 		others, _ := strconv.Atoi(f[2])
 		r := Role{Provider: f[0], Name: name, ID: id, Others: others}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/cloud"
+	"github.com/kubectl-operator/kubectl-operator/preview/risk/tsv"
 )
 
 //go:embed plain.tsv
@@ -23,10 +24,8 @@ type plain struct {
 
 var plains = sync.OnceValue(func() []plain {
 	var out []plain
-	for line := range strings.Lines(plainData) {
-		if f := strings.Split(strings.TrimSpace(line), "\t"); !strings.HasPrefix(line, "#") && len(f) == 5 {
-			out = append(out, plain{f[0], f[1], strings.ToLower(f[2]), f[3] == "changes"})
-		}
+	for _, f := range tsv.Rows(plainData, 5) {
+		out = append(out, plain{f[0], f[1], strings.ToLower(f[2]), f[3] == "changes"})
 	}
 	return out
 })

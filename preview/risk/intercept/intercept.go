@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/kubectl-operator/kubectl-operator/preview/risk/tsv"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
@@ -26,11 +27,7 @@ type Resource struct {
 // Resources returns the whole table. Callers must not modify it.
 var Resources = sync.OnceValue(func() []Resource {
 	var out []Resource
-	for line := range strings.Lines(resourceData) {
-		f := strings.Split(strings.TrimSpace(line), "\t")
-		if strings.HasPrefix(line, "#") || len(f) != 5 {
-			continue // a test holds the table to its form
-		}
+	for _, f := range tsv.Rows(resourceData, 5) {
 		out = append(out, Resource{Group: strings.TrimPrefix(f[0], "core"), Name: f[1], Cluster: f[2] == "C", See: levels[f[3]], Change: levels[f[4]]})
 	}
 	return out

@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/access"
+	"github.com/kubectl-operator/kubectl-operator/preview/risk/tsv"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
@@ -46,7 +47,7 @@ type URL struct {
 var Rows = sync.OnceValue(func() []Row {
 	cluster := clusterScoped()
 	var out []Row
-	for _, f := range fields(rightData, 7) {
+	for _, f := range tsv.Rows(rightData, 7) {
 		r := Row{Level: levels[f[1]], Own: levels[f[2]], Groups: Groups(f[3]), Resources: strings.Fields(f[4]), Verbs: strings.Fields(f[5]), Why: f[6]}
 		if f[0] != harmless {
 			r.Rule = f[0]
@@ -62,7 +63,7 @@ var Rows = sync.OnceValue(func() []Row {
 // URLs returns the rows of urls.tsv. Callers must not modify them.
 var URLs = sync.OnceValue(func() []URL {
 	var out []URL
-	for _, f := range fields(urlData, 4) {
+	for _, f := range tsv.Rows(urlData, 4) {
 		u := URL{Level: levels[f[1]], Path: f[2], Why: f[3]}
 		if f[0] != harmless {
 			u.Rule = f[0]
@@ -81,7 +82,7 @@ var Known = sync.OnceValue(func() []preview.ServedResource {
 	for i, s := range out {
 		at[s.Group+"/"+s.Resource] = i
 	}
-	for _, f := range fields(askedData, 4) {
+	for _, f := range tsv.Rows(askedData, 4) {
 		s := preview.ServedResource{Group: Groups(f[0])[0], Resource: f[1], Namespaced: f[2] == "N", Verbs: strings.Fields(f[3])}
 		if i, ok := at[s.Group+"/"+s.Resource]; ok {
 			out[i].Verbs = slices.Concat(out[i].Verbs, s.Verbs)
@@ -120,18 +121,6 @@ const harmless = "harmless"
 
 var levels = map[string]rules.Level{
 	"notice": rules.Notice, "low": rules.Low, "medium": rules.Medium, "high": rules.High, "critical": rules.Critical,
-}
-
-// fields returns the tab-separated fields of each line of a table that has exactly n of
-// them and is no comment. A test holds that all lines have.
-func fields(table string, n int) [][]string {
-	var out [][]string
-	for line := range strings.Lines(table) {
-		if f := strings.Split(strings.TrimSpace(line), "\t"); !strings.HasPrefix(line, "#") && len(f) == n {
-			out = append(out, f)
-		}
-	}
-	return out
 }
 
 func clusterScoped() map[string]bool {

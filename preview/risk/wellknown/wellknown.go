@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/risk/tsv"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
@@ -26,11 +27,7 @@ type Object struct {
 // Objects returns the rows by kind. Callers must not modify them.
 var Objects = sync.OnceValue(func() map[string][]Object {
 	out := map[string][]Object{}
-	for line := range strings.Lines(objectData) {
-		f := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
-		if strings.HasPrefix(line, "#") || len(f) != 5 {
-			continue // a test holds the table to its form
-		}
+	for _, f := range tsv.Rows(objectData, 5) {
 		out[f[0]] = append(out[f[0]], Object{f[0], strings.TrimPrefix(f[1], "-"), f[2], levels[f[3]], f[4]})
 	}
 	return out
@@ -77,11 +74,7 @@ type Account struct {
 // Accounts returns the rows. Callers must not modify them.
 var Accounts = sync.OnceValue(func() []Account {
 	var out []Account
-	for line := range strings.Lines(accountData) {
-		f := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
-		if strings.HasPrefix(line, "#") || len(f) != accountColumns {
-			continue // a test holds the table to its form
-		}
+	for _, f := range tsv.Rows(accountData, accountColumns) {
 		out = append(out, Account{f[0], f[1], f[2], f[3]})
 	}
 	return out
