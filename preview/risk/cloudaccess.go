@@ -73,7 +73,7 @@ func cloudCases(rule rules.Rule, p preview.CloudPermission) map[int]bool {
 	for at, of := range rule.Cases {
 		if slices.ContainsFunc(strings.Fields(of.For), func(word string) bool {
 			if !strings.HasPrefix(word, ":") {
-				return cloudmatch.Permits(p, word)
+				return cloudtable.Includes(p, word)
 			}
 			return !cloudmatch.Unlimited(p) && slices.ContainsFunc(p.Actions, func(a string) bool { return strings.HasSuffix(a, word) })
 		}) {
@@ -105,7 +105,7 @@ func (c *scan) originID(origin string) string {
 // workloads that run with the role that is passed.
 func passRole(c *scan, p preview.CloudPermission) Level {
 	switch {
-	case p.Provider != cloud.AWS || cloudmatch.Unlimited(p) || !cloudmatch.Permits(p, "iam:PassRole") || !cloud.Wide(p) && cloudmatch.PassesTo(p.Conditions):
+	case p.Provider != cloud.AWS || cloudmatch.Unlimited(p) || !cloudtable.Includes(p, "iam:PassRole") || !cloud.Wide(p) && cloudmatch.PassesTo(p.Conditions):
 		return None
 	case c.starters[holderOf(p)]:
 		return Critical

@@ -54,11 +54,6 @@ func appliesEverywhere(p preview.CloudPermission) bool {
 	})
 }
 
-// Permits reports whether a permission includes any of the actions, by its roles too.
-func Permits(p preview.CloudPermission, actions ...string) bool {
-	return slices.ContainsFunc(actions, func(action string) bool { return cloudtable.Includes(p, action) })
-}
-
 // Unlimited reports whether a permission is for every action.
 func Unlimited(p preview.CloudPermission) bool {
 	return slices.ContainsFunc(p.Actions, cloud.EveryAction)
@@ -148,7 +143,7 @@ func Exceptions(p preview.CloudPermission) rules.Level {
 // provider's actions.
 func actionOf(provider string, level rules.Level, actions ...string) Matcher {
 	return func(p preview.CloudPermission) rules.Level {
-		if p.Provider == provider && Permits(p, actions...) {
+		if p.Provider == provider && cloudtable.Includes(p, actions...) {
 			return level
 		}
 		return rules.None
@@ -185,7 +180,7 @@ func GCPEscalation(p preview.CloudPermission) rules.Level {
 	}
 	alone := p
 	alone.Actions = slices.DeleteFunc(slices.Clone(p.Actions), func(a string) bool { return a == actAs })
-	if level > rules.None && Permits(p, actAs) && cloudtable.Judge(rules.CloudEscalation.Name, alone) > rules.None {
+	if level > rules.None && cloudtable.Includes(p, actAs) && cloudtable.Judge(rules.CloudEscalation.Name, alone) > rules.None {
 		return rules.Critical
 	}
 	return level

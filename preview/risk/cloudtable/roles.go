@@ -88,9 +88,12 @@ func Behind(p preview.CloudPermission) []Role {
 	return out
 }
 
-// Includes reports whether a permission includes an action, by itself or by a role.
-func Includes(p preview.CloudPermission, action string) bool {
-	return cloud.Permits(p, action) || slices.ContainsFunc(Behind(p), func(r Role) bool { return slices.Contains(r.Actions, action) })
+// Includes reports whether a permission includes any of the actions, by itself or by a role.
+func Includes(p preview.CloudPermission, actions ...string) bool {
+	behind := Behind(p)
+	return slices.ContainsFunc(actions, func(action string) bool {
+		return cloud.Permits(p, action) || slices.ContainsFunc(behind, func(r Role) bool { return slices.Contains(r.Actions, action) })
+	})
 }
 
 // Given returns the actions of a permission, and those behind its roles.
