@@ -11,6 +11,9 @@ type Refusals struct {
 
 // NewRefusals returns the refusals of a plan.
 func NewRefusals(p *preview.Plan) *Refusals {
+	if len(p.Unknowns) == 0 {
+		return &Refusals{}
+	}
 	r := &Refusals{objects: p.ObjectsByID(), defined: map[preview.GroupKind]bool{}}
 	for i := range p.Objects {
 		switch o := &p.Objects[i]; {
@@ -41,9 +44,6 @@ func (r *Refusals) Permanent(u preview.Unknown) bool {
 
 // Refused returns an obstacle for each object that stays refused.
 func Refused(p *preview.Plan) []preview.Obstacle {
-	if len(p.Unknowns) == 0 {
-		return nil
-	}
 	var out []preview.Obstacle
 	refusals := NewRefusals(p)
 	for _, u := range p.Unknowns {
