@@ -251,11 +251,7 @@ func besideDirectory(err error, want PlanRequest) error {
 	if _, statErr := os.Stat(want.Text); want.File != nil || statErr != nil || errors.Is(err, context.Canceled) {
 		return err
 	}
-	words := []string{"preview", commandline.Path(want.Text)}
-	if want.Name != "" {
-		words = append(words, want.Name)
-	}
-	command := commandline.Operator(words...)
+	command := commandline.Operator(append([]string{"preview"}, requestWords("", "", commandline.Path(want.Text), want.Name)...)...)
 	return &commandline.Advised{
 		Err:      Usagef("%s without a path is the name of a package; for the directory or file of that name: %s\nas a package: %s", want.Text, command, err),
 		Commands: []string{command}, Scope: commandline.All, Without: []string{"version", "channel", "catalog"},
@@ -269,15 +265,11 @@ func (r *Resolver) allowing(err error, want PlanRequest) error {
 	if address == "" {
 		return err
 	}
-	words := []string{"preview", want.Text}
-	switch {
-	case want.File != nil && want.File.chosen() != "":
-		words = []string{"preview", "--filename=" + want.File.path, "--request=" + want.File.chosen()}
-	case want.File != nil:
-		words = []string{"preview", "--filename=" + want.File.path}
-	case want.Name != "":
-		words = append(words, want.Name)
+	file, chosen := "", ""
+	if want.File != nil {
+		file, chosen = want.File.path, want.File.chosen()
 	}
+	words := append([]string{"preview"}, requestWords(file, chosen, want.Text, want.Name)...)
 	for _, allowed := range append(slices.Clone(r.private), address) {
 		words = append(words, "--allow-private-address="+allowed)
 	}
@@ -349,23 +341,30 @@ func (r *Resolver) render(ctx context.Context, found *Resolution, release previe
 
 // again returns the words behind "preview" that ask for the content of a directory again.
 func (out *Resolution) again() []string {
-	asked := out.request
-	switch {
-	case out.content.Source.Kind != string(ref.KindDirectory):
+	if out.content.Source.Kind != string(ref.KindDirectory) {
 		return nil
-	case asked.File != "" && asked.FileRequest != "":
-		return []string{"--filename=" + asked.File, "--request=" + asked.FileRequest}
-	case asked.File != "":
-		return []string{"--filename=" + asked.File}
 	}
-	words := []string{commandline.Path(asked.Reference)}
-	if out.named != "" {
-		words = append(words, out.named)
-	}
-	if asked.Path != "" {
+	asked := out.request
+	words := requestWords(asked.File, asked.FileRequest, commandline.Path(asked.Reference), out.named)
+	if asked.File == "" && asked.Path != "" {
 		words = append(words, "--path", asked.Path)
 	}
 	return words
+}
+
+// requestWords returns what a command line asks by: a request file and the request in it
+// that is chosen, empty for the only one; else a reference and the name of the release, which
+// may be empty.
+func requestWords(file, chosen, reference, name string) []string {
+	switch {
+	case file != "" && chosen != "":
+		return []string{"--filename=" + file, "--request=" + chosen}
+	case file != "":
+		return []string{"--filename=" + file}
+	case name != "":
+		return []string{reference, name}
+	}
+	return []string{reference}
 }
 
 // seal computes the content digest of rendered content. beside are the objects

@@ -186,13 +186,11 @@ func built(ctx context.Context, dir string) (Text, error) {
 // typed returns the path of the directory root, which has dir at a path below it, as the user
 // names directories; the absolute one where links lead elsewhere.
 func typed(dir, at, root string) string {
-	name := filepath.Clean(dir)
-	for range strings.Split(path.Clean(at), "/") {
-		name = filepath.Join(name, "..")
+	up, err := filepath.Rel(filepath.FromSlash(at), ".")
+	if err != nil {
+		return root
 	}
-	if path.Clean(at) == "." {
-		name = filepath.Clean(dir)
-	}
+	name := filepath.Join(dir, up)
 	if info, err := os.Stat(name); err == nil {
 		if is, err := os.Stat(root); err == nil && os.SameFile(info, is) {
 			return name
