@@ -60,62 +60,70 @@ const maxTagged = 3
 // maxConfirmChanges is how many changes CONFIRM lists; the Summary has the others.
 const maxConfirmChanges = 6
 
-// confirmHead returns all that the approval is about, above the question. If
-// there is no room, changes are only counted first; then the sentence and blank lines are
-// left out for the first of them. Where no change has room or there is none, images by
-// tag are only counted, then blank lines are left out, then the sentence.
-func (m *confirmDialog) confirmHead(width, height int) []widget.Line {
-	column, most := 12, maxTagged
-	if width < frame.DoubleWidth {
-		column, most = 10, 0
-	}
-	for _, sentence := range []bool{true, false} {
-		for changes := min(len(m.listedChanges()), maxConfirmChanges); changes > 0 && !m.full; changes-- {
-			h := &factList{width: width, column: column}
-			m.confirmFacts(h, most, sentence, changes)
-			if !sentence {
-				h.lines = slices.DeleteFunc(h.lines, func(l widget.Line) bool { return len(l) == 0 })
-			}
-			if len(h.lines) <= height {
-				return h.lines
-			}
-		}
-	}
-	for tagged, sentence := most, true; ; tagged-- {
-		h := &factList{width: width, column: column}
-		if m.full {
-			m.allDigests(h)
-			return h.lines
-		}
-		m.confirmFacts(h, max(tagged, 0), sentence, 0)
-		if len(h.lines) <= height {
-			return h.lines
-		}
-		if tagged > 0 {
-			continue
-		}
-		if short := slices.DeleteFunc(h.lines, func(l widget.Line) bool { return len(l) == 0 }); len(short) <= height || !sentence {
-			return short
-		}
-		sentence = false
-	}
+// confirmLayout is how much of CONFIRM is shown above its question.
+type confirmLayout struct {
+	sentence, blanks bool // the sentence of the verdict, and lines between its parts
+	changes, tagged  int  // how many changes and images by tag are listed
 }
 
-func (m *confirmDialog) confirmFacts(h *factList, tagged int, sentence bool, changes int) {
+// confirmLayouts are those that are tried, the fullest first: if there is no room, changes
+// are only counted first; then the sentence and blank lines are left out for the first of
+// them. Where no change has room or there is none, images by tag are only counted, then
+// blank lines are left out, then the sentence.
+func confirmLayouts(changes, tagged int) []confirmLayout {
+	var out []confirmLayout
+	for _, whole := range []bool{true, false} {
+		for n := changes; n > 0; n-- {
+			out = append(out, confirmLayout{whole, whole, n, tagged})
+		}
+	}
+	for n := tagged; n >= 0; n-- {
+		out = append(out, confirmLayout{true, true, 0, n})
+	}
+	return append(out, confirmLayout{sentence: true}, confirmLayout{blanks: true}, confirmLayout{})
+}
+
+// confirmHead returns all that the approval is about, above the question, as much of it as
+// has room.
+func (m *confirmDialog) confirmHead(width, height int) []widget.Line {
+	column, tagged := 12, maxTagged
+	if width < frame.DoubleWidth {
+		column, tagged = 10, 0
+	}
+	if m.full {
+		h := &factList{width: width, column: column}
+		m.allDigests(h)
+		return h.lines
+	}
+	var lines []widget.Line
+	for _, layout := range confirmLayouts(min(len(m.listedChanges()), maxConfirmChanges), tagged) {
+		h := &factList{width: width, column: column}
+		m.confirmFacts(h, layout)
+		if lines = h.lines; !layout.blanks {
+			lines = slices.DeleteFunc(lines, func(l widget.Line) bool { return len(l) == 0 })
+		}
+		if len(lines) <= height {
+			break
+		}
+	}
+	return lines
+}
+
+func (m *confirmDialog) confirmFacts(h *factList, layout confirmLayout) {
 	h.blank()
 	h.lines = append(h.lines, widget.Line{widget.Text(theme.Plain, "   "[:h.margin()]),
 		widget.Text(theme.Strong, "You are about to change "+describe.WriteTarget(m.Plan)+". Nothing has been changed yet.")})
-	if v := m.Plan.Verdict; sentence && v != nil && v.Sentence != "" {
+	if v := m.Plan.Verdict; layout.sentence && v != nil && v.Sentence != "" {
 		for _, line := range widget.Wrap(theme.Plain, v.Sentence, h.width-2*h.margin(), "") {
 			h.lines = append(h.lines, append(widget.Line{widget.Text(theme.Plain, "   "[:h.margin()])}, line...))
 		}
 	}
 	h.blank()
 	m.targetLines(h)
-	m.changeLines(h, changes)
+	m.changeLines(h, layout.changes)
 	m.effectLines(h)
 	h.blank()
-	m.contentLines(h, tagged)
+	m.contentLines(h, layout.tagged)
 	if m.checked {
 		h.blank()
 		h.add("checked", widget.Text(theme.Plain, m.at.Format("15:04:05")+"  no reviewed "+describe.ReviewedContent(m.Plan)+" has changed since the review"))
