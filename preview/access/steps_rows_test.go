@@ -245,6 +245,26 @@ func (w *world) awaitChange() *caller {
 	return w.weak
 }
 
+// bootstrapper returns the world in which weak acts by a bootstrap token that it made.
+// The groups of the token and the roles of these are those that kubeadm gives to the
+// tokens by which nodes join.
+func (w *world) bootstrapper() *world {
+	const group = "system:bootstrappers:kubeadm:default-node-token"
+	for i, role := range []string{"system:node-bootstrapper", "system:certificates.k8s.io:certificatesigningrequests:nodeclient"} {
+		w.admin.must("POST", rbacAPI+"/clusterrolebindings", fmt.Sprintf(
+			`{%s,"metadata":{"name":"%s-%d"},"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole","name":%q},"subjects":[{"apiGroup":"rbac.authorization.k8s.io","kind":"Group","name":%q}]}`, ofRBAC, w.namespace, i, role, group))
+	}
+	w.weak.must("POST", "/api/v1/namespaces/kube-system/secrets", fmt.Sprintf(
+		`{"type":"bootstrap.kubernetes.io/token","metadata":{"name":"bootstrap-token-abcdef"},"stringData":{"token-id":"abcdef","token-secret":"0123456789abcdef","usage-bootstrap-authentication":"true","auth-extra-groups":%q}}`, group))
+	out := *w
+	out.weak = w.withToken("abcdef.0123456789abcdef")
+	w.eventually("the API server knows the token", func() bool {
+		status, _ := out.weak.do("POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews", "application/json", `{"apiVersion":"authentication.k8s.io/v1","kind":"SelfSubjectReview"}`)
+		return status == 201
+	})
+	return &out
+}
+
 // Each step of the graph is carried out: an account that may not list the Secrets
 // of another namespace takes the step with its token, and then may. Pods do not
 // run here: the test takes the token that a kubelet mounts into the pod.
@@ -308,6 +328,9 @@ func nodeRows() []toNode {
 		}},
 		{"node-certificate", nil, []string{"certificates.k8s.io certificatesigningrequests create,get", "certificates.k8s.io certificatesigningrequests/nodeclient create"}, func(w *world) {
 			w.certificate("system:node:x", "system:nodes", "kubernetes.io/kube-apiserver-client-kubelet", false)
+		}},
+		{"bootstrap-token", nil, []string{"core secrets create"}, func(w *world) {
+			w.bootstrapper().certificate("system:node:x", "system:nodes", "kubernetes.io/kube-apiserver-client-kubelet", false)
 		}},
 		{"approved-node-certificate", nil, []string{"certificates.k8s.io certificatesigningrequests create", "certificates.k8s.io certificatesigningrequests/approval patch", "certificates.k8s.io signers approve kubernetes.io/*"}, func(w *world) {
 			w.certificate("system:node:x", "system:nodes", "kubernetes.io/kube-apiserver-client-kubelet", true)

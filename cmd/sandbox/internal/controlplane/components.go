@@ -52,6 +52,7 @@ func apiserverArgs(l layout, port, etcd int) []string {
 		"--tls-private-key-file=" + l.key("apiserver"),
 		"--client-ca-file=" + l.cert("ca"),
 		"--token-auth-file=" + l.configFile("tokens.csv"),
+		"--enable-bootstrap-token-auth", // as kubeadm has it: who may write Secrets of kube-system joins nodes
 		"--authorization-mode=Node,RBAC",
 		"--service-account-issuer=https://kubernetes.default.svc",
 		"--service-account-key-file=" + l.key("service-account"),
