@@ -9,6 +9,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/tasks"
 )
 
+// Update is whether golden files are rewritten.
+var Update = update
+
 // The places at which MainBreaking panics.
 const (
 	BreaksEarly   = "before the first write"
