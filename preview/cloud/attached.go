@@ -98,6 +98,8 @@ func readerOf(doc map[string]any, place string) func(*scanner, map[string]any) {
 			return nil
 		}
 		return (*scanner).iamResource
+	case doc[commandField] != nil:
+		return commandOf(doc, place)
 	case doc["Statement"] != nil:
 		return func(s *scanner, doc map[string]any) { s.policy(doc, place) }
 	case doc["includedPermissions"] != nil:

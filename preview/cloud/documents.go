@@ -34,8 +34,9 @@ func ReadDescription(pkg, text string) *preview.CloudDocument {
 
 // ReadDocument returns the policies in a file that comes with a package, nil for none: in
 // blocks of code and what these have a shell write to a file, or the whole
-// text where it is one of data. What does not state actions or roles in the form of a
-// provider is no policy, whatever else it is.
+// text where it is one of data; and the commands by which such blocks give a role. What
+// does not state actions or roles in the form of a provider is no policy, whatever else it
+// is.
 func ReadDocument(pkg, file, text string) *preview.CloudDocument {
 	return readText(document+file+" of package "+pkg, strings.ToLower(path.Ext(file)), text)
 }
@@ -46,7 +47,7 @@ func readText(place, kind, text string) *preview.CloudDocument {
 	}
 	out := &preview.CloudDocument{Place: place}
 	for _, candidate := range candidates(kind, text) {
-		for _, doc := range decoded(candidate) {
+		for _, doc := range append(decoded(candidate), commands(candidate)...) {
 			if !statesAccess(doc) || len(out.Documents) == maxStated {
 				continue
 			}
@@ -145,7 +146,7 @@ var (
 func statesAccess(doc map[string]any) bool {
 	ref := preview.RefOf(doc)
 	switch {
-	case ref.Kind != "" && ref.APIVersion != "":
+	case ref.Kind != "" && ref.APIVersion != "", doc[commandField] != nil:
 		return readerOf(doc, "") != nil
 	case doc["Statement"] != nil:
 		list, whole := policyDocument(doc)

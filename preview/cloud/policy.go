@@ -1,6 +1,7 @@
 package cloud
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,6 +15,7 @@ import (
 type Document struct {
 	Provider, Origin string
 	Title            string   // what the document is, in our words
+	Certainty        string   // how sure it is; empty where the notes say it of each
 	Notes            []string // one line each: how to use it, and what was left out
 	// Body is the input for the provider's tool: the JSON of an AWS policy or an Azure
 	// role definition, or the YAML of a Google Cloud role or of a list of role names. It
@@ -31,13 +33,17 @@ func Policies(c preview.Cloud) []Document {
 	names := map[string]bool{}
 	for _, group := range byRequest(c.Permissions) {
 		g := &permissionRequest{provider: group[0].Provider, origin: group[0].Origin, name: uniqueName(group[0].Origin, names)}
-		out = append(out, g.documents(group)...)
+		made := g.documents(group)
+		for i := range made {
+			made[i].Certainty = cmp.Or(group[0].Certainty, certaintyOf(group[0].Origin))
+		}
+		out = append(out, made...)
 	}
 	for _, provider := range declaredProviders(c) {
 		d := Document{Provider: provider, Title: "shows without actions: nothing can be derived from it"}
 		for _, declared := range c.Declared {
 			if declared.Provider == provider {
-				d.Notes = append(d.Notes, declared.Origin)
+				d.Notes = append(d.Notes, cmp.Or(declared.Certainty, certaintyOf(declared.Origin))+": "+declared.Origin)
 			}
 		}
 		out = append(out, d)

@@ -200,9 +200,15 @@ func CloudLookedAt(p *preview.Plan) string {
 	if len(p.Cloud.Permissions)+len(p.Cloud.Declared) > 0 || len(p.Objects) == 0 || p.Request.Action == preview.RequestUninstall {
 		return ""
 	}
+	of := func(format string) bool {
+		return slices.ContainsFunc(p.Packages, func(pkg preview.Package) bool { return pkg.Format == format })
+	}
 	documents := ""
-	if slices.ContainsFunc(p.Packages, func(pkg preview.Package) bool { return pkg.Format == "registry+v1" }) {
+	switch {
+	case of("registry+v1"):
 		documents = "; at the bundle's examples, description and documents for policies"
+	case of("helm"):
+		documents = "; at the chart's documents for policies"
 	}
 	return "Looked at " + preview.Plural(len(p.Objects), "object") + " for credential requests, IAM custom resources and rights to them, " +
 		"identities of ServiceAccounts and pods, variables, token volumes, keys of Secrets, and texts of ConfigMaps and Secrets" + documents + ". What the publisher documents elsewhere is added with --cloud-policy."
@@ -219,11 +225,31 @@ func certain(c preview.CloudPermission) string {
 	return "declared by " + c.Origin
 }
 
+// cloudTexts returns the access to clouds in one line each, with how sure it is, or that
+// none was found and where it was looked for.
+func cloudTexts(p *preview.Plan) []string {
+	out := []string{}
+	for _, c := range p.Cloud.Permissions {
+		out = append(out, joinTexts("  ", c.Change, cloudWhat(c), certain(c)))
+	}
+	for _, d := range p.Cloud.Declared {
+		out = append(out, joinTexts("  ", d.Provider, "permissions not stated", certain(preview.CloudPermission{Certainty: d.Certainty, Origin: d.Origin})))
+	}
+	if looked := CloudLookedAt(p); looked != "" {
+		out = append(out, "none found. "+looked)
+	}
+	return out
+}
+
+// cloudWhat returns what a permission is, without its conditions.
+func cloudWhat(c preview.CloudPermission) string {
+	return joinTexts("  ", c.Provider, c.Effect, strings.Join(c.Actions, " "), prefixLines("roles ", strings.Join(c.Roles, " ")),
+		prefixLines("on ", strings.Join(c.Resources, " ")))
+}
+
 func cloudLines(c preview.CloudPermission, l layout) []string {
 	head := fmt.Sprintf("  %s %-8s  ", changeSymbols[c.Change], line(c.Change))
-	text := joinTexts("  ", c.Provider, c.Effect, strings.Join(c.Actions, " "), prefixLines("roles ", strings.Join(c.Roles, " ")),
-		prefixLines("on ", strings.Join(c.Resources, " ")))
-	out := l.wrap(head, text)
+	out := l.wrap(head, cloudWhat(c))
 	indent := strings.Repeat(" ", len(head))
 	if len(c.Conditions) > 0 {
 		if data, err := json.Marshal(c.Conditions); err == nil {

@@ -23,6 +23,9 @@ func writeCloudPolicy(w io.Writer, p *preview.Plan, _ Options) error {
 	out.WriteString("# Cloud access of " + line(title(p)) + "\n# review " + line(p.Digest) + "\n")
 	if len(documents) == 0 {
 		out.WriteString("# The package shows no access to a cloud.\n")
+		if looked := CloudLookedAt(p); looked != "" {
+			out.WriteString("# " + looked + "\n")
+		}
 	}
 	out.WriteString("# What shows in no manifest is not here: EKS pod identity associations made outside the cluster,\n" +
 		"# principals of GKE workload identity, and what the nodes' own roles permit.\n")
@@ -44,7 +47,7 @@ func cloudDocument(d cloud.Document) (string, error) {
 	} else {
 		out.WriteString("#\n")
 	}
-	out.WriteString("# " + line(joinTexts(": ", joinTexts(" ", d.Provider, d.Origin), d.Title)) + "\n")
+	out.WriteString("# " + line(joinTexts(", ", joinTexts(": ", joinTexts(" ", d.Provider, d.Origin), d.Title), d.Certainty)) + "\n")
 	for _, note := range d.Notes {
 		out.WriteString("#   " + line(note) + "\n")
 	}

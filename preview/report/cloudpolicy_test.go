@@ -2,6 +2,7 @@ package report
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -42,6 +43,40 @@ func TestCloudPoliciesAreAStreamOfDocuments(t *testing.T) {
 		}
 		if strings.Contains(document, `: "forged"`) {
 			t.Errorf("text of the bundle is in\n%s", document)
+		}
+	}
+}
+
+// The forms that show no access to clouds.
+var withoutClouds = []string{Manifests, Request, InstallerRole, ReviewerRole, PodTemplate}
+
+// How sure access to a cloud is stands in every form that shows it, and that none was
+// found, with what was looked at, in every one for people.
+func TestEveryFormSaysHowSureCloudAccessIs(t *testing.T) {
+	sure := plans(t)["fresh-install"]
+	sure.Cloud.Permissions = []preview.CloudPermission{
+		{Provider: "aws", Origin: "CredentialsRequest/a/b", Effect: "Allow", Actions: []string{"s3:GetObject"}, Change: "new", Certainty: preview.CloudDeclared},
+		{Provider: "azure", Origin: "the description of package p", Effect: "Allow", Roles: []string{"Reader"}, Change: "new", Certainty: preview.CloudExample},
+	}
+	sure.Cloud.Declared = []preview.CloudDeclaration{{Provider: "gcp", Origin: "variable GOOGLE_APPLICATION_CREDENTIALS of Deployment/a/b", Certainty: preview.CloudInferred}}
+	none := plans(t)["fresh-install"]
+	none.Cloud = preview.Cloud{}
+	for _, form := range Forms() {
+		if slices.Contains(withoutClouds, form.Name) {
+			continue
+		}
+		text := strings.Join(strings.Fields(write(t, sure, Options{Format: form.Name})), " ")
+		for _, want := range []string{preview.CloudDeclared, preview.CloudExample, preview.CloudInferred} {
+			if !strings.Contains(text, want) {
+				t.Errorf("-o %s does not say %s", form.Name, want)
+			}
+		}
+		if form.Name == JSON || form.Name == YAML { // which have an empty list
+			continue
+		}
+		text = strings.ReplaceAll(strings.Join(strings.Fields(write(t, none, Options{Format: form.Name})), " "), "&#39;", "'")
+		if !strings.Contains(text, "Looked at "+preview.Plural(len(none.Objects), "object")+" for credential requests, IAM custom resources") || !strings.Contains(text, "none found") && form.Name != CloudPolicy {
+			t.Errorf("-o %s does not say that none was found, and what was looked at", form.Name)
 		}
 	}
 }

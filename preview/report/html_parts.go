@@ -74,8 +74,7 @@ func accessNote(grants []preview.Grant) string {
 func pageClouds(p *preview.Plan) []pageCloud {
 	var out []pageCloud
 	for _, c := range p.Cloud.Permissions {
-		what := joinTexts("  ", c.Provider, c.Effect, strings.Join(c.Actions, " "), prefixLines("roles ", strings.Join(c.Roles, " ")),
-			prefixLines("on ", strings.Join(c.Resources, " ")))
+		what := cloudWhat(c)
 		if len(c.Conditions) > 0 {
 			if data, err := json.Marshal(c.Conditions); err == nil {
 				what += "  if " + string(data)

@@ -126,7 +126,7 @@ func sarif(p *preview.Plan) ([]byte, error) {
 		Results:     []sarifResult{},
 		Properties: map[string]any{
 			"verdict": verdict.For(p).Sentence, "obstacles": len(verdict.For(p).Obstacles), "cannotBeApplied": factTexts(obstacleFacts(p)),
-			"changes": changeTexts(verdict.For(p)), "digest": p.Digest, "contentDigest": p.ContentDigest, "ruleset": p.Ruleset,
+			"changes": changeTexts(verdict.For(p)), "cloud": cloudTexts(p), "digest": p.Digest, "contentDigest": p.ContentDigest, "ruleset": p.Ruleset,
 			"readMode": p.ReadMode, "complete": p.Complete, "command": apply,
 		},
 	}

@@ -1,6 +1,7 @@
 package tabs
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -175,20 +176,11 @@ func (m *AccessTab) cloudRows() []Row {
 }
 
 func declarationText(d preview.CloudDeclaration) string {
-	return d.Provider + "  requested; permissions not declared" + certainty(d.Certainty) + "  " + d.Origin
+	return d.Provider + "  requested (" + certainty(d.Certainty) + "); permissions not declared  " + d.Origin
 }
 
-// certainty says, in words that follow what cloud access is, how sure it is; empty for
-// what an object declares.
-func certainty(c string) string {
-	switch c {
-	case preview.CloudExample:
-		return " (shown by an example)"
-	case preview.CloudInferred:
-		return " (inferred)"
-	}
-	return ""
-}
+// certainty says how sure cloud access is. Plans of older versions do not say it.
+func certainty(c string) string { return cmp.Or(c, preview.CloudDeclared) }
 
 // declarationLine returns a row for the i-th sign of cloud access. If the sign is
 // that a role writes something, the role is cut, and what it writes is shown whole.
@@ -212,13 +204,14 @@ func (m *AccessTab) cloudRow(i int, c preview.CloudPermission) Row {
 	}
 	actions := strings.Join(slices.Concat(c.Actions, c.Roles), " ")
 	who := c.Provider + " " + strings.ToLower(c.Effect)
-	on, change := strings.Join(c.Resources, ", "), m.index.changeMark(c.Change, c.Rules)+certainty(c.Certainty)
+	on, change := strings.Join(c.Resources, ", "), m.index.changeMark(c.Change, c.Rules)+" "+certainty(c.Certainty)
 	text := strings.Join([]string{who, actions, on, c.Origin, change}, " ")
 	return Row{
 		ID: cloudPrefix + strconv.Itoa(i), Copy: text, Text: text,
 		Explain: fmt.Sprintf("%s %s on %s in %s", c.Effect, actions, on, c.Provider),
 		Line: func(width int) widget.Line {
-			w := accessColumns{scope: nameWidth(who), verbs: nameWidth(actions), from: nameWidth(c.Origin)}.fit(width)
+			// How sure it is stands behind the change, and is as wide as the rest allows.
+			w := accessColumns{scope: nameWidth(who), verbs: nameWidth(actions), from: nameWidth(c.Origin)}.fit(width - max(0, nameWidth(change)-changeWidth))
 			line := widget.Line{
 				widget.Cell(theme.Plain, who, w.scope), widget.Apart(role, actions, nil, w.verbs-1), frame.Plain(" ")[0],
 				widget.Apart(role, on, nil, w.resources-1), frame.Plain(" ")[0],
