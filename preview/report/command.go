@@ -42,7 +42,19 @@ func ReviewCommand(p *preview.Plan, settings ...string) string {
 		asked[2] = "preview"
 		asked = append(asked, "--offline", "--tui")
 	}
-	return commandline.Join(slices.Concat(asked, repeated(p, asked, nil), settings)...) // the last of a flag counts
+	asked = withoutSet(asked, settings)
+	return commandline.Join(slices.Concat(asked, repeated(p, asked, nil), settings)...)
+}
+
+// withoutSet returns the words of a command without the flags of one value that settings
+// give another value.
+func withoutSet(words, settings []string) []string {
+	for _, flag := range []string{"--certs", "--install-mode"} {
+		if at := slices.Index(words, flag); at >= 0 && at+1 < len(words) && slices.Contains(settings, flag) {
+			words = slices.Concat(words[:at], words[at+2:])
+		}
+	}
+	return words
 }
 
 // planFlag is the flag that names the file of a saved plan.

@@ -57,6 +57,10 @@ func settledFacts(p *preview.Plan) []fact {
 	return rows
 }
 
+// ObstacleTexts returns a text for each reason why the plan cannot be applied, with its
+// remedy, and last the command that reviews another plan without them, if there is one.
+func ObstacleTexts(p *preview.Plan) []string { return factTexts(settledFacts(p)) }
+
 // PlanWithoutObstacles returns the command that reviews another plan, which lacks the
 // obstacles that a flag takes away; empty if none does.
 func PlanWithoutObstacles(p *preview.Plan) string {

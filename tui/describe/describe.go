@@ -183,14 +183,19 @@ func ShortScope(what, own string) string {
 	return before + " (ns " + namespace + ")"
 }
 
-// SplitTitle splits a finding's title of the form "KIND NAME: what it does"
-// into what and who. For another title, who is the finding's object. A list
-// shows what first, because names would push it off the row.
+// SplitTitle splits a finding's title of the form "KIND NAME: what it does" or, of
+// the finding's object, "KIND NAME does it", into what and who. For another title, who
+// is the finding's object. A list shows what first, because names would push it off
+// the row.
 func SplitTitle(title, object string) (what, who string) {
 	if before, after, ok := strings.Cut(title, ": "); ok && after != "" {
 		return after, frame.ShortKind(before)
 	}
-	return title, frame.ShortKind(frame.ObjectName(object))
+	name := frame.ObjectName(object)
+	if after, ok := strings.CutPrefix(title, name+" "); ok && after != "" {
+		title = after
+	}
+	return title, frame.ShortKind(name)
 }
 
 // Origin names the file, document and line that an object comes from, as far as

@@ -82,7 +82,7 @@ func New(p *preview.Plan, o *preview.Object, kind Kind) *View {
 	}
 	s.happens = widget.Line{widget.Text(frame.ActionRole(o.Action), "   "+o.Action.Symbol()+" "+string(o.Action))}
 	s.Notes = []widget.Line{
-		{widget.Text(theme.Caution, " --- live"+absentNote(o.LiveBody))},
+		{widget.Text(theme.Caution, " --- live"+liveNote(o))},
 		{widget.Text(theme.Change, " +++ after"+absentNote(AfterBody(o))+computedNote(p, o))},
 	}
 	if o.Action == preview.ActionUnknown {
@@ -110,6 +110,14 @@ func (s *View) Compared() *preview.Object {
 		meta["name"] = o.Name
 	}
 	return &o
+}
+
+// liveNote says why there is no live object to compare with, empty if there is one.
+func liveNote(o *preview.Object) string {
+	if o.Action == preview.ActionUnknown && o.LiveBody == nil {
+		return "  (not known)"
+	}
+	return absentNote(o.LiveBody)
 }
 
 func absentNote(body map[string]any) string {

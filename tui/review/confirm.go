@@ -59,6 +59,8 @@ func (m *review) approve() tea.Cmd {
 		m.notice = "read only: nothing can be approved here"
 	case m.Stale():
 		return m.replan() // the answer would be to a question about another cluster
+	case hasObstacles(m.Plan):
+		m.page = obstaclePage(m.Size.Width, m.Plan)
 	case left > 0:
 		m.openFinding(m.Checklist.Next(-1, 1))
 		m.notice = fmt.Sprintf("%d critical left to review: n marks one and opens the next", left)

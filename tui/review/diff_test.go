@@ -268,3 +268,12 @@ func TestLongLinesCostWhatTheirWindowDoes(t *testing.T) {
 		t.Error("a short line is cut")
 	}
 }
+
+// What could not be read may well exist: its diff says that it is not known.
+func TestTheDiffOfAnUnreadObjectDoesNotSayThatItIsAbsent(t *testing.T) {
+	m, c := reviewOf(t, tuitest.UpgradePlan(t), 120, 36)
+	tuitest.Drive(m, c, "5", "down", "down", "down")
+	if !tuitest.Shows(m, "the live object could not be read") || !tuitest.Shows(m, "--- live  (not known)") || tuitest.Shows(m, "(does not exist)") {
+		t.Errorf("the diff is\n%s", texts(m))
+	}
+}

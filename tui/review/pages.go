@@ -5,6 +5,8 @@ import (
 
 	"charm.land/bubbles/v2/key"
 
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/report"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
@@ -50,6 +52,20 @@ func textPage(width int, title, text string) *frame.Page {
 	b.Heading(title)
 	b.Blank()
 	b.Text(theme.Plain, "   ", text)
+	return frame.NewPage(b)
+}
+
+// hasObstacles reports whether the plan cannot be applied, whatever is approved.
+func hasObstacles(p *preview.Plan) bool { return p.Verdict != nil && len(p.Verdict.Obstacles) > 0 }
+
+// obstaclePage returns a page with each reason why a plan cannot be applied and its way out.
+func obstaclePage(width int, p *preview.Plan) *frame.Page {
+	b := &frame.Builder{Width: width}
+	b.Heading("This plan cannot be applied")
+	for _, text := range report.ObstacleTexts(p) {
+		b.Blank()
+		b.Text(theme.Plain, "   ", text)
+	}
 	return frame.NewPage(b)
 }
 

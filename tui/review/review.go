@@ -16,7 +16,6 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/install"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/report"
-	"github.com/kubectl-operator/kubectl-operator/preview/verdict"
 	"github.com/kubectl-operator/kubectl-operator/tui/diffview"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 	"github.com/kubectl-operator/kubectl-operator/tui/tabs"
@@ -311,7 +310,7 @@ func (m *review) showHits(msg searchedMsg) {
 // reviewed reports whether everything that an approval needs is reviewed, and
 // an approval could cover the plan.
 func (m *review) reviewed() bool {
-	return m.Checklist != nil && m.Checklist.Remaining() == 0 && len(verdict.For(m.Plan).Obstacles) == 0 && m.gate.now(m.tabPanel.View) == nil
+	return m.Checklist != nil && m.Checklist.Remaining() == 0 && !hasObstacles(m.Plan) && m.gate.now(m.tabPanel.View) == nil
 }
 
 // command returns the command line that the user can copy: the one that

@@ -12,6 +12,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/verdict"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 	"github.com/kubectl-operator/kubectl-operator/tui/tuitest"
 )
@@ -210,6 +211,29 @@ func TestAnUnappliablePlanSaysWhy(t *testing.T) {
 		t.Fatal("the question opened for a plan that cannot be applied")
 	}
 	golden(t, "obstacle/120x36/blocked", m, 120, 36)
+}
+
+// Nothing is reviewed in vain: what no approval can cover is said before the review, and
+// by the key that approves, with the way out.
+func TestAnObstacleIsSaidBeforeTheReview(t *testing.T) {
+	for _, size := range tuitest.Sizes {
+		p := tuitest.FreshPlan(t)
+		p.Verdict = verdict.Of(p, []preview.Obstacle{{
+			Object: tuitest.DeployObject, Cause: "is of a kind that is neither served by the cluster nor brought by the plan",
+			Remedy: "install cert-manager first (kubectl operator install chart+https://charts.jetstack.io/cert-manager), or plan with --certs generated, which needs nothing in the cluster, or with --certs service-ca on OpenShift", Flags: []string{"--certs", "generated"},
+		}})
+		m, c := reviewOf(t, p, size[0], size[1])
+		if screen := strings.Join(tuitest.ScreenOf(m), "\n"); !strings.Contains(screen, "cannot be app") || strings.Contains(screen, "to review") {
+			t.Errorf("the footer asks for the review of a plan that cannot be applied:\n%s", screen)
+		}
+		golden(t, "obstacle/"+tuitest.SizeName(size)+"/summary", m, size[0], size[1])
+		tuitest.Drive(m, c, "a")
+		golden(t, "obstacle/"+tuitest.SizeName(size)+"/unseen", m, size[0], size[1])
+		tuitest.Drive(m, c, "esc", "n", "n", "n", "n", "n", "n", "a", "y", "enter")
+		if m.screen == screenConfirm || m.outcome.Kind == Approved {
+			t.Fatal("the question opened for a plan that cannot be applied")
+		}
+	}
 }
 
 func TestReadOnlyNeverAsks(t *testing.T) {

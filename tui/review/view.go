@@ -252,8 +252,12 @@ func (m *review) approvalState() widget.Line {
 	switch {
 	case m.opts.ReadOnly:
 		return frame.Plain("read only")
+	case hasObstacles(m.Plan) && m.Size.Mode == frame.ModeTiny:
+		return widget.Line{widget.Text(theme.Fail, "x cannot be applied")}
+	case hasObstacles(m.Plan):
+		return widget.Line{widget.Text(theme.Fail, "x cannot be applied (a: why)")}
 	case m.Size.Mode == frame.ModeTiny:
-		return frame.Plain(strconv.Itoa(left) + " must-look")
+		return frame.Plain(strconv.Itoa(left) + " to review")
 	case left > 0 && m.Size.Mode == frame.ModeSingle:
 		return widget.Line{widget.Text(theme.Risk, fmt.Sprintf("approve: %d left (n)", left))}
 	case left > 0:

@@ -46,16 +46,38 @@ func (m *summaryTab) obstacleRows(v *preview.Verdict) []Row {
 		if len(seen) > maxObstacleRows {
 			continue
 		}
-		rows = append(rows, textRow(widget.Line{widget.Text(theme.Strong, "  "+preview.IDLabel(o.Object)), widget.Text(theme.Plain, " "+o.Cause)}))
+		rows = append(rows, m.obstacleText("  ", preview.IDLabel(o.Object), " "+o.Cause)...)
 		if o.Remedy != "" {
-			rows = append(rows, textRow(widget.Line{widget.Text(theme.Plain, "    "+o.Remedy)}))
+			rows = append(rows, m.obstacleText("    ", "", o.Remedy)...)
 		}
 	}
 	if more := len(seen) - maxObstacleRows; more > 0 {
 		rows = append(rows, textRow(widget.Line{widget.Text(theme.Plain, fmt.Sprintf("  and %d more", more))}))
 	}
 	if again := report.PlanWithoutObstacles(m.Plan); again != "" {
-		rows = append(rows, Row{Text: again, Copy: again, Line: func(int) widget.Line { return widget.Line{widget.Text(theme.Plain, "  "+again)} }})
+		rows = append(rows, m.obstacleText("  ", "", again)...)
+	}
+	return rows
+}
+
+// maxObstacleLines is how many lines an obstacle, and the way out of it, have each.
+const maxObstacleLines = 3
+
+// obstacleText returns a text about an obstacle as rows: a way out that ends in the
+// middle of a command is none. A small window has one line for it.
+func (m *summaryTab) obstacleText(lead, who, text string) []Row {
+	lines := 1
+	if m.Size.Mode == frame.ModeDouble {
+		lines = maxObstacleLines
+	}
+	var rows []Row
+	e := changeEntry{who: who, what: text}
+	for i, part := range e.fit(lines, max(m.Size.Width-len(lead)-1, changeLead)) {
+		line := widget.Line{widget.Text(theme.Plain, lead+part)}
+		if after, ok := strings.CutPrefix(part, who); ok && i == 0 {
+			line = widget.Line{widget.Text(theme.Strong, lead+who), widget.Text(theme.Plain, after)}
+		}
+		rows = append(rows, Row{Text: part, Line: func(int) widget.Line { return line }})
 	}
 	return rows
 }

@@ -317,7 +317,7 @@ func TestTerminalSmallTerminalsReadButDoNotApprove(t *testing.T) {
 	p.run(installCandidate)
 	p.wait("C1")
 	p.fits(40, 12)
-	p.press("n", "0 must-look") // long evidence is scrolled through before it is marked
+	p.press("n", "0 to review") // long evidence is scrolled through before it is marked
 	p.keys("a")
 	p.wait("needs a bigger window")
 	p.text("mongodb")
