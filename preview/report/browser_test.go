@@ -18,8 +18,21 @@ import (
 // browserPatience bounds each answer of the browser.
 const browserPatience = 60 * time.Second
 
-// chromium finds a browser, or skips the test with one visible line. Nothing
-// depends on its being installed.
+// browserRequired is the environment variable with which a test that finds no browser
+// fails. CI sets it wherever a browser can be installed and started.
+const browserRequired = "BROWSER_REQUIRED"
+
+// lacking ends a test for lack of a browser: with one visible line, or as a failure
+// where one is required.
+func lacking(t *testing.T, format string, args ...any) {
+	t.Helper()
+	if os.Getenv(browserRequired) != "" {
+		t.Fatalf(format, args...)
+	}
+	t.Skipf("skipped: "+format, args...)
+}
+
+// chromium finds a browser. Without one, the test is skipped where none is required.
 func chromium(t *testing.T) string {
 	t.Helper()
 	for _, name := range []string{os.Getenv("CHROMIUM"), "chromium", "chromium-browser", "google-chrome", "chrome"} {
@@ -27,7 +40,7 @@ func chromium(t *testing.T) string {
 			return path
 		}
 	}
-	t.Skip("skipped: the page in a browser; no chromium is installed (set CHROMIUM)")
+	lacking(t, "the page in a browser; no chromium is installed (set CHROMIUM)")
 	return ""
 }
 
@@ -47,8 +60,8 @@ type browser struct {
 }
 
 // startBrowser returns a browser that shows an empty tab. A browser that never
-// gets that far on this machine says nothing of our page: the test is skipped
-// with what the browser said.
+// gets that far on this machine says nothing of our page: the test ends with what
+// the browser said.
 func startBrowser(t *testing.T) *browser {
 	t.Helper()
 	var reason error
@@ -59,7 +72,7 @@ func startBrowser(t *testing.T) *browser {
 		}
 		t.Logf("the browser is started again: %v", reason)
 	}
-	t.Skipf("skipped: the page in a browser; %s shows not even an empty page here: %v", chromium(t), reason)
+	lacking(t, "the page in a browser; %s shows not even an empty page here: %v", chromium(t), reason)
 	return nil
 }
 
