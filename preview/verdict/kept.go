@@ -92,7 +92,7 @@ func kept(p *preview.Plan, counts map[string]string) []string {
 			if counted := counts[o.Name]; counted != "" {
 				with += " (" + counted + ")"
 			}
-			crds = append(crds, "CRD "+o.Name+with+": --include-crds deletes them")
+			crds = append(crds, "CRD "+o.Name+with+afterKept(p, o))
 		case !o.Is(preview.KindNamespace) && o.Action == preview.ActionKeep:
 			others = append(others, preview.IDLabel(o.ID)+", as it is")
 		case !o.Is(preview.KindNamespace):
@@ -107,6 +107,21 @@ func kept(p *preview.Plan, counts map[string]string) []string {
 	}
 	for i, name := range namespaces {
 		namespaces[i] = "namespace " + name + ": --include-namespaces deletes it, if the release created it"
+		if p.Options.IncludeNamespaces { // was given, and it stays nevertheless
+			namespaces[i] = "namespace " + name + ", as it is"
+		}
 	}
 	return bounded(slices.Concat(crds, others, namespaces))
+}
+
+// afterKept returns what the line of a CRD that stays says behind its name: the flag that
+// deletes it, or why none does.
+func afterKept(p *preview.Plan, o *preview.Object) string {
+	switch {
+	case o.HelmKeeps():
+		return ", as its annotation helm.sh/resource-policy asks"
+	case p.Options.IncludeCRDs: // was given, and it stays nevertheless
+		return ", as it is"
+	}
+	return ": --include-crds deletes them"
 }

@@ -16,21 +16,28 @@ func TestAnUninstallSaysWhatItKeeps(t *testing.T) {
 	held := preview.Object{ID: "core/PersistentVolumeClaim/shop/data", APIVersion: "v1", Kind: "PersistentVolumeClaim", Namespace: "shop", Name: "data", Action: preview.ActionKeep}
 	foreign := crd
 	foreign.ID, foreign.LiveBody = "apiextensions.k8s.io/CustomResourceDefinition/-/a.b", map[string]any{"metadata": map[string]any{"labels": map[string]any{preview.LabelPartOf: "applyset-of-another"}}}
+	helms := crd
+	helms.Format, helms.LiveBody = "helm", map[string]any{"metadata": map[string]any{"annotations": map[string]any{"helm.sh/resource-policy": "keep"}}}
 	gone, namespace := crd, preview.Object{APIVersion: "v1", Kind: "Namespace", Name: "shop", Action: preview.ActionDelete}
 	gone.Name, gone.Action = "c.d", preview.ActionDelete
 	const crds, own = "CRD a.b, with its custom resources: --include-crds deletes them", "namespace shop: --include-namespaces deletes it, if the release created it"
 	for name, tt := range map[string]struct {
-		action  string
-		objects []preview.Object
-		want    []string
+		action   string
+		objects  []preview.Object
+		want     []string
+		included bool // by --include-crds and --include-namespaces
 	}{
-		"a CRD and the namespace":         {preview.RequestUninstall, []preview.Object{crd, gone}, []string{crds, own}},
-		"the CRD, as the namespace goes":  {preview.RequestUninstall, []preview.Object{crd, namespace}, []string{crds}},
-		"what no flag deletes":            {preview.RequestUninstall, []preview.Object{held, foreign}, []string{"PersistentVolumeClaim data, as it is", "CustomResourceDefinition a.b, as it is", own}},
-		"nothing is said of an upgrade":   {preview.RequestUpgrade, []preview.Object{crd}, nil},
-		"nor of a plan without an object": {preview.RequestUninstall, nil, nil},
+		"a CRD and the namespace":            {preview.RequestUninstall, []preview.Object{crd, gone}, []string{crds, own}, false},
+		"the CRD, as the namespace goes":     {preview.RequestUninstall, []preview.Object{crd, namespace}, []string{crds}, false},
+		"what no flag deletes":               {preview.RequestUninstall, []preview.Object{held, foreign}, []string{"PersistentVolumeClaim data, as it is", "CustomResourceDefinition a.b, as it is", own}, false},
+		"a CRD that Helm's annotation keeps": {preview.RequestUninstall, []preview.Object{helms}, []string{"CRD a.b, with its custom resources, as its annotation helm.sh/resource-policy asks", own}, false},
+		"that CRD, with the flags":           {preview.RequestUninstall, []preview.Object{helms, namespace}, []string{"CRD a.b, with its custom resources, as its annotation helm.sh/resource-policy asks"}, true},
+		"what stays in spite of the flags":   {preview.RequestUninstall, []preview.Object{crd}, []string{"CRD a.b, with its custom resources, as it is", "namespace shop, as it is"}, true},
+		"nothing is said of an upgrade":      {preview.RequestUpgrade, []preview.Object{crd}, nil, false},
+		"nor of a plan without an object":    {preview.RequestUninstall, nil, nil, false},
 	} {
 		p := &preview.Plan{Release: preview.Release{Name: "shop", Namespace: "shop"}, Request: preview.Request{Action: tt.action}, Objects: tt.objects, Base: preview.Base{Revision: 1}}
+		p.Options.IncludeCRDs, p.Options.IncludeNamespaces = tt.included, tt.included
 		if got := verdict.Kept(p); !slices.Equal(got, tt.want) {
 			t.Errorf("%s: %q, want %q", name, got, tt.want)
 		}

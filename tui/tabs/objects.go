@@ -151,7 +151,7 @@ func (m *View) explainAction(o *preview.Object) string {
 			}
 			return "belongs to the release and is deleted"
 		case preview.ActionKeep:
-			if o.Kind == "CustomResourceDefinition" {
+			if o.Kind == "CustomResourceDefinition" && !o.HelmKeeps() && !m.Plan.Options.IncludeCRDs {
 				return "belongs to the release and stays, with its objects; --include-crds deletes them all"
 			}
 			return "belongs to the release and stays, with what it holds"
