@@ -104,6 +104,8 @@ type Input struct {
 	Info    Info // as Detect gave it, names filled in
 	Release preview.Release
 	Params  Params
+	// Elsewhere is the namespace in which the user works; empty where it is not known.
+	Elsewhere string
 	// Upgrade is set when the release is installed already.
 	Upgrade bool
 	// Cluster is nil where none may be asked.

@@ -46,12 +46,14 @@ func ReviewCommand(p *preview.Plan, settings ...string) string {
 	return commandline.Join(slices.Concat(asked, repeated(p, asked, nil), settings)...)
 }
 
-// withoutSet returns the words of a command without the flags of one value that settings
-// give another value.
+// withoutSet returns the words of a command without the flags that settings give another
+// value. An install mode decides which namespaces are watched too.
 func withoutSet(words, settings []string) []string {
-	for _, flag := range []string{"--certs", "--install-mode"} {
-		if at := slices.Index(words, flag); at >= 0 && at+1 < len(words) && slices.Contains(settings, flag) {
-			words = slices.Concat(words[:at], words[at+2:])
+	for set, flags := range map[string][]string{"--certs": {"--certs"}, "--install-mode": {"--install-mode", "--watch-namespace"}} {
+		for _, flag := range flags {
+			if slices.Contains(settings, set) {
+				words = withoutFlag(words, flag)
+			}
 		}
 	}
 	return words
@@ -361,6 +363,19 @@ func optionFlags(p *preview.Plan) []string {
 		flags = append(flags, "--read-only", string(preview.ReadGet))
 	}
 	return flags
+}
+
+// withoutFlag returns words without a flag and its value, wherever it is among them.
+func withoutFlag(words []string, name string) []string {
+	var out []string
+	for i := 0; i < len(words); i++ {
+		if words[i] == name {
+			i++
+			continue
+		}
+		out = append(out, words[i])
+	}
+	return out
 }
 
 func withFlag(flags []string, name, value string) []string {

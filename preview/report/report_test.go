@@ -163,12 +163,14 @@ func unrepeatablePlan(t *testing.T) *preview.Plan {
 
 // What y and Y copy, and what the roles are printed with, names no file that was not saved.
 func TestAPlanThatNoOtherRepeatsIsReviewedFromItsSource(t *testing.T) {
-	p := unrepeatablePlan(t)
+	p, narrow := unrepeatablePlan(t), unrepeatablePlan(t)
+	narrow.Packages[0].Parameters.InstallMode, narrow.Packages[0].Parameters.WatchNamespaces = "SingleNamespace", []string{"orders"}
 	for got, want := range map[string]string{
-		ReviewCommand(p):                       "kubectl operator install ./chart --namespace databases --catalog registry.example.com/catalog:latest --install-mode AllNamespaces --certs generated --context=prod --set=size=2",
-		ReviewCommand(p, "--certs", "none"):    "kubectl operator install ./chart --namespace databases --catalog registry.example.com/catalog:latest --install-mode AllNamespaces --context=prod --set=size=2 --certs none",
-		RoleCommand(p):                         "kubectl operator preview ./chart --namespace databases --catalog registry.example.com/catalog:latest --install-mode AllNamespaces --certs generated --context=prod --set=size=2 -o installer-role",
-		strings.Join(installNotes(p)[:1], " "): "It holds values that another plan would not have, which no digest approves: the first command makes such a plan again and saves it, the second applies that file. The file has the secret values in the clear; --plan-recipient KEY in place of --plaintext-secrets encrypts it.",
+		ReviewCommand(p):                                        "kubectl operator install ./chart --namespace databases --catalog registry.example.com/catalog:latest --install-mode AllNamespaces --certs generated --context=prod --set=size=2",
+		ReviewCommand(p, "--certs", "none"):                     "kubectl operator install ./chart --namespace databases --catalog registry.example.com/catalog:latest --install-mode AllNamespaces --context=prod --set=size=2 --certs none",
+		ReviewCommand(narrow, "--install-mode", "OwnNamespace"): "kubectl operator install ./chart --namespace databases --catalog registry.example.com/catalog:latest --certs generated --context=prod --set=size=2 --install-mode OwnNamespace",
+		RoleCommand(p):                                          "kubectl operator preview ./chart --namespace databases --catalog registry.example.com/catalog:latest --install-mode AllNamespaces --certs generated --context=prod --set=size=2 -o installer-role",
+		strings.Join(installNotes(p)[:1], " "):                  "It holds values that another plan would not have, which no digest approves: the first command makes such a plan again and saves it, the second applies that file. The file has the secret values in the clear; --plan-recipient KEY in place of --plaintext-secrets encrypts it.",
 	} {
 		if got != want {
 			t.Errorf("got  %s\nwant %s", got, want)

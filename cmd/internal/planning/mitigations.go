@@ -21,7 +21,11 @@ func (p *Planner) mitigations(ctx context.Context, r *Resolver, found *Resolutio
 	if !ok || len(contents) != 1 || !needsMuch(plan) {
 		return nil
 	}
-	choices, err := chooser.Choices(format.Input{Content: found.content.FS, Info: found.info, Release: plan.Release, Params: found.params, Whole: found.whole, Path: found.at})
+	elsewhere := ""
+	if !p.Read.Offline { // where nothing depends on the kubeconfig
+		elsewhere = p.env.home()
+	}
+	choices, err := chooser.Choices(format.Input{Content: found.content.FS, Info: found.info, Release: plan.Release, Params: found.params, Whole: found.whole, Path: found.at, Elsewhere: elsewhere})
 	if err != nil || len(choices) == 0 {
 		return nil
 	}
@@ -43,7 +47,7 @@ func (p *Planner) mitigations(ctx context.Context, r *Resolver, found *Resolutio
 			continue
 		}
 		m, less := verdict.Mitigation(choice.Flags, plan, base, alternative)
-		if less && !slices.ContainsFunc(out, func(before preview.Mitigation) bool { return before.Text() == m.Text() }) {
+		if less && !slices.ContainsFunc(out, func(before preview.Mitigation) bool { return before.Text() == m.Text() && sameNames(before, m) }) {
 			out = append(out, m)
 		}
 	}
@@ -68,4 +72,19 @@ func needsMuch(p *preview.Plan) bool {
 		}
 	}
 	return false
+}
+
+// sameNames reports whether two settings are made by flags of the same names, so that one
+// with the effect of the other need not be offered.
+func sameNames(a, b preview.Mitigation) bool { return slices.Equal(namesOf(a), namesOf(b)) }
+
+// namesOf returns the names of the flags of a setting, sorted and each once. Every flag
+// has its value behind it.
+func namesOf(m preview.Mitigation) []string {
+	var names []string
+	for pair := range slices.Chunk(m.Flags, 2) {
+		names = append(names, pair[0])
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }

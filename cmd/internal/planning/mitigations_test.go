@@ -46,6 +46,13 @@ func chartOf(values string) map[string]string {
 	}
 }
 
+// chartOfList is a chart whose roles hold in a list of namespaces, or in all.
+func chartOfList(namespaces string) map[string]string {
+	out := chartOf("watchNamespaces: " + namespaces + "\n")
+	out["templates/role.yaml"] = strings.Replace(chartRole, ".Values.rbac.clusterScoped", "(empty .Values.watchNamespaces)", 1)
+	return out
+}
+
 // A webhook that was planned without certificates is offered some of the plan's own.
 func TestCertificatesAreOfferedForWebhooksWithoutAny(t *testing.T) {
 	dir := filepath.Join(corpustest.Repository(t), "testdata", "bundles", "mongodb", "1.9.0")
@@ -80,6 +87,8 @@ func TestSettingsThatNeedLess(t *testing.T) {
 		{"a bundle that supports all namespaces only", csvOfModes("AllNamespaces"), ""},
 		{"a bundle in its own namespace already", csvOfModes("OwnNamespace"), ""},
 		{"a chart with a switch for cluster roles", chartOf("rbac: {clusterScoped: true}\n"), "--set rbac.clusterScoped=false: lowers C1; leaves 0 critical, 1 warning"},
+		{"a chart with a list of namespaces that is empty", chartOfList("[]"), "--set watchNamespaces=[shop]: lowers C1; leaves 0 critical, 1 warning"},
+		{"a chart with a list of namespaces", chartOfList("[orders]"), ""},
 		{"a chart whose switch is off", chartOf("rbac: {clusterScoped: false}\n"), ""},
 		{"a chart with a switch that changes nothing", chartOf("rbac: {clusterScoped: false}\nsingleNamespace: false\n"), ""},
 		{"a chart with two switches, of which one does nothing", chartOf("rbac: {clusterScoped: true, namespaced: false}\n"), "--set rbac.clusterScoped=false --set rbac.namespaced=true: lowers C1; leaves 0 critical, 1 warning"},
@@ -92,6 +101,48 @@ func TestSettingsThatNeedLess(t *testing.T) {
 			}
 			if strings.Join(got, "\n") != test.want {
 				t.Errorf("settings %q, want %q; entries %v", got, test.want, entries(plan))
+			}
+		})
+	}
+}
+
+// An operator that watches several namespaces may watch all of them but one.
+func TestFewerWatchedNamespacesNeedLess(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		modes []string
+		watch []string
+		want  []string
+	}{
+		{"of several all but the one that gives most", []string{"MultiNamespace"}, []string{"kube-system", "orders", "sales"}, []string{
+			"--install-mode MultiNamespace --watch-namespace orders --watch-namespace sales: lowers C1; leaves 0 critical, 2 warnings"}},
+		{"of two the other one", []string{"SingleNamespace", "MultiNamespace"}, []string{"kube-system", "orders"}, []string{
+			"--install-mode SingleNamespace --watch-namespace orders: lowers C1; leaves 0 critical, 2 warnings"}},
+		{"of one no other", []string{"SingleNamespace", "AllNamespaces"}, []string{"kube-system"}, nil},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			p := offline(t, config.Config{})
+			p.Render.WatchNamespaces = test.watch
+			plan := must(t, p, files(t, csvOfModes(test.modes...)), "shop")
+			var got []string
+			for _, m := range plan.Verdict.Mitigations {
+				got = append(got, strings.Join(m.Flags, " ")+": "+m.Text())
+			}
+			if !slices.Equal(got, test.want) {
+				t.Errorf("settings %q, want %q; entries %v", got, test.want, entries(plan))
+			}
+			for _, m := range plan.Verdict.Mitigations { // a key plans it
+				p.Choose(m.Flags)
+				with := must(t, p, files(t, csvOfModes(test.modes...)), "shop").Packages[0].Parameters
+				flags := []string{"--install-mode", with.InstallMode}
+				for _, namespace := range with.WatchNamespaces {
+					if with.InstallMode != "OwnNamespace" {
+						flags = append(flags, "--watch-namespace", namespace)
+					}
+				}
+				if !slices.Equal(flags, m.Flags) {
+					t.Errorf("with %q the plan is made with %q", m.Flags, flags)
+				}
 			}
 		})
 	}

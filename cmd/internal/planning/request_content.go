@@ -325,8 +325,10 @@ func (o RenderOptions) with(flags []string) RenderOptions {
 	o.Set = slices.Clip(o.Set)
 	for i := 0; i+1 < len(flags); i += 2 {
 		switch flags[i] {
-		case "--install-mode":
-			o.InstallMode = flags[i+1]
+		case "--install-mode": // decides which namespaces are watched too
+			o.InstallMode, o.WatchNamespaces = flags[i+1], nil
+		case "--watch-namespace":
+			o.WatchNamespaces = append(slices.Clip(o.WatchNamespaces), flags[i+1])
 		case "--certs":
 			o.Certs = flags[i+1]
 		case "--set":

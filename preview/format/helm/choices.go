@@ -87,6 +87,13 @@ func narrower(defaults, given map[string]any, namespace string, above []string, 
 			if v == "" && cmp.Or(set, any("")) == any("") && slices.Contains(namespaceLists, plainName(key)) {
 				found(keys, namespace, namespace)
 			}
+		case []any:
+			if isSet {
+				v, _ = set.([]any)
+			}
+			if all := len(v) == 0 || len(v) == 1 && v[0] == ""; all && slices.Contains(namespaceLists, plainName(key)) {
+				found(keys, []any{namespace}, "["+namespace+"]")
+			}
 		}
 	}
 }

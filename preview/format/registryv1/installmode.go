@@ -152,29 +152,3 @@ func (bundleFormat) Defaults(in format.Input) (format.Defaults, error) {
 	out.Params.Certs, err = certProvider(context.Background(), b, "", in.Certifier)
 	return out, err
 }
-
-// Choices returns the install mode OwnNamespace, with which the package's roles hold
-// only in its own namespace, if the bundle supports it and another mode is chosen; and
-// certificates of the plan for webhooks that have none.
-func (bundleFormat) Choices(in format.Input) ([]format.Choice, error) {
-	b, err := loadBundle(context.Background(), in.Content)
-	if err != nil {
-		return nil, err
-	}
-	p, err := resolve(context.Background(), b, in)
-	if err != nil {
-		return nil, err
-	}
-	var out []format.Choice
-	if p.mode != ownNamespace && b.csv.modes[ownNamespace] {
-		params := in.Params
-		params.InstallMode, params.WatchNamespaces = ownNamespace, nil
-		out = append(out, format.Choice{Flags: []string{"--install-mode", ownNamespace}, Params: params})
-	}
-	if p.certs == certsNone && len(b.csv.webhooks) > 0 {
-		params := in.Params
-		params.Certs = generated
-		out = append(out, format.Choice{Flags: []string{"--certs", generated}, Params: params})
-	}
-	return out, nil
-}
