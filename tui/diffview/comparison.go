@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/diff"
+	"github.com/kubectl-operator/kubectl-operator/preview/lazyregexp"
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 )
 
@@ -208,6 +209,9 @@ func parent(path string) string {
 	return ""
 }
 
+// place matches where a right holds, in a text of evidence: no field of the object.
+var place = lazyregexp.New(`\bin namespace \S+`)
+
 // LineAbout returns the index of the line that a text of evidence is about, -1
 // if there is none. That is the field whose name the text has, and whose path
 // shares most words with it; of equal ones, a changed line. If the text names
@@ -218,7 +222,7 @@ func (c *Comparison) LineAbout(evidence string) int {
 		return -1
 	}
 	said := map[string]bool{}
-	for _, word := range pathWords(evidence) {
+	for _, word := range pathWords(place.ReplaceAllString(evidence, "")) {
 		said[word] = true
 	}
 	best, at := 0, -1

@@ -27,7 +27,7 @@ func (k KeyMap) ReviewCommands() []Command {
 	}{
 		{"approve", k.Approve}, {"next", k.Next}, {"previous", k.Previous}, {"mark", k.Mark}, {"plan-again", k.Replan}, {"take", k.Take}, {"leave", k.Leave},
 		{"search", k.Search}, {"only", k.Only}, {"filter", k.Filter}, {"clear-filter", k.ClearFilter}, {"package", k.Package}, {"group", k.Group},
-		{"yaml", k.YAML}, {"diff", k.Diff}, {"pager", k.Pager}, {"explain", k.Explain}, {"can-i", k.CanI},
+		{"object-yaml", k.YAML}, {"object-diff", k.Diff}, {"pager", k.Pager}, {"explain", k.Explain}, {"can-i", k.CanI},
 		{"side-by-side", k.Beside}, {"changed-fields", k.Paths}, {"copy", k.Copy}, {"copy-command", k.CopyCommand},
 		{"mouse", k.Mouse}, {"help", k.Help}, {"suspend", k.Suspend}, {"quit", k.Quit},
 	} {

@@ -200,10 +200,10 @@ func TestAFindingAboutARightOpensAtItsRule(t *testing.T) {
 		return map[string]any{"apiGroups": []any{""}, "resources": list(resources), "verbs": list(verbs)}
 	}
 	role := map[string]any{
-		"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "metadata": map[string]any{"name": "secrets-reader"},
+		"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "Role", "metadata": map[string]any{"name": "secrets-reader", "namespace": "app"},
 		"rules": []any{rule("pods", "get list"), rule("configmaps", "get list watch create"), rule("configmaps secrets", "get list"), rule("secrets", "delete")},
 	}
-	o := &preview.Object{ID: "rbac.authorization.k8s.io/ClusterRole/-/secrets-reader", Kind: "ClusterRole", Action: preview.ActionCreate, Planned: role}
+	o := &preview.Object{ID: "rbac.authorization.k8s.io/Role/app/secrets-reader", Kind: "Role", Action: preview.ActionCreate, Planned: role}
 	for evidence, want := range map[string]string{
 		"ServiceAccount app/op cluster-wide: get, list on secrets":          ".rules[2].resources[1]",
 		"ServiceAccount app/op cluster-wide: delete on secrets":             ".rules[3].verbs[0]",

@@ -31,7 +31,8 @@ func TestEveryKeyThatDoesSomethingIsACommand(t *testing.T) {
 		}
 	}
 	seen := map[string]bool{}
-	for _, c := range k.ReviewCommands() {
+	m, _ := reviewOf(t, settingsPlan(t, 1), 120, 36)
+	for _, c := range m.commands() {
 		if seen[c.Name] || c.Does == "" {
 			t.Errorf("the command %q is there twice, or says nothing", c.Name)
 		}
