@@ -306,7 +306,7 @@ func (m *followScreen) nextHit(step int) {
 	}
 }
 
-// openHelp shows the keys of this screen, and what its symbols mean.
+// openHelp shows the keys of this screen, and what its signs mean.
 func (m *followScreen) openHelp() {
 	b := &frame.Builder{Width: m.size.Width}
 	frame.HelpGroup(b, "This screen", m.footerKeys())
@@ -315,7 +315,7 @@ func (m *followScreen) openHelp() {
 	}
 	b.Heading("Stopping")
 	b.Text(theme.Plain, "   ", "Nothing is stopped by one key: ctrl+c, d and q ask first. What was applied stays applied, and the same plan digest resumes it.")
-	b.Heading("Symbols")
+	b.Heading("Objects")
 	for _, s := range []struct {
 		state record.ObjectState
 		means string

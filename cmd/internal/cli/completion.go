@@ -183,18 +183,23 @@ func (c completer) addCluster(root *cobra.Command) {
 		"user":      func(context.Context) ([]string, error) { return c.kube.Users() },
 	}
 	for flag, names := range offers {
-		_ = root.RegisterFlagCompletionFunc(flag, func(cmd *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) { // the flags exist
-			found, err := names(cmd.Context())
-			if err != nil {
-				return nil, cobra.ShellCompDirectiveNoFileComp
-			}
-			return slices.DeleteFunc(found, func(name string) bool { return !strings.HasPrefix(name, prefix) || !isPlainWord(name) }), cobra.ShellCompDirectiveNoFileComp
-		})
+		_ = root.RegisterFlagCompletionFunc(flag, namesOnly(names)) // the flags exist
+	}
+}
+
+// namesOnly completes names, none where they cannot be read.
+func namesOnly(names func(context.Context) ([]string, error)) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		found, err := names(cmd.Context())
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return slices.DeleteFunc(found, func(name string) bool { return !strings.HasPrefix(name, prefix) || !isPlainWord(name) }), cobra.ShellCompDirectiveNoFileComp
 	}
 }
 
 // addChoices registers completion for the values of flags, for a command and its
-// subcommands: of those that take one of a few, and of catalogs and files.
+// subcommands: of those that take one of a few, and of namespaces, catalogs and files.
 func (c completer) addChoices(cmd *cobra.Command) {
 	choices := map[string][]string{
 		"install-mode": {"AllNamespaces", "OwnNamespace", "SingleNamespace", "MultiNamespace"},
@@ -209,6 +214,9 @@ func (c completer) addChoices(cmd *cobra.Command) {
 		if flags.Lookup(name) != nil {
 			_ = cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
 		}
+	}
+	if flags.Lookup("watch-namespace") != nil {
+		_ = cmd.RegisterFlagCompletionFunc("watch-namespace", namesOnly(c.namespaces)) // the flag exists
 	}
 	if flags.Lookup("catalog") != nil {
 		_ = cmd.RegisterFlagCompletionFunc("catalog", func(_ *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) { // the flag exists
