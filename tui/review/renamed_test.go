@@ -72,6 +72,25 @@ func TestDifferencesBeginWithWhatDecides(t *testing.T) {
 	}
 }
 
+// A role that OLM named is called by its account, with the beginning of its hash only
+// where the account has several of its kind.
+func TestAGeneratedRoleIsCalledByItsAccount(t *testing.T) {
+	first, second := "mongodb.v1-"+strings.Repeat("a", 42), "mongodb.v1-"+strings.Repeat("b", 42)
+	for want, names := range map[string][]string{"ClusterRole of operator": {first}, "ClusterRole of operator (aaaa)": {first, second}} {
+		b := tuitest.NewPlan(t, preview.RequestInstall)
+		for _, name := range names {
+			b.Object(preview.ActionCreate, olmRole(name, "secrets"), nil, nil)
+			b.Object(preview.ActionCreate, olmBinding(name), nil, nil)
+			b.Grant(preview.GrantNew, preview.ScopeCluster, "", []string{"list"}, []string{""}, []string{"secrets"}, []string{"ClusterRole/" + name, "ClusterRoleBinding/" + name}, nil)
+		}
+		m, c := reviewOf(t, b.Seal(), 160, 40)
+		tuitest.Drive(m, c, "5")
+		if screen := strings.Join(tuitest.ScreenOf(m), "\n"); !strings.Contains(screen, want+" ") || len(names) == 1 && strings.Contains(screen, "(aaaa)") {
+			t.Errorf("no %q in\n%s", want, screen)
+		}
+	}
+}
+
 // tab goes to the right pane, and from there to the next tab: all of them are reached.
 func TestTheKeyTabReachesEveryPaneAndTab(t *testing.T) {
 	m, c := reviewOf(t, tuitest.FreshPlan(t), 160, 40)

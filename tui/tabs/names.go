@@ -20,7 +20,8 @@ func nameWidth(name string) int { return textsafe.Width(textsafe.Line(name)) }
 var generated = lazyregexp.New(`^(.+)-([0-9a-z]{4})[0-9a-z]{34,42}$`)
 
 // generatedNames returns readable names for objects with a generated name, by
-// object id: whose role or binding it is, and the beginning of its hash.
+// object id: whose role or binding it is and, where several of a kind are, the
+// beginning of its hash.
 func (x *Index) generatedNames() map[string]string {
 	if x.names != nil {
 		return x.names
@@ -30,9 +31,8 @@ func (x *Index) generatedNames() map[string]string {
 	for i := range x.plan.Access.Grants {
 		g := &x.plan.Access.Grants[i]
 		for _, via := range g.Via {
-			hash := generated.FindStringSubmatch(via)
 			id := describe.GrantorID(via)
-			if hash == nil || slices.Contains(subjects[id], g.Subject.Name) {
+			if !generated.MatchString(via) || slices.Contains(subjects[id], g.Subject.Name) {
 				continue
 			}
 			subjects[id] = append(subjects[id], g.Subject.Name)
@@ -40,11 +40,30 @@ func (x *Index) generatedNames() map[string]string {
 			if n := len(subjects[id]); n > 1 {
 				of = preview.Plural(n, "account")
 			}
-			x.names[id] = fmt.Sprintf("of %s (%s)", of, hash[2])
+			x.names[id] = "of " + of
 		}
 	}
 	x.nameDeleted()
+	x.tellApart()
 	return x.names
+}
+
+// tellApart adds the beginning of its hash to the readable name of each object that
+// another of its kind and namespace has too, such as the one that it replaces.
+func (x *Index) tellApart() {
+	alike := func(id string) string { return id[:strings.LastIndexByte(id, '/')+1] + x.names[id] }
+	count := map[string]int{}
+	for id := range x.names {
+		count[alike(id)]++
+	}
+	named := map[string]string{}
+	for id, of := range x.names {
+		if count[alike(id)] > 1 {
+			of = fmt.Sprintf("%s (%s)", of, generated.FindStringSubmatch(id)[2])
+		}
+		named[id] = of
+	}
+	x.names = named
 }
 
 // nameDeleted names generated roles and bindings that are deleted: whose they are
@@ -52,8 +71,7 @@ func (x *Index) generatedNames() map[string]string {
 func (x *Index) nameDeleted() {
 	for i := range x.plan.Objects {
 		o := &x.plan.Objects[i]
-		hash := generated.FindStringSubmatch(o.ID)
-		if hash == nil || o.Action != preview.ActionDelete || !strings.HasSuffix(o.Kind, "RoleBinding") {
+		if !generated.MatchString(o.ID) || o.Action != preview.ActionDelete || !strings.HasSuffix(o.Kind, "RoleBinding") {
 			continue
 		}
 		subjects, _ := o.LiveBody["subjects"].([]any)
@@ -64,13 +82,13 @@ func (x *Index) nameDeleted() {
 		if first, ok := subjects[0].(map[string]any); ok && len(subjects) == 1 {
 			of = preview.String(first, "name")
 		}
-		x.names[o.ID] = fmt.Sprintf("of %s (%s)", of, hash[2])
+		x.names[o.ID] = "of " + of
 		role := preview.Ref{APIVersion: o.APIVersion, Kind: preview.String(o.LiveBody, "roleRef", "kind"), Name: preview.String(o.LiveBody, "roleRef", "name")}
 		if role.Kind == "Role" {
 			role.Namespace = o.Namespace
 		}
-		if hash := generated.FindStringSubmatch(role.ID()); hash != nil && x.names[role.ID()] == "" {
-			x.names[role.ID()] = fmt.Sprintf("of %s (%s)", of, hash[2])
+		if generated.MatchString(role.ID()) && x.names[role.ID()] == "" {
+			x.names[role.ID()] = "of " + of
 		}
 	}
 }
@@ -112,10 +130,13 @@ func (x *Index) roleName(g *preview.Grant, subject bool) string {
 		return describe.RoleName(*g)
 	}
 	kind, _, _ := strings.Cut(describe.RoleName(*g), " ")
-	if at := strings.LastIndex(of, "("); !subject && at >= 0 {
-		of = of[at:]
+	if !subject {
+		_, of, _ = strings.Cut(of, "(")
+		if of != "" {
+			of = "(" + of
+		}
 	}
-	return kind + " " + of
+	return strings.TrimSpace(kind + " " + of)
 }
 
 // subjectName names a subject. A ServiceAccount in the release namespace has no
