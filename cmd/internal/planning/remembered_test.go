@@ -3,7 +3,10 @@ package planning
 import (
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -102,6 +105,27 @@ func TestEveryOptionIsRememberedOrForgottenForAReason(t *testing.T) {
 	for name := range forgottenOptions {
 		if !fields[name] {
 			t.Errorf("the reason of %s is of no option", name)
+		}
+	}
+}
+
+// Each option that is remembered is tried against a cluster, by the script that names it.
+func TestEveryRememberedOptionIsInTheScript(t *testing.T) {
+	script, err := os.ReadFile(filepath.Join("..", "..", "..", "testdata", "script", "shared", "optionlist.txtar"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range rememberedOptions() {
+		if row.flag == variableOption { // of request files alone, see the tests of kustomizations
+			continue
+		}
+		given := regexp.MustCompile(`(?m)^exec kubectl-operator install .*--` + row.flag + `\b`)
+		shown := regexp.MustCompile(`(?m)^stdout '.*--` + row.flag + `\b`)
+		if row.flag == setFlag {
+			shown = regexp.MustCompile(`(?m)^stdout 'kept .*size=3`)
+		}
+		if !given.Match(script) || !shown.Match(script) {
+			t.Errorf("optionlist.txtar does not install with --%s and look for it afterwards", row.flag)
 		}
 	}
 }
