@@ -48,6 +48,33 @@ func rowWith(t *testing.T, m *review, text string) int {
 	return -1
 }
 
+// A row of access to a cloud shows in which direction it changed, and how sure it is, from
+// 80 columns on, however long the rest is.
+func TestCloudRowsShowChangeAndCertainty(t *testing.T) {
+	b := tuitest.NewPlan(t, preview.RequestUpgrade)
+	long := strings.Repeat("s3:GetObject", 9)
+	for change, certainty := range map[string]string{
+		preview.GrantNew: preview.CloudDeclared, preview.GrantWidened: preview.CloudExample,
+		preview.GrantNarrowed: preview.CloudDeclared, preview.GrantRemoved: "",
+	} {
+		b.Plan.Cloud.Permissions = append(b.Plan.Cloud.Permissions, preview.CloudPermission{
+			Provider: "aws", Origin: "CredentialsRequest/mongodb/" + change, Effect: "Allow", Actions: []string{long}, Resources: []string{long}, Change: change, Certainty: certainty,
+		})
+	}
+	b.Plan.Cloud.Declared = []preview.CloudDeclaration{{Provider: "gcp", Origin: "variable GOOGLE_APPLICATION_CREDENTIALS of Deployment/mongodb/operator", Certainty: preview.CloudInferred}}
+	p := b.Seal()
+	for _, size := range [][2]int{{80, 24}, {120, 36}} {
+		m, c := reviewOf(t, p, size[0], size[1])
+		tuitest.Drive(m, c, "3")
+		screen := strings.Join(tuitest.ScreenOf(m), "\n")
+		for _, want := range []string{"+ new declared", "+ widened example", "- narrowed declared", "- removed declared", "gcp  requested (inferred)"} {
+			if !strings.Contains(screen, want) {
+				t.Errorf("%v: no %q in\n%s", size, want, screen)
+			}
+		}
+	}
+}
+
 func TestTheAccessTabLooksAsRecorded(t *testing.T) {
 	p := accessPlan(t)
 	for name, keys := range map[string][]any{

@@ -235,7 +235,7 @@ func (x *Index) changeMark(change string, rules []string) string {
 		return "! " + change
 	case describe.IsChanged(change):
 		return "+ " + change
-	case change == preview.GrantRemoved:
+	case change == preview.GrantRemoved, change == preview.GrantNarrowed:
 		return "- " + change
 	}
 	return "= " + change
