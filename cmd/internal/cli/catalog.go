@@ -9,9 +9,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-operator/kubectl-operator/cmd/internal/catalogview"
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/config"
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/planning"
-	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/cmd/internal/streams"
 	"github.com/kubectl-operator/kubectl-operator/preview/catalog"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
@@ -216,7 +217,7 @@ func (a *app) listCatalogs(ctx context.Context, offline bool, output documentOut
 		}
 		rows = append(rows, []string{c.Name, c.From, fmt.Sprint(c.Priority), reference})
 	}
-	return a.printDocument(output, list, func() error { return table(a.streams.Human(), rows) })
+	return a.printDocument(output, list, func() error { return streams.Table(a.streams.Human(), rows) })
 }
 
 func (a *app) newCatalogShowCommand() *cobra.Command {
@@ -270,7 +271,7 @@ func (a *app) showCatalog(ctx context.Context, want planning.Selection, name str
 	}
 	if name == "" {
 		hits := catalog.Search(opened, "")
-		return a.printDocument(output, items[catalog.Hit]{Items: hits}, func() error { return table(a.streams.Human(), hitRows(hits, len(opened))) })
+		return a.printDocument(output, items[catalog.Hit]{Items: hits}, func() error { return streams.Table(a.streams.Human(), hitRows(hits, len(opened))) })
 	}
 	reference, err := ref.Parse(name)
 	if err != nil || reference.Kind != ref.KindPackage {
@@ -288,13 +289,13 @@ func (a *app) showCatalog(ctx context.Context, want planning.Selection, name str
 	if packageErr != nil {
 		return packageErr
 	}
-	shown := describePackage(p, opened[0].Origin())
+	shown := catalogview.Describe(p, opened[0].Origin())
 	if err != nil {
 		shown.Chosen.Problem = err.Error()
 	} else {
-		shown.Chosen = newChoiceItem(choice, catalog.LookAlikes(opened, choice))
+		shown.Chosen = catalogview.NewChoice(choice, catalog.LookAlikes(opened, choice))
 	}
-	return a.printDocument(output, shown, func() error { return a.printPackage(shown) })
+	return a.printDocument(output, shown, func() error { return shown.Write(a.streams.Human()) })
 }
 
 // hitRows returns packages as rows of a table, with their catalogs if there are several.
@@ -309,151 +310,6 @@ func hitRows(hits []catalog.Hit, catalogs int) [][]string {
 		}
 	}
 	return rows
-}
-
-// packageItem is a package in the output of catalog show. Its texts come from the
-// catalog and are escaped before they are printed.
-type packageItem struct {
-	Name           string         `json:"name"`
-	Catalog        catalog.Origin `json:"catalog"`
-	Publisher      string         `json:"publisher,omitempty"`
-	Description    string         `json:"description,omitempty"`
-	Deprecated     string         `json:"deprecated,omitempty"`
-	DefaultChannel string         `json:"defaultChannel"`
-	Channels       []channelItem  `json:"channels"`
-	Chosen         choiceItem     `json:"chosen"`
-}
-
-type channelItem struct {
-	Name       string        `json:"name"`
-	Heads      []string      `json:"heads"`
-	Deprecated string        `json:"deprecated,omitempty"`
-	Versions   []versionItem `json:"versions"` // highest first
-}
-
-type versionItem struct {
-	Version    string   `json:"version"`
-	Bundle     string   `json:"bundle"`
-	Image      string   `json:"image"`
-	Replaces   string   `json:"replaces,omitempty"`
-	Skips      []string `json:"skips,omitempty"`
-	SkipRange  string   `json:"skipRange,omitempty"`
-	Deprecated string   `json:"deprecated,omitempty"`
-}
-
-type choiceItem struct {
-	Version    string                      `json:"version,omitempty"`
-	Bundle     string                      `json:"bundle,omitempty"`
-	Channel    string                      `json:"channel,omitempty"`
-	Image      string                      `json:"image,omitempty"`
-	Why        string                      `json:"why,omitempty"`
-	Rejected   []preview.RejectedCandidate `json:"rejected,omitempty"`
-	LookAlikes []string                    `json:"lookAlikes,omitempty"`
-	Problem    string                      `json:"problem,omitempty"` // why nothing is
-}
-
-func newChoiceItem(c *catalog.Choice, alike []catalog.LookAlike) choiceItem {
-	out := choiceItem{Version: c.Version, Bundle: c.Bundle, Channel: c.Channel, Image: c.Image, Why: c.Why, Rejected: c.Rejected}
-	for _, l := range alike {
-		out.LookAlikes = append(out.LookAlikes, l.String())
-	}
-	return out
-}
-
-func describePackage(p *catalog.Package, origin catalog.Origin) packageItem {
-	out := packageItem{
-		Name: p.Name, Catalog: origin, Publisher: p.Publisher(), Description: strings.TrimSpace(p.Description),
-		Deprecated: p.Deprecated, DefaultChannel: p.DefaultChannel, Channels: []channelItem{},
-	}
-	for i := range p.Channels {
-		c := &p.Channels[i]
-		channel := channelItem{Name: c.Name, Heads: c.Heads, Deprecated: c.Deprecated}
-		entries := map[string]catalog.Entry{}
-		for _, e := range c.Entries {
-			entries[e.Name] = e
-		}
-		for _, b := range p.Versions(c) {
-			e := entries[b.Name]
-			channel.Versions = append(channel.Versions, versionItem{
-				Version: b.Version.String(), Bundle: b.Name, Image: b.Image, Deprecated: b.Deprecated,
-				Replaces: e.Replaces, Skips: e.Skips, SkipRange: e.SkipRange,
-			})
-		}
-		out.Channels = append(out.Channels, channel)
-	}
-	return out
-}
-
-func (out console) printPackage(p packageItem) error {
-	line := func(name, text string) {
-		if text != "" {
-			out.streams.Printf("%-12s%s\n", name, textsafe.Line(text))
-		}
-	}
-	line("package", p.Name)
-	line("publisher", p.Publisher)
-	line("catalog", p.Catalog.Reference+"  "+p.Catalog.Digest)
-	line("about", textsafe.Clip(strings.ReplaceAll(p.Description, "\n", " "), 200))
-	line("deprecated", p.Deprecated)
-	if p.Chosen.Problem != "" {
-		line("chosen", "nothing: "+p.Chosen.Problem)
-	} else {
-		line("chosen", p.Chosen.Version+" of channel "+p.Chosen.Channel+": "+p.Chosen.Why)
-		line("", p.Chosen.Image)
-	}
-	for _, warning := range p.Chosen.LookAlikes {
-		line("note", warning)
-	}
-	for _, c := range p.Channels {
-		name := c.Name
-		if name == p.DefaultChannel {
-			name += " (the default)"
-		}
-		out.streams.Printf("\nchannel %s\n", textsafe.Line(name))
-		line("deprecated", c.Deprecated)
-		rows := [][]string{{"VERSION", "BUNDLE", "UPGRADES FROM", "NOTE"}}
-		for _, v := range c.Versions {
-			rows = append(rows, []string{v.Version, v.Bundle, v.upgradesFrom(), v.note(c)})
-		}
-		if err := table(out.streams.Human(), rows); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// upgradesFrom returns the versions that can be upgraded to this one, by upgrade edges.
-func (v versionItem) upgradesFrom() string {
-	var parts []string
-	if v.Replaces != "" {
-		parts = append(parts, v.Replaces)
-	}
-	const most = 3
-	for i, s := range v.Skips {
-		if i == most {
-			parts = append(parts, fmt.Sprintf("%d more", len(v.Skips)-most))
-			break
-		}
-		parts = append(parts, s)
-	}
-	if v.SkipRange != "" {
-		parts = append(parts, "versions "+v.SkipRange)
-	}
-	if len(parts) == 0 {
-		return "-"
-	}
-	return strings.Join(parts, ", ")
-}
-
-func (v versionItem) note(c channelItem) string {
-	var parts []string
-	if slices.Contains(c.Heads, v.Bundle) {
-		parts = append(parts, "head")
-	}
-	if v.Deprecated != "" {
-		parts = append(parts, "deprecated: "+textsafe.Clip(v.Deprecated, 80))
-	}
-	return strings.Join(parts, ", ")
 }
 
 func (a *app) newSearchCommand() *cobra.Command {

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -95,22 +94,7 @@ func (c console) printItems(format string, list any, rows [][]string) error {
 	if format == "json" {
 		return c.printJSON(list)
 	}
-	return table(c.streams.Human(), rows)
-}
-
-// table prints rows in aligned columns; the first is the header.
-func table(w io.Writer, rows [][]string) error {
-	columns := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
-	for _, row := range rows {
-		for i, cell := range row {
-			if i > 0 {
-				fmt.Fprint(columns, "\t")
-			}
-			fmt.Fprint(columns, textsafe.Line(cell))
-		}
-		fmt.Fprintln(columns)
-	}
-	return columns.Flush()
+	return streams.Table(c.streams.Human(), rows)
 }
 
 func (c console) writeJSON(data []byte) error {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-operator/kubectl-operator/cmd/internal/streams"
 	"github.com/kubectl-operator/kubectl-operator/install/history"
 	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -92,7 +93,7 @@ func (p *session) history(ctx context.Context, name string, output documentOutpu
 			item.Updated.Format(time.RFC3339), item.ApprovedBy, item.ApprovedHow + signersOf(r.Receipt().Approval),
 		})
 	}
-	if err := p.app.printDocument(output, list, func() error { return table(p.app.streams.Human(), rows) }); err != nil {
+	if err := p.app.printDocument(output, list, func() error { return streams.Table(p.app.streams.Human(), rows) }); err != nil {
 		return err
 	}
 	for _, note := range chain.Notes() {

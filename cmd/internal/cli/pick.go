@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/kubectl-operator/kubectl-operator/cmd/internal/streams"
 	"github.com/kubectl-operator/kubectl-operator/preview/catalog"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
@@ -222,7 +223,7 @@ func (q *question) list(hits []catalog.Hit) error {
 		}
 		rows = append(rows, row)
 	}
-	if err := table(q.app.streams.Human(), rows); err != nil {
+	if err := streams.Table(q.app.streams.Human(), rows); err != nil {
 		return err
 	}
 	if n := len(hits) - maxListed; n > 0 {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-operator/kubectl-operator/cmd/internal/streams"
 	installed "github.com/kubectl-operator/kubectl-operator/install/plugins"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/plugins"
@@ -100,7 +101,7 @@ func (c console) printWanted(w *plugins.SyncStatus, generations []installed.Gene
 		agreed = agreed && p.State == plugins.StandsOK
 		rows = append(rows, []string{"  " + p.State, p.Plugin, cmp.Or(p.Why, p.Installed)})
 	}
-	if err := table(s.Human(), rows); err != nil {
+	if err := streams.Table(s.Human(), rows); err != nil {
 		return err
 	}
 	if n := len(w.ConfigChanges); n > 0 {
@@ -130,7 +131,7 @@ func (c console) printGenerations(location string, generations []installed.Gener
 	for i := range generations {
 		rows = append(rows, generationRow(&generations[i]))
 	}
-	if err := table(s.Human(), rows); err != nil {
+	if err := streams.Table(s.Human(), rows); err != nil {
 		return err
 	}
 	for _, g := range generations {
