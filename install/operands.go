@@ -1,10 +1,12 @@
 package install
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -36,6 +38,40 @@ func Operands(ctx context.Context, counter Counter, crds []map[string]any) (map[
 			out[kind+"."+group] = n
 		}
 	}
+	return out, nil
+}
+
+// Operand is a custom resource of a kind whose CRD a release has.
+type Operand struct {
+	APIVersion string    `json:"apiVersion"`
+	Kind       string    `json:"kind"`
+	Namespace  string    `json:"namespace,omitempty"`
+	Name       string    `json:"name"`
+	Created    time.Time `json:"created"`
+}
+
+// ListOperands returns the custom resources of live CRDs in all namespaces, by kind,
+// namespace and name. A CRD that does not exist (nil) has none.
+func ListOperands(ctx context.Context, lister Lister, crds []map[string]any) ([]Operand, error) {
+	out := []Operand{}
+	for _, crd := range crds {
+		group, kind := preview.String(crd, "spec", "group"), preview.String(crd, "spec", "names", "kind")
+		version := preview.ServedVersion(crd)
+		if version == "" {
+			continue
+		}
+		found, err := lister.List(ctx, group+"/"+version, kind, "", "")
+		if err != nil && preview.ReasonOf(err) != preview.ReasonNotServed {
+			return nil, fmt.Errorf("listing the %s.%s in the cluster: %w", kind, group, err)
+		}
+		for _, body := range found {
+			created, _ := time.Parse(time.RFC3339, preview.String(body, "metadata", "creationTimestamp")) // the API server writes it
+			out = append(out, Operand{group + "/" + version, kind, preview.String(body, "metadata", "namespace"), preview.String(body, "metadata", "name"), created})
+		}
+	}
+	slices.SortFunc(out, func(a, b Operand) int {
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.APIVersion, b.APIVersion), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+	})
 	return out, nil
 }
 

@@ -58,8 +58,7 @@ type Choice struct {
 	Problem    string                      `json:"problem,omitempty"` // why nothing is
 }
 
-// NewChoice returns what is shown of the version that an install would choose.
-func NewChoice(c *catalog.Choice, alike []catalog.LookAlike) Choice {
+func newChoice(c *catalog.Choice, alike []catalog.LookAlike) Choice {
 	out := Choice{Version: c.Version, Bundle: c.Bundle, Channel: c.Channel, Image: c.Image, Why: c.Why, Rejected: c.Rejected}
 	for _, l := range alike {
 		out.LookAlikes = append(out.LookAlikes, l.String())
@@ -67,8 +66,31 @@ func NewChoice(c *catalog.Choice, alike []catalog.LookAlike) Choice {
 	return out
 }
 
-// Describe returns what is shown of a package.
-func Describe(p *catalog.Package, origin catalog.Origin) Package {
+// Choose returns what is shown of the package that a query asks for, in the catalog that
+// an install would take it from, or in the first that has it when it would take none. A
+// package that no catalog has is an error.
+func Choose(catalogs []*catalog.Catalog, query catalog.Query) (Package, error) {
+	choice, chooseErr := catalog.Resolve(catalogs, query)
+	home := slices.IndexFunc(catalogs, func(c *catalog.Catalog) bool {
+		return c.Has(query.Package) && (chooseErr != nil || c.Origin() == choice.Catalog)
+	})
+	if home < 0 {
+		return Package{}, chooseErr
+	}
+	p, err := catalogs[home].Package(query.Package)
+	if err != nil {
+		return Package{}, err
+	}
+	shown := describe(p, catalogs[home].Origin())
+	if chooseErr != nil {
+		shown.Chosen.Problem = chooseErr.Error()
+	} else {
+		shown.Chosen = newChoice(choice, catalog.LookAlikes(catalogs, choice))
+	}
+	return shown, nil
+}
+
+func describe(p *catalog.Package, origin catalog.Origin) Package {
 	out := Package{
 		Name: p.Name, Catalog: origin, Publisher: p.Publisher(), Description: strings.TrimSpace(p.Description),
 		Deprecated: p.Deprecated, DefaultChannel: p.DefaultChannel, Channels: []Channel{},
@@ -92,8 +114,9 @@ func Describe(p *catalog.Package, origin catalog.Origin) Package {
 	return out
 }
 
-// Write writes the package as text for people.
-func (p Package) Write(w io.Writer) error {
+// Write writes the package as text for people, with its whole description or only the
+// beginning.
+func (p Package) Write(w io.Writer, whole bool) error {
 	line := func(name, text string) {
 		if text != "" {
 			fmt.Fprintf(w, "%-12s%s\n", name, textsafe.Line(text))
@@ -102,7 +125,9 @@ func (p Package) Write(w io.Writer) error {
 	line("package", p.Name)
 	line("publisher", p.Publisher)
 	line("catalog", p.Catalog.Reference+"  "+p.Catalog.Digest)
-	line("about", textsafe.Clip(strings.ReplaceAll(p.Description, "\n", " "), 200))
+	if !whole {
+		line("about", textsafe.Clip(strings.ReplaceAll(p.Description, "\n", " "), 200))
+	}
 	line("deprecated", p.Deprecated)
 	if p.Chosen.Problem != "" {
 		line("chosen", "nothing: "+p.Chosen.Problem)
@@ -112,6 +137,12 @@ func (p Package) Write(w io.Writer) error {
 	}
 	for _, warning := range p.Chosen.LookAlikes {
 		line("note", warning)
+	}
+	if whole && p.Description != "" {
+		fmt.Fprintln(w)
+		for text := range strings.Lines(p.Description) {
+			fmt.Fprintln(w, textsafe.Line(strings.TrimRight(text, "\r\n")))
+		}
 	}
 	for _, c := range p.Channels {
 		name := c.Name

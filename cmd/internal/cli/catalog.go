@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/catalogview"
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/config"
+	"github.com/kubectl-operator/kubectl-operator/cmd/internal/olmplugin"
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/planning"
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/streams"
 	"github.com/kubectl-operator/kubectl-operator/preview/catalog"
@@ -181,6 +182,7 @@ is what --catalog takes.`,
 		},
 	}
 	cmd.Flags().BoolVar(&offline, "offline", false, "list the configured catalogs alone; contact no cluster")
+	cmd.Flags().BoolP("all-namespaces", "A", false, "list the CatalogSources of all namespaces, which is the default")
 	output.add(cmd)
 	return cmd
 }
@@ -250,29 +252,39 @@ which version an install would choose and why.`,
 			return a.completer().catalogs(cmd, args, prefix)
 		},
 	}
-	cmd.Flags().StringVar(&want.Version, "version", "", "version or range to choose, such as 1.10.0 or '>=1.8 <2'")
-	cmd.Flags().StringVar(&want.Channel, "channel", "", "channel to choose from (default: the package's default channel)")
+	cmd.Flags().StringVarP(&want.Version, "version", "v", "", "version or range to choose, such as 1.10.0 or '>=1.8 <2'")
+	cmd.Flags().StringVarP(&want.Channel, "channel", "c", "", "channel to choose from (default: the package's default channel)")
 	addSourceFlags(cmd.Flags(), &src)
 	output.add(cmd)
 	return cmd
 }
 
 func (a *app) showCatalog(ctx context.Context, want planning.Selection, name string, src planning.SourceOptions, output documentOutput) error {
-	if name == "" && (want.Version != "" || want.Channel != "") {
+	if name != "" {
+		return a.showPackage(ctx, want, name, src, output, false)
+	}
+	if want.Version != "" || want.Channel != "" {
 		return usagef("--version and --channel choose within a package; say which")
 	}
+	opened, err := a.openCatalogs(ctx, want.Catalogs, src)
+	if err != nil {
+		return err
+	}
+	hits := catalog.Search(opened, "")
+	return a.printDocument(output, items[catalog.Hit]{Items: hits}, func() error { return streams.Table(a.streams.Human(), hitRows(hits, len(opened))) })
+}
+
+func (a *app) openCatalogs(ctx context.Context, names []string, src planning.SourceOptions) ([]*catalog.Catalog, error) {
 	r, err := a.sourceSession(src).Resolver(a.progress())
 	if err != nil {
-		return err
+		return nil, err
 	}
-	opened, err := r.Catalogs(ctx, want.Catalogs)
-	if err != nil {
-		return err
-	}
-	if name == "" {
-		hits := catalog.Search(opened, "")
-		return a.printDocument(output, items[catalog.Hit]{Items: hits}, func() error { return streams.Table(a.streams.Human(), hitRows(hits, len(opened))) })
-	}
+	return r.Catalogs(ctx, names)
+}
+
+// showPackage prints a package of the catalogs that are wanted; whole prints all of its
+// description.
+func (a *app) showPackage(ctx context.Context, want planning.Selection, name string, src planning.SourceOptions, output documentOutput, whole bool) error {
 	reference, err := ref.Parse(name)
 	if err != nil || reference.Kind != ref.KindPackage {
 		return usagef("package %q: want a name, such as mongodb", name)
@@ -281,21 +293,15 @@ func (a *app) showCatalog(ctx context.Context, want planning.Selection, name str
 	if err != nil {
 		return err
 	}
-	choice, err := catalog.Resolve(opened, query)
-	if err != nil && !opened[0].Has(query.Package) {
+	opened, err := a.openCatalogs(ctx, want.Catalogs, src)
+	if err != nil {
 		return err
 	}
-	p, packageErr := opened[0].Package(query.Package)
-	if packageErr != nil {
-		return packageErr
-	}
-	shown := catalogview.Describe(p, opened[0].Origin())
+	shown, err := catalogview.Choose(opened, query)
 	if err != nil {
-		shown.Chosen.Problem = err.Error()
-	} else {
-		shown.Chosen = catalogview.NewChoice(choice, catalog.LookAlikes(opened, choice))
+		return err
 	}
-	return a.printDocument(output, shown, func() error { return shown.Write(a.streams.Human()) })
+	return a.printDocument(output, shown, func() error { return shown.Write(a.streams.Human(), whole) })
 }
 
 // hitRows returns packages as rows of a table, with their catalogs if there are several.
@@ -312,13 +318,49 @@ func hitRows(hits []catalog.Hit, catalogs int) [][]string {
 	return rows
 }
 
+func (a *app) newDescribeCommand() *cobra.Command {
+	var output documentOutput
+	var src planning.SourceOptions
+	var want planning.Selection
+	var whole bool
+	cmd := &cobra.Command{
+		Use:   "describe PACKAGE",
+		Short: "Show a package of the catalogs: channels, versions, and what would be chosen",
+		Long: `Show the channels, versions, upgrade edges and deprecations of a package, and which
+version an install would choose and why, in the catalog that it would choose it from.
+It is "catalog show" without the name of a catalog. How a release is, is shown by status.`,
+		Example: `  # Of the catalogs that are configured, or those of the cluster
+  kubectl operator describe argocd-operator
+
+  # Of one catalog and channel, with the whole text of the publisher
+  kubectl operator describe argocd-operator -c quay.io/operatorhubio/catalog:latest -C alpha -L`,
+		Args: rangeArgs(1, 1, "a PACKAGE"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := output.check(); err != nil {
+				return err
+			}
+			want.Catalogs = olmplugin.Catalogs(want.Catalogs)
+			return a.showPackage(cmd.Context(), want, args[0], src, output, whole)
+		},
+		ValidArgsFunction: a.completer().packages(&want, &src),
+	}
+	addCatalogFlag(cmd.Flags(), &want.Catalogs, "c")
+	cmd.Flags().StringVarP(&want.Channel, "channel", "C", "", "channel to choose from (default: the package's default channel)")
+	cmd.Flags().StringVarP(&want.Version, "version", "v", "", "version or range to choose, such as 1.10.0 or '>=1.8 <2'")
+	cmd.Flags().BoolVarP(&whole, "with-long-description", "L", false, "print the whole description, not only its beginning")
+	addSourceFlags(cmd.Flags(), &src)
+	output.add(cmd)
+	return cmd
+}
+
 func (a *app) newSearchCommand() *cobra.Command {
 	var output itemsOutput
 	var src planning.SourceOptions
 	var catalogs []string
 	cmd := &cobra.Command{
-		Use:   "search [TERM]",
-		Short: "Find packages in catalogs",
+		Use:     "search [TERM]",
+		Aliases: []string{"list-available"},
+		Short:   "Find packages in catalogs",
 		Long: `List the packages of the catalogs whose name, description, provider or keywords
 hold TERM, with the default channel and the version at its head.`,
 		Example: `  # Everything in a catalog
@@ -331,22 +373,17 @@ hold TERM, with the default channel and the version at its head.`,
 			if err := output.check(); err != nil {
 				return err
 			}
-			return a.search(cmd.Context(), argument(args, 0), catalogs, src, output.format)
+			return a.search(cmd.Context(), argument(args, 0), olmplugin.Catalogs(catalogs), src, output.format)
 		},
 	}
-	addCatalogFlag(cmd.Flags(), &catalogs)
+	addCatalogFlag(cmd.Flags(), &catalogs, "c")
 	addSourceFlags(cmd.Flags(), &src)
 	output.add(cmd)
 	return cmd
 }
 
 func (a *app) search(ctx context.Context, term string, names []string, src planning.SourceOptions, output string) error {
-	p := a.sourceSession(src)
-	r, err := p.Resolver(a.progress())
-	if err != nil {
-		return err
-	}
-	loaded, err := r.Catalogs(ctx, names)
+	loaded, err := a.openCatalogs(ctx, names, src)
 	if err != nil {
 		return err
 	}

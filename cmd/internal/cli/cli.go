@@ -23,6 +23,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/config"
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/hints"
+	"github.com/kubectl-operator/kubectl-operator/cmd/internal/olmplugin"
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/planning"
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/sandboxcmd"
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/shutdown"
@@ -168,16 +169,16 @@ and, once approved, applies exactly the reviewed content and follows the rollout
 		if !cmd.HasParent() && cmd.Flags().NArg() > 0 {
 			return usagef("%s", hints.UnknownCommand(cmd, cmd.Flags().Arg(0))) // whose flags this program does not know
 		}
-		return usagef("%s", hints.UnknownFlag(err))
+		return usagef("%s", hints.UnknownFlag(cmd, err))
 	})
 	root.SetVersionTemplate("kubectl-operator {{.Version}}\n")
 	a.kube.AddFlags(root.PersistentFlags())
 	a.global.add(root.PersistentFlags())
 	root.AddCommand(
 		a.newInstallCommand(), a.newPreviewCommand(), a.newShowCommand(), a.newApproveCommand(), a.newUpgradeCommand(),
-		a.newUninstallCommand(), a.newRollbackCommand(), a.newListCommand(), a.newStatusCommand(), a.newHistoryCommand(), a.newSearchCommand(), a.newFormatCommand(), a.newSourceCommand(), a.newPluginCommand(),
+		a.newUninstallCommand(), a.newRollbackCommand(), a.newListCommand(), a.newStatusCommand(), a.newHistoryCommand(), a.newSearchCommand(), a.newDescribeCommand(), a.newOperandsCommand(), a.newFormatCommand(), a.newSourceCommand(), a.newPluginCommand(),
 		a.newExplainCommand(), a.newOptionsCommand(), a.newVersionCommand(), newCompletionCommand(a.streams.Out),
-		a.newCatalogCommand(), a.newSandboxCommand(),
+		a.newCatalogCommand(), a.newSandboxCommand(), olmplugin.NewOLMv1Command(),
 	)
 	root.SetHelpCommand(a.newHelpCommand())
 	root.SetUsageFunc(a.writeUsage)

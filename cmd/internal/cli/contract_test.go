@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"maps"
 	"os"
 	"path/filepath"
@@ -42,6 +43,8 @@ var (
 		"history":            "NAME",
 		"rollback":           "NAME",
 		"search":             "[TERM]",
+		"describe":           "PACKAGE",
+		"operands":           "NAME",
 		"explain":            "[RULE]",
 		"format":             "",
 		"source":             "",
@@ -65,8 +68,11 @@ var (
 	contractFlags = []flagRow{
 		{"--priority", "catalog:add"},
 		{"--output", "catalog:list catalog:show"},
-		{"--version --channel", "install preview upgrade catalog:show"},
-		{"--catalog", "install preview upgrade search"},
+		{"--version --channel", "install preview upgrade catalog:show describe"},
+		{"--catalog", "install preview upgrade search describe"},
+		// Beyond the contract: as the plugin of the Operator Framework has them.
+		{"--output --with-long-description", "describe"},
+		{"--output --record-key --record-approvers", "operands"},
 		{"--install-mode --watch-namespace --values --set --certs --cloud-policy", "install preview upgrade"},
 		{"--kube-version --api-versions --pin-images", "install preview upgrade"},
 		// Beyond the contract: what leaves out the options that the release has.
@@ -105,8 +111,8 @@ var (
 		{"--rollout-timeout --no-wait", "install upgrade rollback uninstall"},
 		// Beyond the contract: the time is part of the plan, so its review names it.
 		{"--stage-timeout", "install preview upgrade rollback uninstall"},
-		{"--registry-config --plain-http --ca-file --insecure-registry --allow-private-address", "approve install preview show upgrade rollback uninstall search catalog:add catalog:show"},
-		{"--cache-dir --pull-secret --platform", "install preview upgrade search catalog:add catalog:show"},
+		{"--registry-config --plain-http --ca-file --insecure-registry --allow-private-address", "approve install preview show upgrade rollback uninstall search describe catalog:add catalog:show"},
+		{"--cache-dir --pull-secret --platform", "install preview upgrade search describe catalog:add catalog:show"},
 		{"--verify --verify-key --certificate-identity --certificate-oidc-issuer --trusted-root", "install preview upgrade"},
 		{"--config --mode", "plugin:preview plugin:install plugin:list plugin:rollback plugin:clean"},
 		// Beyond the contract: where the files go, and the lock file.
@@ -131,7 +137,7 @@ var (
 		{"--output", "format:test"}, {"--output", "source:test"},
 		// Beyond the contract: which receipt, and how many there are.
 		{"--revision", "history"},
-		{"--all-namespaces", "list"},
+		{"--all-namespaces", "list catalog:list"},
 		{"--watch", "status"},
 		{"--history-max", "install upgrade rollback uninstall"},
 		// Beyond the contract: content of the author's own, and where the sandbox listens.
@@ -146,7 +152,12 @@ var (
 	kubectlGlobals = strings.Fields(`--as-uid --as-user-extra --certificate-authority --client-certificate
 		--client-key --cluster --disable-compression --insecure-skip-tls-verify --proxy-url --server
 		--tls-server-name --token --user`)
-	contractShorthands = map[string]string{"--output": "-o", "--namespace": "-n", "--server": "-s", "--help": "-h", "--filename": "-f", "--config": "-c", "--all-namespaces": "-A", "--watch": "-w"}
+	contractShorthands = map[string]string{"--output": "-o", "--namespace": "-n", "--server": "-s", "--help": "-h", "--filename": "-f", "--config": "-c", "--all-namespaces": "-A", "--watch": "-w",
+		"--version": "-v", "--channel": "-c", "--watch-namespace": "-w", "--with-long-description": "-L"}
+	// shorthandsOf are those of single commands.
+	shorthandsOf = map[string]map[string]string{
+		"search": {"--catalog": "-c"}, "describe": {"--catalog": "-c", "--channel": "-C"},
+	}
 )
 
 func TestHelpListsExactlyTheCommandsOfTheContract(t *testing.T) {
@@ -156,7 +167,7 @@ func TestHelpListsExactlyTheCommandsOfTheContract(t *testing.T) {
 		if cmd.Short == "" {
 			t.Errorf("%s says nothing about itself", path)
 		}
-		if cmd.Hidden || cmd.Deprecated != "" {
+		if cmd.Deprecated != "" {
 			t.Errorf("%s is in the contract and must be shown", path)
 		}
 	})
@@ -185,14 +196,14 @@ func TestHelpListsExactlyTheFlagsOfTheContract(t *testing.T) {
 					want = append(want, strings.Fields(row.flags)...)
 				}
 			}
-			page.expectFlags(t, want)
+			page.expectFlags(t, path, want)
 		})
 	}
 	code, stdout, stderr := runMain(t, "options")
 	if code != exitDone {
 		t.Fatalf("options: exit code %d, %s", code, stderr)
 	}
-	parseHelp(stdout).expectFlags(t, slices.Concat(contractGlobals, kubectlGlobals))
+	parseHelp(stdout).expectFlags(t, "options", slices.Concat(contractGlobals, kubectlGlobals))
 }
 
 // Each flag has one heading: one without would be missing from the help.
@@ -240,11 +251,11 @@ func TestHelpListsTheFormsOfOutput(t *testing.T) {
 		return "text or json; with --preview also " + report.OneOf(others)
 	}
 	for path, want := range map[string]string{
-		"catalog list": "text, json or yaml", "history": "text, json or yaml", "catalog show": "text, json or yaml",
+		"catalog list": "text, json or yaml", "describe": "text, json or yaml", "history": "text, json or yaml", "catalog show": "text, json or yaml",
 		"preview": report.OneOf(report.Names(report.OfRequest)), "show": report.OneOf(report.Names(report.OfRelease)), "plugin preview": report.OneOf(report.Names(report.AnyPlan)),
 		"install": either(report.OfRelease), "plugin install": "text or json", "upgrade": either(report.OfRelease), "rollback": either(report.OfRelease), "uninstall": either(report.OfRelease),
 		"plugin rollback": either(report.AnyPlan), "plugin clean": either(report.AnyPlan),
-		"list": "text or json", "status": "text or json", "search": "text or json", "format test": "text or json", "source test": "text or json", "explain": "text or json", "version": "text or json",
+		"list": "text or json", "status": "text or json", "search": "text or json", "operands": "text or json", "format test": "text or json", "source test": "text or json", "explain": "text or json", "version": "text or json",
 	} {
 		page := helpOf(t, strings.Fields(path)...)
 		if got := page.flags["--output"]; got != `output format: `+want+` (default "text")` {
@@ -385,7 +396,7 @@ func parseHelp(text string) helpPage {
 	return page
 }
 
-func (p helpPage) expectFlags(t *testing.T, want []string) {
+func (p helpPage) expectFlags(t *testing.T, path string, want []string) {
 	t.Helper()
 	slices.Sort(want)
 	if got := slices.Sorted(maps.Keys(p.flags)); !slices.Equal(got, want) {
@@ -395,16 +406,16 @@ func (p helpPage) expectFlags(t *testing.T, want []string) {
 		if len(description) < 10 {
 			t.Errorf("%s is described as %q", flag, description)
 		}
-		if p.short[flag] != contractShorthands[flag] {
-			t.Errorf("%s has the short form %q, want %q", flag, p.short[flag], contractShorthands[flag])
+		if want := cmp.Or(shorthandsOf[path][flag], contractShorthands[flag]); p.short[flag] != want {
+			t.Errorf("%s has the short form %q, want %q", flag, p.short[flag], want)
 		}
 	}
 }
 
 func walk(cmd *cobra.Command, visit func(path string, cmd *cobra.Command)) {
 	for _, sub := range cmd.Commands() {
-		if sub.Name() == "help" {
-			continue // cobra's own
+		if sub.Name() == "help" || sub.Hidden {
+			continue // cobra's own, and the words of another plugin
 		}
 		visit(strings.TrimPrefix(sub.CommandPath(), "kubectl operator "), sub)
 		walk(sub, visit)

@@ -117,7 +117,13 @@ type rolloutFlags struct {
 }
 
 func (f *rolloutFlags) add(flags *pflag.FlagSet) {
-	flags.DurationVar(&f.rolloutTimeout, "rollout-timeout", 5*time.Minute, "how long to wait until everything is ready")
+	flags.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+		if name == "timeout" { // as kubectl and Helm have it
+			name = "rollout-timeout"
+		}
+		return pflag.NormalizedName(name)
+	})
+	flags.DurationVar(&f.rolloutTimeout, "rollout-timeout", 5*time.Minute, "how long to wait until everything is ready; --timeout is the same")
 	flags.DurationVar(&f.stageTimeout, "stage-timeout", 0, "how long each stage may take (default: each stage's own)")
 	flags.BoolVar(&f.noWait, "no-wait", false, "return when everything is written, without waiting for the rollout")
 	flags.IntVar(&f.historyMax, "history-max", preview.DefaultHistoryMax, "how many revisions to keep on record; 0 keeps all")
@@ -144,20 +150,20 @@ func (f *rolloutFlags) keep() int {
 
 // addSelectionFlags adds the flags that choose the catalogs and versions of a package.
 func addSelectionFlags(flags *pflag.FlagSet, o *planning.Selection) {
-	flags.StringVar(&o.Version, "version", "", "version or range of the package, such as 1.10.0 or '>=1.8 <2'")
-	flags.StringVar(&o.Channel, "channel", "", "channel of the package (default: the package's default channel)")
-	addCatalogFlag(flags, &o.Catalogs)
+	flags.StringVarP(&o.Version, "version", "v", "", "version or range of the package, such as 1.10.0 or '>=1.8 <2'")
+	flags.StringVarP(&o.Channel, "channel", "c", "", "channel of the package (default: the package's default channel)")
+	addCatalogFlag(flags, &o.Catalogs, "")
 }
 
-func addCatalogFlag(flags *pflag.FlagSet, into *[]string) {
-	flags.StringArrayVar(into, "catalog", nil, "file-based catalog to resolve packages in: a directory, an image, clustercatalog:NAME, catalogsource:NAMESPACE/NAME or a name from the configuration (repeatable; default: all configured, else those of the cluster)")
+func addCatalogFlag(flags *pflag.FlagSet, into *[]string, shorthand string) {
+	flags.StringArrayVarP(into, "catalog", shorthand, nil, "file-based catalog to resolve packages in: a directory, an image, clustercatalog:NAME, catalogsource:NAMESPACE/NAME or a name from the configuration (repeatable; default: all configured, else those of the cluster)")
 }
 
 // addRenderFlags adds the flags that set values and parameters for rendering a
 // package.
 func addRenderFlags(flags *pflag.FlagSet, o *planning.RenderOptions) {
 	flags.StringVar(&o.InstallMode, "install-mode", "", "AllNamespaces, SingleNamespace, OwnNamespace or MultiNamespace (default: the only one the bundle supports, else AllNamespaces, else OwnNamespace)")
-	flags.StringArrayVar(&o.WatchNamespaces, "watch-namespace", nil, "namespace the operator watches (repeatable)")
+	flags.StringArrayVarP(&o.WatchNamespaces, "watch-namespace", "w", nil, "namespace the operator watches (repeatable)")
 	flags.StringArrayVar(&o.Values, "values", nil, "YAML file of values (repeatable; later files win)")
 	flags.StringArrayVar(&o.Set, "set", nil, "one value as KEY=VALUE, KEY a dotted path (repeatable; wins over --values)")
 	flags.StringVar(&o.Certs, "certs", "", "who issues webhook certificates: cert-manager, service-ca, generated (by this program, as part of the plan) or none (default: the first of them that the cluster has, or generated)")

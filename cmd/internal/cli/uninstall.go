@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-operator/kubectl-operator/cmd/internal/olmplugin"
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/planning"
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/receiptfile"
 	"github.com/kubectl-operator/kubectl-operator/install"
@@ -55,7 +56,7 @@ func (a *app) newUninstallCommand() *cobra.Command {
 		Example: uninstallExamples,
 		Args:    a.completer().releaseArgs(1, "the NAME of a release"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := r.check(); err != nil {
+			if err := firstError(olmplugin.CheckServer(cmd.Flag("server").Value.String()), r.check()); err != nil {
 				return r.reportFailure(err)
 			}
 			switch {

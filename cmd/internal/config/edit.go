@@ -35,7 +35,7 @@ func RemoveCatalog(getenv func(string) string, name string) (string, error) {
 		before := len(c.Catalogs)
 		c.Catalogs = slices.DeleteFunc(c.Catalogs, func(have Catalog) bool { return have.Name == name })
 		if len(c.Catalogs) == before {
-			return fmt.Errorf("it has no catalog %q", name)
+			return fmt.Errorf("it has no catalog %q; one that the cluster has is deleted with kubectl", name)
 		}
 		return nil
 	})

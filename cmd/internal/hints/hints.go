@@ -3,11 +3,13 @@
 package hints
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-operator/kubectl-operator/cmd/internal/olmplugin"
 	"github.com/kubectl-operator/kubectl-operator/preview/spelling"
 )
 
@@ -19,7 +21,7 @@ var commandHints = map[string]string{
 	"apply": "install applies a plan after its review", "deploy": "install applies a plan after its review", "create": "install applies a plan after its review", "add": "catalog add adds a catalog, and install a package",
 	"delete": "uninstall deletes a release", "remove": "uninstall deletes a release, and catalog remove a catalog", "rm": "uninstall deletes a release", "destroy": "uninstall deletes a release",
 	"get": "list lists releases, and status says how one is", "ls": "list lists releases", "ps": "list lists releases", "releases": "list lists releases",
-	"describe": "status says how a release is", "inspect": "status says how a release is, and show prints a saved plan", "info": "status says how a release is, and search which packages there are",
+	"inspect": "status says how a release is, and show prints a saved plan", "info": "status says how a release is, and search which packages there are",
 	"update": "upgrade plans another version of a release", "undo": "rollback goes back to an earlier revision", "revert": "rollback goes back to an earlier revision",
 	"repo": "catalog administers the catalogs", "catalogs": "catalog list lists the catalogs", "find": "search lists packages", "log": "history lists the revisions of a release",
 }
@@ -48,9 +50,9 @@ func UnknownCommand(root *cobra.Command, name string) string {
 	return fmt.Sprintf("unknown command %q", name)
 }
 
-// UnknownFlag returns the text of pflag's error for a flag that does not exist, with the
-// flag here that does the same added.
-func UnknownFlag(err error) string {
+// UnknownFlag returns the text of pflag's error for a flag that a command does not have,
+// with the flag here that does the same added.
+func UnknownFlag(cmd *cobra.Command, err error) string {
 	text := err.Error()
 	name, isLong := strings.CutPrefix(text, "unknown flag: --")
 	if short, isShort := strings.CutPrefix(text, "unknown shorthand flag: '"); isShort {
@@ -58,7 +60,8 @@ func UnknownFlag(err error) string {
 	} else if !isLong {
 		return text
 	}
-	if hint, ok := flagHints[name]; ok {
+	_, command, _ := strings.Cut(cmd.CommandPath(), cmd.Root().DisplayName()+" ")
+	if hint := cmp.Or(olmplugin.Flag(command, name), flagHints[name]); hint != "" {
 		return text + ": " + hint
 	}
 	return text

@@ -1,0 +1,97 @@
+package cli
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+)
+
+var quotedCall = regexp.MustCompile(`"kubectl operator ([^"]+)"`)
+
+// The commands and flags of the plugin of the Operator Framework with the same name, as
+// of v0.6.0 (internal/cmd and olmv1.md of github.com/operator-framework/kubectl-operator).
+// What a line answers is empty for one that means the same here.
+func TestTheOtherPluginsWordsAreUnderstood(t *testing.T) {
+	for line, answer := range map[string]string{
+		"catalog add ours registry.example.com/catalog:1":                      "",
+		"catalog add ours registry.example.com/catalog:1 -d Ours":              "the NAME is what a catalog is called here",
+		"catalog add ours registry.example.com/catalog:1 --display-name Ours":  "the NAME is what a catalog is called here",
+		"catalog add ours registry.example.com/catalog:1 -p Us":                "print the publisher of each package",
+		"catalog add ours registry.example.com/catalog:1 --publisher Us":       "print the publisher of each package",
+		"catalog add ours registry.example.com/catalog:1 --cleanup-timeout 1m": "nothing is added when the catalog cannot be read",
+		"catalog list":                                       "",
+		"catalog list -A":                                    "",
+		"catalog list -n olm":                                "",
+		"catalog remove ours":                                "",
+		"describe prometheus":                                "",
+		"describe prometheus -c olm/ours":                    "",
+		"describe prometheus -C beta -L":                     "",
+		"install prometheus":                                 "",
+		"install prometheus -c beta -v 0.32.0":               "",
+		"install prometheus --channel beta --version 0.32.0": "",
+		"install prometheus -w team-a -w team-b":             "",
+		"install prometheus --watch team-a":                  "--watch-namespace names each namespace",
+		"install prometheus -a Manual":                       "nothing is upgraded by itself",
+		"install prometheus --approval Automatic":            "nothing is upgraded by itself",
+		"install prometheus -C":                              "no OperatorGroup is needed",
+		"install prometheus --create-operator-group":         "no OperatorGroup is needed",
+		"install prometheus --cleanup-timeout 1m":            "--on-failure rollback takes back an install that fails",
+		"install prometheus --timeout 3m":                    "",
+		"list":                                               "",
+		"list -A":                                            "",
+		"list -n monitoring":                                 "",
+		"list-available":                                     "",
+		"list-available prometheus -c olm/ours":              "",
+		"list-operands prometheus":                           "",
+		"list-operands prometheus -o json":                   "",
+		"uninstall prometheus":                               "",
+		"uninstall prometheus -X":                            "--include-crds deletes the CRDs",
+		"uninstall prometheus --delete-all":                  "--include-crds deletes the CRDs",
+		"uninstall prometheus --delete-operator":             "--include-crds deletes the CRDs",
+		"uninstall prometheus --delete-crds":                 "--include-crds deletes the CRDs",
+		"uninstall prometheus --delete-operator-groups":      "has no OperatorGroup",
+		"uninstall prometheus --delete-operator-group-names": "has no OperatorGroup",
+		"uninstall prometheus -s delete":                     "--include-crds deletes them with their CRDs",
+		"uninstall prometheus --operand-strategy ignore":     "--include-crds deletes them with their CRDs",
+		"upgrade prometheus":                                 "",
+		"upgrade prometheus -c beta --timeout 3m":            "",
+		"version": "",
+
+		"olmv1":                     `"kubectl operator catalog list" lists the cluster's ClusterCatalogs`,
+		"olmv1 get":                 `install takes packages of them`,
+		"olmv1 get catalog":         `"kubectl operator catalog list" does that`,
+		"olmv1 get catalogs -l a=b": `"kubectl operator catalog list" does that`,
+		"olmv1 get extension":       `"kubectl get clusterextensions.olm.operatorframework.io" does that`,
+		"olmv1 get extensions ours": `"kubectl get clusterextensions.olm.operatorframework.io ours" does that`,
+		"olmv1 search catalog":      `"kubectl operator search" does that`,
+		"olmv1 search catalog -o yaml --catalog ours --timeout 1m --catalogd-namespace olmv1-system":  `"kubectl operator search --catalog clustercatalog:ours" does that`,
+		"olmv1 search catalog --package prometheus --list-versions":                                   `"kubectl operator describe prometheus" does that`,
+		"olmv1 create catalog ours quay.io/ours/catalog:1 --priority 5 --labels a=b --available true": `"kubectl operator catalog add ours quay.io/ours/catalog:1 --priority 5" does that`,
+		"olmv1 create catalog": `"kubectl operator catalog add NAME IMAGE" does that`,
+		"olmv1 update catalog ours --image quay.io/ours/catalog:2 --ignore-unset=false": `"kubectl edit clustercatalogs.olm.operatorframework.io ours" does that`,
+		"olmv1 delete catalog ours":   `"kubectl delete clustercatalogs.olm.operatorframework.io ours" does that`,
+		"olmv1 delete catalog -a":     `"kubectl delete clustercatalogs.olm.operatorframework.io --all" does that`,
+		"olmv1 delete extension ours": `"kubectl delete clusterextensions.olm.operatorframework.io ours" does that`,
+		"olmv1 install extension ours -n monitoring -p prometheus -s installer -v 1.x -c beta --dry-run All": `"kubectl operator install prometheus ours --version 1.x --channel beta -n monitoring" does that`,
+		"olmv1 install extension ours -p prometheus --context prod":                                          `"kubectl operator install prometheus ours --context=prod" does that`,
+		"olmv1 update extension ours --version 1.2.x --upgrade-constraint-policy SelfCertified":              `"kubectl operator upgrade ours --version 1.2.x" does that`,
+		"olmv1 install extension ours --channels":                                                            "olmv1 install extension: flag needs an argument",
+	} {
+		t.Run(line, func(t *testing.T) {
+			args := strings.Fields(line)
+			if answer == "" {
+				parseExample(t, args)
+				return
+			}
+			code, _, stderr := runMain(t, args...)
+			if code != exitError || !strings.Contains(stderr, answer) {
+				t.Errorf("exit code %d, %q, want %q", code, stderr, answer)
+			}
+			for _, command := range quotedCall.FindAllStringSubmatch(stderr, -1) {
+				if !strings.HasSuffix(command[1], "--help") { // the line about usage
+					parseExample(t, strings.Fields(command[1]))
+				}
+			}
+		})
+	}
+}
