@@ -19,7 +19,7 @@ func readChart(v, options fields.Field) *Chart {
 	}
 	switch path := c.Path.Text(); {
 	case c.Git.Text() != "" && c.Repository.Text() != "":
-		c.Repository.Fail("there is a gitRemote besides; give one of them")
+		c.Repository.Fail("there is a gitRemote too; give one of them")
 	case c.Repository.Text() == "" && path == "":
 		v.Fail("it names neither a path nor a repository")
 	}

@@ -106,9 +106,9 @@ func (a *Application) section(spec fields.Field, kind string) (section fields.Fi
 	ours.IsMap()
 	switch {
 	case theirs.Set() && ours.Set():
-		ours.Fail("the plugin %s is configured besides; one of them applies the content", kubernetesPlugin)
+		ours.Fail("the plugin %s is configured too; leave out one of them, as one plugin applies the content", kubernetesPlugin)
 	case flat.Set() && (theirs.Set() || ours.Set()):
-		flat.Fail("a plugin is configured besides; give the input there")
+		flat.Fail("a plugin is configured too; give the input there")
 	case ours.Set():
 		return ours, true
 	case theirs.Set():

@@ -57,7 +57,7 @@ func (p *parser) pluginSet() {
 				plugin.Artifacts = append(plugin.Artifacts, p.ownArtifact(one, plugin.Name, true))
 			}
 			if item.At("reference").Set() {
-				platforms.Fail("there is a reference besides; give one of them")
+				platforms.Fail("there is a reference too; give one of them")
 			}
 		} else {
 			plugin.Artifacts = []Artifact{p.ownArtifact(item, plugin.Name, false)}

@@ -28,7 +28,7 @@ func (r *reader) application(f *strictReader) {
 		return
 	}
 	if one.Set() {
-		one.Fail("there are sources besides; give one of them")
+		one.Fail("there are sources too; give one of them")
 		return
 	}
 	r.argoSources(several)

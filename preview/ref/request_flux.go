@@ -54,7 +54,7 @@ func (r *reader) helmRelease(f *strictReader) {
 	spec.At("upgrade.crds").OneOf("Create", "CreateReplace")
 	switch chart, named := spec.At("chart.spec"), spec.At("chartRef"); {
 	case chart.Set() && named.Set():
-		named.Fail("there is a chart besides; give one of them")
+		named.Fail("there is a chart too; give one of them")
 	case chart.Set():
 		r.fluxChart(chart)
 	default:

@@ -31,7 +31,7 @@ func (r *reader) ownContent(spec field, path ...any) {
 	switch reference := spec.At("reference"); {
 	case !reference.Set():
 	case spec.At("sources").Set() || spec.At("package").Set():
-		reference.Fail("there are sources or a package besides; give one of them")
+		reference.Fail("there are sources or a package too; give one of them")
 	default:
 		r.ownReference(reference)
 	}

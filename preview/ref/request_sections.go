@@ -20,7 +20,7 @@ const maxSections = 50
 func (r *reader) sections(spec, list field) {
 	for _, name := range []string{"reference", "sources", "package"} {
 		if v := spec.At(name); v.Set() {
-			v.Fail("there are sections besides; make it one of them")
+			v.Fail("there are sections too; make it one of them")
 		}
 	}
 	for _, name := range []string{

@@ -229,7 +229,7 @@ func TestAFileThatIsNoRequestIsRefusedInASentence(t *testing.T) {
 		{"a local repository", strings.Replace(kustomizationOfGit, "ssh://git@git.example.com/org/fleet", "file:///etc", 1), "given as https:// or ssh://"},
 		{"a local repository of Argo CD", "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: a, namespace: argocd}\nspec:\n  destination: {namespace: a}\n  source: {repoURL: 'file:///etc', path: a}\n", "Application argocd/a: spec.source.repoURL: a git repository is given as https:// or ssh://"},
 		{"a password in a reference", strings.Replace(kustomizationOfGit, "ssh://git@git.example.com", "https://me:hunter2@git.example.com", 1), "carries"},
-		{"sections beside sources", own + "  sources: [{reference: ./a}]\n  sections: [{name: a, reference: ./a}]\n", "Request a/a: spec.sources: there are sections besides; make it one of them"},
+		{"sections beside sources", own + "  sources: [{reference: ./a}]\n  sections: [{name: a, reference: ./a}]\n", "Request a/a: spec.sources: there are sections too; make it one of them"},
 		{"sections beside what each says itself", own + "  format: helm\n  sections: [{name: a, reference: ./a}]\n", "Request a/a: spec.format: each section says that itself; put it there"},
 		{"no section", own + "  sections: []\n", "spec.sections: it is empty"},
 		{"sections that are no list", own + "  sections: {a: b}\n", "spec.sections: it is a map where a list is due"},

@@ -2,6 +2,7 @@ package tabs
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -85,7 +86,7 @@ func (m *summaryTab) summaryWith(should int) []Row {
 		}
 		return rows
 	}
-	rows := gap(slices.Concat(m.verdictRows(), []Row{m.counts()}, m.lossRows()))
+	rows := gap(slices.Concat(m.verdictRows(), []Row{m.counts()}, m.kindRows(), m.lossRows()))
 	var listed []int
 	for _, s := range sections() {
 		listed = append(listed, m.shownItems(s, should)...)
@@ -132,6 +133,29 @@ func (m *summaryTab) counts() Row {
 		line = append(line, widget.Text(theme.Caution, fmt.Sprintf("  drift %d", n)))
 	}
 	return textRow(line)
+}
+
+// kindRows return rows with how many objects of each kind an install creates, which is
+// the size of what is reviewed. What else a plan does with kinds is among its changes.
+func (m *summaryTab) kindRows() []Row {
+	if m.Size.Mode != frame.ModeDouble || m.Plan.OnMachine() || m.Plan.Verdict == nil || len(m.Plan.Verdict.Changes) > 0 {
+		return nil
+	}
+	counts := map[string]int{}
+	for i := range m.Plan.Objects {
+		if o := &m.Plan.Objects[i]; o.Action == preview.ActionCreate {
+			counts[frame.ShortKind(o.Kind)]++
+		}
+	}
+	var kinds []string
+	for _, kind := range slices.Sorted(maps.Keys(counts)) {
+		kinds = append(kinds, fmt.Sprintf("%d %s", counts[kind], kind))
+	}
+	if len(kinds) == 0 {
+		return nil
+	}
+	e := changeEntry{what: strings.Join(kinds, ", ")}
+	return e.rows("create", 2, max(m.Size.Width-changeLead-1, changeLead))
 }
 
 // fileCounts returns a row with the number of files of a plugin set for each action.

@@ -62,6 +62,16 @@ func TestMessagesUseTheWordsOfTheField(t *testing.T) {
 		"finds what ":                                    "a title",
 		"formats of your own":                            "custom formats",
 		"no upgrade edges were followed":                 "not from a catalog: upgrade path was not checked",
+		"account into a namespace of its own":            "move the stronger account to its own namespace",
+		"reaches the kubelet":                            "can call the kubelet API",
+		" in no step":                                    "no change",
+		": decide with --conflicts.":                     "--conflicts take replaces, --conflicts leave keeps",
+		"left open: ":                                    "not checked: objects without a dry run, and why",
+		"may do everything":                              "full control of",
+		"program that a host":                            "plugin set",
+		"child process; seccomp":                         "rendered in a sandbox",
+		" besides before":                                "what else",
+		" besides;":                                      "too",
 	} {
 		if at := strings.Index(texts, phrase); at >= 0 {
 			t.Errorf("say %q in place of %q, in: %s", instead, phrase, lineAt(string(data), at))

@@ -452,7 +452,7 @@ type healthFlags struct {
 }
 
 func (f *healthFlags) add(flags *pflag.FlagSet) {
-	flags.StringArrayVar(&f.texts, "health-check", nil, "what must be true besides before objects count as ready, KIND[.GROUP][/NAME]=CEL with the object as self: Deployment.apps/web=self.status.readyReplicas>1 (may be repeated)")
+	flags.StringArrayVar(&f.texts, "health-check", nil, "what else must be true before objects count as ready, KIND[.GROUP][/NAME]=CEL with the object as self: Deployment.apps/web=self.status.readyReplicas>1 (repeatable)")
 }
 
 // check compiles the health checks of the flags.

@@ -237,7 +237,7 @@ func TestTheFieldsOfAPipeCDApplication(t *testing.T) {
 		{"a repository that only the piped knows", applicationOf("KubernetesApp", "  input: {helmChart: {repository: stable, name: web, version: 1.0.0}}\n"), `spec.input.helmChart.repository: "stable" is a repository that the piped knows`},
 		{"options of kustomize", applicationOf("KubernetesApp", "  input: {kustomizeOptions: {load-restrictor: LoadRestrictionsNone}}\n"), "the field spec.input.kustomizeOptions.load-restrictor is not supported"},
 		{"secrets that PipeCD decrypts", applicationOf("KubernetesApp", "  encryption: {decryptionTargets: [a.yaml]}\n"), "the field spec.encryption is not supported"},
-		{"two plugins", applicationOf("Application", "  plugins: {kubernetes: {}, operator: {}}\n"), "spec.plugins.operator: the plugin kubernetes is configured besides"},
+		{"two plugins", applicationOf("Application", "  plugins: {kubernetes: {}, operator: {}}\n"), "spec.plugins.operator: the plugin kubernetes is configured too"},
 		{"another plugin", applicationOf("Application", "  plugins: {terraform: {}}\n"), "spec.plugins: neither kubernetes nor operator is configured"},
 		{"no name", "apiVersion: pipecd.dev/v1beta1\nkind: KubernetesApp\nspec: {input: {}}\n", "has no usable metadata.name"},
 		{"a canary that stays", applicationOf("KubernetesApp", "  pipeline: {stages: [{name: K8S_CANARY_ROLLOUT}, {name: K8S_PRIMARY_ROLLOUT}]}\n"), "spec.pipeline.stages[0].name: no K8S_CANARY_CLEAN follows"},
