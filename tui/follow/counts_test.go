@@ -40,6 +40,13 @@ func TestWhatFailsInTheRolloutWasWritten(t *testing.T) {
 	if text := Summary(p, Outcome{}, receipt, &install.Error{Kind: install.Failed}); !strings.Contains(text, "  applied 0/2   ready 0   not ready 2\n") {
 		t.Error(text)
 	}
+	for i := range receipt.Objects { // a plan that writes nothing waits for what there is
+		receipt.Objects[i].Action, receipt.Objects[i].State = preview.ActionUnchanged, record.StateReady
+	}
+	receipt.Objects[0].State = record.StateWaiting
+	if text := Summary(p, Outcome{}, receipt, &install.Error{Kind: install.Failed}); !strings.Contains(text, "  applied 0/0   ready 0   not ready 1\n") {
+		t.Error(text)
+	}
 }
 
 // A removal speaks of what is deleted, and of what it leaves and how that is deleted.

@@ -121,6 +121,9 @@ func (s *summary) objects(r *record.Receipt, removal bool) int {
 	var bad []record.ObjectReceipt
 	for _, o := range r.Objects {
 		if !hasWrite(o.Action) {
+			if o.State == record.StateWaiting || o.State == record.StateFailed { // what is as planned is waited for, too
+				bad = append(bad, o)
+			}
 			continue
 		}
 		total++

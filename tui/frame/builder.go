@@ -17,12 +17,16 @@ func (b *Builder) Add(lines ...widget.Line) { b.Lines = append(b.Lines, lines...
 // Blank adds an empty line.
 func (b *Builder) Blank() { b.Add(widget.Blank()) }
 
-// Heading adds a heading, after an empty line unless it is the first.
+// Heading adds a heading, wrapped, after an empty line unless it is the first.
 func (b *Builder) Heading(text string) {
 	if len(b.Lines) > 0 {
 		b.Blank()
 	}
-	b.Add(widget.Line{widget.Text(theme.Heading, " "+text)})
+	if line := (widget.Line{widget.Text(theme.Heading, " "+text)}); b.Width <= 0 || line.Width() < b.Width {
+		b.Add(line)
+		return
+	}
+	b.Text(theme.Heading, " ", text)
 }
 
 // Text appends a paragraph, wrapped, each line after an indent.

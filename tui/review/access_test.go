@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/corpustest"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 	"github.com/kubectl-operator/kubectl-operator/tui/tabs"
 	"github.com/kubectl-operator/kubectl-operator/tui/tuitest"
@@ -218,5 +219,26 @@ func TestRowsOfASubjectAreOrderedByDanger(t *testing.T) {
 			t.Errorf("%s stands at line %d, want it below line %d:\n%s", resource, at, last, strings.Join(tuitest.ScreenOf(m), "\n"))
 		}
 		last = at
+	}
+}
+
+// What x says of a grant, and the heading of the grant that is opened, are sentences that
+// the window may be too narrow for: no word of them is cut.
+func TestASentenceAboutAGrantIsNotCut(t *testing.T) {
+	p := corpusPlan(t, corpustest.Dir(t, "bundles", "argocd-operator", "0.18.0"))
+	for _, width := range []int{60, 80, 120} {
+		m, c := reviewOf(t, p, width, 36)
+		tuitest.Drive(m, c, "3", "down")
+		said := m.activeTab().selected().Explanation()
+		if said == "" {
+			t.Fatal("the second grant has no explanation")
+		}
+		for _, key := range []string{"x", "enter"} {
+			tuitest.Drive(m, c, key)
+			if words := strings.Join(strings.Fields(texts(m)), " "); !strings.Contains(strings.ToLower(words), strings.ToLower(said)) {
+				t.Errorf("%s at %d columns does not say %q:\n%s", key, width, said, texts(m))
+			}
+			tuitest.Drive(m, c, "esc")
+		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
+	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 	"github.com/kubectl-operator/kubectl-operator/tui/diffview"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 	"github.com/kubectl-operator/kubectl-operator/tui/tabs"
@@ -191,8 +192,13 @@ func (m *review) explain() {
 		m.openRule(rules.AccessReach.Name)
 		return
 	}
-	if text := row.Explanation(); text != "" {
+	switch text := row.Explanation(); {
+	case text == "":
+	case textsafe.Width(text) < m.Size.Width:
 		m.notice = text
+		return
+	default:
+		m.page = textPage(m.Size.Width, "What this row says", text)
 		return
 	}
 	m.notice = "nothing to explain here"
