@@ -214,11 +214,19 @@ func (n *AccountGraph) Amount(from preview.Subject) Amount {
 }
 
 // Together returns how far the rights of several accounts go in the hands of one
-// person. Its extent is empty if that is none of the severe ones.
-func (n *AccountGraph) Together(accounts []preview.Subject) Amount {
+// person, and the other ServiceAccounts that these rights let that person act as, in the
+// order in which the search gains them. The extent is empty if it is none of the severe
+// ones.
+func (n *AccountGraph) Together(accounts []preview.Subject) (Amount, []Gained) {
 	s := n.newSearch(accounts)
 	s.run()
-	return s.amount(preview.Subject{})
+	var out []Gained
+	for _, o := range s.origins {
+		if o.text != "" && o.subject.Kind == preview.SubjectServiceAccount {
+			out = append(out, Gained{o.subject, o})
+		}
+	}
+	return s.amount(preview.Subject{}), out
 }
 
 // amount returns the highest extent that the search has reached, for an account; empty if

@@ -92,9 +92,12 @@ func (c *scan) judgeTogether() {
 	if len(accounts) < 2 {
 		return
 	}
-	amount := c.graph().Together(accounts)
-	from := amount.Path.From
-	if !amount.Extent.Severe() || len(from) < 2 {
+	amount, gained := c.graph().Together(accounts)
+	from, steps := amount.Path.From, strings.Join(amount.Path.Steps, ", and ")
+	if !amount.Extent.Severe() {
+		from, steps = c.gains.together(gained)
+	}
+	if len(from) < 2 {
 		return
 	}
 	slices.SortFunc(from, preview.CompareSubjects)
@@ -102,7 +105,7 @@ func (c *scan) judgeTogether() {
 	for _, subject := range from {
 		names = append(names, subjectName(subject))
 	}
-	lines := []string{togetherPath + wording.Series(names, "and") + ": " + strings.Join(amount.Path.Steps, ", and ")}
+	lines := []string{togetherPath + wording.Series(names, "and") + ": " + steps}
 	at := slices.IndexFunc(c.held.grants[from[0]], isOfPlan)
 	c.hit(rules.AccessReach, ruleHit{
 		object: c.roleID(c.held.grants[from[0]][at]), about: wording.Series(names, "and"), level: Critical,

@@ -145,18 +145,26 @@ func TestAccountsOfThePlanTogether(t *testing.T) {
 		claims   = "{apiGroups: [''], resources: [persistentvolumeclaims], verbs: [create]}"
 		harmless = "{apiGroups: [''], resources: [nodes], verbs: [list]}"
 		severe   = "{apiGroups: [''], resources: [nodes/proxy], verbs: [get]}"
+		token    = "creates and reads a Secret in namespace app with a token of ServiceAccount app/c, which can write objects that install software"
 	)
+	const reads = "|secrets|get"
+	makes, orders := holding("app", "a", "app", "|secrets|create"), holding("app", "c", "", "argoproj.io|applications|create")
 	for _, test := range []struct {
 		name, plan string
 		together   []string
+		evidence   string
 	}{
-		{"who asks and who approves", brought("a", asks) + brought("b", approves), []string{"a", "b"}},
-		{"another account does not matter", brought("a", asks) + brought("b", approves) + brought("c", harmless), []string{"a", "b"}},
-		{"nor does one that is critical itself", brought("a", asks) + brought("b", approves) + brought("c", severe), []string{"a", "b"}},
-		{"an account of others", brought("a", asks) + bound("b", approves), nil},
-		{"a user whom the package binds", brought("a", asks) + strings.ReplaceAll(bound("b", approves), "kind: ServiceAccount, namespace: app", "kind: User"), []string{"a", "b"}},
-		{"rights that lead nowhere", brought("a", offers) + brought("b", claims), nil},
-		{"one of them alone", brought("a", asks) + brought("b", harmless), nil},
+		{"who makes Secrets and who reads one, of an account that may order software", makes + holding("app", "b", "app", reads) + orders, []string{"a", "b"}, token},
+		{"the same in other hands", makes + granting("b", "app", "b", "app", reads) + orders, nil, ""},
+		{"of an account that may order nothing", makes + holding("app", "b", "app", reads) + brought("c", harmless), nil, ""},
+		{"one of which may do both", makes + granting("both", "app", "a", "app", reads) + holding("app", "b", "app", reads) + orders, nil, ""},
+		{"who asks and who approves", brought("a", asks) + brought("b", approves), []string{"a", "b"}, "approves a client certificate"},
+		{"another account does not matter", brought("a", asks) + brought("b", approves) + brought("c", harmless), []string{"a", "b"}, "approves a client certificate"},
+		{"nor does one that is critical itself", brought("a", asks) + brought("b", approves) + brought("c", severe), []string{"a", "b"}, "approves a client certificate"},
+		{"an account of others", brought("a", asks) + bound("b", approves), nil, ""},
+		{"a user whom the package binds", brought("a", asks) + strings.ReplaceAll(bound("b", approves), "kind: ServiceAccount, namespace: app", "kind: User"), []string{"a", "b"}, "approves a client certificate"},
+		{"rights that lead nowhere", brought("a", offers) + brought("b", claims), nil, ""},
+		{"one of them alone", brought("a", asks) + brought("b", harmless), nil, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var got []string
@@ -165,7 +173,7 @@ func TestAccountsOfThePlanTogether(t *testing.T) {
 					for _, s := range f.Subjects {
 						got = append(got, s.Name)
 					}
-					if f.Severity != preview.Critical || !strings.Contains(f.Evidence, "approves a client certificate") {
+					if f.Severity != preview.Critical || !strings.Contains(f.Evidence, test.evidence) {
 						t.Errorf("%+v", f)
 					}
 				}

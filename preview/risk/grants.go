@@ -190,6 +190,7 @@ func (c *scan) judgeGrants() {
 		slices.Sort(grants[i].Rules)
 	}
 	c.gains.note(matches)
+	matches = c.gains.ownOrders(matches)
 	combine(matches, held, c.gains.powers, c.tokenSecrets())
 	c.raiseByAmount(matches)
 	for _, m := range matches {

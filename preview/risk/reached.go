@@ -82,6 +82,25 @@ func (n *gains) from(of preview.Subject) (level Level, text string, account prev
 	return None, "", preview.Subject{}
 }
 
+// together returns the first path by which the rights of several accounts lead to one
+// that can do what is Critical and that none of them reaches alone: the accounts whose
+// rights it begins with, and its steps with what is gained. There are none without such
+// a path.
+func (n *gains) together(gained []access.Gained) (from []preview.Subject, steps string) {
+	for _, g := range gained {
+		path := g.Path()
+		if len(path.From) < 2 || n.rulesOf(g.Account) == "" {
+			continue
+		}
+		power, more := n.powers.Gain(path.From[0], g.Account)
+		alone := slices.ContainsFunc(path.From, func(s preview.Subject) bool { _, text, _ := n.from(s); return text != "" })
+		if more && !alone {
+			return path.From, strings.Join(path.Steps, ", and ") + ", which " + power
+		}
+	}
+	return nil, ""
+}
+
 // byPlan reports whether the end of a subject's escalation path is new by the plan;
 // before is the graph without it. The end is an account, or an extent if that is empty.
 func (n *gains) byPlan(before *access.AccountGraph, of, to preview.Subject) bool {

@@ -109,6 +109,16 @@ var (
 		Looks:  "Effective permissions to create, update or patch custom resources of widely used operators that are not the plan's own, of the kinds whose controller has objects of others deleted.",
 		When:   ordersWhen,
 	})
+	RBACOwnOrders = row(Rule{
+		Name: "rbac-own-orders-write", Ref: "RBAC-81", Level: Critical, Title: "can write objects by which a stronger account of the package acts",
+		Why:    "The package's own controller carries out what these objects say, with its own permissions: to write them is to use those permissions.",
+		Reduce: "Grant it in namespaces that the controller does not watch, or have the controller act with the permissions of who wrote the object.",
+		Looks:  "Effective permissions to create, update or patch custom resources of kinds that the plan defines, of which the controller installs content, grants permissions, configures nodes, changes objects of others, grants cloud permissions or runs pods, by the table of widely used operators or by the kind's schema (it has room for whole objects, rules of roles or pod templates); where another account of the plan, which may change their status or finalizers, can do what is critical and the subject cannot.",
+		Example: Example{
+			Title:    "ServiceAccount web: can write objects by which a stronger account of the package acts in every namespace",
+			Evidence: "ServiceAccount app/web cluster-wide: create on things in example.com; as a result, ServiceAccount app/web orders ServiceAccount app/operator, which is cluster-admin in effect, and acts on things.example.com by patch on things/status in example.com: the object holds whole objects, in spec.manifests",
+		},
+	})
 	RBACOrdersDelete = row(Rule{
 		Name: "rbac-orders-delete", Level: Medium, Title: "can delete objects that controllers act on",
 		Why:    "Controllers delete what such an object stands for with it: workloads, machines, volumes, cloud resources.",
