@@ -46,7 +46,7 @@ func flatten(doc any, lines LineIndex, depth int) ([]LocatedObject, error) {
 	}
 	var out []LocatedObject
 	for i, item := range items {
-		objects, err := flatten(item, lines.below("items", i), depth+1)
+		objects, err := flatten(withKind(item, kind, apiVersion), lines.below("items", i), depth+1)
 		if err != nil {
 			return nil, fmt.Errorf("item of a %s: %w", kind, err)
 		}
@@ -55,40 +55,40 @@ func flatten(doc any, lines LineIndex, depth int) ([]LocatedObject, error) {
 	return out, nil
 }
 
+// withKind returns an item of a list with the kind and apiVersion of the list's items, if it
+// has neither: clients read a ClusterRoleBindingList so.
+func withKind(item any, list, apiVersion string) any {
+	kind := strings.TrimSuffix(list, "List")
+	if body, ok := item.(map[string]any); ok && kind != "" && body["kind"] == nil && body["apiVersion"] == nil {
+		body["kind"], body["apiVersion"] = kind, apiVersion
+	}
+	return item
+}
+
 // Normalize converts a rendered object into the form that is hashed and sent: without
 // status, server-set metadata, nulls and the namespace of cluster-scoped kinds, and
 // with a Secret's stringData as data. It modifies body. It returns the paths of removed
 // fields that were not empty, sorted, which the review shows.
 func Normalize(body map[string]any, namespaced bool) (removed []string, err error) {
-	if status, ok := body["status"]; ok {
-		if !empty(status) {
-			removed = append(removed, ".status")
+	remove := func(from map[string]any, key, path string) {
+		if !empty(from[key]) {
+			removed = append(removed, path)
 		}
-		delete(body, "status")
+		delete(from, key)
 	}
+	remove(body, "status", ".status")
 	meta := Map(body, "metadata")
 	for _, key := range serverSet {
-		if v, ok := meta[key]; ok {
-			if !empty(v) {
-				removed = append(removed, ".metadata."+key)
-			}
-			delete(meta, key)
-		}
+		remove(meta, key, ".metadata."+key)
 	}
-	if ns, ok := meta["namespace"]; ok && !namespaced {
-		if !empty(ns) {
-			removed = append(removed, ".metadata.namespace")
-		}
-		delete(meta, "namespace")
+	if !namespaced {
+		remove(meta, "namespace", ".metadata.namespace")
 	}
 	if err := secretData(body); err != nil {
 		return nil, err
 	}
 	if Map(body, "aggregationRule") != nil && IsKind(body, KindClusterRole) {
-		if !empty(body["rules"]) {
-			removed = append(removed, ".rules")
-		}
-		delete(body, "rules") // the aggregation controller owns them, and would conflict
+		remove(body, "rules", ".rules") // the aggregation controller owns them, and would conflict
 	}
 	dropNulls(body)
 	sort.Strings(removed)

@@ -72,7 +72,12 @@ func TestFlatten(t *testing.T) {
 	if err != nil || len(objects) != 2 || objects[1]["kind"] != "B" {
 		t.Fatalf("got %v, %v", objects, err)
 	}
-	for _, text := range []string{"{kind: A}", "{apiVersion: v1}", "{apiVersion: v1, kind: List, items: [1]}"} {
+	// Clients take the kind of items without one from that of a list of one kind.
+	objects, err = Flatten(object(t, "{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBindingList, items: [{metadata: {name: a}}, {apiVersion: v1, kind: A}]}"))
+	if err != nil || len(objects) != 2 || RefOf(objects[0]).ID() != "rbac.authorization.k8s.io/ClusterRoleBinding/-/a" || objects[1]["kind"] != "A" {
+		t.Fatalf("got %v, %v", objects, err)
+	}
+	for _, text := range []string{"{kind: A}", "{apiVersion: v1}", "{apiVersion: v1, kind: List, items: [1]}", "{apiVersion: v1, kind: List, items: [{metadata: {}}]}", "{apiVersion: v1, kind: AList, items: [{kind: A}]}"} {
 		if got, err := Flatten(object(t, text)); err == nil {
 			t.Errorf("%s gave %v", text, got)
 		}

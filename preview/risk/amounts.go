@@ -82,29 +82,42 @@ func (c *scan) orderLeads(m match) string {
 		return "has pods run in any namespace, as accounts of the control plane too"
 	case m.rule.Name == rules.RBACCloudIAMWrite.Name:
 		return "has any permission of the cloud account granted, by the rights of the controller"
-	case m.rule.Name == rules.RBACExportersWrite.Name && m.grant.Scope == preview.ScopeCluster && c.pushesToOwnStore(m):
-		return "has every Secret copied to a store that it sets up itself"
+	case m.rule.Name == rules.RBACExportersWrite.Name:
+		return c.copiesOut(m)
 	}
 	return ""
 }
 
-// The PushSecrets of the External Secrets Operator, and the stores that they copy to: a
-// store of kind SecretStore is of one namespace, a ClusterSecretStore of all.
-var (
-	pushSecrets  = newShape("external-secrets.io", "pushsecrets", "create update patch")
-	secretStores = newShape("external-secrets.io", "secretstores clustersecretstores", "create update patch")
-)
+// copying are orders by which a subject receives what others hold, if it has another
+// right too.
+var copying = []struct {
+	order, with shape
+	wide        bool // only with both rights in every namespace
+	leads       string
+}{
+	// A SecretStore is of one namespace, a ClusterSecretStore of all.
+	{newShape("external-secrets.io", "pushsecrets", "create update patch"), newShape("external-secrets.io", "secretstores clustersecretstores", "create update patch"), true,
+		"has every Secret copied to a store that it sets up itself"},
+	// Velero answers a DownloadRequest with an address of the whole backup.
+	{newShape("velero.io", "downloadrequests", "create"), newShape("velero.io", "backups schedules", "create get list watch"), false,
+		"downloads backups of Velero, with the Secrets of every namespace in them"},
+}
 
-// pushesToOwnStore reports whether the subject of a match can write PushSecrets and, in
-// every namespace too, a store: so it reads all Secrets at the other end.
-func (c *scan) pushesToOwnStore(m match) bool {
-	if _, pushes := pushSecrets.cut(m.grant); !pushes {
-		return false
+// copiesOut returns words for what the subject of a match receives by the orders of
+// copying; empty for nothing.
+func (c *scan) copiesOut(m match) string {
+	for _, pair := range copying {
+		if _, orders := pair.order.cut(m.grant); !orders || pair.wide && m.grant.Scope != preview.ScopeCluster {
+			continue
+		}
+		if slices.ContainsFunc(c.held.grants[m.grant.Subject], func(g preview.Grant) bool {
+			_, has := pair.with.cut(g)
+			return has && (g.Scope == preview.ScopeCluster || !pair.wide && g.Namespace == m.grant.Namespace)
+		}) {
+			return pair.leads
+		}
 	}
-	return slices.ContainsFunc(c.held.grants[m.grant.Subject], func(g preview.Grant) bool {
-		_, writes := secretStores.cut(g)
-		return writes && g.Scope == preview.ScopeCluster
-	})
+	return ""
 }
 
 // restsOn reports whether a match is about one of the held rights.

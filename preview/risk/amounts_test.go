@@ -66,6 +66,9 @@ func TestRightsAreAsSevereAsWhatTheyLeadTo(t *testing.T) {
 		{"every log of nodes", account("", "|nodes/log|get"), "rbac-nodes-read", preview.Warning},
 		{"constraints of everyone", account("", "security.openshift.io|securitycontextconstraints|update|restricted"), "rbac-scc", preview.Critical},
 		{"the use of privileged constraints", account("", "security.openshift.io|securitycontextconstraints|use|privileged"), "rbac-scc", preview.Warning},
+		{"the use of privileged constraints by who runs pods", account("", "security.openshift.io|securitycontextconstraints|use|privileged", "apps|daemonsets|create"), "rbac-scc", preview.Critical},
+		{"the use of any constraints by who runs pods", account("", "security.openshift.io|securitycontextconstraints|use", "|pods|create"), "rbac-scc", preview.Critical},
+		{"the use of other constraints by who runs pods", account("", "security.openshift.io|securitycontextconstraints|use|anyuid", "|pods|create"), "rbac-scc", preview.Warning},
 		{"the use of constraints of everyone", account("", "security.openshift.io|securitycontextconstraints|use|restricted"), "rbac-scc", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {

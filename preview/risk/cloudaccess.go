@@ -15,7 +15,10 @@ import (
 // judgeCloud matches every cloud permission of the plan and makes one finding of the
 // matches that have the same rule and origin.
 func (c *scan) judgeCloud() {
-	permissions := c.plan.Cloud.Permissions
+	permissions, identity := c.plan.Cloud.Permissions, map[string]bool{} // of providers whose roles accounts of the plan take
+	for _, d := range c.plan.Cloud.Declared {
+		identity[d.Provider] = identity[d.Provider] || strings.HasPrefix(d.Origin, "ServiceAccount/")
+	}
 	for i := range permissions {
 		p := &permissions[i]
 		p.Rules = []string{}
@@ -28,7 +31,7 @@ func (c *scan) judgeCloud() {
 			if level == None {
 				continue
 			}
-			if strings.HasPrefix(p.Origin, "ConfigMap/") || strings.HasPrefix(p.Origin, "Secret/") {
+			if (strings.HasPrefix(p.Origin, "ConfigMap/") || strings.HasPrefix(p.Origin, "Secret/")) && !identity[p.Provider] {
 				level = min(level, High) // nothing says that it is applied
 			}
 			p.Rules = append(p.Rules, rule.Name)

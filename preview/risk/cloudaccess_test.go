@@ -27,6 +27,8 @@ func TestCloudPermissions(t *testing.T) {
 		{"a policy of another name", preview.CloudPermission{Provider: cloud.AWS, Roles: []string{"arn:aws:iam::1:policy/NotAdministratorAccess"}}, "cloud-wildcard-action", ""},
 		{"all of IAM", preview.CloudPermission{Provider: cloud.AWS, Roles: []string{"arn:aws:iam::aws:policy/IAMFullAccess"}}, "cloud-iam-write", preview.Critical},
 		{"cluster administrator by an access policy", preview.CloudPermission{Provider: cloud.AWS, Roles: []string{"arn:aws:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy"}}, "cloud-cluster-admin", preview.Critical},
+		{"every Secret by an access policy", preview.CloudPermission{Provider: cloud.AWS, Roles: []string{"arn:aws:eks::aws:cluster-access-policy/AmazonEKSAdminViewPolicy"}}, "cloud-cluster-admin", preview.Critical},
+		{"pods in every namespace by an access policy", preview.CloudPermission{Provider: cloud.AWS, Roles: []string{"arn:aws:eks::aws:cluster-access-policy/AmazonEKSEditPolicy"}}, "cloud-cluster-admin", preview.Critical},
 		{"stars are one star", preview.CloudPermission{Provider: cloud.AWS, Actions: []string{"**"}, Resources: []string{"**"}}, "cloud-wildcard-action", preview.Critical},
 		{"no resource is every resource", preview.CloudPermission{Provider: cloud.AWS, Actions: []string{"sts:AssumeRole"}}, "cloud-assume-role", preview.Critical},
 		{"Owner by its id", preview.CloudPermission{Provider: cloud.Azure, Roles: []string{"/subscriptions/1/providers/Microsoft.Authorization/roleDefinitions/8E3AF657-a8ff-443c-a75c-2fe8c4bcb635"}}, "cloud-azure-owner", preview.Critical},
@@ -47,6 +49,20 @@ func TestCloudPermissions(t *testing.T) {
 				t.Errorf("severity %q, want %q", got, test.want)
 			}
 		})
+	}
+}
+
+// A policy that a package only brings along is that of the role which its account takes,
+// or of none.
+func TestPoliciesInConfigMaps(t *testing.T) {
+	for origin, want := range map[string]preview.Severity{"ServiceAccount/app/op": preview.Critical, "ConfigMap/app/other": preview.Warning} {
+		p := &preview.Plan{Cloud: preview.Cloud{
+			Declared:    []preview.CloudDeclaration{{Provider: cloud.AWS, Origin: origin}},
+			Permissions: []preview.CloudPermission{{Provider: cloud.AWS, Origin: "ConfigMap/app/policy", Effect: "Allow", Actions: []string{"iam:AttachRolePolicy"}, Resources: []string{"*"}, Change: preview.GrantNew}},
+		}}
+		if f := find(evaluate(t, Input{Plan: p}), "cloud-iam-write"); f == nil || f.Severity != want {
+			t.Errorf("%s: %+v, want %s", origin, f, want)
+		}
 	}
 }
 

@@ -101,6 +101,9 @@ func TestPermissionsOnForeignKinds(t *testing.T) {
 		"the same by two rules":                              {"external-secrets.io|pushsecrets|create & external-secrets.io|clustersecretstores|patch|a", "rbac-exporters-write", preview.Critical},
 		"Secrets copied to stores of others":                 {"external-secrets.io|pushsecrets|create", "rbac-exporters-write", preview.Warning},
 		"Secrets whose copies are deleted, and stores":       {"external-secrets.io|pushsecrets|delete & external-secrets.io|secretstores|create", "rbac-exporters-write", preview.Warning},
+		"backups made and downloaded":                        {"velero.io|backups|create & velero.io|downloadrequests|create", "rbac-exporters-write", preview.Critical},
+		"backups of others, found and downloaded":            {"velero.io|backups|list & velero.io|downloadrequests|create", "rbac-exporters-write", preview.Critical},
+		"backups made":                                       {"velero.io|backups|create", "rbac-exporters-write", preview.Warning},
 		"Secrets of every namespace copied out":              {"external-secrets.io|clusterpushsecrets|create", "rbac-exporters-write", preview.Critical},
 		"memory of machines":                                 {"subresources.kubevirt.io|virtualmachines/memorydump|update", "rbac-exporters-write", preview.Warning},
 		"whose tokens log in":                                {"authentication.concierge.pinniped.dev|jwtauthenticators|create", "rbac-secret-sources-write", preview.Critical},
@@ -164,6 +167,28 @@ func TestKindsOfThePlanAreItsOwn(t *testing.T) {
 			findings := evaluate(t, Input{Plan: planOf(t, test.text)})
 			if f := find(findings, test.rule); (f != nil) != test.want {
 				t.Errorf("%s: %v", test.rule, ids(findings))
+			}
+		})
+	}
+}
+
+// A store of Secrets of this cluster is judged by whose rights it reads them with.
+func TestStoresThatReadThisCluster(t *testing.T) {
+	const others = "provider: {kubernetes: {remoteNamespace: kube-system, auth: {serviceAccount: {name: external-secrets, namespace: external-secrets}}}}"
+	for name, test := range map[string]struct {
+		spec string
+		want preview.Severity
+	}{
+		"as an account of others":      {others, preview.Critical},
+		"by the address of the server": {strings.Replace(others, "auth:", "server: {url: 'https://kubernetes.default.svc'}, auth:", 1), preview.Critical},
+		"as an account of its own":     {strings.Replace(others, "namespace: external-secrets", "namespace: app", 1), preview.Warning},
+		"of another cluster":           {strings.Replace(others, "auth:", "server: {url: 'https://other.example.com'}, auth:", 1), preview.Warning},
+		"of a vault":                   {"provider: {vault: {server: 'https://vault.example.com'}}", preview.Warning},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := find(evaluate(t, Input{Plan: planOf(t, custom("external-secrets.io/v1", "ClusterSecretStore", test.spec))}), "order-credentials")
+			if f == nil || f.Severity != test.want || test.want == preview.Critical && !strings.Contains(f.Evidence, "it reads Secrets of namespace kube-system as ServiceAccount external-secrets/external-secrets") {
+				t.Errorf("%+v", f)
 			}
 		})
 	}

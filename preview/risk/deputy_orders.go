@@ -134,6 +134,8 @@ func (c *scan) widened(o *preview.Object, level Level) (Level, []string) {
 		return Critical, []string{"Secrets of other namespaces go to a location that the package itself brings"}
 	case o.Is("velero.io/BackupStorageLocation") && !c.namespaces.owned(o.Namespace) && (o.Name == "default" || preview.Value(o.Planned, "spec", "default") == true):
 		return Critical, []string{"backups that name no location, those of existing Schedules among them, go there"}
+	case o.Is("external-secrets.io/ClusterSecretStore") && orders.ReadsOthers(o.Planned, c.namespaces.owned) != "":
+		return Critical, []string{orders.ReadsOthers(o.Planned, c.namespaces.owned)}
 	case level < Critical && orders.OpensVault(o.Planned["spec"]):
 		return Critical, []string{"its policy opens every path of Vault"}
 	}
@@ -166,7 +168,7 @@ func (c *scan) judgeUnknownKinds() {
 		acts := []string(nil) // said once
 		if first[kind] == "" {
 			first[kind] = o.ID
-			acts = c.gains.actsOn(ref.Group(), ref.Kind)
+			acts = c.gains.actsOn(ref.Group(), ref.Kind, deputy.PluralOf(ref.Group(), ref.Kind))
 		}
 		hit := carriedHit(o, append([]string{o.ID}, acts...))
 		hit.object, hit.severity = first[kind], preview.NotKnown
@@ -179,20 +181,21 @@ func (c *scan) judgeUnknownKinds() {
 	}
 }
 
-// actsOn returns lines that say which accounts of the plan act on a custom kind, by their
-// rights on its status or finalizers, and what they come to.
-func (n *gains) actsOn(group, kind string) []string {
+// actsOn returns lines that say which accounts of the plan act on a resource, by their
+// rights on its status or finalizers, and what they come to. The lines have the name of
+// its kind, or of the resource where that is not known.
+func (n *gains) actsOn(group, name, resource string) []string {
 	if n.actors == nil {
 		n.actors = deputy.ActorsOf(n.c.plan.Access.Grants)
 	}
 	var lines []string
-	for _, subject := range n.actors.Of(group, kind) {
+	for _, subject := range n.actors.Of(group, resource) {
 		amount := n.c.graph().Amount(subject)
 		account := preview.Account{Subject: subject, Extent: string(amount.Extent)}
 		if !amount.Own {
 			account.Steps = amount.Path.Steps
 		}
-		line := group + "/" + kind + ": " + subjectName(subject) + " may change its status, and so acts on it"
+		line := group + "/" + name + ": " + subjectName(subject) + " may change its status, and so acts on it"
 		if text := verdict.ExtentText(account); text != "" {
 			line += ": " + text
 		}
@@ -222,8 +225,12 @@ func (c *scan) unknownGroups(g preview.Grant, acting map[string]bool) {
 		if len(part.resources) == 0 {
 			continue
 		}
+		lines := []string{line(g, part)}
+		for _, resource := range part.resources {
+			lines = append(lines, c.gains.actsOn(group, resource, resource)...)
+		}
 		c.hit(rules.RBACUnknownKind, ruleHit{
-			object: group + "/*/-/*", about: "API group " + group, evidence: []string{line(g, part)}, severity: preview.NotKnown,
+			object: group + "/*/-/*", about: "API group " + group, evidence: lines, severity: preview.NotKnown,
 			narrow: g.Scope != preview.ScopeCluster, known: isUnchanged(g), held: g.Change == preview.GrantSame,
 		})
 	}

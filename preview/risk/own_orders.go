@@ -73,11 +73,11 @@ func (o *ownOrders) round() []match {
 			}
 			o.known[[2]int{w, at}] = true
 			part, _ := shape{groups: []string{kind.Group}, resources: []string{kind.Plural}, verbs: []string{"create", "update", "patch"}}.cut(g)
-			if rule := rules.RBACOwnOrders; !slices.Contains(g.Rules, rule.Name) {
+			if rule := rules.RBACOwnOrdersWrite; !slices.Contains(g.Rules, rule.Name) {
 				list[w].Rules = append(list[w].Rules, rule.Name)
 				slices.Sort(list[w].Rules)
 			}
-			out = append(out, match{rule: entry{Rule: rules.RBACOwnOrders, grant: &grantMatch{}}, grant: g, part: part, level: Critical, leads: leads})
+			out = append(out, match{rule: entry{Rule: rules.RBACOwnOrdersWrite, grant: &grantMatch{}}, grant: g, part: part, level: Critical, leads: leads})
 		}
 	}
 	return out

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/risk/ownkind"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
@@ -60,7 +61,7 @@ func extensionRules() []entry {
 			newShape("node.k8s.io", "runtimeclasses", writeAny), newShape("scheduling.k8s.io", "priorityclasses", writeAny),
 		}}},
 		{Rule: rules.RBACSCC, grant: &grantMatch{
-			unlike: mildConstraints, items: verbsAmong("use " + writeAny), anywhere: true, level: constraintsWritten,
+			unlike: mildConstraints, items: verbsAmong("use " + writeAny), anywhere: true, level: constraintsWritten, fixed: usesPrivileged,
 			// Use works in a namespace, for the pods there; writing does not.
 			shapes: []shape{newShape("security.openshift.io", "securitycontextconstraints", "use"), newShape("policy", "podsecuritypolicies", "use")},
 			custom: clusterShape(newShape("security.openshift.io policy", "securitycontextconstraints podsecuritypolicies", writeAny)),
@@ -86,12 +87,27 @@ func policiesWritten(_ *scan, _ preview.Grant, part shape) Level {
 
 // constraintsWritten is Critical for subjects that may write SecurityContextConstraints
 // in the whole cluster, as they can then permit privileged pods to their own accounts
-// or to all; else High.
-func constraintsWritten(_ *scan, g preview.Grant, part shape) Level {
+// or to all, and for those that may use the constraints privileged and run pods: OpenShift
+// admits what they ask for by the rights of who creates the pod. Else it is High.
+func constraintsWritten(c *scan, g preview.Grant, part shape) Level {
 	if g.Scope == preview.ScopeCluster && slices.ContainsFunc(part.verbs, func(v string) bool { return v == all || slices.Contains(strings.Fields(write), v) }) {
 		return Critical
 	}
+	if len(g.ResourceNames) > 0 && !slices.Contains(g.ResourceNames, "privileged") {
+		return High
+	}
+	for _, run := range c.held.grants[g.Subject] {
+		if len(run.ResourceNames) == 0 && ownkind.Meet(g, run) && slices.ContainsFunc(podMakers, func(s shape) bool { _, ok := s.cut(run); return ok }) {
+			return Critical
+		}
+	}
 	return High
+}
+
+// usesPrivileged reports whether a grant is the use of SecurityContextConstraints among
+// which privileged is named, so that the names restrict nothing.
+func usesPrivileged(g preview.Grant) bool {
+	return slices.Contains(g.Verbs, "use") && slices.Contains(g.ResourceNames, "privileged")
 }
 
 // mildConstraints reports whether a grant only uses SecurityContextConstraints that

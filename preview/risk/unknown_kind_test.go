@@ -42,3 +42,25 @@ func TestWhoOfThePackageActsOnUnknownKindsIsNamed(t *testing.T) {
 		})
 	}
 }
+
+// The same of what accounts may write of a group that is not known.
+func TestWhoOfThePackageActsOnWhatMayBeWrittenIsNamed(t *testing.T) {
+	const writes = "ServiceAccount app/web cluster-wide: create on things in example.com"
+	web := holding("app", "web", "", "example.com|things|create")
+	for _, test := range []struct {
+		name, plan string
+		want       string // evidence
+	}{
+		{"by its status", holding("app", "op", "app", "example.com|things/status|patch") + web, writes + "; example.com/things: ServiceAccount app/op may change its status, and so acts on it"},
+		{"of one of every resource", holding("app", "op", "", "example.com|things/finalizers|update") + strings.Replace(web, "'things'", "'*'", 1),
+			"ServiceAccount app/web cluster-wide: create on all resources in example.com; example.com/*: ServiceAccount app/op may change its status, and so acts on it"},
+		{"of another resource", holding("app", "op", "", "example.com|others/status|update") + web, writes},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			f := find(evaluate(t, Input{Plan: planOf(t, strings.TrimSuffix(test.plan, "---\n"))}), "rbac-unknown-kind")
+			if f == nil || f.Severity != preview.NotKnown || f.Evidence != test.want {
+				t.Errorf("found %+v, want %s", f, test.want)
+			}
+		})
+	}
+}

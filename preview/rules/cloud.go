@@ -99,7 +99,7 @@ var (
 		Name: "cloud-cluster-admin", Ref: "AWS-09", Level: Critical, Title: "can make EKS cluster administrators",
 		Why:    "Access entries and access policies of EKS give any permission in a cluster, whatever its RBAC objects say.",
 		Reduce: narrowCloud,
-		Looks:  "AWS statements that allow one of eks:CreateAccessEntry, eks:AssociateAccessPolicy, eks:UpdateClusterConfig; wildcards include them.",
+		Looks:  "AWS statements that allow one of eks:CreateAccessEntry, eks:AssociateAccessPolicy, eks:UpdateClusterConfig; wildcards include them. Access policies of EKS by which every Secret is read or pods run in every namespace (ClusterAdmin, Admin, AdminView, Edit).",
 	})
 	CloudAllBut = row(Rule{
 		Name: "cloud-all-but", Ref: "AWS-10", Level: High, Title: "allows everything except a list",

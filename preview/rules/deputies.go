@@ -65,7 +65,7 @@ var (
 		},
 		Reduce: listNames,
 		Looks:  "Effective permissions to create, update or patch, or delete custom resources of widely used operators that are not the plan's own, of the kinds whose controller copies data out.",
-		When:   "Critical for ClusterPushSecrets, and for PushSecrets in every namespace where the subject can write their stores too and nothing else that it holds is critical. " + ordersWhen,
+		When:   "Critical for ClusterPushSecrets, and, where nothing else that the subject holds is critical, for PushSecrets in every namespace together with their stores, and for DownloadRequests of Velero together with backups. " + ordersWhen,
 	})
 	RBACTrafficWrite = row(Rule{
 		Name: "rbac-traffic-write", Ref: "RBAC-81", Level: Medium, Title: "can write objects that decide where traffic goes",
@@ -109,7 +109,7 @@ var (
 		Looks:  "Effective permissions to create, update or patch custom resources of widely used operators that are not the plan's own, of the kinds whose controller has objects of others deleted.",
 		When:   ordersWhen,
 	})
-	RBACOwnOrders = row(Rule{
+	RBACOwnOrdersWrite = row(Rule{
 		Name: "rbac-own-orders-write", Ref: "RBAC-81", Level: Critical, Title: "can write objects by which a stronger account of the package acts",
 		Why:    "The package's own controller carries out what these objects say, with its own permissions: to write them is to use those permissions.",
 		Reduce: "Grant it in namespaces that the controller does not watch, or have the controller act with the permissions of who wrote the object.",

@@ -343,7 +343,7 @@ var (
 			{For: "create update patch delete", Title: "can write SecurityContextConstraints", Why: "SecurityContextConstraints and PodSecurityPolicies decide which pods may run privileged, and the subject can change them for itself and others."},
 		},
 		Reduce: "Use restricted-v2 or nonroot-v2.",
-		When:   "Critical where they may be written; a warning where they may be used.",
+		When:   "Critical where they may be written, and where an account that runs pods may use privileged; else a warning where they may be used.",
 	})
 	RBACNamespacesChange = row(Rule{
 		Name: "rbac-namespaces-change", Ref: "RBAC-60", Level: High, Title: "can change Namespaces",

@@ -85,13 +85,20 @@ func UnjudgedOf(p preview.CloudPermission, defined func(role string) bool) Unjud
 }
 
 // DefinedBy returns a function that reports whether one of the permissions at a provider is
-// of an object that is named as a role of the account's own, such as the IAMCustomRole of
-// one of Google Cloud.
+// of an object that is named as a role of the account's own and that is a role or policy,
+// such as the IAMCustomRole of one of Google Cloud.
 func DefinedBy(provider string, permissions []preview.CloudPermission) func(role string) bool {
 	return func(role string) bool {
 		name := "/" + role[strings.LastIndexAny(role, "/ ")+1:]
 		return slices.ContainsFunc(permissions, func(p preview.CloudPermission) bool {
-			return p.Provider == provider && len(p.Actions) > 0 && p.Change != preview.GrantRemoved && strings.HasSuffix(p.Origin, name)
+			return p.Provider == provider && len(p.Actions) > 0 && p.Change != preview.GrantRemoved && strings.HasSuffix(p.Origin, name) && definesRole(p.Origin)
 		})
 	}
+}
+
+// definesRole reports whether the object of an origin is of a kind that holds the actions
+// of a role, by the name of the kind: Role, IAMCustomRole, RoleDefinition, Policy.
+func definesRole(origin string) bool {
+	kind, _, _ := strings.Cut(origin, "/")
+	return strings.Contains(kind, "Role") || strings.Contains(kind, "Policy")
 }

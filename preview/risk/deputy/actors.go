@@ -36,11 +36,23 @@ func ActorsOf(grants []preview.Grant) Actors {
 	return out
 }
 
-// Of returns the actors of a kind, sorted. The kind's resource is its usual plural, as no
-// CRD says it.
-func (a Actors) Of(group, kind string) []preview.Subject {
+// PluralOf returns the usual resource of a kind, for kinds whose CRD is not known.
+func PluralOf(group, kind string) string {
 	plural, _ := meta.UnsafeGuessKindToResource(schema.GroupVersionKind{Group: group, Kind: kind})
-	list := slices.Concat(a[group+"/"+plural.Resource], a[group+"/*"])
+	return plural.Resource
+}
+
+// Of returns the actors of a resource, sorted; those of every resource of the group if it
+// is "*".
+func (a Actors) Of(group, resource string) []preview.Subject {
+	list := slices.Concat(a[group+"/"+resource], a[group+"/*"])
+	if resource == "*" {
+		for key, of := range a {
+			if strings.HasPrefix(key, group+"/") {
+				list = append(list, of...)
+			}
+		}
+	}
 	slices.SortFunc(list, preview.CompareSubjects)
 	return slices.Compact(list)
 }

@@ -144,6 +144,19 @@ func requested(text string) []string {
 	return append(slices.Clone(request.Subject.Organization), request.Subject.CommonName)
 }
 
+// ReadsOthers returns words for whose Secrets a ClusterSecretStore of External Secrets
+// reads from this cluster, as an account of a namespace that is not the release's; empty
+// for any other store.
+func ReadsOthers(body map[string]any, owned func(namespace string) bool) string {
+	from := preview.Map(body, "spec", "provider", "kubernetes")
+	account := preview.Map(from, "auth", "serviceAccount")
+	namespace, server := preview.String(account, "namespace"), preview.String(from, "server", "url")
+	if namespace == "" || owned(namespace) || server != "" && !strings.Contains(server, "kubernetes.default") {
+		return ""
+	}
+	return "it reads Secrets of namespace " + cmp.Or(preview.String(from, "remoteNamespace"), "default") + " as ServiceAccount " + namespace + "/" + preview.String(account, "name")
+}
+
 const maxSources = 5
 
 // Sources returns the URLs and images that the spec of an object names, at most

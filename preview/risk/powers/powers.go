@@ -63,13 +63,14 @@ func (s *Set) Others(g preview.Grant) bool {
 	return false
 }
 
-// Gain returns what another subject can do, by the first of its rules that a subject
-// does not meet itself; ok is false where there is none.
+// Gain returns what another subject can do, by the first by name of its rules that a
+// subject does not meet itself; ok is false where there is none.
 func (s *Set) Gain(subject, other preview.Subject) (text string, ok bool) {
-	for _, rule := range s.Rules(other) {
-		if _, has := s.texts[subject][rule]; !has {
-			return s.texts[other][rule], true
+	first, own := "", s.texts[subject]
+	for rule, can := range s.texts[other] {
+		if _, has := own[rule]; !has && (first == "" || rule < first) {
+			first, text = rule, can
 		}
 	}
-	return "", false
+	return text, first != ""
 }
