@@ -16,8 +16,9 @@ import (
 // matches that have the same rule and origin.
 func (c *scan) judgeCloud() {
 	permissions, identity := c.plan.Cloud.Permissions, map[string]bool{} // of providers whose roles accounts of the plan take
-	for _, d := range c.plan.Cloud.Declared {
-		identity[d.Provider] = identity[d.Provider] || strings.HasPrefix(d.Origin, "ServiceAccount/")
+	for _, p := range permissions {
+		taken := strings.HasPrefix(p.Origin, "ServiceAccount/") && p.Change != preview.GrantRemoved && cloud.IsIdentity(p)
+		identity[p.Provider] = identity[p.Provider] || taken
 	}
 	for i := range permissions {
 		p := &permissions[i]

@@ -57,8 +57,10 @@ func TestCloudPermissions(t *testing.T) {
 func TestPoliciesInConfigMaps(t *testing.T) {
 	for origin, want := range map[string]preview.Severity{"ServiceAccount/app/op": preview.Critical, "ConfigMap/app/other": preview.Warning} {
 		p := &preview.Plan{Cloud: preview.Cloud{
-			Declared:    []preview.CloudDeclaration{{Provider: cloud.AWS, Origin: origin}},
-			Permissions: []preview.CloudPermission{{Provider: cloud.AWS, Origin: "ConfigMap/app/policy", Effect: "Allow", Actions: []string{"iam:AttachRolePolicy"}, Resources: []string{"*"}, Change: preview.GrantNew}},
+			Permissions: []preview.CloudPermission{
+				{Provider: cloud.AWS, Origin: origin, Effect: "Allow", Roles: []string{"arn:aws:iam::1:role/op"}, Change: preview.GrantNew},
+				{Provider: cloud.AWS, Origin: "ConfigMap/app/policy", Effect: "Allow", Actions: []string{"iam:AttachRolePolicy"}, Resources: []string{"*"}, Change: preview.GrantNew},
+			},
 		}}
 		if f := find(evaluate(t, Input{Plan: p}), "cloud-iam-write"); f == nil || f.Severity != want {
 			t.Errorf("%s: %+v, want %s", origin, f, want)
