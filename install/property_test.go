@@ -25,7 +25,7 @@ import (
 // How many random plans are tried, and how many of them at a time. Each batch
 // has a control plane of its own, so that its audit log stays one file.
 const (
-	usualRuns = 24
+	usualRuns = 12
 	batchRuns = 250
 	atOnce    = 6
 )

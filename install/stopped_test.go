@@ -136,7 +136,7 @@ var others = []string{"the same plan", "another version", "an uninstall"}
 // lock lasts, while another run finishes. The one that goes on writes nothing
 // more, takes back what it created too late, and says what it is.
 func TestClusterStoppedPastTheLease(t *testing.T) {
-	from, to := slowtest.Runs(t, 6)
+	from, to := slowtest.Runs(t, len(others))
 	for run := from; run < to; run++ {
 		chance := rand.New(rand.NewPCG(uint64(run), 14))
 		at, late, other := 1+chance.IntN(16), chance.IntN(2) == 0, others[run%len(others)]

@@ -26,10 +26,10 @@ const (
 	// stays one file.
 	disturbedInOne = 100
 	// How many there are without an environment that says so, and from which on:
-	// together they disturb each phase once, and no run is killed twice, since each
+	// together they disturb four of the phases, and no run is killed twice, since each
 	// kill is followed by 15 s in which the lock of the dead is watched.
-	usualOutages, firstUsualOutage = 4, 4
-	usualKills, firstUsualKill     = 3, 1
+	usualOutages, firstUsualOutage = 2, 4
+	usualKills, firstUsualKill     = 2, 1
 )
 
 // TestClusterRandomDisturbances runs the program in each phase of a release's life over

@@ -38,12 +38,13 @@ var (
 	goingBack    = []string{"upgrade", "NAME", "DIR/three", "--on-failure", "rollback"}
 )
 
-// forgeries are those of each kind: a soak plays every one, the usual run a third.
+// forgeries are those of each kind: a soak plays every one, the usual run a fifth,
+// and at least one.
 func forgeries() []forgery {
 	var all []forgery
 	for _, kind := range [][]forgery{acceptanceForgeries(), contentForgeries(), inventoryForgeries(), stateForgeries(), formForgeries(), objectForgeries()} {
 		for i, row := range kind {
-			if slowtest.InSample(i, 3) {
+			if slowtest.InSample(i, 5) {
 				all = append(all, row)
 			}
 		}

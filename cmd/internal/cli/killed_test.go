@@ -40,7 +40,7 @@ const killedAtOnce = 4
 //
 // For what is left in the cluster, a process that dies after write n was stored
 // is the same as one that dies before write n+1 is sent: the usual run kills
-// after each third write and the last, a soak after every one and before.
+// after each sixth write and the last, a soak after every one and before.
 func TestClusterKilledAtEveryWrite(t *testing.T) {
 	t.Parallel()
 	box := sandboxtest.Start(t)
@@ -59,7 +59,7 @@ func TestClusterKilledAtEveryWrite(t *testing.T) {
 	group.SetLimit(killedAtOnce)
 	for name, cut := range cuts {
 		for at := 1; at <= whole.writes; at++ {
-			if !slowtest.InSample(at-1, 3) && at != whole.writes {
+			if !slowtest.InSample(at-1, 6) && at != whole.writes {
 				continue
 			}
 			v := newVictim(t, box, schemas, fmt.Sprintf("%s-%d", name, at))

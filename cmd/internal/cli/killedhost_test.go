@@ -52,8 +52,8 @@ spec:
 
 // TestClusterKilledWhilePluginsOfAHostAreInstalled ends the installation of a set that a
 // Deployment loads with kill -9 at its writes: before and after the patch of that
-// Deployment, too; the usual run takes each third and the last. Resumed by digest or by plan, it is what an uninterrupted one
-// makes.
+// Deployment, too; the usual run takes each fifth and the last.
+// Resumed by digest or by plan, it is what an uninterrupted one makes.
 func TestClusterKilledWhilePluginsOfAHostAreInstalled(t *testing.T) {
 	t.Parallel()
 	box, schemas := sandboxtest.Start(t), k8s.NewSchemas()
@@ -72,7 +72,7 @@ func TestClusterKilledWhilePluginsOfAHostAreInstalled(t *testing.T) {
 	}
 	for name, cut := range cuts {
 		for at := 1; at <= whole.writes; at++ {
-			if !slowtest.InSample(at-1, 3) && at != whole.writes {
+			if !slowtest.InSample(at-1, 5) && at != whole.writes {
 				continue
 			}
 			v := newHostVictim(t, box, schemas, fmt.Sprintf("h%s%d", name, at))

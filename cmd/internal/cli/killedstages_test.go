@@ -127,9 +127,9 @@ webhooks:
 }
 
 // killedAt are the writes of an install and of a removal at which the usual run
-// kills: early, in the middle, and around the last. A soak kills at each of
-// them, before and after.
-var killedAt = map[string][]int{"install": {3, 24, 49}, "removal": {8, 28}}
+// kills: in the middle, and around the last. A soak kills at each of them, before and
+// after.
+var killedAt = map[string][]int{"install": {24, 49}, "removal": {28}}
 
 // TestClusterKilledInEveryStage ends the installation of a bundle with every stage, and
 // its removal with definitions and namespaces, with kill -9 at their writes.
