@@ -1,11 +1,13 @@
 package sandboxtest
 
 import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -21,7 +23,11 @@ import (
 // machine whose processes cannot be listed.
 func Etcd(t testing.TB, sb *sandbox.Sandbox, call, body string) []byte {
 	t.Helper()
-	data, code := RoundTrip(t, sb, http.MethodPost, etcdURL(t, sb)+call, body)
+	url, err := etcdURL(sb)
+	if err != nil {
+		t.Skip("skipped: the processes of the control plane cannot be read here:", err)
+	}
+	data, code := RoundTrip(t, sb, http.MethodPost, url+call, body)
 	if code != http.StatusOK {
 		t.Fatalf("etcd answers %s with %d: %s", call, code, data)
 	}
@@ -32,53 +38,94 @@ func Etcd(t testing.TB, sb *sandbox.Sandbox, call, body string) []byte {
 // without package k8s in between, and returns the answer and its status code.
 func RoundTrip(t testing.TB, sb *sandbox.Sandbox, method, url, body string) (data []byte, code int) {
 	t.Helper()
-	config, err := clientcmd.BuildConfigFromFlags("", User(t, sb, "root", "system:masters"))
+	client, err := rootClient(sb)
+	if err == nil {
+		data, code, err = roundTrip(t.Context(), client, method, url, body)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	client, err := rest.HTTPClientFor(config)
+	return data, code
+}
+
+// rootClient returns a client with the certificate of an administrator, which etcd
+// takes too.
+func rootClient(sb *sandbox.Sandbox) (*http.Client, error) {
+	kubeconfig, err := sb.User("root", "system:masters")
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
-	request, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
+	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
+	}
+	return rest.HTTPClientFor(config)
+}
+
+func roundTrip(ctx context.Context, client *http.Client, method, url, body string) (data []byte, code int, err error) {
+	request, err := http.NewRequestWithContext(ctx, method, url, strings.NewReader(body))
+	if err != nil {
+		return nil, 0, err
 	}
 	response, err := client.Do(request)
 	if err != nil {
-		t.Fatal(err)
+		return nil, 0, err
 	}
 	defer response.Body.Close()
-	if data, err = io.ReadAll(response.Body); err != nil {
-		t.Fatal(err)
-	}
-	return data, response.StatusCode
+	data, err = io.ReadAll(response.Body)
+	return data, response.StatusCode, err
 }
 
-// etcdURL returns the URL of etcd, from the arguments of etcd's process, which
-// the control plane's program has started.
-func etcdURL(t testing.TB, sb *sandbox.Sandbox) string {
-	t.Helper()
-	files, err := filepath.Glob("/proc/[0-9]*/cmdline")
+// etcdURL returns the URL of etcd, from the arguments of its process, which the control
+// plane's program has started. It is an error where those cannot be read.
+func etcdURL(sb *sandbox.Sandbox) (string, error) {
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", sb.State().Processes["etcd"]))
 	if err != nil {
-		t.Fatal(err)
+		return "", fmt.Errorf("reading the arguments of etcd: %w", err)
 	}
-	dir := filepath.Dir(sb.State().Logs)
-	for _, file := range files {
-		data, err := os.ReadFile(file)
-		if err != nil {
-			continue // it ended
-		}
-		args := strings.Split(string(data), "\x00")
-		if !slices.Contains(args, "--data-dir="+filepath.Join(dir, "etcd")) {
-			continue
-		}
-		for _, arg := range args {
-			if url, ok := strings.CutPrefix(arg, "--advertise-client-urls="); ok {
-				return url
-			}
+	for arg := range strings.SplitSeq(string(data), "\x00") {
+		if url, ok := strings.CutPrefix(arg, "--advertise-client-urls="); ok {
+			return url, nil
 		}
 	}
-	t.Skip("skipped: the processes of the control plane cannot be listed here")
-	return ""
+	return "", errors.New("reading the arguments of etcd: they name no address")
+}
+
+// etcdClient asks the etcd of a control plane.
+type etcdClient struct {
+	http *http.Client
+	url  string
+}
+
+func newEtcdClient(sb *sandbox.Sandbox) (*etcdClient, error) {
+	url, err := etcdURL(sb)
+	if err != nil {
+		return nil, err
+	}
+	client, err := rootClient(sb)
+	return &etcdClient{client, url}, err
+}
+
+// keys returns the keys of all objects, such as /registry/configmaps/NAMESPACE/NAME.
+func (e *etcdClient) keys(ctx context.Context) ([]string, error) {
+	ask, err := json.Marshal(map[string]any{"key": []byte("/registry/"), "range_end": []byte("/registry0"), "keys_only": true})
+	if err != nil {
+		return nil, err
+	}
+	data, code, err := roundTrip(ctx, e.http, http.MethodPost, e.url+"/v3/kv/range", string(ask))
+	if err != nil {
+		return nil, err
+	}
+	if code != http.StatusOK {
+		return nil, fmt.Errorf("etcd answers with %d: %.300s", code, data)
+	}
+	var answer struct{ Kvs []struct{ Key []byte } }
+	if err := json.Unmarshal(data, &answer); err != nil {
+		return nil, err
+	}
+	out := make([]string, len(answer.Kvs))
+	for i, kv := range answer.Kvs {
+		out[i] = string(kv.Key)
+	}
+	return out, nil
 }

@@ -31,7 +31,7 @@ const (
 	resetTimeout = 20 * time.Second
 	// resetPoll is the time between two reads of the objects that are still there.
 	resetPoll = 50 * time.Millisecond
-	// settleLooks is how often one object is read before all objects are read
+	// settleLooks is how often the keys of etcd are read before all objects are read
 	// again. resetPatience is how often all are read when nothing is left to
 	// delete, but an object of the control plane itself is not as it was.
 	settleLooks, resetPatience = 40, 12
@@ -96,6 +96,10 @@ type lent struct {
 	client *http.Client
 	fresh  map[string]stored // what a new one holds
 	served []string          // groups and versions of its OpenAPI
+	// etcd tells with one request what a hundred lists tell; nil where it is not
+	// found. keys are those of a new control plane.
+	etcd *etcdClient
+	keys map[string]bool
 }
 
 // stored is one object of the cluster; maps of them are keyed by its path in the API.
@@ -122,6 +126,10 @@ func newLent(ctx context.Context) (*lent, error) {
 	}
 	if err == nil {
 		l.served, err = l.openAPI(ctx)
+	}
+	if etcd, missing := newEtcdClient(box); err == nil && missing == nil {
+		l.etcd = etcd
+		l.keys, err = l.stored(ctx)
 	}
 	if err != nil {
 		box.Stop()
@@ -157,7 +165,7 @@ func (l *lent) reset(ctx context.Context) error {
 		}
 		added := slices.DeleteFunc(slices.Sorted(maps.Keys(now)), func(at string) bool { _, ok := l.fresh[at]; return ok })
 		if len(added) == 0 {
-			if done, err := l.settled(ctx, now); done || err != nil {
+			if done, err := l.settled(ctx, tick, now); done || err != nil {
 				return err
 			}
 			if edited := l.edited(now); len(edited) > 0 {
@@ -169,39 +177,77 @@ func (l *lent) reset(ctx context.Context) error {
 		if err := l.remove(ctx, now, added); err != nil {
 			return err
 		}
-		if err := l.settle(ctx, tick, added); err != nil {
+		if err := l.settle(ctx, tick); err != nil {
 			return err
 		}
 	}
 }
 
-// settle waits until those objects that are CRDs are gone, which delete all their
-// custom resources, but at most [settleLooks] reads: one may wait for another object.
-func (l *lent) settle(ctx context.Context, tick *time.Ticker, objects []string) error {
-	slow := slices.DeleteFunc(slices.Clone(objects), func(at string) bool {
-		return path.Base(path.Dir(at)) != "customresourcedefinitions"
-	})
+// settle waits until etcd holds nothing that was added, but at most [settleLooks] reads:
+// what was deleted may wait for another object. It lets namespaces go that hold nothing:
+// their controller begins to empty one only after five seconds.
+func (l *lent) settle(ctx context.Context, tick *time.Ticker) error {
 	for range settleLooks {
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
 			return ctx.Err()
 		}
-		for len(slow) > 0 {
-			var answer struct{ Metadata struct{ Name string } }
-			if err := l.send(ctx, http.MethodGet, slow[0], "", "", &answer); err != nil {
+		if l.etcd == nil {
+			return nil
+		}
+		keys, err := l.stored(ctx)
+		if err != nil {
+			return err
+		}
+		added := slices.DeleteFunc(slices.Collect(maps.Keys(keys)), func(key string) bool { return l.keys[key] })
+		if len(added) == 0 {
+			return nil
+		}
+		for _, key := range added {
+			namespace, is := strings.CutPrefix(key, "/registry/namespaces/")
+			if !is || slices.ContainsFunc(added, func(other string) bool { return strings.Contains(other, "/"+namespace+"/") }) {
+				continue
+			}
+			if err := l.finalize(ctx, namespace); err != nil {
 				return err
 			}
-			if answer.Metadata.Name != "" {
-				break
-			}
-			slow = slow[1:]
-		}
-		if len(slow) == 0 {
-			return nil
 		}
 	}
 	return nil
+}
+
+// stored returns the keys of etcd, but those of objects that the control plane writes by
+// itself.
+func (l *lent) stored(ctx context.Context) (map[string]bool, error) {
+	keys, err := l.etcd.keys(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]bool{}
+	for _, key := range keys {
+		if !isOfItself(strings.Split(key, "/")) {
+			out[key] = true
+		}
+	}
+	return out, nil
+}
+
+// isOfItself reports whether a key, in parts, is of an object that the control plane writes
+// by itself: /registry/RESOURCE/NAME, or /registry/RESOURCE/NAMESPACE/NAME.
+func isOfItself(key []string) bool {
+	namespace, name := key[len(key)-2], key[len(key)-1]
+	if len(key) > 4 && !slices.Contains(itsNamespaces, namespace) {
+		return false
+	}
+	return name == "kube-root-ca.crt" || slices.Contains(key, "serviceaccounts") && name == "default" ||
+		slices.ContainsFunc(key[2:len(key)-1], func(part string) bool { return slices.Contains(ofItself, part) || slices.Contains(ofEtcd, part) })
+}
+
+// finalize removes the finalizer of a namespace.
+func (l *lent) finalize(ctx context.Context, namespace string) error {
+	empty := fmt.Sprintf(`{"apiVersion":"v1","kind":"Namespace","metadata":{"name":%q},"spec":{"finalizers":[]}}`, namespace)
+	return l.send(ctx, http.MethodPut, "/api/v1/namespaces/"+namespace+"/finalize", "application/json", empty, nil)
 }
 
 // edited returns the paths of the control plane's own objects that are not as
@@ -220,20 +266,29 @@ func (l *lent) edited(now map[string]stored) []string {
 
 // settled reports whether aggregated roles and served versions are those of a
 // new control plane again. Controllers restore both in a moment.
-func (l *lent) settled(ctx context.Context, now map[string]stored) (bool, error) {
+func (l *lent) settled(ctx context.Context, tick *time.Ticker, now map[string]stored) (bool, error) {
 	for at, object := range l.fresh {
 		if now[at].body != object.body {
 			return false, nil
 		}
 	}
-	served, err := l.openAPI(ctx)
-	return slices.Equal(served, l.served), err
+	for range settleLooks {
+		served, err := l.openAPI(ctx)
+		if err != nil || slices.Equal(served, l.served) {
+			return err == nil, err
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return false, ctx.Err()
+		}
+	}
+	return false, nil
 }
 
 // remove sends the deletions of the objects at the paths added. Webhook
 // configurations and APIServices, through which other requests go, are deleted alone,
-// before all others; namespaces come last. Their controller begins to empty one only
-// after five seconds, so that the finalizer of an empty namespace is removed here.
+// before all others. Namespaces come first: controllers then make nothing in them any more.
 func (l *lent) remove(ctx context.Context, now map[string]stored, added []string) error {
 	inTheWay := slices.DeleteFunc(slices.Clone(added), func(at string) bool {
 		return !strings.Contains(at, "/admissionregistration.k8s.io/") && (!strings.Contains(at, "/apiservices/") || now[at].managed)
@@ -245,8 +300,7 @@ func (l *lent) remove(ctx context.Context, now map[string]stored, added []string
 	for _, at := range added {
 		object := now[at]
 		if namespace, is := strings.CutPrefix(at, "/api/v1/namespaces/"); is && object.deleting && !l.holds(now, at) {
-			empty := fmt.Sprintf(`{"apiVersion":"v1","kind":"Namespace","metadata":{"name":%q},"spec":{"finalizers":[]}}`, namespace)
-			if err := l.send(ctx, http.MethodPut, at+"/finalize", "application/json", empty, nil); err != nil {
+			if err := l.finalize(ctx, namespace); err != nil {
 				return err
 			}
 		}
@@ -280,13 +334,13 @@ func (l *lent) holds(now map[string]stored, namespace string) bool {
 func turn(at string) int {
 	switch {
 	case path.Dir(at) == "/api/v1/namespaces":
-		return 3
+		return 0
 	case strings.Contains(at, "/pods/"):
-		return 2
+		return 3
 	case strings.HasPrefix(at, "/api/"):
-		return 1
+		return 2
 	}
-	return 0
+	return 1
 }
 
 // itsNamespaces are the namespaces that a new control plane has.
@@ -294,6 +348,11 @@ var itsNamespaces = []string{"default", "kube-system", "kube-public", "kube-node
 
 // ofItself are the resources that a control plane writes by itself, such as events.
 var ofItself = []string{"events", "leases", "nodes", "csinodes", "endpoints", "endpointslices", "ipaddresses", "servicecidrs", "componentstatuses", "podmetrics", "nodemetrics", "storageversions"}
+
+// ofEtcd are the parts of keys that are no names of resources, and of objects that the
+// control plane writes by itself: nodes, what its API servers say of themselves, and
+// which addresses and ports are taken.
+var ofEtcd = []string{"minions", "masterleases", "health", "ranges"}
 
 // objects reads all objects of the cluster, by path, but those that the control
 // plane writes by itself.
