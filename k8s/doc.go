@@ -63,8 +63,9 @@
 // which requests run and the one that logged in, by SelfSubjectReview, and
 // identifies the cluster by the uid of namespace kube-system, to which an
 // approval is bound. [Client.May] answers which permissions the user has: by one
-// SelfSubjectRulesReview for each namespace, and by a SelfSubjectAccessReview
-// for what no rule covers, because other authorizers may allow it.
+// SelfSubjectRulesReview for what holds in every namespace, one for each namespace in
+// which that is not enough, and by a SelfSubjectAccessReview for what no rule covers,
+// because other authorizers may allow it.
 //
 // # 6 The fewest requests
 //

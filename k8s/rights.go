@@ -26,8 +26,9 @@ func (c *Client) Plural(ctx context.Context, apiVersion, kind string) (string, e
 }
 
 // May returns for each right whether the current user has it. One
-// SelfSubjectRulesReview per namespace answers most of them. Each of the others is
-// asked by an access review, because authorizers other than RBAC may permit it.
+// SelfSubjectRulesReview answers all that a ClusterRoleBinding gives, and one for each
+// namespace most of the others. What is left is asked by an access review, because
+// authorizers other than RBAC may permit it.
 func (c *Client) May(ctx context.Context, rights []preview.Right) []preview.RightAnswer {
 	answers := make([]preview.RightAnswer, len(rights))
 	rules := c.ownRules(ctx, rights)
@@ -65,23 +66,33 @@ func policyRule(r preview.Right) rbacv1.PolicyRule {
 	return rule
 }
 
-// ownRules returns the user's RBAC rules, by the namespaces of rights. A namespace
-// whose review is refused has none, and each right in it is then asked for.
+// ownRules returns the user's RBAC rules, by the namespaces of rights. What holds in
+// every namespace is read first, because it leaves most users nothing to ask for. Where
+// a review is refused, the rights that no other gives are asked for one by one.
 func (c *Client) ownRules(ctx context.Context, rights []preview.Right) map[string][]rbacv1.PolicyRule {
-	namespaces := map[string]bool{}
-	for _, r := range rights {
-		namespaces[r.Namespace] = true
+	if len(rights) == 0 {
+		return nil
 	}
-	rules := make(map[string][]rbacv1.PolicyRule, len(namespaces))
+	everywhere := c.rulesIn(ctx, "")
+	rules := map[string][]rbacv1.PolicyRule{}
+	ask := map[string]bool{}
+	for _, r := range rights {
+		rules[r.Namespace] = everywhere
+		if covered, _ := validation.Covers(everywhere, []rbacv1.PolicyRule{policyRule(r)}); !covered && r.Namespace != "" {
+			ask[r.Namespace] = true
+		}
+	}
 	var mu sync.Mutex
 	var group tasks.Group
 	group.SetLimit(concurrency)
-	for namespace := range namespaces {
+	for namespace := range ask {
 		group.Go(func() error {
 			found := c.rulesIn(ctx, namespace)
 			mu.Lock()
 			defer mu.Unlock()
-			rules[namespace] = found
+			if found != nil {
+				rules[namespace] = found
+			}
 			return nil
 		})
 	}
