@@ -96,7 +96,7 @@ type lent struct {
 	client *http.Client
 	fresh  map[string]stored // what a new one holds
 	served []string          // groups and versions of its OpenAPI
-	// etcd tells with one request what a hundred lists tell; nil where it is not
+	// etcd answers with one request what a hundred lists would; nil where it is not
 	// found. keys are those of a new control plane.
 	etcd *etcdClient
 	keys map[string]bool
