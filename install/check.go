@@ -169,6 +169,7 @@ func (c *checker) wholeCheck(ctx context.Context) error {
 	if err != nil {
 		return c.notChecked(doing, err)
 	}
+	now.SavedAs = c.plan.SavedAs
 	if err := DeniedError(now); err != nil {
 		return c.fail(doing, "", err)
 	}

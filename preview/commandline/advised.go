@@ -39,12 +39,17 @@ func Complete(err error, given []string, has func(command, flag string) bool) st
 	return text
 }
 
+// letters are the flags that commands here have by a letter.
+var letters = map[string]string{"--namespace": "-n", "--filename": "-f", "--output": "-o"}
+
 // missing returns the flags that a command does not have among its words.
 func missing(command string, flags []string) []string {
 	words := strings.Fields(command)
 	return slices.DeleteFunc(slices.Clone(flags), func(flag string) bool {
 		name, _, _ := strings.Cut(flag, "=")
-		return slices.ContainsFunc(words, func(word string) bool { return word == name || strings.HasPrefix(word, name+"=") })
+		return slices.ContainsFunc(words, func(word string) bool {
+			return word == name || word == letters[name] || strings.HasPrefix(word, name+"=")
+		})
 	})
 }
 

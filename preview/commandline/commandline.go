@@ -106,6 +106,24 @@ func Addressed(text string, flags []string) string {
 	return kubectlCommand.ReplaceAllStringFunc(text, func(found string) string { return with + strings.TrimPrefix(found, "kubectl") })
 }
 
+// releaseCommand matches a command in a text of a rule whose RELEASE and NAMESPACE stand
+// for those of a plan.
+var releaseCommand = lazyregexp.New(`\bkubectl (?:operator history |get secret kubectl-operator\.)RELEASE -n NAMESPACE`)
+
+// OfPlan returns a text of a rule, which knows no plan, in which commands are about the
+// release of a plan, and for its cluster.
+func OfPlan(p *preview.Plan, text string) string {
+	flags := Flags(p.Request.Flags, Connection)
+	text = releaseCommand.ReplaceAllStringFunc(text, func(found string) string {
+		words := strings.Fields(strings.NewReplacer("RELEASE", p.Release.Name, "NAMESPACE", p.Release.Namespace).Replace(found))
+		if words[1] == "operator" {
+			words = append(words, flags...)
+		}
+		return Join(words...)
+	})
+	return Addressed(text, flags)
+}
+
 // OfRelease returns the command of this program about the release of a plan, in the
 // cluster that the plan was made for: VERB NAME FLAGS -n NAMESPACE.
 func OfRelease(p *preview.Plan, verb string, flags ...string) string {

@@ -2,6 +2,8 @@ package engine_test
 
 import (
 	"context"
+	"os/exec"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -158,6 +160,18 @@ func TestClusterFlytePluginThatIsTurnedOff(t *testing.T) {
 			t.Errorf("resumed: %q, %v", moved, err)
 		}
 		flyteRefused(t, client, p, want)
+	})
+	t.Run("the restart that the evidence names", func(t *testing.T) {
+		p := f.upgrade(t, client, definition+"\n---\n"+flyteConfigMap()+"\n---\n"+flyteRest)
+		at := slices.IndexFunc(p.Findings, func(f preview.Finding) bool { return f.Rule == restart })
+		if at < 0 {
+			t.Fatal("nothing is to be restarted")
+		}
+		words := strings.Fields(regexp.MustCompile(`kubectl rollout restart \S+ -n \S+`).FindString(p.Findings[at].Evidence))
+		out, err := exec.CommandContext(t.Context(), sandboxtest.Kubectl(t), append(words[1:], "--kubeconfig", f.box.Kubeconfig())...).CombinedOutput()
+		if err != nil || string(out) != "deployment.apps/engine restarted\n" {
+			t.Errorf("%q: %v: %s", words, err, out)
+		}
 	})
 }
 

@@ -20,10 +20,11 @@ func RestoreContents(release preview.Release, pkg preview.Package, objects []pre
 	byID := map[string]bool{}
 	for _, o := range objects {
 		if what := preview.ReservedInMember(o.Planned, release); what != "" && !o.Patches() {
-			return c, &RefusedError{
+			history := commandline.AboutRelease(release, "history")
+			return c, &commandline.Advised{Commands: []string{history}, Scope: commandline.Connection, Err: &RefusedError{
 				What: fmt.Sprintf("%s of revision %d carries %s, which only an installer may set: the record is not as it was written", o.ID, revision, what),
-				Next: "choose another revision, see " + commandline.AboutRelease(release, "history") + ", or install that version again",
-			}
+				Next: "choose another revision, see " + history + ", or install that version again",
+			}}
 		}
 		if o.Is(preview.KindNamespace) { // sealed before Namespaces were marked
 			o.Planned = preview.CloneBody(o.Planned)

@@ -57,15 +57,19 @@ type initContainer struct {
 	volumes []any
 	needs   []string
 	// secret holds credentials by their keys, each with what makes it of the user's own.
-	secret map[string]string
+	secret map[string]credential
 }
+
+// credential is what a key of the Secret is made of: a variable that the shell of the user
+// has, or a file.
+type credential struct{ variable, file string }
 
 // carry gives the init container by reference what the preview used: the credentials that
 // the config names and those of the environment, from a Secret by the names of their
 // variables and files; those for registries, from a Secret of their type; and the CA, from a
 // ConfigMap. None of them is read here.
 func (c *initContainer) carry(set *Set, used Used) error {
-	c.secret = map[string]string{}
+	c.secret = map[string]credential{}
 	for _, p := range set.Plugins {
 		for _, a := range p.Artifacts {
 			for _, s := range []Secret{a.Auth.Password, a.Auth.Bearer, a.Auth.Google, a.Auth.SecretKey} {
@@ -94,12 +98,11 @@ func (c *initContainer) carry(set *Set, used Used) error {
 		c.file(at, used.Places.Files[name])
 	}
 	if len(c.secret) > 0 {
-		var from []string
-		for _, key := range slices.Sorted(maps.Keys(c.secret)) {
-			from = append(from, c.secret[key])
+		command, err := c.secretCommand()
+		if err != nil {
+			return err
 		}
-		c.need("The credentials that the preview used come from a Secret: %s %s",
-			commandline.Join("kubectl", "create", "secret", "generic", c.credentials(), "--namespace", c.namespace()), strings.Join(from, " "))
+		c.need("The credentials that the preview used come from a Secret: %s", command)
 	}
 	c.registries(used)
 	if used.CAFile != "" {
@@ -137,7 +140,7 @@ func (c *initContainer) variable(name string) error {
 	}
 	key := c.key(name)
 	c.add("env", map[string]any{"name": name, "valueFrom": map[string]any{"secretKeyRef": map[string]any{"name": c.credentials(), "key": key}}})
-	c.secret[key] = "--from-literal " + key + `="$` + name + `"` // which the shell of the user has
+	c.secret[key] = credential{variable: name}
 	return nil
 }
 
@@ -149,7 +152,7 @@ func (c *initContainer) file(at, from string) {
 	key := c.key(path.Base(at))
 	c.mount(map[string]any{"name": volumeCredentials, "mountPath": at, "subPath": key, "readOnly": true},
 		map[string]any{"name": volumeCredentials, "secret": map[string]any{"secretName": c.credentials()}})
-	c.secret[key] = commandline.Join("--from-file", key+"="+from)
+	c.secret[key] = credential{file: from}
 }
 
 // key returns the key in the Secret of a credential: its name, with a number before it
@@ -157,11 +160,47 @@ func (c *initContainer) file(at, from string) {
 func (c *initContainer) key(name string) string {
 	name = notInKeys.ReplaceAllString(name, "_")
 	key := name
-	for n := 2; c.secret[key] != ""; n++ {
+	for n := 2; c.secret[key] != (credential{}); n++ {
 		key = fmt.Sprintf("%d-%s", n, name)
 	}
 	return key
 }
+
+// maxVariables is how many variables one command takes: each has a descriptor of its own,
+// of the ten that every shell has.
+const maxVariables = 8
+
+// secretCommand returns the command that makes the Secret of the credentials. The shell
+// itself writes the values of variables, each to a descriptor of the command, as arguments
+// of kubectl stand in the list of processes.
+func (c *initContainer) secretCommand() (string, error) {
+	words := []string{"kubectl", "create", "secret", "generic", c.credentials(), "--namespace", c.namespace()}
+	var variables []string
+	for _, key := range slices.Sorted(maps.Keys(c.secret)) {
+		from := c.secret[key]
+		if from.variable != "" {
+			from.file = fmt.Sprintf("/dev/fd/%d", firstDescriptor+len(variables))
+			variables = append(variables, from.variable)
+		}
+		words = append(words, "--from-file", key+"="+from.file)
+	}
+	if len(variables) > maxVariables {
+		return "", fmt.Errorf("the credentials are in %d variables; at most %d go into one Secret, so write others into files", len(variables), maxVariables)
+	}
+	command := commandline.Join(words...)
+	for i, name := range slices.Backward(variables) {
+		if i == len(variables)-1 {
+			command = strings.Replace(command, fmt.Sprintf("=/dev/fd/%d", firstDescriptor+i), "=/dev/stdin", 1)
+			command = fmt.Sprintf(`printf %%s "$%s" | %s`, name, command)
+			continue
+		}
+		command = fmt.Sprintf(`printf %%s "$%s" | { %s; } %d<&0`, name, command, firstDescriptor+i)
+	}
+	return command, nil
+}
+
+// firstDescriptor is the first one of a shell that has no meaning of its own.
+const firstDescriptor = 3
 
 // registries gives the credentials for registries: the pull secret itself where the pod may
 // use it, else a Secret made of the config file, or of what a helper keeps.
@@ -178,8 +217,8 @@ func (c *initContainer) registries(used Used) {
 		get := commandline.Join("kubectl", "get", "secret", secret, "--namespace", namespace, "-o", `go-template={{index .data "`+registryKey+`" | base64decode}}`)
 		c.need("The credentials for registries come from a Secret, which is made of the pull secret %s: %s | %s %s/dev/stdin", used.PullSecrets[0], get, commandline.Join(create...), "--from-file "+registryKey+"=")
 	case len(p.Helped) > 0:
-		create = append(create, "--docker-server", p.Helped[0], "--docker-username", "USER", "--docker-password", "PASSWORD")
-		c.need("The credentials for registries come from a Secret, which has what a credential helper keeps for %s: %s", strings.Join(p.Helped, ", "), commandline.Join(create...))
+		c.need(`The credentials for registries come from a Secret, which has what a credential helper keeps for %s; with that in USERNAME and PASSWORD: %s "$USERNAME" "$PASSWORD" | %s`, strings.Join(p.Helped, ", "),
+			commandline.Join("printf", `{"auths":{"%s":{"username":"%s","password":"%s"}}}`, p.Helped[0]), commandline.Join(append(create, "--from-file", registryKey+"=/dev/stdin")...))
 	case p.Registry != "":
 		c.need("The credentials for registries come from a Secret: %s", commandline.Join(append(create, "--from-file", registryKey+"="+p.Registry)...))
 	default:

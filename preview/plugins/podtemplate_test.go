@@ -1,8 +1,12 @@
 package plugins
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -143,7 +147,7 @@ func TestAPodGetsCredentialsAndTheCAByReference(t *testing.T) {
 		}
 	}
 	if want := []string{
-		`The credentials that the preview used come from a Secret: kubectl create secret generic optimus-credentials --namespace hosts --from-literal TOKEN="$TOKEN"`,
+		`The credentials that the preview used come from a Secret: printf %s "$TOKEN" | kubectl create secret generic optimus-credentials --namespace hosts --from-file TOKEN=/dev/stdin`,
 		"The CA that the preview trusted comes from a ConfigMap: kubectl create configmap optimus-ca --namespace hosts --from-file 'ca.crt=/home/me/my ca.pem'",
 	}; !slices.Equal(boot.Needs, want) {
 		t.Errorf("needs %q", boot.Needs)
@@ -182,8 +186,8 @@ func TestCredentialsOfOneNameHaveKeysOfTheirOwn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := []string{"The credentials that the preview used come from a Secret: kubectl create secret generic optimus-credentials --namespace hosts " +
-		"--from-file 2-token=/b/token --from-literal 3-token=\"$token\" --from-file 'my_token=/c/my token' --from-file token=/a/token"}; !slices.Equal(boot.Needs, want) {
+	if want := []string{"The credentials that the preview used come from a Secret: printf %s \"$token\" | kubectl create secret generic optimus-credentials --namespace hosts " +
+		"--from-file 2-token=/b/token --from-file 3-token=/dev/stdin --from-file 'my_token=/c/my token' --from-file token=/a/token"}; !slices.Equal(boot.Needs, want) {
 		t.Errorf("needs\n%q, want\n%q", boot.Needs, want)
 	}
 	pod, _ := preview.PodTemplate(boot.Template)
@@ -197,6 +201,59 @@ func TestCredentialsOfOneNameHaveKeysOfTheirOwn(t *testing.T) {
 		t.Errorf("mounted %v, want %v", mounted, want)
 	}
 	if _, err := of("{env: 'T$(id)'}"); err == nil || !strings.Contains(err.Error(), "plugin p0: a credential is in the variable T$(id), a name that no shell takes") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// The command for a Secret is run as it is printed: values of any text come into it, and
+// none of them is an argument of a program, as the list of processes shows.
+func TestTheCommandOfCredentialsMakesTheirSecret(t *testing.T) {
+	kubectl, err := filepath.Abs("../../bin/kubectl-v1.37.1") // which the sandbox has beside it
+	if _, missing := os.Stat(kubectl); err != nil || missing != nil {
+		t.Skip("skipped: the control plane is not built")
+	}
+	key := filepath.Join(t.TempDir(), "my key")
+	if err := os.WriteFile(key, []byte("of a file\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	set, err := Parse(hostedSet("{deployment: {namespace: hosts, name: server}, default-init-image: example.com/kop:1}", "\n  installLocation: /app/.plugins"), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	values := []string{"two\nlines\n", "", `it's "$HOME" %s \n`, "a", "b", "c", "d", "last"}
+	for _, n := range []int{0, 1, 2, len(values)} {
+		want, names := map[string]string{"KEY": "of a file\n"}, []string{}
+		for i, value := range values[:n] {
+			name := fmt.Sprintf("TOKEN_%d", i)
+			t.Setenv(name, value)
+			names, want[name] = append(names, name), value
+		}
+		boot, err := PodTemplate(set, liveHost(), Used{Places: auth.Places{Variables: names, Files: map[string]string{"KEY": key}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, command, _ := strings.Cut(boot.Needs[0], ": ")
+		run := exec.Command("sh", "-c", `kubectl() { "$KUBECTL" "$@" --dry-run=client -o json; }; `+command)
+		run.Env = append(os.Environ(), "KUBECTL="+kubectl)
+		out, err := run.Output()
+		var made struct{ Data map[string][]byte }
+		if err != nil || json.Unmarshal(out, &made) != nil {
+			t.Fatalf("%s: %v: %s", command, err, out)
+		}
+		for name, value := range want {
+			if string(made.Data[name]) != value {
+				t.Errorf("%d variables: %s is %q, want %q", n, name, made.Data[name], value)
+			}
+		}
+		if len(made.Data) != len(want) || strings.Contains(command, "--from-literal") {
+			t.Errorf("%d variables: %s makes %d keys", n, command, len(made.Data))
+		}
+	}
+	many := make([]string, len(values)+1)
+	for i := range many {
+		many[i] = fmt.Sprintf("TOKEN_%d", i)
+	}
+	if _, err := PodTemplate(set, liveHost(), Used{Places: auth.Places{Variables: many}}); err == nil || !strings.Contains(err.Error(), "the credentials are in 9 variables; at most 8") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -217,7 +274,7 @@ func TestAPodGetsTheCredentialsOfTheEnvironmentByReference(t *testing.T) {
 		{"nothing", Used{}, nil, nil},
 		{"a key for a bucket", Used{Places: auth.Places{Variables: []string{"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"}}},
 			[]string{"- name: AWS_SECRET_ACCESS_KEY\n", "key: AWS_SECRET_ACCESS_KEY\n"},
-			[]string{`The credentials that the preview used come from a Secret: kubectl create secret generic NAME-credentials --namespace hosts --from-literal AWS_ACCESS_KEY_ID="$AWS_ACCESS_KEY_ID" --from-literal AWS_SECRET_ACCESS_KEY="$AWS_SECRET_ACCESS_KEY"`}},
+			[]string{`The credentials that the preview used come from a Secret: printf %s "$AWS_ACCESS_KEY_ID" | { printf %s "$AWS_SECRET_ACCESS_KEY" | kubectl create secret generic NAME-credentials --namespace hosts --from-file AWS_ACCESS_KEY_ID=/dev/fd/3 --from-file AWS_SECRET_ACCESS_KEY=/dev/stdin; } 3<&0`}},
 		{"a key in a file", Used{Places: auth.Places{Files: map[string]string{"GOOGLE_APPLICATION_CREDENTIALS": "/home/me/key.json"}}},
 			[]string{"value: /etc/kubectl-operator-credentials/GOOGLE_APPLICATION_CREDENTIALS\n", "mountPath: /etc/kubectl-operator-credentials/GOOGLE_APPLICATION_CREDENTIALS\n", "subPath: GOOGLE_APPLICATION_CREDENTIALS\n"},
 			[]string{"The credentials that the preview used come from a Secret: kubectl create secret generic NAME-credentials --namespace hosts --from-file GOOGLE_APPLICATION_CREDENTIALS=/home/me/key.json"}},
@@ -225,7 +282,7 @@ func TestAPodGetsTheCredentialsOfTheEnvironmentByReference(t *testing.T) {
 			[]string{"- --registry-config\n", "- /etc/kubectl-operator-registry/.dockerconfigjson\n", "secretName: NAME-registry\n"},
 			[]string{"The credentials for registries come from a Secret: kubectl create secret docker-registry NAME-registry --namespace hosts --from-file .dockerconfigjson=/home/me/.docker/config.json"}},
 		{"a credential helper", Used{Places: auth.Places{Registry: "/home/me/.docker/config.json", Helped: []string{"ghcr.io"}}}, []string{"secretName: NAME-registry\n"},
-			[]string{"The credentials for registries come from a Secret, which has what a credential helper keeps for ghcr.io: kubectl create secret docker-registry NAME-registry --namespace hosts --docker-server ghcr.io --docker-username USER --docker-password PASSWORD"}},
+			[]string{`The credentials for registries come from a Secret, which has what a credential helper keeps for ghcr.io; with that in USERNAME and PASSWORD: printf '{"auths":{"%s":{"username":"%s","password":"%s"}}}' ghcr.io "$USERNAME" "$PASSWORD" | kubectl create secret docker-registry NAME-registry --namespace hosts --from-file .dockerconfigjson=/dev/stdin`}},
 		{"a pull secret of the host's namespace", Used{PullSecrets: []string{"hosts/pull"}}, []string{"secretName: pull\n"}, nil},
 		{"a pull secret of another namespace", Used{PullSecrets: []string{"team/pull"}}, []string{"secretName: NAME-registry\n"},
 			[]string{`The credentials for registries come from a Secret, which is made of the pull secret team/pull: kubectl get secret pull --namespace team -o 'go-template={{index .data ".dockerconfigjson" | base64decode}}' | kubectl create secret docker-registry NAME-registry --namespace hosts --from-file .dockerconfigjson=/dev/stdin`}},

@@ -75,6 +75,30 @@ metadata: {name: charts, namespace: argocd}
 	}
 }
 
+// What is made in the cluster is not read; what it is copied from is named, with the command
+// that plans it.
+func TestAnArtifactOfAGeneratorNamesWhatItIsCopiedFrom(t *testing.T) {
+	const generator = "---\napiVersion: source.extensions.fluxcd.io/v1beta1\nkind: ArtifactGenerator\nmetadata: {name: all, namespace: flux-system}\nspec:\n" +
+		"  sources: [{alias: mono, kind: GitRepository, name: fleet}]\n  artifacts:\n  - name: apps\n    copy:\n    - {from: '@mono/base/**', to: '@artifact/base/'}\n    - {from: '@mono/clusters/apps/**', to: '@artifact/it''s/'}\n" +
+		"  - name: whole\n    copy: [{from: '@mono/infra/**', to: '@artifact/'}]\n"
+	of := func(name, at, more string) string {
+		return "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: shop, namespace: flux-system}\nspec: {sourceRef: {kind: ExternalArtifact, name: " + name + "}, path: \"" + at + "\"" + more + "}\n"
+	}
+	const made = "ExternalArtifact flux-system/NAME is made in the cluster, by an ArtifactGenerator or another controller, and is not read from there; "
+	for _, tt := range []struct{ name, text, artifact, want string }{
+		{"a directory of it", of("apps", "./it's/staging", "") + generator, "apps", "in a checkout of GitRepository flux-system/fleet, which it is copied from: kubectl operator preview ./clusters/apps/staging shop -n flux-system"},
+		{"all of it", of("whole", "./controllers", ", targetNamespace: web, prune: true") + generator, "whole", "in a checkout of GitRepository flux-system/fleet, which it is copied from: kubectl operator preview ./infra/controllers shop -n web"},
+		{"with changes of the Kustomization's own", of("whole", "./", ", patches: [{patch: x}], postBuild: {}") + generator, "whole", "which it is copied from, without spec.patches, without spec.postBuild: kubectl operator preview ./infra shop -n flux-system"},
+		{"what no generator of the file makes", of("other", "./", "") + generator, "other", "name the directory that it is made of: kubectl operator preview ./DIR shop -n flux-system"},
+		{"a path that nothing is copied to", of("apps", "./none", "") + generator, "apps", "name the directory that it is made of: kubectl operator preview ./DIR shop -n flux-system"},
+	} {
+		_, err := ReadRequest(context.Background(), []byte(tt.text), nil)
+		if err == nil || !strings.Contains(err.Error(), strings.Replace(made, "NAME", tt.artifact, 1)) || !strings.HasSuffix(err.Error(), tt.want) {
+			t.Errorf("%s:\n%v, want\n%s", tt.name, err, tt.want)
+		}
+	}
+}
+
 // Requests as their projects publish them.
 func TestRequestsOfOthersAreRead(t *testing.T) {
 	corpus := corpustest.Dir(t, "requests-upstream")

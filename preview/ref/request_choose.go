@@ -256,13 +256,21 @@ func noRequest(documents []document) error {
 		switch d := &documents[i]; d.Group() {
 		case "olm.operatorframework.io", olmGroup:
 			if image := catalogImage(d); image != "" {
-				return fmt.Errorf("%w; a %s is a catalog: %s", held, d.Kind, commandline.Operator("catalog", "add", clip(d.Name), image))
+				return repeating("%w; a %s is a catalog: %s", held, d.Kind, commandline.Operator("catalog", "add", clip(d.Name), image))
 			}
 		case sourceGroup:
 			return fmt.Errorf("%w; a %s is what a request refers to: add the file that does, or name the directory of both with -f", held, clip(d.Kind))
 		}
 	}
-	return fmt.Errorf("%w, which is a %s; a directory of objects that are applied as they are is named without -f: %s", held, strings.Join(names, ", "), commandline.Operator("preview", "./DIR"))
+	return repeating("%w, which is a %s; a directory of objects that are applied as they are is named without -f: %s", held, strings.Join(names, ", "), commandline.Operator("preview", "./DIR"))
+}
+
+// repeating returns an error about what a request file holds, with a command that repeats
+// the flags of the command line but those that name the file.
+func repeating(text string, held error, what, command string) error {
+	return &commandline.Advised{
+		Err: fmt.Errorf(text, held, what, command), Commands: []string{command}, Scope: commandline.All, Without: []string{"filename", "request"},
+	}
 }
 
 // maxListed is how many objects a message names (12).

@@ -228,9 +228,13 @@ func (r *reader) kustomization(f *strictReader) {
 	if namespace == "" {
 		namespace = r.asked.Namespace
 	}
-	kind, name := from.At("kind").OneOf("GitRepository", "OCIRepository"), from.At("name").Need()
-	if kind == "" {
+	kind, name := from.At("kind").OneOf("GitRepository", "OCIRepository", kindExternalArtifact), from.At("name").Need()
+	switch kind {
+	case "":
 		from.At("kind").Need()
+		return
+	case kindExternalArtifact:
+		r.externalArtifact(namespace, name, spec)
 		return
 	}
 	s := r.fluxSource(kind, namespace, name)

@@ -199,7 +199,7 @@ func TestAFieldThatIsNotSupportedIsNamed(t *testing.T) {
 		{"one that nobody knows", clusterExtension, "      channels", "      chanels: [x]\n      channels", "the field spec.source.catalog.chanels is not supported"},
 		{"in a list", kustomizationOfGit, "  prune: true", "  postBuild: {substituteStrategy: a}", "the field spec.postBuild.substituteStrategy is not supported"},
 		{"a variable without a name", kustomizationOfGit, "  prune: true", "  postBuild: {substitute: {a-b: c}}", "spec.postBuild: \"a-b\" is not the name of a variable"},
-		{"an artifact of another controller", kustomizationOfGit, "kind: GitRepository", "kind: ExternalArtifact", "spec.sourceRef.kind: \"ExternalArtifact\" is not supported; supported are: GitRepository, OCIRepository"},
+		{"an artifact of another controller", kustomizationOfGit, "kind: GitRepository", "kind: ExternalArtifact", "ExternalArtifact flux-system/fleet is made in the cluster, by an ArtifactGenerator or another controller, and is not read from there; name the directory that it is made of"},
 		{"TLS is not switched off by a file", kustomizationOfGit, "  secretRef:", "  insecure: true\n  secretRef:", "spec.insecure: a request file cannot switch off"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

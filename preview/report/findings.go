@@ -252,7 +252,7 @@ func findingLines(f preview.Finding, label string, r *reader, l layout) []string
 	if where := r.where(f); where != "" {
 		out = append(out, l.wrap(indent+"from      ", line(where))...)
 	}
-	if reduce := r.book.Reduce(f); reduce != "" {
+	if reduce := r.reduce(f); reduce != "" {
 		out = append(out, l.wrap(indent+"reduce    ", reduce)...)
 	}
 	out = append(out, indent+"rule      "+line(joinTexts("  ", f.Rule, f.Ref, f.Object)))

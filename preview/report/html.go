@@ -203,7 +203,7 @@ func pageEntry(g verdict.Group, r *reader) pageFinding {
 func pageEntryOf(e verdict.Entry, label string, r *reader) pageFinding {
 	f := *e.First()
 	out := pageFinding{
-		Label: label, Title: line(e.Title), Why: line(f.Why), Reduce: r.book.Reduce(f), Class: severityClass(f.Severity),
+		Label: label, Title: line(e.Title), Why: line(f.Why), Reduce: r.reduce(f), Class: severityClass(f.Severity),
 		Open: f.Severity == preview.Critical || f.Severity == preview.NotKnown,
 	}
 	for _, piece := range e.Evidence {

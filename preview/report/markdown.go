@@ -220,7 +220,7 @@ func findingBlock(f preview.Finding, r *reader) string {
 	if where := r.where(f); where != "" {
 		rows = append(rows, "from "+clippedCode(where))
 	}
-	if reduce := r.book.Reduce(f); reduce != "" {
+	if reduce := r.reduce(f); reduce != "" {
 		rows = append(rows, "**To reduce it:** "+prose(reduce))
 	}
 	rows = append(rows, "rule "+clippedCode(joinTexts("  ", f.Rule, f.Ref, f.Object)))

@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/commandline"
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 )
 
@@ -25,8 +26,9 @@ func writePodTemplate(w io.Writer, p *preview.Plan, o Options) error {
 		return err
 	}
 	var text strings.Builder
+	flags := commandline.Flags(p.Request.Flags, commandline.Connection)
 	for _, line := range append(strings.Split(set.About, "\n"), set.Needs...) {
-		text.WriteString("# " + textsafe.Line(line) + "\n")
+		text.WriteString("# " + textsafe.Line(commandline.Addressed(line, flags)) + "\n")
 	}
 	for i, template := range set.Templates {
 		data, err := yaml.Marshal(template)

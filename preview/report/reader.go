@@ -19,16 +19,23 @@ func explainCommand(rule string) string { return commandline.Operator("explain",
 // reader looks up, for findings of a plan, the file that their object came from and how
 // to reduce them.
 type reader struct {
+	plan    *preview.Plan
 	objects map[string]*preview.Object
 	book    pages.Index
 }
 
 func newReader(p *preview.Plan) *reader {
-	r := &reader{objects: make(map[string]*preview.Object, len(p.Objects)), book: pages.New()}
+	r := &reader{plan: p, objects: make(map[string]*preview.Object, len(p.Objects)), book: pages.New()}
 	for i := range p.Objects {
 		r.objects[p.Objects[i].ID] = &p.Objects[i]
 	}
 	return r
+}
+
+// reduce returns how to make a finding less severe, with commands about the release of the
+// plan; empty if there is no way.
+func (r *reader) reduce(f preview.Finding) string {
+	return commandline.OfPlan(r.plan, r.book.Reduce(f))
 }
 
 // origin returns the file and line that a finding's object came from; nil if it did not
@@ -78,7 +85,7 @@ func (r *reader) reductions(findings []*preview.Finding) []string {
 	var ways []string
 	rules := map[string][]string{}
 	for _, f := range findings {
-		way := r.book.Reduce(*f)
+		way := r.reduce(*f)
 		if way == "" || f.Severity == preview.Info || slices.Contains(rules[way], f.Rule) {
 			continue
 		}

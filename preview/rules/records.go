@@ -36,7 +36,7 @@ var (
 		Why:    "A key is configured for records of releases, and this record has no valid signature of it: it was written without the key, or changed since.",
 		Text:   fromRecord,
 		Reason: ownRecord,
-		Reduce: "Find out who wrote the record: kubectl get secret -o yaml --show-managed-fields. Install the version again from its source instead of going back to this record.",
+		Reduce: "Find out who wrote the record: kubectl get secret kubectl-operator.RELEASE -n NAMESPACE -o yaml --show-managed-fields. Install the version again from its source instead of going back to this record.",
 		Looks:  "Records of the release that a plan draws on, where --record-key or records of the configuration names keys: a signature by one of them, for this cluster, of the record as it is.",
 		When:   recordSeverity,
 	}.example("package/mongodb", 1, "not verified: it is not signed"))
@@ -45,7 +45,7 @@ var (
 		Why:    "Each record of a release names the digests of those before it. A record that is not the one that a later one names was changed, exchanged or removed by something else than this program.",
 		Text:   fromRecord,
 		Reason: ownRecord,
-		Reduce: "Look at which revisions hold: kubectl operator history NAME. Find out who wrote the record: kubectl get secret -o yaml --show-managed-fields. Install the version again from its source instead of going back to it.",
+		Reduce: "Look at which revisions hold: kubectl operator history RELEASE -n NAMESPACE. Find out who wrote the record: kubectl get secret kubectl-operator.RELEASE -n NAMESPACE -o yaml --show-managed-fields. Install the version again from its source instead of going back to it.",
 		Looks:  "The records of the release, where a plan goes back to one or removes the release: the digest of each, and what later ones name.",
 		When:   recordSeverity,
 	}.example("package/mongodb", 1, "not verified: the history does not hold since revision 1: its record is gone, and the newest lists it"))
@@ -54,7 +54,7 @@ var (
 		Why:    "The record names signed approvals by which its revision was applied. One of them is not by the approver that it names, or approves something else, so that the revision was not approved as its record says.",
 		Text:   fromRecord,
 		Reason: ownRecord,
-		Reduce: "Look at which approvals hold: kubectl operator history NAME. Find out who wrote the record: kubectl get secret -o yaml --show-managed-fields. Install the version again from its source, with an approval of its own.",
+		Reduce: "Look at which approvals hold: kubectl operator history RELEASE -n NAMESPACE. Find out who wrote the record: kubectl get secret kubectl-operator.RELEASE -n NAMESPACE -o yaml --show-managed-fields. Install the version again from its source, with an approval of its own.",
 		Looks:  "The signed approvals on record of the release, where a plan draws on it: each by the keys of the approvers that --record-approvers or records of the configuration names, and compared with what was applied.",
 		When:   recordSeverity,
 	}.example("package/mongodb", 1, "not verified: the approval by alice does not hold: it approves another plan, sha256:3f1c"))

@@ -16,6 +16,8 @@ import (
 // Options configure the screen.
 type Options struct {
 	frame.Terminal
+	// Flags are those that were given, which each command repeats.
+	Flags []string
 
 	// Load reads what there is. It stops when ctx ends.
 	Load func(ctx context.Context) Listing

@@ -174,9 +174,9 @@ func (m *screen) ways() []row {
 }
 
 // commandText is the command line of a row, as it could be typed.
-func commandText(command []string) string {
+func (m *screen) commandText(command []string) string {
 	if command == nil {
 		return ""
 	}
-	return commandline.Join(append([]string{"kubectl", "operator"}, command...)...)
+	return commandline.Operator(append(slices.Clone(command), m.opts.Flags...)...)
 }

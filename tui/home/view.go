@@ -60,7 +60,7 @@ func (m *screen) commandNote() widget.Line {
 	if r == nil || m.size.Mode == frame.ModeTiny {
 		return nil
 	}
-	return frame.Plain(frame.Clip(commandText(r.command), m.size.Width/2))
+	return frame.Plain(frame.Clip(m.commandText(r.command), m.size.Width/2))
 }
 
 func (m *screen) footerKeys() []key.Binding {

@@ -589,7 +589,7 @@ func (m *View) reduce(b *frame.Builder, it item) {
 		text := "There is no page for this rule: it is not one of this program."
 		page, ok := m.RulePages()[f.Rule]
 		if ok {
-			text = cmp.Or(m.RulePages().Reduce(*f), page.Reduce)
+			text = commandline.OfPlan(m.Plan, cmp.Or(m.RulePages().Reduce(*f), page.Reduce))
 		}
 		if !said[text] {
 			said[text] = true

@@ -27,7 +27,7 @@ const homePatience = 10 * time.Second
 // typed with the same flags.
 func (a *app) home(ctx context.Context, flags *pflag.FlagSet) error {
 	reader := homeReader{session: a.newSession()}
-	choice, err := tui.Home(ctx, home.Options{Terminal: a.terminal(), Load: reader.load, Inspect: reader.inspect})
+	choice, err := tui.Home(ctx, home.Options{Terminal: a.terminal(), Flags: flagWords(flags), Load: reader.load, Inspect: reader.inspect})
 	if err != nil || choice.Command == nil {
 		return err
 	}

@@ -182,7 +182,8 @@ func (r *releaseRun) runFiles(ctx context.Context) error {
 			return nil, r.session.withoutCluster(fmt.Errorf("request file %s: %w", files[0], err), "-f", files[0])
 		}
 		if text := want.Unreviewed(plan); text != "" {
-			return nil, refuse(text, commandline.Operator("preview", "-f", files[0], "-o", "request")+" writes the file back for what it leads to now")
+			command := commandline.Operator("preview", "-f", files[0], "-o", "request")
+			return nil, &commandline.Advised{Err: refuse(text, command+" writes the file back for what it leads to now"), Commands: []string{command}, Scope: commandline.All}
 		}
 		return plan, nil
 	})

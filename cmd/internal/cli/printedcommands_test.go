@@ -58,7 +58,7 @@ type answer struct {
 // sh carries a command line out as it is printed, by a shell.
 func (p *printing) sh(line string) answer {
 	p.t.Helper()
-	c := exec.Command("sh", "-c", `kubectl() { shift; kubectl-operator "$@"; }; `+line)
+	c := exec.Command("sh", "-c", `kubectl() { if [ "$1" = operator ]; then shift; kubectl-operator "$@"; else "$KUBECTL" "$@"; fi; }; `+line)
 	c.Dir, c.Env = p.dir, p.env
 	var out, errOut strings.Builder
 	c.Stdout, c.Stderr = &out, &errOut

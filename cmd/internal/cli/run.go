@@ -334,6 +334,7 @@ func (r *releaseRun) runPlanFile(ctx context.Context, name, action string) error
 	if _, err := r.session.RecordKeys(ctx); err != nil {
 		return r.reportFailure(err)
 	}
+	planning.Repeat(r.session.Planner, p.Plan)
 	if r.quorum, err = r.session.Saved().Quorum(ctx, p, r.approve.quorum, r.approve.signers); err != nil {
 		return r.reportFailure(err)
 	}

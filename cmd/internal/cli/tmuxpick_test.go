@@ -92,6 +92,13 @@ func TestTerminalChosenVersionIsReviewed(t *testing.T) {
 	if screen := p.wait("exit=2"); !strings.Contains(screen, "--channel candidate") || !strings.Contains(screen, "1.11.0") {
 		t.Errorf("the way back does not name what was chosen:\n%s", screen)
 	}
+	p.asKubectl()
+	p.cleared(p.command("review again"))
+	if screen := p.wait("CRITICAL"); !strings.Contains(screen, "mongodb  1.11.0") {
+		t.Errorf("the way back leads to another version:\n%s", screen)
+	}
+	p.keys("q")
+	p.wait("exit=2")
 	p.sane()
 }
 

@@ -176,8 +176,8 @@ func (e Environment) upgradeCatalog(stored *record.Record) ([]string, error) {
 		return []string{reference}, nil
 	}
 	name, namespace := stored.Release.Name, stored.Release.Namespace
-	return nil, Usagef("release %s came from catalog %s, as its record says; the configuration does not have that catalog, and a record alone is not trusted to name a catalog: %s",
-		name, reference, commandline.Join(append([]string{"kubectl", "operator", "upgrade", name, "-n", namespace, "--catalog", reference}, e.repeated()...)...))
+	command := commandline.Operator("upgrade", name, "-n", namespace, "--catalog", reference)
+	return nil, repeating(Usagef("release %s came from catalog %s, as its record says; the configuration does not have that catalog, and a record alone is not trusted to name a catalog: %s", name, reference, command), command)
 }
 
 // Catalogs opens the catalogs that --catalog names; without any, all configured

@@ -49,11 +49,16 @@ func (t targetCluster) ServiceGet(ctx context.Context, namespace, service, port,
 var errNoCatalog = noCatalog("none is configured, and the cluster has none")
 
 func noCatalog(why string) error {
-	return Usagef("no catalog can be read: %s; add a public one, name one with --catalog, or install content as it is:\n%s", why, strings.Join([]string{
-		"  " + commandline.Operator("catalog", "add", "operatorhub", "quay.io/operatorhubio/catalog:latest"),
-		"  " + commandline.Operator("catalog", "add", "openshift", "registry.redhat.io/redhat/community-operator-index:v4.20") + "   # after docker login registry.redhat.io",
-		"  " + commandline.Operator("install", "./bundle"),
-	}, "\n"))
+	commands := []string{
+		commandline.Operator("catalog", "add", "operatorhub", "quay.io/operatorhubio/catalog:latest"),
+		commandline.Operator("catalog", "add", "openshift", "registry.redhat.io/redhat/community-operator-index:v4.20"),
+		commandline.Operator("install", "./bundle"),
+	}
+	return &commandline.Advised{
+		Err: Usagef("no catalog can be read: %s; add a public one, name one with --catalog, or install content as it is:\n  %s\n  %s   # after docker login registry.redhat.io\n  %s",
+			why, commands[0], commands[1], commands[2]),
+		Commands: commands, Scope: commandline.All,
+	}
 }
 
 // WithoutCatalog returns the error for a reference that is the name of a package while

@@ -200,11 +200,13 @@ func (p *Planner) Upgrade(ctx context.Context, name, text string, progress func(
 			return nil, Usagef("release %s is of the sections of a request file: change that, and install -f FILE", name)
 		}
 		if want.Text = record.Package(); want.Text == "" {
-			return nil, Usagef("release %s did not come from a catalog; say what to upgrade to: %s", name, p.env.upgradeTo(record))
+			command := upgradeTo(record)
+			return nil, repeating(Usagef("release %s did not come from a catalog; say what to upgrade to: %s", name, command), command)
 		}
 		if !ref.IsName(want.Text) { // a tenant may have written it: no other reference is followed
-			return nil, Refuse(fmt.Sprintf("the record of release %s says that it is the package %q, which is no name of one", name, want.Text),
-				"say what to upgrade to: "+p.env.upgradeTo(record))
+			command := upgradeTo(record)
+			return nil, repeating(Refuse(fmt.Sprintf("the record of release %s says that it is the package %q, which is no name of one", name, want.Text),
+				"say what to upgrade to: "+command), command)
 		}
 		if len(want.resolve.Catalogs) == 0 {
 			if want.resolve.Catalogs, err = p.env.upgradeCatalog(record); err != nil {
@@ -242,8 +244,8 @@ func (p *Planner) namespaceFor(want PlanRequest) string {
 }
 
 // upgradeTo returns the command that upgrades a release to what REF stands for.
-func (e Environment) upgradeTo(r *record.Record) string {
-	return commandline.Add(commandline.Operator("upgrade", r.Release.Name, "REF", "-n", r.Release.Namespace), e.repeated()...)
+func upgradeTo(r *record.Record) string {
+	return commandline.Operator("upgrade", r.Release.Name, "REF", "-n", r.Release.Namespace)
 }
 
 // Uninstall plans to delete every object of a release, but CRDs and Namespaces

@@ -69,12 +69,18 @@ func (p *Planner) Judge(plan *preview.Plan, err error) (*preview.Plan, error) {
 	if err := p.policy.Judge(plan); err != nil {
 		return nil, &engine.RefusedError{What: err.Error(), Next: "correct the policy"}
 	}
-	p.env.repeat(plan, p.chosenFlags(), p.keyring.keys.Signer != nil)
+	Repeat(p, plan)
 	if plan.Verdict != nil {
 		plan.Verdict.Obstacles = engine.Obstacles(plan) // whose commands repeat the flags
 	}
 	verdict.Renew(plan)
 	return plan, nil
+}
+
+// Repeat has the commands about a saved plan repeat the flags of this command line, which
+// chose the cluster, and not those of the one that made the plan.
+func Repeat(p *Planner, plan *preview.Plan) {
+	p.env.repeat(plan, p.chosenFlags(), p.keyring.keys.Signer != nil)
 }
 
 // JudgeAgain applies the policy to the findings of the plan that apply makes again.

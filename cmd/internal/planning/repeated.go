@@ -38,13 +38,10 @@ func (e Environment) repeat(plan *preview.Plan, chosen []string, signs bool) {
 	}
 }
 
-// repeated returns the flags of the command line that choose cluster, registries and
-// policy, for commands in errors.
-func (e Environment) repeated() []string {
-	if e.Flags == nil {
-		return nil
-	}
-	return commandline.Flags(e.Flags(), commandline.Judging)
+// repeating returns an error whose text has a command of this program that repeats all of
+// the command line that led to it.
+func repeating(err error, command string) error {
+	return &commandline.Advised{Err: err, Commands: []string{command}, Scope: commandline.All}
 }
 
 // public reports whether the options of a release have the value of KEY=VALUE, and none

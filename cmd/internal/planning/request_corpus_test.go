@@ -64,6 +64,39 @@ func TestRequestsAsProjectsPublishThem(t *testing.T) {
 	golden(t, file, got.String())
 }
 
+// OLM's samples have a kustomization of the ClusterExtension, and the catalog beside it.
+func TestTheCatalogBesideAKustomizationIsFound(t *testing.T) {
+	p := offline(t, config.Config{})
+	want, err := p.ReadRequest(t.Context(), filepath.Join(corpustest.Dir(t, "requests-upstream"), "olm-samples"), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := want.File.Package.Catalogs; !slices.Equal(got, []string{"oci://quay.io/operatorhubio/catalog:latest"}) {
+		t.Errorf("catalogs %q", got)
+	}
+	extension := "apiVersion: olm.operatorframework.io/v1\nkind: ClusterExtension\nmetadata: {name: a}\nspec: {namespace: a, source: {sourceType: Catalog, catalog: {packageName: a}}}\n"
+	catalogOf := func(image string) string {
+		return "apiVersion: olm.operatorframework.io/v1\nkind: ClusterCatalog\nmetadata: {name: c}\nspec: {source: {type: Image, image: {ref: " + image + "}}}\n"
+	}
+	for _, tt := range []struct {
+		name  string
+		files map[string]string
+		want  []string
+	}{
+		{"one that the kustomization makes is the only one", map[string]string{"kustomization.yaml": "resources: [a.yaml, b.yaml]", "b.yaml": catalogOf("example.com/made:v1"), "c.yaml": catalogOf("example.com/beside:v1")}, []string{"oci://example.com/made:v1"}},
+		{"what is no manifest is left alone", map[string]string{"kustomization.yaml": "resources: [a.yaml]", "b.yaml": "{", "c.yaml": catalogOf("example.com/beside:v1")}, []string{"oci://example.com/beside:v1"}},
+		{"none", map[string]string{"kustomization.yaml": "resources: [a.yaml]"}, nil},
+	} {
+		tt.files["a.yaml"] = extension
+		want, err := p.ReadRequest(t.Context(), files(t, tt.files), "")
+		if err != nil {
+			t.Errorf("%s: %v", tt.name, err)
+		} else if got := want.File.Package.Catalogs; !slices.Equal(got, tt.want) {
+			t.Errorf("%s: catalogs %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
+
 // What an overlay makes of a base, as Flux applies it, and what cannot be written back.
 func TestAnOverlayOfRequestsIsBuilt(t *testing.T) {
 	const release = "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: podinfo, namespace: podinfo}\nspec:\n"

@@ -252,10 +252,11 @@ func besideDirectory(err error, want PlanRequest) error {
 		return err
 	}
 	command := commandline.Operator(append([]string{"preview"}, requestWords("", "", commandline.Path(want.Text), want.Name)...)...)
-	return &commandline.Advised{
-		Err:      Usagef("%s without a path is the name of a package; for the directory or file of that name: %s\nas a package: %s", want.Text, command, err),
+	advised := &commandline.Advised{
+		Err:      Usagef("%s without a path is the name of a package; for the directory or file of that name: %s", want.Text, command),
 		Commands: []string{command}, Scope: commandline.All, Without: []string{"version", "channel", "catalog"},
 	}
+	return fmt.Errorf("%w\nas a package: %w", advised, err)
 }
 
 // allowing adds to the error of a server that leads to a private address the command that

@@ -29,8 +29,6 @@ type startingPoint struct {
 	from string
 	// catalog and channel are those of the installed version; empty where it came from none.
 	catalog, channel string
-
-	flags []string // of the command line that its commands repeat
 	// first is what is said before the options themselves.
 	first []preview.OptionChange
 }
@@ -39,7 +37,7 @@ type startingPoint struct {
 // those of the installed release, changed by flags and by a request file.
 // stored is nil for a new release.
 func (p *Planner) startFrom(want PlanRequest, release preview.Release, stored *record.Record) (*Planner, PlanRequest, error) {
-	start := &startingPoint{release: release, text: want.Text, flags: p.env.repeated()}
+	start := &startingPoint{release: release, text: want.Text}
 	if want.File != nil {
 		start.file = want.File.path
 	}
@@ -64,16 +62,16 @@ func (p *Planner) recorded(start *startingPoint, stored *record.Record) error {
 		return nil
 	}
 	if err != nil {
-		return Refuse(fmt.Sprintf("the options in the record of %s of release %s cannot be read: %s", start.from, start.release.Name, err),
-			"name those that it needs, and leave out the record's with --reset-options: "+start.command("--reset-options"))
+		return start.refuse(fmt.Sprintf("the options in the record of %s of release %s cannot be read: %s", start.from, start.release.Name, err),
+			"name those that it needs, and leave out the record's with --reset-options", "--reset-options")
 	}
 	start.before = before
 	return nil
 }
 
-// command returns the command line that makes the same plan with further flags,
-// for advice.
-func (s *startingPoint) command(flags ...string) string {
+// command returns the command line that makes the same plan with a further flag, for
+// advice; see [repeating].
+func (s *startingPoint) command(flag string) string {
 	words := []string{"kubectl", "operator", "upgrade", s.release.Name}
 	switch {
 	case s.file != "":
@@ -81,7 +79,14 @@ func (s *startingPoint) command(flags ...string) string {
 	case s.text != "":
 		words = append(words, s.text)
 	}
-	return commandline.Join(slices.Concat(words, []string{"-n", s.release.Namespace}, flags, s.flags)...)
+	return commandline.Join(append(words, "-n", s.release.Namespace, flag)...)
+}
+
+// refuse returns the error for which what is the reason, and that ends with the command
+// line which makes the same plan with a further flag.
+func (s *startingPoint) refuse(what, next, flag string) error {
+	command := s.command(flag)
+	return repeating(Refuse(what, next+": "+command), command)
 }
 
 // withStart returns the planner and the request with the options of a starting
@@ -90,8 +95,8 @@ func (p *Planner) withStart(want PlanRequest, start *startingPoint) (*Planner, P
 	a := p.asked(want)
 	after, missing := a.startFrom(start.before)
 	if len(missing) > 0 {
-		return nil, want, Refuse(fmt.Sprintf("release %s was installed with %s, which is secret and not on record", start.release.Name, strings.Join(missing, ", ")),
-			"give it again by --values FILE or --set, or drop all values: "+start.command("--values-from-defaults"))
+		return nil, want, start.refuse(fmt.Sprintf("release %s was installed with %s, which is secret and not on record", start.release.Name, strings.Join(missing, ", ")),
+			"give it again by --values FILE or --set, or drop all values", "--values-from-defaults")
 	}
 	if after.format != "" && builtinFormat(after.format) == nil && !a.says(rowOf("format")) {
 		return nil, want, Refuse(fmt.Sprintf("release %s was rendered by the program %s, and a record cannot name a program", start.release.Name, after.format),
@@ -293,11 +298,12 @@ func (s *startingPoint) explain(err error) error {
 	if len(kept) == 0 {
 		return err
 	}
+	command := s.command("--reset-options")
 	if s.file != "" {
-		return fmt.Errorf("%w; of %s it has %s; --reset-options leaves out what %s does not say: %s", err, s.from, strings.Join(kept, ", "), s.file, s.command("--reset-options"))
+		return repeating(fmt.Errorf("%w; of %s it has %s; --reset-options leaves out what %s does not say: %s", err, s.from, strings.Join(kept, ", "), s.file, command), command)
 	}
-	return fmt.Errorf("%w; of %s it has %s: a flag changes one, --values-from-defaults drops the values and --reset-options all: %s",
-		err, s.from, strings.Join(kept, ", "), s.command("--reset-options"))
+	return repeating(fmt.Errorf("%w; of %s it has %s: a flag changes one, --values-from-defaults drops the values and --reset-options all: %s",
+		err, s.from, strings.Join(kept, ", "), command), command)
 }
 
 func leavesOf(values map[string]any) []preview.SetValue {
@@ -330,8 +336,9 @@ func goBack(newest, target *record.Record) (*preview.ReleaseOptions, []preview.O
 	}
 	after, err := recordedSettings(target)
 	if err != nil {
-		return nil, nil, Refuse(fmt.Sprintf("the options in the record of revision %d of release %s cannot be read: %s", target.Revision, target.Release.Name, err),
-			"choose another revision: "+commandline.Join("kubectl", "operator", "history", target.Release.Name, "-n", target.Release.Namespace))
+		command := commandline.AboutRelease(target.Release, "history")
+		return nil, nil, repeating(Refuse(fmt.Sprintf("the options in the record of revision %d of release %s cannot be read: %s", target.Revision, target.Release.Name, err),
+			"choose another revision: "+command), command)
 	}
 	before, err := recordedSettings(newest)
 	if err != nil || before == nil {

@@ -101,29 +101,41 @@ func readFile(name string) ([]byte, error) {
 	return data, nil
 }
 
-// joined returns the files of a directory as one text.
-func joined(dir string) (Text, error) {
+// manifests returns the paths of the YAML and JSON files of a directory.
+func manifests(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return Text{}, fmt.Errorf("reading the request files: %w", err)
+		return nil, fmt.Errorf("reading the request files: %w", err)
 	}
-	var all bytes.Buffer
+	var names []string
 	for _, entry := range entries {
 		name := filepath.Join(dir, entry.Name())
-		if !slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(name)) || entry.IsDir() {
-			continue
+		if slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(name)) && !entry.IsDir() {
+			names = append(names, name)
 		}
+	}
+	return names, nil
+}
+
+// joined returns the files of a directory as one text.
+func joined(dir string) (Text, error) {
+	names, err := manifests(dir)
+	if err != nil {
+		return Text{}, err
+	}
+	var all bytes.Buffer
+	for _, name := range names {
 		data, err := readFile(name)
 		if err != nil {
 			return Text{}, err
 		}
 		docs, err := preview.Decode(data)
 		if err != nil {
-			return Text{}, fmt.Errorf("%s: %w", entry.Name(), err)
+			return Text{}, fmt.Errorf("%s: %w", filepath.Base(name), err)
 		}
 		for _, doc := range docs {
 			if _, err := preview.Flatten(doc); err != nil {
-				return Text{}, fmt.Errorf("%s: it holds %w; name the files with objects by -f each", entry.Name(), err)
+				return Text{}, fmt.Errorf("%s: it holds %w; name the files with objects by -f each", filepath.Base(name), err)
 			}
 			if err := appendDocument(&all, doc); err != nil {
 				return Text{}, err
@@ -180,7 +192,48 @@ func built(ctx context.Context, dir string) (Text, error) {
 			return Text{}, err
 		}
 	}
+	if err := appendCatalogs(&all, dir, made.Objects); err != nil {
+		return Text{}, err
+	}
 	return Text{Data: all.Bytes(), Made: "what the kustomization in " + dir + " makes", Place: filepath.Join(dir, "requests.yaml")}, nil
+}
+
+// appendCatalogs appends the ClusterCatalogs in the files of a directory whose kustomization
+// makes a ClusterExtension and no catalog: samples have it beside, as it is applied once
+// for all. What else is in these files, and what cannot be read, is not of the request.
+func appendCatalogs(all *bytes.Buffer, dir string, made []format.RenderedObject) error {
+	const group, catalog = "olm.operatorframework.io/", "ClusterCatalog"
+	is := func(body map[string]any, kind string) bool {
+		return strings.HasPrefix(preview.String(body, "apiVersion"), group) && preview.String(body, "kind") == kind
+	}
+	has := func(kind string) bool {
+		return slices.ContainsFunc(made, func(o format.RenderedObject) bool { return is(o.Body, kind) })
+	}
+	if !has("ClusterExtension") || has(catalog) {
+		return nil
+	}
+	names, err := manifests(dir)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		data, err := readFile(name)
+		if err != nil {
+			continue
+		}
+		docs, err := preview.Decode(data)
+		if err != nil {
+			continue
+		}
+		for _, doc := range docs {
+			if body, _ := doc.(map[string]any); is(body, catalog) {
+				if err := appendDocument(all, doc); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
 }
 
 // typed returns the path of the directory root, which has dir at a path below it, as the user
