@@ -105,6 +105,27 @@ func TestAChoiceIsACommand(t *testing.T) {
 	}
 }
 
+// Why a release is not well is not cut while lines are free. Where none are, a release that
+// is opened says it.
+func TestTheReasonBesideAStateIsNotCut(t *testing.T) {
+	releases, conditions := fleet()
+	const last = "ImagePullBackOff"
+	for height, whole := range map[int]bool{24: true, 14: false} {
+		m, c := homeOf(t, releases, conditions, 80, height)
+		if shown := tuitest.Shows(m, last); shown != whole {
+			t.Errorf("of %d lines: the reason is whole %v, want %v\n%s", height, shown, whole, strings.Join(tuitest.ScreenOf(m), "\n"))
+		}
+		tuitest.Drive(m, c, "down", "down")
+		if r := m.selected(); r == nil || r.id != "release/2" {
+			t.Errorf("the cursor is on %+v", r)
+		}
+		tuitest.Drive(m, c, "enter")
+		if screen := strings.Join(tuitest.ScreenOf(m), "\n"); strings.Count(screen, last) != 1 {
+			t.Errorf("of %d lines: opened, it says the reason in full %d times\n%s", height, strings.Count(screen, last), screen)
+		}
+	}
+}
+
 // What arrives for releases that were read before says nothing of those that are
 // shown now.
 func TestALateAnswerIsOfNoUse(t *testing.T) {

@@ -21,6 +21,7 @@ type row struct {
 	command []string
 	asks    bool // for a reference
 	line    widget.Line
+	why     string // what follows the line, if it has room
 }
 
 func text(l widget.Line) row { return row{line: l} }
@@ -30,7 +31,39 @@ func (m *screen) makeRows() []row {
 	if m.size.Mode == frame.ModeNone {
 		return nil
 	}
-	return slices.Concat(m.releaseRows(), []row{{}, text(widget.Line{widget.Text(theme.Heading, " BEGIN")})}, m.ways())
+	releases, below := m.releaseRows(), append([]row{{}, text(widget.Line{widget.Text(theme.Heading, " BEGIN")})}, m.ways()...)
+	return append(m.withReasons(releases, m.size.Body-len(releases)-len(below)), below...)
+}
+
+// withReasons adds to releases why they are not well: behind the state, or in lines of its
+// own where that would be cut and as many lines of the screen are free.
+func (m *screen) withReasons(rows []row, free int) []row {
+	var out []row
+	for _, r := range rows {
+		if r.why == "" {
+			out = append(out, r)
+			continue
+		}
+		behind := append(slices.Clone(r.line), widget.Text(theme.Plain, "  "+r.why))
+		below := m.paragraph(r.why)
+		if cut := markCells+behind.Width() > m.size.Width; !cut || r.release == m.open || len(below) > free {
+			r.line = behind
+			out = append(out, r)
+			continue
+		}
+		free -= len(below)
+		out = append(append(out, r), below...)
+	}
+	return out
+}
+
+// paragraph is a text below a release, in full.
+func (m *screen) paragraph(about string) []row {
+	var rows []row
+	for _, line := range widget.Wrap(theme.Plain, about, m.size.Width-8, "      ") {
+		rows = append(rows, text(line))
+	}
+	return rows
 }
 
 // releaseRows are the releases, and the commands of the one that is open.
@@ -54,7 +87,7 @@ func (m *screen) releaseRows() []row {
 	}
 	columns := m.columns()
 	for i := range m.found.Releases {
-		rows = append(rows, row{id: "release/" + strconv.Itoa(i), release: i, line: m.releaseLine(i, columns)})
+		rows = append(rows, row{id: "release/" + strconv.Itoa(i), release: i, line: m.releaseLine(i, columns), why: m.conditions[i].Why})
 		if m.open == i {
 			rows = append(rows, m.openRows(i)...)
 		}
@@ -113,9 +146,6 @@ func (m *screen) releaseLine(at int, c columns) widget.Line {
 	if is.Update != "" {
 		line = append(line, widget.Text(theme.Change, "  "+is.Update+" available"))
 	}
-	if is.Why != "" {
-		line = append(line, widget.Text(theme.Plain, "  "+is.Why))
-	}
 	return line
 }
 
@@ -124,11 +154,8 @@ func (m *screen) openRows(at int) []row {
 	r, is := m.found.Releases[at], m.conditions[at]
 	var rows []row
 	for _, about := range []string{r.About, is.Why} {
-		if about == "" {
-			continue
-		}
-		for _, line := range widget.Wrap(theme.Plain, about, m.size.Width-8, "      ") {
-			rows = append(rows, text(line))
+		if about != "" {
+			rows = append(rows, m.paragraph(about)...)
 		}
 	}
 	upgrade := "to the newest version of its catalog, or to REF"

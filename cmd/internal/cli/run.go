@@ -415,7 +415,7 @@ const (
 type appliedPlans struct{ path string }
 
 // newAppliedPlans returns the list of this user: the file applied-plans in
-// [source.StateDir].
+// [diskcache.StateDir].
 func newAppliedPlans(getenv func(string) string) (appliedPlans, error) {
 	dir, err := diskcache.StateDir(getenv)
 	if err != nil {
