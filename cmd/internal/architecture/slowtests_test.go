@@ -6,6 +6,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -66,7 +67,7 @@ func TestSoakRunsWholeWhatIsSampled(t *testing.T) {
 			soaked[dir] = append(soaked[dir], regexp.MustCompile(top))
 		}
 	}
-	sampled := 0
+	functions := map[string][]*ast.FuncDecl{} // of tests, by package
 	err = filepath.WalkDir(root, func(path string, _ fs.DirEntry, err error) error {
 		if err != nil || !strings.HasSuffix(path, "_test.go") {
 			return err
@@ -81,13 +82,8 @@ func TestSoakRunsWholeWhatIsSampled(t *testing.T) {
 		}
 		dir := "./" + filepath.ToSlash(below)
 		for _, decl := range file.Decls {
-			test, ok := decl.(*ast.FuncDecl)
-			if !ok || !strings.HasPrefix(test.Name.Name, "Test") && !strings.HasPrefix(test.Name.Name, "Fuzz") || !leavesOut(test) {
-				continue
-			}
-			sampled++
-			if !slices.ContainsFunc(soaked[dir], func(r *regexp.Regexp) bool { return r.MatchString(test.Name.Name) }) {
-				t.Errorf("%s of %s takes a sample, and \"make soak\" does not run it: add it to a line of %s in the Makefile", test.Name.Name, dir, dir)
+			if function, ok := decl.(*ast.FuncDecl); ok && function.Recv == nil {
+				functions[dir] = append(functions[dir], function)
 			}
 		}
 		return nil
@@ -95,22 +91,69 @@ func TestSoakRunsWholeWhatIsSampled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	sampled := 0
+	for dir, all := range functions {
+		for name := range leavingOut(all) {
+			if !strings.HasPrefix(name, "Test") && !strings.HasPrefix(name, "Fuzz") {
+				continue
+			}
+			sampled++
+			if !slices.ContainsFunc(soaked[dir], func(r *regexp.Regexp) bool { return r.MatchString(name) }) {
+				t.Errorf("%s of %s takes a sample, and \"make soak\" does not run it: add it to a line of %s in the Makefile", name, dir, dir)
+			}
+		}
+	}
 	if sampled < 10 {
 		t.Errorf("%d tests take a sample: they are not found", sampled)
 	}
 }
 
-// leavesOut reports whether a test asks package slowtest for a sample of its cases.
-func leavesOut(test *ast.FuncDecl) bool {
-	found := false
-	ast.Inspect(test, func(n ast.Node) bool {
-		call, ok := n.(*ast.SelectorExpr)
-		if !ok {
-			return true
+// leavingOut returns the names of those functions of a package that ask package slowtest
+// for a sample of their cases, or call one that does.
+func leavingOut(functions []*ast.FuncDecl) map[string]bool {
+	found := map[string]bool{}
+	for before := -1; before < len(found); {
+		before = len(found)
+		for _, function := range functions {
+			ast.Inspect(function.Body, func(n ast.Node) bool {
+				switch n := n.(type) {
+				case *ast.SelectorExpr:
+					from, ok := n.X.(*ast.Ident)
+					if ok && from.Name == "slowtest" && slices.Contains([]string{"InSample", "Soak", "Runs"}, n.Sel.Name) {
+						found[function.Name.Name] = true
+					}
+				case *ast.CallExpr:
+					if called, ok := n.Fun.(*ast.Ident); ok && found[called.Name] {
+						found[function.Name.Name] = true
+					}
+				}
+				return true
+			})
 		}
-		from, ok := call.X.(*ast.Ident)
-		found = found || ok && from.Name == "slowtest" && slices.Contains([]string{"InSample", "Soak", "Runs"}, call.Sel.Name)
-		return true
-	})
+	}
 	return found
+}
+
+// A test whose cases are chosen by a function beside it takes a sample, too.
+func TestASampleOfAnotherFunctionIsFound(t *testing.T) {
+	file, err := parser.ParseFile(token.NewFileSet(), "a_test.go", `package a
+func TestAll(t *testing.T) { all() }
+func TestSome(t *testing.T) { for range some() {} }
+func TestOne(t *testing.T) { if slowtest.Soak() {} }
+func TestOther(t *testing.T) { other.InSample(1, 2); x.some() }
+func some() []int { return few() }
+func few() []int { if slowtest.InSample(1, 2) {}; return nil }
+func all() {}
+`, parser.SkipObjectResolution)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var functions []*ast.FuncDecl
+	for _, decl := range file.Decls {
+		functions = append(functions, decl.(*ast.FuncDecl))
+	}
+	want := map[string]bool{"TestSome": true, "TestOne": true, "some": true, "few": true}
+	if got := leavingOut(functions); !maps.Equal(got, want) {
+		t.Errorf("a sample is taken by %v, want %v", got, want)
+	}
 }
