@@ -102,6 +102,11 @@ func (a *attempt) resumeAdvice() string {
 	if a.approved != "" {
 		digest = a.approved
 	}
+	if a.opts.Resume != nil {
+		if command := a.opts.Resume(digest); command != "" {
+			return "resume it: " + command
+		}
+	}
 	return "run it again with --yes --approve " + digest + " to resume it"
 }
 

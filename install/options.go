@@ -53,6 +53,9 @@ type Options struct {
 	// More puts the end of the wait under way off by what it receives, when not
 	// nil. It is not read while the run does not wait.
 	More <-chan time.Duration
+	// Resume returns the command that resumes the run by a digest, for advice. Where it is
+	// nil, or returns none, the advice is to run the same command with flags for that.
+	Resume func(digest string) string
 	// Stop, once closed, ends the run after the request under way, so that
 	// nothing stays in flight. Cancelling ctx ends it at once.
 	Stop <-chan struct{}

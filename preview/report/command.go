@@ -27,6 +27,21 @@ func Command(p *preview.Plan) string {
 	return commandline.Join(slices.Concat(asked, approval, repeated(p, asked, approval))...)
 }
 
+// ResumeCommand returns the command that resumes the interrupted run of a plan: from its
+// file, or by the digest that resumes it, even where another plan has other values. It is
+// empty for a plan that only a file can hold, and that was not saved.
+func ResumeCommand(p *preview.Plan, digest string) string {
+	asked, approval := commandWords(p)
+	switch {
+	case needsFile(p) && p.SavedAs == "":
+		return ""
+	case needsFile(p):
+		return Command(p)
+	}
+	approval = approvalWords(p, digest)
+	return commandline.Join(slices.Concat(asked, approval, repeated(p, asked, approval))...)
+}
+
 // ReviewCommand returns the command that shows the review again, without approving
 // anything. settings are flags that override those of the plan; the result is empty if
 // a saved plan holds the settings, which no flag can override.
@@ -144,11 +159,17 @@ func commandWords(p *preview.Plan) (asked, approval []string) {
 	if p.ReadMode == preview.ReadOffline {
 		digest = p.ContentDigest
 	}
-	approval = []string{"--yes", "--approve", digest, "--ruleset", strconv.Itoa(p.Ruleset)}
+	return words, approvalWords(p, digest)
+}
+
+// approvalWords returns the words that approve a plan by a digest, with what is not known
+// of it.
+func approvalWords(p *preview.Plan, digest string) []string {
+	words := []string{"--yes", "--approve", digest, "--ruleset", strconv.Itoa(p.Ruleset)}
 	for _, f := range findingsOf(p, preview.NotKnown) {
-		approval = append(approval, "--accept", f.ID)
+		words = append(words, "--accept", f.ID)
 	}
-	return words, approval
+	return words
 }
 
 // RoleCommand returns the command that prints the roles needed to apply the plan. The

@@ -182,6 +182,24 @@ func TestAPlanThatNoOtherRepeatsIsReviewedFromItsSource(t *testing.T) {
 	}
 }
 
+// An interrupted run is resumed by its digest, though no digest approves another plan.
+func TestResumeCommand(t *testing.T) {
+	p := unrepeatablePlan(t)
+	want := "kubectl operator install ./chart --namespace databases --catalog registry.example.com/catalog:latest --install-mode AllNamespaces --certs generated --yes --approve sha256:run --ruleset " +
+		strconv.Itoa(preview.Ruleset) + " --context=prod --set=size=2 --no-wait"
+	if got := ResumeCommand(p, "sha256:run"); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	p.SavedAs = "plan.tgz"
+	if got, want := ResumeCommand(p, "sha256:run"), "kubectl operator install --plan plan.tgz --yes --context=prod"; got != want {
+		t.Errorf("saved: got  %s\nwant %s", got, want)
+	}
+	p.SavedAs, p.Request.Reference = "", ""
+	if got := ResumeCommand(p, "sha256:run"); got != "" {
+		t.Errorf("a plan whose source and file are not known is resumed by %s", got)
+	}
+}
+
 func TestCommand(t *testing.T) {
 	all := plans(t)
 	from := *all["fresh-install"]

@@ -94,6 +94,7 @@ var makers = map[string][2]string{
 	"preview/remedy notServed":                         {ofRefusals, "a kind that nothing serves"},
 	"preview/remedy misfit":                            {ofRefusals, "an object that does not fit its schema"},
 	"preview/report Command":                           {ofInstalls},
+	"preview/report ResumeCommand":                     {ofRefusals, "a rollout that is not over in time"},
 	"preview/report ReviewCommand":                     {ofReviews},
 	"preview/report savingCommand":                     {ofInstalls},
 	"preview/report showCommand":                       {ofRefusals, "a saved plan that this user may not apply"},

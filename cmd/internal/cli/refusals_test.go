@@ -75,6 +75,13 @@ func refusals() []refusal {
 			says:   `look at it with (kubectl operator status .*?--context=\S+)`, code: 3, shows: `Progress deadline exceeded`,
 		},
 		{
+			name:   "a rollout that is not over in time",
+			before: `true`,
+			line:   `kubectl operator install ./slow web -n NS $C --yes --rollout-timeout 1s`,
+			says:   `the cluster keeps trying; resume it: (kubectl operator install .*?--rollout-timeout=1s)`, flags: " --no-wait", shows: `DONE`,
+			then: `kubectl operator history web -n NS $C | grep -c applied`,
+		},
+		{
 			name:   "a release that came from no catalog",
 			before: `kubectl operator install ./one web -n NS $C --yes`,
 			line:   `kubectl operator upgrade web -n NS $C --stage-timeout 61s --preview`,
@@ -288,6 +295,15 @@ spec:
   selector: {matchLabels: {app: a}}
   template:
     metadata: {labels: {app: a}, annotations: {kubectl-operator/sandbox-fault: image-pull}}
+    spec: {containers: [{name: a, image: "registry.example.com/a@sha256:0000000000000000000000000000000000000000000000000000000000000002"}]}
+`,
+	"slow/a.yaml": `apiVersion: apps/v1
+kind: Deployment
+metadata: {name: a}
+spec:
+  selector: {matchLabels: {app: a}}
+  template:
+    metadata: {labels: {app: a}, annotations: {kubectl-operator/sandbox-fault: pending}}
     spec: {containers: [{name: a, image: "registry.example.com/a@sha256:0000000000000000000000000000000000000000000000000000000000000002"}]}
 `,
 	"chart/Chart.yaml":          "apiVersion: v2\nname: web\nversion: 1.0.0\n",

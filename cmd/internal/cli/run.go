@@ -382,12 +382,19 @@ func (r *releaseRun) apply(ctx context.Context, p *preview.Plan, approval record
 	printer := r.printer()
 	printer.plan(p)
 	defer r.app.announceStop(ctx)()
-	receipt, err := file.Apply(ctx, p, approval, cluster, r.options(printer.event))
+	receipt, err := file.Apply(ctx, p, approval, cluster, r.optionsFor(p, printer.event))
 	printer.printDone(p, receipt, err)
 	if err == nil && approval.How == record.ApprovedByPlan {
 		r.noteApplied(p)
 	}
 	return err
+}
+
+// optionsFor returns how a plan is applied.
+func (r *releaseRun) optionsFor(p *preview.Plan, sink install.Sink) install.Options {
+	o := r.options(sink)
+	o.Resume = func(digest string) string { return report.ResumeCommand(p, digest) }
+	return o
 }
 
 func (r *releaseRun) options(sink install.Sink) install.Options {

@@ -281,7 +281,7 @@ func (f *applyDisplay) once(ctx context.Context, resumes bool) (follow.Outcome, 
 	defer stopNow()
 	stop, left := make(chan struct{}), make(chan struct{})
 	events, waits, more := make(chan install.Event, 1024), make(chan install.WaitState, 16), make(chan time.Duration, 1)
-	opts := f.options(func(e install.Event) {
+	opts := f.optionsFor(f.plan, func(e install.Event) {
 		select {
 		case events <- e:
 		case <-left:
@@ -349,7 +349,7 @@ func (f *applyDisplay) followLines(ctx context.Context) error {
 	for {
 		printer := f.printer()
 		end := applyResult{}
-		printer.printWhile(ctx, f.plan, func() { end.receipt, end.err = f.apply(ctx, f.options(printer.event)) })
+		printer.printWhile(ctx, f.plan, func() { end.receipt, end.err = f.apply(ctx, f.optionsFor(f.plan, printer.event)) })
 		if before.receipt != nil && end.receipt == nil {
 			end = applyResult{before.receipt, resumeError(end.err)}
 		}
