@@ -98,8 +98,6 @@ func readerOf(doc map[string]any, place string) func(*scanner, map[string]any) {
 			return nil
 		}
 		return (*scanner).iamResource
-	case doc[commandField] != nil:
-		return commandOf(doc, place)
 	case doc["Statement"] != nil:
 		return func(s *scanner, doc map[string]any) { s.policy(doc, place) }
 	case doc["includedPermissions"] != nil:
@@ -111,7 +109,7 @@ func readerOf(doc map[string]any, place string) func(*scanner, map[string]any) {
 	case azureDefinition(doc) != nil:
 		return func(s *scanner, doc map[string]any) { s.azureResource(azureDefinition(doc), place) }
 	}
-	return nil
+	return commandOf(doc, place)
 }
 
 // managesIAM reports whether custom resources of a group stand for cloud permissions.

@@ -50,6 +50,25 @@ func TestCommandsInDocuments(t *testing.T) {
 	}
 }
 
+// A field with the name under which a command is kept hides nothing of a policy.
+func TestAPolicyWithACommandIsAPolicy(t *testing.T) {
+	for _, tt := range []struct{ name, text, want string }{
+		{"of AWS", `{"command": ["az", "account", "show"], "Statement": [{"Effect": "Allow", "Action": "iam:*", "Resource": "*"}]}`, "aws Allow iam:* on *"},
+		{"of Google Cloud", `{"command": "x", "includedPermissions": ["iam.roles.update"]}`, "gcp Allow iam.roles.update"},
+		{"bindings", `{"command": "x", "bindings": [{"role": "roles/owner", "members": ["user:a"]}]}`, `gcp Allow  as roles/owner if {"members":["user:a"]}`},
+		{"of Azure", `{"command": "x", "Name": "a", "Actions": ["*/read"]}`, "azure Allow */read"},
+	} {
+		d := ReadDescription("p", "```json\n"+tt.text+"\n```\n")
+		if d == nil {
+			t.Errorf("%s: no policy is read", tt.name)
+			continue
+		}
+		if got := strings.TrimSuffix(strings.Join(lines(Scan(Input{Documents: []preview.CloudDocument{*d}})), "; "), " < the description of package p"); got != tt.want {
+			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
+
 // A role that a new version's text asks for is wider than that of the installed one's.
 func TestCommandsWiden(t *testing.T) {
 	at := func(roles string) preview.Cloud {

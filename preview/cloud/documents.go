@@ -146,7 +146,7 @@ var (
 func statesAccess(doc map[string]any) bool {
 	ref := preview.RefOf(doc)
 	switch {
-	case ref.Kind != "" && ref.APIVersion != "", doc[commandField] != nil:
+	case ref.Kind != "" && ref.APIVersion != "":
 		return readerOf(doc, "") != nil
 	case doc["Statement"] != nil:
 		list, whole := policyDocument(doc)
@@ -159,6 +159,8 @@ func statesAccess(doc map[string]any) bool {
 			roles = append(roles, preview.String(binding, "role"))
 		}
 		return allMatch(roles, role)
+	case azureDefinition(doc) == nil:
+		return commandOf(doc, "") != nil
 	}
 	var operations []string
 	for _, set := range preview.Maps(azureDefinition(doc), "permissions") {
