@@ -80,7 +80,8 @@ metadata: {name: charts, namespace: argocd}
 func TestAnArtifactOfAGeneratorNamesWhatItIsCopiedFrom(t *testing.T) {
 	const generator = "---\napiVersion: source.extensions.fluxcd.io/v1beta1\nkind: ArtifactGenerator\nmetadata: {name: all, namespace: flux-system}\nspec:\n" +
 		"  sources: [{alias: mono, kind: GitRepository, name: fleet}]\n  artifacts:\n  - name: apps\n    copy:\n    - {from: '@mono/base/**', to: '@artifact/base/'}\n    - {from: '@mono/clusters/apps/**', to: '@artifact/it''s/'}\n" +
-		"  - name: whole\n    copy: [{from: '@mono/infra/**', to: '@artifact/'}]\n"
+		"  - name: whole\n    copy: [{from: '@mono/infra/**', to: '@artifact/'}]\n" +
+		"  - name: source\n    copy: [{from: '@mono/**', to: '@artifact/'}]\n  - name: files\n    copy: [{from: '@mono/web/*.yaml', to: '@artifact/'}]\n"
 	of := func(name, at, more string) string {
 		return "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: shop, namespace: flux-system}\nspec: {sourceRef: {kind: ExternalArtifact, name: " + name + "}, path: \"" + at + "\"" + more + "}\n"
 	}
@@ -89,6 +90,9 @@ func TestAnArtifactOfAGeneratorNamesWhatItIsCopiedFrom(t *testing.T) {
 		{"a directory of it", of("apps", "./it's/staging", "") + generator, "apps", "in a checkout of GitRepository flux-system/fleet, which it is copied from: kubectl operator preview ./clusters/apps/staging shop -n flux-system"},
 		{"all of it", of("whole", "./controllers", ", targetNamespace: web, prune: true") + generator, "whole", "in a checkout of GitRepository flux-system/fleet, which it is copied from: kubectl operator preview ./infra/controllers shop -n web"},
 		{"with changes of the Kustomization's own", of("whole", "./", ", patches: [{patch: x}], postBuild: {}") + generator, "whole", "which it is copied from, without spec.patches, without spec.postBuild: kubectl operator preview ./infra shop -n flux-system"},
+		{"the whole source", of("source", "./", "") + generator, "source", "in a checkout of GitRepository flux-system/fleet, which it is copied from: kubectl operator preview . shop -n flux-system"},
+		{"a directory of the whole source", of("source", "./web", "") + generator, "source", "which it is copied from: kubectl operator preview ./web shop -n flux-system"},
+		{"files by a pattern, which are no directory", of("files", "./", "") + generator, "files", "name the directory that it is made of: kubectl operator preview ./DIR shop -n flux-system"},
 		{"what no generator of the file makes", of("other", "./", "") + generator, "other", "name the directory that it is made of: kubectl operator preview ./DIR shop -n flux-system"},
 		{"a path that nothing is copied to", of("apps", "./none", "") + generator, "apps", "name the directory that it is made of: kubectl operator preview ./DIR shop -n flux-system"},
 	} {

@@ -51,9 +51,9 @@ func (r *reader) copiedFrom(namespace, name, at string) (dir, repository string)
 				if path.Clean("/"+to) == "/" {
 					below, within = cleanSubdir(at), true
 				}
-				alias, from, whole := strings.Cut(strings.TrimSuffix(preview.String(copied, "from"), "/**"), "/")
-				if inArtifact && within && whole && strings.HasPrefix(alias, "@") {
-					dir, repository = path.Join(from, below), sourceOfAlias(d.body, namespace, alias[1:])
+				alias, from, _ := strings.Cut(strings.TrimSuffix(preview.String(copied, "from"), "/**"), "/")
+				if inArtifact && within && strings.HasPrefix(alias, "@") && !strings.ContainsAny(from, "*?[{") {
+					dir, repository = path.Join(".", from, below), sourceOfAlias(d.body, namespace, alias[1:])
 				}
 			}
 		}
