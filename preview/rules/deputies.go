@@ -134,7 +134,7 @@ var (
 		Name: "rbac-unknown-kind", Level: NotKnown, Title: "is not known, and accounts can write its kinds",
 		Why:     "What a controller does with such objects, and with whose permissions, is not known; neither Kubernetes, nor the plan, nor the table of operators has the API group.",
 		Reduce:  "Find out which operator serves the group and what it does with these kinds.",
-		Looks:   "Effective permissions to create, update or patch custom resources of API groups that neither Kubernetes serves, nor the plan defines, nor the table of widely used operators has.",
+		Looks:   "Effective permissions to create, update or patch custom resources of API groups that neither Kubernetes serves, nor the plan defines, nor the table of widely used operators has. Beside it, the ServiceAccounts of the plan whose roles name the API group and permit to change the status or the finalizers of these kinds, and what they come to.",
 		Example: Example{Title: "API group example.com: is not known, and accounts can write its kinds", Evidence: "ServiceAccount app/op cluster-wide: create on things in example.com"},
 	})
 	UnknownKind = row(Rule{
@@ -199,7 +199,7 @@ var (
 		Name: "order-credentials", Level: High, Title: "has a controller make or fetch credentials",
 		Why:    "A controller in the cluster makes or fetches certificates, tokens or Secrets as this object says; what they open is not seen here.",
 		Reduce: "See that the names, stores and issuers in it are the release's own.",
-		Looks:  ordersLook,
+		Looks:  ordersLook + " Of a ClusterSecretStore of External Secrets, whether it reads Secrets of this cluster as an account outside of the release, which is critical.",
 	})
 	OrderExports = row(Rule{
 		Name: "order-exports", Level: High, Title: "has a controller copy data out",
