@@ -64,7 +64,7 @@ func (o *ownOrders) round() []match {
 	for at, kind := range o.kinds {
 		for _, w := range o.grants.Writers(kind.Group, kind.Plural) {
 			g := list[w]
-			if o.known[[2]int{w, at}] || o.c.judgedByBinding(g) || o.c.graph().Amount(g.Subject).Extent.Severe() {
+			if o.known[[2]int{w, at}] || !kind.Reached(g) || o.c.judgedByBinding(g) || o.c.graph().Amount(g.Subject).Extent.Severe() {
 				continue
 			}
 			leads := o.leads(g, kind)
@@ -90,7 +90,7 @@ func (o *ownOrders) leads(g preview.Grant, kind ownkind.Kind) string {
 	best, text := access.Extent(""), ""
 	for _, i := range o.grants.Actors(kind.Group, kind.Plural) {
 		acting := o.c.plan.Access.Grants[i]
-		if acting.Subject == g.Subject || !ownkind.Meet(g, acting) {
+		if acting.Subject == g.Subject || !kind.Reached(acting) || !ownkind.Meet(g, acting) {
 			continue
 		}
 		can := o.gained(g, acting, kind)

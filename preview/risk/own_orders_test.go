@@ -26,6 +26,7 @@ func TestOrdersToTheControllerOfThePackage(t *testing.T) {
 		status   = "example.com|things/status|patch"
 		create   = "example.com|things|create"
 	)
+	ofCluster := strings.NewReplacer("scope: Namespaced", "scope: Cluster").Replace
 	app := strings.NewReplacer("example.com", "argoproj.io", "things", "applications", "Thing", "Application").Replace
 	acts := holding("app", "op", "", status)
 	strong := acts + granting("more", "app", "op", "", "|nodes/proxy|create")
@@ -45,6 +46,9 @@ func TestOrdersToTheControllerOfThePackage(t *testing.T) {
 		{"an operator by a wildcard", ownKind(objects) + holding("app", "op", "", "*|*|*") + holding("app", "web", "", create), "orders ServiceAccount app/op, which is cluster-admin in effect, and acts on things.example.com by all verbs on all resources"},
 		{"an operator in the namespace of the orders", ownKind(objects) + holding("app", "op", "app", status) + granting("more", "app", "op", "", "|nodes/proxy|create") + holding("app", "web", "app", create), "orders ServiceAccount app/op"},
 		{"an operator in another namespace", ownKind(objects) + holding("app", "op", "app", status) + granting("more", "app", "op", "", "|nodes/proxy|create") + holding("app", "web", "other", create), ""},
+		{"objects of the cluster", ofCluster(ownKind(objects)) + strong + holding("app", "web", "", create), "orders ServiceAccount app/op"},
+		{"objects of the cluster, written in a namespace", ofCluster(ownKind(objects)) + strong + holding("app", "web", "app", create), ""},
+		{"objects of the cluster, acted on in a namespace", ofCluster(ownKind(objects)) + holding("app", "op", "app", status) + granting("more", "app", "op", "", "|nodes/proxy|create") + holding("app", "web", "", create), ""},
 		{"an operator that orders software of others", ownKind(objects) + acts + granting("more", "app", "op", "", app(create)) + holding("app", "web", "", create), "orders ServiceAccount app/op, which can write objects that install software"},
 		{"an operator that can do no more", ownKind(objects) + acts + holding("app", "web", "", create), ""},
 		{"an account as strong as the operator", ownKind(objects) + strong + holding("app", "web", "", create) + granting("same", "app", "web", "", "|nodes/proxy|create"), ""},

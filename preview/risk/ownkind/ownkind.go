@@ -44,6 +44,12 @@ func Of(crd map[string]any) (k Kind, ok bool) {
 	return k, k.Does != ""
 }
 
+// Reached reports whether a grant on the resource of the kind is one on its objects: those
+// of the whole cluster are reached by no grant in a namespace.
+func (k Kind) Reached(g preview.Grant) bool {
+	return k.Namespaced || g.Scope == preview.ScopeCluster
+}
+
 func rank(effect deputy.Effect) int { return slices.Index(carried, effect) }
 
 // maxDepth is the depth to which a schema is read. That of a pod template within a list
