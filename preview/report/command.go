@@ -31,14 +31,14 @@ func Command(p *preview.Plan) string {
 // file, or by the digest that resumes it, even where another plan has other values. It is
 // empty for a plan that only a file can hold, and that was not saved.
 func ResumeCommand(p *preview.Plan, digest string) string {
-	asked, approval := commandWords(p)
 	switch {
 	case needsFile(p) && p.SavedAs == "":
 		return ""
 	case needsFile(p):
 		return Command(p)
 	}
-	approval = approvalWords(p, digest)
+	asked, _ := commandWords(p)
+	approval := approvalWords(p, digest)
 	return commandline.Join(slices.Concat(asked, approval, repeated(p, asked, approval))...)
 }
 
