@@ -21,24 +21,38 @@ type Counter interface {
 // KIND.GROUP. CRDs without custom resources are left out.
 func Operands(ctx context.Context, counter Counter, crds []map[string]any) (map[string]int, error) {
 	out := map[string]int{}
-	for _, crd := range crds {
-		group, kind := preview.String(crd, "spec", "group"), preview.String(crd, "spec", "names", "kind")
-		version := preview.ServedVersion(crd)
-		if version == "" {
-			continue // nothing can be read through a definition that serves nothing
-		}
-		n, err := counter.Count(ctx, group+"/"+version, kind)
+	for _, k := range servedKinds(crds) {
+		n, err := counter.Count(ctx, k.apiVersion, k.kind)
 		if preview.ReasonOf(err) == preview.ReasonNotServed {
 			continue
 		}
 		if err != nil {
-			return nil, fmt.Errorf("counting the %s.%s in the cluster: %w", kind, group, err)
+			return nil, fmt.Errorf("counting the %s in the cluster: %w", k, err)
 		}
 		if n > 0 {
-			out[kind+"."+group] = n
+			out[k.String()] = n
 		}
 	}
 	return out, nil
+}
+
+// servedKind is the kind of a CRD, with the version by which its objects are read.
+type servedKind struct{ apiVersion, group, kind string }
+
+// String returns KIND.GROUP.
+func (k servedKind) String() string { return k.kind + "." + k.group }
+
+// servedKinds returns the kinds of CRDs, but of those that serve no version: nothing can
+// be read through them.
+func servedKinds(crds []map[string]any) []servedKind {
+	var out []servedKind
+	for _, crd := range crds {
+		if version := preview.ServedVersion(crd); version != "" {
+			group := preview.String(crd, "spec", "group")
+			out = append(out, servedKind{group + "/" + version, group, preview.String(crd, "spec", "names", "kind")})
+		}
+	}
+	return out
 }
 
 // Operand is a custom resource of a kind whose CRD a release has.
@@ -54,19 +68,14 @@ type Operand struct {
 // namespace and name. A CRD that does not exist (nil) has none.
 func ListOperands(ctx context.Context, lister Lister, crds []map[string]any) ([]Operand, error) {
 	out := []Operand{}
-	for _, crd := range crds {
-		group, kind := preview.String(crd, "spec", "group"), preview.String(crd, "spec", "names", "kind")
-		version := preview.ServedVersion(crd)
-		if version == "" {
-			continue
-		}
-		found, err := lister.List(ctx, group+"/"+version, kind, "", "")
+	for _, k := range servedKinds(crds) {
+		found, err := lister.List(ctx, k.apiVersion, k.kind, "", "")
 		if err != nil && preview.ReasonOf(err) != preview.ReasonNotServed {
-			return nil, fmt.Errorf("listing the %s.%s in the cluster: %w", kind, group, err)
+			return nil, fmt.Errorf("listing the %s in the cluster: %w", k, err)
 		}
 		for _, body := range found {
 			created, _ := time.Parse(time.RFC3339, preview.String(body, "metadata", "creationTimestamp")) // the API server writes it
-			out = append(out, Operand{group + "/" + version, kind, preview.String(body, "metadata", "namespace"), preview.String(body, "metadata", "name"), created})
+			out = append(out, Operand{k.apiVersion, k.kind, preview.String(body, "metadata", "namespace"), preview.String(body, "metadata", "name"), created})
 		}
 	}
 	slices.SortFunc(out, func(a, b Operand) int {
